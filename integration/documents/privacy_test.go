@@ -63,7 +63,7 @@ func TestErase(t *testing.T) {
 	}
 
 	lines, err := os.ReadFile(logs)
-	if err != nil || !strings.Contains(string(lines), `"client_ip":"127.0.0.0"`) || strings.Contains(string(lines), `"user_agent"`) {
+	if err != nil || !strings.Contains(string(lines), `"client_ip":"127.0.0.0"`) || strings.Contains(string(lines), `"headers"`) {
 		t.Errorf("the log is not as the guide says: %v\n%s", err, lines)
 	}
 }

@@ -71,9 +71,10 @@ func TestProxiesBehindACDN(t *testing.T) {
 				}
 				harness.Eventually(t, "a line with the address", func() bool {
 					for _, line := range s.Lines("request outside robots.txt") {
-						if line["uri"] == "/private/"+from {
-							if line["client_ip"] != want || line["host"] != "example.com" {
-								t.Errorf("from %s: %v at %v, want %s at example.com", from, line["client_ip"], line["host"], want)
+						request, _ := line["request"].(map[string]any)
+						if request["uri"] == "/private/"+from {
+							if request["client_ip"] != want || request["host"] != "example.com" {
+								t.Errorf("from %s: %v at %v, want %s at example.com", from, request["client_ip"], request["host"], want)
 							}
 							return true
 						}

@@ -110,8 +110,9 @@ func TestQuestions(t *testing.T) {
 	if all.Sum(harness.RequestsMetric, `host="_other"`) == 0 || all.Sum(harness.RequestsMetric, `host="*.b.test"`) != 1 {
 		t.Errorf("hosts are counted as %v", all.Of(harness.RequestsMetric))
 	}
-	if lines := s.Await("request outside robots.txt", 1); lines[0]["host"] != "a.test" || lines[0]["uri"] != "/private/x" || lines[0]["client_ip"] != "192.0.2.7" {
-		t.Errorf("the log says %v", lines[0])
+	logged, _ := s.Await("request outside robots.txt", 1)[0]["request"].(map[string]any)
+	if logged["host"] != "a.test" || logged["uri"] != "/private/x" || logged["client_ip"] != "192.0.2.7" {
+		t.Errorf("the log says %v", logged)
 	}
 	for _, r := range app.Seen() {
 		if r.Header.Get("X-Forwarded-For") != "" || r.URL.Path != "/robots.txt" {

@@ -2,6 +2,7 @@ package logs
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ func TestViolationLines(t *testing.T) {
 			t.Parallel()
 			s := harness.Serve(t, harness.RuledSite, "$MODE", mode)
 			s.Warm("/")
-			harness.Get(t, s.URL("/private/x?a=b"), harness.GooglebotImage)
+			harness.Get(t, s.URL("/private/x?a=b"), harness.GooglebotImage, harness.Header("Cookie", "secret=1"))
 			lines := s.Await("request outside robots.txt", 1)
 			if len(lines) != 1 {
 				t.Fatalf("got %d lines, want 1", len(lines))
@@ -30,12 +31,20 @@ func TestViolationLines(t *testing.T) {
 				"level": want.level, "logger": "http.handlers.robots_guard", "action": want.action, "verdict": "disallowed",
 				"crawler": "Googlebot-Image", "class": "search", "identity": "claimed",
 				"rule": "Disallow: /private/", "line": 5.0, "group": "Googlebot", "group_line": 4.0,
-				"host": "a.test:" + s.Port, "method": "GET", "uri": "/private/x?a=b", "client_ip": "127.0.0.1",
-				"user_agent": harness.GooglebotImage, "suppressed": 0.0,
+				"suppressed": 0.0,
 			} {
 				if got[name] != value {
 					t.Errorf("%s is %v, want %v", name, got[name], value)
 				}
+			}
+			request, _ := got["request"].(map[string]any)
+			for name, value := range map[string]any{"host": "a.test:" + s.Port, "method": "GET", "uri": "/private/x?a=b", "client_ip": "127.0.0.1"} {
+				if request[name] != value {
+					t.Errorf("request>%s is %v, want %v", name, request[name], value)
+				}
+			}
+			if headers, _ := request["headers"].(map[string]any); !slices.Equal(headers["User-Agent"].([]any), []any{harness.GooglebotImage}) || headers["Cookie"].([]any)[0] != "REDACTED" {
+				t.Errorf("the header is %v", headers)
 			}
 			if version, _ := got["version"].(string); len(version) != 12 {
 				t.Errorf("version is %v", got["version"])
@@ -90,16 +99,17 @@ func TestViolationLinesHostile(t *testing.T) {
 	t.Parallel()
 	s := harness.Serve(t, harness.RuledSite, "$MODE", "enforce")
 	s.Warm("/")
-	harness.Raw(t, s, "GET /private/\xff%0a%22"+strings.Repeat("x", 5000)+" HTTP/1.1\r\nHost: a.test:"+s.Port+
-		"\r\nUser-Agent: GPTBot/1.0 \xff\"\t"+strings.Repeat("y", 5000)+"\r\nConnection: close\r\n\r\n")
+	sent := "GET /private/\xff%0a%22" + strings.Repeat("x", 5000) + " HTTP/1.1\r\nHost: a.test:" + s.Port +
+		"\r\nUser-Agent: GPTBot/1.0 \xff\"\t" + strings.Repeat("y", 5000) + "\r\nConnection: close\r\n\r\n"
+	harness.Raw(t, s, sent)
 	s.Await("request outside robots.txt", 1)
 	for line := range strings.Lines(s.Logs.String()) {
 		var fields map[string]any
 		if err := json.Unmarshal([]byte(line), &fields); err != nil {
 			t.Errorf("%v in %.300q", err, line)
 		}
-		if len(line) > 5000 {
-			t.Errorf("a line of %d bytes", len(line))
+		if len(line) > len(sent)+1000 {
+			t.Errorf("a line of %d bytes about a request of %d", len(line), len(sent))
 		}
 	}
 	if n := len(s.Lines("request outside robots.txt")); n != 1 {

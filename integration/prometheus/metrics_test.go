@@ -104,9 +104,9 @@ Disallow: alsonone"
 	}`)
 	s.Warm("/")
 	want := harness.Samples{
-		`{code="rule-outside-group",host="a.test"}`: 1,
-		`{code="misspelt-key",host="a.test"}`:       1,
-		`{code="rule-without-slash",host="a.test"}`: 2,
+		`{finding="rule-outside-group",host="a.test"}`: 1,
+		`{finding="misspelt-key",host="a.test"}`:       1,
+		`{finding="rule-without-slash",host="a.test"}`: 2,
 	}
 	var got harness.Samples
 	harness.Eventually(t, "findings are counted", func() bool {

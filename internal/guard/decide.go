@@ -72,8 +72,7 @@ func (g *Guard) undecided(w http.ResponseWriter, r *http.Request, err error) err
 			level, message = zapcore.ErrorLevel, "an address that is no trusted proxy asks about requests"
 		}
 		if c := g.Logger.Check(level, message); c != nil {
-			c.Write(zap.String("reason", problem.Reason.String()), zap.Error(problem.Err), zap.String("remote", r.RemoteAddr),
-				zap.String("server", text.Cut(r.Host, request.MaxHost)), zap.Uint64("suppressed", suppressed))
+			c.Write(zap.String("reason", problem.Reason.String()), zap.Error(problem.Err), request.LogField(r), zap.Uint64("suppressed", suppressed))
 		}
 	}
 	body := "Robots Guard cannot decide about this request: " + problem.Error() + ".\n"

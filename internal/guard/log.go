@@ -10,7 +10,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
-	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -49,11 +48,7 @@ func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
 	}
 	c.Write(
 		zap.Inline(j),
-		zap.String("host", text.Cut(r.Host, request.MaxHost)),
-		zap.String("method", r.Method),
-		zap.String("uri", text.Cut(j.Target, maxLoggedTarget)),
-		zap.String("client_ip", request.ClientIP(r)),
-		zap.String("user_agent", text.Cut(request.UserAgentOf(r), maxLoggedUserAgent)),
+		request.LogField(r),
 		zap.String("robots_read", read),
 		readAt,
 		zap.Uint64("suppressed", suppressed),

@@ -75,6 +75,8 @@ func logLines(t *testing.T, f func(*zap.Logger)) map[string]logFields {
 				fields[name] = "boolean"
 			case []any:
 				fields[name] = "array"
+			case map[string]any:
+				fields[name] = "object"
 			default:
 				t.Errorf("%s is a %T", name, value)
 			}

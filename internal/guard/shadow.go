@@ -161,8 +161,7 @@ func (g *Guard) logTried(r *http.Request, j *Judgement, from string, note *shado
 			zap.String("tried", from),
 			zap.String("tried_rule", note.Would.Rule.String()),
 			zap.Int("tried_line", note.Would.Rule.Line),
-			zap.String("host", text.Cut(r.Host, request.MaxHost)),
-			zap.String("uri", text.Cut(j.Target, maxLoggedTarget)),
+			request.LogField(r),
 		)
 	}
 }

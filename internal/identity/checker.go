@@ -93,7 +93,7 @@ func (c *Checker) suspectProxy(r *http.Request) {
 		if r.Header[name] != nil {
 			c.warn(&c.suspected, "a crawler's name was found false by an address that may be a proxy's, since the request tells another one; "+
 				"if a proxy or CDN stands in front of this server, name it in trusted_proxies, or real crawlers look false",
-				zap.String("header", name), zap.Stringer("address", request.ClientAddr(r)))
+				zap.String("header", name), request.LogField(r))
 			return
 		}
 	}

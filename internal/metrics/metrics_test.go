@@ -67,12 +67,12 @@ func TestMetricsOfAHost(t *testing.T) {
 	after(2*time.Hour, policy.Answer{Status: http.StatusBadGateway})
 	after(3*time.Hour, policy.Answer{Status: http.StatusBadGateway})
 	check("unreachable", time.Hour, 0, 2*time.Hour)
-	if codes := gathered(t, m.fileCollector, "findings", "code"); codes[string(policy.UnknownKey)] != 1 {
+	if codes := gathered(t, m.fileCollector, "findings", "finding"); codes[string(policy.UnknownKey)] != 1 {
 		t.Errorf("findings: %v", codes)
 	}
 	after(4*time.Hour, policy.Answer{Status: http.StatusNotFound})
 	check("gone", 4*time.Hour, 4*time.Hour, -1)
-	if codes := gathered(t, m.fileCollector, "findings", "code"); codes[string(policy.UnknownKey)] != 0 {
+	if codes := gathered(t, m.fileCollector, "findings", "finding"); codes[string(policy.UnknownKey)] != 0 {
 		t.Errorf("findings of a file that is gone: %v", codes)
 	}
 }
