@@ -183,7 +183,7 @@ func (a robotsAnswer) differs(s *policy.State, own *policy.Key) bool {
 	}
 	good := s.Good
 	existed := policy.Answer{Status: good.Status}.Meaning() == policy.Rules
-	if a.status >= 300 && a.status < 400 && a.status != http.StatusNotModified {
+	if isRedirect(a.status) {
 		return len(s.Via) == 0 && (good.Status < 300 || good.Status >= 400) || len(s.Via) > 0 && s.Via[0] != placeOf(a.location, own)
 	}
 	switch (policy.Answer{Status: a.status}).Meaning() {

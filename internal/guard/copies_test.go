@@ -279,6 +279,40 @@ func TestRedirectElsewhere(t *testing.T) {
 	})
 }
 
+// TestRedirectIsKnownInTime has a robots.txt redirect to a second host after a start: its client
+// gets the response once the guard knows of the second step, be it by its own fetch or from the storage.
+func TestRedirectIsKnownInTime(t *testing.T) {
+	const second = "http://b.test/robots"
+	for name, restored := range map[string]bool{"by its own fetch": false, "from the storage": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newFairSite(t, "")
+				s.g = testGuard(t, options{Enforce: true, FetchWait: 10 * time.Second}, &scriptedSource{answer: func(context.Context) policy.Answer {
+					time.Sleep(time.Second)
+					return policy.Answer{Status: http.StatusOK, Body: []byte(strict), Via: []string{"/first", second}}
+				}})
+				r := s.request("bingbot/2.0", "/robots.txt")
+				if restored {
+					s.g.Judge(s.request("bingbot/2.0", "/x"))
+					time.Sleep(time.Minute)
+					s.g.shared.elsewhere.Purge()
+				}
+				next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+					w.Header().Set("Location", "/first")
+					w.WriteHeader(http.StatusFound)
+					return nil
+				})
+				if err := s.g.Serve(httptest.NewRecorder(), r, next); err != nil {
+					t.Fatal(err)
+				}
+				if !s.g.shared.elsewhere.Contains(second) {
+					t.Error("the client is at the second step before the guard knows of it")
+				}
+			})
+		})
+	}
+}
+
 // TestEndGrace ends the wait after a change for one site by hand.
 func TestEndGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

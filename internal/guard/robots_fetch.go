@@ -70,8 +70,11 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 	if entry == nil && f.exact {
 		entry = g.entryFor(f.site)
 	}
-	if entry != nil && (entry.State() == nil || entry.Suspect()) {
-		g.state(sent, entry, f.site, false, now, 0) // the grace counts from when the guard knows of a change
+	if entry != nil && (entry.State() == nil || entry.Suspect()) { // the grace counts from when the guard knows of a change
+		g.readDue(sent, entry, f.site, isRedirect(answer.status))
+	}
+	if entry != nil && entry.State() != nil && isRedirect(answer.status) {
+		g.noteElsewhere(f.site, entry.State().Via) // which may come from the storage
 	}
 	if answer.isReading(r.Method) && !request.IsEarly(sent) { // anybody can send early data from another's address
 		read := ledger.Reading{At: now, Status: answer.status, Hash: answer.hash}
@@ -79,6 +82,25 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 		g.recordReading(sent, j, read)
 	}
 	return err
+}
+
+// readDue reads the robots.txt of a site that is due. With waits it ends with that, or after
+// [Config.FetchWait]: where the response redirects, its client gets it once the guard knows of
+// all steps, and is not blocked at one of them.
+func (g *Guard) readDue(r *http.Request, entry *policy.Entry, site *request.Site, waits bool) {
+	refresh, ok := g.refresher(r, entry, site)
+	if !ok {
+		return
+	}
+	g.shared.proxies.saw(r)
+	if done := refresh(); done != nil && waits {
+		awaitClosed(r, done, g.FetchWait)
+	}
+}
+
+// isRedirect reports whether a status redirects.
+func isRedirect(status int) bool {
+	return status >= 300 && status < 400 && status != http.StatusNotModified
 }
 
 // readable returns a request for a robots.txt whose response the guard can read and compare:
