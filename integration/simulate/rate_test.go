@@ -97,7 +97,8 @@ func (w *world) rushes(i *instance, s *site) {
 	long := 2*policy.MaxAge + max(time.Hour, w.changeGuard)
 	w.mu.Lock()
 	saw := i.saw[s]
-	known := saw != nil && saw.text == s.text && time.Since(saw.first) > long && time.Since(s.settled) > long && s.mode == same
+	_, failed := s.answeredUntil() // such time does not count
+	known := saw != nil && saw.text == s.text && time.Since(saw.first) > long && time.Since(s.settled) > long && s.mode == same && !failed
 	w.mu.Unlock()
 	delay := delayOf(parsed(s.text), greedy)
 	if w.owner != nil || !known || delay == 0 || !allows(parsed(s.text), greedy, "/") {

@@ -20,7 +20,8 @@ func TestFirstCopyAtOnce(t *testing.T) {
 		for range 3 {
 			all.Go(func() {
 				for entry.State() == nil {
-					if g.state(r, entry, site, true, time.Now(), 10*time.Second) == nil {
+					l := lookup{r: r, j: &Judgement{Site: site}, entry: entry, waits: true, now: time.Now(), until: time.Now().Add(10 * time.Second)}
+					if g.fetchDue(&l); l.state == nil {
 						t.Error("nothing is known of a site that was read")
 						return
 					}

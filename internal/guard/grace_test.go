@@ -44,7 +44,7 @@ func TestGraceOfACrawler(t *testing.T) {
 					synctest.Wait()
 					j.Identity, j.Verdict, j.Action = who, judge.Allowed, judge.None
 					entry := g.shared.Cache.Get(j.Site.Key)
-					g.ask(r, entry, entry.State(), j)
+					g.judgeBySite(r, j, entry, entry.State())
 					return j.Verdict
 				}
 				if got := asks(tc.who); got != judge.Allowed {

@@ -185,7 +185,7 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 		g.decide(j, nil, false) // whatever the rules are, so there is no reason to read them
 		return j
 	}
-	g.ask(r, entry, cached, j)
+	g.judgeBySite(r, j, entry, cached)
 	return j
 }
 

@@ -30,28 +30,6 @@ func (g *Guard) identify(userAgent string, kept *keptSite, key *policy.Key) (cli
 	return g.clientOf(registry, userAgent, overlayOf(registry, cached)), entry, cached
 }
 
-// identifyAgain tells who the client of a judgement is by the names in the text that it is
-// judged by now, if it was identified by those of another text, the one known before: the new
-// text may have a group for it. It returns the state by which the client is identified, now or
-// before. Nobody becomes a browser by it, of which nothing would be judged.
-func (g *Guard) identifyAgain(r *http.Request, j *Judgement, before, now *policy.State) *policy.State {
-	if now == before || now == nil || now.Good == nil || before != nil && before.Good == now.Good {
-		return before
-	}
-	registry := g.Registry.Load()
-	names := overlayOf(registry, now)
-	if names == overlayOf(registry, before) {
-		return now
-	}
-	client := g.clientOf(registry, request.UserAgentOf(r), names)
-	if client.Class == uaident.Browser {
-		return before
-	}
-	j.Client = client
-	j.Identity, j.Proof = g.Identity.Identify(r, client)
-	return now
-}
-
 // namedBy returns the request of a judgement with its client identified by the names in a
 // version: another text than ours may have a group for it that ours has not. Nobody becomes a
 // browser by it.

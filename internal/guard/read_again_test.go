@@ -223,8 +223,8 @@ func TestJudgedAgain(t *testing.T) {
 	r := requestBy("bingbot/2.0", "/x")
 	j := g.Judge(r)
 	j.held = true
-	entry, now := g.shared.Cache.Get(j.Site.Key), time.Now()
-	if g.judgeBy(r, j, entry.State(), true, true, now, now); j.Verdict != judge.Allowed || j.held {
+	l := g.lookUp(r, j, g.shared.Cache.Get(j.Site.Key), nil)
+	if g.judgeBy(&l); j.Verdict != judge.Allowed || j.held {
 		t.Errorf("%s, held: %t", j.Verdict, j.held)
 	}
 }

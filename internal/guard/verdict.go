@@ -11,60 +11,34 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// ask judges by the robots.txt of the site, reading it first if need be. cached is
-// what was known before.
-func (g *Guard) ask(r *http.Request, entry *policy.Entry, cached *policy.State, j *Judgement) {
-	now := time.Now()
-	until := now.Add(g.FetchWait) // the clock is read again only by who waits
-	waits := j.Client.Class.IsCrawler() || isNamed(j.Client, g.knownRobots(r, j, cached))
-	if waits && (entry == nil || g.shared.Memory.Cold()) {
-		g.shared.awaitStored(r, g.FetchWait)
-		now = time.Now()
+// judgeBySite judges by the robots.txt of the site. entry and cached are what is known of it,
+// nil for nothing.
+func (g *Guard) judgeBySite(r *http.Request, j *Judgement, entry *policy.Entry, cached *policy.State) {
+	l := g.lookUp(r, j, entry, cached)
+	g.judgeBy(&l)
+	if (j.Verdict == judge.Disallowed || j.Verdict == judge.Stale) && g.findsNewer(&l, j.Verdict == judge.Disallowed) {
+		g.judgeBy(&l)
 	}
-	j.at = now
-	if entry == nil {
-		entry = g.entryFor(j.Site)
-	}
-	entry.Use(now)
-	g.Metrics.LookedUp(entry.State() != nil)
-	state := g.state(r, entry, j.Site, waits, now, until.Sub(now))
-	named := g.identifyAgain(r, j, cached, state)
-	g.judgeBy(r, j, state, waits, false, now, until)
-	var newer *policy.State
-	switch j.Verdict {
-	case judge.Disallowed:
-		newer = g.readAgain(r, j, entry, state, waits, now, until)
-	case judge.Stale:
-		newer = newerState(entry, state) // which was fetched meanwhile
-	}
-	if newer != nil {
-		state = newer
-		named = g.identifyAgain(r, j, named, newer)
-		g.judgeBy(r, j, newer, waits, true, now, until)
-	}
-	g.spend(r, j, state, now)
-	if j.Rate.State == rate.Slowed && !j.Rate.Limited { // by a delay that the owner may have left out since
-		if newer := g.readAgain(r, j, entry, entry.State(), waits, now, until); newer != nil {
-			j.Rate = Rate{}
-			g.identifyAgain(r, j, named, newer)
-			g.judgeBy(r, j, newer, waits, true, now, until)
-			g.spend(r, j, newer, now)
-		}
+	g.spend(r, j, l.state, l.now)
+	if j.Rate.State == rate.Slowed && !j.Rate.Limited && g.findsNewer(&l, true) { // the owner may have left the delay out
+		j.Rate = Rate{}
+		g.judgeBy(&l)
+		g.spend(r, j, l.state, l.now)
 	}
 }
 
-// judgeBy judges by what is known of the site. What our copy disallows is stale if the crawler
-// may be using a file that allows it. again says that the request has been judged before,
-// until is how long it may wait.
-func (g *Guard) judgeBy(r *http.Request, j *Judgement, state *policy.State, waits, again bool, now, until time.Time) {
+// judgeBy judges by the file that was found. What it disallows is stale if the crawler may be
+// using a file that allows it.
+func (g *Guard) judgeBy(l *lookup) {
+	r, j, state := l.r, l.j, l.state
 	j.held = false
 	if state != nil {
 		j.via = state.Via
 	}
-	ours, closed := inForce(state, now, g.Fallback)
+	ours, closed := inForce(state, l.now, g.Fallback)
 	g.decide(j, ours, closed)
-	if t := g.triedAt(j.Site); t.entry != nil && ours != nil && !again { // each request counts once
-		g.judgeTried(r, j, t, now)
+	if t := g.triedAt(j.Site); t.entry != nil && ours != nil && !l.judged { // each request counts once
+		g.judgeTried(r, j, t, l.now)
 	}
 	if ours == nil || j.Verdict != judge.Disallowed {
 		return
@@ -76,7 +50,7 @@ func (g *Guard) judgeBy(r *http.Request, j *Judgement, state *policy.State, wait
 	case g.heldBack(r, state, j):
 		g.Settings.Excuse(&j.Request, &j.Result)
 		j.held = true
-	case g.mayUseOther(r, j, state, now):
+	case g.mayUseOther(r, j, state, l.now):
 		g.Settings.Excuse(&j.Request, &j.Result)
 	}
 }

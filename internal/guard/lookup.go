@@ -1,0 +1,161 @@
+package guard
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// lookup is the search for the robots.txt by which one request is judged.
+type lookup struct {
+	r          *http.Request
+	j          *Judgement
+	entry      *policy.Entry // of the site
+	state      *policy.State // what is known of its robots.txt, nil for nothing
+	identified *policy.State // by whose names the client was identified, nil for those of the registry alone
+	now, until time.Time     // when the request came, and how long it may wait for a fetch
+	waits      bool          // whether it waits at all
+	judged     bool          // by an older state
+}
+
+// lookUp finds the robots.txt of the site of a judgement, and fetches it if it is due. entry
+// and cached are what is known without a fetch, nil for nothing: by the names in cached the
+// client was identified.
+func (g *Guard) lookUp(r *http.Request, j *Judgement, entry *policy.Entry, cached *policy.State) lookup {
+	now := time.Now()
+	l := lookup{r: r, j: j, entry: entry, identified: cached, now: now, until: now.Add(g.FetchWait)}
+	l.waits = j.Client.Class.IsCrawler() || isNamed(j.Client, g.knownRobots(r, j, cached))
+	if l.waits && (entry == nil || g.shared.Memory.Cold()) {
+		g.shared.awaitStored(r, g.FetchWait)
+		l.now = time.Now()
+	}
+	j.at = l.now
+	if entry == nil {
+		l.entry = g.entryFor(j.Site)
+	}
+	l.entry.Use(l.now)
+	g.Metrics.LookedUp(l.entry.State() != nil)
+	g.fetchDue(&l)
+	g.identifyAgain(&l)
+	return l
+}
+
+// fetchDue has the robots.txt fetched in the background if it is due. A request that may wait
+// does so where there is no copy, where the copy is too old to be used, and where the site is
+// closed because the file cannot be read.
+func (g *Guard) fetchDue(l *lookup) {
+	if !l.entry.Due(l.now) {
+		l.state = l.entry.State() // it may have been read since the client was identified
+		return
+	}
+	refresh, ok := g.refresher(l.r, l.entry, l.j.Site)
+	if !ok {
+		l.state = l.entry.State()
+		return
+	}
+	g.shared.proxies.saw(l.r)
+	done := refresh()
+	for done == nil && l.waits && l.entry.State() == nil && time.Now().Before(l.until) { // other files are being fetched
+		awaitClosed(l.r, nil, min(slotInterval, time.Until(l.until)))
+		if l.r.Context().Err() != nil {
+			break
+		}
+		done = refresh()
+	}
+	l.state = l.entry.State()
+	if done == nil || !l.waits || g.isUsable(l.state, l.now) {
+		return
+	}
+	awaitClosed(l.r, done, time.Until(l.until))
+	l.state = l.entry.State()
+}
+
+// isUsable reports whether a request can be judged by what is known without a fetch.
+func (g *Guard) isUsable(state *policy.State, now time.Time) bool {
+	if state == nil || state.Expired(now) {
+		return false
+	}
+	_, closed := state.Usable(now, g.Fallback)
+	return !closed
+}
+
+// findsNewer reports whether there is another file than the one by which the request was
+// judged, and identifies its client by that. With fetch it is fetched again, as before a crawler
+// is blocked or slowed: it may have read a newer file where this guard does not see it.
+func (g *Guard) findsNewer(l *lookup, fetch bool) bool {
+	if l.state == nil || l.state.Good == nil {
+		return false
+	}
+	if fetch {
+		if l.j.Identity == verify.Spoofed {
+			return false
+		}
+		g.fetchAgain(l)
+	}
+	newer := l.entry.State() // which another request may have fetched
+	if newer == nil || newer.Good == nil || newer.Good.Hash == l.state.Good.Hash && slices.Equal(newer.Via, l.state.Via) {
+		return false
+	}
+	l.state, l.judged = newer, true
+	g.identifyAgain(l)
+	return true
+}
+
+// fetchAgain fetches the robots.txt if our copy is older than [Guard.leastAge], or if the site
+// was seen to serve another file; after a failure not before the next attempt is due.
+func (g *Guard) fetchAgain(l *lookup) {
+	if !l.entry.Suspect() && l.now.Sub(l.state.Good.LastRead) < g.leastAge(l.j.Site.Key) {
+		return
+	}
+	refresh, ok := g.refresher(l.r, l.entry, l.j.Site)
+	if !ok {
+		return
+	}
+	done := refresh()
+	// An attempt under way is new enough, and so is one that has failed since.
+	if latest := l.entry.State(); done == nil && latest != nil && latest.Failures == 0 && !l.entry.Suspect() {
+		l.entry.MarkSuspect(l.now)
+		done = refresh()
+	}
+	if done != nil && l.waits {
+		awaitClosed(l.r, done, time.Until(l.until))
+	}
+}
+
+// fileInterval is how often a file is read at most before blocks.
+const fileInterval = 10 * time.Second
+
+// leastAge is how old a copy is at least that is fetched again before a block. A file may be
+// read more often than a URL: no server has to answer, and only a read shows that it was edited.
+func (g *Guard) leastAge(key policy.Key) time.Duration {
+	if key.IsFile() {
+		return fileInterval
+	}
+	return max(g.Freshness.Min, time.Minute)
+}
+
+// identifyAgain identifies the client by the names in the file that was found, which may have a
+// group for it. It does not become a browser by that: then the request would not be judged.
+func (g *Guard) identifyAgain(l *lookup) {
+	before, now := l.identified, l.state
+	if now == before || now == nil || now.Good == nil || before != nil && before.Good == now.Good {
+		return
+	}
+	registry := g.Registry.Load()
+	names := overlayOf(registry, now)
+	if names == overlayOf(registry, before) {
+		l.identified = now
+		return
+	}
+	client := g.clientOf(registry, request.UserAgentOf(l.r), names)
+	if client.Class == uaident.Browser {
+		return
+	}
+	l.j.Client, l.identified = client, now
+	l.j.Identity, l.j.Proof = g.Identity.Identify(l.r, client)
+}
