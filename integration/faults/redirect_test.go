@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ import (
 func TestRedirectInside(t *testing.T) {
 	t.Parallel()
 	const proxied = "servers {\n trusted_proxies static 127.0.0.1/32\n }"
-	for _, tc := range []struct {
+	cases := []struct {
 		name, global string
 		inside       string // directives of the site that let some clients into /internal/
 		forwarded    string // whom the client is told to be by a proxy
@@ -72,47 +73,48 @@ func TestRedirectInside(t *testing.T) {
 			not client_ip private_ranges
 		}
 		respond @foreign 403`},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			o := harness.NewOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {
-				switch {
-				case r.URL.Path == "/robots.txt" && strings.HasPrefix(r.Host, "open."):
-					http.Redirect(w, r, "/rules/robots.txt", http.StatusFound)
-				case r.URL.Path == "/robots.txt":
-					http.Redirect(w, r, "/internal/robots.txt", http.StatusFound)
-				case strings.HasSuffix(r.URL.Path, "/robots.txt"):
-					_, _ = w.Write([]byte("User-agent: *\nDisallow: /merger-with-example-inc\n"))
-				default:
-					return false
+	}
+	robots := func(w http.ResponseWriter, r *http.Request) bool {
+		switch {
+		case r.URL.Path == "/robots.txt" && strings.HasPrefix(r.Host, "open"):
+			http.Redirect(w, r, "/rules/robots.txt", http.StatusFound)
+		case r.URL.Path == "/robots.txt":
+			http.Redirect(w, r, "/internal/robots.txt", http.StatusFound)
+		case strings.HasSuffix(r.URL.Path, "/robots.txt"):
+			_, _ = w.Write([]byte("User-agent: *\nDisallow: /merger-with-example-inc\n"))
+		default:
+			return false
+		}
+		return true
+	}
+	sites := make(map[string]string) // those of one server, by its global options
+	origins := make([]*harness.Origin, len(cases))
+	for i, tc := range cases {
+		origins[i] = harness.NewOrigin(t, "", robots)
+		sites[tc.global] += fmt.Sprintf("http://a%d.test:$PORT, http://open%d.test:$PORT {\n robots_guard enforce {\n fetch_wait 20s\n fetch_timeout 20s\n }\n", i, i) +
+			strings.ReplaceAll(tc.inside+"\n reverse_proxy $ORIGIN\n}\n", "$ORIGIN", origins[i].Address())
+	}
+	servers := make(map[string]*harness.Server)
+	for global, config := range sites {
+		servers[global] = harness.Serve(t, config, "$GLOBAL", global)
+	}
+	for i, tc := range cases {
+		ask := func(host string) harness.Answer {
+			return harness.Get(t, servers[tc.global].URL(fmt.Sprintf("http://%s%d.test/merger-with-example-inc", host, i)), harness.Bingbot, func(r *http.Request) {
+				if tc.forwarded != "" {
+					r.Header.Set("X-Forwarded-For", tc.forwarded)
+					r.Header.Set("CF-Connecting-IP", tc.forwarded)
 				}
-				return true
 			})
-			s := harness.Serve(t, `http://a.test:$PORT, http://open.test:$PORT {
-				robots_guard enforce {
-					fetch_wait 20s
-					fetch_timeout 20s
-				}
-				`+tc.inside+`
-				reverse_proxy $ORIGIN
-			}`, "$ORIGIN", o.Address(), "$GLOBAL", tc.global)
-			ask := func(host string) harness.Answer {
-				return harness.Get(t, s.URL("http://"+host+"/merger-with-example-inc"), harness.Bingbot, func(r *http.Request) {
-					if tc.forwarded != "" {
-						r.Header.Set("X-Forwarded-For", tc.forwarded)
-						r.Header.Set("CF-Connecting-IP", tc.forwarded)
-					}
-				})
-			}
-			if a := ask("open.test"); a.Status != 403 || !strings.Contains(a.Body, "Disallow: /merger") {
-				t.Errorf("a redirect to a path that is open to all: got %d %q", a.Status, a.Body)
-			}
-			if a := ask("a.test"); a.Status != 200 {
-				t.Errorf("a redirect to a path that is not: got %d %q", a.Status, a.Body)
-			}
-			if n := o.Requests("/internal/robots.txt"); n != 0 {
-				t.Errorf("the origin was asked %d times for what the outside may not see", n)
-			}
-		})
+		}
+		if a := ask("open"); a.Status != 403 || !strings.Contains(a.Body, "Disallow: /merger") {
+			t.Errorf("%s: a redirect to a path that is open to all: got %d %q", tc.name, a.Status, a.Body)
+		}
+		if a := ask("a"); a.Status != 200 {
+			t.Errorf("%s: a redirect to a path that is not: got %d %q", tc.name, a.Status, a.Body)
+		}
+		if n := origins[i].Requests("/internal/robots.txt"); n != 0 {
+			t.Errorf("%s: the origin was asked %d times for what the outside may not see", tc.name, n)
+		}
 	}
 }

@@ -195,31 +195,16 @@ func TestKeyDirectoryFails(t *testing.T) {
 	t.Parallel()
 	skipWithoutRoots(t)
 	const failed, read = "the key directory of a signing agent cannot be used; this is told once, until it can be", "key directory of a signing agent read"
-	typed := func(w http.ResponseWriter) {
-		w.Header().Set("Content-Type", "application/http-message-signatures-directory+json")
-	}
 	for _, test := range []struct {
 		name   string
 		answer http.HandlerFunc
 		says   string
 	}{
 		{"down", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "down", http.StatusServiceUnavailable) }, "status 503"},
-		{"gone", http.NotFound, "status 404"},
-		{"100 MB", func(w http.ResponseWriter, _ *http.Request) {
-			typed(w)
-			part := []byte(strings.Repeat(" ", 1<<20))
-			for range 100 {
-				if _, err := w.Write(part); err != nil {
-					return
-				}
-			}
-		}, "larger than 65536 bytes"},
-		{"redirected", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/keys", http.StatusFound) }, "a redirect, which is not followed"},
 		{"mistyped", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write([]byte(`{"keys": []}`))
 		}, `media type "application/json"`},
-		{"hanging", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no full answer within 10s"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -265,9 +250,6 @@ func TestKeyDirectoryFails(t *testing.T) {
 			operator.answer.Store(nil)
 			if said := verify("--online"); !strings.Contains(said, "usable keys: 1") {
 				t.Errorf("the command says %s", said)
-			}
-			if test.name == "hanging" {
-				return // the others show the recovery
 			}
 			harness.Eventually(t, "it is told that the directory can be read", func() bool {
 				signed()
