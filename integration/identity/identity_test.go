@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -136,7 +137,7 @@ func TestSpoofed(t *testing.T) {
 		userAgent, ip, path string
 		status              int
 	}
-	for _, test := range []struct {
+	tests := []struct {
 		options string
 		rows    []row
 	}{
@@ -165,17 +166,20 @@ func TestSpoofed(t *testing.T) {
 			{harness.Googlebot, googlesAddress, "/google-not/x", 200},
 			{harness.Googlebot, somebodyElse, "/google-not/x", 403},
 		}},
-	} {
-		t.Run(test.options, func(t *testing.T) {
-			t.Parallel()
-			s := identitySite(t, test.options)
-			s.Warm("/")
-			for _, r := range test.rows {
-				if a := harness.Get(t, s.URL(r.path), r.userAgent, from(r.ip)); a.Status != r.status {
-					t.Errorf("%s for %s from %s: got %d, want %d\n%s", r.path, r.userAgent, r.ip, a.Status, r.status, a.Body)
-				}
+	}
+	var sites string
+	for i, test := range tests {
+		sites += fmt.Sprintf("http://s%d.test:$PORT {\n", i) + " robots_guard enforce {\n" + test.options + "\n}\n respond /robots.txt `" + identityRobots + "`\n respond page\n}\n"
+	}
+	s := serveVerifying(t, sites, identityOptions)
+	for i, test := range tests {
+		site := fmt.Sprintf("http://s%d.test", i)
+		s.Warm(site + "/")
+		for _, r := range test.rows {
+			if a := harness.Get(t, s.URL(site+r.path), r.userAgent, from(r.ip)); a.Status != r.status {
+				t.Errorf("%s: %s for %s from %s: got %d, want %d\n%s", test.options, r.path, r.userAgent, r.ip, a.Status, r.status, a.Body)
 			}
-		})
+		}
 	}
 }
 

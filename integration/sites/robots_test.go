@@ -1,7 +1,6 @@
 package sites
 
 import (
-	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -124,27 +123,6 @@ Disallow: /" 403
 			respond "page"
 		}`, visits: []harness.Visit{{harness.Bingbot, "/x", 200, "page"}}},
 	})
-}
-
-// TestShapeUnreachable has robots.txt answers that say nothing about the rules.
-func TestShapeUnreachable(t *testing.T) {
-	t.Parallel()
-	for _, status := range []int{429, 500, 502, 503} {
-		t.Run(fmt.Sprint(status), func(t *testing.T) {
-			t.Parallel()
-			s := harness.Serve(t, `http://a.test:$PORT {
-				robots_guard enforce
-				respond /robots.txt "User-agent: *
-Disallow: /" $STATUS
-				respond "page {http.robots_guard.verdict}"
-			}`, "$STATUS", fmt.Sprint(status))
-			harness.Visits(t, s, []harness.Visit{
-				{harness.Bingbot, "/x", 200, "page unknown"},
-				{harness.GPTBot, "/x", 200, "page unknown"},
-				{harness.Firefox, "/x", 200, "page"},
-			})
-		})
-	}
 }
 
 // TestShapeTrustedProxy has an origin that redirects what came by http to

@@ -3,6 +3,7 @@ package sites
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
@@ -43,15 +44,33 @@ func runShapes(t *testing.T, shapes []shape) {
 		return true
 	})
 
-	for _, tc := range shapes {
+	// One server has the sites of all shapes, each in a domain of its own.
+	in := func(i int, text string) string { return strings.ReplaceAll(text, ".test", fmt.Sprintf(".t%d", i)) }
+	var sites strings.Builder
+	for i, tc := range shapes {
+		sites.WriteString(in(i, tc.sites) + "\n")
+	}
+	s := harness.Serve(t, sites.String(), "$ROOT", root, "$BARE", bare, "$ORIGIN", o.Address())
+	for i, tc := range shapes {
 		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			s := harness.Serve(t, tc.sites, "$ROOT", root, "$BARE", bare, "$ORIGIN", o.Address())
+			at := func(path string) string {
+				if strings.HasPrefix(path, "/") {
+					path = "http://a.test" + path
+				}
+				return in(i, path)
+			}
 			if tc.warm == nil {
 				tc.warm = []string{"/"}
 			}
-			s.Warm(tc.warm...)
-			harness.Visits(t, s, tc.visits)
+			for _, path := range tc.warm {
+				s.Warm(at(path))
+			}
+			var visits []harness.Visit
+			for _, v := range tc.visits {
+				v.Path, v.Body = at(v.Path), in(i, v.Body)
+				visits = append(visits, v)
+			}
+			harness.Visits(t, s, visits)
 		})
 	}
 }
