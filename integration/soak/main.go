@@ -29,7 +29,7 @@ const deciderHost = "decide.test"
 func main() {
 	length := flag.Duration("for", time.Hour, "how long")
 	rate := flag.Float64("rate", 100, "requests a second")
-	write := flag.Bool("write", false, "write the result to docs/proof.md and docs/soak.svg; run it at the top of the repository")
+	write := flag.Bool("write", false, "write the result to docs/proof.md; run it at the top of the repository")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -119,7 +119,7 @@ func (r *result) summary() string {
 	return b.String()
 }
 
-// write puts the summary into proof.md, and soak.svg beside it.
+// write puts the summary into proof.md.
 func (r *result) write(folder string) error {
 	const begin, end = "<!-- written by integration/soak -->\n", "<!-- end -->\n"
 	page := filepath.Join(folder, "proof.md")
@@ -134,8 +134,5 @@ func (r *result) write(folder string) error {
 	}
 	when := fmt.Sprintf("\nMeasured %s with %s on %s/%s, %d processors.\n",
 		time.Now().UTC().Format("2006-01-02 15:04 UTC"), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
-	if err := os.WriteFile(page, []byte(before+begin+r.summary()+when+end+after), 0o644); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(folder, "soak.svg"), []byte(plot(r.samples)), 0o644)
+	return os.WriteFile(page, []byte(before+begin+r.summary()+when+end+after), 0o644)
 }
