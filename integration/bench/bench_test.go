@@ -12,6 +12,7 @@ import (
 
 func BenchmarkParse(b *testing.B)    { parseContest(nil).run(b) }
 func BenchmarkVerdict(b *testing.B)  { verdictContest(nil).run(b) }
+func BenchmarkGrowth(b *testing.B)   { growthContest(nil).run(b) }
 func BenchmarkIdentify(b *testing.B) { identifyContest().run(b) }
 
 func BenchmarkChain(b *testing.B) {
@@ -123,6 +124,18 @@ func TestGeneratedInput(t *testing.T) {
 		}
 		if len(different) != distinct || robots != 300 {
 			t.Errorf("%d different User-Agents with %d robots, want %d with 300", len(different), robots, distinct)
+		}
+	}
+}
+
+func TestFilesOfTheGrowthAreReadWhole(t *testing.T) {
+	for _, row := range growthContest(nil).rows {
+		file := rulesFile(row.rules, 40)
+		if strings.HasSuffix(row.name, plainOnly) {
+			file = catalogueFile(row.rules)
+		}
+		if got := policy.Parse([]byte(file)).RuleCount(); got != row.rules || len(file) > policy.MaxSize {
+			t.Errorf("%s: %d rules are read, of %d bytes", row.name, got, len(file))
 		}
 	}
 }

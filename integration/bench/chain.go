@@ -136,11 +136,21 @@ func (w *nowhere) WriteHeader(int)             { clear(w.header) }
 func (c *chains) contest() contest {
 	return contest{name: "Chain", rows: []contestRow{
 		c.row("browsers, all different", "/products/", agentsOf(1000, 1000, browserKinds...)),
-		c.row("crawlers, all different", "/products/", agentsOf(1000, 1000, knownKinds...)),
-		c.row("crawlers, forbidden pages", "/private/", agentsOf(1000, 1000, knownKinds...)),
+		c.row(crawlersRow, "/products/", agentsOf(1000, 1000, knownKinds...)),
+		c.row(forbiddenRow, "/private/", agentsOf(1000, 1000, knownKinds...)),
 		c.row("70 % browsers, 30 % robots", "/products/", mixedAgents(1000, 1000)),
 	}}
 }
+
+// Rows and contestants that an aim names.
+const (
+	crawlersRow  = "crawlers, all different"
+	forbiddenRow = "crawlers, forbidden pages"
+
+	emptyCell = "with an empty handler"
+	guardCell = "with `robots_guard enforce`"
+	filesCell = "stock Caddy, a file of the same kilobyte"
+)
 
 // row has these clients ask for pages in a folder.
 func (c *chains) row(name, folder string, agents []string) contestRow {
@@ -158,8 +168,8 @@ func (c *chains) row(name, folder string, agents []string) contestRow {
 	}
 	return contestRow{name: name, cells: []cell{
 		{who: "stock Caddy", run: serve(c.stock)},
-		{who: "with an empty handler", run: serve(c.empty)},
-		{who: "with `robots_guard enforce`", run: serve(c.guarded)},
-		{who: "stock Caddy, a file of the same kilobyte", run: serve(c.files)},
+		{who: emptyCell, run: serve(c.empty)},
+		{who: guardCell, run: serve(c.guarded)},
+		{who: filesCell, run: serve(c.files)},
 	}}
 }

@@ -19,6 +19,7 @@ type contest struct {
 type contestRow struct {
 	name  string
 	bytes int // of input an operation, 0 if that says nothing
+	rules int // of the file, 0 if nothing is shown by them
 	cells []cell
 }
 
@@ -34,9 +35,10 @@ type cell struct {
 
 // result is what the rounds of a cell showed.
 type result struct {
-	ns     spread // processor time an operation in each round, in nanoseconds
-	ratio  spread // to ours in the same round
-	allocs int64  // of an operation, negative if that is not known
+	rounds []float64 // processor time an operation in each, in nanoseconds
+	ns     spread    // of these
+	ratio  spread    // to ours in the same round
+	allocs int64     // of an operation, negative if that is not known
 }
 
 // spread is the middle of some figures and their quartiles.
@@ -52,6 +54,16 @@ func spreadOf(figures []float64) spread {
 		return figures[below] + (position-float64(below))*(figures[above]-figures[below])
 	}
 	return spread{at(0.25), at(0.5), at(0.75)}
+}
+
+// over returns how much longer an operation takes than another one of the row, in the same
+// rounds.
+func (r *result) over(other *result) spread {
+	more := make([]float64, len(r.rounds))
+	for i := range more {
+		more[i] = r.rounds[i] - other.rounds[i]
+	}
+	return spreadOf(more)
 }
 
 // measure runs all cells in rounds. In each the cells of a row run one after
@@ -81,7 +93,7 @@ func (c contest) measure(e effort) [][]result {
 			}
 		}
 		for at := range row.cells {
-			results[i][at].ns = spreadOf(slices.Clone(ns[at]))
+			results[i][at].rounds, results[i][at].ns = ns[at], spreadOf(slices.Clone(ns[at]))
 			results[i][at].ratio = spreadOf(ratios[at])
 		}
 	}
@@ -114,6 +126,12 @@ func over(list []string, do func(string)) func() {
 			next = 0
 		}
 	}
+}
+
+// at returns what a contestant showed in a row. Both have to be there.
+func (c contest) at(results [][]result, row, who string) result {
+	i := slices.IndexFunc(c.rows, func(r contestRow) bool { return r.name == row })
+	return results[i][slices.IndexFunc(c.rows[i].cells, func(c cell) bool { return c.who == who })]
 }
 
 // table renders results as Markdown: a line for each row, a column for each

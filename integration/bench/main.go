@@ -58,13 +58,15 @@ type section struct {
 type outcome struct {
 	text   string // Markdown for the page
 	detail string // Markdown that is only printed
+	aims   []aim  // only printed
+	plot   string // SVG, "" for none
 }
 
-func contestSection(name, anchor string, make func(*google) contest) section {
+func contestSection(name, anchor string, make func(*google) contest, aims func(contest, [][]result) []aim) section {
 	return section{name, anchor, func(e effort, g *google) (outcome, error) {
 		c := make(g)
 		results := c.measure(e)
-		return outcome{text: c.table(results), detail: c.details(results)}, nil
+		return outcome{text: c.table(results), detail: c.details(results), aims: aims(c, results)}, nil
 	}}
 }
 
@@ -77,13 +79,19 @@ func tableSection(name, anchor string, table func(effort) (string, error)) secti
 }
 
 var sections = []section{
-	contestSection("parse", "parsing-robotstxt", parseContest),
-	contestSection("verdict", "a-verdict", verdictContest),
+	contestSection("parse", "parsing-robotstxt", parseContest, parseAims),
+	contestSection("verdict", "a-verdict", verdictContest, verdictAims),
+	{"growth", "more-and-more-rules", func(e effort, g *google) (outcome, error) {
+		c := growthContest(g)
+		e.rounds = max(1, e.rounds/2)
+		results := c.measure(e)
+		return outcome{detail: c.table(results), aims: growthAims(c, results), plot: growthPlot(c, results)}, nil
+	}},
 	{"agreement", "do-they-answer-the-same", func(e effort, g *google) (outcome, error) {
 		peers, kinds := verdictAgreement(e.questions, g)
 		return outcome{text: agreementTable("kind of question", "we forbid", peers, kinds), detail: differenceExamples(kinds)}, nil
 	}},
-	contestSection("identify", "identifying-a-client", func(*google) contest { return identifyContest() }),
+	contestSection("identify", "identifying-a-client", func(*google) contest { return identifyContest() }, identifyAims),
 	{"identify-agreement", "", func(e effort, _ *google) (outcome, error) {
 		peers, kinds := identifyAgreement(e.questions)
 		return outcome{detail: agreementTable("kind of client", "we say robot", peers, kinds) + "\n" + differenceExamples(kinds)}, nil
@@ -93,7 +101,7 @@ var sections = []section{
 		if len(duels) == 0 {
 			return outcome{}, err
 		}
-		return outcome{requestsTable(duels, e), requestsDetails(duels)}, err
+		return outcome{requestsTable(duels, e), requestsDetails(duels), requestsAims(duels), requestsPlot(duels)}, err
 	}},
 	{"chain", "", func(e effort, _ *google) (outcome, error) {
 		handlers, err := startChains()
@@ -103,11 +111,13 @@ var sections = []section{
 		defer handlers.stop()
 		c := handlers.contest()
 		results := c.measure(e)
-		return outcome{text: c.table(results), detail: c.details(results)}, nil
+		return outcome{text: c.table(results), detail: c.details(results), aims: chainAims(c, results)}, nil
 	}},
-	tableSection("start", "starting", startTable),
+	tableSection("cold", "", coldTable),
+	{"start", "starting", func(e effort, _ *google) (outcome, error) { return startTable(e) }},
 	tableSection("reload", "reloading", reloadTable),
 	tableSection("memory", "memory", memoryTable),
+	tableSection("contention", "", contentionTable),
 }
 
 func main() {
@@ -166,6 +176,9 @@ func (s section) run(e effort, g *google, o options) (err error) {
 		return err
 	}
 	fmt.Printf("## %s\n\n%s\n%s\n%s\n\n", s.name, shown.text, shown.detail, circumstances)
+	if len(shown.aims) > 0 {
+		fmt.Println(aimsHead + aimLines(shown.aims))
+	}
 	fmt.Fprintf(os.Stderr, "bench: %s took %v\n", s.name, time.Since(begin).Round(time.Second))
 	if o.write {
 		return errors.Join(err, s.write(shown, circumstances))

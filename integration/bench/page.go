@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -31,8 +32,18 @@ func rewrite(file, section, text string) error {
 	return os.WriteFile(file, []byte(before+begin+text+end+after), 0o644)
 }
 
+// plotFile is where the plot of a section is kept.
+func plotFile(section string) string {
+	return filepath.Join(filepath.Dir(page), "images", "benchmarks-"+section+".svg")
+}
+
 // write puts what a section showed into the page.
 func (s section) write(shown outcome, circumstances string) error {
+	if shown.plot != "" {
+		if err := os.WriteFile(plotFile(s.name), []byte(shown.plot), 0o644); err != nil {
+			return err
+		}
+	}
 	if !s.onPage() {
 		return nil
 	}

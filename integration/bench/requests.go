@@ -26,7 +26,7 @@ type match struct {
 	robots  string
 	sites   int
 	blocks  func(robots *policy.Robots, agent, target string) bool // nil: nothing
-	precise bool                                                   // measured more often, since one percent matters
+	precise bool                                                   // an aim is about a percent of it
 }
 
 // byGuard is whom the guard in enforce has to block.
@@ -41,9 +41,13 @@ var names = regexp.MustCompile("(?i)" + namePattern())
 // versions "008" is a part.
 func byName(_ *policy.Robots, agent, _ string) bool { return names.MatchString(agent) }
 
-// The subjects.
+// Subjects that aims name.
 const (
+	noiseSubject  = "stock Caddy again (the noise)"
 	emptySubject  = "an empty handler"
+	limitSubject  = "enforce, to an empty handler"
+	proxySubject  = "enforce, before a reverse_proxy"
+	emptyProxy    = "an empty handler, before a reverse_proxy"
 	regexpSubject = "User-Agent regexp, 166 names"
 	nginxSubject  = "nginx, map of these names"
 )
@@ -59,13 +63,13 @@ func ofSites(subject string, sites int) string { return subject + ", " + thousan
 
 func matches() []match {
 	list := []match{
-		{subject: "stock Caddy again (the noise)", server: "stock again", base: "stock", traffic: "browsers", precise: true},
+		{subject: noiseSubject, server: "stock again", base: "stock", traffic: "browsers", precise: true},
 		{subject: emptySubject, server: "empty", base: "stock", traffic: "browsers", precise: true},
 		{subject: "monitor", server: "monitor", base: "stock", traffic: "browsers", precise: true},
 		{subject: "enforce", server: "enforce", base: "stock", traffic: "browsers", precise: true, blocks: byGuard},
-		{subject: "enforce, to an empty handler", server: "enforce", base: "empty", traffic: "browsers", precise: true, blocks: byGuard},
-		{subject: "an empty handler, before a reverse_proxy", server: "empty proxy", base: "stock proxy", traffic: "browsers", precise: true},
-		{subject: "enforce, before a reverse_proxy", server: "enforce proxy", base: "stock proxy", traffic: "browsers", precise: true, blocks: byGuard},
+		{subject: limitSubject, server: "enforce", base: "empty", traffic: "browsers", precise: true, blocks: byGuard},
+		{subject: emptyProxy, server: "empty proxy", base: "stock proxy", traffic: "browsers", precise: true},
+		{subject: proxySubject, server: "enforce proxy", base: "stock proxy", traffic: "browsers", precise: true, blocks: byGuard},
 		{subject: regexpSubject, server: "regexp", base: "stock", traffic: "browsers", blocks: byName},
 		{subject: nginxSubject, server: "nginx", base: "stock", traffic: "browsers", blocks: byName},
 	}

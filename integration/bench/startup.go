@@ -26,10 +26,10 @@ type startup struct {
 
 // startTable tells what it takes to load a configuration with a guard in each site and
 // without, in turn, and how large the programs are.
-func startTable(e effort) (string, error) {
+func startTable(e effort) (outcome, error) {
 	f, err := newFleet()
 	if err != nil {
-		return "", err
+		return outcome{}, err
 	}
 	defer f.stop()
 	var b strings.Builder
@@ -47,7 +47,7 @@ func startTable(e effort) (string, error) {
 			}{{"", &stock}, {guard("enforce"), &guarded}} {
 				took, err := f.startup(sites, s.extra)
 				if err != nil {
-					return "", err
+					return outcome{}, err
 				}
 				*s.all = append(*s.all, took)
 			}
@@ -70,10 +70,16 @@ func startTable(e effort) (string, error) {
 	}
 	sizes, err := f.sizes()
 	if err != nil {
-		return "", err
+		return outcome{}, err
 	}
 	fmt.Fprintf(&b, "\nThe program has %.1f MB, stock Caddy's %.1f MB.\n", float64(sizes[1])/1e6, float64(sizes[0])/1e6)
-	return b.String(), nil
+	many := startups[len(startups)-1]
+	goal := thousands(many) + " sites load in at most 1.3 times stock Caddy's processor time"
+	loading := aim{goal, "not measured", "open"}
+	if many <= e.sites && ratio > 0 {
+		loading = atMost(goal, ratio, 1.3, times(ratio))
+	}
+	return outcome{text: b.String(), aims: []aim{loading}}, nil
 }
 
 // startup starts a server with so many sites, and stops it.

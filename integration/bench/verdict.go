@@ -10,6 +10,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
+// Names that an aim goes by.
+const (
+	compiledCell = "ours, a group compiled"
+	plainRow     = "8,000-byte URL"
+)
+
 // answer is what was last said. It keeps measured work from being left out as
 // unused, and tests look at it.
 var answer bool
@@ -28,7 +34,7 @@ func parseContest(g *google) contest {
 		body := []byte(file.text)
 		c.rows = append(c.rows, contestRow{name: file.name, bytes: len(body), cells: []cell{
 			{who: "ours", run: func() { runtime.KeepAlive(policy.Parse(body)) }},
-			{who: "ours, a group compiled", run: func() {
+			{who: compiledCell, run: func() {
 				runtime.KeepAlive(policy.Parse(body).Select(true, "Googlebot"))
 			}},
 			{who: "grobotstxt, scan only", run: func() {
@@ -106,7 +112,7 @@ func verdictContest(g *google) contest {
 		{"10,000 rules, another URL each time", large, targets(1024)},
 		{"500 KiB", largestFile(), ordinary},
 		{"31,843 plain rules", catalogueFile(catalogueRules), ordinary},
-		{"8,000-byte URL", large, []string{"/shop/" + fill("deep/er-7/path.x/", longest-6)}},
+		{plainRow, large, []string{"/shop/" + fill("deep/er-7/path.x/", longest-6)}},
 		{"8,000-byte query", large, []string{"/shop/item?" + fill("page=2&sort=price&x1=y2&", longest-11)}},
 		{"8,000 bytes of escapes", large, []string{"/shop/" + fill("%c3%a9/%2f//", longest-6)}},
 		{"8,000 bytes with several forms", large, []string{"/shop%2fx//y?" + fill("/%3fpage=2%2F&", longest-13)}},
