@@ -100,13 +100,14 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 	return g
 }
 
-// Serve judges a request and passes it on or answers it. A guard with Forwarded answers
-// the proxy that asks about another request.
+// Serve is the way of a request: [Guard.Judge] identifies its client, finds the site and judges;
+// [Guard.Publish] counts and logs the judgement; then the request is passed on or answered. A
+// guard with Forwarded answers the proxy that asks about another request.
 func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if g.Forwarded != nil {
 		return g.decideFor(w, r)
 	}
-	if origin.IsVirtual(r.Context()) {
+	if origin.IsVirtual(r.Context()) { // the guard's own fetch of robots.txt
 		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
 		clearPlaceholders(r)
 		return origin.Failed(r.Context(), next.ServeHTTP(w, r))
@@ -145,15 +146,15 @@ func asksForRobots(r *http.Request, j *Judgement) bool {
 	return strings.HasSuffix(r.URL.Path, "/robots.txt") && request.IsRobotsTxt(request.OriginalRequest(r))
 }
 
-// Judge judges a request. It returns nil for requests that are nobody's
-// business: those of browsers and of clients without a name, for which it does
-// not allocate, and for those of templates, which no client has asked for.
+// Judge judges a request. It returns nil for a request that is not judged: of a browser, of a
+// client without a User-Agent, of an ACME server, or made by a template. It does not allocate
+// for browsers.
 func (g *Guard) Judge(r *http.Request) *Judgement {
 	userAgent := request.UserAgentOf(r)
 	if userAgent == "" || request.HasNoPath(r) {
 		return nil
 	}
-	var spelt request.Site // of a host that the configuration does not name just so
+	var spelt request.Site // used where the configuration spells the host otherwise, or does not name it
 	kept := g.namedSite(r)
 	key := &spelt.Key
 	if kept != nil {
