@@ -38,7 +38,6 @@ func (h *Handler) useLists(ctx caddy.Context, app *caddymodule.App, has func(hos
 		Changed: func() { site.Changed() },
 		Logger:  c.Logger,
 		Failed:  func() { observer.TextFailed(managed.StageRules) },
-		Storage: ctx.Storage(),
 	}
 	for _, place := range h.Lists {
 		l, err := h.acquireList(place)
@@ -48,12 +47,10 @@ func (h *Handler) useLists(ctx caddy.Context, app *caddymodule.App, has func(hos
 		c.Lists = append(c.Lists, l)
 	}
 	site = rulelist.NewSite(c)
-	for _, l := range c.Lists { // all of them first: while one is loaded, others look what is stored
-		h.release = append(h.release, l.Use(user))
-	}
 	for _, l := range c.Lists {
+		h.release = append(h.release, l.Use(user))
 		waiting, cancel := context.WithTimeoutCause(ctx, loadTime, fmt.Errorf("no complete answer within %v, for which a configuration that is loaded waits", loadTime))
-		l.Load(waiting, weak.Make(app), user.Storage)
+		l.Load(waiting, weak.Make(app))
 		cancel()
 	}
 	return site, nil
@@ -68,7 +65,7 @@ func (h *Handler) wholeSchedule(hosts []string) (*managed.Schedule, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.Load(context.Background(), h, nil)
+		l.Load(context.Background(), h)
 		if err := l.Trouble(); err != nil {
 			return nil, h.atList([]*rulelist.List{l}, err)
 		}

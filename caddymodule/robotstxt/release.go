@@ -9,7 +9,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
-	"github.com/robotsguard/caddy-robots-guard/internal/managed/rulelist"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -25,7 +24,7 @@ func (h *Handler) newRelease(ctx caddy.Context, app *caddymodule.App, wanted *ma
 		return nil, err
 	}
 	c.Observer = events.TellChanges(c.Observer)
-	c.Proposal = proposalOf(h.lists)
+	c.Lists, c.Lacks = h.lists.Names(), h.lists.Lacks()
 	c.Wanted, c.Confirm, c.Logger = wanted, publish.Confirm(h.Confirm), ctx.Logger()
 	c.Rollout = h.Rollout.plan()
 	c.Base = func() func(host string) []byte {
@@ -48,13 +47,6 @@ func (h *Handler) newRelease(ctx caddy.Context, app *caddymodule.App, wanted *ma
 	return publish.New(c), nil
 }
 
-// proposalOf returns what lists of rules say of the schedule that was made last.
-func proposalOf(lists *rulelist.Site) (p publish.Proposal) {
-	p.Why, p.Published = lists.Proposal()
-	p.Lacks = lists.Lacks
-	return p
-}
-
 // Start begins to bring the rules into force.
 func (h *Handler) Start(place publish.Place) (r *publish.Release, end func()) {
 	if place.Name == "" { // it stands in routes of a handler that is not known
@@ -65,7 +57,7 @@ func (h *Handler) Start(place publish.Place) (r *publish.Release, end func()) {
 
 // submit submits what lists of rules say now.
 func (h *Handler) submit(_ context.Context, next *managed.Schedule) {
-	h.changes.Submit(next, publish.FromRules, proposalOf(h.lists))
+	h.changes.Submit(next, publish.FromRules, h.lists.Lacks())
 }
 
 // Interface guard

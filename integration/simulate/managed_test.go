@@ -131,7 +131,7 @@ func (w *world) publishes(dice *rand.Rand, i *instance) {
 	default:
 		w.tell("a list of rules says so")
 		for _, i := range w.instances {
-			i.published.Submit(next, publish.FromRules, publish.Proposal{})
+			i.published.Submit(next, publish.FromRules, false)
 			i.hears(next)
 		}
 	}

@@ -20,15 +20,12 @@ func managedCommand(config Config) *cobra.Command {
 	m := checkingRules{config: config}
 	cmd := &cobra.Command{
 		Use: `managed check [--config <Caddyfile>] [--adapter <name>] [--base <file|url|->] [--json]
-  caddy robots-guard managed import [--caddyfile] <file|url|->
   caddy robots-guard managed show [<host>] [--address <host:port>] [--json]
   caddy robots-guard managed changes|history|diff [--site <site>] [--from <id>] [--to <id>] [--address <host:port>] [--json]
   caddy robots-guard managed confirm|promote|stop|rollback [<id>] [--site <site>] [--who <name>] [--why <text>] [--ticket <text>]`,
 		Short: "Checks and shows the robots.txt files that robots_txt makes, and confirms or takes back their changes",
 		Long: `
-check and import need no server.
-
-check composes every text that the rules of robots_txt make by time and host in the next
+check needs no server. It composes every text that the rules of robots_txt make by time and host in the next
 400 days and tells what is wrong or odd in them: what lint finds that the site's own
 robots.txt does not have already, rules that are over, rules that decide nothing, and
 those that open what the site's own robots.txt forbids. What is in several texts is told
@@ -37,18 +34,12 @@ once. It says for each where the rule stands in the Caddyfile.
 The site's own robots.txt is the file of the option base; where a site is asked for it
 at run time it is taken to be empty, unless --base has it. Lists of rules are read.
 
-import makes rules of a robots.txt, which say to every crawler what that does, or of
-the robots.json of the ai.robots.txt project: a list of rules in JSON for the option
-rules of robots_txt, or with --caddyfile a robots_txt. What has no rule is told on
-standard error. Of a URL without a path its /robots.txt is read. Names that nobody
-knows are written as token:Name.
-
 show asks the admin API of a running server what it serves: for each host the version and
 since when, when the next text comes, and whether the base can be read. Of one host it
 shows the rules with their reasons, what each change to come adds and removes, and the
 text with the rules that make its lines.
 
-Exit status of check and import: 0 if nothing was found that the gate of its site stops, 1 if so, 2 if the
+Exit status of check: 0 if nothing was found that the gate of its site stops, 1 if so, 2 if the
 configuration, a list of rules or the file cannot be read or contradicts itself.
 
 The others ask the admin API of a running server, too. changes tells what is published at
@@ -69,8 +60,6 @@ user by default, --why and --ticket.
 		Example: `
 caddy robots-guard managed check
 caddy robots-guard managed check --config Caddyfile --base robots.txt
-caddy robots-guard managed import robots.txt > rules.json
-caddy robots-guard managed import --caddyfile - < robots.txt
 caddy robots-guard managed show
 caddy robots-guard managed show example.com
 caddy robots-guard managed history --site example.com
@@ -89,8 +78,7 @@ caddy robots-guard managed rollback --why "wrong paths"
 	flags.StringVar(&m.changes.deed.Why, "why", "", "why")
 	flags.StringVar(&m.changes.deed.Ticket, "ticket", "", "where it was asked for")
 	flags.StringVar(&m.base, "base", "", "the site's own robots.txt")
-	flags.BoolVar(&m.json, "json", false, "print JSON, as import always does without --caddyfile")
-	flags.BoolVar(&m.caddyfile, "caddyfile", false, "of import: print a robots_txt for a Caddyfile")
+	flags.BoolVar(&m.json, "json", false, "print JSON")
 	return cmd
 }
 
@@ -99,7 +87,7 @@ type checkingRules struct {
 	config              Config
 	changes             changes
 	file, adapter, base string
-	json, caddyfile     bool
+	json                bool
 }
 
 // checkedRules is what the command prints as JSON of a robots_txt.
@@ -127,12 +115,8 @@ func (m *checkingRules) run(cmd *cobra.Command, args []string) (int, error) {
 	case len(args) > 0 && m.changes.runs(args[0]):
 		m.changes.json = m.json
 		return m.changes.run(cmd, args)
-	case len(args) == 2 && args[0] == "import":
-		return ExitAllowed, m.importRules(cmd, args[1])
-	case len(args) == 1 && args[0] == "import":
-		return 0, errors.New("say what to import: a robots.txt or a robots.json, as a file, a URL or - for standard input")
 	case len(args) != 1 || args[0] != "check":
-		return 0, errors.New("say what to do: caddy robots-guard managed check, import, show, changes, history, diff, confirm, promote, stop or rollback")
+		return 0, errors.New("say what to do: caddy robots-guard managed check, show, changes, history, diff, confirm, promote, stop or rollback")
 	}
 	m.file, m.adapter = cmp.Or(m.changes.api.config, "Caddyfile"), m.changes.api.adapter
 	if err := checkConfig(m.file); err != nil {

@@ -137,11 +137,32 @@ func (s *Schedule) sayingsTo(about map[string]bool) map[string]bool {
 		if len(r.names) == 0 || r.Delay+r.Usage+r.Signal != "" {
 			continue
 		}
-		r.ID, r.For, r.Reason, r.Owner, r.Ticket = "", r.names, "", "", ""
+		r.ID, r.For, r.Reason, r.Owner, r.Ticket, r.List = "", r.names, "", "", "", ""
 		text, _ := json.Marshal(r) // see Spec
 		said[string(text)] = true
 	}
 	return said
+}
+
+// LostRules returns how many rules of a list the schedule has that are not over at now, and
+// how many of them the next one lacks. Two rules of one name are the same rule.
+func (s *Schedule) LostRules(next *Schedule, list string, now time.Time) (lost, all int) {
+	names := make(map[string]bool)
+	for i := range next.rules {
+		if r := &next.rules[i]; r.List == list {
+			names[r.ID] = true
+		}
+	}
+	for i := range s.rules {
+		r := &s.rules[i]
+		if r.List != list || !r.Until.IsZero() && !r.Until.After(now) {
+			continue
+		}
+		if all++; !names[r.ID] {
+			lost++
+		}
+	}
+	return lost, all
 }
 
 // Difference returns what another schedule says in words, a line for each rule, sitemap

@@ -33,7 +33,8 @@ type Rule struct {
 	Reason string `json:"reason,omitempty"`
 	Owner  string `json:"owner,omitempty"`
 	Ticket string `json:"ticket,omitempty"`
-	At     string `json:"-"` // where it stands, such as Caddyfile:12, "" if that is not known
+	List   string `json:"list,omitempty"` // the name of the list that it is from, "" for none
+	At     string `json:"-"`              // where it stands, such as Caddyfile:12, "" if that is not known
 
 	names      []string    // the product tokens that For stands for
 	preference *preference // that Usage or Signal says

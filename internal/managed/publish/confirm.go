@@ -34,8 +34,9 @@ func (r *Release) reasons(published *managed.Schedule, w wish, first bool) []str
 	if r.Confirm == Off {
 		return nil
 	}
+	lost := r.lostLists(published, w.schedule)
 	if r.Confirm == Search && managed.SameFor(published, w.schedule, searchEngines(r.Registry)) {
-		return w.Why
+		return lost
 	}
 	f, hosts := r.newFinder(first)
 	base := r.Base()
@@ -49,13 +50,24 @@ func (r *Release) reasons(published *managed.Schedule, w wish, first bool) []str
 		}
 	}
 	left := managed.EachPair(published, w.schedule, hosts, base, r.Now(), mostCompared, f.search(r.Confirm))
-	if len(w.Why) > 0 {
-		return append(slices.Clone(w.Why), f.reasons...)
+	if len(lost) > 0 {
+		return append(lost, f.reasons...)
 	}
 	if why := f.found(left); len(why) > 0 || r.Confirm == Any || len(unread) == 0 {
 		return why
 	}
 	return r.reasonsUnread(published, w, f, hosts, base, unread)
+}
+
+// lostLists returns which lists would lose more than half of their rules: that is more often
+// a mistake of the source than what its owner wants.
+func (r *Release) lostLists(published, next *managed.Schedule) (reasons []string) {
+	for _, list := range r.Lists {
+		if lost, all := published.LostRules(next, list, r.Now()); 2*lost > all {
+			reasons = append(reasons, fmt.Sprintf("%s: it has lost more than half of its %d rules", list, all))
+		}
+	}
+	return reasons
 }
 
 // reasonsUnread is reasons for hosts whose base was not read here, as where it fails since

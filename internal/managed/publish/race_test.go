@@ -92,7 +92,7 @@ func TestFailedReloadTakesNoTurn(t *testing.T) {
 		i := newInstance(t, storetest.New(), "one")
 		i.load(disallow("GPTBot", "/a"))
 		i.another(false, schedule(t, disallow("GPTBot", "/b")))()
-		i.Submit(schedule(t, disallow("GPTBot", "/c")), FromRules, Proposal{})
+		i.Submit(schedule(t, disallow("GPTBot", "/c")), FromRules, false)
 		synctest.Wait()
 		i.serves("/c")
 		i.end()
@@ -113,7 +113,7 @@ func TestOldConfigurationSubmitsNoMore(t *testing.T) {
 		}
 		i.load(disallow("GPTBot", "/a"))
 		waits.Store(true)
-		i.Submit(schedule(t, disallow("*", "/b")), FromRules, Proposal{})
+		i.Submit(schedule(t, disallow("*", "/b")), FromRules, false)
 		synctest.Wait()
 		end := i.another(true, schedule(t, disallow("GPTBot", "/c")))
 		time.Sleep(time.Second)
@@ -228,7 +228,7 @@ func TestListAfterRollback(t *testing.T) {
 		if _, err := i.Act(t.Context(), "rollback", "", ann); err != nil {
 			t.Fatal(err)
 		}
-		i.Submit(schedule(t, disallow("GPTBot", "/b", "/c")), FromRules, Proposal{})
+		i.Submit(schedule(t, disallow("GPTBot", "/b", "/c")), FromRules, false)
 		synctest.Wait()
 		i.serves("/a")
 		if state, _ := i.History(); state.Pending == nil || state.Pending.State != Waiting {

@@ -55,7 +55,7 @@ func TestStorageStaysReadOnly(t *testing.T) {
 		i := newInstance(t, readOnly{storetest.New()}, "one")
 		i.load(disallow("GPTBot", "/a"))
 		i.serves("/a")
-		i.Submit(schedule(t, disallow("GPTBot", "/b")), FromRules, Proposal{})
+		i.Submit(schedule(t, disallow("GPTBot", "/b")), FromRules, false)
 		time.Sleep(2 * readInterval)
 		synctest.Wait()
 		i.serves("/b")

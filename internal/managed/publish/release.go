@@ -15,8 +15,11 @@ import (
 
 // Config is what a Release goes by. The functions may be asked by any goroutine.
 type Config struct {
-	Wanted   *managed.Schedule // what the configuration says
-	Proposal                   // of that
+	Wanted *managed.Schedule // what the configuration says
+	Lacks  bool              // see [Release.Submit]
+	// Lists are the names of the lists of rules that the configuration has: a change in which
+	// one of them loses more than half of its rules has to be confirmed.
+	Lists    []string
 	Registry *uaident.Registry
 	Confirm  Confirm
 	Rollout  Rollout
@@ -89,23 +92,12 @@ type wish struct {
 	spec     []byte
 	id       string // of the spec
 	origin   Origin
-	Proposal
+	lacks    bool // see [Release.Submit]
 }
 
-func newWish(s *managed.Schedule, origin Origin, p Proposal) wish {
+func newWish(s *managed.Schedule, origin Origin, lacks bool) wish {
 	spec := s.Spec()
-	return wish{s, spec, IDOf(spec), origin, p}
-}
-
-// Proposal is what the source of a wish says of it.
-type Proposal struct {
-	Why []string // it has to be confirmed; none leaves that to the comparison with what is published
-	// Published is called when it is, perhaps several times; nil for nobody. It must
-	// not wait.
-	Published func()
-	// Lacks reports whether a part of it is not known yet, without which it must not take
-	// the place of what is published; nil for never.
-	Lacks func() bool
+	return wish{s, spec, IDOf(spec), origin, lacks}
 }
 
 // served is what the publisher was told last: the IDs of what is published and tried,
@@ -118,7 +110,7 @@ type served struct {
 // New returns a release that has not begun.
 func New(c Config) *Release {
 	r := &Release{Config: c, wake: make(chan struct{}, 1), parsed: make(map[string]*managed.Schedule)}
-	r.wish, r.pending = newWish(c.Wanted, FromConfiguration, c.Proposal), true
+	r.wish, r.pending = newWish(c.Wanted, FromConfiguration, c.Lacks), true
 	return r
 }
 
@@ -158,9 +150,10 @@ func (r *Release) Begin(p *managed.Publisher, place Place) (end func()) {
 const endWait = 2 * time.Second
 
 // Submit says what is wanted from now on. It returns at once: what comes of it is in the
-// history.
-func (r *Release) Submit(schedule *managed.Schedule, origin Origin, p Proposal) {
-	w := newWish(schedule, origin, p)
+// history. A schedule that lacks the rules of a list that was never read does not take the
+// place of what is published.
+func (r *Release) Submit(schedule *managed.Schedule, origin Origin, lacks bool) {
+	w := newWish(schedule, origin, lacks)
 	r.mu.Lock()
 	r.wish, r.pending = w, true
 	r.mu.Unlock()

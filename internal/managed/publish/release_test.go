@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -254,29 +253,6 @@ func TestFailedLoad(t *testing.T) {
 		i.serves("/a")
 		if state, _ := i.History(); state.Changes != 1 {
 			t.Errorf("%d changes", state.Changes)
-		}
-		i.end()
-	})
-}
-
-// What a list of rules says is submitted at run time, with why it has to wait.
-func TestSubmit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		i := newInstance(t, storetest.New(), "one")
-		i.load(disallow("GPTBot", "/a"))
-		next, _ := managed.NewSchedule(uaident.Default(), nil, nil, nil)
-		var published atomic.Int32
-		i.Submit(next, FromRules, Proposal{Why: []string{"the list has lost more than half of its rules"}, Published: func() { published.Add(1) }})
-		synctest.Wait()
-		i.serves("/a")
-		if s, _ := i.History(); s.Pending == nil || s.Pending.Origin != FromRules || len(s.Pending.Reasons) != 1 || published.Load() > 0 {
-			t.Errorf("got %+v", s.Pending)
-		}
-		if _, err := i.Act(t.Context(), "confirm", "", ann); err != nil {
-			t.Error(err)
-		}
-		if synctest.Wait(); published.Load() == 0 {
-			t.Error("it is not told that it is published")
 		}
 		i.end()
 	})

@@ -162,9 +162,6 @@ func (r *Release) apply(ctx context.Context) error {
 			r.changed()
 		}
 	}
-	if w.Published != nil && next.published == w.id {
-		w.Published()
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	maps.DeleteFunc(r.parsed, func(id string, _ *managed.Schedule) bool {

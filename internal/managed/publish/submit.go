@@ -15,17 +15,11 @@ const tries = 5
 // errMoved says that another change was published than the one compared with.
 var errMoved = errors.New("another change is published by now")
 
-// errLacks says that a wish was made while something that belongs to it was not known.
-var errLacks = errors.New("what is stored of a list of rules is not known yet")
-
 // submitPending submits what is wanted, if it was not submitted yet.
 func (r *Release) submitPending(ctx context.Context, isLatest func() bool) error {
 	w, pending := r.wanted()
-	if !pending || !isLatest() {
+	if state, _ := r.site.History(); !pending || !isLatest() || w.lacks && state.Published != nil {
 		return nil
-	}
-	if w.Lacks != nil && w.Lacks() {
-		return errLacks
 	}
 	if err := r.submitAlone(ctx, isLatest); err != nil {
 		return err
@@ -82,9 +76,9 @@ func (r *Release) submit(ctx context.Context, w *wish, isLatest func() bool) err
 }
 
 // serveAlone serves what [Release.Otherwise] returns where nobody has published anything and a
-// submission has failed, unless that was for want of time or of something that belongs to it.
+// submission has failed, unless that was for want of time.
 func (r *Release) serveAlone(ctx context.Context, failed error) {
-	if ctx.Err() != nil || errors.Is(failed, errLacks) || errors.Is(failed, errMoved) {
+	if ctx.Err() != nil || errors.Is(failed, errMoved) {
 		return
 	}
 	r.refused.Store(true)
@@ -125,7 +119,7 @@ func (r *Release) submitAlone(ctx context.Context, isLatest func() bool) error {
 	if !alone {
 		return nil
 	}
-	w := newWish(served, FromConfiguration, Proposal{})
+	w := newWish(served, FromConfiguration, false)
 	in := Change{ID: w.id, Origin: w.origin, Made: By{Who: string(w.origin)}}
 	in.Difference = managed.Difference(r.nothing(), served)
 	_, err := r.update(ctx, w.spec, func(s History) (History, *Change, error) {

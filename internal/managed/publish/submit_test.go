@@ -1,29 +1,90 @@
 package publish
 
 import (
-	"sync/atomic"
+	"cmp"
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// TestWishThatLacksSomething submits nothing of which a part is not known yet.
+// TestWishThatLacksSomething publishes no schedule that lacks the rules of a list in the place
+// of another. Where nothing is published it is better than none.
 func TestWishThatLacksSomething(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInstance(t, storetest.New(), "one")
+		i.lacks = true
 		i.load(disallow("GPTBot", "/a"))
-		var lacks atomic.Bool
-		lacks.Store(true)
-		i.Submit(schedule(t, disallow("GPTBot", "/b")), FromRules, Proposal{Lacks: lacks.Load})
+		i.serves("/a")
+		i.load(disallow("GPTBot", "/b"))
 		time.Sleep(10 * readInterval)
 		synctest.Wait()
 		i.serves("/a")
-		lacks.Store(false)
-		time.Sleep(readInterval)
+		i.Submit(schedule(t, disallow("GPTBot", "/c")), FromRules, false)
 		synctest.Wait()
-		i.serves("/b")
+		i.serves("/c")
 		i.end()
 	})
+}
+
+// TestShrunkList has a change confirmed in which a list loses more than half of its rules,
+// also over a reload. Rules that are over, that are not of the list, or whose list the
+// configuration has no more do not count.
+func TestShrunkList(t *testing.T) {
+	of := func(list string, paths ...string) (rules []managed.Rule) {
+		for _, path := range paths {
+			r := managed.Rule{ID: "rule " + path, For: []string{"GPTBot"}, Paths: []string{path}, List: list}
+			if path == "/over" {
+				r.Until = time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC)
+			}
+			rules = append(rules, r)
+		}
+		return rules
+	}
+	for name, test := range map[string]struct {
+		before, after []managed.Rule
+		confirm       Confirm
+		waits         bool
+	}{
+		"half are lost":            {before: of("x", "/a", "/b"), after: of("x", "/a")},
+		"more than half are lost":  {before: of("x", "/a", "/b", "/c"), after: of("x", "/a"), waits: true},
+		"all are lost":             {before: of("x", "/a"), waits: true},
+		"it is not to be told":     {before: of("x", "/a"), confirm: Off},
+		"others have the names":    {before: of("x", "/a"), after: of("y", "/a"), waits: true},
+		"rules that are over":      {before: of("x", "/a", "/over"), after: of("x", "/a")},
+		"of the configuration":     {before: of("", "/a")},
+		"the list is not used now": {before: of("old", "/a")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				i := newInstance(t, storetest.New(), "one")
+				i.lists = []string{"x", "y"}
+				i.confirm = cmp.Or(test.confirm, Search)
+				i.load(test.before...)
+				for _, load := range []func(){
+					func() { i.Submit(schedule(t, test.after...), FromRules, false); synctest.Wait() },
+					func() { i.load(test.after...) },
+				} {
+					load()
+					h, _ := i.History()
+					if waits := h.Pending != nil; waits != test.waits || waits && !strings.Contains(fmt.Sprint(h.Pending.Reasons), "x: it has lost more than half of its") {
+						t.Errorf("it waits: %t, %+v", waits, h.Pending)
+					}
+				}
+				if test.waits {
+					if err := acts(i, "confirm"); err != nil {
+						t.Error(err)
+					}
+					if h, _ := i.History(); h.Pending != nil {
+						t.Errorf("it waits after its confirmation: %v", h.Pending.Reasons)
+					}
+				}
+				i.end()
+			})
+		})
+	}
 }

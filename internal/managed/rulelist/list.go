@@ -3,7 +3,6 @@ package rulelist
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
 	"sync"
 	"time"
 
@@ -16,76 +15,45 @@ import (
 type Version struct {
 	Rules []Rule
 	hash  [sha256.Size]byte
-	data  []byte // as it was read, to be stored
 }
 
-// texts are what is read.
-var texts = remote.Kind{Option: "rules", Text: "a list", Max: maxBytes}
+// kind is what a list is read as.
+var kind = remote.Kind{Option: "rules", Text: "a list", Max: maxBytes}
 
 // User is a site of a configuration, for which a list is read.
 type User struct {
 	// Changed is called when the list has another version. It must not wait.
 	Changed func()
-	// What follows is used of the first user alone, so that the owner is told once.
-	Logger  *zap.Logger
-	Failed  func() // counts that the list could not be read or used
-	Storage remote.Storage
-	asking  remote.Asking // that storage
+	// Logger and Failed are used of the first user alone, so that the owner is told once.
+	Logger *zap.Logger
+	Failed func() // counts that the list could not be read or used
 }
 
 // List is a list of rules at a file or a URL. It outlives a configuration, and keeps
-// nothing of one but its users.
+// nothing of one but its users. It is not stored: what is published of its rules is in the
+// history of each site.
 type List struct {
 	source remote.Source
 	now    func() time.Time
 
-	reading sync.Mutex // held while the list is read or kept
-	looked  bool       // what is stored, also if the storage has failed
-	kept    [sha256.Size]byte
-	unkept  bool // the last attempt has failed, so the next failure is no news
+	reading sync.Mutex // held while the list is read
 
-	mu     sync.Mutex
-	users  remote.Users[User]
-	loads  any  // the load of a configuration for which it was read last
-	unseen bool // it is not known what is stored, and the storage is asked again
-	state
-}
-
-// state is what is known of a list.
-type state struct {
+	mu       sync.Mutex // guards what follows
+	users    remote.Users[User]
+	loads    any           // the load of a configuration for which it was read last
 	good     *Version      // nil for none
-	waiting  *Version      // has lost too much, nil for none
-	proposed *Version      // the same, once the users were told
-	offered  time.Time     // the first of these
-	offers   int           // how many of late
 	last     remote.Answer // without its data
-	wrong    trouble       // with the last answer
-	unread   trouble       // why there is no newer one
-	told     kind          // what the owner knows of these
+	wrong    error         // with the last answer
+	unread   error         // why there is no newer answer
+	logged   string        // the trouble that the owner knows of
 	failures int           // in a row
-	next     time.Time
-}
-
-// kind is what is wrong with a list.
-type kind uint8
-
-const (
-	fine kind = iota
-	unreadable
-	unusable
-	shrunk
-)
-
-// trouble says what is wrong with a list.
-type trouble struct {
-	kind kind
-	err  error
+	next     time.Time     // when it is read again
 }
 
 // New returns the list at a place: a file, or a URL of http or https. It is not read
 // yet.
 func New(place string, now func() time.Time) (*List, error) {
-	source, err := texts.New(place, now)
+	source, err := kind.New(place, now)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +61,7 @@ func New(place string, now func() time.Time) (*List, error) {
 }
 
 func newList(source remote.Source, now func() time.Time) *List {
-	return &List{source: source, now: now, unseen: source.IsURL()}
+	return &List{source: source, now: now}
 }
 
 // Name is what messages call the list.
@@ -102,26 +70,28 @@ func (l *List) Name() string { return l.source.Name() }
 // IsFile reports whether the list is on this machine.
 func (l *List) IsFile() bool { return !l.source.IsURL() }
 
-// Good returns the version in use, nil for none.
+// Good returns the last version that could be used, nil for none.
 func (l *List) Good() *Version {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.good
 }
 
-// Trouble returns what is wrong with the list now, nil for nothing.
+// Trouble returns why the list cannot be read or used now, nil if it can.
 func (l *List) Trouble() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.trouble().err
-}
-
-// trouble returns the most important trouble. l.mu must be held.
-func (l *List) trouble() trouble {
-	if l.unread.kind != fine {
+	if l.unread != nil {
 		return l.unread
 	}
 	return l.wrong
+}
+
+// isInvalid reports whether the list was read, and what was read last is no list.
+func (l *List) isInvalid() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.unread == nil && l.wrong != nil
 }
 
 // Use begins to tell a user, until release is called.
@@ -137,10 +107,10 @@ func (l *List) Use(u *User) (release func()) {
 }
 
 // Load reads the list for a configuration that is being loaded, once for all of its
-// sites: of two loads the values of by differ, which can be compared. Where a list at a URL
-// was never read yet, it looks in the storage first. What has come of it
-// tell Wanted and Trouble. It waits no longer than ctx lasts, also for who reads it already.
-func (l *List) Load(ctx context.Context, by any, storage remote.Storage) {
+// sites: of two loads the values of by differ, which can be compared. [List.Good] and
+// [List.Trouble] return the result. Load waits no longer than ctx lasts, also for another
+// read that is under way.
+func (l *List) Load(ctx context.Context, by any) {
 	l.mu.Lock()
 	again := l.loads == by
 	l.loads = by
@@ -149,17 +119,26 @@ func (l *List) Load(ctx context.Context, by any, storage remote.Storage) {
 		return
 	}
 	defer l.reading.Unlock()
-	if l.isUnseen() && storage != nil && l.isNew() { // else Run looks, and tells all users
-		l.restore(ctx, new(remote.Asking), storage)
-	}
 	l.read(ctx)
 }
 
-// isNew reports whether nobody has tried to read the list yet.
-func (l *List) isNew() bool {
+// Run reads the list whenever that is due, until ctx ends.
+func (l *List) Run(ctx context.Context) {
+	remote.Run(ctx, func(ctx context.Context) time.Duration {
+		l.reading.Lock()
+		defer l.reading.Unlock()
+		if l.untilDue() <= 0 {
+			l.read(ctx)
+		}
+		return l.untilDue()
+	})
+}
+
+// untilDue returns how long it is until the list is to be read again.
+func (l *List) untilDue() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.next.IsZero()
+	return l.next.Sub(l.now())
 }
 
 // read reads the list. l.reading must be held.
@@ -167,80 +146,42 @@ func (l *List) read(ctx context.Context) {
 	l.mu.Lock()
 	before := l.last
 	l.mu.Unlock()
-	a, err := l.source.Read(ctx, before)
-	if ctx.Err() != nil && err != nil && context.Cause(ctx) == context.Canceled {
-		return // says nothing about the list
-	}
-	var v *Version
-	if err == nil && !a.Unchanged {
-		v, err = l.parse(a.Data)
-		l.note(a, trouble{unusable, err}, v)
-		return
-	}
-	if err != nil {
-		l.failed(a, err)
-		return
-	}
-	l.mu.Lock()
-	wrong := l.wrong
-	l.mu.Unlock()
-	l.note(a, wrong, v)
-}
-
-func (l *List) parse(data []byte) (*Version, error) {
-	rules, err := parse(l.source.Name(), data)
-	if err != nil {
-		return nil, err
-	}
-	v := &Version{Rules: rules, hash: sha256.Sum256(data)}
-	if l.source.IsURL() {
-		v.data = data
-	}
-	return v, nil
-}
-
-// note takes an answer: v is what it says, nil if that is as before or wrong.
-func (l *List) note(a remote.Answer, wrong trouble, v *Version) {
-	l.mu.Lock()
-	l.unread, l.failures = trouble{}, 0
-	if wrong.err == nil {
-		wrong = trouble{}
-	}
-	l.wrong = wrong
-	l.last = a
-	l.last.Data = nil
-	l.next = l.now().Add(remote.Sooner(a.Life))
-	changed := false
-	if v == nil {
-		changed = l.propose()
-	} else {
-		changed = l.take(v)
-	}
-	l.tell(changed, !a.Unchanged)
-}
-
-// take takes what the list says beside what is in use, and reports whether the users are
-// to be told. l.mu must be held.
-func (l *List) take(v *Version) (changed bool) {
+	answer, err := l.source.Read(ctx, before)
 	switch {
-	case l.good.equal(v):
-		changed = l.proposed != nil
-		l.waiting, l.proposed = nil, nil
-		return changed
-	case l.good.losesMuch(v, l.now()):
-		l.waiting = v
-		l.wrong = trouble{shrunk, fmt.Errorf("%s; what it said before stays until somebody confirms it: caddy robots-guard managed confirm", l.loss())}
-		return l.propose()
+	case ctx.Err() != nil && err != nil && context.Cause(ctx) == context.Canceled:
+		// It says nothing about the list.
+	case err != nil:
+		l.failed(answer, err)
+	case answer.Unchanged:
+		l.answered(answer, nil, nil)
+	default:
+		rules, err := parse(l.source.Name(), answer.Data)
+		l.answered(answer, &Version{Rules: rules, hash: sha256.Sum256(answer.Data)}, err)
 	}
-	l.good, l.waiting, l.proposed = v, nil, nil
-	return true
+}
+
+// answered takes an answer with what it says, nil if it is as before, or what is wrong
+// with it.
+func (l *List) answered(answer remote.Answer, v *Version, wrong error) {
+	l.mu.Lock()
+	l.unread, l.failures = nil, 0
+	l.last = answer
+	l.last.Data = nil
+	l.next = l.now().Add(remote.Sooner(answer.Life))
+	changed := false
+	if v != nil {
+		if l.wrong = wrong; wrong == nil && !l.good.equal(v) {
+			l.good, changed = v, true
+		}
+	}
+	l.tell(changed, v != nil)
 }
 
 // failed takes that the list could not be read.
-func (l *List) failed(a remote.Answer, err error) {
+func (l *List) failed(answer remote.Answer, err error) {
 	l.mu.Lock()
-	l.unread = trouble{unreadable, err}
-	wait := a.Life
+	l.unread = err
+	wait := answer.Life
 	if l.source.IsURL() {
 		wait = remote.Retry(l.failures, wait)
 	}
@@ -250,22 +191,27 @@ func (l *List) failed(a remote.Answer, err error) {
 }
 
 // tell tells the users that the list has changed, and the owner if there is trouble
-// or none any more. Trouble with something that was not looked at before is counted.
+// or none any more. It counts trouble with something that was not looked at before.
 // l.mu must be held; it is released.
 func (l *List) tell(changed, isNew bool) {
-	t, before, good := l.trouble(), l.told, l.good
-	l.told = t.kind
-	users := l.users.All()
-	if len(users) == 0 {
-		l.told = before // nobody was told
+	message, err := "", l.unread
+	switch {
+	case l.unread != nil:
+		message = "a list of rules cannot be read"
+	case l.wrong != nil:
+		message, err = "a list of rules cannot be used", l.wrong
+	}
+	users, before, good := l.users.All(), l.logged, l.good
+	if len(users) > 0 {
+		l.logged = message
 	}
 	l.mu.Unlock()
 	for i, u := range users {
-		if i == 0 && t.kind != fine && (isNew || t.kind != before) {
+		if i == 0 && err != nil && (isNew || message != before) {
 			u.Failed()
 		}
-		if i == 0 && t.kind != before {
-			u.log(l.source.Name(), t, good)
+		if i == 0 && message != before {
+			u.log(l.source.Name(), message, err, good)
 		}
 		if changed {
 			u.Changed()
@@ -274,20 +220,19 @@ func (l *List) tell(changed, isNew bool) {
 }
 
 // log tells the owner of trouble, or that it is over.
-func (u *User) log(name string, t trouble, good *Version) {
+func (u *User) log(name, message string, err error, good *Version) {
 	log := u.Logger.With(zap.String("rules", name))
-	stays := "what it said before stays in force"
-	if good == nil {
-		stays = "there is none from before, so its rules are not in force"
-	}
-	switch t.kind {
-	case fine:
+	switch {
+	case err == nil:
 		log.Info("a list of rules can be used again")
-	case unreadable:
-		log.Warn("a list of rules cannot be read; "+stays, zap.Error(t.err))
-	case unusable:
-		log.Warn("a list of rules cannot be used; "+stays, zap.Error(t.err))
-	case shrunk:
-		log.Warn("a list of rules waits for confirmation; "+stays, zap.Error(t.err))
+	case good == nil:
+		log.Warn(message+"; what the site has published stays until it can, or where that is nothing the rules of the list are missing", zap.Error(err))
+	default:
+		log.Warn(message+"; what it said before stays in force", zap.Error(err))
 	}
+}
+
+// equal reports whether two versions say the same.
+func (v *Version) equal(o *Version) bool {
+	return v == o || v != nil && o != nil && v.hash == o.hash
 }

@@ -166,7 +166,7 @@ func TestSchema(t *testing.T) {
 		if text, isJSON := strings.CutPrefix(part, "json\n"); i%2 == 1 && isJSON {
 			rules, err := parse("docs/rules.md", []byte(text))
 			if err == nil {
-				_, err = schedule(uaident.Default(), rules, nil, nil)
+				_, err = schedule(uaident.Default(), rules, make([]string, len(rules)), nil, nil)
 			}
 			if shown++; err != nil {
 				t.Error(err)
@@ -202,7 +202,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		if len(data) < 10_000 {
-			_, _ = schedule(uaident.Default(), rules, nil, nil)
+			_, _ = schedule(uaident.Default(), rules, make([]string, len(rules)), nil, nil)
 		}
 	})
 }
@@ -231,7 +231,7 @@ func BenchmarkList(b *testing.B) {
 	b.Run("schedule", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := schedule(uaident.Default(), rules, nil, nil); err != nil {
+			if _, err := schedule(uaident.Default(), rules, make([]string, len(rules)), nil, nil); err != nil {
 				b.Fatal(err)
 			}
 		}

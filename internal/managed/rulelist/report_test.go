@@ -23,12 +23,12 @@ func TestReport(t *testing.T) {
 	if got, want := report(), fmt.Sprintf("[{Name:%s Rules:0 Failure:}]", name); got != want {
 		t.Errorf("before it is read: %s, want %s", got, want)
 	}
-	l.Load(t.Context(), 1, nil)
+	l.Load(t.Context(), 1)
 	if got, want := report(), fmt.Sprintf("[{Name:%s Rules:2 Failure:}]", name); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	bad = true
-	l.Load(t.Context(), 2, nil)
+	l.Load(t.Context(), 2)
 	if got := report(); !strings.Contains(got, "Rules:2 Failure:") || !strings.Contains(got, "404 Not Found") {
 		t.Errorf("gone: %s", got)
 	}

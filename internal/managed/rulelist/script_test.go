@@ -12,7 +12,6 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 	"github.com/robotsguard/caddy-robots-guard/internal/remote/remotetest"
 )
 
@@ -45,24 +44,23 @@ type reader struct {
 	*List
 	source  *remotetest.Source
 	log     *observer.ObservedLogs
-	storage remote.Storage
 	changed int
 	failed  int
 	end     func()
 }
 
 // read returns a list that says this, once a configuration with it is loaded.
-func read(t *testing.T, storage remote.Storage, data string, err error) *reader {
+func read(t *testing.T, data string, err error) *reader {
 	t.Helper()
 	core, log := observer.New(zapcore.InfoLevel)
-	r := &reader{source: remotetest.NewSource("https://cms.test/rules", data, err), log: log, storage: storage}
+	r := &reader{source: remotetest.NewSource("https://cms.test/rules", data, err), log: log}
 	r.List = newList(r.source, time.Now)
-	r.Use(&User{Changed: func() { r.changed++ }, Failed: func() { r.failed++ }, Logger: zap.New(core), Storage: storage})
+	r.Use(&User{Changed: func() { r.changed++ }, Failed: func() { r.failed++ }, Logger: zap.New(core)})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); r.Run(ctx) }()
 	r.end = func() { cancel(); <-ended }
-	r.Load(ctx, new(int), storage)
+	r.Load(ctx, new(int))
 	return r
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"go.uber.org/zap"
 
@@ -34,7 +33,6 @@ type Site struct {
 	changed chan struct{}
 	used    []*Version // of each list, nil for none
 	refused error      // why the versions of now are not used
-	lacks   atomic.Bool
 }
 
 // NewSite returns a site. No list is asked yet.
@@ -56,11 +54,10 @@ func (s *Site) Changed() {
 // a server from starting. Where something is served already, as strict says, it is an
 // error, too, unless the list could not be read at all.
 func (s *Site) First(strict bool) (*managed.Schedule, error) {
-	s.lacks.Store(slices.ContainsFunc(s.Lists, (*List).isUnseen))
 	with := s.versions()
 	strict = strict || !slices.ContainsFunc(s.Lists, func(l *List) bool { return !l.IsFile() })
 	for i, l := range s.Lists {
-		if with[i] == nil && (l.IsFile() || strict && l.isWrong()) {
+		if with[i] == nil && (l.IsFile() || strict && l.isInvalid()) {
 			return nil, l.Trouble()
 		}
 	}
@@ -99,32 +96,15 @@ func (s *Site) fitting(all []*Version) (*managed.Schedule, error) {
 	return schedule, nil
 }
 
-// isWrong reports whether the list was read and has no version that can be used.
-func (l *List) isWrong() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.unread.kind == fine && l.wrong.kind == unusable
-}
-
-// Proposal says why the schedule that was made last has to be confirmed, none if it does
-// not, and returns what is to be told once it is published.
-func (s *Site) Proposal() (why []string, published func()) {
-	used := s.used
-	for _, l := range s.Lists {
-		if _, lost := l.Wanted(); lost != "" {
-			why = append(why, lost)
-		}
-	}
-	return why, func() {
-		for i, l := range s.Lists {
-			l.Accept(used[i])
-		}
-	}
+// Lacks reports whether a list at a URL was never read with success, so that schedules lack
+// its rules.
+func (s *Site) Lacks() bool {
+	return slices.ContainsFunc(s.Lists, func(l *List) bool { return l.Good() == nil })
 }
 
 // Run hands the next schedule to publish whenever a list has another version, until ctx
-// ends, which then asks for its [Site.Proposal]. One that cannot be used is left out; the
-// owner is told once, and failed each time.
+// ends. One that cannot be used is left out; the owner is told once, and failed is called
+// each time.
 func (s *Site) Run(ctx context.Context, publish func(context.Context, *managed.Schedule), failed func()) {
 	for {
 		select {
@@ -132,9 +112,7 @@ func (s *Site) Run(ctx context.Context, publish func(context.Context, *managed.S
 			return
 		case <-s.changed:
 		}
-		unseen := slices.ContainsFunc(s.Lists, (*List).isUnseen)
 		s.renew(ctx, publish, failed)
-		s.lacks.Store(unseen)
 	}
 }
 
@@ -152,28 +130,20 @@ func (s *Site) renew(ctx context.Context, publish func(context.Context, *managed
 	}
 	s.used = with
 	publish(ctx, schedule)
-	s.Logger.Info("robots_txt goes by other rules", zap.Strings("lists", s.names()))
-}
-
-// Lacks reports whether the schedule that was made last may lack what is stored of a list,
-// since the storage did not say.
-func (s *Site) Lacks() bool { return s.lacks.Load() }
-
-// equal reports whether two versions say the same.
-func (v *Version) equal(o *Version) bool {
-	return v == o || v != nil && o != nil && v.hash == o.hash
+	s.Logger.Info("robots_txt goes by other rules", zap.Strings("lists", s.Names()))
 }
 
 // versions returns what the lists say now.
 func (s *Site) versions() []*Version {
 	all := make([]*Version, len(s.Lists))
 	for i, l := range s.Lists {
-		all[i], _ = l.Wanted()
+		all[i] = l.Good()
 	}
 	return all
 }
 
-func (s *Site) names() (names []string) {
+// Names returns the names of the lists.
+func (s *Site) Names() (names []string) {
 	for _, l := range s.Lists {
 		names = append(names, l.Name())
 	}
@@ -184,24 +154,25 @@ func (s *Site) names() (names []string) {
 func (s *Site) tell(err error) {
 	switch {
 	case err != nil && s.refused == nil:
-		s.Logger.Error("lists of rules do not go with each other or the configuration; the rules before stay in force", zap.Strings("lists", s.names()), zap.Error(err))
+		s.Logger.Error("lists of rules do not go with each other or the configuration; the rules before stay in force", zap.Strings("lists", s.Names()), zap.Error(err))
 	case err == nil && s.refused != nil:
-		s.Logger.Info("the lists of rules go with each other again", zap.Strings("lists", s.names()))
+		s.Logger.Info("the lists of rules go with each other again", zap.Strings("lists", s.Names()))
 	}
 	s.refused = err
 }
 
 // schedule returns the schedule with these versions of the lists.
 func (s *Site) schedule(with []*Version) (*managed.Schedule, error) {
-	rules := slices.Clone(s.Rules)
+	rules, lists := slices.Clone(s.Rules), make([]string, len(s.Rules))
 	foreign := 0
-	for _, v := range with {
+	for i, v := range with {
 		if v != nil {
 			own, others := s.own(v.Rules)
 			rules, foreign = append(rules, own...), foreign+others
+			lists = append(lists, slices.Repeat([]string{s.Lists[i].Name()}, len(own))...)
 		}
 	}
-	schedule, err := schedule(s.Registry, rules, s.Sitemaps, s.Lines)
+	schedule, err := schedule(s.Registry, rules, lists, s.Sitemaps, s.Lines)
 	if err == nil && s.Check != nil {
 		err = s.Check(schedule)
 	}
@@ -229,11 +200,14 @@ func (s *Site) own(rules []Rule) (own []Rule, others int) {
 	return own, others
 }
 
-// schedule returns a schedule of rules as they are written. Its errors say which rule
-// is wrong, and where it stands.
-func schedule(registry *uaident.Registry, rules []Rule, sitemaps, lines []string) (*managed.Schedule, error) {
+// schedule returns a schedule of rules as they are written, with the list of each, "" for
+// the configuration. Its errors say which rule is wrong, and where it stands.
+func schedule(registry *uaident.Registry, rules []Rule, lists, sitemaps, lines []string) (*managed.Schedule, error) {
 	compiled, err := Compile(rules)
 	if err == nil {
+		for i := range compiled {
+			compiled[i].List = lists[i]
+		}
 		var schedule *managed.Schedule
 		if schedule, err = managed.NewSchedule(registry, compiled, sitemaps, lines); err == nil {
 			return schedule, nil

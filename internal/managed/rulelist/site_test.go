@@ -26,7 +26,7 @@ func place(t *testing.T, data string, file bool) (*List, *remotetest.Source) {
 		source = remotetest.NewFile("https://cms.test/rules", data)
 	}
 	l := newList(source, time.Now)
-	l.Load(t.Context(), 1, nil)
+	l.Load(t.Context(), 1)
 	return l, source
 }
 

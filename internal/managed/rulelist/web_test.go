@@ -99,9 +99,9 @@ func TestHostileAnswers(t *testing.T) {
 				}
 				tc.answer(w, r)
 			})
-			l.Load(t.Context(), 1, nil)
+			l.Load(t.Context(), 1)
 			bad = true
-			l.Load(t.Context(), 2, nil)
+			l.Load(t.Context(), 2)
 			err := l.Trouble()
 			if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.HasPrefix(err.Error(), server.URL) || strings.Count(err.Error(), server.URL) > 1 {
 				t.Errorf("%v, want %s", err, tc.want)
@@ -130,7 +130,7 @@ func TestSlowAnswers(t *testing.T) {
 		_, l := serve(t, answer)
 		why := errors.New("it took too long")
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, why)
-		l.Load(ctx, 1, nil)
+		l.Load(ctx, 1)
 		cancel()
 		if err := l.Trouble(); !errors.Is(err, why) || l.Good() != nil {
 			t.Errorf("%s: %v", name, err)
@@ -165,12 +165,12 @@ func TestConditionalRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		l.Load(t.Context(), i, nil)
+		l.Load(t.Context(), i)
 		if l.Good().ids() != "a" || l.Trouble() != nil {
 			t.Fatalf("%s, %v", l.Good().ids(), l.Trouble())
 		}
 	}
-	if rest := l.rest(); full != 1 || rest < time.Minute || rest > 10*time.Minute {
+	if rest := l.untilDue(); full != 1 || rest < time.Minute || rest > 10*time.Minute {
 		t.Errorf("%d full answers, the next in %v", full, rest)
 	}
 	if strings.Contains(l.Name(), "secret") {
@@ -207,7 +207,7 @@ func TestFile(t *testing.T) {
 	says := func(want, trouble string) {
 		t.Helper()
 		load++
-		l.Load(t.Context(), load, nil)
+		l.Load(t.Context(), load)
 		err := l.Trouble()
 		if l.Good().ids() != want || (err == nil) != (trouble == "") || err != nil && !strings.Contains(err.Error(), trouble) {
 			t.Errorf("%s, %v, want %s", l.Good().ids(), err, want)
@@ -236,7 +236,7 @@ func TestFile(t *testing.T) {
 	}
 	says("a b", "it has to be a regular file")
 	relative, _ := New("no-such-rules.json", time.Now)
-	relative.Load(t.Context(), 1, nil)
+	relative.Load(t.Context(), 1)
 	if err := relative.Trouble(); err == nil || !strings.Contains(err.Error(), "a relative path begins where Caddy was started, so this is /") {
 		t.Errorf("a relative path: %v", err)
 	}
