@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // TestWhatIsNoRobots has files that restrict nothing, which nobody means who asks by them.
@@ -20,8 +18,6 @@ func TestWhatIsNoRobots(t *testing.T) {
 		"portal.html": "<!DOCTYPE html>\n<html><head><title>Log in</title></head></html>\n", "robots.txt": "User-agent: *\nDisallow: /x\n",
 		"utf16": "\xff\xfeU\x00s\x00e\x00r\x00", "cases": "x / allow\n",
 		"access.log": "192.0.2.1 - - [01/Nov/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1 \"-\" \"GPTBot/1.2\"\n", "comment.txt": "# open: to all\n",
-		"names.json": `{"GPTBot":{"operator":"` + strings.Repeat("x", policy.MaxSize) + `"}}`,
-		"long.txt":   "User-agent: *\nDisallow: /x\n" + strings.Repeat("# a comment\n", policy.MaxSize/10) + "Disallow: /y\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -59,7 +55,6 @@ func TestWhatIsNoRobots(t *testing.T) {
 		{[]string{"check", "--robots", in("cases"), "/"}, false, "cases has no line of a robots.txt, so it allows everything; give a robots.txt"},
 		{[]string{"check", "--robots", in("access.log"), "/"}, false, "access.log has no line of a robots.txt"},
 		{[]string{"check", "--robots", in("comment.txt"), "/"}, false, "VERDICT  URL  LINE  RULE  GROUP\nallowed  /    -     -     -\n"},
-		{[]string{"managed", "import", in("cases")}, true, "cases has no line of a robots.txt"},
 		{[]string{"policies", "--address", "http://localhost:2019/"}, true, `--address "http://localhost:2019/" is a URL; write localhost:2019`},
 		{[]string{"explain", "--robots", in("cases"), "--token", "GPTBot", "example.com"}, true, `"example.com" is neither a URL`},
 		{[]string{"diff", in("portal.html"), in("robots.txt")}, true, "portal.html is a web page and no robots.txt; give the URL or the file of the robots.txt"},
@@ -70,9 +65,6 @@ func TestWhatIsNoRobots(t *testing.T) {
 		{[]string{"explain", "--robots", in("access.log"), "--token", "GPTBot", "/"}, false, "access.log has no line of a robots.txt"},
 		{[]string{"audit", "--robots", in("portal.html"), in("access.log")}, true, "portal.html is a web page"},
 		{[]string{"registry", "check", in("nowhere.json")}, true, "nowhere.json; check the name"},
-		{[]string{"managed", "import", in("utf16")}, true, "utf16 is UTF-16"},
-		{[]string{"managed", "import", in("names.json")}, true, "names.json: it has more than 500 KiB, of which no more is read"},
-		{[]string{"managed", "import", in("long.txt")}, false, "long.txt: what follows the first 500 KiB is left out, as crawlers do not read it"},
 	} {
 		if output, err := execute(t.Context(), Config{}, tc.args...); (err != nil) != tc.failed || !strings.Contains(output, tc.says) {
 			t.Errorf("%q: %v, %.300q", tc.args, err, output)
