@@ -64,7 +64,7 @@ func takingTurns(t *testing.T, first func(*http.Request) bool) *harness.Origin {
 func TestSeveralFiles(t *testing.T) {
 	t.Parallel()
 	var turn atomic.Int64
-	const site = "robots_guard enforce {\n fetch_wait 10s\n }\n reverse_proxy $ORIGIN"
+	const site = "robots_guard enforce {\n fetch_wait 5s\n }\n reverse_proxy $ORIGIN"
 	const rewritten = "route {\n @google {\n path /robots.txt\n header User-Agent *Googlebot*\n }\n rewrite @google /robots-google.txt\n " + site + "\n }"
 	for _, tc := range []struct {
 		name  string
