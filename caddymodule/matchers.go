@@ -36,7 +36,9 @@ type MatchCrawler struct {
 	// The product tokens, classes and identities to match.
 	Clients []string `json:"clients,omitempty"`
 
-	option.Written // the line that names a crawler that the built-in registry does not know
+	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
+	// Caddyfile adapter sets it if the built-in registry lacks one of the clients.
+	WrittenAt string `json:"at,omitempty"`
 
 	clients judge.Selector
 	app     *App
@@ -61,7 +63,7 @@ func (m *MatchCrawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			return d.Errf("robots_crawler: %v", err)
 		}
 		if _, err := judge.ParseSelector(uaident.Default(), words, true); err != nil { // which a crawler option may add
-			m.Mark(d)
+			m.WrittenAt = option.LineOf(d)
 		}
 		m.Clients = append(m.Clients, words...)
 		if d.NextBlock(0) {
@@ -78,7 +80,7 @@ func (m *MatchCrawler) Provision(ctx caddy.Context) (err error) {
 	}
 	m.clients, err = judge.ParseSelector(m.app.registry, m.Clients, true)
 	m.overlay = m.app.registry.Overlay(m.clients.New).WithApplications()
-	return m.At(err)
+	return option.At(m.WrittenAt, err)
 }
 
 // Match reports whether the request matches.

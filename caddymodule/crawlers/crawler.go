@@ -56,7 +56,9 @@ type Ranges struct {
 	// The path of a file.
 	File string `json:"file,omitempty"`
 
-	option.Written // the line that names a file that is not there
+	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
+	// Caddyfile adapter sets it if the file does not exist.
+	WrittenAt string `json:"at,omitempty"`
 }
 
 // with returns a registry with the changes.

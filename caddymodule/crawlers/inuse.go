@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/registry"
 	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
@@ -47,7 +48,7 @@ func Provision(ctx caddy.Context, r *Registry, changes []Crawler, logger *zap.Lo
 		defer cancel()
 		u.feed.Load(load, weak.Make(u), ctx.Storage())
 		if err := u.feed.Trouble(); err != nil && u.feed.IsFile() {
-			return nil, &unreadableError{r.At(err)}
+			return nil, &unreadableError{option.At(r.WrittenAt, err)}
 		}
 		if u.has = u.feed.Good(); u.has != nil {
 			known, err := u.with(u.has)

@@ -12,7 +12,7 @@ import (
 func (c *Crawler) markRanges(d *caddyfile.Dispenser) {
 	for i := range c.Ranges {
 		if r := &c.Ranges[i]; r.isMissing() && r.WrittenAt == "" {
-			r.Mark(d)
+			r.WrittenAt = option.LineOf(d)
 		}
 	}
 }
@@ -34,7 +34,7 @@ func AtRanges(all []Crawler, err error) error {
 		return err
 	}
 	if len(missing) == 1 {
-		return missing[0].At(err)
+		return option.At(missing[0].WrittenAt, err)
 	}
 	places := make([]string, len(missing))
 	for i, r := range missing {

@@ -23,7 +23,9 @@ type Registry struct {
 	// URL says, from a minute to an hour; two seconds for a file.
 	Interval caddy.Duration `json:"interval,omitempty"`
 
-	option.Written // the line that names a file that cannot be used
+	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
+	// Caddyfile adapter sets it if the file is missing or invalid.
+	WrittenAt string `json:"at,omitempty"`
 }
 
 // Bounds of Registry.Interval.
@@ -38,7 +40,7 @@ const loadTime = 5 * time.Second
 
 // UnmarshalCaddyfile reads the block of registry.
 func (r *Registry) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	r.Mark(d)
+	r.WrittenAt = option.LineOf(d)
 	if err := option.ReadBlock(d, r.Options(), r.Validate, r.Validate); err != nil {
 		return err
 	}
@@ -82,7 +84,7 @@ func (r *Registry) Base(ctx context.Context) (*uaident.Registry, error) {
 	}
 	feed.Load(ctx, r, nil)
 	if err := feed.Trouble(); err != nil {
-		return nil, &unreadableError{r.At(err)}
+		return nil, &unreadableError{option.At(r.WrittenAt, err)}
 	}
 	return feed.Good().Over(uaident.Default())
 }

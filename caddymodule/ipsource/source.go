@@ -31,7 +31,9 @@ type OperatorRanges struct {
 	// The operators, such as `Google` or `OpenAI`, in any case.
 	Operators []string `json:"operators,omitempty"`
 
-	option.Written // the line that names an operator that the built-in registry does not know
+	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
+	// Caddyfile adapter sets it if the built-in registry lacks one of the operators.
+	WrittenAt string `json:"at,omitempty"`
 
 	published *verify.Published
 }
@@ -56,7 +58,7 @@ func (o *OperatorRanges) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		return d.Err("robots_guard takes no block here")
 	}
 	if o.check(uaident.Default()) != nil { // which a crawler option may add
-		o.Mark(d)
+		o.WrittenAt = option.LineOf(d)
 	}
 	return nil
 }
@@ -68,10 +70,10 @@ func (o *OperatorRanges) Provision(ctx caddy.Context) error {
 		return err
 	}
 	if err := o.check(app.Registry()); err != nil {
-		return o.At(err)
+		return option.At(o.WrittenAt, err)
 	}
 	if o.published = app.Published(o.Operators...); o.published == nil {
-		return o.At(errors.New("the IP source robots_guard takes the lists of addresses that verify reads, and none are read; " +
+		return option.At(o.WrittenAt, errors.New("the IP source robots_guard takes the lists of addresses that verify reads, and none are read; "+
 			"write verify on into robots_guard { ... } of the global options"))
 	}
 	return nil

@@ -3,6 +3,7 @@ package robotstxt
 import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 )
 
@@ -34,6 +35,6 @@ func (h *Handler) checkBase() error {
 // machine.
 func (h *Handler) markBase(d *caddyfile.Dispenser) {
 	if h.checkBase() != nil {
-		h.Mark(d)
+		h.WrittenAt = option.LineOf(d)
 	}
 }

@@ -131,7 +131,7 @@ func (h *Handler) addRule(allow bool) func([]string) error {
 
 // markRule keeps where the rule stands that was added last.
 func (h *Handler) markRule(d *caddyfile.Dispenser) {
-	h.Rules[len(h.Rules)-1].At = fmt.Sprintf("%s:%d", d.File(), d.Line())
+	h.Rules[len(h.Rules)-1].At = option.LineOf(d)
 }
 
 // addNamed begins a rule that readRule fills.

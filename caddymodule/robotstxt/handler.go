@@ -40,7 +40,9 @@ type Handler struct {
 	// configuration is loaded.
 	BaseFile string `json:"base_file,omitempty"`
 
-	option.Written // the line of a base file that is not there
+	// The place of the base in the Caddyfile, such as `Caddyfile:12`, for error messages.
+	// The Caddyfile adapter sets it if the base file does not exist.
+	WrittenAt string `json:"at,omitempty"`
 
 	// What crawlers may fetch. Their order does not matter.
 	Rules []Rule `json:"rules,omitempty"`
@@ -120,7 +122,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	if err := h.checkBase(); err != nil {
-		return h.At(err)
+		return option.At(h.WrittenAt, err)
 	}
 	c := managed.Config{Stages: h.Staging, Sites: app.Sites(), Now: time.Now, Logger: ctx.Logger()}
 	texts, err := app.Texts(ctx, nameOf)

@@ -1,15 +1,11 @@
 package robotstxt
 
-import (
-	"testing"
-
-	"github.com/robotsguard/caddy-robots-guard/internal/option"
-)
+import "testing"
 
 // TestKeyOfLines takes a configuration whose lines have moved for the same.
 func TestKeyOfLines(t *testing.T) {
 	rolloutAt := func(line string) *Rollout {
-		return &Rollout{Stage: "shadow", Written: option.Written{WrittenAt: line}}
+		return &Rollout{Stage: "shadow", WrittenAt: line}
 	}
 	before := Handler{Lists: []string{"a.json"}, ListsAt: map[string]string{"a.json": "Caddyfile:3"}, Rollout: rolloutAt("Caddyfile:4")}
 	after := Handler{Lists: []string{"a.json"}, ListsAt: map[string]string{"a.json": "Caddyfile:4"}, Rollout: rolloutAt("Caddyfile:5")}

@@ -80,20 +80,17 @@ func (h *Handler) markList(d *caddyfile.Dispenser) {
 	if l, err := rulelist.New(place, nil); err != nil || !l.IsFile() || !option.IsMissing(place) {
 		return
 	}
-	var line option.Written
-	line.Mark(d)
 	if h.ListsAt == nil {
 		h.ListsAt = make(map[string]string)
 	}
-	h.ListsAt[place] = line.WrittenAt
+	h.ListsAt[place] = option.LineOf(d)
 }
 
 // atList returns an error of a list with its line, if that is kept.
 func (h *Handler) atList(lists []*rulelist.List, err error) error {
 	for _, l := range lists {
 		if errors.Is(err, l.Trouble()) {
-			line := option.Written{WrittenAt: h.ListsAt[l.Name()]}
-			return line.At(err)
+			return option.At(h.ListsAt[l.Name()], err)
 		}
 	}
 	return err

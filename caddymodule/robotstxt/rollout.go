@@ -29,7 +29,9 @@ type Rollout struct {
 	// has to promote the change.
 	Duration caddy.Duration `json:"duration,omitempty"`
 
-	option.Written // whether it goes with the site is known when all sites are there
+	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
+	// Caddyfile adapter sets it.
+	WrittenAt string `json:"at,omitempty"`
 }
 
 // The words of Rollout.Stage.
@@ -63,7 +65,7 @@ func (h *Handler) setRollout(args []string) error {
 // markRollout keeps where it stands.
 func (h *Handler) markRollout(d *caddyfile.Dispenser) {
 	if h.Rollout != nil {
-		h.Rollout.Mark(d)
+		h.Rollout.WrittenAt = option.LineOf(d)
 	}
 }
 
@@ -107,7 +109,7 @@ func (r *Rollout) check(hosts []string, places []placement.Text) error {
 	if r == nil {
 		return nil
 	}
-	return r.At(cmp.Or(r.checkHosts(hosts), r.checkShadow(places)))
+	return option.At(r.WrittenAt, cmp.Or(r.checkHosts(hosts), r.checkShadow(places)))
 }
 
 // checkHosts makes sure that the hosts are some of the site.

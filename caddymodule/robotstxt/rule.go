@@ -9,6 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/rulelist"
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -151,10 +152,7 @@ func (h *Handler) checkHosts(hosts []string) error {
 		for _, host := range h.Rules[i].Hosts {
 			if has != nil && !has(host) {
 				err := fmt.Errorf("%s: this site has no host %q; %s", h.Rules[i].name(), host, hintOf(host, hosts))
-				if at := h.Rules[i].At; at != "" {
-					err = fmt.Errorf("%w, at %s", err, at)
-				}
-				return err
+				return option.At(h.Rules[i].At, err)
 			}
 		}
 	}
