@@ -11,8 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/decision"
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/source"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
@@ -129,7 +129,7 @@ func GuardOptions() []option.Option { return new(Handler).options(nil) }
 // options are what may stand in the block of the directive.
 func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option.Option {
 	return []option.Option{
-		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt, perhaps with host <host> behind it, or file <path>, perhaps with optional behind it", Set: h.setSource, Mark: func(d *caddyfile.Dispenser) { h.Source.MarkMissing(d) }},
+		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt, perhaps with host <host> behind it, or file <path>, perhaps with optional behind it", Set: h.setSource, Mark: h.markSource},
 		decision.Option(&h.Decide),
 		{Name: "shadow", Usage: "a URL such as https://example.com/next.txt, or file <path>", Set: h.setShadow},
 		{Name: "fetch_timeout", Usage: "a duration such as 5s", Set: option.One(&h.FetchTimeout, option.Duration)},
@@ -153,13 +153,21 @@ func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option
 
 func (h *Handler) setSource(args []string) (err error) {
 	if h.Source = nil; len(args) != 1 || args[0] != "server" {
-		h.Source, err = origin.ParseLocation(args)
+		h.Source, err = source.ParseLocation(args)
 	}
 	return err
 }
 
+// markSource keeps the line of a file that does not exist. The Caddyfile may be adapted on another
+// machine than the one that runs it, so this is no error yet.
+func (h *Handler) markSource(d *caddyfile.Dispenser) {
+	if h.checkSourceFile() != nil {
+		h.Source.WrittenAt = option.LineOf(d)
+	}
+}
+
 func (h *Handler) setShadow(args []string) (err error) {
-	if h.Shadow, err = origin.ParseLocation(args); err == nil && h.Shadow.Optional {
+	if h.Shadow, err = source.ParseLocation(args); err == nil && h.Shadow.Optional {
 		err = option.ErrValue
 	}
 	return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/decision"
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/source"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
@@ -60,7 +61,7 @@ type Handler struct {
 
 	// Where the robots.txt comes from. Default: the site itself, read as an
 	// anonymous crawler would.
-	Source *origin.Location `json:"source,omitempty"`
+	Source *source.Location `json:"source,omitempty"`
 
 	// Answer another proxy whether a request may pass, which it describes. The handlers
 	// behind are never asked then, and the robots.txt needs a source.
@@ -68,7 +69,7 @@ type Handler struct {
 
 	// Where a robots.txt comes from that is tried: it is judged beside the one in force on live
 	// requests, and a report tells what it would change. A file need not be there.
-	Shadow *origin.Location `json:"shadow,omitempty"`
+	Shadow *source.Location `json:"shadow,omitempty"`
 
 	// How long reading the robots.txt may take. Default: `5s`.
 	FetchTimeout caddy.Duration `json:"fetch_timeout,omitempty"`

@@ -10,8 +10,10 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/source"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -30,14 +32,8 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if err := h.Validate(); err != nil {
 		return err
 	}
-	if s := h.Source; s != nil && s.File != "" {
-		otherwise := "write optional behind it if the file may be missing"
-		if s.Optional {
-			otherwise = ""
-		}
-		if err := origin.CheckFile("source", s.File, otherwise); err != nil {
-			return s.At(err)
-		}
+	if err := h.checkSourceFile(); err != nil {
+		return option.At(h.Source.WrittenAt, err)
 	}
 	if err := h.OnViolation.Provision(ctx); err != nil {
 		return fmt.Errorf("on_violation: %w", err)
@@ -54,6 +50,19 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	}
 	h.guard.Metrics.Configured(ctx, h.Mode)
 	return nil
+}
+
+// checkSourceFile returns an error if the source is a file that cannot be read. An optional file may
+// be missing.
+func (h *Handler) checkSourceFile() error {
+	if h.Source == nil || h.Source.File == "" {
+		return nil
+	}
+	otherwise := "write optional behind it if the file may be missing"
+	if h.Source.Optional {
+		otherwise = ""
+	}
+	return origin.CheckFile("source", h.Source.File, otherwise)
 }
 
 // setDefaults fills in what the configuration leaves open.
@@ -103,22 +112,37 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 	} else if err != nil { // by what others say of a class now, who must keep no server from starting
 		h.logger.Warn("options contradict each other, unless the registry says otherwise", zap.Error(err))
 	}
-	c.Source, c.SourceKey = h.Source.Source(h.AllowPrivate, app.sites)
-	if server, ok := c.Source.(*origin.Server); ok && h.FetchFrom != "" {
-		server.From = netip.MustParseAddr(h.FetchFrom) // Validate has checked it
+	if h.Source != nil {
+		c.Source, c.SourceKey = sourceAt(h.Source, h.AllowPrivate)
+	} else {
+		server := origin.NewServer(h.AllowPrivate)
+		server.Sites = app.sites
+		if h.FetchFrom != "" {
+			server.From = netip.MustParseAddr(h.FetchFrom) // Validate has checked it
+		}
+		c.Source = server
 	}
 	h.Decide.Apply(&c)
 	if c.Freshness.Default = lifeNear; h.Source != nil && h.Source.URL != "" && h.Decide == nil {
 		c.Freshness.Default = lifeURL
 	}
 	if h.Shadow != nil {
-		c.Shadow, c.ShadowKey = h.Shadow.Source(h.AllowPrivate, app.sites)
+		c.Shadow, c.ShadowKey = sourceAt(h.Shadow, h.AllowPrivate)
 		c.ShadowLife = lifeTried
 	}
 	if c.Events, err = guard.NewEvents(ctx, h.logger); err != nil {
 		return nil, err
 	}
 	return guard.New(ctx, app.state, c), nil
+}
+
+// sourceAt returns the source at a location and the key that identifies it.
+func sourceAt(l *source.Location, allowPrivate bool) (from origin.Source, key string) {
+	if l.File != "" {
+		return origin.File{Path: l.File}, l.File
+	}
+	at := origin.NewURL(l.URL, l.Host, allowPrivate)
+	return at, at.Key()
 }
 
 // fallbackOf tells what holds while the robots.txt cannot be read, if not the

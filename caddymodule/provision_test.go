@@ -11,8 +11,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/source"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 )
 
 const (
@@ -34,7 +34,7 @@ func servingFile(t *testing.T, h Handler, robots string) *Handler {
 	if err := os.WriteFile(file, []byte(robots), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h.Source = &origin.Location{File: file}
+	h.Source = &source.Location{File: file}
 	h.FetchTimeout, h.FetchWait = caddy.Duration(time.Minute), caddy.Duration(time.Minute)
 	return &h
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/source"
 )
 
 // TestValidate gives what a Caddyfile cannot say and JSON can. Other mistakes
@@ -35,9 +35,9 @@ func TestValidate(t *testing.T) {
 		{"ttl_min", &Handler{TTLMin: -second}, "ttl has to be between 0 and 24h"},
 		{"ttl_max", &Handler{TTLMax: -second}, "ttl has to be between 0 and 24h"},
 		{"status", &Handler{Status: -1}, "status -1 is no error"},
-		{"source of nothing", &Handler{Source: &origin.Location{}}, "source needs either a URL or a file"},
-		{"source of two", &Handler{Source: &origin.Location{URL: "https://a.test/", File: "a"}}, "source needs either a URL or a file"},
-		{"source by another scheme", &Handler{Source: &origin.Location{URL: "ftp://a.test/"}}, "is no http or https URL"},
+		{"source of nothing", &Handler{Source: &source.Location{}}, "source needs either a URL or a file"},
+		{"source of two", &Handler{Source: &source.Location{URL: "https://a.test/", File: "a"}}, "source needs either a URL or a file"},
+		{"source by another scheme", &Handler{Source: &source.Location{URL: "ftp://a.test/"}}, "is no http or https URL"},
 		{"grace without a unit", &Handler{Grace: 24}, `grace 24ns is too short to be meant; write it with a unit, in JSON as a text such as "24h"`},
 		{"ttl_max without a unit", &Handler{TTLMax: 86400}, "ttl_max 86.4µs is too short"},
 		{"as short as can be", &Handler{FetchWait: 1, TTLMin: 1}, ""}, // 0 stands for the default

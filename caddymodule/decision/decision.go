@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/source"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
@@ -65,22 +66,22 @@ func (d *Decide) Validate() error {
 }
 
 // ValidateWith checks it with what else is set. d may be nil.
-func (d *Decide) ValidateWith(source, shadow *origin.Location, onViolation caddyhttp.RouteList) error {
+func (d *Decide) ValidateWith(from, shadow *source.Location, onViolation caddyhttp.RouteList) error {
 	switch {
 	case shadow.HasHost():
 		return errors.New("shadow: one text is tried for all hosts, so there is no {host} in it")
-	case d == nil && source.HasHost():
+	case d == nil && from.HasHost():
 		return errors.New("source: {host} stands for the host that a proxy asks about, so it means something with decide only")
 	case d == nil:
 		return nil
-	case source == nil:
+	case from == nil:
 		return errors.New("decide needs a source: the site is not here, so its robots.txt cannot be read here; " +
 			"write source https://{host}/robots.txt, or that of your application, such as source http://10.0.0.5:8080/robots.txt host {host}")
 	case len(onViolation) > 0:
 		return errors.New("decide and on_violation contradict each other: the proxy makes the answer, and would pass a page for one that lets the crawler pass; " +
 			"use status, and write the page into the configuration of the proxy")
-	case origin.ChoosesServer(source.URL) && d.unnamed() == "":
-		return errors.New("decide has to name the hosts of the proxy, at least one without a *: with source " + source.URL +
+	case origin.ChoosesServer(from.URL) && d.unnamed() == "":
+		return errors.New("decide has to name the hosts of the proxy, at least one without a *: with source " + from.URL +
 			" whoever makes up another host would choose whose robots.txt counts; write decide forwarded example.com")
 	}
 	return nil

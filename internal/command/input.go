@@ -152,7 +152,7 @@ func (in *robotsInput) fetch(ctx context.Context, c *Config) error {
 	in.name, in.site = u.String(), u.Scheme+"://"+u.Host
 	ctx, cancel := context.WithTimeout(ctx, 2*c.FetchTimeout)
 	defer cancel()
-	answer := origin.NewURL(in.name, true).Fetch(ctx, nil) // whoever types a URL may well reach it
+	answer := origin.NewURL(in.name, "", true).Fetch(ctx, nil) // whoever types a URL may well reach it
 	in.status = answer.Status
 	switch answer.Meaning() {
 	case policy.Rules:

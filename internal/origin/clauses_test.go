@@ -45,7 +45,7 @@ func TestClauses(t *testing.T) {
 		{"a port where nobody listens", "http://127.0.0.1:" + freePort(t) + "/robots.txt", policy.Unreachable, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			answer := readSource(t.Context(), t, NewURL(tc.url, true))
+			answer := readSource(t.Context(), t, NewURL(tc.url, "", true))
 			if answer.Meaning() != tc.meaning {
 				t.Fatalf("%s (status %d, %v), want %s", answer.Meaning(), answer.Status, answer.Err, tc.meaning)
 			}

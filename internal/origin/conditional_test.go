@@ -50,7 +50,7 @@ func TestConditionalReading(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			origin := httptest.NewServer(tagged(tc.etag, tc.modified))
 			defer origin.Close()
-			answer := NewURL(origin.URL+tc.path, true).Fetch(t.Context(), tc.have)
+			answer := NewURL(origin.URL+tc.path, "", true).Fetch(t.Context(), tc.have)
 			if answer.Meaning() != tc.want {
 				t.Fatalf("meaning %s (%v), want %s", answer.Meaning(), answer.Err, tc.want)
 			}
@@ -88,7 +88,7 @@ func TestNotModifiedWithoutADate(t *testing.T) {
 		}
 	}))
 	defer origin.Close()
-	answer := NewURL(origin.URL+"/robots.txt", true).Fetch(t.Context(), policy.VersionOf(policy.Answer{
+	answer := NewURL(origin.URL+"/robots.txt", "", true).Fetch(t.Context(), policy.VersionOf(policy.Answer{
 		Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n"), Header: http.Header{"Last-Modified": {monday}},
 	}, time.Now()))
 	if answer.Meaning() != policy.Rules || answer.Err != nil {

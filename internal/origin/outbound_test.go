@@ -82,7 +82,7 @@ func TestURLSource(t *testing.T) {
 		{"no URL", "http://[::1", 0, "", "source: "},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			answer := readSource(t.Context(), t, NewURL(tc.url, true))
+			answer := readSource(t.Context(), t, NewURL(tc.url, "", true))
 			if answer.Status != tc.status || string(answer.Body) != tc.body {
 				t.Errorf("got status %d, body %.100q, error %v", answer.Status, answer.Body, answer.Err)
 			}
@@ -96,7 +96,7 @@ func TestURLSource(t *testing.T) {
 func TestOutboundHeader(t *testing.T) {
 	var header atomic.Pointer[http.Header]
 	origin := originServer(t, func(_ http.ResponseWriter, r *http.Request) { header.Store(&r.Header) })
-	fetch, _ := NewURL("http://"+origin, true).Prepare(httptest.NewRequest(http.MethodGet, "/", nil), policy.Key{})
+	fetch, _ := NewURL("http://"+origin, "", true).Prepare(httptest.NewRequest(http.MethodGet, "/", nil), policy.Key{})
 	if answer := fetch(t.Context(), nil); answer.Err != nil {
 		t.Fatal(answer.Err)
 	}
@@ -111,7 +111,7 @@ func TestOutboundRefusesPrivate(t *testing.T) {
 	origin := originServer(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) })
 	_, port, _ := net.SplitHostPort(origin)
 	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"} {
-		answer := readSource(t.Context(), t, NewURL("http://"+host+":"+port+"/", false))
+		answer := readSource(t.Context(), t, NewURL("http://"+host+":"+port+"/", "", false))
 		if answer.Err == nil {
 			t.Errorf("%s: got status %d", host, answer.Status)
 		}
@@ -143,7 +143,7 @@ func TestOutboundTimeout(t *testing.T) {
 			defer cancel(nil)
 			time.AfterFunc(100*time.Millisecond, func() { cancel(ErrFetchTimeout) })
 			start := time.Now()
-			answer := readSource(ctx, t, NewURL(address, true))
+			answer := readSource(ctx, t, NewURL(address, "", true))
 			if !errors.Is(answer.Err, ErrFetchTimeout) || answer.Meaning() != policy.Unreachable {
 				t.Errorf("got status %d, error %v", answer.Status, answer.Err)
 			}

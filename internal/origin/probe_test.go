@@ -48,7 +48,7 @@ func (sourceProbe) CaddyModule() caddy.ModuleInfo {
 
 func (p *sourceProbe) Provision(caddy.Context) error {
 	p.source = NewServer(true)
-	p.source.beside = new(request.Sites)
+	p.source.Sites = new(request.Sites)
 	return nil
 }
 

@@ -29,8 +29,11 @@ type Server struct {
 	// that of no client of the owner's network.
 	From netip.Addr
 
+	// Sites are the sites of the configuration. A redirect to another of them is followed within
+	// the server, see isBeside. nil means that all redirects to other hosts leave the server.
+	Sites *request.Sites
+
 	outbound *outbound
-	beside   *request.Sites // whose robots.txt is asked for within the server, see isBeside; nil for no other's
 	running  atomic.Int32
 	bypassed sync.Map // *caddyhttp.Server to the *sync.Once that gives its proxies their bypasses
 }
@@ -63,7 +66,7 @@ func (s *Server) Prepare(r *http.Request, key policy.Key) (fetch Fetch, ok bool)
 			switch {
 			case own.has(u):
 				return s.serve(ctx, server, req, u, conditions)
-			case s.beside != nil && !isProxied && own.isBeside(u, s.beside.Of(server)):
+			case s.Sites != nil && !isProxied && own.isBeside(u, s.Sites.Of(server)):
 				return s.serve(ctx, server, forHost(req, request.NormalHost(u.Host, own.scheme == "https")), u, conditions)
 			}
 			return s.outbound.get(ctx, u, conditions)

@@ -10,39 +10,20 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestHostInLocation puts the host that is asked for into a location.
-func TestHostInLocation(t *testing.T) {
-	for _, tc := range []struct{ args, key string }{
-		{"https://{host}/robots.txt", "https://a.test/robots.txt"},
-		{"https://{http.request.host}/robots.txt", "https://a.test/robots.txt"},
-		{"http://files.test/{host}/robots-{host}.txt", "http://files.test/a.test/robots-a.test.txt"},
-		{"http://10.0.0.5:8080/robots.txt host {host}", "http://10.0.0.5:8080/robots.txt host a.test"},
+// TestKeyOfHost puts a host into the key of a URL.
+func TestKeyOfHost(t *testing.T) {
+	for _, tc := range []struct{ url, host, key string }{
+		{"https://{host}/robots.txt", "", "https://a.test/robots.txt"},
+		{"http://files.test/{host}/robots-{host}.txt", "", "http://files.test/a.test/robots-a.test.txt"},
+		{"http://10.0.0.5:8080/robots.txt", "{host}", "http://10.0.0.5:8080/robots.txt host a.test"},
 	} {
-		l, err := ParseLocation(strings.Fields(tc.args))
-		if err != nil || !l.HasHost() || l.Validate("source", true) != nil {
-			t.Errorf("%s: %v, %v", tc.args, err, l.Validate("source", true))
-			continue
-		}
-		_, all := l.Source(true, nil)
+		all := NewURL(tc.url, tc.host, true).Key()
 		if got := KeyFor(all, "a.test"); got != tc.key || !IsKeyOf(got, all) || IsKeyOf("x"+got, all) || IsKeyOf(got+"x", all) && !strings.HasSuffix(all, HostPlaceholder) {
-			t.Errorf("%s: the key is %s, of %s: %t", tc.args, got, all, IsKeyOf(got, all))
+			t.Errorf("%s: the key is %s, of %s: %t", tc.url, got, all, IsKeyOf(got, all))
 		}
 		if IsKeyOf(strings.Replace(tc.key, "a.test", "b.test", 1), all) != (strings.Count(tc.key, "a.test") == 1) {
-			t.Errorf("%s: two hosts in one key", tc.args)
+			t.Errorf("%s: two hosts in one key", tc.url)
 		}
-	}
-	for _, args := range []string{"http://a.test/robots.txt host", "http://a.test/robots.txt host b.test c", "file /x host b.test"} {
-		if l, err := ParseLocation(strings.Fields(args)); err == nil {
-			t.Errorf("%s: %v", args, l)
-		}
-	}
-	for _, host := range []string{"a/b", "u@a", "a?", "a#"} {
-		if err := (&Location{URL: "http://a.test/robots.txt", Host: host}).Validate("source", true); err == nil {
-			t.Errorf("host %s is taken", host)
-		}
-	}
-	if err := (&Location{File: "/x", Host: "a.test"}).Validate("source", true); err == nil {
-		t.Error("a file has a host")
 	}
 }
 
@@ -57,9 +38,9 @@ func TestPastTheProxy(t *testing.T) {
 		_, _ = w.Write([]byte("# " + r.Host + " " + r.Header.Get("X-Forwarded-Host")))
 	}))
 	t.Cleanup(app.Close)
-	source, all := (&Location{URL: app.URL + "/robots.txt", Host: HostPlaceholder}).Source(true, nil)
+	source := NewURL(app.URL+"/robots.txt", HostPlaceholder, true)
 	for _, host := range []string{"a.test", "b.test"} {
-		fetch, ok := source.Prepare(nil, policy.Key{Source: KeyFor(all, host), Forwarded: host})
+		fetch, ok := source.Prepare(nil, policy.Key{Source: KeyFor(source.Key(), host), Forwarded: host})
 		if !ok {
 			t.Fatal("it cannot be read")
 		}
@@ -76,8 +57,8 @@ func TestHostOfClients(t *testing.T) {
 	t.Cleanup(inside.Close)
 	address := strings.TrimPrefix(inside.URL, "http://")
 	read := func(allowPrivate bool, key policy.Key) policy.Answer {
-		source, all := (&Location{URL: "http://{host}/robots.txt"}).Source(allowPrivate, nil)
-		key.Source = KeyFor(all, address)
+		source := NewURL("http://{host}/robots.txt", "", allowPrivate)
+		key.Source = KeyFor(source.Key(), address)
 		fetch, _ := source.Prepare(nil, key)
 		return fetch(context.Background(), nil)
 	}

@@ -92,7 +92,7 @@ func TestSourcesReadOnceMore(t *testing.T) {
 		file_server
 	}`, "FOLDER", filepath.Dir(path))
 	have := policy.VersionOf(policy.Answer{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n")}, time.Now())
-	elsewhere := newURL(Location{URL: "http://127.0.0.1:" + site.port + "/robots.txt", Host: "a.test:" + site.port}, true)
+	elsewhere := NewURL("http://127.0.0.1:"+site.port+"/robots.txt", "a.test:"+site.port, true)
 	file, _ := File{Path: path}.Prepare(nil, policy.Key{})
 	for name, read := range map[string]func(){
 		"the site itself": func() { site.probe("http://a.test:PORT/x", "Have", "1") },

@@ -1,9 +1,41 @@
-package origin
+package source
 
 import (
 	"strings"
 	"testing"
 )
+
+// TestHostInLocation parses locations that contain the host of a request.
+func TestHostInLocation(t *testing.T) {
+	for args, want := range map[string]Location{
+		"https://{host}/robots.txt":                   {URL: "https://{host}/robots.txt"},
+		"https://{http.request.host}/robots.txt":      {URL: "https://{host}/robots.txt"},
+		"http://files.test/{host}/robots-{host}.txt":  {URL: "http://files.test/{host}/robots-{host}.txt"},
+		"http://10.0.0.5:8080/robots.txt host {host}": {URL: "http://10.0.0.5:8080/robots.txt", Host: "{host}"},
+	} {
+		l, err := ParseLocation(strings.Fields(args))
+		if err != nil || *l != want || !l.HasHost() || l.Validate("source", true) != nil {
+			t.Errorf("%s: %+v, %v, %v", args, l, err, l.Validate("source", true))
+		}
+	}
+}
+
+// TestInvalidLocations refuses arguments and hosts that no location has.
+func TestInvalidLocations(t *testing.T) {
+	for _, args := range []string{"http://a.test/robots.txt host", "http://a.test/robots.txt host b.test c", "file /x host b.test"} {
+		if l, err := ParseLocation(strings.Fields(args)); err == nil {
+			t.Errorf("%s: %v", args, l)
+		}
+	}
+	for _, host := range []string{"a/b", "u@a", "a?", "a#"} {
+		if err := (&Location{URL: "http://a.test/robots.txt", Host: host}).Validate("source", true); err == nil {
+			t.Errorf("host %s is valid", host)
+		}
+	}
+	if err := (&Location{File: "/x", Host: "a.test"}).Validate("source", true); err == nil {
+		t.Error("a file has a host")
+	}
+}
 
 // TestPlaceholdersInLocation refuses what would be read as it stands, braces and all, so that
 // a file that is not there or an answer of 404 would restrict nothing.

@@ -1,0 +1,127 @@
+// Package source has the configuration of the options source and shadow of the directive
+// robots_guard: where a robots.txt comes from.
+package source
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+)
+
+// Location is a URL or a file that a robots.txt comes from. A nil *Location stands for the site
+// itself.
+type Location struct {
+	// An http or https URL. With `decide`, `{host}` in it stands for the host of the
+	// described request.
+	URL string `json:"url,omitempty"`
+
+	// The host to request at that URL, if it differs from the host of the URL: the site
+	// itself, past its proxy. With `decide` it may be `{host}`.
+	Host string `json:"host,omitempty"`
+
+	// The path of a file. It must exist when the configuration is loaded, unless
+	// it is optional.
+	File string `json:"file,omitempty"`
+
+	// Whether the file may be missing. A missing file restricts nothing.
+	Optional bool `json:"optional,omitempty"`
+
+	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
+	// Caddyfile adapter sets it if the file does not exist.
+	WrittenAt string `json:"at,omitempty"`
+}
+
+// ParseLocation parses the arguments of the option in a Caddyfile:
+//
+//	<url> [host <host>]
+//	file <path> [optional]
+//
+// The error says whether the number of arguments or a value is wrong. Validate checks the rest.
+func ParseLocation(args []string) (*Location, error) {
+	args = slices.Clone(args)
+	for i := range args { // Caddy replaces {host} by this
+		args[i] = strings.ReplaceAll(args[i], "{http.request.host}", origin.HostPlaceholder)
+	}
+	switch isURL := len(args) > 0 && (strings.HasPrefix(args[0], "https://") || strings.HasPrefix(args[0], "http://")); {
+	case len(args) == 0:
+		return nil, option.ErrCount
+	case len(args) == 1 && isURL:
+		return &Location{URL: args[0]}, nil
+	case len(args) == 3 && isURL && args[1] == "host" && args[2] != "":
+		return &Location{URL: args[0], Host: args[2]}, nil
+	case len(args) == 2 && args[0] == "file" && args[1] != "":
+		return &Location{File: args[1]}, nil
+	case len(args) == 3 && args[0] == "file" && args[1] != "" && args[2] == "optional":
+		return &Location{File: args[1], Optional: true}, nil
+	}
+	return nil, option.ErrValue
+}
+
+// Validate checks the location without opening it. option is its name in error messages.
+// allowPrivate allows a URL with a private address. A nil *Location is valid.
+func (l *Location) Validate(option string, allowPrivate bool) error {
+	if l == nil {
+		return nil
+	}
+	if err := l.checkPlaceholders(option); err != nil || l.File != "" && l.URL == "" && l.Host == "" {
+		return err
+	}
+	if l.File != "" || l.URL == "" {
+		return fmt.Errorf("%s needs either a URL or a file, and a host can only stand behind a URL", option)
+	}
+	if l.Optional {
+		return errors.New(option + ": only a file can be optional; unreachable says what holds while a URL cannot be read")
+	}
+	if strings.ContainsAny(l.Host, "/@ ?#") {
+		return fmt.Errorf("%s: %q is no host; write one such as example.com behind host, perhaps with a port", option, l.Host)
+	}
+	u, err := url.Parse(origin.KeyFor(l.URL, "host.invalid"))
+	if err != nil {
+		return fmt.Errorf("%s %q is no URL: %w", option, l.URL, err)
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return fmt.Errorf("%s %q is no http or https URL; use a URL such as https://example.com/robots.txt, or file <path>", option, l.URL)
+	}
+	if u.Path == "" && u.RawQuery == "" {
+		return fmt.Errorf("%s %q is a start page and no robots.txt; write %s/robots.txt", option, l.URL, strings.TrimRight(l.URL, "/#?"))
+	}
+	if u.User != nil || u.Fragment != "" {
+		return fmt.Errorf("%s %q: credentials and fragments are not sent; remove them", option, u.Redacted())
+	}
+	if ip, err := netip.ParseAddr(u.Hostname()); !allowPrivate && (err == nil && !addr.IsPublic(ip) || u.Hostname() == "localhost") {
+		return fmt.Errorf("%s %q is a private address; write allow_private on if that is meant", option, l.URL)
+	}
+	return nil
+}
+
+// HasHost reports whether the location contains {host}, so that each host has its own robots.txt.
+// It is false for a nil *Location.
+func (l *Location) HasHost() bool {
+	return l != nil && strings.Contains(l.URL+l.Host, origin.HostPlaceholder)
+}
+
+// checkPlaceholders returns an error for a placeholder that nothing replaces. A path with its
+// braces names no file and such a URL returns 404, and both restrict nothing.
+func (l *Location) checkPlaceholders(option string) error {
+	if strings.Contains(l.File, origin.HostPlaceholder) {
+		return fmt.Errorf("%s file: %s is not filled in, since one file is for all hosts of the site; name it without that", option, origin.HostPlaceholder)
+	}
+	for _, s := range []string{origin.KeyFor(l.URL, ""), origin.KeyFor(l.Host, ""), l.File} {
+		_, rest, _ := strings.Cut(s, "{")
+		switch name, _, ok := strings.Cut(rest, "}"); {
+		case !ok:
+		case strings.HasPrefix(name, "env."):
+			return fmt.Errorf("%s: {%s} is not filled in; an environment variable is written as {$NAME} in a Caddyfile", option, name)
+		default:
+			return fmt.Errorf("%s: {%s} is not filled in; write what it stands for", option, name)
+		}
+	}
+	return nil
+}
