@@ -313,6 +313,33 @@ func TestRedirectIsKnownInTime(t *testing.T) {
 	}
 }
 
+// TestServedByARedirect has a robots.txt redirect to a login for a quarter of an hour: who was
+// sent there knows of no rules, and may use that for as long as any file. Others may not: so
+// short a time without rules is no file of the site.
+func TestServedByARedirect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFairSite(t, strict)
+		s.asks("bingbot/2.0")
+		time.Sleep(25 * time.Hour)
+		s.answer = policy.Answer{Status: http.StatusOK, Body: []byte("<!DOCTYPE html>\n<html><body>Please log in."), Via: []string{"/login"}}
+		next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+			w.Header().Set("Location", "/login")
+			w.WriteHeader(http.StatusFound)
+			return nil
+		})
+		if err := s.g.Serve(httptest.NewRecorder(), s.request("bingbot/2.0", "/robots.txt"), next); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(15 * time.Minute)
+		s.answer = policy.Answer{Status: http.StatusOK, Body: []byte(strict)}
+		s.g.shared.Cache.Get(s.g.siteOf(s.request("bingbot/2.0", "/x")).Key).MakeDue()
+		s.asks("bingbot/2.0")
+		time.Sleep(12 * time.Hour)
+		s.wants("sent to the login", "bingbot/2.0", judge.Stale)
+		s.wants("not sent there", "CCBot/2.0", judge.Disallowed)
+	})
+}
+
 // TestEndGrace ends the wait after a change for one site by hand.
 func TestEndGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

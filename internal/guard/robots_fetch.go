@@ -64,7 +64,8 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 	if j == nil {
 		return err
 	}
-	if g.SourceKey == "" && r.Method == http.MethodGet && f.plain && j.Identity != verify.Spoofed {
+	counts := g.SourceKey == "" && r.Method == http.MethodGet && f.plain && j.Identity != verify.Spoofed
+	if counts {
 		g.noteServed(sent, j, f, entry, answer, now)
 	}
 	if entry == nil && f.exact {
@@ -73,8 +74,13 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 	if entry != nil && (entry.State() == nil || entry.Suspect()) { // the grace counts from when the guard knows of a change
 		g.readDue(sent, entry, f.site, isRedirect(answer.status))
 	}
-	if entry != nil && entry.State() != nil && isRedirect(answer.status) {
-		g.noteElsewhere(f.site, entry.State().Via) // which may come from the storage
+	if entry != nil && isRedirect(answer.status) {
+		if state := entry.State(); state != nil {
+			g.noteElsewhere(f.site, state.Via) // which may come from the storage
+		}
+		if counts {
+			g.noteRedirected(j, f, entry.State(), answer, now)
+		}
 	}
 	if answer.isReading(r.Method) && !request.IsEarly(sent) { // anybody can send early data from another's address
 		read := ledger.Reading{At: now, Status: answer.status, Hash: answer.hash}
@@ -144,6 +150,16 @@ func (g *Guard) noteServed(r *http.Request, j *Judgement, f robotsFetch, entry *
 	if good := entry.Good(); good != nil && answer.status == http.StatusOK && version.Robots.HasGroups() && refusesUs(good.Status) && f.exact && f.anonymous {
 		g.logRefused(f.site, good.Status)
 	}
+}
+
+// noteRedirected notes which file a crawler gets by a redirect: what the guard found there, or
+// one that is not known.
+func (g *Guard) noteRedirected(j *Judgement, f robotsFetch, state *policy.State, answer robotsAnswer, now time.Time) {
+	if state == nil || state.Good == nil || state.Failures > 0 || len(state.Via) == 0 || state.Via[0] != placeOf(answer.location, f.site.Own()) {
+		g.shared.Copies.ServeUnknown(f.of, tokenOf(j), now)
+		return
+	}
+	g.shared.Copies.Serve(f.of, tokenOf(j), state.Good, now)
 }
 
 // hasErrorRoutes reports whether the server has handle_errors, which may serve a robots.txt.
