@@ -202,14 +202,14 @@ func TestDecision(t *testing.T) {
 			if tc.options != "" {
 				return // the commands below know no configuration
 			}
-			output, code := runRobotsGuard(t, "", "check", "--json", "--robots", robots, "--user-agent", tc.userAgent,
+			output, code := runRobotsGuard(t, "", "explain", "--brief", "--json", "--robots", robots, "--user-agent", tc.userAgent,
 				"--identity", tc.identity.String(), "--method", method, absolute)
 			var c struct {
 				Verdict, Rule string
 				Allowed       bool
 			}
 			decodeJSON(t, output, &c)
-			same("check", c.Verdict, c.Rule)
+			same("explain --brief", c.Verdict, c.Rule)
 			if forbidden := tc.verdict == judge.Disallowed; c.Allowed == forbidden || (code == command.ExitDisallowed) != forbidden {
 				t.Errorf("check: allowed %t, exit status %d", c.Allowed, code)
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// result is an answer of check --batch.
+// result is an answer of explain --batch.
 type result struct {
 	ID        any    `json:"id"`
 	Allowed   bool   `json:"allowed"`
@@ -67,7 +67,7 @@ func TestCheckBatch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			stdout, stderr, code := harness.Command(t, string(line)+"\n", "robots-guard", "check", "--batch")
+			stdout, stderr, code := harness.Command(t, string(line)+"\n", "robots-guard", "explain", "--batch")
 			var got result
 			if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != 0 {
 				t.Fatalf("exit status %d, %v: %s%s", code, err, stdout, stderr)
@@ -102,7 +102,7 @@ func TestCheckBatchMalformed(t *testing.T) {
 	for _, l := range lines {
 		in = append(in, l.line)
 	}
-	stdout, stderr, code := harness.Command(t, strings.Join(in, "\n"), "robots-guard", "check", "--batch")
+	stdout, stderr, code := harness.Command(t, strings.Join(in, "\n"), "robots-guard", "explain", "--batch")
 	if code != 2 || !strings.Contains(stderr, "not understood") {
 		t.Errorf("exit status %d, %s", code, stderr)
 	}
@@ -175,7 +175,7 @@ func TestCheckBatchStreams(t *testing.T) {
 	if harness.Long() {
 		lines = 1_000_000
 	}
-	printed, memory := stream(t, []string{"check", "--batch"}, lines,
+	printed, memory := stream(t, []string{"explain", "--batch"}, lines,
 		func(w *bufio.Writer, i int) {
 			fmt.Fprintf(w, `{"id":%d,"robots":"User-agent: *\nDisallow: /private/%d","token":"x","url":"/private/%d"}`+"\n", i, i%3, i%2)
 		},
@@ -201,7 +201,7 @@ func TestCommandsAnswerAtOnce(t *testing.T) {
 	}{
 		{[]string{"identify"}, "curl/8", "curl\tlibrary"},
 		{[]string{"identify", "--json"}, "curl/8", `{"user_agent":"curl/8"`},
-		{[]string{"check", "--batch"}, `{"id":1,"robots":"","url":"/"}`, `{"id":1,"allowed":true`},
+		{[]string{"explain", "--batch"}, `{"id":1,"robots":"","url":"/"}`, `{"id":1,"allowed":true`},
 	} {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
 			t.Parallel()

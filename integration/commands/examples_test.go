@@ -55,7 +55,7 @@ func TestHelpExamples(t *testing.T) {
 		t.Fatal(out)
 	}
 	want := map[string]int{ // exit statuses but 0
-		"caddy robots-guard check --robots robots.txt --token GPTBot /private/report":                                             1,
+		"caddy robots-guard explain --brief --robots robots.txt --token GPTBot /private/report /":                                 1,
 		`caddy robots-guard explain --robots robots.txt --user-agent "Mozilla/5.0 (compatible; GPTBot/1.3)" /private/report`:      1,
 		"caddy robots-guard explain --robots robots.txt --token Googlebot /private/report":                                        1,
 		"caddy robots-guard explain --robots robots.txt --config Caddyfile --user-agent Bingbot/2.0 https://example.com/private/": 1,
@@ -65,7 +65,7 @@ func TestHelpExamples(t *testing.T) {
 	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(strings.ReplaceAll(string(page), "\r\n", "\n"), -1) {
 		for line := range strings.Lines(block[1]) {
 			line = strings.TrimSpace(line)
-			if line == "" || strings.Contains(line, "https://example.com/robots.txt") || regexp.MustCompile(`robots-guard (policies|verify|alerts|shadow|managed (show|history|confirm|rollback)|registry (status|accept|propose))`).MatchString(line) {
+			if line == "" || strings.Contains(line, "https://example.com/robots.txt") || regexp.MustCompile(`robots-guard (policies|identify .*--online|alerts|shadow|managed (show|history|confirm|rollback)|registry (status|accept|propose))`).MatchString(line) {
 				continue // these need a network or a server
 			}
 			ran++

@@ -168,7 +168,7 @@ func TestCases(t *testing.T) {
 			stdout: []string{"1..4\nok 1 - * train-ai=n /x\nok 2 - GPTBot train-ai=y /press/1\nnot ok 3 - GPTBot search=y /press/\n",
 				"got: search=unknown\n  because: \"Content-Usage in line 3\"", "because: \"nothing is stated about the use of what is disallowed\""}},
 		{name: "a license in explain", args: []string{"explain", "-r", at("licensed.txt"), "-t", "GPTBot", "/x"}, code: 0, stdout: []string{"License: https://a.example/license.xml, terms for the whole file, which forbid no fetching"}},
-		{name: "a license in check", args: []string{"check", "-r", at("licensed.txt"), "-t", "GPTBot", "--json", "/x"}, code: 0, stdout: []string{`"licenses":["https://a.example/license.xml"]`}},
+		{name: "a license in explain --brief", args: []string{"explain", "--brief", "-r", at("licensed.txt"), "-t", "GPTBot", "--json", "/x"}, code: 0, stdout: []string{`"licenses":["https://a.example/license.xml"]`}},
 		{name: "a broken preference", args: []string{"test", "-r", at("usage.txt"), "-"}, stdin: "* / allow\nexpect preference train-ai=no for /\n",
 			code: 2, stderr: []string{"-:2: what is stated about train-ai is y, n or unknown"}},
 		{name: "a broken table", args: []string{"test", "-r", at("robots.txt"), at("broken.txt")}, code: 2, stderr: []string{"broken.txt:2: 2 fields instead of three"}},

@@ -157,7 +157,7 @@ func TestVerifyOnline(t *testing.T) {
 		{"192.0.2.2", true, "identity      spoofed (rdns)", 1},
 		{"192.0.2.1", false, "identity      unknown", 0},
 	} {
-		args := []string{"robots-guard", "verify", "--user-agent", "Googlebot/2.1", "--ip", row.ip, "--config", config}
+		args := []string{"robots-guard", "identify", "--ip", row.ip, "--config", config, "Googlebot/2.1"}
 		before := dns.queries.Load()
 		if row.online {
 			args = append(args, "--online")

@@ -232,7 +232,7 @@ func TestKeyDirectoryFails(t *testing.T) {
 			config := filepath.Join(t.TempDir(), "Caddyfile")
 			harness.Write(t, config, "{\n robots_guard {\n  verify {\n   ranges off\n   rdns off\n   web_bot_auth on\n  }\n  "+crawler+"\n }\n}\n")
 			verify := func(more ...string) string {
-				args := append([]string{"robots-guard", "verify", "--user-agent", acmeUA, "--ip", somebodyElse, "--config", config}, more...)
+				args := append([]string{"robots-guard", "identify", "--ip", somebodyElse, "--config", config, acmeUA}, more...)
 				cmd := exec.Command(harness.Binary(t), args...)
 				cmd.Env = append(os.Environ(), "SSL_CERT_FILE="+operator.roots)
 				stdout, err := cmd.Output()

@@ -24,7 +24,7 @@ func example(t *testing.T, name string) string {
 func script(t *testing.T, name, robots string) string {
 	t.Helper()
 	text := example(t, name)
-	for usual, real := range map[string]string{"caddy robots-guard check": harness.Binary(t) + " robots-guard check", "/etc/robots-guard/robots": robots} {
+	for usual, real := range map[string]string{"caddy robots-guard explain": harness.Binary(t) + " robots-guard explain", "/etc/robots-guard/robots": robots} {
 		if strings.Count(text, usual) != 1 {
 			t.Fatalf("%s has not one %s", name, usual)
 		}

@@ -23,7 +23,6 @@ what they say is what the server does. Each prints JSON with --json.
 		CobraFunc: func(cmd *cobra.Command) {
 			cmd.Example = `
 caddy robots-guard lint robots.txt
-caddy robots-guard check --robots robots.txt --token GPTBot /private/report
 caddy robots-guard explain --token Googlebot https://example.com/private/report
 caddy robots-guard audit --site example.com "/var/log/caddy/access.log*"
 caddy robots-guard policies
@@ -40,13 +39,20 @@ caddy robots-guard alerts
 			cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 				return runCommand(func(*cobra.Command, []string) (int, error) { return 0, badFlag(cmd, err) })(cmd, nil)
 			})
+			// Cobra checks groups of flags after this, and would exit with ExitDisallowed.
+			cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+				if err := cmd.ValidateFlagGroups(); err != nil {
+					return runCommand(func(*cobra.Command, []string) (int, error) { return 0, badFlagGroup(cmd, err) })(cmd, nil)
+				}
+				return nil
+			}
 			cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { printHelp(cmd.OutOrStdout(), cmd) })
 			for _, g := range []struct {
 				title    string
 				commands []*cobra.Command
 			}{
-				{"Write a robots.txt", []*cobra.Command{lintCommand(config), checkCommand(config), testCommand(config), diffCommand(config), managedCommand(config)}},
-				{"Ask why", []*cobra.Command{explainCommand(config), identifyCommand(), registryCommand(), verifyCommand(config)}},
+				{"Write a robots.txt", []*cobra.Command{lintCommand(config), testCommand(config), diffCommand(config), managedCommand(config)}},
+				{"Ask why", []*cobra.Command{explainCommand(config), identifyCommand(config), registryCommand()}},
 				{"Look at what happened", []*cobra.Command{alertsCommand(), auditCommand(config), policiesCommand(), shadowCommand()}},
 			} {
 				cmd.AddGroup(&cobra.Group{ID: g.title, Title: g.title})

@@ -73,9 +73,7 @@ func (d *diffing) run(cmd *cobra.Command, names []string) (int, error) {
 	out := screenOf(cmd.OutOrStdout())
 	if d.json {
 		out = text.NewScreen(cmd.OutOrStdout(), 0, false)
-		enc := newEncoder(out)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(result)
+		err = writeJSON(out, result)
 	} else {
 		err = result.Write(out)
 	}

@@ -16,49 +16,76 @@ import (
 func explainCommand(config Config) *cobra.Command {
 	x := explaining{config: config}
 	cmd := &cobra.Command{
-		Use:   "explain [--user-agent <ua> | --token <token>] [--robots <file|url>] [--config <file>] [--json] <url>",
-		Short: "Tells step by step why a request is allowed or not",
+		Use: "explain [--user-agent <ua> | --token <token>] [--robots <file|url>] [--config <file>] [--brief] [--json] <url>...\n" +
+			"  caddy robots-guard explain --batch [--robots <file|dir|url>]",
+		Short: "Explains why a crawler may or may not fetch a URL",
 		Long: `
-Tells in plain words how the server judges a request: which words of the
-User-Agent counted, who it says to be, by which names a group could address it
-and which group decides, in which forms the URL is compared, every rule that
-matches by its length, and the verdict.
+Explains step by step how the server judges a request: the words of the User-Agent
+that identify the client, the names by which a group can address it, the group that
+applies, the forms in which the URL is compared, the rules that match, and the
+verdict.
 
---token asks about a product token as a robots.txt names it, without a User-Agent:
-it is judged as "caddy robots-guard check --token" does it, and obeys the * group.
+--brief prints a line for each URL instead: the verdict, the rule, its line, and the
+group.
+
+--user-agent is identified as the server does it: a browser is not judged, and the *
+group does not apply to every class of client. --token is judged as exactly that
+product token, to which the * group applies. Without either, only the * group counts.
 
 --robots is a file, a URL, or - for standard input. Without it the robots.txt of
-the URL's own site is fetched.
+each URL's own site is fetched.
 
-With --config the settings of the robots_guard directive of the URL's site are
-taken from that file, and what it would do is told too. Where the site has several,
-with a matcher each, that is the first, and the answer says so.
+--config takes the settings of the robots_guard directive of the URL's site from that
+file, and also explains what that handler does. If the site has several robots_guard
+with matchers, the first one is used, and the answer says so.
 
-The running server tells the same of its own copy: POST a JSON object with
-"user_agent", "url" and, if it is not GET, "method" to /robots_guard/explain on
-its admin API.
+--identity says what to assume of the client. A client under a false name, "spoofed",
+is judged by the stricter of the group of that name and the * group. Find out with
+"caddy robots-guard identify --ip".
 
-Exit status: 0 if the request is allowed, 1 if not, 2 if an argument or the
-robots.txt cannot be used.
+--batch reads a JSON object from each line of standard input and prints one for it.
+The fields are "id", "robots" or "robots_b64" (the file's content, plain or in
+base64), "token" or "user_agent", "url" and "method". A "user_agent" of null is that
+of a client that sends none. Lines without a robots.txt are judged by --robots, which
+may then be a directory as of audit: "host" and "time" (seconds since 1970, or a time
+like 2026-11-20T10:00:00Z) choose the version that this host served at that time. The
+verdict is "unknown" if the directory has none.
+
+A running server explains by its own copy: POST a JSON object with "user_agent",
+"url" and "method" to /robots_guard/explain on its admin API.
+
+Exit status: 0 if every request is allowed, 1 if one is not, 2 for an error. With
+--batch, 0 whatever the verdicts are, and 2 if a line is invalid.
 `,
 		Example: `
 caddy robots-guard explain --robots robots.txt --user-agent "Mozilla/5.0 (compatible; GPTBot/1.3)" /private/report
 caddy robots-guard explain --robots robots.txt --token Googlebot /private/report
 caddy robots-guard explain --robots robots.txt --config Caddyfile --user-agent Bingbot/2.0 https://example.com/private/
-caddy robots-guard explain --robots robots.txt --user-agent curl/8.7.1 --json /
+caddy robots-guard explain --brief --robots robots.txt --token GPTBot /private/report /
+caddy robots-guard explain --brief --robots https://example.com/robots.txt --token Bingbot https://example.com/a "/b?c=d"
+echo '{"user_agent":"GPTBot/1.2","url":"/private/report"}' | caddy robots-guard explain --batch --robots robots.txt
 `,
 		RunE: runCommand(x.run),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&x.userAgent, "user-agent", "u", "", "the User-Agent of the request")
 	flags.StringVarP(&x.token, "token", "t", "", "the product token, instead of a User-Agent")
-	flags.StringVarP(&x.robots, "robots", "r", "", "the robots.txt: a file, a URL, or - for standard input")
+	flags.StringVarP(&x.robots, "robots", "r", "", "the robots.txt: a file, a URL, - for standard input, or with --batch a directory")
 	flags.StringVarP(&x.file, "config", "c", "", "a configuration file to take the settings from")
 	flags.StringVarP(&x.adapter, "adapter", "a", "", "the adapter of that file")
 	flags.StringVar(&x.identity, "identity", "claimed", "what to assume of the client: claimed, verified, unknown or spoofed")
 	completeWords(cmd, "identity", "claimed", "verified", "unknown", "spoofed")
 	flags.StringVarP(&x.method, "method", "X", http.MethodGet, "the method of the request")
-	flags.BoolVar(&x.json, "json", false, "print a JSON object")
+	flags.BoolVar(&x.brief, "brief", false, "print a line for each URL")
+	flags.BoolVar(&x.batch, "batch", false, "read requests as JSON lines from standard input")
+	flags.BoolVar(&x.json, "json", false, "print a JSON object for each URL")
+	cmd.MarkFlagsMutuallyExclusive("user-agent", "token", "batch")
+	for _, flag := range []string{"identity", "method"} {
+		cmd.MarkFlagsMutuallyExclusive("token", flag)
+		cmd.MarkFlagsMutuallyExclusive("batch", flag)
+	}
+	cmd.MarkFlagsMutuallyExclusive("batch", "brief")
+	cmd.MarkFlagsMutuallyExclusive("batch", "config")
 	return cmd
 }
 
@@ -67,77 +94,118 @@ type explaining struct {
 	config                             Config
 	userAgent, token, identity, method string
 	robots, file, adapter              string
-	json                               bool
+	brief, batch, json                 bool
 }
 
 func (x *explaining) run(cmd *cobra.Command, urls []string) (int, error) {
+	flags := cmd.Flags()
+	who := claimant{token: x.token, userAgent: x.userAgent, method: x.method, isAgent: flags.Changed("user-agent")}
 	switch {
-	case len(urls) != 1:
-		return 0, errors.New("give one URL; see caddy robots-guard explain --help")
-	case cmd.Flags().Changed("user-agent") && x.token != "":
-		return 0, errors.New("give either --user-agent or --token")
-	case !cmd.Flags().Changed("user-agent") && x.token == "":
-		return 0, errors.New("no --user-agent and no --token given; an empty User-Agent is written --user-agent \"\"")
-	case x.token != "" && (cmd.Flags().Changed("identity") || cmd.Flags().Changed("method")):
-		return 0, errors.New("--identity and --method go with --user-agent")
+	case x.batch && len(urls) > 0:
+		return 0, errors.New("--batch reads the URLs from standard input; leave out the arguments")
+	case x.batch:
+		return ExitAllowed, x.runBatch(cmd)
+	case len(urls) == 0:
+		return 0, errors.New("no URL given; see caddy robots-guard explain --help")
+	case !who.isAgent && (flags.Changed("identity") || flags.Changed("method")):
+		return 0, errors.New("--identity and --method need --user-agent")
 	}
-	if err := cmp.Or(checkTokenFlag(cmd, x.token), checkTarget(urls[0])); err != nil {
+	if err := checkTokenFlag(cmd, x.token); err != nil {
 		return 0, err
 	}
-	who, err := explain.ParseIdentity(x.identity)
-	if err != nil {
-		return 0, err
-	}
-	configured, several := new(Site), false
-	site := explain.Site{Registry: uaident.Default()}
-	if x.file != "" {
-		sites, registry, err := x.config.sites(x.file, x.adapter)
-		if err != nil {
+	for _, u := range urls {
+		if err := checkTarget(u); err != nil {
 			return 0, err
 		}
-		if configured, several, err = x.config.siteFor(sites, urls[0]); err != nil {
-			return 0, err
-		}
-		if configured.Err != nil {
-			return 0, configured.Err
-		}
-		site = explain.Site{Registry: registry, Settings: configured.Settings, Rate: configured.Rate, Configured: true}
-		x.robots = cmp.Or(x.robots, configured.Source)
 	}
-	from, err := x.read(cmd, urls[0])
-	if err != nil {
+	var err error
+	if who.identity, err = explain.ParseIdentity(x.identity); err != nil {
 		return 0, err
 	}
-	e := site.Explain(from, explain.Request{UserAgent: x.userAgent, Token: x.token, URL: urls[0], Method: x.method, Identity: who})
-	if e.Handler != nil {
-		e.Handler.Site = configured.name()
-		switch {
-		case several:
-			e.Handler.Note = explain.FirstOfSeveral
-		case configured.Matched:
-			e.Handler.Note = "matchers beside the host stand before it; whether they let this request through is not told here"
-		}
+	if x.brief {
+		return x.runBrief(cmd, urls, who)
 	}
 	out := screenOf(cmd.OutOrStdout())
 	if x.json {
 		out = text.NewScreen(cmd.OutOrStdout(), 0, false)
-		enc := newEncoder(out)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(e)
-	} else {
-		err = e.Write(out)
 	}
 	code := ExitAllowed
-	if !e.Allowed {
-		code = ExitDisallowed
+	for i, u := range urls {
+		e, err := x.explain(cmd, u, who)
+		if err != nil {
+			return 0, err
+		}
+		if !e.Allowed {
+			code = ExitDisallowed
+		}
+		if x.json {
+			err = writeJSON(out, e)
+		} else {
+			if i > 0 {
+				fmt.Fprintf(out, "\n%s\n\n", text.Printable(u))
+			}
+			err = e.Write(out)
+		}
+		if err != nil {
+			return 0, err
+		}
 	}
-	return code, errors.Join(err, out.Flush())
+	return code, out.Flush()
 }
 
-// read reads the robots.txt that is asked, that of the URL's own site if none is
-// named.
-func (x *explaining) read(cmd *cobra.Command, rawURL string) (explain.Rules, error) {
-	name := x.robots
+// explain explains the verdict on one URL.
+func (x *explaining) explain(cmd *cobra.Command, u string, who claimant) (*explain.Explanation, error) {
+	at, err := x.siteOf(u)
+	if err != nil {
+		return nil, err
+	}
+	from, err := x.read(cmd, cmp.Or(x.robots, at.configured.Source), u)
+	if err != nil {
+		return nil, err
+	}
+	request := explain.Request{UserAgent: who.userAgent, URL: u, Method: who.method, Identity: who.identity}
+	if !who.isAgent {
+		request.Token = cmp.Or(who.token, "*")
+	}
+	e := at.site.Explain(from, request)
+	if e.Handler != nil {
+		e.Handler.Site = at.configured.name()
+		switch {
+		case at.several:
+			e.Handler.Note = explain.FirstOfSeveral
+		case at.configured.Matched:
+			e.Handler.Note = "matchers other than the host precede it; whether they match this request is not checked here"
+		}
+	}
+	return e, nil
+}
+
+// explainedSite is the site of a URL.
+type explainedSite struct {
+	site       explain.Site
+	configured *Site // empty without --config
+	several    bool  // whether the configuration has other guards for the URL
+}
+
+// siteOf returns the site of a URL by --config, or one with the default settings.
+func (x *explaining) siteOf(u string) (explainedSite, error) {
+	at := explainedSite{site: explain.Site{Registry: uaident.Default()}, configured: new(Site)}
+	if x.file == "" {
+		return at, nil
+	}
+	sites, registry, err := x.config.sites(x.file, x.adapter)
+	if err != nil {
+		return at, err
+	}
+	if at.configured, at.several, err = x.config.siteFor(sites, u); err != nil {
+		return at, err
+	}
+	at.site = explain.Site{Registry: registry, Settings: at.configured.Settings, Rate: at.configured.Rate, Configured: true}
+	return at, at.configured.Err
+}
+
+// read reads the robots.txt with this name, or that of the URL's own site for "".
+func (x *explaining) read(cmd *cobra.Command, name, rawURL string) (explain.Rules, error) {
 	if name == "" {
 		var err error
 		if name, err = ownRobots(rawURL); err != nil {

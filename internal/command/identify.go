@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"io"
 
@@ -10,47 +11,94 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-func identifyCommand() *cobra.Command {
-	var asJSON bool
+func identifyCommand(config Config) *cobra.Command {
+	x := identifying{config: config}
 	cmd := &cobra.Command{
-		Use:   "identify [--json] [<user-agent>...]",
-		Short: "Tells who a User-Agent claims to be",
+		Use: "identify [--config <file>] [--json] [<user-agent>...]\n" +
+			"  caddy robots-guard identify --ip <address> [--online] [--config <file>] [--json] <user-agent>",
+		Short: "Identifies the crawler of a User-Agent, and verifies its address",
 		Long: `
 Prints for each User-Agent its product token and its class, separated by a tab,
 and "-" and "browser" for a browser. Without arguments the User-Agents are read
-from standard input, one a line; an empty line and "-" are a browser.
+from standard input, one a line; an empty line and "-" are a browser. --json prints
+what the registry has on the crawler, and what decided.
 
-With --json a line holds all that is known and what decided.
+--ip verifies that a client with this address is the crawler that it claims to be.
+It prints each step of the verification and the result. Without --online nothing is
+fetched. With --online the lists of addresses and the keys of signatures (Web Bot
+Auth) are fetched, and the DNS is asked. Signatures themselves are not verified
+here, since each belongs to one request.
+
+--config takes the global option robots_guard of a Caddyfile or a JSON configuration
+with its crawlers, lists and DNS server. Without it the operators' lists and reverse
+DNS are used, as with "verify on".
+
+Exit status: 0, or with --ip 1 if the client uses a false name; 2 for an error.
 `,
 		Example: `
 caddy robots-guard identify "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)"
 caddy robots-guard identify --json curl/8.7.1
 caddy robots-guard identify < user-agents.txt
+caddy robots-guard identify --ip 66.249.66.1 --online "Mozilla/5.0 (compatible; Googlebot/2.1)"
+caddy robots-guard identify --ip 203.0.113.7 --config Caddyfile --json GPTBot/1.3
 `,
-		RunE: runCommand(func(cmd *cobra.Command, args []string) (int, error) {
-			out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
-			print := printIdentity
-			if asJSON {
-				print = printIdentityJSON
-			}
-			if len(args) == 0 {
-				return 0, identifyLines(cmd.InOrStdin(), out, print)
-			}
-			for _, arg := range args {
-				if err := print(out, arg); err != nil {
-					return 0, err
-				}
-			}
-			return 0, out.Flush()
-		}),
+		RunE: runCommand(x.run),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object a line")
+	flags := cmd.Flags()
+	flags.StringVar(&x.ip, "ip", "", "the address of a client, to verify that it is the crawler")
+	flags.BoolVar(&x.online, "online", false, "with --ip, fetch lists of addresses and keys, and ask the DNS")
+	flags.StringVarP(&x.file, "config", "c", "", "a Caddyfile or JSON configuration with the options to use")
+	flags.BoolVar(&x.json, "json", false, "print a JSON object a line")
 	return cmd
 }
 
+// identifying is the command with its flags.
+type identifying struct {
+	config       Config
+	ip, file     string
+	online, json bool
+}
+
+func (x *identifying) run(cmd *cobra.Command, agents []string) (int, error) {
+	if x.online && x.ip == "" {
+		return 0, errors.New("--online needs --ip")
+	}
+	if err := checkConfig(x.file); err != nil {
+		return 0, err
+	}
+	if x.ip != "" {
+		return x.verify(cmd, agents)
+	}
+	registry := uaident.Default()
+	if x.file != "" {
+		verification, err := x.config.Verification(x.file)
+		if err != nil {
+			return 0, err
+		}
+		registry = verification.Registry
+	}
+	out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
+	print := func(out *bufio.Writer, userAgent string) error {
+		id := registry.IdentifyWith(userAgent, nil)
+		if x.json {
+			return printIdentityJSON(out, userAgent, id)
+		}
+		return printIdentity(out, id)
+	}
+	if len(agents) == 0 {
+		return 0, identifyLines(cmd.InOrStdin(), out, print)
+	}
+	for _, agent := range agents {
+		if err := print(out, agent); err != nil {
+			return 0, err
+		}
+	}
+	return 0, out.Flush()
+}
+
 // identifyLines answers each line of in by a line on out, in order. Of a line
-// longer than the buffer the rest is dropped: who it is stands in the first two
-// thousand bytes.
+// longer than the buffer the rest is dropped: only the first two thousand bytes identify
+// a client.
 func identifyLines(in io.Reader, out *bufio.Writer, print func(*bufio.Writer, string) error) error {
 	lines := bufio.NewReaderSize(in, 1<<16)
 	for {
@@ -68,7 +116,7 @@ func identifyLines(in io.Reader, out *bufio.Writer, print func(*bufio.Writer, st
 			_, long, err = lines.ReadLine()
 		}
 		if lines.Buffered() == 0 {
-			// Somebody may be waiting for the answer before sending more.
+			// The sender may wait for the answer before it sends more.
 			if err := out.Flush(); err != nil {
 				return err
 			}
@@ -77,13 +125,8 @@ func identifyLines(in io.Reader, out *bufio.Writer, print func(*bufio.Writer, st
 }
 
 // printIdentity prints the token and the class.
-func printIdentity(out *bufio.Writer, userAgent string) error {
-	id := uaident.Identify(userAgent)
-	token := id.Token
-	if token == "" {
-		token = "-"
-	}
-	_, err := out.WriteString(token + "\t" + id.Class.String() + "\n")
+func printIdentity(out *bufio.Writer, id uaident.Identity) error {
+	_, err := out.WriteString(cmp.Or(id.Token, "-") + "\t" + id.Class.String() + "\n")
 	return err
 }
 
@@ -121,9 +164,8 @@ type entry struct {
 	Source        string   `json:"source,omitempty"`
 }
 
-// printIdentityJSON prints all that is known, and why.
-func printIdentityJSON(out *bufio.Writer, userAgent string) error {
-	id := uaident.Identify(userAgent)
+// printIdentityJSON prints the client with its registry entry.
+func printIdentityJSON(out *bufio.Writer, userAgent string, id uaident.Identity) error {
 	report := identityReport{
 		UserAgent: userAgent, Token: id.Token, Name: id.Name(), Class: id.Class.String(),
 		Evidence: id.Evidence.String(), Wildcard: id.Wildcard(), Chain: id.AppendChain([]string{}),

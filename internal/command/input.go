@@ -225,17 +225,16 @@ func isURL(s string) bool {
 	return ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http"))
 }
 
-// robotsFiles finds the robots.txt for each URL of a check.
+// robotsFiles reads the robots.txt for each of several URLs, each file once.
 type robotsFiles struct {
 	config *Config
-	named  string // what --robots says
 	stdin  io.Reader
 	known  map[string]*policy.Robots
-	note   string // what is odd about the first of them of which something is
+	note   string // a remark about the first file that deserves one
 }
 
-func (f *robotsFiles) of(ctx context.Context, u string) (*policy.Robots, error) {
-	name := f.named
+// of returns the robots.txt with this name, or that of the URL's own site for "".
+func (f *robotsFiles) of(ctx context.Context, name, u string) (*policy.Robots, error) {
 	if name == "" {
 		var err error
 		if name, err = ownRobots(u); err != nil {

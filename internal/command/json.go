@@ -12,3 +12,10 @@ func newEncoder(w io.Writer) *json.Encoder {
 	enc.SetEscapeHTML(false)
 	return enc
 }
+
+// writeJSON prints a value as an indented JSON object.
+func writeJSON(w io.Writer, value any) error {
+	enc := newEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(value)
+}

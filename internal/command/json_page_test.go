@@ -114,12 +114,12 @@ func TestJSONPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	outputs := map[string]string{"shadow": string(tried), "managed": "[" + string(ruled) + "," + string(shown) + "]", "lint": linted.String(), "explain": string(explained), "diff": string(different), "policies": string(listed), "alerts": string(alerts)}
-	checked := checkResult{ID: 1, URL: "x", Crawler: "x", Class: "x", Identity: "x", GroupLine: 1, Form: "x", Note: "x"}
+	outputs := map[string]string{"shadow": string(tried), "managed": "[" + string(ruled) + "," + string(shown) + "]", "lint": linted.String(), "diff": string(different), "policies": string(listed), "alerts": string(alerts)}
+	brief := briefResult{ID: 1, URL: "x", Crawler: "x", Class: "x", Identity: "x", GroupLine: 1, Form: "x", Note: "x"}
 	known := entry{Operator: "x", Aliases: []string{"x"}, Fallback: []string{"x"}, RDNS: []string{"x"}, Ranges: []string{"x"}, WebBotAuth: "x", DelayMax: 1, DelaySource: "x", Source: "x"}
 	for command, value := range map[string]any{
-		"check":    []any{checked, batchResult{ID: nullID, Error: "x"}},
-		"identify": identityReport{Registry: &known},
+		"explain":  []any{json.RawMessage(explained), brief, batchResult{ID: nullID, Error: "x"}},
+		"identify": []any{identityReport{Registry: &known}, claimReport{Operator: "x", Steps: []claimStep{{}}}},
 		"registry": []any{
 			checkedRegistry{Date: "x", Changes: []edition.Change{{Fields: []edition.FieldChange{{Before: "x", After: "x"}}}}},
 			admin.Proposals{Proposals: []report.Proposal{{Error: 1, LastRead: time.Now(), MoreNetworks: true}}},
@@ -127,7 +127,6 @@ func TestJSONPage(t *testing.T) {
 				InUse: &report.RegistryVersion{Date: "x"}, Checked: time.Now(), Failure: "x", FailingSince: time.Now(),
 			}},
 		},
-		"verify": claimReport{Operator: "x", Steps: []claimStep{{}}},
 	} {
 		output, err := json.Marshal(value)
 		if err != nil {

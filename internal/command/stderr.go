@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -70,6 +71,27 @@ func badFlag(cmd *cobra.Command, err error) error {
 		}
 	}
 	return fmt.Errorf("%w; %s", err, advice)
+}
+
+// flagLists matches the two lists of flags in an error of [cobra.Command.ValidateFlagGroups].
+var flagLists = regexp.MustCompile(`group \[([^]]*)\].*?(?:\[([^]]*)\]|$)`)
+
+// badFlagGroup says in plain words which flags contradict or need each other.
+func badFlagGroup(cmd *cobra.Command, err error) error {
+	lists := flagLists.FindStringSubmatch(err.Error())
+	if lists == nil {
+		return err
+	}
+	join := func(list, word string) string {
+		return "--" + strings.Join(strings.Fields(list), " "+word+" --")
+	}
+	switch {
+	case strings.Contains(err.Error(), "none of the others can be"):
+		return fmt.Errorf("%s cannot be used together; leave out one", join(lists[2], "and"))
+	case strings.Contains(err.Error(), "must all be set"):
+		return fmt.Errorf("%s must be used together; %s is missing", join(lists[1], "and"), join(lists[2], "and"))
+	}
+	return fmt.Errorf("give %s; see %s --help", join(lists[1], "or"), cmd.CommandPath())
 }
 
 // holdLog keeps what Caddy logs from standard error until the function that it

@@ -78,7 +78,7 @@ func onTerminal(t *testing.T, args ...string) string {
 func TestTerminal(t *testing.T) {
 	robots := privateRobots(t)
 	const long = "/private/" + "a-long-name-of-a-page-that-does-not-fit.html"
-	check := []string{"check", "--robots", robots, "--token", "Sogou web spider", "/open", long}
+	check := []string{"explain", "--brief", "--robots", robots, "--token", "Sogou web spider", "/open", long}
 	const red, end = "\x1b[31m", "\x1b[m"
 	for _, tc := range []struct {
 		name    string
@@ -93,7 +93,7 @@ func TestTerminal(t *testing.T) {
 		{"NO_COLOR", map[string]string{"NO_COLOR": "1"}, check, 60, false},
 		{"a dumb one", map[string]string{"TERM": "dumb"}, check, 60, false},
 		{"prose", nil, []string{"explain", "--robots", robots, "--token", "GPTBot", "/private/"}, 60, true},
-		{"an error", nil, []string{"check", "--robots", robots, "--identity", "spoofed", "/"}, 60, true},
+		{"an error", nil, []string{"explain", "--brief", "--robots", robots, "--identity", "spoofed", "/"}, 60, true},
 		{"an error in a table", nil, []string{"test", "--robots", robots, "-"}, 60, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestTerminal(t *testing.T) {
 func TestNoTerminal(t *testing.T) {
 	t.Setenv("COLUMNS", "20")
 	long := "/private/" + strings.Repeat("long", 40)
-	output, _ := execute(t.Context(), Config{}, "check", "--robots", privateRobots(t), long)
+	output, _ := execute(t.Context(), Config{}, "explain", "--brief", "--robots", privateRobots(t), long)
 	if !strings.Contains(output, "disallowed  "+long+"  2 ") || strings.Contains(output, "\x1b") {
 		t.Errorf("%q", output)
 	}

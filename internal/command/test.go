@@ -172,14 +172,14 @@ func readTable(stdin io.Reader, name string) ([]byte, error) {
 	return readMost(name, maxCases)
 }
 
-// JudgeCase judges one case as check does. The overlay has the names that only the
+// JudgeCase judges one case as explain does. The overlay has the names that only the
 // robots.txt knows.
 func JudgeCase(robots *policy.Robots, overlay *uaident.Overlay, c expect.Case) expect.Result {
 	who := claimant{token: c.Token, userAgent: c.UserAgent, isAgent: c.Token == ""}
 	if who.isAgent {
 		who.client = uaident.Default().IdentifyWith(c.UserAgent, overlay)
 	}
-	verdict := judgeURL(robots, who, c.URL)
+	verdict := judgeURL(&defaultSite, robots, who, c.URL)
 	r := expect.Result{Case: c, Got: verdict.Allowed}
 	if c.About != "" {
 		r.States, r.Because = verdict.stated(c.About)
@@ -202,7 +202,7 @@ func JudgeCase(robots *policy.Robots, overlay *uaident.Overlay, c expect.Case) e
 
 // stated returns what is stated about a category of use by its label, and the lines
 // that state it in words.
-func (r *checkResult) stated(label string) (says policy.Preference, because string) {
+func (r *briefResult) stated(label string) (says policy.Preference, because string) {
 	about := slices.IndexFunc(policy.Uses(), func(u policy.Use) bool { return u.String() == label })
 	says = r.group.Preferences(r.target)[about]
 	var target policy.Target

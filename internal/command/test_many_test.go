@@ -7,6 +7,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/expect"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // TestManyCases bounds what a case costs of which a table may have hundreds of thousands,
@@ -17,7 +18,7 @@ func TestManyCases(t *testing.T) {
 		fmt.Fprintf(&text, "User-agent: Acme%dBot\n", i)
 	}
 	robots := policy.Parse([]byte(text.String() + "Disallow: /private/\n"))
-	overlay := overlayOf(robots)
+	overlay := uaident.Default().Overlay(robots.Names())
 	c := expect.Case{UserAgent: "Mozilla/5.0 (compatible; Acme7Bot/1.0; +https://acme.example/bot)", URL: "/private/x"}
 	if r := JudgeCase(robots, overlay, c); r.Got {
 		t.Fatalf("%+v, want what is forbidden", r)

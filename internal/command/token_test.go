@@ -35,9 +35,9 @@ func TestOddTokens(t *testing.T) {
 			t.Fatalf("of %s it is said: %q", token, about)
 		}
 		for _, args := range [][]string{
-			{"check", "--robots", robots, "--token", token, "/x", "/y"},
-			{"check", "--robots", robots, "--token", token, "--json", "/x"},
-			{"check", "--robots", robots, "--user-agent", token + "/1.0", "/x"},
+			{"explain", "--brief", "--robots", robots, "--token", token, "/x", "/y"},
+			{"explain", "--brief", "--robots", robots, "--token", token, "--json", "/x"},
+			{"explain", "--brief", "--robots", robots, "--user-agent", token + "/1.0", "/x"},
 			{"explain", "--robots", robots, "--token", token, "/x"},
 			{"explain", "--robots", robots, "--token", token, "--json", "/x"},
 			{"explain", "--robots", robots, "--user-agent", token + "/1.0", "/x"},
@@ -92,7 +92,7 @@ func TestExplainToken(t *testing.T) {
 		if e.Token != tc.token || e.Verdict != tc.verdict || e.Handler.Action != tc.action {
 			t.Errorf("%s %s: %+v, want %s, %s", tc.token, tc.url, e, tc.verdict, tc.action)
 		}
-		checked, _ := execute(t.Context(), Config{}, "check", "--robots", robots, "--token", tc.token, "--json", tc.url)
+		checked, _ := execute(t.Context(), Config{}, "explain", "--brief", "--robots", robots, "--token", tc.token, "--json", tc.url)
 		if !strings.Contains(checked, `"verdict":"`+tc.verdict+`"`) {
 			t.Errorf("%s %s: explain says %s, check %s", tc.token, tc.url, tc.verdict, checked)
 		}

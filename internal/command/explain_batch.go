@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/explain"
 	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay"
@@ -23,7 +24,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// batchRequest is a line of the input of check --batch.
+// batchRequest is a line of the input of explain --batch.
 type batchRequest struct {
 	ID        json.RawMessage `json:"id"`
 	Robots    *string         `json:"robots"`
@@ -119,13 +120,13 @@ const (
 )
 
 // runBatch answers the lines of standard input.
-func (c *check) runBatch(cmd *cobra.Command) error {
+func (x *explaining) runBatch(cmd *cobra.Command) error {
 	var texts *replay.Texts
-	if c.robots == "-" {
-		return errors.New("with --batch --robots cannot be standard input; name a file or a directory")
+	if x.robots == "-" {
+		return errors.New("--batch reads requests from standard input; name a file or a directory with --robots")
 	}
-	if c.robots != "" {
-		versions, _, err := c.config.readVersions(cmd.Context(), c.robots)
+	if x.robots != "" {
+		versions, _, err := x.config.readVersions(cmd.Context(), x.robots)
 		if err != nil {
 			return err
 		}
@@ -200,7 +201,7 @@ func (b *batch) answer(line []byte) batchResult {
 			if json.Unmarshal(line, &whose) == nil && whose.ID != nil {
 				unknown.ID = whose.ID
 			}
-			unknown.Error = "not a request as check --help describes it: " + jsontext.InWords(err).Error()
+			unknown.Error = "not a request as explain --help describes it: " + jsontext.InWords(err).Error()
 			return unknown
 		}
 	}
@@ -220,10 +221,13 @@ func (b *batch) answer(line []byte) batchResult {
 	if isAgent {
 		who.client = b.identify(request.UserAgent.text, overlay)
 	}
-	r := judgeURL(robots, who, request.URL)
+	r := judgeURL(&defaultSite, robots, who, request.URL)
 	return batchResult{ID: unknown.ID, Crawler: r.Crawler, Class: r.Class, Allowed: r.Allowed, Verdict: r.Verdict,
 		Rule: r.Rule, Line: r.Line, Group: r.Group, Ambiguous: r.Ambiguous}
 }
+
+// defaultSite is a site without a configuration.
+var defaultSite = explain.Site{Registry: uaident.Default()}
 
 var nullID = json.RawMessage("null")
 
@@ -261,4 +265,32 @@ func (b *batch) identify(userAgent string, overlay *uaident.Overlay) uaident.Ide
 		b.known[key] = client
 	}
 	return client
+}
+
+// maxBatchLine bounds a line with its end, in bytes. A robots.txt of which all is read takes up to
+// 3 MiB if it is all escapes.
+const maxBatchLine = 8 << 20
+
+// readLine reads a line with its end, if it has one. It is good until the next one is
+// read; long is memory for one that is longer than the buffer. Of one that is longer than
+// maxBatchLine it returns nothing but [bufio.ErrTooLong], and goes to its end.
+func readLine(lines *bufio.Reader, long *[]byte) (line []byte, err error) {
+	line, err = lines.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return line, err
+	}
+	whole, tooLong := (*long)[:0], false
+	for more := true; more; {
+		if tooLong = tooLong || len(whole)+len(line) > maxBatchLine; !tooLong {
+			whole = append(whole, line...)
+		}
+		if more = errors.Is(err, bufio.ErrBufferFull); more {
+			line, err = lines.ReadSlice('\n')
+		}
+	}
+	*long = whole
+	if tooLong && (err == nil || errors.Is(err, io.EOF)) {
+		return nil, bufio.ErrTooLong
+	}
+	return whole, err
 }

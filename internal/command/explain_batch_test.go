@@ -60,7 +60,7 @@ func TestBatchByDirectory(t *testing.T) {
 		{`{"id":20,"host":"a.example","user_agent":"","token":"x","url":"/new"}`, [2]string{`{"id":20,`, `leave out one`}},
 		{`{"id":21,"host":"a.example","url":"/new"}`, [2]string{`{"id":21,"allowed":false`, `"crawler":"","class":""}`}},
 	}
-	cmd := checkCommand(Config{})
+	cmd := explainCommand(Config{})
 	var in, out bytes.Buffer
 	for _, l := range lines {
 		in.WriteString(l.line + "\n")

@@ -61,7 +61,7 @@ func runCommands(t *testing.T, all []commandCase) {
 	}
 }
 
-func TestCheck(t *testing.T) {
+func TestExplainBrief(t *testing.T) {
 	t.Parallel()
 	dir := harness.Files(t, map[string]string{"robots.txt": checked, "empty.txt": "", "page.html": "<!doctype html><html></html>"})
 	robots, empty := filepath.Join(dir, "robots.txt"), filepath.Join(dir, "empty.txt")
@@ -80,52 +80,53 @@ func TestCheck(t *testing.T) {
 	table := func(rows ...string) string { return strings.Join(rows, "\n") + "\n" }
 
 	runCommands(t, []commandCase{
-		{name: "table", args: []string{"check", "--robots", robots, "--token", "Bingbot", "/private/x", "/private/press/x", "/open"}, code: 1,
+		{name: "table", args: []string{"explain", "--brief", "--robots", robots, "--token", "Bingbot", "/private/x", "/private/press/x", "/open"}, code: 1,
 			stdout: table(
 				"VERDICT     URL               LINE  RULE                    GROUP",
 				"disallowed  /private/x        2     Disallow: /private/     *",
 				"allowed     /private/press/x  3     Allow: /private/press/  *",
 				"allowed     /open             -     -                       *")},
-		{name: "all allowed", args: []string{"check", "-r", robots, "-t", "Bingbot", "/open"}, code: 0,
+		{name: "all allowed", args: []string{"explain", "--brief", "-r", robots, "-t", "Bingbot", "/open"}, code: 0,
 			stdout: table(
 				"VERDICT  URL    LINE  RULE  GROUP",
 				"allowed  /open  -     -     *")},
-		{name: "json", args: []string{"check", "--robots", robots, "--token", "GPTBot", "--json", "http://a.test/x#y"}, code: 1,
+		{name: "json", args: []string{"explain", "--brief", "--robots", robots, "--token", "GPTBot", "--json", "http://a.test/x#y"}, code: 1,
 			stdout: `{"url":"http://a.test/x#y","crawler":"GPTBot","allowed":false,"verdict":"disallowed","rule":"Disallow: /","line":6,"group":"GPTBot","group_line":5,"ambiguous":false}` + "\n"},
-		{name: "json in another form", args: []string{"check", "--robots", robots, "--json", "//%70rivate//x"}, code: 1,
+		{name: "json in another form", args: []string{"explain", "--brief", "--robots", robots, "--json", "//%70rivate//x"}, code: 1,
 			stdout: `{"url":"//%70rivate//x","allowed":false,"verdict":"disallowed","rule":"Disallow: /private/","line":2,"group":"*","group_line":1,"form":"slashes","ambiguous":false}` + "\n"},
-		{name: "User-Agent of a browser", args: []string{"check", "--robots", robots, "--json", "--user-agent", harness.Firefox, "/private/x"}, code: 0,
+		{name: "User-Agent of a browser", args: []string{"explain", "--brief", "--robots", robots, "--json", "--user-agent", harness.Firefox, "/private/x"}, code: 0,
 			stdout: `{"url":"/private/x","class":"browser","allowed":true,"verdict":"exempt","rule":"","line":0,"group":"","ambiguous":false}` + "\n"},
-		{name: "empty User-Agent", args: []string{"check", "--robots", robots, "--json", "--user-agent", "", "/private/x"}, code: 0,
+		{name: "empty User-Agent", args: []string{"explain", "--brief", "--robots", robots, "--json", "--user-agent", "", "/private/x"}, code: 0,
 			stdout: `{"url":"/private/x","class":"browser","allowed":true,"verdict":"exempt","rule":"","line":0,"group":"","ambiguous":false}` + "\n"},
-		{name: "User-Agent of a library", args: []string{"check", "--robots", robots, "--json", "--user-agent", harness.Curl, "/private/x", "/nocurl"}, code: 1,
+		{name: "User-Agent of a library", args: []string{"explain", "--brief", "--robots", robots, "--json", "--user-agent", harness.Curl, "/private/x", "/nocurl"}, code: 1,
 			stdout: `{"url":"/private/x","crawler":"curl","class":"library","identity":"claimed","allowed":true,"verdict":"allowed","rule":"","line":0,"group":"curl","group_line":8,"ambiguous":false}` + "\n" +
 				`{"url":"/nocurl","crawler":"curl","class":"library","identity":"claimed","allowed":false,"verdict":"disallowed","rule":"Disallow: /nocurl","line":9,"group":"curl","group_line":8,"ambiguous":false}` + "\n"},
-		{name: "a false name gains nothing", args: []string{"check", "--robots", robots, "--json", "--user-agent", harness.Curl, "--identity", "spoofed", "/private/x"}, code: 1,
+		{name: "a false name gains nothing", args: []string{"explain", "--brief", "--robots", robots, "--json", "--user-agent", harness.Curl, "--identity", "spoofed", "/private/x"}, code: 1,
 			stdout: `{"url":"/private/x","crawler":"curl","class":"library","identity":"spoofed","allowed":false,"verdict":"disallowed","rule":"Disallow: /private/","line":2,"group":"*","group_line":1,"ambiguous":false}` + "\n"},
-		{name: "unknown identity", args: []string{"check", "--robots", robots, "--user-agent", harness.Curl, "--identity", "fake", "/"}, code: 2, stderr: "claimed, verified, unknown or spoofed"},
-		{name: "identity of a token", args: []string{"check", "--robots", robots, "--token", "curl", "--identity", "spoofed", "/"}, code: 2, stderr: "--user-agent"},
-		{name: "User-Agent that only the file knows", args: []string{"check", "--robots", robots, "--json", "--user-agent", "Zorkly/2.0", "/nozorkly"}, code: 1,
+		{name: "unknown identity", args: []string{"explain", "--brief", "--robots", robots, "--user-agent", harness.Curl, "--identity", "fake", "/"}, code: 2, stderr: "claimed, verified, unknown or spoofed"},
+		{name: "identity of a token", args: []string{"explain", "--brief", "--robots", robots, "--token", "curl", "--identity", "spoofed", "/"}, code: 2, stderr: "--identity and --token cannot be used together"},
+		{name: "User-Agent that only the file knows", args: []string{"explain", "--brief", "--robots", robots, "--json", "--user-agent", "Zorkly/2.0", "/nozorkly"}, code: 1,
 			stdout: `{"url":"/nozorkly","crawler":"zorkly","class":"other","identity":"claimed","allowed":false,"verdict":"disallowed","rule":"Disallow: /nozorkly","line":12,"group":"zorkly","group_line":11,"ambiguous":false}` + "\n"},
-		{name: "empty file", args: []string{"check", "--robots", empty, "--token", "GPTBot", "/"}, code: 0,
+		{name: "empty file", args: []string{"explain", "--brief", "--robots", empty, "--token", "GPTBot", "/"}, code: 0,
 			stdout: table("VERDICT  URL  LINE  RULE  GROUP", "allowed  /    -     -     -")},
-		{name: "standard input", args: []string{"check", "--robots", "-", "--token", "GPTBot", "/"}, stdin: checked, code: 1,
+		{name: "standard input", args: []string{"explain", "--brief", "--robots", "-", "--token", "GPTBot", "/"}, stdin: checked, code: 1,
 			stdout: table("VERDICT     URL  LINE  RULE         GROUP", "disallowed  /    6     Disallow: /  GPTBot")},
-		{name: "robots URL", args: []string{"check", "--robots", o.URL + "/robots.txt", "--token", "GPTBot", "/"}, code: 1,
+		{name: "robots URL", args: []string{"explain", "--brief", "--robots", o.URL + "/robots.txt", "--token", "GPTBot", "/"}, code: 1,
 			stdout: table("VERDICT     URL  LINE  RULE         GROUP", "disallowed  /    6     Disallow: /  GPTBot")},
-		{name: "own site", args: []string{"check", "--token", "GPTBot", "--json", o.URL + "/x", o.URL, o.URL + "?q"}, code: 1,
+		{name: "own site", args: []string{"explain", "--brief", "--token", "GPTBot", "--json", o.URL + "/x", o.URL, o.URL + "?q"}, code: 1,
 			stdout: ownSite(o.URL+"/x") + ownSite(o.URL) + ownSite(o.URL+"?q")},
-		{name: "own site without a robots.txt", args: []string{"check", "--token", "GPTBot", "--json", none.URL + "/x"}, code: 0,
+		{name: "own site without a robots.txt", args: []string{"explain", "--brief", "--token", "GPTBot", "--json", none.URL + "/x"}, code: 0,
 			stdout: `{"url":"` + none.URL + `/x","crawler":"GPTBot","allowed":true,"verdict":"allowed","rule":"","line":0,"group":"","ambiguous":false}` + "\n"},
-		{name: "own site that fails", args: []string{"check", "--token", "GPTBot", broken.URL + "/x"}, code: 2, stderr: "the server answers 500"},
-		{name: "nobody listens", args: []string{"check", "--robots", "http://127.0.0.1:1/robots.txt", "/x"}, code: 2, stderr: "cannot read http://127.0.0.1:1/robots.txt"},
-		{name: "no such file", args: []string{"check", "--robots", "/no/such/file", "/x"}, code: 2, stderr: "/no/such/file"},
-		{name: "a directory", args: []string{"check", "--robots", dir, "/x"}, code: 2, stderr: dir},
-		{name: "no URL", args: []string{"check", "--robots", robots}, code: 2, stderr: "no URL given"},
-		{name: "path without a site", args: []string{"check", "/x"}, code: 2, stderr: "--robots"},
-		{name: "two claims", args: []string{"check", "--robots", robots, "--token", "a", "--user-agent", "b", "/x"}, code: 2, stderr: "either --user-agent or --token"},
-		{name: "unknown flag", args: []string{"check", "--robot", robots, "/x"}, code: 2, stderr: "--robot"},
-		{name: "batch and more", args: []string{"check", "--batch", "/x"}, code: 2, stderr: "--batch"},
-		{name: "unknown command", args: []string{"chek"}, code: 2, stderr: "chek"},
+		{name: "own site that fails", args: []string{"explain", "--brief", "--token", "GPTBot", broken.URL + "/x"}, code: 2, stderr: "the server answers 500"},
+		{name: "nobody listens", args: []string{"explain", "--brief", "--robots", "http://127.0.0.1:1/robots.txt", "/x"}, code: 2, stderr: "cannot read http://127.0.0.1:1/robots.txt"},
+		{name: "no such file", args: []string{"explain", "--brief", "--robots", "/no/such/file", "/x"}, code: 2, stderr: "/no/such/file"},
+		{name: "a directory", args: []string{"explain", "--brief", "--robots", dir, "/x"}, code: 2, stderr: dir},
+		{name: "no URL", args: []string{"explain", "--brief", "--robots", robots}, code: 2, stderr: "no URL given"},
+		{name: "path without a site", args: []string{"explain", "--brief", "/x"}, code: 2, stderr: "--robots"},
+		{name: "two claims", args: []string{"explain", "--brief", "--robots", robots, "--token", "a", "--user-agent", "b", "/x"}, code: 2, stderr: "--token and --user-agent cannot be used together"},
+		{name: "unknown flag", args: []string{"explain", "--brief", "--robot", robots, "/x"}, code: 2, stderr: "--robot"},
+		{name: "batch and brief", args: []string{"explain", "--batch", "--brief"}, code: 2, stderr: "--batch and --brief cannot be used together"},
+		{name: "batch and more", args: []string{"explain", "--batch", "/x"}, code: 2, stderr: "--batch"},
+		{name: "unknown command", args: []string{"explan"}, code: 2, stderr: "explan"},
 	})
 }

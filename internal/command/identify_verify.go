@@ -20,50 +20,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
 )
 
-func verifyCommand(config Config) *cobra.Command {
-	v := verifyClaim{config: config}
-	cmd := &cobra.Command{
-		Use:   "verify --user-agent <ua> --ip <address> [--online] [--config <caddyfile>]",
-		Short: "Tells whether a client is the crawler that it claims to be",
-		Long: `
-Says step by step how the claim of a client can be verified by what the
-crawler's operator publishes, and what came of it.
-
-Nothing is fetched and nobody is asked unless --online is given: then the lists
-of addresses are read from their URLs, the name of the address is looked up, and
-the keys of signatures (Web Bot Auth) are fetched if they count. A signature is
-of one request, so none is verified here.
-
---config takes the global option robots_guard of a Caddyfile or a JSON
-configuration, with its crawlers, lists and DNS server. Without it the official
-lists and reverse DNS are used, as with "verify on".
-
-Exit status: 0 if the claim is verified or nothing speaks against it, 1 if the
-name is false, 2 if an argument cannot be used.
-`,
-		Example: `
-caddy robots-guard verify --user-agent "Mozilla/5.0 (compatible; Googlebot/2.1)" --ip 66.249.66.1 --online
-caddy robots-guard verify --user-agent GPTBot/1.3 --ip 203.0.113.7 --config Caddyfile --json
-`,
-		RunE: runCommand(v.run),
-	}
-	flags := cmd.Flags()
-	flags.StringVarP(&v.userAgent, "user-agent", "u", "", "the User-Agent")
-	flags.StringVar(&v.ip, "ip", "", "the address of the client")
-	flags.BoolVar(&v.online, "online", false, "fetch lists of addresses and keys, and ask the DNS")
-	flags.StringVarP(&v.file, "config", "c", "", "a Caddyfile or JSON configuration with the options to use")
-	flags.BoolVar(&v.json, "json", false, "print a JSON object")
-	return cmd
-}
-
-// verifyClaim is the command with its flags.
-type verifyClaim struct {
-	config              Config
-	userAgent, ip, file string
-	online, json        bool
-}
-
-// claimReport is what --json prints.
+// claimReport is what --ip prints as JSON.
 type claimReport struct {
 	UserAgent string      `json:"user_agent"`
 	IP        netip.Addr  `json:"ip"`
@@ -80,28 +37,23 @@ type claimStep struct {
 	Text   string `json:"text"`
 }
 
-func (v *verifyClaim) run(cmd *cobra.Command, args []string) (int, error) {
-	if len(args) > 0 {
-		return 0, fmt.Errorf("unexpected argument %q; the User-Agent goes behind --user-agent, in quotes", args[0])
+// verify verifies the claim of one client.
+func (x *identifying) verify(cmd *cobra.Command, agents []string) (int, error) {
+	if len(agents) != 1 {
+		return 0, errors.New("--ip needs one User-Agent as the argument, in quotes")
 	}
-	if v.userAgent == "" || v.ip == "" {
-		return 0, errors.New("--user-agent and --ip are needed; see caddy robots-guard verify --help")
-	}
-	addr, err := netip.ParseAddr(v.ip)
+	addr, err := netip.ParseAddr(x.ip)
 	if err != nil {
-		return 0, fmt.Errorf("--ip %q is no IP address such as 192.0.2.1 or 2001:db8::1", v.ip)
+		return 0, fmt.Errorf("--ip %q is not an IP address such as 192.0.2.1 or 2001:db8::1", x.ip)
 	}
-	if err := checkConfig(v.file); err != nil {
-		return 0, err
-	}
-	verification, err := v.config.Verification(v.file)
+	verification, err := x.config.Verification(x.file)
 	if err != nil {
 		return 0, err
 	}
-	report := claimReport{UserAgent: v.userAgent, IP: addr, Proof: verify.None.String()}
-	client := verification.Registry.IdentifyWith(v.userAgent, nil)
+	report := claimReport{UserAgent: agents[0], IP: addr, Proof: verify.None.String()}
+	client := verification.Registry.IdentifyWith(agents[0], nil)
 	report.Crawler, report.Class = client.Name(), client.Class.String()
-	found, err := v.explain(cmd.Context(), verification, client, addr)
+	found, err := x.explain(cmd.Context(), verification, client, addr)
 	if err != nil {
 		return 0, err
 	}
@@ -116,7 +68,7 @@ func (v *verifyClaim) run(cmd *cobra.Command, args []string) (int, error) {
 	if found.Finding.State == verify.Spoofed {
 		code = ExitDisallowed
 	}
-	if v.json {
+	if x.json {
 		return code, newEncoder(cmd.OutOrStdout()).Encode(report)
 	}
 	screen := screenOf(cmd.OutOrStdout())
@@ -124,7 +76,7 @@ func (v *verifyClaim) run(cmd *cobra.Command, args []string) (int, error) {
 }
 
 // explain verifies the claim of a client step by step.
-func (v *verifyClaim) explain(ctx context.Context, by *Verification, client uaident.Identity, addr netip.Addr) (verify.Explanation, error) {
+func (x *identifying) explain(ctx context.Context, by *Verification, client uaident.Identity, addr netip.Addr) (verify.Explanation, error) {
 	switch {
 	case client.Class == uaident.Browser:
 		return said("the User-Agent does not claim to be a crawler"), nil
@@ -138,8 +90,8 @@ func (v *verifyClaim) explain(ctx context.Context, by *Verification, client uaid
 	if err := verifier.Configure(by.Verifier); err != nil {
 		return verify.Explanation{}, err
 	}
-	found := verifier.Explain(ctx, client.Crawler, addr, v.online)
-	step, err := v.explainSignatures(ctx, by, client.Crawler)
+	found := verifier.Explain(ctx, client.Crawler, addr, x.online)
+	step, err := x.explainSignatures(ctx, by, client.Crawler)
 	if step.Text != "" {
 		found.Steps = append(found.Steps, step)
 	}
@@ -148,7 +100,7 @@ func (v *verifyClaim) explain(ctx context.Context, by *Verification, client uaid
 
 // explainSignatures says what the signatures of a crawler's requests are worth,
 // nothing if it is not known to sign any.
-func (v *verifyClaim) explainSignatures(ctx context.Context, by *Verification, c *uaident.Crawler) (verify.Step, error) {
+func (x *identifying) explainSignatures(ctx context.Context, by *Verification, c *uaident.Crawler) (verify.Step, error) {
 	say := func(format string, args ...any) (verify.Step, error) {
 		return verify.Step{Method: verify.WebBotAuth, Text: fmt.Sprintf(format, args...)}, nil
 	}
@@ -163,7 +115,7 @@ func (v *verifyClaim) explainSignatures(ctx context.Context, by *Verification, c
 		return verify.Step{}, nil
 	case !by.Signatures:
 		return say("Requests signed by %s would be verified, but web_bot_auth is off.", strings.Join(signs, ", "))
-	case !v.online:
+	case !x.online:
 		return say("A request signed by %s is verified, whatever its address. Whether the keys can be had was not asked.", strings.Join(signs, ", "))
 	}
 	signatures, err := botauth.New(botauth.Options{Agents: by.Agents, UserAgent: origin.GuardUserAgent})

@@ -23,7 +23,7 @@ func runVerify(t *testing.T, args ...string) (output string, err error) {
 			t.Fatal(err)
 		}
 	}
-	return executeRobotsGuard(t, "", append([]string{"verify", "--config", config}, args...)...)
+	return executeRobotsGuard(t, "", append([]string{"identify", "--config", config}, args...)...)
 }
 
 // claimReport is what the command prints as JSON, as far as it is tested.
@@ -51,7 +51,7 @@ func TestVerifyCommand(t *testing.T) {
 			claimReport{Identity: "claimed", Proof: "none"}, "does not claim", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			output, err := runVerify(t, "--json", "--user-agent", test.userAgent, "--ip", test.ip)
+			output, err := runVerify(t, "--json", "--ip", test.ip, test.userAgent)
 			if (err != nil) != test.failed {
 				t.Errorf("error: %v", err)
 			}
@@ -65,7 +65,7 @@ func TestVerifyCommand(t *testing.T) {
 			if len(got.Steps) == 0 || !strings.Contains(output, test.mentions) {
 				t.Errorf("%q does not mention %q", output, test.mentions)
 			}
-			text, _ := runVerify(t, "--user-agent", test.userAgent, "--ip", test.ip)
+			text, _ := runVerify(t, "--ip", test.ip, test.userAgent)
 			if !strings.Contains(text, "identity      "+test.want.Identity) {
 				t.Errorf("the text is %q", text)
 			}
@@ -73,15 +73,23 @@ func TestVerifyCommand(t *testing.T) {
 	}
 }
 
+// TestIdentifyByConfiguration identifies a crawler that only the configuration names.
+func TestIdentifyByConfiguration(t *testing.T) {
+	output, err := runVerify(t, "AcmeBot/1.0")
+	if err != nil || output != "AcmeBot\tseo\n" {
+		t.Errorf("got %q, %v", output, err)
+	}
+}
+
 func TestVerifyCommandErrors(t *testing.T) {
 	for name, args := range map[string][]string{
-		"needed":                             {"--ip", "192.0.2.1"},
-		"no IP":                              {"--user-agent", "Googlebot", "--ip", "example.com"},
-		"in quotes":                          {"--user-agent", "Googlebot", "--ip", "192.0.2.1", "(compatible)"},
-		"see caddy":                          {},
-		"there is no file missing/Caddyfile": {"--user-agent", "Googlebot", "--ip", "192.0.2.1", "--config", "missing/Caddyfile"},
+		"needs one User-Agent":               {"--ip", "192.0.2.1"},
+		"not an IP address":                  {"--ip", "example.com", "Googlebot"},
+		"in quotes":                          {"--ip", "192.0.2.1", "Googlebot", "(compatible)"},
+		"--online needs --ip":                {"--online", "Googlebot"},
+		"there is no file missing/Caddyfile": {"--ip", "192.0.2.1", "--config", "missing/Caddyfile", "Googlebot"},
 	} {
-		if _, err := executeRobotsGuard(t, "", append([]string{"verify"}, args...)...); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := executeRobotsGuard(t, "", append([]string{"identify"}, args...)...); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v: got %v, want %q", args, err, name)
 		}
 	}

@@ -1,0 +1,177 @@
+package command
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/explain"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// briefResult is the verdict on one URL, as --brief prints it.
+type briefResult struct {
+	ID        any    `json:"id,omitempty"`
+	URL       string `json:"url,omitempty"`
+	Crawler   string `json:"crawler,omitempty"`
+	Class     string `json:"class,omitempty"`
+	Identity  string `json:"identity,omitempty"`
+	Allowed   bool   `json:"allowed"`
+	Verdict   string `json:"verdict"`
+	Rule      string `json:"rule"`
+	Line      int    `json:"line"`
+	Group     string `json:"group"`
+	GroupLine int    `json:"group_line,omitempty"`
+	Form      string `json:"form,omitempty"`
+	Ambiguous bool   `json:"ambiguous"`
+	// Preferences is what is stated about the use of what may be fetched.
+	Preferences string `json:"preferences,omitempty"`
+	// Licenses are the terms that the file leads to.
+	Licenses []string `json:"licenses,omitempty"`
+	Note     string   `json:"note,omitempty"` // such as that no request carries the name
+
+	reason judge.Reason
+	group  *policy.Selection // what Preferences is of, nil for nothing
+	target string
+}
+
+// claimant is the client that requests a URL: a product token, or a User-Agent.
+type claimant struct {
+	token     string
+	userAgent string
+	isAgent   bool
+	client    uaident.Identity // set by [claimant.identified]
+	method    string           // GET if ""
+	identity  verify.State     // assumed
+}
+
+// runBrief judges each URL and prints a line for it.
+func (x *explaining) runBrief(cmd *cobra.Command, urls []string, who claimant) (int, error) {
+	out := screenOf(cmd.OutOrStdout())
+	print, finish := printTable(out)
+	if x.json {
+		out = text.NewScreen(cmd.OutOrStdout(), 0, false)
+		print, finish = printJSON(out)
+	}
+	files := robotsFiles{config: &x.config, stdin: cmd.InOrStdin(), known: make(map[string]*policy.Robots)}
+	code, note := ExitAllowed, who.note()
+	for _, u := range urls {
+		at, err := x.siteOf(u)
+		if err != nil {
+			return 0, err
+		}
+		robots, err := files.of(cmd.Context(), cmp.Or(x.robots, at.configured.Source), u)
+		if err != nil {
+			return 0, err
+		}
+		result := judgeURL(&at.site, robots, who.identified(&at.site, robots), u)
+		result.URL, result.Note = u, note
+		if !result.Allowed {
+			code = ExitDisallowed
+		}
+		if err := print(result); err != nil {
+			return 0, err
+		}
+	}
+	err := errors.Join(finish(), out.Flush())
+	if files.note != "" {
+		printNote(cmd.ErrOrStderr(), "note", files.note)
+	}
+	if note != "" && !x.json {
+		printNote(cmd.ErrOrStderr(), "note", note)
+	}
+	return code, err
+}
+
+// note returns a remark about the client, such as that no request carries its name.
+func (who *claimant) note() string {
+	token := who.token
+	if who.isAgent {
+		token = ""
+		if c := uaident.Identify(who.userAgent).Crawler; c != nil {
+			token = c.Token
+		}
+	}
+	return judge.AboutToken(uaident.Default(), token)
+}
+
+// identified returns the claimant with its client set: the registry of the site and the
+// names in the robots.txt identify its User-Agent.
+func (who claimant) identified(site *explain.Site, robots *policy.Robots) claimant {
+	if who.isAgent {
+		who.client = site.Settings.Identify(site.Registry, who.userAgent, site.Registry.Overlay(robots.Names()))
+	}
+	return who
+}
+
+// overlayOf returns the names that only a robots.txt knows.
+func overlayOf(robots *policy.Robots) *uaident.Overlay {
+	return uaident.Default().Overlay(robots.Names())
+}
+
+// judgeURL judges one URL as the server does. The claimant has been identified.
+func judgeURL(site *explain.Site, robots *policy.Robots, who claimant, u string) briefResult {
+	q := judge.Request{Method: who.method, Target: policy.TargetOf(u), Identity: who.identity, Client: who.client}
+	if !who.isAgent {
+		q.Token = cmp.Or(who.token, "*")
+	}
+	var scratch judge.Scratch
+	var r judge.Result
+	site.Settings.Judge(&q, judge.Rules{Robots: robots}, &scratch, &r)
+	evidence := r.Evidence
+	result := briefResult{
+		Licenses: robots.Licenses(), Allowed: evidence.Allowed, Verdict: r.Verdict.String(), Ambiguous: evidence.Ambiguous, reason: r.Reason,
+		Rule: evidence.Rule.String(), Line: evidence.Rule.Line, Group: evidence.Group.Name, GroupLine: evidence.Group.Line,
+	}
+	if r.Verdict == judge.Allowed {
+		result.group, result.target = r.Group, q.Target
+		result.Preferences = r.Preferences.String()
+	}
+	if evidence.Form != 0 {
+		result.Form = evidence.Form.String()
+	}
+	switch {
+	case !who.isAgent:
+		if q.Token != "*" {
+			result.Crawler = q.Token
+		}
+	case q.Client.Class == uaident.Browser:
+		result.Class = q.Client.Class.String()
+	default:
+		result.Crawler, result.Class, result.Identity = q.Client.Name(), q.Client.Class.String(), who.identity.String()
+	}
+	return result
+}
+
+// printJSON returns functions that print results a line each.
+func printJSON(w io.Writer) (print func(briefResult) error, finish func() error) {
+	enc := newEncoder(w)
+	return func(r briefResult) error { return enc.Encode(r) }, func() error { return nil }
+}
+
+// printTable returns functions that print results as a table.
+func printTable(w io.Writer) (print func(briefResult) error, finish func() error) {
+	table := text.NewTable(w, text.Column{Title: "VERDICT", Kind: text.Verdict}, text.Column{Title: "URL", Kind: text.Long},
+		text.Column{Title: "LINE"}, text.Column{Title: "RULE", Kind: text.Long}, text.Column{Title: "GROUP"})
+	return func(r briefResult) error {
+		line, rule, group := "-", "-", "-"
+		if r.Line > 0 {
+			line, rule = fmt.Sprint(r.Line), text.Printable(r.Rule)
+		}
+		if r.Group != "" {
+			group = text.Printable(r.Group)
+		}
+		if r.Ambiguous {
+			group += " (ambiguous)"
+		}
+		table.Row(r.Verdict, text.Printable(r.URL), line, rule, group)
+		return nil
+	}, table.Flush
+}
