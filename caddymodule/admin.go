@@ -13,6 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
+	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -71,12 +72,14 @@ type running struct {
 	servers []*caddyhttp.Server
 	managed []*publish.Release
 	known   *crawlers.InUse
+	// receivers are those of notify.
+	receivers []*notify.Receiver
 }
 
 func findRunning() admin.Running {
 	found := running{servers: serversOf(caddy.ActiveContext())}
 	if app := runningApp(); app != nil {
-		found.State, found.sites, found.managed, found.known = app.state, app.sites, app.running, app.known
+		found.State, found.sites, found.managed, found.known, found.receivers = app.state, app.sites, app.running, app.known, app.receivers
 	}
 	return found
 }
@@ -90,6 +93,11 @@ func (r running) Fetch(ctx context.Context, e *policy.Entry) error {
 		}
 		return nil, nil
 	})
+}
+
+// TestNotify implements admin.Running.
+func (r running) TestNotify(ctx context.Context) []notify.Tested {
+	return notify.Test(ctx, r.receivers)
 }
 
 // Managed implements admin.Running.

@@ -88,7 +88,7 @@ type App struct {
 	ctx    caddy.Context
 	logger *zap.Logger
 	state  *guard.State
-	told   *notify.Told // of alerts, also by configurations before
+	sent   *notify.History // alerts that receivers were sent, also by configurations before
 
 	receivers []*notify.Receiver
 	release   []func() // ends what Start has asked for
@@ -131,10 +131,10 @@ func (a *App) Provision(ctx caddy.Context) (err error) {
 	if err := a.checkLists(); err != nil {
 		return err
 	}
-	if a.state, a.told, err = acquireState(ctx); err != nil {
+	if a.state, a.sent, err = acquireState(ctx); err != nil {
 		return err
 	}
-	if a.receivers, err = notify.New(a.Notify, a.told, a.state.Metrics, a.logger); err != nil {
+	if a.receivers, err = notify.New(a.Notify, a.sent, a.state.Metrics, a.logger); err != nil {
 		return err
 	}
 	if err := guard.OnceStarted(ctx, a.askSites); err != nil {
@@ -236,7 +236,7 @@ func (a *App) Start() (err error) {
 	}
 	a.startManaged()
 	a.state.Reread(a.ctx)
-	a.state.Alerts.Watch(a.ctx, notify.Start(a.ctx, a.receivers, a.told))
+	a.state.Alerts.Watch(a.ctx, notify.Start(a.ctx, a.receivers, a.sent))
 	// What is stored saves asking for lists again.
 	if a.Verify != nil {
 		defer a.state.Identities.KeepLists(a.ctx, a.logger)
@@ -244,7 +244,7 @@ func (a *App) Start() (err error) {
 	if !a.history().Kept && !a.bases {
 		return nil
 	}
-	a.told.Keep(instance.ID(a.logger))
+	a.sent.Keep(instance.ID(a.logger))
 	var ctx context.Context
 	ctx, a.cancel = context.WithCancel(a.ctx)
 	a.done = a.newStore().Start(ctx, !a.state.Warm())

@@ -33,9 +33,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, before any) (any, error) {
 //	    storage  on|off
 //	    retention <duration>
 //	    notify   <url> {
-//	        format   generic|slack|mattermost|discord|ntfy
 //	        secret   <secret>
-//	        token    <token>
 //	        severity critical|warning|info
 //	        wait     <duration>
 //	        interval <duration>

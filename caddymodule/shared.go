@@ -18,7 +18,7 @@ const stateKey = "robots_guard"
 // shared is what the pool has.
 type shared struct {
 	*guard.State
-	told notify.Told
+	sent notify.History
 }
 
 // sharedNow returns what the configurations that run share, nil for nothing.
@@ -30,13 +30,13 @@ func sharedNow() (known *shared) {
 	return known
 }
 
-// acquireState returns the shared state and who was told of alerts, making them for
+// acquireState returns the shared state and the history of sent alerts, making them for
 // the first guard. They are released when the configuration ends, also one that
 // failed to load.
-func acquireState(ctx caddy.Context) (*guard.State, *notify.Told, error) {
+func acquireState(ctx caddy.Context) (*guard.State, *notify.History, error) {
 	value, _, err := statePool.LoadOrNew(stateKey, func() (caddy.Destructor, error) {
 		known := &shared{State: guard.NewState()}
-		known.Alerts.KeepBeside(&known.told)
+		known.Alerts.KeepBeside(&known.sent)
 		return known, nil
 	})
 	if err != nil {
@@ -44,5 +44,5 @@ func acquireState(ctx caddy.Context) (*guard.State, *notify.Told, error) {
 	}
 	context.AfterFunc(ctx, func() { _, _ = statePool.Delete(stateKey) }) // Destruct returns no error
 	known := value.(*shared)
-	return known.State, &known.told, nil
+	return known.State, &known.sent, nil
 }

@@ -145,7 +145,12 @@ func TestAlerts(t *testing.T) {
 		t.Errorf("%+v", gone)
 	}
 	if m := o.message(); len(m.Open) != 1 || len(m.Over) != 0 || m.Open[0].ID != gone.ID {
-		t.Errorf("told is %+v", m)
+		t.Errorf("sent is %+v", m)
+	}
+
+	tested := harness.Get(t, "http://127.0.0.1:"+o.admin+"/robots_guard/alerts/test", "test", harness.Method(http.MethodPost))
+	if m := o.message(); !m.Test || len(m.Open) != 0 || !strings.Contains(tested.Body, `"sent": true`) || strings.Contains(tested.Body, "secret") {
+		t.Errorf("%+v: %s", m, tested.Body)
 	}
 
 	login := func(r *http.Request) { r.SetBasicAuth("anna", "a password") }
@@ -188,9 +193,9 @@ func TestAlerts(t *testing.T) {
 	harness.Write(t, o.robots, "User-agent: *\nDisallow: /private/\n")
 	o.reread("robots_changed open, robots_gone over")
 	if m := o.message(); len(m.Open) != 0 || len(m.Over) != 1 || m.Over[0].ID != gone.ID || m.Over[0].Until.IsZero() {
-		t.Errorf("told is %+v", m)
+		t.Errorf("sent is %+v", m)
 	}
-	o.Await("alerts were told", 2)
+	o.Await("alerts were sent", 2)
 	if len(o.messages) > 0 {
 		t.Errorf("%d messages too many", len(o.messages))
 	}

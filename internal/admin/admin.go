@@ -12,6 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
+	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -45,6 +46,8 @@ type Running interface {
 	Reports(now time.Time) *report.Source
 	// Book returns the alerts, nil if no guard runs.
 	Book() *alert.Book
+	// TestNotify sends each receiver of alerts a test message, and returns the results.
+	TestNotify(ctx context.Context) []notify.Tested
 	// Managed returns the robots_txt that run.
 	Managed() []Managed
 	// Registry returns how it stands with the registry that the configuration names, nil
@@ -81,6 +84,7 @@ func New(find func() Running) *API { return &API{find} }
 func (a *API) Routes() []caddy.AdminRoute {
 	return append(append(a.reportRoutes(), a.managedRoutes()...),
 		caddy.AdminRoute{Pattern: AlertsPath, Handler: taking(a.alerts)},
+		caddy.AdminRoute{Pattern: TestNotifyPath, Handler: taking(a.testNotify)},
 		caddy.AdminRoute{Pattern: AlertsPath + "/", Handler: taking(a.acknowledge)},
 		caddy.AdminRoute{Pattern: RegistryPath, Handler: taking(a.registry)},
 		caddy.AdminRoute{Pattern: RegistryPath + "/proposals", Handler: taking(a.proposals)},

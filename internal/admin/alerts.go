@@ -9,6 +9,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
+	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 )
 
 // AlertsPath is where the alerts stand:
@@ -20,6 +21,19 @@ import (
 // POST takes an [AlertNote] or nothing, and DELETE takes an acknowledgement back.
 // Both answer with the alert.
 const AlertsPath = "/robots_guard/alerts"
+
+// TestNotifyPath sends each receiver of notify a test message, without retries:
+//
+//	POST /robots_guard/alerts/test
+//
+// The answer is a [NotifyTest].
+const TestNotifyPath = AlertsPath + "/test"
+
+// NotifyTest has the result of the test message to each receiver. The list is empty if the
+// configuration has no notify.
+type NotifyTest struct {
+	Receivers []notify.Tested `json:"receivers"`
+}
 
 // AlertNote is what may be sent with an acknowledgement.
 type AlertNote struct {
@@ -40,6 +54,14 @@ func (a *API) alerts(w http.ResponseWriter, r *http.Request) error {
 		list = book.List()
 	}
 	return writeJSON(w, http.StatusOK, list)
+}
+
+// testNotify sends a test message to all receivers.
+func (a *API) testNotify(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodPost {
+		return failed(http.StatusMethodNotAllowed, "use POST to send a test message")
+	}
+	return writeJSON(w, http.StatusOK, NotifyTest{a.find().TestNotify(r.Context())})
 }
 
 // acknowledge acknowledges an alert, or takes that back.

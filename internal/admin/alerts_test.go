@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
+	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -23,6 +25,9 @@ type troubled struct {
 }
 
 func (t troubled) Book() *alert.Book { return t.book }
+func (troubled) TestNotify(context.Context) []notify.Tested {
+	return []notify.Tested{{Receiver: "slack", Error: "no such host"}}
+}
 
 // fullDisk is what is known of that server.
 type fullDisk struct{}
@@ -60,6 +65,14 @@ func TestAlerts(t *testing.T) {
 		{"POST", AlertsPath, "", 405, "use GET"},
 		{"POST", AlertsPath + "/x/acknowledge", "", 404, "no such alert"},
 		{"POST", AlertsPath + "/" + id, "", 404, "nothing at this path"},
+		{"GET", TestNotifyPath, "", 405, "use POST"},
+		{"POST", TestNotifyPath, "", 200, `"receivers": [
+    {
+      "receiver": "slack",
+      "sent": false,
+      "error": "no such host"
+    }
+  ]`},
 	} {
 		status, body := sent(t, troubled{book: book}, tc.method, tc.path, tc.body)
 		if status != tc.status || !strings.Contains(body, tc.holds) {

@@ -12,11 +12,15 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
+	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // unguarded is what the admin API finds of a state, without any site.
 type unguarded struct{ *State }
+
+// TestNotify implements admin.Running.
+func (unguarded) TestNotify(context.Context) []notify.Tested { return nil }
 
 func (unguarded) Fetch(context.Context, *policy.Entry) error { return errNoSite }
 

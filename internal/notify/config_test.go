@@ -13,16 +13,15 @@ import (
 func TestCaddyfile(t *testing.T) {
 	t.Setenv("S", "secret")
 	for text, want := range map[string]string{
-		"{\n secret {env.NOBODY_SETS_THIS}\n}":                                                    `{"url":"https://a.test/","secret":"{env.NOBODY_SETS_THIS}","at":"Testfile:1"}`,
-		"{\n format slack\n secret {env.S}\n token t\n severity info\n wait 30s\n interval 1h\n}": `{"url":"https://a.test/","format":"slack","secret":"{env.S}","token":"t","severity":"info","wait":30000000000,"interval":3600000000000}`,
+		"{\n secret {env.NOBODY_SETS_THIS}\n}":                           `{"url":"https://a.test/","secret":"{env.NOBODY_SETS_THIS}","at":"Testfile:1"}`,
+		"{\n secret {env.S}\n severity info\n wait 30s\n interval 1h\n}": `{"url":"https://a.test/","secret":"{env.S}","severity":"info","wait":30000000000,"interval":3600000000000}`,
 		"":                         `{"url":"https://a.test/"}`,
-		"{\n format irc\n}":        `unknown value "irc" for format; use generic, slack, mattermost, discord or ntfy`,
 		"{\n severity high\n}":     `unknown value "high" for severity; use critical, warning or info`,
-		"{\n wait 2h\n}":           "wait 2h cannot be; use a time from 1s to 1h",
-		"{\n interval 48h\n}":      "interval 2d cannot be",
+		"{\n wait 2h\n}":           "wait 2h is out of range; use a time from 1s to 1h",
+		"{\n interval 48h\n}":      "interval 2d is out of range",
 		"{\n secret\n}":            "secret takes a secret, or a placeholder",
 		"{\n wait 1s\n wait 2s\n}": "wait is set twice",
-		"{\n headers x\n}":         `unrecognized option "headers"; known are format, secret,`,
+		"{\n format slack\n}":      `unrecognized option "format"; known are secret,`,
 	} {
 		c := Config{URL: "https://a.test/"}
 		d := caddyfile.NewTestDispenser("notify " + text)
@@ -40,35 +39,46 @@ func TestCaddyfile(t *testing.T) {
 	}
 }
 
-// TestTargets says what is wrong with a URL without repeating it.
-func TestTargets(t *testing.T) {
+// TestURLs checks what the error of each wrong URL says, and that it does not repeat the URL.
+func TestURLs(t *testing.T) {
 	t.Setenv("ALERTS_URL", "https://user:secret@a.test/")
+	t.Setenv("SLACK_URL", "slack://secret@webhook")
 	for url, want := range map[string]string{
-		"":                                 "needs a URL",
-		"secret.test/hook":                 "is no http or https URL",
-		"ftp://secret.test/":               "is no http or https URL",
-		"https://user:secret@a.test/":      "see the option token",
-		"https://a.test/#secret":           "fragments",
-		"{env.ALERTS_URL}":                 "see the option token",
-		"{env.NOBODY_SETS_THIS}":           "set what stands between the braces",
-		"https://ntfy.sh/":                 "ends with a topic",
-		"https://hooks.slack.com/x":        "",
-		"https://discord.com/api/webhooks": "",
-		"https://ntfy.sh/alerts":           "",
-		"http://127.0.0.1:8000/":           "",
+		"":                            "needs a URL",
+		"secret.test/hook":            "this is no URL; write one such as https://hooks.example.com/alerts",
+		"ftp://secret.test/":          `no service "ftp" is known; known are bark, discord,`,
+		"https:///secret":             "the URL has no host",
+		"https://user:secret@a.test/": "sign messages with the option secret",
+		"https://a.test/#secret":      "fragments",
+		"{env.ALERTS_URL}":            "sign messages with the option secret",
+		"{env.SLACK_URL}":             "write slack://hook:",
+		"{env.NOBODY_SETS_THIS}":      "set what stands between the braces",
+		"https://hooks.slack.com/services/secret": "write the URL of the service slack: slack://hook:",
+		"https://discord.com/api/webhooks/secret": "write the URL of the service discord: discord://<token>@<id>",
+		"https://ntfy.sh/secret":                  "ntfy://",
+		"slack://secret@webhook":                  "the URL is no slack:// URL of shoutrrr; write slack://hook:",
+		"telegram://secret":                       "see https://shoutrrr.nickfedor.com/",
+		"generic://a.test/secret":                 "write the http or https URL of a webhook",
+		"logger://":                               "is not for alerts",
+		"http://127.0.0.1:8000/":                  "",
+		"discord://token@123":                     "",
+		"ntfy://ntfy.example.com/alerts?title=x":  "",
 	} {
 		err := ValidateAll([]Config{{URL: url}})
 		if err == nil {
-			_, err = New([]Config{{URL: url}}, new(Told), new(counter), zap.NewNop())
+			_, err = New([]Config{{URL: url}}, new(History), new(counter), zap.NewNop())
 		}
-		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret")) {
+		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(strings.ReplaceAll(err.Error(), "option secret", ""), "secret")) {
 			t.Errorf("%s: %v, want %q", url, err, want)
 		}
 	}
-	if err := ValidateAll([]Config{{URL: "https://a.test/"}, {URL: "https://a.test/"}}); err == nil {
-		t.Error("the same URL twice is taken")
-	}
-	if err := ValidateAll(make([]Config, maxReceivers+1)); err == nil {
-		t.Error("any number of receivers is taken")
+	for name, all := range map[string][]Config{
+		"the same URL twice":     {{URL: "https://a.test/"}, {URL: "https://a.test/"}},
+		"too many":               make([]Config, maxReceivers+1),
+		"a secret for a service": {{URL: "discord://token@123", Secret: "x"}},
+	} {
+		if err := ValidateAll(all); err == nil {
+			t.Errorf("%s is accepted", name)
+		}
 	}
 }

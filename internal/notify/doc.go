@@ -1,8 +1,8 @@
-// Package notify tells receivers of alerts, such as a chat or a program of the
-// owner: by POST with JSON, in groups, not too often, and again where that fails.
+// Package notify sends alerts to receivers: a webhook of the owner, or a service that
+// shoutrrr knows, such as Slack, Discord, ntfy or mail.
 //
-// A [Receiver] is told each list of alerts that a book makes. What is open and
-// severe enough goes out once it has waited for others to go with, and is not
-// told again until it is over, which is told too. What is acknowledged before that
-// goes out to nobody.
+// Each [Receiver] gets every list of alerts. It sends an alert that is open and severe
+// enough once the alert has waited for others, and sends the end of that alert later. It
+// does not send an alert that was acknowledged before. It limits how often it sends, and
+// tries again if the receiver does not accept a message.
 package notify

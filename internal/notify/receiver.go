@@ -1,129 +1,130 @@
 package notify
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
-	"fmt"
-	"io"
 	"math/rand/v2"
-	"net/http"
-	"net/url"
 	"os"
-	"strconv"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
-	"github.com/robotsguard/caddy-robots-guard/internal/retryafter"
 )
 
 const (
-	requestTimeout = 10 * time.Second
-	maxAttempts    = 5 // of one message
-	firstRetry     = 2 * time.Second
-	maxRetry       = time.Minute // also where the receiver asks for more
-	maxAnswer      = 4 << 10     // bytes that are read of an answer
+	maxAttempts = 5 // of one message
+	firstRetry  = 2 * time.Second
+	maxRetry    = time.Minute // also if the receiver asks for more
 )
 
-// The headers of a signed message, see [Sign].
-const (
-	TimestampHeader = "X-Robots-Guard-Timestamp"
-	SignatureHeader = "X-Robots-Guard-Signature"
-)
-
-// Sign returns the signature of a body that is sent at a time, in Unix seconds: "v1="
-// and the HMAC-SHA256 of the time, a dot and the body, in hexadecimal. A receiver
-// compares it in constant time, and refuses what is older than some minutes.
-func Sign(secret string, timestamp int64, body []byte) string {
-	mac := hmac.New(sha256.New, []byte(secret))
-	fmt.Fprintf(mac, "%d.%s", timestamp, body)
-	return "v1=" + hex.EncodeToString(mac.Sum(nil))
-}
-
-// Receiver tells one receiver.
+// Receiver sends alerts to one destination.
 type Receiver struct {
-	target
+	destination
 	terms  terms
-	group  *group
+	queue  *queue
 	server string
-	client *http.Client
 	lists  chan alert.List // the latest, if it was not looked at yet
 	list   alert.List      // that was looked at last
 	logger *zap.Logger
 	counts Counter
 	now    func() time.Time
 	retry  time.Duration // before the second attempt
-	failed bool          // the last message was not taken
+	failed bool          // the last message was not accepted
 }
+
+// sender sends a message once.
+type sender interface {
+	// send returns for how long the receiver asks to wait before the next attempt, or
+	// [never] if another attempt is of no use. Its errors have no secrets.
+	send(ctx context.Context, m Message) (retryAfter time.Duration, err error)
+}
+
+// never is the wait of a sender whose next attempt would fail, too.
+const never = time.Duration(-1)
 
 // Counter counts messages to receivers. Its methods may be called by several
 // goroutines at once.
 type Counter interface {
-	// Notified is told what came of a message after its last attempt.
+	// Notified gets the error of a message after its last attempt, or nil.
 	Notified(err error)
 }
 
-// New returns the receivers of a configuration, of which told remembers what they
-// were told by those before. It fills in placeholders, and tells nobody anything.
-func New(all []Config, told *Told, counts Counter, logger *zap.Logger) ([]*Receiver, error) {
+// New returns the receivers of a configuration. history has what receivers were sent under
+// configurations before. New fills in placeholders, and sends nothing.
+func New(all []Config, history *History, counts Counter, logger *zap.Logger) ([]*Receiver, error) {
 	var receivers []*Receiver
 	for _, c := range all {
-		t, err := c.target()
+		d, err := c.destination()
 		if err != nil {
 			return nil, c.At(err)
 		}
 		r := &Receiver{
-			target: t, lists: make(chan alert.List, 1), counts: counts, now: time.Now, retry: firstRetry,
+			destination: d, lists: make(chan alert.List, 1), counts: counts, now: time.Now, retry: firstRetry,
 			terms: terms{
 				least: alert.Severity(cmp.Or(c.Severity, string(alert.Warning))),
 				wait:  cmp.Or(time.Duration(c.Wait), defaultWait), interval: cmp.Or(time.Duration(c.Interval), defaultInterval),
 			},
-			// What stands behind the host may be a secret.
-			logger: logger.With(zap.String("receiver", t.url.Scheme+"://"+t.url.Host)),
+			logger: logger.With(zap.String("receiver", d.name)),
 		}
 		r.server, _ = os.Hostname()
-		r.client = &http.Client{
-			Timeout: requestTimeout,
-			// What is signed for one receiver is not for others.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		}
-		r.group = told.group(r.key())
+		r.queue = history.queue(r.key())
 		receivers = append(receivers, r)
 	}
 	return receivers, nil
 }
 
-// Start tells receivers what each list has that is new, until ctx ends. The function
-// takes a list and waits for nobody.
-func Start(ctx context.Context, receivers []*Receiver, told *Told) (tell func(alert.List)) {
+// Start sends receivers the news of each list until ctx ends. The function that it returns
+// takes a list and does not block.
+func Start(ctx context.Context, receivers []*Receiver, history *History) (take func(alert.List)) {
 	var keys []string
 	for _, r := range receivers {
 		keys = append(keys, r.key())
 	}
-	told.use(ctx, keys)
+	history.use(ctx, keys)
 	for _, r := range receivers {
-		r.group = told.group(r.key())
+		r.queue = history.queue(r.key())
 		go r.run(ctx)
 	}
 	return func(list alert.List) {
 		for _, r := range receivers {
-			r.tell(list)
+			r.take(list)
 		}
 	}
 }
 
-// key tells the receiver from others.
-func (r *Receiver) key() string { return r.url.String() + r.topic }
+// Tested is the result of a test message to one receiver.
+type Tested struct {
+	Receiver string `json:"receiver"` // scheme and host of a webhook, else the name of the service
+	Sent     bool   `json:"sent"`
+	Error    string `json:"error,omitempty"`
+}
 
-// tell hands a list to the goroutine of the receiver, in place of one that it has
-// not looked at.
-func (r *Receiver) tell(list alert.List) {
+// Test sends each receiver one test message at once, without retries, and returns the
+// results in the order of the receivers. It does not change what they are sent later.
+func Test(ctx context.Context, receivers []*Receiver) []Tested {
+	results := make([]Tested, len(receivers))
+	var attempts sync.WaitGroup
+	for i, r := range receivers {
+		attempts.Go(func() {
+			results[i] = Tested{Receiver: r.name, Sent: true}
+			m := Message{Version: 1, Server: r.server, Sent: r.now().UTC(), Test: true, Open: []alert.Alert{}, Over: []alert.Alert{}}
+			if _, err := r.send(ctx, m); err != nil {
+				results[i] = Tested{Receiver: r.name, Error: err.Error()}
+			}
+		})
+	}
+	attempts.Wait()
+	return results
+}
+
+// key identifies the receiver.
+func (r *Receiver) key() string { return r.url.String() }
+
+// take hands a list to the goroutine of the receiver. It replaces a list that the
+// goroutine has not looked at.
+func (r *Receiver) take(list alert.List) {
 	for {
 		select {
 		case r.lists <- list:
@@ -137,7 +138,7 @@ func (r *Receiver) tell(list alert.List) {
 	}
 }
 
-// run tells the receiver until ctx ends.
+// run sends messages until ctx ends.
 func (r *Receiver) run(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -148,7 +149,7 @@ func (r *Receiver) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		wait := time.Hour // something else will come
+		wait := time.Hour // only another list changes something
 		if next := r.step(ctx); !next.IsZero() {
 			wait = max(next.Sub(r.now()), time.Millisecond)
 		}
@@ -156,99 +157,62 @@ func (r *Receiver) run(ctx context.Context) {
 	}
 }
 
-// step tells what is due, and returns when to look again, the zero time for when something
-// has changed. The configuration before may be telling the same: that counts as told then.
+// step sends the message that is due, and returns when to look again, or the zero time if
+// only another list can change something. If the configuration before is sending a message,
+// step waits for it, and does not send the same alerts again.
 func (r *Receiver) step(ctx context.Context) (next time.Time) {
 	select {
-	case r.group.busy <- struct{}{}:
-		defer func() { <-r.group.busy }()
+	case r.queue.busy <- struct{}{}:
+		defer func() { <-r.queue.busy }()
 	case <-ctx.Done():
 		return time.Time{}
 	}
 	select {
-	case r.list = <-r.lists: // which has come meanwhile
+	case r.list = <-r.lists: // a list that came in the meantime
 	default:
 	}
-	m, ok, next := r.group.due(r.list, r.terms, r.now())
+	m, ok, next := r.queue.due(r.list, r.terms, r.now())
 	if ok {
 		r.deliver(ctx, m, r.list)
-		_, _, next = r.group.due(r.list, r.terms, r.now())
+		_, _, next = r.queue.due(r.list, r.terms, r.now())
 	}
 	return next
 }
 
-// deliver sends a message, again where that fails, and notes what came of it.
+// deliver sends a message, with retries, and notes the result.
 func (r *Receiver) deliver(ctx context.Context, m Message, list alert.List) {
 	m.Server = r.server
-	body, err := encode(r.format(m, r.topic))
-	for attempt := 1; err == nil; attempt++ {
-		var after time.Duration
-		if after, err = r.send(ctx, body); err == nil {
-			break
-		}
-		if attempt == maxAttempts || after < 0 || ctx.Err() != nil {
-			break
-		}
-		backoff := min(maxRetry, max(after, r.retry<<(attempt-1)))
-		err = nil
-		select {
-		case <-time.After(backoff + rand.N(backoff/4+1)):
-		case <-ctx.Done():
-			return // whoever comes next will tell
-		}
-	}
+	err := r.attempt(ctx, m)
 	switch {
-	case ctx.Err() != nil && err != nil:
+	case ctx.Err() != nil && err != nil: // the next configuration sends it
 	case err != nil:
 		r.counts.Notified(err)
-		r.group.failed(r.now())
+		r.queue.failed(r.now())
 		if !r.failed {
-			r.logger.Warn("alerts cannot be told; it is tried again every 15 minutes", zap.Int("open", len(m.Open)), zap.Int("over", len(m.Over)), zap.Error(err))
+			r.logger.Warn("alerts could not be sent; the next attempt is in 15 minutes", zap.Int("open", len(m.Open)), zap.Int("over", len(m.Over)), zap.Error(err))
 		}
 		r.failed = true
 	default:
 		r.counts.Notified(nil)
-		r.group.delivered(m, list, r.terms, r.now())
-		r.logger.Info("alerts were told", zap.Int("open", len(m.Open)), zap.Int("over", len(m.Over)))
+		r.queue.delivered(m, list, r.terms, r.now())
+		r.logger.Info("alerts were sent", zap.Int("open", len(m.Open)), zap.Int("over", len(m.Over)))
 		r.failed = false
 	}
 }
 
-// send makes one attempt. Where that fails it returns for how long the receiver asks
-// to wait, and less than 0 if there is no use in another attempt.
-func (r *Receiver) send(ctx context.Context, body []byte) (after time.Duration, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url.String(), bytes.NewReader(body))
-	if err != nil {
-		return -1, withoutURL(err)
+// attempt sends a message up to [maxAttempts] times.
+func (r *Receiver) attempt(ctx context.Context, m Message) error {
+	for n := 1; ; n++ {
+		m.Sent = r.now().UTC()
+		retryAfter, err := r.send(ctx, m)
+		if err == nil || n == maxAttempts || retryAfter == never || ctx.Err() != nil {
+			return err
+		}
+		backoff := min(maxRetry, max(retryAfter, r.retry<<(n-1)))
+		select {
+		case <-time.After(backoff + rand.N(backoff/4+1)):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	request.Header = r.header()
-	if r.secret != "" {
-		now := r.now().Unix()
-		request.Header.Set(TimestampHeader, strconv.FormatInt(now, 10))
-		request.Header.Set(SignatureHeader, Sign(r.secret, now, body))
-	}
-	response, err := r.client.Do(request)
-	if err != nil {
-		return 0, withoutURL(err)
-	}
-	defer response.Body.Close()
-	_, _ = io.CopyN(io.Discard, response.Body, maxAnswer) // so that the connection can be used again
-	switch status := response.StatusCode; {
-	case status >= 200 && status < 300:
-		return 0, nil
-	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status >= 500:
-		return retryafter.Of(response.Header, r.now()), fmt.Errorf("the receiver answers status %d", status)
-	case status >= 300 && status < 400:
-		return -1, fmt.Errorf("the receiver answers status %d, and redirects are not followed; write the URL that it leads to", status)
-	default:
-		return -1, fmt.Errorf("the receiver answers status %d; see whether URL, token and format are right", status)
-	}
-}
-
-// withoutURL returns an error without the URL, which may be a secret.
-func withoutURL(err error) error {
-	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		return wrapped.Err
-	}
-	return err
 }

@@ -21,16 +21,16 @@ func TestToldOnceInAReload(t *testing.T) {
 		<-answer
 	}))
 	defer server.Close()
-	var told Told
+	var history History
 	begin := func() *Receiver {
-		receivers, err := New([]Config{{URL: server.URL, Wait: caddy.Duration(time.Second), Interval: caddy.Duration(time.Second)}}, &told, new(counter), zap.NewNop())
+		receivers, err := New([]Config{{URL: server.URL, Wait: caddy.Duration(time.Second), Interval: caddy.Duration(time.Second)}}, &history, new(counter), zap.NewNop())
 		if err != nil {
 			t.Fatal(err)
 		}
 		receivers[0].terms.wait, receivers[0].terms.interval = time.Millisecond, time.Millisecond
 		ctx, end := context.WithCancel(t.Context())
 		t.Cleanup(end)
-		Start(ctx, receivers, &told)(example)
+		Start(ctx, receivers, &history)(example)
 		return receivers[0]
 	}
 	begin()
@@ -41,23 +41,23 @@ func TestToldOnceInAReload(t *testing.T) {
 	}
 	select {
 	case <-came:
-		t.Error("it is told a second time before the first is answered")
+		t.Error("it is sent a second time before the first is answered")
 	case <-time.After(50 * time.Millisecond):
 	}
 	close(answer)
-	for g := told.group(server.URL); ; time.Sleep(time.Millisecond) {
+	for g := history.queue(server.URL); ; time.Sleep(time.Millisecond) {
 		g.mu.Lock()
-		noted := len(g.told)
+		noted := len(g.sent)
 		g.mu.Unlock()
 		if noted > 0 {
 			break
 		}
 	}
-	next.tell(example)
-	next.tell(example)
+	next.take(example)
+	next.take(example)
 	select {
 	case <-came:
-		t.Error("it is told a second time")
+		t.Error("it is sent a second time")
 	case <-time.After(50 * time.Millisecond):
 	}
 }
@@ -66,36 +66,36 @@ func TestToldOnceInAReload(t *testing.T) {
 // that could not be loaded.
 func TestTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told Told
+		var history History
 		load := func(hosts ...string) (end func()) {
 			var all []Config
 			for _, host := range hosts {
 				all = append(all, Config{URL: "https://" + host})
 			}
-			receivers, err := New(all, &told, new(counter), zap.NewNop())
+			receivers, err := New(all, &history, new(counter), zap.NewNop())
 			if err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
-			Start(ctx, receivers, &told)
+			Start(ctx, receivers, &history)
 			return func() {
 				cancel()
 				synctest.Wait()
 			}
 		}
 		end := load("a", "b")
-		a, b := told.group("https://a"), told.group("https://b")
+		a, b := history.queue("https://a"), history.queue("https://b")
 		load("c")() // another app fails to start
-		if told.group("https://a") != a || told.group("https://b") != b {
-			t.Error("a configuration that could not be loaded has receivers forgotten that are told on")
+		if history.queue("https://a") != a || history.queue("https://b") != b {
+			t.Error("a configuration that could not be loaded has the history of running receivers forgotten")
 		}
 		last := load("a")
 		end()
-		if told.group("https://a") != a || told.group("https://b") == b {
+		if history.queue("https://a") != a || history.queue("https://b") == b {
 			t.Error("not what was to be kept")
 		}
 		last()
-		if told.group("https://a") != a {
+		if history.queue("https://a") != a {
 			t.Error("what is to be stored yet is forgotten")
 		}
 	})

@@ -10,18 +10,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 )
 
-// toldTo returns what a receiver knows who was told of these.
-func toldTo(instance string, words ...string) *Told {
-	told := new(Told)
-	told.Keep(instance)
-	g, list := told.group("https://a.test/secret"), listOf(words...)
+// sentTo returns a history of a receiver that was sent these.
+func sentTo(instance string, words ...string) *History {
+	history := new(History)
+	history.Keep(instance)
+	g, list := history.queue("https://a.test/secret"), listOf(words...)
 	g.delivered(Message{}, list, terms{least: alert.Info}, start)
-	return told
+	return history
 }
 
-func exported(t *testing.T, told *Told) json.RawMessage {
+func exported(t *testing.T, history *History) json.RawMessage {
 	t.Helper()
-	data, err := told.Export()
+	data, err := history.Export()
 	if err != nil || strings.Contains(string(data), "secret") {
 		t.Fatalf("%v: %s", err, data)
 	}
@@ -31,15 +31,15 @@ func exported(t *testing.T, told *Told) json.RawMessage {
 // TestKeptOverARestart tells nothing again after a restart. What is not found any more is
 // over once there was time to find it.
 func TestKeptOverARestart(t *testing.T) {
-	before := toldTo("one", "a:critical:open", "b:warning:open", "c:warning:open")
+	before := sentTo("one", "a:critical:open", "b:warning:open", "c:warning:open")
 	if before.Revision() == 0 {
-		t.Error("what was told is no news")
+		t.Error("a message does not change the revision")
 	}
 	data := exported(t, before)
-	after := new(Told)
+	after := new(History)
 	after.Keep("one")
-	g := after.group("https://a.test/secret")
-	other := after.group("https://b.test/")
+	g := after.queue("https://a.test/secret")
+	other := after.queue("https://b.test/")
 	after.Import(data)
 	by := terms{least: alert.Warning}
 	for _, step := range []struct {
@@ -58,28 +58,28 @@ func TestKeptOverARestart(t *testing.T) {
 		list := listOf(strings.Fields(step.list)...)
 		list.Generated = now
 		m, ok, _ := g.due(list, by, now)
-		var told string
+		var got string
 		for _, a := range m.Open {
-			told += "+" + a.ID
+			got += "+" + a.ID
 		}
 		for _, a := range m.Over {
-			told += "-" + a.ID
+			got += "-" + a.ID
 		}
-		if told != step.want {
-			t.Errorf("minute %d: %q, want %q", step.minute, told, step.want)
+		if got != step.want {
+			t.Errorf("minute %d: %q, want %q", step.minute, got, step.want)
 		}
 		if ok {
 			g.delivered(m, list, by, now)
 		}
 	}
 	if m, _, _ := other.due(listOf("a:critical:open"), by, start); len(m.Open) != 1 {
-		t.Error("who was told nothing is not told either")
+		t.Error("a receiver that was sent nothing is not sent anything")
 	}
 }
 
-// TestKeptIsOurs takes over what this instance has told, once.
+// TestKeptIsOurs takes over what this instance has sent, once.
 func TestKeptIsOurs(t *testing.T) {
-	data := exported(t, toldTo("one", "a:critical:open"))
+	data := exported(t, sentTo("one", "a:critical:open"))
 	for name, test := range map[string]struct {
 		instance string
 		data     []json.RawMessage
@@ -87,45 +87,45 @@ func TestKeptIsOurs(t *testing.T) {
 	}{
 		"ours":       {"one", []json.RawMessage{data}, 1},
 		"another's":  {"two", []json.RawMessage{data}, 0},
-		"not kept":   {"", []json.RawMessage{exported(t, toldTo("", "a:critical:open"))}, 0},
+		"not kept":   {"", []json.RawMessage{exported(t, sentTo("", "a:critical:open"))}, 0},
 		"noise":      {"one", []json.RawMessage{[]byte(`[1]`), []byte(`noise`)}, 0},
-		"twice":      {"one", []json.RawMessage{data, exported(t, toldTo("one", "b:critical:open"))}, 1},
+		"twice":      {"one", []json.RawMessage{data, exported(t, sentTo("one", "b:critical:open"))}, 1},
 		"no alert":   {"one", []json.RawMessage{[]byte(strings.Replace(string(data), `"id":"a"`, `"id":"x"`, 1))}, 0},
-		"others too": {"one", []json.RawMessage{exported(t, toldTo("two", "b:critical:open")), data}, 1},
+		"others too": {"one", []json.RawMessage{exported(t, sentTo("two", "b:critical:open")), data}, 1},
 	} {
-		told := new(Told)
-		told.Keep(test.instance)
-		g := told.group("https://a.test/secret")
+		history := new(History)
+		history.Keep(test.instance)
+		g := history.queue("https://a.test/secret")
 		for _, data := range test.data {
-			told.Import(data)
+			history.Import(data)
 		}
-		if len(g.told) != test.want || len(g.earlier) != test.want {
-			t.Errorf("%s: %d are known", name, len(g.told))
+		if len(g.sent) != test.want || len(g.earlier) != test.want {
+			t.Errorf("%s: %d are known", name, len(g.sent))
 		}
 	}
 }
 
 // TestKeptIsBounded keeps the most severe of very many long alerts.
 func TestKeptIsBounded(t *testing.T) {
-	told := toldTo("one")
+	history := sentTo("one")
 	for r := range maxReceivers {
-		g := told.group(fmt.Sprint(r))
-		for n := range maxTold {
+		g := history.queue(fmt.Sprint(r))
+		for n := range maxSent {
 			a := alert.Alert{ID: fmt.Sprintf("%d-%d", r, n), Severity: alert.Warning, Title: strings.Repeat("x", 1000)}
 			if n == 500 {
 				a.Severity = alert.Critical
 			}
-			g.told[a.ID] = a
+			g.sent[a.ID] = a
 		}
 	}
-	data := exported(t, told)
-	var k kept
-	if err := json.Unmarshal(data, &k); err != nil || len(data) > 2*maxKept || len(k.Alerts) < 100 {
+	data := exported(t, history)
+	var k stored
+	if err := json.Unmarshal(data, &k); err != nil || len(data) > 2*maxStored || len(k.Alerts) < 100 {
 		t.Fatalf("%v: %d bytes, %d alerts", err, len(data), len(k.Alerts))
 	}
 	for r := range maxReceivers {
 		if ids := k.Receivers[nameOf(fmt.Sprint(r))]; !strings.Contains(strings.Join(ids, " "), fmt.Sprintf("%d-500", r)) {
-			t.Errorf("receiver %d was told of %v", r, ids)
+			t.Errorf("receiver %d was sent %v", r, ids)
 		}
 	}
 }

@@ -20,18 +20,18 @@ func listOf(words ...string) (list alert.List) {
 	return list
 }
 
-// TestGroup follows what a receiver is told, minute by minute.
-func TestGroup(t *testing.T) {
+// TestQueue follows what a receiver is sent, minute by minute.
+func TestQueue(t *testing.T) {
 	by := terms{least: alert.Warning, wait: 2 * time.Minute, interval: 10 * time.Minute}
 	type step struct {
 		minute int
 		list   string
-		want   string // is told
+		want   string // is sent
 	}
 	for name, steps := range map[string][]step{
 		"one alert, and its end":     {{0, "a:critical:open", ""}, {2, "a:critical:open", "+a"}, {60, "a:critical:open", ""}, {61, "a:critical:over", ""}, {63, "a:critical:over", "-a"}, {90, "", ""}},
 		"its end, when it is gone":   {{0, "a:critical:open", ""}, {2, "a:critical:open", "+a"}, {30, "", ""}, {33, "", "-a"}, {90, "", ""}},
-		"over before it is told":     {{0, "a:critical:open", ""}, {1, "a:critical:over", ""}, {30, "", ""}},
+		"over before it is sent":     {{0, "a:critical:open", ""}, {1, "a:critical:over", ""}, {30, "", ""}},
 		"acknowledged before":        {{0, "a:critical:open", ""}, {1, "a:critical:acknowledged", ""}, {30, "a:critical:acknowledged", ""}, {31, "a:critical:over", ""}, {60, "a:critical:over", ""}},
 		"acknowledged later":         {{0, "a:critical:open", ""}, {2, "a:critical:open", "+a"}, {30, "a:critical:acknowledged", ""}, {60, "a:critical:over", ""}, {62, "a:critical:over", "-a"}},
 		"acknowledged, then open":    {{0, "a:critical:acknowledged", ""}, {30, "a:critical:open", ""}, {32, "a:critical:open", "+a"}},
@@ -43,7 +43,7 @@ func TestGroup(t *testing.T) {
 		"left out of a list for now": {{0, "a:warning:open", ""}, {2, "a:warning:open", "+a"}, {20, "more", ""}, {60, "more", ""}, {61, "a:warning:over more", ""}, {63, "a:warning:over more", "-a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := new(Told).group("x")
+			g := new(History).queue("x")
 			for _, s := range steps {
 				words := strings.Fields(s.list)
 				more := 0
@@ -53,15 +53,15 @@ func TestGroup(t *testing.T) {
 				list, now := listOf(words...), start.Add(time.Duration(s.minute)*time.Minute)
 				list.More = more
 				m, ok, next := g.due(list, by, now)
-				var told string
+				var got string
 				for _, a := range m.Open {
-					told += "+" + a.ID
+					got += "+" + a.ID
 				}
 				for _, a := range m.Over {
-					told += "-" + a.ID
+					got += "-" + a.ID
 				}
-				if told != s.want || ok != (s.want != "") {
-					t.Errorf("minute %d: %q, want %q", s.minute, told, s.want)
+				if got != s.want || ok != (s.want != "") {
+					t.Errorf("minute %d: %q, want %q", s.minute, got, s.want)
 				}
 				if ok {
 					g.delivered(m, list, by, now)
@@ -73,32 +73,32 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// TestGroupFails is tried again later, with what is so then.
-func TestGroupFails(t *testing.T) {
+// TestQueueFails is tried again later, with what is so then.
+func TestQueueFails(t *testing.T) {
 	by := terms{least: alert.Info, wait: time.Second, interval: time.Second}
-	g := new(Told).group("x")
+	g := new(History).queue("x")
 	list := listOf("a:info:open")
 	g.due(list, by, start)
 	now := start.Add(time.Second)
 	if _, ok, _ := g.due(list, by, now); !ok {
-		t.Fatal("nothing is told")
+		t.Fatal("nothing is sent")
 	}
 	g.failed(now)
 	if _, ok, next := g.due(list, by, now); ok || !next.Equal(now.Add(pause)) {
-		t.Errorf("told %t, next %v", ok, next)
+		t.Errorf("sent %t, next %v", ok, next)
 	}
 	if m, ok, _ := g.due(listOf("b:info:open"), by, now.Add(pause)); ok {
-		t.Errorf("a new one waits for others, but %+v is told", m)
+		t.Errorf("a new one waits for others, but %+v is sent", m)
 	}
 	if m, ok, _ := g.due(listOf("b:info:open"), by, now.Add(2*pause)); !ok || m.Open[0].ID != "b" {
 		t.Errorf("%+v", m)
 	}
 }
 
-// TestGroupIsBounded tells of so many and counts the rest.
-func TestGroupIsBounded(t *testing.T) {
+// TestQueueIsBounded tells of so many and counts the rest.
+func TestQueueIsBounded(t *testing.T) {
 	by := terms{least: alert.Info}
-	g := new(Told).group("x")
+	g := new(History).queue("x")
 	var words []string
 	for i := range 50 {
 		words = append(words, fmt.Sprintf("%d:info:open", i))
@@ -106,24 +106,24 @@ func TestGroupIsBounded(t *testing.T) {
 	list := listOf(words...)
 	m, ok, _ := g.due(list, by, start)
 	if !ok || len(m.Open) != maxMessage || m.More != 30 {
-		t.Fatalf("%d are told and %d more", len(m.Open), m.More)
+		t.Fatalf("%d are sent and %d more", len(m.Open), m.More)
 	}
 	g.delivered(m, list, by, start)
 	if _, ok, _ := g.due(list, by, start.Add(time.Hour)); ok {
-		t.Error("the rest is told later, although the receiver knows of it")
+		t.Error("the rest is sent later, although the receiver knows of it")
 	}
 	if m, _, _ := g.due(alert.List{}, by, start.Add(time.Hour)); len(m.Over) != maxMessage || m.More != 30 {
-		t.Errorf("%d ends are told and %d more", len(m.Over), m.More)
+		t.Errorf("%d ends are sent and %d more", len(m.Over), m.More)
 	}
 }
 
-// TestGroupIsNeverFull of what was told before: whoever makes ever other alerts, of which
-// lists leave out most, keeps no new one from being told.
-func TestGroupIsNeverFull(t *testing.T) {
+// TestQueueIsNeverFull of alerts that were sent: a source of ever new alerts, of which
+// lists leave out most, does not keep a new one from being sent.
+func TestQueueIsNeverFull(t *testing.T) {
 	by := terms{least: alert.Warning}
-	g := new(Told).group("x")
+	g := new(History).queue("x")
 	now := start
-	for i := range 2 * maxTold / 100 {
+	for i := range 2 * maxSent / 100 {
 		var words []string
 		for j := range 100 {
 			words = append(words, fmt.Sprintf("%d-%d:warning:open", i, j))
@@ -138,9 +138,9 @@ func TestGroupIsNeverFull(t *testing.T) {
 	list := listOf("new:critical:open")
 	list.More = 1
 	if m, ok, _ := g.due(list, by, now.Add(time.Hour)); !ok || len(m.Open) != 1 || m.Open[0].ID != "new" {
-		t.Errorf("told %t: %+v", ok, m.Open)
+		t.Errorf("sent %t: %+v", ok, m.Open)
 	}
-	if len(g.told) > maxTold {
-		t.Errorf("%d are remembered", len(g.told))
+	if len(g.sent) > maxSent {
+		t.Errorf("%d are remembered", len(g.sent))
 	}
 }

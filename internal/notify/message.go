@@ -1,0 +1,70 @@
+package notify
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/alert"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+)
+
+// Message is what a receiver gets at once. A webhook gets it as JSON.
+type Message struct {
+	Version int       `json:"version"` // 1
+	Server  string    `json:"server"`  // the name of the host
+	Sent    time.Time `json:"sent"`    // the time of this attempt
+	// Test is true for a message that only tests whether the receiver gets it.
+	Test bool `json:"test,omitempty"`
+	// Open are alerts that began, Over the alerts that were sent before and have ended.
+	// The most severe come first, and there are at most 20 in all.
+	Open []alert.Alert `json:"open"`
+	Over []alert.Alert `json:"over"`
+	More int           `json:"more,omitempty"` // number of alerts that are left out
+}
+
+// text returns the message as plain text of at most this many bytes.
+func (m Message) text(most int) string {
+	var paragraphs []string
+	if m.Test {
+		paragraphs = append(paragraphs, "This is a test. Alerts of Robots Guard will arrive here.")
+	}
+	for _, a := range m.Open {
+		s := fmt.Sprintf("%s: %s\n%s\n%s", a.Severity, inert(a.Title), inert(a.Detail), inert(a.Do))
+		for line := range strings.Lines(a.Copy) {
+			s += "\n" + mentions.Replace(text.Printable(strings.TrimSuffix(line, "\n")))
+		}
+		paragraphs = append(paragraphs, s)
+	}
+	for _, a := range m.Over {
+		paragraphs = append(paragraphs, "over: "+inert(a.Title))
+	}
+	if m.More > 0 {
+		paragraphs = append(paragraphs, fmt.Sprintf("and %d more", m.More))
+	}
+	paragraphs = append(paragraphs, "(Robots Guard on "+inert(m.Server)+")")
+	whole := paragraphs[0]
+	if len(whole) > most {
+		return text.Cut(whole, most)
+	}
+	for _, p := range paragraphs[1:] {
+		if len(whole)+len("\n\n")+len(p)+len(cutMark) > most {
+			return text.Cut(whole+cutMark, most)
+		}
+		whole += "\n\n" + p
+	}
+	return whole
+}
+
+// cutMark stands at the end of a text from which paragraphs are left out.
+const cutMark = "\n\n…"
+
+// A client chooses parts of a text, such as paths. A space of no width keeps services from
+// reading a mention or a link in them.
+var (
+	mentions = strings.NewReplacer("@", "@\u200b", "<", "<\u200b")
+	links    = strings.NewReplacer("://", ":\u200b//", "](", "]\u200b(")
+)
+
+// inert returns a text in which no service reads a mention or a link.
+func inert(s string) string { return links.Replace(mentions.Replace(text.Printable(s))) }

@@ -1,0 +1,186 @@
+package notify
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/nicholas-fedor/shoutrrr/pkg/router"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+)
+
+// examples are URLs of services, for errors and docs.
+var examples = map[string]string{
+	"slack":      "slack://hook:T00000000-B00000000-000000000000000000000000@webhook",
+	"discord":    "discord://<token>@<id>",
+	"mattermost": "mattermost://chat.example.com/<token>",
+	"ntfy":       "ntfy://<user>:<password>@ntfy.example.com/<topic>",
+	"telegram":   "telegram://<token>@telegram?chats=<chat>",
+	"gotify":     "gotify://gotify.example.com/<token>",
+	"smtp":       "smtp://<user>:<password>@mail.example.com:587/?from=guard@example.com&to=me@example.com",
+}
+
+const (
+	manual         = "https://shoutrrr.nickfedor.com/services/overview/"
+	serviceTimeout = 30 * time.Second
+	maxServiceErr  = 300 // bytes of an error
+	// Most services accept 2000 characters, Pushover 1024.
+	maxText     = 1900
+	maxPushover = 1000
+)
+
+// service sends messages as text through shoutrrr.
+type service struct {
+	written *url.URL // by the owner, for secretsIn
+	url     string   // with a title
+	// busy has one value while an attempt runs. shoutrrr cannot be interrupted, so an
+	// attempt may outlive its time limit.
+	busy chan struct{}
+}
+
+func newService(u *url.URL) (d destination, err error) {
+	name, _, _ := strings.Cut(strings.ToLower(u.Scheme), "+")
+	var routes router.ServiceRouter
+	switch known := routes.ListServices(); {
+	case name == "generic" || name == "logger":
+		return d, fmt.Errorf("%s:// is not for alerts; write the http or https URL of a webhook, or the URL of a service such as %s", name, examples["slack"])
+	case !slices.Contains(known, name):
+		slices.Sort(known)
+		return d, fmt.Errorf("no service %.20q is known; known are %s", name, strings.Join(slices.DeleteFunc(known, func(s string) bool { return s == "generic" || s == "logger" }), ", "))
+	}
+	s := &service{u, withTitle(u), make(chan struct{}, 1)}
+	if _, err := routes.Locate(s.url); err != nil {
+		example := ""
+		if e := examples[name]; e != "" {
+			example = " write " + e + ", and"
+		}
+		return d, fmt.Errorf("the URL is no %s:// URL of shoutrrr;%s see %s", name, example, manual)
+	}
+	return destination{name: name, url: u, sender: s}, nil
+}
+
+// withTitle returns the URL of a service with a title, if the service has titles and the
+// URL has none.
+func withTitle(u *url.URL) string {
+	query := u.Query()
+	if query.Has("title") || query.Has("subject") {
+		return u.String()
+	}
+	server, _ := os.Hostname()
+	query.Set("title", "Robots Guard on "+server)
+	titled := *u
+	titled.RawQuery = query.Encode()
+	if _, err := new(router.ServiceRouter).Locate(titled.String()); err != nil {
+		return u.String()
+	}
+	return titled.String()
+}
+
+// send implements sender. Each attempt has a service of its own, because services keep
+// state.
+func (s *service) send(ctx context.Context, m Message) (retryAfter time.Duration, err error) {
+	select {
+	case s.busy <- struct{}{}:
+	default:
+		return 0, errors.New("the attempt before has not ended")
+	}
+	to, err := new(router.ServiceRouter).Locate(s.url)
+	if err != nil {
+		<-s.busy
+		return never, s.withoutSecrets(err)
+	}
+	most := maxText
+	if to.GetID() == "pushover" {
+		most = maxPushover
+	}
+	result := make(chan error, 1)
+	go func() {
+		defer func() { <-s.busy }()
+		// The Zulip service of shoutrrr 0.13.2 panics if its host cannot be reached.
+		defer func() {
+			if p := recover(); p != nil {
+				result <- fmt.Errorf("the service failed: %v", p)
+			}
+		}()
+		if err := reachable(ctx, to.GetID()); err != nil {
+			result <- err
+			return
+		}
+		result <- to.Send(m.text(most), nil)
+	}()
+	select {
+	case err := <-result:
+		if err != nil {
+			return 0, s.withoutSecrets(err)
+		}
+		return 0, nil
+	case <-time.After(serviceTimeout):
+		return 0, fmt.Errorf("the service did not answer within %s", serviceTimeout)
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+}
+
+// reachable requests the API of Telegram. The Telegram service of shoutrrr 0.13.2 returns no
+// error if it cannot connect, and the alert would count as sent. Other services return it.
+func reachable(ctx context.Context, name string) error {
+	if name != "telegram" {
+		return nil
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodHead, "https://api.telegram.org/", nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	return response.Body.Close()
+}
+
+// withoutSecrets returns an error without the parts of the URL. Services repeat the URL
+// that they request, which has the token in another form.
+func (s *service) withoutSecrets(err error) error {
+	said := withoutURL(err).Error()
+	for _, secret := range secretsIn(s.written) {
+		said = strings.ReplaceAll(said, secret, "…")
+	}
+	return errors.New(text.Cut(text.Printable(said), maxServiceErr))
+}
+
+// minSecret is the length in bytes from which a part of a URL is taken for a secret.
+const minSecret = 4
+
+// secretsIn returns the parts of a URL that may be secrets, the longest first: all of
+// user, password, host, path and values, and the words in them.
+func secretsIn(u *url.URL) []string {
+	password, _ := u.User.Password()
+	parts := append([]string{u.User.Username(), password, u.Host}, strings.Split(u.Path, "/")...)
+	for _, values := range u.Query() {
+		parts = append(parts, values...)
+	}
+	all := make(map[string]bool)
+	for _, part := range parts {
+		words := strings.FieldsFunc(part, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+		for _, secret := range append(words, part) {
+			for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret)} {
+				if len(form) >= minSecret {
+					all[form] = true
+				}
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Keys(all), func(x, y string) int {
+		return cmp.Or(cmp.Compare(len(y), len(x)), cmp.Compare(x, y))
+	})
+}

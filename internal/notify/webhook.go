@@ -1,0 +1,122 @@
+package notify
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/retryafter"
+)
+
+const (
+	webhookTimeout = 10 * time.Second
+	maxAnswer      = 4 << 10 // bytes that are read of an answer
+)
+
+// The headers of a signed message, see [Sign].
+const (
+	TimestampHeader = "X-Robots-Guard-Timestamp"
+	SignatureHeader = "X-Robots-Guard-Signature"
+)
+
+// Sign returns the signature of a body that is sent at a time, in Unix seconds: "v1="
+// and the HMAC-SHA256 of the time, a dot and the body, in hexadecimal. A receiver
+// compares it in constant time, and refuses messages that are older than some minutes.
+func Sign(secret string, timestamp int64, body []byte) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	fmt.Fprintf(mac, "%d.%s", timestamp, body)
+	return "v1=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// webhook sends messages as JSON by POST, signed if there is a secret.
+type webhook struct {
+	url    *url.URL
+	secret string
+	client *http.Client
+}
+
+// servicesByHost are hosts whose webhooks do not accept our JSON, and the service of
+// shoutrrr for each.
+var servicesByHost = map[string]string{
+	"hooks.slack.com": "slack", "discord.com": "discord", "discordapp.com": "discord",
+	"ntfy.sh": "ntfy", "api.telegram.org": "telegram",
+}
+
+func newWebhook(u *url.URL, secret string) (d destination, err error) {
+	switch service := servicesByHost[strings.ToLower(u.Hostname())]; {
+	case u.Hostname() == "":
+		return d, errors.New("the URL has no host; write one such as https://hooks.example.com/alerts")
+	case u.User != nil || u.Fragment != "":
+		return d, errors.New("credentials and fragments in an http or https URL are not sent; remove them, and sign messages with the option secret")
+	case service != "":
+		return d, fmt.Errorf("%s does not understand the JSON of a webhook; write the URL of the service %s: %s", u.Hostname(), service, examples[service])
+	}
+	client := &http.Client{
+		Timeout: webhookTimeout,
+		// A redirect must not carry a signed message to another receiver.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return destination{name: u.Scheme + "://" + u.Host, url: u, sender: &webhook{u, secret, client}}, nil
+}
+
+// send implements sender.
+func (w *webhook) send(ctx context.Context, m Message) (retryAfter time.Duration, err error) {
+	body, err := encode(m)
+	if err != nil {
+		return never, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url.String(), bytes.NewReader(body))
+	if err != nil {
+		return never, withoutURL(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "robots-guard")
+	if w.secret != "" {
+		now := m.Sent.Unix()
+		request.Header.Set(TimestampHeader, strconv.FormatInt(now, 10))
+		request.Header.Set(SignatureHeader, Sign(w.secret, now, body))
+	}
+	response, err := w.client.Do(request)
+	if err != nil {
+		return 0, withoutURL(err)
+	}
+	defer response.Body.Close()
+	_, _ = io.CopyN(io.Discard, response.Body, maxAnswer) // so that the connection can be used again
+	switch status := response.StatusCode; {
+	case status >= 200 && status < 300:
+		return 0, nil
+	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status >= 500:
+		return retryafter.Of(response.Header, m.Sent), fmt.Errorf("the receiver answers status %d", status)
+	case status >= 300 && status < 400:
+		return never, fmt.Errorf("the receiver answers status %d, and redirects are not followed; write the URL that it leads to", status)
+	default:
+		return never, fmt.Errorf("the receiver answers status %d; check the URL", status)
+	}
+}
+
+func encode(value any) ([]byte, error) {
+	var body bytes.Buffer
+	enc := json.NewEncoder(&body)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(value)
+	return body.Bytes(), err
+}
+
+// withoutURL returns an error without the URL, which may be a secret.
+func withoutURL(err error) error {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		return wrapped.Err
+	}
+	return err
+}
