@@ -22,9 +22,9 @@ import (
 type presences struct {
 	mu       sync.Mutex
 	sites    cowmap.Large[string, *presence] // by label
-	registry *uaident.Current                  // of the last of them; nil before there was one
-	named    func(label string) bool           // whether the configuration names a host; nil while none says so
-	modes    map[string]string                 // see [ConfiguredSites]
+	registry *uaident.Current                // of the last of them; nil before there was one
+	named    func(label string) bool         // whether the configuration names a host; nil while none says so
+	modes    map[string]string               // see [ConfiguredSites]
 }
 
 type presence struct {
