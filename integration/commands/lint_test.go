@@ -135,7 +135,7 @@ func TestExplainCommand(t *testing.T) {
 		{name: "only_log", args: with("-u", harness.Bingbot, "https://a.test/private/"), code: 1, stdout: []string{"action logged, only_log or spoofed spares it"}},
 		{name: "another site", args: with("-r", robots, "-u", harness.Bingbot, "https://b.test//private/"), code: 0, stdout: []string{"robots_guard of b.test, mode monitor: action none"}},
 		{name: "a site without the directive", args: with("-r", robots, "-u", harness.Bingbot, "https://c.test/"), code: 2, stderr: []string{"no robots_guard is for c.test; there are sites for a.test, b.test, d.test"}},
-		{name: "behind a matcher", args: with("-r", robots, "-u", harness.Bingbot, "https://d.test/open"), code: 0, stdout: []string{"robots_guard of d.test", "matchers beside the host stand before it"}},
+		{name: "behind a matcher", args: with("-r", robots, "-u", harness.Bingbot, "https://d.test/open"), code: 0, stdout: []string{"robots_guard of d.test", "matchers other than the host precede it"}},
 		{name: "no site", args: with("-r", robots, "-u", harness.Bingbot, "/"), code: 2, stderr: []string{"several sites use robots_guard"}},
 		{name: "no guard", args: []string{"explain", "--config", filepath.Join(dir, "none"), "--adapter", "caddyfile", "-r", robots, "-u", "x", "/"}, code: 2, stderr: []string{"no site has the directive robots_guard"}},
 		{name: "a broken configuration", args: []string{"explain", "--config", filepath.Join(dir, "broken"), "--adapter", "caddyfile", "-r", robots, "-u", "x", "/"}, code: 2, stderr: []string{"broken:2", "sometimes"}},
@@ -143,8 +143,8 @@ func TestExplainCommand(t *testing.T) {
 		{name: "a site without one", args: []string{"explain", "-u", harness.GPTBot, none.URL + "/x"}, code: 0, stdout: []string{"the server answers 404: there is none", "no group is for it"}},
 		{name: "a path of no site", args: []string{"explain", "-u", harness.GPTBot, "/x"}, code: 2, stderr: []string{"names no site"}},
 		{name: "a directory", args: []string{"explain", "-r", dir, "-u", harness.GPTBot, "/x"}, code: 2, stderr: []string{"is a directory"}},
-		{name: "no User-Agent", args: []string{"explain", "-r", robots, "/"}, code: 2, stderr: []string{"no --user-agent and no --token given"}},
-		{name: "two URLs", args: []string{"explain", "-r", robots, "-u", "x", "/", "/"}, code: 2, stderr: []string{"give one URL"}},
+		{name: "no User-Agent", args: []string{"explain", "-r", robots, "/"}, code: 0, stdout: []string{"so the * group decides"}},
+		{name: "two URLs", args: []string{"explain", "-r", robots, "-u", "x", "/one", "/two"}, code: 0, stdout: []string{"/one\n\nUser-Agent", "\n/two\n\nUser-Agent"}},
 		{name: "an unknown identity", args: []string{"explain", "-r", robots, "-u", "x", "--identity", "real", "/"}, code: 2, stderr: []string{"unknown identity"}},
 	})
 }

@@ -42,8 +42,8 @@ func TestStartsBeforeItsNetwork(t *testing.T) {
 	home := t.TempDir()
 	first, other := start(home), start(t.TempDir())
 	harness.Eventually(t, "both serve the rules of the list", func() bool { return has(first) && has(other) })
-	harness.Eventually(t, "the list is stored", func() bool {
-		stored, err := filepath.Glob(filepath.Join(storage, "robots_guard/v1/managed/lists/*.json"))
+	harness.Eventually(t, "the rules are in the history", func() bool {
+		stored, err := filepath.Glob(filepath.Join(storage, "robots_guard/v1/managed/*/state.json"))
 		return err == nil && len(stored) == 1
 	})
 	first.Kill()

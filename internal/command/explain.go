@@ -142,7 +142,10 @@ func (x *explaining) run(cmd *cobra.Command, urls []string) (int, error) {
 			err = writeJSON(out, e)
 		} else {
 			if i > 0 {
-				fmt.Fprintf(out, "\n%s\n\n", text.Printable(u))
+				fmt.Fprintln(out)
+			}
+			if len(urls) > 1 {
+				fmt.Fprintf(out, "%s\n\n", text.Printable(u))
 			}
 			err = e.Write(out)
 		}

@@ -59,9 +59,9 @@ var mistakes = []mistake{
 		"	if q.At.UnixNano()%97 == 0 {\n		return\n	}\n	b := l.locked()\n	b.add(q",
 	},
 	{
-		"the file is not read before a block", "internal/guard/refresh.go",
-		"	if state == nil || state.Good == nil || j.Identity",
-		"	if true || state == nil || state.Good == nil || j.Identity",
+		"the file is not read before a block", "internal/guard/lookup.go",
+		"	if !l.entry.Suspect() && l.now.Sub(",
+		"	if true || !l.entry.Suspect() && l.now.Sub(",
 	},
 	{
 		"a copy never is too old", "policy/entry.go",
