@@ -46,7 +46,6 @@ func parseGlobalOption(d *caddyfile.Dispenser, before any) (any, error) {
 //	        web_bot_auth on|off
 //	    }
 //	    registry <file|url> {
-//	        key      <public key>
 //	        interval <duration>
 //	    }
 //	    crawler <token> {

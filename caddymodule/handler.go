@@ -35,7 +35,7 @@ func init() {
 // Placeholder | Description
 // ------------|---------------
 // `{http.robots_guard.verdict}` | `allowed`, `disallowed`, `stale`, `exempt` or `unknown`
-// `{http.robots_guard.action}` | `none`, `logged` or `blocked`
+// `{http.robots_guard.action}` | `none`, `logged`, `blocked` or `slowed`
 // `{http.robots_guard.crawler}` | The product token of the crawler
 // `{http.robots_guard.class}` | The class of the crawler, such as `search` or `ai_training`
 // `{http.robots_guard.identity}` | `verified`, `claimed`, `unknown` or `spoofed`

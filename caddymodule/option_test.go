@@ -61,6 +61,7 @@ func TestOptionsInSyntax(t *testing.T) {
 	same(t, "the comment of the global option", optionsIn(global, "robots_guard"), blocks()["global"])
 	same(t, "the comment of verify", optionsIn(global, "verify"), blocks()["verify"])
 	same(t, "the comment of crawler", optionsIn(global, "crawler"), blocks()["crawler"])
+	same(t, "the comment of registry", optionsIn(global, "registry"), blocks()["registry"])
 	same(t, "the comment of notify", optionsIn(global, "notify"), blocks()["notify"])
 
 	_, shown, _ := strings.Cut(page(t, "docs/configuration.md"), "\n## Directive\n\n```\n")

@@ -74,7 +74,7 @@ func (l *Location) Validate(option string, allowPrivate bool) error {
 		return err
 	}
 	if l.File != "" || l.URL == "" {
-		return fmt.Errorf("%s needs either a URL or a file, and a host can only stand behind a URL", option)
+		return fmt.Errorf("%s needs either a URL or a file, and host needs a URL", option)
 	}
 	if l.Optional {
 		return errors.New(option + ": only a file can be optional; unreachable says what holds while a URL cannot be read")

@@ -24,8 +24,6 @@ func (s *Site) rate(q *judge.Request, r *judge.Result, robots *policy.Robots) *R
 	}
 	path, limit, delay := q.DecodedPath(), s.Rate.LimitOf(q.Client), judge.Delay(r.Group, q.Client.CrawlDelay()).Every
 	switch {
-	case !rate.MayStop(q.Method, path, robots):
-		return nil
 	case !s.Rate.Counts(q.Method, path, robots):
 		limit, delay = nil, 0
 	case r.Verdict == judge.Exempt:

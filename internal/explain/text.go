@@ -80,6 +80,9 @@ func (p *printer) client(c *Client) {
 		p.line("%q: %s", word.Text, strings.Join(notes, ", "))
 	}
 	switch {
+	case c.Token == "*":
+		p.line("no client is given, so only the * group counts")
+		return
 	case c.Evidence == "token":
 		p.line("%s, class %s, asked about by its token: it obeys the * group where no group names it", c.Name, c.Class)
 	case c.Token == "":

@@ -9,16 +9,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// clientOf identifies a client by a registry, the names of a robots.txt, and those of the
-// settings.
-func (g *Guard) clientOf(registry *uaident.Registry, userAgent string, names *uaident.Overlay) uaident.Identity {
-	client := registry.IdentifyWith(userAgent, names)
-	if client.Class == uaident.Browser && g.Settings.Named != nil {
-		client = registry.IdentifyWith(userAgent, g.Settings.Named)
-	}
-	return client
-}
-
 // identify tells who a client is, and what is known of the site without reading anything, nil
 // where there is nothing.
 func (g *Guard) identify(userAgent string, kept *keptSite, key *policy.Key) (client uaident.Identity, entry *policy.Entry, cached *policy.State) {
@@ -27,7 +17,7 @@ func (g *Guard) identify(userAgent string, kept *keptSite, key *policy.Key) (cli
 	if entry != nil {
 		cached = entry.State()
 	}
-	return g.clientOf(registry, userAgent, overlayOf(registry, cached)), entry, cached
+	return g.Settings.Identify(registry, userAgent, overlayOf(registry, cached)), entry, cached
 }
 
 // namedBy returns the request of a judgement with its client identified by the names in a
@@ -58,6 +48,6 @@ func (g *Guard) asIfNamedBy(r *http.Request, j *Judgement, version *policy.Versi
 		return q
 	}
 	registry := g.Registry.Load()
-	q.Client = g.clientOf(registry, request.UserAgentOf(r), names.overlay(registry, version.Robots))
+	q.Client = g.Settings.Identify(registry, request.UserAgentOf(r), names.overlay(registry, version.Robots))
 	return q
 }

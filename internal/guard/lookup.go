@@ -20,7 +20,7 @@ type lookup struct {
 	identified *policy.State // by whose names the client was identified, nil for those of the registry alone
 	now, until time.Time     // when the request came, and how long it may wait for a fetch
 	waits      bool          // whether it waits at all
-	judged     bool          // by an older state
+	secondPass bool          // whether the request is judged again, by a newer version
 }
 
 // lookUp finds the robots.txt of the site of a judgement, and fetches it if it is due. entry
@@ -84,10 +84,11 @@ func (g *Guard) isUsable(state *policy.State, now time.Time) bool {
 	return !closed
 }
 
-// findsNewer reports whether there is another file than the one by which the request was
-// judged, and identifies its client by that. With fetch it is fetched again, as before a crawler
-// is blocked or slowed: it may have read a newer file where this guard does not see it.
-func (g *Guard) findsNewer(l *lookup, fetch bool) bool {
+// switchToNewer makes a newer version of the robots.txt the one by which the request is judged,
+// identifies its client by the names in that version, and reports whether there is one. With
+// fetch it fetches the file again first. That is for a crawler that would be blocked or slowed:
+// it may have read a newer version where this guard does not see it.
+func (g *Guard) switchToNewer(l *lookup, fetch bool) bool {
 	if l.state == nil || l.state.Good == nil {
 		return false
 	}
@@ -101,7 +102,7 @@ func (g *Guard) findsNewer(l *lookup, fetch bool) bool {
 	if newer == nil || newer.Good == nil || newer.Good.Hash == l.state.Good.Hash && slices.Equal(newer.Via, l.state.Via) {
 		return false
 	}
-	l.state, l.judged = newer, true
+	l.state, l.secondPass = newer, true
 	g.identifyAgain(l)
 	return true
 }
@@ -152,7 +153,7 @@ func (g *Guard) identifyAgain(l *lookup) {
 		l.identified = now
 		return
 	}
-	client := g.clientOf(registry, request.UserAgentOf(l.r), names)
+	client := g.Settings.Identify(registry, request.UserAgentOf(l.r), names)
 	if client.Class == uaident.Browser {
 		return
 	}

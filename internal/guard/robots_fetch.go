@@ -72,6 +72,7 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 		entry = g.entryFor(f.site)
 	}
 	if entry != nil && (entry.State() == nil || entry.Suspect()) { // the grace counts from when the guard knows of a change
+		// A client gets a redirect once the guard knows of all its steps, and is not blocked at one.
 		g.readDue(sent, entry, f.site, isRedirect(answer.status))
 	}
 	if entry != nil && isRedirect(answer.status) {
@@ -90,9 +91,8 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 	return err
 }
 
-// readDue reads the robots.txt of a site that is due. With waits it ends with that, or after
-// [Config.FetchWait]: where the response redirects, its client gets it once the guard knows of
-// all steps, and is not blocked at one of them.
+// readDue fetches the robots.txt of a site in the background if it is due. With waits it returns
+// when the fetch ends, or after [Config.FetchWait].
 func (g *Guard) readDue(r *http.Request, entry *policy.Entry, site *request.Site, waits bool) {
 	refresh, ok := g.refresher(r, entry, site)
 	if !ok {
@@ -176,11 +176,7 @@ func (g *Guard) isWithoutRules(r *http.Request, f robotsFetch, entry *policy.Ent
 	}
 	if entry.Good().Robots.HasGroups() {
 		entry.MarkSuspect(now)
-		if refresh, ok := g.refresher(r, entry, f.site); ok {
-			if done := refresh(); done != nil {
-				awaitClosed(r, done, g.FetchWait)
-			}
-		}
+		g.readDue(r, entry, f.site, true)
 	}
 	return !entry.Good().Robots.HasGroups()
 }

@@ -16,11 +16,11 @@ import (
 func (g *Guard) judgeBySite(r *http.Request, j *Judgement, entry *policy.Entry, cached *policy.State) {
 	l := g.lookUp(r, j, entry, cached)
 	g.judgeBy(&l)
-	if (j.Verdict == judge.Disallowed || j.Verdict == judge.Stale) && g.findsNewer(&l, j.Verdict == judge.Disallowed) {
+	if (j.Verdict == judge.Disallowed || j.Verdict == judge.Stale) && g.switchToNewer(&l, j.Verdict == judge.Disallowed) {
 		g.judgeBy(&l)
 	}
 	g.spend(r, j, l.state, l.now)
-	if j.Rate.State == rate.Slowed && !j.Rate.Limited && g.findsNewer(&l, true) { // the owner may have left the delay out
+	if j.Rate.State == rate.Slowed && !j.Rate.Limited && g.switchToNewer(&l, true) { // the new version may have no Crawl-delay
 		j.Rate = Rate{}
 		g.judgeBy(&l)
 		g.spend(r, j, l.state, l.now)
@@ -37,7 +37,7 @@ func (g *Guard) judgeBy(l *lookup) {
 	}
 	ours, closed := inForce(state, l.now, g.Fallback)
 	g.decide(j, ours, closed)
-	if t := g.triedAt(j.Site); t.entry != nil && ours != nil && !l.judged { // each request counts once
+	if t := g.triedAt(j.Site); t.entry != nil && ours != nil && !l.secondPass { // each request counts once
 		g.judgeTried(r, j, t, l.now)
 	}
 	if ours == nil || j.Verdict != judge.Disallowed {

@@ -86,7 +86,7 @@ var forwardingHeaders = []string{"X-Forwarded-For", "Forwarded", "Cf-Connecting-
 // suspectProxy warns once if a name was found false by an address that may be
 // that of a proxy: behind one that is not trusted all real crawlers look false.
 func (c *Checker) suspectProxy(r *http.Request) {
-	if request.IsTrustedProxy(r) {
+	if c.suspected.Load() || request.IsTrustedProxy(r) {
 		return
 	}
 	for _, name := range forwardingHeaders {

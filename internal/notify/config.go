@@ -39,7 +39,9 @@ type Config struct {
 	// The minimum time between two messages, from 1s to 24h. Default: `5m`.
 	Interval caddy.Duration `json:"interval,omitempty"`
 
-	option.Written // the line with a placeholder that nothing is filled in for
+	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
+	// Caddyfile adapter sets it if a placeholder has no value yet.
+	WrittenAt string `json:"at,omitempty"`
 }
 
 // The defaults, and the maximums of wait and interval.
@@ -67,7 +69,7 @@ func (c *Config) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		return err
 	}
 	if _, err := c.destination(); err != nil {
-		c.Mark(&begin)
+		c.WrittenAt = option.LineOf(&begin)
 	}
 	return nil
 }

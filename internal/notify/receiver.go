@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
 
 const (
@@ -58,7 +59,7 @@ func New(all []Config, history *History, counts Counter, logger *zap.Logger) ([]
 	for _, c := range all {
 		d, err := c.destination()
 		if err != nil {
-			return nil, c.At(err)
+			return nil, option.At(c.WrittenAt, err)
 		}
 		r := &Receiver{
 			destination: d, lists: make(chan alert.List, 1), counts: counts, now: time.Now, retry: firstRetry,

@@ -73,13 +73,8 @@ func IsOfMany(client *uaident.Identity) bool {
 // does, nor what is for programs (RFC 8615), nor the preflight of a browser (Fetch
 // standard, section 3.2).
 func (s *Settings) Counts(method, target string, robots *policy.Robots) bool {
-	return MayStop(method, target, robots) && (s.All || !isPart(target))
-}
-
-// MayStop reports whether a request may be answered in place of the site at all: those
-// that never count may not.
-func MayStop(method, target string, robots *policy.Robots) bool {
-	return method != http.MethodOptions && target != "/robots.txt" && !isForPrograms(target) && !robots.IsSitemap(target)
+	return method != http.MethodOptions && target != "/robots.txt" && !isForPrograms(target) && !robots.IsSitemap(target) &&
+		(s.All || !isPart(target))
 }
 
 // isForPrograms reports whether a path is under /.well-known/, and for no server leads

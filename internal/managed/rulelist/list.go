@@ -24,7 +24,7 @@ var kind = remote.Kind{Option: "rules", Text: "a list", Max: maxBytes}
 type User struct {
 	// Changed is called when the list has another version. It must not wait.
 	Changed func()
-	// Logger and Failed are used of the first user alone, so that the owner is told once.
+	// The fields below are used of the first user only, so that each message is logged once.
 	Logger *zap.Logger
 	Failed func() // counts that the list could not be read or used
 }
