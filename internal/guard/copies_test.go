@@ -340,6 +340,33 @@ func TestServedByARedirect(t *testing.T) {
 	})
 }
 
+// TestNoFileByError answers 404 by an error, for which an error route could serve a file. The
+// guard fetches the file itself: there is none for a quarter of an hour, so the client that was
+// answered 404 may use that for a day.
+func TestNoFileByError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFairSite(t, strict)
+		s.asks("bingbot/2.0")
+		time.Sleep(25 * time.Hour)
+		s.answer = policy.Answer{Status: http.StatusNotFound}
+		r := s.request("bingbot/2.0", "/robots.txt")
+		r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server).Errors = &caddyhttp.HTTPErrorConfig{Routes: caddyhttp.RouteList{{}}}
+		missing := caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error {
+			return caddyhttp.Error(http.StatusNotFound, nil)
+		})
+		if err := s.g.Serve(httptest.NewRecorder(), r, missing); err == nil {
+			t.Fatal("no error")
+		}
+		time.Sleep(15 * time.Minute)
+		s.answer = policy.Answer{Status: http.StatusOK, Body: []byte(strict)}
+		s.g.shared.Cache.Get(s.g.siteOf(r).Key).MakeDue()
+		s.asks("bingbot/2.0")
+		time.Sleep(12 * time.Hour)
+		s.wants("answered 404", "bingbot/2.0", judge.Stale)
+		s.wants("not answered 404", "CCBot/2.0", judge.Disallowed)
+	})
+}
+
 // TestEndGrace ends the wait after a change for one site by hand.
 func TestEndGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -98,6 +99,22 @@ func TestATextIsTried(t *testing.T) {
 			t.Errorf("%s: got %+v\nwant %+v", token, got, want)
 		}
 	}
+}
+
+// TestTrialCountsOnce judges a request twice, because the file was edited: the trial counts it
+// once.
+func TestTrialCountsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := tryingGuard(t, options{Enforce: true, FetchWait: 10 * time.Second}, serving(triedText))
+		g.Source = serving("User-agent: *\nDisallow: /other/\n")
+		time.Sleep(2 * time.Minute) // from then on the file is fetched again before a block
+		if j := g.Judge(requestBy("bingbot/2.0", "/private/b")); j.Verdict != judge.Allowed {
+			t.Fatalf("%s, want that the edited file counts", j.Verdict)
+		}
+		if n := onlyTrial(t, g).Differences.Requests; n != 1 {
+			t.Errorf("the trial counts %d requests, want 1", n)
+		}
+	})
 }
 
 // TestATrialChangesNothing compares what becomes of requests with what does without
