@@ -37,6 +37,9 @@ func (w *world) lies(dice *rand.Rand, i *instance, s *site, reads bool) {
 	// fails now, nobody knows the text.
 	end, failed := s.answeredUntil()
 	known := saw != nil && saw.text == text && !saw.last.Before(s.settled) && end.Sub(saw.first) > long && end.Sub(s.settled) > long && s.mode.hasOneText() && !s.way.isLong() && !failed
+	if len(s.way.hops) > 0 && !s.mode.isAnswered() {
+		known = false // nobody knows what a client gets where it is redirected to
+	}
 	old := saw != nil && s.mode == same && time.Since(s.changed) > time.Hour && time.Since(saw.last) > policy.MaxAge && len(w.instances) == 1
 	w.mu.Unlock()
 	switch {
