@@ -37,8 +37,8 @@ func (w *world) lies(dice *rand.Rand, i *instance, s *site, reads bool) {
 	// fails now, nobody knows the text.
 	end, failed := s.answeredUntil()
 	known := saw != nil && saw.text == text && !saw.last.Before(s.settled) && end.Sub(saw.first) > long && end.Sub(s.settled) > long && s.mode.hasOneText() && !s.way.isLong() && !failed
-	if len(s.way.hops) > 0 && !s.mode.isAnswered() {
-		known = false // nobody knows what a client gets where it is redirected to
+	if led, ok := s.led[token+"/1.0"]; ok && !led.Before(end) {
+		known = false // the file failed when this crawler was redirected: it may have got other rules
 	}
 	old := saw != nil && s.mode == same && time.Since(s.changed) > time.Hour && time.Since(saw.last) > policy.MaxAge && len(w.instances) == 1
 	w.mu.Unlock()

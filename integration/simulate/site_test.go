@@ -37,13 +37,14 @@ type site struct {
 	text, before string
 	maxAge       time.Duration // 0 for none
 	mode         mode
-	asked        int       // how often
-	changed      time.Time // when it began to answer as it does
-	unclear      time.Time // until when crawlers may have been served several texts
-	settled      time.Time // since when nobody could be served anything but the text
-	past         []served  // all that anybody was served, the latest last
-	phases       []phase   // how it has answered, the latest last
-	way          way       // where it redirects to
+	asked        int                  // how often
+	changed      time.Time            // when it began to answer as it does
+	unclear      time.Time            // until when crawlers may have been served several texts
+	settled      time.Time            // since when nobody could be served anything but the text
+	past         []served             // all that anybody was served, the latest last
+	phases       []phase              // how it has answered, the latest last
+	way          way                  // where it redirects to
+	led          map[string]time.Time // when it redirected a crawler last, by User-Agent
 }
 
 // phase is how a site answers from a time on.
@@ -175,6 +176,12 @@ func (i *instance) ServeHTTP(rw http.ResponseWriter, r *http.Request) error {
 	}
 	w.mu.Lock()
 	a, ok := w.answerAt(r.Host, r.RequestURI, r.UserAgent(), false)
+	if s := w.site(r.Host); r.RequestURI == "/robots.txt" && a.Header.Get("Location") != "" {
+		if s.led == nil {
+			s.led = make(map[string]time.Time)
+		}
+		s.led[r.UserAgent()] = time.Now()
+	}
 	w.mu.Unlock()
 	if !ok {
 		time.Sleep(time.Duration(w.takes.Load()))
