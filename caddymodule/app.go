@@ -101,6 +101,7 @@ type App struct {
 	bases      bool               // whether bases are stored
 	placed     bool               // whether it was looked where the handlers stand
 	used       bool               // whether any site uses it
+	asksPath   bool               // whether the configuration asks for the verdict of paths
 	texts      placement.Texts    // see Texts
 	registered bool               // whether the collectors are registered with the configuration
 }
@@ -281,13 +282,15 @@ func (a *App) Stop() error {
 	return nil
 }
 
-// CheckPlaces looks where the handlers of the configuration stand, when the first
+// CheckPlaces looks where the handlers and matchers of the configuration stand, when the first
 // of them is provisioned, whose context ctx is.
 func (a *App) CheckPlaces(ctx caddy.Context) error {
 	if a.placed {
 		return nil
 	}
 	a.placed = true
+	// A template may use any placeholder.
+	a.asksPath = a.asksPath || placement.Mentions(ctx, guard.PathPlaceholder, `"handler":"templates"`)
 	return placement.Check(ctx, a.logger)
 }
 

@@ -158,7 +158,7 @@ func TestDecision(t *testing.T) {
 			if j.Action != tc.action {
 				t.Errorf("server: %s, want %s", j.Action, tc.action)
 			}
-			if got, want := (MatchDisallowed{guard: g}).Match(r), tc.verdict == judge.Disallowed; got != want {
+			if got, want := (MatchDisallowed{}).Match(r), tc.verdict == judge.Disallowed; got != want {
 				t.Errorf("robots_disallowed is %t", got)
 			}
 

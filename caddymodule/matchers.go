@@ -1,8 +1,10 @@
 package caddymodule
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
-	"sync"
+	"strings"
 
 	"cel.dev/cel-go/cel"
 	"github.com/caddyserver/caddy/v2"
@@ -14,7 +16,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/placement"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -110,31 +114,47 @@ func (m MatchCrawler) MatchWithError(r *http.Request) (bool, error) { return m.M
 //
 //	expression robots_crawler('Googlebot', 'ai_training')
 func (MatchCrawler) CELLibrary(ctx caddy.Context) (cel.Library, error) {
-	return expression.Library("robots_crawler", true, func(clients []string) (caddyhttp.RequestMatcherWithError, error) {
+	return expression.Library("robots_crawler", func(clients []string) (caddyhttp.RequestMatcherWithError, error) {
 		m := MatchCrawler{Clients: clients}
 		err := m.Provision(ctx)
 		return m, err
 	})
 }
 
-// MatchDisallowed matches requests that the robots.txt of the site forbids. If
-// robots_guard has judged the request before, that judgement counts; otherwise
-// the matcher judges with the default settings of robots_guard.
-type MatchDisallowed struct{ guard *guard.Guard }
+// MatchDisallowed matches requests that the robots.txt of the site disallows. It goes by a
+// robots_guard that stands before it; loading fails without one.
+//
+// Without a token it matches requests that the guard has judged disallowed, which are those of
+// crawlers. With a token it judges the URL alone, whoever sends the request, a browser, too: by
+// the rules for that crawler, or with `*` for all crawlers that no group names. Nothing is
+// blocked, logged or counted by that. While the robots.txt is not known nothing matches, and
+// neither do /robots.txt and what is below /.well-known/.
+type MatchDisallowed struct {
+	// The product token of a crawler, or `*`. Default: the crawler that sends the request.
+	Token string `json:"token,omitempty"`
+
+	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
+	// Caddyfile adapter sets it.
+	WrittenAt string `json:"at,omitempty"`
+}
 
 // CaddyModule returns the Caddy module information.
 func (MatchDisallowed) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{
-		ID:  "http.matchers.robots_disallowed",
+		ID:  "http.matchers." + placement.Disallowed,
 		New: func() caddy.Module { return new(MatchDisallowed) },
 	}
 }
 
 // UnmarshalCaddyfile sets up the matcher from Caddyfile tokens. Syntax:
 //
-//	robots_disallowed
+//	robots_disallowed [*|<token>]
 func (m *MatchDisallowed) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
+		m.WrittenAt = option.LineOf(d)
+		if d.NextArg() {
+			m.Token = d.Val()
+		}
 		if d.NextArg() {
 			return d.ArgErr()
 		}
@@ -142,28 +162,41 @@ func (m *MatchDisallowed) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			return d.Err("robots_disallowed takes no block")
 		}
 	}
+	if err := m.checkToken(); err != nil {
+		return d.WrapErr(err)
+	}
 	return nil
+}
+
+// checkToken returns an error for what is no product token.
+func (m *MatchDisallowed) checkToken() error {
+	if m.Token == "" || m.Token == guard.Everybody || policy.NameMatches(m.Token, m.Token) && !strings.ContainsAny(m.Token, "*,;/() ") {
+		return nil
+	}
+	return fmt.Errorf("robots_disallowed: %q is no product token; write a name as it stands behind User-agent in robots.txt, such as GPTBot, or * for all others", m.Token)
 }
 
 // Provision sets up the matcher.
 func (m *MatchDisallowed) Provision(ctx caddy.Context) (err error) {
-	h := Handler{logger: ctx.Logger()}
-	h.setDefaults()
-	m.guard, err = h.newGuard(ctx)
-	return err
+	if err := m.checkToken(); err != nil {
+		return option.At(m.WrittenAt, err)
+	}
+	app, err := AppOf(ctx)
+	if err != nil {
+		return err
+	}
+	if m.Token != "" {
+		app.asksPath = true
+	}
+	return app.CheckPlaces(ctx)
 }
 
 // Match reports whether the request matches.
 func (m MatchDisallowed) Match(r *http.Request) bool {
-	if origin.IsVirtual(r.Context()) {
-		// As the handler does, which need not be there.
-		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
-		return false
+	if m.Token != "" {
+		return guard.PathOf(r, m.Token) == guard.PathDisallowed
 	}
 	j := judgedBefore(r)
-	if j == nil {
-		j = m.guard.Judge(r)
-	}
 	return j != nil && j.Verdict == judge.Disallowed
 }
 
@@ -174,16 +207,15 @@ func (m MatchDisallowed) MatchWithError(r *http.Request) (bool, error) { return 
 //
 // Example:
 //
-//	expression robots_disallowed() && method('POST')
+//	expression robots_disallowed('*') && method('POST')
 func (MatchDisallowed) CELLibrary(ctx caddy.Context) (cel.Library, error) {
-	// Every expression makes this library, few use it.
-	provisioned := sync.OnceValues(func() (caddyhttp.RequestMatcherWithError, error) {
-		var m MatchDisallowed
+	return expression.Library("robots_disallowed", func(tokens []string) (caddyhttp.RequestMatcherWithError, error) {
+		if len(tokens) > 1 {
+			return nil, errors.New("robots_disallowed takes one product token, or * for all crawlers that no group names")
+		}
+		m := MatchDisallowed{Token: strings.Join(tokens, "")}
 		err := m.Provision(ctx)
 		return m, err
-	})
-	return expression.Library("robots_disallowed", false, func([]string) (caddyhttp.RequestMatcherWithError, error) {
-		return provisioned()
 	})
 }
 

@@ -97,6 +97,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 		Registry:     app.known.Current,
 		Identity:     app.identity,
 		Sites:        app.sites,
+		AsksPath:     &app.asksPath,
 		Logger:       h.logger,
 		Refuse:       h.refuse,
 	}

@@ -78,7 +78,7 @@ func (m Match) MatchWithError(r *http.Request) (bool, error) { return m.Match(r)
 //
 //	expression robots_rate('over') && robots_crawler('seo')
 func (Match) CELLibrary(caddy.Context) (cel.Library, error) {
-	return expression.Library("robots_rate", true, func(states []string) (caddyhttp.RequestMatcherWithError, error) {
+	return expression.Library("robots_rate", func(states []string) (caddyhttp.RequestMatcherWithError, error) {
 		m := Match{States: states}
 		return m, m.Validate()
 	})

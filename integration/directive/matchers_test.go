@@ -41,13 +41,24 @@ func TestMatchers(t *testing.T) {
 			yes: []harness.Visit{{UserAgent: harness.Bingbot}}, no: []harness.Visit{{UserAgent: harness.Firefox}, {UserAgent: harness.Curl}}},
 		{name: "not", matcher: "not robots_crawler", without: true,
 			yes: []harness.Visit{{UserAgent: harness.Firefox}, {UserAgent: ""}, {UserAgent: harness.Curl}}, no: []harness.Visit{{UserAgent: harness.Bingbot}}},
-		{name: "robots_disallowed", matcher: "robots_disallowed", without: true,
+		{name: "robots_disallowed", matcher: "robots_disallowed",
 			yes: []harness.Visit{{UserAgent: harness.Bingbot, Path: "/private/x"}, {UserAgent: harness.GPTBot, Path: "/x"}},
 			no:  []harness.Visit{{UserAgent: harness.Bingbot, Path: "/x"}, {UserAgent: harness.Firefox, Path: "/private/x"}, {UserAgent: harness.Curl, Path: "/private/x"}, {UserAgent: harness.GPTBot, Path: "/robots.txt"}}},
-		{name: "robots_disallowed after the handler", matcher: "robots_disallowed",
-			yes: []harness.Visit{{UserAgent: harness.Bingbot, Path: "/private/x"}, {UserAgent: harness.GPTBot, Path: "/x"}},
-			no:  []harness.Visit{{UserAgent: harness.Bingbot, Path: "/x"}, {UserAgent: harness.Firefox, Path: "/private/x"}}},
-		{name: "expression robots_disallowed", matcher: "expression robots_disallowed() && method('GET')", without: true,
+		{name: "robots_disallowed *", matcher: "robots_disallowed *",
+			yes: []harness.Visit{{UserAgent: harness.Firefox, Path: "/private/x"}, {UserAgent: harness.Bingbot, Path: "/private/x"}, {UserAgent: harness.GPTBot, Path: "/private/x"}, {Path: "/private/x"}, {UserAgent: harness.Firefox, Path: "/x/../private/"}},
+			no:  []harness.Visit{{UserAgent: harness.Firefox, Path: "/x"}, {UserAgent: harness.GPTBot, Path: "/x"}, {UserAgent: harness.Firefox, Path: "/robots.txt"}}},
+		{name: "robots_disallowed of a token", matcher: "robots_disallowed GPTBot",
+			yes: []harness.Visit{{UserAgent: harness.Firefox, Path: "/private/x"}, {UserAgent: harness.Firefox, Path: "/x"}},
+			no:  []harness.Visit{{UserAgent: harness.Firefox, Path: "/robots.txt"}, {UserAgent: harness.Firefox, Path: "/.well-known/security.txt"}}},
+		{name: "not robots_disallowed *", matcher: "not robots_disallowed *",
+			yes: []harness.Visit{{UserAgent: harness.Firefox, Path: "/x"}}, no: []harness.Visit{{UserAgent: harness.Firefox, Path: "/private/x"}}},
+		{name: "expression robots_disallowed('*')", matcher: "expression robots_disallowed('*') && !robots_disallowed()",
+			yes: []harness.Visit{{UserAgent: harness.Firefox, Path: "/private/x"}},
+			no:  []harness.Visit{{UserAgent: harness.Bingbot, Path: "/private/x"}, {UserAgent: harness.Firefox, Path: "/x"}}},
+		{name: "expression with the placeholder of the path", matcher: `expression {http.robots_guard.path} == "disallowed"`,
+			yes: []harness.Visit{{UserAgent: harness.Firefox, Path: "/private/x"}, {UserAgent: harness.Bingbot, Path: "/private/x"}},
+			no:  []harness.Visit{{UserAgent: harness.Firefox, Path: "/x"}}},
+		{name: "expression robots_disallowed", matcher: "expression robots_disallowed() && method('GET')",
 			yes: []harness.Visit{{UserAgent: harness.Bingbot, Path: "/private/x"}},
 			no:  []harness.Visit{{UserAgent: harness.Bingbot, Path: "/x"}, {UserAgent: harness.Firefox, Path: "/private/x"}}},
 		{name: "robots_preference", matcher: "robots_preference train-ai=n",
@@ -78,7 +89,7 @@ func TestMatchers(t *testing.T) {
 			check := func(all []harness.Visit, want string) {
 				t.Helper()
 				for _, v := range all {
-					path := cmp.Or(v.Path, "/")
+					path, want := cmp.Or(v.Path, "/"), want
 					if path == "/robots.txt" {
 						want = "User-agent"
 					}
@@ -88,11 +99,6 @@ func TestMatchers(t *testing.T) {
 				}
 			}
 			s.Warm(site + "/")
-			if tc.without { // then nothing counts what is unknown
-				harness.Eventually(t, "the robots.txt is known", func() bool {
-					return harness.Get(t, s.URL(site+"/known"), harness.Bingbot).Body == "known"
-				})
-			}
 			check(tc.yes, "yes")
 			check(tc.no, "no")
 			check(tc.yes, "yes")
@@ -103,17 +109,11 @@ func TestMatchers(t *testing.T) {
 // matcherSite is a site with a number, perhaps a guard, and a matcher.
 const matcherSite = `http://m%d.test:$PORT {
 	%s
-	@known {
-		path /known
-		robots_disallowed
-	}
-	respond @known "known"
 	@m %s
 	respond /robots.txt "User-agent: *
 Content-Usage: train-ai=n
 Content-Usage: /press train-ai=y, search=y
 Disallow: /private/
-Disallow: /known
 
 User-agent: GPTBot
 Disallow: /"
@@ -131,8 +131,13 @@ func TestMatcherErrors(t *testing.T) {
 		"robots_crawler AI":                                  "did you mean ai_training or ai_search or ai_assistant?",
 		"robots_crawler verifed":                             "did you mean verified?",
 		"expression robots_crawler('Googelbot')":             "did you mean Googlebot?",
-		"robots_disallowed always":                           "argument",
-		"expression robots_disallowed('x')":                  "takes no argument",
+		"robots_disallowed":                                  "the site for any host of server srv0: robots_disallowed needs a robots_guard before it",
+		"robots_disallowed *":                                "the site for any host of server srv0: robots_disallowed needs a robots_guard before it",
+		"not robots_disallowed *":                            "such as header, at ",
+		"expression robots_disallowed('*')":                  "robots_disallowed needs a robots_guard before it",
+		"robots_disallowed GPTBot CCBot":                     "argument",
+		"robots_disallowed GPT*":                             `is no product token; write a name`,
+		"expression robots_disallowed('a', 'b')":             "takes one product token",
 		"robots_preference":                                  "needs a preference such as train-ai=n",
 		"robots_preference train-ai=no":                      `is no preference; write train-ai, ai-use or search, and =y or =n behind it`,
 		"robots_preference train-ai=n train-ai=y":            "y and n at once for train-ai match nothing",

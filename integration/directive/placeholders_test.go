@@ -3,6 +3,7 @@ package directive
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
@@ -41,5 +42,32 @@ func TestPlaceholders(t *testing.T) {
 		if a.Body != tc.want || a.Header.Get("X-Robots") != tc.want {
 			t.Errorf("%s as %q: got body %q, header %q, want %q", tc.path, tc.userAgent, a.Body, a.Header.Get("X-Robots"), tc.want)
 		}
+	}
+}
+
+// TestPathPlaceholder finds the placeholder of the path wherever a configuration may use it: in a
+// directive that Caddy puts before the guard and evaluates late, in an error route, in a named
+// route and in a template.
+func TestPathPlaceholder(t *testing.T) {
+	t.Parallel()
+	for name, site := range map[string]string{
+		"header":      "header >X-Path {http.robots_guard.path}\nrobots_guard\nrespond page",
+		"error route": "robots_guard\nerror 500\nhandle_errors {\nheader X-Path {http.robots_guard.path}\nrespond page 200\n}",
+		"named route": "robots_guard\ninvoke named",
+		"template":    "robots_guard\ntemplates {\nmime text/plain\n}\nrespond \"{{ placeholder `http.robots_guard.path` }}\"",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := harness.Serve(t, "&(named) {\n$NAMED\n}\nhttp://a.test:$PORT {\nhandle /robots.txt {\nrespond \"User-agent: *\nDisallow: /costly\n\"\n}\nhandle {\n"+
+				strings.Replace(site, "\nhandle_errors", "\n}\nhandle_errors", 1)+"\n}\n",
+				"$NAMED", map[bool]string{true: "header X-Path {http.robots_guard.path}\nrespond page"}[name == "named route"])
+			for path, want := range map[string]string{"/costly": "disallowed", "/page": "allowed"} {
+				var a harness.Answer
+				harness.Eventually(t, path+" is "+want, func() bool {
+					a = harness.Get(t, s.URL(path), harness.Firefox)
+					return a.Header.Get("X-Path") == want || a.Body == want
+				})
+			}
+		})
 	}
 }

@@ -44,7 +44,7 @@ func TestExamplesAreRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tested := map[string]bool{"monitor": true, "enforce": true, "compose": true, "cluster": true, "deploy": true, "forward": true, "managed": true}
+	tested := map[string]bool{"monitor": true, "enforce": true, "compose": true, "cluster": true, "deploy": true, "forward": true, "managed": true, "paths": true}
 	for _, path := range found {
 		name := filepath.Base(filepath.Dir(path))
 		if !tested[name] {

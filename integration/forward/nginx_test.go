@@ -1,6 +1,7 @@
 package forward
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,6 +25,35 @@ func TestNginxForbids(t *testing.T) {
 	for _, target := range []string{"/own/", "/folder/"} {
 		if status, body := s.raw(t, harness.Firefox, target); status != 403 || strings.Contains(body, "robots.txt") || !strings.Contains(body, "<h1>403 Forbidden</h1>") {
 			t.Errorf("a browser at %s: %d %q", target, status, body)
+		}
+	}
+}
+
+// TestNginxChallenges sends visitors, but no crawlers, to a challenge where robots.txt disallows
+// the page.
+func TestNginxChallenges(t *testing.T) {
+	t.Parallel()
+	challenge := harness.NewOrigin(t, "", func(w http.ResponseWriter, _ *http.Request) bool {
+		_, _ = w.Write([]byte("a challenge"))
+		return true
+	})
+	s := beside(t)
+	s.edits = []string{`# ":disallowed" 127.0.0.1:8923`, `":disallowed" ` + challenge.Address()}
+	s.front(t, "nginx")
+	harness.Eventually(t, "a crawler is refused", func() bool { status, _ := s.raw(t, harness.Bingbot, "/private/x.txt"); return status == 403 })
+	for _, tc := range []struct {
+		userAgent, target string
+		status            int
+		body              string
+	}{
+		{harness.Firefox, "/private/x.txt", 200, "a challenge"},
+		{harness.Firefox, "/echo/../private/x.txt", 200, "a challenge"},
+		{harness.Firefox, "/echo", 200, "verdict"},
+		{harness.Bingbot, "/private/x.txt", 403, "Disallow: /private/"},
+		{harness.Bingbot, "/echo", 200, "verdict"},
+	} {
+		if status, body := s.raw(t, tc.userAgent, tc.target, "X-Robots-Path: allowed\r\n"); status != tc.status || !strings.Contains(body, tc.body) {
+			t.Errorf("%s as %s: %d %q, want %d %q", tc.target, tc.userAgent, status, body, tc.status, tc.body)
 		}
 	}
 }

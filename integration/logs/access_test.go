@@ -56,22 +56,3 @@ func TestAccessLog(t *testing.T) {
 		}
 	}
 }
-
-// TestAccessLogOfMatcher has the matcher alone, which reads the robots.txt, too.
-func TestAccessLogOfMatcher(t *testing.T) {
-	t.Parallel()
-	s := harness.Serve(t, `http://a.test:$PORT {
-		log
-		@outside robots_disallowed
-		respond @outside "no" 403
-		respond /robots.txt "User-agent: *
-Disallow: /private/"
-		respond "page"
-	}`)
-	harness.Eventually(t, "the matcher matches", func() bool { return harness.Get(t, s.URL("/private/x"), harness.Bingbot).Status == 403 })
-	harness.Get(t, s.URL("/last"), harness.Firefox)
-	harness.Eventually(t, "the last request is logged", func() bool { return strings.Contains(s.Logs.String(), `"uri":"/last"`) })
-	if strings.Contains(s.Logs.String(), `"uri":"/robots.txt"`) {
-		t.Error("the guard's own request is in the access log")
-	}
-}

@@ -130,6 +130,21 @@ func TestLimiter(t *testing.T) {
 	}
 }
 
+// TestLimitOfPaths limits each address at the pages that robots.txt disallows, and nowhere else.
+func TestLimitOfPaths(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "", "robots_guard enforce\n@costly robots_disallowed *\nrate_limit @costly {client_ip}")
+	s.Warm("/")
+	for i, want := range []int{200, 200, 200, 429, 429} {
+		if a := harness.Get(t, s.URL("/private/x"), harness.Firefox); a.Status != want {
+			t.Errorf("request %d: status %d, want %d", i+1, a.Status, want)
+		}
+	}
+	for range 5 {
+		harness.Visits(t, s, []harness.Visit{{harness.Firefox, "/p", 200, ""}, {harness.Bingbot, "/p", 200, ""}, {harness.Bingbot, "/private/x", 403, ""}})
+	}
+}
+
 // TestFirewall has a firewall refuse clients that call themselves robots, on either side of the
 // guard. It refuses the guard's own request as well, unless /robots.txt is left out or comes from
 // a file. The self-test warns in all cases in which crawlers cannot fetch the file.

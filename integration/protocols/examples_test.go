@@ -34,6 +34,7 @@ var beginnings = map[string]begun{
 	"examples/forward/envoy/Caddyfile":        {"/page", 403},
 	"examples/managed/Caddyfile":              {"/page", 403},
 	"examples/monitor/Caddyfile":              {"/page", 200},
+	"examples/paths/Caddyfile":                {"/page", 403},
 }
 
 // TestBeginningsWithTLS starts each of them as people run it in the end: its sites have names,

@@ -13,9 +13,9 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// Library makes a function of a matcher that takes strings or nothing.
+// Library makes a function of a matcher that takes strings, or nothing.
 // caddyhttp.CELMatcherImpl has no form that takes no argument.
-func Library(name string, takesStrings bool, make func([]string) (caddyhttp.RequestMatcherWithError, error)) (cel.Library, error) {
+func Library(name string, make func([]string) (caddyhttp.RequestMatcherWithError, error)) (cel.Library, error) {
 	function := name + "_request_list"
 	factory := func(data ref.Val) (caddyhttp.RequestMatcherWithError, error) {
 		words, err := data.ConvertToNative(reflect.TypeFor[[]string]())
@@ -26,9 +26,6 @@ func Library(name string, takesStrings bool, make func([]string) (caddyhttp.Requ
 	}
 	expand := func(eh parser.ExprHelper, _ ast.Expr, args []ast.Expr) (ast.Expr, *common.Error) {
 		for _, arg := range args {
-			if !takesStrings {
-				return nil, eh.NewError(arg.ID(), name+" takes no argument")
-			}
 			if arg.Kind() != ast.LiteralKind || arg.AsLiteral().Type() != types.StringType {
 				return nil, eh.NewError(arg.ID(), name+" takes string constants")
 			}

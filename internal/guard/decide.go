@@ -30,6 +30,7 @@ func (g *Guard) decideFor(w http.ResponseWriter, r *http.Request) error {
 		clearPlaceholders(r)
 		return g.undecided(w, r, err)
 	}
+	w.Header().Set(pathField, g.PathVerdict(asked, Everybody).String())
 	j := g.Judge(asked)
 	if j == nil {
 		clearPlaceholders(r)
@@ -91,6 +92,10 @@ const undecidedLines = "_undecided"
 
 // answerPrefix begins the names of the header fields that tell a proxy what was found.
 const answerPrefix = "X-Robots-Guard-"
+
+// pathField is the header field with the [PathVerdict] of the request that is asked about. It is
+// in every answer, also about a browser.
+const pathField = "X-Robots-Path"
 
 // maxAnswered bounds the value of such a field, in bytes: proxies want the header of an
 // answer to be small, nginx to fit 4 KiB.

@@ -54,6 +54,9 @@ type Config struct {
 	// names, "" for each by its own: who makes up a host must not choose whose
 	// robots.txt counts.
 	Unnamed string
+	// AsksPath says that a matcher or a placeholder of the configuration asks for the
+	// [PathVerdict] of requests; nil if none does. It does not change once requests come.
+	AsksPath *bool
 
 	Registry *uaident.Current  // what is known of crawlers
 	Identity *identity.Checker // whether they are who they say
@@ -111,6 +114,9 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
 		clearPlaceholders(r)
 		return origin.Failed(r.Context(), next.ServeHTTP(w, r))
+	}
+	if g.AsksPath != nil && *g.AsksPath {
+		g.offerPath(r)
 	}
 	j := g.Judge(r)
 	switch {

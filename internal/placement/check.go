@@ -12,6 +12,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
 
 // Check checks the places of our handlers in the HTTP app that ctx, of one of them, belongs to.
@@ -20,9 +22,11 @@ import (
 // handlers, so that "caddy validate" checks them, too.
 func Check(ctx caddy.Context, logger *zap.Logger) error {
 	for name, server := range servers(ctx) {
-		placed, err := In(name, routesOf(server.Routes))
+		w := walk{server: name}
+		_, err := w.routes(routesOf(server.Routes), way{})
+		placed := w.found
 		if err == nil {
-			err = cmp.Or(checkGuards(placed), checkTexts(placed), checkDashboards(placed))
+			err = cmp.Or(checkGuards(placed), checkTexts(placed), checkDashboards(placed), w.checkDisallowed())
 		}
 		if err != nil {
 			return err
@@ -42,6 +46,18 @@ func checkGuards(placed []*Placed) error {
 		}
 	}
 	return check(placed, Guard, errTwice)
+}
+
+// checkDisallowed returns an error for a [Disallowed] matcher without a guard before it.
+func (w *walk) checkDisallowed() error {
+	for _, m := range w.unguarded {
+		var config struct {
+			At string `json:"at"`
+		}
+		_ = json.Unmarshal(m.config, &config) // an expression has no place
+		return option.At(config.At, fmt.Errorf("%s: robots_disallowed needs a robots_guard before it, whose robots.txt it goes by; write robots_guard monitor into the site if nothing is to be blocked, and a route block around both if the directive of the matcher is one that Caddy puts first, such as header", m.site))
+	}
+	return nil
 }
 
 // checkTexts returns an error for a robots_txt that no request reaches, and for two for the

@@ -46,3 +46,29 @@ func (m Match) isForAnybody() bool {
 	return slices.Contains(aboutRequest, m.Name) && !bytes.Contains(config, []byte("user-agent")) && !bytes.Contains(config, []byte("robots_")) &&
 		!bytes.Contains(config, []byte("_ip")) && !bytes.Contains(config, []byte("expression"))
 }
+
+// disallowedIn returns the configuration of a [Disallowed] matcher in sets of matchers, also in
+// one that is negated, nil if there is none. Of one in an expression it is the expression.
+func disallowedIn(sets []map[string]json.RawMessage) json.RawMessage {
+	for _, set := range sets {
+		for name, config := range set {
+			switch name {
+			case Disallowed:
+				return config
+			case "expression":
+				if bytes.Contains(config, []byte(Disallowed+"(")) {
+					return config
+				}
+			case "not":
+				var negated []map[string]json.RawMessage
+				if json.Unmarshal(config, &negated) != nil {
+					continue
+				}
+				if found := disallowedIn(negated); found != nil {
+					return found
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -13,6 +13,9 @@ const (
 	RobotsTXT = "robots_txt"
 )
 
+// Disallowed is the matcher of this module that needs a guard before it, as JSON names it.
+const Disallowed = "robots_disallowed"
+
 // Placed is one of our handlers with its place in the routes.
 type Placed struct {
 	Name    string // Guard, Dashboard or RobotsTXT

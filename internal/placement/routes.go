@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -53,11 +54,32 @@ func routesOf(list caddyhttp.RouteList) []Route {
 	return routes
 }
 
+// Mentions reports whether the routes of the HTTP app that ctx, of a handler in it, belongs to
+// contain one of some texts. Like [Check] it is for the Provision of the first of our handlers.
+func Mentions(ctx caddy.Context, texts ...string) bool {
+	for _, server := range servers(ctx) {
+		all := []caddyhttp.RouteList{server.Routes}
+		if server.Errors != nil {
+			all = append(all, server.Errors.Routes)
+		}
+		for _, route := range server.NamedRoutes {
+			all = append(all, caddyhttp.RouteList{*route})
+		}
+		for _, list := range all {
+			config := caddyconfig.JSON(routesOf(list), nil)
+			if slices.ContainsFunc(texts, func(text string) bool { return bytes.Contains(config, []byte(text)) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func setJSON(set caddyhttp.MatcherSet) map[string]json.RawMessage {
 	matchers := make(map[string]json.RawMessage, len(set))
 	for _, matcher := range set {
 		name := caddy.GetModuleName(matcher)
-		if matchers[name] = matcherJSON(matcher); name == "robots_crawler" { // which keeps its JSON
+		if matchers[name] = matcherJSON(matcher); name == "robots_crawler" || name == Disallowed { // which keep their JSON
 			matchers[name] = caddyconfig.JSON(matcher, nil)
 		}
 	}

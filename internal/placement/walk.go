@@ -47,8 +47,15 @@ func In(server string, routes []Route) ([]*Placed, error) {
 }
 
 type walk struct {
-	server string
-	found  []*Placed
+	server    string
+	found     []*Placed
+	unguarded []unguardedMatcher
+}
+
+// unguardedMatcher is a [Disallowed] matcher that no request with a judgement comes to.
+type unguardedMatcher struct {
+	config json.RawMessage
+	site   string
 }
 
 // way is what stands before a place in the routes.
@@ -80,6 +87,9 @@ func (w *walk) routes(routes []Route, around way) (way, error) {
 		if err := here.match(route.Match); err != nil {
 			return behind, err
 		}
+		if config := disallowedIn(route.Match); config != nil && !here.isGuarded() {
+			w.unguarded = append(w.unguarded, unguardedMatcher{config, siteName(w.server, here.hosts)})
+		}
 		for _, handler := range route.Handle {
 			var err error
 			if here, err = w.handler(handler, here); err != nil {
@@ -99,6 +109,16 @@ func (w *walk) routes(routes []Route, around way) (way, error) {
 		}
 	}
 	return behind, nil
+}
+
+// isGuarded reports whether a request that comes here may have come through a guard.
+func (y *way) isGuarded() bool {
+	for b := y.before; b != nil; b = b.before {
+		if b.name == Guard && !slices.Contains(y.groups, b.group) && share(b.hosts, y.hosts) {
+			return true
+		}
+	}
+	return false
 }
 
 // match takes in the matchers of a route.
