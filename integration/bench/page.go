@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
 // page is where the tables are shown.
@@ -15,21 +17,6 @@ const page = "../../docs/benchmarks.md"
 // markers enclose the table of a section in the page.
 func markers(section string) (begin, end string) {
 	return "<!-- " + section + ": written by integration/bench -->\n", "<!-- end of " + section + " -->\n"
-}
-
-// rewrite replaces what stands between the markers of a section.
-func rewrite(file, section, text string) error {
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	begin, end := markers(section)
-	before, rest, found := strings.Cut(string(content), begin)
-	_, after, ended := strings.Cut(rest, end)
-	if !found || !ended {
-		return fmt.Errorf("%s has no place for the table %s: it needs the lines %sand %s", file, section, begin, end)
-	}
-	return os.WriteFile(file, []byte(before+begin+text+end+after), 0o644)
 }
 
 // plotFile is where the plot of a section is kept.
@@ -51,7 +38,8 @@ func (s section) write(shown outcome, circumstances string) error {
 	if shown.text != "" {
 		text = shown.text + "\n" + text
 	}
-	return rewrite(page, s.name, text)
+	begin, end := markers(s.name)
+	return harness.Rewrite(page, begin, end, text)
 }
 
 // onPage reports whether the page has a place for the section. The results of

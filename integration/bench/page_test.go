@@ -2,34 +2,10 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 )
-
-func TestRewriteReplacesOneTable(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "page.md")
-	begin, end := markers("parse")
-	otherBegin, otherEnd := markers("verdict")
-	write := func(text string) {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("# A\n" + begin + "old\n" + end + "between\n" + otherBegin + "kept\n" + otherEnd)
-	if err := rewrite(file, "parse", "new\n"); err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(file)
-	if want := "# A\n" + begin + "new\n" + end + "between\n" + otherBegin + "kept\n" + otherEnd; err != nil || string(got) != want {
-		t.Errorf("%v, it reads\n%s\nwant\n%s", err, got, want)
-	}
-	write("# A\n" + begin + "no end\n")
-	if rewrite(file, "parse", "new\n") == nil {
-		t.Error("a place without an end is no error")
-	}
-}
 
 // TestThePageHasEveryTable also parses the commands that the page shows.
 func TestThePageHasEveryTable(t *testing.T) {

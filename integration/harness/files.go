@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -29,6 +30,20 @@ func Write(t testing.TB, path, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Rewrite replaces the text of a file between two lines, which include their line feeds.
+func Rewrite(path, begin, end, text string) error {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	before, rest, found := strings.Cut(string(content), begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		return fmt.Errorf("%s needs the lines %sand %s", path, begin, end)
+	}
+	return os.WriteFile(path, []byte(before+begin+text+end+after), 0o644)
 }
 
 // Stored returns the files of a kind of values (policies, readers, changes) in

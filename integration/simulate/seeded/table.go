@@ -3,27 +3,18 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
 // writeTable puts what was found into a page, between two lines that are there.
 func writeTable(page string, found []string) error {
-	const begin, end = "<!-- written by integration/simulate/seeded -->\n", "<!-- end -->\n"
-	content, err := os.ReadFile(page)
-	if err != nil {
-		return err
-	}
-	before, rest, ok := strings.Cut(string(content), begin)
-	_, after, ended := strings.Cut(rest, end)
-	switch {
-	case len(found) != len(mistakes):
+	if len(found) != len(mistakes) {
 		return errors.New("the table is written by a run of all mistakes only")
-	case !ok || !ended:
-		return fmt.Errorf("%s has no place for the table: it needs the lines %sand %s", page, begin, end)
 	}
-	return os.WriteFile(page, []byte(before+begin+table(found)+end+after), 0o644)
+	return harness.Rewrite(page, "<!-- written by integration/simulate/seeded -->\n", "<!-- end -->\n", table(found))
 }
 
 // table returns what was found of each mistake.
