@@ -28,11 +28,7 @@ var (
 		{"crawlers as browsers", disguisedCrawler},
 		{"HTTP libraries", httpLibrary},
 	}
-	knownKinds  = robotKinds[:1]
-	trickyKinds = []agentKind{
-		{"devices named like robots", deviceLikeRobot},
-		{"apps named like robots", appLikeRobot},
-	}
+	knownKinds = robotKinds[:1]
 )
 
 func pick(random *rand.Rand, list ...string) string { return list[random.IntN(len(list))] }
@@ -128,17 +124,6 @@ func inventedWord(random *rand.Rand, n int) string {
 func httpLibrary(random *rand.Rand) string {
 	return fmt.Sprintf(pick(random, "curl/%d.%d.%d", "Go-http-client/%d.%d%.0d", "python-requests/%d.%d.%d", "Wget/%d.%d.%d", "okhttp/%d.%d.%d"),
 		1+random.IntN(8), random.IntN(40), random.IntN(9))
-}
-
-func deviceLikeRobot(random *rand.Rand) string {
-	return fmt.Sprintf("Mozilla/5.0 (Linux; Android %d; %s) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%s Mobile Safari/537.36",
-		8+random.IntN(8), pick(random, "CUBOT NOTE 20", "Spider 8", "XBot_Senior", "CUBOT_X18_Plus"), chromeVersion(random))
-}
-
-func appLikeRobot(random *rand.Rand) string {
-	return fmt.Sprintf("Mozilla/5.0 (%s) AppleWebKit/537.36 (KHTML, like Gecko) %s/%d.%d.%d Chrome/%s Electron/%d.1.0 Safari/537.36",
-		pick(random, "Windows NT 10.0; Win64; x64", "Macintosh; Intel Mac OS X 10_15_7"),
-		pick(random, "Code", "Cursor", "Slack", "Operator"), 1+random.IntN(4), random.IntN(99), random.IntN(9), chromeVersion(random), 20+random.IntN(15))
 }
 
 // agentsOf returns n User-Agents of the kinds in turn, of which distinct differ.

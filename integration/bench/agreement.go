@@ -85,7 +85,7 @@ func plainTarget(random *rand.Rand) string {
 type agreement struct {
 	kind      string
 	questions int
-	positive  int    // how often we said yes: forbidden, or a robot
+	positive  int    // how often we forbade
 	same      []int  // by peer
 	example   string // a question that a peer answered differently
 }
@@ -143,48 +143,10 @@ func allows(allowed bool) string {
 	return "forbid"
 }
 
-func robotOrNot(robot bool) string {
-	if robot {
-		return "a robot"
-	}
-	return "no robot"
-}
-
-// identifyAgreement asks everyone whether n User-Agents of each kind are a
-// robot's.
-func identifyAgreement(n int) (peers []string, kinds []agreement) {
-	everyone := identifiers()
-	for _, peer := range everyone[1:] {
-		peers = append(peers, peer.who)
-	}
-	for _, group := range [][]agentKind{browserKinds, robotKinds, trickyKinds} {
-		for _, kind := range group {
-			a := agreement{kind: kind.name, questions: n, same: make([]int, len(peers))}
-			random := rand.New(rand.NewPCG(3, 4))
-			for range n {
-				ua := kind.make(random)
-				ours := everyone[0].isRobot(ua)
-				if ours {
-					a.positive++
-				}
-				for i, peer := range everyone[1:] {
-					if peer.isRobot(ua) == ours {
-						a.same[i]++
-					} else if a.example == "" {
-						a.example = fmt.Sprintf("`%s` is %s for us, but not for %s", ua, robotOrNot(ours), peer.who)
-					}
-				}
-			}
-			kinds = append(kinds, a)
-		}
-	}
-	return peers, kinds
-}
-
 // agreementTable renders how often the peers agree with us.
-func agreementTable(what, yes string, peers []string, kinds []agreement) string {
+func agreementTable(peers []string, kinds []agreement) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "| %s | %s | %s |\n|---|---|%s\n", what, yes, strings.Join(peers, " | "), strings.Repeat("---|", len(peers)))
+	fmt.Fprintf(&b, "| kind of question | we forbid | %s |\n|---|---|%s\n", strings.Join(peers, " | "), strings.Repeat("---|", len(peers)))
 	total := make([]int, len(peers))
 	questions, positive := 0, 0
 	for _, a := range kinds {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -71,7 +72,7 @@ func TestTimedVerdictsAreTheSame(t *testing.T) {
 // TestAgreement shows how often the peers agree with us, and where they have to.
 func TestAgreement(t *testing.T) {
 	peers, kinds := verdictAgreement(200, nil)
-	t.Logf("verdicts\n%s", agreementTable("kind of question", "we forbid", peers, kinds))
+	t.Log(agreementTable(peers, kinds))
 	for _, kind := range kinds[:2] { // what speed is compared on
 		for i, same := range kind.same {
 			if same != kind.questions || kind.positive == 0 || kind.positive == kind.questions {
@@ -79,22 +80,40 @@ func TestAgreement(t *testing.T) {
 			}
 		}
 	}
+}
 
-	peers, kinds = identifyAgreement(200)
-	t.Logf("clients\n%s", agreementTable("kind of client", "we say robot", peers, kinds))
-	robots := map[string]bool{}
-	for _, kind := range robotKinds {
-		robots[kind.name] = true
-	}
-	for _, kind := range kinds { // we have to know what was made
-		want := 0
-		if robots[kind.kind] {
-			want = kind.questions
+// TestIdentifyGeneratedAgents checks that the class is right for each kind of User-Agent that is timed,
+// and for some that are like a robot's.
+func TestIdentifyGeneratedAgents(t *testing.T) {
+	isRobot := identifiers()[0].isRobot
+	for _, row := range []struct {
+		kinds []agentKind
+		robot bool
+	}{
+		{browserKinds, false},
+		{robotKinds, true},
+		{[]agentKind{{"devices named like robots", deviceLikeRobot}, {"apps named like robots", appLikeRobot}}, false},
+	} {
+		for _, kind := range row.kinds {
+			random := rand.New(rand.NewPCG(3, 4))
+			for range 200 {
+				if ua := kind.make(random); isRobot(ua) != row.robot {
+					t.Errorf("%s: robot %t: %q", kind.name, !row.robot, ua)
+				}
+			}
 		}
-		if kind.positive != want {
-			t.Errorf("%s: we say robot %d times of %d, for example %s", kind.kind, kind.positive, kind.questions, kind.example)
-		}
 	}
+}
+
+func deviceLikeRobot(random *rand.Rand) string {
+	return fmt.Sprintf("Mozilla/5.0 (Linux; Android %d; %s) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%s Mobile Safari/537.36",
+		8+random.IntN(8), pick(random, "CUBOT NOTE 20", "Spider 8", "XBot_Senior", "CUBOT_X18_Plus"), chromeVersion(random))
+}
+
+func appLikeRobot(random *rand.Rand) string {
+	return fmt.Sprintf("Mozilla/5.0 (%s) AppleWebKit/537.36 (KHTML, like Gecko) %s/%d.%d.%d Chrome/%s Electron/%d.1.0 Safari/537.36",
+		pick(random, "Windows NT 10.0; Win64; x64", "Macintosh; Intel Mac OS X 10_15_7"),
+		pick(random, "Code", "Cursor", "Slack", "Operator"), 1+random.IntN(4), random.IntN(99), random.IntN(9), chromeVersion(random), 20+random.IntN(15))
 }
 
 func TestGeneratedInput(t *testing.T) {

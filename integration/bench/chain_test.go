@@ -2,7 +2,6 @@ package main
 
 import (
 	"testing"
-	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
@@ -44,40 +43,5 @@ func TestEqualTextsShareMemory(t *testing.T) {
 	}
 	if equal, different := bytesOf(true), bytesOf(false); equal > different/2 {
 		t.Errorf("%d bytes a site with equal texts, %d with different ones", equal, different)
-	}
-}
-
-func TestWaitsAreReadFromAProfile(t *testing.T) {
-	const frames = `#	0x1	sync.(*Mutex).Lock+0x1	/go/mutex.go:1
-#	0x2	github.com/robotsguard/caddy-robots-guard/internal/ledger.(*Ledger).Record+0x12	/x/ledger.go:1
-#	0x3	github.com/robotsguard/caddy-robots-guard/caddymodule.(*Handler).ServeHTTP+0x12	/x/handler.go:1
-#	0x4	github.com/caddyserver/caddy/v2/modules/caddyhttp.(*Server).ServeHTTP+0x1	/x/server.go:1
-`
-	got := waitsIn(`--- contention:
-cycles/second=2000000000
-4000000000 7 @ 0x1 0x2 0x3 0x4
-` + frames + `
-2000000000 1 @ 0x1 0x4
-#	0x1	sync.(*Mutex).Lock+0x1	/go/mutex.go:1
-#	0x4	github.com/caddyserver/caddy/v2/modules/caddyhttp.(*Server).ServeHTTP+0x1	/x/server.go:1
-
-5000000000 1 @ 0x1 0x2 0x3 0x4
-#	0x1	runtime.unlock+0x1	/go/lock.go:1
-` + frames + `
-3000000000 1 @ 0x1 0x2 0x3 0x4
-#	0x1	sync.(*Mutex).Lock+0x1	/go/mutex.go:1
-#	0x2	github.com/caddyserver/caddy/v2/modules/caddyhttp.HandlerFunc.ServeHTTP+0x1	/x/next.go:1
-` + frames + `
-9000000000 1 @ 0x1
-#	0x1	github.com/robotsguard/caddy-robots-guard/policy.(*Cache).sweep+0x1	/go/mutex.go:1
-`)
-	want := map[string]time.Duration{product + "internal/ledger.(*Ledger).Record": 2 * time.Second, elsewhere: 2500 * time.Millisecond, inRuntime: 2500 * time.Millisecond}
-	if len(got) != len(want) {
-		t.Errorf("got %v", got)
-	}
-	for place, waited := range want {
-		if got[place] != waited {
-			t.Errorf("%s: %v, want %v", place, got[place], waited)
-		}
 	}
 }

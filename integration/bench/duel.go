@@ -29,10 +29,7 @@ type taken struct {
 // two processes of one program differ, too.
 func (f *fleet) fight(m match, e effort) (d duel, err error) {
 	d = duel{match: m, starts: e.starts, turns: e.turns}
-	switch {
-	case !m.precise:
-		d.starts, d.turns = max(1, e.starts/3), max(1, e.turns/2)
-	case m.sites == mostSites: // which takes a minute to start
+	if m.sites == mostSites { // which takes a minute to start
 		d.starts = min(e.starts, fewestGroups)
 	}
 	traffic := [2][]request{m.trafficOf(false), m.trafficOf(true)}
@@ -151,18 +148,16 @@ func fightAll(e effort) (duels []duel, err error) {
 	return duels, errors.Join(errs...)
 }
 
-// requestsTable renders the precise duels, and those of other programs, as Markdown for the page.
+// requestsTable renders the duels as Markdown for the page.
 func requestsTable(duels []duel, e effort) string {
 	var b strings.Builder
 	b.WriteString("| server | traffic | requests/s | processor time a request |\n|---|---|---|---|\n")
 	for _, d := range duels {
-		switch {
-		case !d.precise && d.subject != regexpSubject && d.subject != nginxSubject:
-		case d.perSecond == 0:
+		if d.perSecond == 0 {
 			fmt.Fprintf(&b, "| %s | %s | not measured | |\n", d.subject, d.traffic)
-		default:
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", d.subject, d.traffic, d.requests, d.cpuRatio())
+			continue
 		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", d.subject, d.traffic, d.requests, d.cpuRatio())
 	}
 	fmt.Fprintf(&b, "\n%d starts of both servers with %d rounds each (%d starts with the most sites); %d connections.\n", e.starts, e.turns, min(e.starts, fewestGroups), connections)
 	for _, d := range duels {

@@ -29,13 +29,12 @@ type effort struct {
 	starts    int           // of both servers of a comparison under load that has to be precise
 	turns     int           // rounds of such a comparison after each start
 	turn      time.Duration // of a server in one of them
-	load      time.Duration // of handlers at once
 	sites     int           // the most that are measured
 }
 
 var (
-	full  = effort{9, 200 * time.Millisecond, 1000, 12, 12, 100 * time.Millisecond, 2 * time.Second, 100_000}
-	short = effort{3, 10 * time.Millisecond, 100, 1, 2, 50 * time.Millisecond, 300 * time.Millisecond, 1000}
+	full  = effort{9, 200 * time.Millisecond, 1000, 12, 12, 100 * time.Millisecond, 100_000}
+	short = effort{3, 10 * time.Millisecond, 100, 1, 2, 50 * time.Millisecond, 1000}
 )
 
 // times returns an effort with so many times the rounds.
@@ -70,14 +69,6 @@ func contestSection(name, anchor string, make func(*google) contest, aims func(c
 	}}
 }
 
-// tableSection has nothing but a table, without Google's.
-func tableSection(name, anchor string, table func(effort) (string, error)) section {
-	return section{name, anchor, func(e effort, _ *google) (outcome, error) {
-		text, err := table(e)
-		return outcome{text: text}, err
-	}}
-}
-
 var sections = []section{
 	contestSection("parse", "parsing-robotstxt", parseContest, parseAims),
 	contestSection("verdict", "a-verdict", verdictContest, verdictAims),
@@ -89,13 +80,9 @@ var sections = []section{
 	}},
 	{"agreement", "do-they-answer-the-same", func(e effort, g *google) (outcome, error) {
 		peers, kinds := verdictAgreement(e.questions, g)
-		return outcome{text: agreementTable("kind of question", "we forbid", peers, kinds), detail: differenceExamples(kinds)}, nil
+		return outcome{text: agreementTable(peers, kinds), detail: differenceExamples(kinds)}, nil
 	}},
 	contestSection("identify", "identifying-a-client", func(*google) contest { return identifyContest() }, identifyAims),
-	{"identify-agreement", "", func(e effort, _ *google) (outcome, error) {
-		peers, kinds := identifyAgreement(e.questions)
-		return outcome{detail: agreementTable("kind of client", "we say robot", peers, kinds) + "\n" + differenceExamples(kinds)}, nil
-	}},
 	{"requests", "whole-requests", func(e effort, _ *google) (outcome, error) {
 		duels, err := fightAll(e)
 		if len(duels) == 0 {
@@ -113,11 +100,11 @@ var sections = []section{
 		results := c.measure(e)
 		return outcome{text: c.table(results), detail: c.details(results), aims: chainAims(c, results)}, nil
 	}},
-	tableSection("cold", "", coldTable),
 	{"start", "starting", func(e effort, _ *google) (outcome, error) { return startTable(e) }},
-	tableSection("reload", "reloading", reloadTable),
-	tableSection("memory", "memory", memoryTable),
-	tableSection("contention", "", contentionTable),
+	{"memory", "memory", func(e effort, _ *google) (outcome, error) {
+		text, err := memoryTable(e)
+		return outcome{text: text}, err
+	}},
 }
 
 func main() {
