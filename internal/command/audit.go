@@ -18,7 +18,7 @@ import (
 func auditCommand(config Config) *cobra.Command {
 	a := audit{config: config}
 	cmd := &cobra.Command{
-		Use:   "audit [--robots <file|dir|url>] [--config <file>] [--site <host>] [--since <time>] [--until <time>] [--rate] [--json|--csv|--html] <log>...",
+		Use:   "audit [--robots <file|dir|url>] [--config <file>] [--site <host>] [--since <time>] [--until <time>] [--rate] [--paths] [--json|--csv|--html] <log>...",
 		Short: "Tells from access logs what crawlers did and what enforce would have blocked",
 		Long: `
 Replays access logs: each request is judged by the robots.txt as the server
@@ -49,6 +49,11 @@ requests were one too many, and how many rate enforce would have answered 429.
 A log does not tell who is true, so all who claim a name are one crawler, as without
 verify; give logs in the order of time.
 
+--paths compares a challenge on each page with one on the pages only that the
+robots.txt disallows to crawlers that no group names, as the matcher robots_disallowed *
+finds them: how many pages of people each would stand before, and how many of the
+requests for disallowed URLs are met.
+
 --site chooses the requests of one site, where the log says whose they are; it
 may be repeated. --since and --until take a date, a time, or 24h or 30d for how
 long ago.
@@ -72,6 +77,7 @@ zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
 	flags.StringVarP(&a.adapter, "adapter", "a", "", "the adapter of that file")
 	a.logs.addFlags(cmd)
 	flags.BoolVar(&a.rate, "rate", false, "also tell how fast crawlers asked, and what rate enforce would do")
+	flags.BoolVar(&a.paths, "paths", false, "also tell what a challenge on disallowed pages would meet")
 	flags.BoolVar(&a.json, "json", false, "print a JSON object")
 	flags.BoolVar(&a.csv, "csv", false, "print a row for each crawler")
 	flags.BoolVar(&a.html, "html", false, "print a page for a browser")
@@ -85,7 +91,7 @@ type audit struct {
 	file, adapter   string
 	logs            auditedLogs
 	json, csv, html bool
-	rate            bool
+	rate, paths     bool
 }
 
 func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
@@ -100,6 +106,7 @@ func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	o.URLs = a.paths
 	if a.rate {
 		enforced := rate.Default
 		enforced.Enforce = true

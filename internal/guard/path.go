@@ -2,8 +2,6 @@ package guard
 
 import (
 	"net/http"
-	"path"
-	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -77,13 +75,10 @@ func (g *Guard) PathVerdict(r *http.Request, token string) PathVerdict {
 	}
 	original := request.OriginalRequest(r)
 	var target policy.Target
-	target.Set(request.TargetOf(original), g.Settings.KeepSlashes)
-	var names [1]string
-	q := judge.Request{Token: token}
-	if q.Subject(names[:0], true).Verdict(robots, &target).Allowed || request.IsRobotsTxt(original) || isWellKnown(original.URL.Path) || request.IsIncluded(r) {
-		return PathAllowed
+	if judge.DisallowsPath(robots, token, request.TargetOf(original), original.URL.Path, g.Settings.KeepSlashes, &target) && !request.IsIncluded(r) {
+		return PathDisallowed
 	}
-	return PathDisallowed
+	return PathAllowed
 }
 
 // currentRobots returns the robots.txt in force at the site of a request, nil if it is not known,
@@ -116,11 +111,4 @@ func (g *Guard) currentRobots(r *http.Request, now time.Time) *policy.Robots {
 		return nil
 	}
 	return version.Robots
-}
-
-// isWellKnown reports whether a decoded path is below /.well-known/ (RFC 8615), dot segments
-// resolved.
-func isWellKnown(p string) bool {
-	const directory = "/.well-known/"
-	return strings.HasPrefix(p, directory) && strings.HasPrefix(path.Clean(p)+"/", directory)
 }

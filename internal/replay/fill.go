@@ -30,6 +30,9 @@ func (r *Report) fill(p *plan, t *tally, s *sequence, o *Options, logs []*input)
 	r.fillCrawlers(p, t)
 	r.fillRules(p, t)
 	r.fillPaths(p, t)
+	if p.urls {
+		r.Challenge = t.urls.report()
+	}
 	r.Hosts = []HostReport{}
 	for _, e := range t.hosts.Items {
 		r.Hosts = append(r.Hosts, HostReport{Host: valid(e.Key), Lines: e.Count})

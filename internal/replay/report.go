@@ -43,6 +43,8 @@ type Report struct {
 	// crawlers take and assistants bring.
 	Findings  []FindingReport   `json:"findings"`
 	Referrals []parity.Referral `json:"referrals"`
+	// Challenge is absent unless it was asked for.
+	Challenge *ChallengeReport `json:"challenge,omitempty"`
 	// Notes are sentences about what limits the report.
 	Notes []string `json:"notes"`
 	// Incomplete says why not all was read, if so.

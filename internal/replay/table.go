@@ -101,6 +101,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 		}
 		t.more(len(r.Paths), tablePaths)
 	}
+	t.challenge(r)
 	t.say("%s", endText(r.Examples, r.Notes, r.Incomplete))
 	return t.err
 }

@@ -114,6 +114,7 @@ type tally struct {
 	day                       int32 // the one that was looked up last
 	dayOf                     *dayCount
 	visits                    [parity.NumAssistants]uint64
+	urls                      pathCount
 }
 
 func newTally() *tally {
@@ -229,6 +230,7 @@ func (t *tally) merge(o *tally) {
 		a.last = max(a.last, b.last)
 		a.reading(b.read, b.readStatus)
 	}
+	t.urls.add(&o.urls)
 	for i, n := range o.visits {
 		t.visits[i] += n
 	}

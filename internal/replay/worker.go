@@ -23,6 +23,7 @@ type plan struct {
 	settings     judge.Settings
 	grace        time.Duration
 	rate         *rate.Settings // nil where it is not looked at how fast crawlers ask
+	urls         bool           // whether requests are counted by what the robots.txt says of their URL
 }
 
 // worker judges lines. It allocates nothing for a line, but for a forbidden path
@@ -101,6 +102,9 @@ func (w *worker) judge(k *chunk) {
 	who := w.identify(r.UserAgent)
 	if who.browser {
 		t.browser(r)
+		if w.urls {
+			w.countPath(who, false)
+		}
 		return
 	}
 	current := &w.versions[w.version]
@@ -121,6 +125,9 @@ func (w *worker) judge(k *chunk) {
 	}
 	if current.first && !current.single() && r.HasTime && r.At < current.from {
 		t.beforeFirst++
+	}
+	if w.urls && w.result.Verdict != judge.Disallowed {
+		w.countPath(who, false)
 	}
 	switch {
 	case w.result.Reason == judge.RobotsTxt:
@@ -178,7 +185,11 @@ func (w *worker) disallowed(k *chunk, current *version, who *identity, c *crawle
 	if strings.Contains(v.Rule.Path, "?") { // the query decides, too
 		path = withQuery(path, r.Target)
 	}
-	if w.mayFollowOther(current, who) {
+	stale := w.mayFollowOther(current, who)
+	if w.urls {
+		w.countPath(who, !stale && !spared)
+	}
+	if stale {
 		c.stale++
 		w.pace(k, who, a)
 		return

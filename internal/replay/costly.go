@@ -1,0 +1,116 @@
+package replay
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+)
+
+// Where a challenge on disallowed paths only would stand: the matcher robots_disallowed * without
+// the crawlers, which a guard in the mode enforce judges.
+
+// pathCount counts requests by what the robots.txt says of their URL to crawlers that no group
+// names.
+type pathCount struct {
+	pages, challenged                   uint64 // that browsers opened; of these, disallowed
+	browsers, programs, blocked, passed uint64 // requests for disallowed URLs, see ChallengeReport
+}
+
+func (c *pathCount) add(o *pathCount) {
+	c.pages += o.pages
+	c.challenged += o.challenged
+	c.browsers += o.browsers
+	c.programs += o.programs
+	c.blocked += o.blocked
+	c.passed += o.passed
+}
+
+// countPath counts the request of the record. blocked says that a guard would have blocked it.
+func (w *worker) countPath(who *identity, blocked bool) {
+	r, c := &w.record, &w.tally.urls
+	decoded := w.pathOf(r.Target)
+	disallowed := judge.DisallowsPath(w.versions[w.version].robots, "*", unsafeString(r.Target), unsafeString(decoded), w.settings.KeepSlashes, &w.scratch.Target)
+	person := who.browser && len(r.UserAgent) > 0
+	if person && methodOf(r.Method) == "GET" && isPage(decoded) {
+		c.pages++
+		if disallowed {
+			c.challenged++
+		}
+	}
+	switch {
+	case !disallowed:
+	case person:
+		c.browsers++
+	case who.browser, !who.client.Class.IsCrawler():
+		c.programs++
+	case blocked:
+		c.blocked++
+	default:
+		c.passed++
+	}
+}
+
+// pageEndings are the endings of the names of pages, as far as they have one.
+var pageEndings = []string{"", ".asp", ".aspx", ".cgi", ".htm", ".html", ".jsp", ".php", ".shtml", ".xhtml"}
+
+// isPage reports whether a path is that of a page, by its ending, rather than of a part of one,
+// such as a picture.
+func isPage(p []byte) bool {
+	name := p[bytes.LastIndexByte(p, '/')+1:]
+	return slices.Contains(pageEndings, strings.ToLower(path.Ext(string(name))))
+}
+
+// ChallengeReport compares a challenge on each page with one on the disallowed pages only.
+type ChallengeReport struct {
+	// Pages are those that browsers have opened, which a challenge on each page would stand
+	// before, and Challenged those of them that the robots.txt disallows to crawlers that no
+	// group names.
+	Pages      uint64 `json:"pages"`
+	Challenged uint64 `json:"challenged"`
+	// Requests are those of everybody for disallowed URLs, and what follows their parts: of
+	// browsers, and of programs that are no crawlers, both of which a challenge would stand
+	// before; of crawlers that enforce would have blocked; and of crawlers that pass, by groups
+	// of their own or because they are exempt.
+	Requests uint64 `json:"requests"`
+	Browsers uint64 `json:"browsers"`
+	Programs uint64 `json:"programs"`
+	Blocked  uint64 `json:"blocked"`
+	Passed   uint64 `json:"passed"`
+}
+
+// report returns the report of the counts.
+func (c *pathCount) report() *ChallengeReport {
+	return &ChallengeReport{
+		Pages: c.pages, Challenged: c.challenged, Requests: c.browsers + c.programs + c.blocked + c.passed,
+		Browsers: c.browsers, Programs: c.programs, Blocked: c.blocked, Passed: c.passed,
+	}
+}
+
+// Sentences say what the report means.
+func (c *ChallengeReport) Sentences() []string {
+	return []string{
+		fmt.Sprintf("Pages opened by browsers: %d. A challenge on each page would stand before all of them; one on the disallowed pages only, before %d (%s).",
+			c.Pages, c.Challenged, percent(c.Challenged, c.Pages)),
+		fmt.Sprintf("Requests for disallowed URLs: %d. The challenge would meet browsers (%d) and other programs (%d), and enforce would block crawlers (%d), together %s. Crawlers that pass: %d.",
+			c.Requests, c.Browsers, c.Programs, c.Blocked, percent(c.Requests-c.Passed, c.Requests), c.Passed),
+	}
+}
+
+func percent(part, all uint64) string {
+	if all == 0 {
+		return "0 %"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(all))
+}
+
+// challenge writes what a challenge would meet.
+func (t *tables) challenge(r *Report) {
+	if r.Challenge == nil {
+		return
+	}
+	t.say("\n%s\n", strings.Join(r.Challenge.Sentences(), "\n"))
+}
