@@ -99,7 +99,7 @@ func (m MatchCrawler) Match(r *http.Request) bool {
 	if origin.IsVirtual(r.Context()) || !m.clients.Identities.Has(client.Identity) {
 		return false
 	}
-	if m.clients.Any() {
+	if m.clients.IsEmpty() {
 		return client.Client.Class.IsCrawler()
 	}
 	return m.clients.Has(client.Client)

@@ -80,15 +80,15 @@ func (d *Decide) ValidateWith(from, shadow *source.Location, onViolation caddyht
 	case len(onViolation) > 0:
 		return errors.New("decide and on_violation contradict each other: the proxy makes the answer, and would pass a page for one that lets the crawler pass; " +
 			"use status, and write the page into the configuration of the proxy")
-	case origin.ChoosesServer(from.URL) && d.unnamed() == "":
+	case origin.ChoosesServer(from.URL) && d.defaultHost() == "":
 		return errors.New("decide has to name the hosts of the proxy, at least one without a *: with source " + from.URL +
 			" whoever makes up another host would choose whose robots.txt counts; write decide forwarded example.com")
 	}
 	return nil
 }
 
-// unnamed returns the host by whose robots.txt others are judged, "" if there is none.
-func (d *Decide) unnamed() string {
+// defaultHost returns the host whose robots.txt other hosts use, "" if there is none.
+func (d *Decide) defaultHost() string {
 	for _, host := range d.Hosts {
 		if !strings.Contains(host, "*") {
 			return strings.ToLower(host)
@@ -103,7 +103,7 @@ func (d *Decide) Apply(c *guard.Config) {
 		c.Forwarded = request.HostsOfServer(nil)
 		c.Forwarded.Add(d.Hosts)
 		if origin.ChoosesServer(c.SourceKey) {
-			c.Unnamed = d.unnamed()
+			c.DefaultHost = d.defaultHost()
 		}
 	}
 }

@@ -30,8 +30,8 @@ type bound struct {
 // a configuration may say otherwise about the * group.
 func binding(client uaident.Identity, robots *policy.Robots) bound {
 	subject := (&judge.Request{Client: client}).Subject(nil, client.Wildcard())
-	group, named, exempt := subject.Group(robots)
-	if exempt {
+	group, named, applies := subject.Group(robots)
+	if !applies {
 		group = nil
 	}
 	return bound{group, named}

@@ -59,7 +59,7 @@ func (s *Site) Explain(from Rules, r Request) *Explanation {
 		UserAgent: r.UserAgent, Token: r.Token, URL: r.URL, Verdict: result.Verdict.String(), Allowed: result.Evidence.Allowed && result.Reason != judge.Closed,
 		Forms: []Form{}, Matches: []Match{},
 		Robots: Robots{Name: from.Name, Note: from.Note},
-		Client: clientOf(s.Registry, r.UserAgent, client, r.Identity == verify.Spoofed || s.Settings.MeantForAll(client), from.Robots),
+		Client: clientOf(s.Registry, r.UserAgent, client, r.Identity == verify.Spoofed || s.Settings.WildcardApplies(client), from.Robots),
 		Why:    why(&result),
 	}
 	if r.Token != "" {

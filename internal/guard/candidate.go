@@ -102,10 +102,10 @@ func (c *candidate) read(into *policy.Entry, host string) (done <-chan struct{})
 	return into.Refresh(policy.Freshness{Min: candidateLife, Max: candidateLife, Default: candidateLife}, func() policy.Answer { return c.Text(host) }, nil)
 }
 
-// isAt reports whether what is tried is served already, so that the text beside is the
-// one before.
-func (t *tried) isAt() bool {
-	return t.candidate != nil && t.candidate.IsAt != nil && t.candidate.IsAt(t.host)
+// isPublished reports whether the host is served the change already, so that the file on trial
+// is the one before the change.
+func (t *tried) isPublished() bool {
+	return t.candidate != nil && t.candidate.IsPublished != nil && t.candidate.IsPublished(t.host)
 }
 
 // Changed says that hosts are served another robots.txt than until now: our copies of

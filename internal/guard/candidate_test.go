@@ -78,7 +78,7 @@ func TestCandidateAtItsHosts(t *testing.T) {
 		g := testGuard(t, options{}, serving(triedText))
 		yes := func(string) bool { return true }
 		end := g.shared.Try(shadow.Change{
-			Source: "change 1", Has: yes, IsAt: yes,
+			Source: "change 1", Has: yes, IsPublished: yes,
 			Text: func(string) policy.Answer { return policy.Answer{Status: http.StatusOK, Body: []byte(textInForce)} },
 		})
 		<-fetchDone(g, requestBy("bingbot/2.0", "/"))

@@ -40,7 +40,7 @@ func (g *Guard) noteVisit(j *Judgement) {
 		!judge.IsSearchEngine(j.Client.Class, j.Identity) || !j.Client.Known() || g.Identity.Verifies() && j.Identity != verify.Verified {
 		return
 	}
-	who := j.Subject(nil, g.Settings.MeantForAll(j.Client))
+	who := j.Subject(nil, g.Settings.WildcardApplies(j.Client))
 	g.shared.changes.Served(j.Site.Key, j.Version, ledger.Visit{
 		Crawler:  j.Client.Name(),
 		Chain:    who.Chain,
@@ -98,7 +98,7 @@ const (
 
 // logHold warns that a change is held back.
 func (g *Guard) logHold(s *request.Site, current *policy.Version, h changeguard.Hold) {
-	suppressed, ok := g.shared.holdLines.line(s.Label, "")
+	suppressed, ok := g.shared.warningLimits.line(s.Label, "")
 	if !ok {
 		return
 	}

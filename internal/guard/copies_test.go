@@ -79,7 +79,7 @@ func (s *fairSite) wants(when, agent string, want judge.Verdict) {
 	}
 }
 
-// settled returns a site whose copy has been strict for long.
+// earlierFinalJudgement returns a site whose copy has been strict for long.
 func settledSite(t *testing.T) *fairSite {
 	s := newFairSite(t, strict)
 	s.asks("bingbot/2.0")

@@ -20,10 +20,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// decideFor answers a proxy whether the request that it describes may pass: 200 with
-// nothing but what was found in header fields, or what [Config.Refuse] writes. It is
-// for a guard with Forwarded.
-func (g *Guard) decideFor(w http.ResponseWriter, r *http.Request) error {
+// serveForwardAuth answers a proxy that asks whether a request may pass: with 200, an empty body
+// and the judgement in header fields, or with the response of [Config.Refuse]. It is for a guard
+// with Forwarded.
+func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
 	uncached(w.Header())
 	asked, err := forward.Asked(r)
 	if err != nil {
@@ -67,7 +67,7 @@ func (g *Guard) undecided(w http.ResponseWriter, r *http.Request, err error) err
 		return err
 	}
 	g.Metrics.Undecided(problem.Reason)
-	if suppressed, ok := g.shared.holdLines.line(undecidedLines, problem.Reason.String()); ok {
+	if suppressed, ok := g.shared.warningLimits.line(undecidedLines, problem.Reason.String()); ok {
 		level, message := zapcore.WarnLevel, "a proxy asks about a request without describing it as it has to"
 		if problem.Reason == forward.Untrusted {
 			level, message = zapcore.ErrorLevel, "an address that is no trusted proxy asks about requests"

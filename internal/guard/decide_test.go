@@ -77,7 +77,7 @@ func TestDecideForAMadeUpHost(t *testing.T) {
 			}
 			return "User-agent: *\nDisallow: /private/\n"
 		})
-		g.Unnamed = "a.test"
+		g.DefaultHost = "a.test"
 		for _, host := range []string{"nonexistent.invalid", "203.0.113.5", "the-bots-own.test", "x_y", "a.test.", "b.test:8443"} {
 			if got := asks(g, "GPTBot/1.2", "https://"+host+"/private/x"); got.Code != http.StatusForbidden {
 				t.Errorf("%s: %d %v", host, got.Code, got.Header())

@@ -29,7 +29,7 @@ func (s *State) forget(sites ConfiguredSites) error {
 		return nil
 	}
 	forgetHosts(&s.violations.limits, named)
-	forgetHosts(&s.holdLines.limits, func(host string) bool { return host == undecidedLines || named(host) })
+	forgetHosts(&s.warningLimits.limits, func(host string) bool { return host == undecidedLines || named(host) })
 	forgetHosts(&s.eventTimes.last, named)
 	s.Metrics.Forget(named)
 	return nil

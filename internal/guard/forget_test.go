@@ -32,7 +32,7 @@ func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 	}
 	countKeys := func() map[string]int {
 		n := make(map[string]int)
-		for _, from := range []interface{ Range(func(key, _ any) bool) }{&shared.violations.limits, &shared.holdLines.limits, &shared.eventTimes.last} {
+		for _, from := range []interface{ Range(func(key, _ any) bool) }{&shared.violations.limits, &shared.warningLimits.limits, &shared.eventTimes.last} {
 			from.Range(func(key, _ any) bool { n[key.(violationKey).host]++; return true })
 		}
 		return n
@@ -41,10 +41,10 @@ func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 		for _, label := range labels {
 			g.presence(&Judgement{Site: &request.Site{Label: label}})
 			shared.violations.line(label, "FooBot")
-			shared.holdLines.line(label, "")
+			shared.warningLimits.line(label, "")
 			shared.eventTimes.due(label, "FooBot", now)
 		}
-		shared.holdLines.line(undecidedLines, "missing")
+		shared.warningLimits.line(undecidedLines, "missing")
 	}
 
 	releaseFirst := names("stays.test", "goes.test", "*.goes.test")

@@ -50,10 +50,10 @@ type Config struct {
 	// Forwarded are the hosts that the configuration names of a guard that answers
 	// proxies whether a request may pass; nil for one that requests pass through.
 	Forwarded *request.Hosts
-	// Unnamed is the host by whose robots.txt such a guard judges hosts that no option
-	// names, "" for each by its own: who makes up a host must not choose whose
+	// DefaultHost is the host whose robots.txt such a guard uses for hosts that no option
+	// names; "" if each uses its own. A client that invents a host must not choose whose
 	// robots.txt counts.
-	Unnamed string
+	DefaultHost string
 	// AsksPath says that a matcher or a placeholder of the configuration asks for the
 	// [PathVerdict] of requests; nil if none does. It does not change once requests come.
 	AsksPath *bool
@@ -108,7 +108,7 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 // guard with Forwarded answers the proxy that asks about another request.
 func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if g.Forwarded != nil {
-		return g.decideFor(w, r)
+		return g.serveForwardAuth(w, r)
 	}
 	if origin.IsVirtual(r.Context()) { // the guard's own fetch of robots.txt
 		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
@@ -176,7 +176,7 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 	if request.IsACMEChallenge(original) || request.IsIncluded(r) {
 		return nil
 	}
-	if before := g.settled(r); before != nil {
+	if before := g.earlierFinalJudgement(r); before != nil {
 		return before
 	}
 	who, proof := g.Identity.Identify(r, client)
@@ -223,9 +223,9 @@ func (g *Guard) sourced(s request.Site) request.Site {
 		s.Segment = policy.Named
 		return s.ReadAs(policy.Key{Source: g.SourceKey})
 	}
-	if s.Own().Site == "" && g.Unnamed != "" {
+	if s.Own().Site == "" && g.DefaultHost != "" {
 		s.Segment = policy.Named
-		return s.ReadAs(policy.Key{Source: origin.KeyFor(g.SourceKey, g.Unnamed)})
+		return s.ReadAs(policy.Key{Source: origin.KeyFor(g.SourceKey, g.DefaultHost)})
 	}
 	return s.From(origin.KeyFor(g.SourceKey, s.Own().Host))
 }

@@ -20,28 +20,29 @@ func (g *Guard) identify(userAgent string, kept *keptSite, key *policy.Key) (cli
 	return g.Settings.Identify(registry, userAgent, overlayOf(registry, cached)), entry, cached
 }
 
-// namedBy returns the request of a judgement with its client identified by the names in a
-// version: another text than ours may have a group for it that ours has not. Nobody becomes a
-// browser by it.
-func (g *Guard) namedBy(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
-	if q := g.asIfNamedBy(r, j, version); q.Client.Class != uaident.Browser {
+// reidentifyCrawler is reidentify for a client that stays a crawler: if the names in version
+// make it a browser, it keeps its identity. Another file than our copy may have a group for the
+// client that our copy does not have.
+func (g *Guard) reidentifyCrawler(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
+	if q := g.reidentify(r, j, version); q.Client.Class != uaident.Browser {
 		return q
 	}
 	return j.Request
 }
 
-// foretold returns the request of a judgement as it would be if a version were the text in
-// force: without the names in ours its client may be somebody else, or a browser.
-func (g *Guard) foretold(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
-	q := g.asIfNamedBy(r, j, version)
+// reidentifyForTrial is reidentify as if version were in force: without the names in our copy the
+// client may be another one, or a browser, and its identity is verified again.
+func (g *Guard) reidentifyForTrial(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
+	q := g.reidentify(r, j, version)
 	if q.Client.Crawler != j.Client.Crawler {
 		q.Identity, _ = g.Identity.Identify(r, q.Client)
 	}
 	return q
 }
 
-// asIfNamedBy is namedBy for whatever the client is by those names.
-func (g *Guard) asIfNamedBy(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
+// reidentify returns the request of a judgement with its client identified by the crawler names
+// that stand in version.
+func (g *Guard) reidentify(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
 	q := j.Request
 	names, ok := version.Derived.(*policyNames)
 	if !ok {

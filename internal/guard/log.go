@@ -27,7 +27,7 @@ func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
 		return
 	}
 	level := zapcore.InfoLevel
-	if g.Settings.Enforce && g.Settings.EnforceMeans(j.Client) {
+	if g.Settings.Enforce && g.Settings.EnforceIncludes(j.Client) {
 		level = zapcore.WarnLevel
 	}
 	message := "request outside robots.txt"
@@ -102,7 +102,7 @@ func (g *Guard) logFetched(s *request.Site, before, after policy.State, changed 
 
 // logRefused warns that the guard is refused the robots.txt that clients are served.
 func (g *Guard) logRefused(s *request.Site, status int) {
-	suppressed, ok := g.shared.holdLines.line(s.Label, "refused")
+	suppressed, ok := g.shared.warningLimits.line(s.Label, "refused")
 	if !ok {
 		return
 	}

@@ -59,7 +59,7 @@ func (g *Guard) judgesFor(label string) bool {
 // tells no more than the one that is known.
 func (p *presences) has(g *Guard, s *request.Site) bool {
 	key, ok := p.keyOf(g, s.Label)
-	return ok && !prefers(s, key)
+	return ok && !isBetterKey(s, key)
 }
 
 // keyOf returns the key of a site as it was when the guard was noted to judge for it, by
@@ -81,7 +81,7 @@ func (p *presences) add(g *Guard, j *Judgement) (mode string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	site := p.sites.LoadOrStore(j.Site.Label, func() *presence { return &presence{key: new(policy.Key)} })
-	switch better := prefers(j.Site, *site.key); {
+	switch better := isBetterKey(j.Site, *site.key); {
 	case j.kept != nil && (better || j.Site.Key == *site.key):
 		site.key = &j.Site.Key // which is kept anyway, unlike that of a configuration that has ended
 	case better:
@@ -115,9 +115,9 @@ func (p *presence) mode() (mode string) {
 	return mode
 }
 
-// prefers reports whether the key of a site tells more than the one that is
-// known: clients choose ports, and may choose http where there is https.
-func prefers(s *request.Site, known policy.Key) bool {
+// isBetterKey reports whether the key of a site describes the site better than the known one:
+// clients choose ports, and may choose http where there is https.
+func isBetterKey(s *request.Site, known policy.Key) bool {
 	switch {
 	case s.Segment == policy.Invented, s.Key == known:
 		return false

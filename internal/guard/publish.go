@@ -53,10 +53,10 @@ func (g *Guard) Publish(r *http.Request, j *Judgement) {
 	}
 }
 
-// settled returns what a guard before this one has found about a request where nothing is
-// left to judge, nil otherwise: it was blocked, so that what comes here is served in place of
-// the page, or it failed behind that guard, and an error route is to answer it.
-func (g *Guard) settled(r *http.Request) *Judgement {
+// earlierFinalJudgement returns the judgement of an earlier guard if this guard has nothing left
+// to judge, else nil. Either that guard has blocked the request, and this route writes the
+// response to the block, or a handler behind that guard has failed, and this is an error route.
+func (g *Guard) earlierFinalJudgement(r *http.Request) *Judgement {
 	before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement)
 	if before == nil || !before.published || g.Forwarded != nil { // which is asked about another request
 		return nil

@@ -66,7 +66,7 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, now ti
 	if j.mayHaveComeThrough() {
 		if before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement); before != nil {
 			who.Holds = before.flight.holds
-			found = j.spentBefore(before, &rules)
+			found = j.removeChargedLimits(before, &rules)
 		}
 	}
 	pace := g.shared.rates.Spend(now, &who, &rules)
@@ -82,9 +82,10 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, now ti
 	}
 }
 
-// spentBefore takes out of rules what a guard in front holds the crawler to, too, at the same
-// site, and has taken the request from: it counts once. It returns what was found then.
-func (j *Judgement) spentBefore(before *Judgement, rules *rate.Rules) (found rate.Pace) {
+// removeChargedLimits removes from rules the limits that an earlier guard of this request has
+// charged already at the same site, so that the request counts once. It returns the pace that
+// the earlier guard found.
+func (j *Judgement) removeChargedLimits(before *Judgement, rules *rate.Rules) (found rate.Pace) {
 	owner := rate.Rule{}
 	if before.Rate.Limit != nil {
 		owner = before.Rate.Limit.Rule
@@ -126,7 +127,7 @@ func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, st
 func (g *Guard) delayBy(r *http.Request, j *Judgement, version *policy.Version) policy.Delay {
 	var scratch judge.Scratch
 	var result judge.Result
-	q := g.namedBy(r, j, version)
+	q := g.reidentifyCrawler(r, j, version)
 	g.Settings.Judge(&q, judge.Rules{Robots: version.Robots}, &scratch, &result)
 	if result.Verdict == judge.Exempt {
 		return policy.Delay{} // its group is not meant for the request

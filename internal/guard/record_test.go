@@ -199,7 +199,7 @@ func TestPrefers(t *testing.T) {
 		{policy.Key{Secure: true, Host: "example.com:1"}, port, policy.Named, false},
 		{file, https, policy.Named, true},
 	} {
-		if got := prefers(&request.Site{Label: "example.com", Key: tc.key, Segment: tc.segment}, tc.known); got != tc.want {
+		if got := isBetterKey(&request.Site{Label: "example.com", Key: tc.key, Segment: tc.segment}, tc.known); got != tc.want {
 			t.Errorf("%v over %v: %t, want %t", tc.key, tc.known, got, tc.want)
 		}
 	}

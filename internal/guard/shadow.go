@@ -110,7 +110,7 @@ func (g *Guard) judgeTried(r *http.Request, j *Judgement, t tried, now time.Time
 	if version == nil {
 		return
 	}
-	q := g.foretold(r, j, version)
+	q := g.reidentifyForTrial(r, j, version)
 	var scratch judge.Scratch
 	var result judge.Result
 	g.Settings.Judge(&q, judge.Rules{Robots: version.Robots}, &scratch, &result)
@@ -118,7 +118,7 @@ func (g *Guard) judgeTried(r *http.Request, j *Judgement, t tried, now time.Time
 		InForce: j.Version, Tried: version, Was: j.Evidence, Would: result.Evidence,
 		Difference: shadow.DifferenceOf(j.Verdict != judge.Disallowed, result.Verdict != judge.Disallowed),
 	}
-	if t.isAt() {
+	if t.isPublished() {
 		note.InForce, note.Tried, note.Was, note.Would = note.Tried, note.InForce, note.Would, note.Was
 		note.Difference = shadow.DifferenceOf(result.Verdict != judge.Disallowed, j.Verdict != judge.Disallowed)
 	}

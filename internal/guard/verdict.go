@@ -48,10 +48,10 @@ func (g *Guard) judgeBy(l *lookup) {
 		j.via = []string{j.Target}
 		g.decide(j, ours, closed)
 	case g.heldBack(r, state, j):
-		g.Settings.Excuse(&j.Request, &j.Result)
+		g.Settings.MarkStale(&j.Request, &j.Result)
 		j.held = true
 	case g.mayUseOther(r, j, state, l.now):
-		g.Settings.Excuse(&j.Request, &j.Result)
+		g.Settings.MarkStale(&j.Request, &j.Result)
 	}
 }
 
@@ -73,7 +73,7 @@ func (g *Guard) decide(j *Judgement, version *policy.Version, closed bool) {
 func (g *Guard) allows(r *http.Request, j *Judgement, version *policy.Version) bool {
 	var scratch judge.Scratch
 	var result judge.Result
-	q := g.namedBy(r, j, version)
+	q := g.reidentifyCrawler(r, j, version)
 	g.Settings.Judge(&q, judge.Rules{Robots: version.Robots}, &scratch, &result)
 	return result.Verdict != judge.Disallowed
 }

@@ -50,12 +50,12 @@ type Scratch struct {
 	names  [8]string
 }
 
-// Bound is what is found of a client in a robots.txt.
-type Bound struct{ by [2]binding } // where the * group is not meant for the request, and where it is
+// Bound is the group that a client has in a robots.txt.
+type Bound struct{ by [2]binding } // for a request that the * group does not apply to, and for one that it applies to
 
 type binding struct {
-	found, named, exempt bool
-	group                *policy.Selection
+	found, named, applies bool
+	group                 *policy.Selection
 }
 
 // Judge decides about a request: whether the rules allow it, and what is done if
@@ -79,14 +79,14 @@ func (s *Settings) Judge(q *Request, rules Rules, scratch *Scratch, r *Result) {
 	case rules.Robots == nil:
 		s.judgeUnknown(q, rules, r)
 	default:
-		s.judgeBy(q, rules.Robots, scratch, r)
+		s.applyRules(q, rules.Robots, scratch, r)
 	}
 	s.act(q, r)
 }
 
-// Excuse takes back that a request is outside of robots.txt: the crawler need not
-// know yet what forbids it.
-func (s *Settings) Excuse(q *Request, r *Result) {
+// MarkStale changes the result of a disallowed request to [Stale]: the crawler need not know yet
+// the rule that disallows it.
+func (s *Settings) MarkStale(q *Request, r *Result) {
 	r.Verdict, r.Action, r.Reason, r.FalseName, r.LogOnly = Stale, None, NotKnownYet, false, false
 	s.act(q, r)
 }
@@ -94,21 +94,21 @@ func (s *Settings) Excuse(q *Request, r *Result) {
 // judgeUnknown judges a request while nobody knows the rules.
 func (s *Settings) judgeUnknown(q *Request, rules Rules, r *Result) {
 	r.Verdict, r.Reason = Unknown, NoRules
-	if rules.Closed && s.wildcard(q) && q.Spared() == NotSpared {
+	if rules.Closed && s.wildcardApplies(q) && q.WildcardExemption() == NoExemption {
 		r.Reason = Closed
 	}
 }
 
-// judgeBy judges a request by a robots.txt.
-func (s *Settings) judgeBy(q *Request, robots *policy.Robots, scratch *Scratch, r *Result) {
-	subject := q.Subject(scratch.names[:0], s.wildcard(q))
-	var exempt bool
-	if r.Group, r.Named, exempt = q.Bound.group(subject, robots); exempt && !subject.WellKnown {
-		r.Verdict, r.Reason = Exempt, s.exemption(q)
+// applyRules judges a request by the rules of a robots.txt.
+func (s *Settings) applyRules(q *Request, robots *policy.Robots, scratch *Scratch, r *Result) {
+	subject := q.Subject(scratch.names[:0], s.wildcardApplies(q))
+	var applies bool
+	if r.Group, r.Named, applies = q.Bound.group(subject, robots); !applies && !subject.WellKnownOnly {
+		r.Verdict, r.Reason = Exempt, s.exemptReason(q)
 		return
 	}
 	scratch.Target.Set(q.Target, s.KeepSlashes)
-	if exempt {
+	if !applies {
 		r.Verdict, r.Reason = Exempt, ForPrograms
 		if evidence := r.Group.WellKnown().JudgeTarget(&scratch.Target); !evidence.Allowed {
 			r.Evidence, r.Verdict, r.Reason = evidence, Disallowed, ByRule
@@ -137,18 +137,19 @@ func (s *Settings) judgeBy(q *Request, robots *policy.Robots, scratch *Scratch, 
 	}
 }
 
-// wildcard reports whether the * group is meant for the client of a request.
-func (s *Settings) wildcard(q *Request) bool {
-	return q.Token != "" || q.Identity == verify.Spoofed || s.MeantForAll(q.Client)
+// wildcardApplies reports whether the * group applies to the client of a request. It applies to
+// each spoofed client.
+func (s *Settings) wildcardApplies(q *Request) bool {
+	return q.Token != "" || q.Identity == verify.Spoofed || s.WildcardApplies(q.Client)
 }
 
-// exemption tells why the * group is not meant for a request.
-func (s *Settings) exemption(q *Request) Reason {
-	if s.wildcard(q) {
-		switch q.Spared() {
-		case NoCrawling:
+// exemptReason returns why the * group does not apply to a request.
+func (s *Settings) exemptReason(q *Request) Reason {
+	if s.wildcardApplies(q) {
+		switch q.WildcardExemption() {
+		case MethodExemption:
 			return DeliversOrAsks
-		case WellKnown:
+		case WellKnownExemption:
 			return ForPrograms
 		}
 	}
@@ -165,17 +166,17 @@ func (s *Settings) act(q *Request, r *Result) {
 	default:
 		return
 	}
-	r.LogOnly = q.hasClient() && s.Spares(q.Client, q.Identity)
+	r.LogOnly = q.hasClient() && s.LogsOnly(q.Client, q.Identity)
 	r.Action = Logged
-	means := !q.hasClient() || isFalse && s.FalseName == BlockFalseName || s.EnforceMeans(q.Client)
-	if s.Enforce && means && !r.LogOnly {
+	included := !q.hasClient() || isFalse && s.FalseName == BlockFalseName || s.EnforceIncludes(q.Client)
+	if s.Enforce && included && !r.LogOnly {
 		r.Action = Blocked
 	}
 }
 
 // group returns the group that a client has to obey, as [Subject.Group] does, and
 // remembers it. b may be nil.
-func (b *Bound) group(subject Subject, robots *policy.Robots) (group *policy.Selection, named, exempt bool) {
+func (b *Bound) group(subject Subject, robots *policy.Robots) (group *policy.Selection, named, applies bool) {
 	if b == nil {
 		return subject.Group(robots)
 	}
@@ -185,7 +186,7 @@ func (b *Bound) group(subject Subject, robots *policy.Robots) (group *policy.Sel
 	}
 	if !known.found {
 		known.found = true
-		known.group, known.named, known.exempt = subject.Group(robots)
+		known.group, known.named, known.applies = subject.Group(robots)
 	}
-	return known.group, known.named, known.exempt
+	return known.group, known.named, known.applies
 }

@@ -24,11 +24,11 @@ func TestClaim(t *testing.T) {
 	} {
 		client := uaident.Identify(tc.userAgent)
 		who := Subject{Chain: client.AppendChain(nil), Wildcard: client.Wildcard(), Forgiving: client.Forgiving()}
-		_, named, exempt := who.Group(robots)
+		_, named, applies := who.Group(robots)
 		var target policy.Target
 		target.Set(tc.target, false)
-		if allowed := who.Verdict(robots, &target).Allowed; allowed != tc.allowed || named != tc.named || exempt != tc.exempt {
-			t.Errorf("%s: allowed %t, named %t, exempt %t", tc.name, allowed, named, exempt)
+		if allowed := who.Verdict(robots, &target).Allowed; allowed != tc.allowed || named != tc.named || applies == tc.exempt {
+			t.Errorf("%s: allowed %t, named %t, applies %t", tc.name, allowed, named, applies)
 		}
 	}
 }

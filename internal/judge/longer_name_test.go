@@ -68,12 +68,12 @@ func TestGroupOfALongerNameBesideAll(t *testing.T) {
 	robots := policy.Parse([]byte("User-agent: Gold Crawler\nDisallow: /\n\nUser-agent: *\nDisallow: /private/\n"))
 	client := uaident.Default().IdentifyWith("Gold/120.1 (iPhone; CPU iPhone OS 17_2_1 like Mac OS X)", nil)
 	r := Request{Client: client, Method: "GET", Target: "/private/a"}
-	group, named, exempt := r.Subject(nil, true).Group(robots)
-	if group == nil || group.Group().Name != "*" || named || exempt {
-		t.Errorf("with * for it: %q, named %v, exempt %v", group.Group().Name, named, exempt)
+	group, named, applies := r.Subject(nil, true).Group(robots)
+	if group == nil || group.Group().Name != "*" || named || !applies {
+		t.Errorf("with * for it: %q, named %v, applies %v", group.Group().Name, named, applies)
 	}
-	if _, named, exempt := r.Subject(nil, false).Group(robots); named || !exempt {
-		t.Errorf("with * not for it: named %v, exempt %v", named, exempt)
+	if _, named, applies := r.Subject(nil, false).Group(robots); named || applies {
+		t.Errorf("with * not for it: named %v, applies %v", named, applies)
 	}
 	if Named(robots, client, client.Token) || !Named(robots, uaident.Default().Identify("Googlebot/2.1"), "Gold") {
 		t.Error("explain says otherwise")

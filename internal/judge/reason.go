@@ -35,9 +35,9 @@ func (r Reason) String() string {
 	case NotMeant:
 		return "the * group is not meant for its class"
 	case DeliversOrAsks:
-		return NoCrawling.String()
+		return MethodExemption.String()
 	case ForPrograms:
-		return WellKnown.String()
+		return WellKnownExemption.String()
 	case NobodyJudged:
 		return "browsers and clients without a name are not judged"
 	case Challenge:

@@ -110,8 +110,8 @@ func ParseSelector(registry *uaident.Registry, words []string, identities bool) 
 	return s, nil
 }
 
-// Any reports whether the selector names neither a class nor a token.
-func (s *Selector) Any() bool { return s.classes == 0 && len(s.tokens) == 0 }
+// IsEmpty reports whether the selector names neither a class nor a token.
+func (s *Selector) IsEmpty() bool { return s.classes == 0 && len(s.tokens) == 0 }
 
 // Has reports whether the selector picks a client by class or token.
 func (s *Selector) Has(id uaident.Identity) bool {

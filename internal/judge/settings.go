@@ -10,8 +10,8 @@ import (
 type Settings struct {
 	// Enforce blocks what is outside of robots.txt; else it is logged only.
 	Enforce bool
-	// EnforceOnly are the clients that Enforce is for, none named for all. The
-	// others are judged as without it.
+	// EnforceOnly are the clients that Enforce applies to; if it is empty, all clients. The
+	// others are judged as in monitor mode.
 	EnforceOnly Selector
 	// KeepSlashes keeps runs of slashes in a path apart.
 	KeepSlashes bool
@@ -61,9 +61,9 @@ const (
 	LogFalseName
 )
 
-// MeantForAll reports whether the * group is meant for a client. What is known
-// of a crawler wins over the configured classes.
-func (s *Settings) MeantForAll(client uaident.Identity) bool {
+// WildcardApplies reports whether the * group applies to a client. What the registry says
+// about a crawler wins over the configured classes.
+func (s *Settings) WildcardApplies(client uaident.Identity) bool {
 	switch {
 	case s.Wildcard == 0:
 		return client.Wildcard()
@@ -73,17 +73,18 @@ func (s *Settings) MeantForAll(client uaident.Identity) bool {
 	return s.Wildcard.Has(client.Class)
 }
 
-// Spares reports whether a client is logged and not blocked in enforce mode.
-func (s *Settings) Spares(client uaident.Identity, identity verify.State) bool {
+// LogsOnly reports whether a client is logged and not blocked in enforce mode.
+func (s *Settings) LogsOnly(client uaident.Identity, identity verify.State) bool {
 	if identity == verify.Spoofed {
 		return s.FalseName == LogFalseName
 	}
 	return s.OnlyLog.Has(client, identity)
 }
 
-// EnforceMeans reports whether Enforce is for a client, were it on.
-func (s *Settings) EnforceMeans(client uaident.Identity) bool {
-	return s.EnforceOnly.Any() || s.EnforceOnly.Has(client)
+// EnforceIncludes reports whether EnforceOnly includes a client. If it is empty, it includes
+// all clients.
+func (s *Settings) EnforceIncludes(client uaident.Identity) bool {
+	return s.EnforceOnly.IsEmpty() || s.EnforceOnly.Has(client)
 }
 
 // ModeOf returns the word for whether a site is enforced: "monitor" or "enforce", which

@@ -41,8 +41,8 @@ type ShutOut struct {
 	Pages   []int    // the indices of the pages in [Served] that their crawlers may not fetch any more
 }
 
-// Any reports whether something is newly forbidden.
-func (s *ShutOut) Any() bool { return len(s.Engines)+len(s.Pages) > 0 }
+// IsEmpty reports whether nothing is newly forbidden.
+func (s *ShutOut) IsEmpty() bool { return len(s.Engines)+len(s.Pages) == 0 }
 
 // ShutsOutSearch compares two versions of a robots.txt and returns what the second
 // newly forbids to search engines: the page /, or a page that they were served. It is

@@ -37,7 +37,7 @@ func TestShutsOutSearch(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := ShutsOutSearch(policy.Parse([]byte(tc.before)), policy.Parse([]byte(tc.after)), Served{Engines: engines, Pages: pages, KeepSlashes: tc.keepSlashes})
-			if !slices.Equal(got.Engines, tc.engines) || !slices.Equal(got.Pages, tc.pages) || got.Any() != (len(tc.engines)+len(tc.pages) > 0) {
+			if !slices.Equal(got.Engines, tc.engines) || !slices.Equal(got.Pages, tc.pages) || got.IsEmpty() != (len(tc.engines)+len(tc.pages) == 0) {
 				t.Errorf("got %+v, want %v and %v", got, tc.engines, tc.pages)
 			}
 		})

@@ -6,18 +6,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Subject is whom a robots.txt is held against: how a client is found in it.
+// Subject is how the group of a client is found in a robots.txt.
 type Subject struct {
-	Chain     []string // the names to try
-	Wildcard  bool     // whether the * group is meant for its request
-	WellKnown bool     // it is, but only rules that begin with /.well-known/ apply, see [policy.Selection.WellKnown]
-	Forgiving bool     // it reads misspelt keys and lines without a colon, see [uaident.Identity.Forgiving]
-	False     bool     // it is known not to be who it says
-	Stranger  bool     // nothing but its first product is known of it, see [isLonger]
+	Chain         []string // the names to try
+	Wildcard      bool     // whether the * group applies to its request
+	WellKnownOnly bool     // of the * group only rules that begin with /.well-known/ apply, see [policy.Selection.WellKnown]
+	Forgiving     bool     // it reads misspelt keys and lines without a colon, see [uaident.Identity.Forgiving]
+	False         bool     // it is known not to be who it says
+	Stranger      bool     // nothing but its first product is known of it, see [isLonger]
 }
 
 // Subject returns how the client of r is found in a robots.txt. wildcard says
-// whether the * group is meant for the client, by default or as configured. The
+// whether the * group applies to the client, by default or as configured. The
 // names are appended to names.
 func (r *Request) Subject(names []string, wildcard bool) Subject {
 	if r.Token == "*" {
@@ -31,30 +31,29 @@ func (r *Request) Subject(names []string, wildcard bool) Subject {
 	if chain == nil {
 		chain = r.Client.AppendChain(names)
 	}
-	spared := r.Spared()
+	exemption := r.WildcardExemption()
 	return Subject{
-		Chain:     chain,
-		Wildcard:  (wildcard || isFalse) && spared == NotSpared,
-		WellKnown: (wildcard || isFalse) && spared == WellKnown,
-		Forgiving: r.Client.Forgiving(),
-		False:     isFalse,
-		Stranger:  isStranger(r.Client),
+		Chain:         chain,
+		Wildcard:      (wildcard || isFalse) && exemption == NoExemption,
+		WellKnownOnly: (wildcard || isFalse) && exemption == WellKnownExemption,
+		Forgiving:     r.Client.Forgiving(),
+		False:         isFalse,
+		Stranger:      isStranger(r.Client),
 	}
 }
 
-// Group returns the group that the client has to obey, nil if there is none,
-// and whether the group names it. exempt says that there is a * group, which is
-// not meant for it.
-func (s Subject) Group(robots *policy.Robots) (group *policy.Selection, named, exempt bool) {
+// Group returns the group of the client, nil if there is none, and whether the group names the
+// client. applies is false if the group is a * group that does not apply to the client.
+func (s Subject) Group(robots *policy.Robots) (group *policy.Selection, named, applies bool) {
 	group = s.choose(robots, s.Wildcard)
 	if s.Stranger && group.Named() && isLonger(group.Group().Name, s.Chain[0]) {
 		group = robots.Select(s.Wildcard)
 	}
 	if group != nil || s.Wildcard {
-		return group, group.Named(), false
+		return group, group.Named(), true
 	}
 	group = robots.Select(true)
-	return group, false, group != nil
+	return group, false, group == nil
 }
 
 // choose is Select for the client.
@@ -68,11 +67,11 @@ func (s Subject) choose(robots *policy.Robots, global bool) *policy.Selection {
 // Verdict judges a target. A client that the * group does not apply to may fetch
 // everything.
 func (s Subject) Verdict(robots *policy.Robots, target *policy.Target) policy.Verdict {
-	group, _, exempt := s.Group(robots)
+	group, _, applies := s.Group(robots)
 	switch {
-	case exempt && s.WellKnown:
+	case !applies && s.WellKnownOnly:
 		return group.WellKnown().JudgeTarget(target)
-	case exempt:
+	case !applies:
 		return policy.Verdict{Allowed: true}
 	}
 	return s.judge(robots, group, target)
@@ -89,7 +88,7 @@ func (s Subject) judge(robots *policy.Robots, group *policy.Selection, target *p
 	everybody := robots.Select(true)
 	switch {
 	case s.Wildcard:
-	case s.WellKnown:
+	case s.WellKnownOnly:
 		everybody = everybody.WellKnown()
 	default:
 		return verdict
@@ -104,7 +103,7 @@ func (s Subject) judge(robots *policy.Robots, group *policy.Selection, target *p
 // registry or the robots.txt spells it, "" if neither does.
 func (s *Settings) KnownName(q *Request, robots *policy.Robots) string {
 	var scratch Scratch
-	group, named, _ := q.Bound.group(q.Subject(scratch.names[:0], s.wildcard(q)), robots)
+	group, named, _ := q.Bound.group(q.Subject(scratch.names[:0], s.wildcardApplies(q)), robots)
 	if !named {
 		return KnownName(q.Client, "")
 	}

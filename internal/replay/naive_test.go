@@ -86,7 +86,7 @@ func (n *naive) line(line string) {
 	}
 	n.requests++
 	who := judge.Subject{Chain: client.AppendChain(nil), Wildcard: client.Wildcard(), Forgiving: client.Forgiving()}
-	group, named, exempt := who.Group(n.robots[current])
+	group, named, applies := who.Group(n.robots[current])
 	groupName := ""
 	if named {
 		groupName = group.Group().Name
@@ -106,7 +106,7 @@ func (n *naive) line(line string) {
 		c.RobotsRequests++
 		return
 	}
-	if exempt {
+	if !applies {
 		c.Exempt++
 		return
 	}

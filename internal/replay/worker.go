@@ -180,7 +180,7 @@ func (w *worker) isAskedAbout() bool {
 func (w *worker) disallowed(k *chunk, current *version, who *identity, c *crawlerCount) {
 	r := &w.record
 	a, passes := w.asks(k, current, who), w.passes()
-	v, spared := w.result.Evidence, w.result.LogOnly || !w.settings.EnforceMeans(who.client)
+	v, spared := w.result.Evidence, w.result.LogOnly || !w.settings.EnforceIncludes(who.client)
 	path := rawPath(r.Target)
 	if strings.Contains(v.Rule.Path, "?") { // the query decides, too
 		path = withQuery(path, r.Target)

@@ -51,13 +51,13 @@ func (v *view) ask(r *Rate, entries []entry, seen uint64) {
 	}
 	chain, wildcard := v.chainOf(entries[0].row.Token, entries[0].row.Class)
 	known := v.lookup(entries[0].row.Token)
-	group, _, exempt := judge.Subject{Chain: chain, Wildcard: wildcard, Forgiving: known != nil && known.Forgiving()}.Group(good.Robots)
+	group, _, applies := judge.Subject{Chain: chain, Wildcard: wildcard, Forgiving: known != nil && known.Forgiving()}.Group(good.Robots)
 	var habit uaident.CrawlDelay
 	if known != nil {
 		habit = known.CrawlDelay
 	}
 	delay := judge.Delay(group, habit)
-	if exempt || delay == (policy.Delay{}) {
+	if !applies || delay == (policy.Delay{}) {
 		return
 	}
 	r.CrawlDelay, r.DelayLine, r.Habit = delay.Every.Seconds(), delay.Line, uaident.DelayUndocumented.String()

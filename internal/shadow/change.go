@@ -7,9 +7,9 @@ import "github.com/robotsguard/caddy-robots-guard/policy"
 type Change struct {
 	// Source tells it from others.
 	Source string
-	// Has reports whether it is about a host, and IsAt whether that is served it
-	// already, nil for none.
-	Has, IsAt func(host string) bool
+	// Has reports whether the change includes a host. IsPublished reports whether the host is
+	// served the change already; nil for no host.
+	Has, IsPublished func(host string) bool
 	// Text returns what it would make for a host now, or where that is served it what
 	// was served before. It may take a while.
 	Text func(host string) policy.Answer

@@ -170,7 +170,7 @@ func (f *finder) closed(p managed.Pair) {
 	if f.first && string(p.After) == managed.Staging {
 		engines = nil
 	}
-	if out := judge.ShutsOutSearch(before, after, judge.Served{Engines: engines}); out.Any() {
+	if out := judge.ShutsOutSearch(before, after, judge.Served{Engines: engines}); !out.IsEmpty() {
 		f.add(someOf(out.Engines)+" may not fetch / any more", at(p), p)
 	}
 	for _, host := range p.Hosts {

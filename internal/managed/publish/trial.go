@@ -38,9 +38,9 @@ func (r *Release) judge(c *Change, published, tried *managed.Schedule) {
 	if c == nil || r.Trials == nil {
 		return
 	}
-	has, isAt := r.place.has(), hasOf(c.Rollout.Hosts)
-	r.endTrial = r.Trials.Try(shadow.Change{Source: sourceOf(c.ID), Has: has, IsAt: isAt, Text: func(host string) policy.Answer {
-		if isAt(host) {
+	has, isPublished := r.place.has(), hasOf(c.Rollout.Hosts)
+	r.endTrial = r.Trials.Try(shadow.Change{Source: sourceOf(c.ID), Has: has, IsPublished: isPublished, Text: func(host string) policy.Answer {
+		if isPublished(host) {
 			return r.textOf(published, host)
 		}
 		return r.textOf(tried, host)

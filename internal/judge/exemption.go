@@ -5,46 +5,45 @@ import (
 	"strings"
 )
 
-// Sparing is why the * group is not meant for a request, whoever sends it.
-type Sparing uint8
+// Exemption is why the * group does not apply to a request, whatever client sends it.
+type Exemption uint8
 
 const (
-	// NotSpared says that it is meant for the request.
-	NotSpared Sparing = iota
-	// NoCrawling: crawlers send GET and HEAD. What sends another method delivers
-	// something or asks for an answer, and only who is known to crawl is told
-	// from that by its name.
-	NoCrawling
-	// WellKnown: URLs under /.well-known/ (RFC 8615) are there for programs:
-	// validators of certificates and domains, other servers of a federation, apps
-	// that belong to the site. "Disallow: /" does not mean them. Only a rule that
-	// itself begins with /.well-known/ does.
-	WellKnown
+	// NoExemption: the * group applies to the request.
+	NoExemption Exemption = iota
+	// MethodExemption: crawlers send GET and HEAD. A client that sends another method
+	// delivers something or requests an answer, unless the registry knows it as a crawler.
+	MethodExemption
+	// WellKnownExemption: URLs under /.well-known/ (RFC 8615) are for programs such as
+	// validators of certificates and domains, other servers of a federation, and apps of the
+	// site. Only a rule that itself begins with /.well-known/ applies to them, "Disallow: /"
+	// does not.
+	WellKnownExemption
 )
 
-// String puts it into words.
-func (s Sparing) String() string {
+// String returns the reason in words, "" for NoExemption.
+func (s Exemption) String() string {
 	switch s {
-	case NoCrawling:
+	case MethodExemption:
 		return "the * group judges other methods than GET and HEAD only of crawlers in the registry"
-	case WellKnown:
+	case WellKnownExemption:
 		return "the * group judges /.well-known/ only by rules that begin with it"
 	}
 	return ""
 }
 
-// Spared tells whether the * group is not meant for the request because of what
-// it asks for. A group that names the client judges all of its requests.
-func (r *Request) Spared() Sparing {
+// WildcardExemption returns why the * group does not apply to the request because of its
+// method or target. A group that names the client applies to all of its requests.
+func (r *Request) WildcardExemption() Exemption {
 	switch {
 	case r.Token != "":
-		return NotSpared // whoever asks by a name alone means what the * group says
+		return NoExemption // a question about a name alone is about the * group, too
 	case !isCrawling(r.Method) && (r.Client.Crawler == nil || !r.Client.Class.IsCrawler()):
-		return NoCrawling
+		return MethodExemption
 	case isWellKnown(r.Target):
-		return WellKnown
+		return WellKnownExemption
 	}
-	return NotSpared
+	return NoExemption
 }
 
 // isCrawling reports whether crawlers use a method. An empty one is GET.

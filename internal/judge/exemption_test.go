@@ -72,13 +72,13 @@ func TestRequests(t *testing.T) {
 // TestSparedInWords has a reason for whatever is spared, which explanations
 // print.
 func TestSparedInWords(t *testing.T) {
-	for _, s := range []Sparing{NoCrawling, WellKnown} {
+	for _, s := range []Exemption{MethodExemption, WellKnownExemption} {
 		if s.String() == "" {
 			t.Errorf("%d has no words", s)
 		}
 	}
 	// A library that the owner has judged is no crawler of the registry.
-	if s := (&Request{Client: uaident.Identify("curl/8.7.1"), Method: http.MethodPost}).Spared(); s != NoCrawling {
+	if s := (&Request{Client: uaident.Identify("curl/8.7.1"), Method: http.MethodPost}).WildcardExemption(); s != MethodExemption {
 		t.Error(s)
 	}
 }
