@@ -181,8 +181,8 @@ func (c *Cache) Add(key Key, s Segment) *Entry {
 	}
 	e := &Entry{key: key, segment: s, cache: c, ref: new(Ref)}
 	e.ref.entry.Store(e)
-	e.placed = c.now().Unix()
-	e.used.Store(e.placed)
+	e.queuedAt = c.now().Unix()
+	e.used.Store(e.queuedAt)
 	kept.order.add(e)
 	c.index.Store(key, e)
 	return e

@@ -109,7 +109,7 @@ func (q *queues) evict(entries int) *Entry {
 			return nil
 		}
 		used := e.used.Load()
-		inUse := used > e.placed && (e.proven || e.segment == Named || e.uses.Load() > 1)
+		inUse := used > e.queuedAt && (e.proven || e.segment == Named || e.uses.Load() > 1)
 		left := &proofs
 		if e.proven {
 			left = &chances
@@ -118,7 +118,7 @@ func (q *queues) evict(entries int) *Entry {
 			from.remove(e)
 			return e
 		}
-		e.placed = max(used, e.placed)
+		e.queuedAt = max(used, e.queuedAt)
 		q.prove(e)
 	}
 }

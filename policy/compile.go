@@ -14,14 +14,16 @@ func (r *Robots) maxWeight() int { return 4*(len(r.rules)+len(r.agents)) + 4096 
 // thousands.
 const maxRecent = 1 << 7
 
-// choice is the groups of one reading of the keys that are for a crawler, merged.
+// choice is the merged groups of a crawler, by one interpretation of the keys.
 type choice struct {
 	robots *Robots
-	agents []int32  // the user-agent lines that chose the groups, in file order
-	named  bool     // they name the crawler and are not *
-	joined *matcher // extension lines leave user-agent lines joined, as Google reads
-	split  *matcher // extension lines part them; the same as joined in most files
-	both   Selection
+	agents []int32 // the user-agent lines that chose the groups, in file order
+	named  bool    // they name the crawler and are not *
+	// extensionsIgnored and extensionsSplit are the rules if an extension line such as
+	// Crawl-delay between two user-agent lines is ignored, as Google's parser does, and if it
+	// begins another group. They are the same in most files.
+	extensionsIgnored, extensionsSplit *matcher
+	selection                          Selection // of both
 
 	wellKnown  wellKnown
 	statements *statements // nil if there are none
@@ -98,14 +100,14 @@ func (r *Robots) choice(folded []byte, agents []int32) *choice {
 // compile merges the groups of the agents.
 func (r *Robots) compile(agents []int32) *choice {
 	c := &choice{robots: r, agents: agents}
-	c.joined = r.matcher(r.groupsOf(agents, false))
-	c.split = c.joined
+	c.extensionsIgnored = r.matcher(r.groupsOf(agents, false))
+	c.extensionsSplit = c.extensionsIgnored
 	if r.contested {
-		c.split = r.matcher(r.groupsOf(agents, true))
+		c.extensionsSplit = r.matcher(r.groupsOf(agents, true))
 	}
 	c.delay, c.hasDelay = r.delayOf(agents)
 	c.statements = r.statements(agents)
-	c.both = Selection{forgiving: side{c, c.joined}, strict: side{c, c.split}}
+	c.selection = Selection{forgiving: side{c, c.extensionsIgnored}, strict: side{c, c.extensionsSplit}}
 	r.weight += 1 + len(agents)
 	if c.statements != nil {
 		r.weight += len(c.statements.lines)
@@ -113,14 +115,14 @@ func (r *Robots) compile(agents []int32) *choice {
 	return c
 }
 
-// groupsOf returns the groups whose rules the agents obey, in file order.
-// split chooses the reading in which an extension line parts user-agent lines.
-func (r *Robots) groupsOf(agents []int32, split bool) []int32 {
+// groupsOf returns the groups whose rules the agents obey, in file order. With extensionsSplit
+// an extension line between user-agent lines begins another group.
+func (r *Robots) groupsOf(agents []int32, extensionsSplit bool) []int32 {
 	var groups []int32
 	last := int32(-1)
 	for _, i := range agents {
 		g := r.agents[i].group
-		if g == last || split && i < r.groups[g].split || r.groups[g].ruleFrom == r.groups[g].ruleTo {
+		if g == last || extensionsSplit && i < r.groups[g].splitAt || r.groups[g].ruleFrom == r.groups[g].ruleTo {
 			continue
 		}
 		groups = append(groups, g)

@@ -85,9 +85,9 @@ func (r *Robots) delayOf(agents []int32) (least Delay, found bool) {
 func (r *Robots) isUnder(line delayLine, agents []int32) bool {
 	group := &r.groups[line.group]
 	at := r.firstIn(line.group, agents)
-	above := line.Line < int(r.agents[group.split].line) // of the first agent if the group is not parted
+	above := line.Line < int(r.agents[group.splitAt].line) // of the first agent if no extension line splits the group
 	for ; at < len(agents) && r.agents[agents[at]].group == line.group; at++ {
-		if (agents[at] < group.split) == above {
+		if (agents[at] < group.splitAt) == above {
 			return true
 		}
 	}

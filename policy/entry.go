@@ -10,29 +10,32 @@ import (
 	"time"
 )
 
-// Entry is the place of one site in a Cache.
+// Entry is what a Cache knows of one site.
 type Entry struct {
 	key     Key
 	cache   *Cache
 	ref     *Ref
 	state   atomic.Pointer[State]
-	used    atomic.Int64  // Unix seconds of the last use that was noted
-	doubts  atomic.Uint64 // how often the site was seen to answer otherwise than the copy
-	settled atomic.Uint64 // what doubts was when the last reading that succeeded began
-	dueFrom atomic.Int64  // Unix nanoseconds from which a doubt makes it due
-	uses    atomic.Int32  // seconds in which it was used, as far as they count
+	used    atomic.Int64 // Unix seconds of the last use
+	uses    atomic.Int32 // different seconds in which it was used, at most maxUses
 	segment Segment
+
+	// changesSeen counts how often the site was seen to serve another file than the copy, and
+	// changesChecked is what it was when the last successful fetch began. While they differ the
+	// entry is due, but not before recheckFrom, in Unix nanoseconds.
+	changesSeen, changesChecked atomic.Uint64
+	recheckFrom                 atomic.Int64
 
 	// Guarded by Cache.mu.
 	proven        bool   // it is in queues.proven
 	ahead, behind *Entry // its neighbours in the queue
-	placed        int64  // used when the entry was last put in front
+	queuedAt      int64  // Unix seconds of the last use before it was put at the end of its queue
 
-	mu       sync.Mutex
-	fetching chan struct{} // closed when the attempt under way ends; nil if none is
-	told     chan struct{} // closed once what came of the last attempts was told; nil if it was
-	again    bool          // make the entry due when the attempt under way has ended
-	doubted  bool          // while the attempt under way goes on the site was seen to answer otherwise
+	mu                   sync.Mutex
+	fetching             chan struct{} // closed when the current fetch ends; nil if there is none
+	lastReport           chan struct{} // closed when onFetched of the last fetch has returned; nil if it has
+	dueAfterFetch        bool          // make the entry due when the current fetch has ended
+	changedWhileFetching bool          // the site was seen to serve another file during the current fetch
 }
 
 // irreplaceable reports whether a file cannot be had again, since it cannot be read now.
@@ -87,7 +90,7 @@ func (e *Entry) Segment() Segment { return e.segment }
 func (e *Entry) MakeDue() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.again = e.fetching != nil; !e.again {
+	if e.dueAfterFetch = e.fetching != nil; !e.dueAfterFetch {
 		e.makeDue()
 	}
 }
@@ -123,7 +126,7 @@ func (e *Entry) Due(now time.Time) bool {
 	if s == nil || !now.Before(s.Due) {
 		return true
 	}
-	from := e.dueFrom.Load()
+	from := e.recheckFrom.Load()
 	return e.Suspect() && now.UnixNano() >= from && (s.Failures == 0 || from >= s.FailedAt.Add(suspectInterval).UnixNano())
 }
 
@@ -151,19 +154,19 @@ func (e *Entry) MarkSuspect(now time.Time) {
 	if !now.Before(from) {
 		from = now
 	}
-	e.dueFrom.Store(from.UnixNano())
-	e.doubts.Add(1)
-	e.doubted = e.fetching != nil
+	e.recheckFrom.Store(from.UnixNano())
+	e.changesSeen.Add(1)
+	e.changedWhileFetching = e.fetching != nil
 }
 
-// Suspect reports whether the site was seen to answer otherwise and was not fetched
-// since: an attempt that had begun by then may have got what was there before.
-func (e *Entry) Suspect() bool { return e.doubts.Load() != e.settled.Load() }
+// Suspect reports whether the site was seen to serve another file than the copy, and no fetch
+// that began later has succeeded.
+func (e *Entry) Suspect() bool { return e.changesSeen.Load() != e.changesChecked.Load() }
 
 // Refresh fetches the robots.txt if it is due, in a goroutine that ends soon after
 // fetch returns; at most one such goroutine runs for an entry, and a bounded number
-// for the segment. A good answer holds as long as f says. onFetched, if not nil, is told
-// of each attempt, in their order, what was known before and what is known now.
+// for the segment. A good answer holds as long as f says. onFetched, if not nil, is called
+// after each fetch, in their order, with the state before and after.
 //
 // Refresh returns a channel that is closed when the attempt under way has ended,
 // nil if there is none: the entry is not due, or too many others are being
@@ -179,47 +182,47 @@ func (e *Entry) Refresh(f Freshness, fetch func() Answer, onFetched func(before,
 	}
 	done := make(chan struct{})
 	e.fetching = done
-	doubts := e.doubts.Load()
-	var toldBefore, told chan struct{}
+	changesSeen := e.changesSeen.Load()
+	var previous, report chan struct{} // of onFetched
 	if onFetched != nil {
-		toldBefore, told = e.told, make(chan struct{})
-		e.told = told
+		previous, report = e.lastReport, make(chan struct{})
+		e.lastReport = report
 	}
 	go func() {
-		before, after := e.apply(fetch(), f, doubts)
+		before, after := e.apply(fetch(), f, changesSeen)
 		e.cache.endFetch(e)
 		e.mu.Lock()
 		e.fetching = nil
-		if e.again {
-			e.again = false
+		if e.dueAfterFetch {
+			e.dueAfterFetch = false
 			e.makeDue()
 		}
-		if e.doubted && after.Failures > 0 {
-			e.dueFrom.Store(after.FailedAt.Add(suspectInterval).UnixNano())
+		if e.changedWhileFetching && after.Failures > 0 {
+			e.recheckFrom.Store(after.FailedAt.Add(suspectInterval).UnixNano())
 		}
-		e.doubted = false
+		e.changedWhileFetching = false
 		e.mu.Unlock()
 		close(done)
 		if onFetched == nil {
 			return
 		}
-		if toldBefore != nil {
-			<-toldBefore // else the state before would be what was told last
+		if previous != nil {
+			<-previous // calls come in the order of the fetches
 		}
 		onFetched(before, after)
 		e.mu.Lock()
-		if e.told == told {
-			e.told = nil
+		if e.lastReport == report {
+			e.lastReport = nil
 		}
 		e.mu.Unlock()
-		close(told)
+		close(report)
 	}()
 	return done
 }
 
-// apply makes an answer part of what is known, and returns what was known before and
-// what is now. doubts are those of when it was asked for.
-func (e *Entry) apply(a Answer, f Freshness, doubts uint64) (before, next State) {
+// apply adds an answer to the state, and returns the state before and after. changesSeen is
+// that of the entry when the fetch began.
+func (e *Entry) apply(a Answer, f Freshness, changesSeen uint64) (before, next State) {
 	for {
 		before = State{}
 		known := e.state.Load()
@@ -232,7 +235,7 @@ func (e *Entry) apply(a Answer, f Freshness, doubts uint64) (before, next State)
 			next.Good.Derived = e.cache.derive(next.Good.Robots)
 		}
 		if next.Failures == 0 {
-			e.settled.Store(doubts)
+			e.changesChecked.Store(changesSeen)
 		}
 		if e.replace(known, &next) {
 			return before, next

@@ -41,7 +41,7 @@ func TestToldInTurn(t *testing.T) {
 			t.Errorf("told in turn: %q", all)
 		}
 		synctest.Wait()
-		if e.told != nil {
+		if e.lastReport != nil {
 			t.Error("what is told to nobody any more is kept")
 		}
 	})

@@ -120,11 +120,11 @@ Allow: /x/open
 		name, robots, token, target string
 		want                        want
 	}{
-		{"joined forbids, split allows: allowed", file, "a", "/x", want{true, true}},
+		{"extensions ignored forbids, extensions split allows: allowed", file, "a", "/x", want{true, true}},
 		{"both forbid", file, "a", "/y", want{false, false}},
 		{"both allow", file, "a", "/z", want{true, false}},
 		{"the name after the line is not contested", file, "b", "/x", want{false, false}},
-		{"joined allows, split forbids: allowed", "User-agent: a\nCrawl-delay: 1\nUser-agent: b\nAllow: /x\nUser-agent: a\nDisallow: /\n", "a", "/x", want{true, true}},
+		{"extensions ignored allows, extensions split forbids: allowed", "User-agent: a\nCrawl-delay: 1\nUser-agent: b\nAllow: /x\nUser-agent: a\nDisallow: /\n", "a", "/x", want{true, true}},
 		{"*, too", "User-agent: *\nCrawl-delay: 1\nUser-agent: b\nDisallow: /\n", "c", "/", want{true, true}},
 		{"the last of several lines counts", "User-agent: a\nCrawl-delay: 1\nUser-agent: b\nCrawl-delay: 1\nUser-agent: c\nDisallow: /\n", "b", "/", want{true, true}},
 		{"no group is left for a in the split reading, and * does not step in", "User-agent: a\nNoindex: /\nUser-agent: b\nAllow: /\nUser-agent: *\nDisallow: /\n", "a", "/", want{true, false}},

@@ -99,7 +99,7 @@ func TestSelectionsBounded(t *testing.T) {
 		}
 		maps.Copy(all, r.choices.Load().recent)
 		for _, s := range all {
-			for _, m := range []*matcher{s.joined, s.split} {
+			for _, m := range []*matcher{s.extensionsIgnored, s.extensionsSplit} {
 				if !counted[m] {
 					counted[m] = true
 					kept += len(m.literals.texts) + len(m.wildcards.patterns)

@@ -57,15 +57,15 @@ func mostRules(text string) int {
 
 // parser is the state between the lines of one file.
 type parser struct {
-	robots   *Robots
-	line     int32
-	open     bool  // the last group still takes user-agent lines
-	parted   bool  // an extension line came since the last user-agent line
-	used     bool  // a Content-Usage line did
-	usesFrom int32 // the first user-agent line that the next Content-Usage line is about
-	binary   bool  // there is a NUL byte in the file
-	strict   bool  // forgives nothing, and reports nothing: what there is to say was said
-	forgave  bool  // a line was read that only the forgiving reading knows
+	robots        *Robots
+	line          int32
+	open          bool  // the last group still takes user-agent lines
+	extensionSeen bool  // an extension line came since the last user-agent line
+	used          bool  // a Content-Usage line did
+	usesFrom      int32 // the first user-agent line that the next Content-Usage line is about
+	binary        bool  // there is a NUL byte in the file
+	strict        bool  // forgives nothing, and reports nothing: what there is to say was said
+	forgave       bool  // a line was read that only the forgiving reading knows
 }
 
 // cut keeps the whole lines among the first MaxSize bytes of a longer file.
@@ -192,7 +192,7 @@ func (p *parser) record(k key, name, value string) {
 		}
 		p.robots.records = append(p.robots.records, Record{Key: name, Value: value, Line: int(p.line), Group: -1})
 	case keyExtension:
-		p.parted = true
+		p.extensionSeen = true
 		if len(p.robots.groups) > 0 && strings.EqualFold(name, "content-usage") {
 			p.used = true
 			p.robots.usages = append(p.robots.usages, usage{int32(len(p.robots.records)), p.usesFrom, int32(len(p.robots.agents))})
@@ -209,14 +209,14 @@ func (p *parser) userAgent(name string) {
 	}
 	if !p.open {
 		at, rules := int32(len(r.agents)), int32(len(r.rules))
-		r.groups = append(r.groups, group{agentFrom: at, split: at, agentTo: at, ruleFrom: rules, ruleTo: rules})
+		r.groups = append(r.groups, group{agentFrom: at, splitAt: at, agentTo: at, ruleFrom: rules, ruleTo: rules})
 		p.open = true
-	} else if p.parted {
-		r.groups[len(r.groups)-1].split = int32(len(r.agents))
+	} else if p.extensionSeen {
+		r.groups[len(r.groups)-1].splitAt = int32(len(r.agents))
 		r.contested = true
 		p.report(AmbiguousGroup, Warning, p.line, "a line such as Crawl-delay stands between this and the user-agent line before it, so crawlers disagree whether both obey the same rules; repeat the rules for each, or move that line below the user-agent lines")
 	}
-	p.parted = false
+	p.extensionSeen = false
 	r.agents = append(r.agents, agent{name: name, line: p.line, group: int32(len(r.groups) - 1)})
 	r.groups[len(r.groups)-1].agentTo++
 	p.checkName(name)
@@ -241,7 +241,7 @@ func (p *parser) rule(allow bool, path string) {
 		p.report(RuleOutsideGroup, Error, p.line, "this rule stands before any user-agent line and is for nobody; write User-agent: * above it")
 		return
 	}
-	p.open, p.parted = false, false
+	p.open, p.extensionSeen = false, false
 	switch {
 	case path == "":
 	case path[0] != '/' && path[0] != '*':

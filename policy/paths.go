@@ -12,7 +12,7 @@ func (s *side) outcome(spellings []spelling, without Form, work *search, best *o
 	allowed = true
 	for len(spellings) > 0 {
 		end := 1
-		for end < len(spellings) && spellings[end].path > 0 {
+		for end < len(spellings) && spellings[end].samePath > 0 {
 			end++
 		}
 		var path outcome

@@ -75,6 +75,6 @@ func (s side) indices() []int32 {
 	return rules
 }
 
-// isSplit reports whether the side is that on which extension lines part
-// user-agent lines, where that makes a difference.
-func (s side) isSplit() bool { return s.rules != s.joined }
+// isSplit reports whether extension lines between user-agent lines begin another group for this
+// side. It is false where that makes no difference.
+func (s side) isSplit() bool { return s.rules != s.extensionsIgnored }

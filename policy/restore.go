@@ -43,11 +43,11 @@ func (s State) Adopt(other State, now time.Time) State {
 		if !o.LastRead.After(s.FailingSince) {
 			next = s // it could not be read since, here as there
 		}
-		next.Good, next.Past = joined(o, other.Past, s.Good, s.Past)
+		next.Good, next.Past = mergeVersions(o, other.Past, s.Good, s.Past)
 		return next
 	}
 	next := s
-	next.Good, next.Past = joined(s.Good, s.Past, o, other.Past)
+	next.Good, next.Past = mergeVersions(s.Good, s.Past, o, other.Past)
 	return next
 }
 
@@ -91,23 +91,22 @@ func endedBy(past []*Version, latest, now time.Time) []*Version {
 	return past
 }
 
-// joined adds to a current version and its past what an older one and its past add to
-// them: each version that was current somewhere may be followed by crawlers which have
-// read it there.
-func joined(current *Version, past []*Version, older *Version, olderPast []*Version) (*Version, []*Version) {
+// mergeVersions adds an older version and its past to a current version and its past. Crawlers
+// may have fetched each of them at the instance where it was current.
+func mergeVersions(current *Version, past []*Version, older *Version, olderPast []*Version) (*Version, []*Version) {
 	all := slices.Concat(past, olderPast)
 	if older.Hash == current.Hash {
 		if older.FirstRead.Before(current.FirstRead) || older.Served && !current.Served {
-			both := *current
-			if older.FirstRead.Before(both.FirstRead) {
-				both.FirstRead = older.FirstRead
+			merged := *current
+			if older.FirstRead.Before(merged.FirstRead) {
+				merged.FirstRead = older.FirstRead
 			}
-			both.Served = both.Served || older.Served
-			current = &both
+			merged.Served = merged.Served || older.Served
+			current = &merged
 		}
 	} else {
-		// It ended when the current one was found, or earlier: grace counts from
-		// then, and more of it than needed does a crawler no wrong.
+		// It ended when the current one was found, or earlier. Too long a grace wrongs no
+		// crawler.
 		retired := *older
 		retired.Until = current.FirstRead
 		if retired.Until.Before(retired.LastRead) {
@@ -165,7 +164,7 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 		fresh := before.Good != nil && before.Failures == 0 && now.Before(before.Due)
 		if fresh && !newest && !other.isAhead(now) && other.Good.LastRead.After(before.Good.LastRead) {
 			next = before
-			next.Good, next.Past = joined(before.Good, before.Past, other.Good, other.Past)
+			next.Good, next.Past = mergeVersions(before.Good, before.Past, other.Good, other.Past)
 		}
 		if next.Good == before.Good && !isNews(next.Past, before.Past) {
 			return false

@@ -56,13 +56,13 @@ type agent struct {
 // group is a run of user-agent lines and the rules that follow it, as ranges of
 // Robots.agents and Robots.rules.
 //
-// An extension line such as Crawl-delay between two user-agent lines leaves them
-// joined for Google and parts them for other parsers. Agents before split have
-// these rules in the first case and none in the second; in a group without such
-// a line split equals agentFrom.
+// Google's parser ignores an extension line such as Crawl-delay between two user-agent
+// lines; for other parsers it begins another group. Agents before splitAt have these rules
+// in the first case and no rules in the second. In a group without such a line splitAt equals
+// agentFrom.
 type group struct {
-	agentFrom, split, agentTo int32
-	ruleFrom, ruleTo          int32
+	agentFrom, splitAt, agentTo int32
+	ruleFrom, ruleTo            int32
 }
 
 // usage is a Content-Usage line, as an index into Robots.records, and for whom it is, as
@@ -133,7 +133,7 @@ func (r *Robots) Groups() []Group {
 		for j := g.ruleFrom; j < g.ruleTo; j++ {
 			groups[i].Rules = append(groups[i].Rules, r.rule(j))
 		}
-		groups[i].Ambiguous = g.split > g.agentFrom
+		groups[i].Ambiguous = g.splitAt > g.agentFrom
 	}
 	return groups
 }

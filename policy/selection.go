@@ -19,7 +19,7 @@ type Selection struct {
 // that reading is for the crawler.
 type side struct {
 	*choice
-	rules *matcher // the choice's joined or split
+	rules *matcher // the choice's extensionsIgnored or extensionsSplit
 }
 
 // Select returns the group for a crawler that goes by the product tokens given,
@@ -38,11 +38,11 @@ func (r *Robots) Select(global bool, tokens ...string) *Selection {
 	case c == nil:
 		return nil // and the strict reading has no name that this one has not
 	case r.strict == nil:
-		return &c.both
+		return &c.selection
 	}
-	s := &Selection{forgiving: side{c, c.joined}}
+	s := &Selection{forgiving: side{c, c.extensionsIgnored}}
 	if other := r.strict.choose(global, tokens); other != nil {
-		s.strict = side{other, other.split}
+		s.strict = side{other, other.extensionsSplit}
 	}
 	return s
 }
@@ -56,7 +56,7 @@ func (r *Robots) SelectForgiving(global bool, tokens ...string) *Selection {
 	if c == nil {
 		return nil
 	}
-	return &c.both
+	return &c.selection
 }
 
 // choose finds the groups for a crawler in one reading of the keys.
@@ -189,7 +189,7 @@ func (s *Selection) JudgeTarget(t *Target) Verdict {
 	if s == nil {
 		return Verdict{Allowed: true}
 	}
-	if t.later && (s.strict.hasEscapes() || s.forgiving.hasEscapes()) {
+	if t.incomplete && (s.strict.hasEscapes() || s.forgiving.hasEscapes()) {
 		return s.judge(t.forms())
 	}
 	return s.judge(t.fewForms())
@@ -265,7 +265,7 @@ func (s *side) chosenBy(rule int32) Agent {
 	group := s.robots.rules[rule].group
 	at := s.robots.firstIn(group, s.agents)
 	for i := at; s.robots.contested && i < len(s.agents) && s.robots.agents[s.agents[i]].group == group; i++ {
-		if s.agents[i] >= s.robots.groups[group].split {
+		if s.agents[i] >= s.robots.groups[group].splitAt {
 			return s.agent(s.agents[i]) // which has these rules in either case
 		}
 	}

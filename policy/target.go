@@ -85,23 +85,23 @@ const usualForms = 2 * maxQueries
 // is ready for [Target.Set], which may be called again to reuse its memory.
 // It is not safe for concurrent use.
 type Target struct {
-	usual [usualForms]spelling
-	more  []spelling // all of them, if there are more than usual
-	count int
-	later bool   // some are left out so far
-	buf   []byte // what the spellings point into, unless it is the target itself
+	usual      [usualForms]spelling
+	more       []spelling // all of them, if there are more than usual
+	count      int
+	incomplete bool   // some forms are not written yet, see spelling.isLeftOut
+	buf        []byte // what the spellings point into, unless it is the target itself
 }
 
 // spelling is a target in one form.
 type spelling struct {
-	text string
-	form Form
-	path int // length of the path if it is that of the form before, else 0
+	text     string
+	form     Form
+	samePath int // length of the path if it is the path of the form before, else 0
 }
 
-// isLeftOut reports whether the form is one that [Target.forms] has still to write: with / and
-// ? escaped in the query. What matches there matches where they are not, too, unless it has
-// such an escape itself.
+// isLeftOut reports whether the form is not written yet. [Target.forms] writes it: with / and ?
+// escaped in the query. A rule without such an escape that matches this form matches the form
+// before, too.
 func (x *spelling) isLeftOut() bool { return x.text == "" }
 
 // Set prepares a request target. See RFC 9112 section 3.2 for what it may look
@@ -111,7 +111,7 @@ func (x *spelling) isLeftOut() bool { return x.text == "" }
 // With keepSlashes runs of slashes are significant; without it the target is
 // also compared with them merged, which is how most servers look for files.
 func (t *Target) Set(target string, keepSlashes bool) {
-	t.count, t.later = 0, false
+	t.count, t.incomplete = 0, false
 	if isPlain(target) {
 		t.add(spelling{text: target})
 		return
@@ -150,7 +150,7 @@ func (t *Target) Set(target string, keepSlashes bool) {
 		for j, query := range queries.all() {
 			x := spelling{form: path.form | query.form}
 			if query.form == FormQueryEncoded {
-				t.later = true
+				t.incomplete = true
 			} else {
 				start := len(t.buf)
 				t.buf = append(t.buf, path.text...)
@@ -159,7 +159,7 @@ func (t *Target) Set(target string, keepSlashes bool) {
 				x.text = t.since(start)
 			}
 			if j > 0 {
-				x.path = len(path.text)
+				x.samePath = len(path.text)
 			}
 			t.add(x)
 		}
@@ -169,8 +169,8 @@ func (t *Target) Set(target string, keepSlashes bool) {
 // forms returns the forms of the target.
 func (t *Target) forms() []spelling {
 	forms := t.fewForms()
-	if t.later {
-		t.later = false
+	if t.incomplete {
+		t.incomplete = false
 		_, query, _ := strings.Cut(forms[0].text, "?")
 		query = t.encoded(query)
 		for i := range forms {
@@ -179,7 +179,7 @@ func (t *Target) forms() []spelling {
 				continue
 			}
 			start := len(t.buf)
-			t.buf = append(t.buf, forms[i-1].text[:x.path+1]...) // and the question mark
+			t.buf = append(t.buf, forms[i-1].text[:x.samePath+1]...) // and the question mark
 			t.buf = append(t.buf, query...)
 			x.text = t.since(start)
 		}
@@ -187,7 +187,7 @@ func (t *Target) forms() []spelling {
 	return forms
 }
 
-// fewForms returns the forms of the target without those that are left out so far.
+// fewForms returns the forms of the target without those that are not written yet.
 func (t *Target) fewForms() []spelling {
 	if t.count > len(t.usual) {
 		return t.more

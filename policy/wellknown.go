@@ -8,8 +8,8 @@ import (
 // wellKnown are the rules of a choice that judge paths below /.well-known/,
 // compiled when they are first needed.
 type wellKnown struct {
-	once          sync.Once
-	joined, split *matcher // as in choice; nil if no disallow rule is left
+	once                               sync.Once
+	extensionsIgnored, extensionsSplit *matcher // as in choice; nil if no disallow rule is left
 }
 
 // WellKnown returns the part of a * group that applies to paths below
@@ -36,15 +36,15 @@ func (s side) wellKnown() side {
 	}
 	w := &s.choice.wellKnown
 	w.once.Do(func() {
-		w.joined = s.choice.wellKnownRules(false)
-		w.split = w.joined
-		if s.choice.split != s.choice.joined {
-			w.split = s.choice.wellKnownRules(true)
+		w.extensionsIgnored = s.choice.wellKnownRules(false)
+		w.extensionsSplit = w.extensionsIgnored
+		if s.choice.extensionsSplit != s.choice.extensionsIgnored {
+			w.extensionsSplit = s.choice.wellKnownRules(true)
 		}
 	})
-	rules := w.joined
-	if s.rules == s.choice.split {
-		rules = w.split
+	rules := w.extensionsIgnored
+	if s.rules == s.choice.extensionsSplit {
+		rules = w.extensionsSplit
 	}
 	if rules == nil {
 		return side{}
@@ -52,12 +52,12 @@ func (s side) wellKnown() side {
 	return side{s.choice, rules}
 }
 
-// wellKnownRules compiles the rules, nil if no disallow rule is among them. split
-// is as for groupsOf.
-func (c *choice) wellKnownRules(split bool) *matcher {
+// wellKnownRules compiles the rules, nil if no disallow rule is among them.
+// extensionsSplit is as for groupsOf.
+func (c *choice) wellKnownRules(extensionsSplit bool) *matcher {
 	r, disallows := c.robots, false
 	var rules []int32
-	for _, g := range r.groupsOf(c.agents, split) {
+	for _, g := range r.groupsOf(c.agents, extensionsSplit) {
 		for i := r.groups[g].ruleFrom; i < r.groups[g].ruleTo; i++ {
 			x := r.rules[i]
 			if !x.allow {
