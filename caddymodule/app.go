@@ -231,7 +231,7 @@ func (a *App) Start() (err error) {
 		a.state.Size(guard.Sizes{Policies: a.Policies, UnnamedHosts: a.UnnamedHosts, UnnamedReads: a.UnnamedReads}),
 		a.state.Retain(time.Duration(a.Retention)),
 		a.state.KeepHistory(a.history()),
-		a.state.Names(guard.ConfiguredSites{Named: a.sites.Names, Modes: a.modes()}),
+		a.state.UseSites(guard.ConfiguredSites{Named: a.sites.Names, Modes: a.modes()}),
 		a.state.ShowRegistry(a.known.Status),
 		a.known.Start(a.ctx.Storage(), a.adopt, a.tell),
 	}

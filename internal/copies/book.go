@@ -139,13 +139,13 @@ func (b *Book) keepAll(h *files) {
 		return
 	}
 	for _, f := range h.all {
-		b.strengthen(h, f)
+		b.retain(h, f)
 	}
 }
 
-// strengthen sees to it that a file is kept as long as it counts. It reports false if the
-// file is gone. b.mu must be held.
-func (b *Book) strengthen(h *files, f *file) bool {
+// retain keeps the contents of a file that so far only the cache of policies keeps. It reports
+// false if the contents are gone. b.mu must be held.
+func (b *Book) retain(h *files, f *file) bool {
 	if f.version != nil {
 		return true
 	}
@@ -170,7 +170,7 @@ func (b *Book) add(h *files, v *policy.Version, now time.Time) *file {
 	case f == nil:
 		f = &file{digest: digest}
 		before := h.all[0] // which may be known by its digest only
-		if !b.strengthen(h, before) {
+		if !b.retain(h, before) {
 			before.copied = later(before.copied, now) // it may have been our copy until now
 			h.lose(before)
 			h.all = h.all[1:]
@@ -303,17 +303,18 @@ func (b *Book) Note(of Of, state *policy.State, now time.Time) {
 	b.bound(h, now)
 }
 
-// noteCopy takes note that a version was our copy until a time. b.mu must be held.
+// noteCopy notes that a version was our copy until a time. A version without rules counts only
+// if our copies have had no rules for [policy.Absence]. b.mu must be held.
 func (b *Book) noteCopy(h *files, of Of, v *policy.Version, until, now time.Time) {
 	if !v.Robots.HasGroups() {
-		if !until.After(h.awayUntil) {
+		if !until.After(h.rulelessUntil) {
 			return
 		}
-		if h.away.IsZero() {
-			h.away = v.FirstRead
+		if h.rulelessSince.IsZero() {
+			h.rulelessSince = v.FirstRead
 		}
-		h.awayUntil = until
-		if f := b.add(h, v, now); h.awayUntil.Sub(h.away) >= policy.Absence {
+		h.rulelessUntil = until
+		if f := b.add(h, v, now); h.rulelessUntil.Sub(h.rulelessSince) >= policy.Absence {
 			f.copied, f.extra = later(f.copied, until), max(f.extra, of.extra(v))
 		}
 		return
@@ -321,8 +322,8 @@ func (b *Book) noteCopy(h *files, of Of, v *policy.Version, until, now time.Time
 	f := b.add(h, v, now)
 	if until.After(f.copied) {
 		f.copied = until
-		if until.After(h.awayUntil) {
-			h.away = time.Time{}
+		if until.After(h.rulelessUntil) {
+			h.rulelessSince = time.Time{}
 		}
 	}
 	f.extra = max(f.extra, of.extra(v))
@@ -386,8 +387,9 @@ func (h *files) boundToken(token string) {
 }
 
 // Others returns the files other than our copy that a crawler with a product token may be
-// using at now. The token "" has been served nothing. lost says that a file was dropped that
-// may count, too. While our fetches fail now is when the first of them did.
+// using at now. For the token "" these are files that were our copy, and no files that were
+// served to somebody. lost reports whether a file that may count was dropped, so that its rules
+// are not known. While our fetches fail, now must be the time of the first failure.
 func (b *Book) Others(host Host, token string, copy *policy.Version, now time.Time, grace time.Duration) (others []*policy.Version, lost bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -436,20 +438,21 @@ func (b *Book) Recover(host Host, from, to time.Time) {
 	}
 }
 
-// Hold takes note that an older file is kept in force until a time, which is now if that ends.
-func (b *Book) Hold(of Of, v *policy.Version, until, now time.Time) {
+// KeepInForce notes that the change guard keeps an older file in force until a time. If that is
+// now, the file is not in force any more.
+func (b *Book) KeepInForce(of Of, v *policy.Version, until, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	h := b.open(of.Host, of.Named, now)
-	if f := b.add(h, v, now); !f.held.Equal(until) {
-		f.held = until
+	if f := b.add(h, v, now); !f.inForceUntil.Equal(until) {
+		f.inForceUntil = until
 		h.changes++
 	}
 	b.bound(h, now)
 }
 
-// Held returns the older files of a host that are kept in force.
-func (b *Book) Held(host Host, now time.Time) (held []*policy.Version) {
+// KeptInForce returns the older files of a host that the change guard keeps in force at now.
+func (b *Book) KeptInForce(host Host, now time.Time) (kept []*policy.Version) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	h := b.get(host)
@@ -457,11 +460,11 @@ func (b *Book) Held(host Host, now time.Time) (held []*policy.Version) {
 		return nil
 	}
 	for _, f := range h.all {
-		if f.version != nil && now.Before(f.held) && f.digest != h.current {
-			held = append(held, f.version)
+		if f.version != nil && now.Before(f.inForceUntil) && f.digest != h.current {
+			kept = append(kept, f.version)
 		}
 	}
-	return held
+	return kept
 }
 
 // EffectiveAt returns when our copy will be the only file that counts for crawlers that were

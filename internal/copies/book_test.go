@@ -156,17 +156,17 @@ func TestEndGrace(t *testing.T) {
 	s.wants("foobot", "disallowed").wants("barbot", "disallowed").after(time.Second).serves("barbot", open).wants("barbot", "stale")
 }
 
-func TestHeldFile(t *testing.T) {
+func TestFileKeptInForce(t *testing.T) {
 	s := newSite(t).reads(200, open)
 	before := s.state.Good
 	s.reads(200, closed)
-	s.book.Hold(s.of, before, s.now.Add(3*day), s.now)
+	s.book.KeepInForce(s.of, before, s.now.Add(3*day), s.now)
 	s.after(3*day-time.Second).wants("foobot", "disallowed")
-	if held := s.book.Held(s.of.Host, s.now); len(held) != 1 || held[0].Hash != before.Hash {
-		t.Errorf("%d files are held", len(held))
+	if held := s.book.KeptInForce(s.of.Host, s.now); len(held) != 1 || held[0].Hash != before.Hash {
+		t.Errorf("%d files are kept in force", len(held))
 	}
-	if held := s.book.Held(s.of.Host, s.now.Add(time.Second)); len(held) > 0 {
-		t.Errorf("%d files are held after the time", len(held))
+	if held := s.book.KeptInForce(s.of.Host, s.now.Add(time.Second)); len(held) > 0 {
+		t.Errorf("%d files are kept in force after the time", len(held))
 	}
 }
 

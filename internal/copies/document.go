@@ -93,14 +93,14 @@ func (b *Book) Encode(host Host, now time.Time) (d Document, empty bool, err err
 		return d, true, nil
 	}
 	content := contentJSON{
-		Away: h.away.UTC(), AwayUntil: h.awayUntil.UTC(), Lost: h.lost.UTC(), LostFor: storedTokens(h.lostFor), Ended: h.ended.UTC(),
+		Away: h.rulelessSince.UTC(), AwayUntil: h.rulelessUntil.UTC(), Lost: h.lost.UTC(), LostFor: storedTokens(h.lostFor), Ended: h.ended.UTC(),
 	}
 	for _, f := range h.all {
 		robots := f.robots.Value()
 		if robots == nil {
 			continue
 		}
-		one := fileJSON{Copied: f.copied.UTC(), Served: storedTokens(f.served), Extra: f.extra, Held: f.held.UTC(), Text: []byte(robots.Text())}
+		one := fileJSON{Copied: f.copied.UTC(), Served: storedTokens(f.served), Extra: f.extra, Held: f.inForceUntil.UTC(), Text: []byte(robots.Text())}
 		if f.digest == h.current && !f.copied.IsZero() {
 			one.Copied = later(f.copied, h.noted.Add(KeepInterval)).UTC()
 		}
@@ -220,14 +220,14 @@ func (b *Book) Restore(s Stored, own bool, ahead time.Duration, now time.Time) {
 		}
 		f.copied, f.extra = later(f.copied, at(stored.Copied)), max(f.extra, stored.Extra)
 		if !stored.Held.IsZero() && stored.Held.Before(now.Add(maxHold)) {
-			f.held = later(f.held, stored.Held.Add(-ahead))
+			f.inForceUntil = later(f.inForceUntil, stored.Held.Add(-ahead))
 		}
 		merge(&f.served, stored.Served)
 	}
 	merge(&h.lostFor, s.content.LostFor)
 	h.lost, h.ended = later(h.lost, at(s.content.Lost)), later(h.ended, at(s.content.Ended))
-	if h.away.IsZero() && h.noted.IsZero() {
-		h.away, h.awayUntil = at(s.content.Away), at(s.content.AwayUntil)
+	if h.rulelessSince.IsZero() && h.noted.IsZero() {
+		h.rulelessSince, h.rulelessUntil = at(s.content.Away), at(s.content.AwayUntil)
 	}
 	b.bound(h, now)
 }

@@ -46,14 +46,14 @@ const proxyExtra = 2 * time.Hour
 
 // file is one robots.txt of a host: all bodies with the same rules.
 type file struct {
-	digest  [sha256.Size]byte // of the rules
-	hash    [sha256.Size]byte // of the last body
-	version *policy.Version   // nil while it is the only file of the host and our copy, which the cache of policies keeps
-	robots  weak.Pointer[policy.Robots]
-	copied  time.Time            // when it was our copy last, zero for never
-	served  map[string]time.Time // when it was served last, by product token
-	extra   time.Duration        // how much longer a proxy may hand it out
-	held    time.Time            // until when change guard keeps it in force, zero for not
+	digest       [sha256.Size]byte // of the rules
+	hash         [sha256.Size]byte // of the last body
+	version      *policy.Version   // nil while it is the only file of the host and our copy, which the cache of policies keeps
+	robots       weak.Pointer[policy.Robots]
+	copied       time.Time            // when it was our copy last, zero for never
+	served       map[string]time.Time // when it was served last, by product token
+	extra        time.Duration        // how much longer a proxy may hand it out
+	inForceUntil time.Time            // until when the change guard keeps it in force, zero if it does not
 }
 
 // counts reports whether a crawler with this token may be using the file.
@@ -66,7 +66,7 @@ func (f *file) counts(token string, now, ended time.Time, grace time.Duration) b
 
 // last returns when the file was our copy, was in force or was served last.
 func (f *file) last() time.Time {
-	last := later(f.copied, f.held)
+	last := later(f.copied, f.inForceUntil)
 	for _, at := range f.served {
 		last = later(last, at)
 	}
@@ -83,9 +83,9 @@ type files struct {
 	noted   time.Time         // when our copy was noted last
 	body    [sha256.Size]byte // its body then
 
-	// away is since when our copies have had no rules, zero while they have some; awayUntil is
-	// how far that was noted.
-	away, awayUntil time.Time
+	// rulelessSince and rulelessUntil are since when our copies have had no rules and when that
+	// was noted last. rulelessSince is zero while our copy has rules.
+	rulelessSince, rulelessUntil time.Time
 
 	// lost is until when a dropped file was our copy, and lostFor until when a dropped file
 	// was served to a token. What they would allow is not known.

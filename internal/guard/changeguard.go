@@ -50,16 +50,16 @@ func (g *Guard) noteVisit(j *Judgement) {
 	})
 }
 
-// holds returns the versions that stay in force although the robots.txt has
-// changed. It tells the owner what has begun or ended since it was last asked.
-func (g *Guard) holds(s *request.Site, of copies.Of, state *policy.State) []changeguard.Hold {
+// updateHolds compares the current robots.txt of a site with the versions before and returns
+// those that the change guard keeps in force. It logs what has begun or ended since the last call.
+func (g *Guard) updateHolds(s *request.Site, of copies.Of, state *policy.State) []changeguard.Hold {
 	if g.ChangeGuard <= 0 {
 		return nil
 	}
 	holds, news := g.shared.changes.Look(s.Key, state, g.ChangeGuard, g.Settings.KeepSlashes)
 	now := time.Now()
 	for _, h := range news.Lifted {
-		g.shared.Copies.Hold(of, h.Version, now, now)
+		g.shared.Copies.KeepInForce(of, h.Version, now, now)
 		g.logRelease(s, state.Good, h, "the robots.txt allows these pages again")
 	}
 	for _, h := range news.Expired {
@@ -69,23 +69,23 @@ func (g *Guard) holds(s *request.Site, of copies.Of, state *policy.State) []chan
 		g.logHold(s, state.Good, *news.Began)
 	}
 	for _, h := range holds {
-		g.shared.Copies.Hold(of, h.Version, h.Until, now)
+		g.shared.Copies.KeepInForce(of, h.Version, h.Until, now)
 	}
 	return holds
 }
 
-// heldBack reports whether a version that stays in force allows what the
-// current one forbids.
-func (g *Guard) heldBack(r *http.Request, state *policy.State, j *Judgement) bool {
+// isHeldBack reports whether a version that the change guard keeps in force allows a request
+// which the current version disallows.
+func (g *Guard) isHeldBack(r *http.Request, state *policy.State, j *Judgement) bool {
 	if g.ChangeGuard <= 0 {
 		return false
 	}
 	of := g.copiesOf(r, j.Site)
-	if slices.ContainsFunc(g.holds(j.Site, of, state), func(h changeguard.Hold) bool { return g.allows(r, j, h.Version) }) {
+	if slices.ContainsFunc(g.updateHolds(j.Site, of, state), func(h changeguard.Hold) bool { return g.allows(r, j, h.Version) }) {
 		return true
 	}
 	// A configuration before may have had another key for the site.
-	return slices.ContainsFunc(g.shared.Copies.Held(of.Host, time.Now()), func(v *policy.Version) bool { return g.allows(r, j, v) })
+	return slices.ContainsFunc(g.shared.Copies.KeptInForce(of.Host, time.Now()), func(v *policy.Version) bool { return g.allows(r, j, v) })
 }
 
 // Bounds of what a log line repeats of a change: crawlers, pages, and bytes of

@@ -55,7 +55,7 @@ func TestChangeGuardIsLoud(t *testing.T) {
 	if hosts := s.g.shared.changes.HeldHosts(); len(hosts) != 0 {
 		t.Errorf("still held for %v", hosts)
 	}
-	s.g.holds(&request.Site{Key: s.entry.Key(), Segment: policy.Invented, Label: "example.com"}, copies.Of{}, s.entry.State())
+	s.g.updateHolds(&request.Site{Key: s.entry.Key(), Segment: policy.Invented, Label: "example.com"}, copies.Of{}, s.entry.State())
 	lines = s.logs.TakeAll()
 	if len(lines) != 1 || lines[0].Level != zapcore.InfoLevel || !strings.Contains(lines[0].Message, "not in force any more") {
 		t.Errorf("lines at the end: %v", lines)

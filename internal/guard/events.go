@@ -136,7 +136,7 @@ func (e *Events) ended(about string, told chan struct{}) {
 }
 
 // eventTimes remembers when which crawler has caused an event. What it holds is
-// bounded by the label values of crawlers and configured hosts, see [State.Names].
+// bounded by the label values of crawlers and configured hosts, see [State.UseSites].
 // The zero eventTimes is empty.
 type eventTimes struct {
 	last sync.Map // violationKey to *eventTime

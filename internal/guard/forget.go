@@ -13,10 +13,10 @@ type ConfiguredSites struct {
 	Modes map[string]string
 }
 
-// Names says which sites a configuration has, until release is called. What is known of
+// UseSites says which sites a configuration has, until release is called. What is known of
 // sites that no running configuration names is forgotten: those of the configuration
 // before once its guards have left.
-func (s *State) Names(sites ConfiguredSites) (release func()) {
+func (s *State) UseSites(sites ConfiguredSites) (release func()) {
 	id, _ := s.configured.Add(sites, s.forget) // which returns no error
 	return func() { _ = s.configured.Release(id, s.forget) }
 }

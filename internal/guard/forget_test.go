@@ -21,7 +21,7 @@ func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 		of := request.HostsOfServer(nil)
 		of.Add(caddyhttp.MatchHost(hosts))
 		sites.Add(of)
-		return shared.Names(ConfiguredSites{Named: sites.Names})
+		return shared.UseSites(ConfiguredSites{Named: sites.Names})
 	}
 	now := time.Now()
 	known := func() (labels []string) {

@@ -107,7 +107,7 @@ func TestLogSchema(t *testing.T) {
 			Verdict: judge.Disallowed, Action: judge.Blocked,
 			Evidence: policy.Verdict{Rule: policy.Rule{Path: "/", Line: 2}, Group: policy.Agent{Name: "*", Line: 1}, Form: policy.FormSlashes, Ambiguous: true},
 		},
-		Proof: verify.Ranges, signature: "verified", held: true, Version: version,
+		Proof: verify.Ranges, signature: "verified", allowedByHold: true, Version: version,
 		Rate: Rate{State: rate.Over, Delay: policy.Delay{Every: time.Second, Line: 3}, Stale: true, Limit: &rate.Limit{Client: "bingbot"}, Pace: rate.Pace{Over: true, Limited: true, Seen: 500, Wait: time.Second}},
 	}
 	bare := &Judgement{Site: new(request.Site),

@@ -16,7 +16,7 @@ const (
 )
 
 // logLimits keep one crawler from filling the log. What they hold is bounded by
-// the label values of crawlers and configured hosts, see [State.Names].
+// the label values of crawlers and configured hosts, see [State.UseSites].
 type logLimits struct {
 	began  time.Time
 	now    func() time.Time

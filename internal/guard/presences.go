@@ -18,7 +18,7 @@ import (
 
 // presences remember which guards judge for which sites, and where the
 // robots.txt of each comes from. What they hold is bounded by the configured
-// hosts, of which [State.Names] tells. The zero presences are empty.
+// hosts, of which [State.UseSites] tells. The zero presences are empty.
 type presences struct {
 	mu       sync.Mutex
 	sites    cowmap.Large[string, *presence] // by label

@@ -222,10 +222,10 @@ func TestJudgedAgain(t *testing.T) {
 	g := testGuard(t, options{Enforce: true}, serving(loose))
 	r := requestBy("bingbot/2.0", "/x")
 	j := g.Judge(r)
-	j.held = true
+	j.allowedByHold = true
 	l := g.lookUp(r, j, g.shared.Cache.Get(j.Site.Key), nil)
-	if g.judgeBy(&l); j.Verdict != judge.Allowed || j.held {
-		t.Errorf("%s, held: %t", j.Verdict, j.held)
+	if g.judgeBy(&l); j.Verdict != judge.Allowed || j.allowedByHold {
+		t.Errorf("%s, held: %t", j.Verdict, j.allowedByHold)
 	}
 }
 

@@ -72,7 +72,7 @@ func (g *Guard) onFetched(s *request.Site, of copies.Of) func(before, after poli
 			g.edited(s.Key, before.Good, after.Good)
 			g.emitChanged(s, before, after)
 		}
-		g.holds(s, of, &after)
+		g.updateHolds(s, of, &after)
 	}
 }
 

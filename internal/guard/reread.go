@@ -14,10 +14,10 @@ const rereadInterval = 10 * time.Second
 
 // rereads say when a reload made every robots.txt due last.
 type rereads struct {
-	mu    sync.Mutex
-	last  time.Time
-	loads int // configurations that were loaded
-	made  int // the last of them that did so at once, 0 if it was one that waited
+	mu       sync.Mutex
+	last     time.Time
+	loads    int // how many configurations were loaded
+	lastLoad int // number of the configuration that made every robots.txt due last, 0 if its call was delayed
 }
 
 // Reread makes every robots.txt that is known due, the bases of composed ones
@@ -43,7 +43,7 @@ func (s *State) Reread(ctx context.Context) {
 func (s *State) rereadAfter(ended int) {
 	s.rereads.mu.Lock()
 	defer s.rereads.mu.Unlock()
-	if s.rereads.made <= ended {
+	if s.rereads.lastLoad <= ended {
 		return
 	}
 	now := time.Now()
@@ -78,7 +78,7 @@ func (s *State) reread(ctx context.Context, load int) {
 	if ctx.Err() != nil {
 		return
 	}
-	s.rereads.made = load
+	s.rereads.lastLoad = load
 	for _, cache := range s.caches() {
 		for _, e := range cache.Entries() {
 			if load == 1 && e.State() == nil {

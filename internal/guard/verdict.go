@@ -31,7 +31,7 @@ func (g *Guard) judgeBySite(r *http.Request, j *Judgement, entry *policy.Entry, 
 // using a file that allows it.
 func (g *Guard) judgeBy(l *lookup) {
 	r, j, state := l.r, l.j, l.state
-	j.held = false
+	j.allowedByHold = false
 	if state != nil {
 		j.via = state.Via
 	}
@@ -47,9 +47,9 @@ func (g *Guard) judgeBy(l *lookup) {
 	case g.isOnTheWay(j):
 		j.via = []string{j.Target}
 		g.decide(j, ours, closed)
-	case g.heldBack(r, state, j):
+	case g.isHeldBack(r, state, j):
 		g.Settings.MarkStale(&j.Request, &j.Result)
-		j.held = true
+		j.allowedByHold = true
 	case g.mayUseOther(r, j, state, l.now):
 		g.Settings.MarkStale(&j.Request, &j.Result)
 	}
