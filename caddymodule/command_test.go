@@ -35,16 +35,16 @@ func TestRobotsOfASite(t *testing.T) {
 		args []string
 		want int
 	}{
-		{"a site", []string{"explain", "--brief", "--robots", site.URL, "--token", "GPTBot", "/private"}, command.ExitDisallowed},
-		{"a site with a slash", []string{"explain", "--brief", "--robots", site.URL + "/", "--token", "GPTBot", "/public"}, command.ExitAllowed},
-		{"the URL's own site", []string{"explain", "--brief", "--token", "GPTBot", site.URL + "/private"}, command.ExitDisallowed},
+		{"a site", []string{"explain", "--brief", "--robots", site.URL, "--token", "GPTBot", "/private"}, command.ExitFindings},
+		{"a site with a slash", []string{"explain", "--brief", "--robots", site.URL + "/", "--token", "GPTBot", "/public"}, command.ExitOK},
+		{"the URL's own site", []string{"explain", "--brief", "--token", "GPTBot", site.URL + "/private"}, command.ExitFindings},
 		{"a page of a site", []string{"explain", "--brief", "--robots", site.URL + "/index.html", "--token", "GPTBot", "/private"}, command.ExitFailed},
 		{"a page in a file", []string{"explain", "--brief", "--robots", page, "--token", "GPTBot", "/private"}, command.ExitFailed},
 		{"nothing that answers", []string{"explain", "--brief", "--robots", "http://127.0.0.1:1/", "--token", "GPTBot", "/private"}, command.ExitFailed},
 		{"no file", []string{"explain", "--brief", "--robots", page + ".txt", "--token", "GPTBot", "/private"}, command.ExitFailed},
-		{"test, of a site", []string{"test", "--robots", site.URL, cases}, command.ExitAllowed},
+		{"test, of a site", []string{"test", "--robots", site.URL, cases}, command.ExitOK},
 		{"test, of a page", []string{"test", "--robots", page, cases}, command.ExitFailed},
-		{"explain, of a site", []string{"explain", "--robots", site.URL, "--user-agent", "GPTBot/1.3", "/private"}, command.ExitDisallowed},
+		{"explain, of a site", []string{"explain", "--robots", site.URL, "--user-agent", "GPTBot/1.3", "/private"}, command.ExitFindings},
 	} {
 		if output, code := runRobotsGuard(t, "", tc.args...); code != tc.want {
 			t.Errorf("%s: exit status %d, want %d\n%s", tc.name, code, tc.want, output)

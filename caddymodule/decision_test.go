@@ -210,7 +210,7 @@ func TestDecision(t *testing.T) {
 			}
 			decodeJSON(t, output, &c)
 			same("explain --brief", c.Verdict, c.Rule)
-			if forbidden := tc.verdict == judge.Disallowed; c.Allowed == forbidden || (code == command.ExitDisallowed) != forbidden {
+			if forbidden := tc.verdict == judge.Disallowed; c.Allowed == forbidden || (code == command.ExitFindings) != forbidden {
 				t.Errorf("check: allowed %t, exit status %d", c.Allowed, code)
 			}
 			if method != http.MethodGet || tc.identity != verify.Claimed || u.Opaque != "" {
@@ -224,7 +224,7 @@ func TestDecision(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if output, code := runRobotsGuard(t, "", "test", "--robots", robots, write(filepath.Join(directory, "cases.jsonl"), string(line)+"\n")); code != command.ExitAllowed {
+			if output, code := runRobotsGuard(t, "", "test", "--robots", robots, write(filepath.Join(directory, "cases.jsonl"), string(line)+"\n")); code != command.ExitOK {
 				t.Errorf("test: exit status %d\n%s", code, output)
 			}
 		})

@@ -19,8 +19,8 @@ func runRobotsGuard(t *testing.T, input string, args ...string) (output string, 
 	t.Helper()
 	output, err := executeRobotsGuard(t, input, args...)
 	switch {
-	case errors.Is(err, command.ErrDisallowed):
-		code = command.ExitDisallowed
+	case errors.Is(err, command.ErrFindings):
+		code = command.ExitFindings
 	case err != nil:
 		t.Logf("%v: %v", args, err)
 		code = command.ExitFailed

@@ -40,7 +40,7 @@ a.test:`+harness.FreePort(t)+`, c.test:`+harness.FreePort(t)+` {
 }
 `), admin, "127.0.0.1:"+clear, "127.0.0.1:"+secure)
 	refresh := func(authority string) (out, problem string, code int) {
-		return harness.Command(t, "", "robots-guard", "policies", "--address", admin, "--refresh", authority)
+		return harness.Command(t, "", "robots-guard", "status", "--address", admin, "--refresh", authority)
 	}
 	harness.Eventually(t, "the sites are known", func() bool { // Caddy listens before
 		_, _, code := refresh("b.test")

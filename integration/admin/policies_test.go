@@ -182,41 +182,45 @@ func TestRefreshPolicies(t *testing.T) {
 	}
 }
 
-func TestPoliciesCommand(t *testing.T) {
+func TestStatusCommand(t *testing.T) {
 	t.Parallel()
 	o := oversee(t)
 	run := func(code int, args ...string) string {
 		t.Helper()
-		stdout, stderr, got := harness.Command(t, "", append([]string{"robots-guard", "policies", "--address", o.admin}, args...)...)
+		stdout, stderr, got := harness.Command(t, "", append([]string{"robots-guard", "status", "--address", o.admin}, args...)...)
 		if got != code {
 			t.Fatalf("%v: exit status %d, want %d: %s", args, got, code, stderr)
 		}
 		return stdout + stderr
 	}
 	table := strings.Join(strings.Fields(run(0)), " ")
-	for _, want := range []string{"AUTHORITY STATUS AGE", "http://" + o.site + " 200", o.file + " 200"} {
+	for _, want := range []string{"SITE MODE ROBOTS.TXT OF STATUS RULES NOTE", "enforce http://" + o.site + " 200 1", "enforce " + o.file + " 200 1"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("no %q in\n%s", want, table)
 		}
 	}
 	for _, name := range []string{o.site, "http://" + o.site} {
-		var p known
-		if err := json.Unmarshal([]byte(run(0, name)), &p); err != nil || p.Authority != "http://"+o.site {
-			t.Errorf("%s: %v, %+v", name, err, p)
+		var one struct {
+			Sites []struct {
+				Robots struct{ Authority string }
+			}
+		}
+		if err := json.Unmarshal([]byte(run(0, "--json", name)), &one); err != nil || len(one.Sites) != 1 || one.Sites[0].Robots.Authority != "http://"+o.site {
+			t.Errorf("%s: %v, %+v", name, err, one)
 		}
 	}
 	for _, args := range [][]string{{"--refresh", o.site}, {"--refresh"}} {
-		if text := strings.Join(strings.Fields(run(0, args...)), " "); !strings.Contains(text, "http://"+o.site+" unchanged 1 1") {
+		if text := strings.Join(strings.Fields(run(0, args...)), " "); !strings.Contains(text, "http://"+o.site+" unchanged 200 1") {
 			t.Errorf("%v: %s", args, text)
 		}
 	}
 	o.origin.GoDown()
-	if text := strings.Join(strings.Fields(run(1, "--refresh")), " "); !strings.Contains(text, "http://"+o.site+" failed 1 1 the connection broke off") ||
-		!strings.Contains(text, "the last good copy holds") || !strings.Contains(text, o.file+" unchanged") {
+	if text := strings.Join(strings.Fields(run(1, "--refresh")), " "); !strings.Contains(text, "http://"+o.site+" failed 200 1 the connection broke off") ||
+		!strings.Contains(text, "the last good copy is in use") || !strings.Contains(text, o.file+" unchanged") {
 		t.Errorf("a site that fails: %s", text)
 	}
-	if text := run(2, "b.test"); !strings.Contains(text, "no policy is known") {
-		t.Errorf("an unknown authority: %s", text)
+	if text := run(2, "b.test"); !strings.Contains(text, "no robots_guard of this server is for") {
+		t.Errorf("an unknown site: %s", text)
 	}
 	if text := run(2, "--refresh", "b.test"); !strings.Contains(text, "no policy is known") {
 		t.Errorf("a refresh of an unknown authority: %s", text)

@@ -110,8 +110,8 @@ Disallow: /private/"
 			t.Errorf("%s in metrics: %v", name, n)
 		}
 	}
-	table, _, _ := harness.Command(t, "", "robots-guard", "policies", "--address", o.admin)
-	if n := strings.Count(table, "not protecting: "); n != 5 || !strings.Contains(table, "not protecting: the answer is a web page; serve a text file at /robots.txt") {
+	table, _, _ := harness.Command(t, "", "robots-guard", "status", "--address", o.admin)
+	if n := strings.Count(table, "nothing is protected: "); n != 5 || !strings.Contains(table, "nothing is protected: the answer is a web page; serve a text file at /robots.txt") {
 		t.Errorf("the command says it of %d sites:\n%s", n, table)
 	}
 }

@@ -27,7 +27,7 @@ http://a.test:$PORT {
 		return harness.Get(t, s.URL("/private/x"), harness.Bingbot, secure).Status == http.StatusForbidden
 	})
 	robots.Store(harness.ClosedRobots + "Disallow: /new/\n")
-	out, problem, code := harness.Command(t, "", "robots-guard", "policies", "--address", admin, "--refresh", "https://a.test")
+	out, problem, code := harness.Command(t, "", "robots-guard", "status", "--address", admin, "--refresh", "https://a.test")
 	if row := strings.Join(strings.Fields(out), " "); code != 0 || !strings.Contains(row, "https://a.test new version") {
 		t.Errorf("exit status %d: %s%s", code, out, problem)
 	}
@@ -59,9 +59,9 @@ func TestForcedReloadReadsAgain(t *testing.T) {
 	harness.Eventually(t, "it is read again", func() bool { return o.Requests("/robots.txt") == 2 })
 }
 
-// TestPoliciesBeforeAnyCrawler tells a new owner how to see whether the robots.txt
+// TestStatusBeforeAnyCrawler tells a new owner how to see whether the robots.txt
 // can be read, before any crawler has come.
-func TestPoliciesBeforeAnyCrawler(t *testing.T) {
+func TestStatusBeforeAnyCrawler(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
 	admin := "127.0.0.1:" + harness.FreePort(t)
@@ -71,27 +71,27 @@ http://a.test:$PORT, http://*.b.test:$PORT {
 	reverse_proxy $ORIGIN
 }
 `, "admin off", "admin "+admin, "$ORIGIN", o.Address())
-	policies := func(args ...string) (out, problem string, code int) {
-		return harness.Command(t, "", append([]string{"robots-guard", "policies", "--address", admin}, args...)...)
+	status := func(args ...string) (out, problem string, code int) {
+		return harness.Command(t, "", append([]string{"robots-guard", "status", "--address", admin}, args...)...)
 	}
-	if out, problem, code := policies(); code != 0 || !strings.Contains(out, "No robots.txt has been read yet") {
+	if out, problem, code := status(); code != 0 || !strings.Contains(out, "not fetched yet") {
 		t.Errorf("exit status %d: %s%s", code, out, problem)
 	}
 	authority := strings.TrimSuffix(strings.TrimPrefix(s.URL("/"), "http://"), "/")
 	var out, problem string
 	code := 2
 	harness.Eventually(t, "the sites are known", func() bool { // Caddy listens before
-		out, problem, code = policies("--refresh", authority)
+		out, problem, code = status("--refresh", authority)
 		return code != 2
 	})
 	if code != 0 || !strings.Contains(out, "first version") || o.Requests("/robots.txt") != 1 {
 		t.Errorf("--refresh %s: exit status %d: %s%s", authority, code, out, problem)
 	}
-	if out, problem, code := policies(); code != 0 || !strings.Contains(out, authority) {
+	if out, problem, code := status(); code != 0 || !strings.Contains(out, authority) {
 		t.Errorf("exit status %d: %s%s", code, out, problem)
 	}
 	for _, unknown := range []string{"c.test", "any.b.test", "a.test:1", "https://a.test"} {
-		if out, problem, code := policies("--refresh", unknown); code != 2 || !strings.Contains(problem, "no policy is known for") {
+		if out, problem, code := status("--refresh", unknown); code != 2 || !strings.Contains(problem, "no policy is known for") {
 			t.Errorf("--refresh %s: exit status %d: %s%s", unknown, code, out, problem)
 		}
 	}

@@ -185,8 +185,8 @@ func TestAlerts(t *testing.T) {
 			t.Errorf("%s: %s", host, a.Body)
 		}
 	}
-	stdout, stderr, code := harness.Command(t, "", "robots-guard", "alerts", "--address", "127.0.0.1:"+o.admin)
-	if code != 0 || !strings.Contains(stdout, "critical: The robots.txt of a.test is gone ("+gone.ID+")") || !strings.Contains(stdout, "acknowledged by anna: the shop has moved") {
+	stdout, stderr, code := harness.Command(t, "", "robots-guard", "status", "--address", "127.0.0.1:"+o.admin)
+	if code != 0 || !strings.Contains(stdout, "no alert is open") || !strings.Contains(stdout, "acknowledged: The robots.txt of a.test is gone ("+gone.ID+"), by anna: the shop has moved") {
 		t.Errorf("%d %s%s", code, stdout, stderr)
 	}
 

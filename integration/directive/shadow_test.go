@@ -63,8 +63,8 @@ func TestShadow(t *testing.T) {
 		{harness.GPTBot, "/private/x", 403, "Disallow: /private/ (line 2"},
 		{harness.Firefox, "/shop/1", 200, "origin /shop/1"},
 	})
-	out, problem, code := harness.Command(t, "", "robots-guard", "shadow", "--address", "127.0.0.1:"+s.Admin)
-	if !strings.Contains(out, "newly forbidden 2, newly allowed 0") || code != 1 {
+	out, problem, code := harness.Command(t, "", "robots-guard", "status", "--address", "127.0.0.1:"+s.Admin)
+	if !strings.Contains(out, "newly disallowed 2, newly allowed 0") || code != 1 {
 		t.Errorf("exit status %d: %s%s", code, out, problem)
 	}
 	found := triedAt(t, s.Admin)

@@ -36,7 +36,7 @@ func TestDockerfileScratch(t *testing.T) {
 // server and without.
 func TestDeployHealth(t *testing.T) {
 	t.Parallel()
-	check := []string{"robots-guard", "policies"}
+	check := []string{"robots-guard", "registry", "status"}
 	for name, spelled := range map[string]string{"Dockerfile.scratch": `CMD ["/usr/bin/caddy", "` + strings.Join(check, `", "`) + `"]`, "kubernetes.yaml": "command: [caddy, " + strings.Join(check, ", ") + "]"} {
 		if !strings.Contains(deployed(t, name), spelled) {
 			t.Errorf("%s does not have %s", name, spelled)

@@ -109,7 +109,7 @@ func (g *guide) do(t *testing.T, command string) (got string, ran bool, err erro
 	case args[0] == "curl":
 		got, err = g.curl(args[1:])
 	case len(args) > 1 && args[0] == "caddy" && (args[1] == "robots-guard" || args[1] == "validate" || args[1] == "list-modules"):
-		if len(args) > 2 && (args[2] == "policies" || args[2] == "shadow") && g.admin != "" {
+		if len(args) > 2 && args[2] == "status" && g.admin != "" {
 			args = append(args, "--address", g.admin)
 		}
 		cmd := exec.Command(harness.Binary(t), args[1:]...)

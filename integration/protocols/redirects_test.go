@@ -60,9 +60,9 @@ func TestRedirectsToHTTPS(t *testing.T) {
 			if !strings.Contains(string(body), `"blocked"`) || !strings.Contains(string(body), "gets a redirect to https://a.test") {
 				t.Errorf("explain: %s", body)
 			}
-			_, stderr, code := harness.Command(t, "", "robots-guard", "policies", "--address", "127.0.0.1:"+admin, "http://a.test")
+			_, stderr, code := harness.Command(t, "", "robots-guard", "status", "--address", "127.0.0.1:"+admin, "--refresh", "http://a.test")
 			if code != 2 || !strings.Contains(stderr, "it is redirected to https://a.test") {
-				t.Errorf("policies: %d %s", code, stderr)
+				t.Errorf("status: %d %s", code, stderr)
 			}
 		})
 	}

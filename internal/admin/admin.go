@@ -29,6 +29,8 @@ type Running interface {
 	Policy(scheme, authority string) *policy.Entry
 	// Enforces reports whether some site with this robots.txt is in enforce.
 	Enforces(policy.Key) bool
+	// Modes returns the mode of each configured site by its label.
+	Modes() map[string]string
 	// WithheldAt returns in words which crawlers get something else instead of this
 	// robots.txt.
 	WithheldAt(policy.Key) []string
@@ -83,6 +85,7 @@ func New(find func() Running) *API { return &API{find} }
 // Routes returns the endpoints of policies, reports and alerts.
 func (a *API) Routes() []caddy.AdminRoute {
 	return append(append(a.reportRoutes(), a.managedRoutes()...),
+		caddy.AdminRoute{Pattern: StatusPath, Handler: taking(a.status, "site")},
 		caddy.AdminRoute{Pattern: AlertsPath, Handler: taking(a.alerts)},
 		caddy.AdminRoute{Pattern: TestNotifyPath, Handler: taking(a.testNotify)},
 		caddy.AdminRoute{Pattern: AlertsPath + "/", Handler: taking(a.acknowledge)},

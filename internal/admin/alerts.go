@@ -49,11 +49,15 @@ func (a *API) alerts(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
 		return failed(http.StatusMethodNotAllowed, "use GET to read alerts")
 	}
-	list := alert.List{Generated: time.Now().UTC(), Alerts: []alert.Alert{}}
-	if book := a.find().Book(); book != nil {
-		list = book.List()
+	return writeJSON(w, http.StatusOK, alertsOf(a.find()))
+}
+
+// alertsOf returns all alerts, none if no guard runs.
+func alertsOf(running Running) alert.List {
+	if book := running.Book(); book != nil {
+		return book.List()
 	}
-	return writeJSON(w, http.StatusOK, list)
+	return alert.List{Generated: time.Now().UTC(), Alerts: []alert.Alert{}}
 }
 
 // testNotify sends a test message to all receivers.

@@ -34,6 +34,7 @@ func (k known) TakesEffect() func(policy.Key) time.Time {
 }
 func (k known) EndGrace(policy.Key)                      {}
 func (k known) Enforces(key policy.Key) bool             { return key.Site == "enforced.test" }
+func (known) Modes() map[string]string                   { return map[string]string{"enforced.test": "enforce"} }
 func (known) Registry() *report.Registry                 { return nil }
 func (known) Proposals() []report.Proposal               { return nil }
 func (known) Accept(string, string) error                { return nil }

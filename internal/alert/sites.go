@@ -206,7 +206,7 @@ func (s *site) changed() (finding, bool) {
 		Title:  "The robots.txt of " + s.title + " has changed",
 		Detail: detail,
 		Do:     "Look at what is different, and acknowledge it if it is meant.",
-		Copy:   "caddy robots-guard policies " + quotedWord(s.Authority),
+		Copy:   "caddy robots-guard status " + quotedWord(s.Authority),
 	}}, true
 }
 

@@ -76,7 +76,7 @@ func isOff(config []byte) bool {
 
 // maxAdminAnswer bounds an answer, in bytes: more than any of the admin API has, which may
 // be of something else that listens there.
-const maxAdminAnswer = 256 << 20
+const maxAdminAnswer = 64 << 20
 
 // adminWait is how long an answer may take to begin, and then to go on.
 const adminWait = 2 * time.Minute
@@ -118,32 +118,38 @@ func (f flowing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ask makes a request, with a body of JSON unless that is nil, and has the answer used.
-func (s adminServer) ask(method, uri string, body []byte, use func(answer io.Reader) error) error {
+// read makes a request with a value as JSON, unless that is nil, decodes the response into
+// answer, unless that is nil, and returns the response.
+func (s adminServer) read(method, uri string, value, answer any) (body shownJSON, err error) {
 	header := make(http.Header)
-	if body != nil {
+	var request []byte
+	if value != nil {
 		header.Set("Content-Type", "application/json")
+		if request, err = json.Marshal(value); err != nil {
+			return nil, err
+		}
 	}
 	response, err := begin(adminWait, func() (*http.Response, error) {
-		return caddycmd.AdminAPIRequest(string(s), method, uri, header, bytes.NewReader(body))
+		return caddycmd.AdminAPIRequest(string(s), method, uri, header, bytes.NewReader(request))
 	})
 	if err != nil {
-		return s.explain(err)
+		return nil, s.explain(err)
 	}
 	defer response.Body.Close()
-	err = use(http.MaxBytesReader(nil, flowing{response.Body, adminWait}, maxAdminAnswer))
+	body, err = io.ReadAll(http.MaxBytesReader(nil, flowing{response.Body, adminWait}, maxAdminAnswer))
 	if errors.Is(err, errNoAnswer) {
-		return s.explain(errNoAnswer)
+		return nil, s.explain(err)
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return fmt.Errorf("what listens at %s answers something else than the admin API of Caddy: it has more than %d MiB; %s", s, maxAdminAnswer>>20, sayWhere)
+		err = fmt.Errorf("it has more than %d MiB", maxAdminAnswer>>20)
 	}
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &syntax) || errors.As(err, &kind) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("what listens at %s answers something else than the admin API of Caddy: %w; %s", s, err, sayWhere)
+	if err == nil && answer != nil {
+		err = json.Unmarshal(body, answer)
 	}
-	return err
+	if err != nil {
+		return nil, fmt.Errorf("what listens at %s answers something else than the admin API of Caddy: %w; %s", s, err, sayWhere)
+	}
+	return body, nil
 }
 
 // explain says what to do about a request to the admin API that failed. Caddy

@@ -41,7 +41,7 @@ func TestWhatListens(t *testing.T) {
 		"nothing":       {answering(""), "the connection broke off (", "; start it, or" + where[1:]},
 		"nobody":        {"127.0.0.1:1", "connection refused: nothing listens at that address (", "; start it, or" + where[1:]},
 	} {
-		for _, command := range [][]string{{"policies"}, {"alerts"}, {"shadow"}, {"managed", "show"}, {"registry", "status"}} {
+		for _, command := range [][]string{{"status"}, {"status", "--top"}, {"managed", "show"}, {"registry", "status"}} {
 			output, err := execute(t.Context(), Config{}, append(command, "--address", tc.address)...)
 			if err == nil || !strings.Contains(output, tc.address) || !strings.Contains(output, tc.says) || !strings.Contains(output, tc.end) {
 				t.Errorf("%s, %v: %v, %s", name, command, err, output)
@@ -97,7 +97,7 @@ func TestFilesOfOptions(t *testing.T) {
 		{[]string{"registry", "check", dir}, dir + " is a directory; give a file in it"},
 		{[]string{"managed", "check", "--config", dir}, dir + " is a directory; --config takes the file in it, such as "},
 		{[]string{"managed", "check", "--config", filepath.Join(dir, "no")}, "there is no file " + filepath.Join(dir, "no") + "; --config takes"},
-		{[]string{"policies", "--config", bad}, "--config " + bad + ": config is not valid JSON: "},
+		{[]string{"status", "--config", bad}, "--config " + bad + ": config is not valid JSON: "},
 	} {
 		if output, err := execute(t.Context(), Config{}, tc.args...); err == nil || !strings.Contains(output, tc.says) {
 			t.Errorf("%v: %v, %s", tc.args, err, output)

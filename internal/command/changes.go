@@ -1,7 +1,6 @@
 package command
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -48,7 +47,7 @@ func whoOr(said string) string {
 // run asks the server.
 func (c *changes) run(cmd *cobra.Command, args []string) (int, error) {
 	verb := args[0]
-	method, uri, body := http.MethodGet, admin.ManagedPath+"/"+verb, []byte(nil)
+	method, uri, deed := http.MethodGet, admin.ManagedPath+"/"+verb, any(nil)
 	switch {
 	case len(args) > 2 || len(args) > 1 && !slices.Contains(admin.Verbs(), verb):
 		return 0, fmt.Errorf("managed %s takes no argument such as %q", verb, args[len(args)-1])
@@ -60,11 +59,7 @@ func (c *changes) run(cmd *cobra.Command, args []string) (int, error) {
 			return 0, errors.New("say why with --why; the history keeps it")
 		}
 		c.deed.Who = whoOr(c.deed.Who)
-		method = http.MethodPost
-		var err error
-		if body, err = json.Marshal(c.deed); err != nil {
-			return 0, err
-		}
+		method, deed = http.MethodPost, c.deed
 	case verb == "changes":
 	default:
 		uri += "?" + url.Values{"site": {c.deed.Site}, "from": {c.from}, "to": {c.to}}.Encode()
@@ -73,58 +68,58 @@ func (c *changes) run(cmd *cobra.Command, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return 0, api.ask(method, uri, body, func(answer io.Reader) error {
-		if c.json {
-			_, err := io.Copy(cmd.OutOrStdout(), answer)
-			return err
-		}
-		out := screenOf(cmd.OutOrStdout())
-		if err := printChanges(out, verb, json.NewDecoder(answer)); err != nil {
-			return err
-		}
-		return out.Flush()
+	answer := answerTo(verb)
+	body, err := api.read(method, uri, deed, answer)
+	if err != nil {
+		return 0, err
+	}
+	return ExitOK, body.show(cmd.OutOrStdout(), c.json, func(out *text.Screen) error {
+		printChanges(out, answer)
+		return nil
 	})
 }
 
-// printChanges prints an answer for people to read.
-func printChanges(out io.Writer, verb string, in *json.Decoder) error {
+// answerTo returns a value for the answer of the server to a verb.
+func answerTo(verb string) any {
 	switch verb {
 	case "changes":
-		var all admin.ManagedSites
-		err := in.Decode(&all)
-		for _, s := range all.Sites {
+		return new(admin.ManagedSites)
+	case "history":
+		return new(admin.ManagedHistory)
+	case "diff":
+		return new(admin.ManagedDiff)
+	}
+	return new(admin.Done)
+}
+
+// printChanges prints an answer for people to read.
+func printChanges(out io.Writer, answer any) {
+	switch answer := answer.(type) {
+	case *admin.ManagedSites:
+		for _, s := range answer.Sites {
 			fmt.Fprintf(out, "%s\n", text.Printable(s.Site))
 			if !s.Known {
 				fmt.Fprintln(out, "  the history could not be read yet")
 			}
 			printState(out, s.ManagedState)
 		}
-		return err
-	case "history":
-		var h admin.ManagedHistory
-		err := in.Decode(&h)
-		printState(out, h.ManagedState)
-		for i := range h.History {
-			printChange(out, &h.History[i])
+	case *admin.ManagedHistory:
+		printState(out, answer.ManagedState)
+		for i := range answer.History {
+			printChange(out, &answer.History[i])
 		}
-		return err
-	case "diff":
-		var d admin.ManagedDiff
-		err := in.Decode(&d)
-		fmt.Fprintf(out, "%s: from %s to %s\n", text.Printable(d.Site), text.Printable(d.From), text.Printable(d.To))
-		for _, line := range d.Difference {
+	case *admin.ManagedDiff:
+		fmt.Fprintf(out, "%s: from %s to %s\n", text.Printable(answer.Site), text.Printable(answer.From), text.Printable(answer.To))
+		for _, line := range answer.Difference {
 			fmt.Fprintf(out, "  %s\n", text.Printable(line))
 		}
-		return err
+	case *admin.Done:
+		fmt.Fprintf(out, "%s: %s\n", text.Printable(answer.Site), answer.State)
+		printState(out, answer.ManagedState)
+		if answer.State == publish.RolledBack {
+			fmt.Fprintf(out, "  most crawlers read it within 24 hours%s; until then they may go by what they were served before\n", slower())
+		}
 	}
-	var done admin.Done
-	err := in.Decode(&done)
-	fmt.Fprintf(out, "%s: %s\n", text.Printable(done.Site), done.State)
-	printState(out, done.ManagedState)
-	if done.State == publish.RolledBack {
-		fmt.Fprintf(out, "  most crawlers read it within 24 hours%s; until then they may go by what they were served before\n", slower())
-	}
-	return err
 }
 
 // slower names the crawlers that take longer than others to follow a robots.txt.

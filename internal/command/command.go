@@ -15,21 +15,22 @@ func New(config Config) caddycmd.Command {
 	return caddycmd.Command{
 		Name:  "robots-guard",
 		Usage: "<command>",
-		Short: "Tells what a robots.txt means and who a User-Agent is",
+		Short: "Evaluates robots.txt files, identifies crawlers, and shows what a server does",
 		Long: `
-The commands below judge by the same code as the robots_guard directive, so that
-what they say is what the server does. Each prints JSON with --json.
+The commands use the same code as the robots_guard directive. Each prints JSON with --json.
+
+Exit status of all commands: 0 if all is well, 1 if the output has findings, such as a
+disallowed URL or an open critical alert, 2 if an argument or an input is wrong.
 `,
 		CobraFunc: func(cmd *cobra.Command) {
 			cmd.Example = `
 caddy robots-guard lint robots.txt
 caddy robots-guard explain --token Googlebot https://example.com/private/report
 caddy robots-guard audit --site example.com "/var/log/caddy/access.log*"
-caddy robots-guard policies
-caddy robots-guard alerts
+caddy robots-guard status
 `
 			// Cobra would show the help and exit with 0 for a command that does
-			// not exist, and with ExitDisallowed for such a flag.
+			// not exist, and with ExitFindings for such a flag.
 			cmd.RunE = runCommand(func(cmd *cobra.Command, args []string) (int, error) {
 				if len(args) > 0 {
 					return 0, unknownCommand(cmd, args[0])
@@ -39,7 +40,7 @@ caddy robots-guard alerts
 			cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 				return runCommand(func(*cobra.Command, []string) (int, error) { return 0, badFlag(cmd, err) })(cmd, nil)
 			})
-			// Cobra checks groups of flags after this, and would exit with ExitDisallowed.
+			// Cobra checks groups of flags after this, and would exit with ExitFindings.
 			cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 				if err := cmd.ValidateFlagGroups(); err != nil {
 					return runCommand(func(*cobra.Command, []string) (int, error) { return 0, badFlagGroup(cmd, err) })(cmd, nil)
@@ -53,7 +54,7 @@ caddy robots-guard alerts
 			}{
 				{"Write a robots.txt", []*cobra.Command{lintCommand(config), testCommand(config), diffCommand(config), managedCommand(config)}},
 				{"Ask why", []*cobra.Command{explainCommand(config), identifyCommand(config), registryCommand()}},
-				{"Look at what happened", []*cobra.Command{alertsCommand(), auditCommand(config), policiesCommand(), shadowCommand()}},
+				{"Look at what happened", []*cobra.Command{statusCommand(), auditCommand(config)}},
 			} {
 				cmd.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 				for _, c := range g.commands {
@@ -82,16 +83,15 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 	return fmt.Errorf("unknown command %q; there are %s", name, strings.Join(names, ", "))
 }
 
-// Exit codes of the commands.
+// Exit statuses of the commands.
 const (
-	ExitAllowed    = 0
-	ExitDisallowed = 1
-	ExitFailed     = 2
+	ExitOK       = 0
+	ExitFindings = 1 // the output has something to act on
+	ExitFailed   = 2 // wrong usage or input, or no server
 )
 
-// ErrDisallowed makes the process exit with ExitDisallowed. The output has said
-// why.
-var ErrDisallowed = errors.New("something is disallowed")
+// ErrFindings makes the process exit with ExitFindings. The command has printed the findings.
+var ErrFindings = errors.New("there are findings")
 
 // runCommand adapts a function that returns an exit code to cobra. An error is
 // printed and always ends in ExitFailed.
@@ -105,8 +105,8 @@ func runCommand(run func(cmd *cobra.Command, args []string) (code int, err error
 		case err != nil:
 			printError(cmd.ErrOrStderr(), err)
 			return &failure{err, exit(cmd, ExitFailed)}
-		case code == ExitDisallowed:
-			return ErrDisallowed
+		case code == ExitFindings:
+			return ErrFindings
 		}
 		return exit(cmd, code)
 	}
@@ -125,6 +125,18 @@ type failure struct{ said, exit error }
 func (f *failure) Error() string { return f.said.Error() }
 
 func (f *failure) Unwrap() []error { return []error{f.said, f.exit} }
+
+// atMost returns a check for at most n arguments. Its error is printed like all others.
+func atMost(n int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) <= n {
+			return nil
+		}
+		return runCommand(func(*cobra.Command, []string) (int, error) {
+			return 0, fmt.Errorf("%s takes at most %d argument, not also %q; see %s --help", cmd.Name(), n, args[n], cmd.CommandPath())
+		})(cmd, args)
+	}
+}
 
 // completeWords lets the shell complete the values of a flag.
 func completeWords(cmd *cobra.Command, flag string, words ...string) {

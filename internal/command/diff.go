@@ -70,18 +70,11 @@ func (d *diffing) run(cmd *cobra.Command, names []string) (int, error) {
 		return 0, err
 	}
 	result := diff.Pair{Old: both[0], New: both[1]}.Compare()
-	out := screenOf(cmd.OutOrStdout())
-	if d.json {
-		out = text.NewScreen(cmd.OutOrStdout(), 0, false)
-		err = writeJSON(out, result)
-	} else {
-		err = result.Write(out)
-	}
-	code := ExitAllowed
+	code := ExitOK
 	if failed(result) {
-		code = ExitDisallowed
+		code = ExitFindings
 	}
-	return code, errors.Join(err, out.Flush())
+	return code, writeResult(cmd.OutOrStdout(), d.json, result, func(out *text.Screen) error { return result.Write(out) })
 }
 
 // read reads the two files. A URL without a robots.txt restricts nothing.

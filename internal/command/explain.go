@@ -104,7 +104,7 @@ func (x *explaining) run(cmd *cobra.Command, urls []string) (int, error) {
 	case x.batch && len(urls) > 0:
 		return 0, errors.New("--batch reads the URLs from standard input; leave out the arguments")
 	case x.batch:
-		return ExitAllowed, x.runBatch(cmd)
+		return ExitOK, x.runBatch(cmd)
 	case len(urls) == 0:
 		return 0, errors.New("no URL given; see caddy robots-guard explain --help")
 	case !who.isAgent && (flags.Changed("identity") || flags.Changed("method")):
@@ -129,14 +129,14 @@ func (x *explaining) run(cmd *cobra.Command, urls []string) (int, error) {
 	if x.json {
 		out = text.NewScreen(cmd.OutOrStdout(), 0, false)
 	}
-	code := ExitAllowed
+	code := ExitOK
 	for i, u := range urls {
 		e, err := x.explain(cmd, u, who)
 		if err != nil {
 			return 0, err
 		}
 		if !e.Allowed {
-			code = ExitDisallowed
+			code = ExitFindings
 		}
 		if x.json {
 			err = writeJSON(out, e)

@@ -61,7 +61,7 @@ func (x *explaining) runBrief(cmd *cobra.Command, urls []string, who claimant) (
 		print, finish = printJSON(out)
 	}
 	files := robotsFiles{config: &x.config, stdin: cmd.InOrStdin(), known: make(map[string]*policy.Robots)}
-	code, note := ExitAllowed, who.note()
+	code, note := ExitOK, who.note()
 	for _, u := range urls {
 		at, err := x.siteOf(u)
 		if err != nil {
@@ -74,7 +74,7 @@ func (x *explaining) runBrief(cmd *cobra.Command, urls []string, who claimant) (
 		result := judgeURL(&at.site, robots, who.identified(&at.site, robots), u)
 		result.URL, result.Note = u, note
 		if !result.Allowed {
-			code = ExitDisallowed
+			code = ExitFindings
 		}
 		if err := print(result); err != nil {
 			return 0, err

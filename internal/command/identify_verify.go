@@ -64,9 +64,9 @@ func (x *identifying) verify(cmd *cobra.Command, agents []string) (int, error) {
 	for _, step := range found.Steps {
 		report.Steps = append(report.Steps, claimStep{step.Method.String(), step.Text})
 	}
-	code := ExitAllowed
+	code := ExitOK
 	if found.Finding.State == verify.Spoofed {
-		code = ExitDisallowed
+		code = ExitFindings
 	}
 	if x.json {
 		return code, newEncoder(cmd.OutOrStdout()).Encode(report)

@@ -55,7 +55,7 @@ func TestWhatIsNoRobots(t *testing.T) {
 		{[]string{"explain", "--brief", "--robots", in("cases"), "/"}, false, "cases has no line of a robots.txt, so it allows everything; give a robots.txt"},
 		{[]string{"explain", "--brief", "--robots", in("access.log"), "/"}, false, "access.log has no line of a robots.txt"},
 		{[]string{"explain", "--brief", "--robots", in("comment.txt"), "/"}, false, "VERDICT  URL  LINE  RULE  GROUP\nallowed  /    -     -     -\n"},
-		{[]string{"policies", "--address", "http://localhost:2019/"}, true, `--address "http://localhost:2019/" is a URL; write localhost:2019`},
+		{[]string{"status", "--address", "http://localhost:2019/"}, true, `--address "http://localhost:2019/" is a URL; write localhost:2019`},
 		{[]string{"explain", "--robots", in("cases"), "--token", "GPTBot", "example.com"}, true, `"example.com" is neither a URL`},
 		{[]string{"diff", in("portal.html"), in("robots.txt")}, true, "portal.html is a web page and no robots.txt; give the URL or the file of the robots.txt"},
 		{[]string{"diff", in("robots.txt"), in("portal.html")}, true, "portal.html is a web page"},

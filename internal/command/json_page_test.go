@@ -114,7 +114,15 @@ func TestJSONPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	outputs := map[string]string{"shadow": string(tried), "managed": "[" + string(ruled) + "," + string(shown) + "]", "lint": linted.String(), "diff": string(different), "policies": string(listed), "alerts": string(alerts)}
+	now := time.Now()
+	stated, err := json.Marshal(admin.Status{Sites: []report.SiteStatus{{Mode: "x", Robots: report.Health{
+		Authority: "x", Source: "x", Status: 1, Version: "x", FirstRead: now, LastRead: now, NextRead: now, FailingSince: now, Error: "x", HeldUntil: now, TakesEffect: now,
+		NotProtecting: new(report.NotProtecting),
+	}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	outputs := map[string]string{"status": "[" + string(stated) + "," + string(tried) + "," + string(listed) + "," + string(alerts) + "]", "managed": "[" + string(ruled) + "," + string(shown) + "]", "lint": linted.String(), "diff": string(different)}
 	brief := briefResult{ID: 1, URL: "x", Crawler: "x", Class: "x", Identity: "x", GroupLine: 1, Form: "x", Note: "x"}
 	known := entry{Operator: "x", Aliases: []string{"x"}, Fallback: []string{"x"}, RDNS: []string{"x"}, Ranges: []string{"x"}, WebBotAuth: "x", DelayMax: 1, DelaySource: "x", Source: "x"}
 	for command, value := range map[string]any{

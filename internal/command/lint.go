@@ -88,7 +88,7 @@ func (l *linting) run(cmd *cobra.Command, names []string) (int, error) {
 	}
 	var reports []*lint.Report
 	var errs []error
-	code := ExitAllowed
+	code := ExitOK
 	for _, name := range names {
 		in, err := l.config.readInput(cmd.Context(), cmd.InOrStdin(), name)
 		if err == nil && in.missing {
@@ -104,7 +104,7 @@ func (l *linting) run(cmd *cobra.Command, names []string) (int, error) {
 		}
 		report := lint.Check(in.name, in.body, lint.Options{Site: site, Pages: l.pages})
 		if worst, found := report.Worst(); found && worst >= least {
-			code = ExitDisallowed
+			code = ExitFindings
 		}
 		reports = append(reports, report)
 	}

@@ -134,10 +134,10 @@ func (m *checkingRules) run(cmd *cobra.Command, args []string) (int, error) {
 	if err != nil {
 		return 0, ofConfig(m.file, err)
 	}
-	code := ExitAllowed
+	code := ExitOK
 	for i := range all {
 		if all[i].Gate.Stops(all[i].Report.Findings) != nil {
-			code = ExitDisallowed
+			code = ExitFindings
 		}
 	}
 	if m.json {

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -28,22 +27,16 @@ func (m *checkingRules) show(cmd *cobra.Command, hosts []string) (int, error) {
 	if len(hosts) == 1 {
 		uri += "?site=" + url.QueryEscape(hosts[0])
 	}
-	return 0, api.ask(http.MethodGet, uri, nil, func(answer io.Reader) error {
-		if m.json {
-			_, err := io.Copy(cmd.OutOrStdout(), answer)
-			return err
-		}
-		var all report.Managed
-		if err := json.NewDecoder(answer).Decode(&all); err != nil {
-			return err
-		}
-		return printAllManaged(cmd.OutOrStdout(), &all)
-	})
+	var all report.Managed
+	body, err := api.read(http.MethodGet, uri, nil, &all)
+	if err != nil {
+		return 0, err
+	}
+	return ExitOK, body.show(cmd.OutOrStdout(), m.json, func(out *text.Screen) error { return printAllManaged(out, &all) })
 }
 
 // printAllManaged prints what is known of all hosts, and all about one.
-func printAllManaged(w io.Writer, all *report.Managed) error {
-	out := screenOf(w)
+func printAllManaged(out io.Writer, all *report.Managed) error {
 	for i := range all.Managed {
 		printManaged(out, &all.Managed[i])
 	}
@@ -55,7 +48,7 @@ func printAllManaged(w io.Writer, all *report.Managed) error {
 	case all.More > 0:
 		fmt.Fprintf(out, "%d more hosts; name one to see it\n", all.More)
 	}
-	return out.Flush()
+	return nil
 }
 
 // printManaged prints what is known of a host, in a few lines.

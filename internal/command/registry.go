@@ -135,7 +135,7 @@ func (g *registry) check(cmd *cobra.Command, name string) (int, error) {
 	}
 	report := checkedRegistry{Mistakes: []string{}, Changes: []edition.Change{}}
 	e, err := edition.Parse(name, data)
-	code := ExitAllowed
+	code := ExitOK
 	if err != nil {
 		code = ExitFailed
 		report.Mistakes = strings.Split(err.Error(), "\n")
@@ -152,7 +152,7 @@ func (g *registry) check(cmd *cobra.Command, name string) (int, error) {
 	for _, mistake := range report.Mistakes {
 		fmt.Fprintf(out, "%s: %s\n", text.Paint(out, "error"), text.Printable(mistake))
 	}
-	if err := out.Flush(); err != nil || code != ExitAllowed {
+	if err := out.Flush(); err != nil || code != ExitOK {
 		return code, err
 	}
 	fmt.Fprintf(out, "%s: no mistake in %d entries; ", text.Printable(name), report.Crawlers)
@@ -192,7 +192,7 @@ func (g *registry) diff(cmd *cobra.Command, names []string) (code int, err error
 		return 0, err
 	}
 	if len(changes) > 0 {
-		code = ExitDisallowed
+		code = ExitFindings
 	}
 	if g.json {
 		return code, json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"changes": changes})

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,29 +10,25 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// propose asks a running server for names that no registry knows.
+// propose prints frequent names of clients of a running server that no registry has.
 func (g *registry) propose(w io.Writer) error {
 	api, err := g.api.find()
 	if err != nil {
 		return err
 	}
-	return api.ask(http.MethodGet, admin.RegistryPath+"/proposals", nil, func(answer io.Reader) error {
-		if g.json {
-			_, err := io.Copy(w, answer)
-			return err
-		}
-		var found admin.Proposals
-		if err := json.NewDecoder(answer).Decode(&found); err != nil {
-			return err
-		}
-		out := screenOf(w)
+	var found admin.Proposals
+	body, err := api.read(http.MethodGet, admin.RegistryPath+"/proposals", nil, &found)
+	if err != nil {
+		return err
+	}
+	return body.show(w, g.json, func(out *text.Screen) error {
 		for i := range found.Proposals {
 			printProposal(out, &found.Proposals[i])
 		}
 		if len(found.Proposals) == 0 {
 			fmt.Fprintln(out, "no name is seen often that no registry knows")
 		}
-		return out.Flush()
+		return nil
 	})
 }
 

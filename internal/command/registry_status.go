@@ -1,7 +1,6 @@
 package command
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,22 +16,18 @@ func (g *registry) status(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return api.ask(http.MethodGet, admin.RegistryPath, nil, func(answer io.Reader) error {
-		if g.json {
-			_, err := io.Copy(w, answer)
-			return err
-		}
-		var known admin.RegistryReport
-		if err := json.NewDecoder(answer).Decode(&known); err != nil {
-			return err
-		}
-		out := screenOf(w)
+	var known admin.RegistryReport
+	body, err := api.read(http.MethodGet, admin.RegistryPath, nil, &known)
+	if err != nil {
+		return err
+	}
+	return body.show(w, g.json, func(out *text.Screen) error {
 		if known.Registry == nil {
 			fmt.Fprintln(out, "the configuration names no registry; the built-in one is in use")
 		} else {
 			printRegistry(out, known.Registry)
 		}
-		return out.Flush()
+		return nil
 	})
 }
 

@@ -130,9 +130,9 @@ func (x *caseTesting) run(cmd *cobra.Command, names []string) (int, error) {
 	if x.format == "tap" {
 		out = screenOf(cmd.OutOrStdout())
 	}
-	code := ExitAllowed
+	code := ExitOK
 	if slices.ContainsFunc(results, func(r expect.Result) bool { return !r.OK() }) {
-		code = ExitDisallowed
+		code = ExitFindings
 	}
 	return code, errors.Join(expect.Write(out, x.format, results), out.Flush())
 }

@@ -29,7 +29,7 @@ const maxBody = 8 << 10
 
 // needsLogin says why somebody may look and not acknowledge.
 const needsLogin = "nobody has logged in here, so alerts cannot be acknowledged: put basic_auth before robots_guard_dashboard, " +
-	"or use caddy robots-guard alerts --acknowledge on the server"
+	"or use caddy robots-guard status --acknowledge on the server"
 
 // crossOrigin refuses what a page of another site has sent.
 var crossOrigin = http.NewCrossOriginProtection()

@@ -5,6 +5,8 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -110,14 +112,26 @@ func (p *presences) enforced() map[string]bool {
 	return labels
 }
 
-// Enforces reports whether some site with this robots.txt is in enforce.
+// Modes returns the mode of each configured site by its label. A nil State has no sites.
+func (s *State) Modes() map[string]string {
+	if s == nil {
+		return nil
+	}
+	s.presences.mu.Lock()
+	defer s.presences.mu.Unlock()
+	return s.presences.modes
+}
+
+// Enforces reports whether some site with this robots.txt is in enforce. A configured host
+// counts before its first crawler comes.
 func (s *State) Enforces(key policy.Key) bool {
 	p := &s.presences
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if key.Source == "" { // at any port, by http or https
-		site, _ := p.sites.Load(request.NewSite(key).Label)
-		return site != nil && site.enforces
+		label := request.NewSite(key).Label
+		site, _ := p.sites.Load(label)
+		return site != nil && site.enforces || p.modes[label] == judge.ModeOf(true) || p.modes[label] == ledger.ModeMixed
 	}
 	for _, site := range p.with(key) {
 		if site.enforces {

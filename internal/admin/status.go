@@ -1,0 +1,95 @@
+package admin
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/alert"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+)
+
+// StatusPath is the path of the state of the server:
+//
+//	GET /robots_guard/status[?site=<site>]
+//
+// The response is a [Status]. A site is a configured host or the address of a robots.txt.
+const StatusPath = "/robots_guard/status"
+
+// Status is the state of the sites, with the alerts and the results of files on trial.
+type Status struct {
+	alert.List
+	Sites []report.SiteStatus `json:"sites"`
+	// Tried are the files on trial, and Trials the results at each site.
+	Tried  []report.TriedText `json:"texts"`
+	Trials []report.Trial     `json:"trials"`
+}
+
+// status returns the state of the server, or of one site.
+func (a *API) status(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodGet {
+		return failed(http.StatusMethodNotAllowed, "use GET to read the status")
+	}
+	running := a.find()
+	source := running.Reports(time.Now())
+	tried := source.Shadow(report.Filter{})
+	s := Status{List: alertsOf(running), Sites: source.Status(liveSites(running, source)), Tried: tried.Texts, Trials: tried.Trials}
+	name := r.URL.Query().Get("site")
+	if name == "" {
+		return writeJSON(w, http.StatusOK, s)
+	}
+	labels := make(map[string]bool)
+	s.Sites = slices.DeleteFunc(s.Sites, func(one report.SiteStatus) bool {
+		labels[one.Site] = isNamed(&one, name)
+		return !labels[one.Site]
+	})
+	if len(s.Sites) == 0 {
+		return failed(http.StatusNotFound, "no robots_guard of this server is for %.80q; GET %s lists all sites", name, StatusPath)
+	}
+	s.Alerts = slices.DeleteFunc(s.Alerts, func(one alert.Alert) bool { return !labels[one.Site] })
+	s.Trials = slices.DeleteFunc(s.Trials, func(one report.Trial) bool { return !labels[one.Site] })
+	return writeJSON(w, http.StatusOK, s)
+}
+
+// isNamed reports whether a site has a name: its configured host, or the address of its
+// robots.txt with or without the scheme and the port.
+func isNamed(s *report.SiteStatus, name string) bool {
+	_, wanted := schemeAndAuthority(name)
+	_, authority := schemeAndAuthority(s.Robots.Authority)
+	host, _ := addr.CutPort(authority)
+	switch {
+	case s.Site == name, PathName(s.Robots.Authority) == PathName(name):
+		return true
+	case strings.Contains(name, ":/"):
+		return false
+	}
+	return s.Robots.Source == "server" && (authority == wanted || host == wanted)
+}
+
+// liveSites returns the state of each site: of the sites that crawlers have visited, and of
+// the configured ones that none has visited yet.
+func liveSites(running Running, source *report.Source) map[string]report.Live {
+	sites := maps.Clone(source.Live)
+	if sites == nil {
+		sites = make(map[string]report.Live)
+	}
+	for label, mode := range running.Modes() {
+		if _, known := sites[label]; !known {
+			sites[label] = report.Live{Mode: mode, Enforces: mode != judge.ModeOf(false)}
+		}
+	}
+	for _, e := range running.Policies() {
+		key := e.Key()
+		label := request.NewSite(key).Label
+		if live, known := sites[label]; known && live.State == nil && key.Source == "" {
+			live.Authority, live.Source, live.State = key.String(), key.SourceKind(), e.State()
+			sites[label] = live
+		}
+	}
+	return sites
+}

@@ -1,0 +1,349 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/admin"
+	"github.com/robotsguard/caddy-robots-guard/internal/alert"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+)
+
+func statusCommand() *cobra.Command {
+	var s status
+	cmd := &cobra.Command{
+		Use: `status [<site>] [--top] [--address <host:port>] [--json]
+  caddy robots-guard status [<site>] --refresh
+  caddy robots-guard status <site> --end-grace
+  caddy robots-guard status --acknowledge <id> [--note <text>] | --undo <id> | --test-notify`,
+		Short: "Shows the sites of a running server, its alerts, and what to do",
+		Long: `
+Asks the admin API of a running server. It prints each site with its mode, its
+robots.txt and its problems, then the open alerts with what to do, and then the
+results of files on trial. A site is a host as configured, or an address such as
+https://example.com:8443.
+
+--top prints who breaks the rules most in the last 24 hours: the most requested
+disallowed page, and since when.
+
+--refresh fetches the robots.txt of the site, or of all sites, and prints the
+result: a new version, unchanged, failed, or waiting for a request that comes
+through a proxy.
+
+--end-grace blocks what only the current robots.txt of the site disallows at
+once, and not 24 hours after the change. This blocks crawlers that obey the file
+before, as RFC 9309 allows.
+
+--acknowledge silences an alert until it changes, and --undo reverts that. Each
+alert is printed with its id. --test-notify sends each receiver of the option
+notify a test message.
+
+Exit status: 0 if all is well. 1 if a critical alert is open, a file on trial
+would shut out a search engine, a fetched robots.txt protects nothing or cannot
+be fetched, or a receiver did not get the test message. 2 if an argument is wrong
+or no server answers.
+`,
+		Example: `
+caddy robots-guard status
+caddy robots-guard status example.com
+caddy robots-guard status --top
+caddy robots-guard status --refresh example.com
+caddy robots-guard status --end-grace example.com
+caddy robots-guard status --acknowledge robots_gone-951623a26f8b --note "moved to the shop"
+caddy robots-guard status --test-notify
+`,
+		Args: atMost(1),
+		RunE: runCommand(s.run),
+	}
+	flags := cmd.Flags()
+	s.api.define(flags)
+	flags.BoolVar(&s.top, "top", false, "print the crawlers with the most violations")
+	flags.BoolVar(&s.refresh, "refresh", false, "fetch the robots.txt of the site, or of all sites, now")
+	flags.BoolVar(&s.endGrace, "end-grace", false, "block what the current robots.txt of the site disallows at once")
+	flags.StringVar(&s.acknowledge, "acknowledge", "", "the id of an alert to silence")
+	flags.StringVar(&s.undo, "undo", "", "the id of an alert that was acknowledged")
+	flags.StringVar(&s.note, "note", "", "with --acknowledge, why")
+	flags.BoolVar(&s.testNotify, "test-notify", false, "send each receiver of alerts a test message")
+	flags.BoolVar(&s.json, "json", false, "print JSON")
+	cmd.MarkFlagsMutuallyExclusive("top", "refresh", "end-grace", "acknowledge", "undo", "test-notify")
+	return cmd
+}
+
+// status is the command with its flags.
+type status struct {
+	api                          adminAPI
+	acknowledge, undo, note      string
+	top, refresh, endGrace, json bool
+	testNotify                   bool
+}
+
+func (s *status) run(cmd *cobra.Command, args []string) (int, error) {
+	site := ""
+	if len(args) > 0 {
+		site = args[0]
+	}
+	alone := s.acknowledge != "" || s.undo != "" || s.testNotify
+	switch {
+	case site != "" && alone:
+		return 0, fmt.Errorf("--acknowledge, --undo and --test-notify take no site such as %q", site)
+	case site == "" && s.endGrace:
+		return 0, errors.New("--end-grace needs a site such as example.com")
+	case s.note != "" && s.acknowledge == "":
+		return 0, errors.New("--note needs --acknowledge with the id of an alert")
+	}
+	api, err := s.api.find()
+	if err != nil {
+		return 0, err
+	}
+	out := cmd.OutOrStdout()
+	switch {
+	case s.top:
+		return ExitOK, s.showTop(api, out, site)
+	case s.refresh:
+		return s.fetch(api, out, site)
+	case s.endGrace:
+		if _, err := api.read(http.MethodPost, policyURI(site, "/end-grace", ""), nil, nil); err != nil {
+			return 0, err
+		}
+		_, err := fmt.Fprintf(out, "%s: what the current robots.txt disallows is blocked from now on\n", text.Printable(site))
+		return ExitOK, err
+	case s.testNotify:
+		return s.sendTest(api, out)
+	case alone:
+		return ExitOK, s.decide(api, out)
+	}
+	return s.showAll(api, out, site)
+}
+
+// showAll prints the sites, the alerts and the results of files on trial.
+func (s *status) showAll(api adminServer, out io.Writer, site string) (code int, err error) {
+	var found admin.Status
+	body, err := api.read(http.MethodGet, withSite(admin.StatusPath, site), nil, &found)
+	if err != nil {
+		return 0, err
+	}
+	isCritical := func(a alert.Alert) bool { return a.State == alert.Open && a.Severity == alert.Critical }
+	shutsOut := func(t report.Trial) bool { return t.Search.NewlyForbidden > 0 }
+	if slices.ContainsFunc(found.Alerts, isCritical) || slices.ContainsFunc(found.Trials, shutsOut) {
+		code = ExitFindings
+	}
+	return code, body.show(out, s.json, func(screen *text.Screen) error {
+		if err := printSites(screen, found.Sites, site != "", time.Now()); err != nil {
+			return err
+		}
+		printAlerts(screen, &found.List)
+		return printTrials(screen, &found)
+	})
+}
+
+// withSite returns the address of a report, narrowed to a site unless that is "".
+func withSite(uri, site string) string {
+	if site == "" {
+		return uri
+	}
+	return uri + "?" + url.Values{"site": {site}}.Encode()
+}
+
+// printSites prints a line for each site, or the details of each.
+func printSites(screen *text.Screen, sites []report.SiteStatus, details bool, now time.Time) error {
+	if len(sites) == 0 {
+		fmt.Fprintln(screen, "no site of this server has a robots_guard")
+		return nil
+	}
+	table := text.NewTable(screen, text.Column{Title: "SITE"}, text.Column{Title: "MODE"}, text.Column{Title: "ROBOTS.TXT OF"},
+		text.Column{Title: "STATUS"}, text.Column{Title: "RULES"}, text.Column{Title: "NOTE", Kind: text.Prose})
+	for _, s := range sites {
+		status, rules := "-", "-"
+		if s.Robots.Status != 0 {
+			status, rules = fmt.Sprint(s.Robots.Status), fmt.Sprint(s.Robots.Rules)
+		}
+		table.Row(text.Printable(s.Site), orDash(s.Mode), orDash(text.Printable(s.Robots.Authority)), status, rules, orDash(text.Printable(strings.Join(notesOn(&s.Robots, now), "; "))))
+	}
+	if err := table.Flush(); err != nil || !details {
+		return err
+	}
+	for _, s := range sites {
+		for _, line := range []struct{ name, value string }{
+			{"version", s.Robots.Version}, {"in use since", shortTime(s.Robots.FirstRead)}, {"last fetch", shortTime(s.Robots.LastRead)}, {"next fetch", shortTime(s.Robots.NextRead)},
+		} {
+			if line.value != "" {
+				fmt.Fprintf(screen, "%s: %s\n", line.name, line.value)
+			}
+		}
+	}
+	return nil
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// notesOn returns what an owner has to know about a robots.txt, problems first.
+func notesOn(h *report.Health, now time.Time) (notes []string) {
+	if h.State == report.Unread {
+		notes = append(notes, "not fetched yet: that happens when the first crawler comes, or by --refresh")
+	}
+	if n := h.NotProtecting; n != nil {
+		notes = append(notes, "nothing is protected: "+n.Detail+"; "+n.Cure)
+	}
+	switch {
+	case h.Error != "" && h.State == report.LastGood:
+		notes = append(notes, h.Error+"; the copy from "+shortTime(h.LastRead)+" is in use")
+	case h.Error != "":
+		notes = append(notes, h.Error)
+	}
+	if !h.HeldUntil.IsZero() {
+		notes = append(notes, "the change guard keeps the version before until "+shortTime(h.HeldUntil))
+	}
+	if !h.TakesEffect.IsZero() {
+		notes = append(notes, fmt.Sprintf("new rules take effect in %s (%s)", text.Duration(max(0, h.TakesEffect.Sub(now)).Round(time.Minute)), shortTime(h.TakesEffect)))
+	}
+	if n := h.Findings.Errors + h.Findings.Warnings; n > 0 {
+		notes = append(notes, fmt.Sprintf("findings of lint: %d", n))
+	}
+	return notes
+}
+
+// printAlerts prints the open alerts, and a line for each acknowledged one.
+func printAlerts(screen *text.Screen, list *alert.List) {
+	open := 0
+	for _, a := range list.Alerts {
+		if a.State == alert.Open {
+			fmt.Fprintln(screen)
+			printAlert(screen, a)
+			open++
+		}
+	}
+	if open == 0 {
+		fmt.Fprintln(screen, "\nno alert is open")
+	}
+	for _, a := range list.Alerts {
+		if a.State == alert.Acknowledged {
+			fmt.Fprintln(screen, acknowledged(&a))
+		}
+	}
+	if list.More > 0 {
+		fmt.Fprintf(screen, "%d more alerts are left out\n", list.More)
+	}
+}
+
+// printAlert prints an alert with what to do.
+func printAlert(screen *text.Screen, a alert.Alert) {
+	fmt.Fprintf(screen, "%s: %s (%s)\n  since %s\n", text.Paint(screen, string(a.Severity)), text.Printable(a.Title), a.ID, shortTime(a.Since))
+	fmt.Fprintf(screen, "  %s\n  %s\n", text.Printable(a.Detail), text.Printable(a.Do))
+	for line := range strings.Lines(a.Copy) {
+		fmt.Fprintf(screen, "    %s\n", text.Printable(strings.TrimSuffix(line, "\n")))
+	}
+}
+
+// acknowledged returns a line about an alert that was acknowledged.
+func acknowledged(a *alert.Alert) string {
+	line := fmt.Sprintf("acknowledged: %s (%s)", text.Printable(a.Title), a.ID)
+	if a.Acknowledged == nil {
+		return line
+	}
+	if a.Acknowledged.By != "" {
+		line += ", by " + text.Printable(a.Acknowledged.By)
+	}
+	if a.Acknowledged.Note != "" {
+		line += ": " + text.Printable(a.Acknowledged.Note)
+	}
+	return line
+}
+
+// decide acknowledges an alert, or reverts that.
+func (s *status) decide(api adminServer, out io.Writer) error {
+	id, method, request := s.undo, http.MethodDelete, any(nil)
+	if s.acknowledge != "" {
+		id, method, request = s.acknowledge, http.MethodPost, admin.AlertNote{Note: s.note, By: whoOr("")}
+	}
+	var a alert.Alert
+	body, err := api.read(method, admin.AlertsPath+"/"+url.PathEscape(id)+"/acknowledge", request, &a)
+	if err != nil {
+		return err
+	}
+	return body.show(out, s.json, func(screen *text.Screen) error {
+		if a.State == alert.Acknowledged {
+			fmt.Fprintln(screen, acknowledged(&a))
+		} else {
+			printAlert(screen, a)
+		}
+		return nil
+	})
+}
+
+// sendTest sends each receiver of alerts a test message.
+func (s *status) sendTest(api adminServer, out io.Writer) (code int, err error) {
+	var result admin.NotifyTest
+	body, err := api.read(http.MethodPost, admin.TestNotifyPath, nil, &result)
+	if err != nil {
+		return 0, err
+	}
+	if len(result.Receivers) == 0 {
+		return 0, errors.New("the configuration has no receiver of alerts; add notify <url> to the global option robots_guard")
+	}
+	for _, r := range result.Receivers {
+		if !r.Sent {
+			code = ExitFindings
+		}
+	}
+	return code, body.show(out, s.json, func(screen *text.Screen) error {
+		for _, r := range result.Receivers {
+			if r.Sent {
+				fmt.Fprintf(screen, "%s: the test message was sent\n", text.Printable(r.Receiver))
+			} else {
+				fmt.Fprintf(screen, "%s: %s: %s\n", text.Printable(r.Receiver), text.Paint(screen, "error"), text.Printable(r.Error))
+			}
+		}
+		return nil
+	})
+}
+
+// showTop prints the crawlers with the most violations of the last 24 hours.
+func (s *status) showTop(api adminServer, out io.Writer, site string) error {
+	var found report.Crawlers
+	body, err := api.read(http.MethodGet, withSite("/robots_guard/crawlers", site), nil, &found)
+	if err != nil {
+		return err
+	}
+	return body.show(out, s.json, func(screen *text.Screen) error {
+		const most = 20
+		table := text.NewTable(screen, text.Column{Title: "CRAWLER"}, text.Column{Title: "CLASS"}, text.Column{Title: "VIOLATIONS"}, text.Column{Title: "BLOCKED"},
+			text.Column{Title: "SINCE"}, text.Column{Title: "MOST REQUESTED PAGE", Kind: text.Long}, text.Column{Title: "RULE", Kind: text.Long})
+		shown := 0
+		for _, c := range found.Crawlers {
+			if c.Disallowed == 0 || shown == most {
+				continue
+			}
+			shown++
+			page, rule := "-", "-"
+			if top := c.TopPath; top != nil {
+				page = top.Path
+				if host := top.Host; host != "" {
+					page = host + page
+				} else if site == "" {
+					page = top.Site + page
+				}
+				rule = fmt.Sprintf("%s (line %d)", top.Rule, top.Line)
+			}
+			table.Row(text.Printable(c.Token), c.Class, fmt.Sprint(c.Disallowed), fmt.Sprint(c.ViolationsBlocked), orDash(shortTime(c.ViolatingSince)), text.Printable(page), text.Printable(rule))
+		}
+		if shown == 0 {
+			fmt.Fprintln(screen, "no crawler broke a rule in the last 24 hours")
+			return nil
+		}
+		return table.Flush()
+	})
+}

@@ -1,0 +1,97 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/admin"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// policyURI returns the address of the robots.txt of a site on the admin API, followed by a
+// verb such as "/refresh". The address where the server listens is "" for the first one that
+// has the site.
+func policyURI(site, verb, listener string) string {
+	uri := url.URL{Path: admin.PoliciesPath + "/" + admin.PathName(site) + verb}
+	if listener != "" {
+		uri.RawQuery = url.Values{"server": {listener}}.Encode()
+	}
+	return uri.String()
+}
+
+// fetch lets the server fetch the robots.txt of a site, or of all sites for "", and prints
+// the results.
+func (s *status) fetch(api adminServer, out io.Writer, site string) (code int, err error) {
+	uris := []string{policyURI(site, "/refresh", "")}
+	if site == "" {
+		if uris, err = refreshURIs(api); err != nil {
+			return 0, err
+		}
+	}
+	answers := make([]admin.PolicyReport, len(uris))
+	for i, uri := range uris {
+		answer := &answers[i]
+		if _, err := api.read(http.MethodPost, uri, nil, answer); err != nil {
+			return 0, err
+		}
+		if answer.Refresh == nil {
+			answer.Refresh = new(admin.PolicyRefresh)
+		}
+		if o := answer.Refresh.Outcome; o != admin.Changed && o != admin.Unchanged || answer.NotProtecting != nil {
+			code = ExitFindings
+		}
+	}
+	return code, writeResult(out, s.json, answers, func(screen *text.Screen) error {
+		if len(answers) == 0 {
+			fmt.Fprintln(screen, nothingToRefresh)
+			return nil
+		}
+		table := text.NewTable(screen, text.Column{Title: "ROBOTS.TXT OF"}, text.Column{Title: "RESULT"}, text.Column{Title: "STATUS"}, text.Column{Title: "RULES"},
+			text.Column{Title: "NOTE", Kind: text.Prose})
+		for i := range answers {
+			printRefresh(table, &answers[i])
+		}
+		return table.Flush()
+	})
+}
+
+const nothingToRefresh = `No robots.txt was fetched yet. To fetch one now: caddy robots-guard status --refresh example.com`
+
+// refreshURIs returns the addresses that refresh the robots.txt files which the server has
+// fetched for configured sites.
+func refreshURIs(api adminServer) (uris []string, err error) {
+	for after := ""; ; {
+		var list admin.PolicyList
+		if _, err := api.read(http.MethodGet, admin.PoliciesPath+"?after="+url.QueryEscape(after), nil, &list); err != nil {
+			return nil, err
+		}
+		for _, s := range list.Policies {
+			if s.Segment == policy.Named.String() {
+				uris = append(uris, policyURI(s.Authority, "/refresh", s.Server))
+			}
+		}
+		if after = list.Next; after == "" {
+			return uris, nil
+		}
+	}
+}
+
+// printRefresh prints the result of one fetch as a row.
+func printRefresh(table *text.Table, a *admin.PolicyReport) {
+	result, rules, note := string(a.Refresh.Outcome), fmt.Sprint(a.Rules), a.Refresh.Why
+	switch {
+	case a.Refresh.Outcome == admin.Changed && a.Refresh.Before == "":
+		result = "first version"
+	case a.Refresh.Outcome == admin.Changed:
+		result, rules = "new version", fmt.Sprintf("%d, were %d", a.Rules, a.Refresh.RulesBefore)
+	case a.Refresh.Outcome == admin.Failed && a.LastRead != nil:
+		note += "; the last good copy is in use"
+	}
+	if n := a.NotProtecting; n != nil && note == "" {
+		note = "nothing is protected: " + n.Detail + "; " + n.Cure
+	}
+	table.Row(text.Printable(a.Authority), result, fmt.Sprint(a.Status), rules, orDash(text.Printable(note)))
+}

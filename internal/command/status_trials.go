@@ -1,0 +1,68 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/admin"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+)
+
+// printTrials prints the files on trial with their results, nothing if there are none.
+func printTrials(screen *text.Screen, found *admin.Status) error {
+	for _, t := range found.Tried {
+		from := text.Printable(t.From)
+		switch {
+		case t.Error != "" && t.Version == "":
+			fmt.Fprintf(screen, "\nnot on trial: %s: %s\n", from, text.Printable(t.Error))
+		case t.Error != "":
+			fmt.Fprintf(screen, "\non trial as it was: %s cannot be read: %s\n", from, text.Printable(t.Error))
+		case t.Version == "" || len(found.Trials) == 0:
+			fmt.Fprintf(screen, "\non trial: %s; no crawler has come since\n", from)
+		}
+	}
+	for i := range found.Trials {
+		if err := printTrial(screen, &found.Trials[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printTrial prints the results at one site.
+func printTrial(screen *text.Screen, t *report.Trial) error {
+	fmt.Fprintf(screen, "\non trial at %s: %s since %s\n", text.Printable(t.Site), text.Printable(t.From), shortTime(t.Since))
+	fmt.Fprintf(screen, "  %s\n  search engines: %s\n", differences(t.Differences), differences(t.Search))
+	if t.NewlyForbidden+t.NewlyAllowed == 0 {
+		return nil
+	}
+	table := text.NewTable(screen, text.Column{Title: "CRAWLER"}, text.Column{Title: "CLASS"}, text.Column{Title: "IDENTITY"}, text.Column{Title: "WOULD BE"},
+		text.Column{Title: "REQUESTS"}, text.Column{Title: "PAGE"}, text.Column{Title: "BY", Kind: text.Prose})
+	for _, c := range t.Crawlers {
+		for _, p := range c.Pages {
+			count := fmt.Sprint(p.Count)
+			if p.Error > 0 {
+				count = "<=" + count
+			}
+			wouldBe, by := "disallowed", "on trial: "+lineOf(p.Would)+"; in force: "+lineOf(p.Was)
+			if p.Difference == shadow.NewlyAllowed.String() {
+				wouldBe, by = "allowed", "in force: "+lineOf(p.Was)+"; on trial: "+lineOf(p.Would)
+			}
+			table.Row(text.Printable(c.Token), c.Class, c.Identity, wouldBe, count, text.Printable(p.Host+p.Path), by)
+		}
+	}
+	return table.Flush()
+}
+
+func differences(d report.Differences) string {
+	return fmt.Sprintf("requests judged by both: %d, newly disallowed %d, newly allowed %d", d.Requests, d.NewlyForbidden, d.NewlyAllowed)
+}
+
+func lineOf(l report.TriedLine) string {
+	if l.Line == 0 {
+		return "no rule"
+	}
+	return strings.TrimSpace(fmt.Sprintf("line %d, %s", l.Line, text.Printable(l.Rule)))
+}
