@@ -13,12 +13,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/internal/xarf"
 )
 
 func auditCommand(config Config) *cobra.Command {
 	a := audit{config: config}
 	cmd := &cobra.Command{
-		Use:   "audit [--robots <file|dir|url>] [--config <file>] [--site <host>] [--since <time>] [--until <time>] [--rate] [--paths] [--json|--csv|--html] <log>...",
+		Use:   "audit [--robots <file|dir|url>] [--config <file>] [--site <host>] [--since <time>] [--until <time>] [--rate] [--paths] [--xarf <dir>] [--json|--csv|--html] <log>...",
 		Short: "Tells from access logs what crawlers did and what enforce would have blocked",
 		Long: `
 Replays access logs: each request is judged by the robots.txt as the server
@@ -54,18 +55,28 @@ robots.txt disallows to crawlers that no group names, as the matcher robots_disa
 finds them: how many pages of people each would stand before, and how many of the
 requests for disallowed URLs are met.
 
+--xarf writes reports of abuse in the format XARF v4 (connection/scraping) into a
+directory: one for each network and crawler with requests that enforce would have
+blocked, with the robots.txt in force and the first requests attached. The log has to
+have full addresses. --reporter says who reports. A report names the client as it
+names itself, and no operator. --verify-report replays such a report against the
+robots.txt that is attached to it.
+
 --site chooses the requests of one site, where the log says whose they are; it
 may be repeated. --since and --until take a date, a time, or 24h or 30d for how
 long ago.
 
 Ctrl-C ends the reading and prints what there is so far.
 
-Exit status: 0, or 2 if an argument is wrong, or not all could be read.
+Exit status: 0; 1 if --verify-report finds that a report is wrong; 2 if an argument
+is wrong, or not all could be read.
 `,
 		Example: `
 caddy robots-guard audit --robots robots.txt /var/log/caddy/access.log
 caddy robots-guard audit --robots https://example.com/robots.txt --since 30d --html "/var/log/nginx/access.log*" >report.html
 caddy robots-guard audit --robots robots.txt --config Caddyfile /var/log/caddy/access.log
+caddy robots-guard audit --robots robots.txt --xarf reports --reporter "Example Ltd <abuse@example.com>" access.log
+caddy robots-guard audit --verify-report reports/0001-198.51.100.0_24-GPTBot.json
 caddy robots-guard audit --robots robots.txt --rate /var/log/caddy/access.log
 zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
 `,
@@ -78,6 +89,13 @@ zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
 	a.logs.addFlags(cmd)
 	flags.BoolVar(&a.rate, "rate", false, "also tell how fast crawlers asked, and what rate enforce would do")
 	flags.BoolVar(&a.paths, "paths", false, "also tell what a challenge on disallowed pages would meet")
+	flags.StringVar(&a.xarf, "xarf", "", "a directory for reports of abuse")
+	flags.StringVar(&a.reporter, "reporter", "", "who reports abuse: a name with an email address")
+	flags.StringVar(&a.verify, "verify-report", "", "a report of abuse to replay; no log is read")
+	cmd.MarkFlagsRequiredTogether("xarf", "reporter")
+	for _, flag := range []string{"robots", "config", "site", "since", "until", "rate", "paths", "xarf"} {
+		cmd.MarkFlagsMutuallyExclusive("verify-report", flag)
+	}
 	flags.BoolVar(&a.json, "json", false, "print a JSON object")
 	flags.BoolVar(&a.csv, "csv", false, "print a row for each crawler")
 	flags.BoolVar(&a.html, "html", false, "print a page for a browser")
@@ -92,10 +110,16 @@ type audit struct {
 	logs            auditedLogs
 	json, csv, html bool
 	rate, paths     bool
+
+	xarf, reporter, verify string
 }
 
 func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
 	switch {
+	case a.verify != "" && len(logs) > 0:
+		return 0, errors.New("--verify-report reads no log; leave " + logs[0] + " out")
+	case a.verify != "":
+		return a.verifyReport(cmd)
 	case len(logs) == 0:
 		return 0, errors.New("no log given; see caddy robots-guard audit --help")
 	case a.json && a.csv, a.json && a.html, a.csv && a.html:
@@ -106,7 +130,13 @@ func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	o.URLs = a.paths
+	o.URLs, o.Sources = a.paths, a.xarf != ""
+	var reporter xarf.Contact
+	if a.xarf != "" {
+		if reporter, err = xarf.ParseContact(a.reporter); err != nil {
+			return 0, fmt.Errorf("--reporter: %w", err)
+		}
+	}
 	if a.rate {
 		enforced := rate.Default
 		enforced.Enforce = true
@@ -128,6 +158,13 @@ func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
 		return 0, err
 	}
 	report.Notes = append(report.Notes, notes...)
+	if a.xarf != "" {
+		written, failed := a.writeReports(report.Sources, reporter)
+		if failed != nil {
+			return 0, failed
+		}
+		report.Notes = append(report.Notes, written...)
+	}
 	out := text.NewScreen(cmd.OutOrStdout(), 0, false)
 	write := report.WriteTable
 	if err != nil && !a.json && !a.csv && !a.html {

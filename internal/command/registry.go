@@ -103,19 +103,20 @@ func (g *registry) run(cmd *cobra.Command, args []string) (int, error) {
 
 // readEdition reads a registry from a file, or from standard input.
 func readEdition(cmd *cobra.Command, name string) (*edition.Edition, error) {
-	data, err := readRegistryFile(cmd, name)
+	data, err := readBounded(cmd, name, edition.MaxBytes)
 	if err != nil {
 		return nil, err
 	}
 	return edition.Parse(name, data)
 }
 
-// readRegistryFile reads no more of a file than is needed to see that it is too large.
-func readRegistryFile(cmd *cobra.Command, name string) ([]byte, error) {
+// readBounded reads a file, or standard input for "-", and of one larger than most bytes one
+// byte more.
+func readBounded(cmd *cobra.Command, name string, most int64) ([]byte, error) {
 	if name == "-" {
-		return io.ReadAll(io.LimitReader(cmd.InOrStdin(), edition.MaxBytes+1))
+		return io.ReadAll(io.LimitReader(cmd.InOrStdin(), most+1))
 	}
-	return readMost(name, edition.MaxBytes)
+	return readMost(name, most)
 }
 
 // checkedRegistry is what check prints as JSON.
@@ -129,7 +130,7 @@ type checkedRegistry struct {
 
 // check tells what is wrong with a registry, else what it changes.
 func (g *registry) check(cmd *cobra.Command, name string) (int, error) {
-	data, err := readRegistryFile(cmd, name)
+	data, err := readBounded(cmd, name, edition.MaxBytes)
 	if err != nil {
 		return 0, err
 	}

@@ -30,6 +30,9 @@ func (r *Report) fill(p *plan, t *tally, s *sequence, o *Options, logs []*input)
 	r.fillCrawlers(p, t)
 	r.fillRules(p, t)
 	r.fillPaths(p, t)
+	if p.sources {
+		r.Sources = t.sources.sources(p)
+	}
 	if p.urls {
 		r.Challenge = t.urls.report()
 	}

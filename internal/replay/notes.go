@@ -35,6 +35,15 @@ func (r *Report) fillNotes(p *plan, t *tally, o *Options, logs []*input) {
 	if p.rate != nil && r.First == nil && t.requests > 0 {
 		note("The logs have no times, so nothing can be told of how fast crawlers asked.")
 	}
+	if n := t.sources.dropped; n > 0 {
+		note("%d requests outside of the robots.txt are in no report: they came from more than %d sources.", n, maxSources)
+	}
+	if n := t.sources.masked; n > 0 {
+		note("%d requests outside of the robots.txt are in no report: the end of their addresses was cut off before they were logged.", n)
+	}
+	if n := t.sources.unseen; n > 0 {
+		note("%d requests outside of the robots.txt are in no report: the log has no time or no public address of them.", n)
+	}
 	if t.tooLong > 0 {
 		note("%d lines were longer than 512 KiB and skipped.", t.tooLong)
 	}

@@ -41,6 +41,8 @@ type Options struct {
 	Rate *rate.Settings
 	// URLs says that a [ChallengeReport] is made.
 	URLs bool
+	// Sources says that [Report.Sources] is filled.
+	Sources bool
 	// Grace is for how long a crawler may follow a version that was replaced: 0
 	// for the handler's default, not at all if it is negative.
 	Grace time.Duration
@@ -98,7 +100,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 
 // plan checks the options.
 func (o *Options) plan() (*plan, []*input, error) {
-	p := &plan{registry: o.Registry, settings: o.Settings, rate: o.Rate, urls: o.URLs, grace: max(0, cmp.Or(o.Grace, policy.MaxAge)), since: math.MinInt64, until: math.MaxInt64, crawlers: new(crawlers)}
+	p := &plan{registry: o.Registry, settings: o.Settings, rate: o.Rate, urls: o.URLs, sources: o.Sources, grace: max(0, cmp.Or(o.Grace, policy.MaxAge)), since: math.MinInt64, until: math.MaxInt64, crawlers: new(crawlers)}
 	if p.registry == nil {
 		p.registry = uaident.Default()
 	}

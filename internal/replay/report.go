@@ -45,6 +45,9 @@ type Report struct {
 	Referrals []parity.Referral `json:"referrals"`
 	// Challenge is absent unless it was asked for.
 	Challenge *ChallengeReport `json:"challenge,omitempty"`
+	// Sources are from where crawlers sent requests that enforce would have blocked, if that was
+	// asked for, the one with the most requests first.
+	Sources []Source `json:"-"`
 	// Notes are sentences about what limits the report.
 	Notes []string `json:"notes"`
 	// Incomplete says why not all was read, if so.

@@ -115,6 +115,7 @@ type tally struct {
 	dayOf                     *dayCount
 	visits                    [parity.NumAssistants]uint64
 	urls                      pathCount
+	sources                   sourceTally
 }
 
 func newTally() *tally {
@@ -231,6 +232,7 @@ func (t *tally) merge(o *tally) {
 		a.reading(b.read, b.readStatus)
 	}
 	t.urls.add(&o.urls)
+	t.sources.merge(&o.sources)
 	for i, n := range o.visits {
 		t.visits[i] += n
 	}

@@ -142,9 +142,15 @@ type version struct {
 	host        string // "" for all
 	from, until int64  // until is when the next one came
 	first       bool   // the first, which is held to have been there before, too
+	body        []byte
 	robots      *policy.Robots
 	overlay     *uaident.Overlay
 	state       policy.State // as the server's would be while the version is current
+}
+
+// written returns the version as it was given.
+func (v *version) written() Version {
+	return Version{Name: v.name, Host: v.host, From: timeOf(v.from), Body: v.body}
 }
 
 // single reports whether the host never had another version.
@@ -194,7 +200,7 @@ func prepare(all []Version, registry *uaident.Registry) ([]version, error) {
 		known = append(known, good)
 		versions = append(versions, version{
 			name: v.Name, host: v.Host, from: v.From.UnixNano(), until: math.MaxInt64,
-			robots: robots, overlay: registry.Overlay(robots.Names()),
+			body: v.Body, robots: robots, overlay: registry.Overlay(robots.Names()),
 		})
 	}
 	for i := range versions {

@@ -23,6 +23,7 @@ type plan struct {
 	settings     judge.Settings
 	grace        time.Duration
 	rate         *rate.Settings // nil where it is not looked at how fast crawlers ask
+	sources      bool           // whether it is kept from where crawlers broke rules
 	urls         bool           // whether requests are counted by what the robots.txt says of their URL
 }
 
@@ -197,8 +198,11 @@ func (w *worker) disallowed(k *chunk, current *version, who *identity, c *crawle
 	if passes {
 		w.pace(k, who, a)
 	}
-	if spared {
+	switch {
+	case spared:
 		c.spared++
+	case w.sources:
+		w.tally.sources.add(w, who, v)
 	}
 	w.tally.outside(who.crawler, int32(w.version), v.Rule, v.Group.Name, path, r.At, r.HasTime)
 }

@@ -1,0 +1,100 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/replay"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/internal/xarf"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// maxReports is how many reports are written: those of the sources with the most requests.
+const maxReports = 1000
+
+// maxReportSize bounds a report that is verified, in bytes: a robots.txt of 500 KiB in Base64, and
+// the requests.
+const maxReportSize = 4 << 20
+
+// writeReports writes a report of abuse for each source into a directory, and returns what is to
+// be said of that.
+func (a *audit) writeReports(sources []replay.Source, from xarf.Contact) (notes []string, err error) {
+	if err := os.MkdirAll(a.xarf, 0o755); err != nil {
+		return nil, fmt.Errorf("--xarf: %w", err)
+	}
+	for i := range sources[:min(len(sources), maxReports)] {
+		report, err := xarf.New(&sources[i], from)
+		if err != nil {
+			return nil, err
+		}
+		path := filepath.Join(a.xarf, fmt.Sprintf("%04d-%s.json", i+1, fileNameOf(&sources[i])))
+		err = writeNewFile(path, report)
+		if errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("--xarf: %s exists already; name a directory for each audit", path)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--xarf: %w", err)
+		}
+	}
+	notes = append(notes, fmt.Sprintf("Reports of abuse in %s: %d. They contain addresses of clients; nothing was sent.", a.xarf, min(len(sources), maxReports)))
+	if n := len(sources) - maxReports; n > 0 {
+		notes = append(notes, fmt.Sprintf("%d more sources, with fewer requests, have no report.", n))
+	}
+	return notes, nil
+}
+
+// writeNewFile writes a value as JSON into a file that must not exist.
+func writeNewFile(path string, value any) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	enc := json.NewEncoder(file)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "\t")
+	err = enc.Encode(value)
+	return errors.Join(err, file.Close())
+}
+
+// fileNameOf names the report of a source by its network and crawler.
+func fileNameOf(s *replay.Source) string {
+	name := s.Network.String() + "-" + s.Crawler
+	return strings.Trim(strings.Map(func(c rune) rune {
+		if c < 128 && (c == '.' || c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z') {
+			return c
+		}
+		return '_'
+	}, name), "-")
+}
+
+// verifyReport replays a report of abuse against the robots.txt that is attached to it. Its status
+// is 1 if the report is wrong.
+func (a *audit) verifyReport(cmd *cobra.Command) (int, error) {
+	data, err := readBounded(cmd, a.verify, maxReportSize)
+	if err != nil {
+		return 0, err
+	}
+	v, err := xarf.Verify(data, uaident.Default())
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", a.verify, err)
+	}
+	out := cmd.OutOrStdout()
+	fmt.Fprintf(out, "source:     %s\nrequests:   %d, %s to %s\nrobots.txt: SHA-256 %s\nsamples:    %d of %d are disallowed as the report says\n",
+		text.Printable(v.Report.Source), v.Report.Requests, v.Report.First.Format("2006-01-02T15:04:05Z07:00"), v.Report.Last.Format("2006-01-02T15:04:05Z07:00"),
+		v.Robots, v.Samples-len(v.Wrong), v.Samples)
+	for _, wrong := range v.Wrong {
+		fmt.Fprintf(out, "wrong:      %s\n", text.Printable(wrong))
+	}
+	if len(v.Wrong) > 0 {
+		return 1, nil
+	}
+	return 0, nil
+}

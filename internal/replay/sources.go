@@ -1,0 +1,202 @@
+package replay
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Bounds of what is kept of sources. One takes up to 10 KB.
+const (
+	maxSources     = 10000 // for each worker
+	maxSamples     = 10
+	maxSourceRules = 50
+	maxSampleText  = 512 // bytes of a target or User-Agent
+)
+
+// Source is a network from which a crawler sent requests that enforce would have blocked.
+type Source struct {
+	Network netip.Prefix // a /24, or a /48 of IPv6
+	// Address is the one address that the requests came from, the zero Addr for several.
+	Address netip.Addr
+	// Crawler is how the client calls itself, as the registry or the robots.txt spells it, ""
+	// for a name that neither knows. UserAgent is what it sent first.
+	Crawler, UserAgent string
+	// Robots is the robots.txt in force, with its name.
+	Robots Version
+	// Requests is how many there were, from First to Last, and Bytes the size of the answers.
+	Requests    uint64
+	Bytes       uint64
+	First, Last time.Time
+	Rules       []SourceRule // that they broke, the one most often broken first
+	Samples     []Sample     // the first requests, in the order of time
+}
+
+// SourceRule is a rule that a source broke.
+type SourceRule struct {
+	Group    string `json:"group"`
+	Rule     string `json:"rule"`
+	Line     int    `json:"line"`
+	Requests uint64 `json:"requests"`
+}
+
+// Sample is a request of a source.
+type Sample struct {
+	Time      time.Time `json:"time"`
+	Client    string    `json:"client"` // its address
+	Method    string    `json:"method"`
+	Host      string    `json:"host,omitempty"`
+	Target    string    `json:"target"` // as sent, cut at 512 bytes
+	Status    int       `json:"status,omitempty"`
+	UserAgent string    `json:"user_agent"`
+}
+
+// sourceKey is what sources are told apart by: of clients whose name is not known, the
+// User-Agent.
+type sourceKey struct {
+	network          netip.Prefix
+	version, crawler int32
+	userAgent        string
+}
+
+type sourceCount struct {
+	userAgent   string
+	address     netip.Addr
+	several     bool
+	requests    uint64
+	bytes       uint64
+	first, last int64
+	rules       map[policy.Rule]*SourceRule
+	samples     []Sample
+}
+
+// sourceTally is what is counted of sources.
+type sourceTally struct {
+	of                      map[sourceKey]*sourceCount
+	dropped, masked, unseen uint64 // requests of too many sources; from masked, and from no public addresses
+}
+
+// add counts a request of the record, which broke a rule.
+func (t *sourceTally) add(w *worker, who *identity, v policy.Verdict) {
+	r := &w.record
+	client, err := netip.ParseAddr(unsafeString(r.Client))
+	client = addr.Normal(client)
+	switch {
+	case err != nil || !r.HasTime || !addr.FromInternet(client):
+		t.unseen++
+		return
+	case isMasked(client):
+		t.masked++
+		return
+	}
+	userAgent := r.UserAgent[:min(len(r.UserAgent), maxSampleText)]
+	key := sourceKey{network: addr.Network(client), version: int32(w.version), crawler: who.crawler}
+	if w.crawlers.key(who.crawler).name == otherName {
+		key.userAgent = unsafeString(userAgent)
+	}
+	c := t.of[key]
+	if c == nil {
+		if len(t.of) == maxSources {
+			t.dropped++
+			return
+		}
+		key.userAgent = strings.Clone(key.userAgent)
+		c = &sourceCount{userAgent: string(userAgent), address: client, first: r.At, last: r.At, rules: make(map[policy.Rule]*SourceRule)}
+		if t.of == nil {
+			t.of = make(map[sourceKey]*sourceCount)
+		}
+		t.of[key] = c
+	}
+	c.requests++
+	c.bytes += uint64(r.Bytes)
+	c.several = c.several || c.address != client
+	c.first, c.last = min(c.first, r.At), max(c.last, r.At)
+	if rule := c.rules[v.Rule]; rule != nil {
+		rule.Requests++
+	} else if len(c.rules) < maxSourceRules {
+		c.rules[v.Rule] = &SourceRule{Group: v.Group.Name, Rule: v.Rule.String(), Line: v.Rule.Line, Requests: 1}
+	}
+	if len(c.samples) < maxSamples {
+		c.samples = append(c.samples, Sample{
+			Time: timeOf(r.At), Client: client.String(), Method: methodOf(r.Method), Host: valid(string(r.Host)),
+			Target: valid(string(r.Target[:min(len(r.Target), maxSampleText)])), Status: r.Status, UserAgent: valid(string(userAgent)),
+		})
+	}
+}
+
+// isMasked reports whether an address looks as if its end was cut off before it was logged.
+func isMasked(client netip.Addr) bool {
+	bytes := client.AsSlice()
+	host := bytes[len(bytes)-1:]
+	if client.Is6() {
+		host = bytes[8:]
+	}
+	return !slices.ContainsFunc(host, func(b byte) bool { return b != 0 })
+}
+
+// merge takes in the counts of another worker.
+func (t *sourceTally) merge(o *sourceTally) {
+	t.dropped += o.dropped
+	t.masked += o.masked
+	t.unseen += o.unseen
+	for key, more := range o.of {
+		c := t.of[key]
+		if c == nil {
+			if t.of == nil {
+				t.of = make(map[sourceKey]*sourceCount)
+			}
+			t.of[key] = more
+			continue
+		}
+		if more.first < c.first {
+			c.userAgent = more.userAgent
+		}
+		c.several = c.several || more.several || c.address != more.address
+		c.requests += more.requests
+		c.bytes += more.bytes
+		c.first, c.last = min(c.first, more.first), max(c.last, more.last)
+		for rule, r := range more.rules {
+			if have := c.rules[rule]; have != nil {
+				have.Requests += r.Requests
+			} else if len(c.rules) < maxSourceRules {
+				c.rules[rule] = r
+			}
+		}
+		c.samples = append(c.samples, more.samples...)
+	}
+}
+
+// sources returns the sources, the one with the most requests first.
+func (t *sourceTally) sources(p *plan) []Source {
+	sources := make([]Source, 0, len(t.of))
+	for key, c := range t.of {
+		s := Source{
+			Network: key.network, UserAgent: valid(c.userAgent), Robots: p.versions[key.version].written(), Requests: c.requests, Bytes: c.bytes,
+			First: timeOf(c.first), Last: timeOf(c.last), Samples: c.samples,
+		}
+		if name := p.crawlers.key(key.crawler).name; name != otherName {
+			s.Crawler = name
+		}
+		if !c.several {
+			s.Address = c.address
+		}
+		for _, rule := range c.rules {
+			s.Rules = append(s.Rules, *rule)
+		}
+		slices.SortFunc(s.Rules, func(a, b SourceRule) int {
+			return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Line, b.Line))
+		})
+		slices.SortStableFunc(s.Samples, func(a, b Sample) int { return a.Time.Compare(b.Time) })
+		s.Samples = s.Samples[:min(len(s.Samples), maxSamples)]
+		sources = append(sources, s)
+	}
+	slices.SortFunc(sources, func(a, b Source) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), a.Network.Compare(b.Network), cmp.Compare(a.Crawler, b.Crawler), cmp.Compare(a.UserAgent, b.UserAgent), cmp.Compare(a.Robots.Name, b.Robots.Name))
+	})
+	return sources
+}

@@ -1,0 +1,101 @@
+package xarf
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/replay"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// Verified is what replaying a report has found.
+type Verified struct {
+	Report  *Report
+	Robots  string // the SHA-256 of the attached robots.txt, in hexadecimal
+	Samples int    // attached requests
+	// Wrong says, for each sample that the robots.txt does not disallow or disallows by another
+	// rule than any the report names, what it is. Without any the report is right.
+	Wrong []string
+}
+
+// Verify replays the sample requests of a report against the robots.txt that is attached to it.
+// It returns an error for what is no report of this kind, or was changed after it was made.
+func Verify(text []byte, registry *uaident.Registry) (*Verified, error) {
+	var r Report
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, fmt.Errorf("this is no JSON of a report: %w", err)
+	}
+	if !strings.HasPrefix(r.Version, "4.") || r.Category != "connection" || r.Type != "scraping" {
+		return nil, fmt.Errorf("this is no XARF v4 report of connection/scraping: xarf_version %q, category %q, type %q", r.Version, r.Category, r.Type)
+	}
+	body, err := r.attached(robotsEvidence)
+	if err != nil {
+		return nil, err
+	}
+	content, err := r.attached(requestsEvidence)
+	if err != nil {
+		return nil, err
+	}
+	var about requests
+	if err := json.Unmarshal(content, &about); err != nil {
+		return nil, fmt.Errorf("the attached requests cannot be read: %w", err)
+	}
+	if len(about.Samples) == 0 {
+		return nil, errors.New("no request is attached, so there is nothing to verify")
+	}
+	sum := sha256.Sum256(body)
+	v := &Verified{Report: &r, Robots: hex.EncodeToString(sum[:]), Samples: len(about.Samples)}
+	robots := policy.Parse(body)
+	overlay := registry.Overlay(robots.Names())
+	for i := range about.Samples {
+		if wrong := verifySample(&about.Samples[i], about.Rules, robots, registry, overlay); wrong != "" {
+			v.Wrong = append(v.Wrong, wrong)
+		}
+	}
+	return v, nil
+}
+
+// verifySample says what is wrong with a sample, "" for nothing.
+func verifySample(s *replay.Sample, rules []replay.SourceRule, robots *policy.Robots, registry *uaident.Registry, overlay *uaident.Overlay) string {
+	var settings judge.Settings
+	var scratch judge.Scratch
+	var result judge.Result
+	q := judge.Request{Client: settings.Identify(registry, s.UserAgent, overlay), Method: s.Method, Target: s.Target}
+	settings.Judge(&q, judge.Rules{Robots: robots}, &scratch, &result)
+	if result.Verdict != judge.Disallowed {
+		return fmt.Sprintf("%s %s of %q is %s", s.Method, s.Target, s.UserAgent, result.Verdict)
+	}
+	rule := result.Evidence.Rule
+	for _, known := range rules {
+		if known.Rule == rule.String() && known.Line == rule.Line {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%s %s of %q is disallowed by line %d (%s), which the report does not name", s.Method, s.Target, s.UserAgent, rule.Line, rule)
+}
+
+// attached returns the content of an evidence, or an error if it is missing or does not have its
+// hash.
+func (r *Report) attached(description string) ([]byte, error) {
+	for _, e := range r.Evidence {
+		if e.Description != description {
+			continue
+		}
+		content, err := base64.StdEncoding.DecodeString(e.Payload)
+		if err != nil {
+			return nil, fmt.Errorf("the evidence %q is no Base64: %w", description, err)
+		}
+		if sum := sha256.Sum256(content); !strings.EqualFold(e.Hash, "sha256:"+hex.EncodeToString(sum[:])) {
+			return nil, fmt.Errorf("the evidence %q does not have the hash that is stated; it was changed after the report was made", description)
+		}
+		return content, nil
+	}
+	return nil, fmt.Errorf("the evidence %q is missing; only reports of caddy robots-guard audit --xarf can be verified", description)
+}

@@ -1,0 +1,132 @@
+// Package xarf writes and checks reports of abuse in the format XARF v4, type
+// connection/scraping: requests that a robots.txt disallows.
+//
+// The format is that of https://github.com/xarf/xarf-spec, whose schemas are in testdata.
+package xarf
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/mail"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/replay"
+)
+
+// Report is a report about one source. Its fields are those of the schemas xarf-core and
+// connection-scraping.
+type Report struct {
+	Version    string     `json:"xarf_version"`
+	ID         string     `json:"report_id"` // a random UUID
+	Timestamp  time.Time  `json:"timestamp"` // when the source was last seen
+	Reporter   Contact    `json:"reporter"`
+	Sender     Contact    `json:"sender"`
+	Source     string     `json:"source_identifier"` // an address, or a network in CIDR notation
+	Category   string     `json:"category"`
+	Type       string     `json:"type"`
+	Protocol   string     `json:"protocol"`
+	UserAgent  string     `json:"user_agent"` // as sent, which proves nothing
+	Requests   uint64     `json:"total_requests"`
+	Bytes      uint64     `json:"data_volume,omitempty"`
+	Respects   bool       `json:"respects_robots_txt"`
+	First      time.Time  `json:"first_seen"`
+	Last       time.Time  `json:"last_seen"`
+	EvidenceBy string     `json:"evidence_source"`
+	Evidence   []Evidence `json:"evidence"`
+	Tags       []string   `json:"tags"`
+	// Description is for people.
+	Description string `json:"description"`
+}
+
+// Contact is who makes or sends a report.
+type Contact struct {
+	Org     string `json:"org"`
+	Contact string `json:"contact"` // an email address
+	Domain  string `json:"domain"`
+}
+
+// Evidence is a file that is attached to a report.
+type Evidence struct {
+	ContentType string `json:"content_type"`
+	Description string `json:"description"`
+	Payload     string `json:"payload"` // in Base64
+	Hash        string `json:"hash"`    // "sha256:" and the digest in hexadecimal
+	Size        int    `json:"size"`    // bytes
+}
+
+// The descriptions by which [Verify] finds the evidence of a report.
+const (
+	robotsEvidence   = "The robots.txt in force, as it was served"
+	requestsEvidence = "What was requested, and the rules that disallow it"
+)
+
+// requests is the content of the evidence about the requests, in JSON.
+type requests struct {
+	// Name is how the client calls itself, "" for a name that is not known.
+	Name       string              `json:"claimed_name,omitempty"`
+	RobotsFrom *time.Time          `json:"robots_txt_from,omitempty"` // since when the file was served, if known
+	Rules      []replay.SourceRule `json:"rules"`
+	Samples    []replay.Sample     `json:"samples"`
+}
+
+// ParseContact reads who makes a report, such as "Example Ltd <abuse@example.com>".
+func ParseContact(s string) (c Contact, err error) {
+	a, err := mail.ParseAddress(s)
+	if err != nil || a.Name == "" {
+		return c, fmt.Errorf("%q is no name with an email address; write one like \"Example Ltd <abuse@example.com>\"", s)
+	}
+	if len(a.Name) > 200 {
+		return c, fmt.Errorf("the name in %q is longer than 200 bytes", s)
+	}
+	return Contact{Org: a.Name, Contact: a.Address, Domain: a.Address[strings.LastIndexByte(a.Address, '@')+1:]}, nil
+}
+
+// New makes the report of a source. It names the client as the client names itself, and no
+// operator: anybody can send any User-Agent.
+func New(s *replay.Source, from Contact) (*Report, error) {
+	r := &Report{
+		Version: "4.2.0", ID: newUUID(), Timestamp: s.Last.UTC(), Reporter: from, Sender: from, Source: s.Network.String(),
+		Category: "connection", Type: "scraping", Protocol: "tcp", UserAgent: s.UserAgent, Requests: s.Requests, Bytes: s.Bytes,
+		First: s.First.UTC(), Last: s.Last.UTC(), EvidenceBy: "traffic_analysis", Tags: []string{"activity:scraping", "robots-txt:disallowed"},
+	}
+	if s.Address.IsValid() {
+		r.Source = s.Address.String()
+	}
+	name := "whose name is not registered"
+	if s.Crawler != "" {
+		name = "that calls itself " + s.Crawler
+	}
+	r.Description = fmt.Sprintf("%d requests from %s for URLs that the robots.txt of the site disallows to the client that sent them, %s to %s. They are of a client %s; the name is what it sent and was not verified. "+
+		"The robots.txt and the first requests are attached.", s.Requests, r.Source, r.First.Format(time.RFC3339), r.Last.Format(time.RFC3339), name)
+	about := requests{Name: s.Crawler, Rules: s.Rules, Samples: s.Samples}
+	if s.Robots.From.Unix() > 0 {
+		about.RobotsFrom = &s.Robots.From
+	}
+	content, err := json.MarshalIndent(about, "", "\t")
+	if err != nil {
+		return nil, err
+	}
+	r.Evidence = []Evidence{attach("text/plain", robotsEvidence, s.Robots.Body), attach("application/json", requestsEvidence, content)}
+	return r, nil
+}
+
+func attach(contentType, description string, content []byte) Evidence {
+	sum := sha256.Sum256(content)
+	return Evidence{
+		ContentType: contentType, Description: description, Payload: base64.StdEncoding.EncodeToString(content),
+		Hash: "sha256:" + hex.EncodeToString(sum[:]), Size: len(content),
+	}
+}
+
+// newUUID returns a random UUID (RFC 9562 section 5.4).
+func newUUID() string {
+	var u [16]byte
+	_, _ = rand.Read(u[:]) // it never fails
+	u[6], u[8] = u[6]&0x0f|0x40, u[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
+}

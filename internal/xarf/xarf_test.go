@@ -1,0 +1,243 @@
+package xarf
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/replay"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+const (
+	robotsTxt = "User-agent: *\nDisallow: /private/\nDisallow: /*?sort=\n\nUser-agent: GPTBot\nDisallow: /\n"
+	gptBot    = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.3; +https://openai.com/gptbot)"
+)
+
+var example = Contact{Org: "Example Ltd", Contact: "abuse@example.com", Domain: "example.com"}
+
+// sources audits a log.
+func sources(t *testing.T, log string) []replay.Source {
+	t.Helper()
+	report, err := replay.Run(t.Context(), replay.Options{
+		Logs: []string{"-"}, Stdin: strings.NewReader(log), Sources: true, Workers: 2,
+		Versions: []replay.Version{{Name: "robots.txt", Body: []byte(robotsTxt)}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report.Sources
+}
+
+func line(client string, second int, target, userAgent string) string {
+	at := time.Date(2026, 11, 21, 9, 0, second, 0, time.UTC).Format("02/Jan/2006:15:04:05 -0700")
+	return fmt.Sprintf("%s - - [%s] \"GET %s HTTP/1.1\" 200 900 \"-\" \"%s\"\n", client, at, target, userAgent)
+}
+
+func TestReport(t *testing.T) {
+	var log strings.Builder
+	for i := range 30 {
+		log.WriteString(line("198.51.100.7", i, fmt.Sprintf("/page/%d", i), gptBot))
+	}
+	log.WriteString(line("198.51.100.7", 40, "/private/x", "NewBot/1.0"))
+	log.WriteString(line("198.51.100.8", 41, "/list?sort=1", "NewBot/1.0"))
+	log.WriteString(line("198.51.100.8", 42, "/private/y", "NewBot/1.0"))
+	log.WriteString(line("198.51.100.8", 43, "/private/y", "OtherBot/1.0"))
+	log.WriteString(line("198.51.100.9", 44, "/public", "NewBot/1.0"))
+	log.WriteString(line("198.51.100.9", 45, "/private/y", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"))
+	log.WriteString(line("198.51.100.9", 46, "/private/y", "curl/8.7.1"))
+	log.WriteString(line("10.0.0.1", 47, "/private/y", gptBot))
+	log.WriteString(line("203.0.113.0", 48, "/private/y", gptBot))
+	all := sources(t, log.String())
+	var got []string
+	for i := range all {
+		r, err := New(&all[i], example)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%s %d %s", r.Source, r.Requests, r.UserAgent))
+		if r.First.After(r.Last) || !r.Timestamp.Equal(r.Last) || r.Respects || r.Bytes != 900*r.Requests {
+			t.Errorf("%+v", r)
+		}
+		// Anybody can send any name: an operator is not named.
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := r.attached(requestsEvidence)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{string(data), string(content)} {
+			if strings.Contains(strings.ReplaceAll(text, "openai.com/gptbot", ""), "OpenAI") {
+				t.Errorf("the operator is named: %s", text)
+			}
+		}
+		v, err := Verify(data, uaident.Default())
+		if err != nil || len(v.Wrong) > 0 || v.Samples != int(min(r.Requests, 10)) {
+			t.Errorf("%v, %+v", err, v)
+		}
+	}
+	want := []string{"198.51.100.7 30 " + gptBot, "198.51.100.0/24 3 NewBot/1.0", "198.51.100.8 1 OtherBot/1.0"}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if rules := all[1].Rules; len(rules) != 2 || rules[0].Rule != "Disallow: /private/" || rules[0].Requests != 2 || rules[1].Line != 3 {
+		t.Errorf("%+v", rules)
+	}
+}
+
+// TestVerifyFinds has reports that are wrong, or no reports.
+func TestVerifyFinds(t *testing.T) {
+	s := sources(t, line("198.51.100.7", 1, "/private/x", "NewBot/1.0"))[0]
+	changed := func(change func(*Report)) []byte {
+		r, err := New(&s, example)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(r)
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	attached := func(r *Report, i int, from, to string) {
+		content, err := base64.StdEncoding.DecodeString(r.Evidence[i].Payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Evidence[i] = attach(r.Evidence[i].ContentType, r.Evidence[i].Description, bytes.ReplaceAll(content, []byte(from), []byte(to)))
+	}
+	for name, tc := range map[string]struct {
+		report []byte
+		err    string
+		wrong  string
+	}{
+		"no JSON":         {[]byte("x"), "no JSON", ""},
+		"another type":    {changed(func(r *Report) { r.Type = "ddos" }), "no XARF v4 report of connection/scraping", ""},
+		"a changed file":  {changed(func(r *Report) { r.Evidence[0].Payload = base64.StdEncoding.EncodeToString([]byte("x")) }), "does not have the hash", ""},
+		"no Base64":       {changed(func(r *Report) { r.Evidence[0].Payload = "%" }), "no Base64", ""},
+		"no file":         {changed(func(r *Report) { r.Evidence = r.Evidence[1:] }), "is missing", ""},
+		"no samples":      {changed(func(r *Report) { attached(r, 1, "198.51.100.7", "198.51.100.7\x00") }), "cannot be read", ""},
+		"an allowed path": {changed(func(r *Report) { attached(r, 1, "/private/x", "/public/x") }), "", "GET /public/x of \"NewBot/1.0\" is allowed"},
+		"a browser": {changed(func(r *Report) {
+			attached(r, 1, "NewBot/1.0", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
+		}), "", "is exempt"},
+		"another rule":     {changed(func(r *Report) { attached(r, 1, "/private/x", "/list?sort=x") }), "", "which the report does not name"},
+		"a milder file":    {changed(func(r *Report) { attached(r, 0, "Disallow: /private/", "Disallow:") }), "", "is allowed"},
+		"a right one":      {changed(func(*Report) {}), "", ""},
+		"one without file": {[]byte(`{"xarf_version":"4.2.0","category":"connection","type":"scraping"}`), "is missing", ""},
+	} {
+		v, err := Verify(tc.report, uaident.Default())
+		switch {
+		case tc.err != "":
+			if err == nil || !strings.Contains(err.Error(), tc.err) {
+				t.Errorf("%s: got %v, want %q", name, err, tc.err)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", name, err)
+		case (tc.wrong == "") != (len(v.Wrong) == 0) || tc.wrong != "" && !strings.Contains(v.Wrong[0], tc.wrong):
+			t.Errorf("%s: got %v, want %q", name, v.Wrong, tc.wrong)
+		}
+	}
+}
+
+func TestParseContact(t *testing.T) {
+	if c, err := ParseContact("Example Ltd <abuse@example.com>"); err != nil || c != example {
+		t.Errorf("%+v, %v", c, err)
+	}
+	for _, s := range []string{"", "abuse@example.com", "Example", "Example <x>", strings.Repeat("x", 201) + " <a@b.test>"} {
+		if _, err := ParseContact(s); err == nil {
+			t.Errorf("%q is taken", s)
+		}
+	}
+}
+
+// TestSchema holds a hundred reports of all kinds of sources against the schemas of XARF.
+func TestSchema(t *testing.T) {
+	core, scraping := readSchema(t, "xarf-core.json"), readSchema(t, "connection-scraping.json")
+	var log strings.Builder
+	for i := range 100 {
+		client := fmt.Sprintf("198.51.%d.%d", i, 1+i%200)
+		if i%5 == 0 {
+			client = fmt.Sprintf("2001:db8:%x::%x", i, i+1)
+		}
+		for n := range 1 + i%12 {
+			if i%7 == 0 {
+				client = fmt.Sprintf("198.51.%d.%d", i, 1+n)
+			}
+			log.WriteString(line(client, n, "/private/"+strings.Repeat("ä\\x22", i*3), []string{gptBot, "NewBot/1.0", "Spider-" + strings.Repeat("x", i*9) + "/1.0 (bot)"}[i%3]))
+		}
+	}
+	all := sources(t, log.String())
+	if len(all) != 100 {
+		t.Fatalf("%d sources", len(all))
+	}
+	ids := make(map[string]bool)
+	for i := range all {
+		r, err := New(&all[i], example)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[r.ID] = true
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var value any
+		if err := json.Unmarshal(data, &value); err != nil {
+			t.Fatal(err)
+		}
+		c := checker{core: core, known: map[string]bool{}}
+		for _, wrong := range c.check("report", scraping, scraping, value) {
+			t.Errorf("report %d: %s", i, wrong)
+		}
+		for field := range value.(map[string]any) {
+			if !c.known[field] {
+				t.Errorf("%s is no field of the schemas", field)
+			}
+		}
+	}
+	if len(ids) != 100 {
+		t.Errorf("%d IDs of 100 reports", len(ids))
+	}
+}
+
+// TestSchemaCheckerFinds has the checker of TestSchema find what is wrong.
+func TestSchemaCheckerFinds(t *testing.T) {
+	core, scraping := readSchema(t, "xarf-core.json"), readSchema(t, "connection-scraping.json")
+	s := sources(t, line("198.51.100.7", 1, "/private/x", "NewBot/1.0"))[0]
+	for field, value := range map[string]any{
+		"xarf_version": "3", "report_id": "x", "timestamp": "yesterday", "category": "content", "protocol": "icmp", "total_requests": 0,
+		"reporter": map[string]any{"org": "x"}, "tags": []any{"No tag"}, "description": strings.Repeat("x", 1001), "first_seen": nil,
+		"evidence": []any{map[string]any{"content_type": "text/plain", "payload": "", "more": 1}},
+	} {
+		r, err := New(&s, example)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all map[string]any
+		if err := json.Unmarshal(data, &all); err != nil {
+			t.Fatal(err)
+		}
+		if all[field] = value; value == nil {
+			delete(all, field)
+		}
+		data, _ = json.Marshal(all)
+		var changed any
+		_ = json.Unmarshal(data, &changed)
+		c := checker{core: core, known: map[string]bool{}}
+		if len(c.check("report", scraping, scraping, changed)) == 0 {
+			t.Errorf("%s: %v passes", field, value)
+		}
+	}
+}
