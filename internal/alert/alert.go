@@ -41,7 +41,7 @@ const (
 	NotProtecting   Kind = "not_protecting"    // the guard blocks nothing, although it is told to
 	SearchBlocked   Kind = "search_blocked"    // a search engine is blocked by a rule that does not name it
 	RobotsGone      Kind = "robots_gone"       // a robots.txt with rules was there, and is not
-	RobotsCloses    Kind = "robots_closes"     // a new robots.txt forbids everything
+	RobotsCloses    Kind = "robots_closes"     // a new robots.txt shuts out search engines
 	RobotsChanged   Kind = "robots_changed"    // there is a new robots.txt
 	Unreachable     Kind = "unreachable"       // the robots.txt cannot be read
 	Waiting         Kind = "waiting"           // a change of the robots.txt is held back

@@ -7,10 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 const (
@@ -158,19 +160,34 @@ func (s *site) notProtecting() (finding, bool) {
 	}}, true
 }
 
-// closes tells of a text that forbids / to all crawlers that it does not name, where
-// the one before did not.
+// closes reports a version that newly disallows / for search engines that the group does not
+// name: an owner who names an engine means it.
 func (s *site) closes() (finding, bool) {
 	good := s.State.Good
-	if len(s.State.Past) == 0 || !closed(good) || closed(s.State.Past[0]) || s.now.Sub(good.FirstRead) >= turnedHolds {
+	if len(s.State.Past) == 0 || s.now.Sub(good.FirstRead) >= turnedHolds {
 		return finding{}, false
 	}
-	rule := good.Robots.Select(true).Judge("/").Rule
+	var engines []string
+	var by policy.Verdict
+	for _, token := range judge.ShutsOutSearch(s.State.Past[0].Robots, good.Robots, judge.Served{Engines: judge.SearchEngines()}).Engines {
+		engine := uaident.Default().Lookup(token)
+		root := judge.PageOf(engine, "/")
+		verdict := root.Verdict(good.Robots, false)
+		if judge.Means(verdict.Group.Name, engine) {
+			continue
+		}
+		if engines = append(engines, token); len(engines) == 1 {
+			by = verdict
+		}
+	}
+	if len(engines) == 0 {
+		return finding{}, false
+	}
 	return finding{Alert: Alert{
 		ID: idOf(RobotsCloses, s.about, version(good)), Kind: RobotsCloses, Severity: Critical, Since: good.FirstRead,
-		Title: "The new robots.txt of " + s.title + " shuts out crawlers",
-		Detail: fmt.Sprintf("Line %d, %q, forbids / to all crawlers that it does not name, search engines among them; the text before did not.",
-			rule.Line, text.Printable(rule.String())),
+		Title: "The new robots.txt of " + s.title + " shuts out search engines",
+		Detail: fmt.Sprintf("Line %d, %q of User-agent: %s, disallows /. The version before allowed it for %s.",
+			by.Rule.Line, text.Printable(by.Rule.String()), text.Printable(by.Group.Name), someOf(engines)),
 		Do:   "See whether it is the file of a staging site, and bring the right one back. Acknowledge if it is meant.",
 		Copy: s.look(),
 	}}, true

@@ -43,6 +43,8 @@ func TestSites(t *testing.T) {
 		"never had rules":            {"enforce", []step{{404, "", 0, "open warning not_protecting"}, {200, rules, 0, "open info robots_changed, over warning not_protecting"}}},
 		"never had rules, monitor":   {"monitor", []step{{404, "", 0, ""}}},
 		"closed":                     {"monitor", []step{{200, rules, time.Hour, ""}, {200, closes, 0, "open critical robots_closes"}, {200, closes, 8 * 24 * time.Hour, "over critical robots_closes"}}},
+		"one engine by name":         {"monitor", []step{{200, rules, time.Hour, ""}, {200, rules + "\nUser-agent: Baiduspider\nDisallow: /\n", 0, "open info robots_changed"}}},
+		"closed but for one engine":  {"monitor", []step{{200, rules, time.Hour, ""}, {200, closes + "\nUser-agent: Googlebot\nAllow: /\n", 0, "open critical robots_closes"}}},
 		"a staging site":             {"enforce", []step{{200, closes, time.Hour, ""}, {200, closes, time.Hour, ""}}},
 		"changed, for a day":         {"monitor", []step{{200, rules, time.Hour, ""}, {200, others, 0, "open info robots_changed"}, {200, others, 25 * time.Hour, "over info robots_changed"}}},
 		"unreachable for long":       {"monitor", []step{{200, rules, time.Hour, ""}, {503, "", 14 * time.Minute, ""}, {503, "", 2 * time.Minute, "open warning unreachable"}, {200, rules, 0, "over warning unreachable"}}},

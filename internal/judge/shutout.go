@@ -21,11 +21,21 @@ func (p *ServedPage) Subject() Subject {
 	return Subject{Chain: p.Chain, Wildcard: p.Wildcard, Forgiving: known != nil && known.Forgiving()}
 }
 
-// Forbids reports whether a robots.txt forbids the page to its crawler.
-func (p *ServedPage) Forbids(robots *policy.Robots, keepSlashes bool) bool {
+// PageOf returns a page as a crawler requests it.
+func PageOf(c *uaident.Crawler, target string) ServedPage {
+	return ServedPage{Crawler: c.Token, Chain: slices.Concat([]string{c.Token}, c.Aliases, c.Fallback), Wildcard: c.JudgedByWildcard(), Target: target}
+}
+
+// Verdict returns what a robots.txt says about the page to its crawler.
+func (p *ServedPage) Verdict(robots *policy.Robots, keepSlashes bool) policy.Verdict {
 	var target policy.Target
 	target.Set(p.Target, keepSlashes)
-	return !p.Subject().Verdict(robots, &target).Allowed
+	return p.Subject().Verdict(robots, &target)
+}
+
+// Forbids reports whether a robots.txt disallows the page for its crawler.
+func (p *ServedPage) Forbids(robots *policy.Robots, keepSlashes bool) bool {
+	return !p.Verdict(robots, keepSlashes).Allowed
 }
 
 // Served is what a new robots.txt is compared by.
@@ -45,12 +55,11 @@ type ShutOut struct {
 func (s *ShutOut) IsEmpty() bool { return len(s.Engines)+len(s.Pages) == 0 }
 
 // ShutsOutSearch compares two versions of a robots.txt and returns what the second
-// newly forbids to search engines: the page /, or a page that they were served. It is
-// the one answer to that question for the change guard and for changes of robots_txt.
+// newly disallows for search engines: the page /, or a page that they were served. The
+// change guard, the changes of robots_txt and their trials, alerts and diff go by it.
 func ShutsOutSearch(before, after *policy.Robots, served Served) (out ShutOut) {
 	for _, c := range served.Engines {
-		root := ServedPage{Crawler: c.Token, Chain: slices.Concat([]string{c.Token}, c.Aliases, c.Fallback), Wildcard: c.JudgedByWildcard(), Target: "/"}
-		if root.Forbids(after, served.KeepSlashes) && !root.Forbids(before, served.KeepSlashes) {
+		if root := PageOf(c, "/"); root.Forbids(after, served.KeepSlashes) && !root.Forbids(before, served.KeepSlashes) {
 			out.Engines = append(out.Engines, c.Token)
 		}
 	}
