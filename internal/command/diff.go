@@ -9,7 +9,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/diff"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
-	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 func diffCommand(config Config) *cobra.Command {
@@ -50,11 +49,11 @@ type diffing struct {
 }
 
 func (d *diffing) run(cmd *cobra.Command, names []string) (int, error) {
-	fails := map[string]func(*diff.Result) bool{
-		"search-block": func(r *diff.Result) bool { return r.Blocks(uaident.Search.String()) },
-		"any-block":    func(r *diff.Result) bool { return r.Blocks("") },
-		"change":       func(r *diff.Result) bool { return len(r.Changes) > 0 },
-		"never":        func(*diff.Result) bool { return false },
+	fails := map[string]func(diff.Pair, *diff.Result) bool{
+		"search-block": diff.Pair.ShutsOutSearch,
+		"any-block":    func(_ diff.Pair, r *diff.Result) bool { return r.Blocks() },
+		"change":       func(_ diff.Pair, r *diff.Result) bool { return len(r.Changes) > 0 },
+		"never":        func(diff.Pair, *diff.Result) bool { return false },
 	}
 	failed := fails[d.failOn]
 	switch {
@@ -69,9 +68,10 @@ func (d *diffing) run(cmd *cobra.Command, names []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	result := diff.Pair{Old: both[0], New: both[1]}.Compare()
+	pair := diff.Pair{Old: both[0], New: both[1]}
+	result := pair.Compare()
 	code := ExitOK
-	if failed(result) {
+	if failed(pair, result) {
 		code = ExitFindings
 	}
 	return code, writeResult(cmd.OutOrStdout(), d.json, result, func(out *text.Screen) error { return result.Write(out) })

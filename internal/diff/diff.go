@@ -95,12 +95,29 @@ type Example struct {
 	NewLine int    `json:"new_line"`
 }
 
-// Blocks reports whether a crawler of the class may fetch less than before; of
-// any class if that is "".
-func (r *Result) Blocks(class string) bool {
-	return slices.ContainsFunc(r.Changes, func(c Change) bool {
-		return len(c.Blocked) > 0 && (class == "" || slices.ContainsFunc(c.Crawlers, func(of Crawlers) bool { return of.Class == class }))
-	})
+// Blocks reports whether a crawler may fetch less than before.
+func (r *Result) Blocks() bool {
+	return slices.ContainsFunc(r.Changes, func(c Change) bool { return len(c.Blocked) > 0 })
+}
+
+// ShutsOutSearch reports whether an edit shuts out a search engine: from / or from a URL of
+// the result.
+func (p Pair) ShutsOutSearch(r *Result) bool {
+	served := judge.Served{Engines: judge.SearchEngines()}
+	for _, c := range r.Changes {
+		for _, crawlers := range c.Crawlers {
+			if crawlers.Class != uaident.Search.String() {
+				continue
+			}
+			for _, name := range crawlers.Names {
+				for _, e := range c.Blocked {
+					served.Pages = append(served.Pages, judge.PageOf(uaident.Default().Lookup(name), e.URL))
+				}
+			}
+		}
+	}
+	out := judge.ShutsOutSearch(p.Old, p.New, served)
+	return !out.IsEmpty()
 }
 
 // Bounds of the work on hostile files.

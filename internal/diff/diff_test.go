@@ -44,7 +44,8 @@ func TestCompare(t *testing.T) {
 		{"a colon less in a line about bots", "User-agent: GPTBot\nDisallow:\n\nUser-agent: *\nDisallow: /a\n", "User-agent GPTBot\nDisallow:\n\nUser-agent: *\nDisallow: /a\n", "", "", "", false, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r := pairOf(tc.old, tc.new).Compare()
+			pair := pairOf(tc.old, tc.new)
+			r := pair.Compare()
 			if tc.crawler == "" {
 				if len(r.Changes) > 0 {
 					t.Errorf("%+v", r.Changes)
@@ -64,8 +65,8 @@ func TestCompare(t *testing.T) {
 			if got := urls(c.Opened); got != tc.opened {
 				t.Errorf("opened %q, want %q", got, tc.opened)
 			}
-			if r.Blocks("search") != tc.search || r.Blocks("") != tc.any {
-				t.Errorf("search %t, any %t", r.Blocks("search"), r.Blocks(""))
+			if search := pair.ShutsOutSearch(r); search != tc.search || r.Blocks() != tc.any {
+				t.Errorf("search %t, any %t", search, r.Blocks())
 			}
 		})
 	}
