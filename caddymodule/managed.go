@@ -71,7 +71,7 @@ func (a *App) ReleaseConfig(ctx caddy.Context, watched bool) publish.Config {
 	}
 	return publish.Config{
 		Registry: a.known.Load(), Storage: ctx.Storage(), Sites: &a.state.Published, Instance: func() string { return instance.ID(a.logger) },
-		IsRunning: func() bool { return runningApp() == a }, Visits: a.state.Visits, Verifies: a.Verifies(), Stored: a.state.Memory.Restored(), ReadSince: a.state.ReadSince, Trials: a.state, Now: time.Now, Observer: a.state.Metrics,
+		IsRunning: func() bool { return runningApp() == a }, Visits: a.state.Visits, Stored: a.state.Memory.Restored(), ReadSince: a.state.ReadSince, Trials: a.state, Now: time.Now, Observer: a.state.Metrics,
 	}
 }
 

@@ -18,7 +18,7 @@ var confirmWords = []string{string(publish.Search), string(publish.Any), string(
 // newRelease returns what brings the rules into force. bases are those that were read
 // from the handlers behind.
 func (h *Handler) newRelease(ctx caddy.Context, app *caddymodule.App, wanted *managed.Schedule, bases *policy.Cache) (*publish.Release, error) {
-	c := app.ReleaseConfig(ctx, h.Confirm == string(publish.Search))
+	c := app.ReleaseConfig(ctx, h.Confirm == string(publish.Search) || h.Rollout != nil)
 	events, err := guard.NewEvents(ctx, ctx.Logger())
 	if err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ http://a.test:` + harness.FreePort(t) + ` {
 		t.Errorf("the change is served: %s", text)
 	}
 	lines := s.Await("the trial of a change of a robots_txt has ended by itself", 1)
-	if why, _ := lines[0]["why"].(string); !strings.HasPrefix(why, "bingbot (claimed) would not be allowed /shop/1 at a.test") {
+	if why := lines[0]["why"]; why != "bingbot may not fetch /shop/1 any more, which it requested in the last 24 hours" {
 		t.Errorf("it says %v", lines[0])
 	}
 	if a := harness.Get(t, s.URL("/shop/1"), harness.Bingbot); a.Status != http.StatusOK {

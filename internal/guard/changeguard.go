@@ -33,10 +33,18 @@ func (g *Guard) pass(w http.ResponseWriter, r *http.Request, j *Judgement, next 
 }
 
 // noteVisit remembers a page that a search engine was served, or was let through to
-// where nobody saw the answer. With verify on only verified crawlers count: a false
-// name must not hold back a change.
+// where nobody saw the answer.
 func (g *Guard) noteVisit(j *Judgement) {
-	if g.ChangeGuard <= 0 && !g.shared.changes.IsGuarded() || j.Verdict != judge.Allowed || j.Reason == judge.RobotsTxt || j.Version == nil ||
+	if j.Verdict == judge.Allowed {
+		g.rememberPage(j)
+	}
+}
+
+// rememberPage remembers the page of a request of a search engine: a later robots.txt that
+// disallows it shuts out the engine. If verify is on, only verified crawlers count: a false
+// name must not hold back a change.
+func (g *Guard) rememberPage(j *Judgement) {
+	if g.ChangeGuard <= 0 && !g.shared.changes.IsGuarded() || j.Reason == judge.RobotsTxt || j.Version == nil ||
 		!judge.IsSearchEngine(j.Client.Class, j.Identity) || !j.Client.Known() || g.Identity.Verifies() && j.Identity != verify.Verified {
 		return
 	}
@@ -145,15 +153,13 @@ func (g *Guard) examples(current *policy.Version, h changeguard.Hold) (shown []s
 		line    int
 	}
 	seen := make(map[kind]bool)
-	var target policy.Target
 	pages := changeguard.PagesOf(h.Visits)
 	for _, again := range []bool{false, true} {
 		for i, v := range h.Visits {
 			if len(shown) == maxLoggedExamples {
 				return shown
 			}
-			target.Set(v.Target, g.Settings.KeepSlashes)
-			rule := pages[i].Subject().Verdict(current.Robots, &target).Rule
+			rule := pages[i].Verdict(current.Robots, g.Settings.KeepSlashes).Rule
 			k := kind{v.Crawler, rule.Line}
 			if seen[k] != again {
 				continue

@@ -121,6 +121,9 @@ func (g *Guard) judgeTried(r *http.Request, j *Judgement, t tried, now time.Time
 	if t.isPublished() {
 		note.InForce, note.Tried, note.Was, note.Would = note.Tried, note.InForce, note.Would, note.Was
 		note.Difference = shadow.DifferenceOf(result.Verdict != judge.Disallowed, j.Verdict != judge.Disallowed)
+		if note.Difference == shadow.NewlyForbidden {
+			g.rememberPage(j) // it would be served without the trial
+		}
 	}
 	g.noteTried(j, t.from, note, &q, &result)
 	g.Metrics.Tried(note.Difference)

@@ -26,20 +26,28 @@ type group struct {
 	host            string // "" if the texts are the same for all
 }
 
-// EachPair calls do for the texts that two schedules make from now on until the
-// horizon, most of them at most, where they differ; it returns how many were left out.
-// more are hosts beside those that the schedules name, and base returns what is known
-// of the base at a host. A text that cannot be composed is left out, since it is not
-// served either.
-func EachPair(before, after *Schedule, more []string, base func(host string) []byte, now time.Time, most int, do func(Pair)) (left int) {
+// Comparison compares the files of two schedules.
+type Comparison struct {
+	Before, After *Schedule
+	Hosts         []string                 // besides those that the schedules name
+	Base          func(host string) []byte // what is known of the base at a host
+	Now           time.Time
+	OnlyNow       bool // compares no files to come
+	Most          int  // how many pairs are compared at most
+}
+
+// Each calls do for the files that differ, from now on until the horizon. It returns how
+// many pairs were not compared. A file that cannot be composed is left out, since it is
+// not served either.
+func (c *Comparison) Each(do func(Pair)) (left int) {
 	var groups []group
 	hosts := make(map[group][]string)
-	for _, host := range hostsOfBoth(before, after, more) {
+	for _, host := range hostsOfBoth(c.Before, c.After, c.Hosts) {
 		name := host
 		if host != "" {
 			name = someHost(host)
 		}
-		g := group{before.of(name), after.of(name), string(base(name)), before.IsStaging(name), after.IsStaging(name), ""}
+		g := group{c.Before.of(name), c.After.of(name), string(c.Base(name)), c.Before.IsStaging(name), c.After.IsStaging(name), ""}
 		if g.before.hosts || g.after.hosts {
 			g.host = name
 		}
@@ -48,15 +56,17 @@ func EachPair(before, after *Schedule, more []string, base func(host string) []b
 		}
 		hosts[g] = append(hosts[g], host)
 	}
+	compared := 0
 	for _, g := range groups {
-		for _, from := range turnsOfBoth(g.before, g.after, now) {
-			if most--; most < 0 {
+		for _, from := range c.turns(&g) {
+			if compared == c.Most {
 				left++
 				continue
 			}
+			compared++
 			at := from
 			if at.IsZero() {
-				at = now
+				at = c.Now
 			}
 			p := Pair{Hosts: hosts[g], From: from}
 			var composed, composes bool
@@ -93,13 +103,15 @@ func hostsOfBoth(a, b *Schedule, more []string) []string {
 	return slices.Sorted(maps.Keys(hosts))
 }
 
-// turnsOfBoth returns when a text of two tables may change: now, as zero, and what is
-// to come.
-func turnsOfBoth(a, b *table, now time.Time) []time.Time {
+// turns returns when a file of a group may change: now, as zero, and what is to come.
+func (c *Comparison) turns(g *group) []time.Time {
 	turns := []time.Time{{}}
-	for _, t := range []*table{a, b} {
+	if c.OnlyNow {
+		return turns
+	}
+	for _, t := range []*table{g.before, g.after} {
 		for _, turn := range t.turns {
-			if turn.After(now) && turn.Before(now.Add(horizon)) {
+			if turn.After(c.Now) && turn.Before(c.Now.Add(horizon)) {
 				turns = append(turns, turn)
 			}
 		}

@@ -69,22 +69,30 @@ func TestDifference(t *testing.T) {
 }
 
 // Pairs are the texts that differ, now and to come, once for hosts that have the same.
-func TestEachPair(t *testing.T) {
+func TestComparison(t *testing.T) {
 	later := during(disallow("*", "/later"), "later", epoch.Add(time.Hour), time.Time{}, "b.test", "c.test")
 	over := during(disallow("*", "/over"), "over", time.Time{}, epoch.Add(-time.Hour), "d.test")
 	far := during(disallow("*", "/far"), "far", epoch.Add(horizon+time.Hour), time.Time{}, "e.test")
 	var got []string
-	left := EachPair(newSchedule(t, disallow("GPTBot")), newSchedule(t, disallow("GPTBot"), later, over, far), []string{"x.test"},
-		func(string) []byte { return nil }, epoch, 1000, func(p Pair) {
-			got = append(got, strings.Join(p.Hosts, " ")+" "+p.From.Sub(epoch).String())
-			if strings.Contains(string(p.Before), "/later") || !strings.Contains(string(p.After), "/later") {
-				t.Errorf("%q became %q", p.Before, p.After)
-			}
-		})
+	compare := Comparison{
+		Before: newSchedule(t, disallow("GPTBot")), After: newSchedule(t, disallow("GPTBot"), later, over, far), Hosts: []string{"x.test"},
+		Base: func(string) []byte { return nil }, Now: epoch, Most: 1000,
+	}
+	left := compare.Each(func(p Pair) {
+		got = append(got, strings.Join(p.Hosts, " ")+" "+p.From.Sub(epoch).String())
+		if strings.Contains(string(p.Before), "/later") || !strings.Contains(string(p.After), "/later") {
+			t.Errorf("%q became %q", p.Before, p.After)
+		}
+	})
 	if all := strings.Join(got, ", "); all != "b.test c.test 1h0m0s" || left > 0 {
 		t.Errorf("got %s, %d left out", all, left)
 	}
-	if left := EachPair(newSchedule(t), newSchedule(t, later), nil, func(string) []byte { return nil }, epoch, 1, func(Pair) {}); left != 2 {
+	compare.OnlyNow = true
+	if left := compare.Each(func(p Pair) { t.Errorf("%v differs now", p.Hosts) }); left > 0 {
+		t.Errorf("%d left out of what is in force now", left)
+	}
+	compare.OnlyNow, compare.Before, compare.After, compare.Hosts, compare.Most = false, newSchedule(t), newSchedule(t, later), nil, 1
+	if left := compare.Each(func(Pair) {}); left != 2 {
 		t.Errorf("%d left out", left)
 	}
 }

@@ -39,24 +39,24 @@ func (r *Release) reasons(published *managed.Schedule, w wish, first bool) []str
 		return lost
 	}
 	f, hosts := r.newFinder(first)
-	base := r.Base()
+	compare := managed.Comparison{Before: published, After: w.schedule, Hosts: hosts, Base: r.Base(), Now: r.Now(), Most: mostCompared}
 	var unread map[string]bool
 	if r.begun.Load() {
-		hosts = append(hosts, r.place.Hosts...) // which may have bases of their own
-		if unread = r.unread(base); len(unread) > 0 {
+		compare.Hosts = append(hosts, r.place.Hosts...) // which may have bases of their own
+		if unread = r.unread(compare.Base); len(unread) > 0 {
 			r.publisher.AwaitStored(context.Background())
-			base = r.Base()
-			unread = r.unread(base)
+			compare.Base = r.Base()
+			unread = r.unread(compare.Base)
 		}
 	}
-	left := managed.EachPair(published, w.schedule, hosts, base, r.Now(), mostCompared, f.search(r.Confirm))
+	left := compare.Each(f.search(r.Confirm))
 	if len(lost) > 0 {
 		return append(lost, f.reasons...)
 	}
 	if why := f.found(left); len(why) > 0 || r.Confirm == Any || len(unread) == 0 {
 		return why
 	}
-	return r.reasonsUnread(published, w, f, hosts, base, unread)
+	return r.reasonsUnread(compare, f, unread)
 }
 
 // lostLists returns which lists would lose more than half of their rules: that is more often
@@ -72,17 +72,32 @@ func (r *Release) lostLists(published, next *managed.Schedule) (reasons []string
 
 // reasonsUnread is reasons for hosts whose base was not read here, as where it fails since
 // the start: the rules may have opened what it closes. f has found nothing else.
-func (r *Release) reasonsUnread(published *managed.Schedule, w wish, f *finder, hosts []string, base func(host string) []byte, unread map[string]bool) []string {
-	left := managed.EachPair(published, w.schedule, hosts, func(host string) []byte {
+func (r *Release) reasonsUnread(compare managed.Comparison, f *finder, unread map[string]bool) []string {
+	base := compare.Base
+	compare.Base = func(host string) []byte {
 		if unread[host] {
 			return []byte("User-agent: *\nDisallow: /\n")
 		}
 		return base(host)
-	}, r.Now(), mostCompared, f.search(r.Confirm))
+	}
+	left := compare.Each(f.search(r.Confirm))
 	for i := range f.reasons {
 		f.reasons[i] += ", if the site's own robots.txt forbids it, which was not read here yet"
 	}
 	return f.found(left)
+}
+
+// shutOut returns the pages that search engines requested lately and that a change newly
+// disallows in the files in force now, in words.
+func (r *Release) shutOut(published, tried *managed.Schedule) []string {
+	if managed.SameFor(published, tried, searchEngines(r.Registry)) {
+		return nil
+	}
+	f, hosts := r.newFinder(false)
+	f.engines = nil
+	compare := managed.Comparison{Before: published, After: tried, Hosts: hosts, Base: r.Base(), Now: r.Now(), OnlyNow: true, Most: mostCompared}
+	compare.Each(f.closed)
+	return f.reasons
 }
 
 // unread returns the hosts of the place, but for wildcards, of which no base is known.
@@ -176,7 +191,7 @@ func (f *finder) closed(p managed.Pair) {
 	for _, host := range p.Hosts {
 		visits := f.visits[host]
 		for _, i := range judge.ShutsOutSearch(before, after, judge.Served{Pages: changeguard.PagesOf(visits)}).Pages {
-			f.add(fmt.Sprintf("%s may not fetch %s any more, which it was served in the last 24 hours", visits[i].Crawler, visits[i].Target), "", p)
+			f.add(fmt.Sprintf("%s may not fetch %s any more, which it requested in the last 24 hours", visits[i].Crawler, visits[i].Target), "", p)
 		}
 	}
 }

@@ -33,7 +33,6 @@ type instance struct {
 	base     string
 	confirm  Confirm
 	rollout  Rollout
-	verifies bool
 	lists    []string // of rules, by name
 	lacks    bool     // one of these was never read
 	news     seen
@@ -90,7 +89,7 @@ func (i *instance) load(rules ...managed.Rule) {
 
 func (i *instance) loadSchedule(s *managed.Schedule) {
 	c := Config{
-		Wanted: s, Lists: i.lists, Lacks: i.lacks, Registry: i.registry, Confirm: i.confirm, Rollout: i.rollout, Verifies: i.verifies, Storage: i.storage, Sites: i.sites,
+		Wanted: s, Lists: i.lists, Lacks: i.lacks, Registry: i.registry, Confirm: i.confirm, Rollout: i.rollout, Storage: i.storage, Sites: i.sites,
 		Instance: func() string { return i.name }, IsRunning: func() bool { return true },
 		Base: func() func(string) []byte {
 			if i.source != nil {

@@ -31,13 +31,11 @@ type Config struct {
 	// IsRunning reports whether the configuration runs: one that fails to load has
 	// changed nothing.
 	IsRunning func() bool
-	// Base returns the base at a host, nil while that is not known, and Visits
-	// the pages that search engines were served lately.
+	// Base returns the base at a host, nil while that is not known, and Visits the pages
+	// that search engines requested lately: a change that shuts them out has to be
+	// confirmed, and a trial of it ends.
 	Base   func() func(host string) []byte
 	Visits func() []ledger.Visit
-	// Verifies says that crawlers are verified: then only verified search engines end a
-	// trial.
-	Verifies bool
 	// Stored is closed once Visits has what is stored of them, nil if nothing is.
 	Stored <-chan struct{}
 	// ReadSince returns which crawlers have read the robots.txt of some hosts since a

@@ -26,7 +26,7 @@ func TestConfirmation(t *testing.T) {
 		i.load(disallow("*", "/b"))
 		i.serves("/a")
 		state, _ := i.History()
-		if c := state.Pending; c == nil || len(c.Reasons) != 1 || c.Reasons[0] != "Googlebot may not fetch /b/1 any more, which it was served in the last 24 hours" {
+		if c := state.Pending; c == nil || len(c.Reasons) != 1 || c.Reasons[0] != "Googlebot may not fetch /b/1 any more, which it requested in the last 24 hours" {
 			t.Fatalf("candidate %+v", c)
 		}
 		i.end()

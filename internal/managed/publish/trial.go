@@ -12,7 +12,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/policy"
-	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // Trials let changes be judged on live requests beside what is published.
@@ -63,26 +62,34 @@ func (r *Release) textOf(s *managed.Schedule, host string) policy.Answer {
 	return policy.Answer{Status: http.StatusOK, Body: text}
 }
 
-// conclude ends the trial of a change: at once if a search engine would be newly
-// forbidden something that nobody has confirmed, and else when its time is over.
+// conclude ends the trial of a change: at once if it shuts out a search engine and nobody
+// has confirmed it, and otherwise when its time is over.
 func (r *Release) conclude(ctx context.Context) error {
 	state, _ := r.site.History()
 	c := state.Pending
 	if !c.IsTried() {
 		return nil
 	}
-	found := r.found(c)
-	stops := found.Search.NewlyForbidden > 0 && c.Confirmed == nil && len(found.Pages) > 0
-	if over := !c.Until.IsZero() && !r.Now().Before(c.Until); !stops && !over {
+	var why []string
+	if c.Confirmed == nil {
+		w, _ := r.wanted()
+		published, err := r.schedule(ctx, state.PublishedID(), w)
+		tried, lost := r.schedule(ctx, c.ID, w)
+		if err := errors.Join(err, lost); err != nil {
+			return err
+		}
+		why = r.shutOut(published, tried)
+	}
+	if over := !c.Until.IsZero() && !r.Now().Before(c.Until); len(why) == 0 && !over {
 		return nil
 	}
 	_, err := r.update(ctx, nil, func(s History) (History, *Change, error) {
 		if s.Pending == nil || s.Pending.Number != c.Number || s.Pending.State != c.State {
 			return s, nil, nil
 		}
-		s = s.Keep(found)
-		if stops {
-			return s.Stop(c.ID, By{Who: ByTrial, Why: found.Pages[0]}, r.Now())
+		s = s.Keep(r.found(c))
+		if len(why) > 0 {
+			return s.Stop(c.ID, By{Who: ByTrial, Why: why[0]}, r.Now())
 		}
 		s, changed := s.Advance(r.Now())
 		return s, changed, nil
@@ -104,7 +111,7 @@ func (r *Release) found(c *Change) (found Found) {
 				counts.Requests += n
 			}
 			found.Counts = found.Plus(counts)
-			if judge.IsSearchEngine(row.Class, row.Identity) && (!r.Verifies || row.Identity == verify.Verified) {
+			if judge.IsSearchEngine(row.Class, row.Identity) {
 				found.Search, rank = found.Search.Plus(counts), 0
 			}
 			for _, page := range row.Pages[shadow.NewlyForbidden-1] {
