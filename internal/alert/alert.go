@@ -57,6 +57,7 @@ const (
 	ListsStale      Kind = "lists_stale"       // lists of crawlers' addresses are old
 	RegistryFails   Kind = "registry_failing"  // the registry cannot be used
 	UnknownCrawler  Kind = "unknown_crawler"   // a robot with many requests is in no registry
+	CrawlerWave     Kind = "crawler_wave"      // a robot in no registry comes from many networks at once
 	NewCrawler      Kind = "new_crawler"       // a crawler with many requests that was not there before
 	ReadyForEnforce Kind = "ready_for_enforce" // enforce would block nobody by mistake
 )
@@ -64,7 +65,7 @@ const (
 // kinds returns all kinds.
 func kinds() []Kind {
 	return []Kind{NotProtecting, SearchBlocked, RobotsGone, RobotsCloses, RobotsChanged, Unreachable, Waiting, BaseFailing, TextRefused,
-		ChangeWaits, ChangeStopped, PagesRefused, PagesFail, RobotsFails, RobotsWithheld, StorageFailing, ListsStale, RegistryFails, UnknownCrawler, NewCrawler, ReadyForEnforce}
+		ChangeWaits, ChangeStopped, PagesRefused, PagesFail, RobotsFails, RobotsWithheld, StorageFailing, ListsStale, RegistryFails, UnknownCrawler, CrawlerWave, NewCrawler, ReadyForEnforce}
 }
 
 // Severity is how much an alert matters.

@@ -37,15 +37,28 @@ func findAtServer(known Known, now time.Time) (found []finding) {
 			found = append(found, f)
 		}
 	}
-	return append(append(found, findInRegistry(known.Registry())...), findUnknown(known.Proposals())...)
+	return append(append(found, findInRegistry(known.Registry())...), findUnknown(known.Proposals(), now)...)
 }
 
-// findUnknown tells of the most frequent robots that no registry knows.
-func findUnknown(proposals []report.Proposal) (found []finding) {
+// waveHolds is how long a wave is told of.
+const waveHolds = 24 * time.Hour
+
+// findUnknown tells of the robots that no registry knows: of those that come in a wave, and of the
+// most frequent others.
+func findUnknown(proposals []report.Proposal, now time.Time) (found []finding) {
+	unknown, waves := 0, 0
 	for _, p := range proposals {
-		if p.Class != uaident.GenericCrawler.String() || p.Requests-p.Error < unknownRequests || len(found) == maxNames {
+		switch {
+		case p.Class != uaident.GenericCrawler.String():
+			continue
+		case p.WaveNetworks > 0 && now.Sub(p.WaveAt) < waveHolds && waves < maxNames:
+			waves++
+			found = append(found, waveOf(&p))
+			continue
+		case p.Requests-p.Error < unknownRequests || unknown == maxNames:
 			continue
 		}
+		unknown++
 		found = append(found, finding{Alert: Alert{
 			ID: idOf(UnknownCrawler, p.Name), Kind: UnknownCrawler, Severity: Info, Crawler: p.Name, Since: p.FirstSeen,
 			Title:  p.Name + " is in no registry",
@@ -55,6 +68,20 @@ func findUnknown(proposals []report.Proposal) (found []finding) {
 		}})
 	}
 	return found
+}
+
+// waveOf tells of a robot that comes in a wave.
+func waveOf(p *report.Proposal) finding {
+	f := finding{Alert: Alert{
+		ID: idOf(CrawlerWave, p.Name, p.WaveAt.Format(time.RFC3339)), Kind: CrawlerWave, Severity: Warning, Crawler: p.Name, Since: p.WaveAt,
+		Title:  fmt.Sprintf("%s comes from %d networks at once", p.Name, p.WaveNetworks),
+		Detail: fmt.Sprintf("Within ten minutes it came from about %d networks, far more than before. It is in no registry and %s: %s", p.WaveNetworks, p.Seen(), p.UserAgent),
+		Do:     "Add this to robots.txt if you do not want it; enforce blocks it from then on.",
+	}}
+	if isToken(p.Name) {
+		f.Copy = "User-agent: " + p.Name + "\nDisallow: /"
+	}
+	return f
 }
 
 // findInRegistry looks at the registry that the configuration names.

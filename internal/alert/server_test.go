@@ -74,3 +74,22 @@ func TestUnknownCrawlers(t *testing.T) {
 	w.pass(time.Minute)
 	w.want("known", "over info unknown_crawler")
 }
+
+// TestCrawlerWave tells of a robot that comes from many networks at once, for a day, and of
+// nothing else about it meanwhile.
+func TestCrawlerWave(t *testing.T) {
+	w := newWorld(t)
+	wave := report.Proposal{Name: "ThinkHarvestBot", Class: "crawler", Requests: 4120, Networks: 300, UserAgent: "ThinkHarvestBot/1.0", FirstSeen: start, WaveAt: start, WaveNetworks: 180}
+	w.proposals = []report.Proposal{wave}
+	if a := w.only(); a.Kind != CrawlerWave || a.Severity != Warning || a.Crawler != "ThinkHarvestBot" || a.Title != "ThinkHarvestBot comes from 180 networks at once" ||
+		a.Copy != "User-agent: ThinkHarvestBot\nDisallow: /" || !strings.Contains(a.Detail, "never read robots.txt, from 300 networks: ThinkHarvestBot/1.0") {
+		t.Errorf("%+v", a)
+	}
+	w.proposals[0].WaveNetworks = 400 // it is the same wave
+	w.pass(time.Minute)
+	if a := w.only(); a.Title != "ThinkHarvestBot comes from 400 networks at once" {
+		t.Errorf("%+v", a)
+	}
+	w.leap(24 * time.Hour)
+	w.want("a day later", "open info unknown_crawler, over warning crawler_wave")
+}

@@ -130,7 +130,7 @@ func TestJSONPage(t *testing.T) {
 		"identify": []any{identityReport{Registry: &known}, claimReport{Operator: "x", Steps: []claimStep{{}}}},
 		"registry": []any{
 			checkedRegistry{Date: "x", Changes: []edition.Change{{Fields: []edition.FieldChange{{Before: "x", After: "x"}}}}},
-			admin.Proposals{Proposals: []report.Proposal{{Error: 1, LastRead: time.Now(), MoreNetworks: true}}},
+			admin.Proposals{Proposals: []report.Proposal{{Error: 1, LastRead: time.Now(), WaveAt: time.Now(), WaveNetworks: 1}}},
 			admin.RegistryReport{Registry: &report.Registry{
 				InUse: &report.RegistryVersion{Date: "x"}, Checked: time.Now(), Failure: "x", FailingSince: time.Now(),
 			}},

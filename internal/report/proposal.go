@@ -21,13 +21,15 @@ type Proposal struct {
 	// these was.
 	RobotsReads uint64    `json:"robots_reads"`
 	LastRead    time.Time `json:"last_read,omitzero"`
-	// Networks is from how many it came, and MoreNetworks that these are as many as are
-	// counted.
-	Networks     int       `json:"networks"`
-	MoreNetworks bool      `json:"more_networks,omitempty"`
-	FirstSeen    time.Time `json:"first_seen"`
-	LastSeen     time.Time `json:"last_seen"`
-	UserAgent    string    `json:"user_agent"` // the first of them
+	// Networks is from how many it came, an estimate.
+	Networks  int       `json:"networks"`
+	FirstSeen time.Time `json:"first_seen"`
+	LastSeen  time.Time `json:"last_seen"`
+	UserAgent string    `json:"user_agent"` // the first of them
+	// WaveAt is when a robot came last from far more networks at once than before, and
+	// WaveNetworks from how many within ten minutes; both are absent if it never did.
+	WaveAt       time.Time `json:"wave_at,omitzero"`
+	WaveNetworks int       `json:"wave_networks,omitempty"`
 	// Option is the option for the Caddyfile, to be completed with what it is for.
 	Option string `json:"option"`
 }
@@ -43,10 +45,7 @@ func (p *Proposal) Seen() string {
 		reads = fmt.Sprintf("read robots.txt %d times", p.RobotsReads)
 	}
 	networks := fmt.Sprintf("%d networks", p.Networks)
-	switch {
-	case p.MoreNetworks:
-		networks = fmt.Sprintf("%d networks or more", p.Networks)
-	case p.Networks == 1:
+	if p.Networks == 1 {
 		networks = "1 network"
 	}
 	return reads + ", from " + networks

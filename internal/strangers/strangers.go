@@ -18,10 +18,9 @@ import (
 
 // What is kept at most. Clients can invent names at will, so the rarest make room.
 const (
-	maxNames    = 64
-	maxNetworks = 16
-	maxAgent    = 300 // bytes
-	maxName     = 64
+	maxNames = 64
+	maxAgent = 300 // bytes
+	maxName  = 64
 )
 
 // minRequests is how often a name has to be seen to be proposed.
@@ -65,7 +64,8 @@ type stranger struct {
 	reads             uint64
 	first, last, read time.Time
 	agent             string
-	networks          map[netip.Prefix]bool
+	networks          networks
+	surge             surge
 }
 
 // Note counts a visit. Where there is no room for another name it takes the place of the
@@ -135,8 +135,11 @@ func (b *Book) count(v Visit) {
 		s.count++
 		b.rarest.counted(s)
 	}
-	if v.Network.IsValid() && len(s.networks) <= maxNetworks {
-		s.networks[v.Network] = true
+	if v.Network.IsValid() {
+		s.networks.add(v.Network)
+		if v.Class == uaident.GenericCrawler {
+			s.surge.note(v.Network, v.At)
+		}
 	}
 }
 
@@ -147,13 +150,12 @@ func (b *Book) add(v Visit) *stranger {
 	}
 	var s *stranger
 	if len(b.names) < maxNames {
-		s = &stranger{networks: make(map[netip.Prefix]bool)}
+		s = new(stranger)
 		b.rarest.add(s)
 	} else { // it keeps the place and the count
 		s = b.rarest[0]
 		delete(b.names, s.name)
-		clear(s.networks)
-		*s = stranger{place: s.place, count: s.count, error: s.count, networks: s.networks}
+		*s = stranger{place: s.place, count: s.count, error: s.count}
 	}
 	s.name, s.class, s.first = strings.Clone(v.Name), v.Class, v.At
 	s.agent = text.Cut(text.Printable(text.Cut(v.UserAgent, maxAgent)), maxAgent)
@@ -191,7 +193,7 @@ func (b *Book) Proposals(registry *uaident.Registry) []report.Proposal {
 		}
 		all = append(all, report.Proposal{
 			Name: name, Class: s.class.String(), Requests: s.count, Error: s.error, RobotsReads: s.reads, LastRead: s.read.UTC(),
-			Networks: min(len(s.networks), maxNetworks), MoreNetworks: len(s.networks) > maxNetworks,
+			Networks: s.networks.count(), WaveAt: s.surge.at.UTC(), WaveNetworks: s.surge.from,
 			FirstSeen: s.first.UTC(), LastSeen: s.last.UTC(), UserAgent: s.agent, Option: option(name),
 		})
 	}
