@@ -25,10 +25,11 @@ type choice struct {
 	extensionsIgnored, extensionsSplit *matcher
 	selection                          Selection // of both
 
-	wellKnown  wellKnown
-	statements *statements // nil if there are none
-	delay      Delay       // by Crawl-delay
-	hasDelay   bool        // there is a Crawl-delay line, perhaps of 0
+	wellKnown wellKnown
+	usages    *statements // by Content-Usage, nil if there are none
+	signals   *statements // by Content-Signal, likewise
+	delay     Delay       // by Crawl-delay
+	hasDelay  bool        // there is a Crawl-delay line, perhaps of 0
 }
 
 // choices are the groups compiled so far. They never change: a longer set takes
@@ -106,11 +107,13 @@ func (r *Robots) compile(agents []int32) *choice {
 		c.extensionsSplit = r.matcher(r.groupsOf(agents, true))
 	}
 	c.delay, c.hasDelay = r.delayOf(agents)
-	c.statements = r.statements(agents)
+	c.usages, c.signals = r.statementsOf(agents)
 	c.selection = Selection{forgiving: side{c, c.extensionsIgnored}, strict: side{c, c.extensionsSplit}}
 	r.weight += 1 + len(agents)
-	if c.statements != nil {
-		r.weight += len(c.statements.lines)
+	for _, s := range []*statements{c.usages, c.signals} {
+		if s != nil {
+			r.weight += len(s.lines)
+		}
 	}
 	return c
 }

@@ -193,9 +193,13 @@ func (p *parser) record(k key, name, value string) {
 		p.robots.records = append(p.robots.records, Record{Key: name, Value: value, Line: int(p.line), Group: -1})
 	case keyExtension:
 		p.extensionSeen = true
-		if len(p.robots.groups) > 0 && strings.EqualFold(name, "content-usage") {
+		switch {
+		case len(p.robots.groups) == 0:
+		case strings.EqualFold(name, ContentUsage):
 			p.used = true
 			p.robots.usages = append(p.robots.usages, usage{int32(len(p.robots.records)), p.usesFrom, int32(len(p.robots.agents))})
+		case strings.EqualFold(name, ContentSignal):
+			p.robots.signals = append(p.robots.signals, int32(len(p.robots.records)))
 		}
 		p.robots.records = append(p.robots.records, Record{Key: name, Value: value, Line: int(p.line), Group: len(p.robots.groups) - 1})
 	}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dunglas/httpsfv"
@@ -18,14 +19,21 @@ const (
 	uses                 // how many there are
 )
 
-// useLabels are the labels of each Use.
-var useLabels = [uses]string{TrainAI: "train-ai", AIUse: "ai-use", SearchUse: "search"}
+// useLabels are the labels of each Use in Content-Usage, and signalLabels those in
+// Content-Signal (contentsignals.org).
+var (
+	useLabels    = [uses]string{TrainAI: "train-ai", AIUse: "ai-use", SearchUse: "search"}
+	signalLabels = [uses]string{TrainAI: "ai-train", AIUse: "ai-input", SearchUse: "search"}
+)
 
 // Uses returns all categories of use.
 func Uses() []Use { return []Use{TrainAI, AIUse, SearchUse} }
 
 // String returns the label of the category.
 func (u Use) String() string { return useLabels[u] }
+
+// Signal returns the label of the category in Content-Signal.
+func (u Use) Signal() string { return signalLabels[u] }
 
 // formerLabels are labels that earlier drafts of the vocabulary had and the present one
 // does not, by the last draft that had them.
@@ -116,24 +124,43 @@ func ParsePreferences(dictionary string) (p Preferences, err error) {
 	return p, nil
 }
 
-// Statement is a Content-Usage line of a robots.txt (draft-ietf-aipref-attach-05
-// section 3).
+// ParseSignals reads the value of a Content-Signal line behind its path: each of ai-train,
+// ai-input and search may have yes or no. Any other part states nothing.
+func ParseSignals(list string) (p Preferences) {
+	for part := range strings.SplitSeq(list, ",") {
+		label, value, _ := strings.Cut(part, "=")
+		use := slices.Index(signalLabels[:], strings.ToLower(trim(label)))
+		if use < 0 {
+			continue
+		}
+		switch strings.ToLower(trim(value)) {
+		case "yes":
+			p[use] = p[use].And(PreferenceYes)
+		case "no":
+			p[use] = PreferenceNo
+		}
+	}
+	return p
+}
+
+// The keys of lines that state preferences.
+const (
+	ContentUsage  = "Content-Usage"  // draft-ietf-aipref-attach-05 section 3
+	ContentSignal = "Content-Signal" // contentsignals.org
+)
+
+// Statement is a line of a robots.txt that states preferences.
 type Statement struct {
+	// By is [ContentUsage], [ContentSignal], or the name of the group if the line is one
+	// of its rules: [TrainingToken] or a control token.
+	By   string
 	Path string // as written, "" for all targets
 	Preferences
 	Line int // counted from 1
 }
 
-// String returns the line, with what it states in the order of [Uses].
-func (s Statement) String() string {
-	if s.Path == "" {
-		return "Content-Usage: " + s.Preferences.String()
-	}
-	return "Content-Usage: " + s.Path + " " + s.Preferences.String()
-}
-
-// CutUsage splits the value of a Content-Usage line into its path, "" if it has none,
-// and its dictionary.
+// CutUsage splits the value of a Content-Usage or Content-Signal line into its path, "" if
+// it has none, and what it states.
 func CutUsage(value string) (path, dictionary string) {
 	if !strings.HasPrefix(value, "/") {
 		return "", value

@@ -5,28 +5,28 @@ import (
 	"strings"
 )
 
-// HasPreferences reports whether the group has a Content-Usage line.
-func (s *Selection) HasPreferences() bool {
-	return s != nil && s.forgiving.choice != nil && s.forgiving.statements != nil
-}
-
-// Statements returns the Content-Usage lines of the group, in file order, and those of
-// them that decide for a target, as [Selection.Deciding] does.
-func (s *Selection) Statements(t *Target) (all, deciding []Statement) {
-	if !s.HasPreferences() {
-		return nil, nil
+// Stated returns the lines that decide what [Robots.Preferences] returns.
+func (r *Robots) Stated(s *Selection, t *Target, control string) (lines []Statement) {
+	if s != nil && s.forgiving.choice != nil {
+		lines = append(s.forgiving.usages.deciding(t), s.forgiving.signals.deciding(t)...)
 	}
-	return slices.Clone(s.forgiving.statements.lines), s.Deciding(t)
+	if line, ok := r.stated(r.training(), t); ok {
+		lines = append(lines, line)
+	}
+	if line, ok := r.stated(r.naming(control), t); ok {
+		lines = append(lines, line)
+	}
+	return lines
 }
 
-// Deciding returns the Content-Usage lines of the group that decide for a target, in file
-// order: none if all state nothing for it.
-func (s *Selection) Deciding(t *Target) (deciding []Statement) {
-	if !s.HasPreferences() {
+// deciding returns the lines that decide for a target, in file order: none if all state
+// nothing for it.
+func (s *statements) deciding(t *Target) (deciding []Statement) {
+	if s == nil {
 		return nil
 	}
 	longest := 0
-	for _, line := range s.forgiving.statements.lines {
+	for _, line := range s.lines {
 		length, ok := line.matches(t.forms())
 		switch {
 		case !ok || length < longest:

@@ -15,13 +15,14 @@ func TestDecidingIsQuick(t *testing.T) {
 		for i := 1000; i < 6000; i++ {
 			fmt.Fprintf(&text, "Content-Usage: "+path+" train-ai=n\n", i)
 		}
-		group := Parse([]byte(text.String())).Select(true)
+		robots := Parse([]byte(text.String()))
+		group := robots.Select(true)
 		var target Target
 		target.Set("/article/2345", false)
 		if path == "/article/%d*/x" {
 			target.Set("/article/2345/a/x", false)
 		}
-		deciding := group.Deciding(&target)
+		deciding := robots.Stated(group, &target, "")
 		if len(deciding) != 1 || deciding[0].Line != 4+1345 {
 			t.Fatalf("%s: decided by %v", path, deciding)
 		}
@@ -29,7 +30,7 @@ func TestDecidingIsQuick(t *testing.T) {
 		if strings.Contains(path, "%%") {
 			most += 15_000 // what is no canonical path is made one
 		}
-		if n := testing.AllocsPerRun(3, func() { group.Deciding(&target) }); n > most {
+		if n := testing.AllocsPerRun(3, func() { robots.Stated(group, &target, "") }); n > most {
 			t.Errorf("%s: %v allocations", path, n)
 		}
 	}

@@ -2,7 +2,7 @@ package policy
 
 import "slices"
 
-// statements are the Content-Usage lines of some groups, compiled. The longest path
+// statements are the Content-Usage or the Content-Signal lines of some groups, compiled. The longest path
 // that matches decides, and where several of that length do, what they say together.
 type statements struct {
 	lines    []Statement // in file order
@@ -145,28 +145,45 @@ func (p *patternStatements) addFew(spellings []spelling, out *said) {
 	}
 }
 
-// statements returns the statements of the groups that agents are named in, nil if
-// there are none. The agents are in file order.
-func (r *Robots) statements(agents []int32) *statements {
-	s := new(statements)
-	var paths compiler
+// statementsOf returns what the Content-Usage and Content-Signal lines of the groups state
+// that agents are named in, nil where there are none. The agents are in file order.
+func (r *Robots) statementsOf(agents []int32) (byUsage, bySignal *statements) {
+	isFor := func(from, to int32) bool {
+		first, _ := slices.BinarySearch(agents, from)
+		return first < len(agents) && agents[first] < to
+	}
+	var usages, signals []Statement
 	for _, usage := range r.usages {
-		if first, _ := slices.BinarySearch(agents, usage.agentFrom); first == len(agents) || agents[first] >= usage.agentTo {
-			continue // it is for others
+		if isFor(usage.agentFrom, usage.agentTo) {
+			record := r.records[usage.record]
+			path, dictionary := CutUsage(record.Value)
+			says, _ := ParsePreferences(dictionary) // nothing if that is no dictionary
+			usages = append(usages, Statement{ContentUsage, path, says, record.Line})
 		}
-		record := r.records[usage.record]
-		path, dictionary := CutUsage(record.Value)
-		says, _ := ParsePreferences(dictionary) // nothing if that is no dictionary
-		i := int32(len(s.lines))
-		s.lines = append(s.lines, Statement{path, says, record.Line})
-		if path == "" {
-			s.whole = s.whole.And(says)
+	}
+	for _, i := range r.signals {
+		record := r.records[i]
+		if g := r.groups[record.Group]; isFor(g.agentFrom, g.agentTo) {
+			path, list := CutUsage(record.Value)
+			signals = append(signals, Statement{ContentSignal, path, ParseSignals(list), record.Line})
+		}
+	}
+	return newStatements(usages), newStatements(signals)
+}
+
+// newStatements compiles lines of one kind, nil for none.
+func newStatements(lines []Statement) *statements {
+	if len(lines) == 0 {
+		return nil
+	}
+	s := &statements{lines: lines}
+	var paths compiler
+	for i, line := range lines {
+		if line.Path == "" {
+			s.whole = s.whole.And(line.Preferences)
 			continue
 		}
-		paths.add(canonicalRule(path), true, i)
-	}
-	if len(s.lines) == 0 {
-		return nil
+		paths.add(canonicalRule(line.Path), true, int32(i))
 	}
 	s.literals = newLiteralStatements(paths.literals, s.lines)
 	s.patterns = newPatternStatements(paths.patterns, s.lines)
@@ -191,10 +208,14 @@ func (m *matcher) best(spellings []spelling) (best outcome) {
 func (s *statements) hasPaths() bool { return len(s.literals.texts) > 0 || s.patterns != nil }
 
 // of returns what is stated for a target.
-func (s *statements) of(spellings []spelling) Preferences {
-	if !s.hasPaths() {
+func (s *statements) of(t *Target) Preferences {
+	switch {
+	case s == nil:
+		return Preferences{}
+	case !s.hasPaths():
 		return s.whole
 	}
+	spellings := t.forms()
 	var longest said
 	for i := range spellings {
 		s.literals.add(spellings[i].text, &longest)
@@ -208,30 +229,22 @@ func (s *statements) of(spellings []spelling) Preferences {
 	return longest.says
 }
 
-// Preferences returns what the Content-Usage lines of the group state for a request
-// target as sent: the lines with the longest path that matches it decide, together
-// where there are several, and without one those without a path
+// Preferences returns what the file states about the use of a target, for a crawler with
+// the group s. The Content-Usage lines of the group, its Content-Signal lines, the group of
+// [TrainingToken] and that of the crawler's control token, such as Google-Extended ("" for
+// none), are combined: any n is n. Of the lines of one kind those with the longest path
+// that matches decide together, and without one those without a path
 // (draft-ietf-aipref-attach-05 section 3.1). A target that may not be fetched has no
-// preferences; that is for the caller to see. It is that of the forgiving reading.
-func (s *Selection) Preferences(target string) Preferences {
-	switch {
-	case !s.HasPreferences():
-		return Preferences{}
-	case !s.forgiving.statements.hasPaths():
-		return s.forgiving.statements.whole
-	case isPlain(target):
-		return s.forgiving.statements.of([]spelling{{text: target}})
+// preferences; that is for the caller to see. The forgiving reading of the file counts.
+func (r *Robots) Preferences(s *Selection, t *Target, control string) (p Preferences) {
+	if s != nil && s.forgiving.choice != nil {
+		p = s.forgiving.usages.of(t).And(s.forgiving.signals.of(t))
 	}
-	t := borrowed(target)
-	p := s.TargetPreferences(t)
-	t.giveBack()
+	if line, ok := r.stated(r.training(), t); ok {
+		p = p.And(line.Preferences)
+	}
+	if line, ok := r.stated(r.naming(control), t); ok {
+		p = p.And(line.Preferences)
+	}
 	return p
-}
-
-// TargetPreferences is [Selection.Preferences] for a prepared target.
-func (s *Selection) TargetPreferences(t *Target) Preferences {
-	if !s.HasPreferences() {
-		return Preferences{}
-	}
-	return s.forgiving.statements.of(t.forms())
 }

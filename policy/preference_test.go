@@ -19,21 +19,29 @@ func TestContentUsage(t *testing.T) {
 	}
 	for line := range bytes.Lines(data) {
 		var vector struct {
-			Name, Robots, Token string
-			Want                map[string]string // preferences by target
+			Name, Robots, Token, Control string
+			Want                         map[string]string // preferences by target
 		}
 		if err := json.Unmarshal(line, &vector); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
 		t.Run(vector.Name, func(t *testing.T) {
-			group := Parse([]byte(vector.Robots)).Select(true, vector.Token)
+			robots := Parse([]byte(vector.Robots))
 			for target, want := range vector.Want {
-				if got := group.Preferences(target).String(); got != want {
+				if got, _ := preferencesOf(robots, vector.Token, target, vector.Control); got.String() != want {
 					t.Errorf("%s: got %q, want %q", target, got, want)
 				}
 			}
 		})
 	}
+}
+
+// preferencesOf returns what a file states about a target as sent, and the lines that decide.
+func preferencesOf(r *Robots, token, target, control string) (Preferences, []Statement) {
+	var t Target
+	t.Set(target, false)
+	s := r.Select(true, token)
+	return r.Preferences(s, &t, control), r.Stated(s, &t, control)
 }
 
 // TestPreferencesCombine holds the algebra of combining: the order and repetitions
@@ -66,12 +74,30 @@ func TestPreferencesCombine(t *testing.T) {
 	}
 }
 
-// naivePreferences is what the lines of a group state for a target, line by line.
-func naivePreferences(lines []Statement, target string) (p Preferences) {
+// allStatements returns the Content-Usage and Content-Signal lines for a crawler.
+func allStatements(r *Robots, token string) (lines []Statement) {
+	s := r.Select(true, token)
+	for _, by := range []*statements{s.forgiving.usages, s.forgiving.signals} {
+		if by != nil {
+			lines = append(lines, by.lines...)
+		}
+	}
+	return lines
+}
+
+// naivePreferences is what lines state for a target, line by line.
+func naivePreferences(lines []Statement, target string) Preferences {
+	return naivePreferencesBy(ContentUsage, lines, target).And(naivePreferencesBy(ContentSignal, lines, target))
+}
+
+func naivePreferencesBy(by string, lines []Statement, target string) (p Preferences) {
 	var t Target
 	t.Set(target, false)
 	longest := -1
 	for _, line := range lines {
+		if line.By != by {
+			continue
+		}
 		length := -1
 		if line.Path == "" {
 			length = 0
@@ -108,16 +134,30 @@ func TestPreferencesAreTheNaiveOnes(t *testing.T) {
 	for range 20_000 {
 		text := "User-agent: *\n"
 		for range 1 + dice.IntN(12) {
+			if dice.IntN(3) == 0 {
+				text += "Content-Signal: " + pick("", path()+" ") + pick("ai-train=no", "ai-train=yes, search=no", "Ai-Input = No", "noise", "search=maybe") + "\n"
+				continue
+			}
 			text += "Content-Usage: " + pick("", path()+" ", path()+" ") +
 				pick("train-ai=n", "train-ai=y", "search=n, train-ai=y", "ai-use=y", "ai-use=n, search=y", "noise;", "") + "\n"
 		}
-		group := Parse([]byte(text)).Select(true, "x")
+		text += "Disallow:\n"
+		var rules []Rule
+		if dice.IntN(2) == 0 {
+			text += "User-agent: " + TrainingToken + "\n"
+			for range dice.IntN(4) {
+				rules = append(rules, Rule{Allow: dice.IntN(2) == 0, Path: path(), Line: strings.Count(text, "\n") + 1})
+				text += rules[len(rules)-1].String() + "\n"
+			}
+		}
+		robots := Parse([]byte(text))
 		target := strings.TrimSuffix(path(), "$")
-		var prepared Target
-		prepared.Set(target, false)
-		all, deciding := group.Statements(&prepared)
-		want := naivePreferences(all, target)
-		if got := group.Preferences(target); got != want {
+		want := naivePreferences(allStatements(robots, "x"), target)
+		if allowed, rule, _ := naiveReadAll(rules, naivePaths(target), false); rule.Line > 0 {
+			want[TrainAI] = want[TrainAI].And(map[bool]Preference{true: PreferenceYes, false: PreferenceNo}[allowed])
+		}
+		got, deciding := preferencesOf(robots, "x", target, "")
+		if got != want {
 			t.Fatalf("%q\nsays %v for %s, want %v", text, got, target, want)
 		}
 		var told Preferences
@@ -165,35 +205,19 @@ func TestManyWildcardStatements(t *testing.T) {
 		for line := range strings.SplitSeq(tc.lines, "|") {
 			text += "Content-Usage: " + line + "\n"
 		}
-		group := Parse([]byte(text)).Select(true)
-		var prepared Target
-		prepared.Set(tc.target, false)
-		all, _ := group.Statements(&prepared)
-		if got := group.Preferences(tc.target); got.String() != tc.want || got != naivePreferences(all, tc.target) {
+		robots := Parse([]byte(text))
+		if got, _ := preferencesOf(robots, "x", tc.target, ""); got.String() != tc.want || got != naivePreferences(allStatements(robots, "x"), tc.target) {
 			t.Errorf("%s: %s states %q, want %q", tc.lines, tc.target, got, tc.want)
-		}
-	}
-}
-
-// TestStatementString writes lines as they may be read again.
-func TestStatementString(t *testing.T) {
-	says := Preferences{TrainAI: PreferenceNo, SearchUse: PreferenceYes}
-	for path, want := range map[string]string{"": "Content-Usage: train-ai=n, search=y", "/a": "Content-Usage: /a train-ai=n, search=y"} {
-		if got := (Statement{Path: path, Preferences: says}).String(); got != want {
-			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
 
 // TestNoPreferences are selections that state nothing.
 func TestNoPreferences(t *testing.T) {
-	var none *Selection
-	if none.HasPreferences() || none.Preferences("/") != (Preferences{}) {
-		t.Error("nobody states something")
-	}
-	strict := Parse([]byte("User-agent: other\nAllow: /\n")).Select(true, "bot")
-	if strict.HasPreferences() || strict.Preferences("/") != (Preferences{}) {
-		t.Error("a group for others states something")
+	for _, text := range []string{"", "User-agent: other\nContent-Usage: train-ai=n\nAllow: /\n"} {
+		if p, lines := preferencesOf(Parse([]byte(text)), "bot", "/", "Google-Extended"); p != (Preferences{}) || lines != nil {
+			t.Errorf("%q states %v by %v", text, p, lines)
+		}
 	}
 }
 
@@ -227,12 +251,12 @@ func FuzzContentUsage(f *testing.F) {
 		if again, err := ParsePreferences(says.String()); err != nil || again != says {
 			t.Errorf("%v is read as %v: %v", says, again, err)
 		}
-		Parse([]byte("User-agent: *\nContent-Usage: "+value)).Select(true, "x").Preferences("/a/b?c")
+		preferencesOf(Parse([]byte("User-agent: *\nContent-Usage: "+value+"\nContent-Signal: "+value)), "x", "/a/b?c", "")
 	})
 }
 
 // BenchmarkPreferences asks for the preferences beside the verdict, as for a crawler's
-// request: of a target that is prepared already, and of one as sent.
+// request.
 func BenchmarkPreferences(b *testing.B) {
 	const rules = "User-agent: *\nDisallow: /private/\nDisallow: /*?sort=\n"
 	const target = "/products/1234/blue-shoes.html?page=2"
@@ -246,20 +270,16 @@ func BenchmarkPreferences(b *testing.B) {
 		{"paths", "Content-Usage: train-ai=n\nContent-Usage: /blog/ train-ai=y\n"},
 		{"wildcard", "Content-Usage: train-ai=n\nContent-Usage: /*.html train-ai=y\n"},
 		{"1000", many.String()},
+		{"group", "User-agent: " + TrainingToken + "\nDisallow: /\n"},
 	} {
-		group := Parse([]byte(rules+bench.lines)).Select(true, "GPTBot")
+		robots := Parse([]byte(rules + bench.lines))
+		group := robots.Select(true, "GPTBot")
 		var prepared Target
 		prepared.Set(target, false)
 		b.Run(bench.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				group.TargetPreferences(&prepared)
-			}
-		})
-		b.Run(bench.name+" as sent", func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				group.Preferences(target)
+				robots.Preferences(group, &prepared, "")
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -19,6 +20,7 @@ type Robots struct {
 	groups     []group  // in file order
 	records    []Record // in file order
 	usages     []usage
+	signals    []int32 // the records that are Content-Signal lines of a group
 	delays     []delayLine
 	sitemaps   []string // paths, sorted
 	findings   []Finding
@@ -29,6 +31,8 @@ type Robots struct {
 	named  []int32            // if there are few, agents whose name is not *
 	global []int32            // agents whose name is *
 	few    [fewNames]int32    // where these are, if there are few
+
+	trainers []int32 // agents whose name is TrainingToken, which are in none of the above
 
 	longest int // bytes of the longest name
 
@@ -164,11 +168,13 @@ func (r *Robots) StatedTo() map[int][]Agent {
 }
 
 // Names returns the names of all groups, as written, in file order and with
-// repetitions; * is one of them.
+// repetitions; * is one of them, and [TrainingToken] is not.
 func (r *Robots) Names() []string {
-	names := make([]string, len(r.agents))
-	for i, a := range r.agents {
-		names[i] = a.name
+	names := make([]string, 0, len(r.agents))
+	for _, a := range r.agents {
+		if !IsTraining(a.name) {
+			names = append(names, a.name)
+		}
 	}
 	return names
 }
@@ -189,14 +195,14 @@ func (r *Robots) Size() int {
 		perRule    = 32 + 140 // the line, and its share of a compiled group
 		perAgent   = 24 + 90  // the line, and its share of the tables of names
 		perRecord  = 56
-		perUsage   = 12 + 900 // the line, and its share of compiled groups
+		perUsage   = 12 + 900 // a line about use, and its share of compiled groups
 		perDelay   = 24
 		perSitemap = 80
 		perFinding = 160
 		perFile    = 1024
 	)
 	size := perFile + len(r.text) + perRule*len(r.rules) + perAgent*len(r.agents) +
-		perRecord*len(r.records) + perUsage*len(r.usages) + perDelay*len(r.delays) + perSitemap*len(r.sitemaps) + perFinding*len(r.findings)
+		perRecord*len(r.records) + perUsage*(len(r.usages)+len(r.signals)) + perDelay*len(r.delays) + perSitemap*len(r.sitemaps) + perFinding*len(r.findings)
 	if r.strict != nil {
 		size += r.strict.Size() - len(r.text) // which they share
 	}
@@ -218,6 +224,9 @@ func (r *Robots) index() {
 	}
 	for i := range r.agents {
 		r.longest = max(r.longest, len(r.agents[i].name))
+		if IsTraining(r.agents[i].name) {
+			r.trainers = append(r.trainers, int32(i))
+		}
 	}
 	if len(r.agents) <= fewNames {
 		r.indexFew()
@@ -227,6 +236,9 @@ func (r *Robots) index() {
 	for i, a := range r.agents {
 		if isGlobal(a.name) {
 			r.global = append(r.global, int32(i))
+			continue
+		}
+		if IsTraining(a.name) {
 			continue
 		}
 		if word := folded(a.name[:wordLength(a.name)]); a.name != "" {
@@ -239,7 +251,7 @@ func (r *Robots) indexFew() {
 	all := r.few[:0]
 	for _, global := range [...]bool{true, false} {
 		for i := range r.agents {
-			if isGlobal(r.agents[i].name) == global {
+			if isGlobal(r.agents[i].name) == global && !slices.Contains(r.trainers, int32(i)) {
 				all = append(all, int32(i))
 			}
 		}

@@ -154,11 +154,10 @@ func TestMaxStepsOfPreferences(t *testing.T) {
 	text := strings.ReplaceAll(h.text, "Allow:", "Content-Usage:")
 	text = strings.ReplaceAll(text, "!\n", "! train-ai=n\n")
 	r := Parse([]byte(text[:strings.LastIndexByte(text[:MaxSize-100], '\n')+1] + "Content-Usage: /*a train-ai=n\n"))
-	s := r.Select(true, "x")
-	if p := s.Preferences("/a"); p == (Preferences{}) {
+	if p, _ := preferencesOf(r, "x", "/a", ""); p == (Preferences{}) {
 		t.Error("/a has no preference")
 	}
-	if p := s.Preferences(h.target); p != (Preferences{}) {
+	if p, _ := preferencesOf(r, "x", h.target, ""); p != (Preferences{}) {
 		t.Errorf("the target has %v, want nothing", p)
 	}
 }

@@ -98,6 +98,20 @@ const (
 	Unsourced                    // general knowledge: treat as unsure
 )
 
+// ControlToken returns the name whose group says whether the operator of c may train models
+// on what c fetches: Google-Extended or Applebot-Extended, "" for other operators.
+func (c *Crawler) ControlToken() string {
+	switch {
+	case c == nil:
+		return ""
+	case c.Operator == "Google":
+		return "Google-Extended"
+	case c.Operator == "Apple":
+		return "Applebot-Extended"
+	}
+	return ""
+}
+
 // JudgedByWildcard reports whether the `*` group applies to c by default: as
 // the entry says, else as its class says, but not if it is user-triggered.
 func (c *Crawler) JudgedByWildcard() bool {

@@ -38,8 +38,8 @@ type briefResult struct {
 	Note     string   `json:"note,omitempty"` // such as that no request carries the name
 
 	reason judge.Reason
-	group  *policy.Selection // what Preferences is of, nil for nothing
-	target string
+	// statements are the lines that state Preferences.
+	statements []policy.Statement
 }
 
 // claimant is the client that requests a URL: a product token, or a User-Agent.
@@ -131,7 +131,7 @@ func judgeURL(site *explain.Site, robots *policy.Robots, who claimant, u string)
 		Rule: evidence.Rule.String(), Line: evidence.Rule.Line, Group: evidence.Group.Name, GroupLine: evidence.Group.Line,
 	}
 	if r.Verdict == judge.Allowed {
-		result.group, result.target = r.Group, q.Target
+		result.statements = robots.Stated(r.Group, &scratch.Target, q.ControlToken())
 		result.Preferences = r.Preferences.String()
 	}
 	if evidence.Form != 0 {

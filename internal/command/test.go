@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -204,23 +203,20 @@ func JudgeCase(robots *policy.Robots, overlay *uaident.Overlay, c expect.Case) e
 // that state it in words.
 func (r *briefResult) stated(label string) (says policy.Preference, because string) {
 	about := slices.IndexFunc(policy.Uses(), func(u policy.Use) bool { return u.String() == label })
-	says = r.group.Preferences(r.target)[about]
-	var target policy.Target
-	target.Set(r.target, false)
-	_, deciding := r.group.Statements(&target)
+	if r.Verdict != judge.Allowed.String() {
+		return policy.PreferenceUnknown, "nothing is stated about the use of what is " + r.Verdict
+	}
 	var lines []string
-	for _, line := range deciding {
+	for _, line := range r.statements {
+		says = says.And(line.Preferences[about])
+	}
+	for _, line := range r.statements {
 		if says == policy.PreferenceUnknown || line.Preferences[about] == says {
-			lines = append(lines, strconv.Itoa(line.Line))
+			lines = append(lines, fmt.Sprintf("%s in line %d", line.By, line.Line))
 		}
 	}
-	switch {
-	case r.Verdict != judge.Allowed.String():
-		return says, "nothing is stated about the use of what is " + r.Verdict
-	case len(lines) == 0 && r.Group == "":
-		return says, "no Content-Usage line is for it"
-	case len(lines) == 0:
-		return says, "no Content-Usage line of group " + r.Group + " is for it"
+	if len(lines) == 0 {
+		return says, "no line states a preference for it"
 	}
-	return says, "Content-Usage in line " + strings.Join(lines[:min(len(lines), 10)], ", ")
+	return says, strings.Join(lines[:min(len(lines), 10)], ", ")
 }

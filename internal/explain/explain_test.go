@@ -45,15 +45,17 @@ func TestReadings(t *testing.T) {
 
 // TestPreferences tells what is stated about the use of what may be fetched.
 func TestPreferences(t *testing.T) {
-	robots := policy.Parse([]byte("User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /a search=y\nContent-Usage: /a train-ai=y\nDisallow: /a/x\n\nUser-agent: FooBot\nDisallow: /x\n"))
+	robots := policy.Parse([]byte("User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /a search=y\nContent-Usage: /a train-ai=y\nDisallow: /a/x\n\nUser-agent: FooBot\nDisallow: /x\nUser-agent: __usage_ai-training\nDisallow: /c\nAllow: /e\n\nUser-agent: Google-Extended\nDisallow: /d\n"))
 	for _, tc := range []struct {
 		token, url, text string
 		want             *Preferences
 	}{
-		{"GPTBot", "/b", "train-ai=n, by Content-Usage in line 2: what the owner prefers, which decides nothing about fetching\n", &Preferences{"train-ai=n", []int{2}}},
-		{"GPTBot", "/a", "train-ai=y, search=y, by Content-Usage in lines 3, 4", &Preferences{"train-ai=y, search=y", []int{3, 4}}},
+		{"GPTBot", "/b", "train-ai=n, by Content-Usage in line 2: what the owner prefers, which decides nothing about fetching\n", &Preferences{"train-ai=n", []Statement{{"Content-Usage", "train-ai=n", 2}}}},
+		{"GPTBot", "/a", "train-ai=y, search=y, by Content-Usage in lines 3, 4", &Preferences{"train-ai=y, search=y", []Statement{{"Content-Usage", "search=y", 3}, {"Content-Usage", "train-ai=y", 4}}}},
 		{"GPTBot", "/a/x", "", nil},
 		{"FooBot", "/b", "", nil},
+		{"FooBot", "/c", "train-ai=n, by __usage_ai-training in line 10: what", &Preferences{"train-ai=n", []Statement{{"__usage_ai-training", "train-ai=n", 10}}}},
+		{"Googlebot", "/d", "train-ai=n, by Content-Usage in line 2, Google-Extended in line 14", &Preferences{"train-ai=n", []Statement{{"Content-Usage", "train-ai=n", 2}, {"Google-Extended", "train-ai=n", 14}}}},
 	} {
 		site := Site{Registry: uaident.Default()}
 		e := site.Explain(Rules{Robots: robots}, Request{Token: tc.token, URL: tc.url})

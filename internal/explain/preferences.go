@@ -1,36 +1,55 @@
 package explain
 
 import (
+	"strings"
+
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Preferences is what the group states about the use of what is fetched
-// (draft-ietf-aipref-attach-05). It decides nothing about fetching.
+// Preferences is what the file states about the use of what is fetched. It decides nothing
+// about fetching.
 type Preferences struct {
-	Stated string `json:"stated"` // such as "train-ai=n, search=y"
-	Lines  []int  `json:"lines"`  // the Content-Usage lines that state it
+	Stated string      `json:"stated"` // such as "train-ai=n, search=y"
+	By     []Statement `json:"by"`     // the lines that state it
+}
+
+// Statement is a line that states a preference.
+type Statement struct {
+	// By is Content-Usage, Content-Signal, or the name of the group that the rule is in.
+	By     string `json:"by"`
+	Stated string `json:"stated"`
+	Line   int    `json:"line"`
 }
 
 // preferencesOf returns what is stated for a target that may be fetched, nil for
 // nothing.
-func preferencesOf(s *policy.Selection, t *policy.Target) *Preferences {
-	stated := s.TargetPreferences(t)
+func preferencesOf(robots *policy.Robots, s *policy.Selection, t *policy.Target, control string) *Preferences {
+	stated := robots.Preferences(s, t, control)
 	if stated == (policy.Preferences{}) {
 		return nil
 	}
-	p := &Preferences{Stated: stated.String(), Lines: []int{}}
-	_, deciding := s.Statements(t)
-	for _, line := range deciding[:min(len(deciding), maxMatches)] {
-		p.Lines = append(p.Lines, line.Line)
+	p := &Preferences{Stated: stated.String(), By: []Statement{}}
+	lines := robots.Stated(s, t, control)
+	for _, line := range lines[:min(len(lines), maxMatches)] {
+		p.By = append(p.By, Statement{line.By, line.Preferences.String(), line.Line})
 	}
 	return p
 }
 
-// preferences prints what the group states.
+// preferences prints what the file states.
 func (p *printer) preferences(stated *Preferences) {
 	if stated == nil {
 		return
 	}
 	p.heading("Use")
-	p.line("%s, by Content-Usage in %s: what the owner prefers, which decides nothing about fetching", stated.Stated, lines(stated.Lines))
+	var by []string
+	for rest := stated.By; len(rest) > 0; {
+		var at []int
+		kind := rest[0].By
+		for ; len(rest) > 0 && rest[0].By == kind; rest = rest[1:] {
+			at = append(at, rest[0].Line)
+		}
+		by = append(by, kind+" in "+lines(at))
+	}
+	p.line("%s, by %s: what the owner prefers, which decides nothing about fetching", stated.Stated, strings.Join(by, ", "))
 }

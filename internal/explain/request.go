@@ -79,7 +79,7 @@ func (s *Site) Explain(from Rules, r Request) *Explanation {
 	if asked(&result) {
 		e.SetTarget(q.Target, &scratch.Target, result.Group)
 		if result.Verdict == judge.Allowed {
-			e.Preferences = preferencesOf(result.Group, &scratch.Target)
+			e.Preferences = preferencesOf(from.Robots, result.Group, &scratch.Target, q.ControlToken())
 		}
 		e.Ambiguous = result.Evidence.Ambiguous
 		e.Rule, e.Line = result.Evidence.Rule.String(), result.Evidence.Rule.Line

@@ -32,7 +32,7 @@ type Result struct {
 	// Named whether it names the client rather than being the * group.
 	Group *policy.Selection
 	Named bool
-	// Preferences are what that group states about the use of what may be fetched.
+	// Preferences are what the file states about the use of what may be fetched.
 	Preferences policy.Preferences
 	// FalseName says that the rules do not forbid it, and only the false name of the
 	// client is held against it.
@@ -117,7 +117,7 @@ func (s *Settings) applyRules(q *Request, robots *policy.Robots, scratch *Scratc
 	}
 	r.Evidence = subject.judge(robots, r.Group, &scratch.Target)
 	if r.Evidence.Allowed {
-		r.Preferences = r.Group.TargetPreferences(&scratch.Target)
+		r.Preferences = robots.Preferences(r.Group, &scratch.Target, q.ControlToken())
 	}
 	if r.Evidence.Allowed && q.isOpaque() { // others than that proxy serve /
 		scratch.Target.Set("/", s.KeepSlashes)

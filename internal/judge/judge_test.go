@@ -121,6 +121,7 @@ func BenchmarkJudgePreferences(b *testing.B) {
 		{"none", ""},
 		{"whole", "Content-Usage: train-ai=n, search=y\n"},
 		{"paths", "Content-Usage: train-ai=n\nContent-Usage: /blog/ train-ai=y\nContent-Usage: /press/ train-ai=y\n"},
+		{"group", "User-agent: __usage_ai-training\nDisallow: /\n"},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			robots := policy.Parse([]byte("User-agent: *\nDisallow: /private/\nDisallow: /admin/\n" + bench.lines))
@@ -139,12 +140,17 @@ func BenchmarkJudgePreferences(b *testing.B) {
 // TestPreferencesOfResult states nothing about what may not be fetched, and nothing to
 // whom the group is not meant for.
 func TestPreferencesOfResult(t *testing.T) {
-	robots := policy.Parse([]byte("User-agent: *\nContent-Usage: train-ai=n\nDisallow: /private/\n"))
+	robots := policy.Parse([]byte("User-agent: *\nContent-Usage: /page train-ai=n\nDisallow: /private/\n" +
+		"User-agent: __usage_ai-training\nDisallow: /a\nUser-agent: Google-Extended\nDisallow: /b\nDisallow: /private/\n"))
 	for _, tc := range []struct{ userAgent, target, want string }{
 		{"GPTBot/1.2", "/page", "train-ai=n"},
 		{"GPTBot/1.2", "/private/page", ""},
 		{"GPTBot/1.2", "/robots.txt", ""},
 		{"curl/8.7", "/page", ""},
+		{"GPTBot/1.2", "/a", "train-ai=n"},
+		{"GPTBot/1.2", "/b", ""},
+		{"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "/b", "train-ai=n"},
+		{"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "/private/b", ""},
 	} {
 		q := Request{Client: uaident.Identify(tc.userAgent), Target: tc.target}
 		var scratch Scratch

@@ -29,6 +29,15 @@ type Request struct {
 	Bound *Bound
 }
 
+// ControlToken returns the control token of the crawler's operator, as
+// [uaident.Crawler.ControlToken] does.
+func (r *Request) ControlToken() string {
+	if r.Client.Crawler == nil && r.Token != "" {
+		return uaident.Default().Lookup(r.Token).ControlToken()
+	}
+	return r.Client.Crawler.ControlToken()
+}
+
 // hasClient reports whether Client says who asks, so that settings can choose it.
 func (r *Request) hasClient() bool { return r.Token == "" || r.Client.Token != "" }
 

@@ -6,64 +6,64 @@ import "github.com/robotsguard/caddy-robots-guard/policy"
 // has an example and the sources for each.
 const (
 	// About the file as a whole.
-	EmptyFile         policy.Code = "empty-file"               // says nothing
-	SearchShutOut     policy.Code = "search-shut-out"          // a search engine may fetch nothing at all
-	SearchForbidden   policy.Code = "search-forbidden"         // the same, but the file names it
-	YandexLimits      policy.Code = "yandex-limits"            // more or longer rules than Yandex takes
-	PrefixKey         policy.Code = "key-read-by-prefix"       // a key that Google's library takes for another
-	AdsIgnoreStar     policy.Code = "ads-ignore-star"          // * is shut out, but Google's ads crawlers are not
-	RobotsOnly        policy.Code = "robots-only-token"        // a name that no client sends
-	Misspelt          policy.Code = "misspelt-crawler"         // nearly the name of a known crawler
-	Retired           policy.Code = "retired-crawler"          // a crawler that is gone or has another name now
-	NamesNobody       policy.Code = "names-nobody"             // a word that no crawler can be told by
-	NamesApp          policy.Code = "names-app"                // an app that people use, and no robot
-	LookAlike         policy.Code = "look-alike"               // characters that only look like ASCII
-	RegexpInName      policy.Code = "regexp-in-name"           // a name is no regular expression
-	LinesJoined       policy.Code = "lines-joined"             // several lines in one
-	WrittenBreak      policy.Code = "written-line-break"       // \n as two characters
-	DoubleSlash       policy.Code = "double-slash"             // matches only URLs with //
-	NameVersion       policy.Code = "name-with-version"        // some parsers compare the version, too
-	SplitCrawler      policy.Code = "shadowed-group"           // a crawler's other name has the group that counts
-	OpensSite         policy.Code = "group-opens-site"         // no rule for it, so what * forbids is open to it
-	DuplicateRule     policy.Code = "duplicate-rule"           // the same rule twice
-	SameEncoding      policy.Code = "same-rule-encoded"        // differs from another rule in spelling only
-	TiedRules         policy.Code = "tied-rules"               // allow and disallow of the same path
-	NeverWins         policy.Code = "never-wins"               // a rule that another one always beats
-	CoveredRule       policy.Code = "covered-rule"             // forbids what a shorter rule forbids already
-	CommentInPath     policy.Code = "comment-in-path"          // # cuts the path
-	SpaceInPath       policy.Code = "space-in-path"            // two paths in a line
-	DotSegment        policy.Code = "dot-segment"              // no client sends /./ and /../
-	RegexpInPath      policy.Code = "regexp-in-path"           // an escape of a regular expression
-	IndexAllow        policy.Code = "index-allow"              // allows the directory for Google alone
-	RecordOutside     policy.Code = "record-outside-group"     // it is for nobody
-	DelayUnread       policy.Code = "crawl-delay-unread"       // those it is for do not read it
-	DelayValue        policy.Code = "crawl-delay-value"        // not a number of seconds
-	DelayCut          policy.Code = "crawl-delay-cut"          // longer than those it is for keep
-	DelayLong         policy.Code = "crawl-delay-long"         // leaves room for few pages
-	DelayPages        policy.Code = "crawl-delay-pages"        // leaves room for fewer than there are
-	DelayBindsBing    policy.Code = "crawl-delay-of-star"      // binds Bing
-	SitemapURL        policy.Code = "sitemap-relative"         // not a whole URL
-	SitemapHost       policy.Code = "sitemap-other-host"       // on another host
-	HostUnread        policy.Code = "host-unread"              // nobody reads Host any more
-	CleanParam        policy.Code = "clean-param"              // Yandex alone reads it
-	Noindex           policy.Code = "noindex-unread"           // nobody reads it
-	Unread            policy.Code = "record-unread"            // hardly anybody reads it
-	ContentSignal     policy.Code = "content-signal"           // who reads it
-	SignalValue       policy.Code = "content-signal-value"     // not of the form that is defined
-	ContentUsage      policy.Code = "content-usage"            // who reads it
-	UsageValue        policy.Code = "content-usage-value"      // not of the form that is defined
-	UsageLabel        policy.Code = "content-usage-label"      // not a label of today's draft
-	UsagePath         policy.Code = "content-usage-path"       // does not begin with a slash
-	UsageConflict     policy.Code = "content-usage-conflict"   // equal paths state opposites
-	UsageForbidden    policy.Code = "content-usage-forbidden"  // about what may not be fetched
-	SignalContradicts policy.Code = "signal-contradicts-usage" // Content-Signal and Content-Usage state opposites
-	PreferenceLost    policy.Code = "preference-lost"          // a named group does not repeat what * states
-	TrainersAllowed   policy.Code = "training-allowed"         // train-ai=n alone keeps nobody away
-	License           policy.Code = "license"                  // who reads it
-	LicensePlace      policy.Code = "license-in-group"         // it is about the whole file
-	LicenseURL        policy.Code = "license-relative"         // not a whole URL
-	NoAITraining      policy.Code = "disallow-ai-training"     // nobody defines it, Google's library misreads it
-	LLMPolicy         policy.Code = "llm-policy"               // nobody defines it
+	EmptyFile             policy.Code = "empty-file"              // says nothing
+	SearchShutOut         policy.Code = "search-shut-out"         // a search engine may fetch nothing at all
+	SearchForbidden       policy.Code = "search-forbidden"        // the same, but the file names it
+	YandexLimits          policy.Code = "yandex-limits"           // more or longer rules than Yandex takes
+	PrefixKey             policy.Code = "key-read-by-prefix"      // a key that Google's library takes for another
+	AdsIgnoreStar         policy.Code = "ads-ignore-star"         // * is shut out, but Google's ads crawlers are not
+	RobotsOnly            policy.Code = "robots-only-token"       // a name that no client sends
+	Misspelt              policy.Code = "misspelt-crawler"        // nearly the name of a known crawler
+	Retired               policy.Code = "retired-crawler"         // a crawler that is gone or has another name now
+	NamesNobody           policy.Code = "names-nobody"            // a word that no crawler can be told by
+	NamesApp              policy.Code = "names-app"               // an app that people use, and no robot
+	LookAlike             policy.Code = "look-alike"              // characters that only look like ASCII
+	RegexpInName          policy.Code = "regexp-in-name"          // a name is no regular expression
+	LinesJoined           policy.Code = "lines-joined"            // several lines in one
+	WrittenBreak          policy.Code = "written-line-break"      // \n as two characters
+	DoubleSlash           policy.Code = "double-slash"            // matches only URLs with //
+	NameVersion           policy.Code = "name-with-version"       // some parsers compare the version, too
+	SplitCrawler          policy.Code = "shadowed-group"          // a crawler's other name has the group that counts
+	OpensSite             policy.Code = "group-opens-site"        // no rule for it, so what * forbids is open to it
+	DuplicateRule         policy.Code = "duplicate-rule"          // the same rule twice
+	SameEncoding          policy.Code = "same-rule-encoded"       // differs from another rule in spelling only
+	TiedRules             policy.Code = "tied-rules"              // allow and disallow of the same path
+	NeverWins             policy.Code = "never-wins"              // a rule that another one always beats
+	CoveredRule           policy.Code = "covered-rule"            // forbids what a shorter rule forbids already
+	CommentInPath         policy.Code = "comment-in-path"         // # cuts the path
+	SpaceInPath           policy.Code = "space-in-path"           // two paths in a line
+	DotSegment            policy.Code = "dot-segment"             // no client sends /./ and /../
+	RegexpInPath          policy.Code = "regexp-in-path"          // an escape of a regular expression
+	IndexAllow            policy.Code = "index-allow"             // allows the directory for Google alone
+	RecordOutside         policy.Code = "record-outside-group"    // it is for nobody
+	DelayUnread           policy.Code = "crawl-delay-unread"      // those it is for do not read it
+	DelayValue            policy.Code = "crawl-delay-value"       // not a number of seconds
+	DelayCut              policy.Code = "crawl-delay-cut"         // longer than those it is for keep
+	DelayLong             policy.Code = "crawl-delay-long"        // leaves room for few pages
+	DelayPages            policy.Code = "crawl-delay-pages"       // leaves room for fewer than there are
+	DelayBindsBing        policy.Code = "crawl-delay-of-star"     // binds Bing
+	SitemapURL            policy.Code = "sitemap-relative"        // not a whole URL
+	SitemapHost           policy.Code = "sitemap-other-host"      // on another host
+	HostUnread            policy.Code = "host-unread"             // nobody reads Host any more
+	CleanParam            policy.Code = "clean-param"             // Yandex alone reads it
+	Noindex               policy.Code = "noindex-unread"          // nobody reads it
+	Unread                policy.Code = "record-unread"           // hardly anybody reads it
+	ContentSignal         policy.Code = "content-signal"          // who reads it
+	SignalValue           policy.Code = "content-signal-value"    // not of the form that is defined
+	ContentUsage          policy.Code = "content-usage"           // who reads it
+	UsageValue            policy.Code = "content-usage-value"     // not of the form that is defined
+	UsageLabel            policy.Code = "content-usage-label"     // not a label of today's draft
+	UsagePath             policy.Code = "content-usage-path"      // does not begin with a slash
+	UsageConflict         policy.Code = "content-usage-conflict"  // equal paths state opposites
+	UsageForbidden        policy.Code = "content-usage-forbidden" // about what may not be fetched
+	PreferenceContradicts policy.Code = "preference-contradicts"  // lines of different kinds state opposites
+	PreferenceLost        policy.Code = "preference-lost"         // a named group does not repeat what * states
+	TrainersAllowed       policy.Code = "training-allowed"        // train-ai=n alone keeps nobody away
+	License               policy.Code = "license"                 // who reads it
+	LicensePlace          policy.Code = "license-in-group"        // it is about the whole file
+	LicenseURL            policy.Code = "license-relative"        // not a whole URL
+	NoAITraining          policy.Code = "disallow-ai-training"    // nobody defines it, Google's library misreads it
+	LLMPolicy             policy.Code = "llm-policy"              // nobody defines it
 )
 
 // kinds describes every code. Of the parser's codes the severity is that of the
@@ -140,7 +140,7 @@ var kinds = []kind{
 	{UsagePath, policy.Warning, "The path of Content-Usage begins with no slash"},
 	{UsageConflict, policy.Warning, "Two Content-Usage lines state opposites"},
 	{UsageForbidden, policy.Info, "Content-Usage is about what may not be fetched"},
-	{SignalContradicts, policy.Warning, "Content-Signal and Content-Usage state opposites"},
+	{PreferenceContradicts, policy.Warning, "Lines of different kinds state opposites about use"},
 	{PreferenceLost, policy.Warning, "A group hides what the * group states about use"},
 	{TrainersAllowed, policy.Info, "train-ai=n keeps no crawler away"},
 	{License, policy.Info, "License forbids no fetching"},

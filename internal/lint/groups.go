@@ -68,7 +68,7 @@ func (c *checker) openingGroups() map[int]bool {
 	for _, g := range c.groups {
 		if len(g.Agents) > 0 && len(g.Rules) == 0 {
 			found[g.Agents[0].Line] = !slices.ContainsFunc(g.Agents, func(a policy.Agent) bool {
-				return a.Name == "" || a.Name[0] == '*' || ruled[strings.ToLower(nameOf(a.Name))]
+				return a.Name == "" || a.Name[0] == '*' || policy.IsTraining(a.Name) || ruled[strings.ToLower(nameOf(a.Name))]
 			})
 		}
 	}

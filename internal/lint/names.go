@@ -76,6 +76,10 @@ func (c *checker) checkNames() {
 				continue
 			}
 			seen[folded] = true
+			if policy.IsTraining(a.Name) {
+				c.addOnce(RobotsOnly, a.Line, "no client sends the name %s: its group says whether pages may be used to train models, and a server cannot block anything by it", quoted(a.Name))
+				continue
+			}
 			name := nameOf(a.Name)
 			crawler, token := crawlerOf(a.Name)
 			if c.checkSpelling(a) {

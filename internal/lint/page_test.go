@@ -71,7 +71,7 @@ func unfold(example string) string {
 var together = map[policy.Code][]policy.Code{
 	policy.LineCut: {policy.TooLarge}, AdsIgnoreStar: {SearchShutOut}, SignalValue: {ContentSignal}, LicenseURL: {License}, LicensePlace: {License},
 	UsageValue: {ContentUsage}, UsageLabel: {ContentUsage}, UsagePath: {ContentUsage}, UsageConflict: {ContentUsage}, UsageForbidden: {ContentUsage},
-	PreferenceLost: {ContentUsage}, TrainersAllowed: {ContentUsage}, SignalContradicts: {ContentUsage, ContentSignal},
+	PreferenceLost: {ContentUsage}, TrainersAllowed: {ContentUsage}, PreferenceContradicts: {ContentUsage, ContentSignal}, ContentSignal: {TrainersAllowed},
 }
 
 // TestPage holds every example of docs/findings.md to find its code and no

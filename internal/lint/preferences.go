@@ -12,10 +12,9 @@ import (
 
 // stated is what the lines of one group state about the use of content.
 type stated struct {
-	usage   map[string]usageOf // by canonical path, "" for all targets
-	signals map[string]string  // yes and no, by signal
-	parts   []part             // by Content-Usage
-	signal  *part              // by Content-Signal, nil if there is none
+	usage  map[string]usageOf // by canonical path, "" for all targets
+	parts  []part             // by Content-Usage
+	signal *part              // by Content-Signal, nil if there is none
 }
 
 // usageOf is what lines with one path state together.
@@ -25,8 +24,9 @@ type usageOf struct {
 }
 
 // checkPreferences looks at what groups state about the use of content: by
-// Content-Usage (draft-ietf-aipref-attach-05, draft-ietf-aipref-vocab-08) and by
-// Content-Signal (contentsignals.org).
+// Content-Usage (draft-ietf-aipref-attach-05, draft-ietf-aipref-vocab-08), by
+// Content-Signal (contentsignals.org), and by the rules of [policy.TrainingToken] and of
+// control tokens.
 func (c *checker) checkPreferences() {
 	groups, statedTo := make(map[int]*stated), c.robots.StatedTo()
 	for _, r := range c.robots.Records() {
@@ -36,15 +36,16 @@ func (c *checker) checkPreferences() {
 		}
 		g := groups[r.Group]
 		if g == nil {
-			g = &stated{usage: make(map[string]usageOf), signals: make(map[string]string)}
+			g = &stated{usage: make(map[string]usageOf)}
 			groups[r.Group] = g
 		}
 		if key == "content-usage" {
 			c.checkUsage(r, g, g.partOf(statedTo[r.Line]))
 		} else {
-			c.checkSignal(r, g, g.whole(c.groups[r.Group].Agents))
+			c.checkSignal(r, g.whole(c.groups[r.Group].Agents))
 		}
 	}
+	c.checkContradictions()
 	c.checkLost(groups)
 	c.checkTrainers()
 }
@@ -84,7 +85,6 @@ func (c *checker) checkUsage(r policy.Record, g *stated, in uses) {
 	}
 	before.says = before.says.And(says)
 	g.usage[canonical] = before
-	c.checkAgainstSignals(r.Line, g)
 	if v := c.forbidden(r.Group, path); v.Rule.Line > 0 {
 		c.addValue(UsageForbidden, r.Line, "line %d forbids to fetch this, so there is no use to state anything about; remove one of the lines", v.Rule.Line)
 	}
@@ -111,42 +111,24 @@ func (c *checker) checkMembers(line int, dictionary string) {
 	}
 }
 
-// signalOf is the signal of contentsignals.org that is about the same use.
-var signalOf = map[policy.Use]string{policy.TrainAI: "ai-train", policy.AIUse: "ai-input", policy.SearchUse: "search"}
-
-// checkAgainstSignals compares what a group states for all targets by both keys.
-func (c *checker) checkAgainstSignals(line int, g *stated) {
-	for _, use := range policy.Uses() {
-		signal, says := g.signals[signalOf[use]], g.usage[""].says[use]
-		if signal == "yes" && says == policy.PreferenceNo || signal == "no" && says == policy.PreferenceYes {
-			c.addValue(SignalContradicts, line, "Content-Usage states %s=%s here and Content-Signal %s=%s; they are about the same, so let them agree", use, says, signalOf[use], signal)
-			delete(g.signals, signalOf[use]) // it is told once
-		}
-	}
-}
-
 // checkSignal looks at the value of Content-Signal: a list of signals, after an
 // optional path. Of search, ai-input and ai-train each is yes or no.
-func (c *checker) checkSignal(r policy.Record, g *stated, in uses) {
+func (c *checker) checkSignal(r policy.Record, in uses) {
 	path, value := policy.CutUsage(r.Value)
 	for part := range strings.SplitSeq(value, ",") {
 		name, says, ok := strings.Cut(strings.ToLower(strings.TrimSpace(part)), "=")
 		name, says = strings.TrimSpace(name), strings.TrimSpace(says)
-		known := slices.Contains([]string{"search", "ai-input", "ai-train"}, name)
+		known := slices.ContainsFunc(policy.Uses(), func(u policy.Use) bool { return u.Signal() == name })
 		if !ok || known && says != "yes" && says != "no" {
 			c.addValue(SignalValue, r.Line, "%s is not one of search, ai-input and ai-train with =yes or =no", quoted(strings.TrimSpace(part)))
 			return
 		}
-		if known && path == "" {
-			g.signals[name] = says
+	}
+	for use, says := range policy.ParseSignals(value) {
+		if says != policy.PreferenceUnknown {
+			in.note(policy.Use(use), place{r.Line, path})
 		}
 	}
-	for _, use := range policy.Uses() {
-		if g.signals[signalOf[use]] != "" {
-			in.note(use, place{line: r.Line})
-		}
-	}
-	c.checkAgainstSignals(r.Line, g)
 }
 
 // forbidden returns the verdict by which all that begins with a path is forbidden to a
@@ -170,23 +152,28 @@ func (c *checker) forbidden(group int, path string) (v policy.Verdict) {
 	return v
 }
 
+// selectFor returns the group of a known crawler.
+func (c *checker) selectFor(crawler *uaident.Crawler) *policy.Selection {
+	return c.robots.Select(crawler.JudgedByWildcard(), slices.Concat([]string{crawler.Token}, crawler.Aliases, crawler.Fallback)...)
+}
+
 // checkTrainers looks whether those whom train-ai=n concerns may fetch everything all
 // the same: it forbids no fetching.
 func (c *checker) checkTrainers() {
+	var t policy.Target
+	t.Set(anywhere, false)
 	var names []string
 	line := 0
 	for _, crawler := range uaident.Default().Crawlers() {
 		if crawler.Class != uaident.AITraining || len(names) == 3 {
 			continue
 		}
-		s := c.robots.Select(crawler.JudgedByWildcard(), slices.Concat([]string{crawler.Token}, crawler.Aliases, crawler.Fallback)...)
-		if s.Preferences(anywhere)[policy.TrainAI] != policy.PreferenceNo || !s.Judge(anywhere).Allowed {
+		s := c.selectFor(&crawler)
+		if crawler.RobotsOnly || c.robots.Preferences(s, &t, "")[policy.TrainAI] != policy.PreferenceNo || !s.JudgeTarget(&t).Allowed {
 			continue
 		}
-		var t policy.Target
-		t.Set(anywhere, false)
-		if _, deciding := s.Statements(&t); line == 0 && len(deciding) > 0 {
-			line = deciding[0].Line
+		if lines := c.robots.Stated(s, &t, ""); line == 0 && len(lines) > 0 {
+			line = lines[0].Line
 		}
 		names = append(names, crawler.Token)
 	}

@@ -91,7 +91,7 @@ func (c *checker) checkLost(groups map[int]*stated) {
 		}
 		for _, a := range g.Agents {
 			name := strings.ToLower(nameOf(a.Name))
-			if name != "" && c.lost(a, told[name], hidden) {
+			if name != "" && !policy.IsTraining(a.Name) && c.lost(a, told[name], hidden) {
 				break // one of a group is told of
 			}
 		}

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -33,5 +34,46 @@ func TestPreferenceLost(t *testing.T) {
 		if got := i >= 0; got != (tc.want != "") || got && !strings.Contains(found[i].Message, tc.want) {
 			t.Errorf("%s: got %+v", tc.name, found)
 		}
+	}
+}
+
+// TestPreferenceContradicts names the lines of both kinds, once for each pair.
+func TestPreferenceContradicts(t *testing.T) {
+	const training = "User-agent: __usage_ai-training\n"
+	for _, tc := range []struct{ name, text, want string }{
+		{"signals", "User-agent: *\nContent-Signal: ai-input=yes\nContent-Usage: ai-use=n\nDisallow: /x\n", "line 3: Content-Usage states ai-use=n here, and Content-Signal in line 2 states ai-use=y"},
+		{"the group below", "User-agent: *\nContent-Usage: train-ai=y\nDisallow: /x\n\n" + training + "Disallow: /\n", "line 6: __usage_ai-training states train-ai=n here, and Content-Usage in line 2 states train-ai=y"},
+		{"the group above", training + "Allow: /\n\nUser-agent: *\nContent-Signal: ai-train=no\nDisallow: /x\n", "line 5: Content-Signal states train-ai=n here, and __usage_ai-training in line 2 states train-ai=y"},
+		{"some pages", "User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /press/ train-ai=y\nDisallow: /x\n\n" + training + "Disallow: /\n", "line 7: __usage_ai-training states train-ai=n here, and Content-Usage in line 3"},
+		{"a rule of the group", "User-agent: *\nContent-Usage: train-ai=n\nDisallow: /x\n\n" + training + "Disallow: /\nAllow: /press/*.pdf$\n", "line 7: __usage_ai-training states train-ai=y here, and Content-Usage in line 2"},
+		{"a control token", training + "Allow: /\n\nUser-agent: Google-Extended\nDisallow: /\n", "line 5: Google-Extended states train-ai=n here, and __usage_ai-training in line 2"},
+		{"a named group", "User-agent: GPTBot\nContent-Usage: train-ai=y\nDisallow: /x\n\n" + training + "Disallow: /\n", "line 6: __usage_ai-training states train-ai=n here, and Content-Usage in line 2"},
+		{"the same", "User-agent: *\nContent-Usage: train-ai=n\nContent-Signal: ai-train=no, search=yes\nDisallow: /x\n\n" + training + "User-agent: Google-Extended\nDisallow: /\n", ""},
+		{"pages that may not be fetched", "User-agent: *\nContent-Usage: /x train-ai=y\nDisallow: /x\n\n" + training + "Disallow: /\n", ""},
+	} {
+		var got []string
+		for _, f := range Look(policy.Parse([]byte(tc.text)), Options{}).Findings {
+			switch f.Code {
+			case PreferenceContradicts:
+				got = append(got, fmt.Sprintf("line %d: %s", f.Line, f.Message))
+			case Misspelt, NamesNobody, OpensSite, PreferenceLost, SignalValue:
+				t.Errorf("%s: %s", tc.name, f.Message)
+			}
+		}
+		if tc.want == "" && got != nil || tc.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], tc.want)) {
+			t.Errorf("%s: got %q", tc.name, got)
+		}
+	}
+}
+
+// TestRulesOfTraining finds in the group of a preference what it finds in others.
+func TestRulesOfTraining(t *testing.T) {
+	const text = "User-agent: *\nDisallow: /private/\n\nUser-agent: __usage_ai-training\nAllow: press\nDisallow: /a\nAllow: /a\nDisallow: /b/c\nDisallow: /b\n"
+	var codes []string
+	for _, f := range Look(policy.Parse([]byte(text)), Options{}).Findings {
+		codes = append(codes, string(f.Code))
+	}
+	if got, want := strings.Join(codes, " "), "robots-only-token rule-without-slash tied-rules covered-rule"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -69,6 +69,9 @@ func (c *checker) checkSelections() {
 			}
 			names[name] = true
 			everybody := c.robots.Select(name == "*", name)
+			if policy.IsTraining(a.Name) {
+				everybody = c.robots.Training()
+			}
 			s, _ := everybody.Readings()
 			rules := s.Rules()
 			if listed += len(rules); len(rules) == 0 {

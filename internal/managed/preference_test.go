@@ -34,7 +34,7 @@ func TestPreferencesOfTheBase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := policy.Parse(text).Select(true, "GPTBot").Preferences("/blog/1")[policy.TrainAI]; got != tc.want {
+		if got := preferencesOf(policy.Parse(text), "GPTBot", "/blog/1")[policy.TrainAI]; got != tc.want {
 			t.Errorf("%q and %q: got %s, want %s, in\n%s", tc.base, tc.rule.Usage, got, tc.want, text)
 		}
 	}
@@ -65,9 +65,16 @@ func TestPreferencesAbove(t *testing.T) {
 		}
 		robots := policy.Parse(text)
 		for name, want := range map[string]string{"GPTBot": tc.gptbot, "CCBot": tc.rest, "SomeBot": tc.rest} {
-			if got := robots.Select(true, name).Preferences("/").String(); got != want {
+			if got := preferencesOf(robots, name, "/").String(); got != want {
 				t.Errorf("%s: %s is told %q, want %q, in\n%s", tc.name, name, got, want, text)
 			}
 		}
 	}
+}
+
+// preferencesOf returns what a file states to a crawler about a target.
+func preferencesOf(robots *policy.Robots, token, target string) policy.Preferences {
+	var t policy.Target
+	t.Set(target, false)
+	return robots.Preferences(robots.Select(true, token), &t, "")
 }

@@ -1,0 +1,96 @@
+package lint
+
+import (
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// Bounds of the search for contradictions. A file with more lines about use is only looked
+// at for what it states about all pages.
+const (
+	maxStatedGroups  = 20
+	maxStatedTargets = 20
+	maxStatedLines   = 500
+)
+
+// checkContradictions looks for lines of different kinds that state opposites to one
+// crawler about the use of one page.
+func (c *checker) checkContradictions() {
+	targets := c.statedTargets()
+	told := make(map[[2]int]bool)
+	check := func(s *policy.Selection, control string) {
+		for i := range targets {
+			if !s.JudgeTarget(&targets[i]).Allowed {
+				continue
+			}
+			if a, b, use, ok := opposites(c.robots.Stated(s, &targets[i], control)); ok && !told[[2]int{a.Line, b.Line}] {
+				told[[2]int{a.Line, b.Line}] = true
+				c.addValue(PreferenceContradicts, b.Line, "%s states %s=%s here, and %s in line %d states %s=%s; n holds, so let them agree", b.By, use, b.Preferences[use], a.By, a.Line, use, a.Preferences[use])
+			}
+		}
+	}
+	for _, g := range c.groups[:min(len(c.groups), maxStatedGroups)] {
+		if a := g.Agents[0]; !policy.IsTraining(a.Name) {
+			check(c.robots.Select(isGlobal(a.Name), nameOf(a.Name)), "")
+		}
+	}
+	for _, token := range []string{"Googlebot", "Applebot"} { // whose operators have control tokens
+		crawler := uaident.Default().Lookup(token)
+		check(c.selectFor(crawler), crawler.ControlToken())
+	}
+}
+
+// statedTargets returns targets that a file may state different things about.
+func (c *checker) statedTargets() []policy.Target {
+	paths, lines := []string{anywhere}, 0
+	for _, r := range c.robots.Records() {
+		if strings.EqualFold(r.Key, policy.ContentUsage) || strings.EqualFold(r.Key, policy.ContentSignal) {
+			path, _ := policy.CutUsage(r.Value)
+			paths, lines = append(paths, path), lines+1
+		}
+	}
+	for _, g := range c.groups {
+		crawler, _ := crawlerOf(g.Agents[0].Name)
+		if !policy.IsTraining(g.Agents[0].Name) && (crawler == nil || crawler.Controls == "") {
+			continue
+		}
+		for _, r := range g.Rules {
+			paths = append(paths, r.Path)
+		}
+	}
+	if lines > maxStatedLines {
+		paths = paths[:1]
+	}
+	targets := make([]policy.Target, 0, maxStatedTargets)
+	known := make(map[string]bool)
+	for _, path := range paths {
+		path = "/" + strings.TrimPrefix(strings.NewReplacer("*", "x", "$", "").Replace(path), "/")
+		if !known[path] && len(targets) < maxStatedTargets {
+			known[path] = true
+			targets = append(targets, policy.Target{})
+			targets[len(targets)-1].Set(path, false)
+		}
+	}
+	return targets
+}
+
+// opposites returns two statements of different kinds that state opposites about a use, the
+// earlier line first.
+func opposites(all []policy.Statement) (a, b policy.Statement, use policy.Use, found bool) {
+	for _, use := range policy.Uses() {
+		for i, a := range all {
+			for _, b := range all[i+1:] {
+				if a.By == b.By || min(a.Preferences[use], b.Preferences[use]) != policy.PreferenceYes || max(a.Preferences[use], b.Preferences[use]) != policy.PreferenceNo {
+					continue
+				}
+				if a.Line > b.Line {
+					a, b = b, a
+				}
+				return a, b, use, true
+			}
+		}
+	}
+	return a, b, use, false
+}
