@@ -19,6 +19,9 @@ const (
 // crawler about the use of one page.
 func (c *checker) checkContradictions() {
 	targets := c.statedTargets()
+	if len(targets) == 0 {
+		return
+	}
 	told := make(map[[2]int]bool)
 	check := func(s *policy.Selection, control string) {
 		for i := range targets {
@@ -42,7 +45,8 @@ func (c *checker) checkContradictions() {
 	}
 }
 
-// statedTargets returns targets that a file may state different things about.
+// statedTargets returns targets that a file may state different things about, none if it
+// states nothing.
 func (c *checker) statedTargets() []policy.Target {
 	paths, lines := []string{anywhere}, 0
 	for _, r := range c.robots.Records() {
@@ -51,16 +55,15 @@ func (c *checker) statedTargets() []policy.Target {
 			paths, lines = append(paths, path), lines+1
 		}
 	}
-	for _, g := range c.groups {
-		crawler, _ := crawlerOf(g.Agents[0].Name)
-		if !policy.IsTraining(g.Agents[0].Name) && (crawler == nil || crawler.Controls == "") {
-			continue
-		}
-		for _, r := range g.Rules {
+	for _, s := range []*policy.Selection{c.robots.Training(), c.robots.Select(false, "Google-Extended"), c.robots.Select(false, "Applebot-Extended")} {
+		for _, r := range s.Rules() {
 			paths = append(paths, r.Path)
 		}
 	}
-	if lines > maxStatedLines {
+	switch {
+	case len(paths) == 1:
+		return nil
+	case lines > maxStatedLines:
 		paths = paths[:1]
 	}
 	targets := make([]policy.Target, 0, maxStatedTargets)
