@@ -15,7 +15,6 @@ type duel struct {
 	cpu, baseCPU         float64  // nanoseconds a request, in the middle; 0 where nothing tells
 	requests, cpuTo, p99 estimate // ratios
 	memory, baseMemory   int64    // bytes that were in main memory in the end; 0 where nothing tells
-	starts, turns        int
 }
 
 // taken is what one turn of a server showed.
@@ -25,22 +24,20 @@ type taken struct {
 }
 
 // fight runs the two servers of a match by turns: base, subject, subject, base.
-// So what drifts disturbs both alike. They are started anew several times, for
-// two processes of one program differ, too.
+// So what drifts disturbs both alike. They are started anew several times, since
+// two processes of one program differ, too. Servers with the most sites take a minute
+// to start and start only once.
 func (f *fleet) fight(m match, e effort) (d duel, err error) {
-	d = duel{match: m, starts: e.starts, turns: e.turns}
-	if m.sites == mostSites { // which takes a minute to start
-		d.starts = min(e.starts, fewestGroups)
-	}
+	d = duel{match: m}
 	traffic := [2][]request{m.trafficOf(false), m.trafficOf(true)}
 	var perSecond, cpu, baseCPU []float64
 	var requests, cpuTo, p99 [][]float64
-	for start := range d.starts {
-		if start > 0 {
+	for start := range e.starts {
+		if start > 0 && m.sites < mostSites {
 			f.forget(m.base)
 			f.forget(m.server)
 		}
-		rounds, err := f.turns(m, traffic, d.turns, e.turn)
+		rounds, err := f.turns(m, traffic, e.turns, e.turn)
 		if err != nil {
 			return d, err
 		}
@@ -74,10 +71,11 @@ func (f *fleet) turns(m match, traffic [2][]request, rounds int, d time.Duration
 		if servers[at], err = f.server(name, m); err != nil {
 			return nil, err
 		}
-		if m.sites == mostSites { // what is kept of a client at a site is there before it is measured
+		if m.sites == mostSites && !servers[at].visited[m.traffic] { // what is kept of a client at a site is there before it is measured
 			if err = onceByAll(servers[at].address, traffic[at]); err != nil {
 				return nil, err
 			}
+			servers[at].visited[m.traffic] = true
 		}
 	}
 	for at := range askers {
@@ -159,7 +157,8 @@ func requestsTable(duels []duel, e effort) string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", d.subject, d.traffic, d.requests, d.cpuRatio())
 	}
-	fmt.Fprintf(&b, "\n%d starts of both servers with %d rounds each (%d starts with the most sites); %d connections.\n", e.starts, e.turns, min(e.starts, fewestGroups), connections)
+	fmt.Fprintf(&b, "\n%d starts of both servers with %d rounds each (one start and %d rounds with %s sites); %d connections.\n",
+		e.starts, e.turns, e.starts*e.turns, thousands(mostSites), connections)
 	for _, d := range duels {
 		if d.sites > 1 && d.blocks != nil && d.traffic == "crawlers" && d.memory > 0 {
 			fmt.Fprintf(&b, "\nMain memory with %s sites that crawlers have requested: %d MiB, stock Caddy %d MiB.\n", thousands(d.sites), d.memory>>20, d.baseMemory>>20)

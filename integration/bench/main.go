@@ -26,14 +26,14 @@ type effort struct {
 	rounds    int           // of each cell
 	benchTime time.Duration // of a cell in one round
 	questions int           // of each kind in the tables of agreement
-	starts    int           // of both servers of a comparison under load that has to be precise
+	starts    int           // of both servers of a comparison under load
 	turns     int           // rounds of such a comparison after each start
 	turn      time.Duration // of a server in one of them
 	sites     int           // the most that are measured
 }
 
 var (
-	full  = effort{9, 200 * time.Millisecond, 1000, 12, 12, 100 * time.Millisecond, 100_000}
+	full  = effort{5, 200 * time.Millisecond, 1000, 3, 8, 100 * time.Millisecond, 100_000}
 	short = effort{3, 10 * time.Millisecond, 100, 1, 2, 50 * time.Millisecond, 1000}
 )
 

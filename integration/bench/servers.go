@@ -22,7 +22,8 @@ type server struct {
 	address string
 	process *harness.Process
 
-	processes []int // of the server, once it was asked what it computes
+	processes []int           // of the server, once it was asked what it computes
+	visited   map[string]bool // by kind of traffic: each site had a request of each client
 }
 
 // answerBody is what every page of every server holds.
@@ -141,7 +142,7 @@ func start(name, address, directory string, processor int, command ...string) (*
 	if processor >= 0 {
 		begin = func() error { return startOn(processor, cmd) }
 	}
-	s := &server{name: name, address: address}
+	s := &server{name: name, address: address, visited: make(map[string]bool)}
 	if s.process, err = harness.LaunchBy(cmd, begin); err != nil {
 		return nil, err
 	}
