@@ -60,6 +60,9 @@ func (c *crawler) isBeyond(known *reading, i *instance, s *site) bool {
 		return time.Since(s.changed) < 2*time.Minute ||
 			time.Since(s.changed) < retries && slices.ContainsFunc(s.since(time.Now().Add(-retries)), cannotBeHad)
 	}
+	if l, got := i.got[s][known.seen]; got && !parsed(known.text).HasGroups() && l.lasted() < time.Hour {
+		return true // a file without rules counts for others only if it stays for an hour
+	}
 	since, got := i.over(s, known.seen)
 	return known.odd || !got || !since.IsZero() && known.at.After(since) && time.Since(since) > c.lag
 }

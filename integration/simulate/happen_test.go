@@ -36,6 +36,10 @@ func (w *world) happen(e event) {
 		w.sets(dice, i)
 	case rushes:
 		w.rushes(i, s)
+	case empties:
+		text := []string{"\n", "# nothing\n", webPage}[dice.IntN(3)]
+		w.edit(s, same, text, now)
+		w.tell("%s serves\n%s", s.host, indent(text))
 	case edits:
 		if w.owner != nil {
 			w.publishes(dice, i)

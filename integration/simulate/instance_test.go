@@ -78,9 +78,17 @@ func (i *instance) start() {
 	close(i.stored)
 }
 
-// look is when the guard got a text by itself for the last time, and when it got another
-// one then, if it has.
-type look struct{ last, ended time.Time }
+// look is when the guard got a text by itself for the first and the last time, and when it got
+// another one then, if it has.
+type look struct{ first, last, ended time.Time }
+
+// lasted returns for how long the guard got the text.
+func (l look) lasted() time.Duration {
+	if l.ended.IsZero() {
+		return time.Since(l.first)
+	}
+	return l.ended.Sub(l.first)
+}
 
 // gets notes that the guard got a text by itself.
 func (i *instance) gets(s *site, text string) {
@@ -88,11 +96,16 @@ func (i *instance) gets(s *site, text string) {
 		i.got[s] = make(map[string]look)
 	}
 	for before, l := range i.got[s] {
-		if l.ended.IsZero() {
-			i.got[s][before] = look{l.last, time.Now()}
+		if before != text && l.ended.IsZero() {
+			l.ended = time.Now()
+			i.got[s][before] = l
 		}
 	}
-	i.got[s][text] = look{last: time.Now()}
+	l := look{first: time.Now(), last: time.Now()}
+	if before, ok := i.got[s][text]; ok && before.ended.IsZero() {
+		l.first = before.first
+	}
+	i.got[s][text] = l
 }
 
 // sawText notes that the guard got a text.

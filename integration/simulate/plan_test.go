@@ -32,20 +32,21 @@ const (
 	reads  // one that reads and does not obey
 	ignores
 	numActions
-	acts    = numActions     // an owner who publishes
-	paces   = numActions + 1 // a crawler that obeys fetches many pages
-	rushes  = numActions + 2 // one that does not
-	sets    = numActions + 3 // the clock of an instance
-	leads   = numActions + 4 // a site to where its robots.txt is, by redirects
-	hurries = numActions + 5 // a crawler, beyond the limit of the owner
-	crowds  = numActions + 6 // many requests at once
-	strolls = numActions + 7 // a search engine
-	builds  = numActions + 9 // a site, on another text of its own
-	crosses = numActions + 8 // a site that redirects by another one that is guarded
+	acts    = numActions      // an owner who publishes
+	paces   = numActions + 1  // a crawler that obeys fetches many pages
+	rushes  = numActions + 2  // one that does not
+	sets    = numActions + 3  // the clock of an instance
+	leads   = numActions + 4  // a site to where its robots.txt is, by redirects
+	hurries = numActions + 5  // a crawler, beyond the limit of the owner
+	crowds  = numActions + 6  // many requests at once
+	strolls = numActions + 7  // a search engine
+	builds  = numActions + 9  // a site, on another text of its own
+	crosses = numActions + 8  // a site that redirects by another one that is guarded
+	empties = numActions + 10 // a site serves a file without rules, or a web page
 )
 
 func (a action) String() string {
-	return [...]string{"edit", "break", "mend", "reload", "crash", "cut", "join", "visit", "pass", "read and ignore", "ignore", "act", "pace", "rush", "set", "lead", "hurry", "crowd", "stroll", "cross", "build"}[a]
+	return [...]string{"edit", "break", "mend", "reload", "crash", "cut", "join", "visit", "pass", "read and ignore", "ignore", "act", "pace", "rush", "set", "lead", "hurry", "crowd", "stroll", "cross", "build", "empty"}[a]
 }
 
 // plan is a world that can be run: what is in it, and what happens.
@@ -161,6 +162,9 @@ func (p *plan) act() {
 	}
 	if p.redirects && p.hosts == 2 {
 		add(crosses, p.days/6)
+	}
+	if !p.manages {
+		add(empties, p.days/6)
 	}
 }
 
