@@ -21,9 +21,6 @@ func (r *Release) Act(ctx context.Context, verb, id string, by By) (*Change, err
 				return s, nil, err
 			}
 		}
-		if s.Pending.IsTried() {
-			s = s.Keep(r.found(s.Pending))
-		}
 		switch verb {
 		case "confirm":
 			return s.Confirm(id, by, r.Now())

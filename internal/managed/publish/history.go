@@ -101,8 +101,6 @@ type Change struct {
 	Reasons    []string `json:"reasons,omitempty"`
 	Confirmed  *By      `json:"confirmed,omitempty"`
 	Promoted   *By      `json:"promoted,omitempty"` // by a person, before its time was over
-	// Found is what its trial found, nil if it was not tried.
-	Found *Found `json:"found,omitempty"`
 	// ReadBy are the crawlers that fetched the robots.txt while it was published, as far
 	// as the instance knows that published the next one.
 	ReadBy    []string  `json:"read_by,omitempty"`
@@ -116,28 +114,6 @@ func (c *Change) IsTried() bool { return c != nil && (c.State == Shadow || c.Sta
 
 // StoppedByTrial reports whether its own trial rejected a change.
 func (c *Change) StoppedByTrial() bool { return c.State == Rejected && c.Ended.Who == ByTrial }
-
-// Found is what a trial found. Each instance counts for itself; it is that of the
-// instance that ended the trial.
-type Found struct {
-	Counts
-	Search Counts `json:"search"` // of search engines among them
-	// Pages are those about which the two files differ, with the crawlers that requested
-	// them, search engines first: at most [MostLines].
-	Pages []string `json:"pages,omitempty"`
-}
-
-// Counts are requests by what a change would do about them.
-type Counts struct {
-	Requests       uint64 `json:"requests"`
-	NewlyForbidden uint64 `json:"newly_forbidden"`
-	NewlyAllowed   uint64 `json:"newly_allowed"`
-}
-
-// Plus returns the sum.
-func (c Counts) Plus(other Counts) Counts {
-	return Counts{c.Requests + other.Requests, c.NewlyForbidden + other.NewlyForbidden, c.NewlyAllowed + other.NewlyAllowed}
-}
 
 // History has the changes of a site. The zero History is that of a site that never had
 // any. Its methods return a modified copy.

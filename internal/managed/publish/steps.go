@@ -182,17 +182,6 @@ func (h History) Promote(id string, by By, now time.Time) (History, *Change, err
 	return h, changed, nil
 }
 
-// Keep keeps what the trial of the pending change found.
-func (h History) Keep(found Found) History {
-	if h.Pending.IsTried() {
-		c := *h.Pending
-		found.Pages = first(found.Pages)
-		c.Found = &found
-		h.Pending = &c
-	}
-	return h
-}
-
 // Advance publishes the pending change if its trial is over.
 func (h History) Advance(now time.Time) (History, *Change) {
 	if c := h.Pending; !c.IsTried() || c.Until.IsZero() || now.Before(c.Until) {

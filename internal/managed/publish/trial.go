@@ -3,29 +3,20 @@ package publish
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"slices"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
-	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // Trials let changes be judged on live requests beside what is published.
 type Trials interface {
 	// Try begins that, and returns what ends it.
-	Try(shadow.Change) (end func())
-	// Found returns what was found, by site.
-	Found(source string) []shadow.Trial
+	Try(*shadow.Candidate) (end func())
 	// Changed says that hosts are served another text than until now.
 	Changed(has func(host string) bool)
 }
-
-// sourceOf is what tells the trial of a change from others.
-func sourceOf(id string) string { return "change " + id }
 
 // judge has a change judged beside what is published, in the place of the one before;
 // none if c is nil. r.applying must be held.
@@ -38,7 +29,7 @@ func (r *Release) judge(c *Change, published, tried *managed.Schedule) {
 		return
 	}
 	has, isPublished := r.place.has(), hasOf(c.Rollout.Hosts)
-	r.endTrial = r.Trials.Try(shadow.Change{Source: sourceOf(c.ID), Has: has, IsPublished: isPublished, Text: func(host string) policy.Answer {
+	r.endTrial = r.Trials.Try(&shadow.Candidate{Source: "change " + c.ID, Has: has, IsPublished: isPublished, Text: func(host string) policy.Answer {
 		if isPublished(host) {
 			return r.textOf(published, host)
 		}
@@ -87,7 +78,6 @@ func (r *Release) conclude(ctx context.Context) error {
 		if s.Pending == nil || s.Pending.Number != c.Number || s.Pending.State != c.State {
 			return s, nil, nil
 		}
-		s = s.Keep(r.found(c))
 		if len(why) > 0 {
 			return s.Stop(c.ID, By{Who: ByTrial, Why: why[0]}, r.Now())
 		}
@@ -95,38 +85,4 @@ func (r *Release) conclude(ctx context.Context) error {
 		return s, changed, nil
 	})
 	return err
-}
-
-// found returns what the trial of a change has found at this instance.
-func (r *Release) found(c *Change) (found Found) {
-	if r.Trials == nil {
-		return found
-	}
-	var pages [4][]string // those of search engines first, of each the newly forbidden
-	for _, t := range r.Trials.Found(sourceOf(c.ID)) {
-		for i := range t.Rows {
-			row, rank := &t.Rows[i], 2
-			counts := Counts{NewlyForbidden: row.Judged[shadow.NewlyForbidden], NewlyAllowed: row.Judged[shadow.NewlyAllowed]}
-			for _, n := range row.Judged {
-				counts.Requests += n
-			}
-			found.Counts = found.Plus(counts)
-			if judge.IsSearchEngine(row.Class, row.Identity) {
-				found.Search, rank = found.Search.Plus(counts), 0
-			}
-			for _, page := range row.Pages[shadow.NewlyForbidden-1] {
-				pages[rank] = append(pages[rank], lineOf(t.Label, row, "would not be allowed", page, page.Key.Would.Rule))
-			}
-			for _, page := range row.Pages[shadow.NewlyAllowed-1] {
-				pages[rank+1] = append(pages[rank+1], lineOf(t.Label, row, "would be allowed", page, page.Key.Was.Rule))
-			}
-		}
-	}
-	found.Pages = slices.Concat(pages[:]...)
-	return found
-}
-
-// lineOf tells what a change would do about a page.
-func lineOf(site string, row *shadow.Row, would string, page spacesaving.Item[shadow.Page], by policy.Rule) string {
-	return fmt.Sprintf("%s (%s) %s %s at %s, which it asked for %d times: %s (line %d)", row.Token, row.Identity, would, page.Key.Path, site, page.Count, by, by.Line)
 }

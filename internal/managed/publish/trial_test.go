@@ -12,28 +12,16 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
-	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
-	"github.com/robotsguard/caddy-robots-guard/policy"
-	"github.com/robotsguard/caddy-robots-guard/uaident"
-	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// trials are those of an instance, with what they are said to have found.
+// trials are those of an instance.
 type trials struct {
 	mu    sync.Mutex
 	texts map[string]string // that are tried, at a.test, by source
 	users map[string]int    // how many try them
-	found []shadow.Trial
 
 	changed int // how often another text came
-}
-
-// finds has the trials find this from now on.
-func (t *trials) finds(found []shadow.Trial) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.found = found
 }
 
 // tried returns the texts that are tried, by source.
@@ -43,7 +31,7 @@ func (t *trials) tried() map[string]string {
 	return maps.Clone(t.texts)
 }
 
-func (t *trials) Try(c shadow.Change) (end func()) {
+func (t *trials) Try(c *shadow.Candidate) (end func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if c.Has("a.test") && !c.Has("b.test") {
@@ -58,7 +46,6 @@ func (t *trials) Try(c shadow.Change) (end func()) {
 		defer t.mu.Unlock()
 		if t.users[c.Source]--; t.users[c.Source] == 0 {
 			delete(t.texts, c.Source)
-			t.found = nil // is forgotten
 		}
 	}
 }
@@ -67,23 +54,6 @@ func (t *trials) Changed(func(string) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.changed++
-}
-
-func (t *trials) Found(string) []shadow.Trial {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.found
-}
-
-// row is what was found of a crawler.
-func row(token string, identity verify.State, d shadow.Difference) shadow.Row {
-	w := shadow.Row{Token: token, Class: uaident.Default().Lookup(token).Class, Identity: identity}
-	w.Judged[shadow.Same] = 10
-	if w.Judged[d]++; d != shadow.Same {
-		page := shadow.Page{Path: "/b/1", Would: shadow.Line{Rule: policy.Rule{Path: "/b", Line: 3}}}
-		w.Pages[d-1] = []spacesaving.Item[shadow.Page]{{Key: page, Count: 1}}
-	}
-	return w
 }
 
 // requested is a page that a search engine requested at a.test.
@@ -104,7 +74,6 @@ func TestHostsStop(t *testing.T) {
 func testTrial(t *testing.T, rollout Rollout) {
 	const hour = time.Hour
 	rollout.Seconds = 6 * 3600
-	found := []shadow.Row{row("GPTBot", verify.Verified, shadow.NewlyForbidden), row("bingbot", verify.Verified, shadow.Same)}
 	for name, test := range map[string]struct {
 		requested []ledger.Visit
 		confirm   bool // a person has confirmed the change
@@ -141,7 +110,6 @@ func testTrial(t *testing.T, rollout Rollout) {
 					t.Errorf("tried is %q", i.trials.tried())
 				}
 				i.serves("/a")
-				i.trials.finds([]shadow.Trial{{Label: "a.test", Rows: found}})
 				i.visits = test.requested
 				time.Sleep(5 * hour)
 				synctest.Wait()
@@ -153,9 +121,8 @@ func testTrial(t *testing.T, rollout Rollout) {
 				time.Sleep(hour + time.Minute)
 				synctest.Wait()
 				state, _ = i.History()
-				change := state.Published
 				if test.stops {
-					change = &state.Past[0]
+					change := &state.Past[0]
 					i.serves("/a")
 					if change.State != Rejected || change.Ended.Why != test.why {
 						t.Errorf("it has ended as %s: %+v", change.State, change.Ended)
@@ -163,8 +130,8 @@ func testTrial(t *testing.T, rollout Rollout) {
 				} else {
 					i.serves("/a", "/b")
 				}
-				if len(i.trials.tried()) > 0 || change.Found == nil || change.Found.Requests != uint64(11*len(found)) || change.Found.Search.Requests != 11 {
-					t.Errorf("still tried are %v; found was %+v", i.trials.tried(), change.Found)
+				if len(i.trials.tried()) > 0 {
+					t.Errorf("still tried are %v", i.trials.tried())
 				}
 				if !slices.Contains(i.news.news, rollout.State) || slices.Contains(i.news.news, Rejected) != test.stops {
 					t.Errorf("the news are %v", i.news.news)
