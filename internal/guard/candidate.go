@@ -13,10 +13,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// candidate is a change of composed robots.txt files that is tried before it is
-// published.
-type candidate struct{ shadow.Change }
-
 // candidateLife is how long a text of a candidate is used: its rules may change with
 // time, and so may what it is composed from.
 const candidateLife = time.Minute
@@ -24,11 +20,11 @@ const candidateLife = time.Minute
 // candidates are those that are tried now. The zero candidates are empty.
 type candidates struct {
 	mu  sync.Mutex // held while they are replaced
-	all atomic.Pointer[[]*candidate]
+	all atomic.Pointer[[]*shadow.Candidate]
 }
 
 // Try judges requests by a change beside what is in force until end is called.
-func (s *State) Try(change shadow.Change) (end func()) {
+func (s *State) Try(change *shadow.Candidate) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.tried.trials.Use(ctx, change.Source)
 	remove := s.tried.candidates.add(change)
@@ -39,20 +35,19 @@ func (s *State) Try(change shadow.Change) (end func()) {
 }
 
 // add takes in a change until remove is called.
-func (t *candidates) add(change shadow.Change) (remove func()) {
-	c := &candidate{change}
-	t.replace(func(all []*candidate) []*candidate { return append(all, c) })
+func (t *candidates) add(change *shadow.Candidate) (remove func()) {
+	t.replace(func(all []*shadow.Candidate) []*shadow.Candidate { return append(all, change) })
 	return func() {
-		t.replace(func(all []*candidate) []*candidate {
-			return slices.DeleteFunc(all, func(known *candidate) bool { return known == c })
+		t.replace(func(all []*shadow.Candidate) []*shadow.Candidate {
+			return slices.DeleteFunc(all, func(known *shadow.Candidate) bool { return known == change })
 		})
 	}
 }
 
-func (t *candidates) replace(change func([]*candidate) []*candidate) {
+func (t *candidates) replace(change func([]*shadow.Candidate) []*shadow.Candidate) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var all []*candidate
+	var all []*shadow.Candidate
 	if before := t.all.Load(); before != nil {
 		all = slices.Clone(*before)
 	}
@@ -61,11 +56,6 @@ func (t *candidates) replace(change func([]*candidate) []*candidate) {
 		return
 	}
 	t.all.Store(&all)
-}
-
-// Found returns what the trial of a change has found, by site.
-func (s *State) Found(source string) []shadow.Trial {
-	return slices.DeleteFunc(s.tried.trials.Snapshot(), func(t shadow.Trial) bool { return t.Source != source })
 }
 
 // triedAt returns what is tried at a site: what the configuration of the guard says, or
@@ -79,7 +69,7 @@ func (g *Guard) triedAt(s *request.Site) tried {
 		return tried{}
 	}
 	host, _ := addr.CutPort(s.Own().Host)
-	i := slices.IndexFunc(*all, func(c *candidate) bool { return c.Has(host) })
+	i := slices.IndexFunc(*all, func(c *shadow.Candidate) bool { return c.Has(host) })
 	if i < 0 {
 		return tried{}
 	}
@@ -87,19 +77,13 @@ func (g *Guard) triedAt(s *request.Site) tried {
 }
 
 // of returns what a candidate makes for a host of a site.
-func (t *tries) of(c *candidate, s *request.Site, host string) tried {
+func (t *tries) of(c *shadow.Candidate, s *request.Site, host string) tried {
 	key := policy.Key{Source: c.Source, Host: s.Own().Host}
 	entry := t.cache.Get(key)
 	if entry == nil {
 		entry = t.cache.Add(key, s.Segment)
 	}
 	return tried{entry: entry, from: c.Source, candidate: c, host: host}
-}
-
-// read makes the text of a host in the background. It returns a channel that is closed
-// then, nil if nothing is to be done.
-func (c *candidate) read(into *policy.Entry, host string) (done <-chan struct{}) {
-	return into.Refresh(policy.Freshness{Min: candidateLife, Max: candidateLife, Default: candidateLife}, func() policy.Answer { return c.Text(host) }, nil)
 }
 
 // isPublished reports whether the host is served the change already, so that the file on trial

@@ -20,7 +20,7 @@ func TestCandidate(t *testing.T) {
 		g.shared.Ledger = ledger.New(time.Now)
 		text := triedText
 		candidate := func(has bool) (end func()) {
-			return g.shared.Try(shadow.Change{
+			return g.shared.Try(&shadow.Candidate{
 				Source: "change 1", Has: func(host string) bool { return has && host == "example.com" },
 				Text: func(string) policy.Answer { return policy.Answer{Status: http.StatusOK, Body: []byte(text)} },
 			})
@@ -33,7 +33,7 @@ func TestCandidate(t *testing.T) {
 				}
 				synctest.Wait()
 			}
-			for _, trial := range g.shared.Found("change 1") {
+			for _, trial := range g.shared.tried.trials.Snapshot() {
 				for _, row := range trial.Rows {
 					for d, n := range row.Judged {
 						counts[d] += n
@@ -77,7 +77,7 @@ func TestCandidateAtItsHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := testGuard(t, options{}, serving(triedText))
 		yes := func(string) bool { return true }
-		end := g.shared.Try(shadow.Change{
+		end := g.shared.Try(&shadow.Candidate{
 			Source: "change 1", Has: yes, IsPublished: yes,
 			Text: func(string) policy.Answer { return policy.Answer{Status: http.StatusOK, Body: []byte(textInForce)} },
 		})
@@ -86,7 +86,7 @@ func TestCandidateAtItsHosts(t *testing.T) {
 			g.Judge(requestBy("bingbot/2.0", "/shop/1"))
 			synctest.Wait()
 		}
-		found := g.shared.Found("change 1")
+		found := g.shared.tried.trials.Snapshot()
 		if len(found) != 1 || len(found[0].Rows) != 1 || found[0].Rows[0].Judged[shadow.NewlyForbidden] == 0 {
 			t.Fatalf("found is %+v", found)
 		}

@@ -68,8 +68,8 @@ type tried struct {
 	from    string // where it comes from
 	refresh func() // reads it, if it is due; nil for one of a candidate
 
-	candidate *candidate // that makes it
-	host      string     // for which it does
+	candidate *shadow.Candidate // that makes it
+	host      string            // for which it does
 }
 
 // try makes the text known that is to be tried until ctx ends. It reads nothing yet.
@@ -95,7 +95,8 @@ func (t tried) text(now time.Time) *policy.Version {
 	switch {
 	case !t.entry.Due(now):
 	case t.candidate != nil:
-		t.candidate.read(t.entry, t.host)
+		t.entry.Refresh(policy.Freshness{Min: candidateLife, Max: candidateLife, Default: candidateLife},
+			func() policy.Answer { return t.candidate.Text(t.host) }, nil)
 	default:
 		t.refresh()
 	}

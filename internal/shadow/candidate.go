@@ -2,9 +2,9 @@ package shadow
 
 import "github.com/robotsguard/caddy-robots-guard/policy"
 
-// Change is a change of robots.txt files that is tried before all are served it. Its
+// Candidate is a change of robots.txt files that is judged next to those in force. Its
 // functions may be called by any goroutine.
-type Change struct {
+type Candidate struct {
 	// Source tells it from others.
 	Source string
 	// Has reports whether the change includes a host. IsPublished reports whether the host is
