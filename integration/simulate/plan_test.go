@@ -61,6 +61,7 @@ type plan struct {
 	setsClocks               bool             // clocks are set meanwhile
 	redirects                bool             // sites redirect their robots.txt
 	limits                   bool             // the owner has set some, beside rates
+	stamps                   bool             // the sites write the time into a comment
 	skews                    [3]time.Duration // by which the clocks of instances are ahead
 	events                   []event
 	tells                    bool // the world its story
@@ -116,6 +117,7 @@ func (p *plan) manage() {
 	p.setsClocks = p.stores && dice.IntN(3) == 0
 	p.redirects = !p.manages && dice.IntN(2) == 0
 	p.limits = p.holdsRates && dice.IntN(2) == 0
+	p.stamps = !p.manages && !p.holdsRates && rand.New(rand.NewPCG(p.seed, 11)).IntN(3) == 0
 }
 
 // managedDensity is how much more often something happens in such a world.

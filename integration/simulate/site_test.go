@@ -44,6 +44,7 @@ type site struct {
 	past         []served             // all that anybody was served, the latest last
 	phases       []phase              // how it has answered, the latest last
 	way          way                  // where it redirects to
+	stamps       bool                 // it writes the time into a comment
 	led          map[string]time.Time // when it redirected a crawler last, by User-Agent
 }
 

@@ -47,6 +47,17 @@ const elsewhere = "elsewhere.test"
 // webPage is what some sites serve in place of a robots.txt.
 const webPage = "<!DOCTYPE html>\n<html><body>Please log in.\n</body></html>\n"
 
+// stamp begins the comment of a site that writes the time into its file.
+const stamp = "# written at "
+
+// unstamped returns a text without the time at which it was written.
+func unstamped(text string) string {
+	if _, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(text, stamp) {
+		return rest
+	}
+	return text
+}
+
 // newWay decides where a site redirects to: to itself, where its rules may forbid to go,
 // and to another host. n makes its paths other ones than those before.
 func newWay(dice *rand.Rand, host, other string, n int) way {
@@ -129,6 +140,9 @@ func (w *world) answerAt(host, target, agent string, guard bool) (a policy.Answe
 		return policy.Answer{Status: s.way.status, Header: http.Header{"Location": {"http://" + to}}}, true
 	}
 	status, text := s.answer(agent, guard, time.Now())
+	if s.stamps && status == http.StatusOK {
+		text = stamp + time.Now().String() + "\n" + text
+	}
 	return policy.Answer{Status: status, Body: []byte(text), Header: s.header()}, true
 }
 
@@ -153,7 +167,7 @@ func (i *instance) fetchFrom(ctx context.Context, s *site) policy.Answer {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	text := string(answer.Body)
+	text := unstamped(string(answer.Body))
 	switch {
 	case answer.Status == http.StatusForbidden && i.saw[s] != nil: // from which the guard learns, too: that there is no text
 		i.saw[s].text, i.saw[s].last = "", time.Now()
@@ -178,7 +192,7 @@ func (w *world) follows(c *crawler, i *instance, s *site, address string, unseen
 		a := w.get(c, i, s, host, target, address, unseen, hops)
 		to, isRedirect := strings.CutPrefix(a.Header.Get("Location"), "http://")
 		if !isRedirect || hops == c.patience {
-			return a.Status, string(a.Body), hops
+			return a.Status, unstamped(string(a.Body)), hops
 		}
 		if hops++; hops > mostHops || hops >= 2 && s.mode == hangs { // which the guard does not know, so these are pages like others
 			time.Sleep(w.every(c.token, nil))

@@ -84,7 +84,7 @@ func run(t *testing.T, p plan) *world {
 	}
 	hosts := caddyhttp.MatchHost{}
 	for n := range p.hosts {
-		s := &site{host: fmt.Sprintf("%c.test", 'a'+n), text: w.newText(dice), maxAge: []time.Duration{0, time.Minute, time.Hour, 24 * time.Hour}[dice.IntN(4)]}
+		s := &site{host: fmt.Sprintf("%c.test", 'a'+n), stamps: p.stamps, text: w.newText(dice), maxAge: []time.Duration{0, time.Minute, time.Hour, 24 * time.Hour}[dice.IntN(4)]}
 		w.sites, hosts = append(w.sites, s), append(hosts, s.host)
 		s.changed, s.settled = w.start, w.start
 		s.phases = []phase{{mode: same, text: s.text, from: w.start}}
