@@ -62,6 +62,7 @@ type plan struct {
 	redirects                bool             // sites redirect their robots.txt
 	limits                   bool             // the owner has set some, beside rates
 	stamps                   bool             // the sites write the time into a comment
+	twins                    bool             // two crawlers have one name
 	skews                    [3]time.Duration // by which the clocks of instances are ahead
 	events                   []event
 	tells                    bool // the world its story
@@ -118,6 +119,7 @@ func (p *plan) manage() {
 	p.redirects = !p.manages && dice.IntN(2) == 0
 	p.limits = p.holdsRates && dice.IntN(2) == 0
 	p.stamps = !p.manages && !p.holdsRates && rand.New(rand.NewPCG(p.seed, 11)).IntN(3) == 0
+	p.twins = !p.holdsRates && rand.New(rand.NewPCG(p.seed, 13)).IntN(3) == 0
 }
 
 // managedDensity is how much more often something happens in such a world.

@@ -113,6 +113,9 @@ func run(t *testing.T, p plan) *world {
 		w.instances = append(w.instances, i)
 	}
 	w.people(dice, rand.New(rand.NewPCG(p.seed, 8)))
+	if p.twins {
+		w.twins(rand.New(rand.NewPCG(p.seed, 12)))
+	}
 	for _, e := range p.events {
 		time.Sleep(e.at - time.Since(w.start))
 		w.counts.events++
@@ -209,6 +212,14 @@ func (w *world) people(dice, eyes *rand.Rand) {
 		}
 		w.crawlers = append(w.crawlers, c)
 	}
+}
+
+// twins adds a crawler of a name that another one has, in another network, with a copy of its own.
+func (w *world) twins(dice *rand.Rand) {
+	c := *w.crawlers[5+dice.IntN(3)] // whose names are not verified
+	c.addresses = []string{"203.0.100.1", "203.0.101.1"}
+	c.keeps, c.copies = []time.Duration{time.Minute, 24 * time.Hour}[dice.IntN(2)], make(map[string]*reading)
+	w.crawlers = append(w.crawlers, &c)
 }
 
 // count compares what the instances have counted with what they were asked.
