@@ -30,8 +30,9 @@ func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
 		clearPlaceholders(r)
 		return g.undecided(w, r, err)
 	}
-	w.Header().Set(pathField, g.PathVerdict(asked, Everybody).String())
 	j := g.Judge(asked)
+	offer := pathOffer{guard: g, person: j == nil && asked.UserAgent() != ""}
+	w.Header().Set(pathField, offer.verdict(asked, Everybody).String())
 	if j == nil {
 		clearPlaceholders(r)
 		return letPass(w)

@@ -115,10 +115,10 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 		clearPlaceholders(r)
 		return origin.Failed(r.Context(), next.ServeHTTP(w, r))
 	}
-	if g.AsksPath != nil && *g.AsksPath {
-		g.offerPath(r)
-	}
 	j := g.Judge(r)
+	if g.AsksPath != nil && *g.AsksPath {
+		g.offerPath(r, j == nil && r.UserAgent() != "")
+	}
 	switch {
 	case j == nil:
 		clearPlaceholders(r)

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -36,28 +37,47 @@ const PathPlaceholder = placeholderPrefix + "path"
 // PathOf returns the verdict about the URL of a request that has come through a guard of a
 // configuration in which somebody asks for it; PathUnknown otherwise.
 func PathOf(r *http.Request, token string) PathVerdict {
-	g, ok := caddyhttp.GetVar(r.Context(), guardVar).(*Guard)
+	offer, ok := caddyhttp.GetVar(r.Context(), offerVar).(*pathOffer)
 	if !ok {
 		return PathUnknown
 	}
-	return g.PathVerdict(r, token)
+	return offer.verdict(r, token)
 }
 
-// guardVar is the request variable in which PathOf finds the guard.
-const guardVar = "robots_guard.guard"
+// pathOffer answers the matchers and placeholders behind a guard that ask about the path of a
+// request.
+type pathOffer struct {
+	guard   *Guard
+	person  bool // a browser sends the request
+	counted atomic.Bool
+}
+
+// offerVar is the request variable in which PathOf finds a pathOffer.
+const offerVar = "robots_guard.path"
 
 // offerPath lets the matchers and placeholders behind the guard ask for the verdict about the
-// path.
-func (g *Guard) offerPath(r *http.Request) {
-	caddyhttp.SetVar(r.Context(), guardVar, g)
+// path. person says that a browser sends the request.
+func (g *Guard) offerPath(r *http.Request, person bool) {
+	offer := &pathOffer{guard: g, person: person}
+	caddyhttp.SetVar(r.Context(), offerVar, offer)
 	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		repl.Map(func(key string) (any, bool) {
 			if key != PathPlaceholder {
 				return nil, false
 			}
-			return g.PathVerdict(r, Everybody).String(), true
+			return offer.verdict(r, Everybody).String(), true
 		})
 	}
+}
+
+// verdict returns the verdict. That a browser asks for what is disallowed to everybody is counted
+// once for each request, by the site alone.
+func (o *pathOffer) verdict(r *http.Request, token string) PathVerdict {
+	v := o.guard.PathVerdict(r, token)
+	if v == PathDisallowed && o.person && token == Everybody && o.guard.shared.Ledger != nil && o.counted.CompareAndSwap(false, true) {
+		o.guard.shared.Ledger.RecordOnDisallowed(o.guard.siteOf(r).Label, time.Now())
+	}
+	return v
 }
 
 // PathVerdict tells whether the current robots.txt of the site disallows the URL of a request to

@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -170,6 +171,45 @@ func TestPathIsOffered(t *testing.T) {
 		if matched != want || value != wantValue {
 			t.Errorf("asked for: %t: got %s and %q", asks, matched, value)
 		}
+	}
+}
+
+// TestPeopleOnDisallowedPaths counts the requests of browsers for what is disallowed to everybody,
+// each once, and of nobody else.
+func TestPeopleOnDisallowedPaths(t *testing.T) {
+	asks := true
+	g := testGuard(t, options{}, serving(costlyRobots))
+	g.AsksPath, g.shared.Ledger = &asks, ledger.New(time.Now)
+	visit := func(userAgent, target, token string) {
+		r := caddyhttp.PrepareRequest(requestBy(userAgent, target), caddy.NewReplacer(), httptest.NewRecorder(), namedServer)
+		next := caddyhttp.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) error {
+			PathOf(r, token)
+			PathOf(r, token)
+			return nil
+		})
+		if err := g.Serve(httptest.NewRecorder(), r, next); err != nil {
+			t.Fatal(err)
+		}
+	}
+	visit("bingbot/2.0", "/", Everybody)
+	for range 3 {
+		visit(uaChrome, "/search", Everybody)
+	}
+	visit(uaChrome, "/", Everybody)
+	visit(uaChrome, "/", "CCBot")
+	visit("bingbot/2.0", "/search", Everybody)
+	visit("", "/search", Everybody)
+	var got uint64
+	for _, site := range g.shared.Ledger.Snapshot().Sites {
+		if site.Name != "example.com" || len(site.Visits) != 1 {
+			t.Errorf("%s has %v", site.Name, site.Visits)
+			continue
+		}
+		now := time.Now()
+		got += site.Visits[ledger.OnDisallowed].Sum(ledger.Hours, now.Add(-time.Hour), now)
+	}
+	if got != 3 {
+		t.Errorf("%d requests of people are counted, want 3", got)
 	}
 }
 

@@ -22,7 +22,7 @@ type Site struct {
 	// the disallowed requests that were blocked.
 	HostViolations spacesaving.Sketch[string] `json:"host_violations,omitzero"`
 	HostBlocks     spacesaving.Sketch[string] `json:"host_blocks,omitzero"`
-	// Visits are how often people came from an assistant, by its name.
+	// Visits are how often people came from an assistant, by its name, and [OnDisallowed].
 	Visits map[string]*Visits `json:"visits,omitempty"`
 	// Files are the texts of its robots.txt by which was judged lately, the
 	// latest first.

@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 )
 
-// Visits are how often people came to a site from an assistant, by the hour as long as
-// answers are kept so, and by the day: the steps with a visit, the earliest first.
+// Visits are how often people came to a site for one reason, such as from an assistant, by the
+// hour as long as answers are kept so, and by the day: the steps with a visit, the earliest first.
 type Visits [numAnswerSeries][]VisitCell
 
 // VisitCell is the number of a step since the Unix epoch and the visits in it, which
@@ -19,18 +19,33 @@ type VisitCell [2]uint32
 // visit is one that is noted but not yet counted.
 type visit struct {
 	site string
-	from int // the index of the assistant
+	name string // among those of [Site.Visits]
 	at   int64
 }
+
+// OnDisallowed is the name among [Site.Visits] of the requests of browsers for URLs that the
+// robots.txt disallows to crawlers that no group names: of people, and of bots that pass as
+// people. No assistant is called so.
+const OnDisallowed = "_disallowed"
 
 // RecordVisit takes note that somebody came to a site from an assistant, by its index
 // in [parity.Assistants]. Of the person nothing is kept.
 func (l *Ledger) RecordVisit(site string, from int, at time.Time) {
+	l.recordVisit(visit{site, parity.AssistantName(from), at.UnixMilli()})
+}
+
+// RecordOnDisallowed takes note of a visit that counts as [OnDisallowed]. Nothing else of it is
+// kept.
+func (l *Ledger) RecordOnDisallowed(site string, at time.Time) {
+	l.recordVisit(visit{site, OnDisallowed, at.UnixMilli()})
+}
+
+func (l *Ledger) recordVisit(v visit) {
 	b := l.locked()
 	if b.visits == nil {
 		b.visits = make([]visit, 0, bufferRequests)
 	}
-	b.visits = append(b.visits, visit{site, from, at.UnixMilli()})
+	b.visits = append(b.visits, v)
 	l.release(b)
 }
 
@@ -38,12 +53,12 @@ func (l *Ledger) RecordVisit(site string, from int, at time.Time) {
 func (l *Ledger) countVisits() {
 	for _, v := range l.batch.visits {
 		s := l.site(v.site)
-		s.visits(parity.AssistantName(v.from)).add(v.at, 1)
+		s.visits(v.name).add(v.at, 1)
 		s.noted++
 	}
 }
 
-// visits returns the visits from an assistant.
+// visits returns the visits by a name.
 func (s *Site) visits(name string) *Visits {
 	known := s.Visits[name]
 	if known == nil {
@@ -117,11 +132,12 @@ func (v *Visits) Sum(r Resolution, from, to time.Time) (sum uint64) {
 	return sum
 }
 
-// mergeVisits adds the visits of another site, of assistants that are known.
+// mergeVisits adds the visits of another site, by the names that are known.
 func (s *Site) mergeVisits(other *Site) {
-	for _, a := range parity.Assistants() {
-		if v := other.Visits[a.Name]; v != nil {
-			s.visits(a.Name).merge(v)
+	for name, v := range other.Visits {
+		isAssistant := slices.ContainsFunc(parity.Assistants(), func(a parity.Assistant) bool { return a.Name == name })
+		if v != nil && (isAssistant || name == OnDisallowed) {
+			s.visits(name).merge(v)
 		}
 	}
 }

@@ -57,3 +57,28 @@ func TestVisits(t *testing.T) {
 		t.Errorf("after all of the retention: %+v", s.Sites[0].Visits)
 	}
 }
+
+// TestOnDisallowed keeps the visits of people on disallowed paths through storage, beside those
+// from assistants.
+func TestOnDisallowed(t *testing.T) {
+	c := newClock()
+	l := New(c.now)
+	l.RecordVisit("example.com", 0, c.now())
+	for range 7 {
+		l.RecordOnDisallowed("example.com", c.now())
+	}
+	data, err := Stored{Since: noon, Saved: noon, Site: l.Snapshot().Sites[0]}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := DecodeStored(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for when, s := range map[string]*Site{"counted": l.Snapshot().Sites[0], "stored": stored.Site} {
+		people := s.Visits[OnDisallowed]
+		if len(s.Visits) != 2 || people == nil || people.Sum(Hours, noon.Add(-time.Hour), c.now()) != 7 {
+			t.Errorf("%s: %v", when, s.Visits)
+		}
+	}
+}

@@ -39,6 +39,25 @@ func answering() *Source {
 	return &Source{Now: now, Ledger: l.Snapshot(), Registry: uaident.Default()}
 }
 
+// TestPeopleOnDisallowed tells in the summary how often browsers asked for what is disallowed.
+func TestPeopleOnDisallowed(t *testing.T) {
+	now := time.Date(2026, 11, 21, 14, 30, 0, 0, time.UTC)
+	l := ledger.New(func() time.Time { return now })
+	for range 5 {
+		l.RecordOnDisallowed("a.test", now)
+	}
+	l.RecordOnDisallowed("b.test", now)
+	s := &Source{Now: now, Ledger: l.Snapshot(), Registry: uaident.Default()}
+	for site, want := range map[string]uint64{"": 6, "a.test": 5, "c.test": 0} {
+		if got := s.Summary(Filter{Site: site}).OnDisallowed; got != want {
+			t.Errorf("at %q: %d, want %d", site, got, want)
+		}
+	}
+	if r := s.Parity(Filter{}); len(r.Referrals) > 0 {
+		t.Errorf("they came from nowhere: %+v", r.Referrals)
+	}
+}
+
 // TestParity keeps a verified crawler apart from who claims its name, and finds nothing
 // about those who share a name.
 func TestParity(t *testing.T) {

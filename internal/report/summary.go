@@ -12,6 +12,10 @@ type Summary struct {
 	Previous   *Counts  `json:"previous,omitempty"`
 	Compliance *float64 `json:"compliance,omitempty"` // percent; absent where nothing was judged
 	Crawlers   int      `json:"crawlers"`             // different tokens seen in the window
+	// OnDisallowed are the requests of browsers in the window for URLs that the robots.txt
+	// disallows to crawlers that no group names. They are counted where the configuration asks
+	// for the verdict of a path.
+	OnDisallowed uint64 `json:"on_disallowed,omitempty"`
 	// SitesNow are the sites as they are now, by name.
 	SitesNow []Site `json:"sites_now"`
 	// Top are the crawlers with the most requests outside robots.txt, then

@@ -25,6 +25,11 @@ func (s *Source) Summary(f Filter) Summary {
 		OwnNames:      append([]NameCount{}, first(v.names(v.called(judge.OtherName)), maxTopNames)...),
 		SearchBlocked: v.searchBlocked(), Series: v.series(v.entries), Marks: v.marks(v.sites()), History: s.History,
 	}
+	for _, site := range v.Ledger.Sites {
+		if seen := site.Visits[ledger.OnDisallowed]; seen != nil && (f.Site == "" || f.Site == site.Name) {
+			sum.OnDisallowed += seen.Sum(v.answerSteps(), v.from, v.end.Add(-1))
+		}
+	}
 	sum.Compliance = sum.Counts.Compliance()
 	for _, name := range v.sites() {
 		var entries []entry

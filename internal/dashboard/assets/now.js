@@ -21,6 +21,7 @@ export function render(state, { summary, parity, alerts }, redraw) {
     todo(state, alerts, summary.search_blocked, redraw),
     none ? null : glance(state, summary),
     tiles(summary),
+    summary.on_disallowed ? h("p", { class: "quiet", key: "people" }, `${plural(summary.on_disallowed, "request", "requests")} for disallowed URLs came from people, and from bots that pass as people, in ${inPeriod(summary)}.`) : null,
     none ? nothing(state, summary) : section(`Requests by verdict, ${period(summary)}`, downloads(state, "summary"),
       h("div", { class: "chartrow" }, chart("now", summary, summary.series, summary.marks, redraw, (m) => changed(state, m)), breakdown(summary))),
     forgotten(summary),
