@@ -35,6 +35,33 @@ func validate(t *testing.T, config string) (log string, err error) {
 	return string(text), err
 }
 
+// A matcher robots_disallowed needs a guard that its requests have come through.
+func TestMatcherPlaces(t *testing.T) {
+	const needs = "robots_disallowed needs a robots_guard before it"
+	for _, tc := range []struct{ name, config, want string }{
+		{"behind a guard", "a.test {\n robots_guard\n @x robots_disallowed *\n respond @x ok\n}", ""},
+		{"without one", "a.test {\n @x robots_disallowed *\n respond @x ok\n}", "site a.test: " + needs},
+		{"the guard of another site", "a.test {\n robots_guard\n}\nb.test {\n @x robots_disallowed\n respond @x ok\n}", "site b.test: " + needs},
+		{"before the guard in the order of directives", "a.test {\n robots_guard\n @x robots_disallowed *\n header @x X-Y z\n}", needs},
+		{"before it in a route", "a.test {\n route {\n @x robots_disallowed *\n respond @x ok\n robots_guard\n}\n}", needs},
+		{"behind it in a route", "a.test {\n route {\n robots_guard\n @x robots_disallowed *\n header @x X-Y z\n}\n}", ""},
+		{"in a handle behind it", "a.test {\n robots_guard\n handle /y* {\n @x robots_disallowed *\n respond @x ok\n}\n}", ""},
+		{"in another handle", "a.test {\n handle /y* {\n robots_guard\n}\n handle {\n @x robots_disallowed *\n respond @x ok\n}\n}", needs},
+		{"negated", "a.test {\n @x not robots_disallowed *\n respond @x ok\n}", needs},
+		{"in an expression", "a.test {\n @x expression robots_disallowed('*')\n respond @x ok\n}", needs},
+		{"a guard in a named route", "&(all) {\n robots_guard\n}\na.test {\n invoke all\n handle {\n @x robots_disallowed *\n respond @x ok\n}\n}", ""},
+		{"in an error route", "a.test {\n robots_guard\n handle_errors {\n @x robots_disallowed *\n respond @x ok\n}\n}", ""},
+		{"in the answer to a block", "a.test {\n robots_guard enforce {\n on_violation {\n @x robots_disallowed *\n respond @x no 403\n}\n}\n}", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := validate(t, tc.config)
+			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
 // Guards that do nothing, or not what is meant, are found wherever they stand.
 func TestGuardPlaces(t *testing.T) {
 	const (

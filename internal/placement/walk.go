@@ -111,10 +111,11 @@ func (w *walk) routes(routes []Route, around way) (way, error) {
 	return behind, nil
 }
 
-// isGuarded reports whether a request that comes here may have come through a guard.
+// isGuarded reports whether a request that comes here may have come through a guard. A named
+// route that is invoked may have one.
 func (y *way) isGuarded() bool {
 	for b := y.before; b != nil; b = b.before {
-		if b.name == Guard && !slices.Contains(y.groups, b.group) && share(b.hosts, y.hosts) {
+		if (b.name == Guard || b.name == "invoke") && !slices.Contains(y.groups, b.group) && share(b.hosts, y.hosts) {
 			return true
 		}
 	}
