@@ -25,8 +25,8 @@ import (
 // it asks for, that is remembered for the next change of the robots.txt, be it the site's own
 // or one that robots_txt makes.
 func (g *Guard) pass(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
-	err := g.watched(w, r, j, next)
-	if err == nil && j.answer.status < http.StatusBadRequest {
+	err := g.passAndCount(w, r, j, next)
+	if err == nil && j.response.status < http.StatusBadRequest {
 		g.noteVisit(j)
 	}
 	return err

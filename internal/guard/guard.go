@@ -130,7 +130,7 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	}
 	switch {
 	case asksForRobots(r, j):
-		return g.observeDelivery(w, r, j, func(w http.ResponseWriter) error { return g.passRobots(w, r, j, next) })
+		return g.passRobots(w, r, j, next)
 	case j == nil:
 		return g.passVisitor(w, r, next)
 	case j.Action != judge.Blocked && j.Action != judge.Slowed:

@@ -19,19 +19,19 @@ import (
 type Judgement struct {
 	judge.Request
 	judge.Result
-	Proof         verify.Method   // what decided about the identity
-	allowedByHold bool            // a version that the change guard keeps in force allows the request
-	recorded      bool            // it was counted in the ledger
-	published     bool            // a guard has acted by it
-	signature     string          // what came of checking the request's signature, "" if none was checked
-	Site          *request.Site   // whose robots.txt it is about; it is not changed
-	kept          *keptSite       // the same with what is at hand of it, nil for a host that is not named just so
-	Version       *policy.Version // the file that the evidence comes from, nil where it is not known
-	via           []string        // where that redirects to, as it was asked for last
-	Rate          Rate            // how fast the crawler asks
-	at            time.Time       // when it was judged by the rules, or counted in the ledger without that
-	answer        answer          // what the site answered, if the request passed
-	flight        flight          // what the request has taken while it is under way
+	Proof         verify.Method    // what decided about the identity
+	allowedByHold bool             // a version that the change guard keeps in force allows the request
+	recorded      bool             // it was counted in the ledger
+	published     bool             // a guard has acted by it
+	signature     string           // what came of checking the request's signature, "" if none was checked
+	Site          *request.Site    // whose robots.txt it is about; it is not changed
+	kept          *keptSite        // the same with what is at hand of it, nil for a host that is not named just so
+	Version       *policy.Version  // the file that the evidence comes from, nil where it is not known
+	via           []string         // where that redirects to, as it was asked for last
+	Rate          Rate             // how fast the crawler asks
+	at            time.Time        // when it was judged by the rules, or counted in the ledger without that
+	response      responseRecorder // of the site, if the request passed
+	flight        flight           // what the request has taken while it is under way
 }
 
 // newJudgement returns one about a site that is kept anyway, or with memory for another.

@@ -22,6 +22,8 @@ import (
 // robotsFetch is a request for a robots.txt as it came. Handlers behind the guard may change
 // the request.
 type robotsFetch struct {
+	r    *http.Request
+	j    *Judgement // nil if the client is not judged
 	site *request.Site
 	of   copies.Of
 	// exact says that the request names the site by the authority that the guard uses, so the
@@ -32,63 +34,70 @@ type robotsFetch struct {
 	plain, anonymous bool
 }
 
-// passRobots passes a request for /robots.txt on and looks at the response. What a crawler was
-// served counts for its product token. A response with other rules than our copy makes the
-// copy due.
+// passRobots passes a request for /robots.txt on and notes the response.
 func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	site := g.siteOf(r)
-	f := robotsFetch{
-		site: site, of: g.copiesOf(r, site), exact: r.Host == site.Own().Host,
+	f := &robotsFetch{
+		r: r.Clone(r.Context()), j: j, site: site, of: g.copiesOf(r, site), exact: r.Host == site.Own().Host,
 		plain:     request.OriginalRequest(r).URL.RawQuery == "" && r.Header.Get("Range") == "",
 		anonymous: r.Header.Get("Cookie") == "" && r.Header.Get("Authorization") == "",
 	}
-	sent := r.Clone(r.Context())
 	if j != nil {
 		r = readable(r)
 	}
-	watched := watch(w, r.Method)
-	err := next.ServeHTTP(watched, r)
-	answer := watched.seen(err)
-	if code := statusCode(r, watched.status, err, true); j != nil && code != 0 {
-		g.countAnswer(j, parity.RobotsTxt, code, watched.bytes())
+	recorder := recordRobots(w, r.Method)
+	err := next.ServeHTTP(recorder, r)
+	response := recorder.response(err)
+	code := statusCode(r, recorder.status, err, true)
+	if j != nil && code != 0 {
+		g.countResponse(j, parity.RobotsTxt, code, recorder.bytes())
 	}
+	if j != nil && code != 0 && !response.byError { // the client got this response, and not that of an error route
+		g.noteDelivery(f, response, recorder.isPage)
+	}
+	g.noteResponse(f, response)
+	return err
+}
+
+// noteResponse notes what a response for /robots.txt shows. The file that a crawler was served
+// counts for its product token. A response with other rules than our copy makes the copy due.
+func (g *Guard) noteResponse(f *robotsFetch, response robotsResponse) {
 	now := time.Now()
 	entry := g.shared.Cache.Get(f.site.Key)
-	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if g.SourceKey == "" && entry != nil && f.exact && f.plain && f.anonymous && reads && answer.differs(entry.State(), f.site.Own()) {
+	reads := f.r.Method == http.MethodGet || f.r.Method == http.MethodHead
+	if g.SourceKey == "" && entry != nil && f.exact && f.plain && f.anonymous && reads && response.differs(entry.State(), f.site.Own()) {
 		entry.MarkSuspect(now)
 	}
-	if place := placeOf(answer.location, f.site.Own()); place != "" && f.exact && f.plain {
+	if place := placeOf(response.location, f.site.Own()); place != "" && f.exact && f.plain {
 		g.noteElsewhere(f.site, []string{place})
 	}
-	if j == nil {
-		return err
+	if f.j == nil {
+		return
 	}
-	counts := g.SourceKey == "" && r.Method == http.MethodGet && f.plain && j.Identity != verify.Spoofed
+	counts := g.SourceKey == "" && f.r.Method == http.MethodGet && f.plain && f.j.Identity != verify.Spoofed
 	if counts {
-		g.noteServed(sent, j, f, entry, answer, now)
+		g.noteServed(f, entry, response, now)
 	}
 	if entry == nil && f.exact {
 		entry = g.entryFor(f.site)
 	}
 	if entry != nil && (entry.State() == nil || entry.Suspect()) { // the grace counts from when the guard knows of a change
 		// A client gets a redirect once the guard knows of all its steps, and is not blocked at one.
-		g.readDue(sent, entry, f.site, isRedirect(answer.status))
+		g.readDue(f.r, entry, f.site, isRedirect(response.status))
 	}
-	if entry != nil && isRedirect(answer.status) {
+	if entry != nil && isRedirect(response.status) {
 		if state := entry.State(); state != nil {
 			g.noteElsewhere(f.site, state.Via) // which may come from the storage
 		}
 		if counts {
-			g.noteRedirected(j, f, entry.State(), answer, now)
+			g.noteRedirected(f, entry.State(), response, now)
 		}
 	}
-	if answer.isReading(r.Method) && !request.IsEarly(sent) { // anybody can send early data from another's address
-		read := ledger.Reading{At: now, Status: answer.status, Hash: answer.hash}
-		g.shared.readers.Read(g.reader(sent, j), read)
-		g.recordReading(sent, j, read)
+	if response.isReading(f.r.Method) && !request.IsEarly(f.r) { // anybody can send early data from another's address
+		read := ledger.Reading{At: now, Status: response.status, Hash: response.hash}
+		g.shared.readers.Read(g.reader(f.r, f.j), read)
+		g.recordReading(f.r, f.j, read)
 	}
-	return err
 }
 
 // readDue fetches the robots.txt of a site in the background if it is due. With waits it returns
@@ -122,44 +131,44 @@ func readable(r *http.Request) *http.Request {
 
 // noteServed notes which file a crawler was served. A response that says that there is no file
 // is a file without rules.
-func (g *Guard) noteServed(r *http.Request, j *Judgement, f robotsFetch, entry *policy.Entry, answer robotsAnswer, now time.Time) {
-	text := answer.text
-	switch answer.status {
+func (g *Guard) noteServed(f *robotsFetch, entry *policy.Entry, response robotsResponse, now time.Time) {
+	text := response.text
+	switch response.status {
 	case http.StatusOK:
 	case http.StatusNotFound, http.StatusGone, http.StatusForbidden:
-		if answer.byError && hasErrorRoutes(r) && !g.isWithoutRules(r, f, entry, now) {
+		if response.byError && hasErrorRoutes(f.r) && !g.isWithoutRules(f, entry, now) {
 			return
 		}
 		text = nil
-		answer.hash = sha256.Sum256(nil)
+		response.hash = sha256.Sum256(nil)
 	default:
 		return
 	}
-	if answer.hash == [sha256.Size]byte{} {
-		g.shared.Copies.ServeUnknown(f.of, tokenOf(j), now)
+	if response.hash == [sha256.Size]byte{} {
+		g.shared.Copies.ServeUnknown(f.of, tokenOf(f.j), now)
 		return
 	}
-	version := &policy.Version{Hash: answer.hash, Lifetime: answer.lifetime}
-	if good := entry.Good(); good != nil && good.Hash == answer.hash {
+	version := &policy.Version{Hash: response.hash, Lifetime: response.lifetime}
+	if good := entry.Good(); good != nil && good.Hash == response.hash {
 		version.Robots, version.Derived = good.Robots, good.Derived
 	} else {
 		version.Robots = policy.Parse(text)
 		version.Derived = deriveNames(version.Robots)
 	}
-	g.shared.Copies.Serve(f.of, tokenOf(j), version, now)
-	if good := entry.Good(); good != nil && answer.status == http.StatusOK && version.Robots.HasGroups() && refusesUs(good.Status) && f.exact && f.anonymous {
+	g.shared.Copies.Serve(f.of, tokenOf(f.j), version, now)
+	if good := entry.Good(); good != nil && response.status == http.StatusOK && version.Robots.HasGroups() && refusesUs(good.Status) && f.exact && f.anonymous {
 		g.logRefused(f.site, good.Status)
 	}
 }
 
 // noteRedirected notes which file a crawler gets by a redirect: what the guard found there, or
 // one that is not known.
-func (g *Guard) noteRedirected(j *Judgement, f robotsFetch, state *policy.State, answer robotsAnswer, now time.Time) {
-	if state == nil || state.Good == nil || state.Failures > 0 || len(state.Via) == 0 || state.Via[0] != placeOf(answer.location, f.site.Own()) {
-		g.shared.Copies.ServeUnknown(f.of, tokenOf(j), now)
+func (g *Guard) noteRedirected(f *robotsFetch, state *policy.State, response robotsResponse, now time.Time) {
+	if state == nil || state.Good == nil || state.Failures > 0 || len(state.Via) == 0 || state.Via[0] != placeOf(response.location, f.site.Own()) {
+		g.shared.Copies.ServeUnknown(f.of, tokenOf(f.j), now)
 		return
 	}
-	g.shared.Copies.Serve(f.of, tokenOf(j), state.Good, now)
+	g.shared.Copies.Serve(f.of, tokenOf(f.j), state.Good, now)
 }
 
 // hasErrorRoutes reports whether the server has handle_errors, which may serve a robots.txt.
@@ -170,13 +179,13 @@ func hasErrorRoutes(r *http.Request) bool {
 
 // isWithoutRules reports whether the site serves no rules to the guard, either, which it asks
 // if its copy has some.
-func (g *Guard) isWithoutRules(r *http.Request, f robotsFetch, entry *policy.Entry, now time.Time) bool {
+func (g *Guard) isWithoutRules(f *robotsFetch, entry *policy.Entry, now time.Time) bool {
 	if entry.Good() == nil {
 		return false
 	}
 	if entry.Good().Robots.HasGroups() {
 		entry.MarkSuspect(now)
-		g.readDue(r, entry, f.site, true)
+		g.readDue(f.r, entry, f.site, true)
 	}
 	return !entry.Good().Robots.HasGroups()
 }

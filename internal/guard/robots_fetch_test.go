@@ -203,34 +203,34 @@ func TestDiffers(t *testing.T) {
 	own := policy.Key{Host: "example.com"}
 	hash := func(text string) [sha256.Size]byte { return sha256.Sum256([]byte(text)) }
 	for _, tc := range []struct {
-		name   string
-		answer robotsAnswer
-		known  *policy.State
-		want   bool
+		name     string
+		response robotsResponse
+		known    *policy.State
+		want     bool
 	}{
-		{"nothing is known", robotsAnswer{status: 200, hash: hash("x")}, nil, false},
-		{"the same text", robotsAnswer{status: 200, hash: hash("text"), etag: `"2"`}, good(200), false},
-		{"another text", robotsAnswer{status: 200, hash: hash("x"), text: []byte(loose), etag: `"1"`}, good(200), true},
-		{"another comment", robotsAnswer{status: 200, hash: hash("x"), text: []byte("# new\n" + strict)}, good(200), false},
-		{"a coding that was not unpacked has validators of its own", robotsAnswer{status: 200, coded: true, etag: `"2"`, lastModified: "Tuesday"}, good(200), false},
-		{"the same entity tag", robotsAnswer{status: 200, etag: `W/"1"`}, good(200), false},
-		{"another entity tag", robotsAnswer{status: 200, etag: `"2"`}, good(200), true},
-		{"another date", robotsAnswer{status: 200, lastModified: "Tuesday"}, good(200), true},
-		{"nothing to tell by", robotsAnswer{status: 200}, good(200), false},
-		{"not modified", robotsAnswer{status: 304, etag: `"1"`}, good(200), false},
-		{"not modified since something newer", robotsAnswer{status: 304, etag: `"2"`}, good(200), true},
-		{"gone", robotsAnswer{status: 404}, good(200), true},
-		{"still not there", robotsAnswer{status: 404}, good(404), false},
-		{"there now", robotsAnswer{status: 200, hash: hash("")}, good(404), true},
-		{"a failure says nothing", robotsAnswer{status: 503}, good(200), false},
-		{"redirected", robotsAnswer{status: 302, location: "/r.txt"}, good(200), true},
-		{"redirected as before", robotsAnswer{status: 302, location: "http://EXAMPLE.com:80/r.txt"}, redirected("/r.txt", "/s.txt"), false},
-		{"redirected elsewhere as before", robotsAnswer{status: 302, location: "//other.test/r.txt"}, redirected("http://other.test/r.txt"), false},
-		{"redirected to another place", robotsAnswer{status: 302, location: "/new.txt"}, redirected("/r.txt"), true},
-		{"nor does 429", robotsAnswer{status: 429}, good(200), false},
+		{"nothing is known", robotsResponse{status: 200, hash: hash("x")}, nil, false},
+		{"the same text", robotsResponse{status: 200, hash: hash("text"), etag: `"2"`}, good(200), false},
+		{"another text", robotsResponse{status: 200, hash: hash("x"), text: []byte(loose), etag: `"1"`}, good(200), true},
+		{"another comment", robotsResponse{status: 200, hash: hash("x"), text: []byte("# new\n" + strict)}, good(200), false},
+		{"a coding that was not unpacked has validators of its own", robotsResponse{status: 200, coded: true, etag: `"2"`, lastModified: "Tuesday"}, good(200), false},
+		{"the same entity tag", robotsResponse{status: 200, etag: `W/"1"`}, good(200), false},
+		{"another entity tag", robotsResponse{status: 200, etag: `"2"`}, good(200), true},
+		{"another date", robotsResponse{status: 200, lastModified: "Tuesday"}, good(200), true},
+		{"nothing to tell by", robotsResponse{status: 200}, good(200), false},
+		{"not modified", robotsResponse{status: 304, etag: `"1"`}, good(200), false},
+		{"not modified since something newer", robotsResponse{status: 304, etag: `"2"`}, good(200), true},
+		{"gone", robotsResponse{status: 404}, good(200), true},
+		{"still not there", robotsResponse{status: 404}, good(404), false},
+		{"there now", robotsResponse{status: 200, hash: hash("")}, good(404), true},
+		{"a failure says nothing", robotsResponse{status: 503}, good(200), false},
+		{"redirected", robotsResponse{status: 302, location: "/r.txt"}, good(200), true},
+		{"redirected as before", robotsResponse{status: 302, location: "http://EXAMPLE.com:80/r.txt"}, redirected("/r.txt", "/s.txt"), false},
+		{"redirected elsewhere as before", robotsResponse{status: 302, location: "//other.test/r.txt"}, redirected("http://other.test/r.txt"), false},
+		{"redirected to another place", robotsResponse{status: 302, location: "/new.txt"}, redirected("/r.txt"), true},
+		{"nor does 429", robotsResponse{status: 429}, good(200), false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := tc.answer.differs(tc.known, &own); got != tc.want {
+			if got := tc.response.differs(tc.known, &own); got != tc.want {
 				t.Errorf("differs = %t, want %t", got, tc.want)
 			}
 		})
@@ -245,7 +245,7 @@ func (d discard) Header() http.Header         { return http.Header(d) }
 func (d discard) Write(p []byte) (int, error) { return len(p), nil }
 func (d discard) WriteHeader(int)             {}
 
-func TestWatcherSeesWhatPasses(t *testing.T) {
+func TestRobotsRecorder(t *testing.T) {
 	long := strings.Repeat("a", 3*policy.MaxSize)
 	for _, tc := range []struct {
 		name   string
@@ -273,8 +273,8 @@ func TestWatcherSeesWhatPasses(t *testing.T) {
 		{"another error", http.MethodGet, func(http.ResponseWriter) error { return io.EOF }, 500, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			w := watch(discard{}, tc.method)
-			got := w.seen(tc.handle(w))
+			w := recordRobots(discard{}, tc.method)
+			got := w.response(tc.handle(w))
 			var want [sha256.Size]byte
 			if tc.text != "" {
 				want = sha256.Sum256([]byte(tc.text))

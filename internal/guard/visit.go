@@ -23,9 +23,9 @@ func (g *Guard) passVisitor(w http.ResponseWriter, r *http.Request, next caddyht
 		return next.ServeHTTP(w, r)
 	}
 	site := g.siteOf(r).Label // handlers behind may change the request
-	a := &answer{passing: passTo(w), method: r.Method}
-	err := next.ServeHTTP(a, r)
-	if code := statusCode(r, a.status, err, true); code >= 200 && code < 300 || code == http.StatusNotModified {
+	recorder := recordResponse(w, r.Method)
+	err := next.ServeHTTP(&recorder, r)
+	if code := statusCode(r, recorder.status, err, true); code >= 200 && code < 300 || code == http.StatusNotModified {
 		g.Metrics.Visited(from)
 		g.shared.Ledger.RecordVisit(site, from, time.Now())
 	}

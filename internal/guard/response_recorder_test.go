@@ -180,13 +180,15 @@ func TestAnswersPassAsTheyAre(t *testing.T) {
 		t.Errorf("counted %+v", got)
 	}
 	flushed := httptest.NewRecorder()
-	for _, w := range []http.Flusher{&answer{passing: passTo(flushed)}, watch(flushed, http.MethodGet)} {
+	recorder := recordResponse(flushed, http.MethodGet)
+	for _, w := range []http.Flusher{&recorder, recordRobots(flushed, http.MethodGet)} {
 		flushed.Flushed = false
 		if w.Flush(); !flushed.Flushed {
 			t.Errorf("%T does not flush", w)
 		}
 	}
-	if _, _, err := http.NewResponseController(&answer{passing: passTo(httptest.NewRecorder())}).Hijack(); !errors.Is(err, http.ErrNotSupported) {
+	unsupported := recordResponse(httptest.NewRecorder(), http.MethodGet)
+	if _, _, err := http.NewResponseController(&unsupported).Hijack(); !errors.Is(err, http.ErrNotSupported) {
 		t.Errorf("hijacking what cannot be: %v", err)
 	}
 }

@@ -1,0 +1,89 @@
+package guard
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// noteDelivery notes whether a crawler gets something else instead of the robots.txt. It observes
+// clients that the registry knows as crawlers and that are not spoofed, since a site may refuse
+// spoofed clients. A redirect is no other response if the guard's own fetch finds the file by it.
+// isPage reports whether the response is an HTML page.
+func (g *Guard) noteDelivery(f *robotsFetch, response robotsResponse, isPage func() bool) {
+	j := f.j
+	if j.Identity == verify.Spoofed || !j.Client.Class.IsCrawler() || j.KnownName() == "" || f.r.Method != http.MethodGet || !f.plain || !f.anonymous {
+		return
+	}
+	got := parity.RobotsResponse{Status: response.status, Location: response.location, HTML: isPage()}
+	if entry := g.shared.Cache.Get(j.Site.Key); entry != nil && got.Location != "" {
+		if state := entry.State(); state != nil && len(state.Via) > 0 && state.Good != nil && state.Good.Robots.Restricts() {
+			got.Location = "/robots.txt"
+		}
+	}
+	g.shared.deliveries.Note(parity.Fetcher{
+		Site: j.Site.Label, Token: j.KnownName(), Class: j.Client.Class.String(), Network: addr.Network(request.ClientAddr(f.r)),
+		Search: judge.IsSearchEngine(j.Client.Class, j.Identity), Verified: j.Identity == verify.Verified,
+	}, got, time.Now())
+}
+
+// noteOwnFetch returns fetch, which then notes what the guard itself gets at a site.
+func (g *Guard) noteOwnFetch(site *request.Site, fetch func() policy.Answer) func() policy.Answer {
+	if g.SourceKey != "" {
+		return fetch
+	}
+	label := site.Label
+	return func() policy.Answer {
+		answer := fetch()
+		if got, ok := origin.ResponseOf(answer); ok {
+			g.shared.deliveries.Fetched(label, got)
+		}
+		return answer
+	}
+}
+
+// SelfTestSource returns how the self-test fetches the robots.txt of the server that the guard is
+// for, nil for a guard that answers questions of another proxy.
+func (g *Guard) SelfTestSource() *origin.Server {
+	if g.Forwarded != nil {
+		return nil
+	}
+	if source, ok := g.Source.(*origin.Server); ok {
+		return source
+	}
+	return origin.NewServer(false)
+}
+
+// NoteSelfTest notes what the self-test got by the name of a crawler at a site that sends
+// browsers a robots.txt.
+func (s *State) NoteSelfTest(f parity.Fetcher, got parity.RobotsResponse) {
+	s.deliveries.Test(f, got, time.Now())
+}
+
+// Withheld returns the crawlers that get something else instead of a robots.txt.
+func (s *State) Withheld(now time.Time) []parity.Withheld { return s.deliveries.Find("", now) }
+
+// WithheldAt returns in words which crawlers get something else instead of the robots.txt with
+// a key.
+func (s *State) WithheldAt(key policy.Key) (found []string) {
+	now := time.Now()
+	s.presences.mu.Lock()
+	sites := s.presences.with(key)
+	s.presences.mu.Unlock()
+	if key.Source == "" {
+		sites[request.NewSite(key).Label] = nil
+	}
+	for label := range sites {
+		for _, w := range s.deliveries.Find(label, now) {
+			found = append(found, w.Says(now))
+		}
+	}
+	return found
+}

@@ -1,0 +1,163 @@
+package guard
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+)
+
+// responseRecorder records the status, size and time of a response while it passes. It is a field
+// of the judgement, so it needs no allocation.
+type responseRecorder struct {
+	caddyhttp.ResponseWriterWrapper
+	method string
+	status int     // 0 for an implicit 200
+	size   int64   // bytes of the body that were sent, until the connection was hijacked
+	flight *flight // of the request, nil for none
+	stopwatch
+}
+
+// recordResponse returns a recorder of a response to a request with a method.
+func recordResponse(w http.ResponseWriter, method string) responseRecorder {
+	return responseRecorder{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, method: method}
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (w *responseRecorder) WriteHeader(status int) {
+	if w.status == 0 && status >= 200 {
+		w.status = status
+		w.firstByte()
+	}
+	w.ResponseWriter.WriteHeader(status)
+	if w.method == http.MethodConnect && status < http.StatusMultipleChoices && status >= http.StatusOK {
+		w.becameTunnel()
+	}
+}
+
+// Hijack implements [http.Hijacker].
+func (w *responseRecorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffered, err := http.NewResponseController(w.ResponseWriter).Hijack()
+	if err == nil {
+		w.becameTunnel()
+	}
+	return conn, buffered, err
+}
+
+// Flush implements [http.Flusher], which some handlers look for instead of
+// [http.ResponseController].
+func (w *responseRecorder) Flush() { _ = w.FlushError() }
+
+// FlushError is Flush for [http.ResponseController].
+func (w *responseRecorder) FlushError() error {
+	w.firstByte()
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// becameTunnel ends the time and the count of a request whose connection is a tunnel now, such as
+// a WebSocket, which may last for hours.
+func (w *responseRecorder) becameTunnel() {
+	w.stopwatch = stopwatch{}
+	if w.flight != nil {
+		w.flight.end()
+	}
+}
+
+// Write implements [http.ResponseWriter].
+func (w *responseRecorder) Write(p []byte) (int, error) {
+	w.firstByte()
+	n, err := w.ResponseWriter.Write(p)
+	w.size += int64(max(n, 0))
+	return n, err
+}
+
+// ReadFrom implements [io.ReaderFrom], so that the server can send files by itself.
+func (w *responseRecorder) ReadFrom(r io.Reader) (int64, error) {
+	w.firstByte()
+	n, err := w.ResponseWriterWrapper.ReadFrom(r)
+	w.size += max(n, 0)
+	return n, err
+}
+
+// bytes returns the bytes of the body that the client was sent.
+func (w *responseRecorder) bytes() int64 {
+	if w.method == http.MethodHead {
+		return 0 // the server does not send them
+	}
+	return w.size
+}
+
+// statusCode returns the status that the client gets, 0 if the client left before. err is the
+// error of the handlers, which error routes usually answer with its status. finished is false if
+// a handler panicked.
+func statusCode(r *http.Request, status int, err error, finished bool) int {
+	switch {
+	case status != 0:
+		return status
+	case r.Context().Err() != nil:
+		return 0
+	case err != nil:
+		return statusOfError(err)
+	case !finished:
+		return http.StatusInternalServerError
+	}
+	return http.StatusOK // no handler wrote a response, so Caddy sends an empty one
+}
+
+// statusOfError returns the status that Caddy answers with after an error.
+func statusOfError(err error) int {
+	if failed, ok := errors.AsType[caddyhttp.HandlerError](err); ok && failed.StatusCode != 0 {
+		return failed.StatusCode
+	}
+	return http.StatusInternalServerError
+}
+
+// passAndCount passes a request on and counts the response.
+func (g *Guard) passAndCount(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) (err error) {
+	recorder := &j.response
+	recorder.ResponseWriter, recorder.method, recorder.flight = w, r.Method, &j.flight
+	if g.Rate != nil {
+		j.flight.count(g.Metrics.UnderWay(j.classCounted()))
+		recorder.start(g.shared.clock)
+	}
+	finished := false
+	defer func() {
+		code, took := statusCode(r, recorder.status, err, finished), recorder.read()
+		if code != 0 {
+			g.countResponse(j, ledger.KindOf(j.Verdict), code, recorder.bytes())
+			if took > 0 {
+				g.Metrics.FirstByte(j.classCounted(), took)
+			}
+		}
+	}()
+	err = next.ServeHTTP(recorder, r)
+	finished = true
+	return err
+}
+
+// countResponse counts the response to a request that passed.
+func (g *Guard) countResponse(j *Judgement, kind parity.Kind, code int, size int64) {
+	status, ok := parity.StatusOf(code)
+	if !ok || g.shared.Ledger == nil || !j.recorded {
+		return // no response, or its request is not counted either
+	}
+	token, class, named := j.counted()
+	g.Metrics.Answered(class, kind, status, size)
+	g.shared.Ledger.RecordAnswer(&ledger.Answer{
+		At: j.at, Site: j.Site.Label, Token: token, Named: named, Class: class, Identity: j.Identity,
+		Kind: kind, Status: status, Bytes: size,
+	})
+}
+
+// Interface guards
+var (
+	_ io.ReaderFrom = (*responseRecorder)(nil)
+	_ http.Flusher  = (*responseRecorder)(nil)
+	_ http.Hijacker = (*responseRecorder)(nil)
+)

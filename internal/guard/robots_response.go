@@ -1,0 +1,137 @@
+package guard
+
+import (
+	"crypto/sha256"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// maxPageStart bounds the part of a response other than 200 that is examined for HTML, in bytes.
+const maxPageStart = 4096
+
+// robotsRecorder records a response to a request for robots.txt while it passes.
+type robotsRecorder struct {
+	responseRecorder
+	body []byte // as sent: at most policy.MaxSize+1 bytes of a 200 to GET, else at most maxPageStart
+}
+
+func recordRobots(w http.ResponseWriter, method string) *robotsRecorder {
+	return &robotsRecorder{responseRecorder: recordResponse(w, method)}
+}
+
+// Write implements [http.ResponseWriter].
+func (w *robotsRecorder) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	most := maxPageStart
+	if w.isFile() {
+		most = policy.MaxSize + 1
+	}
+	n, err := w.responseRecorder.Write(p)
+	w.body = append(w.body, p[:min(max(n, 0), most-len(w.body))]...)
+	return n, err
+}
+
+// ReadFrom implements [io.ReaderFrom], so that Write sees all bytes.
+func (w *robotsRecorder) ReadFrom(r io.Reader) (int64, error) {
+	return io.Copy(struct{ io.Writer }{w}, r)
+}
+
+// isFile reports whether the response may be a robots.txt.
+func (w *robotsRecorder) isFile() bool {
+	return w.status == http.StatusOK && w.method == http.MethodGet
+}
+
+// response returns the response once the handlers have returned. err is their error, which error
+// routes answer later.
+func (w *robotsRecorder) response(err error) robotsResponse {
+	header := w.Header()
+	a := robotsResponse{
+		status: w.status, etag: header.Get("ETag"), lastModified: header.Get("Last-Modified"),
+		coded: header.Get("Content-Encoding") != "", lifetime: policy.LifetimeOf(header, time.Now()), location: header.Get("Location"),
+	}
+	switch {
+	case w.status == 0 && err != nil:
+		a = robotsResponse{status: statusOfError(err), byError: true}
+	case w.status == 0:
+		a.status = http.StatusOK // no handler wrote a response, so Caddy sends an empty one
+	}
+	switch {
+	case w.method != http.MethodGet:
+	case a.status == http.StatusNotFound, a.status == http.StatusGone:
+		a.hash = sha256.Sum256(nil) // the hash of policy.Version if there is no file
+	case a.status == http.StatusOK && err == nil && w.isComplete():
+		if text, err := origin.Decode(header, w.body); err == nil {
+			a.text, a.hash = text, sha256.Sum256(text)
+		}
+	}
+	return a
+}
+
+// isPage reports whether the response is an HTML page.
+func (w *robotsRecorder) isPage() bool {
+	return origin.IsWebPage(w.status, w.Header(), w.body[:min(len(w.body), maxPageStart)])
+}
+
+// isComplete reports whether the client was sent the whole response.
+func (w *robotsRecorder) isComplete() bool {
+	length, err := strconv.ParseInt(w.Header().Get("Content-Length"), 10, 64)
+	return err != nil || w.size >= length
+}
+
+// Interface guard
+var _ io.ReaderFrom = (*robotsRecorder)(nil)
+
+// robotsResponse is the response that a client got for /robots.txt.
+type robotsResponse struct {
+	status             int
+	etag, lastModified string
+	coded              bool              // it has a Content-Encoding, and so do the validators
+	text               []byte            // decoded, at most policy.MaxSize+1 bytes
+	hash               [sha256.Size]byte // of the text; all zero if the text is not known
+	lifetime           time.Duration     // that it states, see [policy.Version]
+	location           string            // of a redirect
+	byError            bool              // status is that of an error; error routes may send another response
+}
+
+// isReading reports whether the client knows the rules after the response.
+func (a robotsResponse) isReading(method string) bool { return judge.IsReading(method, a.status) }
+
+// differs reports whether the response shows that our copy is outdated.
+func (a robotsResponse) differs(s *policy.State, own *policy.Key) bool {
+	if s == nil || s.Good == nil {
+		return false
+	}
+	good := s.Good
+	existed := policy.Answer{Status: good.Status}.Meaning() == policy.Rules
+	if isRedirect(a.status) {
+		return len(s.Via) == 0 && (good.Status < 300 || good.Status >= 400) || len(s.Via) > 0 && s.Via[0] != placeOf(a.location, own)
+	}
+	switch (policy.Answer{Status: a.status}).Meaning() {
+	case policy.Unavailable:
+		// Others, such as 401, 412 and 416, may be due to the client's own header.
+		return existed && (a.status == http.StatusNotFound || a.status == http.StatusGone)
+	case policy.Rules, policy.Unchanged:
+		switch {
+		case !existed:
+			return true
+		case a.hash != [sha256.Size]byte{}:
+			return a.hash != good.Hash && policy.Parse(a.text).RulesDigest() != good.Robots.RulesDigest()
+		case a.coded:
+			return false // validators tell codings of one text apart
+		case a.etag != "" && good.ETag != "":
+			return strings.TrimPrefix(a.etag, "W/") != strings.TrimPrefix(good.ETag, "W/")
+		case a.lastModified != "" && good.LastModified != "":
+			return a.lastModified != good.LastModified
+		}
+	}
+	return false
+}
