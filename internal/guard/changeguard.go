@@ -106,7 +106,7 @@ const (
 
 // logHold warns that a change is held back.
 func (g *Guard) logHold(s *request.Site, current *policy.Version, h changeguard.Hold) {
-	suppressed, ok := g.shared.warningLimits.line(s.Label, "")
+	suppressed, ok := g.shared.warningLimits.allow(s.Label, "")
 	if !ok {
 		return
 	}

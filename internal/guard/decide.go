@@ -68,7 +68,7 @@ func (g *Guard) undecided(w http.ResponseWriter, r *http.Request, err error) err
 		return err
 	}
 	g.Metrics.Undecided(problem.Reason)
-	if suppressed, ok := g.shared.warningLimits.line(undecidedLines, problem.Reason.String()); ok {
+	if suppressed, ok := g.shared.warningLimits.allow(undecidedLines, problem.Reason.String()); ok {
 		level, message := zapcore.WarnLevel, "a proxy asks about a request without describing it as it has to"
 		if problem.Reason == forward.Untrusted {
 			level, message = zapcore.ErrorLevel, "an address that is no trusted proxy asks about requests"

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -26,8 +25,8 @@ const (
 	eventSlowingEnded = "robots_slowing_ended"
 )
 
-// eventInterval is the least time between two events of a violation for one
-// crawler at one site.
+// eventInterval is the least time between two events about violations of one crawler at one
+// site.
 const eventInterval = time.Hour
 
 // maxEmitting is how many events may be under way at the same time. Their
@@ -135,42 +134,13 @@ func (e *Events) ended(about string, told chan struct{}) {
 	}
 }
 
-// eventTimes remembers when which crawler has caused an event. What it holds is
-// bounded by the label values of crawlers and configured hosts, see [State.UseSites].
-// The zero eventTimes is empty.
-type eventTimes struct {
-	last sync.Map // violationKey to *eventTime
-}
-
-type eventTime struct {
-	at    atomic.Int64 // Unix milliseconds
-	since atomic.Uint64
-}
-
-// due reports whether a violation is to be told, and how many there were since
-// the last that was, this one included.
-func (t *eventTimes) due(host, crawler string, now time.Time) (count uint64, ok bool) {
-	key := violationKey{host, crawler}
-	known, found := t.last.Load(key)
-	if !found {
-		known, _ = t.last.LoadOrStore(key, new(eventTime))
-	}
-	last := known.(*eventTime)
-	last.since.Add(1)
-	at := last.at.Load()
-	if at != 0 && now.UnixMilli()-at < eventInterval.Milliseconds() || !last.at.CompareAndSwap(at, now.UnixMilli()) {
-		return 0, false
-	}
-	return last.since.Swap(0), true
-}
-
 // emitViolation tells about a request outside the robots.txt, once an hour for each
 // crawler and site.
 func (g *Guard) emitViolation(r *http.Request, j *Judgement, crawler string) {
 	if g.Events == nil || j.Verdict != judge.Disallowed || !g.Events.wanted(eventViolation) {
 		return
 	}
-	count, ok := g.shared.eventTimes.due(j.Site.Label, crawler, time.Now())
+	suppressed, ok := g.shared.violationEvents.allow(j.Site.Label, crawler)
 	if !ok {
 		return
 	}
@@ -185,7 +155,7 @@ func (g *Guard) emitViolation(r *http.Request, j *Judgement, crawler string) {
 		"identity":   j.Identity.String(),
 		"verdict":    j.Verdict.String(),
 		"action":     j.Action.String(),
-		"count":      count,
+		"count":      suppressed + 1,
 		"rule":       text.Cut(j.Evidence.Rule.String(), maxLoggedTarget),
 		"line":       j.Evidence.Rule.Line,
 		"group":      text.Cut(j.Evidence.Group.Name, maxLoggedTarget),

@@ -40,30 +40,6 @@ func (e *told) events() *Events {
 	}
 }
 
-func TestEventTimes(t *testing.T) {
-	var times eventTimes
-	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	for _, step := range []struct {
-		after         time.Duration
-		host, crawler string
-		count         uint64
-		due           bool
-	}{
-		{0, "a", "x", 1, true},
-		{0, "a", "x", 0, false},
-		{time.Minute, "a", "y", 1, true},
-		{time.Minute, "b", "x", 1, true},
-		{59 * time.Minute, "a", "x", 0, false},
-		{time.Hour, "a", "x", 3, true},
-		{time.Hour, "a", "x", 0, false},
-		{3 * time.Hour, "a", "x", 2, true},
-	} {
-		if count, due := times.due(step.host, step.crawler, at.Add(step.after)); count != step.count || due != step.due {
-			t.Errorf("after %v, %s at %s: %d %t, want %d %t", step.after, step.crawler, step.host, count, due, step.count, step.due)
-		}
-	}
-}
-
 func TestViolationEvent(t *testing.T) {
 	h := recordingGuard(t, options{Enforce: true}, mixedRobots)
 	var e told

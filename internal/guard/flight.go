@@ -7,37 +7,37 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 )
 
-// flight is what a request has taken while it is under way: a place of its crawler's,
-// and one in the count of all. It stands in the judgement, so that it costs no memory
-// of its own. The zero flight has taken nothing.
+// flight is what a request occupies until its response ends: a slot among the concurrent requests
+// of its crawler, and one in the count of all requests in flight. It is a field of the judgement,
+// so it needs no allocation. The zero flight occupies nothing.
 type flight struct {
-	place *rate.Places  // nil for none
-	under *atomic.Int64 // in which it is counted, nil if it is not
-	holds *rate.Places  // where it has a place, also one that a guard in front has taken
-	ended uint32        // 1 once it has given back all, for which a handler behind may have goroutines
+	slot     *rate.Places  // that this guard has taken, nil for none
+	heldSlot *rate.Places  // that the request occupies, taken by this guard or an earlier one
+	inFlight *atomic.Int64 // the count that includes the request, nil for none
+	ended    uint32        // 1 once everything was given back; handlers may end it in other goroutines
 }
 
-// take notes a place that was taken, nil for none, or one that a guard in front holds.
-func (f *flight) take(place, before *rate.Places) {
-	f.place, f.holds = place, cmp.Or(place, before)
+// take notes the slot that this guard has taken, nil for none, and that of an earlier guard.
+func (f *flight) take(slot, earlier *rate.Places) {
+	f.slot, f.heldSlot = slot, cmp.Or(slot, earlier)
 }
 
-// count counts the request among those that are under way.
-func (f *flight) count(under *atomic.Int64) {
-	under.Add(1)
-	f.under = under
+// count adds the request to a count of requests in flight.
+func (f *flight) count(inFlight *atomic.Int64) {
+	inFlight.Add(1)
+	f.inFlight = inFlight
 }
 
-// end gives back what the request has taken. It may be called again.
+// end gives back everything. Later calls do nothing.
 func (f *flight) end() {
 	if !atomic.CompareAndSwapUint32(&f.ended, 0, 1) {
 		return
 	}
-	if f.place != nil {
-		f.place.Leave()
+	if f.slot != nil {
+		f.slot.Leave()
 	}
-	f.holds = nil // a guard in an error route takes one of its own
-	if f.under != nil {
-		f.under.Add(-1)
+	f.heldSlot = nil // a guard in an error route takes a slot of its own
+	if f.inFlight != nil {
+		f.inFlight.Add(-1)
 	}
 }

@@ -1,9 +1,6 @@
 package guard
 
-import (
-	"maps"
-	"sync"
-)
+import "maps"
 
 // ConfiguredSites are the sites of a configuration, by their labels.
 type ConfiguredSites struct {
@@ -28,9 +25,9 @@ func (s *State) forget(sites ConfiguredSites) error {
 	if named == nil {
 		return nil
 	}
-	forgetHosts(&s.violations.limits, named)
-	forgetHosts(&s.warningLimits.limits, func(host string) bool { return host == undecidedLines || named(host) })
-	forgetHosts(&s.eventTimes.last, named)
+	s.violations.forget(named)
+	s.violationEvents.forget(named)
+	s.warningLimits.forget(func(host string) bool { return host == undecidedLines || named(host) })
 	s.Metrics.Forget(named)
 	return nil
 }
@@ -57,15 +54,4 @@ func (p *presences) keepNamed(hosts map[string]bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	maps.DeleteFunc(hosts, func(host string, _ bool) bool { return p.named != nil && !p.named(host) })
-}
-
-// forgetHosts takes the keys of hosts out of a map from [violationKey] that a configuration
-// does not name.
-func forgetHosts(from *sync.Map, named func(label string) bool) {
-	from.Range(func(key, _ any) bool {
-		if !named(key.(violationKey).host) {
-			from.Delete(key)
-		}
-		return true
-	})
 }

@@ -23,7 +23,6 @@ func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 		sites.Add(of)
 		return shared.UseSites(ConfiguredSites{Named: sites.Names})
 	}
-	now := time.Now()
 	known := func() (labels []string) {
 		for label := range shared.presences.all() {
 			labels = append(labels, label)
@@ -32,19 +31,19 @@ func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 	}
 	countKeys := func() map[string]int {
 		n := make(map[string]int)
-		for _, from := range []interface{ Range(func(key, _ any) bool) }{&shared.violations.limits, &shared.warningLimits.limits, &shared.eventTimes.last} {
-			from.Range(func(key, _ any) bool { n[key.(violationKey).host]++; return true })
+		for _, from := range []interface{ Range(func(key, _ any) bool) }{&shared.violations.limits, &shared.warningLimits.limits, &shared.violationEvents.limits} {
+			from.Range(func(key, _ any) bool { n[key.(hostCrawler).host]++; return true })
 		}
 		return n
 	}
 	judgedBy := func(g *Guard, labels ...string) {
 		for _, label := range labels {
 			g.presence(&Judgement{Site: &request.Site{Label: label}})
-			shared.violations.line(label, "FooBot")
-			shared.warningLimits.line(label, "")
-			shared.eventTimes.due(label, "FooBot", now)
+			shared.violations.allow(label, "FooBot")
+			shared.warningLimits.allow(label, "")
+			shared.violationEvents.allow(label, "FooBot")
 		}
-		shared.warningLimits.line(undecidedLines, "missing")
+		shared.warningLimits.allow(undecidedLines, "missing")
 	}
 
 	releaseFirst := names("stays.test", "goes.test", "*.goes.test")

@@ -99,12 +99,13 @@ func testGuard(t testing.TB, o options, s origin.Source) *Guard {
 	c := o.config(t)
 	c.Source = s
 	shared := &State{
-		Cache:         policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames),
-		Bases:         policy.NewCache(NamedBounds, inventedBounds, time.Now, nil),
-		readers:       ledger.NewReaders(100, 100),
-		violations:    newLogLimits(time.Now),
-		warningLimits: newLogLimits(time.Now),
-		Copies:        copies.NewBook(deriveNames), elsewhere: newElsewhere(),
+		Cache:           policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames),
+		Bases:           policy.NewCache(NamedBounds, inventedBounds, time.Now, nil),
+		readers:         ledger.NewReaders(100, 100),
+		violations:      newLogLimits(time.Now),
+		warningLimits:   newLogLimits(time.Now),
+		violationEvents: newMessageLimits(time.Now, eventInterval, 1),
+		Copies:          copies.NewBook(deriveNames), elsewhere: newElsewhere(),
 		tried:      newTries(),
 		rates:      rate.NewBudgets(time.Now()),
 		clock:      newClock(),

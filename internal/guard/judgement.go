@@ -31,7 +31,7 @@ type Judgement struct {
 	Rate          Rate             // how fast the crawler asks
 	at            time.Time        // when it was judged by the rules, or counted in the ledger without that
 	response      responseRecorder // of the site, if the request passed
-	flight        flight           // what the request has taken while it is under way
+	flight        flight           // what the request occupies until its response ends
 }
 
 // newJudgement returns one about a site that is kept anyway, or with memory for another.

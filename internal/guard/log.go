@@ -22,7 +22,7 @@ const (
 // logViolation writes a line about a request outside the robots.txt, unless
 // the crawler has had its share.
 func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
-	suppressed, ok := g.shared.violations.line(j.Site.Label, crawler)
+	suppressed, ok := g.shared.violations.allow(j.Site.Label, crawler)
 	if !ok {
 		return
 	}
@@ -102,7 +102,7 @@ func (g *Guard) logFetched(s *request.Site, before, after policy.State, changed 
 
 // logRefused warns that the guard is refused the robots.txt that clients are served.
 func (g *Guard) logRefused(s *request.Site, status int) {
-	suppressed, ok := g.shared.warningLimits.line(s.Label, "refused")
+	suppressed, ok := g.shared.warningLimits.allow(s.Label, "refused")
 	if !ok {
 		return
 	}

@@ -65,7 +65,7 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, now ti
 	every, found := rules.File.Interval, rate.Pace{}
 	if j.mayHaveComeThrough() {
 		if before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement); before != nil {
-			who.Holds = before.flight.holds
+			who.Holds = before.flight.heldSlot
 			found = j.removeChargedLimits(before, &rules)
 		}
 	}

@@ -33,28 +33,28 @@ import (
 // configuration, and stays usable after the last handler has released it:
 // requests may still be under way.
 type State struct {
-	Cache         *policy.Cache                // of robots.txt
-	Bases         *policy.Cache                // of robots.txt that others are composed from
-	Published     publish.Sites                // the changes of those that others are composed to
-	Texts         managed.Running              // the robots_txt that run
-	Copies        *copies.Book                 // which files a crawler may be using
-	readers       *ledger.Readers              // robots fetches, for reports
-	elsewhere     *lru.Cache[string, struct{}] // URLs to which the robots.txt of other hosts redirects
-	Metrics       *metrics.Metrics             // which read from the state
-	violations    *logLimits
-	warningLimits *logLimits // of warnings, by host: unknown hosts must not fill the log
-	changes       changeguard.Changes
-	tried         *tries // nil in tests that try nothing
-	rates         *rate.Budgets
-	clock         clock          // of stopwatches
-	Ledger        *ledger.Ledger // what crawlers did; nil in tests that count nothing
-	Alerts        *alert.Book    // what the owner should do something about; nil in tests without
-	presences     presences
-	eventTimes    eventTimes
-	parityTold    parityTold
-	deliveries    parity.Deliveries             // which crawlers get something else instead of a robots.txt
-	configured    lease.Leases[ConfiguredSites] // which hosts a configuration names
-	retentions    lease.Leases[time.Duration]
+	Cache           *policy.Cache                // of robots.txt
+	Bases           *policy.Cache                // of robots.txt that others are composed from
+	Published       publish.Sites                // the changes of those that others are composed to
+	Texts           managed.Running              // the robots_txt that run
+	Copies          *copies.Book                 // which files a crawler may be using
+	readers         *ledger.Readers              // robots fetches, for reports
+	elsewhere       *lru.Cache[string, struct{}] // URLs to which the robots.txt of other hosts redirects
+	Metrics         *metrics.Metrics             // which read from the state
+	violations      *messageLimits               // of log lines about violations
+	violationEvents *messageLimits
+	warningLimits   *messageLimits // of warnings, by host: unknown hosts must not fill the log
+	changes         changeguard.Changes
+	tried           *tries // nil in tests that try nothing
+	rates           *rate.Budgets
+	clock           clock          // of stopwatches
+	Ledger          *ledger.Ledger // what crawlers did; nil in tests that count nothing
+	Alerts          *alert.Book    // what the owner should do something about; nil in tests without
+	presences       presences
+	parityTold      parityTold
+	deliveries      parity.Deliveries             // which crawlers get something else instead of a robots.txt
+	configured      lease.Leases[ConfiguredSites] // which hosts a configuration names
+	retentions      lease.Leases[time.Duration]
 
 	sizes     lease.Leases[Sizes]
 	histories lease.Leases[report.History]
@@ -136,18 +136,19 @@ const (
 // NewState returns what guards share, before anything is known.
 func NewState() *State {
 	s := &State{
-		Cache:         policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames),
-		Bases:         policy.NewCache(NamedBounds, inventedBounds, time.Now, nil),
-		Copies:        copies.NewBook(deriveNames),
-		readers:       ledger.NewReaders(maxReadersInPart, maxReadersInvented),
-		violations:    newLogLimits(time.Now),
-		warningLimits: newLogLimits(time.Now),
-		tried:         newTries(),
-		rates:         rate.NewBudgets(time.Now()),
-		clock:         newClock(),
-		Identities:    identity.NewShared(),
-		Ledger:        ledger.New(time.Now),
-		findings:      lint.NewKept(),
+		Cache:           policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames),
+		Bases:           policy.NewCache(NamedBounds, inventedBounds, time.Now, nil),
+		Copies:          copies.NewBook(deriveNames),
+		readers:         ledger.NewReaders(maxReadersInPart, maxReadersInvented),
+		violations:      newLogLimits(time.Now),
+		violationEvents: newMessageLimits(time.Now, eventInterval, 1),
+		warningLimits:   newLogLimits(time.Now),
+		tried:           newTries(),
+		rates:           rate.NewBudgets(time.Now()),
+		clock:           newClock(),
+		Identities:      identity.NewShared(),
+		Ledger:          ledger.New(time.Now),
+		findings:        lint.NewKept(),
 	}
 	s.elsewhere = newElsewhere()
 	s.Alerts = alert.NewBook(s, time.Now)

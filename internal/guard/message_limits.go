@@ -1,0 +1,68 @@
+package guard
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/limit"
+)
+
+// How many log lines one crawler may cause for one host: a burst, then one per interval.
+const (
+	violationBurst    = 10
+	violationInterval = 10 * time.Second
+)
+
+// messageLimits limit how often messages about one crawler at one host are sent: log lines or
+// events. Their memory is bounded by the label values of crawlers and configured hosts, see
+// [State.UseSites].
+type messageLimits struct {
+	began    time.Time
+	now      func() time.Time
+	interval time.Duration // one message per interval
+	burst    int           // after this many
+	limits   sync.Map      // hostCrawler to *messageLimit
+}
+
+// hostCrawler consists of label values.
+type hostCrawler struct{ host, crawler string }
+
+// messageLimit is the limit of the messages about one crawler. It takes no lock.
+type messageLimit struct {
+	rate       limit.Rate
+	suppressed atomic.Uint64
+}
+
+func newMessageLimits(now func() time.Time, interval time.Duration, burst int) *messageLimits {
+	return &messageLimits{began: now(), now: now, interval: interval, burst: burst}
+}
+
+func newLogLimits(now func() time.Time) *messageLimits {
+	return newMessageLimits(now, violationInterval, violationBurst)
+}
+
+// allow reports whether a message may be sent now, and how many were suppressed since the last one.
+func (l *messageLimits) allow(host, crawler string) (suppressed uint64, ok bool) {
+	key := hostCrawler{host, crawler}
+	known, found := l.limits.Load(key)
+	if !found {
+		known, _ = l.limits.LoadOrStore(key, new(messageLimit))
+	}
+	of := known.(*messageLimit)
+	if !of.rate.Take(l.now().Sub(l.began), l.interval, l.burst) {
+		of.suppressed.Add(1)
+		return 0, false
+	}
+	return of.suppressed.Swap(0), true
+}
+
+// forget drops the limits of the hosts that keep returns false for.
+func (l *messageLimits) forget(keep func(host string) bool) {
+	l.limits.Range(func(key, _ any) bool {
+		if !keep(key.(hostCrawler).host) {
+			l.limits.Delete(key)
+		}
+		return true
+	})
+}
