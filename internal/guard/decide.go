@@ -138,7 +138,7 @@ func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
 			entry = g.entryFor(j.Site)
 		}
 		entry.Use(now)
-		g.renewed(asked, entry, j)
+		g.fetchNew(asked, entry, j)
 	}
 	if !judge.IsReading(j.Method, http.StatusOK) {
 		return
@@ -148,22 +148,14 @@ func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
 	g.recordReading(asked, j, read)
 }
 
-// renewed reads the robots.txt of a site anew, unless it cannot be read for now, and waits
-// for that as a first request does. An attempt under way may have begun too early.
-func (g *Guard) renewed(asked *http.Request, entry *policy.Entry, j *Judgement) {
-	refresh, ok := g.refresher(asked, entry, j.Site)
-	if !ok {
-		return
-	}
+// fetchNew fetches the robots.txt of a site again, unless it cannot be fetched for now, and waits
+// as a first request does. A fetch under way may have begun too early, so another one follows.
+func (g *Guard) fetchNew(asked *http.Request, entry *policy.Entry, j *Judgement) {
 	if s := entry.State(); s != nil && s.Failures == 0 {
 		entry.MakeDue()
 	}
-	begun := time.Now()
-	for range 2 {
-		done := refresh()
-		if done == nil {
-			return
-		}
-		awaitClosed(asked, done, g.FetchWait-time.Since(begun))
+	until := time.Now().Add(g.FetchWait)
+	if g.fetchAndWait(asked, entry, j.Site, until) == fetchBegun {
+		g.fetchAndWait(asked, entry, j.Site, until)
 	}
 }

@@ -53,25 +53,15 @@ func (g *Guard) fetchDue(l *lookup) {
 		l.state = l.entry.State() // it may have been read since the client was identified
 		return
 	}
-	refresh, ok := g.refresher(l.r, l.entry, l.j.Site)
-	if !ok {
-		l.state = l.entry.State()
-		return
+	var until time.Time
+	if l.waits && !g.isUsable(l.entry.State(), l.now) {
+		until = l.until
 	}
-	g.shared.proxies.saw(l.r)
-	done := refresh()
-	for done == nil && l.waits && l.entry.State() == nil && time.Now().Before(l.until) { // other files are being fetched
+	result := g.fetchAndWait(l.r, l.entry, l.j.Site, until)
+	for result == fetchBusy && l.waits && l.entry.State() == nil && time.Now().Before(l.until) && l.r.Context().Err() == nil {
 		awaitClosed(l.r, nil, min(slotInterval, time.Until(l.until)))
-		if l.r.Context().Err() != nil {
-			break
-		}
-		done = refresh()
+		result = g.fetchAndWait(l.r, l.entry, l.j.Site, until)
 	}
-	l.state = l.entry.State()
-	if done == nil || !l.waits || g.isUsable(l.state, l.now) {
-		return
-	}
-	awaitClosed(l.r, done, time.Until(l.until))
 	l.state = l.entry.State()
 }
 
@@ -113,18 +103,15 @@ func (g *Guard) fetchAgain(l *lookup) {
 	if !l.entry.Suspect() && l.now.Sub(l.state.Good.LastRead) < g.leastAge(l.j.Site.Key) {
 		return
 	}
-	refresh, ok := g.refresher(l.r, l.entry, l.j.Site)
-	if !ok {
-		return
+	var until time.Time
+	if l.waits {
+		until = l.until
 	}
-	done := refresh()
-	// An attempt under way is new enough, and so is one that has failed since.
-	if latest := l.entry.State(); done == nil && latest != nil && latest.Failures == 0 && !l.entry.Suspect() {
+	result := g.fetchAndWait(l.r, l.entry, l.j.Site, until)
+	// A fetch under way is new enough, and so is one that has failed since.
+	if latest := l.entry.State(); result == notDue && latest != nil && latest.Failures == 0 && !l.entry.Suspect() {
 		l.entry.MarkSuspect(l.now)
-		done = refresh()
-	}
-	if done != nil && l.waits {
-		awaitClosed(l.r, done, time.Until(l.until))
+		g.fetchAndWait(l.r, l.entry, l.j.Site, until)
 	}
 }
 

@@ -26,6 +26,37 @@ func (g *Guard) refresher(r *http.Request, entry *policy.Entry, site *request.Si
 	}, true
 }
 
+// fetchResult is what came of [Guard.fetchAndWait].
+type fetchResult uint8
+
+const (
+	notDue     fetchResult = iota // the file is not due
+	fetchBusy                     // it is due, and too many others are being fetched
+	noFetch                       // it cannot be fetched on behalf of the request
+	fetchBegun                    // it is being fetched, or was
+)
+
+// fetchAndWait fetches the robots.txt of a site in the background if it is due, and waits for the
+// fetch until a time, not at all if that is zero.
+func (g *Guard) fetchAndWait(r *http.Request, entry *policy.Entry, site *request.Site, until time.Time) fetchResult {
+	refresh, ok := g.refresher(r, entry, site)
+	if !ok {
+		return noFetch
+	}
+	g.shared.proxies.saw(r)
+	done := refresh()
+	switch {
+	case done == nil && entry.Due(time.Now()):
+		return fetchBusy
+	case done == nil:
+		return notDue
+	}
+	if wait := time.Until(until); wait > 0 {
+		awaitClosed(r, done, wait)
+	}
+	return fetchBegun
+}
+
 // timed bounds and counts an attempt to fetch a robots.txt. The attempt is ended
 // by cancelling its context, never by a deadline: reverse_proxy takes a
 // deadline for a failure of the upstream.

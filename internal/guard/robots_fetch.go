@@ -82,8 +82,11 @@ func (g *Guard) noteResponse(f *robotsFetch, response robotsResponse) {
 		entry = g.entryFor(f.site)
 	}
 	if entry != nil && (entry.State() == nil || entry.Suspect()) { // the grace counts from when the guard knows of a change
-		// A client gets a redirect once the guard knows of all its steps, and is not blocked at one.
-		g.readDue(f.r, entry, f.site, isRedirect(response.status))
+		var until time.Time
+		if isRedirect(response.status) { // the client gets it once the guard knows all its steps, and is not blocked at one
+			until = now.Add(g.FetchWait)
+		}
+		g.fetchAndWait(f.r, entry, f.site, until)
 	}
 	if entry != nil && isRedirect(response.status) {
 		if state := entry.State(); state != nil {
@@ -97,19 +100,6 @@ func (g *Guard) noteResponse(f *robotsFetch, response robotsResponse) {
 		read := ledger.Reading{At: now, Status: response.status, Hash: response.hash}
 		g.shared.readers.Read(g.reader(f.r, f.j), read)
 		g.recordReading(f.r, f.j, read)
-	}
-}
-
-// readDue fetches the robots.txt of a site in the background if it is due. With waits it returns
-// when the fetch ends, or after [Config.FetchWait].
-func (g *Guard) readDue(r *http.Request, entry *policy.Entry, site *request.Site, waits bool) {
-	refresh, ok := g.refresher(r, entry, site)
-	if !ok {
-		return
-	}
-	g.shared.proxies.saw(r)
-	if done := refresh(); done != nil && waits {
-		awaitClosed(r, done, g.FetchWait)
 	}
 }
 
@@ -185,7 +175,7 @@ func (g *Guard) isWithoutRules(f *robotsFetch, entry *policy.Entry, now time.Tim
 	}
 	if entry.Good().Robots.HasGroups() {
 		entry.MarkSuspect(now)
-		g.readDue(f.r, entry, f.site, true)
+		g.fetchAndWait(f.r, entry, f.site, time.Now().Add(g.FetchWait))
 	}
 	return !entry.Good().Robots.HasGroups()
 }
