@@ -30,9 +30,9 @@ type Key struct {
 	// Host is the host in its canonical spelling, with the port unless it is the
 	// default.
 	Host string `json:"host,omitempty"`
-	// Forwarded is the host that a trusted proxy was asked for, if it is another. With a
+	// ForwardedHost is the host that a trusted proxy forwards, if it is not Host. With a
 	// Source it is a host that only clients name and that has that source to itself.
-	Forwarded string `json:"forwarded,omitempty"`
+	ForwardedHost string `json:"forwarded,omitempty"`
 }
 
 // String returns the source or the authority as a URL without a path.
@@ -49,7 +49,7 @@ func (k Key) String() string {
 // Quoted returns all of a key as a text that no other key has, for hashing: what
 // is stored goes by it, so it stays the same.
 func (k Key) Quoted() string {
-	return fmt.Sprintf("%q %q %q %t %q %q", k.Source, k.Server, k.Site, k.Secure, k.Host, k.Forwarded)
+	return fmt.Sprintf("%q %q %q %t %q %q", k.Source, k.Server, k.Site, k.Secure, k.Host, k.ForwardedHost)
 }
 
 // configuredSite is a site as the configuration names it, which may have many hosts.
@@ -82,7 +82,7 @@ func (k Key) IsFile() bool {
 // Segment returns the part of a Cache that a key belongs to: hosts that only
 // clients name have one of their own.
 func (k Key) Segment() Segment {
-	if k.Forwarded != "" || k.Source == "" && k.isOfPattern() {
+	if k.ForwardedHost != "" || k.Source == "" && k.isOfPattern() {
 		return Invented
 	}
 	return Named

@@ -14,10 +14,10 @@ func TestKey(t *testing.T) {
 		{"a site by https", Key{Site: "a.test", Host: "a.test", Secure: true}, "https://a.test", "server", Named},
 		{"a host that only a wildcard names", Key{Site: "*.a.test", Host: "b.a.test"}, "http://b.a.test", "server", Invented},
 		{"a host that nothing names", Key{Host: "b.test"}, "http://b.test", "server", Invented},
-		{"a site behind a proxy that was asked for another host", Key{Site: "a.test", Host: "a.test", Forwarded: "b.test"}, "http://a.test", "server", Invented},
+		{"a site behind a proxy that was asked for another host", Key{Site: "a.test", Host: "a.test", ForwardedHost: "b.test"}, "http://a.test", "server", Invented},
 		{"a URL", Key{Source: "https://c.test/robots.txt"}, "https://c.test/robots.txt", "url", Named},
 		{"a URL without TLS", Key{Source: "http://c.test/robots.txt"}, "http://c.test/robots.txt", "url", Named},
-		{"a URL for a host that only clients name", Key{Source: "https://c.test/b.test.txt", Site: "*.a.test", Forwarded: "b.a.test"}, "https://c.test/b.test.txt", "url", Invented},
+		{"a URL for a host that only clients name", Key{Source: "https://c.test/b.test.txt", Site: "*.a.test", ForwardedHost: "b.a.test"}, "https://c.test/b.test.txt", "url", Invented},
 		{"a file", Key{Source: "/srv/robots.txt"}, "/srv/robots.txt", "file", Named},
 		{"a file whose name is like a URL", Key{Source: "https:/c.test"}, "https:/c.test", "file", Named},
 	} {

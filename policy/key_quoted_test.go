@@ -8,7 +8,7 @@ import (
 // TestKeyQuoted tells all keys apart, and stays as it is: what is stored goes by
 // it.
 func TestKeyQuoted(t *testing.T) {
-	all := Key{Server: ":8001", Site: "*.b.test", Secure: true, Host: "a.b.test", Forwarded: "c.test"}
+	all := Key{Server: ":8001", Site: "*.b.test", Secure: true, Host: "a.b.test", ForwardedHost: "c.test"}
 	if got, want := all.Quoted(), `"" ":8001" "*.b.test" true "a.b.test" "c.test"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -18,8 +18,8 @@ func TestKeyQuoted(t *testing.T) {
 	}
 	seen := make(map[string]Key)
 	for _, k := range []Key{
-		{}, all, {Source: "a"}, {Server: "a"}, {Site: "a"}, {Host: "a"}, {Forwarded: "a"}, {Secure: true},
-		{Host: `a" "b`}, {Host: "a", Forwarded: "b"}, {Host: "a b"}, {Host: "\xff"}, {Host: "\xfe"}, {Host: `\xff`},
+		{}, all, {Source: "a"}, {Server: "a"}, {Site: "a"}, {Host: "a"}, {ForwardedHost: "a"}, {Secure: true},
+		{Host: `a" "b`}, {Host: "a", ForwardedHost: "b"}, {Host: "a b"}, {Host: "\xff"}, {Host: "\xfe"}, {Host: `\xff`},
 	} {
 		if other, ok := seen[k.Quoted()]; ok {
 			t.Errorf("%#v and %#v are both %s", k, other, k.Quoted())

@@ -124,7 +124,7 @@ const maxKey = 8 << 10
 
 // storable tells why a key cannot be encoded.
 func (k Key) storable() error {
-	names := [...]string{k.Source, k.Server, k.Site, k.Host, k.Forwarded}
+	names := [...]string{k.Source, k.Server, k.Site, k.Host, k.ForwardedHost}
 	if n := len(strings.Join(names[:], "")); n > maxKey {
 		return fmt.Errorf("%d bytes are more than a key can have", n)
 	}

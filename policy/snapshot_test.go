@@ -62,7 +62,7 @@ func encoded(t testing.TB, s Snapshot) []byte {
 
 // TestSnapshotRoundTrip keeps texts of all kinds.
 func TestSnapshotRoundTrip(t *testing.T) {
-	key := Key{Secure: true, Host: "example.com", Forwarded: "www.example.com"}
+	key := Key{Secure: true, Host: "example.com", ForwardedHost: "www.example.com"}
 	bodies := append([]string{
 		"User-agent: *\nDisallow: /\xff\x00<>&\u2028\n",
 		"\xff\xfeU\x00",

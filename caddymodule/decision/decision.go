@@ -100,8 +100,8 @@ func (d *Decide) defaultHost() string {
 // Apply makes a guard one that decides. d may be nil.
 func (d *Decide) Apply(c *guard.Config) {
 	if d != nil {
-		c.Forwarded = request.HostsOfServer(nil)
-		c.Forwarded.Add(d.Hosts)
+		c.ForwardAuth = request.HostsOfServer(nil)
+		c.ForwardAuth.Add(d.Hosts)
 		if origin.ChoosesServer(c.SourceKey) {
 			c.DefaultHost = d.defaultHost()
 		}

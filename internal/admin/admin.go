@@ -72,7 +72,7 @@ type Guard struct {
 	Settings judge.Settings
 	Rate     *rate.Settings // nil if it does not look at how fast crawlers ask
 	Fallback policy.Fallback
-	// Key is whose robots.txt it judges by; Site and Forwarded may be missing.
+	// Key is whose robots.txt it judges by; Site and ForwardedHost may be missing.
 	Key policy.Key
 }
 

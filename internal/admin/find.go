@@ -69,7 +69,7 @@ func sorted(entries []*policy.Entry) []sortedEntry {
 // sites of one authority apart, if it is not just what the authority says.
 func pageKey(key policy.Key) string {
 	host, _ := addr.CutPort(key.Host)
-	if key.Server == "" && key.Forwarded == "" && key.Site == host {
+	if key.Server == "" && key.ForwardedHost == "" && key.Site == host {
 		return key.String()
 	}
 	return key.String() + " " + key.Quoted()

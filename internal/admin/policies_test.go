@@ -230,7 +230,7 @@ func TestAdminPagesHoldAll(t *testing.T) {
 		{Site: "shop.test", Host: "shop.test"},
 		{Site: "*.test", Host: "shop.test"},
 		{Site: "", Host: "shop.test"},
-		{Site: "shop.test", Host: "shop.test", Forwarded: "x.test"},
+		{Site: "shop.test", Host: "shop.test", ForwardedHost: "x.test"},
 		{Site: "shop.test", Host: "shop.test", Server: ":8001"},
 		{Site: "*.test", Host: "shop.test", Server: ":8001"},
 		{Site: "shop.test", Host: "shop.test:8080"},

@@ -76,8 +76,8 @@ func TestAsked(t *testing.T) {
 		if original.Method != tc.method || asked.Method != tc.method || request.TargetOf(original) != tc.target || original.URL.Path != tc.path || key.String() != tc.key {
 			t.Errorf("%s: %s %s, path %s, of %s", name, original.Method, request.TargetOf(original), original.URL.Path, key)
 		}
-		if key.Forwarded != "" || request.UserAgentOf(asked) != "bingbot" || request.ClientAddr(asked).String() != "192.0.2.7" {
-			t.Errorf("%s: forwarded %q by %q at %s", name, key.Forwarded, request.UserAgentOf(asked), request.ClientAddr(asked))
+		if key.ForwardedHost != "" || request.UserAgentOf(asked) != "bingbot" || request.ClientAddr(asked).String() != "192.0.2.7" {
+			t.Errorf("%s: forwarded %q by %q at %s", name, key.ForwardedHost, request.UserAgentOf(asked), request.ClientAddr(asked))
 		}
 		if asked.Header.Get(originalURL)+asked.Header.Get(forwardedURI) != "" {
 			t.Errorf("%s: the description is left in the header: %v", name, asked.Header)

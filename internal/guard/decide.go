@@ -22,7 +22,7 @@ import (
 
 // serveForwardAuth answers a proxy that asks whether a request may pass: with 200, an empty body
 // and the judgement in header fields, or with the response of [Config.Refuse]. It is for a guard
-// with Forwarded.
+// with ForwardAuth.
 func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
 	uncached(w.Header())
 	asked, err := forward.Asked(r)

@@ -36,8 +36,8 @@ func decider(t *testing.T, text func(key policy.Key) string) (*Guard, *hostSourc
 	t.Helper()
 	s := &hostSource{text: text}
 	g := testGuard(t, options{Enforce: true, SourceKey: "https://{host}/robots.txt"}, s)
-	g.Forwarded = request.HostsOfServer(nil)
-	g.Forwarded.Add(caddyhttp.MatchHost{"a.test"})
+	g.ForwardAuth = request.HostsOfServer(nil)
+	g.ForwardAuth.Add(caddyhttp.MatchHost{"a.test"})
 	g.Refuse = func(w http.ResponseWriter, _ *http.Request, _ *Judgement, next caddyhttp.Handler) error {
 		if next != nil {
 			t.Error("a page could be served")

@@ -52,7 +52,7 @@ func (g *Guard) noteOwnFetch(site *request.Site, fetch func() policy.Answer) fun
 // SelfTestSource returns how the self-test fetches the robots.txt of the server that the guard is
 // for, nil for a guard that answers questions of another proxy.
 func (g *Guard) SelfTestSource() *origin.Server {
-	if g.Forwarded != nil {
+	if g.ForwardAuth != nil {
 		return nil
 	}
 	if source, ok := g.Source.(*origin.Server); ok {

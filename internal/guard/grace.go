@@ -36,8 +36,8 @@ func hostsOf(key policy.Key) func(copies.Host) bool {
 	number := request.PortOf(port)
 	return func(h copies.Host) bool {
 		if key.Source != "" {
-			return h.Source == key.Source && h.Forwarded == key.Forwarded
+			return h.Source == key.Source && h.ForwardedHost == key.ForwardedHost
 		}
-		return h.Source == "" && h.Secure == key.Secure && h.Name == name && h.Forwarded == key.Forwarded && (number == 0 || h.Port == number)
+		return h.Source == "" && h.Secure == key.Secure && h.Name == name && h.ForwardedHost == key.ForwardedHost && (number == 0 || h.Port == number)
 	}
 }

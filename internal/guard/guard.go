@@ -47,9 +47,9 @@ type Config struct {
 	ChangeGuard time.Duration
 	// Rate is by what crawlers are held to how fast they may ask; nil if they are not.
 	Rate *rate.Settings
-	// Forwarded are the hosts that the configuration names of a guard that answers
-	// proxies whether a request may pass; nil for one that requests pass through.
-	Forwarded *request.Hosts
+	// ForwardAuth are the hosts that the configuration names for a guard that answers proxies
+	// whether a request may pass; nil for a guard that requests pass through.
+	ForwardAuth *request.Hosts
 	// DefaultHost is the host whose robots.txt such a guard uses for hosts that no option
 	// names; "" if each uses its own. A client that invents a host must not choose whose
 	// robots.txt counts.
@@ -85,8 +85,8 @@ type Guard struct {
 func New(ctx context.Context, shared *State, c Config) *Guard {
 	g := &Guard{Config: c, shared: shared, Metrics: shared.Metrics, eachHost: strings.Contains(c.SourceKey, origin.HostPlaceholder)}
 	context.AfterFunc(ctx, g.leave)
-	if g.Forwarded != nil {
-		g.Sites.Add(g.Forwarded)
+	if g.ForwardAuth != nil {
+		g.Sites.Add(g.ForwardAuth)
 	}
 	if g.ChangeGuard > 0 {
 		g.shared.changes.Guarded(ctx)
@@ -105,9 +105,9 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 
 // Serve is the way of a request: [Guard.Judge] identifies its client, finds the site and judges;
 // [Guard.Publish] counts and logs the judgement; then the request is passed on or answered. A
-// guard with Forwarded answers the proxy that asks about another request.
+// guard with ForwardAuth answers a proxy that asks about another request.
 func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	if g.Forwarded != nil {
+	if g.ForwardAuth != nil {
 		return g.serveForwardAuth(w, r)
 	}
 	if origin.IsVirtual(r.Context()) { // the guard's own fetch of robots.txt
@@ -232,8 +232,8 @@ func (g *Guard) sourced(s request.Site) request.Site {
 
 // hostsAt returns the hosts that the configuration names at a server.
 func (g *Guard) hostsAt(server *caddyhttp.Server) *request.Hosts {
-	if g.Forwarded != nil {
-		return g.Forwarded
+	if g.ForwardAuth != nil {
+		return g.ForwardAuth
 	}
 	return g.Sites.Of(server)
 }

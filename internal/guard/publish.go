@@ -58,7 +58,7 @@ func (g *Guard) Publish(r *http.Request, j *Judgement) {
 // response to the block, or a handler behind that guard has failed, and this is an error route.
 func (g *Guard) earlierFinalJudgement(r *http.Request) *Judgement {
 	before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement)
-	if before == nil || !before.published || g.Forwarded != nil { // which is asked about another request
+	if before == nil || !before.published || g.ForwardAuth != nil { // which is asked about another request
 		return nil
 	}
 	if _, failed := r.Context().Value(caddyhttp.ErrorCtxKey).(error); !failed && before.Action != judge.Blocked {

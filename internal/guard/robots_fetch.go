@@ -198,12 +198,12 @@ func tokenOf(j *Judgement) string {
 func (g *Guard) copiesOf(r *http.Request, s *request.Site) copies.Of {
 	of := copies.Of{Named: s.Segment == policy.Named, Grace: g.Grace}
 	if s.Key.Source != "" {
-		of.Host = copies.Host{Source: s.Key.Source, Forwarded: s.Key.Forwarded}
+		of.Host = copies.Host{Source: s.Key.Source, ForwardedHost: s.Key.ForwardedHost}
 		return of
 	}
 	of.Proxied = request.IsTrustedProxy(r)
 	name, port := addr.CutPort(s.Key.Host)
-	of.Host = copies.Host{Secure: s.Key.Secure, Name: name, Forwarded: s.Key.Forwarded}
+	of.Host = copies.Host{Secure: s.Key.Secure, Name: name, ForwardedHost: s.Key.ForwardedHost}
 	if of.Port = request.PortOf(port); of.Port == 0 {
 		of.Port = request.ListenerPort(r, s.Key.Secure, of.Proxied)
 	}

@@ -105,8 +105,8 @@ type serverSites struct {
 // sitesOf returns those of the request's server.
 func (g *Guard) sitesOf(r *http.Request) *serverSites {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	if g.Forwarded != nil {
-		server = g.Forwarded.Server
+	if g.ForwardAuth != nil {
+		server = g.ForwardAuth.Server
 	}
 	if last := g.last.Load(); last != nil && last.Server == server {
 		return last

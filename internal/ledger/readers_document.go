@@ -171,7 +171,7 @@ func checkSite(k policy.Key) error {
 	if (k.Source == "") == (k.Host == "") || k.Source != "" && k != (policy.Key{Source: k.Source}) {
 		return errors.New("it names neither a site nor a source")
 	}
-	for _, name := range []string{k.Source, k.Server, k.Site, k.Host, k.Forwarded} {
+	for _, name := range []string{k.Source, k.Server, k.Site, k.Host, k.ForwardedHost} {
 		if !utf8.ValidString(name) || len(name) > 8*maxHost {
 			return errors.New("the name of a site cannot be stored")
 		}

@@ -117,7 +117,7 @@ func virtualRequest(r *http.Request, key policy.Key, client outsider) *http.Requ
 		case len(forwarded) > request.MaxHost:
 			virtual.Header.Set(request.ForwardedHost, forwarded)
 		default:
-			virtual.Header.Set(request.ForwardedHost, cmp.Or(key.Forwarded, virtual.Host))
+			virtual.Header.Set(request.ForwardedHost, cmp.Or(key.ForwardedHost, virtual.Host))
 		}
 		client.setFields(virtual.Header)
 	}

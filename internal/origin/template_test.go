@@ -40,7 +40,7 @@ func TestPastTheProxy(t *testing.T) {
 	t.Cleanup(app.Close)
 	source := NewURL(app.URL+"/robots.txt", HostPlaceholder, true)
 	for _, host := range []string{"a.test", "b.test"} {
-		fetch, ok := source.Prepare(nil, policy.Key{Source: KeyFor(source.Key(), host), Forwarded: host})
+		fetch, ok := source.Prepare(nil, policy.Key{Source: KeyFor(source.Key(), host), ForwardedHost: host})
 		if !ok {
 			t.Fatal("it cannot be read")
 		}
@@ -63,15 +63,15 @@ func TestHostOfClients(t *testing.T) {
 		return fetch(context.Background(), nil)
 	}
 	for name, a := range map[string]policy.Answer{
-		"made up":           read(true, policy.Key{Forwarded: address}),
-		"made up, public":   read(false, policy.Key{Forwarded: address}),
+		"made up":           read(true, policy.Key{ForwardedHost: address}),
+		"made up, public":   read(false, policy.Key{ForwardedHost: address}),
 		"named, but not so": read(false, policy.Key{}),
 	} {
 		if a.Err == nil || asked != 0 {
 			t.Errorf("%s: %+v", name, a)
 		}
 	}
-	for _, key := range []policy.Key{{}, {Forwarded: address, Site: "*.test"}} {
+	for _, key := range []policy.Key{{}, {ForwardedHost: address, Site: "*.test"}} {
 		if a := read(true, key); a.Err != nil {
 			t.Error(a.Err)
 		}

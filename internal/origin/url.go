@@ -46,7 +46,7 @@ func (s *URL) Prepare(_ *http.Request, key policy.Key) (fetch Fetch, ok bool) {
 	if !strings.Contains(s.Key(), HostPlaceholder) {
 		return s.Fetch, true
 	}
-	if s.allowPrivate && ChoosesServer(s.url) && key.Forwarded != "" && key.Site == "" {
+	if s.allowPrivate && ChoosesServer(s.url) && key.ForwardedHost != "" && key.Site == "" {
 		return func(context.Context, *policy.Version) policy.Answer { return policy.Answer{Err: errChosenByClients} }, true
 	}
 	rawURL, host, _ := strings.Cut(key.Source, behindURL)

@@ -187,8 +187,8 @@ func (b *Budgets) hashSite(site *policy.Key) uint64 {
 	if site.Secure {
 		h = ^h // by more than limits or networks differ in
 	}
-	if len(site.Source)|len(site.Server)|len(site.Forwarded) > 0 { // most have none
-		for _, s := range [...]string{site.Source, site.Server, site.Forwarded} {
+	if len(site.Source)|len(site.Server)|len(site.ForwardedHost) > 0 { // most have none
+		for _, s := range [...]string{site.Source, site.Server, site.ForwardedHost} {
 			h = mix(h ^ maphash.String(b.seed, s))
 		}
 	}

@@ -39,7 +39,7 @@ func TestWhose(t *testing.T) {
 	other, plain := *shop, *shop
 	other.Host, plain.Secure = "www.shop.example", false
 	forwarded, source := *shop, *shop
-	forwarded.Forwarded, source.Source = "b.example", "https://c.example/robots.txt"
+	forwarded.ForwardedHost, source.Source = "b.example", "https://c.example/robots.txt"
 	for _, tc := range []struct {
 		name        string
 		first, then Spender

@@ -242,7 +242,7 @@ func (h *Hosts) Key(r *http.Request) policy.Key {
 	if sent := LastForwarded(r.Header, ForwardedHost); proxied && sent != r.Host { // as Site has it
 		forwarded := NormalHost(sent, key.Secure)
 		if asked, _ := addr.CutPort(forwarded); asked != "" && asked != name { // the proxy may map the port
-			key.Forwarded = forwarded
+			key.ForwardedHost = forwarded
 		}
 	}
 	return key

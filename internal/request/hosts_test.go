@@ -112,7 +112,7 @@ func TestKey(t *testing.T) {
 		{"none at all", "", nil, false, policy.Key{Server: at}},
 		{"no host has such a name", strings.Repeat("a", 300), nil, false, policy.Key{Server: at, Host: long}},
 		{"a client says it is a proxy", "example.com", proxy("shop.example.com"), false, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
-		{"a trusted proxy says so", "example.com", proxy("Shop.example.com"), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com", Forwarded: "shop.example.com"}},
+		{"a trusted proxy says so", "example.com", proxy("Shop.example.com"), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com", ForwardedHost: "shop.example.com"}},
 		{"a trusted proxy of the same host", "example.com", proxy("Example.com:443"), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com"}},
 		{"a trusted proxy of just the same host", "example.com", proxy("example.com"), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com"}},
 		{"a trusted proxy of just the same host with its dot", "dotted.example.", proxy("dotted.example."), true, policy.Key{Server: at, Site: "dotted.example.", Secure: true, Host: "dotted.example."}},
@@ -120,13 +120,13 @@ func TestKey(t *testing.T) {
 		{"a trusted proxy that says nothing", "example.com", nil, true, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
 		{"a client that says it is a proxy of just the same host", "example.com", proxy("example.com"), false, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
 		{"a trusted proxy maps the port", "example.com:8443", proxy("example.com"), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com"}},
-		{"the last line of a trusted proxy", "example.com", lines([]string{"http", "https"}, []string{"forged.test", "shop.example.com"}), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com", Forwarded: "shop.example.com"}},
+		{"the last line of a trusted proxy", "example.com", lines([]string{"http", "https"}, []string{"forged.test", "shop.example.com"}), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com", ForwardedHost: "shop.example.com"}},
 		{"the last line, which is the host itself", "example.com", lines([]string{"https", "http"}, []string{"forged.test", "example.com"}), true, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
-		{"the last element of a list", "example.com", lines([]string{"http, https"}, []string{"forged.test,shop.example.com"}), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com", Forwarded: "shop.example.com"}},
+		{"the last element of a list", "example.com", lines([]string{"http, https"}, []string{"forged.test,shop.example.com"}), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com", ForwardedHost: "shop.example.com"}},
 		{"the last element of the last line", "example.com", lines([]string{"https", "https, http"}, []string{"forged.test", "other.test, example.com"}), true, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
 		{"an empty last line, as if there were none", "example.com", lines([]string{"https", ""}, []string{"forged.test", ""}), true, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
 		{"several lines of a client", "example.com", lines([]string{"http", "https"}, []string{"forged.test", "shop.example.com"}), false, policy.Key{Server: at, Site: "example.com", Host: "example.com"}},
-		{"a proxy's host with no such name", "example.com", proxy(strings.Repeat("a", 300)), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com", Forwarded: long}},
+		{"a proxy's host with no such name", "example.com", proxy(strings.Repeat("a", 300)), true, policy.Key{Server: at, Site: "example.com", Secure: true, Host: "example.com", ForwardedHost: long}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := arriving(tc.host, &net.TCPAddr{Port: 9501}, tc.trusted)
@@ -208,7 +208,7 @@ func TestSites(t *testing.T) {
 		label   string
 	}{
 		{"the configuration names it", policy.Key{Site: "example.com", Host: "example.com:9501"}, policy.Named, "example.com"},
-		{"a proxy was asked for something else", policy.Key{Site: "example.com", Host: "example.com", Forwarded: "evil.example"}, policy.Invented, "example.com"},
+		{"a proxy was asked for something else", policy.Key{Site: "example.com", Host: "example.com", ForwardedHost: "evil.example"}, policy.Invented, "example.com"},
 		{"a wildcard names it", policy.Key{Site: "*.example.net", Host: "a.example.net"}, policy.Invented, "*.example.net"},
 		{"nobody names it", policy.Key{Host: "evil.example"}, policy.Invented, judge.OtherName},
 		{"a file", policy.Key{Source: "/srv/robots.txt"}, policy.Named, judge.OtherName},

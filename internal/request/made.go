@@ -36,7 +36,7 @@ func ProxyOf(r *http.Request) *Proxy {
 // behind one. A host that only its digest is known of cannot be asked for, either.
 func For(server *caddyhttp.Server, key policy.Key, proxy *Proxy) *http.Request {
 	encrypted := isSecure(server)
-	proxied := key.Forwarded != "" || key.Secure != encrypted
+	proxied := key.ForwardedHost != "" || key.Secure != encrypted
 	if strings.HasPrefix(key.Host, Digested) || proxied && proxy == nil {
 		return nil
 	}
@@ -59,8 +59,8 @@ func For(server *caddyhttp.Server, key policy.Key, proxy *Proxy) *http.Request {
 	if proxy.Host {
 		r.Header.Set(ForwardedHost, key.Host)
 	}
-	if key.Forwarded != "" {
-		r.Header.Set(ForwardedHost, key.Forwarded)
+	if key.ForwardedHost != "" {
+		r.Header.Set(ForwardedHost, key.ForwardedHost)
 	}
 	return r
 }

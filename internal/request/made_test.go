@@ -25,11 +25,11 @@ func TestRequestsForSites(t *testing.T) {
 		"any host":                   {key: policy.Key{Host: "other.example"}},
 		"an IPv6 address":            {key: policy.Key{Host: "[::1]:8080"}},
 		"https behind a proxy":       {key: policy.Key{Site: "a.test", Host: "a.test", Secure: true}, proxy: &Proxy{RemoteAddr: "10.0.0.1:9", Proto: true}},
-		"a host behind a proxy":      {key: policy.Key{Site: "a.test", Host: "a.test", Forwarded: "b.test"}, proxy: &Proxy{RemoteAddr: "10.0.0.1:9"}, forwarded: "b.test"},
-		"both":                       {key: policy.Key{Site: "a.test", Host: "a.test", Secure: true, Forwarded: "b.test"}, proxy: &Proxy{RemoteAddr: "10.0.0.1:9", Proto: true, Host: true}, forwarded: "b.test"},
+		"a host behind a proxy":      {key: policy.Key{Site: "a.test", Host: "a.test", ForwardedHost: "b.test"}, proxy: &Proxy{RemoteAddr: "10.0.0.1:9"}, forwarded: "b.test"},
+		"both":                       {key: policy.Key{Site: "a.test", Host: "a.test", Secure: true, ForwardedHost: "b.test"}, proxy: &Proxy{RemoteAddr: "10.0.0.1:9", Proto: true, Host: true}, forwarded: "b.test"},
 		"the same host by a proxy":   {key: policy.Key{Site: "a.test", Host: "a.test", Secure: true}, proxy: &Proxy{RemoteAddr: "10.0.0.1:9", Proto: true, Host: true}, forwarded: "a.test"},
 		"behind a proxy not seen":    {key: policy.Key{Site: "a.test", Host: "a.test", Secure: true}, none: true},
-		"forwarded, by none":         {key: policy.Key{Site: "a.test", Host: "a.test", Forwarded: "b.test"}, none: true},
+		"forwarded, by none":         {key: policy.Key{Site: "a.test", Host: "a.test", ForwardedHost: "b.test"}, none: true},
 		"a host that is too long":    {key: policy.Key{Host: Digested + "00"}, none: true},
 		"http at an https listener":  {key: policy.Key{Site: "a.test", Host: "a.test"}, encrypted: true, none: true},
 		"not by the proxy's, direct": {key: policy.Key{Site: "a.test", Host: "a.test", Secure: true}, encrypted: true, proxy: &Proxy{RemoteAddr: "10.0.0.1:9", Proto: true}},
@@ -60,7 +60,7 @@ func TestRequestsForSites(t *testing.T) {
 
 // TestProxyOf sees only proxies that are trusted.
 func TestProxyOf(t *testing.T) {
-	key := policy.Key{Site: "a.test", Host: "a.test", Secure: true, Forwarded: "b.test"}
+	key := policy.Key{Site: "a.test", Host: "a.test", Secure: true, ForwardedHost: "b.test"}
 	want := Proxy{RemoteAddr: "10.0.0.1:9", Proto: true, Host: true}
 	if got := ProxyOf(For(new(caddyhttp.Server), key, &want)); got == nil || *got != want {
 		t.Errorf("got %+v, want %+v", got, want)

@@ -22,7 +22,7 @@ func TestOtherKeys(t *testing.T) {
 	own := serve("192.0.2.1:80", "a.example.com")
 	for _, key := range []policy.Key{
 		{Site: "a.example.com", Host: "a.example.com:81"},
-		{Site: "*.example.com", Server: "192.0.2.1:80", Host: "a.example.com:81", Forwarded: "b.example.com"},
+		{Site: "*.example.com", Server: "192.0.2.1:80", Host: "a.example.com:81", ForwardedHost: "b.example.com"},
 	} {
 		site := NewSite(key)
 		others := site.otherKeys(own)
@@ -46,8 +46,8 @@ func TestOtherKeys(t *testing.T) {
 		others := s.otherKeys(nil)
 		for _, other := range []policy.Key{
 			{Source: source},
-			{Source: source, Forwarded: "a.example.com", Site: "*.example.com"},
-			{Source: source, Forwarded: "a.example.com"},
+			{Source: source, ForwardedHost: "a.example.com", Site: "*.example.com"},
+			{Source: source, ForwardedHost: "a.example.com"},
 		} {
 			if got := slices.Contains(others, other); got != (other != s.Key) {
 				t.Errorf("%+v is among the other keys of %+v: %t", other, s.Key, got)

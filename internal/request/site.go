@@ -115,7 +115,7 @@ func (s Site) ReadAs(key policy.Key) Site {
 func (s Site) From(source string) Site {
 	key := policy.Key{Source: source}
 	if s.Segment == policy.Invented {
-		key.Forwarded, key.Site = s.Own().Host, s.Own().Site
+		key.ForwardedHost, key.Site = s.Own().Host, s.Own().Site
 	}
 	return s.ReadAs(key)
 }

@@ -78,5 +78,5 @@ func (c *copiesKind) take(v value, _ *summary) error {
 
 // hostName returns the name of what is stored about the files of a host.
 func hostName(h copies.Host) string {
-	return hashName(fmt.Sprintf("%q %t %q %d %q", h.Source, h.Secure, h.Name, h.Port, h.Forwarded), suffixJSON)
+	return hashName(fmt.Sprintf("%q %t %q %d %q", h.Source, h.Secure, h.Name, h.Port, h.ForwardedHost), suffixJSON)
 }
