@@ -9,7 +9,6 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/instance"
-	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/placement"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -26,11 +25,11 @@ func (a *App) Bases() (bases *policy.Cache, stored <-chan struct{}) {
 }
 
 // Running are the robots_txt of the configurations that run.
-func (a *App) Running() *managed.Running { return &a.state.Texts }
+func (a *App) Running() *publish.Running { return &a.state.Texts }
 
 // Managed returns what is told what robots_txt does, once its collectors are
 // registered with the configuration of ctx.
-func (a *App) Managed(ctx caddy.Context) (managed.Observer, error) {
+func (a *App) Managed(ctx caddy.Context) (publish.FileObserver, error) {
 	return a.state.Metrics, a.register(ctx)
 }
 

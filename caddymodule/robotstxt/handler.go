@@ -86,7 +86,7 @@ type Handler struct {
 	// How long crawlers may keep the robots.txt. Default: `1h`.
 	MaxAge caddy.Duration `json:"max_age,omitempty"`
 
-	publisher *managed.Publisher
+	publisher *publish.Publisher
 	changes   *publish.Release
 	lists     *rulelist.Site
 	release   []func()          // ends what Provision began, the last first
@@ -124,7 +124,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.checkBase(); err != nil {
 		return option.At(h.WrittenAt, err)
 	}
-	c := managed.Config{Stages: h.Staging, Sites: app.Sites(), Now: time.Now, Logger: ctx.Logger()}
+	c := publish.PublisherConfig{Stages: h.Staging, Sites: app.Sites(), Now: time.Now, Logger: ctx.Logger()}
 	texts, err := app.Texts(ctx, nameOf)
 	if err != nil {
 		return err
@@ -153,11 +153,11 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	}
 	c.Otherwise = h.changes.Otherwise
 	c.Hosts, c.Changes, c.Lists = hosts, h.changes.Report, h.lists.Report
-	h.publisher = managed.NewPublisher(c)
+	h.publisher = publish.NewPublisher(c)
 	h.release = append(h.release, app.Running().Add(h.publisher))
 	app.StartLater(h)
 	h.run(func(ctx context.Context) {
-		h.lists.Run(ctx, h.submit, func() { c.Observer.TextFailed(managed.StageRules) })
+		h.lists.Run(ctx, h.submit, func() { c.Observer.TextFailed(publish.StageRules) })
 	})
 	return nil
 }
@@ -227,7 +227,7 @@ func (h *Handler) Validate() error {
 
 // ServeHTTP answers requests for /robots.txt and passes all others on.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	if managed.IsForBase(r.Context()) {
+	if publish.IsForBase(r.Context()) {
 		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
 		return next.ServeHTTP(w, r)
 	}

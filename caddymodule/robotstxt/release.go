@@ -29,11 +29,11 @@ func (h *Handler) newRelease(ctx caddy.Context, app *caddymodule.App, wanted *ma
 	c.Rollout = h.Rollout.plan()
 	c.Base = func() func(host string) []byte {
 		if h.BaseFile == "" && h.Base == baseUpstream {
-			return managed.BasesByHost(bases)
+			return publish.BasesByHost(bases)
 		}
 		base := []byte(nil)
 		if h.BaseFile != "" {
-			base = managed.BaseOfFile(bases, h.BaseFile)
+			base = publish.BaseOfFile(bases, h.BaseFile)
 		}
 		var err error
 		if base == nil {

@@ -28,7 +28,7 @@ type owner struct {
 // published is what an instance serves for the owner.
 type published struct {
 	*publish.Release
-	publisher *managed.Publisher
+	publisher *publish.Publisher
 	shown     map[*site]string // at the last look
 	under     map[*site]seenUnder
 	texts     map[string]knownPage // by host
@@ -88,14 +88,14 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 		Visits: i.state.Visits, ReadSince: i.state.ReadSince, Trials: i.state, Interval: looksEvery, Now: time.Now, Logger: zap.NewNop(), Observer: i.state.Metrics,
 	}
 	if w.owner.bases != nil {
-		c.Base = func() func(string) []byte { return managed.BasesByHost(i.state.Bases) }
+		c.Base = func() func(string) []byte { return publish.BasesByHost(i.state.Bases) }
 	}
 	next = publish.New(c)
-	m := managed.Config{Otherwise: next.Otherwise, Sites: i.sites, Now: time.Now, Logger: zap.NewNop(), Hosts: hosts, Observer: i.state.Metrics}
+	m := publish.PublisherConfig{Otherwise: next.Otherwise, Sites: i.sites, Now: time.Now, Logger: zap.NewNop(), Hosts: hosts, Observer: i.state.Metrics}
 	if w.owner.bases != nil {
 		m.Source, m.Bases, m.Stored = ownTexts{i}, i.state.Bases, i.stored
 	}
-	p := managed.NewPublisher(m)
+	p := publish.NewPublisher(m)
 	shown, under := make(map[*site]string), make(map[*site]seenUnder)
 	if i.published != nil {
 		shown, under = i.published.shown, i.published.under

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -35,7 +36,7 @@ func (i *instance) text(host string) string {
 // knownPage is a page with its text.
 type knownPage struct {
 	request *http.Request
-	page    *managed.Page
+	page    *publish.Page
 	text    string
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/lease"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
-	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
@@ -36,7 +35,7 @@ type State struct {
 	Cache           *policy.Cache                // of robots.txt
 	Bases           *policy.Cache                // of robots.txt that others are composed from
 	Published       publish.Sites                // the changes of those that others are composed to
-	Texts           managed.Running              // the robots_txt that run
+	Texts           publish.Running              // the robots_txt that run
 	Copies          *copies.Book                 // which files a crawler may be using
 	readers         *ledger.Readers              // robots fetches, for reports
 	elsewhere       *lru.Cache[string, struct{}] // URLs to which the robots.txt of other hosts redirects

@@ -102,8 +102,8 @@ func (s *Schedule) slowest(r *Rule) (who string, lag time.Duration) {
 	return who, lag
 }
 
-// someHost returns a host that a text can be for, in place of a wildcard or of any.
-func someHost(host string) string {
+// SomeHost returns a host that a text can be for, in place of a wildcard or of any.
+func SomeHost(host string) string {
 	if rest, ok := strings.CutPrefix(host, "*."); ok {
 		return "www." + rest
 	}
@@ -113,11 +113,11 @@ func someHost(host string) string {
 // checkTurn looks at the text of a piece of time.
 func (t *table) checkTurn(base []byte, turn int, host string) []Finding {
 	plan := t.make(turn)
-	text, err := plan.Compose(base, someHost(host))
+	text, err := plan.Compose(base, SomeHost(host))
 	if err != nil {
 		return []Finding{{Severity: policy.Error, Code: policy.TooLarge, Host: host, Message: err.Error()}}
 	}
-	found := plan.checkText(base, text, someHost(host))
+	found := plan.checkText(base, text, SomeHost(host))
 	for i := range found {
 		found[i].Host = host
 	}

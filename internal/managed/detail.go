@@ -3,69 +3,44 @@ package managed
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// mostTurns bounds how many texts to come are composed for a look.
+// mostTurns bounds how many files to come are composed for a report.
 const mostTurns = 100
 
-// detail returns all about the host.
-func (l *look) detail() report.ManagedDetail {
-	d := report.ManagedDetail{
-		ManagedSite: l.site(), Lines: []report.ManagedLine{}, Rules: l.rules(), Turns: []report.ManagedTurn{}, Found: []report.ManagedFound{}, Changes: []report.ManagedChange{},
-	}
-	if l.Changes != nil {
-		d.Changes = l.Changes()
-	}
-	if d.Staging {
-		d.Text = Staging
-		return d
-	}
-	d.Turns = l.turns()
-	if l.page == nil {
-		return d
-	}
-	d.Text = l.page.text
-	plan := l.at.table.plan(l.at.turn)
-	d.Lines = plan.origins(d.Text, someHost(l.host))
-	for _, f := range plan.checkText(l.base(), []byte(d.Text), someHost(l.host)) {
-		d.Found = append(d.Found, report.ManagedFound{
-			Code: string(f.Code), Severity: f.Severity.String(), Rules: append([]string{}, f.Rules...), At: f.At, Message: f.Message,
-		})
-	}
-	return d
-}
-
-// rules returns those of the host, also those that are over or to come.
-func (l *look) rules() []report.ManagedRule {
+// Rules returns the rules of a host, also those that are over or to come.
+func (p Period) Rules(host string, now time.Time) []report.ManagedRule {
 	all := []report.ManagedRule{}
-	for _, i := range l.at.table.rules {
-		r := &l.at.table.schedule.rules[i]
+	for _, i := range p.table.rules {
+		r := &p.table.schedule.rules[i]
 		state := report.RuleInForce
 		switch {
-		case l.now.Before(r.From):
+		case now.Before(r.From):
 			state = report.RuleToCome
-		case !r.has(l.now):
+		case !r.has(now):
 			state = report.RuleOver
 		}
 		all = append(all, report.ManagedRule{
-			Name: r.ID, Says: strings.Join(r.added(someHost(l.host)), ", "), For: append([]string{}, r.For...), State: state,
+			Name: r.ID, Says: strings.Join(r.added(host), ", "), For: append([]string{}, r.For...), State: state,
 			From: r.From, Until: r.Until, Hosts: r.Hosts, Reason: r.Reason, Owner: r.Owner, Ticket: r.Ticket, At: r.At,
 		})
 	}
 	return all
 }
 
-// turns returns the changes to come, and what they change if the base stays as it is.
-func (l *look) turns() []report.ManagedTurn {
+// Turns returns the changes of rules to come at a host, and which lines they add and remove if
+// the base stays as it is.
+func (p Period) Turns(base []byte, host string, now time.Time) []report.ManagedTurn {
 	all := []report.ManagedTurn{}
-	t := l.at.table
-	before := l.linesAt(l.at.turn)
-	for turn := l.at.turn + 1; turn <= len(t.turns) && len(all) < mostTurns; turn++ {
+	t := p.table
+	before := t.linesAt(p.turn, base, host)
+	for turn := p.turn + 1; turn <= len(t.turns) && len(all) < mostTurns; turn++ {
 		at := t.start(turn)
-		if at.After(l.now.Add(horizon)) {
+		if at.After(now.Add(horizon)) {
 			break
 		}
 		one := report.ManagedTurn{At: at, Begins: []string{}, Ends: []string{}}
@@ -77,7 +52,7 @@ func (l *look) turns() []report.ManagedTurn {
 				one.Ends = append(one.Ends, r.ID)
 			}
 		}
-		after := l.linesAt(turn)
+		after := t.linesAt(turn, base, host)
 		one.Added, one.Removed = less(after, before), less(before, after)
 		all, before = append(all, one), after
 	}
@@ -86,8 +61,8 @@ func (l *look) turns() []report.ManagedTurn {
 
 // linesAt returns the text of a turn in lines, without comments; none if it cannot be
 // composed.
-func (l *look) linesAt(turn int) (lines []string) {
-	text, err := l.at.table.make(turn).Compose(l.base(), someHost(l.host))
+func (t *table) linesAt(turn int, base []byte, host string) (lines []string) {
+	text, err := t.make(turn).Compose(base, host)
 	if err != nil {
 		return nil
 	}
@@ -147,9 +122,9 @@ func (r *Rule) makes(line, host string) bool {
 	return ok && r.preference != nil && len(p.without([]preference{*r.preference}).says) == 0
 }
 
-// origins returns the lines of a text that rules make, in groups of those whom they are
+// Lines returns the lines of a file that rules make, in groups of those whom they are
 // about.
-func (p *Plan) origins(text, host string) []report.ManagedLine {
+func (p *Plan) Lines(text, host string) []report.ManagedLine {
 	lines := []report.ManagedLine{}
 	written := splitLines(text)
 	robots := policy.Parse([]byte(text))
@@ -204,4 +179,15 @@ func namesBy(rules []*Rule, line, host string) (names []string) {
 		}
 	}
 	return names
+}
+
+// Findings returns what the owner should know about the file that the plan makes of a base.
+func (p *Plan) Findings(base, text []byte, host string) []report.ManagedFound {
+	all := []report.ManagedFound{}
+	for _, f := range p.checkText(base, text, host) {
+		all = append(all, report.ManagedFound{
+			Code: string(f.Code), Severity: f.Severity.String(), Rules: append([]string{}, f.Rules...), At: f.At, Message: f.Message,
+		})
+	}
+	return all
 }

@@ -2,9 +2,8 @@
 // site has, its base, and from rules about crawlers.
 //
 // A [Plan] is what the owner wants. [Plan.Compose] makes a text of a base and a
-// plan; it is a function of these alone. A [Schedule] tells which plan is in force at
-// a time and a host. A [Publisher] keeps the composed texts of many hosts, makes
-// those of the next change ahead, and serves them.
+// plan; it is a function of these alone. A [Schedule] returns the plan of a host at a
+// time. Package publish serves the files.
 //
 // What a composed text says to a crawler is what the base said to it, and then what
 // the rules about it say; to a crawler that no rule is about it says what the base

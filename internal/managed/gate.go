@@ -25,8 +25,8 @@ func (g Gate) Stops(findings []Finding) *Finding {
 	return &findings[i]
 }
 
-// check returns why a text for a host may not be published, nil if it may.
-func (g Gate) check(plan *Plan, base, text []byte, host string) error {
+// Check returns why a text for a host may not be published, nil if it may.
+func (g Gate) Check(plan *Plan, base, text []byte, host string) error {
 	if g.Off {
 		return nil
 	}

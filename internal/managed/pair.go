@@ -45,7 +45,7 @@ func (c *Comparison) Each(do func(Pair)) (left int) {
 	for _, host := range hostsOfBoth(c.Before, c.After, c.Hosts) {
 		name := host
 		if host != "" {
-			name = someHost(host)
+			name = SomeHost(host)
 		}
 		g := group{c.Before.of(name), c.After.of(name), string(c.Base(name)), c.Before.IsStaging(name), c.After.IsStaging(name), ""}
 		if g.before.hosts || g.after.hosts {
@@ -124,7 +124,7 @@ func (t *table) textAt(at time.Time, base, host string, staging bool) ([]byte, b
 	if staging {
 		return []byte(Staging), true
 	}
-	text, err := t.make(t.turn(at)).Compose([]byte(base), someHost(host))
+	text, err := t.make(t.turn(at)).Compose([]byte(base), SomeHost(host))
 	return text, err == nil
 }
 

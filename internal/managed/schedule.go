@@ -146,9 +146,8 @@ func sortedTimes(times []time.Time) []time.Time {
 // At returns what holds for a host at a time, and when that changes, zero for
 // never.
 func (s *Schedule) At(now time.Time, host string) (*Plan, time.Time) {
-	t := s.of(host)
-	turn := t.turn(now)
-	return t.plan(turn), t.end(turn)
+	p := s.Period(host, now)
+	return p.Plan(), p.End()
 }
 
 // Text returns what a host is served at a time whose base is known, or why that is
@@ -233,4 +232,16 @@ func (t *table) make(turn int) *Plan {
 		panic(fmt.Sprintf("rules that were checked one by one and two by two: %v", err))
 	}
 	return plan
+}
+
+// Lifetime returns how long clients may keep a page: no longer than until another
+// takes its place, and never less than the minute that all of them keep it. It is
+// rounded up to a second: who comes back before the turn would keep the old page
+// for another minute.
+func Lifetime(most time.Duration, now, until time.Time) time.Duration {
+	if until.IsZero() {
+		return most
+	}
+	rest := (until.Sub(now) + time.Second - 1).Truncate(time.Second)
+	return max(min(most, rest), time.Minute)
 }

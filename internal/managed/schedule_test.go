@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -200,5 +201,28 @@ func TestScheduleIsItsRulesInForce(t *testing.T) {
 	}
 	if told < 1000 {
 		t.Errorf("only %d texts were compared", told)
+	}
+}
+
+// {host} is the host that is asked, in JSON and lists of rules, too, and is told as it is
+// written.
+func TestHostAsWritten(t *testing.T) {
+	for _, host := range []string{shortPlaceholder, hostPlaceholder} {
+		s, err := NewSchedule(uaident.Default(), []Rule{disallow("GPTBot", "/"+host+"/a")}, []string{"https://" + host + "/s.xml"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := s.Text(time.Now(), "a.test", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"Disallow: /a.test/a\n", "Sitemap: https://a.test/s.xml\n"} {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("%s: %q is not in\n%s", host, want, text)
+			}
+		}
+		if told, want := s.words(), []string{"disallow GPTBot /{host}/a", "sitemap https://{host}/s.xml"}; !slices.Equal(told, want) {
+			t.Errorf("%s: it tells %q, want %q", host, told, want)
+		}
 	}
 }

@@ -62,6 +62,9 @@ func (s *Schedule) Stage(hosts ...string) {
 	s.staged.Add(hosts)
 }
 
+// HasStaging reports whether the site at any host is for tests.
+func (s *Schedule) HasStaging() bool { return s.staged != nil }
+
 // IsStaging reports whether the site at a host is for tests.
 func (s *Schedule) IsStaging(host string) bool {
 	return s.staged != nil && (slices.Contains(s.staging, anyHost) || s.staged.Has(host))

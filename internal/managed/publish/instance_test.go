@@ -46,7 +46,7 @@ type instance struct {
 	listen   []string      // where its server does, beside another one for the same host; nil for the only one
 
 	*Release
-	publisher *managed.Publisher
+	publisher *Publisher
 	end       func()
 }
 
@@ -93,7 +93,7 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 		Instance: func() string { return i.name }, IsRunning: func() bool { return true },
 		Base: func() func(string) []byte {
 			if i.source != nil {
-				return managed.BasesByHost(i.bases)
+				return BasesByHost(i.bases)
 			}
 			return func(string) []byte { return []byte(i.base) }
 		},
@@ -127,11 +127,11 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 		c.Trials = i.trials
 	}
 	i.Release = New(c)
-	m := managed.Config{Otherwise: i.Otherwise, Sites: i.sitesOf(), Bases: i.bases, Stored: i.stored, Now: time.Now, Logger: zap.NewNop()}
+	m := PublisherConfig{Otherwise: i.Otherwise, Sites: i.sitesOf(), Bases: i.bases, Stored: i.stored, Now: time.Now, Logger: zap.NewNop()}
 	if i.source != nil {
 		m.Source = i.source
 	}
-	i.publisher = managed.NewPublisher(m)
+	i.publisher = NewPublisher(m)
 	before := i.end
 	i.end = i.Begin(i.publisher, Place{Name: "a.test", Hosts: []string{"a.test"}})
 	if before != nil {

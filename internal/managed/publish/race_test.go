@@ -62,7 +62,7 @@ func (i *instance) another(running bool, s *managed.Schedule) (end func()) {
 		Base:   func() func(string) []byte { return func(string) []byte { return nil } },
 		Visits: func() []ledger.Visit { return nil }, ReadSince: nobodyReads, Now: time.Now, Logger: zap.NewNop(), Observer: &i.news})
 	bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, Reads: 1}
-	return r.Begin(managed.NewPublisher(managed.Config{
+	return r.Begin(NewPublisher(PublisherConfig{
 		Otherwise: r.Otherwise, Sites: new(request.Sites), Bases: policy.NewCache(bounds, bounds, time.Now, nil), Now: time.Now, Logger: zap.NewNop(),
 	}), Place{Name: "a.test", Hosts: []string{"a.test"}})
 }

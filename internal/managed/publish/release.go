@@ -73,7 +73,7 @@ type Release struct {
 
 	// Since Begin:
 	begun     atomic.Bool
-	publisher *managed.Publisher
+	publisher *Publisher
 	place     Place
 	store     *Store
 	site      *Site
@@ -113,7 +113,7 @@ func New(c Config) *Release {
 }
 
 // Begin begins to submit and to serve, and returns what ends that and waits for it.
-func (r *Release) Begin(p *managed.Publisher, place Place) (end func()) {
+func (r *Release) Begin(p *Publisher, place Place) (end func()) {
 	site, release := r.Sites.Use(place.Name)
 	r.publisher, r.place, r.site = p, place, site
 	r.store = NewStore(r.Storage, place.Name, site, r.Now)

@@ -155,7 +155,11 @@ func (r *Release) apply(ctx context.Context) error {
 		r.judged = next.number
 	}
 	if next != r.served {
-		r.publisher.Serve(ctx, published, trialOf(candidate, tried))
+		canary := candidate
+		if canary != nil && canary.State != Canary {
+			canary, tried = nil, nil
+		}
+		r.publisher.Serve(ctx, published, canary, tried)
 		if ctx.Err() == nil {
 			r.served = next
 			r.site.Serve(published.Spec(), false)

@@ -88,7 +88,7 @@ func (r *Release) serveAlone(ctx context.Context, failed error) {
 	if served := r.publisher.Serving(); r.over || served != nil && bytes.Equal(served.Spec(), next.Spec()) {
 		return
 	}
-	r.publisher.Serve(ctx, next, managed.Trial{})
+	r.publisher.Serve(ctx, next, nil, nil)
 }
 
 // storedWait is how long a submission waits for what is stored of visits. Nobody waits for that:

@@ -3,17 +3,7 @@ package publish
 import (
 	"context"
 	"errors"
-
-	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 )
-
-// trialOf returns what some are served of a candidate that is tried.
-func trialOf(c *Change, tried *managed.Schedule) managed.Trial {
-	if c == nil || c.State == Shadow {
-		return managed.Trial{}
-	}
-	return managed.Trial{Schedule: tried, Hosts: c.Rollout.Hosts, ID: c.ID, Until: c.Until}
-}
 
 // takeOver tells the guards what is known from the configuration before of the change that
 // is tried: the storage may not answer for long, and what a trial has found is forgotten

@@ -1,4 +1,4 @@
-package managed
+package publish
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 )
 
 // Another schedule is served at once, and the pages of the one before are forgotten.
@@ -20,7 +22,7 @@ func TestServeAnotherSchedule(t *testing.T) {
 		from := time.Now().Add(time.Hour)
 		first := p.Serving()
 		next := newSchedule(t, disallow("GPTBot", "/b"), during(disallow("GPTBot", "/later"), "later", from, time.Time{}))
-		p.Serve(ctx, next, Trial{})
+		p.Serve(ctx, next, nil, nil)
 		if p.Serving() != next {
 			t.Error("the schedule before is still served")
 		}
@@ -31,14 +33,14 @@ func TestServeAnotherSchedule(t *testing.T) {
 		p.mu.Lock()
 		for _, s := range p.shelves {
 			for _, key := range s.pages.Keys() {
-				if key.table.schedule == first {
+				if key.period == first.Period("a.test", time.Now()) {
 					t.Error("a page of the schedule before is kept")
 				}
 			}
 		}
 		p.mu.Unlock()
 		cancel()
-		p.Serve(ctx, first, Trial{})
+		p.Serve(ctx, first, nil, nil)
 		if p.Serving() != next {
 			t.Error("a publisher that has ended serves another schedule")
 		}
@@ -51,7 +53,7 @@ func TestServeWhatTheGateStops(t *testing.T) {
 	p.Gate.Warnings = true
 	r := asks(site("a.test"), "a.test")
 	before, _ := p.Page(r)
-	p.Serve(t.Context(), newSchedule(t, disallow("GPTBot", "/x"), allow("GPTBot", "/x*")), Trial{})
+	p.Serve(t.Context(), newSchedule(t, disallow("GPTBot", "/x"), allow("GPTBot", "/x*")), nil, nil)
 	if after, _ := p.Page(r); after != before {
 		t.Errorf("served is %q", after.text)
 	}
@@ -60,9 +62,9 @@ func TestServeWhatTheGateStops(t *testing.T) {
 // BenchmarkServeAnother puts another schedule in place at 10,000 hosts, each with a
 // base and a rule of its own, and tells of the slowest request meanwhile.
 func BenchmarkServeAnother(b *testing.B) {
-	schedules := [2]*Schedule{}
+	schedules := [2]*managed.Schedule{}
 	for i := range schedules {
-		rules := []Rule{disallow("ai_training")}
+		rules := []managed.Rule{disallow("ai_training")}
 		for j, host := range manyHosts {
 			rules = append(rules, during(disallow("GPTBot", fmt.Sprintf("/own/%d/%d", i, j)), fmt.Sprint("r", j), time.Time{}, time.Time{}, host))
 		}
@@ -77,7 +79,7 @@ func BenchmarkServeAnother(b *testing.B) {
 	ended := make(chan time.Duration)
 	go func() { ended <- slowestRequest(ctx, p, server) }()
 	for i := 0; b.Loop(); i++ {
-		p.Serve(b.Context(), schedules[(i+1)%2], Trial{})
+		p.Serve(b.Context(), schedules[(i+1)%2], nil, nil)
 	}
 	cancel()
 	b.ReportMetric(float64((<-ended).Microseconds()), "µs-slowest")
@@ -95,13 +97,45 @@ func TestTrialIsTold(t *testing.T) {
 	var r Running
 	defer r.Add(p)()
 	until := time.Now().Add(time.Hour)
-	for _, trial := range []Trial{{}, {Schedule: next, Hosts: []string{"b.test"}, ID: "1", Until: until}} {
-		p.Serve(t.Context(), first, trial)
+	for _, canary := range []*Change{nil, {Rollout: Rollout{Hosts: []string{"b.test"}}, ID: "1", Until: until}} {
+		p.Serve(t.Context(), first, canary, next)
 		for _, s := range r.Sites(time.Now()) {
-			tried := s.Host == "b.test" && trial.Schedule != nil
+			tried := s.Host == "b.test" && canary != nil
 			if (s.Trial != nil) != tried || tried && (s.Trial.Change != "1" || !s.Trial.Until.Equal(until)) {
 				t.Errorf("%s: the trial is %+v", s.Host, s.Trial)
 			}
 		}
+	}
+}
+
+// A text that the gate stops leaves the one before in force, at a turn and for a new
+// base; where there is none what the site answers stays.
+func TestRefusedTextLeavesTheOneBefore(t *testing.T) {
+	now := epoch.Add(-time.Hour)
+	rules := []managed.Rule{disallow("GPTBot"), during(allow("bingbot", "/a.test/0"), "press", epoch, time.Time{})}
+	p := newPublisher(newSchedule(t, rules...), new(bases), func() time.Time { return now })
+	p.Gate = managed.Gate{Warnings: true}
+	server := site("a.test", "b.test")
+	before, until := p.Page(asks(server, "a.test"))
+	if before == nil || !strings.Contains(before.text, "User-agent: GPTBot") || !until.Equal(epoch) {
+		t.Fatalf("got %v until %v", before, until)
+	}
+	now = epoch
+	if page, _ := p.Page(asks(server, "a.test")); page != before {
+		t.Errorf("the text before does not stay: %v", page)
+	}
+	late, _ := p.Page(asks(server, "b.test"))
+	if late == nil || !strings.Contains(late.text, "rule press") {
+		t.Errorf("b.test has a text that nothing is wrong with: %v", late)
+	}
+	again := newPublisher(p.Serving(), new(bases), func() time.Time { return now })
+	again.Gate = p.Gate
+	if page, _ := again.Page(asks(server, "a.test")); page == nil || page.text != before.text {
+		t.Errorf("after a restart the text before the turn does not stay: %v", page)
+	}
+	always := newPublisher(newSchedule(t, allow("bingbot", "/a.test/0")), new(bases), func() time.Time { return now })
+	always.Gate = p.Gate
+	if page, _ := always.Page(asks(server, "a.test")); page != nil {
+		t.Errorf("a text that was never right is served: %q", page.text)
 	}
 }

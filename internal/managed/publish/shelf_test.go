@@ -1,8 +1,7 @@
-package managed
+package publish
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -11,6 +10,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -19,20 +19,20 @@ import (
 // publisherOf returns a publisher whose texts have the host in them.
 func publisherOf(t *testing.T) *Publisher {
 	t.Helper()
-	schedule, err := NewSchedule(uaident.Default(), []Rule{disallow("GPTBot")}, []string{"https://" + hostPlaceholder + "/s.xml"}, nil)
+	schedule, err := managed.NewSchedule(uaident.Default(), []managed.Rule{disallow("GPTBot")}, []string{"https://" + "{http.request.host}" + "/s.xml"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewPublisher(Config{Schedule: schedule, Sites: new(request.Sites), Now: time.Now, Logger: zap.NewNop()})
+	return NewPublisher(PublisherConfig{Schedule: schedule, Sites: new(request.Sites), Now: time.Now, Logger: zap.NewNop()})
 }
 
 // Hosts that clients invent cost a bounded amount of memory, and evict no text of a
 // site that the configuration names.
 func TestInventedHostsAreBounded(t *testing.T) {
 	p := publisherOf(t)
-	named := p.composed(nil, spot{segment: policy.Named, host: "a.example", table: p.Serving().common}).page
+	named := p.composed(nil, spot{segment: policy.Named, host: "a.example", period: p.Serving().Period("a.example", time.Now())}).page
 	for i := range 5000 {
-		p.composed(nil, spot{segment: policy.Invented, host: fmt.Sprintf("h%d.test", i), table: p.Serving().common})
+		p.composed(nil, spot{segment: policy.Invented, host: fmt.Sprintf("h%d.test", i), period: p.Serving().Period("a.example", time.Now())})
 	}
 	for i := range 200 {
 		key := pageKey{host: fmt.Sprintf("long%d.test", i)}
@@ -41,7 +41,7 @@ func TestInventedHostsAreBounded(t *testing.T) {
 	if s := p.shelves[policy.Invented]; s.pages.Len() > 1000 || s.bytes > 32<<20 || len(s.making) > 0 {
 		t.Errorf("%d texts with %d bytes are kept, %d are being made", s.pages.Len(), s.bytes, len(s.making))
 	}
-	if again := p.composed(nil, spot{segment: policy.Named, host: "a.example", table: p.Serving().common}).page; again != named {
+	if again := p.composed(nil, spot{segment: policy.Named, host: "a.example", period: p.Serving().Period("a.example", time.Now())}).page; again != named {
 		t.Error("a named site's text was evicted")
 	}
 }
@@ -68,28 +68,5 @@ func TestComposedOnce(t *testing.T) {
 	done.Wait()
 	if n := composed.Load(); n != 1 {
 		t.Errorf("it was composed %d times", n)
-	}
-}
-
-// {host} is the host that is asked, in JSON and lists of rules, too, and is told as it is
-// written.
-func TestHostAsWritten(t *testing.T) {
-	for _, host := range []string{shortPlaceholder, hostPlaceholder} {
-		s, err := NewSchedule(uaident.Default(), []Rule{disallow("GPTBot", "/"+host+"/a")}, []string{"https://" + host + "/s.xml"}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := s.Text(time.Now(), "a.test", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, want := range []string{"Disallow: /a.test/a\n", "Sitemap: https://a.test/s.xml\n"} {
-			if !strings.Contains(string(text), want) {
-				t.Errorf("%s: %q is not in\n%s", host, want, text)
-			}
-		}
-		if told, want := s.words(), []string{"disallow GPTBot /{host}/a", "sitemap https://{host}/s.xml"}; !slices.Equal(told, want) {
-			t.Errorf("%s: it tells %q, want %q", host, told, want)
-		}
 	}
 }

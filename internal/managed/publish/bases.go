@@ -1,4 +1,4 @@
-package managed
+package publish
 
 import (
 	"crypto/sha256"

@@ -1,4 +1,4 @@
-package managed
+package publish
 
 import (
 	"context"
@@ -19,9 +19,9 @@ import (
 // How long a base holds that does not say it itself, and how long a request waits
 // for one that was never read, and before that for what is stored.
 const (
-	baseLife   = 10 * time.Minute
-	baseWait   = 5 * time.Second
-	storedWait = 2 * time.Second
+	baseLife       = 10 * time.Minute
+	baseWait       = 5 * time.Second
+	storedBaseWait = 2 * time.Second
 )
 
 // slotInterval is how often a request that waits looks whether its base can be read now.
@@ -49,7 +49,7 @@ func (p *Publisher) AwaitStored(ctx context.Context) {
 	if p.Stored == nil {
 		return
 	}
-	timer := time.NewTimer(storedWait)
+	timer := time.NewTimer(storedBaseWait)
 	defer timer.Stop()
 	select {
 	case <-p.Stored:
@@ -139,7 +139,7 @@ func (p *Publisher) onRead(key policy.Key) func(before, after policy.State) {
 			log.Log(levelFor(key.Segment(), zap.InfoLevel), "the base of the robots.txt can be read again")
 		case isUsable(&after), known && !isUsable(&before): // it was told before
 		default:
-			log.Log(levelFor(key.Segment(), zap.WarnLevel), "the base of the robots.txt cannot be read; "+inForce(after), zap.Int("status", after.Status), zap.Error(after.Err))
+			log.Log(levelFor(key.Segment(), zap.WarnLevel), "the base of the robots.txt cannot be read; "+baseInUse(after), zap.Int("status", after.Status), zap.Error(after.Err))
 		}
 	}
 }
@@ -153,7 +153,7 @@ func levelFor(segment policy.Segment, level zapcore.Level) zapcore.Level {
 	return level
 }
 
-func inForce(s policy.State) string {
+func baseInUse(s policy.State) string {
 	if s.Good != nil {
 		return "the last good one is used"
 	}

@@ -1,4 +1,4 @@
-package managed
+package publish
 
 import (
 	"testing"
@@ -10,18 +10,15 @@ func TestPageAllocatesNothing(t *testing.T) {
 	all, tried := newSchedule(t, disallow("GPTBot")), newSchedule(t, disallow("ClaudeBot"))
 	p := newPublisher(all, new(bases), time.Now)
 	r := asks(site("a.test"), "a.test")
-	for _, trial := range []Trial{
-		{},
-		{Schedule: tried, Hosts: []string{"a.test"}},
-	} {
-		p.Serve(t.Context(), all, trial)
+	for _, canary := range []*Change{nil, {Rollout: Rollout{Hosts: []string{"a.test"}}}} {
+		p.Serve(t.Context(), all, canary, tried)
 		p.Page(r)
 		if n := testing.AllocsPerRun(100, func() {
 			if page, _ := p.Page(r); page == nil {
 				t.Fatal("no page")
 			}
 		}); n > 0 {
-			t.Errorf("%+v: %v allocations", trial, n)
+			t.Errorf("%+v: %v allocations", canary, n)
 		}
 	}
 }

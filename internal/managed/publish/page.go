@@ -1,4 +1,4 @@
-package managed
+package publish
 
 import (
 	"crypto/sha256"
@@ -42,16 +42,4 @@ func (p *Page) Serve(w http.ResponseWriter, r *http.Request, maxAge time.Duratio
 	header.Set("ETag", p.etag)
 	header.Set("Last-Modified", p.modified.UTC().Format(http.TimeFormat))
 	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(p.text)) // without a date nothing goes by one
-}
-
-// Lifetime returns how long clients may keep a page: no longer than until another
-// takes its place, and never less than the minute that all of them keep it. It is
-// rounded up to a second: who comes back before the turn would keep the old page
-// for another minute.
-func Lifetime(most time.Duration, now, until time.Time) time.Duration {
-	if until.IsZero() {
-		return most
-	}
-	rest := (until.Sub(now) + time.Second - 1).Truncate(time.Second)
-	return max(min(most, rest), time.Minute)
 }

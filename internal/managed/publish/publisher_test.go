@@ -1,4 +1,4 @@
-package managed
+package publish
 
 import (
 	"context"
@@ -14,9 +14,11 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // bases is a source that has another text for each site.
@@ -29,9 +31,28 @@ func (b *bases) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, bool) {
 	}, true
 }
 
-func newPublisher(s *Schedule, source origin.Source, now func() time.Time) *Publisher {
+func newSchedule(t testing.TB, rules ...managed.Rule) *managed.Schedule {
+	t.Helper()
+	s, err := managed.NewSchedule(uaident.Default(), rules, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func allow(who string, paths ...string) managed.Rule {
+	return managed.Rule{ID: "allow " + who, For: []string{who}, Allow: true, Paths: paths}
+}
+
+// during returns a rule with a name and a window.
+func during(r managed.Rule, name string, from, until time.Time, hosts ...string) managed.Rule {
+	r.ID, r.Window, r.Hosts = "rule "+name, managed.Window{From: from, Until: until}, hosts
+	return r
+}
+
+func newPublisher(s *managed.Schedule, source origin.Source, now func() time.Time) *Publisher {
 	bounds := policy.Bounds{Entries: 20_000, Bytes: 1 << 30, Reads: 64}
-	return NewPublisher(Config{
+	return NewPublisher(PublisherConfig{
 		Schedule: s, Source: source, Sites: new(request.Sites), Bases: policy.NewCache(bounds, bounds, now, nil), Now: now, Logger: zap.NewNop(),
 	})
 }

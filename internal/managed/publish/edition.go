@@ -1,10 +1,11 @@
-package managed
+package publish
 
 import (
 	"context"
 	"sync"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -12,31 +13,21 @@ import (
 // edition is what sites are served: a schedule, or at some hosts another one that is
 // tried there. It is immutable.
 type edition struct {
-	all   version
-	trial version        // without a schedule if none is tried
-	hosts *request.Hosts // that have the trial
-	told  Trial          // what was said of the trial
+	all    version
+	canary *Change        // that some hosts are served, nil for none
+	trial  version        // of the canary
+	hosts  *request.Hosts // that are served the canary
 }
 
 // version is a schedule with the time since which it is served.
 type version struct {
-	schedule *Schedule
+	schedule *managed.Schedule
 	since    time.Time
-}
-
-// Trial is a schedule that some hosts have before others.
-type Trial struct {
-	Schedule *Schedule
-	Hosts    []string // may have wildcards such as *.example.com
-	// ID is that of the change, and Until when the trial ends by itself, zero for never.
-	// They are for reports.
-	ID    string
-	Until time.Time
 }
 
 // at returns what holds at a host.
 func (e *edition) at(host string) version {
-	if e.trial.schedule != nil && e.hosts.Has(host) {
+	if e.canary != nil && e.hosts.Has(host) {
 		return e.trial
 	}
 	return e.all
@@ -46,7 +37,7 @@ func (e *edition) at(host string) version {
 // does any more.
 func (e *edition) next(now time.Time) time.Time {
 	turn := e.all.schedule.Next(now)
-	if e.trial.schedule != nil {
+	if e.canary != nil {
 		if other := e.trial.schedule.Next(now); turn.IsZero() || !other.IsZero() && other.Before(turn) {
 			return other
 		}
@@ -62,8 +53,7 @@ func (e *edition) spotOf(site policy.Key, now time.Time) spot {
 func (v version) spotOf(site policy.Key, now time.Time) spot {
 	s := spot{segment: site.Segment(), host: nameOf(site), since: v.since}
 	s.staging = v.schedule.IsStaging(s.host)
-	s.table = v.schedule.of(s.host)
-	s.turn = s.table.turn(now)
+	s.period = v.schedule.Period(s.host, now)
 	return s
 }
 
@@ -89,8 +79,8 @@ func (p *Publisher) edition(ctx context.Context) *edition {
 }
 
 // otherwiseOf returns what makes the schedule of a publisher that was told none.
-func otherwiseOf(c Config) func() *Schedule {
-	return sync.OnceValue(func() *Schedule {
+func otherwiseOf(c PublisherConfig) func() *managed.Schedule {
+	return sync.OnceValue(func() *managed.Schedule {
 		if c.Otherwise == nil {
 			return c.Schedule
 		}
@@ -115,23 +105,25 @@ func (p *Publisher) put(e *edition, forWant bool) {
 }
 
 // Serving returns the schedule that requests are answered by, nil before there is one.
-func (p *Publisher) Serving() *Schedule {
+func (p *Publisher) Serving() *managed.Schedule {
 	if e := p.serving.Load(); e != nil {
 		return e.all.schedule
 	}
 	return nil
 }
 
-// Serve puts other schedules in the place of those that are served: one for all, and
-// perhaps one for some. If ctx has ended all stays as it is. It is called by one at a
-// time.
-func (p *Publisher) Serve(ctx context.Context, next *Schedule, trial Trial) {
+// Serve puts other schedules in the place of those that are served: one for all, and that
+// of a canary, nil for none, for its hosts. If ctx has ended all stays as it is. It is called
+// by one at a time.
+func (p *Publisher) Serve(ctx context.Context, next *managed.Schedule, canary *Change, tried *managed.Schedule) {
 	now := p.Now()
-	e := &edition{all: version{next, now}, trial: version{trial.Schedule, now}, told: trial, hosts: request.HostsOfServer(nil)}
+	e := &edition{all: version{next, now}, canary: canary, trial: version{tried, now}, hosts: request.HostsOfServer(nil)}
 	if before := p.serving.Load(); before != nil {
 		e.keepTimes(before)
 	}
-	e.hosts.Add(trial.Hosts)
+	if canary != nil {
+		e.hosts.Add(canary.Rollout.Hosts)
+	}
 	if ctx.Err() == nil {
 		p.put(e, false)
 	}

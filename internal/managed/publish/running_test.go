@@ -1,4 +1,4 @@
-package managed
+package publish
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -38,7 +39,7 @@ func runs(t *testing.T) {
 	sale := during(disallow("*", "/sale"), "sale", now.Add(time.Hour), now.Add(2*time.Hour))
 	sale.Reason, sale.At = "load", "Caddyfile:7"
 	over := during(disallow("CCBot"), "over", time.Time{}, now.Add(-time.Hour))
-	p := newPublisher(newSchedule(t, disallow("GPTBot", "/x"), prefer("train-ai=n"), sale, over), new(bases), func() time.Time { return now })
+	p := newPublisher(newSchedule(t, disallow("GPTBot", "/x"), managed.Rule{ID: "content_usage", Usage: "train-ai=n"}, sale, over), new(bases), func() time.Time { return now })
 	p.Hosts = []string{"a.test", "*.b.test"}
 	var r Running
 	remove := r.Add(p)
@@ -92,7 +93,7 @@ func tellOfTrouble(t *testing.T) {
 	source := new(flaky)
 	source.text = "User-agent: *\nDisallow: /a\n"
 	p := newPublisher(newSchedule(t, allow("bingbot", "/private/b")), source, func() time.Time { return source.now })
-	p.Gate, source.now = Gate{Warnings: true}, epoch
+	p.Gate, source.now = managed.Gate{Warnings: true}, epoch
 	var r Running
 	r.Add(p)
 	read := func() report.ManagedSite {

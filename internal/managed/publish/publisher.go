@@ -1,4 +1,4 @@
-package managed
+package publish
 
 import (
 	"context"
@@ -11,20 +11,21 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Config is what a Publisher goes by.
-type Config struct {
+// PublisherConfig is what a Publisher goes by.
+type PublisherConfig struct {
 	// Schedule is served first; see [Publisher.Serve]. Where it is nil requests wait up
 	// to two seconds for one, and then have what Otherwise returns.
-	Schedule  *Schedule
-	Otherwise func() *Schedule
+	Schedule  *managed.Schedule
+	Otherwise func() *managed.Schedule
 	Stages    bool // whether that may have staging, for which all requests wait
-	Gate      Gate
+	Gate      managed.Gate
 	// Source is where the base comes from, nil for none. SourceKey is its path, ""
 	// for what the handlers behind answer.
 	Source    origin.Source
@@ -41,17 +42,17 @@ type Config struct {
 	Changes func() []report.ManagedChange
 	Lists   func() []report.ManagedList
 	// Observer may be nil.
-	Observer Observer
+	Observer FileObserver
 }
 
 // Publisher has the texts of all hosts that a configuration is for. Texts that are
 // the same are kept once.
 type Publisher struct {
-	Config
+	PublisherConfig
 	since time.Time // the texts are not older than that
 
 	serving   atomic.Pointer[edition] // nil while there is none
-	otherwise func() *Schedule
+	otherwise func() *managed.Schedule
 	begun     chan struct{} // closed once something is served
 	beginOnce sync.Once
 
@@ -60,11 +61,11 @@ type Publisher struct {
 }
 
 // NewPublisher returns a publisher.
-func NewPublisher(c Config) *Publisher {
+func NewPublisher(c PublisherConfig) *Publisher {
 	if c.Observer == nil {
 		c.Observer = nobody{}
 	}
-	p := &Publisher{Config: c, since: c.Now(), otherwise: otherwiseOf(c), begun: make(chan struct{}), shelves: map[policy.Segment]*shelf{
+	p := &Publisher{PublisherConfig: c, since: c.Now(), otherwise: otherwiseOf(c), begun: make(chan struct{}), shelves: map[policy.Segment]*shelf{
 		policy.Named:    newShelf(40_000, 256<<20),
 		policy.Invented: newShelf(1000, 32<<20),
 	}}
@@ -87,7 +88,7 @@ func (p *Publisher) IsStaging(r *http.Request) bool {
 	if e == nil && p.Stages {
 		e = p.edition(r.Context())
 	}
-	if e == nil || e.all.schedule.staged == nil && (e.trial.schedule == nil || e.trial.schedule.staged == nil) {
+	if e == nil || !e.all.schedule.HasStaging() && (e.canary == nil || !e.trial.schedule.HasStaging()) {
 		return false
 	}
 	host := nameOf(p.keyOf(r))
@@ -104,9 +105,8 @@ func nameOf(key policy.Key) string {
 type spot struct {
 	segment policy.Segment
 	host    string
-	table   *table
+	period  managed.Period
 	since   time.Time // when its schedule came
-	turn    int
 	staging bool
 	quiet   bool // no request asks for it
 }
@@ -119,8 +119,8 @@ func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 	key := p.keyOf(r)
 	at := p.edition(r.Context()).spotOf(key, p.Now())
 	if at.staging {
-		of := pageKey{base: sha256.Sum256([]byte(Staging)), since: at.since.UnixNano()}
-		return p.page(policy.Named, of, func() made { return made{page: newPage(Staging, at.since)} }).page, time.Time{}
+		of := pageKey{base: sha256.Sum256([]byte(managed.Staging)), since: at.since.UnixNano()}
+		return p.page(policy.Named, of, func() made { return made{page: newPage(managed.Staging, at.since)} }).page, time.Time{}
 	}
 	last, first := p.meet(key)
 	if p.Source == nil {
@@ -135,7 +135,7 @@ func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 	if page != last {
 		p.remember(key, page)
 	}
-	return page, at.table.end(at.turn)
+	return page, at.period.End()
 }
 
 func (p *Publisher) meet(key policy.Key) (last *Page, first bool) {
@@ -185,11 +185,13 @@ func (p *Publisher) inTurn(base *policy.Version, at spot, last *Page) *Page {
 		return m.page
 	case last != nil:
 		return last
-	case at.turn > 0:
-		at.turn--
-		return p.composed(base, at).page
 	}
-	return nil
+	before, ok := at.period.Before()
+	if !ok {
+		return nil
+	}
+	at.period = before
+	return p.composed(base, at).page
 }
 
 // keyOf returns the site of a request.
@@ -199,11 +201,11 @@ func (p *Publisher) keyOf(r *http.Request) policy.Key {
 
 // composed returns the page of a base, nil for none.
 func (p *Publisher) composed(base *policy.Version, at spot) made {
-	of := pageKey{table: at.table, turn: at.turn, since: at.since.UnixNano()}
+	of := pageKey{period: at.period, since: at.since.UnixNano()}
 	if base != nil {
 		of.base = base.Hash
 	}
-	if at.table.hosts {
+	if at.period.DependsOnHost() {
 		of.host = at.host
 	}
 	m, ok := p.kept(at.segment, of)
@@ -224,16 +226,16 @@ func (p *Publisher) kept(segment policy.Segment, of pageKey) (made, bool) {
 
 func (p *Publisher) compose(base *policy.Version, at spot) made {
 	var text []byte
-	modified, start := at.since, at.table.start(at.turn)
+	modified, start := at.since, at.period.Start()
 	if base != nil {
 		text = []byte(base.Robots.Text())
 		modified = latest(modified, base.FirstRead)
 	}
 	began, stage := time.Now(), StageCompose
-	plan := at.table.plan(at.turn)
+	plan := at.period.Plan()
 	composed, err := plan.Compose(text, at.host)
 	if err == nil {
-		stage, err = StageGate, p.Gate.check(plan, text, composed, at.host)
+		stage, err = StageGate, p.Gate.Check(plan, text, composed, at.host)
 	}
 	p.Observer.Composed(time.Since(began))
 	if err != nil {

@@ -1,9 +1,9 @@
-package managed
+package publish
 
 import "time"
 
-// Observer is told what a Publisher does. It is called by many goroutines at once.
-type Observer interface {
+// FileObserver is told what a Publisher does. It is called by many goroutines at once.
+type FileObserver interface {
 	// Composed is told how long a text took, its check included.
 	Composed(took time.Duration)
 	// TextAsked is told of a request for a text that should be there, and whether it

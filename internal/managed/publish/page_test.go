@@ -1,4 +1,4 @@
-package managed
+package publish
 
 import (
 	"io"
@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 )
 
 // A client that goes by dates alone and not by tags holds what is served by then, also
@@ -51,6 +53,6 @@ func answerOf(t *testing.T, p *Publisher, r *http.Request) *http.Response {
 		t.Fatal("there is no page")
 	}
 	w := httptest.NewRecorder()
-	page.Serve(w, r, Lifetime(time.Hour, p.Now(), until))
+	page.Serve(w, r, managed.Lifetime(time.Hour, p.Now(), until))
 	return w.Result()
 }

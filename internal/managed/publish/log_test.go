@@ -1,9 +1,10 @@
-package managed
+package publish
 
 import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
@@ -22,7 +23,7 @@ func TestInventedHostsAreQuiet(t *testing.T) {
 		policy.Invented: {Host: "invented.test"},
 	} {
 		p.onRead(key)(policy.State{}, policy.State{Failures: 1, Err: errors.New("refused")})
-		p.composed(long, spot{segment: segment, host: key.Host, table: p.Serving().common, quiet: true})
+		p.composed(long, spot{segment: segment, host: key.Host, period: p.Serving().Period("a.example", time.Now()), quiet: true})
 	}
 	var about []string
 	for _, line := range logs.All() {

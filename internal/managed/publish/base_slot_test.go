@@ -1,4 +1,4 @@
-package managed
+package publish
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func (slowBases) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
 func TestFirstBaseWaitsForASlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, Reads: 1}
-		p := NewPublisher(Config{
+		p := NewPublisher(PublisherConfig{
 			Schedule: newSchedule(t, disallow("GPTBot", "/sale")), Source: slowBases{}, Sites: new(request.Sites),
 			Bases: policy.NewCache(bounds, bounds, time.Now, nil), Now: time.Now, Logger: zap.NewNop(),
 		})

@@ -1,10 +1,11 @@
-package managed
+package publish
 
 import (
 	"crypto/sha256"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -20,11 +21,10 @@ type shelf struct {
 
 // pageKey is what a text is made of.
 type pageKey struct {
-	base  [sha256.Size]byte
-	table *table // nil for Staging
-	turn  int
-	host  string // "" if the text is the same for all
-	since int64  // when the schedule came, in nanoseconds: the page has a date
+	base   [sha256.Size]byte
+	period managed.Period // zero for [managed.Staging]
+	host   string         // "" if the text is the same for all
+	since  int64          // when the schedule came, in nanoseconds: the page has a date
 }
 
 // made is a page, or why there is none.

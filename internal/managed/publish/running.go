@@ -1,4 +1,4 @@
-package managed
+package publish
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -113,7 +114,7 @@ type look struct {
 func (p *Publisher) lookAt(host string, key policy.Key, now time.Time) *look {
 	l := &look{Publisher: p, host: host, now: now, asked: key != policy.Key{}}
 	if !l.asked {
-		key.Host, key.Site = someHost(host), host
+		key.Host, key.Site = managed.SomeHost(host), host
 	}
 	l.from = p.serving.Load()
 	l.at = l.from.spotOf(key, now)
@@ -152,17 +153,12 @@ func (l *look) base() []byte {
 
 // site returns the host in short.
 func (l *look) site() report.ManagedSite {
-	s := report.ManagedSite{Host: l.host, Base: l.baseView(), Next: l.at.table.end(l.at.turn), Staging: l.at.staging}
-	for _, i := range l.at.table.rules {
-		if l.at.table.schedule.rules[i].has(l.now) {
-			s.InForce++
-		}
-	}
+	s := report.ManagedSite{Host: l.host, Base: l.baseView(), Next: l.at.period.End(), Staging: l.at.staging, InForce: l.at.period.InForce()}
 	if l.page != nil && !s.Staging {
 		s.Version, s.Since = l.page.version(), l.page.modified
 	}
-	if e := l.from; e.trial.schedule != nil && e.hosts.Has(l.host) {
-		s.Trial = &report.ManagedTrial{Change: e.told.ID, Until: e.told.Until}
+	if e := l.from; e.canary != nil && e.hosts.Has(l.host) {
+		s.Trial = &report.ManagedTrial{Change: e.canary.ID, Until: e.canary.Until}
 	}
 	if l.Lists != nil {
 		s.Lists = l.Lists()
@@ -173,9 +169,32 @@ func (l *look) site() report.ManagedSite {
 	return s
 }
 
+// detail returns all about the host.
+func (l *look) detail() report.ManagedDetail {
+	d := report.ManagedDetail{
+		ManagedSite: l.site(), Lines: []report.ManagedLine{}, Rules: l.at.period.Rules(managed.SomeHost(l.host), l.now), Turns: []report.ManagedTurn{}, Found: []report.ManagedFound{}, Changes: []report.ManagedChange{},
+	}
+	if l.Changes != nil {
+		d.Changes = l.Changes()
+	}
+	if d.Staging {
+		d.Text = managed.Staging
+		return d
+	}
+	d.Turns = l.at.period.Turns(l.base(), managed.SomeHost(l.host), l.now)
+	if l.page == nil {
+		return d
+	}
+	d.Text = l.page.text
+	plan := l.at.period.Plan()
+	d.Lines = plan.Lines(d.Text, managed.SomeHost(l.host))
+	d.Found = plan.Findings(l.base(), []byte(d.Text), managed.SomeHost(l.host))
+	return d
+}
+
 // refusedSince returns since when the text would be served.
 func (l *look) refusedSince() time.Time {
-	since := latest(l.at.since, l.at.table.start(l.at.turn))
+	since := latest(l.at.since, l.at.period.Start())
 	if l.under != nil {
 		since = latest(since, l.under.FirstRead)
 	}
