@@ -20,11 +20,9 @@ import (
 
 func init() {
 	caddy.RegisterModule(adminPolicies{})
-	caddy.RegisterModule(adminExplain{})
 }
 
-// adminPolicies serves on Caddy's admin API what is known of the robots.txt of
-// each site, and what crawlers did.
+// adminPolicies adds the endpoints of the product to Caddy's admin API.
 type adminPolicies struct{}
 
 // CaddyModule returns the Caddy module information.
@@ -46,24 +44,7 @@ func (adminPolicies) Provision(ctx caddy.Context) error {
 }
 
 // Routes implements caddy.AdminRouter.
-func (adminPolicies) Routes() []caddy.AdminRoute { return newAdmin().Routes() }
-
-// adminExplain tells on Caddy's admin API why the running server judges a request
-// as it does.
-type adminExplain struct{}
-
-// CaddyModule returns the Caddy module information.
-func (adminExplain) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{
-		ID:  "admin.api.robots_guard_explain",
-		New: func() caddy.Module { return new(adminExplain) },
-	}
-}
-
-// Routes implements caddy.AdminRouter.
-func (adminExplain) Routes() []caddy.AdminRoute { return newAdmin().ExplainRoutes() }
-
-func newAdmin() *admin.API { return admin.New(findRunning) }
+func (adminPolicies) Routes() []caddy.AdminRoute { return admin.New(findRunning).Routes() }
 
 // running is what the admin API finds. The state is nil if no robots_guard runs.
 type running struct {
@@ -142,5 +123,4 @@ func (r running) Guard(url string) (host string, guard *admin.Guard) {
 var (
 	_ caddy.Provisioner = adminPolicies{}
 	_ caddy.AdminRouter = adminPolicies{}
-	_ caddy.AdminRouter = adminExplain{}
 )

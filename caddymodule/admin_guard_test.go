@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/admin"
 	"github.com/robotsguard/caddy-robots-guard/internal/explain"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 )
@@ -110,7 +112,9 @@ func TestExplainOfTwoServers(t *testing.T) {
 		w := httptest.NewRecorder()
 		body := `{"user_agent":"GPTBot/1.3","url":"http://` + authority + `/x"}`
 		r := httptest.NewRequest(http.MethodPost, "/robots_guard/explain", strings.NewReader(body))
-		if err := (adminExplain{}).Routes()[0].Handler.ServeHTTP(w, r); err != nil {
+		routes := adminPolicies{}.Routes()
+		i := slices.IndexFunc(routes, func(route caddy.AdminRoute) bool { return route.Pattern == admin.ExplainPath })
+		if err := routes[i].Handler.ServeHTTP(w, r); err != nil {
 			t.Fatal(err)
 		}
 		var e explain.Explanation

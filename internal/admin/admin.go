@@ -76,15 +76,19 @@ type Guard struct {
 	Key policy.Key
 }
 
+// ExplainPath is the path that explains a request by POST.
+const ExplainPath = "/robots_guard/explain"
+
 // API is the endpoints.
 type API struct{ find func() Running }
 
 // New returns the endpoints. find returns what runs, never nil.
 func New(find func() Running) *API { return &API{find} }
 
-// Routes returns the endpoints of policies, reports and alerts.
+// Routes returns all endpoints.
 func (a *API) Routes() []caddy.AdminRoute {
 	return append(append(a.reportRoutes(), a.managedRoutes()...),
+		caddy.AdminRoute{Pattern: ExplainPath, Handler: taking(a.explain)},
 		caddy.AdminRoute{Pattern: StatusPath, Handler: taking(a.status, "site")},
 		caddy.AdminRoute{Pattern: AlertsPath, Handler: taking(a.alerts)},
 		caddy.AdminRoute{Pattern: TestNotifyPath, Handler: taking(a.testNotify)},
@@ -94,11 +98,6 @@ func (a *API) Routes() []caddy.AdminRoute {
 		caddy.AdminRoute{Pattern: PoliciesPath, Handler: taking(a.list, "limit", "after")},
 		caddy.AdminRoute{Pattern: PoliciesPath + "/", Handler: taking(a.one, "server")},
 	)
-}
-
-// ExplainRoutes returns the endpoint that explains.
-func (a *API) ExplainRoutes() []caddy.AdminRoute {
-	return []caddy.AdminRoute{{Pattern: "/robots_guard/explain", Handler: taking(a.explain)}}
 }
 
 func writeJSON(w http.ResponseWriter, status int, value any) error {

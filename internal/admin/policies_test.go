@@ -81,7 +81,7 @@ func (k known) ask(t *testing.T, method, target, body string) (status int, answe
 	t.Helper()
 	api := New(func() Running { return k })
 	mux := http.NewServeMux()
-	for _, route := range append(api.Routes(), api.ExplainRoutes()...) {
+	for _, route := range api.Routes() {
 		mux.HandleFunc(route.Pattern, func(w http.ResponseWriter, r *http.Request) {
 			err := route.Handler.ServeHTTP(w, r)
 			var failed caddy.APIError
