@@ -90,14 +90,18 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // read reads the tokens of the directive, onViolation those of that block.
 func (h *Handler) read(d *caddyfile.Dispenser, onViolation func(*caddyfile.Dispenser) error) error {
 	d.Next() // the directive's name
-	if d.NextArg() {
-		h.Mode = d.Val()
+	options, words := h.options(onViolation), d.RemainingArgs()
+	if name := option.FirstNamed(options, words); name != "" {
+		return d.Errf("%s is an option of the block; write it into robots_guard enforce { ... }", name)
+	}
+	if len(words) > 0 {
+		h.Mode, words = words[0], words[1:]
 		if !slices.Contains(modeWords, h.Mode) {
 			return d.WrapErr(errMode(h.Mode))
 		}
 	}
-	if h.Mode == modeEnforce {
-		h.EnforceOnly = d.RemainingArgs()
+	if h.Mode == modeEnforce && len(words) > 0 {
+		h.EnforceOnly, words = words, nil
 		if slices.Contains(h.EnforceOnly, modeMonitor) { // also a class, but that is not what is meant
 			return d.Err("monitor and enforce are two modes; keep one")
 		}
@@ -108,13 +112,13 @@ func (h *Handler) read(d *caddyfile.Dispenser, onViolation func(*caddyfile.Dispe
 			return d.WrapErr(err)
 		}
 	}
-	if d.NextArg() {
-		return d.Errf("unexpected argument %q; options stand in a block below the directive", d.Val())
+	if len(words) > 0 {
+		return d.Errf("unexpected argument %q; options stand in a block below the directive", words[0])
 	}
 	shared := option.Elsewhere(new(App).options(), "for all sites; write it into robots_guard { ... } of the global options, at the top of the Caddyfile")
 	modes := option.Elsewhere(modeOptions, "no option; the mode stands behind robots_guard, as in robots_guard enforce")
 	texts := option.Elsewhere(textOptions, "of the directive robots_txt, which makes a robots.txt; robots_guard reads the one that the site has")
-	return option.ReadBlock(d, slices.Concat(h.options(onViolation), shared, modes, texts), h.validateValues, h.Validate)
+	return option.ReadBlock(d, slices.Concat(options, shared, modes, texts), h.validateValues, h.Validate)
 }
 
 // modeOptions are the mode where people take it for an option.

@@ -49,6 +49,16 @@ func Elsewhere(options []Option, whose string) (others []Option) {
 	return others
 }
 
+// FirstNamed returns the first word that is the name of an option, "" if there is none.
+func FirstNamed(options []Option, words []string) string {
+	for _, word := range words {
+		if slices.ContainsFunc(options, func(o Option) bool { return o.Name == word }) {
+			return word
+		}
+	}
+	return ""
+}
+
 // Errors of Option.Set that the usage of the option tells.
 var (
 	ErrCount = errors.New("wrong number of arguments")
