@@ -101,6 +101,7 @@ type App struct {
 	bases      bool               // whether bases are stored
 	placed     bool               // whether it was looked where the handlers stand
 	used       bool               // whether any site uses it
+	verified   bool               // whether anything asks if a client is who it claims to be
 	asksPath   bool               // whether the configuration asks for the verdict of paths
 	texts      placement.Texts    // see Texts
 	registered bool               // whether the collectors are registered with the configuration
@@ -225,6 +226,8 @@ func (a *App) Start() (err error) {
 	}
 	if !a.used {
 		a.logger.Warn("the global option robots_guard guards no site by itself; write robots_guard into each site that is to be guarded")
+	} else if a.Verify != nil && !a.verified {
+		a.logger.Warn("verify has no effect: no site has robots_guard, and no matcher robots_crawler names an identity; write robots_guard into a site, or remove verify")
 	}
 	a.Policies = guard.PoliciesFor(a.Policies, a.sites.Guarded(), a.logger)
 	a.release = []func(){

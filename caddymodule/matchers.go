@@ -83,6 +83,7 @@ func (m *MatchCrawler) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	m.clients, err = judge.ParseSelector(m.app.registry, m.Clients, true)
+	m.app.verified = m.app.verified || m.clients.Identities != 0
 	m.overlay = m.app.registry.Overlay(m.clients.New).WithApplications()
 	return option.At(m.WrittenAt, err)
 }

@@ -84,6 +84,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 	if err != nil {
 		return nil, err
 	}
+	app.verified = true
 	if err := app.register(ctx); err != nil {
 		return nil, err
 	}

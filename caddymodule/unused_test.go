@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -11,20 +12,25 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 )
 
-// TestUnused has the global option alone, which people take for a guard of all sites, and
-// with what goes by it.
+// TestUnused checks the warnings about a global option without a directive or matcher that uses it.
 func TestUnused(t *testing.T) {
 	for name, tc := range map[string]struct {
-		site  string
-		warns bool
+		option, site string
+		warning      string // "" for none
 	}{
-		"alone":          {"respond ok", true},
-		"with a guard":   {"robots_guard", false},
-		"with a matcher": {"@bots robots_crawler\n respond @bots no", false},
-		"with a page":    {"robots_guard_dashboard public", false},
+		"alone":          {"policies 5", "respond ok", "guards no site by itself"},
+		"with a guard":   {"policies 5", "robots_guard", ""},
+		"with a matcher": {"policies 5", "@bots robots_crawler\n respond @bots no", ""},
+		"with a page":    {"policies 5", "robots_guard_dashboard public", ""},
+
+		"verify alone":                              {"verify on", "respond ok", "guards no site by itself"},
+		"verify with a guard":                       {"verify on", "robots_guard", ""},
+		"verify with a matcher of an identity":      {"verify on", "@bots robots_crawler verified\n respond @bots no", ""},
+		"verify with a matcher without an identity": {"verify on", "@bots robots_crawler\n respond @bots no", "verify has no effect"},
+		"verify with a page":                        {"verify on", "robots_guard_dashboard public", "verify has no effect"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte("{\n robots_guard {\n policies 5\n storage off\n }\n}\nhttp://localhost:8099 {\n "+tc.site+"\n}\n"), nil)
+			adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte("{\n robots_guard {\n "+tc.option+"\n storage off\n }\n}\nhttp://localhost:8099 {\n "+tc.site+"\n}\n"), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,6 +49,9 @@ func TestUnused(t *testing.T) {
 				t.Fatal(err)
 			}
 			app := running.(*App)
+			var cancel context.CancelFunc
+			app.ctx, cancel = caddy.NewContext(app.ctx)
+			defer cancel()
 			if err := app.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -50,8 +59,10 @@ func TestUnused(t *testing.T) {
 				t.Error(err)
 			}
 			log, _ := os.ReadFile(file) // there is none before the first line
-			if warns := strings.Contains(string(log), "guards no site by itself"); warns != tc.warns {
-				t.Errorf("it is told: %t; the log:\n%s", warns, log)
+			for _, warning := range []string{"guards no site by itself", "verify has no effect"} {
+				if warns := strings.Contains(string(log), warning); warns != (warning == tc.warning) {
+					t.Errorf("%q is in the log: %t; the log:\n%s", warning, warns, log)
+				}
 			}
 		})
 	}

@@ -79,6 +79,7 @@ func (a *App) Published(operators ...string) *verify.Published {
 	if a.Verify == nil || a.Verify.Ranges == rangesOff {
 		return nil
 	}
+	a.verified = true
 	return a.state.Identities.Verifier.Published(operators...)
 }
 
