@@ -49,8 +49,7 @@ func startPrometheus(t *testing.T, metrics string) *prometheus {
 
 	dir := t.TempDir()
 	for name, replace := range map[string]*strings.Replacer{
-		"recording.yml": faster,
-		"alerts.yml":    faster,
+		"alerts.yml": faster,
 		"prometheus.yml": strings.NewReplacer("15s", "1s", "127.0.0.1:9180", "127.0.0.1:"+metrics,
 			"localhost:9093", manager.Listener.Addr().String()),
 	} {
