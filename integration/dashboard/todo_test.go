@@ -113,7 +113,7 @@ func TestToDo(t *testing.T) {
 	if p.eval(`document.querySelector("main h1 + .todo") === null`) == "true" {
 		t.Error("it does not stand first")
 	}
-	for _, part := range []string{"look now", "no group names Googlebot", "Name it in the robots.txt if it may go there", "exempt Googlebot", "since 3 min ago"} {
+	for _, part := range []string{"look now", "No group of the robots.txt names this crawler", "Correct the rule, or write this into robots_guard of the site and reload.", "only_log verified Googlebot", "since 3 min ago"} {
 		if text := p.text(".card.critical"); !strings.Contains(text, part) {
 			t.Errorf("%q is not in %q", part, text)
 		}

@@ -171,28 +171,40 @@ func (x *blocked) counts(key blockKey, now time.Time) bool {
 	return now.Sub(x.last()) < key.holds() && (key.verified || x.last().Sub(x.first) >= claimedAfter)
 }
 
-// alert tells of a block.
+// alert returns the alert of a block.
 func (x *blocked) alert(severity Severity) Alert {
 	name, who := x.Crawler, "It is verified."
 	if name == judge.OtherName {
 		name = "A search engine"
 	}
-	a := Alert{
-		ID: idOf(SearchBlocked, x.Site, x.Crawler, string(severity), x.Rule, x.Group), Kind: SearchBlocked, Severity: severity,
-		Site: x.Site, Crawler: x.Crawler, Since: x.first,
-		Title: fmt.Sprintf("%s is blocked at %s", name, x.Site),
-		Do:    "Name it in the robots.txt if it may go there, or let it pass here.",
-	}
+	title := name + " is blocked at " + x.Site
 	if x.Identity != verify.Verified {
-		a.Title = fmt.Sprintf("Somebody by the name of %s is blocked at %s", name, x.Site)
-		who = fmt.Sprintf("Whether that is the search engine nobody can be sure of: it is %s.", x.Identity)
+		title = fmt.Sprintf("A client that claims to be %s is blocked at %s", strings.Replace(name, "A search", "a search", 1), x.Site)
+		who = fmt.Sprintf("It is not known to be the search engine: its identity is %s.", x.Identity)
 	}
-	if x.Crawler != judge.OtherName {
-		a.Copy = "exempt " + quotedToken(x.Crawler)
+	return Alert{
+		ID: idOf(SearchBlocked, x.Site, x.Crawler, string(severity), x.Rule, x.Group), Kind: SearchBlocked, Severity: severity,
+		Site: x.Site, Crawler: x.Crawler, Since: x.first, Title: title,
+		Detail: fmt.Sprintf("%s Line %d, %q of User-agent: %s, disallows %s. No group of the robots.txt names this crawler.",
+			who, x.Line, text.Printable(x.Rule), text.Printable(x.Group), text.Printable(x.Path)),
+		Do: searchCure, Copy: searchLine(x.Crawler, x.Identity == verify.Verified),
 	}
-	a.Detail = fmt.Sprintf("%s Line %d, %q of User-agent: %s, forbids %s; no group names %s.",
-		who, x.Line, text.Printable(x.Rule), text.Printable(x.Group), text.Printable(x.Path), name)
-	return a
+}
+
+// searchCure is what to do about a search engine that is blocked by a rule for other crawlers.
+// The page and the Prometheus rules say the same.
+const searchCure = "Correct the rule, or write this into robots_guard of the site and reload."
+
+// searchLine returns the line of searchCure for a crawler. The class search stands for a
+// crawler without a name of its own.
+func searchLine(crawler string, verified bool) string {
+	if crawler == judge.OtherName {
+		crawler = "search"
+	}
+	if verified {
+		return "only_log verified " + quotedToken(crawler)
+	}
+	return "only_log " + quotedToken(crawler)
 }
 
 // quotedToken returns a token as a Caddyfile takes it.

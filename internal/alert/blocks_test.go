@@ -3,9 +3,12 @@ package alert
 import (
 	"context"
 	"fmt"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
@@ -24,7 +27,7 @@ func TestSearchBlocked(t *testing.T) {
 	w.Blocked(googlebot(verify.Verified))
 	w.pass(time.Minute)
 	a := w.only()
-	if a.Severity != Critical || a.Copy != "exempt Googlebot" || a.Detail != `It is verified. Line 2, "Disallow: /private/" of User-agent: *, forbids /private/a; no group names Googlebot.` {
+	if a.Severity != Critical || a.Do != searchCure || a.Copy != "only_log verified Googlebot" || a.Detail != `It is verified. Line 2, "Disallow: /private/" of User-agent: *, disallows /private/a. No group of the robots.txt names this crawler.` {
 		t.Errorf("%+v", a)
 	}
 	for range 4 {
@@ -204,4 +207,44 @@ func TestSearchBlockedAtAFailedReload(t *testing.T) {
 	defer load()()
 	w.leap(2 * time.Hour)
 	w.want("after another", "over critical search_blocked")
+}
+
+// TestSearchCure checks the texts for each kind of client, and that the page and the
+// Prometheus rules say the same.
+func TestSearchCure(t *testing.T) {
+	for _, tc := range []struct {
+		crawler     string
+		identity    verify.State
+		title, line string
+	}{
+		{"Googlebot", verify.Verified, "Googlebot is blocked at a.test", "only_log verified Googlebot"},
+		{"Googlebot", verify.Claimed, "A client that claims to be Googlebot is blocked at a.test", "only_log Googlebot"},
+		{"Big Bot", verify.Verified, "Big Bot is blocked at a.test", `only_log verified "Big Bot"`},
+		{judge.OtherName, verify.Verified, "A search engine is blocked at a.test", "only_log verified search"},
+		{judge.OtherName, verify.Unknown, "A client that claims to be a search engine is blocked at a.test", "only_log search"},
+	} {
+		x := blocked{Block: googlebot(tc.identity)}
+		x.Crawler = tc.crawler
+		if a := x.alert(Warning); a.Title != tc.title || a.Do != searchCure || a.Copy != tc.line || strings.Contains(a.Detail, judge.OtherName) {
+			t.Errorf("%s, %s: %+v", tc.crawler, tc.identity, a)
+		}
+	}
+	cure := strings.TrimSuffix(searchCure, ".")
+	const crawler = `{{ if eq $labels.crawler "_other" }}search{{ else }}{{ $labels.crawler }}{{ end }}`
+	for file, texts := range map[string][]string{
+		"../dashboard/assets/todo.js": {cure, "only_log ${"},
+		"../../examples/dashboards/prometheus/alerts.yml": {
+			cure + ": only_log verified " + crawler, cure + ": only_log " + crawler,
+		},
+	} {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range texts {
+			if !strings.Contains(string(content), text) {
+				t.Errorf("%s does not say %q", file, text)
+			}
+		}
+	}
 }

@@ -46,8 +46,8 @@ func TestExample(t *testing.T) {
 		{
 			ID: idOf(SearchBlocked, "example.com"), Kind: SearchBlocked, Severity: Critical, Site: "example.com", Crawler: "Googlebot", Since: ago(3 * time.Minute),
 			Title:  "Googlebot is blocked at example.com",
-			Detail: `It is verified. Line 2, "Disallow: /private/" of User-agent: *, forbids /private/a; no group names Googlebot.`,
-			Do:     "Name it in the robots.txt if it may go there, or let it pass here.", Copy: "exempt Googlebot", State: Open,
+			Detail: `It is verified. Line 2, "Disallow: /private/" of User-agent: *, disallows /private/a. No group of the robots.txt names this crawler.`,
+			Do:     searchCure, Copy: "only_log verified Googlebot", State: Open,
 		},
 		{
 			ID: idOf(RobotsGone, "shop.example.com"), Kind: RobotsGone, Severity: Warning, Site: "shop.example.com", Since: ago(2 * time.Hour),

@@ -120,7 +120,7 @@ func TestStatus(t *testing.T) {
 			"changed.test enforce - 200 1 new rules take effect in 3h (", "findings of lint: 2",
 		}, nil},
 		{"alerts", admin.Status{List: listed}, nil, []string{
-			"critical: Googlebot is blocked at example.com (search_blocked-", "since 2026-11-21 14:17 UTC", "exempt Googlebot", "curl -i https://shop.example.com/robots.txt", "acknowledged: ", "by ann: a partner",
+			"critical: Googlebot is blocked at example.com (search_blocked-", "since 2026-11-21 14:17 UTC", "only_log verified Googlebot", "curl -i https://shop.example.com/robots.txt", "acknowledged: ", "by ann: a partner",
 		}, ErrFindings},
 		{"a trial that forbids a search engine", admin.Status{
 			Tried: []report.TriedText{{From: "/next.txt", Version: "1"}},

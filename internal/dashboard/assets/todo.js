@@ -51,7 +51,7 @@ function searchCard(state, engines) {
       h("ul", {}, engines.map((b) => h("li", { key: `${b.site} ${b.token} ${b.identity}` },
         h("a", { href: href(state, { view: "crawlers", open: b.token }) }, b.token), " ", identityBadge(b.identity, b.blocked), ` at ${siteName(b.site)}`, b.last ? [", last ", when(b.last)] : null,
         b.path ? [": ", h("code", {}, b.path), b.line ? [" by ", lineLink(state, b), ", ", h("code", {}, b.rule)] : null] : null))),
-      h("p", { class: "do" }, "Correct the rule, or write this into robots_guard of the site and reload:"),
+      h("p", { class: "do" }, "Correct the rule, or write this into robots_guard of the site and reload."),
       command(`only_log ${verified.length ? "verified " : ""}${names}`, "the line for search engines")));
 }
 
