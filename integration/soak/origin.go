@@ -3,80 +3,81 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
-	"sync"
+	"net/http/httptest"
+	"sync/atomic"
 	"time"
 )
 
-// hang is how long an origin that hangs takes for its robots.txt, more than the
-// guard has patience for.
-const hang = 3 * time.Second
+// outage is a way in which an origin fails.
+type outage int32
 
-// origin is an HTTP server behind a site. It does what its facts say.
+const (
+	none outage = iota
+	fails
+	resets
+	hangs // for robots.txt only
+	outages
+)
+
+// origin is the server behind the proxied sites.
 type origin struct {
-	address string
-	text    *fact[text]
-	state   *fact[state]
-
-	mu     sync.Mutex
-	server *http.Server // nil while it refuses connections
+	server  *httptest.Server
+	version atomic.Int64 // of its robots.txt
+	outage  atomic.Int32
 }
 
-// startOrigin starts an origin on a port of its own.
-func startOrigin(text *fact[text], state *fact[state]) (*origin, error) {
-	o := &origin{text: text, state: state, address: "127.0.0.1:0"}
-	return o, o.listen()
+func startOrigin() *origin {
+	o := new(origin)
+	o.server = httptest.NewServer(http.HandlerFunc(o.serve))
+	return o
 }
 
-func (o *origin) listen() error {
-	listener, err := net.Listen("tcp", o.address)
-	if err != nil {
-		return err
-	}
-	server := &http.Server{Handler: http.HandlerFunc(o.serve), ReadHeaderTimeout: time.Minute}
-	o.mu.Lock()
-	o.address, o.server = listener.Addr().String(), server
-	o.mu.Unlock()
-	go func() { _ = server.Serve(listener) }() // ends with close
-	return nil
-}
+func (o *origin) address() string { return o.server.Listener.Addr().String() }
 
-// close makes the origin refuse connections.
 func (o *origin) close() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.server != nil {
-		_ = o.server.Close()
-		o.server = nil
-	}
+	o.server.CloseClientConnections()
+	o.server.Close()
 }
 
 func (o *origin) serve(w http.ResponseWriter, r *http.Request) {
-	robots := r.URL.Path == "/robots.txt"
-	switch s := o.state.last(); {
-	case s == all500, s == robots500 && robots:
+	now, robots := outage(o.outage.Load()), r.URL.Path == "/robots.txt"
+	switch {
+	case now == fails:
 		http.Error(w, "broken", http.StatusInternalServerError)
-	case s == robotsReset && robots:
+	case now == resets:
 		panic(http.ErrAbortHandler)
 	case robots:
-		if s == robotsHang {
-			rest(r.Context(), hang)
+		if now == hangs {
+			rest(r.Context(), 3*time.Second) // longer than fetch_timeout
 		}
-		fmt.Fprint(w, o.text.last())
+		fmt.Fprint(w, robotsText(o.version.Load()))
 	default:
 		fmt.Fprintf(w, "page %s", r.URL.Path)
 	}
 }
 
-// rest waits for a time, or less if ctx ends, and reports whether it was all.
-func rest(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
+// robotsText returns a version of the robots.txt of all sites. Odd versions disallow /new/, too.
+func robotsText(version int64) string {
+	more := ""
+	if version%2 == 1 {
+		more = "Disallow: /new/\n"
 	}
+	return fmt.Sprintf("# version %d\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nCrawl-delay: 1\nDisallow: /private/\n%s", version, more)
+}
+
+// change changes the robots.txt files, the registry and the origin's state, and reloads the
+// configuration, at each interval until ctx ends. It returns how many times it did.
+func (s *server) change(ctx context.Context, every time.Duration) (n int64, err error) {
+	for ; rest(ctx, every); n++ {
+		if err := s.publish(n); err != nil {
+			return n, err
+		}
+		s.origin.version.Store(n)
+		s.origin.outage.Store(int32(n % int64(outages)))
+		if _, err := s.ask(http.MethodPost, "/load", s.caddyfile); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
 }

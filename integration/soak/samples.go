@@ -4,100 +4,129 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"time"
 )
 
-// sample is what an instance uses at a time.
+// sample is what the server uses at a time.
 type sample struct {
-	at                       time.Duration // since the start
-	goroutines, files, bytes float64       // bytes of the heap after a collection of garbage
+	goroutines, files, bytes float64 // bytes of the heap after a garbage collection
 }
 
-// take asks an instance.
-func take(in *instance, begun time.Time) (sample, error) {
-	bytes, err := in.heap()
+var (
+	goroutines = regexp.MustCompile(`(?m)^go_goroutines (\S+)$`)
+	openFiles  = regexp.MustCompile(`(?m)^process_open_fds (\S+)$`)
+	heapAlloc  = regexp.MustCompile(`(?m)^# HeapAlloc = (\d+)$`)
+)
+
+// sample returns what the server uses now. The heap is that of a profile: the metrics include some
+// megabytes of garbage.
+func (s *server) sample() (sample, error) {
+	profile, err := s.ask(http.MethodGet, "/debug/pprof/heap?gc=1&debug=1", "")
 	if err != nil {
 		return sample{}, err
 	}
-	m, err := in.metrics()
+	metrics, err := s.ask(http.MethodGet, "/metrics", "")
 	if err != nil {
 		return sample{}, err
 	}
-	return sample{time.Since(begun), m["go_goroutines"], m["process_open_fds"], bytes}, nil
+	return sample{figure(metrics, goroutines), figure(metrics, openFiles), figure(profile, heapAlloc)}, nil
 }
 
-// watch takes samples until ctx ends, and looks at the heap once it is warm.
-func watch(ctx context.Context, in *instance, begun time.Time, every, warm time.Duration, h *heaps) (all []sample, err error) {
+// figure returns the number that an expression finds, NaN for none.
+func figure(text []byte, of *regexp.Regexp) float64 {
+	found := of.FindSubmatch(text)
+	if found == nil {
+		return math.NaN()
+	}
+	n, err := strconv.ParseFloat(string(found[1]), 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return n
+}
+
+// watch takes samples until ctx ends.
+func (s *server) watch(ctx context.Context, every time.Duration) (all []sample, err error) {
 	for rest(ctx, every) {
-		one, err := take(in, begun)
+		one, err := s.sample()
 		if err != nil {
 			return all, err
 		}
 		all = append(all, one)
-		if err := h.look(in, all, one.at >= warm); err != nil {
-			return all, err
-		}
 	}
 	return all, nil
 }
 
-// series is one of the figures of a sample, and how much more of it there may be
-// at the end than after the first quarter.
+// keepProfile writes a heap profile to a file that stays, and returns its name.
+func (s *server) keepProfile() (string, error) {
+	profile, err := s.ask(http.MethodGet, "/debug/pprof/heap?gc=1", "")
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(os.TempDir(), fmt.Sprintf("robots-guard-heap-%d", os.Getpid()))
+	return name, os.WriteFile(name, profile, 0o600)
+}
+
+// series is one of the figures of a sample, and how much it may grow.
 type series struct {
 	name, unit string
 	of         func(sample) float64
-	scale      float64 // of what is shown
-	share, few float64
+	scale      float64 // of the figure that is printed
+	few        float64 // may come on top of a tenth
 }
 
 var watched = []series{
-	{"goroutines", "", func(s sample) float64 { return s.goroutines }, 1, 0.1, 30},
-	{"open files", "", func(s sample) float64 { return s.files }, 1, 0.1, 30},
-	{"heap", " MB", func(s sample) float64 { return s.bytes }, 1e-6, 0.1, 4e6},
+	{"goroutines", "", func(s sample) float64 { return s.goroutines }, 1, 30},
+	{"open files", "", func(s sample) float64 { return s.files }, 1, 30},
+	{"heap", " MB", func(s sample) float64 { return s.bytes }, 1e-6, 4e6},
 }
 
-// quarter returns the median of a figure in the second or the last quarter of
-// the samples. The first is for warming up.
-func (s series) quarter(all []sample, last bool) float64 {
+// quarters returns the medians of a figure in the second and in the last quarter of the samples.
+// The first quarter is for warming up.
+func (s series) quarters(all []sample) (second, last float64) {
 	n := len(all) / 4
-	part := all[n : 2*n]
-	if last {
-		part = all[len(all)-n:]
+	return s.median(all[n : 2*n]), s.median(all[len(all)-n:])
+}
+
+func (s series) median(all []sample) float64 {
+	if len(all) == 0 {
+		return math.NaN()
 	}
 	var values []float64
-	for _, one := range part {
+	for _, one := range all {
 		values = append(values, s.of(one))
-	}
-	if len(values) == 0 {
-		return math.NaN()
 	}
 	slices.Sort(values)
 	return values[len(values)/2]
 }
 
-// grown tells what there is more of at the end than there may be.
-func grown(name string, all []sample) (problems []string) {
+// grown returns the figures that grew by more than they may.
+func grown(all []sample) (problems []string) {
 	for _, s := range watched {
-		if before, after := s.quarter(all, false), s.quarter(all, true); after > before*(1+s.share)+s.few {
-			problems = append(problems, fmt.Sprintf("%s: %s grew from %.1f to %.1f%s", name, s.name, before*s.scale, after*s.scale, s.unit))
+		if before, after := s.quarters(all); after > before*1.1+s.few {
+			problems = append(problems, fmt.Sprintf("%s grew from %.1f to %.1f%s", s.name, before*s.scale, after*s.scale, s.unit))
 		}
 	}
 	return problems
 }
 
-// settle waits until an instance, idle again, has gone back to what it used
-// before, which takes a little for goroutines of connections that are closed.
-func settle(in *instance, before sample) error {
+// settles waits until the server, idle again, uses what it used before. Goroutines of closed
+// connections take a while to end.
+func (s *server) settles(before sample) (problem string, err error) {
 	var now sample
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(time.Second) {
-		var err error
-		if now, err = take(in, time.Now()); err != nil {
-			return err
+		if now, err = s.sample(); err != nil {
+			return "", err
 		}
-		if now.goroutines <= before.goroutines+20 && now.files <= before.files+20 {
-			return nil
+		if now.goroutines <= before.goroutines+20 && !(now.files > before.files+20) { // NaN where the system does not count files
+			return "", nil
 		}
 	}
-	return fmt.Errorf("%s: %v goroutines and %v open files when idle again, %v and %v before", in.name, now.goroutines, now.files, before.goroutines, before.files)
+	return fmt.Sprintf("%v goroutines and %v open files when idle again, %v and %v before", now.goroutines, now.files, before.goroutines, before.files), nil
 }
