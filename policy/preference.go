@@ -87,6 +87,16 @@ func (p Preferences) And(q Preferences) Preferences {
 	return p
 }
 
+// Opposes returns a use about which one statement is a yes and the other a no.
+func (p Preferences) Opposes(q Preferences) (use Use, found bool) {
+	for use := range p {
+		if p[use] != PreferenceUnknown && q[use] != PreferenceUnknown && p[use] != q[use] {
+			return Use(use), true
+		}
+	}
+	return 0, false
+}
+
 // String returns the statement as the value of Content-Usage, "" if it states nothing.
 func (p Preferences) String() string {
 	var b strings.Builder

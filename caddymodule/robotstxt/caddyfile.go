@@ -44,6 +44,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	    crawl_delay <token|class|*> <seconds>
 //	    content_usage  [<path>] <use>=y|n[, ...]
 //	    content_signal <use>=yes|no[, ...]
+//	    training_preference y|n [noarchive]
 //	    sitemap     <url>
 //	    line        <text>
 //	    rule        <id> {
@@ -52,6 +53,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	        allow    [<path...>]
 //	        content_usage  [<path>] <use>=y|n[, ...]
 //	        content_signal <use>=yes|no[, ...]
+//	        training_preference y|n
 //	        from     <RFC 3339>
 //	        until    <RFC 3339>
 //	        hosts    <host...>
@@ -67,7 +69,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	    max_age     <duration>
 //	}
 //
-// All but base, staging, gate, confirm, rollout and max_age may stand several times.
+// All but base, training_preference, staging, gate, confirm, rollout and max_age may stand several times.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	begin := *d
@@ -93,6 +95,7 @@ func (h *Handler) options() []option.Option {
 		{Name: "crawl_delay", Usage: "a product token, a class or *, and seconds such as 10", Set: h.addDelay, Mark: h.markRule, Again: true},
 		{Name: "content_usage", Usage: usageWords, Set: h.addPreference(func(r *Rule) *string { return &r.ContentUsage }), Mark: h.markRule, Again: true},
 		{Name: "content_signal", Usage: signalWords, Set: h.addPreference(func(r *Rule) *string { return &r.ContentSignal }), Mark: h.markRule, Again: true},
+		{Name: "training_preference", Usage: "y or n, and behind n perhaps noarchive", Set: h.setTraining, Mark: h.markRule},
 		{Name: "sitemap", Usage: "a URL such as https://{host}/sitemap.xml", Set: add(&h.Sitemaps), Again: true},
 		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", Set: add(&h.Lines), Again: true},
 		{Name: "rule", Usage: "a name such as sale-2026, and a block", Set: h.addNamed, Mark: h.markRule, Block: h.readRule, Again: true},
@@ -168,6 +171,7 @@ func (h *Handler) readRule(d *caddyfile.Dispenser) error {
 		{Name: "allow", Usage: "paths, or nothing for the whole site", Set: say(true)},
 		{Name: "content_usage", Usage: usageWords, Set: once(setPreference(&r.ContentUsage))},
 		{Name: "content_signal", Usage: signalWords, Set: once(setPreference(&r.ContentSignal))},
+		{Name: "training_preference", Usage: "y or n", Set: once(option.One(&r.TrainingPreference, option.WordOf("y", "n")))},
 		{Name: "from", Usage: when, Set: option.One(&r.From, option.Word)},
 		{Name: "until", Usage: when, Set: option.One(&r.Until, option.Word)},
 		{Name: "hosts", Usage: "one or more hosts such as shop.example.com", Set: option.Many(&r.Hosts)},
@@ -180,7 +184,7 @@ func (h *Handler) readRule(d *caddyfile.Dispenser) error {
 		return nameError(r, err)
 	}, func() error {
 		switch {
-		case len(r.For) == 0 && r.ContentUsage+r.ContentSignal == "":
+		case len(r.For) == 0 && r.ContentUsage+r.ContentSignal+r.TrainingPreference == "":
 			return nameError(r, errors.New("it is about nobody; write for and a product token, a class such as ai_training, or *"))
 		case says == 0:
 			return nameError(r, errors.New("it says nothing; write disallow or allow, and perhaps paths"))
@@ -242,6 +246,19 @@ func setPreference(into *string) func([]string) error {
 		*into = strings.Join(args, " ")
 		return nil
 	}
+}
+
+// setTraining adds the rule that states a preference about training in every form.
+func (h *Handler) setTraining(args []string) error {
+	switch {
+	case len(args) == 0 || len(args) > 2:
+		return option.ErrCount
+	case args[0] != "y" && args[0] != "n", len(args) == 2 && (args[0] != "n" || args[1] != "noarchive"):
+		return option.ErrValue
+	}
+	h.Rules = append(h.Rules, Rule{TrainingPreference: args[0]})
+	h.NoArchive = len(args) == 2
+	return nil
 }
 
 // add takes one argument each time, which is one more of into.

@@ -70,6 +70,10 @@ type Handler struct {
 	// Default: all.
 	StagingHosts []string `json:"staging_hosts,omitempty"`
 
+	// Send `X-Robots-Tag: noarchive` with every answer, by which Amazon does not train models
+	// on it. Only with a rule that has the training preference `n`.
+	NoArchive bool `json:"noarchive,omitempty"`
+
 	// Findings of this severity stop a text: `error`, `warning`, or `off` for none. At
 	// the start that is an error; later the text before stays. Default: `error`.
 	Gate string `json:"gate,omitempty"`
@@ -210,6 +214,9 @@ func (h *Handler) Validate() error {
 	); err != nil {
 		return err
 	}
+	if h.NoArchive && !slices.ContainsFunc(h.Rules, func(r Rule) bool { return r.TrainingPreference == "n" }) {
+		return errors.New("noarchive goes with training_preference n alone")
+	}
 	for i, place := range h.Lists {
 		if slices.Contains(h.Lists[:i], place) {
 			return fmt.Errorf("rules %s stands here twice; keep one", place)
@@ -233,6 +240,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	}
 	if h.publisher.IsStaging(r) {
 		w.Header().Set("X-Robots-Tag", "noindex")
+	}
+	if h.NoArchive {
+		w.Header().Add("X-Robots-Tag", "noarchive")
 	}
 	if r.URL.Path != "/robots.txt" || !slices.Contains([]string{http.MethodGet, http.MethodHead}, r.Method) {
 		return next.ServeHTTP(w, r)

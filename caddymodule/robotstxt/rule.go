@@ -46,6 +46,11 @@ type Rule struct {
 	// `=yes` or `=no`. A rule with one says nothing else.
 	ContentSignal string `json:"content_signal,omitempty"`
 
+	// `y` or `n`: whether pages may be used to train models, in every form that operators
+	// read: a `Content-Usage`, a `Content-Signal`, and the groups `__usage_ai-training`,
+	// `Google-Extended` and `Applebot-Extended`. A rule with one says nothing else.
+	TrainingPreference string `json:"training_preference,omitempty"`
+
 	// When the rule begins, by RFC 3339 with a time zone, such as
 	// `2026-11-27T00:00:00+01:00`. Default: it is in force already.
 	From string `json:"from,omitempty"`

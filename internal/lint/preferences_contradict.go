@@ -82,15 +82,14 @@ func (c *checker) statedTargets() []policy.Target {
 // opposites returns two statements of different kinds that state opposites about a use, the
 // earlier line first.
 func opposites(all []policy.Statement) (a, b policy.Statement, use policy.Use, found bool) {
-	for _, use := range policy.Uses() {
-		for i, a := range all {
-			for _, b := range all[i+1:] {
-				if a.By == b.By || min(a.Preferences[use], b.Preferences[use]) != policy.PreferenceYes || max(a.Preferences[use], b.Preferences[use]) != policy.PreferenceNo {
-					continue
-				}
-				if a.Line > b.Line {
-					a, b = b, a
-				}
+	for i, a := range all {
+		for _, b := range all[i+1:] {
+			use, found := a.Opposes(b.Preferences)
+			switch {
+			case !found || a.By == b.By:
+			case a.Line > b.Line:
+				return b, a, use, true
+			default:
 				return a, b, use, true
 			}
 		}

@@ -40,7 +40,7 @@ func (c *composition) repeat() (moved []*block) {
 	places := c.file.byName()
 	missing := make(map[string][]string)
 	for folded, at := range places {
-		if folded == Everybody {
+		if folded == Everybody || policy.IsTraining(folded) {
 			continue
 		}
 		lines := c.file.content(at)

@@ -56,7 +56,7 @@ type place struct {
 
 // named returns the user-agent lines that name a crawler.
 func (f *file) named(name string) (places []place) {
-	if name != Everybody && !f.robots.Named(name) {
+	if name != Everybody && !policy.IsTraining(name) && !f.robots.Named(name) {
 		return nil
 	}
 	for i, g := range f.groups {

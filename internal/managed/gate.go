@@ -52,6 +52,9 @@ const (
 	RuleIdle policy.Code = "rule-idle"
 	// RuleOpens is a rule that allows what the base forbids.
 	RuleOpens policy.Code = "rule-opens-base"
+	// PreferenceReplaced is a rule that replaces a group of the base which states the
+	// opposite about training.
+	PreferenceReplaced policy.Code = "preference-replaced"
 )
 
 // Finding is something in a text, or in the rules that it is made of, that the owner
@@ -174,7 +177,14 @@ func (p *Plan) checkWishes(before, after *policy.Robots, host string) (found []F
 	for _, folded := range p.order {
 		w := p.asked[folded]
 		was, is := before.Select(true, w.chain()...), after.Select(true, w.chain()...)
+		if policy.IsTraining(w.name) {
+			was, is = before.Training(), after.Training()
+		}
 		for _, r := range w.rules {
+			if line := w.replaced(before, was, r, host); line > 0 {
+				found = append(found, Finding{Severity: policy.Warning, Code: PreferenceReplaced, Rules: []string{r.ID}, At: r.At,
+					Message: fmt.Sprintf("it replaces line %d of the robots.txt of the site, which states the opposite in the group %s", line, w.name)})
+			}
 			for _, path := range r.Paths {
 				if !r.Allow && is.Judge(sample(path, host)).Allowed {
 					found = append(found, Finding{Severity: policy.Warning, Code: RuleIdle, Rules: []string{r.ID}, At: r.At,
@@ -188,6 +198,32 @@ func (p *Plan) checkWishes(before, after *policy.Robots, host string) (found []F
 		}
 	}
 	return found
+}
+
+// replaced returns the line of the base, 0 for none, that states the opposite of a rule and
+// is replaced by it: a line about use in the * group, or an allow rule in the group of a
+// preference. What a rule opens, opened finds.
+func (w *wish) replaced(base *policy.Robots, was *policy.Selection, r *Rule, host string) (line int) {
+	if r.preference != nil && w.name == Everybody {
+		var target policy.Target
+		target.Set(sample(r.preference.path, host), false)
+		for _, s := range base.Stated(was, &target, "") {
+			if _, opposes := s.Opposes(r.preference.parsed()); opposes && s.By == r.preference.kind {
+				return s.Line
+			}
+		}
+		return 0
+	}
+	isPreference := policy.IsTraining(w.name) || w.crawler != nil && w.crawler.Controls != "" && was.Named()
+	if !isPreference || r.Allow || r.added("")[0] != w.whole {
+		return 0
+	}
+	for _, x := range was.Rules() {
+		if x.Allow && x.Path != "" {
+			return x.Line
+		}
+	}
+	return 0
 }
 
 // opened returns a path that a rule opens, by the paths of the base and its own.

@@ -13,9 +13,9 @@ import (
 const (
 	// contentUsage is that of the working group AIPREF of the IETF
 	// (draft-ietf-aipref-attach, with the vocabulary of draft-ietf-aipref-vocab).
-	contentUsage = "Content-Usage"
+	contentUsage = policy.ContentUsage
 	// contentSignal is that of contentsignals.org.
-	contentSignal = "Content-Signal"
+	contentSignal = policy.ContentSignal
 )
 
 // vocabulary is what a kind of line can say.
@@ -103,6 +103,16 @@ func (p preference) String() string {
 		parts[i] = c.key + "=" + c.value
 	}
 	return strings.TrimSuffix(p.kind+": "+p.path, " ") + " " + strings.Join(parts, ", ")
+}
+
+// parsed returns what the preference says.
+func (p preference) parsed() (says policy.Preferences) {
+	_, value := policy.CutUsage(strings.TrimPrefix(p.String(), p.kind+": "))
+	if p.kind == contentSignal {
+		return policy.ParseSignals(value)
+	}
+	says, _ = policy.ParsePreferences(value) // it was written by String
+	return says
 }
 
 // readPreference reads a line of a base as crawlers do; ok is false for lines of

@@ -20,7 +20,7 @@ type modelGroup struct {
 }
 
 var (
-	modelNames = []string{"*", "GPTBot", "CCBot", "Googlebot", "Googlebot-Image", "bingbot", "BingPreview", "Applebot", "Applebot-Extended", "FooBot", "SemrushBot"}
+	modelNames = []string{"*", "GPTBot", "CCBot", "Googlebot", "Googlebot-Image", "bingbot", "BingPreview", "Applebot", "Applebot-Extended", "FooBot", "SemrushBot", policy.TrainingToken}
 	modelPaths = []string{"/", "/a", "/a/", "/a/b", "/b", "/*.pdf$", "/a*c", "/b?q", "/c/d/e", "*"}
 	modelTried = []string{"/", "/a", "/ab", "/a/", "/a/b", "/a/bc", "/abc", "/b", "/b?q=1", "/x.pdf", "/x.pdf?y", "/c", "/c/d/e/f", "/zzz", "/a/x.pdf"}
 )
@@ -55,7 +55,12 @@ func randomBase(r *rand.Rand) (groups []modelGroup, text string) {
 
 // obeys returns the rules that a crawler of these names obeys.
 func obeys(groups []modelGroup, names []string) (rules []string) {
-	for _, name := range append(names, Everybody) {
+	return obeysByName(groups, append(names, Everybody))
+}
+
+// obeysByName is obeys without the * group.
+func obeysByName(groups []modelGroup, names []string) (rules []string) {
+	for _, name := range names {
 		found := false
 		for _, g := range groups {
 			for _, n := range g.names {
@@ -78,7 +83,7 @@ func modelOf(groups []modelGroup, rules []Rule, c *uaident.Crawler, name string)
 	if c != nil {
 		names = chainOf(c)
 	}
-	hasOwn := false
+	hasOwn := policy.IsTraining(name) // for which * says nothing
 	for _, n := range names {
 		for _, g := range groups {
 			for _, named := range g.names {
@@ -87,6 +92,9 @@ func modelOf(groups []modelGroup, rules []Rule, c *uaident.Crawler, name string)
 		}
 	}
 	said := obeys(groups, names)
+	if policy.IsTraining(name) {
+		said = obeysByName(groups, names)
+	}
 	if !hasOwn {
 		said = saidBy(said, rules, func(word string) bool { return word == Everybody })
 	}
@@ -118,8 +126,8 @@ func randomRules(r *rand.Rand) (rules []Rule) {
 	words := append([]string{"ai_training", "seo", "archive"}, modelNames...)
 	for i := range r.IntN(5) {
 		rule := Rule{ID: fmt.Sprint("rule ", i), For: []string{pick(r, words)}, Allow: r.IntN(3) == 0}
-		if rule.For[0] == "FooBot" {
-			rule.For[0] = "token:FooBot"
+		if rule.For[0] == "FooBot" || rule.For[0] == policy.TrainingToken {
+			rule.For[0] = "token:" + rule.For[0]
 		}
 		if r.IntN(3) == 0 {
 			rule.Allow, rule.Usage = false, randomUse(r)
@@ -182,11 +190,14 @@ func TestComposedTextsSayWhatBaseAndRulesSay(t *testing.T) {
 			said := modelOf(groups, rules, c, name)
 			want := policy.Parse([]byte("User-agent: *\n" + strings.Join(said, "\n"))).Select(true)
 			got, old := robots.Select(true, names...), before.Select(true, names...)
+			if policy.IsTraining(name) {
+				got, old = robots.Training(), before.Training()
+			}
 			onlyForbids := true
 			for _, rule := range rules {
 				onlyForbids = onlyForbids && !rule.Allow
 			}
-			if wanted, got := usesOf(groups, rules, c, name), uses(obeys(groupsOf(robots), names)); !maps.Equal(got, wanted) {
+			if wanted, got := usesOf(groups, rules, c, name), uses(obeys(groupsOf(robots), names)); !policy.IsTraining(name) && !maps.Equal(got, wanted) {
 				t.Fatalf("seed %d: %s is told %v, by the model %v\nrules %+v\nbase\n%s\ncomposed\n%s", seed, name, got, wanted, rules, base, text)
 			}
 			for _, path := range modelTried {

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // Rule is a rule as its owner has written it, in a Caddyfile or in a list.
@@ -19,13 +21,15 @@ type Rule struct {
 	CrawlDelay    string
 	ContentUsage  string
 	ContentSignal string
-	From          string
-	Until         string
-	Hosts         []string
-	Reason        string
-	Owner         string
-	Ticket        string
-	At            string // where it stands
+	// TrainingPreference is y or n, for a rule that states it in every form.
+	TrainingPreference string
+	From               string
+	Until              string
+	Hosts              []string
+	Reason             string
+	Owner              string
+	Ticket             string
+	At                 string // where it stands
 }
 
 // maxNote bounds reasons, owners and tickets, in characters.
@@ -42,6 +46,10 @@ func (r *Rule) Managed() (rule managed.Rule, err error) {
 		return rule, errors.New("a rule with a delay can say nothing else")
 	case r.ContentUsage+r.ContentSignal != "" && (len(r.Paths) > 0 || r.Allow || r.CrawlDelay != "" || r.ContentUsage != "" && r.ContentSignal != ""):
 		return rule, errors.New("a rule with a preference can say nothing else; write another rule for the other")
+	case r.TrainingPreference != "" && (len(r.For)+len(r.Paths) > 0 || r.Allow || r.CrawlDelay+r.ContentUsage+r.ContentSignal != ""):
+		return rule, errors.New("a rule with training_preference is about all crawlers and can say nothing else")
+	case r.TrainingPreference != "" && r.TrainingPreference != "y" && r.TrainingPreference != "n":
+		return rule, fmt.Errorf("training_preference %q is neither y nor n", r.TrainingPreference)
 	case r.ID != "" && !validID.MatchString(r.ID):
 		return rule, fmt.Errorf("%q cannot be a rule's name; use up to 64 letters, digits, dots, dashes and underscores", r.ID)
 	case r.ID == "" && (r.From != "" || r.Until != "" || len(r.Hosts) > 0 || r.Reason+r.Owner+r.Ticket != ""):
@@ -69,6 +77,8 @@ func (r *Rule) Name() string {
 		word = "content_usage"
 	case r.ContentSignal != "":
 		word = "content_signal"
+	case r.TrainingPreference != "":
+		word = "training_preference " + r.TrainingPreference
 	case r.Allow:
 		word = "allow"
 	}
@@ -92,7 +102,31 @@ func Compile(rules []Rule) ([]managed.Rule, error) {
 		if r.ID != "" {
 			known[r.ID] = r
 		}
-		all = append(all, rule)
+		if r.TrainingPreference == "" {
+			all = append(all, rule)
+		} else {
+			all = append(all, inEveryForm(rule, r.TrainingPreference == "y")...)
+		}
 	}
 	return all, nil
+}
+
+// forms returns how many rules Compile makes of the rule.
+func (r *Rule) forms() int {
+	if r.TrainingPreference != "" {
+		return 3
+	}
+	return 1
+}
+
+// inEveryForm returns the rules that state a preference about training: as Content-Usage, as
+// Content-Signal, and in the groups that operators read as one.
+func inEveryForm(rule managed.Rule, yes bool) []managed.Rule {
+	usage, signal, groups := rule, rule, rule
+	usage.Usage, signal.Signal, groups.Allow = "train-ai=n", "ai-train=no", yes
+	if yes {
+		usage.Usage, signal.Signal = "train-ai=y", "ai-train=yes"
+	}
+	groups.For = []string{judge.MeantToken + policy.TrainingToken, "Google-Extended", "Applebot-Extended"}
+	return []managed.Rule{usage, signal, groups}
 }

@@ -205,8 +205,11 @@ func (s *Site) own(rules []Rule) (own []Rule, others int) {
 func schedule(registry *uaident.Registry, rules []Rule, lists, sitemaps, lines []string) (*managed.Schedule, error) {
 	compiled, err := Compile(rules)
 	if err == nil {
-		for i := range compiled {
-			compiled[i].List = lists[i]
+		next := compiled
+		for i := range rules {
+			for range rules[i].forms() {
+				next[0].List, next = lists[i], next[1:]
+			}
 		}
 		var schedule *managed.Schedule
 		if schedule, err = managed.NewSchedule(registry, compiled, sitemaps, lines); err == nil {
