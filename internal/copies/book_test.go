@@ -214,3 +214,34 @@ func TestForgottenHost(t *testing.T) {
 	s.state = policy.State{}
 	s.after(time.Hour).reads(200, closed).wants("foobot", "stale").after(day).wants("foobot", "disallowed")
 }
+
+// TestUnnamedHostIsStored restarts with a host that only clients name, among many that somebody
+// has invented since: a crawler that obeys the file before the change is not held to the new one.
+func TestUnnamedHostIsStored(t *testing.T) {
+	s := newSite(t)
+	s.of.Named = false
+	s.reads(200, open).after(time.Hour).reads(200, closed).wants("foobot", "stale")
+	for i := range 2 * storedUnnamed {
+		invented := newSite(t)
+		invented.book, invented.now, invented.of = s.book, s.now, Of{Host: Host{Name: fmt.Sprintf("x%d.test", i)}, Grace: day}
+		invented.reads(200, open)
+	}
+	hosts := s.book.Hosts()
+	if len(hosts) != storedUnnamed || hosts[0] != s.of.Host {
+		t.Fatalf("%d hosts are stored, %v first", len(hosts), hosts[0])
+	}
+	d, empty, err := s.book.Encode(s.of.Host, s.now)
+	if err != nil || empty {
+		t.Fatal(empty, err)
+	}
+	stored, _, err := Decode(d.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.book = NewBook(nil)
+	s.book.Restore(stored, true, 0, s.now)
+	if s.book.parts[0].hosts.Len() != 0 || s.book.parts[1].hosts.Len() != 1 {
+		t.Error("the host is restored as one that the configuration names")
+	}
+	s.wants("foobot", "stale").after(day).wants("foobot", "disallowed")
+}

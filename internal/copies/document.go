@@ -36,7 +36,8 @@ type (
 	}
 	hostJSON struct {
 		Host
-		Saved time.Time `json:"saved"`
+		Unnamed bool      `json:"unnamed,omitempty"` // only clients name it
+		Saved   time.Time `json:"saved"`
 		contentJSON
 	}
 	contentJSON struct {
@@ -63,11 +64,22 @@ type Document struct {
 	Saved time.Time
 }
 
-// Hosts returns the hosts that the configuration names.
+// storedUnnamed is of how many hosts that only clients name the files are stored.
+const storedUnnamed = 256
+
+// Hosts returns the hosts whose files are worth storing: those that the configuration names, and
+// of the others at most 256, those with several files first, then those asked about last. So who
+// invents hosts, each with one file, puts out none with a history.
 func (b *Book) Hosts() (hosts []Host) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, h := range b.parts[0].hosts.Values() {
+		hosts = append(hosts, h.host)
+	}
+	unnamed := b.parts[1].hosts.Values()
+	slices.Reverse(unnamed) // the oldest came first
+	slices.SortStableFunc(unnamed, func(x, y *files) int { return min(len(y.all), 2) - min(len(x.all), 2) })
+	for _, h := range unnamed[:min(len(unnamed), storedUnnamed)] {
 		hosts = append(hosts, h.host)
 	}
 	return hosts
@@ -95,6 +107,7 @@ func (b *Book) Encode(host Host, now time.Time) (d Document, empty bool, err err
 	content := contentJSON{
 		Away: h.rulelessSince.UTC(), AwayUntil: h.rulelessUntil.UTC(), Lost: h.lost.UTC(), LostFor: storedTokens(h.lostFor), Ended: h.ended.UTC(),
 	}
+	unnamed := !h.named
 	for _, f := range h.all {
 		robots := f.robots.Value()
 		if robots == nil {
@@ -110,7 +123,7 @@ func (b *Book) Encode(host Host, now time.Time) (d Document, empty bool, err err
 	if len(content.Files) == 0 && content.Lost.IsZero() && len(content.LostFor) == 0 {
 		return d, true, nil
 	}
-	inner, err := json.Marshal(hostJSON{host, now.UTC(), content})
+	inner, err := json.Marshal(hostJSON{host, unnamed, now.UTC(), content})
 	if err != nil {
 		return d, false, err
 	}
@@ -139,6 +152,7 @@ func storedTokens(all map[string]time.Time) map[string]time.Time {
 type Stored struct {
 	Host    Host
 	Saved   time.Time
+	unnamed bool
 	content contentJSON
 }
 
@@ -171,7 +185,7 @@ func Decode(data []byte) (s Stored, sum [sha256.Size]byte, err error) {
 		}
 	}
 	same, err := json.Marshal(host.contentJSON)
-	return Stored{host.Host, host.Saved, host.contentJSON}, sha256.Sum256(same), err
+	return Stored{host.Host, host.Saved, host.Unnamed, host.contentJSON}, sha256.Sum256(same), err
 }
 
 // Restore takes in the files of a host as they were stored, by this instance before it was
@@ -201,7 +215,7 @@ func (b *Book) Restore(s Stored, own bool, ahead time.Duration, now time.Time) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	named := true
+	named := !s.unnamed
 	if known := b.get(s.Host); known != nil {
 		named = known.named
 	}

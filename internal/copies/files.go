@@ -14,10 +14,10 @@ import (
 // Host is whose robots.txt a file is. It does not contain the host pattern or the listeners
 // of a configuration, so a reload that changes these keeps the files.
 type Host struct {
-	Source    string `json:"source,omitempty"` // the configured source; then ForwardedHost is the only other field
-	Secure    bool   `json:"secure,omitempty"`
-	Name      string `json:"name,omitempty"`      // in lower case, without a port
-	Port      int    `json:"port,omitempty"`      // of the listener, 0 for the default one of the scheme
+	Source        string `json:"source,omitempty"` // the configured source; then ForwardedHost is the only other field
+	Secure        bool   `json:"secure,omitempty"`
+	Name          string `json:"name,omitempty"`      // in lower case, without a port
+	Port          int    `json:"port,omitempty"`      // of the listener, 0 for the default one of the scheme
 	ForwardedHost string `json:"forwarded,omitempty"` // the host that a trusted proxy forwards, if it is not Name
 }
 
