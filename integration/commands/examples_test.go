@@ -47,7 +47,7 @@ func TestHelpExamples(t *testing.T) {
 	dir := harness.Files(t, map[string]string{
 		"robots.txt": checked, "robots.new.txt": checked + "\nUser-agent: CCBot\nDisallow: /\n",
 		"cases.txt": "GPTBot / disallow\n", "cases.jsonl": `{"token":"GPTBot","url":"/","expect":"disallow"}` + "\n",
-		"user-agents.txt": harness.GPTBot + "\n", "Caddyfile": "example.com {\n\trobots_guard enforce\n\trobots_txt {\n\t\tdisallow GPTBot\n\t}\n}\n", "access.log": logLine("/private/a", harness.Firefox),
+		"user-agents.txt": harness.GPTBot + "\n", "Caddyfile": "example.com {\n\trobots_guard enforce\n\trobots_txt {\n\t\tdisallow GPTBot\n\t}\n}\n", "access.log": logLine("/private/a", harness.Firefox) + strings.Replace(logLine("/private/a", harness.GPTBot), "192.0.2.1", "198.51.100.7", 1),
 		"custom.log":              "192.0.2.1 [21/Nov/2026:12:00:00 +0000] \"GET /private/a HTTP/1.1\" 200 \"GPTBot/1.2\"\n",
 		"versions/2026-11-01.txt": checked,
 	})
