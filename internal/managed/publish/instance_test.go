@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,7 +28,7 @@ type instance struct {
 	name     string
 	storage  Storage
 	sites    *Sites
-	visits   []ledger.Visit
+	visits   atomic.Pointer[[]ledger.Visit]
 	reads    map[string]time.Time // when crawlers have read the robots.txt last
 	compare  func()               // is called whenever changes are compared, nil for nothing
 	base     string
@@ -70,6 +71,14 @@ func newInstance(t *testing.T, storage Storage, name string) *instance {
 		bases: policy.NewCache(bounds, bounds, time.Now, nil)}
 }
 
+// visitsNow returns the pages that search engines requested so far.
+func (i *instance) visitsNow() []ledger.Visit {
+	if visits := i.visits.Load(); visits != nil {
+		return *visits
+	}
+	return nil
+}
+
 // nobodyReads is where no crawler has read anything.
 func nobodyReads(func(string) bool, time.Time) []string { return nil }
 
@@ -103,13 +112,13 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 			}
 			select {
 			case <-i.visited:
-				return i.visits
+				return i.visitsNow()
 			default:
 			}
 			if i.visited != nil {
 				return nil
 			}
-			return i.visits
+			return i.visitsNow()
 		},
 		Stored: i.visited,
 		ReadSince: func(has func(string) bool, since time.Time) (names []string) {

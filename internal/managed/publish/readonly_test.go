@@ -79,7 +79,7 @@ func TestServesNothingBeforeItCompares(t *testing.T) {
 		i := newInstance(t, storage, "one")
 		visited := make(chan struct{})
 		i.visited = visited
-		i.visits = []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/b/1"}}
+		i.visits.Store(new([]ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/b/1"}}))
 		time.AfterFunc(slowVisits, func() { close(visited) })
 		i.load(disallow("*", "/b"))
 		i.serves() // after two seconds

@@ -22,7 +22,7 @@ func TestConfirmation(t *testing.T) {
 		i := newInstance(t, storage, "one")
 		i.load(disallow("GPTBot", "/a"))
 		i.serves("/a")
-		i.visits = []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/b/1"}}
+		i.visits.Store(new([]ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/b/1"}}))
 		i.load(disallow("*", "/b"))
 		i.serves("/a")
 		state, _ := i.History()

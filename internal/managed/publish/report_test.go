@@ -22,7 +22,7 @@ func TestReport(t *testing.T) {
 		defer func() { i.end() }()
 		i.load(disallow("GPTBot", "/a"))
 		i.serves("/a")
-		i.visits = []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/b/1"}}
+		i.visits.Store(new([]ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/b/1"}}))
 		i.load(disallow("*", "/b"))
 		i.serves("/a")
 		says := func() string {

@@ -23,7 +23,7 @@ func TestTrialOverAReload(t *testing.T) {
 				i.rollout = Rollout{State: stage, Seconds: 3600, Hosts: []string{"b.test"}}
 				rules := []managed.Rule{disallow("GPTBot", "/a"), disallow("bingbot", "/b")}
 				i.load(rules...)
-				i.visits = requested("bingbot", "/b/1")
+				i.visits.Store(new(requested("bingbot", "/b/1")))
 				storage.Break(errors.New("no network")) // so that the next one begins late
 				i.load(rules...)
 				if len(i.trials.tried()) != 1 {

@@ -110,7 +110,7 @@ func testTrial(t *testing.T, rollout Rollout) {
 					t.Errorf("tried is %q", i.trials.tried())
 				}
 				i.serves("/a")
-				i.visits = test.requested
+				i.visits.Store(new(test.requested))
 				time.Sleep(5 * hour)
 				synctest.Wait()
 				state, _ = i.History()
@@ -175,7 +175,7 @@ func TestWithoutItsTrial(t *testing.T) {
 				rules := []managed.Rule{disallow("GPTBot", "/a"), disallow("bingbot", "/b")}
 				i.load(rules...)
 				if by == "trial" {
-					i.visits = requested("bingbot", "/b/1")
+					i.visits.Store(new(requested("bingbot", "/b/1")))
 					time.Sleep(time.Hour)
 					synctest.Wait()
 				} else if _, err := i.Act(t.Context(), "stop", "", ann); err != nil {
