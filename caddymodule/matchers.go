@@ -122,14 +122,13 @@ func (MatchCrawler) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 	})
 }
 
-// MatchDisallowed matches requests that the robots.txt of the site disallows. It goes by a
-// robots_guard that stands before it; loading fails without one.
+// MatchDisallowed matches requests that the robots.txt of the site disallows. It needs a
+// robots_guard before it: without one, the configuration does not load.
 //
-// Without a token it matches requests that the guard has judged disallowed, which are those of
-// crawlers. With a token it judges the URL alone, whoever sends the request, a browser, too: by
-// the rules for that crawler, or with `*` for all crawlers that no group names. Nothing is
-// blocked, logged or counted by that. While the robots.txt is not known nothing matches, and
-// neither do /robots.txt and what is below /.well-known/.
+// Without a token, it matches requests of crawlers that the guard judged as disallowed. With a
+// token, it matches requests of all clients, browsers too, for a URL that robots.txt disallows to
+// that crawler, or with `*` to crawlers that no group names. It blocks and logs nothing. It
+// matches nothing while robots.txt is unknown, and never /robots.txt or a path below /.well-known/.
 type MatchDisallowed struct {
 	// The product token of a crawler, or `*`. Default: the crawler that sends the request.
 	Token string `json:"token,omitempty"`
@@ -174,7 +173,7 @@ func (m *MatchDisallowed) checkToken() error {
 	if m.Token == "" || m.Token == guard.Everybody || policy.NameMatches(m.Token, m.Token) && !strings.ContainsAny(m.Token, "*,;/() ") {
 		return nil
 	}
-	return fmt.Errorf("robots_disallowed: %q is no product token; write a name as it stands behind User-agent in robots.txt, such as GPTBot, or * for all others", m.Token)
+	return fmt.Errorf("robots_disallowed: %q is no product token; write a crawler's name as in robots.txt, such as GPTBot, or * for crawlers that no group names", m.Token)
 }
 
 // Provision sets up the matcher.

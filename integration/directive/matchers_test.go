@@ -136,7 +136,7 @@ func TestMatcherErrors(t *testing.T) {
 		"not robots_disallowed *":                            "such as header, at ",
 		"expression robots_disallowed('*')":                  "robots_disallowed needs a robots_guard before it",
 		"robots_disallowed GPTBot CCBot":                     "argument",
-		"robots_disallowed GPT*":                             `is no product token; write a name`,
+		"robots_disallowed GPT*":                             `is no product token; write a crawler`,
 		"expression robots_disallowed('a', 'b')":             "takes one product token",
 		"robots_preference":                                  "needs a preference such as train-ai=n",
 		"robots_preference train-ai=no":                      `is no preference; write train-ai, ai-use or search, and =y or =n behind it`,

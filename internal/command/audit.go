@@ -50,10 +50,9 @@ requests were one too many, and how many rate enforce would have answered 429.
 A log does not tell who is true, so all who claim a name are one crawler, as without
 verify; give logs in the order of time.
 
---paths compares a challenge on each page with one on the pages only that the
-robots.txt disallows to crawlers that no group names, as the matcher robots_disallowed *
-finds them: how many pages of people each would stand before, and how many of the
-requests for disallowed URLs are met.
+--paths compares a challenge on every page with a challenge on the pages that
+robots.txt disallows to crawlers that no group names (robots_disallowed *): how many
+pages of people each meets, and how many requests for disallowed URLs.
 
 --xarf writes reports of abuse in the format XARF v4 (connection/scraping) into a
 directory: one for each network and crawler with requests that enforce would have

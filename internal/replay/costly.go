@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 )
 
-// Where a challenge on disallowed paths only would stand: the matcher robots_disallowed * without
-// the crawlers, which a guard in the mode enforce judges.
+// A challenge behind the matcher robots_disallowed *, for all clients but crawlers, which a guard
+// in enforce judges.
 
 // pathCount counts requests by what the robots.txt says of their URL to crawlers that no group
 // names.
@@ -66,15 +66,13 @@ func isPage(p []byte) bool {
 
 // ChallengeReport compares a challenge on each page with one on the disallowed pages only.
 type ChallengeReport struct {
-	// Pages are those that browsers have opened, which a challenge on each page would stand
-	// before, and Challenged those of them that the robots.txt disallows to crawlers that no
-	// group names.
+	// Pages is how many pages browsers opened, and Challenged how many of these the robots.txt
+	// disallows to crawlers that no group names.
 	Pages      uint64 `json:"pages"`
 	Challenged uint64 `json:"challenged"`
-	// Requests are those of everybody for disallowed URLs, and what follows their parts: of
-	// browsers, and of programs that are no crawlers, both of which a challenge would stand
-	// before; of crawlers that enforce would have blocked; and of crawlers that pass, by groups
-	// of their own or because they are exempt.
+	// Requests counts all requests for disallowed URLs. It is the sum of the next four: of
+	// browsers and of programs that are no crawlers, which a challenge meets; of crawlers that
+	// enforce blocks; and of crawlers that pass, by groups of their own or as exempt.
 	Requests uint64 `json:"requests"`
 	Browsers uint64 `json:"browsers"`
 	Programs uint64 `json:"programs"`
@@ -93,9 +91,9 @@ func (c *pathCount) report() *ChallengeReport {
 // Sentences say what the report means.
 func (c *ChallengeReport) Sentences() []string {
 	return []string{
-		fmt.Sprintf("Pages opened by browsers: %d. A challenge on each page would stand before all of them; one on the disallowed pages only, before %d (%s).",
+		fmt.Sprintf("Pages opened by browsers: %d. A challenge on every page meets all of them, a challenge on disallowed pages meets %d (%s).",
 			c.Pages, c.Challenged, percent(c.Challenged, c.Pages)),
-		fmt.Sprintf("Requests for disallowed URLs: %d. The challenge would meet browsers (%d) and other programs (%d), and enforce would block crawlers (%d), together %s. Crawlers that pass: %d.",
+		fmt.Sprintf("Requests for disallowed URLs: %d. The challenge meets browsers (%d) and other programs (%d), enforce blocks crawlers (%d): %s. Crawlers that pass: %d.",
 			c.Requests, c.Browsers, c.Programs, c.Blocked, percent(c.Requests-c.Passed, c.Requests), c.Passed),
 	}
 }

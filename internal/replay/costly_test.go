@@ -55,7 +55,7 @@ func TestChallenge(t *testing.T) {
 	if err := r.WriteHTML(&page); err != nil {
 		t.Fatal(err)
 	}
-	const says = "Pages opened by browsers: 11. A challenge on each page would stand before all of them; one on the disallowed pages only, before 3 (27.3 %)."
+	const says = "Pages opened by browsers: 11. A challenge on every page meets all of them, a challenge on disallowed pages meets 3 (27.3 %)."
 	for _, text := range []string{table.String(), page.String()} {
 		if !strings.Contains(text, says) {
 			t.Errorf("%q is not in\n%s", says, text)
