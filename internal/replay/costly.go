@@ -45,7 +45,7 @@ func (w *worker) countPath(who *identity, blocked bool) {
 	case !disallowed:
 	case person:
 		c.browsers++
-	case who.browser, !who.client.Class.IsCrawler():
+	case !who.client.Class.IsCrawler():
 		c.programs++
 	case blocked:
 		c.blocked++

@@ -129,6 +129,7 @@ func TestVerifyFinds(t *testing.T) {
 			attached(r, 1, "NewBot/1.0", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
 		}), "", "is exempt"},
 		"another rule":     {changed(func(r *Report) { attached(r, 1, "/private/x", "/list?sort=x") }), "", "which the report does not name"},
+		"another line":     {changed(func(r *Report) { attached(r, 1, `"line": 2`, `"line": 9`) }), "", "which the report does not name"},
 		"a milder file":    {changed(func(r *Report) { attached(r, 0, "Disallow: /private/", "Disallow:") }), "", "is allowed"},
 		"a right one":      {changed(func(*Report) {}), "", ""},
 		"one without file": {[]byte(`{"xarf_version":"4.2.0","category":"connection","type":"scraping"}`), "is missing", ""},
