@@ -61,9 +61,10 @@ func TestAudit(t *testing.T) {
 	sites := filepath.Join(dir, "Caddyfile.sites")
 	runCommands(t, []commandCase{
 		{name: "exempt by a configuration", args: []string{"audit", "-c", site, "--csv", log}, stdout: csv("GPTBot,ai_training,1,0,0,0,1"+at, "Googlebot,search,1,1,0,0,0"+at)},
-		{name: "several sites", args: []string{"audit", "-c", sites, "-r", robots, log}, code: 2, stderr: "several sites use robots_guard; choose one with --site"},
+		{name: "several sites", args: []string{"audit", "-c", sites, "-r", robots, log}, code: 2, stderr: "several sites use robots_guard, and the logs name no hosts; choose one with --site"},
 		{name: "a site that is not there", args: []string{"audit", "-c", sites, "-r", robots, "--site", "c.example", log}, code: 2, stderr: "no robots_guard is for c.example"},
-		{name: "sites with different settings", args: []string{"audit", "-c", sites, "-r", robots, "--site", "a.example", "--site", "b.example", log}, code: 2, stderr: "audit one after the other"},
+		{name: "sites with different settings", args: []string{"audit", "-c", sites, "-r", robots, "--csv", "-"}, stdin: "a.example " + logLine("/private/a", harness.GPTBot) + "b.example " + logLine("/private/a", harness.GPTBot),
+			stdout: csv("GPTBot,ai_training,2,0,2,0,0" + at)},
 		{name: "hosts", args: []string{"audit", "-r", filepath.Join(dir, "hosts"), "--csv", "-"}, stdin: "a.example " + logLine("/private/a", harness.GPTBot) + "b.example " + logLine("/private/a", harness.Googlebot),
 			stdout: both},
 		{name: "a file", args: []string{"audit", "--robots", robots, "--csv", log}, stdout: both},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/internal/xarf"
 )
@@ -109,6 +111,7 @@ type audit struct {
 	logs            auditedLogs
 	json, csv, html bool
 	rate, paths     bool
+	byHost          bool // each host is judged by the settings of its site
 
 	xarf, reporter, verify string
 }
@@ -141,11 +144,8 @@ func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
 		enforced.Enforce = true
 		o.Rate = &enforced
 	}
-	notes, err := a.configure(&o)
+	notes, err := a.configure(cmd.Context(), &o)
 	if err != nil {
-		return 0, err
-	}
-	if err := a.readRobots(cmd.Context(), &o); err != nil {
 		return 0, err
 	}
 	var report *replay.Report
@@ -155,6 +155,9 @@ func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
 	})
 	if report == nil {
 		return 0, err
+	}
+	if a.byHost && err == nil && len(report.Hosts) == 0 {
+		return 0, errors.New("several sites use robots_guard, and the logs name no hosts; choose one with --site")
 	}
 	report.Notes = append(report.Notes, notes...)
 	if a.xarf != "" {
@@ -195,10 +198,7 @@ func (a *audit) readRobots(ctx context.Context, o *replay.Options) error {
 	case name == "" && len(o.Sites) == 0:
 		return errors.New("say by which robots.txt to judge with --robots, or whose with --site")
 	case name == "":
-		if name = o.Sites[0]; !isURL(name) {
-			name = "https://" + name
-		}
-		name = strings.TrimSuffix(name, "/") + "/robots.txt"
+		name = robotsOf(o.Sites[0])
 	case name == "-":
 		return errors.New("--robots cannot be standard input; name a file")
 	}
@@ -213,63 +213,144 @@ func (a *audit) readRobots(ctx context.Context, o *replay.Options) error {
 	return nil
 }
 
-// configure takes over the settings of the guard in the configuration file, if
-// one is given, and returns what the report has to say of it.
-func (a *audit) configure(o *replay.Options) (notes []string, err error) {
+// robotsOf returns the URL of the robots.txt of a host, or of a URL's.
+func robotsOf(site string) string {
+	if !isURL(site) {
+		site = "https://" + site
+	}
+	return strings.TrimSuffix(site, "/") + "/robots.txt"
+}
+
+// configure takes over the settings of the guard in the configuration file, if one is given,
+// and reads the robots.txt. The notes are for the report.
+func (a *audit) configure(ctx context.Context, o *replay.Options) (notes []string, err error) {
 	if a.file == "" {
-		return nil, nil
+		return nil, a.readRobots(ctx, o)
 	}
 	sites, registry, err := a.config.sites(a.file, a.adapter)
 	if err != nil {
 		return nil, err
 	}
-	configured, several, err := a.config.auditedSite(sites, o.Sites)
+	o.Registry = registry
+	hosts, notes, err := a.auditedHosts(sites, o.Sites)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.file, err)
 	}
-	if configured.Err != nil {
-		return nil, fmt.Errorf("%s: %w", a.file, configured.Err)
+	chosen := hosts[0].site
+	for _, host := range hosts {
+		if host.site.Err != nil {
+			return nil, fmt.Errorf("%s: %w", a.file, host.site.Err)
+		}
+		if a.rate && !reflect.DeepEqual(host.site.Rate, chosen.Rate) {
+			return nil, fmt.Errorf("%s: the sites have different rate; choose one with --site", a.file)
+		}
 	}
-	o.Registry, o.Settings, o.Grace = registry, configured.Settings, configured.Grace
-	if a.rate && configured.Rate != nil {
-		settings := *configured.Rate
+	if a.rate && chosen.Rate != nil {
+		settings := *chosen.Rate
 		settings.Enforce = true // which is what is asked about
 		o.Rate = &settings
 	}
-	a.robots = cmp.Or(a.robots, configured.Source)
-	if len(o.Sites) == 0 && !slices.ContainsFunc(configured.Hosts, func(host string) bool { return strings.ContainsAny(host, "*{") }) {
-		o.Sites = slices.Clone(configured.Hosts)
-	}
-	if several {
-		notes = append(notes, "Several robots_guard in "+a.file+" are for this site; all requests were judged by the first.")
-	}
-	if configured.Matched {
+	if slices.ContainsFunc(hosts, func(host auditedHost) bool { return host.site.Matched }) {
 		notes = append(notes, "Matchers beside the host stand before robots_guard in "+a.file+"; all requests were judged as if those let them through.")
 	}
-	return notes, nil
+	if slices.ContainsFunc(hosts, func(host auditedHost) bool { return host.site != chosen }) {
+		a.byHost = true
+		left, err := a.readRobotsOf(ctx, hosts, o)
+		return append(notes, left...), err
+	}
+	o.Settings, o.Grace = chosen.Settings, chosen.Grace
+	a.robots = cmp.Or(a.robots, chosen.Source)
+	if len(o.Sites) == 0 && !slices.ContainsFunc(chosen.Hosts, isPattern) {
+		o.Sites = slices.Clone(chosen.Hosts)
+	}
+	return notes, a.readRobots(ctx, o)
 }
 
-// auditedSite returns the site of these hosts, the only one if none is named. several is as of
-// [Config.siteFor].
-func (c *Config) auditedSite(sites []Site, hosts []string) (chosen *Site, several bool, err error) {
-	if len(hosts) == 0 {
-		if len(sites) > 1 {
-			return nil, false, errors.New("several sites use robots_guard; choose one with --site")
+// isPattern reports whether a configured host stands for several.
+func isPattern(host string) bool { return strings.ContainsAny(host, "*{") }
+
+// auditedHost is a host and the site that it belongs to.
+type auditedHost struct {
+	name string // in lower case; "" or a pattern only if there is one site
+	site *Site
+}
+
+// auditedHosts returns the hosts to audit with their sites: those that --site names, or all of
+// the configuration. There is at least one.
+func (a *audit) auditedHosts(sites []Site, named []string) (hosts []auditedHost, notes []string, err error) {
+	if len(named) == 0 && len(sites) == 1 {
+		return []auditedHost{{site: &sites[0]}}, nil, nil
+	}
+	for _, name := range named {
+		if !isURL(name) {
+			name = "any://" + name // at whichever port
 		}
-		return &sites[0], false, nil
+		site, several, err := a.config.siteFor(sites, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if several && len(notes) == 0 {
+			notes = append(notes, "Several robots_guard in "+a.file+" are for this site; all requests were judged by the first.")
+		}
+		hosts = append(hosts, auditedHost{request.HostOf(name), site})
+	}
+	if len(named) > 0 {
+		return hosts, notes, nil
+	}
+	known := make(map[string]*Site)
+	var left []string
+	for i := range sites {
+		site := &sites[i]
+		if len(site.Hosts) == 0 {
+			left = append(left, "sites without a host")
+		}
+		for _, name := range site.Hosts {
+			name = strings.ToLower(name)
+			switch first := known[name]; {
+			case isPattern(name):
+				left = append(left, name)
+			case first == nil:
+				known[name] = site
+				hosts = append(hosts, auditedHost{name, site})
+			case !first.isLike(site):
+				notes = append(notes, "Several robots_guard in "+a.file+" are for "+name+"; its requests were judged by the first.")
+			}
+		}
+	}
+	if len(left) > 0 {
+		notes = append(notes, "Choose a host with --site to audit these: "+strings.Join(left, ", ")+".")
+	}
+	if len(hosts) == 0 {
+		return nil, nil, errors.New("several sites use robots_guard; choose one with --site")
+	}
+	return hosts, notes, nil
+}
+
+// readRobotsOf reads the robots.txt of each host, to be judged by the settings of its site. The
+// notes name the hosts whose robots.txt cannot be read.
+func (a *audit) readRobotsOf(ctx context.Context, hosts []auditedHost, o *replay.Options) (notes []string, err error) {
+	var given []replay.Version
+	if a.robots != "" {
+		if given, _, err = a.config.readVersions(ctx, a.robots); err != nil {
+			return nil, err
+		}
 	}
 	for _, host := range hosts {
-		if !isURL(host) {
-			host = "any://" + host // at whichever port
+		versions := given
+		if a.robots == "" {
+			if versions, _, err = a.config.readVersions(ctx, cmp.Or(host.site.Source, robotsOf(host.name))); err != nil {
+				notes = append(notes, "No request of "+host.name+" was judged: "+err.Error()+".")
+			}
 		}
-		s, others, err := c.siteFor(sites, host)
-		if err != nil {
-			return nil, false, err
+		for _, v := range versions {
+			if v.Host == "" || v.Host == host.name {
+				v.Host, v.Settings, v.Grace = host.name, &host.site.Settings, host.site.Grace
+				o.Versions = append(o.Versions, v)
+			}
 		}
-		if chosen != nil && s != chosen {
-			return nil, false, errors.New("the sites have different settings; audit one after the other")
-		}
-		chosen, several = s, several || others
 	}
-	return chosen, several, nil
+	if len(o.Versions) == 0 {
+		return nil, cmp.Or(err, errors.New("there is no robots.txt of the configured hosts in "+a.robots))
+	}
+	return notes, nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -120,23 +121,67 @@ func TestAuditedSites(t *testing.T) {
 		t.Fatal(err)
 	}
 	besideCaddyfile(t)
-	config := configured(Site{Hosts: []string{"a.test", "www.a.test"}, Source: privateRobots(t)}, Site{Hosts: []string{"b.test"}},
+	config := configured(Site{Hosts: []string{"a.test", "www.a.test"}, Source: privateRobots(t)}, Site{Hosts: []string{"b.test"}, Source: filepath.Join(t.TempDir(), "missing.txt")},
 		Site{Hosts: []string{"c.test"}, Listen: []string{":8081"}, Source: privateRobots(t)},
-		Site{Hosts: []string{"c.test"}, Listen: []string{":8082"}, Settings: judge.Settings{Enforce: true}})
+		Site{Hosts: []string{"c.test"}, Listen: []string{":8082"}, Settings: judge.Settings{Enforce: true}},
+		Site{Hosts: []string{"e.test"}, Source: privateRobots(t), Rate: new(rate.Settings)}, Site{Hosts: []string{"*.f.test"}, Source: privateRobots(t)})
 	for _, tc := range []struct {
 		name, want string
 		args       []string
 	}{
 		{"one, by the source of the configuration", "GPTBot", []string{"--site", "a.test"}},
 		{"two hosts of one", "GPTBot", []string{"--site", "a.test", "--site", "www.a.test"}},
-		{"two sites", "the sites have different settings", []string{"--site", "a.test", "--site", "b.test"}},
+		{"two sites", "GPTBot", []string{"--site", "a.test", "--site", "c.test"}},
 		{"the first of two ports", "Several robots_guard in Caddyfile are for this site", []string{"--site", "c.test"}},
 		{"the same, named twice", "Several robots_guard in Caddyfile are for this site", []string{"--site", "c.test", "--site", "https://c.test:8081"}},
-		{"none of several", "several sites use robots_guard; choose one with --site", nil},
+		{"several sites with different rate", "the sites have different rate; choose one with --site", []string{"--rate", "--site", "a.test", "--site", "e.test"}},
+		{"all", "GPTBot", nil},
+		{"all, of which one has two", "Several robots_guard in Caddyfile are for c.test; its requests were judged by the first.", nil},
+		{"all, of which one is a pattern", "Choose a host with --site to audit these: *.f.test.", nil},
+		{"all, of which one has no robots.txt", "No request of b.test was judged: ", nil},
 		{"one that there is not", "no robots_guard is for d.test", []string{"--site", "d.test"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			output, err := execute(t.Context(), config, append([]string{"audit", "--config", "Caddyfile", log}, tc.args...)...)
+			if err != nil {
+				output += err.Error()
+			}
+			if !strings.Contains(output, tc.want) {
+				t.Errorf("no %q in %q", tc.want, output)
+			}
+		})
+	}
+}
+
+// TestAuditOfSeveralSites judges each request by the settings of its host, and returns an error
+// for a log without hosts.
+func TestAuditOfSeveralSites(t *testing.T) {
+	besideCaddyfile(t)
+	robots := privateRobots(t)
+	exempt, err := judge.ParseClients(uaident.Default(), []string{"GPTBot"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := configured(Site{Hosts: []string{"a.test"}, Source: robots}, Site{Hosts: []string{"b.test"}, Source: robots, Settings: judge.Settings{Exempt: exempt}})
+	line := func(host string) string {
+		return `{"host":"` + host + `","request_method":"GET","request_uri":"/private/","http_user_agent":"GPTBot/1.3"}` + "\n"
+	}
+	for name, tc := range map[string]struct {
+		log, want string
+		args      []string
+	}{
+		"all sites":              {line("a.test") + line("b.test") + line("b.test") + line("c.test"), "GPTBot,ai_training,3,0,1,0,2", nil},
+		"all by one robots.txt":  {line("a.test") + line("b.test"), "GPTBot,ai_training,2,0,1,0,1", []string{"--robots", robots}},
+		"two of three hosts":     {line("a.test") + line("b.test") + line("c.test"), "GPTBot,ai_training,2,0,1,0,1", []string{"--site", "a.test", "--site", "b.test"}},
+		"one site":               {line("a.test") + line("b.test"), "GPTBot,ai_training,1,0,0,0,1", []string{"--site", "b.test"}},
+		"a log without any host": {strings.ReplaceAll(line("a.test"), `"host":"a.test",`, ""), "the logs name no hosts; choose one with --site", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			log := filepath.Join(t.TempDir(), "access.log")
+			if err := os.WriteFile(log, []byte(tc.log), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			output, err := execute(t.Context(), config, append([]string{"audit", "--config", "Caddyfile", "--csv", log}, tc.args...)...)
 			if err != nil {
 				output += err.Error()
 			}

@@ -33,7 +33,8 @@ func (c *pathCount) add(o *pathCount) {
 func (w *worker) countPath(who *identity, blocked bool) {
 	r, c := &w.record, &w.tally.urls
 	decoded := w.pathOf(r.Target)
-	disallowed := judge.DisallowsPath(w.versions[w.version].robots, "*", unsafeString(r.Target), unsafeString(decoded), w.settings.KeepSlashes, &w.scratch.Target)
+	current := &w.versions[w.version]
+	disallowed := judge.DisallowsPath(current.robots, "*", unsafeString(r.Target), unsafeString(decoded), current.settings.KeepSlashes, &w.scratch.Target)
 	person := who.browser && len(r.UserAgent) > 0
 	if person && methodOf(r.Method) == "GET" && isPage(decoded) {
 		c.pages++

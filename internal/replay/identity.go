@@ -5,7 +5,6 @@ import (
 	"hash/maphash"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -51,22 +50,22 @@ func (w *worker) identify(userAgent []byte) *identity {
 // handler does.
 func (w *worker) meet(who *identity, userAgent string) {
 	current := &w.versions[w.version]
-	who.client = w.settings.Identify(w.registry, userAgent, current.overlay)
+	who.client = current.settings.Identify(w.registry, userAgent, current.overlay)
 	who.bound = judge.Bound{}
 	if who.browser = who.client.Class == uaident.Browser; who.browser {
 		return
 	}
-	name := w.settings.KnownName(&judge.Request{Client: who.client, Bound: &who.bound}, current.robots)
+	name := current.settings.KnownName(&judge.Request{Client: who.client, Bound: &who.bound}, current.robots)
 	if name == "" {
 		name = otherName
 	}
 	who.crawler = w.crawlers.id(crawlerKey{name, who.client.Class})
 }
 
-// ask judges the request of the record, by what is known of the client.
-func (w *worker) ask(who *identity, robots *policy.Robots) {
+// ask judges the request of the record by a version.
+func (w *worker) ask(who *identity, current *version) {
 	q := w.requestOf(who)
-	w.settings.Judge(&q, judge.Rules{Robots: robots}, &w.scratch, &w.result)
+	current.settings.Judge(&q, judge.Rules{Robots: current.robots}, &w.scratch, &w.result)
 }
 
 // requestOf returns the request of the record.

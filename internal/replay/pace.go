@@ -54,10 +54,10 @@ func (w *worker) asks(k *chunk, current *version, who *identity) (a asked) {
 		return a
 	}
 	q.Bound = nil // which is for the current version
-	for _, v := range current.state.Held(timeOf(r.At), w.graceOf(who)) {
+	for _, v := range current.state.Held(timeOf(r.At), current.graceOf(who)) {
 		var scratch judge.Scratch
 		var result judge.Result
-		w.settings.Judge(&q, judge.Rules{Robots: v.Robots}, &scratch, &result)
+		current.settings.Judge(&q, judge.Rules{Robots: v.Robots}, &scratch, &result)
 		if result.Verdict == judge.Exempt {
 			result.Group = nil // it is not meant for the request
 		}

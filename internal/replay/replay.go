@@ -13,7 +13,6 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
-	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -100,7 +99,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 
 // plan checks the options.
 func (o *Options) plan() (*plan, []*input, error) {
-	p := &plan{registry: o.Registry, settings: o.Settings, rate: o.Rate, urls: o.URLs, sources: o.Sources, grace: max(0, cmp.Or(o.Grace, policy.MaxAge)), since: math.MinInt64, until: math.MaxInt64, crawlers: new(crawlers)}
+	p := &plan{registry: o.Registry, rate: o.Rate, urls: o.URLs, sources: o.Sources, since: math.MinInt64, until: math.MaxInt64, crawlers: new(crawlers)}
 	if p.registry == nil {
 		p.registry = uaident.Default()
 	}
@@ -117,7 +116,7 @@ func (o *Options) plan() (*plan, []*input, error) {
 		return nil, nil, errors.New("the end of the time to replay is not after its beginning")
 	}
 	var err error
-	if p.versions, err = prepare(o.Versions, p.registry); err != nil {
+	if p.versions, err = prepare(o, p.registry); err != nil {
 		return nil, nil, err
 	}
 	p.byHost = hostSpans(p.versions)

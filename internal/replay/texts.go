@@ -20,7 +20,7 @@ type Texts struct {
 // NewTexts parses versions, as [ReadVersions] reads them. It fails if there are
 // none.
 func NewTexts(all []Version, registry *uaident.Registry) (*Texts, error) {
-	versions, err := prepare(all, registry)
+	versions, err := prepare(&Options{Versions: all}, registry)
 	return &Texts{versions, hostSpans(versions)}, err
 }
 

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -25,6 +26,10 @@ type Version struct {
 	Host string // whose it is, in lower case and without a port; "" for all
 	From time.Time
 	Body []byte
+	// Settings and Grace hold for the requests of Host in place of those of the options; nil
+	// for those.
+	Settings *judge.Settings
+	Grace    time.Duration
 }
 
 // maxVersions bounds how many files of a directory are read.
@@ -146,6 +151,8 @@ type version struct {
 	robots      *policy.Robots
 	overlay     *uaident.Overlay
 	state       policy.State // as the server's would be while the version is current
+	settings    *judge.Settings
+	grace       time.Duration // how long a crawler may follow a version before this one
 }
 
 // written returns the version as it was given.
@@ -182,15 +189,18 @@ func hostSpans(versions []version) map[string]span {
 
 // prepare sorts versions by host and time and parses them. A text that is the
 // same as the one before is no version of its own.
-func prepare(all []Version, registry *uaident.Registry) ([]version, error) {
-	if len(all) == 0 {
+func prepare(o *Options, registry *uaident.Registry) ([]version, error) {
+	if len(o.Versions) == 0 {
 		return nil, errors.New("there is no robots.txt to judge by")
 	}
-	sorted := slices.Clone(all)
+	sorted := slices.Clone(o.Versions)
 	slices.SortStableFunc(sorted, func(a, b Version) int { return cmp.Or(strings.Compare(a.Host, b.Host), a.From.Compare(b.From)) })
 	var versions []version
 	var known []*policy.Version
 	for _, v := range sorted {
+		if v.Settings == nil {
+			v.Settings, v.Grace = &o.Settings, o.Grace
+		}
 		hash := sha256.Sum256(v.Body)
 		if n := len(known); n > 0 && versions[n-1].host == v.Host && known[n-1].Hash == hash {
 			continue
@@ -201,6 +211,7 @@ func prepare(all []Version, registry *uaident.Registry) ([]version, error) {
 		versions = append(versions, version{
 			name: v.Name, host: v.Host, from: v.From.UnixNano(), until: math.MaxInt64,
 			body: v.Body, robots: robots, overlay: registry.Overlay(robots.Names()),
+			settings: v.Settings, grace: max(0, cmp.Or(v.Grace, policy.MaxAge)),
 		})
 	}
 	for i := range versions {

@@ -65,7 +65,7 @@ func TestReadVersions(t *testing.T) {
 	if err != nil || len(all) != 4 {
 		t.Fatalf("%v, %+v", err, all)
 	}
-	versions, err := prepare(all, uaident.Default())
+	versions, err := prepare(&Options{Versions: all}, uaident.Default())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestReadVersions(t *testing.T) {
 			t.Errorf("%s: version %d, want %d", day, got, want)
 		}
 	}
-	if _, err := prepare(nil, uaident.Default()); err == nil {
+	if _, err := prepare(new(Options), uaident.Default()); err == nil {
 		t.Error("no versions: no error")
 	}
 }

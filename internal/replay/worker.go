@@ -20,8 +20,6 @@ type plan struct {
 	sites        siteList
 	since, until int64
 	crawlers     *crawlers
-	settings     judge.Settings
-	grace        time.Duration
 	rate         *rate.Settings // nil where it is not looked at how fast crawlers ask
 	sources      bool           // whether it is kept from where crawlers broke rules
 	urls         bool           // whether requests are counted by what the robots.txt says of their URL
@@ -109,7 +107,7 @@ func (w *worker) judge(k *chunk) {
 		return
 	}
 	current := &w.versions[w.version]
-	w.ask(who, current.robots)
+	w.ask(who, current)
 	if w.result.Reason == judge.Challenge {
 		t.other++
 		return
@@ -181,7 +179,7 @@ func (w *worker) isAskedAbout() bool {
 func (w *worker) disallowed(k *chunk, current *version, who *identity, c *crawlerCount) {
 	r := &w.record
 	a, passes := w.asks(k, current, who), w.passes()
-	v, spared := w.result.Evidence, w.result.LogOnly || !w.settings.EnforceIncludes(who.client)
+	v, spared := w.result.Evidence, w.result.LogOnly || !current.settings.EnforceIncludes(who.client)
 	path := rawPath(r.Target)
 	if strings.Contains(v.Rule.Path, "?") { // the query decides, too
 		path = withQuery(path, r.Target)
@@ -226,8 +224,8 @@ func (w *worker) current() {
 	}
 }
 
-// graceOf returns how long a client may follow a version that was replaced.
-func (w *worker) graceOf(who *identity) time.Duration { return judge.Grace(who.client, w.grace) }
+// graceOf returns how long a client may follow a version before this one.
+func (v *version) graceOf(who *identity) time.Duration { return judge.Grace(who.client, v.grace) }
 
 // mayFollowOther reports whether a version before the current one allows the target that a
 // crawler may still follow.
@@ -237,8 +235,8 @@ func (w *worker) mayFollowOther(current *version, who *identity) bool {
 	}
 	q := w.requestOf(who)
 	q.Bound = nil // which is for the current version
-	for _, v := range current.state.Held(timeOf(w.record.At), w.graceOf(who)) {
-		w.settings.Judge(&q, judge.Rules{Robots: v.Robots}, &w.scratch, &w.result)
+	for _, v := range current.state.Held(timeOf(w.record.At), current.graceOf(who)) {
+		current.settings.Judge(&q, judge.Rules{Robots: v.Robots}, &w.scratch, &w.result)
 		if w.result.Verdict != judge.Disallowed {
 			return true
 		}
