@@ -12,7 +12,7 @@ func TestEveryDefenceHasATest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(text), "\n## What is defended\n")
+	_, table, _ := strings.Cut(string(text), "\n## Threats\n")
 	eachRowNamesTest(t, table, 3, 3, 20)
 }
 

@@ -5,12 +5,8 @@
 //
 // What the guard decides is held against Google's library (in its Go port). Where
 // the two differ, and where a crawler that obeys is blocked all the same, a table
-// has to give the reason; a reason that no request needs is an error as well. The
-// tables are documented in docs/crawlers.md, which
-//
-//	go test -run TestPage -update
-//
-// writes anew.
+// in reasons_test.go has to give the reason; a reason that no request needs is an
+// error as well.
 //
 // It is a module of its own, so that crawlers are no dependencies of the product.
 // It needs Linux (all of 127.0.0.0/8 is the machine itself), the Debian packages

@@ -9,10 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-var (
-	update = flag.Bool("update", false, "write the tables of docs/crawlers.md anew")
-	dump   = flag.String("dump", "", "write all requests and what became of them to this file")
-)
+var dump = flag.String("dump", "", "write all requests and what became of them to this file")
 
 // patience is how long a crawl may take.
 const patience = 3 * time.Minute

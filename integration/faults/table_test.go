@@ -102,7 +102,7 @@ const (
 )
 
 // faults are the ways in which an origin may be ill, and what that means by RFC
-// 9309 section 2.3.1 and docs/caching.md.
+// 9309 section 2.3.1 and docs/judging.md.
 var faults = []struct {
 	name    string
 	answer  bad

@@ -2,7 +2,7 @@
 // the guard, one at a time, and simulates until an invariant breaks. The files of the
 // repository stay as they are; the compiler is given others in their place.
 //
-//	go run ./integration/simulate/seeded [-worlds n] [-write] [number ...]
+//	go run ./integration/simulate/seeded [-worlds n] [number ...]
 //
 // It exits with 1 if a mistake is not found.
 package main
@@ -29,12 +29,8 @@ type mistake struct {
 
 func main() {
 	worlds := flag.Int("worlds", 200, "how many worlds to try")
-	write := flag.Bool("write", false, "write the table to docs/simulation.md; run it at the top of the repository")
 	flag.Parse()
 	found, err := run(*worlds, flag.Args())
-	if err == nil && *write {
-		err = writeTable("docs/simulation.md", found)
-	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "seeded:", err)
 		os.Exit(1)

@@ -46,14 +46,13 @@ var misplaced = []string{
 	"example.com {\n\trobots_guard\n\trobots_guard_dashboard\n\trespond ok\n}\n",
 }
 
-const mistakesPage = "../docs/mistakes.md"
+const mistakesPage = "testdata/mistakes.txt"
 
-// TestMistakesPage has the page say what each mistake is answered with; -update
-// writes it.
-func TestMistakesPage(t *testing.T) {
+// TestMistakes compares the error for each mistake with a golden file, so that a reader
+// can review all errors of a Caddyfile in one place; -update writes the file.
+func TestMistakes(t *testing.T) {
 	var page strings.Builder
-	page.WriteString("# Mistakes\n\n<!-- Made by: go test ./caddymodule -run TestMistakesPage -update -->\n\n" +
-		"What `caddy validate` and a reload say to a mistake in a Caddyfile, which then is not loaded.\n")
+	page.WriteString("Errors of caddy validate for mistakes in a Caddyfile.\nWritten by: go test ./caddymodule -run TestMistakes -update\n")
 	for i, mistake := range mistakes {
 		text := "example.com {\n\t" + mistake + "\n\trespond ok\n}\n"
 		_, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(text), map[string]any{"filename": "Caddyfile"})
@@ -64,9 +63,9 @@ func TestMistakesPage(t *testing.T) {
 		if !strings.Contains(err.Error(), "Caddyfile:") {
 			t.Errorf("%s: the error does not say where: %v", mistake, err)
 		}
-		fmt.Fprintf(&page, "\n%d. `%s`\n\n```text\n%v\n```\n", i+1, strings.Join(strings.Fields(mistake), " "), err)
+		fmt.Fprintf(&page, "\n%d. %s\n\n%v\n", i+1, strings.Join(strings.Fields(mistake), " "), err)
 	}
-	page.WriteString("\n## Where a site is put together\n\nThese show when the whole site is known, so most answers name the site and not a line. They are not loaded either.\n")
+	page.WriteString("\nErrors of a whole site\n")
 	for _, text := range misplaced {
 		_, err := validate(t, text)
 		if err == nil {
@@ -75,7 +74,7 @@ func TestMistakesPage(t *testing.T) {
 		}
 		said := err.Error()
 		_, said, _ = strings.Cut(said[max(0, strings.LastIndex(said, "provision ")):], ": ") // Caddy names the modules around it before
-		fmt.Fprintf(&page, "\n```caddyfile\n%s```\n\n```text\n%s\n```\n", text, said)
+		fmt.Fprintf(&page, "\n%s\n%s\n", text, said)
 	}
 	if *update {
 		if err := os.WriteFile(mistakesPage, []byte(page.String()), 0o600); err != nil {
