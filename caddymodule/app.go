@@ -61,7 +61,7 @@ type App struct {
 	Retention caddy.Duration `json:"retention,omitempty"`
 
 	// Whom to tell of alerts: chats, or programs of the owner.
-	Notify []notify.Config `json:"notify,omitempty"`
+	Notify []Receiver `json:"notify,omitempty"`
 
 	// Hosts such as `www.example.com` or `*.example.com` at which no `robots_txt` may be
 	// staging: a configuration that would be so is refused.
@@ -136,7 +136,7 @@ func (a *App) Provision(ctx caddy.Context) (err error) {
 	if a.state, a.sent, err = acquireState(ctx); err != nil {
 		return err
 	}
-	if a.receivers, err = notify.New(a.Notify, a.sent, a.state.Metrics, a.logger); err != nil {
+	if a.receivers, err = notify.New(a.receiverConfigs(), a.sent, a.state.Metrics, a.logger); err != nil {
 		return err
 	}
 	if err := guard.OnceStarted(ctx, a.askSites); err != nil {

@@ -87,17 +87,17 @@ func (a *App) options() []option.Option {
 }
 
 func (a *App) addReceiver(args []string) error {
-	var c notify.Config
-	if err := option.One(&c.URL, option.Word)(args); err != nil {
+	var r Receiver
+	if err := option.One(&r.URL, option.Word)(args); err != nil {
 		return err
 	}
-	a.Notify = append(a.Notify, c)
+	a.Notify = append(a.Notify, r)
 	return nil
 }
 
 // readReceiver reads the block of the receiver that was added last.
 func (a *App) readReceiver(d *caddyfile.Dispenser) error {
-	return a.Notify[len(a.Notify)-1].UnmarshalCaddyfile(d)
+	return (*notify.Config)(&a.Notify[len(a.Notify)-1]).UnmarshalCaddyfile(d)
 }
 
 func (a *App) setVerify(args []string) error {

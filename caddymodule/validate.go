@@ -159,7 +159,7 @@ func (a *App) validateValues() error {
 		option.UpTo("unnamed_hosts", a.UnnamedHosts, maxPolicies),
 		option.UpTo("unnamed_reads", a.UnnamedReads, maxUnnamedReads),
 		option.OneOf("ranges", v.Ranges, rangesWords),
-		notify.ValidateAll(a.Notify),
+		notify.ValidateAll(a.receiverConfigs()),
 		err,
 		config.Validate())
 }

@@ -15,33 +15,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
 
-// Config is a receiver of alerts.
+// Config has the settings of a receiver of alerts, as the configuration has them.
 type Config struct {
-	// Where alerts are sent: the http or https URL of a webhook, or the URL of a
-	// service for [shoutrrr](https://shoutrrr.nickfedor.com/), such as
-	// `slack://hook:<token>@webhook`. Placeholders such as `{env.ALERTS_URL}` keep
-	// secrets out of the configuration.
-	URL string `json:"url"`
-
-	// Signs the messages to a webhook: the header X-Robots-Guard-Signature has an
-	// HMAC-SHA256 of the time and the body. It may be a placeholder. Default: messages
-	// are not signed.
-	Secret string `json:"secret,omitempty"`
-
-	// The lowest severity that is sent: `critical`, `warning` or `info`. Default:
-	// `warning`.
-	Severity string `json:"severity,omitempty"`
-
-	// How long an alert waits for others, from 1s to 1h. An alert that ends in that time
-	// is not sent. Default: `1m`.
-	Wait caddy.Duration `json:"wait,omitempty"`
-
-	// The minimum time between two messages, from 1s to 24h. Default: `5m`.
-	Interval caddy.Duration `json:"interval,omitempty"`
-
-	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
-	// Caddyfile adapter sets it if a placeholder has no value yet.
-	WrittenAt string `json:"at,omitempty"`
+	URL            string // of a webhook or a service; it may contain placeholders
+	Secret         string // for signed messages to a webhook, "" for none
+	Severity       string // the lowest that is sent, "" for the default
+	Wait, Interval caddy.Duration
+	WrittenAt      string // the place in the Caddyfile, for error messages
 }
 
 // The defaults, and the maximums of wait and interval.
