@@ -103,17 +103,15 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 	return g
 }
 
-// Serve is the way of a request: [Guard.Judge] identifies its client, finds the site and judges;
-// [Guard.Publish] counts and logs the judgement; then the request is passed on or answered. A
-// guard with ForwardAuth answers a proxy that asks about another request.
+// Serve is the way of a request: [Guard.Judge] finds the site, identifies the client and judges,
+// [Guard.Publish] observes the judgement, and respond passes the request on or answers it. A guard
+// with ForwardAuth answers a proxy that asks about another request.
 func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if g.ForwardAuth != nil {
 		return g.serveForwardAuth(w, r)
 	}
-	if origin.IsVirtual(r.Context()) { // the guard's own fetch of robots.txt
-		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
-		clearPlaceholders(r)
-		return origin.Failed(r.Context(), next.ServeHTTP(w, r))
+	if origin.IsVirtual(r.Context()) {
+		return serveOwnFetch(w, r, next)
 	}
 	j := g.Judge(r)
 	if g.AsksPath != nil && *g.AsksPath {
@@ -122,14 +120,27 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	switch {
 	case j == nil:
 		clearPlaceholders(r)
-	case j.published: // by a guard before
+	case j.published: // by an earlier guard, whose judgement is final
 		return next.ServeHTTP(w, r)
 	default:
 		defer j.flight.end() // also where a handler panics
 		g.Publish(r, j)
 	}
+	return g.respond(w, r, j, next)
+}
+
+// serveOwnFetch serves the guard's own fetch of a robots.txt, which is not judged and not logged.
+func serveOwnFetch(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
+	clearPlaceholders(r)
+	return origin.Failed(r.Context(), next.ServeHTTP(w, r))
+}
+
+// respond passes a request on, or answers it if it is blocked or slowed. j is nil for a request
+// that is not judged.
+func (g *Guard) respond(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	switch {
-	case asksForRobots(r, j):
+	case requestsRobots(r, j):
 		return g.passRobots(w, r, j, next)
 	case j == nil:
 		return g.passVisitor(w, r, next)
@@ -142,10 +153,10 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	return g.Refuse(w, r, j, next)
 }
 
-// asksForRobots reports whether the robots.txt is asked for. A rewrite before the guard may
-// have made another path of it, which crawlers are then served by. For all others, of whose
-// requests there are many, the end of the path is looked at first.
-func asksForRobots(r *http.Request, j *Judgement) bool {
+// requestsRobots reports whether a request is for the robots.txt, by its path before any rewrite.
+// For the many requests that are not judged it compares the end of the rewritten path first,
+// which takes less time.
+func requestsRobots(r *http.Request, j *Judgement) bool {
 	if j != nil {
 		return j.Path == "/robots.txt"
 	}
@@ -189,7 +200,7 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 		j.signature = signed.Reason.String()
 	}
 	if request.IsRobotsTxt(original) || g.Settings.Exempt.Has(client, who) {
-		g.decide(j, nil, false) // whatever the rules are, so there is no reason to read them
+		g.applyRules(j, nil, false) // the verdict does not depend on the rules
 		return j
 	}
 	g.judgeBySite(r, j, entry, cached)

@@ -224,7 +224,7 @@ func TestJudgedAgain(t *testing.T) {
 	j := g.Judge(r)
 	j.allowedByHold = true
 	l := g.lookUp(r, j, g.shared.Cache.Get(j.Site.Key), nil)
-	if g.judgeBy(&l); j.Verdict != judge.Allowed || j.allowedByHold {
+	if g.judgeByCopy(&l); j.Verdict != judge.Allowed || j.allowedByHold {
 		t.Errorf("%s, held: %t", j.Verdict, j.allowedByHold)
 	}
 }

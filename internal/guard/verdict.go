@@ -15,28 +15,28 @@ import (
 // nil for nothing.
 func (g *Guard) judgeBySite(r *http.Request, j *Judgement, entry *policy.Entry, cached *policy.State) {
 	l := g.lookUp(r, j, entry, cached)
-	g.judgeBy(&l)
+	g.judgeByCopy(&l)
 	if (j.Verdict == judge.Disallowed || j.Verdict == judge.Stale) && g.switchToNewer(&l, j.Verdict == judge.Disallowed) {
-		g.judgeBy(&l)
+		g.judgeByCopy(&l)
 	}
 	g.spend(r, j, l.state, l.now)
 	if j.Rate.State == rate.Slowed && !j.Rate.Limited && g.switchToNewer(&l, true) { // the new version may have no Crawl-delay
 		j.Rate = Rate{}
-		g.judgeBy(&l)
+		g.judgeByCopy(&l)
 		g.spend(r, j, l.state, l.now)
 	}
 }
 
-// judgeBy judges by the file that was found. What it disallows is stale if the crawler may be
-// using a file that allows it.
-func (g *Guard) judgeBy(l *lookup) {
+// judgeByCopy judges by our copy of the file. A request that it disallows is stale if the crawler
+// may be using another file that allows it.
+func (g *Guard) judgeByCopy(l *lookup) {
 	r, j, state := l.r, l.j, l.state
 	j.allowedByHold = false
 	if state != nil {
 		j.via = state.Via
 	}
 	ours, closed := inForce(state, l.now, g.Fallback)
-	g.decide(j, ours, closed)
+	g.applyRules(j, ours, closed)
 	if t := g.triedAt(j.Site); t.entry != nil && ours != nil && !l.secondPass { // each request counts once
 		g.judgeTried(r, j, t, l.now)
 	}
@@ -46,7 +46,7 @@ func (g *Guard) judgeBy(l *lookup) {
 	switch {
 	case g.isOnTheWay(j):
 		j.via = []string{j.Target}
-		g.decide(j, ours, closed)
+		g.applyRules(j, ours, closed)
 	case g.isHeldBack(r, state, j):
 		g.Settings.MarkStale(&j.Request, &j.Result)
 		j.allowedByHold = true
@@ -55,9 +55,9 @@ func (g *Guard) judgeBy(l *lookup) {
 	}
 }
 
-// decide judges by a version, nil where nobody knows the rules; closed says that
-// everything is closed for that reason.
-func (g *Guard) decide(j *Judgement, version *policy.Version, closed bool) {
+// applyRules judges by the rules of a version. version is nil if the rules are not known; closed
+// says that the configuration then disallows everything.
+func (g *Guard) applyRules(j *Judgement, version *policy.Version, closed bool) {
 	rules := judge.Rules{Via: j.via, Closed: closed}
 	if j.Version = version; version != nil {
 		rules.Robots = version.Robots
