@@ -22,7 +22,7 @@ func init() {
 	caddy.RegisterModule(adminPolicies{})
 }
 
-// adminPolicies adds the endpoints of the product to Caddy's admin API.
+// adminPolicies adds endpoints to Caddy's admin API.
 type adminPolicies struct{}
 
 // CaddyModule returns the Caddy module information.
@@ -33,8 +33,8 @@ func (adminPolicies) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// Provision has the metrics of the running configuration shown by /metrics of the next one,
-// too: that is asked before the guards of the latter are there to say so, if it has any.
+// Provision registers the metrics of the running configuration with the next one. /metrics may be
+// requested before the guards of the next configuration are provisioned.
 func (adminPolicies) Provision(ctx caddy.Context) error {
 	known := sharedNow()
 	if known == nil {

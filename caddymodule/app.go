@@ -29,53 +29,49 @@ func init() {
 	caddy.RegisterModule(new(App))
 }
 
-// App holds what all guards of a server share. It is optional; without it the
-// defaults hold.
+// App has the settings and the state that all guards of a server share. It is optional.
 type App struct {
-	// For how many sites that the configuration names the robots.txt is kept.
-	// Beyond that, the sites that were not asked for longest are dropped and
-	// read again when they are needed. Default: `10000`, or twice as many as
-	// the hosts that the configuration names, if that is more.
+	// The maximum number of configured sites whose robots.txt is cached. The least recently
+	// used one is evicted and fetched again when needed. Default: `10000`, or twice the number
+	// of configured hosts if that is more.
 	Policies int `json:"policies,omitempty"`
 
-	// For how many hosts that only a wildcard or a catch-all site takes the
-	// robots.txt is kept. Clients can invent such hosts; those in use stay.
+	// The maximum number of other hosts, which a wildcard or catch-all site serves, whose
+	// robots.txt is cached. Clients can invent such hosts. Hosts in use are not evicted.
 	// Default: `1000`.
 	UnnamedHosts int `json:"unnamed_hosts,omitempty"`
 
-	// How many robots.txt of such hosts are read at the same time. The sites
-	// share these attempts, and each may always make one. Default: `8`.
+	// The maximum number of concurrent fetches for such hosts. The sites share them, and each
+	// site may always make one. Default: `8`.
 	UnnamedReads int `json:"unnamed_reads,omitempty"`
 
-	// Keep the last good version of each robots.txt in Caddy's
-	// [storage](https://caddyserver.com/docs/json/storage/), so that it is
-	// known again after a restart even if the site cannot be read then, with
-	// the crawlers that have read it and the changes that are held back. Of
-	// hosts that no site names the 256 used most are kept.
-	// Instances that share a storage share what they know. Default: `true`
-	// where Caddy's storage is a local directory, else `false`.
+	// Store the last good version of each robots.txt, its past versions, held changes and counts
+	// in Caddy's [storage](https://caddyserver.com/docs/json/storage/), so that they survive a
+	// restart. For hosts that are not configured, the 256 most used are stored. Instances that
+	// share a storage share these data. Default: `true` if Caddy's storage is a local directory,
+	// else `false`.
 	Storage *bool `json:"storage,omitempty"`
 
-	// For how long the counts and the evidence of what crawlers did are kept,
-	// from one hour to 90 days. Default: `2160h`, which is 90 days.
+	// How long counts and evidence are kept, from one hour to 90 days. Default: `2160h`, which
+	// is 90 days.
 	Retention caddy.Duration `json:"retention,omitempty"`
 
-	// Whom to tell of alerts: chats, or programs of the owner.
+	// Receivers of alerts: chat services, mail or webhooks.
 	Notify []Receiver `json:"notify,omitempty"`
 
-	// Hosts such as `www.example.com` or `*.example.com` at which no `robots_txt` may be
-	// staging: a configuration that would be so is refused.
+	// Hosts such as `www.example.com` or `*.example.com` at which no `robots_txt` may have the
+	// option `staging`. Such a configuration does not load.
 	Production []string `json:"production,omitempty"`
 
-	// Verify that clients are the crawlers that they claim to be. Default: not
-	// at all, since that takes requests to others.
+	// How to verify that clients are the crawlers that they claim to be. Default: no
+	// verification, because it sends DNS and HTTP requests.
 	Verify *Verify `json:"verify,omitempty"`
 
-	// Crawlers that the registry does not know, or about which it is wrong.
+	// Crawlers to add to the registry or to change in it.
 	Crawlers []crawlers.Crawler `json:"crawlers,omitempty"`
 
-	// A registry of crawlers at a file or a URL, which is laid over the built-in one. What
-	// Crawlers says wins over both. It is taken into use without a reload when it changes.
+	// A file or URL with a registry that extends the built-in one. Crawlers overrides both. A
+	// change takes effect without a reload.
 	RegistryFrom *crawlers.Registry `json:"registry,omitempty"`
 
 	sites    *request.Sites
@@ -115,8 +111,7 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// Provision sets up the app. It runs for "caddy validate", too, so the storage
-// is left alone.
+// Provision sets up the app. "caddy validate" calls it too, so it does not use the storage.
 func (a *App) Provision(ctx caddy.Context) (err error) {
 	a.ctx = ctx
 	a.logger = ctx.Logger()
@@ -149,7 +144,7 @@ func (a *App) Provision(ctx caddy.Context) (err error) {
 	return nil
 }
 
-// provisionIdentity sets up what tells who clients are.
+// provisionIdentity sets up the identification of clients.
 func (a *App) provisionIdentity() error {
 	a.identity = &identity.Checker{Signed: a.state.Metrics.Signed, Logger: a.logger}
 	if a.Verify == nil {
@@ -159,8 +154,7 @@ func (a *App) provisionIdentity() error {
 	return a.useSignatures(a.known.Load())
 }
 
-// runningApp returns the app of the running configuration, nil if that has no
-// robots_guard.
+// runningApp returns the app of the running configuration, or nil without a robots_guard.
 func runningApp() *App {
 	app, err := caddy.ActiveContext().AppIfConfigured("robots_guard")
 	if err != nil {
@@ -170,8 +164,7 @@ func runningApp() *App {
 	return running
 }
 
-// serversOf returns the servers of a configuration, those whose names come first
-// in front.
+// serversOf returns the servers of a configuration in the order of their names.
 func serversOf(ctx caddy.Context) (servers []*caddyhttp.Server) {
 	app, err := ctx.AppIfConfigured("http")
 	if err != nil {
@@ -185,7 +178,7 @@ func serversOf(ctx caddy.Context) (servers []*caddyhttp.Server) {
 	return servers
 }
 
-// modes returns the mode of each site that has a guard, by its label.
+// modes returns the mode of each site with a guard, by label.
 func (a *App) modes() map[string]string {
 	modes := make(map[string]string)
 	for _, server := range serversOf(a.ctx) {
@@ -208,7 +201,7 @@ func (a *App) modes() map[string]string {
 	return modes
 }
 
-// isOurs reports whether a handler keeps something of the sites that it stands for.
+// isOurs reports whether a handler is a robots_guard or robots_txt.
 func isOurs(handler caddyhttp.MiddlewareHandler) bool {
 	return isGuard(handler) || caddy.GetModuleName(handler) == placement.RobotsTXT
 }
@@ -219,7 +212,7 @@ func isGuard(handler caddyhttp.MiddlewareHandler) bool {
 	return ok
 }
 
-// Start looks at the routes as a whole, applies bounds and begins to use the storage.
+// Start checks the routes, sets the bounds and opens the storage.
 func (a *App) Start() (err error) {
 	if a.unverify, err = a.state.Identities.Use(a.config(a.known.Load())); err != nil {
 		return err
@@ -255,15 +248,14 @@ func (a *App) Start() (err error) {
 	return nil
 }
 
-// askSites fetches the robots.txt of the sites, once all apps run: a handler before it may
-// send a request to another site of this server, such as for a login.
+// askSites fetches the robots.txt of the sites after all apps have started, because a handler
+// may send a request to another site of this server, such as a login.
 func (a *App) askSites() {
 	test := selftest.Test{Sites: selftest.SitesOf(a.sites, describe), Note: a.state.NoteSelfTest, Logger: a.logger}
 	a.release = append(a.release, test.Start(a.ctx))
 }
 
-// Stop writes what is pending and ends the use of the storage, which the
-// configuration closes next.
+// Stop writes pending data and closes the store before the configuration closes the storage.
 func (a *App) Stop() error {
 	defer func() { // forgets lists of addresses that are to be stored before
 		if err := a.unverify(); err != nil {
@@ -285,8 +277,8 @@ func (a *App) Stop() error {
 	return nil
 }
 
-// CheckPlaces looks where the handlers and matchers of the configuration stand, when the first
-// of them is provisioned, whose context ctx is.
+// CheckPlaces checks the order of the configuration's handlers and matchers, once, when the
+// first of them is provisioned with ctx.
 func (a *App) CheckPlaces(ctx caddy.Context) error {
 	if a.placed {
 		return nil
@@ -297,8 +289,7 @@ func (a *App) CheckPlaces(ctx caddy.Context) error {
 	return placement.Check(ctx, a.logger)
 }
 
-// AppOf returns the app of a configuration, one with the defaults if it has
-// none. It is for Provision.
+// AppOf returns the app of a configuration, or one with defaults. It is for Provision.
 func AppOf(ctx caddy.Context) (*App, error) {
 	app, err := ctx.App("robots_guard")
 	if err != nil {
@@ -309,10 +300,10 @@ func AppOf(ctx caddy.Context) (*App, error) {
 	return used, nil
 }
 
-// Sites returns which hosts the configuration names.
+// Sites returns the hosts that the configuration names.
 func (a *App) Sites() *request.Sites { return a.sites }
 
-// Registry returns the crawlers that the configuration knows as it is loaded.
+// Registry returns the crawlers known when the configuration is loaded.
 func (a *App) Registry() *uaident.Registry { return a.known.Load() }
 
 // Interface guards

@@ -20,14 +20,13 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("robots_guard_dashboard", httpcaddyfile.Before, "metrics")
 }
 
-// Dashboard serves a page that shows what crawlers do at all sites of this
-// server, and the data behind it as JSON and CSV. It answers every request that
-// reaches it. Whoever may see the page sees paths, User-Agents and shortened
-// addresses: put authentication before it. Who has logged in there can
-// acknowledge alerts; nothing else can be changed.
+// Dashboard serves a page about the crawlers at all sites of this server, and its data as JSON
+// and CSV. It answers every request that reaches it. Put authentication before it, because the
+// page shows paths, User-Agents and shortened addresses. An authenticated user can acknowledge
+// alerts and change nothing else.
 type Dashboard struct {
-	// Whether everybody may see it. Otherwise a warning tells when no
-	// authentication stands before it. Default: `false`.
+	// Whether the page needs no authentication. Otherwise the guard warns if no authentication
+	// comes before it. Default: `false`.
 	Public bool `json:"public,omitempty"`
 
 	handler http.Handler
@@ -51,8 +50,7 @@ func (d *Dashboard) Provision(ctx caddy.Context) error {
 	return app.CheckPlaces(ctx)
 }
 
-// userOf returns who an authentication of Caddy says has sent a request, "" if none
-// says so.
+// userOf returns the user of Caddy's authentication, or "".
 func userOf(r *http.Request) string {
 	repl, _ := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	if repl == nil {
@@ -62,9 +60,8 @@ func userOf(r *http.Request) string {
 	return user
 }
 
-// ServeHTTP answers by the URL that the client asked for: its last part names
-// the file, and the page's links are relative to it, whatever path was stripped
-// or rewritten before.
+// ServeHTTP selects the file by the last part of the URL that the client requested, before any
+// rewrite. Links of the page are relative to that URL.
 func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
 	if original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok && original.URL != nil {
 		asked := *r
@@ -75,8 +72,8 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhtt
 	return nil
 }
 
-// parseDashboard reads the directive. A path as its matcher is for all below it,
-// too, which no path is in Caddy: the page would come without its files.
+// parseDashboard reads the directive. A path matcher such as /bots also matches the paths below
+// it, because the page loads files from there.
 func parseDashboard(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 	h.Next() // the directive's name
 	var arg string

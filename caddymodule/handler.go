@@ -23,14 +23,15 @@ func init() {
 	caddy.RegisterModule(Handler{})
 }
 
-// Handler holds crawlers to the site's own robots.txt. It recognises a crawler
-// by its User-Agent, judges the request by the robots.txt that the site serves
-// to an anonymous crawler, and logs or blocks requests outside of it.
+// Handler makes crawlers keep to the robots.txt of the site. It identifies a crawler by the
+// User-Agent, checks the requested URL against the robots.txt that the site serves to anonymous
+// clients, and logs or blocks requests for disallowed URLs.
 //
-// Browsers, and clients that no group of the robots.txt is meant for, pass
-// untouched, as does /robots.txt itself.
+// Requests for /robots.txt always pass. So do requests of browsers and of other clients that no
+// group of the robots.txt applies to.
 //
-// Placeholders, all of them empty for requests that were not judged:
+// Placeholders. They are empty if the guard did not judge the request, except `path`, which has
+// a value for every client with a User-Agent:
 //
 // Placeholder | Description
 // ------------|---------------
@@ -40,127 +41,122 @@ func init() {
 // `{http.robots_guard.class}` | The class of the crawler, such as `search` or `ai_training`
 // `{http.robots_guard.identity}` | `verified`, `claimed`, `unknown` or `spoofed`
 // `{http.robots_guard.rule}` | The rule that decided, such as `Disallow: /private/`, or the Content-Usage line
-// `{http.robots_guard.line}` | The number of that line
-// `{http.robots_guard.group}` | The user-agent value of its group
-// `{http.robots_guard.version}` | The start of the SHA-256 of the robots.txt
-// `{http.robots_guard.preference.train_ai}` | What it states about training models with what may be fetched: `y`, `n` or `unknown`
-// `{http.robots_guard.preference.ai_use}` | The same for the input of models
-// `{http.robots_guard.preference.search}` | The same for search
-// `{http.robots_guard.rate}` | `within` or `over` what the crawler is asked for, or `slowed`, empty where that is nothing
+// `{http.robots_guard.line}` | The line number of the rule
+// `{http.robots_guard.group}` | The user-agent value of the rule's group
+// `{http.robots_guard.version}` | The first digits of the SHA-256 of the robots.txt
+// `{http.robots_guard.path}` | The verdict for crawlers that no group names: `allowed`, `disallowed` or `unknown`
+// `{http.robots_guard.preference.train_ai}` | The preference about training models: `y`, `n` or `unknown`
+// `{http.robots_guard.preference.ai_use}` | The preference about input of models
+// `{http.robots_guard.preference.search}` | The preference about search
+// `{http.robots_guard.rate}` | `within`, `over` or `slowed`; empty if no limit applies
 // `{http.robots_guard.rate.delay}` | The `Crawl-delay` in seconds
-// `{http.robots_guard.rate.line}` | The line of that
-// `{http.robots_guard.rate.wait}` | Where it is `over` or `slowed`: in how many seconds to come again
+// `{http.robots_guard.rate.line}` | The line number of the `Crawl-delay`
+// `{http.robots_guard.rate.wait}` | The seconds to wait before the next request, if `over` or `slowed`
 type Handler struct {
-	// What to do about requests that the robots.txt forbids: `monitor` counts
-	// and logs them, `enforce` answers them. Default: `monitor`.
+	// What to do about requests for disallowed URLs: `monitor` counts and logs them,
+	// `enforce` answers them. Default: `monitor`.
 	Mode string `json:"mode,omitempty"`
 
-	// Product tokens and classes that `enforce` is for, such as `ai_training`; the
-	// others are monitored. Default: all.
+	// Product tokens and classes that `enforce` applies to, such as `ai_training`. Other
+	// crawlers are monitored. Default: all crawlers.
 	EnforceOnly []string `json:"enforce_only,omitempty"`
 
-	// Where the robots.txt comes from. Default: the site itself, read as an
-	// anonymous crawler would.
+	// Where the robots.txt comes from. Default: the site, requested as an anonymous client.
 	Source *source.Location `json:"source,omitempty"`
 
-	// Answer another proxy whether a request may pass, which it describes. The handlers
-	// behind are never asked then, and the robots.txt needs a source.
+	// Tell another proxy whether a request may pass. The proxy describes the request in
+	// header fields. Later handlers do not run, and Source is required.
 	Decide *decision.Decide `json:"decide,omitempty"`
 
-	// Where a robots.txt comes from that is tried: it is judged beside the one in force on live
-	// requests, and a report tells what it would change. A file need not be there.
+	// The location of a robots.txt to compare with the one in force. The guard judges live
+	// requests by both and reports the differences. A file may be missing.
 	Shadow *source.Location `json:"shadow,omitempty"`
 
-	// How long reading the robots.txt may take. Default: `5s`.
+	// The timeout of a fetch of the robots.txt. Default: `5s`.
 	FetchTimeout caddy.Duration `json:"fetch_timeout,omitempty"`
 
-	// How long a crawler's request waits for a robots.txt that was never read
-	// before; after that it passes. Default: `250ms`.
+	// How long a crawler's request waits for the first fetch of a robots.txt before it passes.
+	// Default: `250ms`.
 	FetchWait caddy.Duration `json:"fetch_wait,omitempty"`
 
-	// The client address that the guard's own request for the robots.txt shows to matchers,
-	// logs and upstreams. Default: `192.0.2.1`, or `2001:db8::1` if the server listens on IPv6
-	// only. These are reserved for documentation, so no client has them.
+	// The client address of the guard's own fetch, as matchers, logs and upstreams see it.
+	// Default: `192.0.2.1`, or `2001:db8::1` if the server listens on IPv6 only. No client has
+	// these addresses: they are reserved for documentation.
 	FetchFrom string `json:"fetch_from,omitempty"`
 
-	// The least time for which a copy of the robots.txt holds, whatever the
-	// answer says. Default: `1m`.
+	// The minimum lifetime of a copy of the robots.txt, whatever Cache-Control says. Default:
+	// `1m`.
 	TTLMin caddy.Duration `json:"ttl_min,omitempty"`
 
-	// The longest time for which a copy holds, whatever the answer says.
-	// Default and maximum: `24h`.
+	// The maximum lifetime of a copy. Default and maximum: `24h`.
 	TTLMax caddy.Duration `json:"ttl_max,omitempty"`
 
-	// How long after a change of the robots.txt a crawler may
-	// follow the text before it: its requests have the verdict `stale` and are not blocked. From
-	// a day on, as long as its operator says. Negative means not at all. Default: `24h`.
+	// How long after a change of the robots.txt a crawler may follow the previous version. A
+	// request that the previous version allows has the verdict `stale` and is not blocked. Grace
+	// of a day or more also respects longer times that operators of crawlers publish. A negative
+	// value turns grace off. Default: `24h`.
 	Grace caddy.Duration `json:"grace,omitempty"`
 
-	// How long the version before stays in force, in the part that it allows, after a change
-	// of the robots.txt that forbids pages which search engines were served in the last 24
-	// hours, such as a `Disallow: /` from a staging site. Default: zero, for not at all.
+	// How long the previous version still allows what it allowed, after a change that
+	// disallows pages which search engines were served in the last 24 hours, such as a
+	// `Disallow: /` from a staging site. Default: zero, which turns this off.
 	ChangeGuard caddy.Duration `json:"change_guard,omitempty"`
 
-	// What holds while the robots.txt cannot be read and no copy younger than 24 hours is left:
-	// `last_good` uses the last good copy for up to 30 days and restricts nothing without one,
-	// `allow` restricts nothing, `disallow` answers crawlers with 503 for up to 30 days,
-	// `disallow_google` does so for 12 hours and goes on as `last_good`. Default: `last_good`.
+	// What applies if fetches of the robots.txt fail for more than 24 hours: `last_good` uses the
+	// last good copy for up to 30 days and restricts nothing without a copy, `allow` restricts
+	// nothing, `disallow` answers crawlers with 503 for up to 30 days, `disallow_google` does so
+	// for 12 hours and then acts like `last_good`. Default: `last_good`.
 	Unreachable string `json:"unreachable,omitempty"`
 
-	// Keep runs of slashes in a path apart. By default `//private` is also
-	// judged as `/private`, since most servers serve the same for both.
+	// Do not merge slashes. By default `//private` is also checked as `/private`, since most
+	// servers serve the same page for both.
 	KeepSlashes bool `json:"keep_slashes,omitempty"`
 
-	// Let redirects and source URLs lead to private, loopback and link-local
-	// addresses, and to those that clouds keep for their own machines.
+	// Allow redirects and source URLs that lead to private, loopback and link-local addresses
+	// and to the metadata services of clouds.
 	AllowPrivate bool `json:"allow_private,omitempty"`
 
-	// The classes that the `*` group judges. Default: `search`, `ai_training`,
+	// The classes that the `*` group applies to. Default: `search`, `ai_training`,
 	// `ai_search`, `seo`, `archive`, `research`, `security` and `crawler`.
 	Wildcard []string `json:"wildcard,omitempty"`
 
-	// Product tokens and classes that are never judged. A token has to be known
-	// to the registry, or stand behind `token:`, as in `token:NewBot`. A client that is known
-	// to use a false name is judged nevertheless.
+	// Product tokens and classes that are never judged. Write `token:NewBot` for a token that
+	// the registry does not have. A client with a spoofed name is not exempt.
 	Exempt []string `json:"exempt,omitempty"`
 
-	// Product tokens and classes that are not judged where their identity is
-	// verified.
+	// Product tokens and classes that are not judged if their identity is verified.
 	ExemptVerified []string `json:"exempt_verified,omitempty"`
 
-	// Product tokens and classes whose requests are logged but not blocked in
-	// enforce mode.
+	// Product tokens and classes that `enforce` logs and never blocks.
 	OnlyLog []string `json:"only_log,omitempty"`
 
-	// Product tokens and classes whose requests are not blocked where their
-	// identity is verified.
+	// Product tokens and classes that are never blocked if their identity is verified.
 	OnlyLogVerified []string `json:"only_log_verified,omitempty"`
 
-	// What to do about requests under a false name: `judge` judges them by the stricter of the
-	// group that the name chooses and the `*` group, `block` blocks all of them in enforce mode,
-	// `log` blocks none. It takes the global option `verify` to know of any. Default: `judge`.
+	// What to do about requests with a spoofed name: `judge` applies the stricter of the named
+	// group and the `*` group, `block` blocks all of them in enforce mode, `log` blocks none. Only
+	// the global option `verify` detects spoofed names. Default: `judge`.
 	Spoofed string `json:"spoofed,omitempty"`
 
-	// How fast crawlers may ask. Default: as fast as they like, and nothing is counted.
+	// Limits on the request rate of crawlers. Default: no limit, and nothing is measured.
 	Rate *rates.Rate `json:"rate,omitempty"`
 
-	// The status of the answer to a blocked request. Default: 403.
+	// The status code of the response to a blocked request. Default: 403.
 	Status int `json:"status,omitempty"`
 
-	// Handlers that respond to a blocked request instead. If none of them
-	// responds, the request continues with the next handler. An `error` handler
-	// hands the block to the error routes of the server, which run with the
-	// requested path: a file server or proxy there needs a rewrite first, or it
+	// Handlers that respond to a blocked request instead. If none of them responds, the request
+	// continues with the next handler. An `error` handler passes the block to the server's error
+	// routes, which see the requested path: without a rewrite, a file server or proxy there
 	// delivers the disallowed page. Not together with `decide`.
 	OnViolation caddyhttp.RouteList `json:"on_violation,omitempty"`
 
 	guard    *guard.Guard
 	logger   *zap.Logger
-	registry *uaident.Registry // nil while nobody knows which crawlers are configured
-	settled  *uaident.Registry // the same, nil where others have a say in it
+	registry *uaident.Registry // of the Caddyfile; nil if configured as JSON
+	settled  *uaident.Registry // the same; nil if a registry file or URL can change classes
 }
 
-// The words of Handler.Mode, Handler.Unreachable and Handler.Spoofed.
+// Values of Handler.Mode, Handler.Unreachable and Handler.Spoofed.
 const (
 	modeMonitor = "monitor"
 	modeEnforce = "enforce"
@@ -189,7 +185,7 @@ func (Handler) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// describe tells the self-test what a handler is.
+// describe returns the properties of a handler that the self-test needs.
 func describe(handler caddyhttp.MiddlewareHandler) (d selftest.Handler) {
 	if h, ok := handler.(*Handler); ok {
 		d.Source = h.guard.SelfTestSource()
@@ -199,14 +195,13 @@ func describe(handler caddyhttp.MiddlewareHandler) (d selftest.Handler) {
 	return d
 }
 
-// ServeHTTP judges the request and passes it on or answers it.
+// ServeHTTP judges the request, then passes it to the next handler or responds.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	return h.guard.Serve(w, r, next)
 }
 
-// refuse responds to a blocked request, with the handlers of on_violation if
-// there are any. They do not apply to a rate limit or while robots.txt cannot be
-// read: those responses have a status of their own.
+// refuse responds to a blocked request, by the handlers of on_violation if configured. Rate
+// limits and an unreachable robots.txt have responses of their own.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, j *guard.Judgement, next caddyhttp.Handler) error {
 	if len(h.OnViolation) > 0 && j.Reason != judge.Closed && j.Action == judge.Blocked {
 		return h.OnViolation.Compile(next).ServeHTTP(w, r)

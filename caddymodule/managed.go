@@ -14,9 +14,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Bases returns the robots.txt files that others are composed from, and what is
-// closed once it is known which are stored. They outlive a reload, and a restart,
-// whether the rest of what is known does or not.
+// Bases returns the store of base files and a channel that is closed once stored files are
+// loaded. Base files survive a reload and, if they are stored, a restart.
 func (a *App) Bases() (bases *policy.Cache, stored <-chan struct{}) {
 	if a.bases = true; a.restored == nil {
 		a.restored = a.state.Memory.Expect(a.ctx)
@@ -24,17 +23,17 @@ func (a *App) Bases() (bases *policy.Cache, stored <-chan struct{}) {
 	return a.state.Bases, a.state.Memory.Restored()
 }
 
-// Running are the robots_txt of the configurations that run.
+// Running returns the running robots_txt handlers of all configurations.
 func (a *App) Running() *publish.Running { return &a.state.Texts }
 
-// Managed returns what is told what robots_txt does, once its collectors are
-// registered with the configuration of ctx.
+// Managed returns the observer of robots_txt handlers, after the metrics are registered with
+// the configuration of ctx.
 func (a *App) Managed(ctx caddy.Context) (publish.FileObserver, error) {
 	return a.state.Metrics, a.register(ctx)
 }
 
-// register registers the collectors with the configuration of ctx, once: to be told by the
-// registry that all are there already takes longer than all else that a site needs.
+// register registers the metrics with the configuration of ctx, once. A second registration
+// fails slowly.
 func (a *App) register(ctx caddy.Context) (err error) {
 	if !a.registered {
 		err = a.state.Metrics.Register(ctx.GetMetricsRegistry())
@@ -43,8 +42,8 @@ func (a *App) register(ctx caddy.Context) (err error) {
 	return err
 }
 
-// Texts is [placement.TextsOf] for all robots_txt of a configuration, each of which
-// asks for it when it is provisioned: only the first sees them all.
+// Texts returns [placement.TextsOf] for all robots_txt handlers of a configuration. It is computed
+// once, when the first of them is provisioned.
 func (a *App) Texts(ctx caddy.Context, name func(config json.RawMessage) string) (texts placement.Texts, err error) {
 	if a.texts == nil {
 		a.texts, err = placement.TextsOf(ctx, name)
@@ -52,14 +51,14 @@ func (a *App) Texts(ctx caddy.Context, name func(config json.RawMessage) string)
 	return a.texts, err
 }
 
-// Starter is a robots_txt of the configuration.
+// Starter is a robots_txt handler that starts with the configuration.
 type Starter interface {
 	caddyhttp.MiddlewareHandler
-	// Start begins to bring changes into force, and returns what ends that.
+	// Start starts to publish changes and returns a function that stops it.
 	Start(publish.Place) (r *publish.Release, end func())
 }
 
-// StartLater starts a robots_txt when the configuration starts. It is for Provision.
+// StartLater adds a handler that starts with the configuration. It is for Provision.
 func (a *App) StartLater(s Starter) { a.starting = append(a.starting, s) }
 
 // ReleaseConfig returns what the app knows of how changes come into force. watched is
@@ -74,7 +73,7 @@ func (a *App) ReleaseConfig(ctx caddy.Context, watched bool) publish.Config {
 	}
 }
 
-// startManaged starts what [App.StartLater] was told.
+// startManaged starts the handlers that were passed to [App.StartLater].
 func (a *App) startManaged() {
 	places := publish.PlacesOf(serversOf(a.ctx), func(h caddyhttp.MiddlewareHandler) bool { _, ok := h.(Starter); return ok })
 	for _, s := range a.starting {

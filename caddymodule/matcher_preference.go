@@ -19,13 +19,11 @@ func init() {
 	caddy.RegisterModule(MatchPreference{})
 }
 
-// MatchPreference matches requests that the robots.txt of the site allows and about the use of
-// which it states something, by Content-Usage: all of the preferences given. It goes by
-// the judgement of robots_guard, so it has to stand behind one. Fetching such a page is
-// no violation.
+// MatchPreference matches requests for pages that robots.txt allows and for which it states all of
+// the given preferences about use, by Content-Usage. It needs a robots_guard before it. Fetching
+// such a page is no violation.
 type MatchPreference struct {
-	// Preferences such as `train-ai=n`: a label of `train-ai`, `ai-use` and `search`,
-	// and `y` or `n`.
+	// Preferences such as `train-ai=n`. The labels are `train-ai`, `ai-use` and `search`.
 	Preferences []string `json:"preferences,omitempty"`
 
 	stated policy.Preferences
@@ -52,7 +50,7 @@ func (m *MatchPreference) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// parse returns what has to be stated.
+// parse returns the preferences to match.
 func (m *MatchPreference) parse() (all policy.Preferences, err error) {
 	if len(m.Preferences) == 0 {
 		return all, errors.New("robots_preference needs a preference such as train-ai=n")

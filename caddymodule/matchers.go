@@ -27,15 +27,13 @@ func init() {
 	caddy.RegisterModule(MatchDisallowed{})
 }
 
-// MatchCrawler matches requests of crawlers by what their User-Agent claims.
+// MatchCrawler matches requests of crawlers by their User-Agent.
 //
-// A client is a product token that the registry knows, such as `Googlebot`, any
-// other behind `token:`, such as `token:NewBot`, a class, such as
-// `ai_training`, or an identity: `verified`, `claimed`, `unknown` or `spoofed`.
-// A request matches if its crawler has one of the tokens or classes and one of
-// the identities. Without any token or class every crawler matches, without any
-// identity every identity does. Libraries and headless browsers are matched
-// only where they are listed.
+// Each value is a product token such as `Googlebot`, a class such as `ai_training`, or an identity:
+// `verified`, `claimed`, `unknown` or `spoofed`. Write `token:NewBot` for a token that the registry
+// does not have. A request matches if its crawler has one of the tokens or classes and one of the
+// identities. Without tokens and classes, every crawler matches; without identities, every identity.
+// Libraries and headless browsers match only if they are listed.
 type MatchCrawler struct {
 	// The product tokens, classes and identities to match.
 	Clients []string `json:"clients,omitempty"`
@@ -168,7 +166,7 @@ func (m *MatchDisallowed) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// checkToken returns an error for what is no product token.
+// checkToken returns an error for an invalid product token.
 func (m *MatchDisallowed) checkToken() error {
 	if m.Token == "" || m.Token == guard.Everybody || policy.NameMatches(m.Token, m.Token) && !strings.ContainsAny(m.Token, "*,;/() ") {
 		return nil
@@ -219,8 +217,7 @@ func (MatchDisallowed) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 	})
 }
 
-// judgedBefore returns the judgement that robots_guard has made of a request,
-// nil if it has not.
+// judgedBefore returns the judgement of an earlier robots_guard, or nil.
 func judgedBefore(r *http.Request) *guard.Judgement {
 	j, _ := caddyhttp.GetVar(r.Context(), guard.Var).(*guard.Judgement)
 	return j

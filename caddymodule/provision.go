@@ -52,8 +52,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	return nil
 }
 
-// checkSourceFile returns an error if the source is a file that cannot be read. An optional file may
-// be missing.
+// checkSourceFile returns an error if the source is a file that cannot be read.
 func (h *Handler) checkSourceFile() error {
 	if h.Source == nil || h.Source.File == "" {
 		return nil
@@ -65,7 +64,7 @@ func (h *Handler) checkSourceFile() error {
 	return origin.CheckFile("source", h.Source.File, otherwise)
 }
 
-// setDefaults fills in what the configuration leaves open.
+// setDefaults sets the options that the configuration leaves out.
 func (h *Handler) setDefaults() {
 	h.Mode = cmp.Or(h.Mode, modeMonitor)
 	h.FetchTimeout = cmp.Or(h.FetchTimeout, caddy.Duration(defaultFetchTimeout))
@@ -78,7 +77,7 @@ func (h *Handler) setDefaults() {
 	h.Status = cmp.Or(h.Status, http.StatusForbidden)
 }
 
-// newGuard returns a guard by the settings of the handler.
+// newGuard returns a guard with the handler's settings.
 func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 	app, err := AppOf(ctx)
 	if err != nil {
@@ -147,19 +146,17 @@ func sourceAt(l *source.Location, allowPrivate bool) (from origin.Source, key st
 	return at, at.Key()
 }
 
-// fallbackOf tells what holds while the robots.txt cannot be read, if not the
-// last good copy.
+// fallbackOf returns the fallback for an unreachable robots.txt.
 var fallbackOf = map[string]policy.Fallback{
 	unreachableAllow:    policy.AllowAll,
 	unreachableDisallow: policy.DisallowAll,
 	unreachableGoogle:   policy.DisallowGoogle,
 }
 
-// falseNameOf tells what is done about requests under a false name, if they are
-// not judged.
+// falseNameOf returns what to do about spoofed names.
 var falseNameOf = map[string]judge.FalseName{spoofedBlock: judge.BlockFalseName, spoofedLog: judge.LogFalseName}
 
-// settings returns by what requests are judged.
+// settings returns the settings of judge.
 func (h *Handler) settings(registry *uaident.Registry) (s judge.Settings, err error) {
 	s = judge.Settings{Enforce: h.Mode == modeEnforce, KeepSlashes: h.KeepSlashes, FalseName: falseNameOf[h.Spoofed]}
 	if s.Wildcard, err = judge.ParseClasses(h.Wildcard); err != nil {
@@ -178,9 +175,8 @@ func (h *Handler) settings(registry *uaident.Registry) (s judge.Settings, err er
 	return s, nil
 }
 
-// How long a good answer holds before the file is read again in the
-// background. Reading the site itself or a file is cheap, and what is tried is
-// edited meanwhile.
+// Lifetimes of a good response before a background fetch. The site itself and files are cheap to
+// fetch, and a shadow is edited often.
 const (
 	lifeNear  = 10 * time.Minute
 	lifeURL   = 24 * time.Hour

@@ -9,19 +9,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 )
 
-// statePool holds the one state that all configurations share: it survives a
-// reload.
+// statePool has the one state that all configurations share. It survives a reload.
 var statePool = caddy.NewUsagePool()
 
 const stateKey = "robots_guard"
 
-// shared is what the pool has.
+// shared is the value in the pool.
 type shared struct {
 	*guard.State
 	sent notify.History
 }
 
-// sharedNow returns what the configurations that run share, nil for nothing.
+// sharedNow returns the state of the running configurations, or nil.
 func sharedNow() (known *shared) {
 	statePool.Range(func(_, value any) bool {
 		known, _ = value.(*shared)
@@ -30,9 +29,8 @@ func sharedNow() (known *shared) {
 	return known
 }
 
-// acquireState returns the shared state and the history of sent alerts, making them for
-// the first guard. They are released when the configuration ends, also one that
-// failed to load.
+// acquireState returns the shared state and the history of sent alerts, and creates them for the
+// first guard. It releases them when the configuration ends, also if loading failed.
 func acquireState(ctx caddy.Context) (*guard.State, *notify.History, error) {
 	value, _, err := statePool.LoadOrNew(stateKey, func() (caddy.Destructor, error) {
 		known := &shared{State: guard.NewState()}

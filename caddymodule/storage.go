@@ -13,8 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 )
 
-// history tells whether what is known outlives a restart. By default it does where
-// that takes nothing but files beside Caddy's own.
+// history reports whether data survive a restart. By default they do if Caddy's storage is local.
 func (a *App) history() report.History {
 	switch {
 	case a.Storage == nil:

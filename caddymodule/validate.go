@@ -19,8 +19,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Validate checks the configuration for values that mean nothing and for
-// settings that contradict each other.
+// Validate returns an error for invalid values and for options that contradict each other.
 func (h *Handler) Validate() error {
 	if err := h.validateValues(); err != nil {
 		return err
@@ -40,8 +39,7 @@ func (h *Handler) Validate() error {
 	return cmp.Or(h.Decide.ValidateWith(h.Source, h.Shadow, h.OnViolation), h.Rate.ValidateFor(h.Decide == nil, h.Exempt, h.settled), h.Source.Validate("source", h.AllowPrivate), h.Shadow.Validate("shadow", h.AllowPrivate))
 }
 
-// validateValues finds what is wrong whatever else is set, so that a Caddyfile
-// can be checked line by line.
+// validateValues checks each value by itself, so that the Caddyfile adapter can report the line.
 func (h *Handler) validateValues() error {
 	if h.Mode != "" && !slices.Contains(modeWords, h.Mode) {
 		return errMode(h.Mode)
@@ -75,8 +73,7 @@ func (h *Handler) validateValues() error {
 		h.validateClients())
 }
 
-// validateClients checks the lists of product tokens and classes. Whether the
-// tokens are known can only be told where the registry is.
+// validateClients checks the lists of tokens and classes. Without a registry, any token is valid.
 func (h *Handler) validateClients() error {
 	s, err := h.settings(h.registry)
 	if err = cmp.Or(err, s.CheckEnforced(h.settled, h.EnforceOnly)); err != nil {
@@ -110,15 +107,14 @@ func errMode(mode string) error {
 	return fmt.Errorf("unknown mode %q; use %s, or enforce ai_training to block some only", mode, option.Listed(modeWords, "or"))
 }
 
-// The most that App.Policies and App.UnnamedHosts, and App.UnnamedReads, can be,
-// and what App.Retention can.
+// Maximums of App.Policies, App.UnnamedHosts and App.UnnamedReads, and bounds of App.Retention.
 const (
 	maxPolicies     = 1_000_000
 	maxUnnamedReads = 1000
 	retentionRange  = "a time from 1h to 90d, such as 30d"
 )
 
-// Validate checks the configuration.
+// Validate returns an error for invalid values.
 func (a *App) Validate() error {
 	if err := a.validateValues(); err != nil {
 		return err
@@ -132,7 +128,7 @@ func (a *App) Validate() error {
 	return nil
 }
 
-// validateValues finds what is wrong whatever comes below it in a Caddyfile.
+// validateValues checks the values that the Caddyfile sets before any block.
 func (a *App) validateValues() error {
 	if r := time.Duration(a.Retention); r != 0 && (r < ledger.MinRetention || r > ledger.MaxRetention) {
 		return fmt.Errorf("retention %s cannot be; use %s", option.Short(a.Retention), retentionRange)

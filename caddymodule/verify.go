@@ -10,30 +10,26 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Verify says how claims to be a crawler are verified. Nothing is looked up
-// while a request waits.
+// Verify configures the verification of crawlers. Lookups run in the background, and no request
+// waits for them.
 type Verify struct {
-	// Which lists of addresses are read: `official` reads those that operators
-	// publish and those of the configuration, `configured` the latter alone,
-	// `off` none. Default: `official`.
+	// Which address lists are used: `official` for those that operators publish and those of the
+	// configuration, `configured` for the latter alone, or `off`. Default: `official`.
 	Ranges string `json:"ranges,omitempty"`
 
-	// Leave the names of addresses alone. By default the address of a client
-	// that claims to be a crawler is looked up in the DNS, and the name that it
-	// has there, too.
+	// Do not verify by DNS. By default, the name of the address and the addresses of that name
+	// are looked up.
 	NoRDNS bool `json:"no_rdns,omitempty"`
 
-	// The DNS server to ask, as `address` or `address:port`. Default: that of
-	// the system.
+	// The DNS server, as `address` or `address:port`. Default: the system's.
 	Resolver string `json:"resolver,omitempty"`
 
-	// Verify the signatures of requests (Web Bot Auth). Experimental: the
-	// protocol may change. A signature can verify a claim, and proves nothing
-	// if it fails.
+	// Verify the signatures of requests (Web Bot Auth). Experimental: the protocol may change. A
+	// valid signature verifies a claim; an invalid one does not refute it.
 	WebBotAuth bool `json:"web_bot_auth,omitempty"`
 }
 
-// The words of Verify.Ranges.
+// Values of Verify.Ranges.
 const (
 	rangesOfficial   = "official"
 	rangesConfigured = "configured"
@@ -42,7 +38,7 @@ const (
 
 var rangesWords = []string{rangesOfficial, rangesConfigured, rangesOff}
 
-// config returns what a verifier has to know of the configuration and of crawlers.
+// config returns the configuration of the verifier for a registry.
 func (a *App) config(registry *uaident.Registry) verify.Config {
 	if a.Verify == nil {
 		return verify.Config{}
@@ -68,13 +64,13 @@ func (a *App) config(registry *uaident.Registry) verify.Config {
 	return c
 }
 
-// Verifies reports whether it can be told of anybody that he is who he says.
+// Verifies reports whether any method of verification is on.
 func (a *App) Verifies() bool {
 	c := a.config(a.known.Load())
 	return c.Confirms() || a.Verify != nil && a.Verify.WebBotAuth
 }
 
-// Published returns the address ranges of some operators, nil if no lists are read.
+// Published returns the address ranges of operators, or nil if no lists are read.
 func (a *App) Published(operators ...string) *verify.Published {
 	if a.Verify == nil || a.Verify.Ranges == rangesOff {
 		return nil
@@ -83,15 +79,14 @@ func (a *App) Published(operators ...string) *verify.Published {
 	return a.state.Identities.Verifier.Published(operators...)
 }
 
-// checkLists reads the lists of addresses that are files, so that one that cannot
-// be used fails before anything has changed.
+// checkLists reads the list files, so that an invalid one fails before anything has changed.
 func (a *App) checkLists() error {
 	v := verify.New(verify.Options{KeepVerified: 1, KeepOthers: 1})
 	defer v.Close()
 	return crawlers.AtRanges(a.Crawlers, v.Configure(a.config(a.known.Load())))
 }
 
-// useSignatures has the signatures of the agents of a registry count from now on.
+// useSignatures verifies signatures of the registry's agents from now on.
 func (a *App) useSignatures(registry *uaident.Registry) error {
 	if a.Verify == nil || !a.Verify.WebBotAuth {
 		return nil
@@ -110,7 +105,7 @@ func (a *App) useSignatures(registry *uaident.Registry) error {
 	return nil
 }
 
-// adopt prepares for another registry, which then takes the place of the one in use.
+// adopt prepares for another registry, which then replaces the current one.
 func (a *App) adopt(registry *uaident.Registry) error {
 	if _, err := identity.AgentsOf(registry); err != nil || a.Verify == nil {
 		return err
@@ -127,7 +122,7 @@ func (a *App) adopt(registry *uaident.Registry) error {
 	return a.useSignatures(registry)
 }
 
-// tell tells Caddy's events app what happens to the registry.
+// tell emits an event about the registry to Caddy's events app.
 func (a *App) tell(name string, data map[string]any) {
 	if events, err := guard.NewEvents(a.ctx, a.logger); err == nil {
 		events.Send(name, data)
