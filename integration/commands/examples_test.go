@@ -59,7 +59,10 @@ func TestHelpExamples(t *testing.T) {
 		`caddy robots-guard explain --robots robots.txt --user-agent "Mozilla/5.0 (compatible; GPTBot/1.3)" /private/report`:      1,
 		"caddy robots-guard explain --robots robots.txt --token Googlebot /private/report":                                        1,
 		"caddy robots-guard explain --robots robots.txt --config Caddyfile --user-agent Bingbot/2.0 https://example.com/private/": 1,
-		"caddy robots-guard diff --fail-on any-block --json robots.txt robots.new.txt":                                            1,
+		"caddy robots-guard audit --robots robots.txt /var/log/caddy/access.log":                                                  1, "caddy robots-guard audit --config Caddyfile /var/log/caddy/access.log": 1,
+		`caddy robots-guard audit --robots robots.txt --xarf reports --reporter "Example Ltd <abuse@example.com>" access.log`: 1,
+		"zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -":                                               1,
+		"caddy robots-guard diff --fail-on any-block --json robots.txt robots.new.txt":                                        1,
 	}
 	ran := 0
 	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(strings.ReplaceAll(string(page), "\r\n", "\n"), -1) {
@@ -69,8 +72,8 @@ func TestHelpExamples(t *testing.T) {
 				continue // these need a network or a server
 			}
 			ran++
-			line = strings.NewReplacer("/var/log/nginx/", "", "/var/log/caddy/", "").Replace(line)
-			if out, code := shell(t, dir, line); code != want[line] || out == "" && !strings.Contains(line, ">") {
+			out, code := shell(t, dir, strings.NewReplacer("/var/log/nginx/", "", "/var/log/caddy/", "").Replace(line))
+			if code != want[line] || out == "" && !strings.Contains(line, ">") {
 				t.Errorf("$ %s\nexit status %d, want %d\n%s", line, code, want[line], out)
 			}
 			delete(want, line)

@@ -70,7 +70,7 @@ func TestHAProxy(t *testing.T) {
 		Paths                                     []struct{ Path, Token string }
 		Hosts                                     []struct{ Host string }
 	}
-	if err := json.Unmarshal([]byte(stdout), &report); err != nil || code != 0 || len(report.Logs) != 1 {
+	if err := json.Unmarshal([]byte(stdout), &report); err != nil || code != 1 || len(report.Logs) != 1 {
 		t.Fatalf("%d %v %s\n%s", code, err, stderr, stdout)
 	}
 	paths := make(map[string]string)

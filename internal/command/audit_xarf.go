@@ -75,8 +75,7 @@ func fileNameOf(s *replay.Source) string {
 	}, name), "-")
 }
 
-// verifyReport replays a report of abuse against the robots.txt that is attached to it. Its status
-// is 1 if the report is wrong.
+// verifyReport checks a report of abuse against the robots.txt that is attached to it.
 func (a *audit) verifyReport(cmd *cobra.Command) (int, error) {
 	data, err := readBounded(cmd, a.verify, maxReportSize)
 	if err != nil {
@@ -94,7 +93,7 @@ func (a *audit) verifyReport(cmd *cobra.Command) (int, error) {
 		fmt.Fprintf(out, "wrong:      %s\n", text.Printable(wrong))
 	}
 	if len(v.Wrong) > 0 {
-		return 1, nil
+		return ExitFindings, nil
 	}
-	return 0, nil
+	return ExitOK, nil
 }

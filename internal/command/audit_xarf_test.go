@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,7 +25,7 @@ func TestReportsOfAbuse(t *testing.T) {
 	const reporter = "Example Ltd <abuse@example.com>"
 	audit := []string{"audit", "--robots", robots, "--xarf", reports, "--reporter", reporter, log}
 	out, err := execute(t.Context(), configured(Site{}), audit...)
-	if err != nil || !strings.Contains(out, "Reports of abuse in "+reports+": ") {
+	if !errors.Is(err, ErrFindings) || !strings.Contains(out, "Reports of abuse in "+reports+": ") {
 		t.Fatalf("%v %s", err, out)
 	}
 	files, err := os.ReadDir(reports)

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -124,7 +123,7 @@ func TestAuditedSites(t *testing.T) {
 	config := configured(Site{Hosts: []string{"a.test", "www.a.test"}, Source: privateRobots(t)}, Site{Hosts: []string{"b.test"}, Source: filepath.Join(t.TempDir(), "missing.txt")},
 		Site{Hosts: []string{"c.test"}, Listen: []string{":8081"}, Source: privateRobots(t)},
 		Site{Hosts: []string{"c.test"}, Listen: []string{":8082"}, Settings: judge.Settings{Enforce: true}},
-		Site{Hosts: []string{"e.test"}, Source: privateRobots(t), Rate: new(rate.Settings)}, Site{Hosts: []string{"*.f.test"}, Source: privateRobots(t)})
+		Site{Hosts: []string{"e.test"}, Source: privateRobots(t)}, Site{Hosts: []string{"*.f.test"}, Source: privateRobots(t)})
 	for _, tc := range []struct {
 		name, want string
 		args       []string
@@ -132,13 +131,12 @@ func TestAuditedSites(t *testing.T) {
 		{"one, by the source of the configuration", "GPTBot", []string{"--site", "a.test"}},
 		{"two hosts of one", "GPTBot", []string{"--site", "a.test", "--site", "www.a.test"}},
 		{"two sites", "GPTBot", []string{"--site", "a.test", "--site", "c.test"}},
-		{"the first of two ports", "Several robots_guard in Caddyfile are for this site", []string{"--site", "c.test"}},
-		{"the same, named twice", "Several robots_guard in Caddyfile are for this site", []string{"--site", "c.test", "--site", "https://c.test:8081"}},
-		{"several sites with different rate", "the sites have different rate; choose one with --site", []string{"--rate", "--site", "a.test", "--site", "e.test"}},
+		{"the first of two ports", "Caddyfile has several robots_guard for c.test; the audit uses the first.", []string{"--site", "c.test"}},
+		{"the same, named twice", "Caddyfile has several robots_guard for c.test; the audit uses the first.", []string{"--site", "c.test", "--site", "https://c.test:8081"}},
 		{"all", "GPTBot", nil},
-		{"all, of which one has two", "Several robots_guard in Caddyfile are for c.test; its requests were judged by the first.", nil},
-		{"all, of which one is a pattern", "Choose a host with --site to audit these: *.f.test.", nil},
-		{"all, of which one has no robots.txt", "No request of b.test was judged: ", nil},
+		{"all, of which one has two", "Caddyfile has several robots_guard for c.test; the audit uses the first.", nil},
+		{"all, of which one is a pattern", "Not audited: *.f.test. Name a host with --site to audit it.", nil},
+		{"all, of which one has no robots.txt", "Requests for b.test were not judged: ", nil},
 		{"one that there is not", "no robots_guard is for d.test", []string{"--site", "d.test"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -170,10 +168,10 @@ func TestAuditOfSeveralSites(t *testing.T) {
 		log, want string
 		args      []string
 	}{
-		"all sites":              {line("a.test") + line("b.test") + line("b.test") + line("c.test"), "GPTBot,ai_training,3,0,1,0,2", nil},
-		"all by one robots.txt":  {line("a.test") + line("b.test"), "GPTBot,ai_training,2,0,1,0,1", []string{"--robots", robots}},
-		"two of three hosts":     {line("a.test") + line("b.test") + line("c.test"), "GPTBot,ai_training,2,0,1,0,1", []string{"--site", "a.test", "--site", "b.test"}},
-		"one site":               {line("a.test") + line("b.test"), "GPTBot,ai_training,1,0,0,0,1", []string{"--site", "b.test"}},
+		"all sites":              {line("a.test") + line("b.test") + line("b.test") + line("c.test"), `"token":"GPTBot","class":"ai_training","requests":3,"allowed":0,"disallowed":1,"stale":0,"exempt":2`, nil},
+		"all by one robots.txt":  {line("a.test") + line("b.test"), `"token":"GPTBot","class":"ai_training","requests":2,"allowed":0,"disallowed":1,"stale":0,"exempt":1`, []string{"--robots", robots}},
+		"two of three hosts":     {line("a.test") + line("b.test") + line("c.test"), `"token":"GPTBot","class":"ai_training","requests":2,"allowed":0,"disallowed":1,"stale":0,"exempt":1`, []string{"--site", "a.test", "--site", "b.test"}},
+		"one site":               {line("a.test") + line("b.test"), `"token":"GPTBot","class":"ai_training","requests":1,"allowed":0,"disallowed":0,"stale":0,"exempt":1`, []string{"--site", "b.test"}},
 		"a log without any host": {strings.ReplaceAll(line("a.test"), `"host":"a.test",`, ""), "the logs name no hosts; choose one with --site", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -181,7 +179,7 @@ func TestAuditOfSeveralSites(t *testing.T) {
 			if err := os.WriteFile(log, []byte(tc.log), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			output, err := execute(t.Context(), config, append([]string{"audit", "--config", "Caddyfile", "--csv", log}, tc.args...)...)
+			output, err := execute(t.Context(), config, append([]string{"audit", "--config", "Caddyfile", "--json", log}, tc.args...)...)
 			if err != nil {
 				output += err.Error()
 			}

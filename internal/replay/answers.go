@@ -2,13 +2,10 @@ package replay
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
-	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -34,16 +31,6 @@ func (w *worker) answered(c *crawlerCount) {
 	}
 	c.answers.By[kind][status]++
 	c.answers.Bytes += uint64(w.record.Bytes)
-}
-
-// visit counts a page that a browser opened from an assistant.
-func (t *tally) visit(r *logformat.Record) {
-	if len(r.Referer) == 0 || len(r.UserAgent) == 0 || methodOf(r.Method) != "GET" {
-		return
-	}
-	if from, ok := parity.Referrer(unsafeString(r.Referer)); ok && (r.Status >= 200 && r.Status < 300 || r.Status == 304) {
-		t.visits[from]++
-	}
 }
 
 // AnswersReport is what a crawler got, by what the robots.txt says.
@@ -79,13 +66,8 @@ func answersOf(c *parity.Counts) *AnswersReport {
 // first, and what comes back as visits.
 func (r *Report) fillAnswers(p *plan, t *tally) {
 	r.Findings = []FindingReport{}
-	fetches := make(map[string]uint64)
 	for id := range t.crawlers {
 		c, key := &t.crawlers[id], p.crawlers.key(int32(id))
-		known := p.registry.Lookup(key.name)
-		if known != nil && known.Operator != "" && strings.HasPrefix(key.class.String(), "ai_") && c.answers.All() > 0 {
-			fetches[known.Operator] += c.answers.All()
-		}
 		if key.name == otherName || !key.class.IsCrawler() {
 			continue
 		}
@@ -99,31 +81,16 @@ func (r *Report) fillAnswers(p *plan, t *tally) {
 	slices.SortFunc(r.Findings, func(a, b FindingReport) int {
 		return cmp.Or(cmp.Compare(b.Percent, a.Percent), cmp.Compare(b.Of, a.Of), cmp.Compare(a.Token, b.Token), cmp.Compare(a.What, b.What))
 	})
-	r.Referrals = parity.Referrals(t.visits, fetches)
 }
 
 // answers writes what is found about what crawlers got, and what comes back.
 func (t *tables) answers(r *Report) {
-	if len(r.Findings) > 0 {
-		t.say("\nWhat crawlers got is not what the robots.txt says:\n")
-		for _, f := range r.Findings[:min(len(r.Findings), tableRules)] {
-			t.say("%s\n", text.Printable(f.Text))
-		}
-		t.more(len(r.Findings), tableRules)
-	}
-	var back []parity.Referral
-	for _, x := range r.Referrals {
-		if x.Visits > 0 {
-			back = append(back, x)
-		}
-	}
-	if len(back) == 0 {
+	if len(r.Findings) == 0 {
 		return
 	}
-	t.say("\n")
-	t.table("OPERATOR", "FETCHED", "VISITS FROM ITS ASSISTANTS", "FETCHED FOR A VISIT")
-	for _, x := range back[:min(len(back), tableRules)] {
-		t.row(x.Operator, x.Fetches, x.Visits, fmt.Sprintf("%.1f", *x.FetchesPerVisit))
+	t.say("\nAnswers that contradict the robots.txt:\n")
+	for _, f := range r.Findings[:min(len(r.Findings), tableRules)] {
+		t.say("%s\n", text.Printable(f.Text))
 	}
-	t.more(len(back), tableRules)
+	t.more(len(r.Findings), tableRules)
 }

@@ -33,9 +33,6 @@ func (r *Report) fill(p *plan, t *tally, s *sequence, o *Options, logs []*input)
 	if p.sources {
 		r.Sources = t.sources.sources(p)
 	}
-	if p.urls {
-		r.Challenge = t.urls.report()
-	}
 	r.Hosts = []HostReport{}
 	for _, e := range t.hosts.Items {
 		r.Hosts = append(r.Hosts, HostReport{Host: valid(e.Key), Lines: e.Count})
@@ -44,11 +41,6 @@ func (r *Report) fill(p *plan, t *tally, s *sequence, o *Options, logs []*input)
 		return cmp.Or(cmp.Compare(b.Lines, a.Lines), strings.Compare(a.Host, b.Host))
 	})
 	r.Hosts = r.Hosts[:min(len(r.Hosts), reportedHosts)]
-	r.Days = []DayReport{}
-	for day, d := range t.days {
-		r.Days = append(r.Days, DayReport{Date: timeOf(int64(day) * int64(24*time.Hour)).Format(time.DateOnly), Requests: d.requests, Disallowed: d.disallowed})
-	}
-	slices.SortFunc(r.Days, func(a, b DayReport) int { return strings.Compare(a.Date, b.Date) })
 	r.fillAnswers(p, t)
 	r.fillNotes(p, t, o, logs)
 }
@@ -81,8 +73,7 @@ func (r *Report) fillCrawlers(p *plan, t *tally) {
 		if c.last != 0 {
 			row.Last = pointer(c.last)
 		}
-		row.Rate, row.Answers = p.rateOf(&c, key.name), answersOf(&c.answers)
-		row.Against = c.againstReport(key.class)
+		row.Answers = answersOf(&c.answers)
 		r.Crawlers = append(r.Crawlers, row)
 		class := classes[key.class]
 		if class == nil {

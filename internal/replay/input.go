@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -33,8 +32,6 @@ type input struct {
 	found       bool          // a request is among the first lines
 	empty       bool
 	broken      error // why not even its first line can be read
-
-	read *atomic.Int64 // bytes of all files, for the progress
 }
 
 // headSize is how much of a log is looked at to recognise its format.
@@ -74,14 +71,14 @@ func expand(names []string) ([]string, error) {
 
 // inputs looks at the logs that are named: that they can be read, and which
 // format they have. It sorts them by the time of their first request.
-func inputs(names []string, stdin io.Reader, read *atomic.Int64) ([]*input, error) {
+func inputs(names []string, stdin io.Reader) ([]*input, error) {
 	names, err := expand(names)
 	if err != nil {
 		return nil, err
 	}
 	var all []*input
 	for _, name := range names {
-		in := &input{name: name, read: read}
+		in := &input{name: name}
 		if name == "-" {
 			in.name = "standard input"
 			in.open = func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil }
@@ -132,9 +129,6 @@ func (in *input) look() error {
 	file, err := in.open()
 	if err != nil {
 		return err
-	}
-	if in.size == 0 { // a pipe, which cannot be opened again
-		file = counted{file, in.read}
 	}
 	head, text, err := in.head(file)
 	if err != nil {
@@ -221,7 +215,6 @@ func (in *input) reader() (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	file = counted{file, in.read}
 	text, err := in.text(file, file)
 	if err != nil {
 		file.Close()
@@ -278,16 +271,4 @@ func (c closers) Close() (err error) {
 		err = errors.Join(err, one.Close())
 	}
 	return err
-}
-
-// counted counts what is read.
-type counted struct {
-	io.ReadCloser
-	n *atomic.Int64
-}
-
-func (c counted) Read(p []byte) (int, error) {
-	n, err := c.ReadCloser.Read(p)
-	c.n.Add(int64(n))
-	return n, err
 }

@@ -9,10 +9,10 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -26,9 +26,8 @@ type Options struct {
 	// Versions are the texts of the robots.txt, each in force from its time to
 	// that of the next. The first is held to have been in force before, too.
 	Versions []Version
-	// Sites are the authorities whose requests count, such as example.com or
-	// https://example.com:8443. Where a log does not say whose a request is, it
-	// counts. Empty for all.
+	// Sites are the hosts whose requests count, such as example.com or
+	// https://example.com. A request without a host in the log counts. Empty for all.
 	Sites []string
 	// Since and Until bound the time of the requests that count, Until
 	// excluded. Zero for no bound.
@@ -36,10 +35,6 @@ type Options struct {
 	// Settings are those of the handler. A log does not tell whether a User-Agent
 	// is true, so clients are judged by what they claim.
 	Settings judge.Settings
-	// Rate is by what crawlers are held to how fast they may ask; nil not to look at that.
-	Rate *rate.Settings
-	// URLs says that a [ChallengeReport] is made.
-	URLs bool
 	// Sources says that [Report.Sources] is filled.
 	Sources bool
 	// Grace is for how long a crawler may follow a version that was replaced: 0
@@ -49,8 +44,8 @@ type Options struct {
 	Registry *uaident.Registry
 	// Workers is how many goroutines judge; 0 for one for each processor.
 	Workers int
-	// Progress, if not nil, is kept up to date while Run runs.
-	Progress *Progress
+	// Lines, if not nil, is the number of lines read so far while Run runs.
+	Lines *atomic.Int64
 	// Now is the time of the report. Zero for no time.
 	Now time.Time
 
@@ -62,15 +57,15 @@ type Options struct {
 // its end: the others are read all the same. If it returns no report, nothing was
 // read, and the error says what to do.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	if o.Progress == nil {
-		o.Progress = new(Progress)
+	if o.Lines == nil {
+		o.Lines = new(atomic.Int64)
 	}
 	p, logs, err := o.plan()
 	if err != nil {
 		return nil, err
 	}
 	s := newSequence(p)
-	report := &Report{Created: o.Now.UTC().Truncate(time.Second), paced: p.rate != nil}
+	report := &Report{Created: o.Now.UTC().Truncate(time.Second)}
 	for _, in := range logs {
 		log := &LogReport{Name: in.name, Compression: in.compression, Empty: in.empty}
 		if in.format != nil {
@@ -99,7 +94,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 
 // plan checks the options.
 func (o *Options) plan() (*plan, []*input, error) {
-	p := &plan{registry: o.Registry, rate: o.Rate, urls: o.URLs, sources: o.Sources, since: math.MinInt64, until: math.MaxInt64, crawlers: new(crawlers)}
+	p := &plan{registry: o.Registry, sources: o.Sources, since: math.MinInt64, until: math.MaxInt64, crawlers: new(crawlers)}
 	if p.registry == nil {
 		p.registry = uaident.Default()
 	}
@@ -120,27 +115,21 @@ func (o *Options) plan() (*plan, []*input, error) {
 		return nil, nil, err
 	}
 	p.byHost = hostSpans(p.versions)
-	if p.sites, err = parseSites(o.Sites); err != nil {
+	if p.hosts, err = parseSites(o.Sites); err != nil {
 		return nil, nil, err
 	}
 	if len(o.Logs) == 0 {
 		return nil, nil, errors.New("no log given")
 	}
-	logs, err := inputs(o.Logs, o.Stdin, &o.Progress.Bytes)
+	logs, err := inputs(o.Logs, o.Stdin)
 	if err != nil {
 		return nil, nil, err
 	}
-	var total int64
 	for _, in := range logs {
 		if in.found && !in.timed && (!o.Since.IsZero() || !o.Until.IsZero()) {
 			return nil, nil, errors.New(in.name + " has no times, so no part of it can be chosen by time")
 		}
-		if in.size == 0 && !in.empty {
-			total = math.MinInt64
-		}
-		total += in.size
 	}
-	o.Progress.Total.Store(max(0, total))
 	return p, logs, nil
 }
 
@@ -167,7 +156,7 @@ func pump(ctx context.Context, logs []*input, workers []*worker, s *sequence, o 
 		running.Go(func() {
 			for k := range work[i] {
 				w.work(k)
-				o.Progress.Lines.Add(int64(k.lines))
+				o.Lines.Add(int64(k.lines))
 				k.done <- struct{}{}
 			}
 		})

@@ -1,10 +1,6 @@
 package replay
 
-import (
-	"time"
-
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
-)
+import "time"
 
 // Report is what a replay found. Lines is the sum of Malformed, Other,
 // OtherSite, OtherTime, Browsers and Requests. docs/audit.md documents the JSON
@@ -38,13 +34,8 @@ type Report struct {
 	Crawlers []CrawlerReport `json:"crawlers"`
 	Rules    []RuleReport    `json:"rules"`
 	Paths    []PathReport    `json:"paths"`
-	Days     []DayReport     `json:"days"`
-	// Findings are where what crawlers got belies the robots.txt, and Referrals what AI
-	// crawlers take and assistants bring.
-	Findings  []FindingReport   `json:"findings"`
-	Referrals []parity.Referral `json:"referrals"`
-	// Challenge is absent unless it was asked for.
-	Challenge *ChallengeReport `json:"challenge,omitempty"`
+	// Findings are where the answers to crawlers contradict the robots.txt.
+	Findings []FindingReport `json:"findings"`
 	// Sources are from where crawlers sent requests that enforce would have blocked, if that was
 	// asked for, the one with the most requests first.
 	Sources []Source `json:"-"`
@@ -54,7 +45,6 @@ type Report struct {
 	Incomplete string `json:"incomplete,omitempty"`
 
 	unnamed bool // no request has a User-Agent
-	paced   bool // it was looked at how fast crawlers asked
 }
 
 // LogReport is about one log.
@@ -115,20 +105,8 @@ type CrawlerReport struct {
 	RobotsRead     *time.Time `json:"robots_read"`   // when it last got it, nil for never
 	RobotsStatus   int        `json:"robots_status"` // the status it got then, 0 for never
 	Last           *time.Time `json:"last"`          // its last request
-	// Rate is absent where nothing is asked of it, or it is not looked at how fast it asks.
-	Rate *RateReport `json:"rate,omitempty"`
 	// Answers is absent where the log has no status of its requests.
 	Answers *AnswersReport `json:"answers,omitempty"`
-	// Against is absent where it asked for nothing against a preference.
-	Against *AgainstReport `json:"against,omitempty"`
-}
-
-// AgainstReport is what a crawler asked for although the robots.txt, which allows it,
-// states a preference against what its class fetches for. That is no violation.
-type AgainstReport struct {
-	Stated   string `json:"stated"` // such as "train-ai=n"
-	Requests uint64 `json:"requests"`
-	Read     bool   `json:"read"` // it got a robots.txt before the last of them
 }
 
 // RuleReport is about a rule that was broken.
@@ -155,11 +133,4 @@ type PathReport struct {
 	Token    string `json:"token"`
 	Requests uint64 `json:"requests"`
 	Excess   uint64 `json:"excess"`
-}
-
-// DayReport is about one day, in UTC.
-type DayReport struct {
-	Date       string `json:"date"`
-	Requests   uint64 `json:"requests"`
-	Disallowed uint64 `json:"disallowed"`
 }

@@ -4,79 +4,66 @@ import (
 	"bytes"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
-	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 )
 
-// site is an authority whose requests are judged.
-type site struct {
-	scheme string // http or https; "" for both
-	host   string // in lower case
-	port   string // "" for any, unless there is a scheme, whose default it is then
-}
+// hostList is the hosts whose requests are judged, in lower case. An empty list takes all.
+type hostList []string
 
-// siteList says which requests are judged. An empty one takes all.
-type siteList []site
-
-// parseSites reads authorities such as example.com, example.com:8080 or
-// https://example.com.
-func parseSites(words []string) (siteList, error) {
-	var list siteList
-	for _, word := range words {
-		text := word
+// parseSites returns the hosts of sites such as example.com or https://example.com:8443.
+func parseSites(sites []string) (hostList, error) {
+	var hosts hostList
+	for _, site := range sites {
+		text := site
 		if !strings.Contains(text, "://") {
 			text = "//" + text
 		}
 		u, err := url.Parse(text)
 		if err != nil || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.User != nil ||
 			u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https" {
-			return nil, fmt.Errorf("%q is no site; name one like example.com, example.com:8080 or https://example.com", word)
+			return nil, fmt.Errorf("%q is not a site; write one like example.com or https://example.com", site)
 		}
-		list = append(list, site{scheme: u.Scheme, host: strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), port: u.Port()})
+		hosts = append(hosts, strings.TrimSuffix(strings.ToLower(u.Hostname()), "."))
 	}
-	return list, nil
+	return hosts, nil
 }
 
-// hostMemo remembers whether the last host was one of the sites.
+// includes reports whether requests for a host are judged.
+func (l hostList) includes(host string) bool { return len(l) == 0 || slices.Contains(l, host) }
+
+// hostMemo caches whether requests for the last host are judged.
 type hostMemo struct {
-	text  [300]byte // host and scheme
-	n     [2]int    // the length of each
-	ours  bool
-	span  span   // its versions of the robots.txt, if those are kept by host
-	host  []byte // alone, in lower case
-	count uint64 // how often it came since it was last counted
+	sent     []byte // the host as logged
+	host     []byte // without the port, in lower case
+	included bool
+	span     span   // its versions of the robots.txt, if each host has its own
+	count    uint64 // lines since the host was last counted
 }
 
-// matches reports whether the record is of one of the sites, and counts its
-// host.
-func (m *hostMemo) matches(w *worker, r *logformat.Record) bool {
-	n := [2]int{len(r.Host), len(r.Scheme)}
-	h, end := n[0], n[0]+n[1]
-	if end > len(m.text) {
-		return len(w.sites) == 0 && w.byHost == nil
+// maxHost bounds the length of a host in a log, in bytes. A longer one is another site.
+const maxHost = 300
+
+// matches reports whether requests for a logged host are judged, and counts the host.
+func (m *hostMemo) matches(w *worker, sent []byte) bool {
+	if len(sent) > maxHost {
+		return len(w.hosts) == 0 && w.byHost == nil
 	}
-	if n != m.n || !bytes.Equal(m.text[:h], r.Host) || !bytes.Equal(m.text[h:end], r.Scheme) {
+	if !bytes.Equal(m.sent, sent) {
 		m.flush(w)
-		copy(m.text[:], r.Host)
-		copy(m.text[h:], r.Scheme)
-		m.n, m.ours = n, w.sites.match(r)
-		host, _ := hostOf(r)
-		m.host = append(m.host[:0], host...)
-		for i, c := range m.host {
-			if 'A' <= c && c <= 'Z' {
-				m.host[i] = c | 0x20
-			}
-		}
+		m.sent = append(m.sent[:0], sent...)
+		m.host = appendHost(m.host[:0], sent)
+		m.included = w.hosts.includes(unsafeString(m.host))
 		if w.byHost != nil {
 			var known bool
 			m.span, known = w.byHost[string(m.host)]
-			m.ours = m.ours && known
+			m.included = m.included && known
 		}
 	}
 	m.count++
-	return m.ours
+	return m.included
 }
 
 // flush counts the host.
@@ -87,36 +74,14 @@ func (m *hostMemo) flush(w *worker) {
 	}
 }
 
-// match reports whether a record is of one of the sites. What a log does not say
-// of the scheme and the port is taken to match.
-func (l siteList) match(r *logformat.Record) bool {
-	if len(l) == 0 {
-		return true
+// appendHost appends a logged host without its port and in lower case.
+func appendHost(dst, sent []byte) []byte {
+	host, _ := addr.CutPort(unsafeString(sent))
+	for _, c := range []byte(addr.Unbracket(strings.TrimSuffix(host, "."))) {
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		dst = append(dst, c)
 	}
-	host, port := hostOf(r)
-	for _, s := range l {
-		if !strings.EqualFold(host, s.host) || s.scheme != "" && len(r.Scheme) > 0 && !strings.EqualFold(unsafeString(r.Scheme), s.scheme) {
-			continue
-		}
-		want := s.port
-		if want == "" {
-			switch s.scheme {
-			case "http":
-				want = "80"
-			case "https":
-				want = "443"
-			}
-		}
-		if want == "" || len(port) == 0 || port == want {
-			return true
-		}
-	}
-	return false
-}
-
-// hostOf returns the host of a record as sites have it, and its port, "" if that
-// is not known.
-func hostOf(r *logformat.Record) (host, port string) {
-	host, port = addr.CutPort(unsafeString(r.Host))
-	return addr.Unbracket(strings.TrimSuffix(host, ".")), strings.TrimPrefix(port, ":")
+	return dst
 }

@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -11,40 +9,6 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
-
-// WriteJSON writes the report as one JSON object on one line.
-func (r *Report) WriteJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(r)
-}
-
-// WriteCSV writes a row for each crawler, after a row of names (RFC 4180). Times
-// are those of RFC 3339, empty for none. There are more columns where it was looked at
-// how fast crawlers asked, empty for those of which nothing is asked.
-func (r *Report) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	titles := []string{"token", "class", "requests", "allowed", "disallowed", "stale", "exempt", "robots_requests", "robots_read", "robots_status", "last"}
-	if r.paced {
-		titles = append(titles, "crawl_delay", "reads_it", "limit", "counted", "too_many", "slowed")
-	}
-	_ = out.Write(titles)
-	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
-	for _, c := range r.Crawlers {
-		row := []string{c.Token, c.Class, number(c.Requests), number(c.Allowed), number(c.Disallowed), number(c.Stale), number(c.Exempt),
-			number(c.RobotsRequests), timeText(c.RobotsRead), strconv.Itoa(c.RobotsStatus), timeText(c.Last)}
-		switch {
-		case r.paced && c.Rate == nil:
-			row = append(row, "", "", "", "", "", "")
-		case r.paced:
-			row = append(row, strconv.FormatFloat(c.Rate.CrawlDelay, 'f', -1, 64), c.Rate.Reads(), c.Rate.Limit,
-				number(c.Rate.Requests), number(c.Rate.Over), number(c.Rate.Slowed))
-		}
-		_ = out.Write(row)
-	}
-	out.Flush()
-	return out.Error()
-}
 
 func timeText(t *time.Time) string {
 	if t == nil {
@@ -81,8 +45,6 @@ func (r *Report) WriteTable(w io.Writer) error {
 		for _, c := range r.Classes {
 			t.row(c.Class, c.Requests, c.WouldBlock)
 		}
-		t.rates(r)
-		t.preferences(r)
 	}
 	t.answers(r)
 	if len(r.Rules) > 0 {
@@ -101,7 +63,6 @@ func (r *Report) WriteTable(w io.Writer) error {
 		}
 		t.more(len(r.Paths), tablePaths)
 	}
-	t.challenge(r)
 	t.say("%s", endText(r.Examples, r.Notes, r.Incomplete))
 	return t.err
 }

@@ -4,11 +4,9 @@ import (
 	"math"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
-	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -20,7 +18,6 @@ const (
 	maxPaths    = 2000  // pairs of a crawler and a path
 	maxPathSize = 200   // bytes of a path
 	maxRules    = 50000 // triples of a crawler, a version and a rule
-	maxDays     = 4000  // days
 	maxHosts    = 100   // hosts that logs name
 )
 
@@ -64,13 +61,7 @@ type crawlerCount struct {
 	read                                int64  // when it last got that, 0 for never
 	readStatus                          int
 	last                                int64 // its last request, 0 if unknown
-	paced, over, slowed                 uint64
-	delay                               time.Duration // that was asked last
 	answers                             parity.Counts
-	against                             uint64      // allowed, against a preference about what its class fetches for
-	againstLast                         int64       // the last of these, 0 if unknown
-	firstRead                           int64       // when it first got the robots.txt, 0 for unknown
-	limit                               *rate.Limit // so it was; nil for none
 }
 
 // ruleKey is a rule that a crawler broke.
@@ -93,8 +84,6 @@ func pathKeyOf(crawler int32, path []byte) pathKey {
 	return pathKey{crawler, unsafeString(path[:min(len(path), maxPathSize)])}
 }
 
-type dayCount struct{ requests, disallowed uint64 }
-
 // tally is what one goroutine counts.
 type tally struct {
 	lines, malformed, tooLong uint64
@@ -110,19 +99,11 @@ type tally struct {
 	rulesDropped              uint64
 	paths                     spacesaving.Sketch[pathKey]
 	hosts                     spacesaving.Sketch[string]
-	days                      map[int32]*dayCount
-	day                       int32 // the one that was looked up last
-	dayOf                     *dayCount
-	visits                    [parity.NumAssistants]uint64
-	urls                      pathCount
 	sources                   sourceTally
 }
 
 func newTally() *tally {
-	return &tally{
-		first: math.MaxInt64, last: math.MinInt64,
-		rules: make(map[ruleKey]*ruleCount), days: make(map[int32]*dayCount),
-	}
+	return &tally{first: math.MaxInt64, last: math.MinInt64, rules: make(map[ruleKey]*ruleCount)}
 }
 
 // crawler returns the counts of a crawler.
@@ -133,41 +114,9 @@ func (t *tally) crawler(id int32) *crawlerCount {
 	return &t.crawlers[id]
 }
 
-// onDay returns the counts of the day of a time, nil where too many days were
-// seen.
-func (t *tally) onDay(at int64) *dayCount {
-	day := int32(floorDiv(at, int64(24*time.Hour)))
-	if t.dayOf != nil && t.day == day {
-		return t.dayOf
-	}
-	d := t.days[day]
-	if d == nil {
-		if len(t.days) == maxDays {
-			return nil
-		}
-		d = new(dayCount)
-		t.days[day] = d
-	}
-	t.day, t.dayOf = day, d
-	return d
-}
-
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
-}
-
 // outside counts a request outside of the robots.txt.
-func (t *tally) outside(id, version int32, v policy.Rule, group string, path []byte, at int64, timed bool) {
+func (t *tally) outside(id, version int32, v policy.Rule, group string, path []byte) {
 	t.crawler(id).disallowed++
-	if timed {
-		if d := t.onDay(at); d != nil {
-			d.disallowed++
-		}
-	}
 	key := ruleKey{id, version, int32(v.Line)}
 	r := t.rules[key]
 	if r == nil {
@@ -194,7 +143,6 @@ func (t *tally) browser(r *logformat.Record) {
 	if len(r.UserAgent) == 0 {
 		t.noAgent++
 	}
-	t.visit(r)
 }
 
 // merge takes in the counts of another tally.
@@ -220,22 +168,11 @@ func (t *tally) merge(o *tally) {
 		a.exempt += b.exempt
 		a.spared += b.spared
 		a.robots += b.robots
-		a.paced += b.paced
-		a.against += b.against
-		a.againstLast = max(a.againstLast, b.againstLast)
-		a.readFirst(b.firstRead)
-		a.over += b.over
 		a.answers.Add(b.answers)
-		a.slowed += b.slowed
-		a.delay = max(a.delay, b.delay) // one of them has none: all are counted in order
 		a.last = max(a.last, b.last)
 		a.reading(b.read, b.readStatus)
 	}
-	t.urls.add(&o.urls)
 	t.sources.merge(&o.sources)
-	for i, n := range o.visits {
-		t.visits[i] += n
-	}
 	for key, r := range o.rules {
 		switch have := t.rules[key]; {
 		case have != nil:
@@ -249,29 +186,11 @@ func (t *tally) merge(o *tally) {
 	}
 	t.paths.Merge(o.paths, maxPaths)
 	t.hosts.Merge(o.hosts, maxHosts)
-	for day, d := range o.days {
-		if have := t.days[day]; have != nil {
-			have.requests += d.requests
-			have.disallowed += d.disallowed
-		} else if len(t.days) < maxDays {
-			t.days[day] = d
-		}
-	}
 }
 
 // reading notes that a crawler got the robots.txt.
 func (c *crawlerCount) reading(at int64, status int) {
-	if status > 0 {
-		c.readFirst(at)
-	}
 	if status > 0 && (c.readStatus == 0 || at > c.read || at == c.read && status < c.readStatus) {
 		c.read, c.readStatus = at, status
-	}
-}
-
-// readFirst notes a time at which it got the robots.txt, 0 for unknown.
-func (c *crawlerCount) readFirst(at int64) {
-	if at != 0 && (c.firstRead == 0 || at < c.firstRead) {
-		c.firstRead = at
 	}
 }

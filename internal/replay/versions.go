@@ -118,11 +118,9 @@ func readVersion(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, policy.MaxSize+1))
 }
 
-// versionTime reads the time in a file's name: robots-2026-11-20T10:00:00Z.txt,
-// the same with - in place of : for systems that do not allow it, without Z or
-// with another zone, robots-20261120T100000Z.txt, or a date alone,
-// robots-2026-11-20.txt, which begins at midnight. Without a zone it is UTC. A year
-// of which there can be no log, such as 9999, is no time.
+// versionTime returns the time in the name of a file, such as robots-2026-11-20T10:00:00Z.txt,
+// robots-20261120T100000Z.txt or robots-2026-11-20.txt, and false for none. A - may replace
+// each : for systems that do not allow it. Without a zone the time is in UTC.
 func versionTime(name string) (time.Time, bool) {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, filepath.Ext(name)), "Z")
 	start := strings.IndexAny(name, "0123456789")

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -17,12 +16,10 @@ type plan struct {
 	registry     *uaident.Registry
 	versions     []version
 	byHost       map[string]span // which are of which host; nil if they are of all
-	sites        siteList
+	hosts        hostList
 	since, until int64
 	crawlers     *crawlers
-	rate         *rate.Settings // nil where it is not looked at how fast crawlers ask
-	sources      bool           // whether it is kept from where crawlers broke rules
-	urls         bool           // whether requests are counted by what the robots.txt says of their URL
+	sources      bool // whether sources of violations are kept
 }
 
 // worker judges lines. It allocates nothing for a line, but for a forbidden path
@@ -76,7 +73,7 @@ func (w *worker) work(k *chunk) {
 		case logformat.Other:
 			w.tally.other++
 		default:
-			w.judge(k)
+			w.judge()
 		}
 	}
 	w.tally.lines += uint64(k.lines)
@@ -92,7 +89,7 @@ func (w *worker) malformed(k *chunk, why string, line []byte) {
 }
 
 // judge judges the request of the record.
-func (w *worker) judge(k *chunk) {
+func (w *worker) judge() {
 	r, t := &w.record, w.tally
 	if !w.isAskedAbout() {
 		return
@@ -101,9 +98,6 @@ func (w *worker) judge(k *chunk) {
 	who := w.identify(r.UserAgent)
 	if who.browser {
 		t.browser(r)
-		if w.urls {
-			w.countPath(who, false)
-		}
 		return
 	}
 	current := &w.versions[w.version]
@@ -118,15 +112,9 @@ func (w *worker) judge(k *chunk) {
 	w.answered(c)
 	if r.HasTime {
 		c.last = max(c.last, r.At)
-		if d := t.onDay(r.At); d != nil {
-			d.requests++
-		}
 	}
 	if current.first && !current.single() && r.HasTime && r.At < current.from {
 		t.beforeFirst++
-	}
-	if w.urls && w.result.Verdict != judge.Disallowed {
-		w.countPath(who, false)
 	}
 	switch {
 	case w.result.Reason == judge.RobotsTxt:
@@ -134,19 +122,11 @@ func (w *worker) judge(k *chunk) {
 		if judge.IsReading(methodOf(r.Method), r.Status) {
 			c.reading(r.At, r.Status)
 		}
-		return
-	case w.result.Verdict != judge.Disallowed:
-		switch {
-		case w.result.Verdict == judge.Exempt:
-			c.exempt++
-		case judge.IsAgainst(w.result.Preferences, who.client.Class):
-			c.against++
-			c.againstLast = max(c.againstLast, r.At)
-		}
-		w.pace(k, who, w.asks(k, current, who))
-		return
+	case w.result.Verdict == judge.Exempt:
+		c.exempt++
+	case w.result.Verdict == judge.Disallowed:
+		w.disallowed(current, who, c)
 	}
-	w.disallowed(k, current, who, c)
 }
 
 // isAskedAbout reports whether the record is a request in the time and of the sites that
@@ -161,7 +141,7 @@ func (w *worker) isAskedAbout() bool {
 		t.first, t.last = min(t.first, r.At), max(t.last, r.At)
 	}
 	switch {
-	case len(r.Host) > 0 && !w.host.matches(w, r):
+	case len(r.Host) > 0 && !w.host.matches(w, r.Host):
 		t.otherSite++
 	case len(r.Host) == 0 && w.byHost != nil:
 		t.otherSite++
@@ -176,25 +156,16 @@ func (w *worker) isAskedAbout() bool {
 
 // disallowed notes a request that the current version forbids: outside of the rules, unless
 // a version allows it that the crawler may still follow.
-func (w *worker) disallowed(k *chunk, current *version, who *identity, c *crawlerCount) {
+func (w *worker) disallowed(current *version, who *identity, c *crawlerCount) {
 	r := &w.record
-	a, passes := w.asks(k, current, who), w.passes()
 	v, spared := w.result.Evidence, w.result.LogOnly || !current.settings.EnforceIncludes(who.client)
 	path := rawPath(r.Target)
 	if strings.Contains(v.Rule.Path, "?") { // the query decides, too
 		path = withQuery(path, r.Target)
 	}
-	stale := w.mayFollowOther(current, who)
-	if w.urls {
-		w.countPath(who, !stale && !spared)
-	}
-	if stale {
+	if w.mayFollowOther(current, who) {
 		c.stale++
-		w.pace(k, who, a)
 		return
-	}
-	if passes {
-		w.pace(k, who, a)
 	}
 	switch {
 	case spared:
@@ -202,7 +173,7 @@ func (w *worker) disallowed(k *chunk, current *version, who *identity, c *crawle
 	case w.sources:
 		w.tally.sources.add(w, who, v)
 	}
-	w.tally.outside(who.crawler, int32(w.version), v.Rule, v.Group.Name, path, r.At, r.HasTime)
+	w.tally.outside(who.crawler, int32(w.version), v.Rule, v.Group.Name, path)
 }
 
 // current finds the version that was current at the time of the record.

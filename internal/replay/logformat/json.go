@@ -32,7 +32,6 @@ const (
 	requestField           // an object of Caddy, a request line of nginx
 	guardField
 	headersField
-	tlsField
 	loggerField
 	messageField
 	timeField
@@ -44,13 +43,10 @@ const (
 	traefikTargetField
 	methodField
 	hostField
-	schemeField
 	clientField
 	peerField // the client unless there is a clientField
 	agentField
-	refererField
-	agentsField   // an array of header values
-	referersField // an array of header values
+	agentsField // an array of header values
 	actionField
 )
 
@@ -74,15 +70,10 @@ func fieldOf(object jsonObject, key []byte) jsonField {
 			return peerField
 		case "headers":
 			return headersField
-		case "tls":
-			return tlsField
 		}
 	case headersObject:
-		switch string(key) {
-		case "User-Agent":
+		if string(key) == "User-Agent" {
 			return agentsField
-		case "Referer":
-			return referersField
 		}
 	case guardObject:
 		if string(key) == "action" {
@@ -121,16 +112,12 @@ func lineField(key []byte) jsonField {
 		return methodField
 	case "host", "http_host", "server_name", "vhost", "RequestHost":
 		return hostField
-	case "scheme", "RequestScheme":
-		return schemeField
 	case "remote_addr", "client_ip", "client", "ip", "ClientHost":
 		return clientField
 	case "remote_ip":
 		return peerField
 	case "http_user_agent", "user_agent", "agent", "ua", "request_User-Agent":
 		return agentField
-	case "http_referer", "http_referrer", "referer", "referrer", "request_Referer":
-		return refererField
 	}
 	return skippedField
 }
@@ -176,9 +163,6 @@ func (p *jsonParser) Parse(line []byte, r *Record) (Outcome, string) {
 		if len(l.logger) > 0 && !bytes.HasPrefix(l.logger, []byte("http.log.access")) || r.Status == 0 {
 			return Other, ""
 		}
-		if r.Scheme == nil {
-			r.Scheme = schemeHTTP
-		}
 		p.server, p.hasUserAgent = caddyJSON, true
 	case l.hasTarget || l.hasPath || l.requestLine != nil:
 		p.server = nginxJSON
@@ -206,11 +190,6 @@ func (p *jsonParser) Parse(line []byte, r *Record) (Outcome, string) {
 	return Request, ""
 }
 
-var (
-	schemeHTTP  = []byte("http")
-	schemeHTTPS = []byte("https")
-)
-
 // object reads an object, at whose brace the cursor stands.
 func (p *jsonParser) object(c *jsonCursor, object jsonObject, r *Record) (ok bool) {
 	c.next('{')
@@ -223,8 +202,8 @@ func (p *jsonParser) object(c *jsonCursor, object jsonObject, r *Record) (ok boo
 		switch field {
 		case requestField, guardField, headersField:
 			ok = p.nested(c, field, r)
-		case agentsField, referersField:
-			ok = p.header(c, field, r)
+		case agentsField:
+			ok = p.userAgent(c, r)
 		default:
 			var value []byte
 			if value, ok = c.value(); ok && field != skippedField {
@@ -257,33 +236,26 @@ func (p *jsonParser) nested(c *jsonCursor, field jsonField, r *Record) (ok bool)
 }
 
 // headers reads the request header. Browsers send many fields in any order, so it looks for
-// the two that matter rather than at each, if the end of the object can be found so.
+// the User-Agent alone if the end of the object can be found without reading each field.
 func (p *jsonParser) headers(c *jsonCursor, r *Record) (ok bool) {
 	start := c.i
 	if !c.flat() {
 		return p.object(c, headersObject, r)
 	}
 	object := c.b[start:c.i]
-	agent, agentOK := member(object, keyUserAgent)
-	referer, refererOK := member(object, keyReferer)
-	if !agentOK || !refererOK {
+	agent, ok := member(object, keyUserAgent)
+	if !ok {
 		c.i = start
 		return p.object(c, headersObject, r)
 	}
 	if agent > 0 {
-		p.header(&jsonCursor{object, agent}, agentsField, r)
-	}
-	if referer > 0 {
-		p.header(&jsonCursor{object, referer}, referersField, r)
+		p.userAgent(&jsonCursor{object, agent}, r)
 	}
 	return true
 }
 
-// What ends the keys of the header fields that are read.
-var (
-	keyUserAgent = []byte(`User-Agent"`)
-	keyReferer   = []byte(`Referer"`)
-)
+// keyUserAgent is the key of the User-Agent with its closing quote.
+var keyUserAgent = []byte(`User-Agent"`)
 
 // set puts a value into the record.
 func (p *jsonParser) set(field jsonField, value []byte, r *Record) {
@@ -313,10 +285,6 @@ func (p *jsonParser) set(field jsonField, value []byte, r *Record) {
 		if r.Host == nil {
 			r.Host = orEmpty(unescape(value, &p.buf))
 		}
-	case schemeField:
-		r.Scheme = orEmpty(value)
-	case tlsField:
-		r.Scheme = schemeHTTPS
 	case clientField:
 		r.Client = value
 	case peerField:
@@ -325,16 +293,14 @@ func (p *jsonParser) set(field jsonField, value []byte, r *Record) {
 		}
 	case agentField:
 		r.UserAgent, p.hasUserAgent = orEmpty(unescape(value, &p.buf)), true
-	case refererField:
-		r.Referer = orEmpty(value)
 	case actionField:
 		r.Guarded = string(value) == "blocked" || string(value) == "slowed"
 	}
 }
 
-// header reads the values of a header field, an array of strings. The handler joins several
-// User-Agents, too. A value of another type is skipped.
-func (p *jsonParser) header(c *jsonCursor, field jsonField, r *Record) (ok bool) {
+// userAgent reads an array of User-Agents and joins them, as the handler does. A value of
+// another type is skipped.
+func (p *jsonParser) userAgent(c *jsonCursor, r *Record) (ok bool) {
 	start := c.i
 	if !c.next('[') {
 		_, ok := c.value()
@@ -344,10 +310,6 @@ func (p *jsonParser) header(c *jsonCursor, field jsonField, r *Record) (ok bool)
 		value, ok := c.text()
 		switch {
 		case !ok:
-		case field == referersField:
-			if n == 0 {
-				r.Referer = value
-			}
 		case n == 0:
 			r.UserAgent = unescape(value, &p.buf)
 		default:

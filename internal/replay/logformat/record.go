@@ -10,12 +10,10 @@ type Record struct {
 	Method    []byte // empty where the format does not have it
 	Target    []byte // as sent; empty if there was no request that can be judged
 	Host      []byte // with the port if that is logged; empty if not known
-	Scheme    []byte // http, https, or empty if not known
 	UserAgent []byte // empty for none
 	Client    []byte // the address; empty if not known
 	Status    int    // 0 if not known
 	Bytes     int64  // of the answer, with its header or without; 0 if not known
-	Referer   []byte // as logged, with the escapes of the format; empty for none
 	Guarded   bool   // the log says that a robots_guard has answered in place of the site
 }
 
@@ -54,7 +52,7 @@ func (r *Record) setTarget(target []byte) {
 	if i != 4 && i != 5 || !foldEqual(target[:i], "http") && !foldEqual(target[:i], "https") {
 		return
 	}
-	r.Target, r.Scheme = target, target[:i]
+	r.Target = target
 	host := target[i+3:]
 	if end := bytes.IndexAny(host, "/?#"); end >= 0 {
 		host = host[:end]

@@ -44,7 +44,7 @@ func (p *textParser) Parse(line []byte, r *Record) (Outcome, string) {
 	case !p.HasUserAgent && more && !p.anyEnd:
 		return Malformed, "more fields than the Common format has"
 	case p.HasUserAgent:
-		referer, rest, ok := cutQuoted(rest)
+		_, rest, ok := cutQuoted(rest)
 		if !ok {
 			return Malformed, "no referer in quotes after the size"
 		}
@@ -52,7 +52,7 @@ func (p *textParser) Parse(line []byte, r *Record) (Outcome, string) {
 		if !ok {
 			return Malformed, "no User-Agent in quotes after the referer"
 		}
-		r.Referer, r.UserAgent = orEmpty(referer), orEmpty(unescape(agent, &p.buf))
+		r.UserAgent = orEmpty(unescape(agent, &p.buf))
 	}
 	r.setRequest(unescape(request, &p.buf))
 	return Request, ""

@@ -1,0 +1,181 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/replay"
+	"github.com/robotsguard/caddy-robots-guard/internal/request"
+)
+
+// auditedHost is a host and the site that it belongs to.
+type auditedHost struct {
+	name string // in lower case; "" or a pattern only if there is one site
+	site *Site
+}
+
+// configure sets the options that the configuration file decides, if one is given, and reads
+// the robots.txt. The notes are for the report.
+func (a *audit) configure(ctx context.Context, o *replay.Options) (notes []string, err error) {
+	if a.file == "" {
+		return nil, a.readRobots(ctx, o)
+	}
+	sites, registry, err := a.config.sites(a.file, a.adapter)
+	if err != nil {
+		return nil, err
+	}
+	o.Registry = registry
+	hosts, notes, err := a.auditedHosts(sites)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.file, err)
+	}
+	first := hosts[0].site
+	matched := false
+	for _, host := range hosts {
+		if host.site.Err != nil {
+			return nil, fmt.Errorf("%s: %w", a.file, host.site.Err)
+		}
+		matched = matched || host.site.Matched
+		a.byHost = a.byHost || host.site != first
+	}
+	if matched {
+		notes = append(notes, "robots_guard in "+a.file+" has matchers other than the host; the audit assumes that all requests match.")
+	}
+	if a.byHost {
+		unread, err := a.readRobotsOf(ctx, hosts, o)
+		return append(notes, unread...), err
+	}
+	o.Settings, o.Grace = first.Settings, first.Grace
+	a.robots = cmp.Or(a.robots, first.Source)
+	if len(o.Sites) == 0 && !slices.ContainsFunc(first.Hosts, isPattern) {
+		o.Sites = slices.Clone(first.Hosts)
+	}
+	return notes, a.readRobots(ctx, o)
+}
+
+// readRobots reads the robots.txt, or its versions.
+func (a *audit) readRobots(ctx context.Context, o *replay.Options) error {
+	name := a.robots
+	switch {
+	case name == "" && len(o.Sites) == 0:
+		return errors.New("no robots.txt given; name it with --robots, or its site with --site")
+	case name == "":
+		name = robotsOf(o.Sites[0])
+	case name == "-":
+		return errors.New("--robots cannot be standard input; name a file")
+	}
+	versions, site, err := a.config.readVersions(ctx, name)
+	if err != nil {
+		return err
+	}
+	if site != "" && len(o.Sites) == 0 {
+		o.Sites = []string{site}
+	}
+	o.Versions = versions
+	return nil
+}
+
+// robotsOf returns the URL of the robots.txt of a host or of the host of a URL.
+func robotsOf(site string) string {
+	if !isURL(site) {
+		site = "https://" + site
+	}
+	return strings.TrimSuffix(site, "/") + "/robots.txt"
+}
+
+// isPattern reports whether a configured host stands for several.
+func isPattern(host string) bool { return strings.ContainsAny(host, "*{") }
+
+// auditedHosts returns at least one host to audit, each with its site: the hosts of --site, or
+// else all hosts of the configuration.
+func (a *audit) auditedHosts(sites []Site) (hosts []auditedHost, notes []string, err error) {
+	switch {
+	case len(a.sites) > 0:
+		return a.namedHosts(sites)
+	case len(sites) == 1:
+		return []auditedHost{{site: &sites[0]}}, nil, nil
+	}
+	known := make(map[string]*Site)
+	var skipped []string
+	for i := range sites {
+		site := &sites[i]
+		if len(site.Hosts) == 0 {
+			skipped = append(skipped, "sites without a host")
+		}
+		for _, name := range site.Hosts {
+			name = strings.ToLower(name)
+			switch first := known[name]; {
+			case isPattern(name):
+				skipped = append(skipped, name)
+			case first == nil:
+				known[name] = site
+				hosts = append(hosts, auditedHost{name, site})
+			case !first.isLike(site):
+				notes = append(notes, a.judgedByFirst(name))
+			}
+		}
+	}
+	if len(skipped) > 0 {
+		notes = append(notes, "Not audited: "+strings.Join(skipped, ", ")+". Name a host with --site to audit it.")
+	}
+	if len(hosts) == 0 {
+		return nil, nil, errors.New("several sites use robots_guard; choose one with --site")
+	}
+	return hosts, notes, nil
+}
+
+// namedHosts returns the hosts of --site.
+func (a *audit) namedHosts(sites []Site) (hosts []auditedHost, notes []string, err error) {
+	for _, name := range a.sites {
+		if !isURL(name) {
+			name = "any://" + name // at any port
+		}
+		site, several, err := a.config.siteFor(sites, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		host := request.HostOf(name)
+		if several {
+			notes = append(notes, a.judgedByFirst(host))
+		}
+		hosts = append(hosts, auditedHost{host, site})
+	}
+	return hosts, notes, nil
+}
+
+func (a *audit) judgedByFirst(host string) string {
+	return a.file + " has several robots_guard for " + host + "; the audit uses the first."
+}
+
+// readRobotsOf reads the robots.txt of each host, to be judged by the settings of its site. The
+// notes name the hosts whose robots.txt cannot be read.
+func (a *audit) readRobotsOf(ctx context.Context, hosts []auditedHost, o *replay.Options) (notes []string, err error) {
+	var given []replay.Version
+	if a.robots != "" {
+		if given, _, err = a.config.readVersions(ctx, a.robots); err != nil {
+			return nil, err
+		}
+	}
+	for _, host := range hosts {
+		versions := given
+		if a.robots == "" {
+			if versions, _, err = a.config.readVersions(ctx, cmp.Or(host.site.Source, robotsOf(host.name))); err != nil {
+				notes = append(notes, "Requests for "+host.name+" were not judged: "+err.Error()+".")
+			}
+		}
+		for _, v := range versions {
+			if v.Host == "" || v.Host == host.name {
+				v.Host, v.Settings, v.Grace = host.name, &host.site.Settings, host.site.Grace
+				o.Versions = append(o.Versions, v)
+			}
+		}
+	}
+	if len(o.Versions) == 0 {
+		return nil, cmp.Or(err, errors.New("there is no robots.txt of the configured hosts in "+a.robots))
+	}
+	return notes, nil
+}
