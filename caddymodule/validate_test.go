@@ -51,7 +51,7 @@ func TestValidate(t *testing.T) {
 		{"retention", &App{Retention: -second}, "retention -1s cannot be"},
 		{"ranges", &App{Verify: &Verify{Ranges: "all"}}, `unknown value "all" for ranges; use official, configured or off`},
 		{"list of nothing", &App{Verify: on, Crawlers: []crawlers.Crawler{{Token: "AcmeBot", Ranges: []crawlers.Ranges{{}}}}}, "give either a file or a URL"},
-		{"domain that is not used", &App{Verify: &Verify{NoRDNS: true}, Crawlers: []crawlers.Crawler{{Token: "AcmeBot", RDNS: []string{"com"}}}}, "is no domain of one operator"},
+		{"domain that is not used", &App{Verify: &Verify{NoRDNS: true}, Crawlers: []crawlers.Crawler{{Token: "AcmeBot", RDNS: []string{"com"}}}}, "needs at least two labels"},
 		{"crawler without a token", &App{Crawlers: []crawlers.Crawler{{}}}, "crawler"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

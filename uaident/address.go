@@ -6,18 +6,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// byAddress finds a robot that has no name of its own and copies a browser's, but tells
-// its address as robots do: "Mozilla/5.0 (X11; Linux x86_64) ... Safari/537.36
-// (+https://acme.example/bot)". It goes by the name of the site, or by that of the crawler
-// which the registry knows by the site's name without its domain. A host without a dot is
-// not taken for a site: it could be the name of a crawler, which would then count as that
-// crawler, or "*".
+// byAddress identifies a robot that copies a browser's User-Agent and adds its address:
+// "Mozilla/5.0 (X11; Linux x86_64) ... Safari/537.36 (+https://acme.example/bot)". The token
+// is the host of the address. If the registry has an entry for the host or its main label,
+// byAddress returns that entry. A host without a dot could be "*" or the name of a crawler,
+// so byAddress ignores such hosts.
 func (s *scan) byAddress(r *Registry) Identity {
-	if s.firstProduct() >= 0 && !s.likeBrowser() || s.byApp() {
+	if s.firstProduct() >= 0 && !s.likeBrowser() || s.isApp() {
 		return Identity{}
 	}
 	i := s.robotContact()
-	if i < 0 || s.stops > 1 && !s.hasPlus(i) && s.words[i].flags&afterCompatible == 0 && !(s.isAlone(i) && pathSaysRobot(s.text(&s.words[i]))) {
+	if i < 0 || s.stops > 1 && !s.hasPlus(i) && s.words[i].flags&afterCompatible == 0 && !(s.isAlone(i) && hasRobotPath(s.text(&s.words[i]))) {
 		return Identity{}
 	}
 	site := siteOf(s.text(&s.words[i]))
@@ -35,23 +34,23 @@ func (s *scan) byAddress(r *Registry) Identity {
 	return Identity{Token: site, Class: GenericCrawler, Evidence: FromRobotContact}
 }
 
-// isAlone reports whether no unknown word stands before the contact i, whose own it could
-// be: extensions of browsers have addresses, too.
+// isAlone reports whether no unknown word precedes contact i. Browser extensions also have
+// addresses.
 func (s *scan) isAlone(i int) bool {
 	return i == 0 || s.words[i-1].kind != words.Unknown || s.words[i-1].comment != s.words[i].comment
 }
 
-// namedByHost looks for a name of the overlay that is the host's label of an address in a
-// browser's User-Agent: deepcrawl in "... Safari/600.1.4 https://deepcrawl.com/about". The
-// address of a home page alone is no evidence.
+// namedByHost finds a name of the overlay that is the main label of an address in a browser's
+// User-Agent: deepcrawl in "... Safari/600.1.4 https://deepcrawl.com/about". An address
+// without a path is not evidence.
 func (s *scan) namedByHost(o *Overlay) Identity {
-	if !s.likeBrowser() || s.signs&sign(words.Contact) == 0 || s.byApp() {
+	if !s.likeBrowser() || s.signs&sign(words.Contact) == 0 || s.isApp() {
 		return Identity{}
 	}
 	for i := range s.words[:s.n] {
 		w := &s.words[i]
 		text := s.text(w)
-		if w.kind != words.Contact || !s.isAlone(i) || strings.Contains(text, "@") || servesSomebody(text) {
+		if w.kind != words.Contact || !s.isAlone(i) || strings.Contains(text, "@") || isService(text) {
 			continue
 		}
 		host, path := splitAddress(text)
@@ -62,7 +61,7 @@ func (s *scan) namedByHost(o *Overlay) Identity {
 		for j := range o.names {
 			if n := &o.names[j]; len(n.text) == len(label) && hasFoldedPrefix(label, n.text) {
 				id := Identity{Token: label, Class: Other, Evidence: FromPolicyName, policyName: n.name}
-				if addressSays(path) {
+				if hasRobotWord(path) {
 					id.Class = GenericCrawler
 				}
 				return id
@@ -72,9 +71,9 @@ func (s *scan) namedByHost(o *Overlay) Identity {
 	return Identity{}
 }
 
-// labelOf returns the label of a host that stands before its public suffix, as far as that
-// can be told without a list of these: acme of www.acme.example and of acme.co.uk. It is ""
-// for a host of one label.
+// labelOf returns the label of a host before its public suffix: acme for www.acme.example and
+// acme.co.uk. It uses no list of public suffixes, so the result is a guess. It returns "" for
+// a host of one label.
 func labelOf(host string) string {
 	end := strings.LastIndexByte(host, '.')
 	for end > 0 {
@@ -87,7 +86,7 @@ func labelOf(host string) string {
 	return ""
 }
 
-// siteOf returns the host that a URL or mail address names, without www. and its port.
+// siteOf returns the host of a URL or mail address, without www. and the port.
 func siteOf(contact string) string {
 	host, _ := splitAddress(contact)
 	if _, domain, ok := strings.Cut(host, "@"); ok {

@@ -2,14 +2,14 @@ package uaident
 
 import "strings"
 
-// headlessBrands are the headless browsers that name themselves as a brand in Sec-CH-UA.
-// Each is a token of the registry, and no browser's brand has it as a part.
+// headlessBrands are brands of headless browsers in Sec-CH-UA. Each is a token of the
+// registry and no substring of a browser's brand.
 var headlessBrands = []string{"Lightpanda", "HeadlessChrome"}
 
-// WithBrand returns a User-Agent followed by the headless browser that a Sec-CH-UA field
-// (https://wicg.github.io/ua-client-hints/#sec-ch-ua) names as a brand, so that it can be
-// identified by both. Without such a brand it returns the User-Agent as it is. Lightpanda
-// sends the brand "Lightpanda" also with a User-Agent that its user chose.
+// WithBrand returns userAgent followed by the headless browser that the Sec-CH-UA header
+// field brands names (https://wicg.github.io/ua-client-hints/#sec-ch-ua). Without a headless
+// brand it returns userAgent unchanged. Lightpanda sends its brand even with a custom
+// User-Agent.
 func WithBrand(userAgent, brands string) string {
 	for _, brand := range headlessBrands {
 		if strings.Contains(brands, brand) {

@@ -1,32 +1,31 @@
 package uaident
 
-// Class says what kind of client a User-Agent claims to be. It decides, when
-// nothing else is configured, whether the `*` group of a robots.txt is meant
-// for the client (see [Class.JudgedByWildcard]).
+// Class is the kind of a client by its User-Agent. By default the class decides whether the
+// `*` group of a robots.txt applies. See [Class.JudgedByWildcard].
 //
-// The zero value is [Browser]: whatever cannot be identified is a person's
-// browser or app, never a crawler.
+// The zero value is [Browser]. A client that cannot be identified is a browser and never a
+// crawler.
 type Class uint8
 
 const (
-	Browser        Class = iota // a person's browser, and an empty User-Agent
-	Other                       // names a product that is neither a browser nor evidently a robot
+	Browser        Class = iota // a person's browser or app, or an empty User-Agent
+	Other                       // a product that is not a browser and probably not a robot
 	Library                     // an HTTP library or a command line client: curl, Go-http-client
-	Headless                    // a browser without a person in front of it: HeadlessChrome
-	GenericCrawler              // "crawler": evidently a robot, but of no known kind; also crawling frameworks
+	Headless                    // a browser without a user: HeadlessChrome
+	GenericCrawler              // a robot of unknown purpose, or a crawling framework
 	Search                      // indexes for a search engine
 	AITraining                  // collects for training models
-	AISearch                    // indexes for answers of a model
-	AIAssistant                 // fetches because somebody asked a model
+	AISearch                    // indexes for the answers of a model
+	AIAssistant                 // fetches for a person who asked a model
 	SEO                         // measures sites for marketing
-	Ads                         // checks landing pages and places of advertisements
-	Archive                     // keeps copies for posterity
+	Ads                         // checks landing pages and ad placements
+	Archive                     // archives pages
 	Research                    // measures or collects for science
-	Security                    // scans for weaknesses
-	Preview                     // builds the preview of a link that somebody shared
-	Feed                        // reads a feed that somebody subscribed to
-	Monitor                     // watches a site on its owner's behalf
-	Service                     // delivers, checks or answers for somebody: webhooks, federation, domain validation, health checks
+	Security                    // scans for vulnerabilities
+	Preview                     // builds the preview of a shared link
+	Feed                        // reads a subscribed feed
+	Monitor                     // monitors a site for its owner
+	Service                     // webhooks, federation, domain validation, health checks
 	numClasses
 )
 
@@ -51,8 +50,7 @@ var classNames = [numClasses]string{
 	Service:        "service",
 }
 
-// String returns the word that configuration, logs and metrics use for c, such
-// as "ai_training".
+// String returns the name of c in configuration, logs and metrics, such as "ai_training".
 func (c Class) String() string {
 	if c < numClasses {
 		return classNames[c]
@@ -60,8 +58,8 @@ func (c Class) String() string {
 	return "invalid"
 }
 
-// ParseClass is the inverse of [Class.String]. It accepts exactly the words
-// that String returns, in lower case.
+// ParseClass returns the class with the given name. It accepts the names that [Class.String]
+// returns, in lower case only.
 func ParseClass(s string) (Class, bool) {
 	for c, name := range classNames {
 		if s == name {
@@ -71,7 +69,7 @@ func ParseClass(s string) (Class, bool) {
 	return 0, false
 }
 
-// Classes returns all classes in the order of their declaration.
+// Classes returns all classes in order of declaration.
 func Classes() []Class {
 	all := make([]Class, numClasses)
 	for i := range all {
@@ -80,13 +78,13 @@ func Classes() []Class {
 	return all
 }
 
-// JudgedByWildcard reports whether the `*` group of a robots.txt is meant for
-// clients of this class: crawlers that choose by themselves what to fetch. It
-// is not meant for what acts for one person or for the site's owner
-// (assistants, previews, feed readers, monitors, services), for advertising
-// robots, whose operators document that they ignore it, nor for libraries,
-// headless browsers and other programs, of which nobody knows what they are used
-// for.
+// JudgedByWildcard reports whether the `*` group applies to the class by default. It applies
+// to crawlers that choose their URLs themselves. It does not apply to these clients:
+//
+//   - assistants, previews, feed readers, monitors and services, which act for a person or
+//     for the site's owner
+//   - advertising robots, which ignore `*` by their operators' documentation
+//   - libraries, headless browsers and other programs, whose use is unknown
 func (c Class) JudgedByWildcard() bool {
 	switch c {
 	case GenericCrawler, Search, AITraining, AISearch, SEO, Archive, Research, Security:
@@ -95,6 +93,6 @@ func (c Class) JudgedByWildcard() bool {
 	return false
 }
 
-// IsCrawler reports whether c is the class of an identified robot: any class
-// but [Browser], [Other], [Library] and [Headless].
+// IsCrawler reports whether c is the class of an identified robot. These are all classes
+// except [Browser], [Other], [Library] and [Headless].
 func (c Class) IsCrawler() bool { return c >= GenericCrawler && c < numClasses }

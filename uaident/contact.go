@@ -6,13 +6,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// Crawlers tell in their User-Agent where to read about them, or whom to write to. These
-// functions find such a URL or mail address, and tell whether it says robot.
+// This file finds the URL or mail address of a crawler in its User-Agent, and decides whether
+// the address is a robot's.
 
 var schemes = [...]string{"http", "https"}
 
-// contactLength returns how long the URL or mail address is that begins with
-// the word ua[start:end], or 0 if there is none.
+// contactLength returns the length of the URL or mail address that begins with the word
+// ua[start:end], or 0.
 func contactLength(ua string, start, end int) int {
 	rest := ua[end:]
 	switch {
@@ -33,15 +33,15 @@ func contactLength(ua string, start, end int) int {
 	return end - start
 }
 
-// isTag reports whether s begins with what may follow a plus sign in a mail address:
+// isTag reports whether s begins with the rest of a mail address after a plus sign:
 // "crawlers+links@example.com".
 func isTag(s string) bool {
 	s = s[len(words.FirstWord(s)):]
 	return len(s) > 1 && s[0] == '@' && words.Alnum(s[1]) && hasDot(s)
 }
 
-// hasDot reports whether the word after the @ sign in s begins like a domain,
-// with a letter before and after a dot; in Ecosia's "ios@8.3.0" it does not.
+// hasDot reports whether the word after the @ sign in s begins like a domain, with a letter
+// before and after a dot. Ecosia's "ios@8.3.0" does not.
 func hasDot(s string) bool {
 	s = s[1:]
 	host := words.FirstWord(s)
@@ -55,16 +55,15 @@ func hasDot(s string) bool {
 	return false
 }
 
-// saysRobot reports whether a URL or mail address is a robot's by what it says:
-// a part of the path that is "bot" or begins with it, or a word such as crawler
-// anywhere in the path, in the name of the host before its domain, or before the
-// @ sign.
-func saysRobot(contact string) bool {
-	if servesSomebody(contact) {
+// isRobotAddress reports whether a URL or mail address is a robot's. The path must contain a
+// part that begins with "bot". A word such as crawler is sufficient in the path, in a
+// subdomain or before the @ sign.
+func isRobotAddress(contact string) bool {
+	if isService(contact) {
 		return false
 	}
 	if mailbox, _, ok := strings.Cut(contact, "@"); ok && !strings.Contains(mailbox, "/") {
-		return addressSays(mailbox)
+		return hasRobotWord(mailbox)
 	}
 	host, path := splitAddress(contact)
 	if isOneOf(host, codeHosts[:]) {
@@ -73,17 +72,17 @@ func saysRobot(contact string) bool {
 	if first, domain, _ := strings.Cut(host, "."); strings.Contains(domain, ".") && isGeneric(first) {
 		return true
 	}
-	return addressSays(path)
+	return hasRobotWord(path)
 }
 
-// robotPaths are what a part of a path is called where a robot is described.
+// robotPaths are path elements of pages that describe a robot.
 var robotPaths = [...]string{"bot", "bots", "crawl", "crawler", "crawlers", "spider", "spiders", "robot", "robots"}
 
-// pathSaysRobot reports whether a part of a URL's path says robot and no more, such as /bot,
+// hasRobotPath reports whether an element of a URL's path is one of robotPaths, such as /bot,
 // /crawler.html or /spider-info.
-func pathSaysRobot(contact string) bool {
+func hasRobotPath(contact string) bool {
 	_, path := splitAddress(contact)
-	if strings.Contains(contact, "@") || !saysRobot(contact) {
+	if strings.Contains(contact, "@") || !isRobotAddress(contact) {
 		return false
 	}
 	for part := range strings.SplitSeq(path, "/") {
@@ -98,7 +97,7 @@ func pathSaysRobot(contact string) bool {
 	return false
 }
 
-// splitAddress returns the host of a URL, which may have no scheme, and its path.
+// splitAddress returns the host and path of a URL with or without a scheme.
 func splitAddress(contact string) (host, path string) {
 	_, rest, ok := strings.Cut(contact, "://")
 	if !ok {
@@ -108,21 +107,20 @@ func splitAddress(contact string) (host, path string) {
 	return host, path
 }
 
-// namesProgram reports whether a URL leads to the source of a program that is not called a
-// robot there.
+// namesProgram reports whether a URL leads to the source of a program that is not named as a
+// robot.
 func namesProgram(contact string) bool {
 	host, path := splitAddress(contact)
-	return isOneOf(host, codeHosts[:]) && (!addressSays(path) || servesSomebody(path))
+	return isOneOf(host, codeHosts[:]) && (!hasRobotWord(path) || isService(path))
 }
 
-// codeHosts are where programs keep their source: an address there says what a
-// program is called, and nothing of who runs it.
+// codeHosts host the source of programs. An address on them identifies a program, not its
+// operator.
 var codeHosts = [...]string{"github.com", "gitlab.com", "codeberg.org", "bitbucket.org"}
 
-// addressSays reports whether a word in a part of an address says robot: one
-// that begins with bot or ends like a robot's name, or crawl, robot or spider
-// anywhere in it.
-func addressSays(text string) bool {
+// hasRobotWord reports whether an address contains a robot word. The word begins with bot,
+// ends like a robot's name, or contains crawl, robot or spider.
+func hasRobotWord(text string) bool {
 	for i := 0; i < len(text); {
 		w := words.FirstWord(text[i:])
 		if w == "" {

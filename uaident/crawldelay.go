@@ -2,35 +2,34 @@ package uaident
 
 import "time"
 
-// CrawlDelay is what the operator of a crawler says it does with Crawl-delay, which
-// RFC 9309 does not define.
+// CrawlDelay describes how a crawler treats Crawl-delay, by its operator's documentation. RFC
+// 9309 does not define Crawl-delay.
 type CrawlDelay struct {
-	// Habit is what it does.
+	// Habit states whether the crawler obeys Crawl-delay.
 	Habit DelayHabit
-	// Max is the longest delay that it keeps, 0 if the operator names none: longer
-	// ones count as this.
+	// Max is the longest delay that the crawler obeys. It shortens longer delays to Max. 0
+	// means that the operator names no maximum.
 	Max time.Duration
-	// Wildcard says that it also keeps the Crawl-delay of the * group, if a group names
-	// it and that group has no Crawl-delay.
+	// Wildcard reports whether the crawler also obeys the Crawl-delay of the * group, if the
+	// group that names the crawler has no Crawl-delay.
 	Wildcard bool
-	// Source is the page that says so, or, of an operator that says nothing, the page
-	// where it would stand; empty where nobody has looked.
+	// Source is the URL of the documentation. It is empty if nobody checked.
 	Source string
 }
 
-// DelayHabit says what a crawler does with Crawl-delay, by its operator's word.
+// DelayHabit states whether a crawler obeys Crawl-delay, by its operator's documentation.
 type DelayHabit uint8
 
 const (
-	DelayUndocumented DelayHabit = iota // its operator does not say
-	DelayObeyed                         // it keeps it
-	DelayIgnored                        // it does not read it
+	DelayUndocumented DelayHabit = iota // not documented
+	DelayObeyed                         // obeyed
+	DelayIgnored                        // ignored
 	numDelayHabits
 )
 
 var delayHabitNames = [numDelayHabits]string{"undocumented", "obeys", "ignores"}
 
-// String returns the word for h that registry.json has, such as "obeys".
+// String returns the name of h in registry.json, such as "obeys".
 func (h DelayHabit) String() string {
 	if h < numDelayHabits {
 		return delayHabitNames[h]
@@ -38,8 +37,7 @@ func (h DelayHabit) String() string {
 	return "invalid"
 }
 
-// CrawlDelay returns what is known of the client's habit. Of one that is in no
-// registry nothing is.
+// CrawlDelay returns the entry's CrawlDelay, or the zero value without an entry.
 func (id Identity) CrawlDelay() CrawlDelay {
 	if id.Crawler == nil {
 		return CrawlDelay{}

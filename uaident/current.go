@@ -2,11 +2,11 @@ package uaident
 
 import "sync/atomic"
 
-// Current is the registry that is in use now: another one may take its place at any
-// time, and whoever has loaded one may go on with it. Loading takes no lock.
+// Current holds the registry in use, which can be replaced at any time. A caller may continue
+// to use a registry that it loaded before. Load takes no lock.
 type Current struct{ registry atomic.Pointer[Registry] }
 
-// NewCurrent returns a Current that has r, which must not be nil.
+// NewCurrent returns a Current with r, which must not be nil.
 func NewCurrent(r *Registry) *Current {
 	c := new(Current)
 	c.registry.Store(r)
@@ -16,5 +16,5 @@ func NewCurrent(r *Registry) *Current {
 // Load returns the registry in use.
 func (c *Current) Load() *Registry { return c.registry.Load() }
 
-// Replace takes another registry, which must not be nil, into use.
+// Replace puts another registry into use. r must not be nil.
 func (c *Current) Replace(r *Registry) { c.registry.Store(r) }

@@ -2,6 +2,7 @@ package uaident
 
 import (
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -30,8 +31,7 @@ func BenchmarkLists(b *testing.B) {
 	})
 }
 
-// The figures below which identification must never fall; internal/measure
-// prints them in full.
+// TestFigures checks the accuracy of identification against lower bounds, and logs it.
 func TestFigures(t *testing.T) {
 	var labelled, found, named, exact, tools int
 	for _, row := range dataLines(t, "useragents-bots.tsv") {
@@ -75,6 +75,36 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	if judged*1000 > len(services)*5 {
-		t.Errorf("the `*` group judges %d of %d services", judged, len(services))
+		t.Errorf("the `*` group applies to %d of %d services", judged, len(services))
+	}
+	t.Logf("robots %d: named %d, crawlers %d, libraries %d, exact token %d; browsers %d: wrong %d; services %d: `*` applies to %d",
+		labelled, named, found, tools, exact, len(browsers), wrong, len(services), judged)
+}
+
+func TestHardCases(t *testing.T) {
+	for _, row := range dataLines(t, "useragents-hard.tsv") {
+		f := strings.Split(row, "\t")
+		if len(f) != 3 || row[0] == '#' {
+			continue
+		}
+		ua := f[0]
+		if u, err := strconv.Unquote(`"` + strings.ReplaceAll(ua, `"`, `\"`) + `"`); err == nil {
+			ua = u
+		}
+		id := Identify(ua)
+		token, class := id.Token, "crawler"
+		switch {
+		case id.Class == Browser:
+			token, class = "-", "browser"
+		case id.Class == Library:
+			class = "lib"
+		case id.Class == Headless || id.Class == Other:
+			class = id.Class.String()
+		case id.Class == GenericCrawler && id.Crawler == nil:
+			class = "heur"
+		}
+		if token != f[1] || class != f[2] {
+			t.Errorf("%s: %q %s, want %q %s", f[0], token, class, f[1], f[2])
+		}
 	}
 }

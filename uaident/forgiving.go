@@ -1,12 +1,11 @@
 package uaident
 
-// Forgiving reports whether the crawler is documented to read misspelt keys and
-// lines without a colon in a robots.txt. Google says so of its crawlers
-// (developers.google.com/crawling/docs/robots-txt/robots-txt-spec) and has
-// published the parser that they use (github.com/google/robotstxt). Libraries
-// that bear its name are run by others.
+// Forgiving reports whether the crawler accepts misspelled keys and lines without a colon in
+// a robots.txt, by its documentation. Google documents both
+// (developers.google.com/crawling/docs/robots-txt/robots-txt-spec) and publishes the parser
+// of its crawlers (github.com/google/robotstxt). Other people run the libraries with Google's
+// name, so they are excluded.
 func (c *Crawler) Forgiving() bool { return c.Operator == "Google" && c.Class != Library }
 
-// Forgiving reports whether the client says to be a crawler of which
-// [Crawler.Forgiving] is true.
+// Forgiving reports whether the identified crawler is forgiving. See [Crawler.Forgiving].
 func (id Identity) Forgiving() bool { return id.Crawler != nil && id.Crawler.Forgiving() }

@@ -9,34 +9,29 @@ import (
 // Identify is Default().Identify.
 func Identify(ua string) Identity { return defaultRegistry.IdentifyWith(ua, nil) }
 
-// Identify tells who a User-Agent claims to be. Any bytes are fine; an empty
-// User-Agent, or "-", is a browser. It reads at most 2,048 bytes and does not
-// allocate.
+// Identify returns the identity of a User-Agent. Any bytes are valid. An empty User-Agent, or
+// "-", is a browser. Identify reads at most 2,048 bytes and does not allocate.
 //
-// What decides, in this order:
-//   - a name in the registry. Of several, one that the `*` group is meant for by
-//     default wins, so that a name which it spares hides none that it does not;
-//     then the first product of a User-Agent that does not begin with Mozilla,
-//     then one with a URL or mail address next to it, then the first. A name
-//     after "like" does not count, and a name that is also that of an app or an
-//     ordinary word counts only in a place where products stand;
-//   - structure that only robots have (class [GenericCrawler]): a word such as
-//     FooBot, a form as in "(compatible; Foo/1.0; +http...", a URL or mail address
-//     that says it is a robot's;
-//   - structure that robots have and others, too (class [Other]): another URL or
-//     mail address next to a product, a name after "compatible;" alone, a word
-//     such as webhook or checker;
-//   - the name of an HTTP library or a headless browser;
-//   - the first product, if the User-Agent does not begin like a browser's
-//     (class [Other]).
+// The first match in this list is the result:
+//
+//   - A registry name. Of several names, one to which the `*` group applies takes precedence.
+//     Next is the first product, unless the User-Agent begins with Mozilla, then a name with
+//     a contact, then the first name. A name after "like" is ignored. A name that is also an
+//     app's name or an ordinary word must be in the position of a product.
+//   - Structure of robots (class [GenericCrawler]): a word such as FooBot, the form
+//     "(compatible; Foo/1.0; +http...", or a robot's URL or mail address.
+//   - Weak structure (class [Other]): any other URL or mail address next to a product, a name
+//     after "compatible;" alone, or a word such as webhook or checker.
+//   - An HTTP library or a headless browser.
+//   - The first product, unless the User-Agent begins like a browser's (class [Other]).
 func (r *Registry) Identify(ua string) Identity { return r.IdentifyWith(ua, nil) }
 
-// IdentifyWith is [Registry.Identify] with the names of a policy beside those
-// of the registry; o may be nil. Such a name counts, after the registry's or where it
-// stands before one of these, if it stands as a product: with a version or a contact,
-// after "compatible;", as the first product, or if it looks like a robot's. A version may
-// run into it. A browser that is identified by one is of class [Other]. The name of an
-// application on a browser engine counts only with [Overlay.WithApplications].
+// IdentifyWith is [Registry.Identify] with the additional names of an overlay. o may be nil.
+// Registry names take precedence, except after a name of the overlay. A name of the overlay
+// must be in the position of a product: with a version or a contact, after "compatible;", as
+// the first product, or spelled like a robot's name. A version may follow the name directly.
+// A browser with a name of the overlay has class [Other]. Names of applications on a browser
+// engine require [Overlay.WithApplications].
 func (r *Registry) IdentifyWith(ua string, o *Overlay) Identity {
 	var s scan
 	s.split(r, ua)
@@ -55,8 +50,8 @@ func (r *Registry) IdentifyWith(ua string, o *Overlay) Identity {
 
 const signsOfRobots = signRobotLike | signCompatible | 1<<words.Name | 1<<words.Generic
 
-// likeBrowser reports whether the User-Agent begins with a word that only
-// browsers begin with, such as Mozilla or Opera.
+// likeBrowser reports whether the User-Agent begins with a word at which only browsers begin,
+// such as Mozilla or Opera.
 func (s *scan) likeBrowser() bool {
 	switch s.first {
 	case words.Stop, words.Like, words.Compatible, words.Device:
@@ -65,12 +60,12 @@ func (s *scan) likeBrowser() bool {
 	return false
 }
 
-// identify tells who a User-Agent is that is not plainly a browser's.
+// identify returns the identity for a User-Agent that is not clearly a browser's.
 func (s *scan) identify(r *Registry, o *Overlay) Identity {
-	known, fallback := s.inRegistry(r)
-	own := known.Crawler != nil && !s.hides(known)
+	known, fallback := s.fromRegistry(r)
+	own := known.Crawler != nil && !s.borrows(known)
 	if own && known.Wildcard() {
-		if o != nil { // what comes first is its own name, as in FooBot/Nutch-1.7
+		if o != nil { // the overlay's name is the client's own, as in FooBot/Nutch-1.7
 			if id := s.named(o, int(s.known)); id.Token != "" {
 				known.Token = id.Token
 			}
@@ -83,7 +78,7 @@ func (s *scan) identify(r *Registry, o *Overlay) Identity {
 		}
 	}
 	if own {
-		if name := s.anotherRobot(); name != "" {
+		if name := s.unknownRobot(); name != "" {
 			return s.withFamily(r, Identity{Token: name, Class: GenericCrawler, Evidence: FromSuffix})
 		}
 		return known
@@ -92,7 +87,7 @@ func (s *scan) identify(r *Registry, o *Overlay) Identity {
 		return s.withFamily(r, id)
 	}
 	if fallback.Crawler != nil {
-		return s.hosted(r, fallback)
+		return s.programOnAppEngine(r, fallback)
 	}
 	if id := s.byAddress(r); id.Token != "" {
 		return id
@@ -110,15 +105,16 @@ func (s *scan) identify(r *Registry, o *Overlay) Identity {
 	return Identity{}
 }
 
-// hides reports whether the first product is the own name of an unknown robot, so that the
-// known one after it is only borrowed: "FooBot (compatible; Googlebot/2.1)". One that `*`
-// would spare for its name, as FooBot-Preview, hides none that it judges.
-func (s *scan) hides(known Identity) bool {
-	return s.namesItself() && !(known.Wildcard() && servesSomebody(s.nameFrom(s.firstProduct())))
+// borrows reports whether the first product is an unknown robot that only mentions the
+// registry's crawler: "FooBot (compatible; Googlebot/2.1)". If `*` applies to the registry's
+// crawler, a first product with a service's name, such as FooBot-Preview, does not replace
+// it.
+func (s *scan) borrows(known Identity) bool {
+	return s.startsWithRobot() && !(known.Wildcard() && isService(s.nameFrom(s.firstProduct())))
 }
 
-// namesItself reports whether the first product is an unknown robot's own name.
-func (s *scan) namesItself() bool {
+// startsWithRobot reports whether the first product is the name of an unknown robot.
+func (s *scan) startsWithRobot() bool {
 	if s.likeBrowser() {
 		return false
 	}
@@ -126,13 +122,13 @@ func (s *scan) namesItself() bool {
 	return w.kind == words.Unknown && w.flags&isRobot != 0
 }
 
-// anotherRobot returns the name of an unknown product that is spelled like a
-// robot's, or "": what stands beside a known name that the `*` group spares.
-func (s *scan) anotherRobot() string {
+// unknownRobot returns the name of an unknown product that is spelled like a robot's name, or
+// "". It is used next to a registry name that is exempt from `*`.
+func (s *scan) unknownRobot() string {
 	for i := range s.words[:s.n] {
 		w := &s.words[i]
 		if w.kind == words.Unknown && w.flags&isRobot != 0 && w.flags&(afterLike|inVersion|inDevice) == 0 &&
-			(s.hasVersion(i) || w.flags&afterCompatible != 0) && !servesSomebody(s.text(w)) && !isGoogles(s.text(w)) {
+			(s.hasVersion(i) || w.flags&afterCompatible != 0) && !isService(s.text(w)) && !isGoogles(s.text(w)) {
 			return cutVersion(s.text(w))
 		}
 	}
@@ -141,8 +137,7 @@ func (s *scan) anotherRobot() string {
 
 func (s *scan) text(w *word) string { return s.ua[w.start:w.end] }
 
-// firstProduct returns the number of the first word that can be a product, or
-// -1.
+// firstProduct returns the index of the first word that can be a product, or -1.
 func (s *scan) firstProduct() int {
 	for i := range s.words[:s.n] {
 		if s.words[i].kind != words.Contact {
@@ -152,8 +147,8 @@ func (s *scan) firstProduct() int {
 	return -1
 }
 
-// bare reports whether the User-Agent says nothing of a browser but Mozilla.
-func (s *scan) bare() bool { return s.stops <= 1 && s.mozilla() }
+// bareMozilla reports whether Mozilla is the only browser word of the User-Agent.
+func (s *scan) bareMozilla() bool { return s.stops <= 1 && s.mozilla() }
 
 // mozilla reports whether the User-Agent begins with Mozilla.
 func (s *scan) mozilla() bool {
@@ -161,15 +156,14 @@ func (s *scan) mozilla() bool {
 	return len(w) == len("mozilla") && hasFoldedPrefix(w, "mozilla")
 }
 
-// modern reports whether the User-Agent begins as those of browsers have for
-// twenty years; robots do too, but many old browsers did not.
-func (s *scan) modern() bool {
+// modernMozilla reports whether the User-Agent begins with "Mozilla/5.0". Robots send that
+// too, many old browsers do not.
+func (s *scan) modernMozilla() bool {
 	return len(s.ua) > 12 && hasFoldedPrefix(s.ua, "mozilla/5.0 ") && (s.ua[12] == '(' || words.Alnum(s.ua[12]))
 }
 
-// contactOf returns the number of the URL or mail address that stands next to
-// word i: later in the same comment, or in the comment that follows a product
-// directly; or -1.
+// contactOf returns the index of the URL or mail address next to word i, or -1. It must be
+// later in the same comment, or in the comment that directly follows the product.
 func (s *scan) contactOf(i int) int {
 	w := &s.words[i]
 	comment := w.comment
@@ -192,8 +186,7 @@ func (s *scan) contactOf(i int) int {
 	return -1
 }
 
-// onlyVersion reports whether between two places there is nothing outside of
-// comments but a version.
+// onlyVersion reports whether ua[from:to] contains only a version outside of comments.
 func (s *scan) onlyVersion(from, to int) bool {
 	spaces := 0
 	for i := from; i < to; i++ {

@@ -2,43 +2,41 @@ package uaident
 
 import "strings"
 
-// Identity is who a User-Agent claims to be. It is a claim: anybody can send
-// any User-Agent.
+// Identity is the result of identifying a User-Agent. Any client can send any User-Agent, so
+// an Identity proves nothing.
 type Identity struct {
-	// Token is the product token as it was sent, a substring of the User-Agent;
-	// "" for a browser.
+	// Token is the product token as sent, a substring of the User-Agent. It is "" for a
+	// browser.
 	Token string
-	// Crawler is the registry's entry, nil if only the structure of the
-	// User-Agent or a name in a policy told what it is. It must not be modified.
+	// Crawler is the registry entry, or nil if no entry matches. Callers must not modify it.
 	Crawler *Crawler
 	// Class is the kind of client.
 	Class Class
-	// Evidence is what decided.
+	// Evidence names the reason of the result.
 	Evidence Evidence
 
-	policyName string // as the policy spells it
+	policyName string // spelling in the policy
 }
 
-// Evidence is what made a User-Agent somebody's. What is called weak below is
-// found with robots and with many programs that are none: a client that only
-// such evidence tells of is called by its name and is of class [Other].
+// Evidence names the reason for an identity. Robots and many other programs share the weak
+// kinds below, so a client with weak evidence only has class [Other].
 type Evidence uint8
 
 const (
-	NoEvidence       Evidence = iota // a browser, or nothing at all
+	NoEvidence       Evidence = iota // a browser, or an empty User-Agent
 	FromRegistry                     // a name in the registry
-	FromFamily                       // begins with the name of a family in the registry
-	FromPolicyName                   // a name that a policy has, standing as a product
-	FromSuffix                       // a word that ends like a robot's name, or says that it is one
-	FromConvention                   // "(compatible; FooBar/1.0; +http...", as crawlers write it
-	FromRobotContact                 // a product with a URL or mail address that says it is a robot's
-	FromCompatible                   // the name after "compatible;": weak
-	FromContact                      // a product with a URL or mail address next to it: weak
-	FromTool                         // a word such as webhook or checker: weak
-	FromStructure                    // nothing that a browser would say beside a product: weak
+	FromFamily                       // begins with the name of a family of the registry
+	FromPolicyName                   // a product that the policy names
+	FromSuffix                       // a word that ends like a robot's name, or a word for a robot
+	FromConvention                   // "(compatible; FooBar/1.0; +http...", the convention of crawlers
+	FromRobotContact                 // a product next to a robot's URL or mail address
+	FromCompatible                   // weak: the name after "compatible;"
+	FromContact                      // weak: a product next to a URL or mail address
+	FromTool                         // weak: a word such as webhook or checker
+	FromStructure                    // weak: a product that browsers do not send
 	FromLibrary                      // the name of an HTTP library
 	FromHeadless                     // the name of a headless browser
-	FromFirstProduct                 // a first product that is not Mozilla
+	FromFirstProduct                 // the first product, if not Mozilla
 	numEvidence
 )
 
@@ -47,7 +45,7 @@ var evidenceNames = [numEvidence]string{
 	"structure", "library", "headless", "first product",
 }
 
-// String returns a word or two for e, such as "registry".
+// String returns a short name for e, such as "registry".
 func (e Evidence) String() string {
 	if e < numEvidence {
 		return evidenceNames[e]
@@ -55,10 +53,9 @@ func (e Evidence) String() string {
 	return "invalid"
 }
 
-// Name returns the name to show: the registry's spelling, else the policy's,
-// else the token; "" for a browser. Only what a registry or a policy spells is
-// fit to be the key of a count, for clients can invent tokens at will: see
-// [Identity.Known].
+// Name returns the display name: the registry's spelling, else the policy's spelling, else
+// the token. It is "" for a browser. Clients can invent any number of tokens, so use Name as
+// a key only if [Identity.Known] is true.
 func (id Identity) Name() string {
 	switch {
 	case id.Crawler != nil:
@@ -69,17 +66,14 @@ func (id Identity) Name() string {
 	return id.Token
 }
 
-// Known reports whether [Identity.Name] is a name of the registry or of a
-// policy rather than what a client invented.
+// Known reports whether [Identity.Name] comes from a registry or a policy.
 func (id Identity) Known() bool { return id.Crawler != nil || id.policyName != "" }
 
-// AppendChain appends to dst the names under which a robots.txt may address the
-// client, in the order in which to try them: the token as sent, the registry's
-// token, its aliases, and the documented fallbacks. No name occurs twice in what
-// is appended, without regard to case. It allocates only if dst has no room.
+// AppendChain appends to dst the names of the client for the selection of a group, in order
+// of precedence: the token as sent, the registry token, its aliases and its documented
+// fallbacks. It skips duplicates, ignoring case. It allocates only if dst has no room.
 //
-// A browser has no names, nor has a token that no client sends by its operator's
-// word (Google-Extended): no group addresses such a request.
+// AppendChain appends nothing for a browser or for a token with RobotsOnly.
 func (id Identity) AppendChain(dst []string) []string {
 	if id.Token == "" || id.Crawler != nil && id.Crawler.RobotsOnly {
 		return dst
@@ -106,8 +100,8 @@ func (id Identity) AppendChain(dst []string) []string {
 	return dst
 }
 
-// Wildcard reports whether the `*` group is meant for the client by default:
-// see [Crawler.JudgedByWildcard] and [Class.JudgedByWildcard].
+// Wildcard reports whether the `*` group applies to the client by default. See
+// [Crawler.JudgedByWildcard] and [Class.JudgedByWildcard].
 func (id Identity) Wildcard() bool {
 	if id.Crawler != nil {
 		return id.Crawler.JudgedByWildcard()

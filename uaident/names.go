@@ -6,15 +6,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// A name in a User-Agent may have several words: "Gluten Free Crawler/1.0".
-// These functions find where it begins and ends.
+// This file finds the beginning and end of names with several words: "Gluten Free
+// Crawler/1.0".
 
-// maxNameWords is how many words a name has at most.
+// maxNameWords is the maximum number of words in a name.
 const maxNameWords = 6
 
-// nameFrom returns the name that begins with word i. It ends with the last word
-// that says it is a robot; without one it is all words up to a version, a
-// comment or a separator.
+// nameFrom returns the name that begins with word i. The name ends with the last robot word.
+// Without a robot word the name ends before a version, a comment or a separator.
 func (s *scan) nameFrom(i int) string {
 	w := &s.words[i]
 	start := int(w.start)
@@ -23,7 +22,7 @@ func (s *scan) nameFrom(i int) string {
 		return s.ua[start:end]
 	}
 	robot := 0
-	if w.flags&isRobot != 0 || says(s.text(w)) {
+	if w.flags&isRobot != 0 || isRobotWord(s.text(w)) {
 		robot = end
 	} else if at := int(w.end); at+1 < len(s.ua) && s.ua[at] == '/' && words.Fold[s.ua[at+1]]&words.Letter != 0 { // "foo/FooBot"
 		if name := words.FirstWord(s.ua[at+1:]); robotLike(name) {
@@ -42,7 +41,7 @@ func (s *scan) nameFrom(i int) string {
 		if next == 0 {
 			break
 		}
-		if w := s.ua[at+1 : next]; says(w) {
+		if w := s.ua[at+1 : next]; isRobotWord(w) {
 			if robot = next; !isGeneric(w) && next < len(s.ua) && s.ua[next] == '/' {
 				start = at + 1 // "some words FooBot/1.0"
 			}
@@ -58,13 +57,13 @@ func (s *scan) nameFrom(i int) string {
 	return s.ua[start:end]
 }
 
-// nameEndingAt returns the name whose last word is word i, or "" if that is a
-// word that needs another one before it and has none.
+// nameEndingAt returns the name that ends with word i. It returns "" for a generic word
+// without a word before it.
 func (s *scan) nameEndingAt(i int) string {
 	w := &s.words[i]
 	start := int(w.start)
 	if w.kind == words.Unknown {
-		return cutVersion(s.text(w)) // FooBot/1.0 needs no words before it
+		return cutVersion(s.text(w)) // FooBot/1.0
 	}
 	for n := 1; n < maxNameWords; n++ {
 		before := s.beforeInName(start)
@@ -79,17 +78,17 @@ func (s *scan) nameEndingAt(i int) string {
 	return s.ua[start : int(w.start)+len(cutVersion(s.text(w)))]
 }
 
-// says reports whether a word of a name says that it is a robot's.
-func says(w string) bool { return isGeneric(w) || robotLike(w) }
+// isRobotWord reports whether a word is a generic robot word or is spelled like a robot's
+// name.
+func isRobotWord(w string) bool { return isGeneric(w) || robotLike(w) }
 
-// isGeneric reports whether a word says that something is a robot, and nothing
-// else.
+// isGeneric reports whether w is a generic robot word, such as crawler.
 func isGeneric(w string) bool {
 	return isOneOf(w, generic[:])
 }
 
-// nextInName returns the end of the word that goes on with the name which ends
-// at the given place, or 0.
+// nextInName returns the end of the next word of the name, or 0. The previous word of the
+// name ends at at.
 func (s *scan) nextInName(at int) int {
 	if at+1 >= len(s.ua) || s.ua[at] != ' ' || words.Fold[s.ua[at+1]]&words.Letter == 0 {
 		return 0
@@ -102,8 +101,8 @@ func (s *scan) nextInName(at int) int {
 	return end
 }
 
-// afterApostrophe returns where a word ends that goes on after an apostrophe, as
-// in "Let's".
+// afterApostrophe returns the end of a word with an apostrophe, as in "Let's". end is the
+// offset of the apostrophe.
 func (s *scan) afterApostrophe(end int) int {
 	if end+1 < len(s.ua) && s.ua[end] == '\'' {
 		return end + 1 + len(words.FirstWord(s.ua[end+1:]))
@@ -111,8 +110,8 @@ func (s *scan) afterApostrophe(end int) int {
 	return end
 }
 
-// beforeInName returns the start of the word before the place where a name
-// begins, if it belongs to the name, or -1.
+// beforeInName returns the start of the previous word of the name, or -1. The name found so
+// far begins at start.
 func (s *scan) beforeInName(start int) int {
 	if start < 2 || s.ua[start-1] != ' ' {
 		return -1
@@ -130,16 +129,17 @@ func (s *scan) beforeInName(start int) int {
 	return -1
 }
 
-// goOn are words that go on after a name.
-var goOn = [...]string{
+// endOfName are words that cannot be part of a name. They follow names in sentences.
+var endOfName = [...]string{
 	"from", "by", "for", "used", "powered", "via", "at", "and", "on", "the", "mozilla", "http", "https", "version",
 	"beta", "like", "compatible", "is", "www", "a", "an", "this",
 }
 
-// generic are words that say that something is a robot, and nothing else.
+// generic are words for robots.
 var generic = [...]string{"bot", "robot", "crawler", "spider", "webcrawler", "webspider", "spyder", "scraper"}
 
-// isOneOf reports whether w is one of the words, which are in lower case.
+// isOneOf reports whether w is in list, ignoring case. The words of list must be in lower
+// case.
 func isOneOf(w string, list []string) bool {
 	for _, word := range list {
 		if len(word) == len(w) && hasFoldedPrefix(w, word) {
@@ -149,17 +149,17 @@ func isOneOf(w string, list []string) bool {
 	return false
 }
 
-// inNames reports whether a word may stand inside a name: no version, and none
-// of the words that go on after one.
+// inNames reports whether a word can be part of a name. Versions and the words of endOfName
+// cannot.
 func inNames(w string) bool {
-	if isOneOf(w, goOn[:]) {
+	if isOneOf(w, endOfName[:]) {
 		return false
 	}
 	return !(len(w) > 1 && w[0]|0x20 == 'v' && words.Digit(w[1]))
 }
 
-// nameStops reports whether a name that has no word for a robot may end at the
-// given place: before a version, a comment or a separator.
+// nameStops reports whether a name without a robot word can end at at: before a version, a
+// comment or a separator.
 func (s *scan) nameStops(at int) bool {
 	rest := s.ua[at:]
 	rest = strings.TrimLeft(rest, " ")

@@ -6,22 +6,25 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// maxOverlayNames bounds an overlay, so that a hostile robots.txt costs little.
+// maxOverlayNames is the maximum number of names in an overlay. It bounds the cost of a
+// hostile robots.txt.
 const maxOverlayNames = 256
 
-// maxName bounds the name of a crawler, in bytes: those in registries and overlays, and
-// the words that are looked up as if they were names.
+// maxName is the maximum length of a crawler name in bytes, in registries, overlays and
+// User-Agents.
 const maxName = 100
 
-// Overlay holds the names that only a policy knows. It is immutable.
+// Overlay is a set of crawler names from a policy that the registry does not contain. It is
+// immutable.
 type Overlay struct {
 	names []overlayName
 	firsts
-	applications bool // the names also count in the User-Agent of an application
+	applications bool // the names also identify applications
 }
 
 // WithApplications returns a copy of o whose names also identify applications on a browser
-// engine, which are browsers by default: VS Code by the name Code. It returns nil for nil.
+// engine, such as VS Code by the name Code. Such applications are browsers by default. It
+// returns nil for nil.
 func (o *Overlay) WithApplications() *Overlay {
 	if o == nil {
 		return nil
@@ -31,8 +34,8 @@ func (o *Overlay) WithApplications() *Overlay {
 	return &with
 }
 
-// firsts are the hashes of the first words of names, as far as a bit for each tells: a
-// hash that is not among them belongs to no name.
+// firsts is a filter over the hashes of the names' first words. It has false positives and no
+// false negatives.
 type firsts [4]uint64
 
 func (f *firsts) add(hash uint32) { f[hash>>6&3] |= 1 << (hash & 63) }
@@ -41,17 +44,16 @@ func (f *firsts) mayHave(hash uint32) bool { return f[hash>>6&3]&(1<<(hash&63)) 
 
 type overlayName struct {
 	text string // lower case, without a version
-	name string // as the policy spells it
+	name string // spelling in the policy
 	hash uint32 // of the first word
-	many bool   // has more than one word
+	many bool   // more than one word
 }
 
-// Overlay returns what [Registry.IdentifyWith] needs to know the names of a
-// policy's groups that r does not know: those that are neither a token or alias
-// nor a word that browsers use or that any robot's User-Agent may have. A version
-// at the end of a name (FooBot/2.1) and a `*` are ignored. It is nil if no name
-// is left; names beyond the first 256 and names longer than 100 bytes are
-// dropped. It keeps copies of the names.
+// Overlay returns an overlay for [Registry.IdentifyWith] with the given group names of a
+// policy. It skips names in the registry, words of browsers and generic robot words. It
+// ignores a version at the end of a name (FooBot/2.1) and a `*`. It drops names after the
+// first 256 and names longer than 100 bytes. It returns nil if no name remains. The overlay
+// does not refer to the memory of names.
 func (r *Registry) Overlay(names []string) *Overlay {
 	var o *Overlay
 	for _, name := range names {
@@ -73,7 +75,7 @@ func (r *Registry) Overlay(names []string) *Overlay {
 		if o == nil {
 			o = new(Overlay)
 		}
-		name, text = strings.Clone(name), strings.Clone(text) // not all of the policy
+		name, text = strings.Clone(name), strings.Clone(text) // release the memory of the policy
 		n := overlayName{text: text, name: name, hash: words.Hash(first), many: len(first) < len(text)}
 		o.names = append(o.names, n)
 		o.add(n.hash)
@@ -90,9 +92,8 @@ func hasLetter(s string) bool {
 	return false
 }
 
-// named looks for a name of the overlay that stands as a product, then for one that a
-// version runs into: a crawler that calls itself FooBot-2.0 obeys the group of FooBot, and then
-// for one that is the label of a host. The name has to begin before the given place.
+// named finds a name of the overlay that stands as a product. It then tries names followed by
+// a version, as in FooBot-2.0, and at last labels of hosts. The name must begin before until.
 func (s *scan) named(o *Overlay, until int) Identity {
 	if id := s.namedAs(o, until, false); id.Token != "" {
 		return id
@@ -106,7 +107,7 @@ func (s *scan) named(o *Overlay, until int) Identity {
 	return s.namedByHost(o)
 }
 
-// namedAs is named with a version at the end of the name, or without.
+// namedAs is named for names with a version (withVersion is true) or without.
 func (s *scan) namedAs(o *Overlay, until int, withVersion bool) Identity {
 	for i := range s.words[:s.n] {
 		w := &s.words[i]
@@ -141,17 +142,17 @@ func (s *scan) namedAs(o *Overlay, until int, withVersion bool) Identity {
 	return Identity{}
 }
 
-// nameEnds reports whether no word goes on at the given place.
+// nameEnds reports whether a word can end at at.
 func (s *scan) nameEnds(at int) bool { return at == len(s.ua) || words.Fold[s.ua[at]] <= words.Dot }
 
-// versionFollows reports whether the word that begins at start has nothing but its version
-// from the given place on.
+// versionFollows reports whether the word that begins at start contains only a version from
+// at on.
 func (s *scan) versionFollows(start, at int) bool {
 	return versionOf(words.FirstWord(s.ua[start:min(start+maxName, len(s.ua))])) == at-start
 }
 
-// isProduct reports whether the name that is word i and ends at end stands
-// where products do. The name of an application counts only if applications is true.
+// isProduct reports whether the name from word i to end has the position of a product. The
+// name of an application has that position only if applications is true.
 func (s *scan) isProduct(i, end int, applications bool) bool {
 	w := &s.words[i]
 	if i == s.firstProduct() && !s.likeBrowser() {
@@ -173,8 +174,8 @@ func (s *scan) isProduct(i, end int, applications bool) bool {
 		end+1 < len(s.ua) && s.ua[end] == '/' && words.Digit(s.ua[end+1])
 }
 
-// asRobot raises an identity by a policy's name to a crawler if the structure
-// of the User-Agent says so too.
+// asRobot changes the class to GenericCrawler if the structure of the User-Agent is a
+// robot's.
 func (s *scan) asRobot(id Identity) Identity {
 	if s.byStructure(Identity{}).Token != "" {
 		id.Class = GenericCrawler

@@ -1,27 +1,28 @@
 package uaident
 
-// Purposes is what the operator of a crawler says it fetches pages for.
+// Purposes lists the uses of the fetched pages, by the operator's documentation.
 type Purposes struct {
-	// Of are all that it names, 0 where nobody has looked or it does not say.
+	// Of is the set of all documented purposes. 0 means that no purpose is documented or that
+	// nobody checked.
 	Of PurposeSet
-	// Source is the page that says so.
+	// Source is the URL of the documentation.
 	Source string
 }
 
 // PurposeSet is a set of purposes.
 type PurposeSet uint8
 
-// The purposes. registry.json has their words.
+// The purposes, with their names in registry.json.
 const (
-	ForTraining PurposeSet = 1 << iota // "training": to train models that generate content
-	ForSearch                          // "search": for a search application
-	ForAIUse                           // "ai_use": as the input of a model
-	ForOthers                          // "others": for whoever takes what it has collected, or for anything else
+	ForTraining PurposeSet = 1 << iota // "training": training of generative models
+	ForSearch                          // "search": a search application
+	ForAIUse                           // "ai_use": input of a model
+	ForOthers                          // "others": resale of the data, or any other use
 )
 
 var purposeWords = []string{"training", "search", "ai_use", "others"}
 
-// Words returns the words of the set that registry.json has, nil for none.
+// Words returns the names of the purposes in registry.json, or nil for an empty set.
 func (s PurposeSet) Words() (words []string) {
 	for i, word := range purposeWords {
 		if s&(1<<i) != 0 {

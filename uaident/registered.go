@@ -7,17 +7,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// inRegistry looks for names of the registry. crawler is the best one that is a
-// crawler's; fallback is the first that is a library's or a headless browser's, for where
-// no crawler is found. Behind the name of a language the library counts that is written
-// in it: "Python/3.12 aiohttp/3.10" is aiohttp, and still held to a group for Python, to
-// which aiohttp falls back.
-func (s *scan) inRegistry(r *Registry) (crawler, fallback Identity) {
-	best, end := 0, uint16(0) // of the last name of several words
+// fromRegistry finds registry names in the User-Agent. crawler is the best match of a
+// crawler. fallback is the first match of a library or headless browser, used if no crawler
+// matches. After the name of a programming language a library of that language takes
+// precedence: "Python/3.12 aiohttp/3.10" is aiohttp. Its entry falls back to the group for
+// Python.
+func (s *scan) fromRegistry(r *Registry) (crawler, fallback Identity) {
+	best, end := 0, uint16(0) // end of the last name with several words
 	for i := range s.words[:s.n] {
 		w := &s.words[i]
 		if w.start < end {
-			continue // it belongs to that name
+			continue // the word is part of that name
 		}
 		if w.key < 0 && w.kind == words.Unknown {
 			s.withoutVersion(r, w)
@@ -35,8 +35,8 @@ func (s *scan) inRegistry(r *Registry) (crawler, fallback Identity) {
 		end = w.end
 		rank := s.rank(i)
 		ofLanguage := c.Class == Library && fallback.Class == Library && slices.Contains(c.Fallback, fallback.Crawler.Token)
-		if weak && rank == elsewhere && !s.bare() && !ofLanguage ||
-			weak && rank == inFront && (s.onDevice() || s.byApp()) && s.contactOf(i) < 0 && c.JudgedByWildcard() ||
+		if weak && rank == elsewhere && !s.bareMozilla() && !ofLanguage ||
+			weak && rank == inFront && (s.onDevice() || s.isApp()) && s.contactOf(i) < 0 && c.JudgedByWildcard() ||
 			c.App && w.flags&afterCompatible == 0 && !robotLike(token) && s.contactOf(i) < 0 {
 			continue
 		}
@@ -64,18 +64,17 @@ func (s *scan) inRegistry(r *Registry) (crawler, fallback Identity) {
 	return crawler, fallback
 }
 
-// onDevice reports whether a User-Agent that begins with a product of its own
-// goes on as those of apps do, with the system that they run on: "Acme/9692
+// onDevice reports whether a User-Agent names the system of a device, as apps do: "Acme/9692
 // CFNetwork/1121.2.2 Darwin/19.3.0".
 func (s *scan) onDevice() bool { return s.stops > 1 || s.signs&sign(words.Device) != 0 }
 
-// endsLikeProduct reports whether a name that ends at the given place is a whole
-// product: "Java/17", but not "Java(TM) Runtime".
+// endsLikeProduct reports whether a name that ends at end is a whole product: "Java/17", but
+// not "Java(TM) Runtime".
 func (s *scan) endsLikeProduct(end int) bool {
 	return s.nameStops(end) && (end == len(s.ua) || s.ua[end] != '(')
 }
 
-// Where a name stands, best last.
+// Positions of a name, in increasing order of precedence.
 const (
 	elsewhere = 1 + iota
 	inCompatible
@@ -98,7 +97,7 @@ func (s *scan) rank(i int) int {
 	return elsewhere
 }
 
-// nameAt returns the registry's crawler whose name begins at w, the longest.
+// nameAt returns the crawler with the longest name that begins at w.
 func (s *scan) nameAt(r *Registry, w *word) (c *Crawler, token string, weak bool) {
 	k := &r.keys[w.key]
 	for _, p := range k.Phrases {
@@ -120,11 +119,11 @@ func (s *scan) nameAt(r *Registry, w *word) (c *Crawler, token string, weak bool
 	return &r.crawlers[k.Crawler], s.text(w), k.Weak
 }
 
-// withoutVersion looks an unknown word up again without the version that it
-// ends with, as in Nutch-1.7, Nutch-1.7-SNAPSHOT and trendictionbot0.5.0.
+// withoutVersion repeats the lookup of an unknown word without the version at its end, as in
+// Nutch-1.7, Nutch-1.7-SNAPSHOT and trendictionbot0.5.0.
 func (s *scan) withoutVersion(r *Registry, w *word) {
 	text := s.text(w)
-	if len(text) > maxName { // no name is as long
+	if len(text) > maxName { // longer than any name
 		return
 	}
 	if i := versionOf(text); i > 0 {
@@ -134,10 +133,10 @@ func (s *scan) withoutVersion(r *Registry, w *word) {
 	}
 }
 
-// withoutDomain looks an unknown word that is the name of a site up again without its
-// domain: HostTracker.com is HostTracker. Two kinds of names do not count. A site that is
-// called like a library has nothing to do with it; and one that is called by an ordinary
-// word would be blocked in the place of the crawler of that name.
+// withoutDomain repeats the lookup of an unknown domain name without its top-level domain:
+// HostTracker.com is HostTracker. The names of libraries are excluded, because a site with a
+// library's name has nothing to do with the library. Ordinary words are excluded, because
+// such a site could be blocked in place of the crawler with that name.
 func (s *scan) withoutDomain(r *Registry, w *word) {
 	text := s.text(w)
 	i := strings.IndexByte(text, '.')
@@ -155,18 +154,18 @@ func (s *scan) withoutDomain(r *Registry, w *word) {
 	s.lookUpAgain(r, w, i)
 }
 
-// isAddress reports whether a word that is the name of a site begins an address without a
-// scheme, as in "+acme.example/about", rather than a product.
+// isAddress reports whether a domain name begins an address without a scheme, as in
+// "+acme.example/about". Otherwise the domain name is a product.
 func (s *scan) isAddress(w *word) bool {
 	start, end := int(w.start), int(w.end)
 	return start > 0 && s.ua[start-1] == '+' || end+1 < len(s.ua) && s.ua[end] == '/' && words.Fold[s.ua[end+1]]&words.Letter != 0
 }
 
-// versionOf returns where the version of a word begins, with the sign before it, or 0.
-// No letter comes after a version's first digit before a dot does: in Foo-2-Bar there
-// is none. Without a sign it has a dot: Foo1.7. A sign at the end of the word, as in
-// "Foo_(comment)", is no part of the name either, nor is an identifier of the one who had
-// the crawler sent: bedrockbot_123e4567-e89b-12d3-a456-426614174000.
+// versionOf returns the offset of the version in a word, including the separator before the
+// version, or 0. A letter between the first digit and the first dot means that there is no
+// version: Foo-2-Bar. A version without a separator must contain a dot: Foo1.7. A separator
+// at the end of the word, as in "Foo_(comment)", and a UUID after the name also count as
+// versions.
 func versionOf(text string) int {
 	for i := 1; i+1 < len(text); i++ {
 		if words.Digit(text[i]) && words.Fold[text[i-1]]&words.Letter != 0 {
@@ -200,7 +199,7 @@ func versionOf(text string) int {
 	return 0
 }
 
-// isUUID reports whether a text begins with a UUID, as RFC 9562 section 4 writes it.
+// isUUID reports whether text begins with a UUID (RFC 9562 section 4).
 func isUUID(text string) bool {
 	const form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 	if len(text) < len(form) || text[8] != '-' {
@@ -214,8 +213,8 @@ func isUUID(text string) bool {
 	return true
 }
 
-// lookUpAgain looks up the first n bytes of a word; the token is the word up to
-// the dot of its version.
+// lookUpAgain looks up the first n bytes of a word. The token is the word up to the first dot
+// of its version.
 func (s *scan) lookUpAgain(r *Registry, w *word, n int) {
 	end := w.start + uint16(len(cutVersion(s.text(w))))
 	w.end = w.start + uint16(n)
@@ -224,7 +223,7 @@ func (s *scan) lookUpAgain(r *Registry, w *word, n int) {
 	w.end = end
 }
 
-// cutVersion returns a word up to the first dot that a digit follows.
+// cutVersion returns a word up to the first dot before a digit.
 func cutVersion(w string) string {
 	for i := 1; i+1 < len(w); i++ {
 		if w[i] == '.' && words.Digit(w[i+1]) {

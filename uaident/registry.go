@@ -1,105 +1,105 @@
 package uaident
 
 import (
-	_ "embed" // the registry as a text
+	_ "embed" // registryJSON
 
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
 //go:generate go run ./internal/gen
 
-// Crawler is an entry of the registry: what is publicly known about a crawler,
-// an HTTP library or a headless browser.
+// Crawler is a registry entry with the public facts about a crawler, HTTP library or headless
+// browser.
 type Crawler struct {
-	// Token is the product token as its operator spells it, which is what a
-	// robots.txt names. It may have several words ("Sogou web spider").
+	// Token is the product token in its operator's spelling. Groups of a robots.txt name this
+	// token. A token may have several words ("Sogou web spider").
 	Token string
-	// Operator runs the crawler; empty if many do.
+	// Operator runs the crawler. It is empty for software that many operators run.
 	Operator string
 	// Class is the crawler's main purpose.
 	Class Class
-	// UserTriggered says that a person's action causes its fetches.
+	// UserTriggered reports whether a person's action causes the fetches.
 	UserTriggered bool
-	// Wildcard says whether the `*` group applies to it.
+	// Wildcard states whether the `*` group applies to the crawler.
 	Wildcard Wildcard
-	// Fallback holds the tokens whose groups it is documented to obey where no
-	// group names it: Googlebot for Googlebot-Image.
+	// Fallback lists tokens of other crawlers. If no group names this crawler, it obeys their
+	// groups by its documentation: Googlebot for Googlebot-Image.
 	Fallback []string
-	// Aliases are other names of the same crawler, former ones included.
+	// Aliases are other names of the crawler, including former names.
 	Aliases []string
-	// RobotsOnly says that the token exists in robots.txt files alone and is
-	// never sent, such as Google-Extended.
+	// RobotsOnly marks a token that appears in robots.txt files only and in no User-Agent,
+	// such as Google-Extended.
 	RobotsOnly bool
-	// Controls says what a group for such a token decides, in words that go on after
-	// "its group says"; empty for any other token.
+	// Controls describes the decision of a group for a RobotsOnly token. It completes the
+	// sentence "its group says ...". It is empty for other tokens.
 	Controls string
-	// Family says that unknown names which begin with the token followed by
-	// "-" or a capital letter (Baiduspider-foo, YandexFoo) obey its groups.
+	// Family extends the entry to unknown names that begin with the token and "-" or a
+	// capital letter, such as Baiduspider-foo and YandexFoo.
 	Family bool
-	// App says that an app which people use sends one of the names, too. Only a
-	// URL or mail address next to it, or "compatible;" before it, tells the
-	// crawler from the app. It does not concern names that say robot.
+	// App marks a name that a person's app sends too. The name identifies the crawler only
+	// with a URL or mail address next to the name, or after "compatible;". App does not
+	// restrict names with a robot word.
 	App bool
-	// ExactCase says that case alone tells the token from that of another crawler:
-	// Exa's ExaBot is not Exalead's Exabot. Any other spelling is the other's. A
-	// robots.txt cannot make that difference: a group for either is for both.
+	// ExactCase marks a token that differs from another crawler's token by case only: ExaBot
+	// (Exa) and Exabot (Exalead). Any other spelling is the other crawler. Groups of a
+	// robots.txt ignore case, so a group for either name applies to both.
 	ExactCase bool
-	// Verification is how a claim to be this crawler can be verified.
+	// Verification lists the ways to verify a client with this name.
 	Verification Verification
-	// CrawlDelay is what it does with the Crawl-delay of a robots.txt.
+	// CrawlDelay describes how the crawler treats Crawl-delay.
 	CrawlDelay CrawlDelay
-	// Purposes is what it fetches pages for.
+	// Purposes lists the uses of the fetched pages.
 	Purposes Purposes
-	// RobotsLag is how long it takes to follow a change of a robots.txt.
+	// RobotsLag is the time that the crawler needs to follow a changed robots.txt.
 	RobotsLag RobotsLag
-	// Source is the page that the entry was written from; empty if it is from
-	// general knowledge only.
+	// Source is the URL of the page with these facts. It is empty for general knowledge.
 	Source string
-	// Checked is the day on which the entry was last checked, such as 2026-11-23;
-	// empty if that is not known.
+	// Checked is the date of the last check, such as 2026-11-23. It is empty if the date is
+	// unknown.
 	Checked string
-	// Provenance says how good the entry's facts are.
+	// Provenance rates the reliability of the facts.
 	Provenance Provenance
 }
 
-// Wildcard says whether the `*` group of a robots.txt applies to a crawler.
+// Wildcard states whether the `*` group of a robots.txt applies to a crawler.
 type Wildcard uint8
 
 const (
-	WildcardByClass Wildcard = iota // as for other crawlers of its class, and not if it is user-triggered
-	WildcardOn                      // it is documented, or the owner decided, that it does
-	WildcardOff                     // it is documented, or the owner decided, that it does not
+	WildcardByClass Wildcard = iota // by class, and never for a user-triggered fetcher
+	WildcardOn                      // applies by documentation or by the owner's configuration
+	WildcardOff                     // does not apply by documentation or by the owner's configuration
 )
 
-// Verification is what an operator publishes so that others can tell its
-// crawler from those that only use its name. All empty: nothing is published.
+// Verification lists the data that an operator publishes for the verification of its crawler.
+// The zero value means that the operator publishes nothing.
 type Verification struct {
-	// RDNS holds the domains, each with a leading dot, one of which the name of
-	// the client's address must end with, if it also resolves to that address.
+	// RDNS lists domains, each with a leading dot. The reverse DNS name of the client must
+	// end with one of them and must resolve to the client's address.
 	RDNS []string
-	// Ranges holds URLs of lists that together have all addresses that it uses.
+	// Ranges lists URLs of address lists. The lists together contain every address of the
+	// crawler.
 	Ranges []string
-	// ConfirmingRanges holds URLs of lists that may lack some of its addresses. An
-	// address in one of them confirms a claim; that it is in none proves nothing.
+	// ConfirmingRanges lists URLs of address lists that may be incomplete. A listed address
+	// verifies the client. An address that is not listed proves nothing.
 	ConfirmingRanges []string
-	// WebBotAuth is the URL of its directory of signature keys.
+	// WebBotAuth is the URL of the operator's directory of signature keys.
 	WebBotAuth string
-	// Unsure says that these facts are not from the operator: they may confirm
-	// a claim, but failing them proves nothing.
+	// Unsure marks facts from other sources than the operator. They can verify a client, but
+	// never prove that a client is spoofed.
 	Unsure bool
 }
 
-// Provenance says where the facts of a registry entry come from.
+// Provenance names the source of the facts of a registry entry.
 type Provenance uint8
 
 const (
 	Documented Provenance = iota // the operator's own page
 	Dataset                      // a public collection
-	Unsourced                    // general knowledge: treat as unsure
+	Unsourced                    // general knowledge
 )
 
-// ControlToken returns the name whose group says whether the operator of c may train models
-// on what c fetches: Google-Extended or Applebot-Extended, "" for other operators.
+// ControlToken returns the token whose group controls training by the operator of c:
+// Google-Extended or Applebot-Extended. It returns "" for other operators.
 func (c *Crawler) ControlToken() string {
 	switch {
 	case c == nil:
@@ -112,8 +112,9 @@ func (c *Crawler) ControlToken() string {
 	return ""
 }
 
-// JudgedByWildcard reports whether the `*` group applies to c by default: as
-// the entry says, else as its class says, but not if it is user-triggered.
+// JudgedByWildcard reports whether the `*` group applies to c by default. The Wildcard field
+// decides first, then the class. A user-triggered fetcher is exempt unless Wildcard is
+// WildcardOn.
 func (c *Crawler) JudgedByWildcard() bool {
 	switch c.Wildcard {
 	case WildcardOn:
@@ -124,32 +125,30 @@ func (c *Crawler) JudgedByWildcard() bool {
 	return c.Class.JudgedByWildcard() && !c.UserTriggered
 }
 
-// Registry knows crawlers by name. It is immutable and may be used by several
-// goroutines at once.
+// Registry finds crawlers by name. It is immutable and safe for concurrent use.
 type Registry struct {
 	crawlers []Crawler
 	keys     []words.Key
-	stops    int // keys before this one are stop words
+	stops    int // the first keys are stop words; this is their number
 	table    *words.Table
 }
 
-// Default returns the registry that is built into this package. It is compiled
-// from registry.json and costs nothing at start.
+// Default returns the built-in registry. The registry is compiled from registry.json and
+// needs no work at start.
 func Default() *Registry { return &defaultRegistry }
 
 //go:embed registry.json
 var registryJSON []byte
 
-// JSON returns the text that [Default] is compiled from. It must not be modified.
+// JSON returns registry.json, the source of [Default]. Callers must not modify the result.
 func JSON() []byte { return registryJSON }
 
-// Crawlers returns all entries, sorted by token without regard to case. They
-// must not be modified.
+// Crawlers returns all entries, sorted by token without regard to case. Callers must not
+// modify them.
 func (r *Registry) Crawlers() []Crawler { return r.crawlers[:len(r.crawlers):len(r.crawlers)] }
 
-// Lookup returns the entry that has token as its token or one of its aliases,
-// without regard to case unless case tells two entries apart, or nil. It must
-// not be modified.
+// Lookup returns the entry with the given token or alias, or nil. Lookup ignores case, except
+// for entries with ExactCase. Callers must not modify the entry.
 func (r *Registry) Lookup(token string) *Crawler {
 	first := words.FirstWord(token)
 	k := r.key(first, words.Hash(first))
@@ -167,7 +166,7 @@ func (r *Registry) Lookup(token string) *Crawler {
 	return nil
 }
 
-// key returns the key of a word with the given hash, or nil.
+// key returns the key of the word with the given hash, or nil.
 func (r *Registry) key(word string, hash uint32) *words.Key {
 	for i := words.Slot(hash); ; i = (i + 1) & (words.Slots - 1) {
 		slot := r.table[i]
@@ -183,8 +182,8 @@ func (r *Registry) key(word string, hash uint32) *words.Key {
 	}
 }
 
-// hasFoldedPrefix reports whether s begins with lower, which is in lower case,
-// without regard to ASCII case.
+// hasFoldedPrefix reports whether s begins with lower, ignoring ASCII case. lower must be in
+// lower case.
 func hasFoldedPrefix(s, lower string) bool {
 	if len(s) < len(lower) {
 		return false

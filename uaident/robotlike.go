@@ -2,13 +2,14 @@ package uaident
 
 import "github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 
-// parts are endings of names by their first letter; each begins with two letters.
+// parts is a set of name endings, indexed by first letter. Each ending begins with two
+// letters.
 type parts struct {
-	second  [26]uint32 // bit per letter that comes after the first
+	second  [26]uint32 // bit set of the second letters
 	endings [26][]string
-	// capitals says that one may also begin right behind capitals: AIAgent.
+	// capitals allows an ending directly after capital letters: AIAgent.
 	capitals bool
-	// last says that nothing may follow one but a plural, digits or a version.
+	// last allows only a plural, digits or a version after an ending.
 	last bool
 }
 
@@ -32,36 +33,36 @@ func atEnd(p *parts) *parts {
 	return p
 }
 
-// How robots' names end.
+// robotParts are endings of robot names.
 var robotParts = newParts("bot", "crawler", "spider", "crawl", "spyder", "scraper", "scrapper", "harvester")
 
-// What a name or an address has in it that serves somebody, even if it calls
-// itself a robot: an UptimeBot visits where its customers tell it to, and an
-// RssBot what its readers subscribed to.
+// serviceWords occur in names and addresses of robots that act for a person or a site. An
+// UptimeBot visits the sites of its customers, and an RssBot the feeds of its readers.
 var serviceWords = newParts(
 	"uptime", "webhook", "unfurl", "linkpreview", "link-preview", "previewbot", "healthcheck", "health-check",
 	"rssreader", "feedreader", "dcv",
 	"podca", "fetcher", // podcast, podcatcher
-	"opengraph", "oembed", // what previews of links are made of
+	"opengraph", "oembed", // sources of link previews
 )
 
-// What a name has as a part of its spelling that serves somebody: no ShoppingBot
-// or ScrapingBot does, but what fetches a link preview (Foo-Bot-Preview) does.
+// serviceParts occur in the names of such robots as separate parts. ShoppingBot and
+// ScrapingBot do not contain one, Foo-Bot-Preview does.
 var serviceParts = newParts(
 	"pingbot", "preview", "previewer",
-	"webcal", "caldav", // what calendars are subscribed to by
+	"webcal", "caldav", // calendar subscriptions
 )
 
-// What stands right before "bot" in the name of a robot that serves somebody: StatusBot,
+// servicePrefixes stand directly before "bot" in the names of such robots: StatusBot,
 // calendar-bot, Acme RSS Bot.
-var servants = byLastLetter(
+var servicePrefixes = byLastLetter(
 	"status", "health", "rss", "feed", "reader", "calendar", "favicon", "bookmark", "bookmarkmanager", "readlater",
-	"caldav",                                                         // CalDAVBot: its end is no part by the case of its letters
-	"notification", "notifier", "verify", "verification", "metadata", // of links that somebody saves or shares
+	"caldav",                                                         // CalDAVBot, whose capitals hide the end of this part
+	"notification", "notifier", "verify", "verification", "metadata", // of shared or saved links
 )
 
-// The same, but not for a name of several words: an Acme Price Monitoring Bot crawls.
-var watchers = byLastLetter("monitor", "monitoring")
+// monitorPrefixes are servicePrefixes for names of one word only. An Acme Price Monitoring
+// Bot crawls.
+var monitorPrefixes = byLastLetter("monitor", "monitoring")
 
 func byLastLetter(words ...string) (by [26][]string) {
 	for _, w := range words {
@@ -71,11 +72,10 @@ func byLastLetter(words ...string) (by [26][]string) {
 	return by
 }
 
-// What an address has in it that is a robot's.
+// robotWords occur in addresses of robots.
 var robotWords = newParts("crawl", "robot", "spider")
 
-// How names end that say what a robot is for. People's apps have some of these
-// too, so they count for less.
+// toolParts are endings of tool names. Apps use some of them too, so they are weak evidence.
 var toolParts = newParts(
 	"checker", "check", "validator", "validation", "fetcher", "fetch", "scanner", "scan", "grabber", "extractor", "resolver", "preview", "previewer", "unfurler", "monitor", "monitoring",
 	"synthetic", "feedparser", "parser", "screenshot", "thumbnail", "thumbnailer", "analyzer", "analyser",
@@ -85,35 +85,36 @@ var toolParts = newParts(
 	"capture", "linkcheck", "uptime", "status",
 )
 
-// How names end that watch or show a site, or act for somebody, even if they are written
-// as crawlers write theirs.
+// watchParts are endings of names that monitor or show a site, or act for a person. They
+// outweigh the convention of crawlers.
 var watchParts = behindCapitals(newParts(
 	"monitor", "monitoring", "preview", "previewer", "linkcheck", "linkchecker", "validator", "verification", "status",
-	"synthetic",                                       // "synthetics" are requests that a monitor makes up
-	"user", "agent", "client", "assistant", "service", // as assistants name what fetches for a person: Perplexity-User
-	"proxy", "gateway", "reader", "feed", "rss", // what people read through: FlipboardProxy, Hatena-Mobile-Gateway
+	"synthetic",                                       // synthetic requests of a monitor
+	"user", "agent", "client", "assistant", "service", // assistants: Perplexity-User
+	"proxy", "gateway", "reader", "feed", "rss", // proxies and readers: FlipboardProxy, Hatena-Mobile-Gateway
 ))
 
-// The same, but only of the last part of a name: an EmailHunter is no mail program.
+// lastWatchParts are watchParts at the end of a name only. An EmailHunter is not a mail
+// program.
 var lastWatchParts = atEnd(behindCapitals(newParts(
 	"app", "player", "browser", "mail", "email", "calendar", "fetch", "webfetch", "favicon", "bookmark",
 	"health", "ping", "checker", "verifier", "verify",
 )))
 
-// How names of HTTP libraries end.
+// libraryParts are endings of the names of HTTP libraries.
 var libraryParts = newParts("httpclient", "http-client", "http_client", "httplib", "httprequest", "httpunit", "urllib", "webclient")
 
-// inBot are words of languages and names of people that end like a robot's; Cubot
-// makes phones: CUBOT_NOTE_S.
-var inBot = [...]string{"abbot", "angebot", "aufgebot", "gebot", "sabot", "talbot", "verbot"}
+// notRobots are ordinary words and names of people that end like a robot's name.
+var notRobots = [...]string{"abbot", "angebot", "aufgebot", "gebot", "sabot", "talbot", "verbot"}
 
-const maxInBot = len("aufgebot")
+const maxNotRobot = len("aufgebot")
 
-// robotLike reports whether an unknown word is spelled like a robot's name:
-// FooBot, foocrawler, AcademicBotRTU, aiHitBot-DM, RankingBot2, Foo-Google.
+// robotLike reports whether an unknown word is spelled like a robot's name: FooBot,
+// foocrawler, AcademicBotRTU, aiHitBot-DM, RankingBot2, Foo-Google. Cubot is a brand of
+// phones: CUBOT_NOTE_S.
 func robotLike(w string) bool {
 	if hasPart(w, robotParts, 0) {
-		return !hasFoldedPrefix(w, "cubot") && (len(w) > maxInBot || !isOneOf(w, inBot[:]))
+		return !hasFoldedPrefix(w, "cubot") && (len(w) > maxNotRobot || !isOneOf(w, notRobots[:]))
 	}
 	if end := len(w) - len("archiver"); end > 0 && w[len(w)-1]|0x20 == 'r' && (hasFoldedPrefix(w[end:], "archiver") || hasFoldedPrefix(w[end+1:], "indexer")) {
 		return true
@@ -122,21 +123,21 @@ func robotLike(w string) bool {
 		len(w) > 8 && hasFoldedPrefix(w[len(w)-7:], "-google")
 }
 
-// toolLike reports whether one of the parts of a word's spelling says what a
-// robot is for: LinkChecker, page-preview-tool.
+// toolLike reports whether a part of w is the ending of a tool name: LinkChecker,
+// page-preview-tool.
 func toolLike(w string) bool { return hasPart(w, toolParts, 5) }
 
-// servesSomebody reports whether a name or an address says that it acts on
-// somebody's behalf: UptimeBot, Acme-Webhooks, or FooBot-User, as operators tell what
-// fetches for a person from their crawler.
-func servesSomebody(name string) bool {
+// isService reports whether a name or address belongs to a robot that acts for a person or a
+// site: UptimeBot, Acme-Webhooks. Operators give the suffix -User to fetchers for a person:
+// FooBot-User.
+func isService(name string) bool {
 	return len(name) <= maxName && (containsPart(name, serviceWords) || hasPart(name, serviceParts, len("pingbot")) ||
-		isServant(name) || hasFoldedSuffix(name, "-user"))
+		hasServicePrefix(name) || hasFoldedSuffix(name, "-user"))
 }
 
-// isServant reports whether what stands right before "bot" or "robot" in a name says that it
-// serves somebody.
-func isServant(name string) bool {
+// hasServicePrefix reports whether one of servicePrefixes or monitorPrefixes stands before
+// "bot" or "robot" in a name.
+func hasServicePrefix(name string) bool {
 	for i := 1; i+len("bot") <= len(name); i++ {
 		if name[i]|0x20 != 'b' || !hasFoldedPrefix(name[i:], "bot") || !partEnds(name, i+len("bot")) {
 			continue
@@ -148,7 +149,7 @@ func isServant(name string) bool {
 		if n := len(before); n > 0 && (before[n-1] == '-' || before[n-1] == '_' || before[n-1] == ' ') {
 			before, apart = before[:n-1], before[n-1] == ' '
 		}
-		if endsWith(before, &servants) || !apart && endsWith(before, &watchers) {
+		if endsWith(before, &servicePrefixes) || !apart && endsWith(before, &monitorPrefixes) {
 			return true
 		}
 	}
@@ -172,28 +173,29 @@ func endsWith(name string, words *[26][]string) bool {
 	return false
 }
 
-// hasFoldedSuffix is hasFoldedPrefix for the end of s.
+// hasFoldedSuffix reports whether s ends with suffix, ignoring ASCII case. suffix must be in
+// lower case.
 func hasFoldedSuffix(s, suffix string) bool {
 	return len(s) >= len(suffix) && hasFoldedPrefix(s[len(s)-len(suffix):], suffix)
 }
 
-// isGoogles reports whether a name is built as those of Google's fetchers are,
-// many of which somebody else sends.
+// isGoogles reports whether a name has the form of Google's fetchers. Many such fetchers act
+// for other people.
 func isGoogles(name string) bool {
 	return hasFoldedPrefix(name, "google-") || hasFoldedSuffix(name, "-google")
 }
 
-// libraryLike reports whether a word is spelled like an HTTP library's name.
+// libraryLike reports whether a word is spelled like the name of an HTTP library.
 func libraryLike(w string) bool { return hasPart(w, libraryParts, 5) }
 
-// hasPart reports whether one of the endings stands in w and ends a part of its
-// spelling: at the end of w, before a separator or a version, or where lower
-// case changes to upper. Endings of at most short bytes must also start a part:
-// "prefetch" is no fetcher.
+// hasPart reports whether w contains one of the endings at the end of a part of its spelling.
+// A part ends at the end of w, before a separator or version, and between a lower-case and an
+// upper-case letter. Endings of at most short bytes must also start a part, so that
+// "prefetch" does not contain fetch.
 func hasPart(w string, p *parts, short int) bool {
 	for i := range len(w) - 1 {
 		letter := (w[i] | 0x20) - 'a'
-		if letter >= 26 || !p.goOn(letter, w[i+1]) {
+		if letter >= 26 || !p.hasSecond(letter, w[i+1]) {
 			continue
 		}
 		for _, ending := range p.endings[letter] {
@@ -205,14 +207,15 @@ func hasPart(w string, p *parts, short int) bool {
 	return false
 }
 
-// goOn reports whether an ending may go on with a byte after a letter.
-func (p *parts) goOn(letter, next byte) bool { return p.second[letter]>>((next|0x20)-'a')&1 != 0 }
+// hasSecond reports whether an ending with the given first letter has next as its second
+// byte.
+func (p *parts) hasSecond(letter, next byte) bool { return p.second[letter]>>((next|0x20)-'a')&1 != 0 }
 
-// containsPart reports whether one of the endings stands anywhere in w.
+// containsPart reports whether w contains one of the endings anywhere.
 func containsPart(w string, p *parts) bool {
 	for i := range len(w) - 1 {
 		letter := (w[i] | 0x20) - 'a'
-		if letter >= 26 || !p.goOn(letter, w[i+1]) {
+		if letter >= 26 || !p.hasSecond(letter, w[i+1]) {
 			continue
 		}
 		for _, ending := range p.endings[letter] {
@@ -224,19 +227,19 @@ func containsPart(w string, p *parts) bool {
 	return false
 }
 
-// startsPart reports whether an ending that begins at i starts a part of the spelling of w.
+// startsPart reports whether a part of the spelling of w begins at i.
 func (p *parts) startsPart(w string, i int) bool {
 	return i == 0 || words.Fold[w[i-1]]&words.Letter == 0 ||
 		w[i] < 'a' && (w[i-1] >= 'a' || p.capitals && i+1 < len(w) && w[i+1] >= 'a')
 }
 
-// endsPart reports whether an ending that ends at i ends a part of the spelling of w.
+// endsPart reports whether a part of the spelling of w ends at i.
 func (p *parts) endsPart(w string, i int) bool {
-	return partEnds(w, i) && (!p.last || !goesOn(w[i:]))
+	return partEnds(w, i) && (!p.last || !hasMore(w[i:]))
 }
 
-// goesOn reports whether what follows an ending is more than a plural, digits or a version.
-func goesOn(rest string) bool {
+// hasMore reports whether rest contains more than a plural, digits or a version.
+func hasMore(rest string) bool {
 	if len(rest) == 1 && rest[0]|0x20 == 's' {
 		return false
 	}

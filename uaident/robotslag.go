@@ -2,19 +2,19 @@ package uaident
 
 import "time"
 
-// MaxRobotsLag is the longest that a registry may say of a crawler.
+// MaxRobotsLag is the maximum of [RobotsLag.Most] in a registry.
 const MaxRobotsLag = 7 * 24 * time.Hour
 
-// RobotsLag is how long after a change of a robots.txt a crawler may still go by what it
-// has read before, by its operator's word. RFC 9309 section 2.4 gives all of them 24 hours.
+// RobotsLag is the time for which a crawler may still use an old robots.txt after a change,
+// by its operator's documentation. RFC 9309 section 2.4 allows 24 hours.
 type RobotsLag struct {
-	// Most is the longest, 0 if the operator names none.
+	// Most is the maximum. 0 means that the operator names no time.
 	Most time.Duration
-	// Source is the page that says so.
+	// Source is the URL of the documentation.
 	Source string
 }
 
-// RobotsLag returns what is known of the client. Of one that is in no registry nothing is.
+// RobotsLag returns the entry's RobotsLag, or the zero value without an entry.
 func (id Identity) RobotsLag() RobotsLag {
 	if id.Crawler == nil {
 		return RobotsLag{}

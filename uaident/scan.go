@@ -6,20 +6,20 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// Bounds on what is read of a User-Agent.
+// Bounds on the parsed part of a User-Agent.
 const (
-	maxBytes = 2048 // what follows changes nothing
-	maxWords = 48   // what is kept beside stop words and numbers
+	maxBytes = 2048 // the rest is ignored
+	maxWords = 48   // number of words in scan.words, without stop words and numbers
 )
 
-// A word of a User-Agent, or a URL or mail address in it.
+// word is a word of a User-Agent, or a URL or mail address.
 type word struct {
 	hash       uint32
 	start, end uint16
 	key        int16 // number of its key, -1 if unknown
 	kind       words.Kind
 	flags      wordFlags
-	comment    uint8 // ordinal of the comment that it is in, 0 outside of all
+	comment    uint8 // ordinal of the comment with the word; 0 outside comments
 }
 
 type wordFlags uint8
@@ -27,15 +27,15 @@ type wordFlags uint8
 const (
 	afterLike       wordFlags = 1 << iota // "like Googlebot"
 	afterCompatible                       // "compatible; Googlebot"
-	inDevice                              // in a comment after "Android"
+	inDevice                              // after "Android" in the same comment
 	inVersion                             // directly after a slash, or part of a longer name
 	isRobot                               // spelled like a robot's name
 )
 
-// before is what the words before a word say of it.
-type before struct {
+// context describes the words before a word.
+type context struct {
 	flags  wordFlags
-	device bool // "Android" stands in the same comment
+	device bool // "Android" precedes in the same comment
 }
 
 // scan is a User-Agent split into words.
@@ -43,27 +43,27 @@ type scan struct {
 	ua    string
 	words [maxWords]word
 	n     int
-	first words.Kind // of the first word that is not a number
-	any   bool       // there is a word at all
+	first words.Kind // kind of the first word that is not a number
+	any   bool       // the User-Agent has a word
 	stops int        // number of stop words
-	signs uint32     // bit per kind of word, and the bits below
-	known uint16     // where the crawler begins that the registry has
+	signs uint32     // bit set of word kinds and of the bits below
+	known uint16     // offset of the registry's crawler
 }
 
-// Bits of scan.signs beside those of the kinds.
+// Additional bits of scan.signs.
 const (
-	signRobotLike  = 1 << (16 + iota) // an unknown word that ends like a robot's name
-	signCompatible                    // an unknown word where "compatible;" has a robot's
+	signRobotLike  = 1 << (16 + iota) // an unknown word spelled like a robot's name
+	signCompatible                    // an unknown word after "compatible;"
 	signPlain                         // an unknown word
 )
 
 func sign(k words.Kind) uint32 { return 1 << k }
 
-// depthOf is what a byte between words adds to the depth of comments.
+// depthOf is the change of the comment depth at a byte.
 var depthOf = [256]int8{'(': 1, ')': -1, '[': 1, ']': -1}
 
-// What browsers' User-Agents have in common is passed over as a whole, which
-// halves the time for most; reading it word by word would find nothing in it.
+// Prefixes of most browsers. split skips them without parsing, which halves the time for a
+// browser.
 const (
 	mozilla5 = "Mozilla/5.0 (" // at the start; a comment opens
 	webKit1  = "AppleWebKit/537.36 (KHTML, like Gecko) "
@@ -72,11 +72,11 @@ const (
 	webKitStops = 3 // AppleWebKit, KHTML, Gecko
 )
 
-// split splits a User-Agent into words, in one pass from left to right.
+// split splits a User-Agent into words, in one pass.
 //
-// A word is a run of letters, digits, "_", "-" and "!" that starts with a
-// letter or digit, with dots inside; so Googlebot-Image is one word, and never
-// Googlebot. Numbers and versions are passed over, and so are stop words.
+// A word is a run of letters, digits, "_", "-" and "!" that starts with a letter or digit. It
+// can contain dots. So Googlebot-Image is one word and never Googlebot. split skips numbers,
+// versions and stop words.
 func (s *scan) split(r *Registry, ua string) {
 	if len(ua) > maxBytes {
 		ua = ua[:maxBytes]
@@ -85,9 +85,9 @@ func (s *scan) split(r *Registry, ua string) {
 	var (
 		i        int
 		depth    int8
-		comment  uint8 // that i is in
+		comment  uint8 // ordinal of the comment at i
 		comments uint8 // so far
-		said     before
+		prev     context
 	)
 	if strings.HasPrefix(ua, mozilla5) {
 		i, depth, comment, comments = len(mozilla5), 1, 1, 1
@@ -95,26 +95,26 @@ func (s *scan) split(r *Registry, ua string) {
 	}
 	for i < len(ua) {
 		c := words.Fold[ua[i]]
-		if c < '0' { // no letter or digit: a gap, or punctuation before a word
+		if c < '0' { // a gap, or punctuation
 			if d := depthOf[ua[i]]; d != 0 {
 				if depth == 0 && d > 0 && comments < 255 {
 					comments++
 				}
 				if depth += d; depth <= 0 {
-					depth, comment, said.device = 0, 0, false
+					depth, comment, prev.device = 0, 0, false
 				} else {
 					comment = comments
 				}
 			}
 			if ua[i] == '%' && i+2 < len(ua) && words.Hex(ua[i+1]) && words.Hex(ua[i+2]) {
-				i += 2 // an escaped byte, as in "Mozilla/5.0%20"
+				i += 2 // an escaped byte: "Mozilla/5.0%20"
 			}
 			i++
 			continue
 		}
 		if ua[i] == 'A' && depth == 0 && comments < 255 {
 			if n := webKit(ua[i:]); n > 0 {
-				i, comments, s.stops, said = i+n, comments+1, s.stops+webKitStops, before{}
+				i, comments, s.stops, prev = i+n, comments+1, s.stops+webKitStops, context{}
 				continue
 			}
 		}
@@ -130,7 +130,7 @@ func (s *scan) split(r *Registry, ua string) {
 			if !s.any {
 				s.any, s.first = true, words.Stop
 			}
-			said.flags = 0
+			prev.flags = 0
 			continue
 		}
 		w := word{hash: hash, start: uint16(start), end: uint16(end), key: -1, comment: comment}
@@ -138,14 +138,14 @@ func (s *scan) split(r *Registry, ua string) {
 			w.flags = inVersion
 		}
 		var contactEnd int
-		if contactEnd, said = s.take(r, w, letters, said); contactEnd > 0 {
+		if contactEnd, prev = s.addWord(r, w, letters, prev); contactEnd > 0 {
 			i = contactEnd
 		}
 	}
 }
 
-// wordAt returns where the word ends that begins at a place, its hash, and the classes of its
-// bytes, together.
+// wordAt returns the end and hash of the word that begins at start, and the union of the
+// classes of its bytes.
 func wordAt(ua string, start int) (end int, hash uint32, letters byte) {
 	hash, c := words.Seed, words.Fold[ua[start]]
 	letters = c
@@ -162,19 +162,18 @@ func wordAt(ua string, start int) (end int, hash uint32, letters byte) {
 	}
 }
 
-// take looks up a word that is not plainly a stop word, notes what it says of the
-// client, and keeps it unless it can be no name. letters are the classes of its bytes,
-// together, and said is what the words before say of it. It returns what they say of the
-// next word, with it among them, and where the URL or mail address ends that begins with
-// it, 0 if there is none.
-func (s *scan) take(r *Registry, w word, letters byte, said before) (contactEnd int, next before) {
+// addWord looks up a word that is not a stop word by its hash alone. It updates the signs and
+// stores the word, unless the word cannot be a name. letters is the union of the classes of
+// its bytes, and prev is the context of the word. addWord returns the context of the next
+// word. contactEnd is the end of the URL or mail address that begins with the word, or 0.
+func (s *scan) addWord(r *Registry, w word, letters byte, prev context) (contactEnd int, next context) {
 	s.lookUp(r, &w)
 	if w.kind != words.Stop {
 		if n := contactLength(s.ua, int(w.start), int(w.end)); n > 0 {
 			contactEnd = int(w.start) + n
 			w.end, w.kind, w.key = uint16(contactEnd), words.Contact, -1
 		} else if letters&words.Letter == 0 && w.key < 0 {
-			return 0, said // a number
+			return 0, prev // a number
 		}
 	}
 	if !s.any && w.kind != words.Contact {
@@ -183,50 +182,50 @@ func (s *scan) take(r *Registry, w word, letters byte, said before) (contactEnd 
 	s.signs |= sign(w.kind)
 	switch w.kind {
 	case words.Like:
-		said.flags |= afterLike
-		return 0, said
+		prev.flags |= afterLike
+		return 0, prev
 	case words.Compatible:
-		said.flags |= afterCompatible
-		return 0, said
+		prev.flags |= afterCompatible
+		return 0, prev
 	case words.Device:
-		said.device = true
-		return 0, said
+		prev.device = true
+		return 0, prev
 	case words.Stop:
 		s.stops++
 		if w.key < 0 {
-			said.flags = 0
-			return 0, said
+			prev.flags = 0
+			return 0, prev
 		}
 	case words.Unknown:
-		s.noteUnknown(&w, said)
+		s.addUnknown(&w, prev)
 	}
-	w.flags |= said.flags
-	if said.device {
+	w.flags |= prev.flags
+	if prev.device {
 		w.flags |= inDevice
 	}
 	if s.n < maxWords {
 		s.words[s.n] = w
 		s.n++
 	}
-	return contactEnd, before{device: said.device}
+	return contactEnd, context{device: prev.device}
 }
 
-// noteUnknown notes what a word says of the client that the registry does not know.
-func (s *scan) noteUnknown(w *word, said before) {
+// addUnknown updates the signs for a word without a registry key.
+func (s *scan) addUnknown(w *word, prev context) {
 	if w.flags&inVersion != 0 {
 		return
 	}
 	s.signs |= signPlain
-	if said.flags&afterCompatible != 0 {
+	if prev.flags&afterCompatible != 0 {
 		s.signs |= signCompatible
 	}
-	if robotLike(s.text(w)) && (w.start == 0 || s.ua[w.start-1] != '$') { // not "$BotName", which somebody forgot to fill in
+	if robotLike(s.text(w)) && (w.start == 0 || s.ua[w.start-1] != '$') { // not "$BotName", an unexpanded variable
 		s.signs |= signRobotLike
 		w.flags |= isRobot
 	}
 }
 
-// webKit returns the length of WebKit's boilerplate that s begins with, or 0.
+// webKit returns the length of the WebKit prefix of s, or 0.
 func webKit(s string) int {
 	switch {
 	case strings.HasPrefix(s, webKit1):
@@ -237,14 +236,14 @@ func webKit(s string) int {
 	return 0
 }
 
-// isStop reports whether the word with this hash is a stop word. It looks only
-// where a search begins, where most are; lookUp finds the others.
+// isStop reports whether a word is a stop word, by its hash. It checks the first slot only,
+// where most stop words are. lookUp finds the rest.
 func (r *Registry) isStop(hash uint32) bool {
 	slot := r.table[words.Slot(hash)]
 	return words.Tag(slot) == words.Tag(hash) && words.Number(slot) <= r.stops && slot != 0
 }
 
-// lookUp sets what the registry knows of a word.
+// lookUp sets the key and kind of a word from the registry.
 func (s *scan) lookUp(r *Registry, w *word) {
 	for i := words.Slot(w.hash); ; i = (i + 1) & (words.Slots - 1) {
 		slot := r.table[i]

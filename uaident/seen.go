@@ -6,18 +6,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// SeenWord is a word of a User-Agent that counted for something.
+// SeenWord is a word of a User-Agent that affected the result.
 type SeenWord struct {
-	// Text is the word as it was sent; a name of several words, a URL or a mail
-	// address is one.
+	// Text is the word as sent. A name of several words, a URL or a mail address is one word.
 	Text string `json:"text"`
-	// Kind is "name" for a name in the registry, "contact" for a URL or mail
-	// address, "generic" for a word such as bot, "tool" for one such as checker,
-	// and "unknown" for all others.
+	// Kind is "name" for a registry name, "contact" for a URL or mail address, "generic" for
+	// a word such as bot, "tool" for a word such as checker, or "unknown".
 	Kind string `json:"kind"`
-	// Notes say what else counts about it: "like" stands before it, "compatible;"
-	// does, it is part of a device's name, of a version or a longer name, or
-	// spelled like a robot's name.
+	// Notes describe the position and spelling of the word. See [Registry.Seen] for the
+	// values.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -25,13 +22,12 @@ var kindWords = map[words.Kind]string{
 	words.Name: "name", words.Contact: "contact", words.Generic: "generic", words.Tool: "tool",
 }
 
-// Seen returns the words that [Registry.Identify] looks at, in order: those
-// that are neither numbers nor what browsers send. It is meant for explaining an
-// identity.
+// Seen returns the words that [Registry.Identify] examined, in order, as an explanation of an
+// identity. It omits numbers and words of browsers.
 func (r *Registry) Seen(ua string) []SeenWord {
 	var s scan
 	s.split(r, ua)
-	s.inRegistry(r) // joins the words of a name
+	s.fromRegistry(r) // joins the words of a name
 	seen := make([]SeenWord, 0, s.n)
 	for i := range s.words[:s.n] {
 		w := &s.words[i]
@@ -40,7 +36,7 @@ func (r *Registry) Seen(ua string) []SeenWord {
 			found.Kind = kind
 		}
 		if slices.ContainsFunc(s.words[:i], func(v word) bool { return v.end >= w.end && v.start < w.start }) {
-			continue // within the name before
+			continue // part of the previous name
 		}
 		for _, note := range []struct {
 			flag wordFlags

@@ -6,27 +6,27 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// byStructure names a client by what a browser would not have in its User-Agent. Its
-// class is GenericCrawler if only robots have that, else Other. fallback is the library or
-// headless browser that was found, if any.
+// byStructure identifies a client by parts of the User-Agent that browsers do not send. The
+// class is GenericCrawler for parts that only robots send, else Other. fallback is the
+// library or headless browser in the User-Agent, if any.
 func (s *scan) byStructure(fallback Identity) Identity {
 	id := s.product(fallback)
 	switch {
 	case id.Token == "":
-	case servesSomebody(id.Token), id.Evidence != FromConvention && isGoogles(id.Token), id.Evidence == FromSuffix && (s.siteServes(id.Token) || s.goesOnServing(id.Token)):
+	case isService(id.Token), id.Evidence != FromConvention && isGoogles(id.Token), id.Evidence == FromSuffix && (s.siteIsService(id.Token) || s.continuesAsService(id.Token)):
 		id.Class, id.Evidence = Other, FromTool
 	case id.Evidence == FromConvention, id.Evidence == FromSuffix:
 	case s.robotWord() >= 0:
 		id.Class, id.Evidence = GenericCrawler, FromSuffix
-	case s.hasRobotContact() && !toolLike(id.Token): // an address alone makes no robot of a LinkChecker
+	case s.hasRobotContact() && !toolLike(id.Token): // the address alone does not make a LinkChecker a robot
 		id.Class, id.Evidence = GenericCrawler, FromRobotContact
 	}
 	return id
 }
 
-// siteServes reports whether a robot that goes by the name of its site says after it
-// that it serves somebody: "acme.com Uptime Bot".
-func (s *scan) siteServes(token string) bool {
+// siteIsService reports whether a robot with a domain name as its token describes itself as a
+// service: "acme.com Uptime Bot".
+func (s *scan) siteIsService(token string) bool {
 	if !isDomain(token) {
 		return false
 	}
@@ -35,12 +35,12 @@ func (s *scan) siteServes(token string) bool {
 		return false
 	}
 	w, from := &s.words[i], s.words[s.firstProduct()].start
-	return w.comment == 0 && w.end > from && servesSomebody(s.ua[from:w.end])
+	return w.comment == 0 && w.end > from && isService(s.ua[from:w.end])
 }
 
-// goesOnServing reports whether the words after a name that ends with a robot's word say
-// that it serves somebody: "Foo Bot Webhook/1.0".
-func (s *scan) goesOnServing(token string) bool {
+// continuesAsService reports whether the words after a robot's name describe a service: "Foo
+// Bot Webhook/1.0".
+func (s *scan) continuesAsService(token string) bool {
 	start := strings.Index(s.ua, token)
 	end := start + len(token)
 	at := end
@@ -51,10 +51,10 @@ func (s *scan) goesOnServing(token string) bool {
 		}
 		at = next
 	}
-	return at > end && servesSomebody(s.ua[start:at])
+	return at > end && isService(s.ua[start:at])
 }
 
-// product finds the name of a client by the structure of its User-Agent.
+// product finds the name of a client by the structure of the User-Agent.
 func (s *scan) product(fallback Identity) Identity {
 	robot := func(token string, e Evidence) Identity {
 		return Identity{Token: token, Class: GenericCrawler, Evidence: e}
@@ -63,8 +63,8 @@ func (s *scan) product(fallback Identity) Identity {
 		return Identity{Token: token, Class: Other, Evidence: e}
 	}
 	if i := s.compatible(); i >= 0 {
-		if s.namesItself() {
-			if name := s.nameFrom(s.firstProduct()); !servesSomebody(name) {
+		if s.startsWithRobot() {
+			if name := s.nameFrom(s.firstProduct()); !isService(name) {
 				return robot(name, FromSuffix)
 			}
 		}
@@ -90,17 +90,17 @@ func (s *scan) product(fallback Identity) Identity {
 		if i := s.robotWord(); i >= 0 {
 			return robot(s.text(&s.words[i]), FromSuffix)
 		}
-		if s.bare() && s.modern() && fallback.Crawler == nil && s.words[first].kind == words.Unknown {
+		if s.bareMozilla() && s.modernMozilla() && fallback.Crawler == nil && s.words[first].kind == words.Unknown {
 			return other(s.nameFrom(first), FromStructure)
 		}
 		return Identity{}
 	}
 	name := s.nameFrom(first)
-	if fallback.Crawler != nil && s.words[first].key >= 0 || libraryLike(name) { // a library's name comes first
+	if fallback.Crawler != nil && s.words[first].key >= 0 || libraryLike(name) { // the name of a library comes first
 		return Identity{}
 	}
 	switch {
-	case s.robotWord() >= 0, !strings.HasPrefix(s.ua[s.words[first].start:], name) && robotLike(name) && !s.byApp(): // "Acme/FooBot"
+	case s.robotWord() >= 0, !strings.HasPrefix(s.ua[s.words[first].start:], name) && robotLike(name) && !s.isApp(): // "Acme/FooBot"
 		return robot(name, FromSuffix)
 	case s.signs&sign(words.Contact) != 0:
 		return other(name, FromContact)
@@ -113,18 +113,17 @@ func (s *scan) product(fallback Identity) Identity {
 	return Identity{}
 }
 
-// hasVersion reports whether word i is followed by a slash, as products are.
+// hasVersion reports whether a slash follows word i, as in a product.
 func (s *scan) hasVersion(i int) bool {
 	end := int(s.words[i].end)
 	return end < len(s.ua) && s.ua[end] == '/'
 }
 
-// robotWord returns the number of the first word that is a robot's name or
-// says that it is one, or -1. In an app it says what the app or the phone is
-// called.
+// robotWord returns the index of the first robot's name, else of the first generic robot
+// word, else -1. It returns -1 for an app, whose own name or device can contain a robot word.
 func (s *scan) robotWord() int {
 	i := s.wordOfRobot()
-	if i >= 0 && s.byApp() {
+	if i >= 0 && s.isApp() {
 		return -1
 	}
 	return i
@@ -151,8 +150,7 @@ func (s *scan) wordOfRobot() int {
 	return generic
 }
 
-// toolWord returns the number of the first unknown word that ends with a
-// robot's job, or -1.
+// toolWord returns the index of the first unknown word that ends like a tool name, or -1.
 func (s *scan) toolWord() int {
 	for i := range s.words[:s.n] {
 		w := &s.words[i]
@@ -163,27 +161,26 @@ func (s *scan) toolWord() int {
 	return -1
 }
 
-// compatible returns the number of the word that stands where "compatible;"
-// has a robot's name, or -1. Old browsers have their own name there. So it counts only if
-// the User-Agent has a contact, or says nothing else that a browser would, or if the
-// comment with "compatible;" is not the first one, as behind a whole browser's User-Agent.
+// compatible returns the index of the word after "compatible;", or -1. Old browsers write
+// their own name there. So the word requires a contact, a User-Agent without other words of a
+// browser, or a "compatible;" in a later comment than the first.
 func (s *scan) compatible() int {
 	for i := range s.words[:s.n] {
 		w := &s.words[i]
 		if w.kind == words.Contact || w.key >= 0 && w.kind != words.Tool || w.flags&afterCompatible == 0 || w.flags&inDevice != 0 {
 			continue
 		}
-		if s.signs&sign(words.Contact) != 0 || s.bare() && w.end-w.start > 2 && s.modern() || w.comment > 1 && s.mozilla() {
+		if s.signs&sign(words.Contact) != 0 || s.bareMozilla() && w.end-w.start > 2 && s.modernMozilla() || w.comment > 1 && s.mozilla() {
 			return i
 		}
 	}
 	return -1
 }
 
-// isConvention reports whether a name, which begins with word i after
-// "compatible;", has a version and then a URL or mail address with a plus sign
-// before it, as crawlers write theirs, and does not say that it serves somebody. An
-// address of a program's source is no crawler's: many people run the same feed reader.
+// isConvention reports whether a name after "compatible;" follows the convention of crawlers:
+// a version, then a URL or mail address with a plus sign. The name begins with word i. Names
+// of services do not qualify. A link to a program's source does not qualify either, because
+// many people run the same feed reader.
 func (s *scan) isConvention(i int, name string) bool {
 	j := s.contactOf(i)
 	if j < 0 || !s.hasPlus(j) || namesProgram(s.text(&s.words[j])) {
@@ -195,32 +192,30 @@ func (s *scan) isConvention(i int, name string) bool {
 		s.toolWord() < 0 && s.signs&sign(words.Tool) == 0 && !hasPart(name, watchParts, 5) && !hasPart(name, lastWatchParts, 5)
 }
 
-// hasPlus reports whether there is a plus sign before the contact j: crawlers
-// write it, extensions of browsers do not.
+// hasPlus reports whether a plus sign precedes contact j. Crawlers write the sign, browser
+// extensions do not.
 func (s *scan) hasPlus(j int) bool {
 	start := int(s.words[j].start)
 	return start > 0 && s.ua[start-1] == '+'
 }
 
-// hasRobotContact reports whether a URL or mail address says that it is a
-// robot's.
+// hasRobotContact reports whether the User-Agent contains a robot's URL or mail address.
 func (s *scan) hasRobotContact() bool {
 	return s.signs&sign(words.Contact) != 0 && s.robotContact() >= 0
 }
 
-// robotContact returns the number of the first URL or mail address that says it is a
-// robot's, or -1.
+// robotContact returns the index of the first robot's URL or mail address, or -1.
 func (s *scan) robotContact() int {
 	for i := range s.words[:s.n] {
-		if w := &s.words[i]; w.kind == words.Contact && saysRobot(s.text(w)) {
+		if w := &s.words[i]; w.kind == words.Contact && isRobotAddress(s.text(w)) {
 			return i
 		}
 	}
 	return -1
 }
 
-// withContact returns the number of the first unknown product that has a URL or
-// mail address next to it, or -1.
+// withContact returns the index of the first unknown product next to a URL or mail address,
+// or -1.
 func (s *scan) withContact() int {
 	for i := range s.words[:s.n] {
 		w := &s.words[i]
@@ -231,8 +226,7 @@ func (s *scan) withContact() int {
 	return -1
 }
 
-// adjacent reports whether there is nothing but a version and punctuation
-// between word i and the contact j.
+// adjacent reports whether only a version and punctuation separate word i from contact j.
 func (s *scan) adjacent(i, j int) bool {
 	from := int(s.words[i].end)
 	if from < len(s.ua) && s.ua[from] == '/' {
@@ -248,11 +242,11 @@ func (s *scan) adjacent(i, j int) bool {
 	return true
 }
 
-// withFamily gives an identity the registry's entry of its family, if its token
-// begins with that name and "-", or a capital letter if structure says that it
-// is a robot: apps are called YandexFoo too.
+// withFamily adds the entry of a family to id, if the token begins with the family's name and
+// "-". For a robot a capital letter can replace the "-". Apps are also called YandexFoo, so
+// other clients need the "-".
 func (s *scan) withFamily(r *Registry, id Identity) Identity {
-	hash := uint32(words.Seed) // of the token so far: hashing each prefix anew would take the square of its length
+	hash := uint32(words.Seed) // incremental, since hashing every prefix takes quadratic time
 	for i := range len(id.Token) {
 		c := id.Token[i]
 		before := hash
@@ -270,11 +264,11 @@ func (s *scan) withFamily(r *Registry, id Identity) Identity {
 	return id
 }
 
-// domains are the endings by which a product is taken for a site's name.
+// domains are the top-level domains that make a product a domain name.
 var domains = [...]string{".com", ".net", ".org", ".io", ".info", ".eu", ".co", ".ru", ".de", ".nl", ".cz", ".pl", ".fr", ".it", ".dev", ".ai", ".app"}
 
-// isDomain reports whether a word is the name of a site, but not an app's
-// bundle (com.example.app).
+// isDomain reports whether a word is a domain name. The bundle ID of an app (com.example.app)
+// is not.
 func isDomain(w string) bool {
 	dot := strings.LastIndexByte(w, '.')
 	if dot < 2 {

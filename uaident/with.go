@@ -11,14 +11,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// With returns a registry that has the given crawlers beside those of r. One
-// with the token of an entry of r replaces that entry as a whole; one with an
-// alias of an entry takes that name away from it. What r says about a crawler
-// can be kept by changing a copy of what [Registry.Lookup] returns.
+// With returns a registry with the given crawlers added to the entries of r. A crawler with
+// the token of an existing entry replaces that entry. A crawler with an alias of an existing
+// entry removes that alias from the entry. To change single fields, change a copy of the
+// entry that [Registry.Lookup] returns.
 //
-// The error names each token that cannot be used and says why: it does not
-// begin with a letter or digit, is a word that every browser sends, is given
-// twice, or has a fallback that no entry has.
+// The error lists every unusable token with the reason. See [Crawler.Validate]. A name that
+// is given twice and a fallback without an entry are errors too.
 func (r *Registry) With(crawlers ...Crawler) (*Registry, error) {
 	given, errs := givenNames(crawlers)
 	all := slices.Clone(crawlers)
@@ -41,7 +40,7 @@ func (r *Registry) With(crawlers ...Crawler) (*Registry, error) {
 	for _, c := range crawlers {
 		for _, f := range c.Fallback {
 			if !slices.ContainsFunc(all, func(c Crawler) bool { return strings.EqualFold(c.Token, f) || spelling.Among(c.Aliases, f) }) {
-				errs = append(errs, fmt.Errorf("crawler %s: the fallback %q is no known crawler", c.Token, f))
+				errs = append(errs, fmt.Errorf("crawler %s: unknown fallback %q", c.Token, f))
 			}
 		}
 	}
@@ -51,7 +50,7 @@ func (r *Registry) With(crawlers ...Crawler) (*Registry, error) {
 	return r.compiled(all)
 }
 
-// givenNames returns the folded names of crawlers, and what is wrong with them.
+// givenNames returns the folded names of crawlers, and the errors in these crawlers.
 func givenNames(crawlers []Crawler) (given map[string]bool, errs []error) {
 	given = make(map[string]bool)
 	for _, c := range crawlers {
@@ -70,7 +69,7 @@ func givenNames(crawlers []Crawler) (given map[string]bool, errs []error) {
 	return given, errs
 }
 
-// folded returns a name of c in lower case, unless case tells it from another crawler's.
+// folded returns a name of c in lower case. A token with ExactCase is returned unchanged.
 func (c *Crawler) folded(name string) string {
 	if c.ExactCase && name == c.Token {
 		return name
@@ -78,7 +77,7 @@ func (c *Crawler) folded(name string) string {
 	return strings.ToLower(name)
 }
 
-// compiled returns a registry of these crawlers, with the other words of r.
+// compiled returns a registry of the given crawlers with the vocabulary of r.
 func (r *Registry) compiled(crawlers []Crawler) (*Registry, error) {
 	var names []words.NameOf
 	for i, c := range crawlers {
@@ -98,8 +97,8 @@ func (r *Registry) compiled(crawlers []Crawler) (*Registry, error) {
 	return n, nil
 }
 
-// Validate reports what is wrong with c by itself: whether [Registry.With] knows its
-// fallbacks is another matter.
+// Validate returns an error if a field of c is invalid. Validate does not look up fallbacks.
+// See [Registry.With].
 func (c *Crawler) Validate() error {
 	for _, name := range append([]string{c.Token}, c.Aliases...) {
 		switch {
@@ -108,16 +107,16 @@ func (c *Crawler) Validate() error {
 		case len(name) > maxName:
 			return fmt.Errorf("crawler %q: the name %q is longer than %d bytes", c.Token, name, maxName)
 		case strings.TrimSpace(name) != name || strings.ContainsAny(name, "\r\n\t*();"):
-			return fmt.Errorf("crawler %q: the name %q has a character that no product token has", c.Token, name)
+			return fmt.Errorf("crawler %q: the name %q contains a character that is not allowed in a product token", c.Token, name)
 		case len(withoutVersion(name)) < len(name):
-			return fmt.Errorf("crawler %q: the name %q has a version, so that it would name no other version; write %s", c.Token, name, withoutVersion(name))
+			return fmt.Errorf("crawler %q: the name %q contains a version; write %s", c.Token, name, withoutVersion(name))
 		}
 		if k := defaultRegistry.key(strings.ToLower(name), words.Hash(name)); k != nil && k.Kind != words.Unknown && k.Kind != words.Name {
-			return fmt.Errorf("crawler %q: %q is a word that many User-Agents have, so it names nobody", c.Token, name)
+			return fmt.Errorf("crawler %q: %q is a common word in User-Agents and cannot name a crawler", c.Token, name)
 		}
 	}
 	if c.Class >= numClasses || c.Class == Browser {
-		return fmt.Errorf("crawler %q: class %s is none that a crawler can have", c.Token, c.Class)
+		return fmt.Errorf("crawler %q: class %s is not allowed for a crawler", c.Token, c.Class)
 	}
 	for _, f := range c.Fallback {
 		if strings.EqualFold(f, c.Token) {
@@ -126,13 +125,13 @@ func (c *Crawler) Validate() error {
 	}
 	for _, suffix := range c.Verification.RDNS {
 		if len(suffix) < 4 || suffix[0] != '.' || strings.Count(suffix, ".") < 2 {
-			return fmt.Errorf("crawler %q: reverse DNS suffix %q is not a dot and a domain, such as .example.com", c.Token, suffix)
+			return fmt.Errorf("crawler %q: reverse DNS suffix %q must be a dot and a domain, such as .example.com", c.Token, suffix)
 		}
 	}
 	return nil
 }
 
-// withoutVersion returns a name without a version behind it, as in "FooBot/2.1".
+// withoutVersion returns a name without the version after the slash, as in "FooBot/2.1".
 func withoutVersion(name string) string {
 	before, version, _ := strings.Cut(name, "/")
 	if version = strings.TrimPrefix(version, "v"); version != "" && words.Digit(version[0]) {
@@ -141,7 +140,7 @@ func withoutVersion(name string) string {
 	return name
 }
 
-// vocabulary returns the words of r that are no names.
+// vocabulary returns the words of r that are not names.
 func (r *Registry) vocabulary() words.Vocabulary {
 	var v words.Vocabulary
 	lists := map[words.Kind]*[]string{

@@ -10,30 +10,30 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Change is what two registries say of a crawler differently.
+// Change is a difference between two registries in one crawler.
 type Change struct {
 	Token string `json:"token"`
 	// Kind is "added", "removed" or "changed".
 	Kind string `json:"kind"`
-	// Fields are those that differ, of a crawler that both have.
+	// Fields are the different fields of a changed crawler.
 	Fields []FieldChange `json:"fields,omitempty"`
 }
 
-// FieldChange is a field that differs, with its values as JSON, "" where there is none.
+// FieldChange is a changed field with its values as JSON. A missing value is "".
 type FieldChange struct {
 	Field  string `json:"field"`
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
 }
 
-// The kinds of a change.
+// Values of [Change.Kind].
 const (
 	Added   = "added"
 	Removed = "removed"
 	Changed = "changed"
 )
 
-// Diff returns what the entries after say differently from those before, by token.
+// Diff returns the differences between two lists of entries, sorted by token.
 func Diff(before, after []uaident.Crawler) (changes []Change) {
 	known := make(map[string]*uaident.Crawler, len(before))
 	for i := range before {
@@ -58,7 +58,7 @@ func Diff(before, after []uaident.Crawler) (changes []Change) {
 	return changes
 }
 
-// nameKey is by what two entries are the same crawler.
+// nameKey returns the key for entries of the same crawler.
 func nameKey(c *uaident.Crawler) string {
 	if c.ExactCase {
 		return c.Token
@@ -66,7 +66,7 @@ func nameKey(c *uaident.Crawler) string {
 	return strings.ToLower(c.Token)
 }
 
-// diffFields compares two entries field by field, as they are written.
+// diffFields compares the JSON forms of two entries field by field.
 func diffFields(before, after *uaident.Crawler) (changes []FieldChange) {
 	old, now := fieldsOf(before), fieldsOf(after)
 	for _, field := range entryFields {
@@ -79,6 +79,6 @@ func diffFields(before, after *uaident.Crawler) (changes []FieldChange) {
 
 func fieldsOf(c *uaident.Crawler) map[string]json.RawMessage {
 	fields := make(map[string]json.RawMessage)
-	_ = json.Unmarshal(AppendEntry(nil, c), &fields) // which is an object
+	_ = json.Unmarshal(AppendEntry(nil, c), &fields) // always valid JSON
 	return fields
 }

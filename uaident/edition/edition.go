@@ -1,8 +1,7 @@
-// Package edition knows the registry of crawlers as a text: JSON that people write,
-// publish and compare. The registry that is built into the package uaident is
-// compiled from one, which [Embedded] returns.
+// Package edition parses, writes and compares crawler registries in JSON. The built-in
+// registry of package uaident is compiled from such a file. [Embedded] returns its source.
 //
-// docs/registry.schema.json is its form.
+// docs/registry.schema.json is the schema of the format.
 package edition
 
 import (
@@ -11,33 +10,33 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// What an edition may have at most.
+// Bounds of an edition.
 const (
 	MaxBytes    = 4 << 20
 	MaxCrawlers = 3000
-	maxName     = 100 // bytes of a token, an alias or an operator
+	maxName     = 100 // bytes of a token, alias or operator
 	maxText     = 500 // bytes of any other string
 	maxList     = 64  // strings in a list
-	maxMistakes = 50  // that are told
+	maxMistakes = 50  // reported errors
 )
 
-// Edition is a registry as a text has it, or a part of one.
+// Edition is the content of a registry file, which can be a part of a registry.
 type Edition struct {
-	// Date is the day of the edition, such as 2026-11-23, "" if it has none.
+	// Date is the date of the edition, such as 2026-11-23. It can be empty.
 	Date string
-	// Crawlers are the entries, in the order of the text.
+	// Crawlers are the entries in the order of the file.
 	Crawlers []uaident.Crawler
 }
 
-// Embedded returns the text of the registry that is built in.
+// Embedded returns the source of the built-in registry.
 func Embedded() []byte { return uaident.JSON() }
 
-// Over returns base with the entries of e. One with the token of an entry of base takes
-// its place as a whole.
+// Over returns base with the entries of e added. An entry of e replaces an entry of base with
+// the same token.
 func (e *Edition) Over(base *uaident.Registry) (*uaident.Registry, error) {
 	registry, err := base.With(e.Crawlers...)
 	if err != nil {
-		return nil, fmt.Errorf("the registry cannot be laid over the one that is built in: %w", err)
+		return nil, fmt.Errorf("cannot merge the registry into the built-in registry: %w", err)
 	}
 	return registry, nil
 }

@@ -23,6 +23,12 @@ func TestEmbedded(t *testing.T) {
 		t.Error("it has no date")
 	}
 	for i, c := range uaident.Default().Crawlers() {
+		if i > 0 && strings.ToLower(e.Crawlers[i-1].Token) > strings.ToLower(e.Crawlers[i].Token) {
+			t.Errorf("%s is not in order", e.Crawlers[i].Token)
+		}
+		if c.Checked == "" {
+			t.Errorf("%s has no date of its last check", c.Token)
+		}
 		if !reflect.DeepEqual(c, e.Crawlers[i]) {
 			t.Errorf("loaded is %+v, the text says %+v", c, e.Crawlers[i])
 		}
@@ -57,48 +63,48 @@ func TestMistakes(t *testing.T) {
 		{"{\"crawlers\": [,]}", "f:1:15: invalid character ','"},
 		{"\xff{}", "f:1:1: it is no UTF-8"},
 		{`[]`, "f:1:1: a registry is an object"},
-		{`{}`, "f:1:1: it has no crawlers"},
-		{`{"crawlers": {}}`, "f:1:14: crawlers has to be a list"},
+		{`{}`, "f:1:1: no field crawlers"},
+		{`{"crawlers": {}}`, "f:1:14: crawlers must be a list"},
 		{`{"crawler": []}`, `f:1:2: unknown field "crawler"; did you mean crawlers?`},
-		{one(good + `, "robots_lag": 0, "robots_lag_source": "https://foo.example/a"`), "robots_lag has to be a whole number from 1 to 604800, and not 0"},
-		{one(good + `, "robots_lag": 1.5, "robots_lag_source": "https://foo.example/a"`), "and not 1.5"},
-		{one(good + `, "robots_lag": 99999999999999999999999, "robots_lag_source": "https://foo.example/a"`), "robots_lag has to be a whole number"},
-		{`{"date": "yesterday", "crawlers": []}`, `date has to be a day such as 2026-11-23, and not "yesterday"`},
+		{one(good + `, "robots_lag": 0, "robots_lag_source": "https://foo.example/a"`), "robots_lag must be a whole number from 1 to 604800, not 0"},
+		{one(good + `, "robots_lag": 1.5, "robots_lag_source": "https://foo.example/a"`), ", not 1.5"},
+		{one(good + `, "robots_lag": 99999999999999999999999, "robots_lag_source": "https://foo.example/a"`), "robots_lag must be a whole number"},
+		{`{"date": "yesterday", "crawlers": []}`, `date must be a date such as 2026-11-23, not "yesterday"`},
 		{one(`"token": "FooBot", "clas": "search"`), `f:2:21: unknown field "clas"; did you mean class?`},
-		{one(`"token": "FooBot", "token": "BarBot"`), "f:2:21: token stands here twice; keep one"},
+		{one(`"token": "FooBot", "token": "BarBot"`), "f:2:21: duplicate field token; keep one"},
 		{one(`"token": "FooBot", "class": "serch"`), `f:2:30: unknown class "serch"; did you mean search?`},
 		{one(`"token": "FooBot", "class": "browser"`), `unknown class "browser"`},
-		{one(`"token": 1`), "f:2:11: token has to be a string"},
-		{one(`"token": ""`), "f:2:11: token is empty; leave it out"},
+		{one(`"token": 1`), "f:2:11: token must be a string"},
+		{one(`"token": ""`), "f:2:11: token is empty; remove it"},
 		{one(`"token": "` + strings.Repeat("a", 101) + `"`), "f:2:11: token has 101 bytes, more than 100"},
-		{one(`"token": "Foo\nBot"`), "token has a control character"},
-		{one(`"class": "search", ` + source), "f:2:1: an entry: it has no token"},
-		{one(`"token": "FooBot", ` + source), "f:2:1: FooBot: it has no class"},
-		{one(`"token": "FooBot", "class": "search"`), `f:2:1: FooBot: it has no source; name the operator's page, or write "provenance": "unsourced"`},
-		{one(`"token": "FooBot", "class": "search", "source": "http://foo.example"`), "is no https URL"},
-		{one(good + `, "aliases": []`), "aliases has no string; leave it out"},
-		{one(good + `, "aliases": ["a", "a"]`), `aliases has "a" twice`},
-		{one(good + `, "aliases": "a"`), "aliases has to be a list of strings"},
-		{one(good + `, "fallback": ["Gogglebot"]`), `f:2:1: FooBot: the fallback "Gogglebot" is no known crawler`},
+		{one(`"token": "Foo\nBot"`), "token contains a control character"},
+		{one(`"class": "search", ` + source), "f:2:1: an entry: missing token"},
+		{one(`"token": "FooBot", ` + source), "f:2:1: FooBot: missing class"},
+		{one(`"token": "FooBot", "class": "search"`), `f:2:1: FooBot: missing source; add the operator's page, or write "provenance": "unsourced"`},
+		{one(`"token": "FooBot", "class": "search", "source": "http://foo.example"`), "is not an https URL"},
+		{one(good + `, "aliases": []`), "aliases is an empty list; remove it"},
+		{one(good + `, "aliases": ["a", "a"]`), `aliases contains "a" twice`},
+		{one(good + `, "aliases": "a"`), "aliases must be a list of strings"},
+		{one(good + `, "fallback": ["Gogglebot"]`), `f:2:1: FooBot: unknown fallback "Gogglebot"`},
 		{one(good + `, "fallback": ["Googlebot"]`), ""},
-		{one(good + `, "wildcard": "on"`), "wildcard has to be true or false"},
-		{one(good + `, "wildcard": null`), "wildcard has to be true or false"},
-		{one(good + `, "verification": {"rdns": ["foo.example"]}`), "is not a dot and a domain"},
+		{one(good + `, "wildcard": "on"`), "wildcard must be true or false"},
+		{one(good + `, "wildcard": null`), "wildcard must be true or false"},
+		{one(good + `, "verification": {"rdns": ["foo.example"]}`), "must be a dot and a domain"},
 		{one(good + `, "verification": {"rdn": ["foo.example"]}`), "verification: unknown field \"rdn\"; did you mean rdns?"},
-		{one(good + `, "verification": {"ranges": ["http://foo.example/a"]}`), "is no https URL"},
+		{one(good + `, "verification": {"ranges": ["http://foo.example/a"]}`), "is not an https URL"},
 		{one(good + `, "verification": {"confirming_ranges": ["https://foo.example/a"]}`), ""},
-		{one(good + `, "verification": {"confirming_ranges": ["http://foo.example/a"]}`), "is no https URL"},
-		{one(good + `, "crawl_delay": "ignores", "crawl_delay_wildcard": true, "crawl_delay_source": "https://foo.example/a"`), "crawl_delay_wildcard is for crawlers that obey"},
-		{one(good + `, "crawl_delay": "obeys"`), "crawl_delay has no source"},
-		{one(good + `, "crawl_delay_max": 5`), "and no crawl_delay"},
+		{one(good + `, "verification": {"confirming_ranges": ["http://foo.example/a"]}`), "is not an https URL"},
+		{one(good + `, "crawl_delay": "ignores", "crawl_delay_wildcard": true, "crawl_delay_source": "https://foo.example/a"`), "crawl_delay_wildcard requires"},
+		{one(good + `, "crawl_delay": "obeys"`), "crawl_delay requires crawl_delay_source"},
+		{one(good + `, "crawl_delay_max": 5`), "require crawl_delay"},
 		{one(good + `, "purposes": ["training", "sarch"]`), `unknown purpose "sarch"; did you mean search?`},
-		{one(good + `, "purposes": ["training"]`), "purposes and purposes_source, the page that says so, go together"},
+		{one(good + `, "purposes": ["training"]`), "purposes and purposes_source require each other"},
 		{one(good + `, "checked": "2026-11-23"`), ""},
-		{one(good + `, "checked": "23.11.2026"`), `checked has to be a day such as 2026-11-23, and not "23.11.2026"`},
-		{one(`"token": "Chrome", "class": "search", ` + source), `f:2:1: Chrome: "Chrome" is a word that many User-Agents have`},
-		{one(`"token": "Foo*", "class": "search", ` + source), "has a character that no product token has"},
+		{one(good + `, "checked": "23.11.2026"`), `checked must be a date such as 2026-11-23, not "23.11.2026"`},
+		{one(`"token": "Chrome", "class": "search", ` + source), `f:2:1: Chrome: "Chrome" is a common word in User-Agents`},
+		{one(`"token": "Foo*", "class": "search", ` + source), "not allowed in a product token"},
 		{one(good) + "x", "invalid character"},
-		{"{\"crawlers\": [{" + good + "},\n{" + strings.Replace(good, "FooBot", "foobot", 1) + "}]}", `f:2:1: foobot: the name "foobot" is already that of FooBot`},
+		{"{\"crawlers\": [{" + good + "},\n{" + strings.Replace(good, "FooBot", "foobot", 1) + "}]}", `f:2:1: foobot: the name "foobot" already belongs to FooBot`},
 	}
 	for _, tt := range tests {
 		_, err := Parse("f", []byte(tt.text))
@@ -114,7 +120,7 @@ func TestMistakes(t *testing.T) {
 // All mistakes are told at once, up to a bound, and a bound on entries holds.
 func TestManyMistakes(t *testing.T) {
 	_, err := Parse("f", []byte("{\"crawlers\": [\n{\"token\": \"A\"},\n{\"clas\": {\"x\": [1, {}]}, \"token\": 5},\n7\n]}"))
-	for _, want := range []string{"f:2:1: A: it has no class", `f:3:2: unknown field "clas"`, "f:3:35: token has to be a string", "f:4:1: an entry is an object"} {
+	for _, want := range []string{"f:2:1: A: missing class", `f:3:2: unknown field "clas"`, "f:3:35: token must be a string", "f:4:1: an entry is an object"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -129,10 +135,10 @@ func TestManyMistakes(t *testing.T) {
 	if _, err = Parse("f", []byte(`{"crawlers": [`+strings.Join(many, ",")+`]}`)); err == nil || !strings.Contains(err.Error(), "more than 3000 crawlers") {
 		t.Errorf("%v", err)
 	}
-	if _, err = Parse("f", []byte(`{"crawlers": [`+strings.Join(many[:2999], ",")+`]}`)); err == nil || !strings.Contains(err.Error(), "do not fit") {
+	if _, err = Parse("f", []byte(`{"crawlers": [`+strings.Join(many[:2999], ",")+`]}`)); err == nil || !strings.Contains(err.Error(), "exceed the maximum") {
 		t.Errorf("%v", err)
 	}
-	if _, err = Parse("f", make([]byte, MaxBytes+1)); err == nil || !strings.Contains(err.Error(), "more than 4 MiB") {
+	if _, err = Parse("f", make([]byte, MaxBytes+1)); err == nil || !strings.Contains(err.Error(), "larger than 4 MiB") {
 		t.Errorf("%v", err)
 	}
 }

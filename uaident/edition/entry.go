@@ -13,7 +13,7 @@ import (
 
 const wantEntry = `an entry is an object such as {"token": "FooBot", "class": "search", "source": "https://foo.example/bot"}`
 
-// entryFields are the fields of an entry, in the order in which they are written.
+// entryFields are the fields of an entry, in output order.
 var (
 	entryFields = []string{
 		"token", "operator", "class", "user_triggered", "wildcard", "fallback", "aliases", "robots_only", "controls", "family", "app",
@@ -23,20 +23,20 @@ var (
 	verificationFields = []string{"rdns", "ranges", "confirming_ranges", "web_bot_auth", "unsure"}
 )
 
-// The words of a provenance, of a crawl_delay and of purposes.
+// Allowed values of provenance, crawl_delay and purposes.
 var (
 	provenances = []string{"documented", "dataset", "unsourced"}
 	habits      = []string{"undocumented", "obeys", "ignores"}
 	purposes    = uaident.PurposeSet(^uaident.PurposeSet(0)).Words()
 )
 
-// entry is an entry of a text.
+// entry is a decoded entry.
 type entry struct {
 	uaident.Crawler
-	at int // where it begins
+	at int // byte offset of the entry
 }
 
-// classes returns the words of the classes that an entry may have.
+// classes returns the names of the allowed classes.
 func classes() (all []string) {
 	for _, c := range uaident.Classes() {
 		if c != uaident.Browser {
@@ -46,7 +46,7 @@ func classes() (all []string) {
 	return all
 }
 
-// entry reads an entry and checks what does not need others.
+// entry decodes an entry and checks every rule that concerns this entry only.
 func (r *reader) entry() (e entry) {
 	_, e.at = r.Peek()
 	before, class, provenance, delay := len(r.errs), "", "", false
@@ -99,7 +99,7 @@ func (r *reader) entry() (e entry) {
 		case "crawl_delay_source":
 			e.CrawlDelay.Source = r.link(field)
 		case "purposes":
-			r.array("purposes has to be a list such as [\"training\"]", func() {
+			r.array("purposes must be a list such as [\"training\"]", func() {
 				word := r.word("purpose", purposes)
 				if i := slices.Index(purposes, word); i >= 0 {
 					e.Purposes.Of |= 1 << i
@@ -116,14 +116,14 @@ func (r *reader) entry() (e entry) {
 		}
 	})
 	if len(r.errs) > before {
-		return e // what else is wrong may follow from that
+		return e // further errors could be consequences
 	}
 	r.check(&e, class, provenance, delay)
 	return e
 }
 
 func (r *reader) verification(v *uaident.Verification) {
-	r.object("verification: ", `it has to be an object such as {"rdns": [".foo.example"]}`, verificationFields, func(field string) {
+	r.object("verification: ", `must be an object such as {"rdns": [".foo.example"]}`, verificationFields, func(field string) {
 		switch field {
 		case "rdns":
 			v.RDNS = r.texts(field, maxText)
@@ -139,14 +139,14 @@ func (r *reader) verification(v *uaident.Verification) {
 	})
 }
 
-// link reads an https URL.
+// link decodes an https URL.
 func (r *reader) link(field string) string {
 	text := r.text(field, maxText)
 	r.checkLink(r.At(), field, text)
 	return text
 }
 
-// links reads a list of https URLs.
+// links decodes a list of https URLs.
 func (r *reader) links(field string) []string {
 	_, at := r.Peek()
 	links := r.texts(field, maxText)
@@ -158,24 +158,24 @@ func (r *reader) links(field string) []string {
 
 func (r *reader) checkLink(at int, field, link string) {
 	if u, err := url.Parse(link); link != "" && (err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil) {
-		r.failAt(at, "%s: %.80q is no https URL; write one such as https://foo.example/bot", field, link)
+		r.failAt(at, "%s: %.80q is not an https URL such as https://foo.example/bot", field, link)
 	}
 }
 
-// check tells what is wrong with an entry as a whole.
+// check checks the rules that concern several fields of an entry.
 func (r *reader) check(e *entry, class, provenance string, delay bool) {
 	fail := func(format string, args ...any) {
 		r.failAt(e.at, "%s: "+format, append([]any{cmp.Or(e.Token, "an entry")}, args...)...)
 	}
 	switch {
 	case e.Token == "":
-		fail("it has no token; %s", wantEntry)
+		fail("missing token; %s", wantEntry)
 		return
 	case class == "":
-		fail("it has no class; write one of %s", strings.Join(classes(), ", "))
+		fail("missing class; write one of %s", strings.Join(classes(), ", "))
 		return
 	case e.Source == "" && provenance != "unsourced":
-		fail(`it has no source; name the operator's page, or write "provenance": "unsourced"`)
+		fail(`missing source; add the operator's page, or write "provenance": "unsourced"`)
 	}
 	if err := e.Validate(); err != nil {
 		fail("%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("crawler %q: ", e.Token)))
@@ -183,23 +183,23 @@ func (r *reader) check(e *entry, class, provenance string, delay bool) {
 	d := e.CrawlDelay
 	switch {
 	case !delay && (d.Max > 0 || d.Wildcard || d.Source != ""):
-		fail("it has crawl_delay_max, crawl_delay_wildcard or crawl_delay_source and no crawl_delay; add obeys, ignores or undocumented")
+		fail("crawl_delay_max, crawl_delay_wildcard and crawl_delay_source require crawl_delay; add obeys, ignores or undocumented")
 	case delay && d.Source == "":
-		fail("crawl_delay has no source; add crawl_delay_source, the page that says so")
+		fail("crawl_delay requires crawl_delay_source, the URL of the documentation")
 	case d.Max > 0 && d.Habit != uaident.DelayObeyed:
-		fail("crawl_delay_max is for crawlers that obey; remove it")
+		fail("crawl_delay_max requires crawl_delay obeys")
 	case d.Wildcard && d.Habit != uaident.DelayObeyed:
-		fail("crawl_delay_wildcard is for crawlers that obey; remove it")
+		fail("crawl_delay_wildcard requires crawl_delay obeys")
 	}
 	if (e.Purposes.Of == 0) != (e.Purposes.Source == "") {
-		fail("purposes and purposes_source, the page that says so, go together; write both")
+		fail("purposes and purposes_source require each other; purposes_source is the URL of the documentation")
 	}
 	if (e.RobotsLag.Most == 0) != (e.RobotsLag.Source == "") {
-		fail("robots_lag, in seconds, and robots_lag_source, the page that says so, go together; write both")
+		fail("robots_lag (seconds) and robots_lag_source require each other; robots_lag_source is the URL of the documentation")
 	}
 }
 
-// checkTogether tells which names several entries have, and which fallbacks none has.
+// checkTogether reports names in several entries and unknown fallbacks.
 func (r *reader) checkTogether(entries []entry) {
 	for i := range entries {
 		e := &entries[i]
@@ -209,7 +209,7 @@ func (r *reader) checkTogether(entries []entry) {
 				key = name
 			}
 			if other, ok := r.owner[key]; ok && name != "" {
-				r.failAt(e.at, "%s: the name %q is already that of %s; a name is that of one crawler", e.Token, name, other)
+				r.failAt(e.at, "%s: the name %q already belongs to %s; use a name once", e.Token, name, other)
 			}
 			r.owner[key] = e.Token
 		}
@@ -217,7 +217,7 @@ func (r *reader) checkTogether(entries []entry) {
 	for i := range entries {
 		for _, f := range entries[i].Fallback {
 			if _, ok := r.owner[strings.ToLower(f)]; !ok && uaident.Default().Lookup(f) == nil {
-				r.failAt(entries[i].at, "%s: the fallback %q is no known crawler; add an entry for it, or remove it", entries[i].Token, f)
+				r.failAt(entries[i].at, "%s: unknown fallback %q; add an entry for it, or remove it", entries[i].Token, f)
 			}
 		}
 	}

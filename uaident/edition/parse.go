@@ -15,19 +15,19 @@ const wantEdition = `a registry is an object such as {"crawlers": [{"token": "Fo
 
 var editionFields = []string{"$schema", "date", "crawlers"}
 
-// reader reads an edition, and collects what is wrong with it.
+// reader decodes an edition and collects errors.
 type reader struct {
 	*jsontext.Decoder
 	errs  []error
-	owner map[string]string // of each name, the token of the entry that has it
+	owner map[string]string // maps a name to the token of its entry
 }
 
-// Parse reads an edition. Its error has all mistakes, up to 50 of them, each with the name
-// of the text, the line and the column, and says what to write instead. What has none can
-// be laid over the registry that is built in.
+// Parse decodes an edition. The error lists up to 50 mistakes. Each has the name of the file,
+// line, column and a remedy. An edition without mistakes can be merged into the built-in
+// registry.
 func Parse(name string, data []byte) (*Edition, error) {
 	if len(data) > MaxBytes {
-		return nil, fmt.Errorf("%s: it has more than %d MiB; a registry has a line for each crawler", name, MaxBytes>>20)
+		return nil, fmt.Errorf("%s: larger than %d MiB", name, MaxBytes>>20)
 	}
 	decoder, err := jsontext.NewDecoder(name, data, wantEdition)
 	if err != nil {
@@ -48,7 +48,7 @@ func Parse(name string, data []byte) (*Edition, error) {
 	return e, nil
 }
 
-// edition reads the whole text.
+// edition decodes the whole file.
 func (r *reader) edition() (*Edition, []entry) {
 	e := &Edition{}
 	var entries []entry
@@ -61,21 +61,21 @@ func (r *reader) edition() (*Edition, []entry) {
 			e.Date = r.date(field)
 		case "crawlers":
 			given = true
-			r.array("crawlers has to be a list of entries", func() {
+			r.array("crawlers must be a list of entries", func() {
 				_, at := r.Peek()
 				if len(entries) < MaxCrawlers {
 					entries = append(entries, r.entry())
 					return
 				}
 				if r.Skip(); !many {
-					r.failAt(at, "it has more than %d crawlers; leave out those that the built-in registry has", MaxCrawlers)
+					r.failAt(at, "more than %d crawlers; remove entries of the built-in registry", MaxCrawlers)
 				}
 				many = true
 			})
 		}
 	})
 	if !given && len(r.errs) == 0 {
-		r.failAt(0, "it has no crawlers; %s", wantEdition)
+		r.failAt(0, "no field crawlers; %s", wantEdition)
 	}
 	for i := range entries {
 		e.Crawlers = append(e.Crawlers, entries[i].Crawler)
@@ -83,9 +83,9 @@ func (r *reader) edition() (*Edition, []entry) {
 	return e, entries
 }
 
-// failAt takes note of a mistake.
+// failAt records an error at a byte offset.
 func (r *reader) failAt(offset int, format string, args ...any) {
-	if len(r.errs) <= maxMistakes { // to tell where each is takes a look at the whole text
+	if len(r.errs) <= maxMistakes { // finding the line and column scans the whole file
 		r.errs = append(r.errs, r.ErrorAt(offset, format, args...))
 		return
 	}
@@ -94,7 +94,7 @@ func (r *reader) failAt(offset int, format string, args ...any) {
 
 var errMore = errors.New("one more")
 
-// object reads an object with some of these fields, each once.
+// object decodes an object. Only the given fields are allowed, each at most once.
 func (r *reader) object(about, want string, fields []string, read func(field string)) {
 	first, at := r.Peek()
 	if first != '{' {
@@ -112,7 +112,7 @@ func (r *reader) object(about, want string, fields []string, read func(field str
 		case i < 0:
 			r.failAt(at, "%sunknown field %.80q; %s", about, field, jsontext.Hint(field, fields))
 		case seen[i]:
-			r.failAt(at, "%s%s stands here twice; keep one", about, field)
+			r.failAt(at, "%sduplicate field %s; keep one", about, field)
 		default:
 			seen[i] = true
 			read(field)
@@ -123,7 +123,7 @@ func (r *reader) object(about, want string, fields []string, read func(field str
 	r.Next()
 }
 
-// array reads an array.
+// array decodes an array.
 func (r *reader) array(want string, read func()) {
 	first, at := r.Peek()
 	if first != '[' {
@@ -138,41 +138,41 @@ func (r *reader) array(want string, read func()) {
 	r.Next()
 }
 
-// scalar reads a value that begins with one of these bytes.
+// scalar decodes a value whose first byte is in begins.
 func (r *reader) scalar(begins, want, field string) (jsontext.Token, bool) {
 	first, at := r.Peek()
 	if strings.IndexByte(begins, first) < 0 {
 		r.Skip()
-		r.failAt(at, "%s has to be %s", field, want)
+		r.failAt(at, "%s must be %s", field, want)
 		return jsontext.Token{}, false
 	}
 	return r.Next(), true
 }
 
-// text reads a string that is not empty.
+// text decodes a string with 1 to most bytes.
 func (r *reader) text(field string, most int) string {
 	t, ok := r.scalar(`"`, "a string", field)
 	switch {
 	case !ok:
 	case t.Text == "":
-		r.failAt(r.At(), "%s is empty; leave it out", field)
+		r.failAt(r.At(), "%s is empty; remove it", field)
 	case len(t.Text) > most:
 		r.failAt(r.At(), "%s has %d bytes, more than %d; shorten it", field, len(t.Text), most)
 	case strings.ContainsFunc(t.Text, func(c rune) bool { return c < ' ' || c == 0x7f }):
-		r.failAt(r.At(), "%s has a control character; remove it", field)
+		r.failAt(r.At(), "%s contains a control character; remove it", field)
 	default:
 		return t.Text
 	}
 	return ""
 }
 
-// texts reads a list of at least one string, each once.
+// texts decodes a list of different strings, at least one.
 func (r *reader) texts(field string, most int) (all []string) {
 	_, begin := r.Peek()
-	r.array(field+` has to be a list of strings such as ["FooBot"]`, func() {
+	r.array(field+` must be a list of strings such as ["FooBot"]`, func() {
 		text := r.text("a string in "+field, most)
 		if slices.Contains(all, text) && text != "" {
-			r.failAt(r.At(), "%s has %q twice; keep one", field, text)
+			r.failAt(r.At(), "%s contains %q twice; keep one", field, text)
 		} else if len(all) <= maxList {
 			all = append(all, text)
 		}
@@ -181,18 +181,18 @@ func (r *reader) texts(field string, most int) (all []string) {
 	case len(all) > maxList:
 		r.failAt(begin, "%s has more than %d strings", field, maxList)
 	case len(all) == 0:
-		r.failAt(begin, "%s has no string; leave it out", field)
+		r.failAt(begin, "%s is an empty list; remove it", field)
 	}
 	return all
 }
 
-// flag reads true or false.
+// flag decodes true or false.
 func (r *reader) flag(field string) bool {
 	t, _ := r.scalar("tf", "true or false", field)
 	return t.First == 't'
 }
 
-// number reads a whole number from 1 up to most.
+// number decodes an integer from 1 to most.
 func (r *reader) number(field string, most uint64) (n uint64) {
 	want := fmt.Sprintf("a whole number from 1 to %d", most)
 	t, ok := r.scalar("0123456789-", want, field)
@@ -207,22 +207,22 @@ func (r *reader) number(field string, most uint64) (n uint64) {
 		n = 10*n + uint64(c-'0')
 	}
 	if n == 0 || n > most {
-		r.failAt(r.At(), "%s has to be %s, and not %.30s", field, want, t.Text)
+		r.failAt(r.At(), "%s must be %s, not %.30s", field, want, t.Text)
 		return 0
 	}
 	return n
 }
 
-// date reads a day.
+// date decodes a date.
 func (r *reader) date(field string) string {
 	text := r.text(field, maxText)
 	if _, err := time.Parse(time.DateOnly, text); text != "" && err != nil {
-		r.failAt(r.At(), "%s has to be a day such as 2026-11-23, and not %.40q", field, text)
+		r.failAt(r.At(), "%s must be a date such as 2026-11-23, not %.40q", field, text)
 	}
 	return text
 }
 
-// word reads a string that is one of some words.
+// word decodes a string that is one of words.
 func (r *reader) word(field string, words []string) string {
 	text := r.text(field, maxText)
 	if text != "" && !slices.Contains(words, text) {

@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// written is an entry as it is written.
+// written is the JSON form of an entry.
 type written struct {
 	Token            string        `json:"token"`
 	Operator         string        `json:"operator,omitempty"`
@@ -45,7 +45,7 @@ type verification struct {
 	Unsure     bool     `json:"unsure,omitempty"`
 }
 
-// AppendEntry appends an entry to dst as a text has it, in one line.
+// AppendEntry appends the JSON object of an entry to dst, in one line.
 func AppendEntry(dst []byte, c *uaident.Crawler) []byte {
 	w := written{
 		Token: c.Token, Operator: c.Operator, Class: c.Class.String(), UserTriggered: c.UserTriggered, Fallback: c.Fallback, Aliases: c.Aliases,
@@ -67,17 +67,17 @@ func AppendEntry(dst []byte, c *uaident.Crawler) []byte {
 	switch {
 	case c.Provenance != uaident.Documented:
 		w.Provenance = provenances[c.Provenance]
-	case c.Source == "": // of the owner of the server, say
+	case c.Source == "": // such as an entry of the server's owner
 		w.Provenance = provenances[uaident.Unsourced]
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(&w) // it has nothing that JSON has not
+	_ = enc.Encode(&w) // the struct contains only JSON types
 	return append(dst, bytes.TrimRight(b.Bytes(), "\n")...)
 }
 
-// Write writes the entries of a registry as a text, one a line.
+// Write writes a registry file with one entry a line.
 func Write(w io.Writer, crawlers []uaident.Crawler) error {
 	b := []byte("{\"crawlers\": [")
 	for i := range crawlers {

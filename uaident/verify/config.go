@@ -12,54 +12,51 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Config says which methods are used, and for whom. The zero value switches
-// everything off: each claim is then [Claimed].
+// Config selects the methods and crawlers. The zero value disables all methods. Every client
+// is then [Claimed].
 type Config struct {
-	// Crawlers are the entries whose claims can be verified, normally all of a
-	// registry: [uaident.Registry.Crawlers].
+	// Crawlers are the entries of the crawlers that can be verified, usually
+	// [uaident.Registry.Crawlers].
 	Crawlers []uaident.Crawler
-	// Ranges switches on the lists of addresses that the entries name. They are
-	// fetched by [Verifier.Run].
+	// Ranges enables the address lists of the entries. [Verifier.Run] fetches them.
 	Ranges bool
-	// ReverseDNS switches on look-ups by the domains that the entries name.
+	// ReverseDNS enables lookups with the domains of the entries.
 	ReverseDNS bool
-	// Lists are further lists of addresses. They are used even if Ranges is
-	// false, and stand beside those of the entries.
+	// Lists are additional address lists. They are used even if Ranges is false.
 	Lists []List
-	// Domains are further domains for reverse DNS. They are used even if
-	// ReverseDNS is false, and stand beside those of the entries.
+	// Domains are additional domains for reverse DNS. They are used even if ReverseDNS is
+	// false.
 	Domains []Domain
-	// DNSServer is the address of the DNS server to ask, an IP address with or
-	// without a port; "" means those that the system is configured with.
+	// DNSServer is the IP address of a DNS server, with or without a port. "" selects the
+	// servers of the system.
 	DNSServer string
 }
 
-// Confirms reports whether there is any method by which a claim could be confirmed.
+// Confirms reports whether at least one method is enabled.
 func (c *Config) Confirms() bool {
 	return c.Ranges || c.ReverseDNS || len(c.Lists)+len(c.Domains) > 0
 }
 
-// List is a list of addresses that the owner of a site names.
+// List is an address list of the site's owner.
 type List struct {
-	// For is the token or an alias of a crawler, or the name of an operator,
-	// in any case. A crawler's list also counts for those of the same operator
-	// that have it as a fallback: Googlebot's for Googlebot-Image.
+	// For is the token or alias of a crawler, or the name of an operator, ignoring case. The
+	// list of a crawler also applies to crawlers of the same operator with that crawler as a
+	// fallback: the list of Googlebot applies to Googlebot-Image.
 	For string
-	// File is the path of a file, or URL is an https URL. One of them must be set.
+	// File is a path and URL an https URL. Exactly one must be set.
 	File, URL string
 }
 
-// Domain is a domain that the owner of a site names.
+// Domain is a reverse DNS domain of the site's owner.
 type Domain struct {
-	// For is as in [List].
+	// For is the same as in [List].
 	For string
-	// Suffix is the domain, with or without a leading dot: what the names of the
-	// crawler's addresses end with, below it.
+	// Suffix is the domain of the crawler's host names, with or without a leading dot.
 	Suffix string
 }
 
-// Validate returns an error for each part of c that cannot be used. It reads no
-// file and asks nobody.
+// Validate returns an error for each invalid part of c. It reads no file and makes no
+// request.
 func (c *Config) Validate() error {
 	var errs []error
 	for _, l := range c.Lists {
@@ -67,7 +64,7 @@ func (c *Config) Validate() error {
 			errs = append(errs, err)
 		}
 		if !c.names(l.For) {
-			errs = append(errs, fmt.Errorf("list of addresses for %q: no known crawler or operator has this name", l.For))
+			errs = append(errs, fmt.Errorf("list of addresses for %q: unknown crawler or operator", l.For))
 		}
 	}
 	for _, d := range c.Domains {
@@ -75,7 +72,7 @@ func (c *Config) Validate() error {
 			errs = append(errs, fmt.Errorf("domain for %s: %w", d.For, err))
 		}
 		if !c.names(d.For) {
-			errs = append(errs, fmt.Errorf("domain for %q: no known crawler or operator has this name", d.For))
+			errs = append(errs, fmt.Errorf("domain for %q: unknown crawler or operator", d.For))
 		}
 	}
 	if _, err := serverAddress(c.DNSServer); err != nil {
@@ -96,12 +93,12 @@ func (l *List) validate() error {
 		return fmt.Errorf("list of addresses for %s: %w", l.For, err)
 	}
 	if u.Scheme != "https" || u.Host == "" || u.User != nil {
-		return fmt.Errorf("list of addresses for %s: %q is no https URL without a user name; whoever can change the list can pass as the crawler", l.For, l.URL)
+		return fmt.Errorf("list of addresses for %s: %q is not an https URL without user name; the list decides which clients are verified", l.For, l.URL)
 	}
 	return nil
 }
 
-// names reports whether a crawler or an operator has the name.
+// names reports whether a crawler or operator has the name.
 func (c *Config) names(name string) bool {
 	for i := range c.Crawlers {
 		if isFor(name, &c.Crawlers[i]) {
@@ -111,27 +108,27 @@ func (c *Config) names(name string) bool {
 	return false
 }
 
-// isFor reports whether what is configured for name is meant for the crawler.
+// isFor reports whether configuration for name applies to the crawler.
 func isFor(name string, c *uaident.Crawler) bool {
 	return name != "" && (strings.EqualFold(name, c.Token) || strings.EqualFold(name, c.Operator) || spelling.Among(c.Aliases, name))
 }
 
-// cleanSuffix returns a domain in lower case with a leading and no trailing dot.
+// cleanSuffix returns a domain in lower case with a leading dot and without a trailing dot.
 func cleanSuffix(s string) (string, error) {
 	clean := strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(s, "."), "."))
 	labels := strings.Split(clean, ".")
 	for _, label := range labels {
 		if label == "" || len(label) > 63 || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
-			return "", fmt.Errorf("%q is no domain", s)
+			return "", fmt.Errorf("%q is not a domain name", s)
 		}
 	}
 	if len(labels) < 2 || len(clean) > 253 {
-		return "", fmt.Errorf("%q is no domain of one operator: it needs at least two labels, such as example.com", s)
+		return "", fmt.Errorf("%q needs at least two labels, such as example.com", s)
 	}
 	return "." + clean, nil
 }
 
-// serverAddress returns the address and port of a DNS server, "" for "".
+// serverAddress returns the address and port of a DNS server, or "" for "".
 func serverAddress(s string) (string, error) {
 	if s == "" {
 		return "", nil

@@ -11,37 +11,33 @@ import (
 	"time"
 )
 
-// Resolver looks up names and addresses.
+// Resolver resolves names and addresses.
 //
-// An error that is [ErrNoName] says that there conclusively is none: a server
-// answered so (NXDOMAIN, or no record of the kind). Any other error says that it
-// is not known.
+// An error that wraps [ErrNoName] is conclusive: a server answered with NXDOMAIN or without a
+// record of that type. All other errors are inconclusive.
 type Resolver interface {
 	// LookupPTR returns the names of an address.
 	LookupPTR(ctx context.Context, addr netip.Addr) ([]string, error)
-	// LookupAddr returns the addresses of a name that are of the family of like. It
-	// follows CNAME records.
+	// LookupAddr returns the addresses of a name in the address family of like. It follows
+	// CNAME records.
 	LookupAddr(ctx context.Context, name string, like netip.Addr) ([]netip.Addr, error)
 }
 
-// ErrNoName is in the error of a [Resolver] if a server says that there is no such
-// name, or no record of the kind.
-var ErrNoName = errors.New("there is no such record")
+// ErrNoName is wrapped by errors of a [Resolver] if a server answered that the record does
+// not exist.
+var ErrNoName = errors.New("no such DNS record")
 
-// netResolver asks the system's DNS servers, or the given one.
+// netResolver queries the DNS servers of the system, or one configured server.
 //
-// The errors of net.Resolver conflate: IsNotFound is set for NXDOMAIN and for an
-// empty answer, which both are conclusive, but also where no server was asked at
-// all, since nsswitch.conf has files only; then Server is empty. A look-up of both
-// families, or with search domains, reports a failed part as success or as not
-// found. So it is made to
-// use Go's own client, which tells SERVFAIL (IsTemporary), time-outs (IsTimeout),
-// REFUSED and lame referrals (no flag) apart, with one family at a time and a
-// rooted name, to which no search domain is added. An answer that is truncated is
-// asked for again by TCP.
+// net.Resolver sets IsNotFound for NXDOMAIN and for an empty answer, which are both
+// conclusive. It also sets IsNotFound without a query if nsswitch.conf lists files only. In
+// that case Server is empty. A lookup of both address families or with search domains hides
+// partial failures. So netResolver uses Go's own client, one family at a time, and rooted
+// names. Go's client distinguishes SERVFAIL (IsTemporary), timeouts (IsTimeout), and REFUSED
+// and lame referrals (neither). It repeats truncated answers over TCP.
 type netResolver struct {
 	net.Resolver
-	server string // that is asked, "" for those of the system
+	server string // "" for the servers of the system
 }
 
 func newResolver(server string) *netResolver {
@@ -57,13 +53,12 @@ func newResolver(server string) *netResolver {
 	return r
 }
 
-// briefWait is how long one of the system's servers may take to answer by UDP.
-// Then the next one is asked, or it again.
+// briefWait is the timeout of one UDP query to a server of the system. After that the next
+// server is queried.
 const briefWait = 700 * time.Millisecond
 
-// briefConn waits for an answer no longer than briefWait. [net.Resolver] would wait
-// for as long as resolv.conf says, by default five seconds: longer than a look-up
-// may take, so that no server but the first would ever be asked.
+// briefConn limits the deadline of a query to briefWait. The default of resolv.conf, five
+// seconds, exceeds the timeout of a whole lookup, so that no second server would be queried.
 type briefConn struct{ *net.UDPConn }
 
 func (c briefConn) SetDeadline(t time.Time) error {
@@ -87,9 +82,8 @@ func (r *netResolver) LookupAddr(ctx context.Context, name string, like netip.Ad
 	return addrs, r.conclude(err)
 }
 
-// conclude tells which errors say that there is no such record, and lets them name
-// the server that was asked: net.Resolver names one of the system's, whatever it
-// was made to dial.
+// conclude adds ErrNoName to conclusive errors. It also corrects the server in the error,
+// since net.Resolver reports a server of the system even if Dial used another.
 func (r *netResolver) conclude(err error) error {
 	dns, ok := errors.AsType[*net.DNSError](err)
 	if !ok {
@@ -107,8 +101,7 @@ func (r *netResolver) conclude(err error) error {
 	return err
 }
 
-// isSilence reports whether an error says that nobody answered, rather than that
-// the answer was of no use.
+// isSilence reports whether no server answered.
 func isSilence(err error) bool {
 	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsTimeout {
 		return true
@@ -117,47 +110,46 @@ func isSilence(err error) bool {
 	return network || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// most names of an address that are held against the domains, and most of those
-// below them that are looked up. An operator gives each address one.
+// Bounds on the names of an address that are compared with the domains, and on the matching
+// names that are resolved. Operators give each address one name.
 const (
 	mostNames    = 64
 	mostForwards = 4
 )
 
-// confirmation is what forward-confirmed reverse DNS found.
+// confirmation is the result of forward-confirmed reverse DNS.
 type confirmation struct {
-	state   State    // Verified, Spoofed (conclusively not confirmed) or Unknown
-	names   []string // of the address, the first few
-	name    string   // the one that decided
-	problem error    // why it is unknown
-	zones   bool     // the problem is one of the address's reverse zone, or of the DNS as a whole
+	state   State    // Verified, Spoofed (conclusive) or Unknown
+	names   []string // the first names of the address
+	name    string   // the name that decided
+	problem error    // reason for Unknown
 }
 
-// confirmDNS looks up whether one of addr's names is below one of the suffixes,
-// each with a leading dot and in lower case, and has the address addr.
+// confirmDNS reports whether a name of addr is below one of the suffixes and resolves to
+// addr. Suffixes must have a leading dot and be in lower case.
 func confirmDNS(ctx context.Context, r Resolver, addr netip.Addr, suffixes []string) confirmation {
 	names, err := r.LookupPTR(ctx, addr)
 	if err != nil && !errors.Is(err, ErrNoName) && len(names) == 0 {
-		return confirmation{state: Unknown, problem: err, zones: true}
+		return confirmation{state: Unknown, problem: err}
 	}
 	c := confirmation{state: Spoofed}
 	for _, name := range names[:min(len(names), mostForwards)] {
 		c.names = append(c.names, strings.TrimSuffix(name, "."))
 	}
 	if err != nil && !errors.Is(err, ErrNoName) || len(names) > mostNames {
-		c.state, c.problem, c.zones = Unknown, err, true
+		c.state, c.problem = Unknown, err
 		if err == nil {
 			c.problem = fmt.Errorf("the address has %d names", len(names))
 		}
 	}
-	forwards, failed := 0, false
+	forwards := 0
 	for _, name := range names[:min(len(names), mostNames)] {
 		name = strings.ToLower(strings.TrimSuffix(name, "."))
 		if !hasSuffix(name, suffixes) {
 			continue
 		}
 		if forwards++; forwards > mostForwards {
-			c.state, c.problem, c.zones = Unknown, errors.New("the address has too many names in the operator's domains"), true
+			c.state, c.problem = Unknown, errors.New("the address has too many names in the operator's domains")
 			break
 		}
 		addrs, err := r.LookupAddr(ctx, name+".", addr)
@@ -167,11 +159,10 @@ func confirmDNS(ctx context.Context, r Resolver, addr netip.Addr, suffixes []str
 			}
 		}
 		if err != nil && !errors.Is(err, ErrNoName) {
-			c.state, c.problem, failed = Unknown, err, true
+			c.state, c.problem = Unknown, err
 		}
 		c.name = name
 	}
-	c.zones = c.zones && !failed // the operator's own zone may be to blame
 	return c
 }
 

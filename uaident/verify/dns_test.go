@@ -86,7 +86,7 @@ func TestDNSServer(t *testing.T) {
 			"1.2.0.192.in-addr.arpa. 60 IN CNAME 1.0-25.2.0.192.in-addr.arpa.",
 			"1.0-25.2.0.192.in-addr.arpa. 60 IN CNAME 1.2.0.192.in-addr.arpa."}}, Spoofed, ""},
 
-		{"SERVFAIL", "192.0.2.1", script{codes: map[string]int{"1.2.0.192.in-addr.arpa.": dns.RcodeServerFailure}}, Unknown, "no answer that can be used"},
+		{"SERVFAIL", "192.0.2.1", script{codes: map[string]int{"1.2.0.192.in-addr.arpa.": dns.RcodeServerFailure}}, Unknown, "no usable answer"},
 		{"REFUSED", "192.0.2.1", script{codes: map[string]int{"1.2.0.192.in-addr.arpa.": dns.RcodeRefused}}, Unknown, ""},
 		{"NOTIMP", "192.0.2.1", script{codes: map[string]int{"1.2.0.192.in-addr.arpa.": dns.RcodeNotImplemented}}, Unknown, ""},
 		{"SERVFAIL for the address", "192.0.2.1", script{records: []string{
@@ -104,7 +104,7 @@ func TestDNSServer(t *testing.T) {
 		{"a dot within a label, which makes no sense", "203.0.113.1", script{records: []string{
 			reverse("203.0.113.1") + ` 60 IN PTR x\.bot\.example\.com.`,
 			`x\.bot\.example\.com. 60 IN A 203.0.113.1`}}, Unknown, ""},
-		{"too many names", "192.0.2.1", script{records: many(200, "#.isp.test.")}, Unknown, "no answer that can be used, so it decides nothing: the address has 200 names"},
+		{"too many names", "192.0.2.1", script{records: many(200, "#.isp.test.")}, Unknown, "no usable answer, so DNS decides nothing: the address has 200 names"},
 		{"too many names of the operator", "192.0.2.1", script{records: many(20, "#.bot.example.com.")}, Unknown, "too many names"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

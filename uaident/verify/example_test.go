@@ -38,11 +38,11 @@ func ExampleVerifier_Explain() {
 	}
 	// Output:
 	// 192.0.2.1 is verified:
-	// - By DNS, 192.0.2.1 is called crawl-192-0-2-1.googlebot.com.
-	// - crawl-192-0-2-1.googlebot.com is below one of .google.com, .googlebot.com, and DNS gives it the address 192.0.2.1.
+	// - The DNS names of 192.0.2.1 are: crawl-192-0-2-1.googlebot.com.
+	// - crawl-192-0-2-1.googlebot.com is a subdomain of one of .google.com, .googlebot.com and resolves to 192.0.2.1.
 	// - The address belongs to Google, so this is Googlebot.
 	// 203.0.113.7 is spoofed:
-	// - By DNS, 203.0.113.7 is called crawl-192-0-2-1.googlebot.com.
-	// - crawl-192-0-2-1.googlebot.com is below one of .google.com, .googlebot.com, but DNS does not give it the address 203.0.113.7.
+	// - The DNS names of 203.0.113.7 are: crawl-192-0-2-1.googlebot.com.
+	// - crawl-192-0-2-1.googlebot.com is a subdomain of one of .google.com, .googlebot.com, but does not resolve to 203.0.113.7.
 	// - The address belongs to no crawler of Google, so this is not Googlebot.
 }

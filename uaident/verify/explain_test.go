@@ -22,25 +22,25 @@ func TestExplain(t *testing.T) {
 		want    State
 		says    []string // in this order, each in one step
 	}{
-		{"no crawler", Config{}, nil, "192.0.2.1", true, Claimed, []string{"No known crawler"}},
-		{"all is off", Config{}, &fooBot, "192.0.2.1", true, Claimed, []string{"no such method is switched on"}},
-		{"nothing is published", withList, &plainBot, "192.0.2.1", true, Claimed, []string{"not known that the operator of PlainBot publishes"}},
+		{"no crawler", Config{}, nil, "192.0.2.1", true, Claimed, []string{"names no crawler"}},
+		{"all is off", Config{}, &fooBot, "192.0.2.1", true, Claimed, []string{"the method is disabled"}},
+		{"nothing is published", withList, &plainBot, "192.0.2.1", true, Claimed, []string{"operator of PlainBot publishes no known"}},
 		{"in the list", withList, &fooBot, "::ffff:192.0.2.200", true, Verified,
 			[]string{"::ffff:192.0.2.200 is taken as 192.0.2.200", list + " (2 prefixes, checked 2", "Not needed", "this is FooBot"}},
 		{"by DNS", withList, &fooBot, "192.0.2.1", true, Verified,
-			[]string{"does not have 192.0.2.1", "192.0.2.1 is called crawl-1.bot.example.com.", "gives it the address 192.0.2.1", "this is FooBot"}},
+			[]string{"does not contain 192.0.2.1", "names of 192.0.2.1 are: crawl-1.bot.example.com.", "resolves to 192.0.2.1", "this is FooBot"}},
 		{"another's name", withList, &fooBot, "203.0.113.1", true, Spoofed,
-			[]string{"does not have", "is called crawl-1.bot", "does not give it the address 203.0.113.1", "this is not FooBot"}},
+			[]string{"does not contain", "are: crawl-1.bot", "does not resolve to 203.0.113.1", "this is not FooBot"}},
 		{"a name below another domain", withList, &fooBot, "203.0.113.2", true, Spoofed,
-			[]string{"does not have", "is called x.bot.example.com.evil.test", "None of that is below one of .bot.example.com, .crawl.example.net", "not FooBot"}},
-		{"no name", withList, &fooBot, "198.51.100.9", true, Spoofed, []string{"does not have", "has no name for 198.51.100.9", "not FooBot"}},
-		{"no answer", withList, &fooBot, "198.51.100.1", true, Unknown, []string{"does not have", "no answer that can be used, so it decides nothing: server misbehaving", "not known whether"}},
-		{"not asked", withList, &fooBot, "192.0.2.1", false, Unknown, []string{"does not have", "DNS was not asked", "not known whether"}},
-		{"a proxy in between", withList, &fooBot, "172.16.0.1", true, Unknown, []string{"does not have", "a proxy stands in between", "not known whether"}},
-		{"private, in the list", withList, &fooBot, "10.0.0.1", true, Verified, []string{"has 10.0.0.1", "Not needed", "this is FooBot"}},
-		{"a preview", withList, &fooPreview, "203.0.113.1", true, Claimed, []string{"does not have", "is called", "does not give", "devices of readers"}},
-		{"for a person", Config{ReverseDNS: true}, &fooUser, "203.0.113.1", true, Claimed, []string{"is called", "does not give", "a person asks"}},
-		{"unsure", Config{ReverseDNS: true}, &unsureBot, "203.0.113.1", true, Claimed, []string{"is called", "does not give", "not from its operator"}},
+			[]string{"does not contain", "are: x.bot.example.com.evil.test", "None of these names is in one of .bot.example.com, .crawl.example.net", "not FooBot"}},
+		{"no name", withList, &fooBot, "198.51.100.9", true, Spoofed, []string{"does not contain", "has no name for 198.51.100.9", "not FooBot"}},
+		{"no answer", withList, &fooBot, "198.51.100.1", true, Unknown, []string{"does not contain", "no usable answer, so DNS decides nothing: server misbehaving", "unknown whether"}},
+		{"not asked", withList, &fooBot, "192.0.2.1", false, Unknown, []string{"does not contain", "DNS was not queried", "unknown whether"}},
+		{"a proxy in between", withList, &fooBot, "172.16.0.1", true, Unknown, []string{"does not contain", "a proxy is missing", "unknown whether"}},
+		{"private, in the list", withList, &fooBot, "10.0.0.1", true, Verified, []string{"contains 10.0.0.1", "Not needed", "this is FooBot"}},
+		{"a preview", withList, &fooPreview, "203.0.113.1", true, Claimed, []string{"does not contain", "are:", "does not resolve", "readers' devices"}},
+		{"for a person", Config{ReverseDNS: true}, &fooUser, "203.0.113.1", true, Claimed, []string{"are:", "does not resolve", "for a person"}},
+		{"unsure", Config{ReverseDNS: true}, &unsureBot, "203.0.113.1", true, Claimed, []string{"are:", "does not resolve", "not from its operator"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.config.Crawlers = crawlers()
@@ -75,9 +75,9 @@ func TestExplain(t *testing.T) {
 func TestExplainWhatIsRemembered(t *testing.T) {
 	v := configured(t, Options{Resolver: honestDNS()}, Config{Crawlers: crawlers(), ReverseDNS: true})
 	for addr, want := range map[string]string{
-		"192.0.2.1":    "DNS was asked before: a name",
-		"203.0.113.1":  "DNS was asked before: no name",
-		"198.51.100.1": "gave no answer that decides",
+		"192.0.2.1":    "Cached DNS result: a name",
+		"203.0.113.1":  "Cached DNS result: no name",
+		"198.51.100.1": "no conclusive answer",
 	} {
 		finding := settled(t, v, &fooBot, addr)
 		e := v.Explain(t.Context(), &fooBot, netip.MustParseAddr(addr), false)
@@ -85,7 +85,7 @@ func TestExplainWhatIsRemembered(t *testing.T) {
 			t.Errorf("%s: %v %q, want %v %q", addr, e.Finding, e.Steps, finding, want)
 		}
 	}
-	if e := v.Explain(t.Context(), &fooBot, netip.Addr{}, true); e.Finding.State != Unknown || !strings.Contains(e.Steps[0].Text, "not known") {
+	if e := v.Explain(t.Context(), &fooBot, netip.Addr{}, true); e.Finding.State != Unknown || !strings.Contains(e.Steps[0].Text, "unknown") {
 		t.Errorf("no address: %+v", e)
 	}
 }
@@ -95,7 +95,7 @@ func TestExplainLists(t *testing.T) {
 	bar := &uaident.Crawler{Token: "BarBot", Verification: uaident.Verification{Ranges: []string{s.URL}}}
 	v := configured(t, Options{Transport: s.Client().Transport}, Config{Crawlers: []uaident.Crawler{*bar}, Ranges: true})
 	addr := netip.MustParseAddr("192.0.2.1")
-	if e := v.Explain(t.Context(), bar, addr, false); e.Finding.State != Unknown || !strings.Contains(e.Steps[0].Text, "has not been loaded") {
+	if e := v.Explain(t.Context(), bar, addr, false); e.Finding.State != Unknown || !strings.Contains(e.Steps[0].Text, "is not loaded") {
 		t.Errorf("offline: %+v", e)
 	}
 	if s.count() != 0 {
@@ -109,7 +109,7 @@ func TestExplainLists(t *testing.T) {
 	}
 	s.says("")
 	v = configured(t, Options{Transport: s.Client().Transport}, Config{Crawlers: []uaident.Crawler{*bar}, Ranges: true})
-	if e := v.Explain(t.Context(), bar, addr, true); e.Finding.State != Unknown || !strings.Contains(e.Steps[0].Text, "has no address") {
+	if e := v.Explain(t.Context(), bar, addr, true); e.Finding.State != Unknown || !strings.Contains(e.Steps[0].Text, "is empty") {
 		t.Errorf("a bad list: %+v", e)
 	}
 	if err := errors.Join(v.loadAll(t.Context(), isMissing)...); err == nil || !strings.Contains(err.Error(), s.URL) {

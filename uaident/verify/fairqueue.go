@@ -6,23 +6,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 )
 
-// fairQueue holds look-ups that wait: those of an operator's crawlers together,
-// and of these the ones from one network. Operators take turns, and so do the
-// networks of each, so that whoever asks for much waits behind himself. What it
-// holds is bounded by who adds to it, and small enough to be searched.
+// fairQueue is a queue of jobs, grouped by operator and then by network. Operators take
+// turns, and so do the networks of an operator. The caller bounds its size. Linear searches
+// are fast enough for that size.
 type fairQueue struct {
-	operators []*operatorJobs // the next one first; none is empty
+	operators []*operatorJobs // in order of turns; none is empty
 	size      int
 }
 
-// operatorJobs are the jobs of one operator, by the domains of its crawlers.
+// operatorJobs are the jobs of one operator. Its scope identifies it.
 type operatorJobs struct {
 	scope    uint64
-	networks []*networkJobs // the next one first; none is empty
+	networks []*networkJobs // in order of turns; none is empty
 	size     int
 }
 
-// networkJobs are the jobs from one network, the oldest first.
+// networkJobs are the jobs of one network, oldest first.
 type networkJobs struct {
 	network netip.Prefix
 	jobs    []job
@@ -46,7 +45,7 @@ func (o *operatorJobs) network(network netip.Prefix) *networkJobs {
 	return nil
 }
 
-// add appends a job to those of its network, which comes last if it had none.
+// add appends a job to the jobs of its network.
 func (q *fairQueue) add(j job) {
 	o := q.operator(j.scope)
 	if o == nil {
@@ -64,7 +63,7 @@ func (q *fairQueue) add(j job) {
 	q.size++
 }
 
-// of returns how many jobs of the operator and of the network wait.
+// of returns the numbers of waiting jobs of the operator and of the network.
 func (q *fairQueue) of(scope uint64, network netip.Prefix) (operator, fromNetwork int) {
 	o := q.operator(scope)
 	if o == nil {
@@ -76,7 +75,7 @@ func (q *fairQueue) of(scope uint64, network netip.Prefix) (operator, fromNetwor
 	return o.size, fromNetwork
 }
 
-// next takes the job whose turn it is, of those whose network is ready.
+// next removes and returns the next job from a network that is ready.
 func (q *fairQueue) next(ready func(netip.Prefix) bool) (j job, ok bool) {
 	for io, o := range q.operators {
 		for in, n := range o.networks {
@@ -96,7 +95,7 @@ func (q *fairQueue) next(ready func(netip.Prefix) bool) (j job, ok bool) {
 	return job{}, false
 }
 
-// any reports whether next would find a job.
+// any reports whether next would return a job.
 func (q *fairQueue) any(ready func(netip.Prefix) bool) bool {
 	for _, o := range q.operators {
 		for _, n := range o.networks {
@@ -108,7 +107,7 @@ func (q *fairQueue) any(ready func(netip.Prefix) bool) bool {
 	return false
 }
 
-// turn puts the element at i last, or removes it.
+// turn moves the element at i to the end, or removes it.
 func turn[T any](s []*T, i int, keep bool) []*T {
 	e := s[i]
 	copy(s[i:], s[i+1:])
@@ -119,9 +118,9 @@ func turn[T any](s []*T, i int, keep bool) []*T {
 	return s
 }
 
-// displace takes the newest job of whoever has more than j's operator or network
-// would have with j: of the operator with the most, or of j's own, the network
-// with the most. It reports false if nobody has.
+// displace removes the newest job of the operator with the most jobs, or of the network with
+// the most jobs of j's own operator. It removes no job if that operator and network would
+// then have fewer jobs than j's. ok is false in that case.
 func (q *fairQueue) displace(j job) (job, bool) {
 	ofOperator, ofNetwork := q.of(j.scope, addr.Network(j.address))
 	from := q.most()
@@ -144,7 +143,7 @@ func (q *fairQueue) displace(j job) (job, bool) {
 	return displaced, true
 }
 
-// clean removes what has no job any more.
+// clean removes empty groups.
 func (q *fairQueue) clean() {
 	for io := 0; io < len(q.operators); io++ {
 		o := q.operators[io]
@@ -161,7 +160,7 @@ func (q *fairQueue) clean() {
 	}
 }
 
-// most returns the operator with the most jobs, nil if there is none.
+// most returns the operator with the most jobs, or nil.
 func (q *fairQueue) most() (most *operatorJobs) {
 	for _, o := range q.operators {
 		if most == nil || o.size > most.size {
@@ -181,8 +180,8 @@ func (o *operatorJobs) most() (most *networkJobs) {
 	return most
 }
 
-// crowded returns the operator of which no job more can displace another: it has
-// the most, and no network has two. It returns 0 if there is none.
+// crowded returns the operator whose further jobs cannot displace another job, or 0. That
+// operator has the most jobs, and none of its networks has more than one.
 func (q *fairQueue) crowded() uint64 {
 	if o := q.most(); o != nil && len(o.most().jobs) <= 1 {
 		return o.scope

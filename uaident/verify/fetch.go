@@ -15,7 +15,7 @@ import (
 
 const fetchTimeout = 30 * time.Second
 
-// newClient returns a client that never leaves https.
+// newClient returns a client that accepts https URLs only, also in redirects.
 func newClient(transport http.RoundTripper) *http.Client {
 	if transport == nil {
 		transport = &http.Transport{
@@ -34,7 +34,7 @@ func newClient(transport http.RoundTripper) *http.Client {
 		Timeout:   fetchTimeout,
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if r.URL.Scheme != "https" {
-				return fmt.Errorf("refusing to follow a redirect to %s: it is no https URL", r.URL.Redacted())
+				return fmt.Errorf("refusing to follow a redirect to %s: not an https URL", r.URL.Redacted())
 			}
 			if len(via) > 5 {
 				return errors.New("too many redirects")
@@ -44,16 +44,16 @@ func newClient(transport http.RoundTripper) *http.Client {
 	}
 }
 
-// statusError is an answer that has no list.
+// statusError is a response without a list.
 type statusError struct {
 	status     string
 	retryAfter time.Duration
 }
 
-func (e *statusError) Error() string { return "the answer is " + e.status }
+func (e *statusError) Error() string { return "unexpected status " + e.status }
 
-// fetch asks for a list, conditionally if one is in use, and says when to ask
-// again. If the answer cannot be used, the list in use stays.
+// fetch fetches a list and sets the time of the next fetch. The request is conditional if a
+// list is in use. After an error the list in use stays.
 func (v *Verifier) fetch(ctx context.Context, l *list) error {
 	err := v.ask(ctx, l)
 	if err != nil && ctx.Err() != nil {
@@ -98,7 +98,7 @@ func (v *Verifier) ask(ctx context.Context, l *list) error {
 	response, err := v.client.Do(request)
 	if err != nil {
 		if outer, ok := errors.AsType[*url.Error](err); ok {
-			return outer.Err // says the URL once more
+			return outer.Err // omits the URL
 		}
 		return err
 	}
@@ -124,7 +124,7 @@ func (v *Verifier) ask(ctx context.Context, l *list) error {
 		return err
 	}
 	if before != nil && before.shrinksTo(next) {
-		if err := v.suspect(l, before); err != nil {
+		if err := v.checkShrunk(l, before); err != nil {
 			return err
 		}
 	}
@@ -135,7 +135,7 @@ func (v *Verifier) ask(ctx context.Context, l *list) error {
 	return nil
 }
 
-// confirm notes that the list in use is current.
+// confirm records that the list in use is current.
 func (v *Verifier) confirm(l *list, before *loaded) {
 	now := v.options.Now()
 	l.loaded.Store(&loaded{before.table, v.at(now) + moment(denyFor)})
@@ -144,10 +144,10 @@ func (v *Verifier) confirm(l *list, before *loaded) {
 	l.state.checked, l.state.shrunkSince = now, time.Time{}
 }
 
-// suspect notes that a list lost most of its prefixes. It returns an error until
-// the list has kept saying so for long. Until then nobody knows which is right:
-// what was in use still confirms claims, but denies none.
-func (v *Verifier) suspect(l *list, before *loaded) error {
+// checkShrunk handles a response that lacks most of the prefixes. It returns an error until
+// the responses have lacked them for believeShrunk. Until then the old list confirms clients,
+// but denies none.
+func (v *Verifier) checkShrunk(l *list, before *loaded) error {
 	now := v.options.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -158,6 +158,6 @@ func (v *Verifier) suspect(l *list, before *loaded) error {
 		return nil
 	}
 	l.loaded.Store(&loaded{before.table, v.at(now)})
-	return fmt.Errorf("the list lacks most of the addresses that it had; it is used if it still does on %s",
+	return fmt.Errorf("the list lost most of its addresses; it will be accepted if unchanged on %s",
 		l.state.shrunkSince.Add(believeShrunk).UTC().Format(time.RFC3339))
 }

@@ -84,7 +84,7 @@ func TestBackOff(t *testing.T) {
 func TestOnlyHTTPS(t *testing.T) {
 	bar := uaident.Crawler{Token: "BarBot", Verification: uaident.Verification{Ranges: []string{"http://example.com/list.json"}}}
 	v := New(Options{})
-	if err := v.Configure(Config{Crawlers: []uaident.Crawler{bar}, Ranges: true}); err == nil || !strings.Contains(err.Error(), "no https URL") {
+	if err := v.Configure(Config{Crawlers: []uaident.Crawler{bar}, Ranges: true}); err == nil || !strings.Contains(err.Error(), "not an https URL") {
 		t.Errorf("an http URL of a crawler: %v", err)
 	}
 }

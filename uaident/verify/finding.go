@@ -5,21 +5,20 @@ import (
 	"slices"
 )
 
-// State says what is known about a claim. The zero value is [Claimed].
+// State is the result of a verification. The zero value is [Claimed].
 type State uint8
 
 const (
-	Claimed  State = iota // nothing to hold the claim against
+	Claimed  State = iota // no method can decide
 	Unknown               // not decided (yet)
 	Verified              // a method confirmed the claim
-	Spoofed               // every method denied it conclusively
+	Spoofed               // every method denied the claim conclusively
 	numStates
 )
 
 var stateNames = [numStates]string{"claimed", "unknown", "verified", "spoofed"}
 
-// String returns the word that configuration, logs and metrics use, such as
-// "verified".
+// String returns the name in configuration, logs and metrics, such as "verified".
 func (s State) String() string {
 	if s < numStates {
 		return stateNames[s]
@@ -34,19 +33,19 @@ func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 func (s *State) UnmarshalText(text []byte) error {
 	state, ok := ParseState(string(text))
 	if !ok {
-		return fmt.Errorf("%.40q is none of %v", text, stateNames)
+		return fmt.Errorf("unknown state %.40q; want one of %v", text, stateNames)
 	}
 	*s = state
 	return nil
 }
 
-// ParseState returns the state of a word. ok is false if there is none.
+// ParseState returns the state with the given name. ok is false for an unknown name.
 func ParseState(word string) (s State, ok bool) {
 	i := slices.Index(stateNames[:], word)
 	return State(max(i, 0)), i >= 0
 }
 
-// States returns all states in the order of their declaration.
+// States returns all states in order of declaration.
 func States() []State { return []State{Claimed, Unknown, Verified, Spoofed} }
 
 // Method is a way to verify a claim. The zero value is [None].
@@ -54,16 +53,16 @@ type Method uint8
 
 const (
 	None       Method = iota // no method decided
-	Ranges                   // the addresses that the operator publishes
+	Ranges                   // address lists of the operator
 	ReverseDNS               // forward-confirmed reverse DNS
-	WebBotAuth               // a signature of the request, which package botauth verifies
+	WebBotAuth               // a signature of the request, see package botauth
 	numMethods
 )
 
 var methodNames = [numMethods]string{"none", "ranges", "rdns", "web_bot_auth"}
 
-// String returns the word that configuration, logs and metrics use: "none",
-// "ranges", "rdns" or "web_bot_auth".
+// String returns the name in configuration, logs and metrics: "none", "ranges", "rdns" or
+// "web_bot_auth".
 func (m Method) String() string {
 	if m < numMethods {
 		return methodNames[m]
@@ -71,10 +70,10 @@ func (m Method) String() string {
 	return "invalid"
 }
 
-// Finding is what is known about a claim.
+// Finding is the state of a client with its reason.
 type Finding struct {
 	State State
-	// Method is the one that confirmed the claim, or of those that denied it the
-	// last; [None] if no method decided.
+	// Method is the method that confirmed the claim, or the last method that denied it. It is
+	// [None] if no method decided.
 	Method Method
 }

@@ -12,7 +12,7 @@ import (
 
 const keptVersion = 1
 
-// keptLists is what Export writes.
+// keptLists is the format of Export.
 type keptLists struct {
 	Version int        `json:"version"`
 	Lists   []keptList `json:"lists"`
@@ -28,9 +28,8 @@ type keptList struct {
 	Prefixes     []netip.Prefix `json:"prefixes"`
 }
 
-// Export returns the lists that were fetched, to be given to [Verifier.Import]
-// after a restart, as JSON of a format of its own that names its version. Lists of
-// files are not in it.
+// Export returns the fetched lists as versioned JSON, for [Verifier.Import] after a restart.
+// It omits lists from files.
 func (v *Verifier) Export() ([]byte, error) {
 	kept := keptLists{Version: keptVersion, Lists: []keptList{}}
 	for _, l := range v.setup.Load().lists {
@@ -49,17 +48,17 @@ func (v *Verifier) Export() ([]byte, error) {
 	return json.Marshal(kept)
 }
 
-// Import takes over the lists that [Verifier.Export] returned, as far as they are
-// configured and were checked later than what is loaded; so call it after
-// [Verifier.Configure]. They are held to the same rules as lists that are fetched.
-// It returns an error for each that cannot be used, and takes over the others.
+// Import restores the lists of [Verifier.Export]. Call it after [Verifier.Configure]. Import
+// restores only configured lists that were checked later than the lists in use. The lists
+// must satisfy the same rules as fetched lists. Import skips unusable lists and returns an
+// error for each.
 func (v *Verifier) Import(data []byte) error {
 	var kept keptLists
 	if err := json.Unmarshal(data, &kept); err != nil {
-		return fmt.Errorf("kept lists of addresses: %w", err)
+		return fmt.Errorf("stored address lists: %w", err)
 	}
 	if kept.Version != keptVersion {
-		return fmt.Errorf("kept lists of addresses: version %d is not known", kept.Version)
+		return fmt.Errorf("stored address lists: unknown version %d", kept.Version)
 	}
 	lists := v.setup.Load().lists
 	var errs []error
@@ -70,14 +69,14 @@ func (v *Verifier) Import(data []byte) error {
 		}
 		for i, p := range k.Prefixes {
 			if !p.IsValid() || p.Addr().Is4In6() {
-				errs = append(errs, fmt.Errorf("kept list of addresses %s: entry %d is no prefix", k.URL, i))
+				errs = append(errs, fmt.Errorf("stored address list %s: entry %d is not a prefix", k.URL, i))
 				k.Prefixes = nil
 				break
 			}
 		}
 		t, err := newTable(k.Prefixes)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("kept list of addresses %s: %w", k.URL, err))
+			errs = append(errs, fmt.Errorf("stored address list %s: %w", k.URL, err))
 			continue
 		}
 		v.restore(l, t, k)
@@ -90,7 +89,7 @@ func (v *Verifier) restore(l *list, t *table, k keptList) {
 	defer l.loading.Unlock()
 	now := v.options.Now()
 	if k.Checked.After(now) {
-		k.Checked = now // the clock was wrong, then or now
+		k.Checked = now // the clock changed
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -102,7 +101,7 @@ func (v *Verifier) restore(l *list, t *table, k keptList) {
 		k.ShrunkSince = now
 	}
 	if !k.ShrunkSince.IsZero() {
-		deniesUntil = v.at(now) // as suspect says
+		deniesUntil = v.at(now) // as in checkShrunk
 	}
 	l.loaded.Store(&loaded{t, deniesUntil})
 	l.state.etag, l.state.lastModified = k.ETag, k.LastModified

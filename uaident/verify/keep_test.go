@@ -54,12 +54,12 @@ func TestKeptLists(t *testing.T) {
 	}
 
 	for _, tc := range []struct{ name, kept, want string }{
-		{"empty", "", "kept lists"},
-		{"no JSON", "x", "kept lists"},
+		{"empty", "", "stored address lists"},
+		{"no JSON", "x", "stored address lists"},
 		{"another version", `{"version":2,"lists":[]}`, "version 2"},
 		{"no version", `{}`, "version 0"},
 		{"everybody", fmt.Sprintf(`{"version":1,"lists":[{"url":%q,"checked":"2026-02-11T00:00:00Z","prefixes":["0.0.0.0/0"]}]}`, s.URL+"/list.json"), "wide"},
-		{"nobody", fmt.Sprintf(`{"version":1,"lists":[{"url":%q,"checked":"2026-02-11T00:00:00Z","prefixes":[]}]}`, s.URL+"/list.json"), "no address"},
+		{"nobody", fmt.Sprintf(`{"version":1,"lists":[{"url":%q,"checked":"2026-02-11T00:00:00Z","prefixes":[]}]}`, s.URL+"/list.json"), "list is empty"},
 		{"a prefix that is none", fmt.Sprintf(`{"version":1,"lists":[{"url":%q,"prefixes":[""]}]}`, s.URL+"/list.json"), "entry 0"},
 	} {
 		v := configured(t, Options{Now: clock.Now}, config)

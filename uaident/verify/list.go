@@ -7,50 +7,49 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
-	"net/netip"
 	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// How lists are kept up to date.
+// Intervals for address lists.
 const (
-	refreshEvery  = 24 * time.Hour     // of a list that is fetched, less up to a tenth
-	retryFirst    = 5 * time.Minute    // after a failure, doubled with each further one
-	retryMost     = 24 * time.Hour     // between attempts, whatever a server asks for
-	denyFor       = 7 * 24 * time.Hour // after a check: how long a fetched list may deny claims
-	believeShrunk = 48 * time.Hour     // a list that lost most of its prefixes is believed if it says so for so long
+	refreshEvery  = 24 * time.Hour     // between fetches of a list, minus up to 10 %
+	retryFirst    = 5 * time.Minute    // after a failure, doubled with each further failure
+	retryMost     = 24 * time.Hour     // maximum wait, also for Retry-After
+	denyFor       = 7 * 24 * time.Hour // time after a check for which a fetched list can deny clients
+	believeShrunk = 48 * time.Hour     // a list that lost most of its prefixes is accepted after this time
 	loadsAtOnce   = 4
 )
 
-// list is a list of addresses, of a file or a URL.
+// list is an address list from a file or URL.
 type list struct {
 	source string
 	isFile bool
 
-	// loaded is what requests look at; nil if the list was never loaded.
+	// loaded is the table for requests, or nil if the list was never loaded.
 	loaded atomic.Pointer[loaded]
 
-	loading sync.Mutex // held while the list is being loaded
-	mu      sync.Mutex // guards what follows
+	loading sync.Mutex // held while the list is loading
+	mu      sync.Mutex // guards state
 	state   listState
 }
 
-// loaded is a list in use. It is immutable.
+// loaded is a table in use. It is immutable.
 type loaded struct {
 	*table
 	deniesUntil moment
 }
 
-// listState is what is known about a list beside its prefixes.
+// listState is the metadata of a list.
 type listState struct {
-	etag, lastModified string    // of the answer in use
+	etag, lastModified string    // of the response in use
 	changed, checked   time.Time // see ListStatus
-	next               time.Time // of a URL: when to fetch
-	failures           int       // in a row
+	next               time.Time // next fetch, for a URL
+	failures           int       // consecutive failures
 	err                error
-	shrunkSince        time.Time // when it was first seen without most of its prefixes; zero if it has them
+	shrunkSince        time.Time // first response without most of the prefixes; else zero
 	fileTime           time.Time
 	fileSize           int64
 }
@@ -70,7 +69,7 @@ func (l *list) status(users []string, now moment) ListStatus {
 	return s
 }
 
-// load loads the list if due says so, and tells the owner.
+// load loads the list if due(l) is true, and calls OnList.
 func (v *Verifier) load(ctx context.Context, l *list, due func(*list) bool) error {
 	loaded, err := v.loadNow(ctx, l, due)
 	if loaded && v.options.OnList != nil {
@@ -79,7 +78,7 @@ func (v *Verifier) load(ctx context.Context, l *list, due func(*list) bool) erro
 	return err
 }
 
-// loadNow loads the list if due says so, and reports whether it came to an end.
+// loadNow loads the list if due(l) is true. It reports whether the attempt completed.
 func (v *Verifier) loadNow(ctx context.Context, l *list, due func(*list) bool) (bool, error) {
 	l.loading.Lock()
 	defer l.loading.Unlock()
@@ -93,7 +92,7 @@ func (v *Verifier) loadNow(ctx context.Context, l *list, due func(*list) bool) (
 		err = v.fetch(ctx, l)
 	}
 	if ctx.Err() != nil && err != nil {
-		return false, err // says nothing about the list
+		return false, err // cancelled; not an error of the list
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,10 +100,10 @@ func (v *Verifier) loadNow(ctx context.Context, l *list, due func(*list) bool) (
 	return true, err
 }
 
-// isMissing reports whether a list has not been loaded.
+// isMissing reports whether a list was never loaded.
 func isMissing(l *list) bool { return l.loaded.Load() == nil }
 
-// isDue reports whether a list is to be loaded now.
+// isDue reports whether a list has to be loaded now.
 func (v *Verifier) isDue(l *list) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -112,11 +111,11 @@ func (v *Verifier) isDue(l *list) bool {
 		return !v.options.Now().Before(l.state.next)
 	}
 	info, err := os.Stat(l.source)
-	// One that is gone is read once more, for the error.
+	// A deleted file is read once more, to record the error.
 	return err != nil && l.state.err == nil || err == nil && (!info.ModTime().Equal(l.state.fileTime) || info.Size() != l.state.fileSize)
 }
 
-// loadAll loads the lists that are due.
+// loadAll loads all lists for which due is true.
 func (v *Verifier) loadAll(ctx context.Context, due func(*list) bool) []error {
 	var wait sync.WaitGroup
 	var mu sync.Mutex
@@ -140,7 +139,7 @@ func (v *Verifier) loadAll(ctx context.Context, due func(*list) bool) []error {
 	return errs
 }
 
-// use puts a table that was just loaded into use.
+// use replaces the table of a list.
 func (v *Verifier) use(l *list, t *table) {
 	now := v.options.Now()
 	until := forever
@@ -153,30 +152,7 @@ func (v *Verifier) use(l *list, t *table) {
 	l.state.changed, l.state.checked, l.state.shrunkSince = now, now, time.Time{}
 }
 
-// someAddress returns an address that one of the lists has, by chance, of the
-// family of like if it can be; not valid if they have none.
-func someAddress(lists []*list, like netip.Addr) (addr netip.Addr) {
-	for range 8 * len(lists) {
-		loaded := lists[rand.N(len(lists))].loaded.Load()
-		if loaded == nil {
-			continue
-		}
-		p := loaded.prefixes[rand.N(len(loaded.prefixes))]
-		if addr.IsValid() && p.Addr().Is4() != like.Is4() {
-			continue
-		}
-		bytes := p.Addr().AsSlice()
-		for i := range bytes { // the bits beyond the prefix
-			bytes[i] |= byte(rand.Uint32()) & (0xff >> min(max(p.Bits()-8*i, 0), 8))
-		}
-		if addr, _ = netip.AddrFromSlice(bytes); addr.Is4() == like.Is4() {
-			return addr
-		}
-	}
-	return addr
-}
-
-// fileContent is what was read from a file.
+// fileContent is the content of a list file.
 type fileContent struct {
 	table *table
 	time  time.Time
@@ -186,7 +162,7 @@ type fileContent struct {
 func readFile(path string) (c fileContent, err error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return c, fmt.Errorf("list of addresses %s: there is no such file; correct the path", path)
+		return c, fmt.Errorf("list of addresses %s: file not found; correct the path", path)
 	} else if err != nil {
 		return c, fmt.Errorf("list of addresses: %w", err)
 	}
@@ -196,7 +172,7 @@ func readFile(path string) (c fileContent, err error) {
 		return c, fmt.Errorf("list of addresses: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return c, fmt.Errorf("list of addresses: %s is no file", path)
+		return c, fmt.Errorf("list of addresses: %s is not a regular file", path)
 	}
 	c.time, c.size = info.ModTime(), info.Size()
 	data, err := io.ReadAll(io.LimitReader(file, MaxListBytes+1))
@@ -213,8 +189,8 @@ func readFile(path string) (c fileContent, err error) {
 	return c, nil
 }
 
-// reread reads a file again. If it cannot be used, what was read before stays in
-// use. A file is the owner's: it may shrink, and is as current as he keeps it.
+// reread reads a file again. After an error the old table stays in use. The owner maintains
+// the file, so a file may shrink and does not become stale.
 func (v *Verifier) reread(l *list) error {
 	content, err := readFile(l.source)
 	if err == nil {
@@ -226,5 +202,6 @@ func (v *Verifier) reread(l *list) error {
 	return err
 }
 
-// jitter returns d less up to a tenth, so that not everybody comes at once.
+// jitter shortens d by a random amount up to 10 %, so that instances do not fetch at the same
+// time.
 func jitter(d time.Duration) time.Duration { return d - rand.N(d/10) }

@@ -81,27 +81,27 @@ func TestBadAnswerDoesNotReplaceList(t *testing.T) {
 		{"too many requests", status(429), "429"},
 		{"no content", status(204), "204"},
 		{"a part", status(206), "206"},
-		{"empty", text(""), "no address"},
-		{"no prefixes", text(`{"prefixes":[]}`), "no address"},
-		{"a page", text("<html>blocked</html>"), "web page without a list"},
+		{"empty", text(""), "list is empty"},
+		{"no prefixes", text(`{"prefixes":[]}`), "list is empty"},
+		{"a page", text("<html>blocked</html>"), "web page without an address list"},
 		{"everybody", text("0.0.0.0/0\n::/0"), "wide"},
 		{"half the Internet", text(fourPrefixes[:len(fourPrefixes)-2] + `,{"ipv4Prefix":"128.0.0.0/1"}]}`), "wide"},
 		{"too long", text(fourPrefixes + strings.Repeat(" ", MaxListBytes)), "longer"},
-		{"shrunk", text(`{"prefixes":[{"ipv4Prefix":"192.0.2.0/27"}]}`), "lacks most"},
-		{"all other", text(onePrefix), "lacks most"},
+		{"shrunk", text(`{"prefixes":[{"ipv4Prefix":"192.0.2.0/27"}]}`), "lost most"},
+		{"all other", text(onePrefix), "lost most"},
 		{"without end", func(w http.ResponseWriter, _ *http.Request) {
 			for err := error(nil); err == nil; {
 				_, err = w.Write([]byte(strings.Repeat("#", 1<<16)))
 			}
 		}, "longer"},
-		{"moved without a redirect", text(`{"Action needed": "update the location you're fetching from"}`), "no list of addresses"},
-		{"an error with the asker's address", text(`{"error": "too many requests", "client_ip": "203.0.113.1"}`), "no list of addresses"},
+		{"moved without a redirect", text(`{"Action needed": "update the location you're fetching from"}`), "unknown format"},
+		{"an error with the asker's address", text(`{"error": "too many requests", "client_ip": "203.0.113.1"}`), "unknown format"},
 		{"cut off", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000")
 			fmt.Fprint(w, "203.0.113.0/24\n")
 		}, "EOF"},
 		{"aborted", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
-		{"to http", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, plain.URL, http.StatusFound) }, "no https"},
+		{"to http", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, plain.URL, http.StatusFound) }, "not an https"},
 		{"in circles", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) }, "too many redirects"},
 		{"to another certificate", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, strings.Replace(other.URL, "127.0.0.1", "localhost", 1), http.StatusFound)

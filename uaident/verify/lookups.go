@@ -12,72 +12,70 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/limit"
 )
 
-// job is a look-up to be made.
+// job is a lookup to run.
 type job struct {
 	subject
 	address  netip.Addr
 	suffixes []string
 	resolver Resolver
-	denying  []*list // the lists that deny the address, if all do
 }
 
-// lookups runs look-ups, each in a goroutine that ends with it. Who asks for many
-// waits behind himself, by operator and by network; and those that take long have
-// a part of the places, so that slow zones cannot hold up fast ones. What it holds
-// is bounded by the number of those that may wait and run.
+// lookups runs jobs, each in a goroutine of its own. Operators and networks take turns, so
+// that many requests of one do not delay others. Slow jobs share a part of the slots, so that
+// slow zones do not delay fast zones. The queue and the number of running jobs are bounded.
 type lookups struct {
 	atOnce, most int
 	timeout      time.Duration
 	run          func(context.Context, job)
-	wanted       func(subject, moment) bool // whether there is no result that still does
+	wanted       func(subject, moment) bool // reports whether a job still lacks a result
 	now          func() moment
 
 	ctx    context.Context
 	cancel context.CancelFunc
 
 	networks   *networks
-	perNetwork moment // between look-ups of one network, by its rate
+	perNetwork moment // interval between lookups of one network, by its rate
 	perJob     time.Duration
 	made       time.Time
 
-	// crowded is the operator for which there is no room, whatever the network; 0
-	// for none. It is for requests to see without mu.
+	// crowded is an operator without room in the queue, or 0. Requests read it without
+	// locking mu.
 	crowded atomic.Uint64
 	dropped atomic.Uint64
 
 	mu        sync.Mutex
-	fresh     fairQueue            // about what is not known, paced
-	rechecks  fairQueue            // of what is known, with room and time of their own
+	fresh     fairQueue            // subjects without a result, limited by rate
+	rechecks  fairQueue            // subjects with a result, with their own room and no rate
 	pending   map[subject]struct{} // waiting or running
 	running   int
-	of        map[netip.Prefix]int // running
-	slow      int                  // running, of those that take long
-	overdue   []*lookup            // running, beyond what slow ones may have
-	rate      limit.Rate           // of fresh ones, by the time since made
-	timer     *time.Timer          // begins the next one, nil if it is not waited for
+	of        map[netip.Prefix]int // running, by network
+	slow      int                  // running slow jobs that have a slot
+	overdue   []*lookup            // running slow jobs without a slot
+	rate      limit.Rate           // rate of fresh jobs, relative to made
+	timer     *time.Timer          // starts the next job; nil if not set
 	slowAfter time.Duration
 }
 
-// lookup is a job that is being done.
+// lookup is a running job.
 type lookup struct {
 	job
 	network netip.Prefix
 	cut     context.CancelFunc
-	slow    bool // takes one of the places of slow ones
+	slow    bool // occupies a slot of slow jobs
 	done    bool
 }
 
-// Shares of what there is. A network is a /24, or a /48 for IPv6.
+// Shares of the limits. A network is a /24 for IPv4 and a /48 for IPv6.
 const (
-	networkShare = 8  // a network may have an 8th of the queue,
-	slowShare    = 2  // at most half of the places, as may all slow networks together,
-	rateShare    = 20 // and a 20th of the rate, so that it takes many to use that up,
-	networkBurst = 40 // but so many at once
-	recheckShare = 4  // a quarter of the queue is for rechecks of what is known
+	networkShare = 8  // maximum share of a network in the queue: 1/8
+	slowShare    = 2  // maximum share of a network, and of all slow jobs, in the slots: 1/2
+	rateShare    = 20 // maximum share of a network in the rate: 1/20
+	networkBurst = 40 // burst of a network
+	recheckShare = 4  // share of rechecks in the queue: 1/4
 	burst        = 4 * time.Second
 )
 
-// slowAfter is when a look-up counts as slow. Most take a tenth of that.
+// slowAfter is the duration after which a lookup is slow. Most lookups need a tenth.
 const slowAfter = 500 * time.Millisecond
 
 func newLookups(atOnce, most, rate int, timeout time.Duration, now func() moment) *lookups {
@@ -91,7 +89,7 @@ func newLookups(atOnce, most, rate int, timeout time.Duration, now func() moment
 	return q
 }
 
-// close ends what runs and forgets what waits.
+// close cancels running jobs and empties the queue.
 func (q *lookups) close() {
 	q.cancel()
 	q.mu.Lock()
@@ -108,9 +106,9 @@ func (q *lookups) close() {
 	}
 }
 
-// ask has the job done soon, unless it is waiting or running already, or there
-// are too many. recheck says that a result is known and still counts: such a job
-// has room and time of its own, so that new claims cannot starve it.
+// ask queues a job, unless it is already queued or running, or exceeds a limit. recheck means
+// that a valid result exists. Rechecks have their own room, so that new subjects cannot
+// starve them.
 func (q *lookups) ask(j job, now moment, recheck bool) {
 	if !recheck && q.crowded.Load() == j.scope || q.ctx.Err() != nil {
 		q.dropped.Add(1)
@@ -124,7 +122,7 @@ func (q *lookups) ask(j job, now moment, recheck bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if _, ok := q.pending[j.subject]; ok || !q.wanted(j.subject, now) {
-		return // the latter if it was done since the caller looked
+		return // completed since the caller checked
 	}
 	queue, room := &q.fresh, max(q.most-q.most/recheckShare, 1)
 	if recheck {
@@ -139,7 +137,7 @@ func (q *lookups) ask(j job, now moment, recheck bool) {
 		q.dropped.Add(1)
 		displaced, ok := queue.displace(j)
 		if !ok {
-			q.look()
+			q.updateCrowded()
 			return
 		}
 		delete(q.pending, displaced.subject)
@@ -152,8 +150,8 @@ func (q *lookups) ask(j job, now moment, recheck bool) {
 	q.begin()
 }
 
-// look shows requests whether there is room. mu is held.
-func (q *lookups) look() {
+// updateCrowded updates crowded. mu must be held.
+func (q *lookups) updateCrowded() {
 	if q.fresh.size >= q.most-q.most/recheckShare {
 		q.crowded.Store(q.fresh.crowded())
 	} else {
@@ -161,7 +159,7 @@ func (q *lookups) look() {
 	}
 }
 
-// ready reports whether a look-up from the network may run now. mu is held.
+// ready reports whether a job from the network may start now. mu must be held.
 func (q *lookups) ready(network netip.Prefix) bool {
 	half := max(q.atOnce/slowShare, 1)
 	if q.networks.find(network).isSlow(q.now()) {
@@ -170,9 +168,9 @@ func (q *lookups) ready(network netip.Prefix) bool {
 	return q.of[network] < half
 }
 
-// begin begins what may run. mu is held.
+// begin starts all jobs that may start. mu must be held.
 func (q *lookups) begin() {
-	defer q.look()
+	defer q.updateCrowded()
 	for q.running < q.atOnce && q.ctx.Err() == nil {
 		j, ok := q.rechecks.next(q.ready)
 		if !ok {
@@ -182,7 +180,7 @@ func (q *lookups) begin() {
 			now := time.Since(q.made)
 			if ahead := q.rate.Ahead(now); ahead >= burst {
 				if q.timer == nil {
-					q.timer = time.AfterFunc(ahead-burst+1, q.inTime)
+					q.timer = time.AfterFunc(ahead-burst+1, q.resume)
 				}
 				return
 			}
@@ -205,21 +203,21 @@ func (q *lookups) begin() {
 	}
 }
 
-// inTime begins what the rate has held up.
-func (q *lookups) inTime() {
+// resume starts jobs that waited for the rate.
+func (q *lookups) resume() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.timer = nil
 	q.begin()
 }
 
-// do does a job and begins the next one.
+// do runs a job and starts the next.
 func (q *lookups) do(l *lookup) {
 	ctx, cancel := context.WithTimeout(q.ctx, q.timeout)
 	defer cancel()
 	l.cut = cancel
 	if !l.slow {
-		timer := time.AfterFunc(q.slowAfter, func() { q.isSlow(l) })
+		timer := time.AfterFunc(q.slowAfter, func() { q.markSlow(l) })
 		defer timer.Stop()
 	}
 	began := time.Now()
@@ -245,9 +243,9 @@ func (q *lookups) do(l *lookup) {
 	q.begin()
 }
 
-// isSlow gives a look-up that takes long a place of the slow ones. If they have
-// all of theirs, it may go on until another look-up needs its own.
-func (q *lookups) isSlow(l *lookup) {
+// markSlow moves a slow job to a slot of slow jobs. If all those slots are in use, another
+// job may cancel it.
+func (q *lookups) markSlow(l *lookup) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if l.done {
@@ -263,7 +261,7 @@ func (q *lookups) isSlow(l *lookup) {
 	q.begin()
 }
 
-// busy returns the numbers of jobs under way and waiting.
+// busy returns the numbers of running and waiting jobs.
 func (q *lookups) busy() (running, waiting int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -58,7 +58,7 @@ func TestManyFailuresDoNotDisplaceVerified(t *testing.T) {
 	now := moment(time.Hour)
 	r := newResults(64, 256)
 	for i := range 32 {
-		r.put(resultOf(subjectOf(invented(i), 1), Verified, false, nil, now), now)
+		r.put(resultOf(subjectOf(invented(i), 1), Verified, nil, now), now)
 	}
 	kept := func() (n int) {
 		for i := range 32 {
@@ -73,7 +73,7 @@ func TestManyFailuresDoNotDisplaceVerified(t *testing.T) {
 		t.Fatalf("%d of 32 kept", before)
 	}
 	for i := range 100_000 {
-		r.put(resultOf(subjectOf(invented(1000+i), 1), Spoofed, false, nil, now), now)
+		r.put(resultOf(subjectOf(invented(1000+i), 1), Spoofed, nil, now), now)
 	}
 	if got := kept(); got != before {
 		t.Errorf("%d of %d verified results kept", got, before)
@@ -83,7 +83,7 @@ func TestManyFailuresDoNotDisplaceVerified(t *testing.T) {
 	}
 	// What changes its state changes its place.
 	s := subjectOf(invented(1000+99_999), 1)
-	r.put(resultOf(s, Verified, false, r.get(s), now), now)
+	r.put(resultOf(s, Verified, r.get(s), now), now)
 	if found := r.others.find(r.hash(s), s); found != nil {
 		t.Error("a verified address is still among the others")
 	}

@@ -9,30 +9,29 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/limit"
 )
 
-// networks remembers of networks how many look-ups they have caused lately, and
-// which have a slow reverse zone. It has a fixed number of places, of which a
-// network may take one of a few, which a secret decides.
+// networks counts recent lookups by network and marks networks with slow reverse zones. It
+// has a fixed size. A random seed maps each network to one bucket.
 type networks struct {
 	seed    maphash.Seed
 	buckets [1024][networkWays]networkPlace
 }
 
-const networkWays = 4 // places that a network may take
+const networkWays = 4 // slots a bucket
 
-// networkPlace is what is known of a network. It is changed by one goroutine at a
-// time; nil is one of which nothing is known.
+// networkPlace is the state of one network. Only one goroutine at a time changes it. nil is a
+// network without state.
 type networkPlace struct {
-	id        atomic.Uint64 // hash of the network, 0 for none
-	rate      limit.Rate    // of the look-ups that it has caused
+	id        atomic.Uint64 // hash of the network, or 0
+	rate      limit.Rate    // rate of its lookups
 	slowUntil atomic.Int64  // moment
 }
 
-// slowFor is how long a network counts as slow after a slow look-up.
+// slowFor is the time for which a network is slow after a slow lookup.
 const slowFor = moment(10 * time.Minute)
 
 func newNetworks() *networks { return &networks{seed: maphash.MakeSeed()} }
 
-// find returns the network's place, nil if it has none.
+// find returns the state of a network, or nil.
 func (n *networks) find(network netip.Prefix) *networkPlace {
 	id := maphash.Comparable(n.seed, network) | 1
 	bucket := &n.buckets[id>>1%uint64(len(n.buckets))]
@@ -44,8 +43,8 @@ func (n *networks) find(network netip.Prefix) *networkPlace {
 	return nil
 }
 
-// place returns the network's place. If it has none, it gets that of the one of
-// which nothing has been heard for longest.
+// place returns the state of a network. It replaces the oldest state in the bucket if
+// necessary.
 func (n *networks) place(network netip.Prefix) *networkPlace {
 	if p := n.find(network); p != nil {
 		return p
@@ -69,25 +68,25 @@ func (n *networks) place(network netip.Prefix) *networkPlace {
 	return oldest
 }
 
-// heard returns until when something is known of the network.
+// heard returns the time at which the state becomes irrelevant.
 func (p *networkPlace) heard() moment {
 	return max(moment(p.rate.Due()), moment(p.slowUntil.Load()))
 }
 
-// inTime reports whether the network may cause a look-up now: whether the next one
-// runs ahead of the clock by less than ahead.
+// inTime reports whether the network may start a lookup now. nextLookup - now must be less
+// than ahead.
 func (p *networkPlace) inTime(now, ahead moment) bool {
 	return p == nil || p.rate.Ahead(time.Duration(now)) < time.Duration(ahead)
 }
 
-// take counts a look-up.
+// take counts a lookup.
 func (p *networkPlace) take(now, each moment) { p.rate.Count(time.Duration(now), time.Duration(each)) }
 
 func (p *networkPlace) isSlow(now moment) bool {
 	return p != nil && now < moment(p.slowUntil.Load())
 }
 
-// took notes how the last look-up went.
+// took records whether the last lookup was slow.
 func (p *networkPlace) took(slow bool, now moment) {
 	if slow {
 		p.slowUntil.Store(int64(now + slowFor))

@@ -7,23 +7,23 @@ import (
 	"sync/atomic"
 )
 
-// Published are the address ranges of operators, by the lists in use. It may be used by
-// several goroutines at once.
+// Published returns the address ranges of operators from the lists in use. It is safe for
+// concurrent use.
 type Published struct {
 	verifier  *Verifier
 	operators []string // in lower case
 	last      atomic.Pointer[publishedRanges]
 }
 
-// publishedRanges are the ranges of some lists. They are immutable.
+// publishedRanges is the union of some lists. It is immutable.
 type publishedRanges struct {
 	setup    *setup
 	lists    []*list
-	tables   []*loaded // of lists, nil for those that are not loaded
+	tables   []*loaded // of lists; nil for a list that was never loaded
 	prefixes []netip.Prefix
 }
 
-// Published returns the address ranges of some operators, whatever the case of their names.
+// Published returns the address ranges of the given operators. The names ignore case.
 func (v *Verifier) Published(operators ...string) *Published {
 	p := &Published{verifier: v}
 	for _, name := range operators {
@@ -32,8 +32,8 @@ func (v *Verifier) Published(operators ...string) *Published {
 	return p
 }
 
-// Prefixes returns the ranges, each once: none of a list that is not loaded. A list that
-// could not be fetched again still counts. The result must not be changed.
+// Prefixes returns the ranges without duplicates. It includes lists that are stale and omits
+// lists that were never loaded. Callers must not modify the result.
 func (p *Published) Prefixes() []netip.Prefix {
 	s, last := p.verifier.setup.Load(), p.last.Load()
 	if last != nil && last.setup == s && last.isCurrent() {
@@ -62,7 +62,7 @@ func (p *Published) Prefixes() []netip.Prefix {
 	return next.prefixes
 }
 
-// isCurrent reports whether no list was loaded again since.
+// isCurrent reports whether no list was reloaded since.
 func (r *publishedRanges) isCurrent() bool {
 	for i, l := range r.lists {
 		if l.loaded.Load() != r.tables[i] {

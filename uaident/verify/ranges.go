@@ -8,39 +8,35 @@ import (
 	"strings"
 )
 
-// MaxListBytes is how long a list of addresses may be.
+// MaxListBytes is the maximum size of an address list in bytes.
 const MaxListBytes = 1 << 20
 
-// ParseRanges returns the prefixes of a list of addresses, in their order. An
-// address stands for itself alone. Bits beyond a prefix's length are ignored, and
-// IPv4-mapped IPv6 addresses are IPv4 addresses. It reads what operators are known
-// to publish, and nothing that only looks like it, for an error page may have an
-// address in it: that of whoever asked. A text that begins with { or [ is JSON,
-// and one of these:
+// ParseRanges parses an address list and returns its prefixes in order. A single address is a
+// prefix of full length. ParseRanges ignores bits after the prefix length, and converts
+// IPv4-mapped IPv6 addresses to IPv4. It accepts only the formats below, because an error
+// page can contain the address of the requesting server. A list that begins with { or [ must
+// be JSON in one of these formats:
 //
-//   - {"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, {"ipv6Prefix": "2001:db8::/32"}]},
-//     with whatever else beside them, as Google, Microsoft, Apple, OpenAI, Ahrefs,
-//     Common Crawl and others publish. The names ip_prefix and ipv6_prefix, the
-//     latter in an array ipv6_prefixes, are those of AWS.
-//   - {"ips": [{"ip_address": "192.0.2.1"}]}, the other list of Ahrefs, or
-//     {"publicIPs": [{"ipv4": "192.0.2.1"}]}, that of Integral Ad Science.
-//   - {"synthetics": {"prefixes_ipv4": ["192.0.2.1/32"], "prefixes_ipv6": []}}, as
-//     Datadog publishes. What is there by location is there in these, too.
-//   - {"us": ["192.0.2.1"], "eu": ["2001:db8::7"]}: arrays by a region of two
-//     letters, at least two of them, as Better Stack publishes.
+//   - {"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, {"ipv6Prefix": "2001:db8::/32"}]} with
+//     any other fields, as of Google, Microsoft, Apple, OpenAI, Ahrefs and Common Crawl. AWS
+//     uses the names ip_prefix and ipv6_prefix, the latter in an array ipv6_prefixes.
+//   - {"ips": [{"ip_address": "192.0.2.1"}]} as of Ahrefs, or {"publicIPs": [{"ipv4":
+//     "192.0.2.1"}]} as of Integral Ad Science.
+//   - {"synthetics": {"prefixes_ipv4": ["192.0.2.1/32"], "prefixes_ipv6": []}} as of Datadog.
+//     Its lists by location are subsets of these.
+//   - {"us": ["192.0.2.1"], "eu": ["2001:db8::7"]}: arrays by region of two letters, at least
+//     two of them, as of Better Stack.
 //   - ["192.0.2.1", "2001:db8::/32"].
 //
-// A text that begins with < is a web page. Its lists are the JSON objects of the first two
-// forms in its pre, code and script elements, as Amazon publishes.
+// A list that begins with < is a web page. ParseRanges reads JSON objects of the first two
+// formats in its pre, code and script elements, as of Amazon.
 //
-// Other text has a prefix or an address a line, as Telegram, Pingdom and
-// UptimeRobot publish. A comma and the country may follow, with more behind it, so
-// that geofeeds (RFC 8805) can be read. Blank lines and what follows # are ignored,
-// as are lines that begin with ; or //.
+// Other lists have one prefix or address a line, as of Telegram, Pingdom and UptimeRobot. A
+// comma and a country may follow, as in geofeeds (RFC 8805). Blank lines, comments after #,
+// and lines that begin with ; or // are ignored.
 //
-// It returns an error that says where for a text that is too long, has no prefix
-// at all, or has something else in the place of one: half a list would make liars
-// of crawlers that the other half has.
+// ParseRanges returns an error with the position for a list that is too long, contains no
+// prefix or contains an invalid entry. Half a list would deny the crawlers in the other half.
 func ParseRanges(data []byte) ([]netip.Prefix, error) {
 	if len(data) > MaxListBytes {
 		return nil, fmt.Errorf("the list is longer than %d bytes", MaxListBytes)
@@ -60,7 +56,7 @@ func ParseRanges(data []byte) ([]netip.Prefix, error) {
 		return nil, err
 	}
 	if len(prefixes) == 0 {
-		return nil, errors.New("the list has no address")
+		return nil, errors.New("the list is empty")
 	}
 	return prefixes, nil
 }
@@ -77,27 +73,27 @@ func parseLines(text string) (prefixes []netip.Prefix, err error) {
 		first, rest, more := strings.Cut(line, ",")
 		prefix, ok := parsePrefix(first)
 		if !ok {
-			return nil, fmt.Errorf("line %d: %.60q is neither an address nor a prefix", number, first)
+			return nil, fmt.Errorf("line %d: %.60q is not an address or prefix", number, first)
 		}
 		if country, _, _ := strings.Cut(rest, ","); more && !isCountry(strings.TrimSpace(country)) {
-			return nil, fmt.Errorf("line %d: %.60q behind the prefix is no country of two letters, as in a geofeed", number, rest)
+			return nil, fmt.Errorf("line %d: %.60q after the prefix is not a country code of two letters", number, rest)
 		}
 		prefixes = append(prefixes, prefix)
 	}
 	return prefixes, nil
 }
 
-// isCountry reports whether s may be the second field of a geofeed, which may be
-// empty (RFC 8805 section 2.1.1.2).
+// isCountry reports whether s can be the second field of a geofeed. It may be empty (RFC 8805
+// section 2.1.1.2).
 func isCountry(s string) bool { return s == "" || isRegion(s) }
 
-// isRegion reports whether s is two letters.
+// isRegion reports whether s consists of two letters.
 func isRegion(s string) bool {
 	letter := func(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
 	return len(s) == 2 && letter(s[0]) && letter(s[1])
 }
 
-// parsePrefix reads an address or a prefix.
+// parsePrefix parses an address or a prefix.
 func parsePrefix(s string) (netip.Prefix, bool) {
 	s = strings.TrimSpace(s)
 	if !strings.Contains(s, "/") {

@@ -12,13 +12,13 @@ import (
 	nethtml "golang.org/x/net/html"
 )
 
-// maxObjects bounds at how many braces of an element a JSON object is looked for.
+// maxObjects is the maximum number of braces in an element at which a JSON object is parsed.
 const maxObjects = 100
 
 // parseHTML returns the prefixes of the lists in the pre, code and script elements of a web
-// page. Such a list is a JSON object with an array that [shapes] has, and may be part of a
-// script or have its markup escaped once more. Text, arrays and other objects are no list:
-// a page may show the address of the client that requested it.
+// page. A list is a JSON object with an array of [shapes]. A script can contain a list
+// between code. The markup of a list can be escaped twice. All other content is ignored,
+// because a page can show the address of the client.
 func parseHTML(data []byte) (prefixes []netip.Prefix, err error) {
 	found := false
 	for _, text := range codeOf(data) {
@@ -31,17 +31,17 @@ func parseHTML(data []byte) (prefixes []netip.Prefix, err error) {
 		}
 	}
 	if !found {
-		return nil, errors.New(`it is a web page without a list of addresses in its pre, code or script elements, such as {"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}]}`)
+		return nil, errors.New(`web page without an address list in its pre, code or script elements, such as {"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}]}`)
 	}
 	return prefixes, nil
 }
 
-// codeOf returns the texts of the outermost pre, code and script elements of a page.
+// codeOf returns the text of the outermost pre, code and script elements of a page.
 func codeOf(data []byte) (texts []string) {
 	z := nethtml.NewTokenizer(bytes.NewReader(data))
 	z.SetMaxBuf(MaxListBytes)
 	var text strings.Builder
-	within, depth := "", 0 // the outermost such element that is open, and how many of its name are
+	within, depth := "", 0 // the open outermost element, and its nesting depth
 	end := func() {
 		if text.Len() > 0 {
 			texts = append(texts, text.String())
@@ -51,7 +51,7 @@ func codeOf(data []byte) (texts []string) {
 	}
 	for {
 		switch z.Next() {
-		case nethtml.ErrorToken: // the end, in an element that is not closed too
+		case nethtml.ErrorToken: // end of input, also within an open element
 			end()
 			return texts
 		case nethtml.TextToken:
@@ -76,7 +76,7 @@ func codeOf(data []byte) (texts []string) {
 	}
 }
 
-// listsIn returns the lists in the text of an element, which may be escaped once more.
+// listsIn returns the lists in the text of an element. The text can be escaped once more.
 func listsIn(text string) []json.RawMessage {
 	lists := objectsIn(text)
 	if len(lists) == 0 && strings.Contains(text, "&") {
@@ -85,8 +85,7 @@ func listsIn(text string) []json.RawMessage {
 	return lists
 }
 
-// objectsIn returns the JSON objects in a text that are lists. An object within another
-// one is not looked at.
+// objectsIn returns the JSON objects in a text that are lists. It ignores nested objects.
 func objectsIn(text string) (lists []json.RawMessage) {
 	for range maxObjects {
 		start := strings.IndexByte(text, '{')
@@ -108,7 +107,7 @@ func objectsIn(text string) (lists []json.RawMessage) {
 	return lists
 }
 
-// isList reports whether a JSON object has an array of objects as a list has it.
+// isList reports whether a JSON object contains an array of [shapes].
 func isList(object json.RawMessage) bool {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(object, &fields) != nil {

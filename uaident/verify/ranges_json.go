@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// shape is what a list of objects is called in a JSON list, with the names of
-// their members that are prefixes.
+// shape is an array of objects in a JSON list, with the names of the fields that contain
+// prefixes.
 type shape struct {
 	array   string
 	members []string
@@ -23,7 +23,7 @@ var shapes = []shape{
 	{"publicIPs", []string{"ipv4", "ipv6"}},
 }
 
-// parseJSON reads a JSON list of one of the forms that [ParseRanges] has.
+// parseJSON parses a JSON list in a format of [ParseRanges].
 func parseJSON(data []byte) ([]netip.Prefix, error) {
 	if data[0] == '[' {
 		return parseArray("the list", data)
@@ -53,7 +53,7 @@ func parseJSON(data []byte) ([]netip.Prefix, error) {
 			IPv6 json.RawMessage `json:"prefixes_ipv6"`
 		}
 		if json.Unmarshal(list[name], &product) != nil {
-			continue // not of this form
+			continue // not this format
 		}
 		for _, of := range []struct {
 			family string
@@ -74,7 +74,7 @@ func parseJSON(data []byte) ([]netip.Prefix, error) {
 		return all, nil
 	}
 	if len(names) < 2 || slices.ContainsFunc(names, func(name string) bool { return !isRegion(name) }) {
-		return nil, errors.New(`JSON: no list of addresses in a form that is known, such as {"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}]}`)
+		return nil, errors.New(`JSON: unknown format; an address list is, for example, {"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}]}`)
 	}
 	for _, name := range names {
 		prefixes, err := parseArray(name, list[name])
@@ -86,7 +86,7 @@ func parseJSON(data []byte) ([]netip.Prefix, error) {
 	return all, nil
 }
 
-// parse reads the objects of an array, each of which must have a prefix.
+// parse parses an array of objects, each with at least one prefix.
 func (s shape) parse(array json.RawMessage) (prefixes []netip.Prefix, err error) {
 	var entries []map[string]json.RawMessage
 	if err := json.Unmarshal(array, &entries); err != nil {
@@ -101,11 +101,11 @@ func (s shape) parse(array json.RawMessage) (prefixes []netip.Prefix, err error)
 			}
 			var text string
 			if err := json.Unmarshal(value, &text); err != nil {
-				return nil, fmt.Errorf("JSON: %s, entry %d: %s is no string", s.array, i, name)
+				return nil, fmt.Errorf("JSON: %s, entry %d: %s is not a string", s.array, i, name)
 			}
 			prefix, ok := parsePrefix(text)
 			if !ok {
-				return nil, fmt.Errorf("JSON: %s, entry %d: %q is %.60q, which is neither an address nor a prefix", s.array, i, name, text)
+				return nil, fmt.Errorf("JSON: %s, entry %d: %q is %.60q, which is not an address or prefix", s.array, i, name, text)
 			}
 			prefixes = append(prefixes, prefix)
 		}
@@ -116,7 +116,7 @@ func (s shape) parse(array json.RawMessage) (prefixes []netip.Prefix, err error)
 	return prefixes, nil
 }
 
-// parseArray reads an array of strings, each a prefix or an address.
+// parseArray parses an array of prefixes and addresses.
 func parseArray(name string, array json.RawMessage) (prefixes []netip.Prefix, err error) {
 	var texts []*string
 	if err := json.Unmarshal(array, &texts); err != nil {
@@ -128,7 +128,7 @@ func parseArray(name string, array json.RawMessage) (prefixes []netip.Prefix, er
 		}
 		prefix, ok := parsePrefix(*text)
 		if !ok {
-			return nil, fmt.Errorf("JSON: %s, entry %d: %.60q is neither an address nor a prefix", name, i, *text)
+			return nil, fmt.Errorf("JSON: %s, entry %d: %.60q is not an address or prefix", name, i, *text)
 		}
 		prefixes = append(prefixes, prefix)
 	}

@@ -8,26 +8,21 @@ import (
 	"time"
 )
 
-// How long results of reverse DNS are kept.
+// Times for which DNS results are cached.
 const (
 	keepVerified   = moment(24 * time.Hour)
 	keepFailed     = moment(time.Hour)
-	retryUnknown   = moment(time.Minute) // doubled with each further one
+	retryUnknown   = moment(time.Minute) // doubled with each further failure
 	retryUnknownBy = moment(5 * time.Minute)
-
-	// A zone is mute that did not answer well so many times in a row, which takes
-	// twelve minutes at least. It is forgiven if nobody asks for an hour.
-	timesMute = 5
-	keepMute  = moment(time.Hour)
 )
 
-// moment is a time, since the Verifier was made: cheaper to get than a
-// [time.Time], and to compare.
+// moment is a time relative to the creation of the Verifier. It is faster to get and compare
+// than a [time.Time].
 type moment int64
 
 const forever = moment(1<<63 - 1)
 
-// subject is what a result is about.
+// subject is the key of a result.
 type subject struct {
 	addr  [16]byte
 	scope uint64 // the domains, see scopeOf
@@ -35,38 +30,34 @@ type subject struct {
 
 func subjectOf(addr netip.Addr, scope uint64) subject { return subject{addr.As16(), scope} }
 
-// result is what a look-up found. It is immutable.
+// result is the result of a lookup. It is immutable.
 type result struct {
 	subject
 	state    State  // Verified, Spoofed or Unknown
-	failures uint8  // for Unknown: how many in a row
-	zones    uint8  // for Unknown: how many of these the zone of the address is to blame for
-	answered bool   // there was a name that verified the address
-	due      moment // when to look up again
-	end      moment // when it counts no more
+	failures uint8  // consecutive failures, for Unknown
+	due      moment // next lookup
+	end      moment // expiry
 }
 
-// at returns what the result, which may be nil, says at now, and whether the zone
-// of the address is mute.
-func (r *result) at(now moment) (state State, mute bool) {
+// at returns the state at now. r can be nil.
+func (r *result) at(now moment) State {
 	if r == nil || now >= r.end {
-		return Unknown, false
+		return Unknown
 	}
-	return r.state, r.zones >= timesMute
+	return r.state
 }
 
-// results keeps results. Reading takes no lock. It has a fixed number of places,
-// and a subject may take one of a few, which a secret decides: whoever has many
-// addresses can displace the results of others, but not those that are verified,
-// which have places of their own.
+// results is a cache with lock-free reads and a fixed size. A random seed maps each subject
+// to one bucket, so that a client cannot choose the entries that it evicts. Verified results
+// have a table of their own, so that other results cannot evict them.
 type results struct {
 	seed     maphash.Seed
 	verified places
 	others   places
-	changing sync.Mutex // held while changing a place
+	changing sync.Mutex // held while a slot changes
 }
 
-const ways = 8 // places that a subject may take
+const ways = 8 // slots a bucket
 
 type places struct {
 	buckets [][ways]atomic.Pointer[result]
@@ -79,7 +70,7 @@ func newResults(verified, others int) *results {
 	return r
 }
 
-// bucketsFor returns a power of two.
+// bucketsFor returns the number of buckets, a power of two.
 func bucketsFor(results int) int {
 	n := 1
 	for n*ways < results {
@@ -104,7 +95,7 @@ func (p *places) find(hash uint64, s subject) *result {
 
 func (r *results) hash(s subject) uint64 { return maphash.Comparable(r.seed, s) }
 
-// get returns the result about s, even if it counts no more, or nil.
+// get returns the result of s, even if expired, or nil.
 func (r *results) get(s subject) *result {
 	hash := r.hash(s)
 	if found := r.verified.find(hash, s); found != nil {
@@ -113,14 +104,14 @@ func (r *results) get(s subject) *result {
 	return r.others.find(hash, s)
 }
 
-// put keeps a result in the place of an older one about the same subject.
+// put stores a result and replaces the previous result of its subject.
 func (r *results) put(next *result, now moment) {
 	hash := r.hash(next.subject)
 	to, from := &r.others, &r.verified
 	if next.state == Verified {
 		to, from = from, to
 	}
-	r.changing.Lock() // as seldom as there are look-ups
+	r.changing.Lock() // rarely contended: once a lookup
 	defer r.changing.Unlock()
 	to.put(hash, next, now)
 	from.remove(hash, next.subject)
@@ -142,7 +133,7 @@ func (p *places) put(hash uint64, next *result, now moment) {
 			bucket[i].Store(next)
 			return
 		}
-		if until := max(r.end-now, 0); until < end { // 0 for all that count no more
+		if until := max(r.end-now, 0); until < end { // 0 for expired results
 			place, end = i, until
 		}
 	}
@@ -158,34 +149,23 @@ func (p *places) remove(hash uint64, s subject) {
 	}
 }
 
-// resultOf returns the result of a look-up at now, given the one before it, which
-// may be nil. A conclusive result is looked up again before it ends, so that it
-// need not be forgotten in between; if that fails, it counts to its end. zones
-// says of one that is Unknown that the zone of the address is to blame, which is
-// not held against an address that was ever verified.
-func resultOf(s subject, state State, zones bool, before *result, now moment) *result {
+// resultOf returns the result of a lookup at now. before is the previous result or nil. A
+// conclusive result is due before it expires, so that it stays valid during the next lookup.
+// If that lookup fails, the old result stays until its expiry.
+func resultOf(s subject, state State, before *result, now moment) *result {
 	switch state {
 	case Verified:
-		return &result{subject: s, state: state, answered: true, due: now + keepVerified/8*7, end: now + keepVerified}
+		return &result{subject: s, state: state, due: now + keepVerified/8*7, end: now + keepVerified}
 	case Spoofed:
 		return &result{subject: s, state: state, due: now + keepFailed/8*7, end: now + keepFailed}
 	}
 	next := &result{subject: s, state: Unknown, failures: 1}
 	if before != nil {
-		next.answered = before.answered
 		next.failures = min(before.failures, 8) + 1
-		if before.zones > 0 && now < before.end+keepMute {
-			next.zones = before.zones
-		}
-	}
-	if zones && !next.answered {
-		next.zones = min(next.zones, timesMute) + 1
 	}
 	next.due = now + min(retryUnknown<<(next.failures-1), retryUnknownBy)
-	next.end = next.due + retryUnknownBy // remembers the failures for a while
-	if next.zones >= timesMute {
-		next.end = next.due + keepMute
-	}
+	next.end = next.due + retryUnknownBy // remembers the number of failures
+
 	if before != nil && before.state != Unknown && now < before.end {
 		next.state, next.end = before.state, before.end
 	}

@@ -12,13 +12,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// setup is a configuration in use. It is immutable; the lists in it are not, and
-// outlive it.
+// setup is a configuration in use. It is immutable, but its lists change.
 type setup struct {
 	plans     map[string]*plan    // by token
-	operators map[string]*methods // by operator in lower case
+	operators map[string]*methods // by operator, in lower case
 	lists     map[listKey]*list
-	users     map[*list][]string // tokens
+	users     map[*list][]string // tokens of crawlers
 }
 
 type listKey struct {
@@ -26,25 +25,27 @@ type listKey struct {
 	isFile bool
 }
 
-// plan is how claims to be one crawler are verified. At least one method is on.
+// plan states how clients with the name of one crawler are verified. A plan has at least one
+// method.
 type plan struct {
 	*methods
-	// denies says that a client is spoofed if all methods fail; if not, excuse says why.
+	// denies reports whether a client is spoofed if all methods fail. If denies is false,
+	// excuse is the reason.
 	denies bool
 	excuse string
 }
 
-// methods tell whether an address belongs to an operator: the lists and domains of all its
-// crawlers, since an operator moves crawlers between its hosts.
+// methods are the lists and domains of all crawlers of an operator. Operators move crawlers
+// between hosts, so all crawlers share them.
 type methods struct {
 	lists    []*list
-	suffixes []string // for reverse DNS; empty if that is off
+	suffixes []string // for reverse DNS; empty if disabled
 	scope    uint64
 	resolver Resolver
 }
 
-// newSetup makes a setup. It takes over the lists of old that are still in use,
-// and reads those of files. It changes no list; files returns what was read.
+// newSetup returns the setup for a configuration. It reuses the lists of old and reads list
+// files. It changes no list. files contains the new content of list files.
 func (v *Verifier) newSetup(c *Config, old *setup) (s *setup, files map[*list]fileContent, err error) {
 	s = &setup{plans: map[string]*plan{}, operators: map[string]*methods{}, lists: map[listKey]*list{}, users: map[*list][]string{}}
 	server, err := serverAddress(c.DNSServer)
@@ -55,7 +56,7 @@ func (v *Verifier) newSetup(c *Config, old *setup) (s *setup, files map[*list]fi
 	if resolver == nil {
 		resolver = newResolver(server)
 	}
-	operators := map[string]string{} // by token in lower case
+	operators := map[string]string{} // by token, in lower case
 	for i := range c.Crawlers {
 		operators[strings.ToLower(c.Crawlers[i].Token)] = c.Crawlers[i].Operator
 	}
@@ -100,25 +101,25 @@ func (v *Verifier) newSetup(c *Config, old *setup) (s *setup, files map[*list]fi
 	return s, files, errors.Join(errs...)
 }
 
-// runByOperator reports whether the addresses of other crawlers of the operator are also
-// addresses of the crawler. A library is run by its users.
+// runByOperator reports whether a crawler shares the addresses of its operator's other
+// crawlers. Libraries and headless browsers run at their users' addresses.
 func runByOperator(c *uaident.Crawler) bool {
 	return c.Operator != "" && c.Class != uaident.Library && c.Class != uaident.Headless
 }
 
-// facts are the lists and domains of one crawler. They are sure if the operator or the
-// owner of the site says so.
+// facts are the lists and domains of one crawler. Sure facts come from the operator or the
+// site's owner.
 type facts struct {
 	lists               []listKey
 	suffixes            []string
 	sureRanges, sureDNS bool
 }
 
-// factsOf returns the facts of a crawler that are switched on. What is configured for a
-// crawler also counts for those of the same operator that have it as a fallback; operators
-// are by token in lower case.
+// factsOf returns the enabled facts of a crawler. Configured lists and domains also apply to
+// crawlers of the same operator with that crawler as a fallback. operators maps a token in
+// lower case to its operator.
 func (c *Config) factsOf(crawler *uaident.Crawler, operators map[string]string) (own facts, errs []error) {
-	isMeant := func(name string) bool {
+	applies := func(name string) bool {
 		return isFor(name, crawler) || crawler.Operator != "" && spelling.Among(crawler.Fallback, name) &&
 			operators[strings.ToLower(name)] == crawler.Operator
 	}
@@ -131,11 +132,11 @@ func (c *Config) factsOf(crawler *uaident.Crawler, operators map[string]string) 
 				continue
 			}
 			own.lists = append(own.lists, listKey{source: u})
-			own.sureRanges = !published.Unsure && len(published.Ranges) > 0 // a list that only confirms denies nothing
+			own.sureRanges = !published.Unsure && len(published.Ranges) > 0 // confirming lists cannot deny
 		}
 	}
 	for _, l := range c.Lists {
-		if isMeant(l.For) {
+		if applies(l.For) {
 			own.lists = append(own.lists, listKey{l.File + l.URL, l.File != ""})
 			own.sureRanges = true
 		}
@@ -152,8 +153,8 @@ func (c *Config) factsOf(crawler *uaident.Crawler, operators map[string]string) 
 		}
 	}
 	for _, d := range c.Domains {
-		if isMeant(d.For) {
-			clean, _ := cleanSuffix(d.Suffix) // was validated
+		if applies(d.For) {
+			clean, _ := cleanSuffix(d.Suffix) // already validated
 			own.suffixes = append(own.suffixes, clean)
 			own.sureDNS = true
 		}
@@ -161,8 +162,7 @@ func (c *Config) factsOf(crawler *uaident.Crawler, operators map[string]string) 
 	return own, errs
 }
 
-// add adds a list of a crawler, by its token, to the methods of its operator: the list of
-// old if that has it.
+// add adds a list to the methods of an operator. It reuses the list of old.
 func (s *setup) add(to *methods, key listKey, token string, old *setup) {
 	l := s.lists[key]
 	if l == nil {
@@ -179,25 +179,26 @@ func (s *setup) add(to *methods, key listKey, token string, old *setup) {
 	}
 }
 
-// denies reports whether a client is spoofed if all methods fail, or why not.
+// denies reports whether a client is spoofed if all methods fail, or returns the reason why
+// not.
 func denies(c *uaident.Crawler, own facts) (bool, string) {
 	switch {
 	case c.Class == uaident.Preview:
-		return false, "link previews are also fetched from the devices of readers, so no client is called spoofed for that"
+		return false, "readers' devices also fetch link previews, so the address proves nothing"
 	case len(own.lists) == 0 && len(own.suffixes) == 0:
-		return false, "its operator publishes addresses or domains of other crawlers only, so that proves nothing"
+		return false, "its operator publishes addresses or domains of other crawlers only"
 	case !own.sureRanges && !own.sureDNS && len(c.Verification.ConfirmingRanges) > 0:
-		return false, "the lists of its operator may lack some of its addresses, so it proves nothing that they lack this one"
+		return false, "the operator's lists may be incomplete"
 	case !own.sureRanges && !own.sureDNS:
-		return false, "what is known about its addresses is not from its operator, so it proves nothing that they do not fit"
+		return false, "the data about its addresses is not from its operator"
 	case c.UserTriggered && !own.sureRanges:
-		return false, "it fetches because a person asks it to, and no list of its addresses is in use, so it proves nothing that its name does not fit"
+		return false, "it fetches for a person, possibly from that person's network, and no list of its addresses is in use"
 	}
 	return true, ""
 }
 
-// scopeOf returns a number for a server and its answers about some domains:
-// crawlers of an operator that have the same domains share look-ups.
+// scopeOf returns a hash of a DNS server and a set of domains. Crawlers with the same scope
+// share lookups.
 func scopeOf(server string, suffixes []string) uint64 {
 	sum := sha256.Sum256([]byte(server + "\n" + strings.Join(suffixes, "\n")))
 	return binary.BigEndian.Uint64(sum[:])

@@ -6,20 +6,19 @@ import (
 	"time"
 )
 
-// Stats are counts of what a [Verifier] did and holds.
+// Stats are counters and gauges of a [Verifier].
 type Stats struct {
-	// Running is the number of look-ups under way, Waiting of those that wait.
+	// Running and Waiting are the numbers of running and waiting lookups.
 	Running, Waiting int
-	// LookupsVerified, LookupsFailed and LookupsUnknown count look-ups since the
-	// start by what they found: a confirmed name, conclusively none, or no answer.
+	// LookupsVerified, LookupsFailed and LookupsUnknown count completed lookups by result:
+	// confirmed, conclusively denied, and undecided.
 	LookupsVerified, LookupsFailed, LookupsUnknown uint64
-	// Dropped counts look-ups that did not take place because too many waited, of
-	// all or of one network, or because of the rate, and those that took long and
-	// were cut short for others.
+	// Dropped counts lookups that exceeded a limit on the queue, on a network or on the rate,
+	// and slow lookups that were cancelled in favor of others.
 	Dropped uint64
 }
 
-// Stats returns counts of what the verifier did and holds.
+// Stats returns the current counters and gauges.
 func (v *Verifier) Stats() Stats {
 	running, waiting := v.lookups.busy()
 	return Stats{
@@ -35,23 +34,22 @@ func (v *Verifier) Stats() Stats {
 type ListStatus struct {
 	// Source is the URL or the path of the file.
 	Source string
-	// For are the tokens of the crawlers that it is used for. It must not be modified.
+	// For lists the tokens of the crawlers with this list. Callers must not modify it.
 	For []string
 	// Prefixes is the number of prefixes in use; 0 if the list was never loaded.
 	Prefixes int
-	// Changed is when the prefixes in use were loaded, Checked when they were last
-	// confirmed to be current; zero if never.
+	// Changed is the time when the prefixes in use were loaded. Checked is the time when they
+	// were last confirmed. Both are zero if the list was never loaded.
 	Changed, Checked time.Time
-	// Next is when a list of a URL is fetched next; zero for a file.
+	// Next is the time of the next fetch. It is zero for a file.
 	Next time.Time
-	// Err is why the last attempt to load it failed, nil if it did not.
+	// Err is the error of the last attempt to load the list, or nil.
 	Err error
-	// ShrunkSince is when the list was first seen without most of what it had, which is
-	// not believed at once; zero if it was not, or is believed.
+	// ShrunkSince is the time of the first response that lacked most of the prefixes. It is
+	// zero if the list did not shrink or the change is accepted.
 	ShrunkSince time.Time
-	// Stale says that the list does not deny claims: it was never loaded, was not
-	// confirmed to be current for longer than a week, or lately lost most of what it
-	// had.
+	// Stale reports whether the list cannot deny clients: it was never loaded, was not
+	// confirmed for more than a week, or recently shrank.
 	Stale bool
 }
 

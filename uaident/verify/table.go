@@ -8,22 +8,21 @@ import (
 	"github.com/gaissmai/bart"
 )
 
-// What a plausible list has. The widest prefix that an operator publishes is far
-// narrower; one that covers the Internet verifies everybody.
+// Bounds for plausible lists. A list that covers the Internet would verify every client.
 const (
 	widest4 = 8
 	widest6 = 16
-	mostOf4 = 1 << 27 // IPv4 addresses in all, a 32nd of them
-	mostOf6 = 4       // IPv6 prefixes of length 16 in all, counted in parts
+	mostOf4 = 1 << 27 // IPv4 addresses, 1/32 of all
+	mostOf6 = 4       // IPv6 prefixes of length 16
 )
 
-// table is a list of addresses that can be looked up. It is immutable.
+// table is a set of prefixes. It is immutable.
 type table struct {
 	prefixes []netip.Prefix
 	lite     *bart.Lite
 }
 
-// newTable returns the table of a list, or an error if it is not plausible.
+// newTable returns a table, or an error if the list is implausible.
 func newTable(prefixes []netip.Prefix) (*table, error) {
 	t := &table{lite: new(bart.Lite)}
 	of4, of6 := uint64(0), uint64(0)
@@ -48,19 +47,19 @@ func newTable(prefixes []netip.Prefix) (*table, error) {
 	}
 	switch {
 	case len(t.prefixes) == 0:
-		return nil, errors.New("the list has no address")
+		return nil, errors.New("the list is empty")
 	case of4 > mostOf4 || of6 > mostOf6<<(64-widest6):
 		return nil, errors.New("the list covers an implausibly large part of the Internet")
 	}
 	return t, nil
 }
 
-// contains reports whether addr, which must be neither IPv4-mapped nor have a
-// zone, is in the list.
+// contains reports whether the list contains addr. addr must not be IPv4-mapped or have a
+// zone.
 func (t *table) contains(addr netip.Addr) bool { return t.lite.Contains(addr) }
 
-// shrinksTo reports whether next has nothing of more than half of t's prefixes.
-// Prefixes that were split or merged are not lost.
+// shrinksTo reports whether more than half of the prefixes of t do not overlap with next.
+// Split and merged prefixes overlap.
 func (t *table) shrinksTo(next *table) bool {
 	lost := 0
 	for _, p := range t.prefixes {

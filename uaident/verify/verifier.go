@@ -13,51 +13,49 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Options are what a [Verifier] keeps for as long as it lives. The zero value of
-// each field means its default.
+// Options configure a [Verifier] for its whole life. The zero value of a field is its
+// default.
 type Options struct {
 	// Resolver answers look-ups instead of a DNS server, for tests.
 	Resolver Resolver
-	// Transport fetches lists. The default connects directly or through the proxy
-	// of the environment. Whatever it is, only https URLs are fetched.
+	// Transport fetches address lists. The default connects directly or through the proxy of
+	// the environment. Only https URLs are fetched.
 	Transport http.RoundTripper
-	// UserAgent is sent when lists are fetched.
+	// UserAgent is sent with fetches of address lists.
 	UserAgent string
-	// Now tells the time. The default is time.Now.
+	// Now returns the current time. The default is time.Now.
 	Now func() time.Time
-	// OnList is told of each attempt to load a list, successful or not. It is
-	// called from the goroutine that loaded it.
+	// OnList is called after each attempt to load a list, in the goroutine of that attempt.
 	OnList func(ListStatus)
 
-	// Lookups is how many look-ups run at once, by default 8; Queue how many wait,
-	// by default 256; Rate how many begin a second, in the mean over a few seconds,
-	// by default 50. No network may have more than a part of each.
+	// Lookups is the maximum number of concurrent lookups, by default 8. Queue is the maximum
+	// number of waiting lookups, by default 256. Rate is the maximum number of lookups a
+	// second, averaged over a few seconds, by default 50. Each network gets a part of these.
 	Lookups, Queue, Rate int
-	// LookupTimeout is how long one takes at most, by default 2 s.
+	// LookupTimeout is the maximum duration of a lookup, by default 2 s.
 	LookupTimeout time.Duration
-	// KeepVerified and KeepOthers are of how many addresses a result is kept, by
+	// KeepVerified and KeepOthers are the sizes of the two result caches in addresses, by
 	// default 16,384 and 65,536. They are rounded up to a power of two.
 	KeepVerified, KeepOthers int
 }
 
-// Verifier verifies claims. It may be used by several goroutines at once, and
-// lives on while its configuration changes.
+// Verifier verifies clients. It is safe for concurrent use and can be reconfigured.
 type Verifier struct {
 	options Options
 	start   time.Time
 	client  *http.Client
 	results *results
 	lookups *lookups
-	found   [numStates]atomic.Uint64 // by look-ups
+	found   [numStates]atomic.Uint64 // by result of the lookup
 
 	configuring sync.Mutex
 	setup       atomic.Pointer[setup]
-	configured  chan struct{} // tells Run, never blocks
+	configured  chan struct{} // wakes Run; never blocks
 }
 
-// New returns a Verifier for which all claims are [Claimed] until it is
-// configured. It starts no goroutine: look-ups run in goroutines that end with
-// them, lists are fetched by [Verifier.Run].
+// New returns a Verifier without a configuration. Every client is [Claimed] until
+// [Verifier.Configure]. New starts no goroutine. A lookup runs in a goroutine of its own, and
+// [Verifier.Run] fetches lists.
 func New(o Options) *Verifier {
 	def := func(value *int, by int) {
 		if *value <= 0 {
@@ -89,11 +87,11 @@ func New(o Options) *Verifier {
 	return v
 }
 
-// Close ends the look-ups that are under way and begins no more. What is known
-// remains in use. It may be called more than once.
+// Close cancels running lookups and starts no more. Cached results remain in use. Close can
+// be called more than once.
 func (v *Verifier) Close() { v.lookups.close() }
 
-// now returns the time. It costs half as much as time.Now where that tells it.
+// now returns the current time. With the default clock now is twice as fast as time.Now.
 func (v *Verifier) now() moment {
 	if v.start.IsZero() {
 		return v.at(v.options.Now())
@@ -108,12 +106,12 @@ func (v *Verifier) at(t time.Time) moment {
 	return moment(t.Sub(v.start))
 }
 
-// epoch is where moments begin if the clock is not the system's.
+// epoch is the zero moment of a custom clock.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Configure changes the configuration. Lists of files are read here, those of
-// URLs by [Verifier.Run]; results and lists that the new configuration still has
-// a use for are kept. If it returns an error, nothing has changed.
+// Configure replaces the configuration. Configure reads lists from files, and [Verifier.Run]
+// fetches lists from URLs. Results and lists that the new configuration still uses stay. If
+// Configure returns an error, it has changed nothing.
 func (v *Verifier) Configure(c Config) error {
 	if err := c.Validate(); err != nil {
 		return err
@@ -140,10 +138,10 @@ func (v *Verifier) Configure(c Config) error {
 	return nil
 }
 
-// Check says what is known about the claim of a client with an address to
-// be a crawler. It never waits; if nothing is known yet, it begins to find out.
-// A nil crawler is [Claimed], as is one that is not configured. The address may be
-// IPv4-mapped and have a zone; one that is not valid is [Unknown].
+// Check returns the finding for a client with the name of crawler c. It never waits. If there
+// is no result, it starts a lookup. The finding is [Claimed] for a nil crawler and for a
+// crawler that is not configured. The address can be IPv4-mapped and have a zone. An invalid
+// address is [Unknown].
 func (v *Verifier) Check(c *uaident.Crawler, client netip.Addr) Finding {
 	if c == nil {
 		return Finding{}
@@ -160,19 +158,15 @@ func (v *Verifier) Check(c *uaident.Crawler, client netip.Addr) Finding {
 	}
 	s := subjectOf(client, p.scope)
 	known := v.results.get(s)
-	state, mute := known.at(now)
-	if wants(known, now) {
+	state := known.at(now)
+	if isDue(known, now) {
 		j := job{subject: s, address: client, suffixes: p.suffixes, resolver: p.resolver}
-		if f.State == Spoofed {
-			j.denying = p.lists
-		}
 		v.lookups.ask(j, now, state == Verified || state == Spoofed)
 	}
-	return p.combine(f, state, mute)
+	return p.combine(f, state)
 }
 
-// byLists returns the finding by the lists alone, and whether it takes a look-up
-// to decide.
+// byLists returns the finding of the address lists, and whether a lookup is required.
 func (v *Verifier) byLists(p *plan, client netip.Addr, now moment) (f Finding, ask bool) {
 	denied, public := true, addr.FromInternet(client)
 	for _, l := range p.lists {
@@ -181,7 +175,7 @@ func (v *Verifier) byLists(p *plan, client netip.Addr, now moment) (f Finding, a
 			denied = false
 			continue
 		}
-		// Nobody else's list verifies an address of the owner's own network.
+		// Lists from URLs cannot verify a private address.
 		if (public || l.isFile) && loaded.contains(client) {
 			return Finding{Verified, Ranges}, false
 		}
@@ -201,15 +195,12 @@ func (v *Verifier) byLists(p *plan, client netip.Addr, now moment) (f Finding, a
 	return f, len(p.suffixes) > 0
 }
 
-// combine returns the finding by the lists and by reverse DNS. mute says that the
-// zone of the address never answers well: then it cannot take back what current
-// lists of the operator deny.
-func (p *plan) combine(lists Finding, dns State, mute bool) Finding {
+// combine merges the findings of the address lists and of reverse DNS.
+func (p *plan) combine(lists Finding, dns State) Finding {
 	switch {
 	case dns == Verified:
 		return Finding{Verified, ReverseDNS}
-	case dns == Unknown && mute && lists.State == Spoofed:
-		return lists
+
 	case dns == Unknown || lists.State == Unknown:
 		return Finding{State: Unknown}
 	case p.denies:
@@ -218,56 +209,41 @@ func (p *plan) combine(lists Finding, dns State, mute bool) Finding {
 	return Finding{}
 }
 
-// wants reports whether a result, which may be nil, does no more.
-func wants(known *result, now moment) bool { return known == nil || now >= known.due }
+// isDue reports whether a lookup is required. known can be nil.
+func isDue(known *result, now moment) bool { return known == nil || now >= known.due }
 
-func (v *Verifier) wanted(s subject, now moment) bool { return wants(v.results.get(s), now) }
+func (v *Verifier) wanted(s subject, now moment) bool { return isDue(v.results.get(s), now) }
 
-// lookUp does a job.
+// lookUp runs a lookup and stores the result.
 func (v *Verifier) lookUp(ctx context.Context, j job) {
 	c := confirmDNS(ctx, j.resolver, j.address, j.suffixes)
 	switch {
 	case v.lookups.ctx.Err() != nil:
-		return // closed: the result says nothing about the address
+		return // closed; not a result of the address
 	case c.state == Unknown && errors.Is(ctx.Err(), context.Canceled):
-		v.lookups.dropped.Add(1) // cut short for another one
+		v.lookups.dropped.Add(1) // cancelled in favor of another lookup
 		return
 	}
 	v.found[c.state].Add(1)
-	v.remember(j.subject, c.state, c.zones && v.answers(j))
+	v.store(j.subject, c.state)
 }
 
-// answers reports whether the DNS answers about an address of a list that denies
-// the job's: then it is the zone of that one which does not.
-func (v *Verifier) answers(j job) bool {
-	other := someAddress(j.denying, j.address)
-	if !other.IsValid() {
-		return false
-	}
-	ctx, cancel := context.WithTimeout(v.lookups.ctx, v.options.LookupTimeout/2)
-	defer cancel()
-	_, err := j.resolver.LookupPTR(ctx, other)
-	return err == nil || errors.Is(err, ErrNoName)
-}
-
-// remember keeps what a look-up found. zones says that it is the zone of the
-// address to blame for that nothing was found, rather than the DNS as a whole.
-func (v *Verifier) remember(s subject, state State, zones bool) {
+// store caches the result of a lookup.
+func (v *Verifier) store(s subject, state State) {
 	now := v.now()
-	v.results.put(resultOf(s, state, zones, v.results.get(s), now), now)
+	v.results.put(resultOf(s, state, v.results.get(s), now), now)
 }
 
-// tick is how often Run looks after lists: files that changed, and URLs whose
-// time has come.
+// tick is the interval at which Run checks for changed files and for URLs that are due.
 const tick = time.Minute
 
-// Run keeps the lists up to date until ctx ends: it fetches those of URLs daily
-// and looks after changed files every minute. Run it once at a time.
+// Run keeps the lists up to date until ctx ends. It fetches lists from URLs daily, and checks
+// files for changes every minute. Only one call may run at a time.
 func (v *Verifier) Run(ctx context.Context) {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	for {
-		v.loadAll(ctx, v.isDue) // failures are in Lists
+		v.loadAll(ctx, v.isDue) // errors are in Lists
 		select {
 		case <-ctx.Done():
 			return

@@ -11,7 +11,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
@@ -26,66 +29,28 @@ func main() {
 	}
 }
 
-// entry is a crawler as registry.json has it.
-type entry struct {
-	Token         string   `json:"token"`
-	Operator      string   `json:"operator"`
-	Class         string   `json:"class"`
-	UserTriggered bool     `json:"user_triggered"`
-	Wildcard      *bool    `json:"wildcard"`
-	Fallback      []string `json:"fallback"`
-	Aliases       []string `json:"aliases"`
-	RobotsOnly    bool     `json:"robots_only"`
-	Controls      string   `json:"controls"`
-	Family        bool     `json:"family"`
-	App           bool     `json:"app"`
-	ExactCase     bool     `json:"exact_case"`
-	Verification  struct {
-		RDNS       []string `json:"rdns"`
-		Ranges     []string `json:"ranges"`
-		Confirming []string `json:"confirming_ranges"`
-		WebBotAuth string   `json:"web_bot_auth"`
-		Unsure     bool     `json:"unsure"`
-	} `json:"verification"`
-	CrawlDelay       string `json:"crawl_delay"`
-	CrawlDelayMax    int    `json:"crawl_delay_max"` // seconds
-	CrawlDelaySource string `json:"crawl_delay_source"`
-	DelayWildcard    bool   `json:"crawl_delay_wildcard"`
-
-	Purposes       []string `json:"purposes"`
-	PurposesSource string   `json:"purposes_source"`
-
-	RobotsLag       int    `json:"robots_lag"` // seconds
-	RobotsLagSource string `json:"robots_lag_source"`
-
-	Source     string `json:"source"`
-	Checked    string `json:"checked"`
-	Provenance string `json:"provenance"`
-	Note       string `json:"note"` // for readers of the file only
-}
-
-// Generate returns the Go source for the data files in dir.
+// Generate returns the Go source for registry.json and words.json in dir.
 func Generate(dir string) ([]byte, error) {
-	var file struct {
-		Schema   string  `json:"$schema"`
-		Date     string  `json:"date"`
-		Crawlers []entry `json:"crawlers"`
+	file := filepath.Join(dir, "registry.json")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	registry, err := edition.Parse(file, data)
+	if err != nil {
+		return nil, err
 	}
 	var vocabulary words.Vocabulary
-	if err := read(filepath.Join(dir, "registry.json"), &file); err != nil {
+	if data, err = os.ReadFile(filepath.Join(dir, "words.json")); err != nil {
 		return nil, err
 	}
-	if err := read(filepath.Join(dir, "words.json"), &vocabulary); err != nil {
-		return nil, err
-	}
-	entries := file.Crawlers
-	if err := check(entries); err != nil {
-		return nil, err
+	if err := json.Unmarshal(data, &vocabulary); err != nil {
+		return nil, fmt.Errorf("words.json: %w", err)
 	}
 	var names []words.NameOf
-	for i, e := range entries {
-		names = append(names, words.NameOf{Name: e.Token, Crawler: i, Exact: e.ExactCase})
-		for _, a := range e.Aliases {
+	for i, c := range registry.Crawlers {
+		names = append(names, words.NameOf{Name: c.Token, Crawler: i, Exact: c.ExactCase})
+		for _, a := range c.Aliases {
 			names = append(names, words.NameOf{Name: a, Crawler: i})
 		}
 	}
@@ -99,8 +64,8 @@ func Generate(dir string) ([]byte, error) {
 		"package uaident\n\nimport (\n\"time\"\n\n\"github.com/robotsguard/caddy-robots-guard/uaident/internal/words\"\n)\n\n" +
 		"var defaultRegistry = Registry{crawlers: defaultCrawlers, keys: defaultKeys, table: &defaultTable, ")
 	fmt.Fprintf(&b, "stops: %d}\n\nvar defaultCrawlers = []Crawler{\n", stops)
-	for _, e := range entries {
-		writeEntry(&b, e)
+	for i := range registry.Crawlers {
+		writeEntry(&b, &registry.Crawlers[i])
 	}
 	b.WriteString("}\n\nvar defaultKeys = []words.Key{\n")
 	for _, k := range keys {
@@ -120,35 +85,22 @@ func Generate(dir string) ([]byte, error) {
 	return format.Source(b.Bytes())
 }
 
-func read(file string, into any) error {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return err
+// Names of the Go constants, by value.
+var (
+	goClasses = map[uaident.Class]string{
+		uaident.Other: "Other", uaident.Library: "Library", uaident.Headless: "Headless", uaident.GenericCrawler: "GenericCrawler", uaident.Search: "Search",
+		uaident.AITraining: "AITraining", uaident.AISearch: "AISearch", uaident.AIAssistant: "AIAssistant", uaident.SEO: "SEO", uaident.Ads: "Ads",
+		uaident.Archive: "Archive", uaident.Research: "Research", uaident.Security: "Security", uaident.Preview: "Preview", uaident.Feed: "Feed",
+		uaident.Monitor: "Monitor", uaident.Service: "Service",
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	return nil
-}
+	goWildcards   = map[uaident.Wildcard]string{uaident.WildcardOn: "WildcardOn", uaident.WildcardOff: "WildcardOff"}
+	goHabits      = map[uaident.DelayHabit]string{uaident.DelayUndocumented: "DelayUndocumented", uaident.DelayObeyed: "DelayObeyed", uaident.DelayIgnored: "DelayIgnored"}
+	goProvenances = map[uaident.Provenance]string{uaident.Dataset: "Dataset", uaident.Unsourced: "Unsourced"}
+	goPurposes    = [...]string{"ForTraining", "ForSearch", "ForAIUse", "ForOthers"}
+)
 
-// goClasses are the names of the constants for the words in registry.json.
-var goClasses = map[string]string{
-	"other": "Other", "library": "Library", "headless": "Headless", "crawler": "GenericCrawler", "search": "Search",
-	"ai_training": "AITraining", "ai_search": "AISearch", "ai_assistant": "AIAssistant", "seo": "SEO", "ads": "Ads",
-	"archive": "Archive", "research": "Research", "security": "Security", "preview": "Preview", "feed": "Feed",
-	"monitor": "Monitor", "service": "Service",
-}
-
-// goHabits are the names of the constants for the words of crawl_delay.
-var goHabits = map[string]string{"undocumented": "DelayUndocumented", "obeys": "DelayObeyed", "ignores": "DelayIgnored"}
-
-// goPurposes are the names of the constants for the words of purposes.
-var goPurposes = map[string]string{"training": "ForTraining", "search": "ForSearch", "ai_use": "ForAIUse", "others": "ForOthers"}
-
-func writeEntry(b *bytes.Buffer, e entry) {
-	fmt.Fprintf(b, "{Token: %q, ", e.Token)
+func writeEntry(b *bytes.Buffer, c *uaident.Crawler) {
+	fmt.Fprintf(b, "{Token: %q, ", c.Token)
 	text := func(field, value string) {
 		if value != "" {
 			fmt.Fprintf(b, "%s: %q, ", field, value)
@@ -164,50 +116,52 @@ func writeEntry(b *bytes.Buffer, e entry) {
 			fmt.Fprintf(b, "%s: true, ", field)
 		}
 	}
-	text("Operator", e.Operator)
-	fmt.Fprintf(b, "Class: %s, ", goClasses[e.Class])
-	flag("UserTriggered", e.UserTriggered)
-	if e.Wildcard != nil {
-		fmt.Fprintf(b, "Wildcard: %s, ", map[bool]string{true: "WildcardOn", false: "WildcardOff"}[*e.Wildcard])
+	text("Operator", c.Operator)
+	fmt.Fprintf(b, "Class: %s, ", goClasses[c.Class])
+	flag("UserTriggered", c.UserTriggered)
+	if c.Wildcard != uaident.WildcardByClass {
+		fmt.Fprintf(b, "Wildcard: %s, ", goWildcards[c.Wildcard])
 	}
-	list("Fallback", e.Fallback)
-	list("Aliases", e.Aliases)
-	flag("RobotsOnly", e.RobotsOnly)
-	text("Controls", e.Controls)
-	flag("Family", e.Family)
-	flag("App", e.App)
-	flag("ExactCase", e.ExactCase)
-	if v := e.Verification; len(v.RDNS)+len(v.Ranges)+len(v.Confirming)+len(v.WebBotAuth) > 0 {
+	list("Fallback", c.Fallback)
+	list("Aliases", c.Aliases)
+	flag("RobotsOnly", c.RobotsOnly)
+	text("Controls", c.Controls)
+	flag("Family", c.Family)
+	flag("App", c.App)
+	flag("ExactCase", c.ExactCase)
+	if v := c.Verification; len(v.RDNS)+len(v.Ranges)+len(v.ConfirmingRanges)+len(v.WebBotAuth) > 0 {
 		b.WriteString("Verification: Verification{")
 		list("RDNS", v.RDNS)
 		list("Ranges", v.Ranges)
-		list("ConfirmingRanges", v.Confirming)
+		list("ConfirmingRanges", v.ConfirmingRanges)
 		text("WebBotAuth", v.WebBotAuth)
 		flag("Unsure", v.Unsure)
 		b.WriteString("}, ")
 	}
-	if e.CrawlDelay != "" {
-		fmt.Fprintf(b, "CrawlDelay: CrawlDelay{Habit: %s, ", goHabits[e.CrawlDelay])
-		if e.CrawlDelayMax > 0 {
-			fmt.Fprintf(b, "Max: %d * time.Second, ", e.CrawlDelayMax)
+	if d := c.CrawlDelay; d != (uaident.CrawlDelay{}) {
+		fmt.Fprintf(b, "CrawlDelay: CrawlDelay{Habit: %s, ", goHabits[d.Habit])
+		if d.Max > 0 {
+			fmt.Fprintf(b, "Max: %d * time.Second, ", d.Max/time.Second)
 		}
-		flag("Wildcard", e.DelayWildcard)
-		fmt.Fprintf(b, "Source: %q}, ", e.CrawlDelaySource)
+		flag("Wildcard", d.Wildcard)
+		fmt.Fprintf(b, "Source: %q}, ", d.Source)
 	}
-	if len(e.Purposes) > 0 {
+	if p := c.Purposes; p.Of != 0 {
 		var names []string
-		for _, word := range e.Purposes {
-			names = append(names, goPurposes[word])
+		for i, name := range goPurposes {
+			if p.Of&(1<<i) != 0 {
+				names = append(names, name)
+			}
 		}
-		fmt.Fprintf(b, "Purposes: Purposes{Of: %s, Source: %q}, ", strings.Join(names, " | "), e.PurposesSource)
+		fmt.Fprintf(b, "Purposes: Purposes{Of: %s, Source: %q}, ", strings.Join(names, " | "), p.Source)
 	}
-	if e.RobotsLag > 0 {
-		fmt.Fprintf(b, "RobotsLag: RobotsLag{Most: %d * time.Second, Source: %q}, ", e.RobotsLag, e.RobotsLagSource)
+	if lag := c.RobotsLag; lag.Most > 0 {
+		fmt.Fprintf(b, "RobotsLag: RobotsLag{Most: %d * time.Second, Source: %q}, ", lag.Most/time.Second, lag.Source)
 	}
-	text("Source", e.Source)
-	text("Checked", e.Checked)
-	if e.Provenance != "" {
-		fmt.Fprintf(b, "Provenance: %s", strings.ToUpper(e.Provenance[:1])+e.Provenance[1:])
+	text("Source", c.Source)
+	text("Checked", c.Checked)
+	if c.Provenance != uaident.Documented {
+		fmt.Fprintf(b, "Provenance: %s", goProvenances[c.Provenance])
 	}
 	b.WriteString("},\n")
 }

@@ -1,4 +1,4 @@
-// Package words holds what the generator of the tables and the scanner of
-// User-Agents must agree on: which bytes make a word, how a word is hashed
-// without regard to case, and how the hash table is laid out.
+// Package words defines the words of a User-Agent for the generator of the tables and for the
+// scanner. It defines the bytes of a word, the case-insensitive hash, and the layout of the
+// hash table.
 package words

@@ -7,52 +7,52 @@ import (
 	"strings"
 )
 
-// Kind says what a known word is.
+// Kind is the kind of a known word.
 type Kind uint8
 
 const (
 	Unknown    Kind = iota
-	Stop            // browser vocabulary, never a name of anything else
-	Like            // the next word is what the client only resembles
+	Stop            // a word of browsers, never the name of a crawler
+	Like            // the next word is only a resemblance: "like Gecko"
 	Compatible      // the next word may be a robot's name
-	Device          // what follows in this comment describes a device
-	Generic         // says that it is a robot, without naming it: bot, spider
-	Tool            // a robot's job: checker, preview
+	Device          // the rest of the comment describes a device
+	Generic         // a word for robots: bot, spider
+	Tool            // the job of a tool: checker, preview
 	Name            // a name in the registry
 	Contact         // not a word: a URL or mail address
 )
 
-// Vocabulary is the words that are no names, as words.json has them.
+// Vocabulary holds the words of words.json, which are not names.
 type Vocabulary struct {
 	Stop, Like, Compatible, Device, Generic, Tool []string
-	Weak                                          []string // names that are also those of apps, companies or ordinary things
+	Weak                                          []string // names that are also apps, companies or ordinary words
 }
 
-// Key is a known word: the first word of a name, or one of the vocabulary.
+// Key is the first word of a name, or a word of the vocabulary.
 type Key struct {
 	Text    string   // lower case
-	Kind    Kind     // what the word is by itself
-	Crawler int16    // of a Name: the number of its crawler
-	Weak    bool     // of a Name: identifies only in a place where products stand
-	Phrases []Phrase // names that begin with this word and go on, longest first
+	Kind    Kind     // kind of the single word
+	Crawler int16    // index of the crawler, for a Name
+	Weak    bool     // a Name that must be in the position of a product
+	Phrases []Phrase // longer names that begin with this word, longest first
 }
 
-// Phrase is a name that is not a single word, such as "sogou web spider", or one
-// that is told from another by its case.
+// Phrase is a name of several words, such as "sogou web spider", or a name that differs from
+// another by case.
 type Phrase struct {
 	Text    string // lower case
-	Exact   string // the only spelling, if case matters; else ""
+	Exact   string // the only valid spelling, or "" if case does not matter
 	Crawler int16
 }
 
-// NameOf is a token or alias and the number of the crawler that has it.
+// NameOf is a token or alias with the index of its crawler.
 type NameOf struct {
 	Name    string
 	Crawler int
-	Exact   bool // only in this spelling
+	Exact   bool // valid in this spelling only
 }
 
-// FirstWord returns the word that s begins with, or "" if there is none.
+// FirstWord returns the word at the start of s, or "".
 func FirstWord(s string) string {
 	if s == "" || !Alnum(s[0]) {
 		return ""
@@ -76,8 +76,8 @@ func Digit(c byte) bool { return c-'0' <= 9 }
 // Hex reports whether c is a hexadecimal digit.
 func Hex(c byte) bool { return Digit(c) || (c|0x20)-'a' < 6 }
 
-// Build makes the keys of a vocabulary and of names, stop words first, and
-// returns how many stop words without phrases there are.
+// Build returns the keys of a vocabulary and of names, and the number of stop words without
+// phrases. Those stop words come first.
 func Build(v Vocabulary, names []NameOf) (keys []Key, stops int, err error) {
 	byText := map[string]*Key{}
 	key := func(word string) *Key {
@@ -142,7 +142,7 @@ func Build(v Vocabulary, names []NameOf) (keys []Key, stops int, err error) {
 		stops++
 	}
 	if len(keys) > MaxKeys {
-		return nil, 0, fmt.Errorf("%d words and names do not fit: at most %d", len(keys), MaxKeys)
+		return nil, 0, fmt.Errorf("%d words and names exceed the maximum of %d", len(keys), MaxKeys)
 	}
 	return keys, stops, nil
 }

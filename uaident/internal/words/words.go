@@ -1,14 +1,14 @@
 package words
 
-// Classes of bytes in [Fold] that are no word bytes.
+// Classes of non-word bytes in [Fold].
 const (
 	Gap = 0 // ends a word
 	Dot = 1 // part of a word only between two word bytes
 )
 
-// Fold maps a byte to what is hashed for it: letters without their case, other
-// word bytes as themselves, [Dot], or [Gap]. The underscore is moved out of the
-// letters' range so that bit 6 is set for letters alone.
+// Fold maps a byte to its hash input: letters to lower case, other word bytes to themselves,
+// and the rest to [Dot] or [Gap]. The underscore is moved, so that only letters have the bit
+// [Letter].
 var Fold = func() (t [256]byte) {
 	for c := '0'; c <= '9'; c++ {
 		t[c] = byte(c)
@@ -20,16 +20,16 @@ var Fold = func() (t [256]byte) {
 	return t
 }()
 
-// Letter is the bit that a folded byte has if it is a letter.
+// Letter is set in every folded letter.
 const Letter = 0x40
 
-// Seed and Prime are those of 32-bit FNV-1a.
+// Seed and Prime are the constants of 32-bit FNV-1a.
 const (
 	Seed  = 2166136261
 	Prime = 16777619
 )
 
-// Hash is FNV-1a over the folded bytes of a word, the dot as itself.
+// Hash returns the FNV-1a hash of the folded bytes of a word.
 func Hash(word string) uint32 {
 	h := uint32(Seed)
 	for i := range len(word) {
@@ -38,12 +38,12 @@ func Hash(word string) uint32 {
 	return h
 }
 
-// Step adds one folded byte to a hash.
+// Step adds a folded byte to a hash.
 func Step(h uint32, folded byte) uint32 { return (h ^ uint32(folded)) * Prime }
 
-// The hash table is open addressing with linear probing. A slot holds the upper
-// bits of the hash and, in the lower [IndexBits], the number of the key plus
-// one; zero is an empty slot.
+// The hash table uses open addressing with linear probing. A slot consists of the upper bits
+// of the hash and, in the lower IndexBits, the index of the key plus one. An empty slot is
+// zero.
 const (
 	SlotBits  = 13
 	Slots     = 1 << SlotBits
@@ -51,20 +51,20 @@ const (
 	MaxKeys   = 1<<IndexBits - 1 // half of the slots
 )
 
-// Slot is where the search for a hash begins. The lower bits of an FNV hash are
-// the better ones, and the upper ones are the tag.
+// Slot returns the first slot for a hash. It uses the lower bits, which are better
+// distributed in FNV. Tag uses the upper bits.
 func Slot(h uint32) uint32 { return (h ^ h>>16) & (Slots - 1) }
 
-// Tag is the part of a hash that a slot keeps.
+// Tag returns the part of a hash that a slot contains.
 func Tag(h uint32) uint32 { return h &^ (1<<IndexBits - 1) }
 
-// Number is the number in a slot plus one, 0 for an empty slot.
+// Number returns the index in a slot plus one, or 0 for an empty slot.
 func Number(slot uint32) int { return int(slot & (1<<IndexBits - 1)) }
 
 // Table is a filled hash table.
 type Table [Slots]uint32
 
-// Add enters the key with the given number; at most [MaxKeys] fit.
+// Add adds the key with the given index. The table has room for [MaxKeys] keys.
 func (t *Table) Add(word string, number int) {
 	h := Hash(word)
 	i := Slot(h)

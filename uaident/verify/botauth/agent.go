@@ -9,17 +9,17 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// agent is one that the owner allows, with what is known of it. Nothing here is
-// remembered by what a client may invent: nonces are those of valid signatures.
+// agent is an allowed agent with its keys. Only nonces of valid signatures are stored, so
+// clients cannot fill the memory.
 type agent struct {
 	origin, operator string
 	directory        atomic.Pointer[directory]
-	replays          sync.Mutex                           // held while it is looked whether a nonce was used
+	replays          sync.Mutex                           // makes checking and storing a nonce atomic
 	nonces           *lru.Cache[[sha256.Size]byte, int64] // to the second when the signature expires
 
 	mu       sync.Mutex
 	fetching bool
-	next     time.Time // no fetch before it
+	next     time.Time // earliest next fetch
 	failures int       // since the last success
 	err      error     // of the last fetch
 }
@@ -32,8 +32,8 @@ func newAgent(origin, operator string) *agent {
 	return &agent{origin: origin, operator: operator, nonces: nonces}
 }
 
-// firstUse records the nonce of a valid signature and reports whether it was not
-// there: in one step, so that of two requests at once one is the first.
+// firstUse stores the nonce of a valid signature, and reports whether the nonce is new. The
+// operation is atomic.
 func (a *agent) firstUse(p parameters, now time.Time) bool {
 	id := sha256.Sum256([]byte(p.keyID + "\x00" + p.nonce)) // no String has a NUL
 	a.replays.Lock()
@@ -45,8 +45,8 @@ func (a *agent) firstUse(p parameters, now time.Time) bool {
 	return true
 }
 
-// key finds a key of an agent, Verified if it is there. What is missing or out
-// of date is fetched for later requests.
+// key returns a key of an agent. The reason is Verified if the key exists. A missing or
+// expired directory is fetched for later requests.
 func (v *Verifier) key(a *agent, id string, now time.Time) (key, Reason) {
 	d := a.directory.Load()
 	usable := d != nil && now.Before(d.expires.Add(maxStale))

@@ -7,14 +7,14 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// fields are the parsed fields of a request that carries signatures.
+// fields are the parsed signature fields of a request.
 type fields struct {
 	request        Request
 	input, values  *httpsfv.Dictionary
 	signatureAgent signatureAgent
 }
 
-// check verifies a request that has a Signature-Input with our tag in it.
+// check verifies a request whose Signature-Input contains Tag.
 func (v *Verifier) check(r Request, input []string) Result {
 	signature, agent := r.Header["Signature"], r.Header["Signature-Agent"]
 	if size(input) > MaxField || size(signature) > MaxField || size(agent) > MaxField {
@@ -35,15 +35,15 @@ func (v *Verifier) check(r Request, input []string) Result {
 	return v.checkAll(&f)
 }
 
-// checkAll returns the first Valid result, else the first Unknown one, since
-// what is not known may be valid, else the first Invalid one.
+// checkAll returns the first Valid result, else the first Unknown result, else the first
+// Invalid result. An Unknown signature can be valid.
 func (v *Verifier) checkAll(f *fields) (best Result) {
 	now, seen := v.now(), 0
 	for _, label := range f.input.Names() {
 		member, _ := f.input.Get(label)
 		list, ok := member.(httpsfv.InnerList)
 		if !ok {
-			continue // an Item cannot be told to be ours
+			continue // an Item has no tag
 		}
 		if tag, _ := list.Params.Get("tag"); tag != Tag {
 			continue
@@ -62,8 +62,8 @@ func (v *Verifier) checkAll(f *fields) (best Result) {
 	return best
 }
 
-// checkOne goes from the cheap to the dear, and asks for a directory only for a
-// signature that could be valid.
+// checkOne makes cheap checks first. It fetches a directory only for a signature that can be
+// valid.
 func (v *Verifier) checkOne(f *fields, label string, list httpsfv.InnerList, now time.Time) Result {
 	p, reason := parseParameters(list.Params)
 	if reason == Verified {
@@ -111,14 +111,14 @@ func (v *Verifier) checkOne(f *fields, label string, list httpsfv.InnerList, now
 	return result
 }
 
-// parameters are those of a signature (RFC 9421 section 2.3).
+// parameters are the parameters of a signature (RFC 9421 section 2.3).
 type parameters struct {
 	created, expires int64 // Unix seconds
 	keyID, nonce     string
 }
 
-// parseParameters reads the parameters and returns Verified if they are there
-// and of their types.
+// parseParameters parses the parameters. The reason is Verified if all are present with the
+// right type.
 func parseParameters(params *httpsfv.Params) (p parameters, reason Reason) {
 	created, ok1 := params.Get("created")
 	expires, ok2 := params.Get("expires")
@@ -148,8 +148,8 @@ func parseParameters(params *httpsfv.Params) (p parameters, reason Reason) {
 	return p, Verified
 }
 
-// inTime holds a signature's times against the clock. Structured fields have
-// integers of fifteen digits, so nothing here overflows.
+// inTime compares the times of a signature with the clock. Structured fields limit integers
+// to fifteen digits, so the arithmetic cannot overflow.
 func (v *Verifier) inTime(p parameters, now time.Time) Reason {
 	switch {
 	case p.expires <= p.created:
@@ -187,7 +187,7 @@ func failed(reason Reason) (result Result) {
 
 func (r *Result) set(reason Reason) { r.State, r.Reason = reason.State(), reason }
 
-// size returns what a field takes in bytes, its lines joined.
+// size returns the size of a field in bytes, with its lines joined.
 func size(values []string) (n int) {
 	for _, value := range values {
 		n += len(value) + 1

@@ -43,7 +43,7 @@ func (f *fields) base(list httpsfv.InnerList) ([]byte, Reason) {
 		case reason != Verified:
 			return nil, reason
 		case strings.ContainsAny(value, "\r\n"):
-			return nil, Malformed // it would forge lines of the base
+			return nil, Malformed // a line break would forge lines of the base
 		case len(base)+len(id)+len(value) > MaxBase:
 			return nil, TooLarge
 		}
@@ -63,7 +63,7 @@ func (f *fields) base(list httpsfv.InnerList) ([]byte, Reason) {
 // component returns the value of a covered component (RFC 9421 sections 2.1
 // and 2.2).
 func (f *fields) component(item httpsfv.Item) (string, Reason) {
-	name := item.Value.(string) // as checkCovered has seen
+	name := item.Value.(string) // checked by checkCovered
 	switch params := item.Params.Names(); {
 	case len(params) == 1 && params[0] == "key":
 		return f.memberComponent(name, item.Params)
@@ -75,9 +75,8 @@ func (f *fields) component(item httpsfv.Item) (string, Reason) {
 	return f.request.field(name)
 }
 
-// memberComponent returns one member of a Dictionary (RFC 9421 section 2.1.2),
-// of the three fields that are parsed anyway: what else a client sends is not
-// parsed at its wish.
+// memberComponent returns a member of a Dictionary (RFC 9421 section 2.1.2). It supports only
+// the three fields that are parsed in any case.
 func (f *fields) memberComponent(name string, params *httpsfv.Params) (string, Reason) {
 	var dictionary *httpsfv.Dictionary
 	switch name {
@@ -106,10 +105,10 @@ func (f *fields) memberComponent(name string, params *httpsfv.Params) (string, R
 	return text, Verified
 }
 
-// field returns a header field's lines as one (RFC 9421 section 2.1).
+// field returns the combined value of a header field (RFC 9421 section 2.1).
 func (r Request) field(name string) (string, Reason) {
 	if name == "host" && r.Authority != "" {
-		return r.Authority, Verified // net/http takes it out of the header
+		return r.Authority, Verified // net/http removes the field from the header
 	}
 	values := r.Header[http.CanonicalHeaderKey(name)]
 	if len(values) == 0 {
@@ -142,7 +141,8 @@ func (r Request) derived(name string) (string, Reason) {
 		if !absolute {
 			return "", UnsupportedComponent // of OPTIONS * and CONNECT
 		}
-		// HTTP/2 lets a client write any URL here, also one that was signed for another host.
+		// An HTTP/2 client can send any URL here, also a URL that was signed for another
+		// host.
 		named := Request{Scheme: scheme, Authority: rest[:authorityLen(rest)]}
 		if named.authority() != r.authority() {
 			return "", Mismatch
@@ -181,7 +181,8 @@ func (r Request) authority() string {
 	return authority
 }
 
-// pathQuery splits the target; ok is false if it has no path, as in OPTIONS *.
+// pathQuery returns the path and query of the target. ok is false for a target without a
+// path, such as OPTIONS *.
 func (r Request) pathQuery() (path, query string, ok bool) {
 	target := r.Target
 	if !strings.HasPrefix(target, "/") {
@@ -195,7 +196,8 @@ func (r Request) pathQuery() (path, query string, ok bool) {
 	return path, query, true
 }
 
-// authorityLen returns how much of what follows the scheme of a URL is its authority.
+// authorityLen returns the length of the authority at the start of rest. rest is a URL
+// without its scheme.
 func authorityLen(rest string) int {
 	if i := strings.IndexAny(rest, "/?"); i >= 0 {
 		return i

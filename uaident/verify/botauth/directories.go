@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Directory tells what is known of an agent's key directory.
+// Directory is the state of an agent's key directory.
 type Directory struct {
 	Agent, Operator string
-	// Keys is how many usable keys it has.
+	// Keys is the number of usable keys.
 	Keys int
-	// Fetched is when it was read and Expires until when it is fresh; both zero
-	// if it never was.
+	// Fetched is the time of the last successful fetch, and Expires the end of its freshness.
+	// Both are zero before the first.
 	Fetched, Expires time.Time
-	// Next is before when it is not fetched; zero if it never was.
+	// Next is the earliest time of the next fetch. It is zero before the first.
 	Next time.Time
-	// Err is why the last fetch failed, nil if it did not.
+	// Err is the error of the last fetch, or nil.
 	Err error
 }
 

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// What is read of a directory.
+// Bounds of a directory.
 const (
 	MaxDirectory = 64 << 10 // bytes, decompressed
 	MaxKeys      = 64
@@ -20,13 +20,13 @@ const (
 // draft-meunier-webbotauth-httpsig-protocol says to reject.
 const testKeyID = "poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U"
 
-// directory is a key directory as it was fetched; it is not changed.
+// directory is a fetched key directory. It is immutable.
 type directory struct {
 	keys             map[string]key // by thumbprint
 	fetched, expires time.Time
 }
 
-// key is a public key with the times between which it is valid.
+// key is a public key with its validity period.
 type key struct {
 	public             ed25519.PublicKey
 	notBefore, expires float64 // Unix seconds, 0 for no limit
@@ -37,7 +37,7 @@ func (k key) current(now time.Time) bool {
 	return (k.notBefore == 0 || seconds >= k.notBefore) && (k.expires == 0 || seconds < k.expires)
 }
 
-// jwk is what is read of a JSON Web Key (RFC 7517, RFC 8037).
+// jwk lists the supported fields of a JSON Web Key (RFC 7517, RFC 8037).
 type jwk struct {
 	KeyType   string  `json:"kty"`
 	Curve     string  `json:"crv"`
@@ -48,9 +48,8 @@ type jwk struct {
 	Expires   float64 `json:"exp"`
 }
 
-// parseKeys reads a JSON Web Key Set. Entries that are of other kinds or wrong
-// are left out, as are those whose kid is not their thumbprint: the draft has it
-// so that a directory's labels can be checked.
+// parseKeys parses a JSON Web Key Set. It skips keys of other types and invalid keys. It also
+// skips keys whose kid differs from the thumbprint, as the draft requires.
 func parseKeys(text []byte, testKeys bool) (map[string]key, error) {
 	if len(text) > MaxDirectory {
 		return nil, fmt.Errorf("the directory is larger than %d bytes", MaxDirectory)
@@ -59,10 +58,10 @@ func parseKeys(text []byte, testKeys bool) (map[string]key, error) {
 		Keys []json.RawMessage `json:"keys"`
 	}
 	if err := json.Unmarshal(text, &set); err != nil {
-		return nil, fmt.Errorf("the directory is no JSON Web Key Set: %w", err)
+		return nil, fmt.Errorf("the directory is not a JSON Web Key Set: %w", err)
 	}
 	if set.Keys == nil {
-		return nil, errors.New("the directory is no JSON Web Key Set: it has no keys member")
+		return nil, errors.New("the directory is not a JSON Web Key Set: missing member keys")
 	}
 	if len(set.Keys) > MaxKeys {
 		return nil, fmt.Errorf("the directory has more than %d keys", MaxKeys)

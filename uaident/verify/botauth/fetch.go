@@ -30,17 +30,17 @@ const (
 	minFresh      = 5 * time.Minute
 	maxFresh      = 24 * time.Hour
 	defaultFresh  = time.Hour
-	maxStale      = 24 * time.Hour   // for how long an old directory serves if no new one can be had
+	maxStale      = 24 * time.Hour   // maximum use of an old directory after failures
 	minBackOff    = 15 * time.Second // after the first failure
 	maxBackOff    = 5 * time.Minute  // the draft's limit to the memory of failures
 	maxRetryAfter = 24 * time.Hour
 )
 
-// directoryClient returns a client that follows no redirect and keeps no cookie.
+// directoryClient returns a client that follows no redirects and stores no cookies.
 func directoryClient(base *http.Client) *http.Client {
 	client := http.Client{Transport: &http.Transport{
 		TLSHandshakeTimeout:    fetchTimeout,
-		DisableKeepAlives:      true, // there is one request in an hour
+		DisableKeepAlives:      true, // about one request an hour
 		MaxResponseHeaderBytes: 64 << 10,
 	}}
 	if base != nil {
@@ -50,8 +50,7 @@ func directoryClient(base *http.Client) *http.Client {
 	return &client
 }
 
-// fetchIfDue starts a fetch unless one runs or is not due yet, and reports
-// whether one runs now.
+// fetchIfDue starts a fetch if none runs and one is due. It reports whether a fetch runs.
 func (v *Verifier) fetchIfDue(a *agent, now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -74,7 +73,7 @@ func (v *Verifier) fetchIfDue(a *agent, now time.Time) bool {
 	return true
 }
 
-// begin counts a fetch that Close shall wait for; it fails after Close.
+// begin registers a fetch with Close. It returns false after Close.
 func (v *Verifier) begin() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -89,8 +88,8 @@ func (v *Verifier) begin() bool {
 // directory runs already.
 var ErrFetching = errors.New("the directory is being fetched already")
 
-// Refresh fetches an agent's directory now and returns what went wrong. It is
-// for commands and for warming up; requests cause fetches by themselves.
+// Refresh fetches an agent's directory now and returns the error. Commands and startup use
+// Refresh. Requests start fetches themselves.
 func (v *Verifier) Refresh(ctx context.Context, name string) error {
 	a, err := v.agent(name)
 	if err != nil {
@@ -114,8 +113,8 @@ func (v *Verifier) Refresh(ctx context.Context, name string) error {
 	return v.fetch(ctx, a)
 }
 
-// fetch gets a directory and settles when the next fetch may be. What is there
-// stays if it fails.
+// fetch fetches a directory and sets the time of the next fetch. After an error the old
+// directory stays in use.
 func (v *Verifier) fetch(ctx context.Context, a *agent) error {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
@@ -140,9 +139,9 @@ func (v *Verifier) fetch(ctx context.Context, a *agent) error {
 	return err
 }
 
-var errSlow = fmt.Errorf("no full answer within %s", fetchTimeout)
+var errSlow = fmt.Errorf("no complete response within %s", fetchTimeout)
 
-// get makes the request; retryAfter is what a refusal asked for.
+// get makes the request. retryAfter is the wait that an error response requests.
 func (v *Verifier) get(ctx context.Context, a *agent) (d *directory, retryAfter time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.origin+directoryPath, nil)
 	if err != nil {
@@ -160,7 +159,7 @@ func (v *Verifier) get(ctx context.Context, a *agent) (d *directory, retryAfter 
 	defer response.Body.Close()
 	now := v.now()
 	if response.StatusCode/100 == 3 {
-		return nil, retryafter.Of(response.Header, now), fmt.Errorf("status %d, a redirect, which is not followed", response.StatusCode)
+		return nil, retryafter.Of(response.Header, now), fmt.Errorf("status %d: redirects are not followed", response.StatusCode)
 	}
 	if response.StatusCode != http.StatusOK {
 		return nil, retryafter.Of(response.Header, now), fmt.Errorf("status %d, not 200", response.StatusCode)
@@ -183,8 +182,8 @@ func (v *Verifier) get(ctx context.Context, a *agent) (d *directory, retryAfter 
 	return &directory{keys: keys, fetched: now, expires: now.Add(fresh(response.Header, now))}, 0, nil
 }
 
-// fresh returns how long a directory holds, as a shared cache would see it (RFC
-// 9111 section 4.2), within bounds.
+// fresh returns the freshness lifetime for a shared cache (RFC 9111 section 4.2), within
+// bounds.
 func fresh(h http.Header, now time.Time) time.Duration {
 	life := defaultFresh
 	directives, err := cacheobject.ParseResponseCacheControl(strings.Join(h.Values("Cache-Control"), ","))
@@ -205,5 +204,5 @@ func fresh(h http.Header, now time.Time) time.Duration {
 	return min(max(life, minFresh), maxFresh)
 }
 
-// jittered returns a little more than d, so that many instances part.
+// jittered adds a random amount to d, so that instances do not fetch at the same time.
 func jittered(d time.Duration) time.Duration { return d + rand.N(d/10) }

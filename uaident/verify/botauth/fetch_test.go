@@ -85,15 +85,15 @@ func TestDirectoryAnswers(t *testing.T) {
 		{"the key under a stranger's thumbprint", ok(directoryOf(jwkOf(testKey("other"), map[string]any{"kid": keyID(testKey("bot"))}))), KeyUnknown, ""},
 		{"JSON of another media type", status(200, goodDirectory, "Content-Type", "application/json"), DirectoryUnavailable, `media type "application/json"`},
 		{"no media type", status(200, goodDirectory), DirectoryUnavailable, `media type ""`},
-		{"a redirect", status(301, "", "Location", "https://bot.example/keys", "Content-Type", directoryType), DirectoryUnavailable, "status 301, a redirect"},
+		{"a redirect", status(301, "", "Location", "https://bot.example/keys", "Content-Type", directoryType), DirectoryUnavailable, "status 301: redirects"},
 		{"a redirect with a directory in it", status(307, goodDirectory, "Location", "/keys", "Content-Type", directoryType), DirectoryUnavailable, "status 307"},
 		{"203", status(203, goodDirectory, "Content-Type", directoryType), DirectoryUnavailable, "status 203"},
 		{"404", status(404, "", "Content-Type", "text/html"), DirectoryUnavailable, "status 404"},
 		{"500", status(500, goodDirectory, "Content-Type", directoryType), DirectoryUnavailable, "status 500"},
-		{"nonsense", ok("<html>"), DirectoryUnavailable, "no JSON Web Key Set"},
+		{"nonsense", ok("<html>"), DirectoryUnavailable, "not a JSON Web Key Set"},
 		{"a huge answer", ok(goodDirectory + strings.Repeat(" ", 8<<20)), DirectoryUnavailable, "larger than"},
 		{"too many keys", ok(`{"keys":[` + strings.Repeat("{},", MaxKeys) + `{}]}`), DirectoryUnavailable, "more than 64 keys"},
-		{"no answer in time", func(*http.Request) (*http.Response, error) { return nil, context.DeadlineExceeded }, DirectoryUnavailable, "no full answer within 10s"},
+		{"no answer in time", func(*http.Request) (*http.Response, error) { return nil, context.DeadlineExceeded }, DirectoryUnavailable, "no complete response within 10s"},
 		{"no answer", func(*http.Request) (*http.Response, error) { return nil, errors.New("no such host") }, DirectoryUnavailable, "no such host"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

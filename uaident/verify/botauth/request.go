@@ -4,17 +4,17 @@ import (
 	"net/http"
 )
 
-// Request is what of a request may be signed.
+// Request contains the parts of a request that a signature can cover.
 type Request struct {
-	// Method is the method, such as "GET".
+	// Method is the request method, such as "GET".
 	Method string
-	// Scheme is "https" or "http", as the client used it.
+	// Scheme is the client's scheme, "https" or "http".
 	Scheme string
-	// Authority is the Host field or :authority, with the port if there is one.
+	// Authority is the Host field or :authority, with the port if present.
 	Authority string
-	// Target is the request target as it was sent, "/path?query" or an absolute
-	// URL, before any rewrite.
+	// Target is the original request target before rewrites: "/path?query" or an absolute
+	// URL.
 	Target string
-	// Header holds the fields by their canonical names, as net/http reads them.
+	// Header contains the header fields by canonical name.
 	Header http.Header
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// signatureAgent is the field Signature-Agent, a Dictionary today and a String
-// in drafts before web-bot-auth-architecture-04. Both are nil if it is not there.
+// signatureAgent is the parsed field Signature-Agent. It is a Dictionary, or a String in
+// drafts before web-bot-auth-architecture-04. Both are nil if the field is absent.
 type signatureAgent struct {
 	dictionary *httpsfv.Dictionary
 	item       *httpsfv.Item
 }
 
-// parseSignatureAgent tells the forms apart as the draft says: a String begins
-// with a quote, which no Dictionary does.
+// parseSignatureAgent parses either form. As in the draft, a field that begins with a quote
+// is a String.
 func parseSignatureAgent(values []string) (s signatureAgent, ok bool) {
 	if len(values) == 0 {
 		return s, true
@@ -34,8 +34,8 @@ func parseSignatureAgent(values []string) (s signatureAgent, ok bool) {
 	return s, err == nil
 }
 
-// attribute returns the origin of the agent that the signature with the given
-// label and covered components is of.
+// attribute returns the origin of the agent for the signature with the given label and
+// covered components.
 func (s signatureAgent) attribute(label string, covered []httpsfv.Item) (origin string, reason Reason) {
 	whole, keys := false, []string(nil)
 	for _, item := range covered {
@@ -82,8 +82,8 @@ func (s signatureAgent) attribute(label string, covered []httpsfv.Item) (origin 
 	return agentOrigin(item)
 }
 
-// choose returns the signature's own label if it is one of the keys, else the
-// key if there is but one: proxies may change a label, not a covered key.
+// choose returns the signature's own label if it is one of the keys. Otherwise it returns the
+// only key, if there is one. Proxies can change a label, but not a covered key.
 func choose(keys []string, label string) (key string, ok bool) {
 	for _, key := range keys {
 		if key == label {
@@ -96,7 +96,7 @@ func choose(keys []string, label string) (key string, ok bool) {
 	return keys[0], true
 }
 
-// agentOrigin returns the origin that a member of Signature-Agent names.
+// agentOrigin returns the origin in a member of Signature-Agent.
 func agentOrigin(item httpsfv.Item) (origin string, reason Reason) {
 	if kind, ok := item.Params.Get("type"); ok && kind != httpsfv.Token("directory") {
 		return "", UnsupportedAgent
@@ -112,8 +112,7 @@ func agentOrigin(item httpsfv.Item) (origin string, reason Reason) {
 }
 
 // parseOrigin returns the normal form of an https origin, "https://host" or
-// "https://host:port"; a path of "/" is let pass, as is that of the directory,
-// which current drafts have in the field.
+// "https://host:port". The path may be empty, "/" or the path of the directory.
 func parseOrigin(text string) (origin string, ok bool) {
 	if len(text) > 512 {
 		return "", false
@@ -138,9 +137,9 @@ func parseOrigin(text string) (origin string, ok bool) {
 	return "https://" + strings.TrimSuffix(host, ":443"), true
 }
 
-// Origin returns the normal form of an agent that an owner names: of an https
-// origin such as "https://bot.example", of the URL of its key directory below
-// /.well-known, or of a bare host. ok is false for anything else.
+// Origin returns the normal form of a configured agent. name is an https origin such as
+// "https://bot.example", the URL of its key directory, or a host. ok is false for any other
+// name.
 func Origin(name string) (origin string, ok bool) {
 	if !strings.Contains(name, "://") {
 		name = "https://" + name
@@ -148,7 +147,7 @@ func Origin(name string) (origin string, ok bool) {
 	return parseOrigin(name)
 }
 
-// isHostName reports whether name can be that of a server, in ASCII.
+// isHostName reports whether name is a host name in ASCII.
 func isHostName(name string) bool {
 	for _, c := range []byte(name) {
 		if c != '.' && c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {

@@ -10,34 +10,31 @@ import (
 	"time"
 )
 
-// Tag is the value of the parameter tag that makes a signature one of this kind.
+// Tag is the value of the parameter tag in Web Bot Auth signatures.
 const Tag = "web-bot-auth"
 
-// What is read of a request, and what is remembered.
+// Bounds on a request and on memory.
 const (
-	MaxSignatures = 4        // of this tag, in one request
+	MaxSignatures = 4        // with this tag, in one request
 	MaxComponents = 32       // covered by one signature
 	MaxField      = 8 << 10  // bytes of each of the signature fields
-	MaxBase       = 64 << 10 // bytes of what one signature covers
+	MaxBase       = 64 << 10 // bytes of one signature base
 	MaxNonces     = 1 << 14  // of one agent
 )
 
 // clockSkew is how far in the future a signature may have been created.
 const clockSkew = time.Minute
 
-// maxWithoutNonce is for how long after its creation a signature without a nonce
-// counts: it may be a copy, and nothing tells.
+// maxWithoutNonce is the maximum age of a signature without a nonce, which can be a copy.
 const maxWithoutNonce = 5 * time.Minute
 
-// Options are what a Verifier is made of.
+// Options configure a Verifier.
 type Options struct {
-	// Agents are the agents whose signatures count, and whose directories may
-	// be fetched: from the origin, such as "https://chatgpt.com", to the operator.
-	// "chatgpt.com" means the same.
+	// Agents maps the origin of each allowed agent, such as "https://chatgpt.com" or
+	// "chatgpt.com", to its operator. Only directories of these agents are fetched.
 	Agents map[string]string
-	// Client fetches directories, nil for one without a proxy. Its redirects are
-	// not followed, its cookies not used. The names of the agents are the owner's;
-	// to refuse private addresses all the same is up to the client's transport.
+	// Client fetches directories. Its redirects and cookies are not used. nil selects a
+	// client without a proxy. The client's transport can refuse private addresses.
 	Client *http.Client
 	// UserAgent is sent with each fetch; "" sends none.
 	UserAgent string
@@ -45,9 +42,8 @@ type Options struct {
 	MaxLifetime time.Duration
 	// Now is the clock, nil for the system's.
 	Now func() time.Time
-	// Fetched is called after each fetch with the agent and with what went wrong,
-	// nil if nothing did: the time to log. It is called by several goroutines, and
-	// not once Close was called.
+	// Fetched is called after each fetch with the agent and the error or nil. Several
+	// goroutines can call it, but never after Close.
 	Fetched func(agent string, err error)
 	// TestKeys accepts the Ed25519 key of RFC 9421 appendix B.1.4, with which
 	// everybody can sign. For tests only.
@@ -65,17 +61,17 @@ type Verifier struct {
 	fetched     func(agent string, err error)
 	testKeys    bool
 
-	// Fetches run in goroutines that end with ctx and that Close waits for.
+	// Fetches run in goroutines that end with ctx. Close waits for them.
 	ctx    context.Context
 	cancel context.CancelFunc
-	slots  chan struct{} // one for each fetch that runs
+	slots  chan struct{} // one for each running fetch
 	mu     sync.Mutex    // orders Close and the start of a fetch
 	closed bool
 	wg     sync.WaitGroup
 }
 
-// New returns a Verifier, which fetches nothing until a signature asks for it.
-// It fails if a name in o.Agents is no https origin or names one a second time.
+// New returns a Verifier. It fetches directories on demand only. It returns an error if a
+// name in o.Agents is not an https origin or occurs twice.
 func New(o Options) (*Verifier, error) {
 	v := &Verifier{
 		agents: make(map[string]*agent, len(o.Agents)), client: directoryClient(o.Client), userAgent: o.UserAgent,
@@ -88,7 +84,7 @@ func New(o Options) (*Verifier, error) {
 			return nil, fmt.Errorf("web bot auth agent %q: not a host name or an https origin such as https://bot.example", name)
 		}
 		if v.agents[origin] != nil {
-			return nil, fmt.Errorf("web bot auth agent %q: %s is named twice", name, origin)
+			return nil, fmt.Errorf("web bot auth agent %q: duplicate agent %s", name, origin)
 		}
 		v.agents[origin] = newAgent(origin, operator)
 	}
@@ -102,7 +98,7 @@ func New(o Options) (*Verifier, error) {
 	return v, nil
 }
 
-// Close ends all fetches and waits for them. Checks go on with what is there.
+// Close cancels all fetches and waits for them. Checks continue with the present keys.
 func (v *Verifier) Close() {
 	v.mu.Lock()
 	v.closed = true
@@ -111,10 +107,10 @@ func (v *Verifier) Close() {
 	v.wg.Wait()
 }
 
-// Check verifies the signature of a request. It never waits for the network: if
-// a directory has to be fetched, that happens in the background and the result
-// is Unknown. Without a Signature-Input it does nothing at all. A request must
-// not be checked twice, for the second time its nonce is a replay.
+// Check verifies the signatures of a request. It never waits for the network. If a directory
+// has to be fetched, the fetch runs in the background and the result is Unknown. A request
+// without Signature-Input costs one map access. Do not check a request twice, because the
+// second check reports a replay.
 func (v *Verifier) Check(r Request) Result {
 	input, ok := r.Header["Signature-Input"]
 	if !ok || !slices.ContainsFunc(input, func(value string) bool { return strings.Contains(value, Tag) }) {

@@ -17,7 +17,7 @@ func TestNew(t *testing.T) {
 		{"a port", []string{"bot.example:8443"}, ""},
 		{"an address", []string{"https://[2001:db8::1]"}, ""},
 		{"two ports of one host", []string{"bot.example", "bot.example:8443"}, ""},
-		{"one agent twice", []string{"bot.example", "https://BOT.example:443/"}, "named twice"},
+		{"one agent twice", []string{"bot.example", "https://BOT.example:443/"}, "duplicate agent"},
 		{"http", []string{"http://bot.example"}, "not a host name or an https origin"},
 		{"the URL of a directory", []string{"https://bot.example/.well-known/http-message-signatures-directory"}, ""},
 		{"a path", []string{"bot.example/x"}, "not a host name or an https origin"},
