@@ -21,10 +21,6 @@ const MaxSnapshot = 1 << 20
 // apart.
 const snapshotFormat = 2
 
-// ErrOutdated says that a snapshot was written by an earlier version of this
-// package and is of no use any more.
-var ErrOutdated = errors.New("the snapshot was written by an earlier version")
-
 // maxValidator bounds an entity tag or a date that is kept, in bytes. Without
 // one the next attempt reads the whole file, nothing worse.
 const maxValidator = 1024

@@ -13,8 +13,7 @@ import (
 
 // DecodeSnapshot returns the snapshot that was encoded. It accepts nothing that
 // [Snapshot.Encode] could not have written: bytes that were damaged, cut or
-// written by a newer version of this package are an error, and so are those of an
-// earlier one, [ErrOutdated].
+// written by another version of this package are an error.
 func DecodeSnapshot(data []byte) (Snapshot, error) {
 	if len(data) > MaxSnapshot {
 		return Snapshot{}, fmt.Errorf("%d bytes are more than a snapshot can have", len(data))
@@ -28,8 +27,6 @@ func DecodeSnapshot(data []byte) (Snapshot, error) {
 	switch {
 	case envelope.Format > snapshotFormat:
 		return Snapshot{}, fmt.Errorf("format %d was written by a newer version; this one reads %d", envelope.Format, snapshotFormat)
-	case envelope.Format == 1:
-		return Snapshot{}, ErrOutdated
 	case envelope.Format != snapshotFormat:
 		return Snapshot{}, fmt.Errorf("format %d is not known", envelope.Format)
 	}

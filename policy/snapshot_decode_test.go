@@ -59,7 +59,7 @@ func TestDecodeSnapshotRefuses(t *testing.T) {
 		"too large":        {data: make([]byte, MaxSnapshot+1), want: "more than a snapshot can have"},
 		"a flipped bit":    {data: bytes.Replace(good, []byte("a.test"), []byte("b.test"), 1), want: "checksum"},
 		"the future":       {data: bytes.Replace(good, []byte(`"format":2`), []byte(`"format":3`), 1), want: "newer version"},
-		"the past":         {data: bytes.Replace(good, []byte(`"format":2`), []byte(`"format":1`), 1), want: "earlier version"},
+		"the past":         {data: bytes.Replace(good, []byte(`"format":2`), []byte(`"format":1`), 1), want: "format 1 is not known"},
 		"a broken head":    {data: []byte(`{"format":2,x,"policy":{}}`), want: "no snapshot"},
 		"no format":        {data: []byte("{}"), want: "format 0"},
 		"no key":           {change: field("host", ""), want: "neither a site nor a source"},

@@ -56,7 +56,7 @@ func TestAcknowledgedOverARestart(t *testing.T) {
 	first.Stop() // which writes what is pending
 	kept := func(what ...string) {
 		t.Helper()
-		stored, err := os.ReadFile(home + "/caddy/robots_guard/v1/" + id + "/alerts/acknowledged.json")
+		stored, err := os.ReadFile(home + "/caddy/robots_guard/v1/" + id + "/notes/acknowledged.json")
 		for _, piece := range what {
 			if err != nil || !strings.Contains(string(stored), piece) || strings.Contains(string(stored), "secret") {
 				t.Errorf("%v: %s lacks %s", err, stored, piece)

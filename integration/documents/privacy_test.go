@@ -166,7 +166,7 @@ func TestStorageOff(t *testing.T) {
 			}
 		}
 	}
-	if !written["bases"] || !written["managed"] {
+	if !written["policies"] || !written["managed"] {
 		t.Errorf("written is %v, so this test shows nothing", written)
 	}
 	for name := range written {

@@ -49,7 +49,7 @@ func TestStorageKeepsHeldChanges(t *testing.T) {
 	again := harness.Start(t, text, "127.0.0.1:"+s.Port)
 	again.Port = s.Port
 	harness.Eventually(t, "the hold goes on, or its time is over", func() bool {
-		restored := again.Lines("change guard: changes that were held back are held back for the rest of their time")
+		restored := again.Lines("change guard: changes are held back for the rest of their time")
 		return len(restored) > 0 || time.Now().After(until)
 	})
 	harness.Eventually(t, "the new robots.txt is in force", func() bool {

@@ -128,7 +128,7 @@ func TestStorageReloadUnderTraffic(t *testing.T) {
 	if x.requests.Load() < int64(reloads) {
 		t.Errorf("only %d requests were made", x.requests.Load())
 	}
-	for _, message := range []string{"stored values cannot be used and are set aside", "a value cannot be stored; it is tried again"} {
+	for _, message := range []string{"stored values cannot be used and are set aside", "a value cannot be stored; the guard tries again"} {
 		if lines := s.Lines(message); len(lines) > 0 {
 			t.Errorf("%v", lines[0])
 		}

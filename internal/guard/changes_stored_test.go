@@ -135,7 +135,7 @@ func TestAHeldChangeOverARestart(t *testing.T) {
 	unguarded.held(t, "without a change guard", open, time.Time{})
 	unguarded.guards(t).Read(ctx)
 	unguarded.held(t, "with one again", open, until)
-	unguarded.logged(t, "change guard: changes that were held back are held back for the rest of their time")
+	unguarded.logged(t, "change guard: changes are held back for the rest of their time")
 }
 
 // TestAChangeDuringARestart knows what was served before.

@@ -210,14 +210,8 @@ func (g *Guard) copiesOf(r *http.Request, s *request.Site) copies.Of {
 	return of
 }
 
-// entryFor returns the entry of a site, with what the storage has of it to come if it is new.
-func (g *Guard) entryFor(s *request.Site) *policy.Entry {
-	entry := g.shared.Cache.Add(s.Key, s.Segment)
-	if entry.State() == nil {
-		g.shared.Memory.Want(s.Key)
-	}
-	return entry
-}
+// entryFor returns the cache entry of a site.
+func (g *Guard) entryFor(s *request.Site) *policy.Entry { return g.shared.Cache.Add(s.Key, s.Segment) }
 
 // reader returns by what the robots fetches of a crawler are kept for reports: one whose
 // identity is not verified is told from others by the network of its address.

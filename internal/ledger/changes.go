@@ -99,8 +99,7 @@ func (v Visit) storable() bool {
 }
 
 // DecodeChanges returns what was encoded. Bytes that were damaged, cut or
-// written by a newer version of this package are an error, and so are those of an
-// earlier one, [ErrOutdated].
+// written by another version of this package are an error.
 func DecodeChanges(data []byte) (Changes, Document, error) {
 	var content changesJSON
 	d, err := decodeDocument(changesKind, data, &content)

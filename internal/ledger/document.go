@@ -15,13 +15,8 @@ import (
 // exceeded.
 const MaxDocument = 1 << 20
 
-// documentFormat is the version of the encoding. Format 1 did not tell servers
-// and configured hosts apart.
+// documentFormat is the version of the encoding.
 const documentFormat = 2
-
-// ErrOutdated says that a document was written by an earlier version of this
-// package and is of no use any more.
-var ErrOutdated = errors.New("the document was written by an earlier version")
 
 // documentJSON is what a storage gets: JSON, so that its owner can look at it.
 // The checksum is that of the bytes of content, so it does not change with Saved.
@@ -79,8 +74,6 @@ func decodeDocument(kind string, data []byte, content any) (Document, error) {
 	switch {
 	case envelope.Format > documentFormat:
 		return Document{}, fmt.Errorf("format %d was written by a newer version; this one reads %d", envelope.Format, documentFormat)
-	case envelope.Format == 1:
-		return Document{}, ErrOutdated
 	case envelope.Format != documentFormat:
 		return Document{}, fmt.Errorf("format %d is not known", envelope.Format)
 	case envelope.Kind != kind:

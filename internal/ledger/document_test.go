@@ -3,7 +3,6 @@ package ledger
 import (
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/netip"
 	"reflect"
@@ -189,22 +188,6 @@ func TestDamagedDocuments(t *testing.T) {
 		if _, _, err := DecodeReaders([]byte(data)); err == nil {
 			t.Errorf("%s, as readers: no error", name)
 		}
-	}
-}
-
-// TestOutdatedDocuments tells what an earlier version has written from what is
-// damaged.
-func TestOutdatedDocuments(t *testing.T) {
-	good, err := someChanges().Encode(docTime)
-	if err != nil {
-		t.Fatal(err)
-	}
-	earlier := strings.Replace(string(good.Data), `"format":2`, `"format":1`, 1)
-	if _, _, err := DecodeChanges([]byte(earlier)); !errors.Is(err, ErrOutdated) {
-		t.Errorf("changes: %v", err)
-	}
-	if _, _, err := DecodeReaders([]byte(earlier)); !errors.Is(err, ErrOutdated) {
-		t.Errorf("readers: %v", err)
 	}
 }
 

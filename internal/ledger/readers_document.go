@@ -114,8 +114,7 @@ func readersOf(all []ReadBy) (content readersJSON) {
 }
 
 // DecodeReaders returns what [Readers.EncodePart] has encoded. Bytes that were
-// damaged, cut or written by a newer version of this package are an error, and so
-// are those of an earlier one, [ErrOutdated].
+// damaged, cut or written by another version of this package are an error.
 func DecodeReaders(data []byte) ([]ReadBy, Document, error) {
 	var content readersJSON
 	d, err := decodeDocument(readersKind, data, &content)

@@ -78,7 +78,7 @@ func TestMetricsOfAHost(t *testing.T) {
 }
 
 // kinds and results are labels of stored values.
-var kinds, results = []string{"policies", "bases", "readers", "changes", "lists", "ledger", "alerts", "rates"}, []string{"good", "set_aside", "expired", "failed"}
+var kinds, results = []string{"policies", "copies", "readers", "changes", "notes", "ledger"}, []string{"good", "set_aside", "expired", "failed"}
 
 // nothing is observed.
 type nothing struct{}

@@ -13,7 +13,7 @@ import (
 func TestStorageAlerts(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon
-	stored := key{"first", kindAlerts, alertsName}.String()
+	stored := key{"first", kindNotes, alertsName}.String()
 	first, second := newInstance(m, "first", noon), newInstance(m, "second", noon)
 	first.Read(ctx)
 	second.Read(ctx)
@@ -33,9 +33,9 @@ func TestStorageAlerts(t *testing.T) {
 			t.Errorf("the other knows %q, and it does after a restart %q, want %q", second.known.read(), restarted.known.read(), text)
 		}
 	}
-	writes := first.observed.writes(kindAlerts, "success")
+	writes := first.observed.writes(kindNotes, "success")
 	first.Write(ctx)
-	if first.observed.writes(kindAlerts, "success") != writes {
+	if first.observed.writes(kindNotes, "success") != writes {
 		t.Error("what is not new is written")
 	}
 
@@ -78,7 +78,7 @@ func TestTrouble(t *testing.T) {
 	m.Broken = errors.New("no space left")
 	i.time = noon.Add(3 * time.Hour)
 	for _, data := range [][]byte{[]byte("{}"), nil} { // nothing is left that could not be stored
-		err := i.writeOne(ctx, key{instance: "first", kind: kindAlerts}, pending{encode: func() ([]byte, error) { return data, nil }})
+		err := i.writeOne(ctx, key{instance: "first", kind: kindNotes}, pending{encode: func() ([]byte, error) { return data, nil }})
 		if (err == nil) != (data == nil) {
 			t.Errorf("%s: %v", data, err)
 		}
@@ -107,7 +107,7 @@ func TestNothingAcknowledged(t *testing.T) {
 		again.time = again.time.Add(2 * renewInterval)
 		again.known.write(tc.revision, "{}")
 		again.Write(ctx)
-		if n := again.observed.writes(kindAlerts, "success"); n != tc.renewed {
+		if n := again.observed.writes(kindNotes, "success"); n != tc.renewed {
 			t.Errorf("with revision %d it is written %v times, want %v", tc.revision, n, tc.renewed)
 		}
 	}

@@ -49,7 +49,7 @@ func TestStorageKeepsBases(t *testing.T) {
 			first.Write(ctx)
 			first.Sync(ctx)
 			for _, key := range m.Keys() {
-				if name != "all" && !strings.Contains(key, "/bases/") {
+				if name != "all" && !strings.Contains(key, "/policies/base-") {
 					t.Errorf("%s is stored", key)
 				}
 			}
@@ -70,23 +70,6 @@ func TestStorageKeepsBases(t *testing.T) {
 				t.Error("a store runs that was not started")
 			}
 		})
-	}
-}
-
-// What requests ask for of policies is not read where bases alone are kept.
-func TestOnlyBasesAreRead(t *testing.T) {
-	ctx, m := t.Context(), storetest.New()
-	m.Now = noon
-	first := newInstance(m, "first", noon)
-	first.Read(ctx)
-	first.learn(siteA, policy.Named, "# composed\n")
-	first.Write(ctx)
-	again := onlyBases(newInstance(m, "first", noon))
-	again.memory.Want(siteA)
-	again.Read(ctx)
-	again.Write(ctx)
-	if got := again.text(siteA); got != "(nothing)" {
-		t.Errorf("got %q", got)
 	}
 }
 

@@ -12,23 +12,18 @@ import (
 )
 
 const (
-	// visitInterval is the time between two writes of what is remembered of a
-	// site, where only visits are new.
+	// visitInterval is the time between two writes of a site if only its visits have changed.
 	visitInterval = time.Minute
 
-	// maxChanges is of how many sites it is read what an instance remembers.
+	// maxChanges bounds the sites that are read, for each instance.
 	maxChanges = 2048
 )
 
-// changes is what is remembered of changes of a robots.txt, by site.
+// changes are the held changes of robots.txt files and the visits of search engines, by site.
 type changes struct {
 	store *Store
 	tracker
 }
-
-func (*changes) name() string { return kindChanges }
-func (*changes) max() int64   { return ledger.MaxDocument }
-func (*changes) most() int    { return maxChanges }
 
 func (c *changes) due(_ context.Context, last bool) iter.Seq[pending] {
 	known, now := c.store.memory.parts.Changes, c.store.now()
@@ -65,15 +60,12 @@ func (c *changes) take(v value, found *summary) error {
 	case err != nil:
 		return err
 	case siteName(kept.Site) != v.key.name:
-		return fmt.Errorf("it is about %s, which has another key", kept.Site)
+		return fmt.Errorf("the value is about %s, which has another key", kept.Site)
 	case c.store.isExpired(d.Saved):
 		return errExpired
 	}
-	if !v.own {
-		correctChanges(&kept, c.store.peers.clockOf(v.key.instance))
-	}
 	held, complete := 0, true
-	if v.own || !kept.Site.IsFile() { // a file of the same name is another one for each instance
+	if v.own || !kept.Site.IsFile() { // other instances may have a different file at the same path
 		held, complete = c.restore(kept, !v.own)
 	}
 	found.heldAgain(held)

@@ -13,7 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// maxCopies is of how many hosts the files of an instance are read.
+// maxCopies bounds the hosts whose files are read, for each instance.
 const maxCopies = 2048
 
 // copiesKind are the robots.txt files that crawlers may be using, by host.
@@ -22,12 +22,7 @@ type copiesKind struct {
 	tracker
 }
 
-func (*copiesKind) name() string { return kindCopies }
-func (*copiesKind) max() int64   { return copies.MaxDocument }
-func (*copiesKind) most() int    { return maxCopies }
-
-// due returns the hosts of which there is something new, and each once in a
-// [copies.KeepInterval].
+// due returns the hosts whose files have changed, and each host once per [copies.KeepInterval].
 func (c *copiesKind) due(context.Context, bool) iter.Seq[pending] {
 	book, now := c.store.memory.parts.Copies, c.store.now()
 	return func(yield func(pending) bool) {
@@ -58,7 +53,7 @@ func (c *copiesKind) take(v value, _ *summary) error {
 	case err != nil:
 		return err
 	case hostName(stored.Host) != v.key.name:
-		return fmt.Errorf("it is about %s, which has another key", stored.Host)
+		return fmt.Errorf("the value is about %s, which has another key", stored.Host)
 	case c.store.isExpired(stored.Saved):
 		return errExpired
 	}
@@ -67,7 +62,7 @@ func (c *copiesKind) take(v value, _ *summary) error {
 	if !v.own {
 		ahead = c.store.peers.noteClock(v.key, stored.Saved, now)
 	}
-	if v.own || !(policy.Key{Source: stored.Host.Source}).IsFile() { // a file of the same name is another one for each instance
+	if v.own || !(policy.Key{Source: stored.Host.Source}).IsFile() { // other instances may have a different file at the same path
 		c.store.memory.parts.Copies.Restore(stored, v.own, ahead, now)
 	}
 	if v.own {
@@ -76,7 +71,7 @@ func (c *copiesKind) take(v value, _ *summary) error {
 	return nil
 }
 
-// hostName returns the name of what is stored about the files of a host.
+// hostName returns the name of a host's value.
 func hostName(h copies.Host) string {
 	return hashName(fmt.Sprintf("%q %t %q %d %q", h.Source, h.Secure, h.Name, h.Port, h.ForwardedHost), suffixJSON)
 }

@@ -24,11 +24,11 @@ func TestDenseValues(t *testing.T) {
 	for _, tc := range []struct{ kind, name, text string }{
 		{kindPolicies, "a.json", policy(`{"host":"a.test","past":[` + dense + `]}`)},
 		{kindPolicies, "a.json", policy(`{"host":"a.test","past":[` + absent + `]}`)},
-		{kindBases, "a.json", policy(`{"host":"a.test","past":[` + dense + `]}`)},
+		{kindPolicies, "base-a.json", policy(`{"host":"a.test","past":[` + dense + `]}`)},
 		{kindReaders, "0.json", document("readers", `{"sites":[`+dense+`]}`)},
 		{kindChanges, "a.json", document("changes", `{"host":"a.test","visits":[`+dense+`]}`)},
-		{kindLists, "ranges.json", `{"version":1,"lists":[` + dense + `]}`},
-		{kindAlerts, "acknowledged.json", `{"version":1,"acknowledged":[` + absent + `]}`},
+		{kindNotes, "ranges.json", `{"version":1,"lists":[` + dense + `]}`},
+		{kindNotes, "acknowledged.json", `{"version":1,"acknowledged":[` + absent + `]}`},
 	} {
 		t.Run(tc.kind, func(t *testing.T) {
 			m := storetest.New()

@@ -1,20 +1,18 @@
-// Package store keeps what outlives a restart: one store of several kinds of
-// values in a storage that instances may share.
+// Package store keeps the state that outlives a restart or is shared by instances, in the storage of
+// Caddy.
 //
 //	robots_guard/v1/<instance>/policies/<hash of the site>.json
-//	robots_guard/v1/<instance>/bases/<hash of the site>.json
+//	robots_guard/v1/<instance>/policies/base-<hash of the site>.json
+//	robots_guard/v1/<instance>/copies/<hash of the host>.json
 //	robots_guard/v1/<instance>/readers/<part>.json
 //	robots_guard/v1/<instance>/changes/<hash of the site>.json
-//	robots_guard/v1/<instance>/lists/ranges.json
-//	robots_guard/v1/<instance>/alerts/acknowledged.json
-//	robots_guard/v1/<instance>/rates/counts.json
+//	robots_guard/v1/<instance>/notes/acknowledged.json, ranges.json, rates.json
 //	robots_guard/v1/<instance>/ledger/<hash of the site>.ledger
 //	robots_guard/v1/<instance>/set_aside/<kind>-<name of the value>
 //
-// Each instance writes keys of its own, so none has to wait for another, and
-// reads those of all. Nothing here is on the way of a request: the store compares
-// what is known with what it knows to be stored.
+// Each instance writes keys of its own, so no instance waits for another, and reads the keys of all
+// instances. No request waits for the storage, except for the first read.
 //
-// A kind is a file: what its values are named, how they are written, when that is
-// due, and what taking one in does. Everything else is the same for all of them.
+// The kinds of values are a table, see [Kinds]. A row says how its values are encoded, when they are
+// written, and how they are restored. All other code is the same for every kind.
 package store

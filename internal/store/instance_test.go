@@ -201,7 +201,7 @@ func (i *instance) ask(site string, n int) {
 func (i *instance) readLedger(ctx context.Context) { i.counts.read(ctx) }
 
 // writeLedger stores what is new in the ledger.
-func (i *instance) writeLedger(ctx context.Context) { i.write(ctx, i.counts, false) }
+func (i *instance) writeLedger(ctx context.Context) { i.write(ctx, &i.ledger, false) }
 
 // later lets time pass and writes what is pending.
 func (i *instance) later(t *testing.T, d time.Duration) {

@@ -12,48 +12,32 @@ import (
 // root is the directory of everything that is stored.
 const root = "robots_guard/v1"
 
-// The kinds of values, which are also the directories of an instance.
-const (
-	kindPolicies = "policies"
-	kindBases    = "bases"
-	kindCopies   = "copies"
-	kindReaders  = "readers"
-	kindChanges  = "changes"
-	kindLists    = "lists"
-	kindLedger   = "ledger"
-	kindAlerts   = "alerts"
-	kindRates    = "rates"
-)
-
-// quarantine is the directory of an instance for values that cannot be used.
+// quarantine is the directory of an instance for its invalid values.
 const quarantine = "set_aside"
 
-var kinds = [...]string{kindPolicies, kindBases, kindCopies, kindReaders, kindChanges, kindLists, kindLedger, kindAlerts, kindRates}
+// basePrefix begins the name of the base of a composed robots.txt.
+const basePrefix = "base-"
 
-// Kinds returns the names of the kinds of values.
-func Kinds() []string { return slices.Clone(kinds[:]) }
-
-// The suffixes of the names of values. That of the ledger keeps versions of this
-// product from its values that know no ledger.
+// The suffixes of the names of values.
 const (
 	suffixJSON   = ".json"
 	suffixLedger = ".ledger"
 )
 
-// key is a key of ours.
+// key is the key of a value.
 type key struct{ instance, kind, name string }
 
-// String returns the key as the storage knows it.
+// String returns the key in the storage.
 func (k key) String() string { return root + "/" + k.instance + "/" + k.kind + "/" + k.name }
 
-// directory returns the key of all values of an instance that are of this kind.
+// directory returns the directory of the values of an instance and kind.
 func (k key) directory() string { return root + "/" + k.instance + "/" + k.kind }
 
-// aside returns where a value is kept that cannot be used.
+// aside returns the key to which an invalid value is moved.
 func (k key) aside() key { return key{k.instance, quarantine, k.kind + "-" + k.name} }
 
-// parseKey reads a key from a listing, which may also name directories and what
-// others keep.
+// parseKey parses a key from a listing. It returns false for a directory and for the key of
+// another program.
 func parseKey(name string) (k key, ok bool) {
 	rest, ok := strings.CutPrefix(name, root+"/")
 	k.instance, rest, _ = strings.Cut(rest, "/")
@@ -68,14 +52,14 @@ func parseKey(name string) (k key, ok bool) {
 	case k.kind == kindLedger:
 		return k, isLedger
 	}
-	return k, isJSON && slices.Contains(kinds[:], k.kind)
+	return k, isJSON && slices.Contains(kindNames[:], k.kind)
 }
 
-// shared is the directory of what all instances write: the changes of robots_txt.
+// shared is the directory with the changes of robots_txt, which all instances write.
 const shared = "managed"
 
-// instanceOf returns the instance in a key or directory from a listing, "" if it
-// is none of ours.
+// instanceOf returns the instance in a key or directory from a listing, "" if the key is not
+// below the directory of an instance.
 func instanceOf(name string) string {
 	rest, ok := strings.CutPrefix(name, root+"/")
 	if instance, _, _ := strings.Cut(rest, "/"); ok && instance != shared {
@@ -84,15 +68,10 @@ func instanceOf(name string) string {
 	return ""
 }
 
-// siteName returns the name of what is stored about a site.
+// siteName returns the name of a site's value.
 func siteName(site policy.Key) string { return hashName(site.Quoted(), suffixJSON) }
 
-// siteSum stands for a site.
-type siteSum [sha256.Size]byte
-
-func sumOf(site policy.Key) siteSum { return sha256.Sum256([]byte(site.Quoted())) }
-
-// hashName returns a name that stands for a text of any form.
+// hashName returns a name made of the hash of a string.
 func hashName(text, suffix string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:]) + suffix

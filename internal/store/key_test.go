@@ -9,13 +9,11 @@ func TestParseKey(t *testing.T) {
 		"robots_guard/v1/a/policies/0f.json":             {"a", "policies", "0f.json"},
 		"robots_guard/v1/a/readers/7.json":               {"a", "readers", "7.json"},
 		"robots_guard/v1/a/changes/0f.json":              {"a", "changes", "0f.json"},
-		"robots_guard/v1/a/lists/ranges.json":            {"a", "lists", "ranges.json"},
-		"robots_guard/v1/a/alerts/acknowledged.json":     {"a", "alerts", "acknowledged.json"},
-		"robots_guard/v1/a/rates/counts.json":            {"a", "rates", "counts.json"},
+		"robots_guard/v1/a/policies/base-0f.json":        {"a", "policies", "base-0f.json"},
+		"robots_guard/v1/a/notes/ranges.json":            {"a", "notes", "ranges.json"},
 		"robots_guard/v1/a/ledger/0f.ledger":             {"a", "ledger", "0f.ledger"},
 		"robots_guard/v1/a/set_aside/policies-0f.json":   {"a", "set_aside", "policies-0f.json"},
 		"robots_guard/v1/a/set_aside/ledger-0f.ledger":   {"a", "set_aside", "ledger-0f.ledger"},
-		"robots_guard/v1/a/set_aside/0f.ledger":          {"a", "set_aside", "0f.ledger"}, // by earlier versions
 		"robots_guard/v1/a/policies":                     {},
 		"robots_guard/v1/a/policies/0f.json/x":           {},
 		"robots_guard/v1/a/policies/0f.ledger":           {},
@@ -37,9 +35,9 @@ func TestKeysStay(t *testing.T) {
 		siteName(siteA):      "45e7c1e377a997fae5c9defe59fe90dfb764f8f07142e35230171fa6f181ad2b.json",
 		ledgerName("a.test"): "52dcf5eeb77a59de2eb7221158d2316a1fce8c55c61ee02f63f378d048feed6c.ledger",
 		readersName(7):       "7.json",
-		listsName:            "ranges.json",
+		rangesName:           "ranges.json",
 		alertsName:           "acknowledged.json",
-		ratesName:            "counts.json",
+		ratesName:            "rates.json",
 	} {
 		if got != want {
 			t.Errorf("got %s, want %s", got, want)

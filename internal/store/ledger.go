@@ -14,33 +14,28 @@ import (
 )
 
 const (
-	// maxLedgers is of how many peers the ledger is read, those that have
-	// written last.
+	// maxLedgers bounds the peers whose ledgers are read, the latest first.
 	maxLedgers = 8
 
-	// maxLedgerSites is how many sites of an instance are read; a ledger has less.
+	// maxLedgerSites bounds the sites that are read, for each instance. A ledger has less.
 	maxLedgerSites = 4096
 )
 
-// counts is the ledger, by site. What peers have counted is shown together with
-// what this instance has, and kept apart.
+// counts is the ledger, by site. The counts of peers are shown together with those of this instance,
+// but stay separate.
 type counts struct {
 	store     *Store
 	retention time.Duration
 	tracker
 
-	own    []ledger.Stored // that was read
-	others *ledger.Ledger  // that is being read
+	own    []ledger.Stored // sites of this instance, while they are read
+	others *ledger.Ledger  // of peers, while it is read
 }
-
-func (*counts) name() string { return kindLedger }
-func (*counts) max() int64   { return ledger.MaxStored }
-func (*counts) most() int    { return maxLedgerSites }
 
 func ledgerName(site string) string { return hashName(site, suffixLedger) }
 
-// due returns the sites of which something was noted since they were last written, and the
-// others once in a while. Nothing may take the place of what was not read.
+// due returns the sites that were counted since they were written last, and the others at long
+// intervals. It returns none before the stored ledger was read, which would be overwritten.
 func (c *counts) due(context.Context, bool) iter.Seq[pending] {
 	memory := c.store.memory
 	return func(yield func(pending) bool) {
@@ -68,7 +63,7 @@ func (c *counts) due(context.Context, bool) iter.Seq[pending] {
 	}
 }
 
-// latest returns when something was counted last.
+// latest returns the time of the last count.
 func latest(site *ledger.Site) uint64 {
 	last := int64(0)
 	for _, row := range site.Rows {
@@ -89,7 +84,7 @@ func (c *counts) take(v value, _ *summary) error {
 	case err != nil:
 		return err
 	case ledgerName(stored.Site.Name) != v.key.name:
-		return fmt.Errorf("it is about %s, which has another key", stored.Site.Name)
+		return fmt.Errorf("the value is about %s, which has another key", stored.Site.Name)
 	case v.own:
 		c.own = append(c.own, stored)
 	default:
@@ -98,7 +93,7 @@ func (c *counts) take(v value, _ *summary) error {
 	return nil
 }
 
-// storedLedger is what an instance has stored.
+// storedLedger lists the stored sites of an instance.
 type storedLedger struct {
 	values   []storedValue
 	modified time.Time // the latest
@@ -110,8 +105,8 @@ type storedValue struct {
 	modified time.Time
 }
 
-// read restores what this instance has stored, if that was not done yet, and
-// takes notice of what peers have.
+// read restores the ledger of this instance once in the life of the process, and reads the ledgers
+// of peers.
 func (c *counts) read(ctx context.Context) {
 	found := newSummary()
 	found.ofLedger = true
@@ -142,8 +137,7 @@ func (c *counts) read(ctx context.Context) {
 	c.others = nil
 }
 
-// list returns what instances have stored. What nobody has refreshed for long is
-// removed.
+// list returns the stored sites by instance, and removes expired values.
 func (c *counts) list(ctx context.Context, found *summary) map[string]storedLedger {
 	instances, err := c.store.instances(ctx)
 	if err != nil {
@@ -158,9 +152,9 @@ func (c *counts) list(ctx context.Context, found *summary) map[string]storedLedg
 	return all
 }
 
-// listOf is list for one instance. A first failure ends it.
+// listOf is list for one instance. The first failure ends it.
 func (c *counts) listOf(ctx context.Context, instance string, found *summary) (stored storedLedger) {
-	keys, err := c.store.keys(ctx, instance, c)
+	keys, err := c.store.keys(ctx, instance, &c.store.ledger)
 	if err != nil {
 		c.store.failedRead(key{kind: kindLedger}, err, found)
 	}
@@ -170,7 +164,7 @@ func (c *counts) listOf(ctx context.Context, instance string, found *summary) (s
 		case err != nil:
 			c.store.failedRead(k, err, found)
 		case c.store.isOld(modified):
-			c.store.remove(ctx, k, newSummary()) // if that fails it is found again, and hinders nothing
+			c.store.remove(ctx, k, newSummary()) // after an error the next look tries again
 		default:
 			stored.values = append(stored.values, storedValue{k, size, modified})
 			if modified.After(stored.modified) {
@@ -184,7 +178,7 @@ func (c *counts) listOf(ctx context.Context, instance string, found *summary) (s
 	return stored
 }
 
-// readAll reads values that were listed.
+// readAll reads listed values.
 func (c *counts) readAll(ctx context.Context, values []storedValue, found *summary) {
 	for _, v := range values {
 		if ctx.Err() != nil {
@@ -194,8 +188,7 @@ func (c *counts) readAll(ctx context.Context, values []storedValue, found *summa
 	}
 }
 
-// restore takes what this instance has stored into the ledger, once in the life
-// of the process, and all or nothing of it.
+// restore restores the ledger of this instance once in the life of the process, all sites or none.
 func (c *counts) restore(ctx context.Context, stored storedLedger, found *summary) {
 	memory := c.store.memory
 	memory.ledgerRead.Lock()

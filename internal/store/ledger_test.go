@@ -123,12 +123,12 @@ func TestLedgerStoreIsCounted(t *testing.T) {
 	if got := all(peer); got != "[0 0 1 1 2 0]" {
 		t.Errorf("after reading: %s", got)
 	}
-	if peer.readOne(ctx, a, newSummary()); all(peer) != "[0 0 1 1 2 0]" {
+	if peer.readAll(ctx, []key{a}, nil, newSummary()); all(peer) != "[0 0 1 1 2 0]" {
 		t.Errorf("what is gone counts: %s", all(peer))
 	}
 	m.Broken = errors.New("no network")
 	m.Values[a.String()] = []byte("x")
-	if peer.readOne(ctx, a, newSummary()); all(peer) != "[0 0 1 1 2 1]" {
+	if peer.readAll(ctx, []key{a}, nil, newSummary()); all(peer) != "[0 0 1 1 2 1]" {
 		t.Errorf("a failure: %s", all(peer))
 	}
 }
@@ -197,7 +197,7 @@ func TestLedgerStoreKeepsWhatIsThere(t *testing.T) {
 	again.ask("a.test", 1)
 	again.writeLedger(ctx)
 	again.writeLedger(ctx)
-	if n := again.logs.FilterLevelExact(zap.WarnLevel).FilterMessage("a value cannot be stored; it is tried again").Len(); n != 1 {
+	if n := again.logs.FilterLevelExact(zap.WarnLevel).FilterMessage("a value cannot be stored; the guard tries again").Len(); n != 1 {
 		t.Errorf("%d warnings", n)
 	}
 }

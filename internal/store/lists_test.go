@@ -81,7 +81,7 @@ func TestStorageListsDamaged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := storetest.New()
-			if err := m.Store(context.Background(), key{"a", kindLists, listsName}.String(), []byte(text)); err != nil {
+			if err := m.Store(context.Background(), key{"a", kindNotes, rangesName}.String(), []byte(text)); err != nil {
 				t.Fatal(err)
 			}
 			i := newInstance(m, "a", time.Now())
@@ -93,7 +93,7 @@ func TestStorageListsDamaged(t *testing.T) {
 			if got := i.verifier.Check(&acme, netip.MustParseAddr("8.8.8.8")).State; got == verify.Spoofed || got == verify.Verified {
 				t.Errorf("a damaged list makes it %v", got)
 			}
-			if _, err := m.Load(context.Background(), "robots_guard/v1/a/set_aside/lists-ranges.json"); err != nil {
+			if _, err := m.Load(context.Background(), "robots_guard/v1/a/set_aside/notes-ranges.json"); err != nil {
 				t.Error(err)
 			}
 		})
@@ -103,12 +103,12 @@ func TestStorageListsDamaged(t *testing.T) {
 // TestStorageListsOfTheDead removes what nobody has refreshed for a month.
 func TestStorageListsOfTheDead(t *testing.T) {
 	m, now := storetest.New(), time.Now()
-	if err := m.Store(context.Background(), key{"dead", kindLists, listsName}.String(), []byte(`{"version": 1, "lists": []}`)); err != nil {
+	if err := m.Store(context.Background(), key{"dead", kindNotes, rangesName}.String(), []byte(`{"version": 1, "lists": []}`)); err != nil {
 		t.Fatal(err)
 	}
-	m.Times[key{"dead", kindLists, listsName}.String()] = now.Add(-maxUnrefreshed)
+	m.Times[key{"dead", kindNotes, rangesName}.String()] = now.Add(-maxUnrefreshed)
 	newInstance(m, "a", now).Read(context.Background())
-	if _, err := m.Load(context.Background(), key{"dead", kindLists, listsName}.String()); err == nil {
+	if _, err := m.Load(context.Background(), key{"dead", kindNotes, rangesName}.String()); err == nil {
 		t.Error("it is still there")
 	}
 }

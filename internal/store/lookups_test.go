@@ -41,7 +41,7 @@ func TestListsPrefixes(t *testing.T) {
 		return strings.Join(m.Lists, " ")
 	}
 	all := func(instance string) string {
-		return fmt.Sprintf(" /%[1]s/alerts /%[1]s/bases /%[1]s/changes /%[1]s/copies /%[1]s/lists /%[1]s/policies /%[1]s/rates /%[1]s/readers /%[1]s/set_aside", instance)
+		return fmt.Sprintf(" /%[1]s/changes /%[1]s/copies /%[1]s/notes /%[1]s/policies /%[1]s/policies /%[1]s/readers /%[1]s/set_aside", instance)
 	}
 	for _, tc := range []struct {
 		name string
@@ -49,9 +49,8 @@ func TestListsPrefixes(t *testing.T) {
 		want string
 	}{
 		{"all", func() { i.Read(ctx) }, all("first") + all("note.txt") + all("second")},
-		{"what peers have noted", func() { i.Sync(ctx) }, " /note.txt/alerts /note.txt/changes /note.txt/copies /note.txt/rates /note.txt/readers /second/alerts /second/changes /second/copies /second/rates /second/readers"},
+		{"what peers have noted", func() { i.Sync(ctx) }, " /note.txt/changes /note.txt/copies /note.txt/notes /note.txt/readers /second/changes /second/copies /second/notes /second/readers"},
 		{"the ledgers", func() { i.readLedger(ctx) }, " /first/ledger /note.txt/ledger /second/ledger"},
-		{"a site", func() { i.memory.Want(siteA); i.Write(ctx) }, ""},
 	} {
 		if got := listed(tc.look); got != tc.want {
 			t.Errorf("%s: listed are\n%s, want\n%s", tc.name, got, tc.want)

@@ -11,83 +11,77 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// maxWanted is how many sites wait for what is stored of them.
-const maxWanted = 256
-
-// Parts are what of the memory of a process is stored.
+// Parts are the stored parts of the memory of a process.
 type Parts struct {
-	Policies *policy.Cache   // the robots.txt of each site
-	Bases    *policy.Cache   // those that others are composed from
-	Copies   *copies.Book    // files that crawlers may be using
+	Policies *policy.Cache   // the robots.txt files of sites
+	Bases    *policy.Cache   // robots.txt files from which others are composed
+	Copies   *copies.Book    // files that crawlers may still use
 	Readers  *ledger.Readers // robots fetches of crawlers
-	Changes  Changes         // what the change guard knows
-	Lists    Lists           // of addresses
-	Ledger   *ledger.Ledger  // what crawlers did
+	Changes  Changes         // held changes and visits of search engines
+	Lists    Lists           // addresses of crawlers
+	Ledger   *ledger.Ledger  // counts of requests
 
 	Acknowledgements Acknowledgements // of alerts
-	Rates            Rates            // how often this instance was asked
+	Rates            Rates            // recent requests by crawler
 }
 
-// Changes is what is remembered of changes of a robots.txt, at sites that the
-// configuration names.
+// Changes has the held changes of robots.txt files, and the visits of search engines, at named
+// sites.
 type Changes interface {
-	// Sites returns the sites of which something is remembered.
+	// Sites returns the sites with a held change or a visit.
 	Sites() []policy.Key
-	// Revision tells whether there is something new: to what is held back, which
-	// is to be stored at once, and to what was visited.
+	// Revision returns two numbers that grow with the held changes, which are stored at once, and
+	// with the visits.
 	Revision(site policy.Key) (holds, visits uint64)
-	// Snapshot returns what is worth keeping of a site. ok is false if that is
-	// nothing any more.
+	// Snapshot returns the content to store for a site. ok is false if there is none.
 	Snapshot(site policy.Key) (kept ledger.Changes, ok bool)
-	// Restore takes in what was kept, by this instance or elsewhere, and returns
-	// how many changes are held back again. complete is false if that is about
-	// a version which is not known yet. state is nil if none of the site is.
+	// Restore restores stored content of this or another instance, and returns how many changes
+	// are held back again. complete is false if the content refers to an unknown version. state is
+	// the policy of the site, nil if unknown.
 	Restore(kept ledger.Changes, state *policy.State, elsewhere bool) (held int, complete bool)
 }
 
-// Lists are the lists of addresses of crawlers.
+// Lists are the fetched lists of crawlers' addresses.
 type Lists interface {
-	// Fetched returns how often one was fetched: what has not been is not stored.
+	// Fetched returns the number of fetches. Lists that were never fetched are not stored.
 	Fetched() uint64
-	// Export returns all lists as bytes, for Import.
+	// Export encodes all lists for Import.
 	Export() ([]byte, error)
-	// Import takes lists into use that are newer than what is known of them.
+	// Import takes over the lists that are newer than the present ones.
 	Import(data []byte) error
 }
 
-// Acknowledgements are what the owner knows of alerts.
+// Acknowledgements are the alerts that the owner has acknowledged.
 type Acknowledgements interface {
-	// Revision tells how often they have changed: those that never have are not stored.
+	// Revision returns the number of changes. Unchanged acknowledgements are not stored.
 	Revision() uint64
-	// Export returns them as bytes, for Import.
+	// Export encodes the acknowledgements for Import.
 	Export() ([]byte, error)
-	// Import takes over those that are later than what is known.
+	// Import takes over the acknowledgements that are later than the present ones.
 	Import(data []byte) error
 }
 
-// Rates are how often crawlers have asked lately.
+// Rates are the recent requests by crawler.
 type Rates interface {
-	// Share says whether there are other instances to share with now.
+	// Share sets whether rates are shared with other instances.
 	Share(now time.Time, others bool)
-	// Export returns what was counted as bytes, for Import; nil if nothing was.
+	// Export encodes the counts of this instance for Import; nil if there are none.
 	Export(now time.Time) ([]byte, error)
-	// Import takes in what another instance has counted.
+	// Import takes in the counts of another instance.
 	Import(instance string, data []byte, now time.Time) error
 }
 
-// Memory is what one process knows and a store keeps. It survives its stores: a
-// reload has two of them for a moment. A nil Memory is that of a process which
-// keeps nothing.
+// Memory is the stored state of a process. It outlives its stores: during a reload two stores run
+// for a moment. A nil Memory is the memory of a process that stores nothing.
 type Memory struct {
 	parts Parts
-	// These are held while a value goes to the storage, so that the last one
-	// written is the last one known. The ledger waits for nobody.
+	// A write to the storage locks one of these, so that the last write has the latest state. The
+	// ledger does not delay other kinds.
 	writing, writingLedger sync.Mutex
 
-	wanted   chan policy.Key
 	cold     atomic.Bool
 	restored atomic.Pointer[<-chan struct{}] // nil without a storage
-	next     atomic.Pointer[<-chan struct{}] // the same of a store that will take over
+	next     atomic.Pointer[<-chan struct{}] // the same for the store that takes over next
 
 	ledgerRead struct {
 		sync.Mutex
@@ -95,11 +89,11 @@ type Memory struct {
 	}
 	others atomic.Pointer[ledger.Ledger]
 
-	stores   atomic.Int32 // that run, but for those that keep bases alone
-	troubles troubles     // of those that write
+	stores   atomic.Int32 // running stores, except those with [Options.OnlyBases]
+	troubles troubles
 }
 
-// troubles are which kinds of values cannot be stored. The zero value has none.
+// troubles are the kinds of values that cannot be written. The zero value has none.
 type troubles struct {
 	mu  sync.Mutex
 	all map[string]writeTrouble // by kind
@@ -110,7 +104,7 @@ type writeTrouble struct {
 	err   error // the latest
 }
 
-// note takes note of an attempt to write a value.
+// note records an attempt to write a value.
 func (t *troubles) note(kind string, now time.Time, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -129,8 +123,8 @@ func (t *troubles) note(kind string, now time.Time, err error) {
 	t.all[kind] = known
 }
 
-// Trouble returns since when no value of some kind could be stored, and why; the
-// zero time if all can be, or nothing is.
+// Trouble returns the time since which some kind of value cannot be written, and the error. It
+// returns the zero time if all kinds can be written, or if no store runs.
 func (m *Memory) Trouble() (since time.Time, err error) {
 	if !m.Stores() {
 		return time.Time{}, nil
@@ -145,8 +139,7 @@ func (m *Memory) Trouble() (since time.Time, err error) {
 	return since, err
 }
 
-// forgetOthers forgets what other instances have told, once no store runs any more that
-// could tell something newer.
+// forgetOthers drops the counts of other instances once no store runs, because nothing updates them.
 func (m *Memory) forgetOthers(now time.Time) {
 	if m.Stores() {
 		return
@@ -158,7 +151,7 @@ func (m *Memory) forgetOthers(now time.Time) {
 // Stores reports whether a store runs.
 func (m *Memory) Stores() bool { return m != nil && m.stores.Load() > 0 }
 
-// writingOf returns what is held while a value of a kind is written.
+// writingOf returns the lock for writes of a kind.
 func (m *Memory) writingOf(kind string) *sync.Mutex {
 	if kind == kindLedger {
 		return &m.writingLedger
@@ -166,34 +159,34 @@ func (m *Memory) writingOf(kind string) *sync.Mutex {
 	return &m.writing
 }
 
-// NewMemory returns a memory of these parts, of which all are needed.
+// NewMemory returns a memory of these parts, all of which are required.
 func NewMemory(parts Parts) *Memory {
-	return &Memory{parts: parts, wanted: make(chan policy.Key, maxWanted)}
+	return &Memory{parts: parts}
 }
 
-// Expect says that a store will begin, which need not be soon: requests wait until it has
-// called restored, or ctx has ended. Where another store runs that has told what is stored,
-// they wait for this one only once it begins, for to load a configuration may take long.
+// Expect announces a store, which need not begin soon. Requests wait until restored is called or ctx
+// ends. If another store runs and has read its values, requests wait for the new store only once it
+// begins, because loading a configuration may take long.
 func (m *Memory) Expect(ctx context.Context) (restored func()) {
 	known, restored := context.WithCancel(ctx)
 	done := known.Done()
 	if m.Stores() && isClosed(m.Restored()) {
 		m.next.Store(&done)
 	} else {
-		m.next.Store(nil) // of a configuration that could not be loaded
+		m.next.Store(nil) // from a configuration that failed to load
 		m.restored.Store(&done)
 	}
 	return restored
 }
 
-// begins has requests wait for the store that was expected last.
+// begins makes requests wait for the store that was announced last.
 func (m *Memory) begins() {
 	if next := m.next.Swap(nil); next != nil {
 		m.restored.Store(next)
 	}
 }
 
-// isClosed reports whether a channel is closed, which is nil for one that nobody waits for.
+// isClosed reports whether a channel is closed or nil.
 func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -203,8 +196,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// Restored returns a channel that is closed once it is known what is stored, nil
-// if nothing is.
+// Restored returns a channel that is closed after the first read of a store, nil without a store.
 func (m *Memory) Restored() <-chan struct{} {
 	if m == nil {
 		return nil
@@ -215,25 +207,10 @@ func (m *Memory) Restored() <-chan struct{} {
 	return nil
 }
 
-// Cold reports whether the process has just begun, and may know some of what is
-// stored and not all.
+// Cold reports whether the process has just begun and has not read all stored values.
 func (m *Memory) Cold() bool { return m != nil && m.cold.Load() }
 
-// Want asks for what is stored of a site that was not in the cache: it may have
-// been there before, and have been dropped for others. That is of use for sites
-// that the configuration names. Nobody waits for it.
-func (m *Memory) Want(site policy.Key) {
-	if m == nil || site.Segment() != policy.Named {
-		return
-	}
-	select {
-	case m.wanted <- site:
-	default: // nobody reads the storage, or not fast enough
-	}
-}
-
-// Others returns what other instances have counted and stored, nil if that is
-// not known.
+// Others returns the ledger of the other instances, nil if unknown.
 func (m *Memory) Others() *ledger.Ledger {
 	if m == nil {
 		return nil

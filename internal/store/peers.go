@@ -10,10 +10,10 @@ import (
 
 const (
 	maxPeers   = 1024
-	maxAsked   = 8              // peers that are asked about one site
-	idleAfter  = 25 * time.Hour // without news a peer is looked at less often
-	idleLooks  = 40             // one look in so many
-	coarseTime = time.Minute    // by which the clocks of storages may be coarse
+	maxActive  = 8              // peers that are returned by active
+	idleAfter  = 25 * time.Hour // a peer that wrote nothing for so long is idle
+	idleLooks  = 40             // an idle peer is read at one look in so many
+	coarseTime = time.Minute    // resolution of the times of some storages
 )
 
 // peers are the other instances. The zero value knows none.
@@ -25,13 +25,13 @@ type peers struct {
 
 // peer is another instance.
 type peer struct {
-	seen   map[key]time.Time // when what was read last was written
-	latest time.Time         // of all that it has written, as far as is known
+	seen   map[key]time.Time // times of the values that were read
+	latest time.Time         // the latest known time of its values
 	clock
 }
 
-// add takes note of a peer, if there are not too many, and when it has written
-// last. p.mu must be held.
+// add adds a peer, unless there are too many. latest is when the peer wrote last. The caller holds
+// p.mu.
 func (p *peers) add(instance string, latest time.Time) {
 	if len(p.all) >= maxPeers {
 		return
@@ -42,8 +42,8 @@ func (p *peers) add(instance string, latest time.Time) {
 	p.all[instance] = &peer{seen: make(map[key]time.Time), latest: latest}
 }
 
-// keep forgets the peers that are not among the instances, and takes note of those
-// that are new. latest tells when these have written last.
+// keep drops the peers that are not among the instances, and adds the new ones. latest returns
+// when a new peer wrote last.
 func (p *peers) keep(instances []string, own string, latest func(instance string) time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,8 +55,8 @@ func (p *peers) keep(instances []string, own string, latest func(instance string
 	}
 }
 
-// due returns the peers that are to be looked at now: of those that are idle only
-// at some of the looks. Instances that are not known have just begun.
+// due returns the peers to read now. An idle peer is due at one look in [idleLooks]. An unknown
+// instance has just begun.
 func (p *peers) due(instances []string, own string, now time.Time) (due []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,7 +74,7 @@ func (p *peers) due(instances []string, own string, now time.Time) (due []string
 	return due
 }
 
-// heard notes that an instance has written something.
+// heard records the time of a value of an instance.
 func (p *peers) heard(instance string, at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -83,12 +83,9 @@ func (p *peers) heard(instance string, at time.Time) {
 	}
 }
 
-// saw notes that a value was read, so that it is not read again before it is
-// another. It is of no use for those that are not asked for all the time.
+// saw records that a value was read, so that the value is read again only after it was written
+// again.
 func (p *peers) saw(k key, modified time.Time) {
-	if k.kind != kindCopies && k.kind != kindReaders && k.kind != kindChanges && k.kind != kindRates {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if peer := p.all[k.instance]; peer != nil {
@@ -96,8 +93,7 @@ func (p *peers) saw(k key, modified time.Time) {
 	}
 }
 
-// listed forgets what a peer has stored no longer of a kind, such as the changes of a site
-// that is gone.
+// listed drops the records of values that a listing of a peer and kind does not have any more.
 func (p *peers) listed(instance, kind string, keys []key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,8 +110,7 @@ func (p *peers) listed(instance, kind string, keys []key) {
 	maps.DeleteFunc(peer.saved, gone)
 }
 
-// isNews reports whether a value was written since it was read; one that is new
-// is read again.
+// isNews reports whether a value may have been written since it was read.
 func (p *peers) isNews(k key, modified, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -123,7 +118,7 @@ func (p *peers) isNews(k key, modified, now time.Time) bool {
 	return peer == nil || modified.IsZero() || !modified.Equal(peer.seen[k]) || now.Sub(modified) < coarseTime
 }
 
-// active returns the peers that were heard of last.
+// active returns the peers that are not idle, the latest first.
 func (p *peers) active(now time.Time) (all []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,5 +130,5 @@ func (p *peers) active(now time.Time) (all []string) {
 	slices.SortFunc(all, func(a, b string) int {
 		return cmp.Or(p.all[b].latest.Compare(p.all[a].latest), cmp.Compare(a, b))
 	})
-	return all[:min(len(all), maxAsked)]
+	return all[:min(len(all), maxActive)]
 }

@@ -13,7 +13,7 @@ func TestPeersForgetWhatIsGone(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	theirs, ours := newInstance(m, "theirs", noon), newInstance(m, "ours", noon)
 	theirs.Read(ctx)
-	theirs.reads(siteA)
+	theirs.learns(open)
 	theirs.writeAll(ctx, false)
 	ours.Read(ctx)
 	ours.Sync(ctx)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -17,89 +16,63 @@ import (
 )
 
 const (
-	rewriteInterval = time.Hour // between notes that a version is still current
+	// rewriteInterval is the time after which the value of an unchanged version is written again.
+	rewriteInterval = time.Hour
 
-	keysPerPolicy = 4 // that are read, for a few instances with the same sites
+	keysPerPolicy = 4 // values read per policy, since a few instances may have the same sites
 )
 
-// maxPoliciesFor returns how many values are read where policies of so many named
-// sites are kept. No key tells which policies are of others.
-func maxPoliciesFor(sites int) int { return keysPerPolicy * (sites + maxStoredUnnamed) }
+// maxPoliciesFor returns how many values of policies are read, of all instances together. The
+// cache has room for a number of named sites.
+func maxPoliciesFor(sites int) int { return keysPerPolicy * (sites + 256) }
 
-// policies are the versions of robots.txt: of the sites that the configuration
-// names, and of the most used of other hosts. There are two kinds: those that are
-// served, and the bases that some of these are composed from.
+// policies are the versions of the robots.txt files of named sites, or of the bases of composed
+// files. The files of hosts that only clients name are not stored.
 type policies struct {
-	store *Store
-	kind  string
-	cache *policy.Cache
-	began time.Time
-	short bool // the configuration ended before it was known what is stored
+	store  *Store
+	prefix string // of the names of values
+	cache  *policy.Cache
+	began  time.Time
+	short  bool // the configuration ended before the storage was read
 
-	mu      sync.Mutex // guards what follows while values are taken in
-	stored  map[siteSum]storedPolicy
-	settled map[*policy.Entry]*policy.State // what was known of a named site when nothing of it was due
-	unnamed map[policy.Key]bool             // hosts that no site names of which this instance stores policies
-	chosen  time.Time                       // when these were chosen
+	mu     sync.Mutex // guards stored while values are taken in
+	stored map[policy.Key]storedPolicy
 }
 
-// storedPolicy is what is known to be stored of a site, by any instance. Like its [siteSum] it
-// has no pointer: there may be very many, and the garbage collector need not look at them.
+// storedPolicy describes the latest stored value of a site, by any instance.
 type storedPolicy struct {
 	hash     [sha256.Size]byte
-	via      [sha256.Size]byte // see sumOfVia
+	via      string // the redirects, quoted
 	status   int
-	lastRead int64 // in Unix nanoseconds, 0 if nothing is known
+	lastRead time.Time
 }
 
-// storedOf returns what is known of a site when this state of it is stored.
+// storedOf describes the value of a state.
 func storedOf(state *policy.State) storedPolicy {
-	good := state.Good
-	return storedPolicy{good.Hash, sumOfVia(state.Via), good.Status, good.LastRead.UnixNano()}
-}
-
-// sumOfVia stands for where a file was redirected to.
-func sumOfVia(via []string) (sum [sha256.Size]byte) {
-	if len(via) > 0 {
-		sum = sha256.Sum256(fmt.Appendf(nil, "%q", via))
+	via := ""
+	if len(state.Via) > 0 {
+		via = fmt.Sprintf("%q", state.Via)
 	}
-	return sum
+	return storedPolicy{state.Good.Hash, via, state.Good.Status, state.Good.LastRead}
 }
 
-func newPolicies(s *Store, kind string, cache *policy.Cache) *policies {
-	return &policies{store: s, kind: kind, cache: cache, stored: make(map[siteSum]storedPolicy), settled: make(map[*policy.Entry]*policy.State), unnamed: make(map[policy.Key]bool)}
+func newPolicies(s *Store, prefix string, cache *policy.Cache) *policies {
+	return &policies{store: s, prefix: prefix, cache: cache, stored: make(map[policy.Key]storedPolicy)}
 }
 
-func (p *policies) name() string { return p.kind }
-func (*policies) max() int64     { return policy.MaxSnapshot }
-func (*policies) most() int      { return math.MaxInt } // of all instances together, see maxPoliciesFor
-
-// due returns what is known and not stored yet: versions that are new, and once in
-// a while those that were seen again.
-func (p *policies) due(ctx context.Context, last bool) iter.Seq[pending] {
+// due returns the policies with a new version, and at intervals those that were fetched again
+// unchanged.
+func (p *policies) due(_ context.Context, last bool) iter.Seq[pending] {
 	renew := rewriteInterval
 	if last && p.store.exiting() {
 		renew = time.Second
 	}
 	return func(yield func(pending) bool) {
 		p.forget()
-		for _, e := range p.storable(ctx) {
-			site, state := e.Key(), e.State()
-			if !last && p.settled[e] == state {
-				continue // as most are, every two seconds
-			}
-			known := p.stored[sumOf(site)]
-			if !p.isDue(known, state, renew) {
-				if e.Segment() == policy.Named {
-					p.settled[e] = state
-				}
+		for _, e := range p.cache.Entries() {
+			state := e.State()
+			if state == nil || state.Good == nil || e.Segment() != policy.Named || !p.isDue(e.Key(), state, renew) {
 				continue
-			}
-			if !last && p.store.backoff.waits(p.keyOf(p.store.instance, site), p.store.now()) {
-				continue
-			}
-			if known.forgotten(state) {
-				p.store.readSite(ctx, p, site)
 			}
 			if !yield(p.pending(e)) {
 				return
@@ -108,106 +81,121 @@ func (p *policies) due(ctx context.Context, last bool) iter.Seq[pending] {
 	}
 }
 
-// isDue reports whether a policy should be stored now of which that is known to be stored.
-func (p *policies) isDue(known storedPolicy, state *policy.State, renew time.Duration) bool {
-	good := state.Good
-	switch {
-	case p.short && good.FirstRead.Before(p.began):
-		return false // the configuration before has stored it, the next one will look
-	case known.hash != good.Hash, known.status != good.Status, known.via != sumOfVia(state.Via), known.forgotten(state):
-		return true
+// isDue reports whether the state of a site should be written now.
+func (p *policies) isDue(site policy.Key, state *policy.State, renew time.Duration) bool {
+	if p.short && state.Good.FirstRead.Before(p.began) {
+		return false // the configuration before has stored the version, and the next one will look
 	}
-	return good.LastRead.Sub(time.Unix(0, known.lastRead)) >= renew
+	stored, known := p.stored[site]
+	now := storedOf(state)
+	return !known || stored.hash != now.hash || stored.status != now.status || stored.via != now.via || now.lastRead.Sub(stored.lastRead) >= renew
 }
 
-// forgotten reports whether the cache has dropped a site since it was stored, with
-// the versions that it knew.
-func (known storedPolicy) forgotten(now *policy.State) bool {
-	if known.lastRead == 0 || now.Good.FirstRead.UnixNano() <= known.lastRead {
-		return false
-	}
-	return !slices.ContainsFunc(now.Past, func(v *policy.Version) bool { return v.Hash == known.hash })
-}
-
-// pending returns how the policy of an entry is written.
+// pending returns how to write the policy of an entry.
 func (p *policies) pending(e *policy.Entry) pending {
 	var state *policy.State
 	return pending{
-		name:  siteName(e.Key()),
+		name:  p.nameOf(e.Key()),
 		about: zap.Stringer("site", e.Key()),
 		encode: func() ([]byte, error) {
 			state = e.State()
 			return policy.Snapshot{Key: e.Key(), State: *state, Saved: p.store.now()}.Encode()
 		},
 		stored: func() {
-			p.stored[sumOf(e.Key())] = storedOf(state)
+			p.stored[e.Key()] = storedOf(state)
 		},
 	}
 }
 
-// keyOf returns where the policy of a site is stored by an instance.
-func (p *policies) keyOf(instance string, site policy.Key) key {
-	return key{instance, p.kind, siteName(site)}
-}
+// nameOf returns the name of the value of a site.
+func (p *policies) nameOf(site policy.Key) string { return p.prefix + siteName(site) }
 
 func (p *policies) take(v value, found *summary) error {
 	snapshot, err := policy.DecodeSnapshot(v.data)
 	switch {
 	case err != nil:
 		return err
-	case siteName(snapshot.Key) != v.key.name:
-		return fmt.Errorf("it is about %s, which has another key", snapshot.Key)
+	case p.nameOf(snapshot.Key) != v.key.name:
+		return fmt.Errorf("the value is about %s, which has another key", snapshot.Key)
 	case p.store.isExpired(snapshot.Saved):
 		return errExpired
 	}
-	if !v.own {
-		correctState(&snapshot.State, p.store.peers.clockOf(v.key.instance))
-	}
-	if v.own || !snapshot.Key.IsFile() { // a file of the same name is another one for each instance
-		p.restore(snapshot, v.own, found)
+	if v.own || !snapshot.Key.IsFile() { // other instances may have a different file at the same path
+		p.restore(snapshot, found)
 	}
 	return nil
 }
 
-// restore takes a policy into the cache.
-func (p *policies) restore(snapshot policy.Snapshot, own bool, found *summary) {
-	site, segment := snapshot.Key, snapshot.Key.Segment()
+// restore restores a policy into the cache.
+func (p *policies) restore(snapshot policy.Snapshot, found *summary) {
+	site := snapshot.Key
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	newest := found.restored[restored{p.kind, site}]
+	newest := found.restored[restored{p, site}]
 	found.read++
-	if p.cache.Restore(site, segment, snapshot.State, newest) {
-		found.restored[restored{p.kind, site}] = true
+	if p.cache.Restore(site, site.Segment(), snapshot.State, newest) {
+		found.restored[restored{p, site}] = true
 	}
-	if own && segment == policy.Invented {
-		p.unnamed[site] = true
-	}
-	good := snapshot.State.Good
-	if good.LastRead.After(p.store.now()) {
-		return // by a clock that was wrong; it will be replaced
+	if snapshot.State.Good.LastRead.After(p.store.now()) {
+		return // written by a clock that was wrong; the value will be replaced
 	}
 	p.noteStored(site, storedOf(&snapshot.State))
 }
 
-// noteStored takes note of what some instance has stored of a site, unless a later one is
-// known. p.mu must be held.
-func (p *policies) noteStored(site policy.Key, what storedPolicy) {
-	if sum := sumOf(site); what.lastRead > p.stored[sum].lastRead {
-		p.stored[sum] = what
+// noteStored records a stored value of a site, unless a later one is recorded. The caller holds
+// p.mu.
+func (p *policies) noteStored(site policy.Key, value storedPolicy) {
+	if value.lastRead.After(p.stored[site].lastRead) {
+		p.stored[site] = value
 	}
 }
 
-// forget drops what is known to be stored, and what was due, of sites that have left the cache.
+// forget drops the records of sites that have left the cache.
 func (p *policies) forget() {
-	most := 2*p.cache.Stats(policy.Named).Entries + 100
-	if len(p.stored) > most+2*keysPerPolicy*maxStoredUnnamed { // of which the cache may have many that no site names
-		kept := make(map[siteSum]bool)
-		for _, e := range p.cache.Entries() {
-			kept[sumOf(e.Key())] = true
+	if len(p.stored) > 2*p.cache.Stats(policy.Named).Entries+100 {
+		maps.DeleteFunc(p.stored, func(site policy.Key, _ storedPolicy) bool { return p.cache.Get(site) == nil })
+	}
+}
+
+// held returns a function that reports whether the cache has the content of a value of this
+// instance, so that the value need not be read; the function then records the value as stored.
+// After a reload no value has to be read. held returns nil if the cache is empty.
+//
+// A value that was written after the cached version was first read contains that version,
+// because an instance writes what it has. A storage to which this process has not written has no
+// value as new as that.
+func (p *policies) held() func(k key, modified time.Time) bool {
+	byName := make(map[string]*policy.Entry)
+	for _, e := range p.cache.Entries() {
+		if state := e.State(); state != nil && state.Good != nil {
+			byName[p.nameOf(e.Key())] = e
 		}
-		maps.DeleteFunc(p.stored, func(site siteSum, _ storedPolicy) bool { return !kept[site] })
 	}
-	if len(p.settled) > most {
-		maps.DeleteFunc(p.settled, func(e *policy.Entry, _ *policy.State) bool { return p.cache.Get(e.Key()) != e })
+	if len(byName) == 0 {
+		return nil
 	}
+	return func(k key, modified time.Time) bool {
+		e := byName[k.name]
+		if e == nil || k.instance != p.store.instance {
+			return false
+		}
+		state := e.State()
+		good := state.Good
+		if !modified.After(good.FirstRead) || modified.Before(good.LastRead.Add(-rewriteInterval)) || p.store.isOld(modified) {
+			return false
+		}
+		value := storedOf(state)
+		if modified.Before(value.lastRead) {
+			value.lastRead = modified // the value contains no later fetch
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.noteStored(e.Key(), value)
+		return true
+	}
+}
+
+// versions returns the tables of policies that a store keeps.
+func (s *Store) versions() []*policies {
+	return slices.DeleteFunc([]*policies{s.policies, s.bases}, func(p *policies) bool { return p == nil })
 }

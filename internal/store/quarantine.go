@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// quarantine keeps a value out of the way that cannot be used. A value of another
-// instance is that one's affair until nobody refreshes it any more.
+// quarantine moves an invalid value out of the way. An invalid value of another instance stays
+// until it expires.
 func (s *Store) quarantine(ctx context.Context, v value, reason error, found *summary) {
 	if v.old {
 		s.remove(ctx, v.key, found)
@@ -17,7 +17,7 @@ func (s *Store) quarantine(ctx context.Context, v value, reason error, found *su
 	}
 	if v.own && v.data != nil {
 		if err := s.storage.Store(ctx, v.key.aside().String(), v.data); err == nil {
-			_ = s.storage.Delete(ctx, v.key.String()) // else it is found, and set aside, again
+			_ = s.storage.Delete(ctx, v.key.String()) // after an error the next read tries again
 		}
 	}
 	s.observer.ValueRead(v.key.kind, readSetAside)
@@ -26,16 +26,7 @@ func (s *Store) quarantine(ctx context.Context, v value, reason error, found *su
 	}
 }
 
-// dropOutdated removes a value that an earlier version of this product has
-// written. One of another instance stays until nobody refreshes it any more: that
-// instance may run the earlier version still, and takes it for stored.
-func (s *Store) dropOutdated(ctx context.Context, v value, found *summary) {
-	if v.old || v.own {
-		s.remove(ctx, v.key, found)
-	}
-}
-
-// remove removes a value that nobody needs any more.
+// remove removes a value.
 func (s *Store) remove(ctx context.Context, k key, found *summary) {
 	if err := s.storage.Delete(ctx, k.String()); err != nil {
 		s.failedRead(k, err, found)
@@ -45,8 +36,8 @@ func (s *Store) remove(ctx context.Context, k key, found *summary) {
 	found.removedOne()
 }
 
-// failedRead notes that a value could not be read. One that is gone was removed by
-// another instance.
+// failedRead counts a value that could not be read. It ignores a missing value, which another
+// instance has removed.
 func (s *Store) failedRead(k key, err error, found *summary) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return
@@ -55,17 +46,16 @@ func (s *Store) failedRead(k key, err error, found *summary) {
 	found.fail(err)
 }
 
-// maxUnusable is of how many values it is known that they cannot be used.
+// maxUnusable bounds the invalid values that are remembered.
 const maxUnusable = 1024
 
-// unusable are the values that were found to be of no use, so that each of them
-// is told once: those of others stay where they are. The zero value is empty.
+// unusable remembers the invalid values, so that each is logged once. The zero value is empty.
 type unusable struct {
 	mu       sync.Mutex
 	modified map[key]time.Time
 }
 
-// isNew reports whether that was not known of the value as it is now.
+// isNew reports whether a value of this time is not remembered yet, and remembers it.
 func (u *unusable) isNew(k key, modified time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -44,7 +44,7 @@ func TestRatesAmongInstances(t *testing.T) {
 	for range 20 {
 		step(first)
 	}
-	if n := first.observed.writes(kindRates, "success"); n != 0 {
+	if n := first.observed.writes(kindNotes, "success"); n != 0 {
 		t.Errorf("alone it is written %v times", n)
 	}
 	second.Read(ctx)
@@ -58,11 +58,11 @@ func TestRatesAmongInstances(t *testing.T) {
 	if passed < 480 || passed > 720 {
 		t.Errorf("%d passed in the last ten minutes, of which 600 may", passed)
 	}
-	if n := first.observed.writes(kindRates, "success"); n < 40 || n > 61 {
+	if n := first.observed.writes(kindNotes, "success"); n < 40 || n > 61 {
 		t.Errorf("written %v times in fifteen minutes, want one each 15 seconds", n)
 	}
 
-	dead := key{"second", kindRates, ratesName}.String()
+	dead := key{"second", kindNotes, ratesName}.String()
 	if _, ok := m.Values[dead]; !ok {
 		t.Fatal("nothing is stored")
 	}
@@ -73,17 +73,17 @@ func TestRatesAmongInstances(t *testing.T) {
 		t.Error("what a dead instance has left is still there")
 	}
 	first.Write(ctx)
-	writes := first.observed.writes(kindRates, "success")
+	writes := first.observed.writes(kindNotes, "success")
 	if n := step(first); n < 8 || n > 9 {
 		t.Errorf("%d passed in four seconds, want 9: a dead instance counts", n)
 	}
 	for range 8 {
 		step(first)
 	}
-	if n := first.observed.writes(kindRates, "success"); n != writes {
+	if n := first.observed.writes(kindNotes, "success"); n != writes {
 		t.Errorf("alone again it is written %v times", n-writes)
 	}
-	m.Values[key{"third", kindRates, ratesName}.String()] = []byte(fmt.Sprintf(`{"requests":{"%d":-5}}`, 1))
+	m.Values[key{"third", kindNotes, ratesName}.String()] = []byte(fmt.Sprintf(`{"requests":{"%d":-5}}`, 1))
 	first.Read(ctx)
 	first.logged(t, "stored values cannot be used and are set aside")
 }

@@ -12,18 +12,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 )
 
-// parallelReads is how many values are read at the same time: storages may be far.
+// parallelReads is the number of concurrent reads, since a storage may be far away.
 const parallelReads = 8
 
-// maxObjects is how many objects a value in JSON has at most: a few bytes can stand for
-// much memory. Eight thousand are in that with the most, of readers.
+// maxObjects bounds the objects in a JSON value, since a few bytes can become much memory. The
+// largest value that is written, of readers, has 8,000.
 const maxObjects = 20_000
 
-// Read takes in what all instances have stored but the ledger, which has a time
-// of its own, and removes what nobody has refreshed for long. It reports whether all
-// could be read. [Store.Start] does it once a day, and sooner where it could not.
+// Read takes in the values of all instances except the ledger, and removes values that were not
+// refreshed for 31 days. It returns whether all values could be read. [Store.Start] calls Read
+// once a day, and sooner after a failure.
 func (s *Store) Read(ctx context.Context) bool {
-	keys, left, err := s.listAll(ctx)
+	keys, aside, left, err := s.listAll(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
 			s.log(s.levelOfTrouble(false), "the storage cannot be listed; no policies are restored from it", zap.Error(err))
@@ -31,62 +31,66 @@ func (s *Store) Read(ctx context.Context) bool {
 		return false
 	}
 	found := newSummary()
-	s.readAll(ctx, keys[quarantine], nil, found)
-	// What is held back is a version, so the policies come first.
-	for _, p := range s.versions() {
-		s.readAll(ctx, keys[p.kind], p.held(), found)
-	}
-	failed := found.failed
-	for _, k := range s.notes() {
-		s.readAll(ctx, keys[k.name()], nil, found)
+	s.readAll(ctx, aside, nil, found)
+	failed := 0
+	for i := range s.kinds {
+		var known func(k key, modified time.Time) bool
+		if p, ok := s.kinds[i].values.(*policies); ok {
+			known = p.held()
+		}
+		before := found.failed
+		s.readAll(ctx, keys[i], known, found)
+		if s.kinds[i].after {
+			failed += found.failed - before
+		}
 	}
 	if ctx.Err() == nil {
-		s.known = s.known || found.failed == failed
+		s.known = s.known || failed == 0
 		s.report(found, left)
 	}
 	return found.failed == 0
 }
 
-// listAll returns the keys that are to be read by their kinds, those of this
-// instance first, and how many policies were left out.
-func (s *Store) listAll(ctx context.Context) (keys map[string][]key, left int, err error) {
+// listAll returns the keys to read by kind, in the order of the table and those of this instance
+// first, the keys that were set aside, and how many policies are left out.
+func (s *Store) listAll(ctx context.Context) (keys [][]key, aside []key, left int, err error) {
 	instances, err := s.instances(ctx)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, 0, err
 	}
-	keys = make(map[string][]key)
+	keys = make([][]key, len(s.kinds))
 	stored := make(map[string]bool)
 	for _, instance := range ownFirst(instances, s.instance) {
-		aside, err := s.keysIn(ctx, key{instance: instance, kind: quarantine})
+		moved, err := s.keysIn(ctx, key{instance: instance, kind: quarantine})
 		if err != nil {
-			return nil, 0, err
+			return nil, nil, 0, err
 		}
-		keys[quarantine] = append(keys[quarantine], aside...)
-		for _, kind := range s.kinds() {
-			found, err := s.keys(ctx, instance, kind)
+		aside = append(aside, moved...)
+		for i := range s.kinds {
+			found, err := s.keys(ctx, instance, &s.kinds[i])
 			if err != nil {
-				return nil, 0, err
+				return nil, nil, 0, err
 			}
-			keys[kind.name()] = append(keys[kind.name()], found...)
+			keys[i] = append(keys[i], found...)
 			stored[instance] = stored[instance] || len(found) > 0
 		}
 	}
 	s.peers.keep(instances, s.instance, func(instance string) time.Time {
 		if stored[instance] {
-			return time.Time{} // what it has stored will tell
+			return time.Time{} // the values will tell
 		}
-		return s.now() // it may have just begun
+		return s.now() // the instance may have just begun
 	})
-	for _, p := range s.versions() {
-		if more := len(keys[p.kind]) - s.maxPolicies; more > 0 {
+	for i := range s.kinds {
+		if more := len(keys[i]) - s.maxPolicies; more > 0 && s.kinds[i].name == kindPolicies {
 			left += more
-			keys[p.kind] = keys[p.kind][:s.maxPolicies]
+			keys[i] = keys[i][:s.maxPolicies]
 		}
 	}
-	return keys, left, nil
+	return keys, aside, left, nil
 }
 
-// ownFirst returns the instances in order, but this one before the others.
+// ownFirst returns the instances in order, with this instance first.
 func ownFirst(instances []string, own string) []string {
 	all := []string{own}
 	for _, instance := range instances {
@@ -97,9 +101,8 @@ func ownFirst(instances []string, own string) []string {
 	return all
 }
 
-// readAll takes values into memory. It leaves out those of which known, if it is not nil,
-// reports by when they were written that memory has what they hold. known is called by
-// several goroutines.
+// readAll takes values into memory. It skips a value if known, which may be nil, reports for the
+// time of the value that memory has its content. known is called concurrently.
 func (s *Store) readAll(ctx context.Context, keys []key, known func(k key, modified time.Time) bool, found *summary) {
 	queue := make(chan key)
 	var readers sync.WaitGroup
@@ -126,23 +129,12 @@ func (s *Store) readAll(ctx context.Context, keys []key, known func(k key, modif
 	readers.Wait()
 }
 
-// readOne reads a value and takes it into memory. What nobody has refreshed for
-// long is removed.
-func (s *Store) readOne(ctx context.Context, k key, found *summary) {
-	size, modified, err := s.stat(ctx, k)
-	if err != nil {
-		s.failedRead(k, err, found)
-		return
-	}
-	s.readStated(ctx, k, size, modified, found)
-}
-
-// readStated is readOne for a value whose size and time are known.
+// readStated reads a value of known size and time into memory. A value that was not refreshed for
+// 31 days is removed.
 func (s *Store) readStated(ctx context.Context, k key, size int64, modified time.Time, found *summary) {
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)
 	defer cancel()
 	s.peers.heard(k.instance, modified)
-	// What cannot be read tells no time of its own.
 	v := value{key: k, own: k.instance == s.instance, modified: modified, old: s.isOld(modified)}
 	kind := s.kindOf(k)
 	switch {
@@ -151,8 +143,8 @@ func (s *Store) readStated(ctx context.Context, k key, size int64, modified time
 			s.remove(ctx, k, found)
 		}
 		return
-	case size > kind.max():
-		s.quarantine(ctx, v, fmt.Errorf("%d bytes are more than it can have", size), found)
+	case size > kind.max:
+		s.quarantine(ctx, v, fmt.Errorf("%d bytes are more than the value can have", size), found)
 		return
 	}
 	var err error
@@ -161,35 +153,34 @@ func (s *Store) readStated(ctx context.Context, k key, size int64, modified time
 		return
 	}
 	if objects, _ := jsontext.Nesting(v.data); k.kind != kindLedger && objects > maxObjects {
-		s.quarantine(ctx, v, fmt.Errorf("%d objects are more than it can have", objects), found)
+		s.quarantine(ctx, v, fmt.Errorf("%d objects are more than the value can have", objects), found)
 		return
 	}
-	s.take(ctx, kind, v, found)
+	s.takeIn(ctx, kind, v, found)
 }
 
-// take takes a value into memory, or sees to it that it is not in the way.
-func (s *Store) take(ctx context.Context, kind kind, v value, found *summary) {
+// takeIn takes a value into memory. It removes an expired value and sets an invalid one aside.
+func (s *Store) takeIn(ctx context.Context, kind *kind, v value, found *summary) {
 	switch err := kind.take(v, found); {
 	case err == nil:
-		s.peers.saw(v.key, v.modified)
+		if kind.follows {
+			s.peers.saw(v.key, v.modified)
+		}
 		s.observer.ValueRead(v.key.kind, readGood)
 	case errors.Is(err, errIncomplete):
 		s.observer.ValueRead(v.key.kind, readGood)
 	case errors.Is(err, errExpired):
 		s.remove(ctx, v.key, found)
-	case isOutdated(err):
-		s.peers.saw(v.key, v.modified)
-		s.dropOutdated(ctx, v, found)
 	default:
 		s.quarantine(ctx, v, err, found)
 	}
 }
 
-// isOld reports whether nobody has refreshed a value for long. Not every storage
-// knows when that was.
+// isOld reports whether a value was not refreshed for 31 days. The time is zero if the storage
+// does not know it.
 func (s *Store) isOld(modified time.Time) bool {
 	return !modified.IsZero() && s.isExpired(modified)
 }
 
-// isExpired is isOld for a time that is known.
+// isExpired reports whether a time of writing is 31 days ago.
 func (s *Store) isExpired(saved time.Time) bool { return s.now().Sub(saved) >= maxUnrefreshed }

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/zap"
-
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -108,30 +106,6 @@ func TestStoreSetsAside(t *testing.T) {
 	}
 }
 
-// TestStoreOutdated leaves what an instance has stored that runs an earlier
-// version still: that one takes it for stored.
-func TestStoreOutdated(t *testing.T) {
-	ctx, m := t.Context(), storetest.New()
-	m.Now = noon
-	value := []byte(`{"format":1}`)
-	own, peer := policyKey("first", siteA).String(), policyKey("second", siteA).String()
-	for _, key := range []string{own, peer} {
-		m.Values[key], m.Times[key] = value, noon
-	}
-	first := newInstance(m, "first", noon)
-	first.Read(ctx)
-	if m.Values[own] != nil || m.Values[peer] == nil {
-		t.Errorf("left are %v, want that of the other instance", m.Keys())
-	}
-	if n := first.logs.FilterLevelExact(zap.WarnLevel).Len(); n != 0 {
-		t.Errorf("%d warnings: %v", n, first.logs.All())
-	}
-	newInstance(m, "first", noon.Add(maxUnrefreshed)).Read(ctx)
-	if len(m.Values) != 0 {
-		t.Errorf("left are %v of an instance that is gone", m.Keys())
-	}
-}
-
 // TestStoreBound reads no more keys than it should.
 func TestStoreBound(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
@@ -155,7 +129,7 @@ func TestStoreBound(t *testing.T) {
 	if n := len(cold.cache.Entries()); n != 25 || own != 20 {
 		t.Errorf("%d were read, %d of the instance itself", n, own)
 	}
-	cold.logged(t, "more is stored than is read; give robots_guard a higher number of policies")
+	cold.logged(t, "not all stored policies were read; raise the option policies of robots_guard")
 }
 
 // TestStoreMany restores as many policies as are kept by default.

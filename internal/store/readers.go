@@ -11,28 +11,16 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 )
 
-// noteInterval is the time between two writes of the same note.
+// noteInterval is the time between two writes of the same value.
 const noteInterval = 10 * time.Second
 
-// readers is who has read which version, in parts.
+// readers are the last robots fetches of crawlers, in [ledger.ReaderParts] values.
 type readers struct {
 	store *Store
 	tracker
 }
 
-func (*readers) name() string { return kindReaders }
-func (*readers) max() int64   { return ledger.MaxDocument }
-func (*readers) most() int    { return ledger.ReaderParts }
-
-// readersNames are those of the parts.
-var readersNames = func() (names [ledger.ReaderParts]string) {
-	for part := range names {
-		names[part] = strconv.Itoa(part) + suffixJSON
-	}
-	return names
-}()
-
-func readersName(part int) string { return readersNames[part] }
+func readersName(part int) string { return strconv.Itoa(part) + suffixJSON }
 
 func (r *readers) due(_ context.Context, last bool) iter.Seq[pending] {
 	known, now := r.store.memory.parts.Readers, r.store.now()
@@ -58,19 +46,14 @@ func (r *readers) take(v value, _ *summary) error {
 	case r.store.isExpired(d.Saved):
 		return errExpired
 	}
-	parts, now := r.store.memory.parts, r.store.now()
-	if !v.own {
-		correctReadings(all, r.store.peers.noteClock(v.key, d.Saved, now))
-	}
-	parts.Readers.Merge(all, !v.own, now)
+	r.store.memory.parts.Readers.Merge(all, !v.own, r.store.now())
 	if v.own {
 		r.set(v.key.name, tracked{sum: d.Sum, saved: d.Saved})
 	}
 	return nil
 }
 
-// unlessLast returns how long to wait with a write, which is not at all if it is
-// the last one.
+// unlessLast returns the wait between two writes, zero at the last write.
 func unlessLast(last bool, wait time.Duration) time.Duration {
 	if last {
 		return 0

@@ -2,12 +2,9 @@ package store
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
@@ -165,41 +162,6 @@ func TestNotesSetAside(t *testing.T) {
 	again.later(t, 0)
 	if m.Values[key] == nil {
 		t.Error("nothing is stored in its place")
-	}
-}
-
-// TestNotesOfAnEarlierVersion are not taken in, without a warning: what this
-// instance has written of them goes, what another one has stays until that one
-// is gone.
-func TestNotesOfAnEarlierVersion(t *testing.T) {
-	ctx, m := t.Context(), storetest.New()
-	m.Now = noon
-	own := []string{key{"first", kindReaders, readersName(0)}.String(), key{"first", kindChanges, "x.json"}.String()}
-	others := []string{key{"second", kindReaders, readersName(0)}.String(), key{"second", kindChanges, "x.json"}.String()}
-	for _, key := range slices.Concat(own, others) {
-		m.Values[key], m.Times[key] = []byte(`{"format":1}`), noon
-	}
-	first := newInstance(m, "first", noon.Add(time.Hour))
-	first.Read(ctx)
-	first.Sync(ctx)
-	slices.Sort(others)
-	if got := m.Keys(); !slices.Equal(got, others) {
-		t.Errorf("left are %v, want %v", got, others)
-	}
-	if n := first.logs.FilterLevelExact(zap.WarnLevel).Len(); n != 0 {
-		t.Errorf("%d warnings: %v", n, first.logs.All())
-	}
-	first.reads(siteA)
-	first.later(t, 0)
-	if len(m.Values) != len(others)+1 {
-		t.Errorf("stored are %v, want what was read now, too", m.Keys())
-	}
-
-	newInstance(m, "first", noon.Add(maxUnrefreshed)).Read(ctx)
-	for _, key := range others {
-		if m.Values[key] != nil {
-			t.Errorf("%s is left of an instance that is gone", key)
-		}
 	}
 }
 

@@ -7,52 +7,52 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
 // opTimeout bounds one operation of the storage.
 const opTimeout = 10 * time.Second
 
-// Storage is what is used of a storage. Values are written whole or not at all.
-// What is not there is [fs.ErrNotExist].
+// Storage is the part of Caddy's storage that a store uses. Values are written whole or not at all.
+// The error for a missing value or directory is [fs.ErrNotExist].
 type Storage interface {
-	// Store keeps a value in place of what is there.
+	// Store writes a value, in place of the previous one.
 	Store(ctx context.Context, key string, value []byte) error
 	// Load returns a value.
 	Load(ctx context.Context, key string) ([]byte, error)
 	// Delete removes a value.
 	Delete(ctx context.Context, key string) error
-	// List returns the keys and directories below one, only those right below
-	// it unless recursive is set.
+	// List returns the keys and directories in a directory, and those below if recursive is set.
 	List(ctx context.Context, directory string, recursive bool) ([]string, error)
-	// Stat returns the size of a value and when it was written, if the storage
-	// knows that.
+	// Stat returns the size of a value and when it was written, zero if the storage does not
+	// know.
 	Stat(ctx context.Context, key string) (size int64, modified time.Time, err error)
 }
 
-// Observer counts what is done with the storage, by the names in [Kinds].
+// Observer counts operations of the storage, by the names in [Kinds].
 type Observer interface {
-	// ValueWritten is told of each attempt to write a value.
+	// ValueWritten counts an attempt to write a value.
 	ValueWritten(kind string, at time.Time, err error)
-	// ValueRead is told what came of a value that was looked at, one of [Results].
+	// ValueRead counts a read value with its result, one of [Results].
 	ValueRead(kind, result string)
 }
 
-// What can come of reading a value.
+// The results of reading a value.
 const (
 	readGood     = "good"
-	readSetAside = "set_aside" // damaged, or of a newer version
-	readExpired  = "expired"   // nobody has refreshed it for long
+	readSetAside = "set_aside" // invalid
+	readExpired  = "expired"   // not refreshed for 31 days
 	readFailed   = "failed"
 )
 
-// Results are what can come of reading a value.
+// Results returns the results of reading a value.
 func Results() []string { return []string{readGood, readSetAside, readExpired, readFailed} }
 
-// mostLists is how often a directory is listed in which files go away meanwhile.
+// mostLists is the number of attempts to list a directory whose files are removed meanwhile.
 const mostLists = 5
 
-// list returns what is right below a directory, nothing if that is not there.
+// list returns the keys and directories in a directory, none if it does not exist.
 func (s *Store) list(ctx context.Context, directory string) (names []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)
 	defer cancel()
@@ -65,12 +65,12 @@ func (s *Store) list(ctx context.Context, directory string) (names []string, err
 			return nil, nil
 		}
 	}
-	return nil, fmt.Errorf("files go away while they are listed: %v", err) // and no [fs.ErrNotExist]
+	return nil, fmt.Errorf("files are removed while the directory is listed: %v", err) // not an [fs.ErrNotExist]
 }
 
-// isWithin reports whether an error is about a file in a directory and not the directory.
-// Caddy's own storage breaks off a listing at a file that was there and is gone: each
-// process that writes a value has such a file for a moment.
+// isWithin reports whether an error is about a file in a directory and not the directory itself.
+// Caddy's file storage ends a listing at a file that was removed meanwhile, such as the temporary
+// file of a process that writes a value.
 func isWithin(err error, directory string) bool {
 	file, ok := errors.AsType[*fs.PathError](err)
 	return ok && filepath.Base(file.Path) != path.Base(directory)
@@ -83,11 +83,11 @@ func (s *Store) stat(ctx context.Context, k key) (size int64, modified time.Time
 	return s.storage.Stat(ctx, k.String())
 }
 
-// keys returns the values of a kind that an instance has stored, at most as many
-// as are read.
-func (s *Store) keys(ctx context.Context, instance string, kind kind) ([]key, error) {
-	all, err := s.keysIn(ctx, key{instance: instance, kind: kind.name()})
-	return all[:min(len(all), kind.most())], err
+// keys returns the values of a kind and instance, at most as many as are read.
+func (s *Store) keys(ctx context.Context, instance string, kind *kind) ([]key, error) {
+	all, err := s.keysIn(ctx, key{instance: instance, kind: kind.name})
+	all = slices.DeleteFunc(all, func(k key) bool { return !kind.has(k) })
+	return all[:min(len(all), kind.most)], err
 }
 
 // keysIn returns the keys in the directory of a key.
@@ -104,7 +104,7 @@ func (s *Store) keysIn(ctx context.Context, directory key) (all []key, err error
 	return all, err
 }
 
-// instances returns who has stored something, this instance among them or not.
+// instances returns the instances that have stored values, perhaps including this one.
 func (s *Store) instances(ctx context.Context) (all []string, err error) {
 	names, err := s.list(ctx, root)
 	for _, name := range names {

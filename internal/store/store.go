@@ -7,47 +7,47 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 )
 
 const (
-	writeInterval  = 2 * time.Second     // between looks for what is to be written
-	syncInterval   = 15 * time.Second    // between looks at what peers have noted
+	writeInterval  = 2 * time.Second     // between two looks for unsaved changes
+	syncInterval   = 15 * time.Second    // between two looks at the values of peers
 	ledgerInterval = 5 * time.Minute     // between two looks at the ledgers
-	readInterval   = 24 * time.Hour      // between looks at all that is stored
-	readRetry      = time.Minute         // until the next one after a failure, and then twice as long each time
-	maxUnrefreshed = 31 * 24 * time.Hour // after that a value is removed, whoever wrote it
+	readInterval   = 24 * time.Hour      // between two looks at all values
+	readRetry      = time.Minute         // until the look after a failure, doubled each time
+	maxUnrefreshed = 31 * 24 * time.Hour // age at which the values of any instance are removed
 
-	startWait = 2 * time.Second // for what is stored, where nothing is known
+	startWait = 2 * time.Second // for the first read, if the process knows nothing
 	flushTime = 5 * time.Second
 )
 
-// StopWait is how long a store takes for its end, at most, if the storage answers.
+// StopWait bounds the time that a store takes to end, if the storage answers.
 const StopWait = flushTime + time.Second
 
-// Options are what a store needs.
+// Options are the options of a store.
 type Options struct {
-	Storage  Storage  // where values are kept
-	Instance string   // the name of this instance, another one for each
-	Memory   *Memory  // what is kept
-	Observer Observer // who counts; not nil
+	Storage  Storage
+	Instance string  // the unique name of this instance
+	Memory   *Memory // the stored parts of the process
+	Observer Observer
 	// OnlyBases keeps the bases of composed robots.txt files, and nothing else.
 	OnlyBases bool
-	Logger    *zap.Logger // what the owner is told
-	// Restored is called once it is known what is stored; nil for nobody.
+	Logger    *zap.Logger
+	// Restored is called after the first read; it may be nil.
 	Restored func()
-	// Exiting reports whether the process ends, and not only a configuration;
-	// nil if that is never known.
+	// Exiting reports whether the process ends, and not only a configuration; nil means never.
 	Exiting func() bool
-	// Policies is for how many sites that the configuration names policies are kept.
+	// Policies is the number of named sites whose policies are kept.
 	Policies int
-	// Retention is for how long the ledger is kept, 0 for the default.
+	// Retention is the age at which the counts of the ledger are dropped, 0 for the default.
 	Retention time.Duration
-	// Now is the clock, nil for time.Now.
+	// Now is the clock, nil for [time.Now].
 	Now func() time.Time
 }
 
-// Store keeps the values of one instance in a storage, and takes in what others
-// keep there.
+// Store writes the values of one instance to a storage, and reads those of all instances.
 type Store struct {
 	storage     Storage
 	instance    string
@@ -57,23 +57,20 @@ type Store struct {
 	now         func() time.Time
 	exiting     func() bool
 	restored    func()
-	maxPolicies int // that are read
+	onlyBases   bool
+	maxPolicies int // values of policies that are read
 
-	policies *policies // nil if only bases are kept
+	kinds    []kind // except the ledger
+	ledger   kind
+	policies *policies // nil with onlyBases
 	bases    *policies
-	copies   *copiesKind
-	readers  *readers
-	changes  *changes
-	lists    *single
-	counts   *counts
-	alerts   *single
-	rates    *rates
+	counts   *counts // nil with onlyBases
 
-	known    bool // what this instance has noted was read, so it can be replaced
+	known    bool // the values of this instance were read, so they can be replaced
 	peers    peers
 	backoff  backoff
 	unusable unusable
-	// What was told last, of the ledger and of the rest: each has a time of its own.
+	// The ledger and the other kinds are written at different times.
 	ledgerTrouble, trouble trouble
 }
 
@@ -89,68 +86,16 @@ func New(o Options) *Store {
 		o.Exiting = func() bool { return false }
 	}
 	s := &Store{
-		storage: o.Storage, instance: o.Instance, memory: o.Memory, observer: o.Observer, logger: o.Logger,
+		storage: o.Storage, instance: o.Instance, memory: o.Memory, observer: o.Observer, logger: o.Logger, onlyBases: o.OnlyBases,
 		now: o.Now, exiting: o.Exiting, restored: o.Restored, maxPolicies: maxPoliciesFor(o.Policies),
 	}
-	s.bases = newPolicies(s, kindBases, o.Memory.parts.Bases)
-	if o.OnlyBases {
-		return s
-	}
-	s.policies = newPolicies(s, kindPolicies, o.Memory.parts.Policies)
-	s.copies = &copiesKind{store: s}
-	s.readers = &readers{store: s}
-	s.changes = &changes{store: s}
-	s.lists = newLists(s)
-	s.alerts = newAlerts(s)
-	s.rates = &rates{store: s}
-	s.counts = &counts{store: s, retention: o.Retention}
+	s.kinds = s.table(o.Retention)
+	s.ledger = kind{name: kindLedger, max: ledger.MaxStored, most: maxLedgerSites, values: s.counts}
 	return s
 }
 
-// notes are the kinds of which nothing is written before it is known what this
-// instance has stored: the policies say it all by themselves.
-func (s *Store) notes() []kind {
-	if s.policies == nil {
-		return nil
-	}
-	return []kind{s.copies, s.readers, s.changes, s.lists, s.alerts, s.rates}
-}
-
-// synced are the kinds that peers are asked for all the time.
-func (s *Store) synced() []kind { return []kind{s.copies, s.readers, s.changes, s.alerts, s.rates} }
-
-// versions are the kinds of which each value says it all by itself.
-func (s *Store) versions() []*policies {
-	if s.policies == nil {
-		return []*policies{s.bases}
-	}
-	return []*policies{s.policies, s.bases}
-}
-
-// kinds are those that are kept, but the ledger.
-func (s *Store) kinds() (all []kind) {
-	for _, p := range s.versions() {
-		all = append(all, p)
-	}
-	return append(all, s.notes()...)
-}
-
-// kindOf returns the kind of a key, nil for what is set aside.
-func (s *Store) kindOf(k key) kind {
-	for _, kind := range s.kinds() {
-		if kind.name() == k.kind {
-			return kind
-		}
-	}
-	if k.kind == kindLedger && s.counts != nil {
-		return s.counts
-	}
-	return nil
-}
-
-// Start begins to keep what is known until ctx ends; the channel is closed when
-// what was pending then is written. It waits a little for what is stored if wait
-// is set.
+// Start runs the store until ctx ends. The channel is closed after the last write. If wait is set,
+// Start waits up to two seconds for the first read.
 func (s *Store) Start(ctx context.Context, wait bool) (done <-chan struct{}) {
 	for _, p := range s.versions() {
 		p.began = s.now()
@@ -173,7 +118,7 @@ func (s *Store) Start(ctx context.Context, wait bool) (done <-chan struct{}) {
 	})
 	if s.counts != nil {
 		running.Go(func() {
-			<-ready // what requests wait for comes first
+			<-ready // requests wait for the other kinds
 			s.runLedger(ctx)
 		})
 	}
@@ -186,13 +131,13 @@ func (s *Store) Start(ctx context.Context, wait bool) (done <-chan struct{}) {
 		s.memory.forgetOthers(s.now())
 	}()
 	if wait && !closedWithin(ready, startWait) {
-		s.logger.Info("the storage takes its time; requests are judged before all of it is read")
+		s.logger.Info("the storage is slow; requests are judged before all stored values are read")
 	}
 	s.memory.cold.Store(false)
 	return finished
 }
 
-// run keeps everything but the ledger. whole says whether all could be read before.
+// run reads and writes all kinds except the ledger. whole is the result of the first read.
 func (s *Store) run(ctx context.Context, whole bool) {
 	retry := readRetry
 	untilRead := func(whole bool) time.Duration {
@@ -208,8 +153,6 @@ func (s *Store) run(ctx context.Context, whole bool) {
 	defer peers.Stop()
 	for {
 		select {
-		case site := <-s.wanted():
-			s.readSite(ctx, s.policies, site)
 		case <-write.C:
 			s.Write(ctx)
 		case <-peers.C:
@@ -225,7 +168,7 @@ func (s *Store) run(ctx context.Context, whole bool) {
 	}
 }
 
-// runLedger keeps the ledger, which is large and for which no request waits.
+// runLedger reads and writes the ledger, which is large and for which no request waits.
 func (s *Store) runLedger(ctx context.Context) {
 	s.counts.read(ctx)
 	ticker := time.NewTicker(ledgerInterval)
@@ -233,18 +176,18 @@ func (s *Store) runLedger(ctx context.Context) {
 	for {
 		select {
 		case <-ticker.C:
-			s.write(ctx, s.counts, true) // after such a time all can be tried again
+			s.write(ctx, &s.ledger, true) // the interval is longer than any backoff
 			s.counts.read(ctx)
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
 			defer cancel()
-			s.write(last, s.counts, true)
+			s.write(last, &s.ledger, true)
 			return
 		}
 	}
 }
 
-// closedWithin reports whether a channel was closed within a time.
+// closedWithin reports whether a channel is closed within a time.
 func closedWithin(c <-chan struct{}, most time.Duration) bool {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
@@ -256,8 +199,7 @@ func closedWithin(c <-chan struct{}, most time.Duration) bool {
 	}
 }
 
-// trouble says whether the last attempts to read and to write have failed, so that the next
-// failure is no news.
+// trouble records whether the last read and the last write failed, so that a failure is logged once.
 type trouble struct{ read, write atomic.Bool }
 
 // failing returns the trouble of the ledger or of the rest.

@@ -9,27 +9,26 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// summary counts what a look at the storage has found. Several goroutines may
-// write it at once.
+// summary counts the results of a look at the storage. It may be written concurrently.
 type summary struct {
-	ofLedger bool // which is read by itself
+	ofLedger bool // the look is at the ledger
 
 	mu       sync.Mutex
-	read     int               // policies that are good
-	restored map[restored]bool // those that are current now
-	removed  int
-	unusable int    // values
-	example  string // one of them
-	reason   error  // and why it is of no use
-	failed   int    // values that could not be read
-	failure  error  // the first reason
-	held     int    // changes that are held back again
+	read     int               // valid policies
+	restored map[restored]bool // sites with a restored current version
+	removed  int               // expired values
+	unusable int               // invalid values
+	example  string            // the key of one of these
+	reason   error             // why it is invalid
+	failed   int               // values that could not be read
+	failure  error             // of the first of these
+	held     int               // changes that are held back again
 }
 
-// restored is a site whose policy of a kind was taken in.
+// restored is a site whose policy was restored into a cache.
 type restored struct {
-	kind string
-	site policy.Key
+	policies *policies
+	site     policy.Key
 }
 
 func newSummary() *summary { return &summary{restored: make(map[restored]bool)} }
@@ -62,15 +61,15 @@ func (f *summary) fail(err error) {
 	}
 }
 
-// report logs what was found.
+// report logs a summary. left is the number of policies that were not read.
 func (s *Store) report(found *summary, left int) {
 	s.reportTrouble(found)
 	if left > 0 {
-		s.logger.Warn("more is stored than is read; give robots_guard a higher number of policies",
+		s.logger.Warn("not all stored policies were read; raise the option policies of robots_guard",
 			zap.Int("read", s.maxPolicies), zap.Int("left", left))
 	}
 	if found.held > 0 {
-		s.logger.Info("change guard: changes that were held back are held back for the rest of their time", zap.Int("count", found.held))
+		s.logger.Info("change guard: changes are held back for the rest of their time", zap.Int("count", found.held))
 	}
 	level := zap.DebugLevel
 	if len(found.restored) > 0 || found.removed > 0 {
@@ -80,7 +79,7 @@ func (s *Store) report(found *summary, left int) {
 		zap.Int("read", found.read), zap.Int("restored", len(found.restored)), zap.Int("removed", found.removed))
 }
 
-// reportTrouble logs what could not be read or used.
+// reportTrouble logs invalid values and failed reads.
 func (s *Store) reportTrouble(found *summary) {
 	if found.unusable > 0 {
 		s.logger.Warn("stored values cannot be used and are set aside",
@@ -93,7 +92,8 @@ func (s *Store) reportTrouble(found *summary) {
 	}
 }
 
-// levelOfTrouble is the level at which a failure to read is told, which is not told again.
+// levelOfTrouble returns the level at which a failed read is logged: warning the first time, then
+// debug.
 func (s *Store) levelOfTrouble(ofLedger bool) zapcore.Level {
 	if s.failing(ofLedger).read.Swap(true) {
 		return zap.DebugLevel

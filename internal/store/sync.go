@@ -4,26 +4,30 @@ import (
 	"context"
 )
 
-// Sync takes in what peers have noted since the last look. [Store.Start] does it
+// Sync takes in the values that peers have written since the last look. [Store.Start] calls Sync
 // every 15 seconds.
 func (s *Store) Sync(ctx context.Context) {
-	if len(s.notes()) == 0 {
+	if s.onlyBases {
 		return
 	}
 	found := newSummary()
 	if !s.known {
-		for _, k := range s.notes() {
-			s.syncKind(ctx, s.instance, k, found)
+		for i := range s.kinds {
+			if s.kinds[i].after {
+				s.syncKind(ctx, s.instance, &s.kinds[i], found)
+			}
 		}
 		if ctx.Err() == nil && found.failed == 0 {
 			s.known = true
 		}
 	}
-	instances, err := s.instances(ctx) // if not all, those that are known are asked
+	instances, err := s.instances(ctx) // after an error the known peers are still read
 	for _, instance := range s.peers.due(instances, s.instance, s.now()) {
 		began := s.now()
-		for _, k := range s.synced() {
-			s.syncKind(ctx, instance, k, found)
+		for i := range s.kinds {
+			if s.kinds[i].follows {
+				s.syncKind(ctx, instance, &s.kinds[i], found)
+			}
 		}
 		if found.failed == 0 && ctx.Err() == nil {
 			s.peers.lookedAt(instance, began)
@@ -37,17 +41,17 @@ func (s *Store) Sync(ctx context.Context) {
 	}
 }
 
-// syncKind reads the values of a kind that an instance has written since the last
-// look. A first failure ends it: the next look will come.
-func (s *Store) syncKind(ctx context.Context, instance string, kind kind, found *summary) {
+// syncKind reads the values of a kind that an instance has written since the last look. The
+// first failure ends the look.
+func (s *Store) syncKind(ctx context.Context, instance string, kind *kind, found *summary) {
 	if found.failed > 0 || ctx.Err() != nil {
 		return
 	}
 	keys, err := s.keys(ctx, instance, kind)
 	if err != nil {
-		s.failedRead(key{instance: instance, kind: kind.name()}, err, found)
+		s.failedRead(key{instance: instance, kind: kind.name}, err, found)
 	} else {
-		s.peers.listed(instance, kind.name(), keys)
+		s.peers.listed(instance, kind.name, keys)
 	}
 	for _, k := range keys {
 		if found.failed > 0 || ctx.Err() != nil {

@@ -11,21 +11,21 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 )
 
-// tracker knows which values of a kind this instance has stored, by their names.
-// The zero value knows none.
+// tracker records the values of a kind that this instance has stored, by name. The zero value is
+// empty.
 type tracker struct {
 	mu     sync.Mutex
 	stored map[string]tracked
 }
 
-// tracked is a value that is stored.
+// tracked describes a stored value.
 type tracked struct {
 	sum   [sha256.Size]byte
 	saved time.Time
 	at    revision
 }
 
-// revision tells whether there is something new to store.
+// revision changes with the content of a value.
 type revision struct{ urgent, other uint64 }
 
 func (t *tracker) get(name string) tracked {
@@ -43,8 +43,7 @@ func (t *tracker) set(name string, value tracked) {
 	t.stored[name] = value
 }
 
-// forget drops what is known of values that are not needed any more, once there
-// are many.
+// forget drops the records of values that are not needed any more, once they are many.
 func (t *tracker) forget(needed map[string]bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -53,7 +52,7 @@ func (t *tracker) forget(needed map[string]bool) {
 	}
 }
 
-// change is a value of which there may be something new to store.
+// change is a value that may have unsaved changes.
 type change struct {
 	name   string
 	about  zap.Field
@@ -62,13 +61,13 @@ type change struct {
 	encode func() (d ledger.Document, empty bool, err error)
 }
 
-// due returns a value that has become another, once the last write was long
-// enough ago. ok is false if it is not to be written now.
+// due returns how to write a value with unsaved changes. It returns false if the value is unchanged
+// or was written too recently.
 func (t *tracker) due(c change, now time.Time) (p pending, ok bool) {
 	known := t.get(c.name)
 	first, age := known.saved.IsZero(), now.Sub(known.saved)
 	if age < 0 {
-		age = renewInterval // saved by a clock that was wrong: nobody waits for its time to come
+		age = renewInterval // written by a clock that was wrong
 	}
 	renew := !first && age >= renewInterval
 	if c.at == known.at && !renew || !first && age < c.wait {
@@ -89,7 +88,7 @@ func (t *tracker) due(c change, now time.Time) (p pending, ok bool) {
 				t.set(c.name, known)
 				return nil, nil
 			case empty && renew:
-				return nil, nil // it will be removed in time
+				return nil, nil // the value expires
 			}
 			return d.Data, nil
 		},

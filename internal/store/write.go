@@ -10,46 +10,42 @@ import (
 )
 
 const (
-	// maxWriteFailures in a row end an attempt to write what is pending: it is
-	// the storage that fails then, and not a value that it does not take.
+	// maxWriteFailures is the number of failures in a row that ends an attempt to write: the
+	// storage fails then, and not a single value.
 	maxWriteFailures = 3
 
 	firstWriteRetry = 4 * time.Second
 	lastWriteRetry  = 5 * time.Minute
 
-	// renewInterval is after what time a value is written again that says nothing
-	// new, so that it is not taken for one of the dead.
+	// renewInterval is the time after which an unchanged value is written again, so that it does
+	// not expire.
 	renewInterval = 7 * 24 * time.Hour
 )
 
-// Write stores what is due but the ledger, which has a time of its own.
-// [Store.Start] does it every two seconds.
-func (s *Store) Write(ctx context.Context) {
-	s.readWanted(ctx) // what is written must not be less than what was there
-	s.writeAll(ctx, false)
-}
+// Write writes the values that are due, except the ledger. [Store.Start] calls Write every two
+// seconds.
+func (s *Store) Write(ctx context.Context) { s.writeAll(ctx, false) }
 
-// writeAll stores what is due, and all that is pending if it is the last time.
+// writeAll writes the values that are due. At the last call it writes every value with unsaved
+// changes.
 func (s *Store) writeAll(ctx context.Context, last bool) {
-	for _, p := range s.versions() {
-		s.write(ctx, p, last) // what comes of it says nothing of the rest
-	}
-	if ctx.Err() != nil || !s.known {
-		return
-	}
-	for _, k := range s.notes() {
-		if !s.write(ctx, k, last) {
+	for i := range s.kinds {
+		kind := &s.kinds[i]
+		if kind.after && (ctx.Err() != nil || !s.known) {
+			return
+		}
+		if !s.write(ctx, kind, last) && kind.after {
 			return
 		}
 	}
 }
 
-// write stores the values of a kind that are due, and reports whether it was not
-// given up. At the last time it is also tried with those that have failed.
-func (s *Store) write(ctx context.Context, kind kind, last bool) bool {
+// write writes the values of a kind that are due. It returns false if it gave up. At the last call
+// it also tries values that failed before.
+func (s *Store) write(ctx context.Context, kind *kind, last bool) bool {
 	failures := 0
 	for p := range kind.due(ctx, last) {
-		k := key{s.instance, kind.name(), p.name}
+		k := key{s.instance, kind.name, p.name}
 		if !last && s.backoff.waits(k, s.now()) {
 			continue
 		}
@@ -62,14 +58,14 @@ func (s *Store) write(ctx context.Context, kind kind, last bool) bool {
 	return true
 }
 
-// writeOne stores a value. During a reload two stores do so; what one of them
-// knows is never older than what the other has written.
+// writeOne writes a value. During a reload two stores write, one at a time, and each writes the
+// present state.
 func (s *Store) writeOne(ctx context.Context, k key, p pending) error {
 	writing := s.memory.writingOf(k.kind)
 	writing.Lock()
 	defer writing.Unlock()
 	data, err := p.encode()
-	if err == nil && data == nil { // there is nothing to store any more
+	if err == nil && data == nil { // nothing is left to store
 		s.memory.troubles.note(k.kind, s.now(), nil)
 		return nil
 	}
@@ -88,7 +84,7 @@ func (s *Store) writeOne(ctx context.Context, k key, p pending) error {
 		if s.failing(k.kind == kindLedger).write.Swap(true) {
 			level = zap.DebugLevel
 		}
-		s.log(level, "a value cannot be stored; it is tried again", p.about, zap.Stringer("key", k), zap.Error(err))
+		s.log(level, "a value cannot be stored; the guard tries again", p.about, zap.Stringer("key", k), zap.Error(err))
 		return err
 	}
 	s.backoff.succeeded(k)
@@ -99,20 +95,19 @@ func (s *Store) writeOne(ctx context.Context, k key, p pending) error {
 	return nil
 }
 
-// backoff tells which values are not to be written yet, since that has failed. The
-// zero value is empty.
+// backoff postpones writes of values that failed before. The zero value is empty.
 type backoff struct {
 	mu   sync.Mutex
 	keys map[key]attempts
 }
 
-// attempts are those that have failed in a row.
+// attempts are failed writes in a row.
 type attempts struct {
 	failures int
-	retry    time.Time // when to try again
+	retry    time.Time // earliest next attempt
 }
 
-// waits reports whether it is too early to try again.
+// waits reports whether it is too early for another attempt.
 func (b *backoff) waits(k key, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -125,7 +120,7 @@ func (b *backoff) failed(k key, now time.Time) {
 	if b.keys == nil {
 		b.keys = make(map[key]attempts)
 	}
-	// What is due no more is not tried again.
+	// A value that is not due any more has an old time.
 	maps.DeleteFunc(b.keys, func(_ key, a attempts) bool { return now.Sub(a.retry) > time.Hour })
 	known := b.keys[k]
 	known.retry = now.Add(min(lastWriteRetry, firstWriteRetry<<min(known.failures, 10)))

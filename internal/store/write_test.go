@@ -32,7 +32,7 @@ func TestStoreFailures(t *testing.T) {
 	for range 5 {
 		i.Write(ctx)
 	}
-	if n := i.logs.FilterLevelExact(zap.WarnLevel).FilterMessage("a value cannot be stored; it is tried again").Len(); n != 1 || m.Writes != 10 {
+	if n := i.logs.FilterLevelExact(zap.WarnLevel).FilterMessage("a value cannot be stored; the guard tries again").Len(); n != 1 || m.Writes != 10 {
 		t.Errorf("%d warnings, %d attempts", n, m.Writes)
 	}
 	m.Broken, m.Refuse = nil, policyKey("first", namedKey("3.test")).name
@@ -96,7 +96,7 @@ func TestStoreForgets(t *testing.T) {
 	m := storetest.New()
 	i := newInstance(m, "first", noon)
 	for n := range 5000 {
-		i.policies.stored[sumOf(policy.Key{Host: fmt.Sprint(n)})] = storedPolicy{}
+		i.policies.stored[policy.Key{Host: fmt.Sprint(n)}] = storedPolicy{}
 	}
 	i.learn(siteA, policy.Named, "# a\n")
 	i.Write(t.Context())
