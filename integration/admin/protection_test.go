@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	began = "not protecting: the site is in enforce, and its robots.txt forbids nothing to anybody"
-	ended = "protecting again: the robots.txt forbids something"
+	began = "not protecting: the site is in enforce, but its robots.txt restricts no crawler"
+	ended = "protecting again: the robots.txt has rules"
 )
 
 // TestNotProtecting says of each site in enforce why its robots.txt forbids nothing,

@@ -126,7 +126,7 @@ func TestShadowThatCannotBeRead(t *testing.T) {
 			header.Del("Date")
 			headers[tries] = append(headers[tries], header)
 		}
-		const message = "the robots.txt to be tried cannot be read, so nothing is tried"
+		const message = "shadow robots.txt cannot be fetched; no request is compared"
 		if !tries {
 			continue
 		}

@@ -18,8 +18,8 @@ const (
 
 	changeHeldMetric = "caddy_robots_guard_change_held"
 
-	holdBegins = "change guard: the new robots.txt forbids what search engines were served; the version before stays in force"
-	holdEnds   = "change guard: a version of robots.txt before the current one is not in force any more"
+	holdBegins = "change guard: the new robots.txt disallows pages that search engines were served; the previous version stays in force"
+	holdEnds   = "change guard: a previous robots.txt is no longer in force"
 )
 
 // TestChangeGuard deploys the robots.txt of a staging site by accident.

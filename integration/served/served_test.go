@@ -185,8 +185,8 @@ func TestCompressedFiles(t *testing.T) {
 func TestRefusedToTheGuard(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, refusal, told string }{
-		{"403", "respond @self 403", "robots.txt is refused to the guard and served to clients; nothing is enforced"},
-		{"401", "respond @self 401", "robots.txt is refused to the guard and served to clients; nothing is enforced"},
+		{"403", "respond @self 403", "the site refuses robots.txt to the guard and serves it to clients; nothing is enforced"},
+		{"401", "respond @self 401", "the site refuses robots.txt to the guard and serves it to clients; nothing is enforced"},
 		{"429", "respond @self 429", "self-test: robots.txt is refused"},
 		{"the connection is closed", "abort @self", "self-test: the connection is closed without a response to the request for robots.txt"},
 	} {

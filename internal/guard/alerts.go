@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Live returns what is known now of each site that a guard has judged for, by name.
+// Live returns the current state of each site that a guard has judged for, by label.
 func (s *State) Live() map[string]report.Live {
 	all, enforced := s.presences.all(), s.presences.enforced()
 	sites, takesEffect := make(map[string]report.Live, len(all)), s.TakesEffect()
@@ -30,13 +30,13 @@ func (s *State) Live() map[string]report.Live {
 	return sites
 }
 
-// Managed returns what knows of robots_txt.
+// Managed returns the running robots_txt handlers.
 func (s *State) Managed() report.Texts { return &s.Texts }
 
-// Changes returns what is known of the changes of robots_txt, by site.
+// Changes returns the changes of robots_txt by site.
 func (s *State) Changes() map[string][]report.ManagedChange { return s.Published.Report() }
 
-// ChangesWaiting returns how many changes of robots_txt wait for confirmation.
+// ChangesWaiting returns the number of robots_txt changes that wait for confirmation.
 func (s *State) ChangesWaiting() (n int) {
 	for _, changes := range s.Changes() {
 		if slices.ContainsFunc(changes, func(c report.ManagedChange) bool { return c.State == report.ChangeWaiting }) {
@@ -46,11 +46,10 @@ func (s *State) ChangesWaiting() (n int) {
 	return n
 }
 
-// NextText returns when the next robots.txt of robots_txt comes into force, zero for
-// never.
+// NextText returns the time of the next scheduled robots.txt, or the zero time.
 func (s *State) NextText() time.Time { return s.Texts.Next(time.Now()) }
 
-// Book returns the alerts, nil if no guard runs.
+// Book returns the alerts, or nil if no guard runs.
 func (s *State) Book() *alert.Book {
 	if s == nil {
 		return nil
@@ -58,12 +57,12 @@ func (s *State) Book() *alert.Book {
 	return s.Alerts
 }
 
-// StorageTrouble returns since when nothing of some kind could be stored, and why;
-// the zero time if all can be, or if there is no storage.
+// StorageTrouble returns the time and the cause of the first storage failure that still lasts. The
+// time is zero if there is no failure or no storage.
 func (s *State) StorageTrouble() (since time.Time, err error) { return s.Memory.Trouble() }
 
-// ParityFindings returns how many verified crawlers do not get what a robots.txt
-// allows, as far as an alert says that somebody should look.
+// ParityFindings returns the number of open alerts about verified crawlers that do not get allowed
+// pages, by site and finding.
 func (s *State) ParityFindings() map[metrics.ParityFinding]int {
 	found := make(map[metrics.ParityFinding]int)
 	if s.Alerts == nil {
@@ -77,11 +76,10 @@ func (s *State) ParityFindings() map[metrics.ParityFinding]int {
 	return found
 }
 
-// Stores reports whether what is known outlives a restart.
+// Stores reports whether data survive a restart.
 func (s *State) Stores() bool { return s.Memory.Stores() }
 
-// noteSearchBlocked tells the alerts of a search engine that was blocked by a rule
-// that does not name it.
+// noteSearchBlocked raises an alert about a search engine that a rule for other crawlers blocked.
 func (g *Guard) noteSearchBlocked(j *Judgement, crawler string) {
 	if g.shared.Alerts == nil {
 		return

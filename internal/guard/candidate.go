@@ -13,17 +13,16 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// candidateLife is how long a text of a candidate is used: its rules may change with
-// time, and so may what it is composed from.
+// candidateLife is the maximum age of a candidate's file. Timed rules and base files can change it.
 const candidateLife = time.Minute
 
-// candidates are those that are tried now. The zero candidates are empty.
+// candidates is the list of changes on trial. The zero value is empty.
 type candidates struct {
-	mu  sync.Mutex // held while they are replaced
+	mu  sync.Mutex // serializes replacements
 	all atomic.Pointer[[]*shadow.Candidate]
 }
 
-// Try judges requests by a change beside what is in force until end is called.
+// Try compares a change with the file in force on live requests until end is called.
 func (s *State) Try(change *shadow.Candidate) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.tried.trials.Use(ctx, change.Source)
@@ -34,7 +33,7 @@ func (s *State) Try(change *shadow.Candidate) (end func()) {
 	})
 }
 
-// add takes in a change until remove is called.
+// add adds a change until remove is called.
 func (t *candidates) add(change *shadow.Candidate) (remove func()) {
 	t.replace(func(all []*shadow.Candidate) []*shadow.Candidate { return append(all, change) })
 	return func() {
@@ -58,8 +57,8 @@ func (t *candidates) replace(change func([]*shadow.Candidate) []*shadow.Candidat
 	t.all.Store(&all)
 }
 
-// triedAt returns what is tried at a site: what the configuration of the guard says, or
-// the candidate that is about it. The zero tried is nothing.
+// triedAt returns the file on trial at a site: the shadow of the guard's configuration, or that of a
+// change of the site's robots_txt. The zero tried means none.
 func (g *Guard) triedAt(s *request.Site) tried {
 	if g.tried.entry != nil || g.shared.tried == nil || g.SourceKey != "" {
 		return g.tried
@@ -76,7 +75,7 @@ func (g *Guard) triedAt(s *request.Site) tried {
 	return g.shared.tried.of((*all)[i], s, host)
 }
 
-// of returns what a candidate makes for a host of a site.
+// of returns the file that a candidate composes for a host.
 func (t *tries) of(c *shadow.Candidate, s *request.Site, host string) tried {
 	key := policy.Key{Source: c.Source, Host: s.Own().Host}
 	entry := t.cache.Get(key)
@@ -86,14 +85,13 @@ func (t *tries) of(c *shadow.Candidate, s *request.Site, host string) tried {
 	return tried{entry: entry, from: c.Source, candidate: c, host: host}
 }
 
-// isPublished reports whether the host is served the change already, so that the file on trial
-// is the one before the change.
+// isPublished reports whether the host serves the change already. The file on trial is then the
+// previous one.
 func (t *tried) isPublished() bool {
 	return t.candidate != nil && t.candidate.IsPublished != nil && t.candidate.IsPublished(t.host)
 }
 
-// Changed says that hosts are served another robots.txt than until now: our copies of
-// it are due.
+// Changed makes the copies of hosts due whose robots.txt a handler has changed.
 func (s *State) Changed(has func(host string) bool) {
 	for _, e := range s.Cache.Entries() {
 		if host, _ := addr.CutPort(e.Key().Host); e.Key().Source == "" && has(host) {

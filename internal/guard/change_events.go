@@ -6,23 +6,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 )
 
-// eventChange is what the names of events about changes of robots_txt begin with; the
-// state follows.
+// eventChange is the prefix of events about changes of robots_txt. The state follows.
 const eventChange = "robots_change_"
 
-// ChangeObserver is told what becomes of the changes of robots_txt.
+// ChangeObserver is notified of changes of robots_txt.
 type ChangeObserver interface {
 	Changed(site string, change publish.Change)
 	HistoryFailed(site string, err error)
 }
 
-// changeEvents tells another observer, and then Caddy's events.
+// changeEvents notifies another observer and then emits an event.
 type changeEvents struct {
 	ChangeObserver
 	*Events
 }
 
-// TellChanges returns an observer that tells another one, and then these events.
+// TellChanges returns an observer that notifies o and then emits events.
 func (e *Events) TellChanges(o ChangeObserver) ChangeObserver { return changeEvents{o, e} }
 
 // Changed implements ChangeObserver.

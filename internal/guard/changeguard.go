@@ -21,9 +21,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// pass passes a request on and counts the answer. If a search engine is served the page that
-// it asks for, that is remembered for the next change of the robots.txt, be it the site's own
-// or one that robots_txt makes.
+// pass passes a request on and counts the response. If a search engine was served the page, the guard
+// remembers the page for later changes of the robots.txt.
 func (g *Guard) pass(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	err := g.passAndCount(w, r, j, next)
 	if err == nil && j.response.status < http.StatusBadRequest {
@@ -32,16 +31,16 @@ func (g *Guard) pass(w http.ResponseWriter, r *http.Request, j *Judgement, next 
 	return err
 }
 
-// noteVisit remembers a page that a search engine was served, or was let through to
-// where nobody saw the answer.
+// noteVisit remembers an allowed page that a search engine was served. With decide, nobody sees the
+// response, so the page counts as served.
 func (g *Guard) noteVisit(j *Judgement) {
 	if j.Verdict == judge.Allowed {
 		g.rememberPage(j)
 	}
 }
 
-// rememberPage remembers the page of a request of a search engine: a later robots.txt that
-// disallows it shuts out the engine. If verify is on, only verified crawlers count: a false
+// rememberPage remembers a page that a search engine requested. A later robots.txt that disallows the
+// page shuts out the search engine. If verify is on, only verified crawlers count, because a spoofed
 // name must not hold back a change.
 func (g *Guard) rememberPage(j *Judgement) {
 	if g.ChangeGuard <= 0 && !g.shared.changes.IsGuarded() || j.Reason == judge.RobotsTxt || j.Version == nil ||
@@ -58,8 +57,8 @@ func (g *Guard) rememberPage(j *Judgement) {
 	})
 }
 
-// updateHolds compares the current robots.txt of a site with the versions before and returns
-// those that the change guard keeps in force. It logs what has begun or ended since the last call.
+// updateHolds compares the current robots.txt of a site with previous versions and returns the
+// versions that the change guard keeps in force. It logs which holds began or ended since the last call.
 func (g *Guard) updateHolds(s *request.Site, of copies.Of, state *policy.State) []changeguard.Hold {
 	if g.ChangeGuard <= 0 {
 		return nil
@@ -71,7 +70,7 @@ func (g *Guard) updateHolds(s *request.Site, of copies.Of, state *policy.State) 
 		g.logRelease(s, state.Good, h, "the robots.txt allows these pages again")
 	}
 	for _, h := range news.Expired {
-		g.logRelease(s, state.Good, h, "the time is over; the current robots.txt is in force")
+		g.logRelease(s, state.Good, h, "change_guard has expired; the current robots.txt is in force")
 	}
 	if news.Began != nil {
 		g.logHold(s, state.Good, *news.Began)
@@ -82,8 +81,7 @@ func (g *Guard) updateHolds(s *request.Site, of copies.Of, state *policy.State) 
 	return holds
 }
 
-// isHeldBack reports whether a version that the change guard keeps in force allows a request
-// which the current version disallows.
+// isHeldBack reports whether the change guard keeps a version in force that allows a request.
 func (g *Guard) isHeldBack(r *http.Request, state *policy.State, j *Judgement) bool {
 	if g.ChangeGuard <= 0 {
 		return false
@@ -92,38 +90,37 @@ func (g *Guard) isHeldBack(r *http.Request, state *policy.State, j *Judgement) b
 	if slices.ContainsFunc(g.updateHolds(j.Site, of, state), func(h changeguard.Hold) bool { return g.allows(r, j, h.Version) }) {
 		return true
 	}
-	// A configuration before may have had another key for the site.
+	// An earlier configuration may have used another key for the site.
 	return slices.ContainsFunc(g.shared.Copies.KeptInForce(of.Host, time.Now()), func(v *policy.Version) bool { return g.allows(r, j, v) })
 }
 
-// Bounds of what a log line repeats of a change: crawlers, pages, and bytes of
-// each page and rule.
+// Bounds of a log line about a change: crawlers, pages, and bytes of each page and rule.
 const (
 	maxLoggedCrawlers = 10
 	maxLoggedExamples = 3
 	maxLoggedExample  = 160
 )
 
-// logHold warns that a change is held back.
+// logHold warns that the change guard holds back a change.
 func (g *Guard) logHold(s *request.Site, current *policy.Version, h changeguard.Hold) {
 	suppressed, ok := g.shared.warningLimits.allow(s.Label, "")
 	if !ok {
 		return
 	}
-	g.Logger.Warn("change guard: the new robots.txt forbids what search engines were served; the version before stays in force",
+	g.Logger.Warn("change guard: the new robots.txt disallows pages that search engines were served; the previous version stays in force",
 		append(g.holdFields(s, current, h),
 			zap.Strings("examples", g.examples(current, h)),
-			zap.String("advice", "restore the robots.txt if this is a mistake; if it is meant, wait, or reload with change_guard off"),
+			zap.String("advice", "if this is a mistake, restore the robots.txt; if it is intended, wait, or reload with change_guard off"),
 			zap.Uint64("suppressed", suppressed))...)
 }
 
-// logRelease tells that a change is not held back any more.
+// logRelease logs that a change is not held back any more.
 func (g *Guard) logRelease(s *request.Site, current *policy.Version, h changeguard.Hold, why string) {
 	level := zapcore.InfoLevel
 	if s.Segment == policy.Invented && s.Label == judge.OtherName {
 		level = zapcore.DebugLevel
 	}
-	if c := g.Logger.Check(level, "change guard: a version of robots.txt before the current one is not in force any more"); c != nil {
+	if c := g.Logger.Check(level, "change guard: a previous robots.txt is no longer in force"); c != nil {
 		c.Write(append(g.holdFields(s, current, h), zap.String("reason", why))...)
 	}
 }
@@ -145,8 +142,8 @@ func (g *Guard) holdFields(s *request.Site, current *policy.Version, h changegua
 	}
 }
 
-// examples shows some of the pages with the rules that forbid them, of as many
-// crawlers and rules as there is room for.
+// examples returns some of the pages with the rules that disallow them, from different crawlers and
+// rules if possible.
 func (g *Guard) examples(current *policy.Version, h changeguard.Hold) (shown []string) {
 	type kind struct {
 		crawler string

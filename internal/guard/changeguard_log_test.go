@@ -57,7 +57,7 @@ func TestChangeGuardIsLoud(t *testing.T) {
 	}
 	s.g.updateHolds(&request.Site{Key: s.entry.Key(), Segment: policy.Invented, Label: "example.com"}, copies.Of{}, s.entry.State())
 	lines = s.logs.TakeAll()
-	if len(lines) != 1 || lines[0].Level != zapcore.InfoLevel || !strings.Contains(lines[0].Message, "not in force any more") {
+	if len(lines) != 1 || lines[0].Level != zapcore.InfoLevel || !strings.Contains(lines[0].Message, "no longer in force") {
 		t.Errorf("lines at the end: %v", lines)
 	}
 }
@@ -69,8 +69,8 @@ func TestChangeGuardNeedsNoForbiddenRequest(t *testing.T) {
 	s.visit(uaGooglebot, "/a", http.StatusOK)
 	own := &request.Site{Key: s.entry.Key(), Segment: policy.Invented, Label: "example.com"}
 	for _, change := range []struct{ text, says string }{
-		{strict, "the version before stays in force"},
-		{loose, "not in force any more"},
+		{strict, "the previous version stays in force"},
+		{loose, "no longer in force"},
 	} {
 		before := *s.entry.State()
 		s.become(change.text)

@@ -20,9 +20,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// serveForwardAuth answers a proxy that asks whether a request may pass: with 200, an empty body
-// and the judgement in header fields, or with the response of [Config.Refuse]. It is for a guard
-// with ForwardAuth.
+// serveForwardAuth tells another proxy whether a request may pass: with 200, an empty body and the
+// judgement in header fields, or with the response of [Config.Refuse].
 func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
 	uncached(w.Header())
 	asked, err := forward.Asked(r)
@@ -51,17 +50,17 @@ func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
 	return letPass(w)
 }
 
-// letPass is the answer by which a request passes. Envoy wants 200 and no other.
+// letPass writes the response that lets a request pass. Envoy accepts only 200.
 func letPass(w http.ResponseWriter) error {
 	w.Header().Set("Content-Length", "0")
 	w.WriteHeader(http.StatusOK)
 	return nil
 }
 
-// uncached keeps proxies from answering for others by what was decided about one.
+// uncached forbids caching: each response applies to one request.
 func uncached(header http.Header) { header.Set("Cache-Control", "no-store") }
 
-// undecided answers a request that describes none.
+// undecided responds if the proxy did not describe a request.
 func (g *Guard) undecided(w http.ResponseWriter, r *http.Request, err error) error {
 	problem, ok := errors.AsType[*forward.Problem](err)
 	if !ok {
@@ -69,15 +68,15 @@ func (g *Guard) undecided(w http.ResponseWriter, r *http.Request, err error) err
 	}
 	g.Metrics.Undecided(problem.Reason)
 	if suppressed, ok := g.shared.warningLimits.allow(undecidedLines, problem.Reason.String()); ok {
-		level, message := zapcore.WarnLevel, "a proxy asks about a request without describing it as it has to"
+		level, message := zapcore.WarnLevel, "a proxy does not describe the request that it asks about"
 		if problem.Reason == forward.Untrusted {
-			level, message = zapcore.ErrorLevel, "an address that is no trusted proxy asks about requests"
+			level, message = zapcore.ErrorLevel, "a client that is no trusted proxy asks about requests; add the proxy to trusted_proxies or block the client"
 		}
 		if c := g.Logger.Check(level, message); c != nil {
 			c.Write(zap.String("reason", problem.Reason.String()), zap.Error(problem.Err), request.LogField(r), zap.Uint64("suppressed", suppressed))
 		}
 	}
-	body := "Robots Guard cannot decide about this request: " + problem.Error() + ".\n"
+	body := "Robots Guard cannot judge this request: " + problem.Error() + ".\n"
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
@@ -87,23 +86,21 @@ func (g *Guard) undecided(w http.ResponseWriter, r *http.Request, err error) err
 	return err
 }
 
-// undecidedLines stands for a host where lines about undecided requests are limited; no
-// site is called so.
+// undecidedLines is the host name under which log lines about undecided requests are limited. No
+// site has this name.
 const undecidedLines = "_undecided"
 
-// answerPrefix begins the names of the header fields that tell a proxy what was found.
+// answerPrefix is the prefix of the header fields with a judgement.
 const answerPrefix = "X-Robots-Guard-"
 
-// pathField is the header field with the [PathVerdict] of the request that is asked about. It is
-// in every answer, also about a browser.
+// pathField is the header field with the [PathVerdict] of the described request. Every response has
+// it, also for browsers.
 const pathField = "X-Robots-Path"
 
-// maxAnswered bounds the value of such a field, in bytes: proxies want the header of an
-// answer to be small, nginx to fit 4 KiB.
+// maxAnswered bounds the value of such a field in bytes. nginx accepts 4 KiB for all fields by default.
 const maxAnswered = 128
 
-// tell writes what was found into a header: each placeholder that is not empty, by its
-// name in the spelling of headers.
+// tell sets a header field for each placeholder that is not empty.
 func tell(header http.Header, j *Judgement) {
 	for name, field := range answerFields {
 		value := placeholders[name](j)
@@ -113,7 +110,7 @@ func tell(header http.Header, j *Judgement) {
 	}
 }
 
-// answerFields are the names of the header fields by those of the placeholders.
+// answerFields has the names of the header fields by placeholder.
 var answerFields = func() map[string]string {
 	spelled := strings.NewReplacer(".", "-", "_", "-")
 	fields := make(map[string]string, len(placeholders))
@@ -123,13 +120,12 @@ var answerFields = func() map[string]string {
 	return fields
 }()
 
-// lookAhead reads the robots.txt that a crawler is about to read, and notes that it was
-// let through to it. What it will be answered is not seen here, so our copy has to be as
-// new as what it gets: its request waits for that as a first one does.
+// lookAhead handles a request for /robots.txt that another proxy will answer. The guard does not see
+// the response, so it fetches the file now and the request waits as a first request does.
 func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
 	userAgent := request.UserAgentOf(asked)
 	if userAgent == origin.GuardUserAgent {
-		return // our own reading, through the proxy
+		return // our own fetch, through the proxy
 	}
 	now := time.Now()
 	entry := g.shared.Cache.Get(j.Site.Key)
@@ -148,8 +144,8 @@ func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
 	g.recordReading(asked, j, read)
 }
 
-// fetchNew fetches the robots.txt of a site again, unless it cannot be fetched for now, and waits
-// as a first request does. A fetch under way may have begun too early, so another one follows.
+// fetchNew fetches the robots.txt of a site again, unless fetches fail, and waits as a first request
+// does. A fetch under way may have started too early, so another one follows.
 func (g *Guard) fetchNew(asked *http.Request, entry *policy.Entry, j *Judgement) {
 	if s := entry.State(); s != nil && s.Failures == 0 {
 		entry.MakeDue()

@@ -13,10 +13,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// noteDelivery notes whether a crawler gets something else instead of the robots.txt. It observes
-// clients that the registry knows as crawlers and that are not spoofed, since a site may refuse
-// spoofed clients. A redirect is no other response if the guard's own fetch finds the file by it.
-// isPage reports whether the response is an HTML page.
+// noteDelivery records whether a crawler gets another response instead of the robots.txt. It observes
+// registered crawlers that are not spoofed, because a site may refuse spoofed clients. A redirect that
+// leads the guard's own fetch to the file is no other response. isPage reports whether the response is
+// an HTML page.
 func (g *Guard) noteDelivery(f *robotsFetch, response robotsResponse, isPage func() bool) {
 	j := f.j
 	if j.Identity == verify.Spoofed || !j.Client.Class.IsCrawler() || j.KnownName() == "" || f.r.Method != http.MethodGet || !f.plain || !f.anonymous {
@@ -34,7 +34,7 @@ func (g *Guard) noteDelivery(f *robotsFetch, response robotsResponse, isPage fun
 	}, got, time.Now())
 }
 
-// noteOwnFetch returns fetch, which then notes what the guard itself gets at a site.
+// noteOwnFetch wraps fetch so that the guard's own response at a site is recorded.
 func (g *Guard) noteOwnFetch(site *request.Site, fetch func() policy.Answer) func() policy.Answer {
 	if g.SourceKey != "" {
 		return fetch
@@ -49,8 +49,7 @@ func (g *Guard) noteOwnFetch(site *request.Site, fetch func() policy.Answer) fun
 	}
 }
 
-// SelfTestSource returns how the self-test fetches the robots.txt of the server that the guard is
-// for, nil for a guard that answers questions of another proxy.
+// SelfTestSource returns how the self-test fetches the robots.txt, or nil for a guard with decide.
 func (g *Guard) SelfTestSource() *origin.Server {
 	if g.ForwardAuth != nil {
 		return nil
@@ -61,17 +60,16 @@ func (g *Guard) SelfTestSource() *origin.Server {
 	return origin.NewServer(false)
 }
 
-// NoteSelfTest notes what the self-test got by the name of a crawler at a site that sends
+// NoteSelfTest records the response to the self-test with a crawler's name at a site that serves
 // browsers a robots.txt.
 func (s *State) NoteSelfTest(f parity.Fetcher, got parity.RobotsResponse) {
 	s.deliveries.Test(f, got, time.Now())
 }
 
-// Withheld returns the crawlers that get something else instead of a robots.txt.
+// Withheld returns the crawlers that get another response instead of a robots.txt.
 func (s *State) Withheld(now time.Time) []parity.Withheld { return s.deliveries.Find("", now) }
 
-// WithheldAt returns in words which crawlers get something else instead of the robots.txt with
-// a key.
+// WithheldAt describes the crawlers that get another response instead of the robots.txt with a key.
 func (s *State) WithheldAt(key policy.Key) (found []string) {
 	now := time.Now()
 	s.presences.mu.Lock()

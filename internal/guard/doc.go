@@ -1,3 +1,3 @@
-// Package guard is the engine of robots_guard: it judges the requests of one
-// handler by the robots.txt of their site, notes what it finds and passes them on.
+// Package guard implements the handler robots_guard. It judges each request by the robots.txt of the
+// site, records the judgement, and passes the request on or responds. [Guard.Serve] shows these steps.
 package guard

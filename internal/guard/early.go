@@ -7,9 +7,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// isTooEarly reports whether a request that is blocked or slowed came in early data, and who
-// it is from can be told once the handshake is complete. Its client then sends it again (RFC
-// 8470 section 5.2).
+// isTooEarly reports whether a blocked or slowed request came in early data, so that the client's
+// address is not proven. After the handshake, the client sends the request again (RFC 8470 section 5.2).
 func isTooEarly(r *http.Request, j *Judgement) bool {
 	return j.Identity == verify.Unknown && request.IsEarly(r)
 }

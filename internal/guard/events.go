@@ -25,15 +25,14 @@ const (
 	eventSlowingEnded = "robots_slowing_ended"
 )
 
-// eventInterval is the least time between two events about violations of one crawler at one
-// site.
+// eventInterval is the minimum time between two violation events of one crawler at one site.
 const eventInterval = time.Hour
 
-// maxEmitting is how many events may be under way at the same time. Their
-// handlers may take long, such as a webhook; what comes then is left out.
+// maxEmitting is the maximum number of concurrent events. Their handlers may be slow, such as a
+// webhook. Further events are dropped.
 const maxEmitting = 8
 
-// Events tells Caddy's events app what happens.
+// Events emits events to Caddy's events app.
 type Events struct {
 	emit     func(name string, data map[string]any)
 	wanted   func(name string) bool
@@ -41,11 +40,10 @@ type Events struct {
 	logger   *zap.Logger
 
 	mu   sync.Mutex
-	last map[string]chan struct{} // what is emitted last of those under way, by what it is about; closed then
+	last map[string]chan struct{} // by subject; closed after its last event in progress
 }
 
-// NewEvents returns the events of a configuration. It loads the events app,
-// which is harmless if nobody subscribes.
+// NewEvents returns the events of a configuration. It loads the events app.
 func NewEvents(ctx caddy.Context, logger *zap.Logger) (*Events, error) {
 	app, err := eventsApp(ctx)
 	if err != nil {
@@ -59,7 +57,8 @@ func NewEvents(ctx caddy.Context, logger *zap.Logger) (*Events, error) {
 	}, nil
 }
 
-// OnceStarted has do called once all apps of a configuration run that is being provisioned.
+// OnceStarted calls do after all apps of a configuration have started. ctx is the context of the
+// provisioning.
 func OnceStarted(ctx caddy.Context, do func()) error {
 	app, err := eventsApp(ctx)
 	if err != nil {
@@ -68,7 +67,7 @@ func OnceStarted(ctx caddy.Context, do func()) error {
 	return app.On("started", handler(do))
 }
 
-// handler is a handler of an event.
+// handler is an event handler that ignores the event.
 type handler func()
 
 // Handle implements [caddyevents.Handler].
@@ -89,53 +88,50 @@ func eventsApp(ctx caddy.Context) (*caddyevents.App, error) {
 	return app, nil
 }
 
-// Send emits an event in a goroutine of its own, since handlers run before Emit
-// returns and no request is to wait for them. It ends with the last handler;
-// Caddy calls no more of them once the configuration has ended. Those about one
-// site, and one crawler if they name any, come in the order in which they are sent.
+// Send emits an event in a goroutine, because event handlers run before Emit returns and no request
+// must wait for them. The goroutine ends with the last handler; Caddy calls no more handlers after the
+// configuration has ended. Events about one site and crawler keep their order.
 func (e *Events) Send(name string, data map[string]any) {
 	select {
 	case e.emitting <- struct{}{}:
 	default:
-		e.logger.Warn("an event is left out, since the handlers of earlier ones take too long", zap.String("event", name))
+		e.logger.Warn("event dropped: the handlers of earlier events take too long", zap.String("event", name))
 		return
 	}
-	about, told := fmt.Sprint(data["site"], " ", data["crawler"]), make(chan struct{})
-	before := e.inTurn(about, told)
+	subject, done := fmt.Sprint(data["site"], " ", data["crawler"]), make(chan struct{})
+	previous := e.inTurn(subject, done)
 	go func() {
 		defer func() { <-e.emitting }()
-		if before != nil {
-			<-before
+		if previous != nil {
+			<-previous
 		}
 		e.emit(name, data)
-		e.ended(about, told)
+		e.ended(subject, done)
 	}()
 }
 
-// inTurn returns what is closed once the event before was emitted that is about the same,
-// nil for none.
-func (e *Events) inTurn(about string, told chan struct{}) (before <-chan struct{}) {
+// inTurn returns a channel that is closed after the previous event with the same subject, or nil.
+func (e *Events) inTurn(subject string, done chan struct{}) (previous <-chan struct{}) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.last == nil {
 		e.last = make(map[string]chan struct{})
 	}
-	before = e.last[about]
-	e.last[about] = told
-	return before
+	previous = e.last[subject]
+	e.last[subject] = done
+	return previous
 }
 
-func (e *Events) ended(about string, told chan struct{}) {
-	close(told)
+func (e *Events) ended(subject string, done chan struct{}) {
+	close(done)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.last[about] == told {
-		delete(e.last, about)
+	if e.last[subject] == done {
+		delete(e.last, subject)
 	}
 }
 
-// emitViolation tells about a request outside the robots.txt, once an hour for each
-// crawler and site.
+// emitViolation emits an event about a violation, at most once an hour for each crawler and site.
 func (g *Guard) emitViolation(r *http.Request, j *Judgement, crawler string) {
 	if g.Events == nil || j.Verdict != judge.Disallowed || !g.Events.wanted(eventViolation) {
 		return
@@ -167,7 +163,7 @@ func (g *Guard) emitViolation(r *http.Request, j *Judgement, crawler string) {
 	})
 }
 
-// emitChanged tells that the robots.txt of a configured site has changed.
+// emitChanged emits an event about a changed robots.txt of a configured site.
 func (g *Guard) emitChanged(s *request.Site, before, after policy.State) {
 	if g.Events == nil || s.Segment != policy.Named || before.Good == nil || !g.Events.wanted(eventChanged) {
 		return

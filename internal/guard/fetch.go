@@ -15,23 +15,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Why a robots.txt cannot be read while nobody asks for its site.
+// Errors of a fetch without a request.
 var (
-	errNoSite  = errors.New("no site of the configuration has it any more")
-	errNoProxy = errors.New("it stands behind a proxy that has sent no crawler since the start; it is read when the first comes")
+	errNoSite  = errors.New("the configuration has no such site any more")
+	errNoProxy = errors.New("the site is behind a proxy that has sent no crawler since the start; the first crawler starts a fetch")
 )
 
-// ReadNow reads the robots.txt of an entry now, whether it is due or not, and waits
-// for that or for the end of ctx. The guard of a site and the server that has it
-// are found by find. It returns an error where no attempt was made; how an
-// attempt went is in the state of the entry.
+// ReadNow fetches the robots.txt of an entry and waits for the end of the fetch or of ctx. find returns
+// the guard and the server of a site. ReadNow returns an error if it could not start a fetch. The
+// result of a fetch is in the entry's state.
 func (s *State) ReadNow(ctx context.Context, e *policy.Entry, find func(policy.Key) (*Guard, *caddyhttp.Server)) error {
 	refresh, err := s.refresherOf(e, find)
 	if err != nil {
 		return err
 	}
 	e.MakeDue()
-	// An attempt under way may have begun before what is to be read was written.
+	// A fetch under way may have started before the file was written.
 	for tries := 0; tries < 2 && e.Due(time.Now()); {
 		done := refresh()
 		if done == nil { // others are being fetched
@@ -52,9 +51,8 @@ func (s *State) ReadNow(ctx context.Context, e *policy.Entry, find func(policy.K
 	return nil
 }
 
-// PolicyOf returns the policy of an authority that the configuration names at a
-// server, with nothing known if nobody has asked for it yet. It is nil for another
-// authority.
+// PolicyOf returns the entry of an authority that the configuration names at a server, creating it if
+// needed. It returns nil for other authorities.
 func (g *Guard) PolicyOf(server *caddyhttp.Server, authority string, secure bool) *policy.Entry {
 	host, _ := addr.CutPort(authority)
 	if _, named := g.hostsAt(server).Label(addr.Unbracket(host)); !named {
@@ -67,7 +65,7 @@ func (g *Guard) PolicyOf(server *caddyhttp.Server, authority string, secure bool
 	return g.entryFor(&site)
 }
 
-// KeyAt returns whose robots.txt an authority at a server is held to.
+// KeyAt returns the key of the robots.txt that applies to an authority at a server.
 func (g *Guard) KeyAt(server *caddyhttp.Server, authority string, secure bool) policy.Key {
 	return g.siteAt(server, authority, secure).Key
 }
@@ -77,8 +75,7 @@ func (g *Guard) siteAt(server *caddyhttp.Server, authority string, secure bool) 
 	return g.sourced(request.NewSite(g.hostsAt(server).KeyAt(authority, secure)))
 }
 
-// refresherOf returns what begins to read a robots.txt without a request of a
-// client.
+// refresherOf returns a function that starts a fetch without a client's request.
 func (s *State) refresherOf(e *policy.Entry, find func(policy.Key) (*Guard, *caddyhttp.Server)) (func() <-chan struct{}, error) {
 	key := e.Key()
 	if key.Source != "" {
@@ -105,18 +102,17 @@ func (s *State) refresherOf(e *policy.Entry, find func(policy.Key) (*Guard, *cad
 	return refresh, nil
 }
 
-// proxies remember how a trusted proxy passes on requests, by where its server
-// listens. They outlive a reload. The zero proxies are empty.
+// proxies remembers how a trusted proxy passes requests on, by the listen address of its server. It
+// survives a reload. The zero value is empty.
 type proxies struct {
 	mu   sync.Mutex
 	last map[string]request.Proxy
 }
 
-// maxProxies bounds the servers for which a proxy is remembered; a configuration
-// has few.
+// maxProxies bounds the servers with a remembered proxy.
 const maxProxies = 256
 
-// saw remembers how a request came, if it came through a proxy.
+// saw remembers how a request came through a proxy.
 func (p *proxies) saw(r *http.Request) {
 	proxy := request.ProxyOf(r)
 	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
@@ -134,7 +130,7 @@ func (p *proxies) saw(r *http.Request) {
 	}
 }
 
-// of returns the proxy before a server, nil if none is known.
+// of returns the proxy in front of a server, or nil.
 func (p *proxies) of(server *caddyhttp.Server) *request.Proxy {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,17 +7,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 )
 
-// flight is what a request occupies until its response ends: a slot among the concurrent requests
-// of its crawler, and one in the count of all requests in flight. It is a field of the judgement,
-// so it needs no allocation. The zero flight occupies nothing.
+// flight has the resources of a request until its response ends: a slot among the concurrent requests
+// of its crawler, and one in the count of requests in flight. It is a field of the judgement, so that
+// it needs no allocation. The zero flight has none.
 type flight struct {
-	slot     *rate.Places  // that this guard has taken, nil for none
-	heldSlot *rate.Places  // that the request occupies, taken by this guard or an earlier one
+	slot     *rate.Places  // taken by this guard, nil for none
+	heldSlot *rate.Places  // taken by this guard or an earlier one
 	inFlight *atomic.Int64 // the count that includes the request, nil for none
-	ended    uint32        // 1 once everything was given back; handlers may end it in other goroutines
+	ended    uint32        // 1 after end, which other goroutines may call
 }
 
-// take notes the slot that this guard has taken, nil for none, and that of an earlier guard.
+// take sets the slot of this guard, nil for none, and that of an earlier guard.
 func (f *flight) take(slot, earlier *rate.Places) {
 	f.slot, f.heldSlot = slot, cmp.Or(slot, earlier)
 }
@@ -28,7 +28,7 @@ func (f *flight) count(inFlight *atomic.Int64) {
 	f.inFlight = inFlight
 }
 
-// end gives back everything. Later calls do nothing.
+// end releases everything. Later calls do nothing.
 func (f *flight) end() {
 	if !atomic.CompareAndSwapUint32(&f.ended, 0, 1) {
 		return

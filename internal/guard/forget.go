@@ -2,7 +2,7 @@ package guard
 
 import "maps"
 
-// ConfiguredSites are the sites of a configuration, by their labels.
+// ConfiguredSites has the sites of a configuration, by label.
 type ConfiguredSites struct {
 	// Named reports whether the configuration names a host; nil for no configuration.
 	Named func(label string) bool
@@ -10,15 +10,14 @@ type ConfiguredSites struct {
 	Modes map[string]string
 }
 
-// UseSites says which sites a configuration has, until release is called. What is known of
-// sites that no running configuration names is forgotten: those of the configuration
-// before once its guards have left.
+// UseSites sets the sites of a configuration until release is called. Data of sites that no running
+// configuration names are dropped, after the guards of the previous configuration have ended.
 func (s *State) UseSites(sites ConfiguredSites) (release func()) {
 	id, _ := s.configured.Add(sites, s.forget) // which returns no error
 	return func() { _ = s.configured.Release(id, s.forget) }
 }
 
-// forget forgets all but what is known of the sites of a configuration. It returns no error.
+// forget drops the data of all sites but those of a configuration. It returns no error.
 func (s *State) forget(sites ConfiguredSites) error {
 	named := sites.Named
 	s.presences.forget(sites)
@@ -32,7 +31,7 @@ func (s *State) forget(sites ConfiguredSites) error {
 	return nil
 }
 
-// forget forgets the sites that no guard judges for and the configuration does not name.
+// forget drops the sites that no guard judges for and the configuration does not name.
 func (p *presences) forget(sites ConfiguredSites) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,14 +41,14 @@ func (p *presences) forget(sites ConfiguredSites) {
 	}
 }
 
-// drop is forget for a site. p.mu must be held.
+// drop is forget for one site. p.mu must be locked.
 func (p *presences) drop(label string, site *presence) {
 	if p.named != nil && site.guards.Len() == 0 && !p.named(label) {
 		p.sites.Delete(label)
 	}
 }
 
-// keepNamed takes the hosts out that the configuration does not name.
+// keepNamed removes the hosts that the configuration does not name.
 func (p *presences) keepNamed(hosts map[string]bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,9 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TakesEffect returns a function that tells when the current robots.txt of a site will be the
-// only one that counts for crawlers that were served no other, the zero time if it is already.
-// It is for many sites at one time.
+// TakesEffect returns a function that returns when the grace of a site's previous robots.txt ends for
+// all crawlers, or the zero time if no grace runs. Use one function for many sites.
 func (s *State) TakesEffect() func(policy.Key) time.Time {
 	pending := s.Copies.Pending(time.Now())
 	return func(key policy.Key) (at time.Time) {
@@ -25,12 +24,12 @@ func (s *State) TakesEffect() func(policy.Key) time.Time {
 	}
 }
 
-// EndGrace lets no earlier robots.txt of a site count any more, for any crawler. Crawlers that
-// obey one of them are blocked by that.
+// EndGrace ends the grace of previous versions of a site's robots.txt for all crawlers. Crawlers that
+// still obey a previous version can be blocked from now on.
 func (s *State) EndGrace(key policy.Key) { s.Copies.EndGrace(hostsOf(key), time.Now()) }
 
-// hostsOf tells by which hosts the files of a site are kept: without a port in its authority,
-// by those at any port.
+// hostsOf returns a predicate for the hosts whose files belong to a site. An authority without a port
+// matches any port.
 func hostsOf(key policy.Key) func(copies.Host) bool {
 	name, port := addr.CutPort(key.Host)
 	number := request.PortOf(port)

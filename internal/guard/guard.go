@@ -21,67 +21,62 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Config is what a guard goes by.
+// Config has the settings of a guard.
 type Config struct {
-	Settings judge.Settings // what the site decides about who is judged and blocked
-	// Source is where the robots.txt comes from. SourceKey is what sites with this
-	// source share: its URL or path, "" for the site itself. With a [origin.HostPlaceholder]
-	// in it hosts share nothing.
+	Settings judge.Settings // of judge
+	// Source fetches the robots.txt. SourceKey identifies the source: its URL or path, "" for the site
+	// itself. With an [origin.HostPlaceholder] in SourceKey, each host has its own file.
 	Source    origin.Source
 	SourceKey string
-	// Shadow is where a text comes from that is tried, nil for none, and ShadowKey its
-	// URL or path. ShadowLife is how long an answer holds that does not say so.
+	// Shadow fetches the robots.txt on trial, nil for none. ShadowKey is its URL or path. ShadowLife is
+	// the lifetime of a response that states none.
 	Shadow     origin.Source
 	ShadowKey  string
 	ShadowLife time.Duration
-	// Freshness, Fallback and FetchTimeout are for fetching it, FetchWait is how long
-	// a crawler's request waits for that.
+	// Settings of fetches. FetchWait is how long a crawler's request waits for a fetch.
 	Freshness    policy.Freshness
 	Fallback     policy.Fallback
 	FetchTimeout time.Duration
 	FetchWait    time.Duration
-	// Grace is how long a crawler may follow a text that was replaced, and
-	// ChangeGuard how long that text stays in force after a change that shuts
-	// search engines out; 0 for not at all.
+	// Grace is how long a crawler may follow a replaced version. ChangeGuard is how long that version
+	// stays in force after a change that shuts out search engines. 0 turns either off.
 	Grace       time.Duration
 	ChangeGuard time.Duration
-	// Rate is by what crawlers are held to how fast they may ask; nil if they are not.
+	// Rate has the rate limits, nil for none.
 	Rate *rate.Settings
-	// ForwardAuth are the hosts that the configuration names for a guard that answers proxies
-	// whether a request may pass; nil for a guard that requests pass through.
+	// ForwardAuth has the hosts of a guard that answers other proxies (decide). It is nil for a guard
+	// that requests pass through.
 	ForwardAuth *request.Hosts
-	// DefaultHost is the host whose robots.txt such a guard uses for hosts that no option
-	// names; "" if each uses its own. A client that invents a host must not choose whose
-	// robots.txt counts.
+	// DefaultHost is the host whose robots.txt such a guard uses for hosts that no option names, "" if
+	// each host uses its own. A client that invents a host must not select the robots.txt.
 	DefaultHost string
-	// AsksPath says that a matcher or a placeholder of the configuration asks for the
-	// [PathVerdict] of requests; nil if none does. It does not change once requests come.
+	// AsksPath points to whether a matcher or placeholder uses the [PathVerdict]; nil means none. The
+	// value does not change after the configuration has started.
 	AsksPath *bool
 
-	Registry *uaident.Current  // what is known of crawlers
-	Identity *identity.Checker // whether they are who they say
-	Sites    *request.Sites    // which hosts the configuration names
+	Registry *uaident.Current  // of crawlers
+	Identity *identity.Checker // verifies crawlers
+	Sites    *request.Sites    // configured hosts
 	Events   *Events           // nil for none
-	// Refuse answers a request that is blocked or slowed, or passes it on.
+	// Refuse responds to a blocked or slowed request, or passes the request on.
 	Refuse func(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error
-	Logger *zap.Logger // what the owner is told
+	Logger *zap.Logger // for the site owner
 }
 
-// Guard judges requests, notes what it finds and passes them on.
+// Guard judges the requests of one handler.
 type Guard struct {
 	Config
 	shared   *State
 	eachHost bool                        // each host has a source of its own
-	tried    tried                       // what its configuration tries
-	Metrics  *metrics.Metrics            // the same as of the State
-	sites    map[string]*policy.Key      // by label, for which it has judged; guarded by presences.mu
-	gone     bool                        // its configuration has ended; guarded by presences.mu
+	tried    tried                       // the shadow of its configuration
+	Metrics  *metrics.Metrics            // of the State
+	sites    map[string]*policy.Key      // judged sites by label; guarded by presences.mu
+	gone     bool                        // after the end of the configuration; guarded by presences.mu
 	servers  sync.Map                    // *caddyhttp.Server to its *serverSites
-	last     atomic.Pointer[serverSites] // of the server that was asked last
+	last     atomic.Pointer[serverSites] // of the last request's server
 }
 
-// New makes a guard that lasts as long as ctx, with what it shares with
-// others.
+// New returns a guard that ends with ctx. shared survives a reload.
 func New(ctx context.Context, shared *State, c Config) *Guard {
 	g := &Guard{Config: c, shared: shared, Metrics: shared.Metrics, eachHost: strings.Contains(c.SourceKey, origin.HostPlaceholder)}
 	context.AfterFunc(ctx, g.leave)
@@ -103,9 +98,9 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 	return g
 }
 
-// Serve is the way of a request: [Guard.Judge] finds the site, identifies the client and judges,
-// [Guard.Publish] observes the judgement, and respond passes the request on or answers it. A guard
-// with ForwardAuth answers a proxy that asks about another request.
+// Serve handles a request: [Guard.Judge] identifies the client, finds the site and judges,
+// [Guard.Publish] records the judgement, and respond passes the request on or responds. A guard with
+// ForwardAuth answers a proxy that asks about another request.
 func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if g.ForwardAuth != nil {
 		return g.serveForwardAuth(w, r)
@@ -120,7 +115,7 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	switch {
 	case j == nil:
 		clearPlaceholders(r)
-	case j.published: // by an earlier guard, whose judgement is final
+	case j.published: // the final judgement of an earlier guard
 		return next.ServeHTTP(w, r)
 	default:
 		defer j.flight.end() // also where a handler panics
@@ -129,15 +124,15 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	return g.respond(w, r, j, next)
 }
 
-// serveOwnFetch serves the guard's own fetch of a robots.txt, which is not judged and not logged.
+// serveOwnFetch serves the guard's own fetch of a robots.txt. It is not judged and not logged.
 func serveOwnFetch(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
 	clearPlaceholders(r)
 	return origin.Failed(r.Context(), next.ServeHTTP(w, r))
 }
 
-// respond passes a request on, or answers it if it is blocked or slowed. j is nil for a request
-// that is not judged.
+// respond passes a request on, or responds if it is blocked or slowed. j is nil for a request that is
+// not judged.
 func (g *Guard) respond(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	switch {
 	case requestsRobots(r, j):
@@ -153,9 +148,8 @@ func (g *Guard) respond(w http.ResponseWriter, r *http.Request, j *Judgement, ne
 	return g.Refuse(w, r, j, next)
 }
 
-// requestsRobots reports whether a request is for the robots.txt, by its path before any rewrite.
-// For the many requests that are not judged it compares the end of the rewritten path first,
-// which takes less time.
+// requestsRobots reports whether a request is for robots.txt, by the path before any rewrite. For
+// requests that are not judged, it first compares the end of the rewritten path, which is faster.
 func requestsRobots(r *http.Request, j *Judgement) bool {
 	if j != nil {
 		return j.Path == "/robots.txt"
@@ -163,21 +157,20 @@ func requestsRobots(r *http.Request, j *Judgement) bool {
 	return strings.HasSuffix(r.URL.Path, "/robots.txt") && request.IsRobotsTxt(request.OriginalRequest(r))
 }
 
-// Judge judges a request. It returns nil for a request that is not judged: of a browser, of a
-// client without a User-Agent, of an ACME server, or made by a template. It does not allocate
-// for browsers.
+// Judge judges a request. It returns nil for requests that are not judged: those of browsers, without a
+// User-Agent, for ACME challenges, and from templates. It does not allocate for browsers.
 func (g *Guard) Judge(r *http.Request) *Judgement {
 	userAgent := request.UserAgentOf(r)
 	if userAgent == "" || request.HasNoPath(r) {
 		return nil
 	}
-	var spelt request.Site // used where the configuration spells the host otherwise, or does not name it
+	var other request.Site // the site if namedSite does not know the host
 	kept := g.namedSite(r)
-	key := &spelt.Key
+	key := &other.Key
 	if kept != nil {
 		key = &kept.Key
 	} else {
-		spelt = g.otherSite(r)
+		other = g.otherSite(r)
 	}
 	client, entry, cached := g.identify(userAgent, kept, key)
 	if client.Class == uaident.Browser {
@@ -191,7 +184,7 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 		return before
 	}
 	who, proof := g.Identity.Identify(r, client)
-	j := newJudgement(kept, &spelt)
+	j := newJudgement(kept, &other)
 	j.Request = judge.Request{
 		Client: client, Identity: who, Method: original.Method, Target: request.TargetOf(original), Path: original.URL.Path,
 	}
@@ -207,8 +200,7 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 	return j
 }
 
-// siteOf returns the site that a request is for, and whose robots.txt it is
-// judged by.
+// siteOf returns the site of a request.
 func (g *Guard) siteOf(r *http.Request) *request.Site {
 	if kept := g.namedSite(r); kept != nil {
 		return kept.Site
@@ -216,16 +208,16 @@ func (g *Guard) siteOf(r *http.Request) *request.Site {
 	return new(g.otherSite(r))
 }
 
-// otherSite is siteOf for a host that need not be one of the configuration.
+// otherSite is siteOf for hosts that namedSite does not know.
 func (g *Guard) otherSite(r *http.Request) request.Site {
 	site := request.NewSite(g.sitesOf(r).Key(r))
 	if g.SourceKey == "" {
-		return site // without the copies
+		return site // avoids a copy
 	}
 	return g.sourced(site)
 }
 
-// sourced returns a site with where its robots.txt comes from.
+// sourced returns a site with the key of the guard's source.
 func (g *Guard) sourced(s request.Site) request.Site {
 	switch {
 	case g.SourceKey == "":

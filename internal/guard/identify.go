@@ -9,8 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// identify tells who a client is, and what is known of the site without reading anything, nil
-// where there is nothing.
+// identify identifies a client, and returns the cached entry and state of the site, or nil.
 func (g *Guard) identify(userAgent string, kept *keptSite, key *policy.Key) (client uaident.Identity, entry *policy.Entry, cached *policy.State) {
 	registry := g.Registry.Load()
 	entry = g.entryOf(kept, key)
@@ -20,9 +19,8 @@ func (g *Guard) identify(userAgent string, kept *keptSite, key *policy.Key) (cli
 	return g.Settings.Identify(registry, userAgent, overlayOf(registry, cached)), entry, cached
 }
 
-// reidentifyCrawler is reidentify for a client that stays a crawler: if the names in version
-// make it a browser, it keeps its identity. Another file than our copy may have a group for the
-// client that our copy does not have.
+// reidentifyCrawler is reidentify for a request that stays judged: the client keeps its identity if the
+// names in version would make it a browser.
 func (g *Guard) reidentifyCrawler(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
 	if q := g.reidentify(r, j, version); q.Client.Class != uaident.Browser {
 		return q
@@ -30,8 +28,8 @@ func (g *Guard) reidentifyCrawler(r *http.Request, j *Judgement, version *policy
 	return j.Request
 }
 
-// reidentifyForTrial is reidentify as if version were in force: without the names in our copy the
-// client may be another one, or a browser, and its identity is verified again.
+// reidentifyForTrial is reidentify as if version were in force. Without the names in our copy, the
+// client may be another crawler or a browser, so its identity is verified again.
 func (g *Guard) reidentifyForTrial(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
 	q := g.reidentify(r, j, version)
 	if q.Client.Crawler != j.Client.Crawler {
@@ -40,8 +38,7 @@ func (g *Guard) reidentifyForTrial(r *http.Request, j *Judgement, version *polic
 	return q
 }
 
-// reidentify returns the request of a judgement with its client identified by the crawler names
-// that stand in version.
+// reidentify returns a judged request with the client identified by the crawler names in version.
 func (g *Guard) reidentify(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
 	q := j.Request
 	names, ok := version.Derived.(*policyNames)

@@ -15,26 +15,26 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Judgement is all that the guard has to say about one request.
+// Judgement is the guard's result for one request.
 type Judgement struct {
 	judge.Request
 	judge.Result
-	Proof         verify.Method    // what decided about the identity
-	allowedByHold bool             // a version that the change guard keeps in force allows the request
-	recorded      bool             // it was counted in the ledger
-	published     bool             // a guard has acted by it
-	signature     string           // what came of checking the request's signature, "" if none was checked
-	Site          *request.Site    // whose robots.txt it is about; it is not changed
-	kept          *keptSite        // the same with what is at hand of it, nil for a host that is not named just so
-	Version       *policy.Version  // the file that the evidence comes from, nil where it is not known
-	via           []string         // where that redirects to, as it was asked for last
-	Rate          Rate             // how fast the crawler asks
-	at            time.Time        // when it was judged by the rules, or counted in the ledger without that
-	response      responseRecorder // of the site, if the request passed
-	flight        flight           // what the request occupies until its response ends
+	Proof         verify.Method   // how the identity was verified or refuted
+	allowedByHold bool            // a version that the change guard keeps in force allows the request
+	recorded      bool            // the ledger has counted it
+	published     bool            // after Publish
+	signature     string          // result of the Web Bot Auth verification, "" without a signature
+	Site          *request.Site   // immutable
+	kept          *keptSite       // cached data of Site; nil if namedSite does not know the host
+	Version       *policy.Version // of the evidence; nil if the robots.txt is not known
+	via           []string        // redirect targets of the last fetch
+	Rate          Rate
+	at            time.Time        // time of the judgement or of counting
+	response      responseRecorder // if the request passed
+	flight        flight
 }
 
-// newJudgement returns one about a site that is kept anyway, or with memory for another.
+// newJudgement returns a judgement for a configured site, or for a copy of another site.
 func newJudgement(kept *keptSite, other *request.Site) *Judgement {
 	if kept != nil {
 		return &Judgement{Site: kept.Site, kept: kept}
@@ -47,12 +47,11 @@ func newJudgement(kept *keptSite, other *request.Site) *Judgement {
 	return &both.Judgement
 }
 
-// KnownName returns the crawler's name as the registry or the robots.txt spells
-// it, "" if neither does: only such a name may be kept, for clients can invent
-// all others.
+// KnownName returns the crawler's name as spelled in the registry or robots.txt, or "". Only such names
+// are stored, because clients can invent others.
 func (j *Judgement) KnownName() string {
 	if crawler := j.Client.Crawler; crawler != nil {
-		return crawler.Token // what is below says the same, and copies the client twice
+		return crawler.Token // the code below returns the same, slower
 	}
 	group := ""
 	if j.Named {
@@ -61,13 +60,12 @@ func (j *Judgement) KnownName() string {
 	return judge.KnownName(j.Client, group)
 }
 
-// isOutside reports whether something is held against the request by the robots.txt,
-// or against the name of its client, whether it was blocked or not.
+// isOutside reports whether the request violates robots.txt or has a spoofed name, blocked or not.
 func (j *Judgement) isOutside() bool {
 	return j.Action == judge.Logged || j.Action == judge.Blocked || j.Rate.instead == judge.Logged
 }
 
-// robots returns the robots.txt that the evidence comes from, nil where it is not known.
+// robots returns the robots.txt of the evidence, or nil.
 func (j *Judgement) robots() *policy.Robots {
 	if j.Version == nil {
 		return nil
@@ -75,7 +73,7 @@ func (j *Judgement) robots() *policy.Robots {
 	return j.Version.Robots
 }
 
-// versionID returns the start of the hash of the file, "" if none is known.
+// versionID returns the first digits of the version's hash, or "".
 func (j *Judgement) versionID() string {
 	if j.Version == nil {
 		return ""
@@ -83,10 +81,10 @@ func (j *Judgement) versionID() string {
 	return hex.EncodeToString(j.Version.Hash[:6])
 }
 
-// placeholderPrefix begins the names of all placeholders.
+// placeholderPrefix is the prefix of all placeholders.
 const placeholderPrefix = "http.robots_guard."
 
-// placeholders are the values of the placeholders by the rest of their names.
+// placeholders has the function of each placeholder by name without the prefix.
 var placeholders = map[string]func(*Judgement) string{
 	"verdict":  func(j *Judgement) string { return j.Verdict.String() },
 	"action":   func(j *Judgement) string { return j.Action.String() },
@@ -147,8 +145,7 @@ func emptyPlaceholder(key string) (any, bool) {
 	return "", true
 }
 
-// MarshalLogObject implements [zapcore.ObjectMarshaler]: it writes the judgement
-// into a log line.
+// MarshalLogObject implements [zapcore.ObjectMarshaler].
 func (j *Judgement) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	enc.AddString("verdict", j.Verdict.String())
 	enc.AddString("action", j.Action.String())

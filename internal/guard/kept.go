@@ -9,18 +9,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// keptSite is what a guard keeps at hand of a site that the configuration names, so that a
-// request looks its host up and nothing else.
+// keptSite has the data of a configured site that a guard needs for each request, so that a request
+// needs one lookup by host.
 type keptSite struct {
-	*request.Site                            // with where its robots.txt comes from
-	entry         atomic.Pointer[policy.Ref] // to the one that was found last
-	present       atomic.Bool                // it is known that the guard judges for it
-	host          *metrics.Host              // where its requests are counted
-	among         *request.KeptSite          // with what other guards keep of it
+	*request.Site                            // with the key of the guard's source
+	entry         atomic.Pointer[policy.Ref] // of the last lookup
+	present       atomic.Bool                // presences has the guard at this site
+	host          *metrics.Host              // for counting
+	among         *request.KeptSite          // shared with other guards
 }
 
-// namedSite is siteOf for a host just as the configuration names it, and nil for all
-// others. It is made once.
+// namedSite returns the site of a request whose host is spelled as configured, or nil for other hosts.
 func (g *Guard) namedSite(r *http.Request) *keptSite {
 	secure, ok := request.SchemeSent(r)
 	if !ok {
@@ -38,7 +37,7 @@ func (g *Guard) namedSite(r *http.Request) *keptSite {
 	return known.table.add(hash, g.keep(site))
 }
 
-// keep returns what is kept of a site.
+// keep returns the cached data of a site.
 func (g *Guard) keep(s *request.KeptSite) *keptSite {
 	kept := &keptSite{Site: &s.Site, host: g.Metrics.Host(s.Label), among: s}
 	if sourced := g.sourced(s.Site); sourced != s.Site {
@@ -47,11 +46,10 @@ func (g *Guard) keep(s *request.KeptSite) *keptSite {
 	return kept
 }
 
-// mayHaveComeThrough reports whether the request of a judgement may have come through another
-// guard before this one.
+// mayHaveComeThrough reports whether another guard may have judged the request before this one.
 func (j *Judgement) mayHaveComeThrough() bool { return j.kept == nil || j.kept.among.IsShared() }
 
-// hostOf returns where the requests of the site of a judgement are counted.
+// hostOf returns the metrics of the judgement's site.
 func (g *Guard) hostOf(j *Judgement) *metrics.Host {
 	if j.kept != nil {
 		return j.kept.host
@@ -59,8 +57,7 @@ func (g *Guard) hostOf(j *Judgement) *metrics.Host {
 	return g.Metrics.Host(j.Site.Label)
 }
 
-// entryOf returns the entry of a site, nil if there is none. kept is nil for a host that the
-// configuration does not name just so.
+// entryOf returns the entry of a site, or nil. kept is nil if namedSite does not know the host.
 func (g *Guard) entryOf(kept *keptSite, key *policy.Key) *policy.Entry {
 	if kept == nil {
 		return g.shared.Cache.Get(*key)

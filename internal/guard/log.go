@@ -13,14 +13,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Bounds of what a log line repeats of a request, in bytes.
+// Bounds of fields of a log line, in bytes.
 const (
 	maxLoggedTarget    = 1024
 	maxLoggedUserAgent = 512
 )
 
-// logViolation writes a line about a request outside the robots.txt, unless
-// the crawler has had its share.
+// logViolation logs a violation, unless the crawler has exceeded its limit of log lines.
 func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
 	suppressed, ok := g.shared.violations.allow(j.Site.Label, crawler)
 	if !ok {
@@ -55,9 +54,8 @@ func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
 	)
 }
 
-// logFetched tells the owner when the robots.txt was read, changed or could
-// not be read. takesEffect is when a change will be the only file that counts, the zero time if it
-// is already. Hosts that only clients name are worth a debug line only.
+// logFetched logs that the robots.txt was fetched, has changed or cannot be fetched. takesEffect is the
+// end of the grace of previous versions, or the zero time. For unknown hosts the level is debug.
 func (g *Guard) logFetched(s *request.Site, before, after policy.State, changed bool, takesEffect time.Time) {
 	level, message := zapcore.DebugLevel, "robots.txt read"
 	switch {
@@ -100,7 +98,7 @@ func (g *Guard) logFetched(s *request.Site, before, after policy.State, changed 
 	c.Write(fields...)
 }
 
-// logRefused warns that the guard is refused the robots.txt that clients are served.
+// logRefused warns that a site refuses robots.txt to the guard and serves it to clients.
 func (g *Guard) logRefused(s *request.Site, status int) {
 	suppressed, ok := g.shared.warningLimits.allow(s.Label, "refused")
 	if !ok {
@@ -110,8 +108,8 @@ func (g *Guard) logRefused(s *request.Site, status int) {
 	if s.Segment == policy.Invented {
 		level = zapcore.DebugLevel
 	}
-	if c := g.Logger.Check(level, "robots.txt is refused to the guard and served to clients; nothing is enforced"); c != nil {
+	if c := g.Logger.Check(level, "the site refuses robots.txt to the guard and serves it to clients; nothing is enforced"); c != nil {
 		c.Write(zap.String("site", s.Key.String()), zap.Int("status", status), zap.Uint64("suppressed", suppressed),
-			zap.String("advice", "exempt the path /robots.txt from what refuses the request, such as a firewall, a list of addresses or a rate limit"))
+			zap.String("advice", "allow /robots.txt in the firewall, address list or rate limit that refuses the request"))
 	}
 }

@@ -154,7 +154,7 @@ func TestLogSchema(t *testing.T) {
 			g.Logger = l
 			g.noteSlowingEnded(full, "bingbot")
 		})
-		compare(t, lines, all, "a search engine was slowed for a day without a pause, and is no more: pages that are answered 429 for days drop out of the index")
+		compare(t, lines, all, "a search engine was slowed for a whole day; the limit is lifted, because pages that return 429 for days drop out of the index")
 	})
 	t.Run("signatures", func(t *testing.T) {
 		all, _ := documentedFields(t, "Signatures")
@@ -230,13 +230,13 @@ func TestLogSchema(t *testing.T) {
 			<-fetchDone(g, r)
 			g.noteProtection(keyFor(r))
 		})
-		const began = "not protecting: the site is in enforce, and its robots.txt forbids nothing to anybody"
+		const began = "not protecting: the site is in enforce, but its robots.txt restricts no crawler"
 		compare(t, got, all, began)
 		compare(t, got, always, began)
-		compare(t, got, logFields{"site": "string", "hosts": "array"}, "protecting again: the robots.txt forbids something")
+		compare(t, got, logFields{"site": "string", "hosts": "array"}, "protecting again: the robots.txt has rules")
 	})
 	t.Run("a text that is tried", func(t *testing.T) {
-		all, always := documentedFields(t, "A text that is tried")
+		all, always := documentedFields(t, "A shadow robots.txt")
 		maps.Copy(all, verdictAll)
 		maps.Copy(always, verdictAlways)
 		g := testGuard(t, options{}, serving(mixedRobots))
@@ -244,12 +244,12 @@ func TestLogSchema(t *testing.T) {
 			g.Logger = l
 			g.logTried(requestBy("bingbot/2.0", "/x"), full, "next.txt", &shadow.Request{Difference: shadow.NewlyAllowed})
 		})
-		compare(t, got, all, "the robots.txt that is tried says otherwise")
+		compare(t, got, all, "the shadow robots.txt has another verdict")
 		got = logLines(t, func(l *zap.Logger) {
 			g.Logger = l
 			g.logTried(requestBy("bingbot/2.0", "/x"), bare, "next.txt", &shadow.Request{Difference: shadow.NewlyAllowed})
 		})
-		compare(t, got, always, "the robots.txt that is tried says otherwise")
+		compare(t, got, always, "the shadow robots.txt has another verdict")
 	})
 	t.Run("change guard", func(t *testing.T) {
 		all, always := documentedFields(t, "The change guard")
@@ -260,7 +260,7 @@ func TestLogSchema(t *testing.T) {
 			s.become(strict)
 			s.visit(uaBingbot, "/a", http.StatusOK)
 		})
-		const message = "change guard: the new robots.txt forbids what search engines were served; the version before stays in force"
+		const message = "change guard: the new robots.txt disallows pages that search engines were served; the previous version stays in force"
 		compare(t, got, all, message)
 		compare(t, got, always, message)
 	})

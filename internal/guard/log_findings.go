@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// logFindings tells the owner once what is wrong with a new text: how much, and
-// the worst of it. Hosts that only clients name are worth a debug line only.
+// logFindings logs the number of lint findings of a new version and the most severe one. For unknown
+// hosts the level is debug.
 func (g *Guard) logFindings(s *request.Site, v *policy.Version) {
 	if s.Segment == policy.Invented && !g.Logger.Core().Enabled(zapcore.DebugLevel) {
 		return // nobody would read it
@@ -32,11 +32,11 @@ func (g *Guard) logFindings(s *request.Site, v *policy.Version) {
 		c.Write(zap.String("site", s.Key.String()),
 			zap.Int("errors", errors), zap.Int("warnings", warnings), zap.Int("infos", found.Total()-errors-warnings),
 			zap.String("code", string(worst.Code)), zap.Int("line", worst.Line), zap.String("worst", worst.Message),
-			zap.String("advice", "caddy robots-guard lint and the dashboard show all of them"))
+			zap.String("advice", "run caddy robots-guard lint, or open the dashboard, to see all findings"))
 	}
 }
 
-// worstOf returns the first of the most severe findings, nil for none.
+// worstOf returns the first of the most severe findings, or nil.
 func worstOf(r *lint.Report) (worst *lint.Finding) {
 	for i := range r.Findings {
 		if worst == nil || r.Findings[i].Severity > worst.Severity {

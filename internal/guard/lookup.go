@@ -11,21 +11,20 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// lookup is the search for the robots.txt by which one request is judged.
+// lookup has the state of finding the robots.txt for one request.
 type lookup struct {
 	r          *http.Request
 	j          *Judgement
 	entry      *policy.Entry // of the site
-	state      *policy.State // what is known of its robots.txt, nil for nothing
-	identified *policy.State // by whose names the client was identified, nil for those of the registry alone
-	now, until time.Time     // when the request came, and how long it may wait for a fetch
-	waits      bool          // whether it waits at all
-	secondPass bool          // whether the request is judged again, by a newer version
+	state      *policy.State // of the robots.txt, nil before the first fetch
+	identified *policy.State // whose names identified the client, nil for the registry alone
+	now, until time.Time     // time of the request, and the end of its wait for a fetch
+	waits      bool          // whether the request may wait
+	secondPass bool          // judged again, by a newer version
 }
 
-// lookUp finds the robots.txt of the site of a judgement, and fetches it if it is due. entry
-// and cached are what is known without a fetch, nil for nothing: by the names in cached the
-// client was identified.
+// lookUp finds the robots.txt of the judgement's site and fetches it if it is due. entry and cached are
+// the results of identify.
 func (g *Guard) lookUp(r *http.Request, j *Judgement, entry *policy.Entry, cached *policy.State) lookup {
 	now := time.Now()
 	l := lookup{r: r, j: j, entry: entry, identified: cached, now: now, until: now.Add(g.FetchWait)}
@@ -45,12 +44,11 @@ func (g *Guard) lookUp(r *http.Request, j *Judgement, entry *policy.Entry, cache
 	return l
 }
 
-// fetchDue has the robots.txt fetched in the background if it is due. A request that may wait
-// does so where there is no copy, where the copy is too old to be used, and where the site is
-// closed because the file cannot be read.
+// fetchDue starts a fetch if the robots.txt is due. A request that may wait does so if there is no
+// usable copy, and if the site is closed because robots.txt is unreachable.
 func (g *Guard) fetchDue(l *lookup) {
 	if !l.entry.Due(l.now) {
-		l.state = l.entry.State() // it may have been read since the client was identified
+		l.state = l.entry.State() // a fetch may have ended since identify
 		return
 	}
 	var until time.Time
@@ -65,7 +63,7 @@ func (g *Guard) fetchDue(l *lookup) {
 	l.state = l.entry.State()
 }
 
-// isUsable reports whether a request can be judged by what is known without a fetch.
+// isUsable reports whether a request can be judged without a fetch.
 func (g *Guard) isUsable(state *policy.State, now time.Time) bool {
 	if state == nil || state.Expired(now) {
 		return false
@@ -74,10 +72,9 @@ func (g *Guard) isUsable(state *policy.State, now time.Time) bool {
 	return !closed
 }
 
-// switchToNewer makes a newer version of the robots.txt the one by which the request is judged,
-// identifies its client by the names in that version, and reports whether there is one. With
-// fetch it fetches the file again first. That is for a crawler that would be blocked or slowed:
-// it may have read a newer version where this guard does not see it.
+// switchToNewer judges the request by a newer version of the robots.txt and reports whether there is
+// one. With fetch, it fetches the file first. That is for a crawler that would be blocked or slowed: it
+// may have fetched a newer version that did not pass this guard.
 func (g *Guard) switchToNewer(l *lookup, fetch bool) bool {
 	if l.state == nil || l.state.Good == nil {
 		return false
@@ -88,7 +85,7 @@ func (g *Guard) switchToNewer(l *lookup, fetch bool) bool {
 		}
 		g.fetchAgain(l)
 	}
-	newer := l.entry.State() // which another request may have fetched
+	newer := l.entry.State() // another request may have fetched it
 	if newer == nil || newer.Good == nil || newer.Good.Hash == l.state.Good.Hash && slices.Equal(newer.Via, l.state.Via) {
 		return false
 	}
@@ -97,8 +94,8 @@ func (g *Guard) switchToNewer(l *lookup, fetch bool) bool {
 	return true
 }
 
-// fetchAgain fetches the robots.txt if our copy is older than [Guard.leastAge], or if the site
-// was seen to serve another file; after a failure not before the next attempt is due.
+// fetchAgain fetches the robots.txt if our copy is older than [Guard.leastAge], or if the site served
+// another file. After a failure it waits for the next due time.
 func (g *Guard) fetchAgain(l *lookup) {
 	if !l.entry.Suspect() && l.now.Sub(l.state.Good.LastRead) < g.leastAge(l.j.Site.Key) {
 		return
@@ -115,11 +112,11 @@ func (g *Guard) fetchAgain(l *lookup) {
 	}
 }
 
-// fileInterval is how often a file is read at most before blocks.
+// fileInterval is the minimum time between reads of a file before blocks.
 const fileInterval = 10 * time.Second
 
-// leastAge is how old a copy is at least that is fetched again before a block. A file may be
-// read more often than a URL: no server has to answer, and only a read shows that it was edited.
+// leastAge returns the minimum age of a copy that is fetched again before a block. A file has a shorter
+// one: reading it is cheap, and only a read shows that it was edited.
 func (g *Guard) leastAge(key policy.Key) time.Duration {
 	if key.IsFile() {
 		return fileInterval
@@ -127,8 +124,8 @@ func (g *Guard) leastAge(key policy.Key) time.Duration {
 	return max(g.Freshness.Min, time.Minute)
 }
 
-// identifyAgain identifies the client by the names in the file that was found, which may have a
-// group for it. It does not become a browser by that: then the request would not be judged.
+// identifyAgain identifies the client by the names in the robots.txt, which may have a group for it. The
+// client does not become a browser, because then the request would not be judged.
 func (g *Guard) identifyAgain(l *lookup) {
 	before, now := l.identified, l.state
 	if now == before || now == nil || now.Good == nil || before != nil && before.Good == now.Good {

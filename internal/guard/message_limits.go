@@ -8,15 +8,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/limit"
 )
 
-// How many log lines one crawler may cause for one host: a burst, then one per interval.
+// Log lines about one crawler at one host: a burst, then one per interval.
 const (
 	violationBurst    = 10
 	violationInterval = 10 * time.Second
 )
 
-// messageLimits limit how often messages about one crawler at one host are sent: log lines or
-// events. Their memory is bounded by the label values of crawlers and configured hosts, see
-// [State.UseSites].
+// messageLimits limits log lines or events about one crawler at one host. Its memory is bounded by the
+// label values of crawlers and configured hosts, see [State.UseSites].
 type messageLimits struct {
 	began    time.Time
 	now      func() time.Time
@@ -25,10 +24,10 @@ type messageLimits struct {
 	limits   sync.Map      // hostCrawler to *messageLimit
 }
 
-// hostCrawler consists of label values.
+// hostCrawler has label values of metrics.
 type hostCrawler struct{ host, crawler string }
 
-// messageLimit is the limit of the messages about one crawler. It takes no lock.
+// messageLimit is the limit for one crawler. It takes no lock.
 type messageLimit struct {
 	rate       limit.Rate
 	suppressed atomic.Uint64
@@ -42,7 +41,8 @@ func newLogLimits(now func() time.Time) *messageLimits {
 	return newMessageLimits(now, violationInterval, violationBurst)
 }
 
-// allow reports whether a message may be sent now, and how many were suppressed since the last one.
+// allow reports whether a message may be sent now, and returns the number of messages suppressed since
+// the last one.
 func (l *messageLimits) allow(host, crawler string) (suppressed uint64, ok bool) {
 	key := hostCrawler{host, crawler}
 	known, found := l.limits.Load(key)
@@ -57,7 +57,7 @@ func (l *messageLimits) allow(host, crawler string) (suppressed uint64, ok bool)
 	return of.suppressed.Swap(0), true
 }
 
-// forget drops the limits of the hosts that keep returns false for.
+// forget drops the limits of hosts for which keep returns false.
 func (l *messageLimits) forget(keep func(host string) bool) {
 	l.limits.Range(func(key, _ any) bool {
 		if !keep(key.(hostCrawler).host) {

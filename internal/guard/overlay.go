@@ -8,23 +8,23 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// policyNames are the names of a policy that a registry does not know. The
-// policy outlives configurations, each of which may have a registry of its own.
+// policyNames has the crawler names of a robots.txt that a registry does not know. The robots.txt can
+// outlive a configuration and its registry.
 type policyNames struct {
 	last atomic.Pointer[registryOverlay]
 }
 
-// registryOverlay is an overlay, nil for none, with the registry that it was made for. It
-// does not keep the registry: a policy that is not in use any more may be there for long.
+// registryOverlay is an overlay, nil for none, with its registry. The weak pointer lets an unused
+// registry go while the robots.txt stays cached.
 type registryOverlay struct {
 	registry weak.Pointer[uaident.Registry]
 	overlay  *uaident.Overlay
 }
 
-// deriveNames is what the cache keeps beside each policy.
+// deriveNames makes the value that the cache stores with each robots.txt.
 func deriveNames(*policy.Robots) any { return new(policyNames) }
 
-// overlay returns the names of robots that registry does not know, nil for none.
+// overlay returns the names in robots that the registry does not know, or nil.
 func (n *policyNames) overlay(registry *uaident.Registry, robots *policy.Robots) *uaident.Overlay {
 	known := n.last.Load()
 	if known == nil || known.registry.Value() != registry {
@@ -34,7 +34,7 @@ func (n *policyNames) overlay(registry *uaident.Registry, robots *policy.Robots)
 	return known.overlay
 }
 
-// overlayOf returns the names that only the policy of a site knows, nil for none.
+// overlayOf returns the names that only the robots.txt of a site has, or nil.
 func overlayOf(registry *uaident.Registry, state *policy.State) *uaident.Overlay {
 	if state != nil && state.Good != nil {
 		if names, ok := state.Good.Derived.(*policyNames); ok {

@@ -9,18 +9,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 )
 
-// eventParity tells that a crawler does not get what a robots.txt says, or does again.
+// eventParity is the event about a crawler that does not get allowed pages, and about the end of that.
 const eventParity = "robots_parity"
 
-// parityTold remembers which alerts about what crawlers get were told as events. It
-// survives a reload, and holds no more than there are alerts. The zero parityTold is
-// empty.
+// parityTold has the alerts that were sent as events. It survives a reload and has at most as many
+// entries as there are alerts. The zero value is empty.
 type parityTold struct {
 	mu   sync.Mutex
 	told map[string]alert.State // by ID
 }
 
-// news reports whether an alert has begun or ended since it was told.
+// news reports whether an alert has begun or ended since its last event.
 func (t *parityTold) news(a *alert.Alert) bool {
 	state := a.State
 	if state == alert.Acknowledged {
@@ -39,7 +38,7 @@ func (t *parityTold) news(a *alert.Alert) bool {
 	return true
 }
 
-// keep forgets all alerts but those of a list.
+// keep drops all alerts that are not in a list.
 func (t *parityTold) keep(list alert.List) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -50,8 +49,7 @@ func (t *parityTold) keep(list alert.List) {
 	}
 }
 
-// tellParity emits an event for each alert about what crawlers get at the sites of this
-// guard that has begun or ended.
+// tellParity emits an event for each response-audit alert of this guard's sites that has begun or ended.
 func (g *Guard) tellParity(list alert.List) {
 	if !g.Events.wanted(eventParity) {
 		return

@@ -13,29 +13,29 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// PathVerdict is what the robots.txt of a site says about a URL, whoever asks for it.
+// PathVerdict is the verdict of a site's robots.txt about a URL, for any client.
 type PathVerdict uint8
 
-// The verdicts about a path.
+// Path verdicts.
 const (
-	PathUnknown PathVerdict = iota // the robots.txt is not known, or the request is for no path
+	PathUnknown PathVerdict = iota // no robots.txt is known, or the request has no path
 	PathAllowed
 	PathDisallowed
 )
 
-// String returns the verdict as placeholders and header fields have it.
+// String returns the value of placeholders and header fields.
 func (v PathVerdict) String() string {
 	return [...]string{"unknown", "allowed", "disallowed"}[v]
 }
 
-// Everybody is the token by which [Guard.PathVerdict] judges for a crawler that no group names.
+// Everybody is the token for crawlers that no group names.
 const Everybody = "*"
 
-// PathPlaceholder is the name of the placeholder of the [PathVerdict] for Everybody.
+// PathPlaceholder is the placeholder with the [PathVerdict] for Everybody.
 const PathPlaceholder = placeholderPrefix + "path"
 
-// PathOf returns the verdict about the URL of a request that has come through a guard of a
-// configuration in which somebody asks for it; PathUnknown otherwise.
+// PathOf returns the verdict about the URL of a request after a guard with Config.AsksPath, else
+// PathUnknown.
 func PathOf(r *http.Request, token string) PathVerdict {
 	offer, ok := caddyhttp.GetVar(r.Context(), offerVar).(*pathOffer)
 	if !ok {
@@ -44,19 +44,18 @@ func PathOf(r *http.Request, token string) PathVerdict {
 	return offer.verdict(r, token)
 }
 
-// pathOffer answers the matchers and placeholders behind a guard that ask about the path of a
-// request.
+// pathOffer computes path verdicts for later matchers and placeholders of a request.
 type pathOffer struct {
 	guard   *Guard
 	person  bool // a browser sends the request
 	counted atomic.Bool
 }
 
-// offerVar is the request variable in which PathOf finds a pathOffer.
+// offerVar is the request variable with the pathOffer.
 const offerVar = "robots_guard.path"
 
-// offerPath lets the matchers and placeholders behind the guard ask for the verdict about the
-// path. person says that a browser sends the request.
+// offerPath makes the path verdict available to later handlers. person means that a browser sends the
+// request.
 func (g *Guard) offerPath(r *http.Request, person bool) {
 	offer := &pathOffer{guard: g, person: person}
 	caddyhttp.SetVar(r.Context(), offerVar, offer)
@@ -70,8 +69,8 @@ func (g *Guard) offerPath(r *http.Request, person bool) {
 	}
 }
 
-// verdict returns the verdict. That a browser asks for what is disallowed to everybody is counted
-// once for each request, by the site alone.
+// verdict returns the verdict. It counts a browser's request for a URL that is disallowed to Everybody
+// once, by site only.
 func (o *pathOffer) verdict(r *http.Request, token string) PathVerdict {
 	v := o.guard.PathVerdict(r, token)
 	if v == PathDisallowed && o.person && token == Everybody && o.guard.shared.Ledger != nil && o.counted.CompareAndSwap(false, true) {
@@ -80,11 +79,10 @@ func (o *pathOffer) verdict(r *http.Request, token string) PathVerdict {
 	return v
 }
 
-// PathVerdict tells whether the current robots.txt of the site disallows the URL of a request to
-// a crawler with a product token, or to all that no group names. Who sends the request plays no
-// part, and nothing is counted. /robots.txt, what is below /.well-known/ and what a template
-// includes are allowed. PathVerdict does not wait: a file that is due is fetched in the
-// background, for hosts that the configuration names only.
+// PathVerdict returns the verdict of the site's current robots.txt about the URL of a request, for the
+// crawler with a product token or for Everybody. The client of the request plays no part, and nothing is
+// counted. /robots.txt, paths below /.well-known/ and includes of templates are allowed. PathVerdict
+// does not wait: for configured hosts, it starts a background fetch if the file is due.
 func (g *Guard) PathVerdict(r *http.Request, token string) PathVerdict {
 	if request.HasNoPath(r) {
 		return PathUnknown
@@ -101,8 +99,8 @@ func (g *Guard) PathVerdict(r *http.Request, token string) PathVerdict {
 	return PathAllowed
 }
 
-// currentRobots returns the robots.txt in force at the site of a request, nil if it is not known,
-// and begins to fetch it if it is due.
+// currentRobots returns the robots.txt in force at the site of a request, or nil, and starts a fetch if
+// it is due.
 func (g *Guard) currentRobots(r *http.Request, now time.Time) *policy.Robots {
 	kept := g.namedSite(r)
 	var site *request.Site

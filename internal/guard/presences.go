@@ -16,24 +16,23 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// presences remember which guards judge for which sites, and where the
-// robots.txt of each comes from. What they hold is bounded by the configured
-// hosts, of which [State.UseSites] tells. The zero presences are empty.
+// presences has the guards that judge for each site, and the source of its robots.txt. Its size is
+// bounded by the configured hosts, see [State.UseSites]. The zero value is empty.
 type presences struct {
 	mu       sync.Mutex
 	sites    cowmap.Large[string, *presence] // by label
-	registry *uaident.Current                // of the last of them; nil before there was one
-	named    func(label string) bool         // whether the configuration names a host; nil while none says so
+	registry *uaident.Current                // of the last guard; nil before the first
+	named    func(label string) bool         // whether the configuration names a host; nil without one
 	modes    map[string]string               // see [ConfiguredSites]
 }
 
 type presence struct {
-	key    *policy.Key                     // the zero Key where clients choose it; what it points to never changes
-	guards cowmap.Map[*Guard, *policy.Key] // that judge for it now, with the key as it was when they were noted
+	key    *policy.Key                     // immutable; the zero Key if clients choose it
+	guards cowmap.Map[*Guard, *policy.Key] // with the key recorded for each
 	protection
 }
 
-// presence remembers that the guard judges for the site of a judgement.
+// presence records that the guard judges for the site of a judgement.
 func (g *Guard) presence(j *Judgement) {
 	if j.kept != nil && j.kept.present.Load() {
 		return
@@ -49,21 +48,19 @@ func (g *Guard) presence(j *Judgement) {
 	}
 }
 
-// judgesFor reports whether the guard has judged for a site, by its label.
+// judgesFor reports whether the guard has judged for a site.
 func (g *Guard) judgesFor(label string) bool {
 	_, ok := g.shared.presences.keyOf(g, label)
 	return ok
 }
 
-// has reports whether the guard is known to judge for a site, and the key of the site
-// tells no more than the one that is known.
+// has reports whether presences has the guard at a site, with a key as good as that of s.
 func (p *presences) has(g *Guard, s *request.Site) bool {
 	key, ok := p.keyOf(g, s.Label)
 	return ok && !isBetterKey(s, key)
 }
 
-// keyOf returns the key of a site as it was when the guard was noted to judge for it, by
-// the label of the site. It takes no lock.
+// keyOf returns the key of a site as recorded for a guard. It takes no lock.
 func (p *presences) keyOf(g *Guard, label string) (key policy.Key, ok bool) {
 	site, _ := p.sites.Load(label)
 	if site == nil {
@@ -75,15 +72,15 @@ func (p *presences) keyOf(g *Guard, label string) (key policy.Key, ok bool) {
 	return policy.Key{}, false
 }
 
-// add returns the mode of the site. While a configuration takes the place of
-// another, both may judge: it is "" where not all guards have the same.
+// add records a guard at a site and returns the site's mode, or "" if its guards differ. Both the old and
+// the new configuration may judge during a reload.
 func (p *presences) add(g *Guard, j *Judgement) (mode string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	site := p.sites.LoadOrStore(j.Site.Label, func() *presence { return &presence{key: new(policy.Key)} })
 	switch better := isBetterKey(j.Site, *site.key); {
 	case j.kept != nil && (better || j.Site.Key == *site.key):
-		site.key = &j.Site.Key // which is kept anyway, unlike that of a configuration that has ended
+		site.key = &j.Site.Key // avoids a copy
 	case better:
 		site.key = new(j.Site.Key)
 	}
@@ -102,8 +99,7 @@ func (p *presences) add(g *Guard, j *Judgement) (mode string) {
 	return mode
 }
 
-// mode returns the mode of a site, "" where no guard of a running configuration
-// has judged yet. presences.mu must be held.
+// mode returns the mode of a site, "" before a guard has judged. presences.mu must be locked.
 func (p *presence) mode() (mode string) {
 	for g := range p.guards.All() {
 		one := judge.ModeOf(g.Settings.Enforce)
@@ -115,8 +111,8 @@ func (p *presence) mode() (mode string) {
 	return mode
 }
 
-// isBetterKey reports whether the key of a site describes the site better than the known one:
-// clients choose ports, and may choose http where there is https.
+// isBetterKey reports whether the key of a site is better than the known one. Clients choose ports, and
+// http or https.
 func isBetterKey(s *request.Site, known policy.Key) bool {
 	switch {
 	case s.Segment == policy.Invented, s.Key == known:
@@ -129,12 +125,11 @@ func isBetterKey(s *request.Site, known policy.Key) bool {
 	return s.Key.Host == known.Host && s.Key.Secure && !known.Secure
 }
 
-// leavePart is how many sites a guard leaves at a time. The first requests that another
-// guard judges for a site wait meanwhile, and there may be very many sites.
+// leavePart is the number of sites that a guard leaves under one lock, so that other requests do not wait
+// for a guard with very many sites.
 const leavePart = 256
 
-// leave forgets a guard whose configuration has ended. It returns the modes of
-// its sites, by label.
+// leave removes a guard after the end of its configuration and returns the modes of its sites by label.
 func (p *presences) leave(g *Guard) map[string]string {
 	p.mu.Lock()
 	g.gone = true
@@ -143,12 +138,12 @@ func (p *presences) leave(g *Guard) map[string]string {
 	modes := make(map[string]string, len(labels))
 	for part := range slices.Chunk(labels, leavePart) {
 		p.leaveSome(g, part, modes)
-		runtime.Gosched() // rather than be interrupted on a busy machine with the lock held
+		runtime.Gosched() // not to be interrupted with the lock held
 	}
 	return modes
 }
 
-// leaveSome is leave for these sites.
+// leaveSome is leave for some sites.
 func (p *presences) leaveSome(g *Guard, labels []string, modes map[string]string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -162,8 +157,7 @@ func (p *presences) leaveSome(g *Guard, labels []string, modes map[string]string
 	}
 }
 
-// leave forgets a guard whose configuration has ended, and takes note of the
-// modes of its sites without it.
+// leave removes the guard from its sites and records their modes.
 func (g *Guard) leave() {
 	for label, mode := range g.shared.presences.leave(g) {
 		if g.shared.Ledger != nil && mode != "" {
@@ -172,14 +166,13 @@ func (g *Guard) leave() {
 	}
 }
 
-// standing is where the robots.txt of a site comes from and its mode, "" where no guard of a
-// running configuration is for it.
+// standing has the key of a site's robots.txt and the mode, "" without a guard.
 type standing struct {
 	key  policy.Key
 	mode string
 }
 
-// all returns how each site stands, by label.
+// all returns the standing of each site by label.
 func (p *presences) all() map[string]standing {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -190,15 +183,14 @@ func (p *presences) all() map[string]standing {
 	return all
 }
 
-// configuredMode returns the mode of a site by the configuration, "" where that has no guard
-// for it.
+// configuredMode returns the configured mode of a site, or "".
 func (p *presences) configuredMode(label string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.modes[label]
 }
 
-// known returns what is known of crawlers, nil before a guard has judged.
+// known returns the registry of the last guard, or nil.
 func (p *presences) known() *uaident.Registry {
 	p.mu.Lock()
 	defer p.mu.Unlock()

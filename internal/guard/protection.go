@@ -12,13 +12,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// protection is whether a site in enforce has something to enforce.
+// protection records whether a site in enforce has a robots.txt that restricts crawlers.
 type protection struct {
-	enforces bool         // some guard enforces; as it was while none has judged since a reload
-	told     report.Cause // why its robots.txt forbids nothing, as the owner was told; "" for nothing
+	enforces    bool         // a guard enforces; after a reload, the previous value until a guard has judged
+	loggedCause report.Cause // the logged cause, "" for none
 }
 
-// update looks at the guards of a site. presences.mu must be held.
+// update recomputes protection after a change of the site's guards. presences.mu must be locked.
 func (p *presence) update() {
 	if p.guards.Len() == 0 {
 		return
@@ -28,22 +28,22 @@ func (p *presence) update() {
 		p.enforces = p.enforces || g.Settings.Enforce
 	}
 	if !p.enforces {
-		p.told = "" // in monitor nobody expects a block
+		p.loggedCause = "" // monitor blocks nothing
 	}
 }
 
-// maxLoggedHosts bounds the hosts that a log line names.
+// maxLoggedHosts bounds the hosts in a log line.
 const maxLoggedHosts = 10
 
-// noteProtection tells the owner once when sites in enforce begin to have a
-// robots.txt that forbids nothing, and once when that ends.
+// noteProtection logs once when sites in enforce begin to have a robots.txt that restricts nobody, and
+// once when that ends.
 func (g *Guard) noteProtection(key policy.Key) {
 	if key == (policy.Key{}) {
 		return
 	}
 	began, ended, now := g.shared.presences.protectionNews(key, g.shared.Cache.Get(key))
 	if len(began) > 0 {
-		g.Logger.Warn("not protecting: the site is in enforce, and its robots.txt forbids nothing to anybody",
+		g.Logger.Warn("not protecting: the site is in enforce, but its robots.txt restricts no crawler",
 			zap.String("site", key.String()),
 			zap.Strings("hosts", began[:min(len(began), maxLoggedHosts)]),
 			zap.String("cause", string(now.Cause)),
@@ -51,18 +51,18 @@ func (g *Guard) noteProtection(key policy.Key) {
 			zap.String("cure", now.Cure))
 	}
 	if len(ended) > 0 {
-		g.Logger.Info("protecting again: the robots.txt forbids something",
+		g.Logger.Info("protecting again: the robots.txt has rules",
 			zap.String("site", key.String()),
 			zap.Strings("hosts", ended[:min(len(ended), maxLoggedHosts)]))
 	}
 }
 
-// protectionNews returns the sites with a robots.txt for which something about
-// their protection is to be told, and why it forbids nothing.
+// protectionNews returns the sites with a robots.txt whose protection has ended or begun again since the
+// last log line, and why the robots.txt restricts nobody.
 func (p *presences) protectionNews(key policy.Key, e *policy.Entry) (began, ended []string, now *report.NotProtecting) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	// The state is looked at within the lock, so that the last to come has the latest.
+	// The state is loaded while the lock is held, so that the last caller has the latest state.
 	if e.Good() == nil {
 		return nil, nil, nil
 	}
@@ -70,10 +70,10 @@ func (p *presences) protectionNews(key policy.Key, e *policy.Entry) (began, ende
 	for label, site := range p.with(key) {
 		switch {
 		case !site.enforces:
-		case now != nil && site.told != now.Cause:
-			site.told, began = now.Cause, append(began, label)
-		case now == nil && site.told != "":
-			site.told, ended = "", append(ended, label)
+		case now != nil && site.loggedCause != now.Cause:
+			site.loggedCause, began = now.Cause, append(began, label)
+		case now == nil && site.loggedCause != "":
+			site.loggedCause, ended = "", append(ended, label)
 		}
 	}
 	slices.Sort(began)
@@ -81,7 +81,7 @@ func (p *presences) protectionNews(key policy.Key, e *policy.Entry) (began, ende
 	return began, ended, now
 }
 
-// with returns the sites whose robots.txt a key is, by label. p.mu must be held.
+// with returns the sites whose robots.txt has a key, by label. p.mu must be locked.
 func (p *presences) with(key policy.Key) map[string]*presence {
 	found := make(map[string]*presence)
 	if key.Source == "" {
@@ -122,8 +122,8 @@ func (s *State) Modes() map[string]string {
 	return s.presences.modes
 }
 
-// Enforces reports whether some site with this robots.txt is in enforce. A configured host
-// counts before its first crawler comes.
+// Enforces reports whether a site with this robots.txt is in enforce. For a configured host, that is
+// known before the first crawler comes.
 func (s *State) Enforces(key policy.Key) bool {
 	p := &s.presences
 	p.mu.Lock()
@@ -141,16 +141,16 @@ func (s *State) Enforces(key policy.Key) bool {
 	return false
 }
 
-// NotProtecting returns the configured hosts in enforce whose robots.txt forbids
-// nothing, and why.
+// NotProtecting returns the configured hosts in enforce whose robots.txt restricts nobody, with the
+// causes.
 func (s *State) NotProtecting() map[string]string {
 	p := &s.presences
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	causes := make(map[string]string)
 	for label, site := range p.sites.All() {
-		if site.told != "" {
-			causes[label] = string(site.told)
+		if site.loggedCause != "" {
+			causes[label] = string(site.loggedCause)
 		}
 	}
 	return causes

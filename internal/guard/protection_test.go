@@ -79,7 +79,7 @@ func TestProtectionIsToldOnce(t *testing.T) {
 			deadline := time.Now().Add(5 * time.Second)
 			told := func() (all string) {
 				for _, line := range logs.All() {
-					if cause, ok := line.ContextMap()["cause"]; ok || line.Message == "protecting again: the robots.txt forbids something" {
+					if cause, ok := line.ContextMap()["cause"]; ok || line.Message == "protecting again: the robots.txt has rules" {
 						if !ok {
 							cause = ""
 						}

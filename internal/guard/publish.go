@@ -14,11 +14,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 )
 
-// Var is the request variable in which matchers find the judgement.
+// Var is the request variable with the judgement, for matchers.
 const Var = "robots_guard.judgement"
 
-// Publish counts a judgement, logs it and makes it available to whatever handles
-// the request next.
+// Publish counts and logs a judgement and makes it available to later handlers.
 func (g *Guard) Publish(r *http.Request, j *Judgement) {
 	j.published = true
 	if g.Identity.Verifies() && j.Client.Crawler != nil {
@@ -53,12 +52,11 @@ func (g *Guard) Publish(r *http.Request, j *Judgement) {
 	}
 }
 
-// earlierFinalJudgement returns the judgement of an earlier guard if this guard has nothing left
-// to judge, else nil. Either that guard has blocked the request, and this route writes the
-// response to the block, or a handler behind that guard has failed, and this is an error route.
+// earlierFinalJudgement returns the judgement of an earlier guard if it is final, else nil. Either that
+// guard blocked the request and this route writes the response, or this is an error route.
 func (g *Guard) earlierFinalJudgement(r *http.Request) *Judgement {
 	before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement)
-	if before == nil || !before.published || g.ForwardAuth != nil { // which is asked about another request
+	if before == nil || !before.published || g.ForwardAuth != nil { // judges another request
 		return nil
 	}
 	if _, failed := r.Context().Value(caddyhttp.ErrorCtxKey).(error); !failed && before.Action != judge.Blocked {
@@ -67,24 +65,23 @@ func (g *Guard) earlierFinalJudgement(r *http.Request) *Judgement {
 	return before
 }
 
-// hasAccessLog reports whether the server of a request writes an access log, which is
-// where the extra fields go that a request has; to set one takes three allocations.
+// hasAccessLog reports whether the server of a request writes an access log. Only then are extra log
+// fields worth their three allocations.
 func hasAccessLog(ctx context.Context) bool {
 	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	return !ok || server.Logs != nil
 }
 
-// clearPlaceholders makes the placeholders empty for a request that was not judged:
-// else a header made of them would carry their names. It does not allocate.
+// clearPlaceholders makes the placeholders empty for a request that was not judged, so that a header with
+// a placeholder does not show its name. It does not allocate.
 func clearPlaceholders(r *http.Request) {
 	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		repl.Map(emptyPlaceholder)
 	}
 }
 
-// labelOf returns the crawler label of a judgement. Only names that the
-// registry or the robots.txt spells out can be labels; clients can invent all
-// others.
+// labelOf returns the crawler label for metrics. Clients can invent names, so only names of the registry
+// or robots.txt are labels.
 func (g *Guard) labelOf(j *Judgement) string {
 	return g.hostOf(j).Label(j.KnownName(), j.Named, j.Identity)
 }

@@ -16,22 +16,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Rate is what there is to say about how fast the crawler of a request asks.
+// Rate has the request rate of a crawler and the limits that apply.
 type Rate struct {
 	State rate.State
-	// Delay is what the file asks of it. Stale says that the file asks for more by now,
-	// and the crawler has not read that.
+	// Delay is the Crawl-delay that applies. Stale means that the current file has a longer one which the
+	// crawler may not have read.
 	Delay policy.Delay
 	Stale bool
-	// Every is what is held against it of that.
+	// Every is the enforced interval of Delay.
 	Every time.Duration
-	// Limit is what the owner has set for it, nil for nothing.
+	// Limit is the configured limit, nil for none.
 	Limit *rate.Limit
 	rate.Pace
-	instead judge.Action // what would have been done about one that is slowed
+	instead judge.Action // the action without slowing
 }
 
-// spend counts a request by how fast its crawler may ask, if anything is asked of it.
+// spend charges a request to the limits of its crawler, if any.
 func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, now time.Time) {
 	if g.Rate == nil || j.Action == judge.Blocked || j.Reason == judge.RobotsTxt {
 		return
@@ -49,7 +49,7 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, now ti
 		delay, stale = g.knownDelay(r, j, delay, state, now)
 	}
 	if delay.Every == 0 && limit == nil {
-		return // nothing was asked when it has read the file last
+		return // the file that the crawler read has no delay
 	}
 	rules := g.Rate.Rules(&j.Client, j.Identity, delay.Every, limit)
 	who := rate.Spender{
@@ -57,9 +57,9 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, now ti
 		Token: j.KnownName(), Identity: j.Identity, Many: rate.IsOfMany(&j.Client),
 	}
 	if who.Token == "" && limit != nil {
-		who.Token = limit.Name() // which the owner knows
+		who.Token = limit.Name()
 	}
-	if who.Token == "" || who.Identity != verify.Verified { // one who is known spends from whatever address
+	if who.Token == "" || who.Identity != verify.Verified { // a verified crawler has one budget for all addresses
 		who.Network = addr.Network(request.ClientAddr(r))
 	}
 	every, found := rules.File.Interval, rate.Pace{}
@@ -82,16 +82,15 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, now ti
 	}
 }
 
-// removeChargedLimits removes from rules the limits that an earlier guard of this request has
-// charged already at the same site, so that the request counts once. It returns the pace that
-// the earlier guard found.
+// removeChargedLimits removes limits from rules that an earlier guard of this request has charged at the
+// same site, so that the request counts once. It returns the pace that the earlier guard found.
 func (j *Judgement) removeChargedLimits(before *Judgement, rules *rate.Rules) (found rate.Pace) {
 	owner := rate.Rule{}
 	if before.Rate.Limit != nil {
 		owner = before.Rate.Limit.Rule
 	}
 	if owner != rules.Owner || *before.Site.Own() != *j.Site.Own() || before.Identity != j.Identity || before.KnownName() != j.KnownName() {
-		return found // budgets of their own
+		return found // other budgets
 	}
 	rules.Owner = rate.Rule{}
 	byFile := before.Rate.Every == rules.File.Interval
@@ -104,8 +103,8 @@ func (j *Judgement) removeChargedLimits(before *Judgement, rules *rate.Rules) (f
 	return found
 }
 
-// knownDelay returns the least delay of the files that a crawler may be using. stale says that
-// our copy has a longer one.
+// knownDelay returns the shortest delay in the files that a crawler may be using. stale means that our
+// copy has a longer one.
 func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, state *policy.State, now time.Time) (known policy.Delay, stale bool) {
 	if state == nil || state.Good == nil {
 		return delay, false
@@ -123,19 +122,19 @@ func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, st
 	return known, stale
 }
 
-// delayBy returns what a version asks of the client of a request.
+// delayBy returns the delay in a version for the client of a request.
 func (g *Guard) delayBy(r *http.Request, j *Judgement, version *policy.Version) policy.Delay {
 	var scratch judge.Scratch
 	var result judge.Result
 	q := g.reidentifyCrawler(r, j, version)
 	g.Settings.Judge(&q, judge.Rules{Robots: version.Robots}, &scratch, &result)
 	if result.Verdict == judge.Exempt {
-		return policy.Delay{} // its group is not meant for the request
+		return policy.Delay{} // the group does not apply to the client
 	}
 	return judge.Delay(result.Group, q.Client.CrawlDelay())
 }
 
-// addRate writes into a log line how fast the crawler asks.
+// addRate adds the rate to a log line.
 func (j *Judgement) addRate(enc zapcore.ObjectEncoder) {
 	if j.Rate.State == rate.NotAsked {
 		return
@@ -159,11 +158,11 @@ func (j *Judgement) addRate(enc zapcore.ObjectEncoder) {
 	}
 }
 
-// noteSlowingEnded tells that a search engine is slowed no more.
+// noteSlowingEnded logs that a search engine is no longer slowed.
 func (g *Guard) noteSlowingEnded(j *Judgement, crawler string) {
-	if c := g.Logger.Check(zapcore.WarnLevel, "a search engine was slowed for a day without a pause, and is no more: pages that are answered 429 for days drop out of the index"); c != nil {
+	if c := g.Logger.Check(zapcore.WarnLevel, "a search engine was slowed for a whole day; the limit is lifted, because pages that return 429 for days drop out of the index"); c != nil {
 		c.Write(zap.String("host", j.Site.Label), zap.String("crawler", crawler), zap.String("identity", j.Identity.String()),
-			zap.String("advice", "ask less of it by Crawl-delay or limit, or let more of its requests through; it may be slowed again after a day in which it was never too fast"))
+			zap.String("advice", "lower its Crawl-delay or raise its limit; the limit applies again after a day within it"))
 	}
 	if g.Events != nil && g.Events.wanted(eventSlowingEnded) {
 		g.Events.Send(eventSlowingEnded, map[string]any{"site": j.Site.Label, "crawler": crawler, "identity": j.Identity.String()})

@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// ReadSince returns which crawlers have read the robots.txt of some hosts since a time,
-// by name, here or at other instances. Those under a false name are left out.
+// ReadSince returns the crawlers that have fetched the robots.txt of some hosts since a time, from this or
+// other instances. Spoofed clients are left out.
 func (s *State) ReadSince(has func(host string) bool, since time.Time) []string {
 	found := make(map[string]bool)
 	for _, l := range []*ledger.Ledger{s.Ledger, s.Memory.Others()} {

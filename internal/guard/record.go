@@ -35,8 +35,8 @@ func (g *Guard) record(r *http.Request, j *Judgement) {
 	g.noteStranger(r, j, &q, false)
 }
 
-// recordReading counts what a crawler got for a robots.txt. In early data anybody can ask from
-// another's address, so what is asked there is not counted.
+// recordReading counts a crawler's robots fetch. Early data does not count, because it does not prove the
+// client's address.
 func (g *Guard) recordReading(r *http.Request, j *Judgement, read ledger.Reading) {
 	if request.IsEarly(r) {
 		return
@@ -50,7 +50,7 @@ func (g *Guard) recordReading(r *http.Request, j *Judgement, read ledger.Reading
 	g.shared.Ledger.RecordRead(&q, ledger.Read{At: read.At.UnixMilli(), Status: read.Status, Version: read.Hash})
 }
 
-// ledgerRequest returns a judged request as the ledger counts it.
+// ledgerRequest returns a judged request in the form of the ledger.
 func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledger.Request {
 	q := ledger.Request{
 		At:        at,
@@ -90,7 +90,7 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledge
 	return q
 }
 
-// noteStranger counts a client that no registry and no robots.txt knows.
+// noteStranger counts a client that neither the registry nor robots.txt names.
 func (g *Guard) noteStranger(r *http.Request, j *Judgement, q *ledger.Request, robots bool) {
 	if q.Token == ledger.Other {
 		g.shared.Strangers.Note(strangers.Visit{
@@ -99,8 +99,8 @@ func (g *Guard) noteStranger(r *http.Request, j *Judgement, q *ledger.Request, r
 	}
 }
 
-// counted returns by which name and class a client is counted in the ledger, and
-// whether the robots.txt names it.
+// counted returns the token and class under which the ledger counts a client, and whether robots.txt
+// names it.
 func (j *Judgement) counted() (token string, class uaident.Class, named bool) {
 	if j.Identity == verify.Spoofed {
 		return judge.SpoofedName, uaident.Other, false
@@ -108,7 +108,7 @@ func (j *Judgement) counted() (token string, class uaident.Class, named bool) {
 	return cmp.Or(j.KnownName(), ledger.Other), j.Client.Class, j.Named
 }
 
-// classCounted returns by which class a client is counted.
+// classCounted returns the class under which a client is counted.
 func (j *Judgement) classCounted() uaident.Class {
 	if j.Identity == verify.Spoofed {
 		return uaident.Other
@@ -116,8 +116,7 @@ func (j *Judgement) classCounted() uaident.Class {
 	return j.Client.Class
 }
 
-// edited takes note that another robots.txt took the place of one, at each site
-// that it is for.
+// edited records a change of robots.txt at each of its sites.
 func (g *Guard) edited(key policy.Key, before, after *policy.Version) {
 	if g.shared.Ledger == nil || before == nil || after == nil {
 		return
@@ -131,8 +130,7 @@ func (g *Guard) edited(key policy.Key, before, after *policy.Version) {
 	}
 }
 
-// Reports returns what the reports of a time are made of, which is nothing where no
-// ledger is kept.
+// Reports returns the data of reports at a time. It is empty without a ledger.
 func (s *State) Reports(now time.Time) *report.Source {
 	source := &report.Source{Now: now, Live: make(map[string]report.Live)}
 	if s == nil || s.Ledger == nil {
@@ -159,7 +157,7 @@ func (s *State) Reports(now time.Time) *report.Source {
 			source.Live[label] = live
 		}
 	}
-	for label := range seen { // also sites of which nothing is known since the start but the counts
+	for label := range seen { // sites without a request since the start
 		if live := source.Live[label]; live.Mode == "" {
 			if live.Mode = s.presences.configuredMode(label); live.Mode != "" {
 				source.Live[label] = live

@@ -11,11 +11,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// maxElsewhere bounds the URLs of other hosts that are known to be on the way to a robots.txt.
+// maxElsewhere bounds the known redirect targets of robots.txt at other hosts.
 const maxElsewhere = 1024
 
-// placeOf returns where a Location of a response for the robots.txt of a site leads, as
-// [policy.Answer.Via] has it, "" for nowhere.
+// placeOf returns the URL of a Location in a response for robots.txt, in the form of
+// [policy.Answer.Via], or "".
 func placeOf(location string, own *policy.Key) string {
 	base := url.URL{Scheme: request.SchemeOf(own.Secure), Host: own.Host, Path: "/robots.txt"}
 	to, err := base.Parse(location)
@@ -24,7 +24,7 @@ func placeOf(location string, own *policy.Key) string {
 	}
 	to.Fragment, to.RawFragment, to.User = "", "", nil
 	if to.Path == "" {
-		to.Path = "/" // as it is asked for
+		to.Path = "/" // as clients request it
 	}
 	if to.Scheme == base.Scheme && request.NormalHost(to.Host, own.Secure) == own.Host {
 		return to.RequestURI()
@@ -32,9 +32,8 @@ func placeOf(location string, own *policy.Key) string {
 	return to.String()
 }
 
-// noteElsewhere notes where the robots.txt of a site that the configuration names redirects to
-// at other hosts. If a guard stands before them it must not refuse that: the crawler would take
-// the first site for one without rules.
+// noteElsewhere records the redirect targets at other hosts of a configured site's robots.txt. A guard
+// must not refuse a target: the crawler would assume a site without rules.
 func (g *Guard) noteElsewhere(s *request.Site, via []string) {
 	if s.Segment != policy.Named {
 		return
@@ -46,7 +45,7 @@ func (g *Guard) noteElsewhere(s *request.Site, via []string) {
 	}
 }
 
-// isOnTheWay reports whether the robots.txt of another site redirects to what is asked for.
+// isOnTheWay reports whether the robots.txt of another site redirects to the requested URL.
 func (g *Guard) isOnTheWay(j *Judgement) bool {
 	if j.Verdict != judge.Disallowed || g.shared.elsewhere.Len() == 0 {
 		return false

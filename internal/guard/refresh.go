@@ -12,32 +12,31 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// refresher returns what begins to read the robots.txt of a site on behalf of a
-// request, as [policy.Entry.Refresh] does. ok is false if it cannot be read on
-// behalf of that.
+// refresher returns a function that starts a fetch of a site's robots.txt for a request, like
+// [policy.Entry.Refresh]. ok is false if the source cannot fetch for the request.
 func (g *Guard) refresher(r *http.Request, entry *policy.Entry, site *request.Site) (refresh func() <-chan struct{}, ok bool) {
 	fetch, ok := g.Source.Prepare(r, site.Key)
 	if !ok {
 		return nil, false
 	}
-	own, of := *site, g.copiesOf(r, site) // so that those who do not refresh need no memory for it
+	own, of := *site, g.copiesOf(r, site) // allocated only for a refresh
 	return func() <-chan struct{} {
 		return entry.Refresh(g.Freshness, g.noteOwnFetch(&own, g.timed(fetch, entry.Good(), own.Key)), g.onFetched(&own, of))
 	}, true
 }
 
-// fetchResult is what came of [Guard.fetchAndWait].
+// fetchResult is the result of [Guard.fetchAndWait].
 type fetchResult uint8
 
 const (
 	notDue     fetchResult = iota // the file is not due
-	fetchBusy                     // it is due, and too many others are being fetched
-	noFetch                       // it cannot be fetched on behalf of the request
-	fetchBegun                    // it is being fetched, or was
+	fetchBusy                     // due, but too many other fetches are under way
+	noFetch                       // the source cannot fetch for the request
+	fetchBegun                    // under way or done
 )
 
-// fetchAndWait fetches the robots.txt of a site in the background if it is due, and waits for the
-// fetch until a time, not at all if that is zero.
+// fetchAndWait starts a fetch of a site's robots.txt if it is due, and waits for the fetch until a time.
+// The zero time means no wait.
 func (g *Guard) fetchAndWait(r *http.Request, entry *policy.Entry, site *request.Site, until time.Time) fetchResult {
 	refresh, ok := g.refresher(r, entry, site)
 	if !ok {
@@ -57,9 +56,8 @@ func (g *Guard) fetchAndWait(r *http.Request, entry *policy.Entry, site *request
 	return fetchBegun
 }
 
-// timed bounds and counts an attempt to fetch a robots.txt. The attempt is ended
-// by cancelling its context, never by a deadline: reverse_proxy takes a
-// deadline for a failure of the upstream.
+// timed limits the time of a fetch and counts it. It cancels the context instead of setting a deadline,
+// because reverse_proxy treats a deadline as a failure of the upstream.
 func (g *Guard) timed(fetch origin.Fetch, have *policy.Version, key policy.Key) func() policy.Answer {
 	return func() policy.Answer {
 		ctx, cancel := context.WithCancelCause(context.Background())
@@ -74,14 +72,12 @@ func (g *Guard) timed(fetch origin.Fetch, have *policy.Version, key policy.Key) 
 	}
 }
 
-// onFetched returns what is to be done when an attempt to fetch a robots.txt has
-// changed what is known of the site.
+// onFetched returns the function that handles a new state of the site after a fetch.
 func (g *Guard) onFetched(s *request.Site, of copies.Of) func(before, after policy.State) {
 	return func(before, after policy.State) {
 		changed := after.Failures == 0 && (before.Good == nil || before.Good.Hash != after.Good.Hash)
 		if s.Label != judge.OtherName && s.Segment == policy.Named {
-			// Not only after a change: what was restored from the storage is
-			// not shown yet.
+			// Also without a change: a state restored from the storage is not in the metrics yet.
 			g.Metrics.SetState(s.Label, after)
 		}
 		g.noteElsewhere(s, after.Via)
@@ -107,12 +103,10 @@ func (g *Guard) onFetched(s *request.Site, of copies.Of) func(before, after poli
 	}
 }
 
-// slotInterval is how often a request that waits looks whether its robots.txt can
-// be read now.
+// slotInterval is how often a waiting request checks whether its robots.txt can be fetched now.
 const slotInterval = 5 * time.Millisecond
 
-// awaitClosed waits until a channel is closed or a request has gone, for most at
-// most.
+// awaitClosed waits until a channel is closed, the request is cancelled, or most has passed.
 func awaitClosed(r *http.Request, done <-chan struct{}, most time.Duration) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()

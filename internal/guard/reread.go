@@ -8,26 +8,23 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// rereadInterval is how often reloads make every robots.txt due: a program that
-// reloads all the time must not have the sites asked all the time.
+// rereadInterval is the minimum time between reloads that make every robots.txt due, so that frequent
+// reloads do not cause frequent fetches.
 const rereadInterval = 10 * time.Second
 
-// rereads say when a reload made every robots.txt due last.
+// rereads has the last reload that made every robots.txt due.
 type rereads struct {
 	mu       sync.Mutex
 	last     time.Time
-	loads    int // how many configurations were loaded
-	lastLoad int // number of the configuration that made every robots.txt due last, 0 if its call was delayed
+	loads    int // number of loaded configurations
+	lastLoad int // the configuration that made every robots.txt due last, 0 if delayed
 }
 
-// Reread makes every robots.txt that is known due, the bases of composed ones
-// among them: a new configuration may serve others, and who reloads an unchanged
-// one by force wants them read again. What is known holds until they are read,
-// which is at the next request of a crawler. Within [rereadInterval] of another
-// that happens at its end, unless ctx, of the configuration, has ended by then.
+// Reread makes every cached robots.txt due after a reload, with base files: the new configuration may
+// serve others. Copies stay in force until the next request of a crawler fetches them. Within
+// [rereadInterval] of another Reread, it waits for the end of the interval or of ctx.
 //
-// The configuration before serves for a moment beside the new one: what was read by
-// then is due again once it has ended.
+// The previous configuration still serves for a moment, so files fetched by then are due again at its end.
 func (s *State) Reread(ctx context.Context) {
 	s.rereads.mu.Lock()
 	s.rereads.loads++
@@ -38,8 +35,8 @@ func (s *State) Reread(ctx context.Context) {
 	context.AfterFunc(ctx, func() { s.rereadAfter(load) })
 }
 
-// rereadAfter makes due what was read while a configuration ended, if a later one made
-// everything due when it was loaded: not always the next, which may have failed.
+// rereadAfter makes files due that were fetched while a configuration ended, if a later configuration has
+// made everything due. The next one may have failed to load.
 func (s *State) rereadAfter(ended int) {
 	s.rereads.mu.Lock()
 	defer s.rereads.mu.Unlock()
@@ -56,7 +53,7 @@ func (s *State) rereadAfter(ended int) {
 	}
 }
 
-// caches are all that is known of robots.txt files.
+// caches returns all caches of robots.txt files.
 func (s *State) caches() []*policy.Cache {
 	all := []*policy.Cache{s.Cache, s.Bases}
 	if s.tried != nil {
@@ -65,7 +62,7 @@ func (s *State) caches() []*policy.Cache {
 	return all
 }
 
-// reread is Reread for the configuration of a number.
+// reread is Reread for the configuration with a number.
 func (s *State) reread(ctx context.Context, load int) {
 	s.rereads.mu.Lock()
 	defer s.rereads.mu.Unlock()
@@ -82,9 +79,9 @@ func (s *State) reread(ctx context.Context, load int) {
 	for _, cache := range s.caches() {
 		for _, e := range cache.Entries() {
 			if load == 1 && e.State() == nil {
-				continue // requests may come before this: what they have begun to read is by this very configuration
+				continue // a request of this configuration has started the fetch
 			}
-			s.rereads.last = now // a start, with nothing known, delays no reload
+			s.rereads.last = now // not set by a start with an empty cache
 			e.MakeDue()
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 )
 
-// responseRecorder records the status, size and time of a response while it passes. It is a field
-// of the judgement, so it needs no allocation.
+// responseRecorder records the status, size and time of a response. It is a field of the judgement, so
+// that it needs no allocation.
 type responseRecorder struct {
 	caddyhttp.ResponseWriterWrapper
 	method string
@@ -24,7 +24,7 @@ type responseRecorder struct {
 	stopwatch
 }
 
-// recordResponse returns a recorder of a response to a request with a method.
+// recordResponse returns a recorder of a response.
 func recordResponse(w http.ResponseWriter, method string) responseRecorder {
 	return responseRecorder{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, method: method}
 }
@@ -50,18 +50,17 @@ func (w *responseRecorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, buffered, err
 }
 
-// Flush implements [http.Flusher], which some handlers look for instead of
-// [http.ResponseController].
+// Flush implements [http.Flusher] for handlers that do not use [http.ResponseController].
 func (w *responseRecorder) Flush() { _ = w.FlushError() }
 
-// FlushError is Flush for [http.ResponseController].
+// FlushError implements the interface of [http.ResponseController].
 func (w *responseRecorder) FlushError() error {
 	w.firstByte()
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// becameTunnel ends the time and the count of a request whose connection is a tunnel now, such as
-// a WebSocket, which may last for hours.
+// becameTunnel ends the measurement of a request whose connection has become a tunnel, such as a
+// WebSocket, which may last for hours.
 func (w *responseRecorder) becameTunnel() {
 	w.stopwatch = stopwatch{}
 	if w.flight != nil {
@@ -77,7 +76,7 @@ func (w *responseRecorder) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadFrom implements [io.ReaderFrom], so that the server can send files by itself.
+// ReadFrom implements [io.ReaderFrom], so that the server can use sendfile.
 func (w *responseRecorder) ReadFrom(r io.Reader) (int64, error) {
 	w.firstByte()
 	n, err := w.ResponseWriterWrapper.ReadFrom(r)
@@ -85,7 +84,7 @@ func (w *responseRecorder) ReadFrom(r io.Reader) (int64, error) {
 	return n, err
 }
 
-// bytes returns the bytes of the body that the client was sent.
+// bytes returns the size of the body that the client was sent.
 func (w *responseRecorder) bytes() int64 {
 	if w.method == http.MethodHead {
 		return 0 // the server does not send them
@@ -93,9 +92,8 @@ func (w *responseRecorder) bytes() int64 {
 	return w.size
 }
 
-// statusCode returns the status that the client gets, 0 if the client left before. err is the
-// error of the handlers, which error routes usually answer with its status. finished is false if
-// a handler panicked.
+// statusCode returns the status of the response, or 0 if the client has left. err is the error of the
+// handlers, which error routes usually answer with its status. finished is false after a panic.
 func statusCode(r *http.Request, status int, err error, finished bool) int {
 	switch {
 	case status != 0:
@@ -110,7 +108,7 @@ func statusCode(r *http.Request, status int, err error, finished bool) int {
 	return http.StatusOK // no handler wrote a response, so Caddy sends an empty one
 }
 
-// statusOfError returns the status that Caddy answers with after an error.
+// statusOfError returns the status of Caddy's response to an error.
 func statusOfError(err error) int {
 	if failed, ok := errors.AsType[caddyhttp.HandlerError](err); ok && failed.StatusCode != 0 {
 		return failed.StatusCode
@@ -145,7 +143,7 @@ func (g *Guard) passAndCount(w http.ResponseWriter, r *http.Request, j *Judgemen
 func (g *Guard) countResponse(j *Judgement, kind parity.Kind, code int, size int64) {
 	status, ok := parity.StatusOf(code)
 	if !ok || g.shared.Ledger == nil || !j.recorded {
-		return // no response, or its request is not counted either
+		return // no response, or an uncounted request
 	}
 	token, class, named := j.counted()
 	g.Metrics.Answered(class, kind, status, size)

@@ -19,22 +19,21 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// robotsFetch is a request for a robots.txt as it came. Handlers behind the guard may change
-// the request.
+// robotsFetch is a client's request for robots.txt, before later handlers change it.
 type robotsFetch struct {
 	r    *http.Request
 	j    *Judgement // nil if the client is not judged
 	site *request.Site
 	of   copies.Of
-	// exact says that the request names the site by the authority that the guard uses, so the
-	// response shows what the guard would get.
+	// exact means that the Host field is the authority of the site's key, so that the guard would get the
+	// same response.
 	exact bool
-	// plain says that the client has no part in the content of the response: it sent no query
-	// and no Range. With credentials or a cookie it may get a file of its own.
+	// plain means no query and no Range, anonymous means no credentials and no cookie: the client did not
+	// influence the content of the response.
 	plain, anonymous bool
 }
 
-// passRobots passes a request for /robots.txt on and notes the response.
+// passRobots passes a request for /robots.txt on and records the response.
 func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	site := g.siteOf(r)
 	f := &robotsFetch{
@@ -59,8 +58,8 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 	return err
 }
 
-// noteResponse notes what a response for /robots.txt shows. The file that a crawler was served
-// counts for its product token. A response with other rules than our copy makes the copy due.
+// noteResponse evaluates a response for /robots.txt. The file that a crawler was served counts for its
+// product token. If the rules differ from our copy, the copy becomes due.
 func (g *Guard) noteResponse(f *robotsFetch, response robotsResponse) {
 	now := time.Now()
 	entry := g.shared.Cache.Get(f.site.Key)
@@ -81,22 +80,22 @@ func (g *Guard) noteResponse(f *robotsFetch, response robotsResponse) {
 	if entry == nil && f.exact {
 		entry = g.entryFor(f.site)
 	}
-	if entry != nil && (entry.State() == nil || entry.Suspect()) { // the grace counts from when the guard knows of a change
+	if entry != nil && (entry.State() == nil || entry.Suspect()) { // grace starts when the guard learns of a change
 		var until time.Time
-		if isRedirect(response.status) { // the client gets it once the guard knows all its steps, and is not blocked at one
+		if isRedirect(response.status) { // so that the guard knows all redirects before the client follows one
 			until = now.Add(g.FetchWait)
 		}
 		g.fetchAndWait(f.r, entry, f.site, until)
 	}
 	if entry != nil && isRedirect(response.status) {
 		if state := entry.State(); state != nil {
-			g.noteElsewhere(f.site, state.Via) // which may come from the storage
+			g.noteElsewhere(f.site, state.Via) // the state may come from the storage
 		}
 		if counts {
 			g.noteRedirected(f, entry.State(), response, now)
 		}
 	}
-	if response.isReading(f.r.Method) && !request.IsEarly(f.r) { // anybody can send early data from another's address
+	if response.isReading(f.r.Method) && !request.IsEarly(f.r) { // early data does not prove the address
 		read := ledger.Reading{At: now, Status: response.status, Hash: response.hash}
 		g.shared.readers.Read(g.reader(f.r, f.j), read)
 		g.recordReading(f.r, f.j, read)
@@ -108,8 +107,8 @@ func isRedirect(status int) bool {
 	return status >= 300 && status < 400 && status != http.StatusNotModified
 }
 
-// readable returns a request for a robots.txt whose response the guard can read and compare:
-// without a coding, and whole.
+// readable returns a request whose response the guard can read and compare: complete and without a
+// content coding.
 func readable(r *http.Request) *http.Request {
 	plain := r.WithContext(r.Context())
 	plain.Header = r.Header.Clone()
@@ -119,8 +118,8 @@ func readable(r *http.Request) *http.Request {
 	return plain
 }
 
-// noteServed notes which file a crawler was served. A response that says that there is no file
-// is a file without rules.
+// noteServed records the file that a crawler was served. A response that says that there is no file
+// counts as a file without rules.
 func (g *Guard) noteServed(f *robotsFetch, entry *policy.Entry, response robotsResponse, now time.Time) {
 	text := response.text
 	switch response.status {
@@ -151,8 +150,8 @@ func (g *Guard) noteServed(f *robotsFetch, entry *policy.Entry, response robotsR
 	}
 }
 
-// noteRedirected notes which file a crawler gets by a redirect: what the guard found there, or
-// one that is not known.
+// noteRedirected records the file that a crawler gets by a redirect: the guard's result for the same
+// redirect, or an unknown file.
 func (g *Guard) noteRedirected(f *robotsFetch, state *policy.State, response robotsResponse, now time.Time) {
 	if state == nil || state.Good == nil || state.Failures > 0 || len(state.Via) == 0 || state.Via[0] != placeOf(response.location, f.site.Own()) {
 		g.shared.Copies.ServeUnknown(f.of, tokenOf(f.j), now)
@@ -167,8 +166,8 @@ func hasErrorRoutes(r *http.Request) bool {
 	return ok && server.Errors != nil && len(server.Errors.Routes) > 0
 }
 
-// isWithoutRules reports whether the site serves no rules to the guard, either, which it asks
-// if its copy has some.
+// isWithoutRules reports whether the site serves a file without rules to the guard, too. If the guard's
+// copy has rules, it is fetched again.
 func (g *Guard) isWithoutRules(f *robotsFetch, entry *policy.Entry, now time.Time) bool {
 	if entry.Good() == nil {
 		return false
@@ -180,13 +179,13 @@ func (g *Guard) isWithoutRules(f *robotsFetch, entry *policy.Entry, now time.Tim
 	return !entry.Good().Robots.HasGroups()
 }
 
-// refusesUs reports whether a status refuses the guard the robots.txt, as a firewall or a list
-// of addresses does, and does not say that there is none.
+// refusesUs reports whether a status means that a firewall or address list refuses the guard, and not
+// that there is no file.
 func refusesUs(status int) bool {
 	return status >= 400 && status < 500 && status != http.StatusNotFound && status != http.StatusGone
 }
 
-// tokenOf returns the product token of the client of a judgement.
+// tokenOf returns the product token of a judgement's client.
 func tokenOf(j *Judgement) string {
 	if crawler := j.Client.Crawler; crawler != nil {
 		return crawler.Token
@@ -194,7 +193,7 @@ func tokenOf(j *Judgement) string {
 	return j.Client.Name()
 }
 
-// copiesOf returns by what the files of a site are kept.
+// copiesOf returns the key and settings of the stored files of a site.
 func (g *Guard) copiesOf(r *http.Request, s *request.Site) copies.Of {
 	of := copies.Of{Named: s.Segment == policy.Named, Grace: g.Grace}
 	if s.Key.Source != "" {
@@ -213,8 +212,8 @@ func (g *Guard) copiesOf(r *http.Request, s *request.Site) copies.Of {
 // entryFor returns the cache entry of a site.
 func (g *Guard) entryFor(s *request.Site) *policy.Entry { return g.shared.Cache.Add(s.Key, s.Segment) }
 
-// reader returns by what the robots fetches of a crawler are kept for reports: one whose
-// identity is not verified is told from others by the network of its address.
+// reader returns the key of a crawler's robots fetches for reports. Without a verified identity, it
+// includes the network of the address.
 func (g *Guard) reader(r *http.Request, j *Judgement) ledger.Reader {
 	reader := ledger.Reader{Site: *j.Site.Own(), Crawler: judge.FoldName(cmp.Or(j.KnownName(), judge.OtherName)), Invented: !j.Site.Named}
 	if j.Identity != verify.Verified {
@@ -223,14 +222,13 @@ func (g *Guard) reader(r *http.Request, j *Judgement) ledger.Reader {
 	return reader
 }
 
-// lastReading returns what a crawler has read last. No verdict depends on it.
+// lastReading returns the last robots fetch of a crawler. No verdict depends on it.
 func (g *Guard) lastReading(r *http.Request, j *Judgement) (ledger.Reading, bool) {
 	return g.shared.readers.Last(g.reader(r, j))
 }
 
-// hasRead tells what a crawler knows of the rules it broke, as far as the guard
-// has seen: that it never read the file, or when, and whether what it read was
-// the current version ("current") or an older one ("old").
+// hasRead returns for a log line whether the crawler has fetched the robots.txt, as far as the guard has
+// seen: "never", the "current" version or an "old" one, and when.
 func (g *Guard) hasRead(r *http.Request, j *Judgement) (what string, at time.Time) {
 	last, ok := g.lastReading(r, j)
 	switch {
@@ -242,22 +240,22 @@ func (g *Guard) hasRead(r *http.Request, j *Judgement) (what string, at time.Tim
 	return "old", last.At
 }
 
-// mayUseOther reports whether a crawler may be using a file that allows a request which our
-// copy disallows. state is what is known of the site.
+// mayUseOther reports whether a crawler may be using a file that allows a request which our copy
+// disallows.
 func (g *Guard) mayUseOther(r *http.Request, j *Judgement, state *policy.State, now time.Time) bool {
 	others, lost := g.others(r, j, state, now)
 	return lost || slices.ContainsFunc(others, func(v *policy.Version) bool { return g.allows(r, j, v) })
 }
 
-// others returns the files other than our copy that a crawler may be using. lost says that
-// there may be one that is not known any more.
+// others returns the files other than our copy that a crawler may be using. lost means that there may be
+// one that is no longer stored.
 func (g *Guard) others(r *http.Request, j *Judgement, state *policy.State, now time.Time) (others []*policy.Version, lost bool) {
 	of, token := g.copiesOf(r, j.Site), tokenOf(j)
 	if j.Identity == verify.Spoofed {
-		token = "" // a false name gains nothing by what it was served
+		token = "" // a spoofed name gains nothing from files that it was served
 	}
 	if state.Failures > 0 && state.FailingSince.Before(now) {
-		now = state.FailingSince // the time in which our fetches fail does not count
+		now = state.FailingSince // the time of failing fetches does not count
 	}
 	g.shared.Copies.Note(of, state, now)
 	return g.shared.Copies.Others(of.Host, token, state.Good, now, g.graceOf(j))

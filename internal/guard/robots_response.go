@@ -13,10 +13,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// maxPageStart bounds the part of a response other than 200 that is examined for HTML, in bytes.
+// maxPageStart bounds the part of a response other than 200 that is checked for HTML, in bytes.
 const maxPageStart = 4096
 
-// robotsRecorder records a response to a request for robots.txt while it passes.
+// robotsRecorder records a response for robots.txt with its body.
 type robotsRecorder struct {
 	responseRecorder
 	body []byte // as sent: at most policy.MaxSize+1 bytes of a 200 to GET, else at most maxPageStart
@@ -40,7 +40,7 @@ func (w *robotsRecorder) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadFrom implements [io.ReaderFrom], so that Write sees all bytes.
+// ReadFrom implements [io.ReaderFrom], so that Write gets all bytes.
 func (w *robotsRecorder) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{w}, r)
 }
@@ -50,8 +50,8 @@ func (w *robotsRecorder) isFile() bool {
 	return w.status == http.StatusOK && w.method == http.MethodGet
 }
 
-// response returns the response once the handlers have returned. err is their error, which error
-// routes answer later.
+// response returns the response after the handlers have returned. err is their error, which error routes
+// answer later.
 func (w *robotsRecorder) response(err error) robotsResponse {
 	header := w.Header()
 	a := robotsResponse{
@@ -90,16 +90,16 @@ func (w *robotsRecorder) isComplete() bool {
 // Interface guard
 var _ io.ReaderFrom = (*robotsRecorder)(nil)
 
-// robotsResponse is the response that a client got for /robots.txt.
+// robotsResponse is a client's response for /robots.txt.
 type robotsResponse struct {
 	status             int
 	etag, lastModified string
-	coded              bool              // it has a Content-Encoding, and so do the validators
+	coded              bool              // it has a Content-Encoding, which the validators include
 	text               []byte            // decoded, at most policy.MaxSize+1 bytes
-	hash               [sha256.Size]byte // of the text; all zero if the text is not known
-	lifetime           time.Duration     // that it states, see [policy.Version]
+	hash               [sha256.Size]byte // of the text; zero if unknown
+	lifetime           time.Duration     // see [policy.Version]
 	location           string            // of a redirect
-	byError            bool              // status is that of an error; error routes may send another response
+	byError            bool              // status of an error; error routes may send another response
 }
 
 // isReading reports whether the client knows the rules after the response.
@@ -117,7 +117,7 @@ func (a robotsResponse) differs(s *policy.State, own *policy.Key) bool {
 	}
 	switch (policy.Answer{Status: a.status}).Meaning() {
 	case policy.Unavailable:
-		// Others, such as 401, 412 and 416, may be due to the client's own header.
+		// Other statuses such as 401, 412 and 416 may result from the client's own header.
 		return existed && (a.status == http.StatusNotFound || a.status == http.StatusGone)
 	case policy.Rules, policy.Unchanged:
 		switch {
@@ -126,7 +126,7 @@ func (a robotsResponse) differs(s *policy.State, own *policy.Key) bool {
 		case a.hash != [sha256.Size]byte{}:
 			return a.hash != good.Hash && policy.Parse(a.text).RulesDigest() != good.Robots.RulesDigest()
 		case a.coded:
-			return false // validators tell codings of one text apart
+			return false // validators differ by coding
 		case a.etag != "" && good.ETag != "":
 			return strings.TrimPrefix(a.etag, "W/") != strings.TrimPrefix(good.ETag, "W/")
 		case a.lastModified != "" && good.LastModified != "":

@@ -17,9 +17,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// tries are the texts that are tried, of all configurations that have not ended.
+// tries has the robots.txt files on trial of all running configurations.
 type tries struct {
-	cache   *policy.Cache // of these texts: nobody is judged by them, and nothing of them is stored
+	cache   *policy.Cache // of these files; nothing of them is stored
 	sources *standaloneSources
 	trials  *shadow.Trials
 
@@ -34,7 +34,7 @@ func newTries() *tries {
 	}
 }
 
-// readAll begins to read the texts that are due, without waiting for it.
+// readAll starts fetches of the files that are due.
 func (t *tries) readAll() {
 	if t == nil {
 		return
@@ -46,8 +46,7 @@ func (t *tries) readAll() {
 	}
 }
 
-// report puts into the source of reports what is known of the texts that are tried,
-// and what they would change.
+// report adds the files on trial and their effects to the data of reports.
 func (t *tries) report(to *report.Source) {
 	if t == nil {
 		return
@@ -62,17 +61,17 @@ func (t *tries) report(to *report.Source) {
 	to.Tried, to.Trials = states, t.trials.Snapshot()
 }
 
-// tried is a text that a guard tries. The zero tried is none.
+// tried is a robots.txt on trial. The zero value means none.
 type tried struct {
 	entry   *policy.Entry
-	from    string // where it comes from
-	refresh func() // reads it, if it is due; nil for one of a candidate
+	from    string // its source
+	refresh func() // starts a fetch if it is due; nil for a candidate
 
-	candidate *shadow.Candidate // that makes it
-	host      string            // for which it does
+	candidate *shadow.Candidate // that composes it, nil for a shadow
+	host      string            // of the candidate
 }
 
-// try makes the text known that is to be tried until ctx ends. It reads nothing yet.
+// try adds the shadow of the configuration until ctx ends. It does not fetch.
 func (g *Guard) try(ctx context.Context) tried {
 	key := policy.Key{Source: g.ShadowKey}
 	fetch, _ := g.Shadow.Prepare(nil, key)
@@ -89,8 +88,8 @@ func (g *Guard) try(ctx context.Context) tried {
 	return tried{entry: entry, from: g.ShadowKey, refresh: func() { entry.Refresh(source.freshness, source.fetch(key), source.onFetched(key)) }}
 }
 
-// text returns what is tried, nil while that cannot be read: a file that is not there
-// would allow everything. If it is due it is read in the background.
+// text returns the version on trial, or nil if it cannot be read, because a missing file would allow
+// everything. If it is due, a background fetch starts.
 func (t tried) text(now time.Time) *policy.Version {
 	switch {
 	case !t.entry.Due(now):
@@ -103,9 +102,8 @@ func (t tried) text(now time.Time) *policy.Version {
 	return shadow.Readable(t.entry.State())
 }
 
-// judgeTried judges a request by the text that is tried, too, and counts what that
-// would change. Nothing about the request depends on it. The request was judged by
-// the text in force before.
+// judgeTried also judges a request by the version on trial and counts the difference. It runs after the
+// judgement by the version in force and does not change the request's result.
 func (g *Guard) judgeTried(r *http.Request, j *Judgement, t tried, now time.Time) {
 	version := t.text(now)
 	if version == nil {
@@ -123,7 +121,7 @@ func (g *Guard) judgeTried(r *http.Request, j *Judgement, t tried, now time.Time
 		note.InForce, note.Tried, note.Was, note.Would = note.Tried, note.InForce, note.Would, note.Was
 		note.Difference = shadow.DifferenceOf(result.Verdict != judge.Disallowed, j.Verdict != judge.Disallowed)
 		if note.Difference == shadow.NewlyForbidden {
-			g.rememberPage(j) // it would be served without the trial
+			g.rememberPage(j) // the previous version would allow it
 		}
 	}
 	g.noteTried(j, t.from, note, &q, &result)
@@ -133,7 +131,7 @@ func (g *Guard) judgeTried(r *http.Request, j *Judgement, t tried, now time.Time
 	}
 }
 
-// noteTried takes note of what the text that is tried says about a request.
+// noteTried counts the result of the version on trial.
 func (g *Guard) noteTried(j *Judgement, from string, note shadow.Request, q *judge.Request, result *judge.Result) {
 	group := ""
 	if result.Named {
@@ -156,9 +154,9 @@ func (g *Guard) noteTried(j *Judgement, from string, note shadow.Request, q *jud
 	g.shared.tried.trials.Note(&note)
 }
 
-// logTried writes a line for who looks for a single request.
+// logTried logs a single request at debug level.
 func (g *Guard) logTried(r *http.Request, j *Judgement, from string, note *shadow.Request) {
-	if c := g.Logger.Check(zapcore.DebugLevel, "the robots.txt that is tried says otherwise"); c != nil {
+	if c := g.Logger.Check(zapcore.DebugLevel, "the shadow robots.txt has another verdict"); c != nil {
 		c.Write(
 			zap.Inline(j),
 			zap.String("difference", note.Difference.String()),
@@ -170,15 +168,15 @@ func (g *Guard) logTried(r *http.Request, j *Judgement, from string, note *shado
 	}
 }
 
-// onTriedRead tells the owner once whether the text to be tried can be read.
+// onTriedRead logs whether the shadow can be read, once for each change.
 func (g *Guard) onTriedRead(before, after policy.State) {
 	was, is := shadow.Readable(&before), shadow.Readable(&after)
 	first := before.Good == nil && before.Failures == 0
-	level, message := zapcore.DebugLevel, "the robots.txt to be tried was read"
+	level, message := zapcore.DebugLevel, "shadow robots.txt fetched"
 	fields := []zap.Field{zap.String("tried", g.ShadowKey)}
 	switch {
 	case is == nil:
-		if message = "the robots.txt to be tried cannot be read, so nothing is tried"; first || was != nil {
+		if message = "shadow robots.txt cannot be fetched; no request is compared"; first || was != nil {
 			level = zapcore.WarnLevel
 		}
 		fields = append(fields, zap.String("error", report.TriedTrouble(&after)))

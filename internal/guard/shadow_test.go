@@ -176,7 +176,7 @@ func TestWhatCannotBeReadIsNotTried(t *testing.T) {
 		"error":   {Err: errors.New("connection refused")},
 		"page":    {Status: http.StatusOK, Body: []byte("<!doctype html><title>Sign in</title>")},
 	}
-	const warned, told = "the robots.txt to be tried cannot be read, so nothing is tried", "the robots.txt to be tried was read"
+	const warned, told = "shadow robots.txt cannot be fetched; no request is compared", "shadow robots.txt fetched"
 	for _, tc := range []struct {
 		answers []string
 		tried   bool

@@ -11,12 +11,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 )
 
-// siteTable finds what is kept of a site by a hash of its host, in one line of the
-// processor's cache. It grows with the sites that were asked for, of which none goes. The
-// zero table is empty. Finding one takes no lock.
+// siteTable is a hash table of the sites that were requested, by host. A lookup takes no lock and needs
+// one cache line. Sites are never removed. The zero table is empty.
 type siteTable struct {
-	slots atomic.Pointer[[]siteSlot] // of which half are free at least; nil before the first site
-	mu    sync.Mutex                 // held while a site is added; guards what follows
+	slots atomic.Pointer[[]siteSlot] // at least half of them free; nil before the first site
+	mu    sync.Mutex                 // for adding; guards the fields below
 	sites int
 }
 
@@ -27,8 +26,8 @@ type siteSlot struct {
 
 var siteSeed = maphash.MakeSeed()
 
-// hashOfSite tells sites of one server apart, by the host as the configuration spells it:
-// nobody who does not know the seed can look for another with the same.
+// hashOfSite returns the hash of a site at one server. The random seed keeps clients from finding
+// collisions.
 func hashOfSite(host string, secure bool) uint64 {
 	hash := maphash.String(siteSeed, host) | 1 // 0 is none
 	if secure {
@@ -37,7 +36,7 @@ func hashOfSite(host string, secure bool) uint64 {
 	return hash
 }
 
-// find returns the site of a hash, nil if there is none yet.
+// find returns the site with a hash, or nil.
 func (t *siteTable) find(hash uint64) *keptSite {
 	slots := t.slots.Load()
 	if slots == nil {
@@ -50,7 +49,7 @@ func (t *siteTable) find(hash uint64) *keptSite {
 	return slot.site.Load()
 }
 
-// slotOf returns the slot that a hash has, or is to get.
+// slotOf returns the slot of a hash, or a free one.
 func slotOf(slots []siteSlot, hash uint64) *siteSlot {
 	for i := hash >> 1; ; i++ {
 		slot := &slots[i&uint64(len(slots)-1)]
@@ -60,7 +59,7 @@ func slotOf(slots []siteSlot, hash uint64) *siteSlot {
 	}
 }
 
-// add adds a site, or returns the one that was added meanwhile.
+// add adds a site, or returns the one that another request has added.
 func (t *siteTable) add(hash uint64, site *keptSite) *keptSite {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -73,13 +72,13 @@ func (t *siteTable) add(hash uint64, site *keptSite) *keptSite {
 		t.slots.Store(slots)
 	}
 	slot := slotOf(*slots, hash)
-	slot.site.Store(site) // before the hash, by which it is found
+	slot.site.Store(site) // before the hash, because find looks for the hash
 	slot.hash.Store(hash)
 	t.sites++
 	return site
 }
 
-// grown returns twice as many slots with the same sites.
+// grown returns a table with twice as many slots.
 func grown(slots *[]siteSlot) *[]siteSlot {
 	if slots == nil {
 		return new(make([]siteSlot, 2))
@@ -95,14 +94,13 @@ func grown(slots *[]siteSlot) *[]siteSlot {
 	return &more
 }
 
-// serverSites are the hosts that the configuration names at a server, and what a guard
-// keeps of their sites.
+// serverSites has the configured hosts of a server and the guard's data of their sites.
 type serverSites struct {
 	*request.Hosts
 	table siteTable
 }
 
-// sitesOf returns those of the request's server.
+// sitesOf returns the sites of the request's server.
 func (g *Guard) sitesOf(r *http.Request) *serverSites {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if g.ForwardAuth != nil {

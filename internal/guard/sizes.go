@@ -9,23 +9,21 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Sizes are how many policies are kept; 0 stands for the default.
+// Sizes has the bounds of the cache of robots.txt; 0 means the default.
 type Sizes struct {
-	Policies     int // of sites that the configuration names
-	UnnamedHosts int // of hosts that it does not
-	UnnamedReads int // attempts to read one of these at the same time
+	Policies     int // configured sites
+	UnnamedHosts int // unknown hosts
+	UnnamedReads int // concurrent fetches for unknown hosts
 }
 
-// PoliciesFor returns for how many sites that the configuration names policies are kept, where
-// it says for how many, 0 if it does not, and has guards for so many hosts. With less than one
-// for each the robots.txt would be read again for nearly every request, and what crawlers have
-// read be forgotten.
+// PoliciesFor returns the bound for configured sites. configured is the option, 0 for none, and hosts is
+// the number of hosts with a guard. A bound below hosts causes constant fetches, so it logs a warning.
 func PoliciesFor(configured, hosts int, logger *zap.Logger) int {
 	if configured == 0 {
 		return max(NamedBounds.Entries, 2*hosts) // with http and https each is two sites
 	}
 	if configured < hosts {
-		logger.Warn("policies is less than there are hosts with a guard, so that the robots.txt of some is forgotten and read again all the time; "+
+		logger.Warn("policies is below the number of hosts with a guard, so robots.txt files are evicted and fetched again all the time; "+
 			"remove policies, or raise it", zap.Int("policies", configured), zap.Int("hosts", hosts))
 	}
 	return configured
@@ -37,8 +35,8 @@ func (s *State) Size(to Sizes) (release func()) {
 	return func() { _ = s.sizes.Release(id, s.resize) }
 }
 
-// Retain sets for how long the ledger is kept for a configuration until release is
-// called, by default if retention is 0.
+// Retain sets the retention of the ledger for a configuration until release is called; 0 means the
+// default.
 func (s *State) Retain(retention time.Duration) (release func()) {
 	apply := func(retention time.Duration) error {
 		s.Ledger.Retain(retention)
@@ -48,8 +46,7 @@ func (s *State) Retain(retention time.Duration) (release func()) {
 	return func() { _ = s.retentions.Release(id, apply) }
 }
 
-// KeepHistory says for a configuration whether what is known outlives a restart,
-// until release is called.
+// KeepHistory sets for a configuration whether data survive a restart, until release is called.
 func (s *State) KeepHistory(h report.History) (release func()) {
 	apply := func(h report.History) error {
 		s.history.Store(&h)
@@ -72,8 +69,7 @@ func (s *State) resize(to Sizes) error {
 	return nil
 }
 
-// enlarged returns bounds for so many entries. Each has its share of the memory,
-// however many there may be.
+// enlarged returns bounds for a number of entries, with the same memory for each entry.
 func enlarged(b policy.Bounds, entries int) policy.Bounds {
 	if entries > 0 {
 		b.Bytes = max(b.Bytes, b.Bytes/b.Entries*entries)

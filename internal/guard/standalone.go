@@ -11,23 +11,20 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// standaloneSource fetches a file or URL that stands for itself, without a
-// request.
+// standaloneSource fetches a configured file or URL without a client's request.
 type standaloneSource struct {
 	fetch     func(key policy.Key) func() policy.Answer
 	freshness policy.Freshness
 	onFetched func(key policy.Key) func(before, after policy.State)
 }
 
-// standaloneSources are those of all configurations that have not ended. The
-// zero value is empty.
+// standaloneSources has the sources of all running configurations. The zero value is empty.
 type standaloneSources struct {
 	mu    sync.Mutex
 	known map[policy.Key][]*standaloneSource // the one configured last at the end
 }
 
-// add makes a source known until ctx ends, as it does for a configuration that
-// fails to load.
+// add adds a source until ctx ends.
 func (s *standaloneSources) add(ctx context.Context, key policy.Key, source *standaloneSource) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,7 +42,7 @@ func (s *standaloneSources) add(ctx context.Context, key policy.Key, source *sta
 	})
 }
 
-// of returns the source that was configured last, nil if there is none.
+// of returns the source that was configured last, or nil.
 func (s *standaloneSources) of(key policy.Key) *standaloneSource {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +60,7 @@ func (s *standaloneSources) of(key policy.Key) *standaloneSource {
 	return all[len(all)-1]
 }
 
-// keys returns those of the sources, in any order.
+// keys returns the keys of the sources in any order.
 func (s *standaloneSources) keys() (keys []policy.Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +70,7 @@ func (s *standaloneSources) keys() (keys []policy.Key) {
 	return keys
 }
 
-// standalone returns the guard's source as it is fetched without a request.
+// standalone returns the guard's source for fetches without a request.
 func (g *Guard) standalone() *standaloneSource {
 	return &standaloneSource{
 		fetch: func(key policy.Key) func() policy.Answer {
@@ -90,8 +87,8 @@ func (g *Guard) standalone() *standaloneSource {
 	}
 }
 
-// siteWith returns the site that is told of when something with this key was read: it
-// may stand for all sites of the guard, and is told of once.
+// siteWith returns a site for log lines and metrics about a fetch of a source. The source may belong to
+// all sites of the guard and is reported once.
 func (g *Guard) siteWith(key policy.Key) *request.Site {
 	s := &request.Site{Key: key, Segment: key.Segment(), Label: judge.OtherName}
 	g.shared.presences.mu.Lock()

@@ -28,46 +28,45 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// State is what survives a reload of the configuration. It holds nothing of a
-// configuration, and stays usable after the last handler has released it:
-// requests may still be under way.
+// State survives reloads of the configuration. It has no references to a configuration and stays usable
+// after the last handler has released it, because requests may be in flight.
 type State struct {
 	Cache           *policy.Cache                // of robots.txt
-	Bases           *policy.Cache                // of robots.txt that others are composed from
-	Published       publish.Sites                // the changes of those that others are composed to
-	Texts           publish.Running              // the robots_txt that run
-	Copies          *copies.Book                 // which files a crawler may be using
+	Bases           *policy.Cache                // of base files
+	Published       publish.Sites                // changes of robots_txt
+	Texts           publish.Running              // running robots_txt handlers
+	Copies          *copies.Book                 // files that crawlers may be using
 	readers         *ledger.Readers              // robots fetches, for reports
-	elsewhere       *lru.Cache[string, struct{}] // URLs to which the robots.txt of other hosts redirects
-	Metrics         *metrics.Metrics             // which read from the state
-	violations      *messageLimits               // of log lines about violations
+	elsewhere       *lru.Cache[string, struct{}] // redirect targets of robots.txt at other hosts
+	Metrics         *metrics.Metrics
+	violations      *messageLimits // of log lines about violations
 	violationEvents *messageLimits
-	warningLimits   *messageLimits // of warnings, by host: unknown hosts must not fill the log
+	warningLimits   *messageLimits // of warnings, by host
 	changes         changeguard.Changes
-	tried           *tries // nil in tests that try nothing
+	tried           *tries // shadows; nil in some tests
 	rates           *rate.Budgets
 	clock           clock          // of stopwatches
-	Ledger          *ledger.Ledger // what crawlers did; nil in tests that count nothing
-	Alerts          *alert.Book    // what the owner should do something about; nil in tests without
+	Ledger          *ledger.Ledger // nil in some tests
+	Alerts          *alert.Book    // nil in some tests
 	presences       presences
 	parityTold      parityTold
-	deliveries      parity.Deliveries             // which crawlers get something else instead of a robots.txt
-	configured      lease.Leases[ConfiguredSites] // which hosts a configuration names
+	deliveries      parity.Deliveries             // responses other than the robots.txt
+	configured      lease.Leases[ConfiguredSites] // sites of the configurations
 	retentions      lease.Leases[time.Duration]
 
 	sizes     lease.Leases[Sizes]
 	histories lease.Leases[report.History]
-	history   atomic.Pointer[report.History] // what the last of them says; nil before there was one
+	history   atomic.Pointer[report.History] // of the last configuration; nil without one
 
-	Identities *identity.Shared // what claims are verified by
+	Identities *identity.Shared // the verifier
 
-	Strangers strangers.Book // names that nobody knows
+	Strangers strangers.Book // unregistered crawlers
 
-	Memory *store.Memory // what is stored of all this; nil in tests that store nothing
+	Memory *store.Memory // the storage; nil in some tests
 
 	registered atomic.Pointer[func() *report.Registry] // see ShowRegistry
 
-	findings *lint.Kept // what is wrong in the texts; nil in tests that do not ask
+	findings *lint.Kept // lint reports; nil in some tests
 
 	own     ownPages
 	sources standaloneSources
@@ -75,7 +74,7 @@ type State struct {
 	rereads rereads
 }
 
-// Policies returns what is known of the robots.txt of each site, in any order.
+// Policies returns the cached robots.txt of all sites in any order.
 func (s *State) Policies() []*policy.Entry {
 	if s == nil {
 		return nil
@@ -83,56 +82,53 @@ func (s *State) Policies() []*policy.Entry {
 	return s.Cache.Entries()
 }
 
-// CacheStats tells how full a part of the cache of policies is.
+// CacheStats returns the statistics of a segment of the cache.
 func (s *State) CacheStats(segment policy.Segment) policy.CacheStats { return s.Cache.Stats(segment) }
 
-// HeldHosts returns the configured hosts for which the change guard holds a change back.
+// HeldHosts returns the configured hosts at which the change guard holds back a change.
 func (s *State) HeldHosts() map[string]bool {
 	held := s.changes.HeldHosts()
 	s.presences.keepNamed(held)
 	return held
 }
 
-// WatchServed says that somebody needs to know until ctx ends which pages search
-// engines were served, which [State.Visits] returns.
+// WatchServed records pages that search engines are served until ctx ends, for [State.Visits].
 func (s *State) WatchServed(ctx context.Context) { s.changes.Guarded(ctx) }
 
-// Visits returns the pages that search engines were served lately.
+// Visits returns the pages that search engines were served recently.
 func (s *State) Visits() []ledger.Visit { return s.changes.Visits() }
 
-// VerifierStats tells what the verifier of claims did.
+// VerifierStats returns the statistics of the verifier.
 func (s *State) VerifierStats() verify.Stats { return s.Identities.Verifier.Stats() }
 
-// AddressLists returns how it stands with the lists of addresses that the verifier
-// reads.
+// AddressLists returns the state of the verifier's address lists.
 func (s *State) AddressLists() []verify.ListStatus { return s.Identities.Verifier.Lists() }
 
-// SigningKeys returns the numbers of usable keys by signing agent.
+// SigningKeys returns the number of usable keys by signing agent.
 func (s *State) SigningKeys() map[string]int { return s.Identities.SigningKeys() }
 
-// Destruct implements caddy.Destructor. What is known of addresses can still be
-// asked for.
+// Destruct implements caddy.Destructor. The verifier still answers from its cache afterwards.
 func (s *State) Destruct() error {
 	s.Identities.Verifier.Close()
 	return nil
 }
 
-// Bounds of the cache. Hosts that only clients name get less, so that inventing
-// them costs their inventor more than the server.
+// Bounds of the cache. Unknown hosts have less, so that a client that invents hosts cannot evict
+// configured sites.
 var (
-	// NamedBounds are the default for sites that the configuration names.
+	// NamedBounds is the default for configured sites.
 	NamedBounds    = policy.Bounds{Entries: 10_000, Bytes: 256 << 20, Reads: 64}
 	inventedBounds = policy.Bounds{Entries: 1_000, Bytes: 32 << 20, Reads: 8}
 )
 
-// Bounds of whose readings of a robots.txt are remembered, with a quarter more where chance
-// wants it; one takes about 300 bytes.
+// Bounds of the stored robots fetches, of about 300 bytes each. The number can exceed a bound by a
+// quarter.
 const (
 	maxReadersInPart   = 4096
 	maxReadersInvented = 4096
 )
 
-// NewState returns what guards share, before anything is known.
+// NewState returns an empty state.
 func NewState() *State {
 	s := &State{
 		Cache:           policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames),
@@ -156,8 +152,7 @@ func NewState() *State {
 	return s
 }
 
-// Findings returns what is wrong with a version of a robots.txt, as the command lint
-// finds it. Each text is looked at once.
+// Findings returns the lint report of a version. Each version is checked once.
 func (s *State) Findings(key policy.Key, v *policy.Version) *lint.Report {
 	site := ""
 	if key.Source == "" {
@@ -166,7 +161,7 @@ func (s *State) Findings(key policy.Key, v *policy.Version) *lint.Report {
 	return s.findings.Of(v, site)
 }
 
-// Warm reports whether the robots.txt of some configured site is known.
+// Warm reports whether the robots.txt of a configured site is known.
 func (s *State) Warm() bool {
 	for _, e := range s.Cache.Entries() {
 		if state := e.State(); e.Segment() == policy.Named && state != nil && state.Good != nil {
@@ -176,13 +171,13 @@ func (s *State) Warm() bool {
 	return false
 }
 
-// parts returns what of the state is stored.
+// parts returns the parts of the state that are stored.
 func (s *State) parts() store.Parts {
 	return store.Parts{Policies: s.Cache, Bases: s.Bases, Copies: s.Copies, Readers: s.readers, Changes: &s.changes, Ledger: s.Ledger, Lists: s.Identities, Acknowledgements: s.Alerts, Rates: s.rates}
 }
 
-// awaitStored waits until it is known what is stored, as a crawler waits for a
-// first copy. Caddy starts its apps in no order, so requests may come before.
+// awaitStored waits until stored data are loaded, at most as long as for a first fetch. Caddy starts its
+// apps in any order, so requests may come before.
 func (s *State) awaitStored(r *http.Request, most time.Duration) {
 	if restored := s.Memory.Restored(); restored != nil {
 		awaitClosed(r, restored, most)
@@ -200,14 +195,13 @@ var (
 	_ metrics.Observed = (*State)(nil)
 )
 
-// ShowRegistry has [State.Registry] say what status does, until end is called.
+// ShowRegistry makes [State.Registry] call status until end is called.
 func (s *State) ShowRegistry(status func() *report.Registry) (end func()) {
 	s.registered.Store(&status)
 	return func() { s.registered.CompareAndSwap(&status, nil) }
 }
 
-// Registry returns how it stands with the registry that the configuration names, nil if
-// it names none.
+// Registry returns the status of the configured registry, or nil.
 func (s *State) Registry() *report.Registry {
 	if s == nil {
 		return nil
@@ -218,8 +212,7 @@ func (s *State) Registry() *report.Registry {
 	return nil
 }
 
-// Proposals returns the names that clients often call themselves by and that no registry
-// knows, none where nothing runs.
+// Proposals returns frequent names of unregistered crawlers.
 func (s *State) Proposals() []report.Proposal {
 	if s == nil {
 		return []report.Proposal{}

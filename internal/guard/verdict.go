@@ -11,8 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// judgeBySite judges by the robots.txt of the site. entry and cached are what is known of it,
-// nil for nothing.
+// judgeBySite judges by the robots.txt of the site. entry and cached are the results of identify.
 func (g *Guard) judgeBySite(r *http.Request, j *Judgement, entry *policy.Entry, cached *policy.State) {
 	l := g.lookUp(r, j, entry, cached)
 	g.judgeByCopy(&l)
@@ -27,8 +26,8 @@ func (g *Guard) judgeBySite(r *http.Request, j *Judgement, entry *policy.Entry, 
 	}
 }
 
-// judgeByCopy judges by our copy of the file. A request that it disallows is stale if the crawler
-// may be using another file that allows it.
+// judgeByCopy judges by our copy. A disallowed request is stale if the crawler may be using another file
+// that allows it.
 func (g *Guard) judgeByCopy(l *lookup) {
 	r, j, state := l.r, l.j, l.state
 	j.allowedByHold = false
@@ -55,8 +54,8 @@ func (g *Guard) judgeByCopy(l *lookup) {
 	}
 }
 
-// applyRules judges by the rules of a version. version is nil if the rules are not known; closed
-// says that the configuration then disallows everything.
+// applyRules judges by a version, nil if none is known. closed means that an unreachable robots.txt
+// disallows everything.
 func (g *Guard) applyRules(j *Judgement, version *policy.Version, closed bool) {
 	rules := judge.Rules{Via: j.via, Closed: closed}
 	if j.Version = version; version != nil {
@@ -65,11 +64,11 @@ func (g *Guard) applyRules(j *Judgement, version *policy.Version, closed bool) {
 	var scratch judge.Scratch
 	g.Settings.Judge(&j.Request, rules, &scratch, &j.Result)
 	if j.Verdict == judge.Exempt {
-		j.Group, j.Named = nil, false // it obeys none
+		j.Group, j.Named = nil, false // no group applies
 	}
 }
 
-// allows reports whether a version allows a request, of whom the names of that tell it is.
+// allows reports whether a version allows a request, with the client identified by its names.
 func (g *Guard) allows(r *http.Request, j *Judgement, version *policy.Version) bool {
 	var scratch judge.Scratch
 	var result judge.Result
@@ -78,8 +77,8 @@ func (g *Guard) allows(r *http.Request, j *Judgement, version *policy.Version) b
 	return result.Verdict != judge.Disallowed
 }
 
-// knownRobots returns the robots.txt of a site, from another spelling of its host if nothing is
-// known by the one of the request; nil if it is not known.
+// knownRobots returns the robots.txt of a site, or nil. Without a cached one, it uses the stored file of
+// the host in another spelling.
 func (g *Guard) knownRobots(r *http.Request, j *Judgement, cached *policy.State) *policy.Robots {
 	switch {
 	case cached == nil:
@@ -90,8 +89,7 @@ func (g *Guard) knownRobots(r *http.Request, j *Judgement, cached *policy.State)
 	return cached.Good.Robots
 }
 
-// isNamed reports whether a robots.txt names a client, so that its owner wants it to be held to
-// that. Without a robots.txt it does not.
+// isNamed reports whether a robots.txt names a client.
 func isNamed(client uaident.Identity, robots *policy.Robots) bool {
 	if robots == nil {
 		return false
@@ -102,8 +100,8 @@ func isNamed(client uaident.Identity, robots *policy.Robots) bool {
 	return named
 }
 
-// inForce returns the version that holds at now, nil if nobody knows the rules,
-// and whether everything is closed for that reason.
+// inForce returns the version in force, nil if none is known, and whether the site is closed because
+// robots.txt is unreachable.
 func inForce(state *policy.State, now time.Time, fallback policy.Fallback) (version *policy.Version, closed bool) {
 	if state == nil {
 		return nil, false
@@ -115,8 +113,7 @@ func inForce(state *policy.State, now time.Time, fallback policy.Fallback) (vers
 	return state.Good, false
 }
 
-// graceOf returns how long a crawler may follow a text that was replaced. Who uses a
-// false name has no longer one by it.
+// graceOf returns how long a crawler may follow a replaced version. A spoofed name does not extend it.
 func (g *Guard) graceOf(j *Judgement) time.Duration {
 	if j.Identity == verify.Spoofed {
 		return g.Grace

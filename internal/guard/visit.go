@@ -10,9 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 )
 
-// passVisitor passes on what nobody judges: a request of a browser. Where a person
-// follows the link of an assistant, the visit is counted by the assistant, and nothing
-// else of the request is kept.
+// passVisitor passes a browser's request on. If a person followed the link of an AI assistant, the visit is
+// counted by assistant; nothing else is stored.
 func (g *Guard) passVisitor(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	referer := r.Header["Referer"]
 	if len(referer) != 1 {
@@ -32,8 +31,8 @@ func (g *Guard) passVisitor(w http.ResponseWriter, r *http.Request, next caddyht
 	return err
 }
 
-// opensPage reports whether a browser opens a page by a request, and does not fetch a
-// part of one, or one that may be opened later.
+// opensPage reports whether a browser's request opens a page, and is not for a part of a page or a
+// prefetch.
 func opensPage(r *http.Request) bool {
 	if r.Method != http.MethodGet || r.Header.Get("User-Agent") == "" ||
 		strings.HasPrefix(r.Header.Get("Sec-Purpose"), "prefetch") || r.Header.Get("Purpose") == "prefetch" {
