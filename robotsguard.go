@@ -6,6 +6,5 @@ package robotsguard
 
 import (
 	_ "github.com/robotsguard/caddy-robots-guard/caddymodule" // registers the modules
-	_ "github.com/robotsguard/caddy-robots-guard/caddymodule/ipsource"
 	_ "github.com/robotsguard/caddy-robots-guard/caddymodule/robotstxt"
 )

@@ -8,7 +8,6 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
@@ -52,7 +51,7 @@ type running struct {
 	sites   *request.Sites
 	servers []*caddyhttp.Server
 	managed []*publish.Release
-	known   *crawlers.InUse
+	known   *registryInUse
 	// receivers are those of notify.
 	receivers []*notify.Receiver
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/instance"
@@ -68,15 +67,15 @@ type App struct {
 	Verify *Verify `json:"verify,omitempty"`
 
 	// Crawlers to add to the registry or to change in it.
-	Crawlers []crawlers.Crawler `json:"crawlers,omitempty"`
+	Crawlers []Crawler `json:"crawlers,omitempty"`
 
 	// A file or URL with a registry that extends the built-in one. Crawlers overrides both. A
 	// change takes effect without a reload.
-	RegistryFrom *crawlers.Registry `json:"registry,omitempty"`
+	RegistryFrom *Registry `json:"registry,omitempty"`
 
 	sites    *request.Sites
 	registry *uaident.Registry // what the words of the configuration are held against
-	known    *crawlers.InUse   // what requests are
+	known    *registryInUse    // what requests are
 	identity *identity.Checker
 	unverify func() error // ends the use of the settings of verify
 	unsign   func()       // and that of the agents that sign
@@ -122,7 +121,7 @@ func (a *App) Provision(ctx caddy.Context) (err error) {
 	if a.registry, err = a.RegistryFrom.Known(a.Crawlers, false); err != nil {
 		return err
 	}
-	if a.known, err = crawlers.Provision(ctx, a.RegistryFrom, a.Crawlers, a.logger); err != nil {
+	if a.known, err = provisionRegistry(ctx, a.RegistryFrom, a.Crawlers, a.logger); err != nil {
 		return err
 	}
 	if err := a.checkLists(); err != nil {

@@ -8,10 +8,6 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/decision"
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/source"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -26,7 +22,7 @@ func init() {
 
 // parseCaddyfile reads the directive. See UnmarshalCaddyfile for the syntax.
 func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
-	registry, settled, err := crawlers.Configured(helper)
+	registry, settled, err := ConfiguredRegistry(helper)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +130,7 @@ func GuardOptions() []option.Option { return new(Handler).options(nil) }
 func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option.Option {
 	return []option.Option{
 		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt, perhaps with host <host> behind it, or file <path>, perhaps with optional behind it", Set: h.setSource, Mark: h.markSource},
-		decision.Option(&h.Decide),
+		decideOption(&h.Decide),
 		{Name: "shadow", Usage: "a URL such as https://example.com/next.txt, or file <path>", Set: h.setShadow},
 		{Name: "fetch_timeout", Usage: "a duration such as 5s", Set: option.One(&h.FetchTimeout, option.Duration)},
 		{Name: "fetch_wait", Usage: "a duration such as 250ms", Set: option.One(&h.FetchWait, option.Duration)},
@@ -149,7 +145,7 @@ func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option
 		{Name: "exempt", Usage: "one or more product tokens or classes such as Googlebot or monitor, perhaps behind verified", Set: clients("exempt", &h.Exempt, &h.ExemptVerified), Again: true},
 		{Name: "only_log", Usage: "one or more product tokens or classes such as Bingbot or search, perhaps behind verified", Set: clients("only_log", &h.OnlyLog, &h.OnlyLogVerified), Again: true},
 		{Name: "spoofed", Usage: option.Listed(spoofedWords, "or"), Set: option.One(&h.Spoofed, option.Word)},
-		rates.Option(&h.Rate, h.registry),
+		rateOption(&h.Rate, h.registry),
 		{Name: "status", Usage: "403 or another status code from 400 to 599", Set: option.One(&h.Status, option.Number)},
 		{Name: "on_violation", Usage: "a block of directives", Set: option.None, Block: onViolation},
 	}
@@ -157,7 +153,7 @@ func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option
 
 func (h *Handler) setSource(args []string) (err error) {
 	if h.Source = nil; len(args) != 1 || args[0] != "server" {
-		h.Source, err = source.ParseLocation(args)
+		h.Source, err = ParseLocation(args)
 	}
 	return err
 }
@@ -171,7 +167,7 @@ func (h *Handler) markSource(d *caddyfile.Dispenser) {
 }
 
 func (h *Handler) setShadow(args []string) (err error) {
-	if h.Shadow, err = source.ParseLocation(args); err == nil && h.Shadow.Optional {
+	if h.Shadow, err = ParseLocation(args); err == nil && h.Shadow.Optional {
 		err = option.ErrValue
 	}
 	return err

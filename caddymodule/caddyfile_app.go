@@ -5,7 +5,6 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
@@ -81,8 +80,8 @@ func (a *App) options() []option.Option {
 		{Name: "notify", Usage: "a URL such as https://hooks.example.com/alerts or {env.ALERTS_URL}, and a block of options", Set: a.addReceiver, Block: a.readReceiver, Again: true, Inner: new(notify.Config).Options()},
 		{Name: "production", Usage: "one or more hosts such as www.example.com or *.example.com", Set: option.Many(&a.Production)},
 		{Name: "verify", Usage: "on or off, or a block of options", Set: a.setVerify, Block: a.readVerify, Inner: new(Verify).options()},
-		{Name: "registry", Usage: "a file or an http or https URL, and perhaps a block of options", Set: a.setRegistry, Block: a.readRegistry, Inner: new(crawlers.Registry).Options()},
-		{Name: "crawler", Usage: "a product token and a block of options", Set: a.addCrawler, Block: a.readCrawler, Again: true, Inner: new(crawlers.Crawler).Options()},
+		{Name: "registry", Usage: "a file or an http or https URL, and perhaps a block of options", Set: a.setRegistry, Block: a.readRegistry, Inner: new(Registry).Options()},
+		{Name: "crawler", Usage: "a product token and a block of options", Set: a.addCrawler, Block: a.readCrawler, Again: true, Inner: new(Crawler).Options()},
 	}
 }
 
@@ -133,7 +132,7 @@ func (v *Verify) options() []option.Option {
 }
 
 func (a *App) setRegistry(args []string) error {
-	a.RegistryFrom = new(crawlers.Registry)
+	a.RegistryFrom = new(Registry)
 	return option.One(&a.RegistryFrom.From, option.Word)(args)
 }
 
@@ -142,7 +141,7 @@ func (a *App) readRegistry(d *caddyfile.Dispenser) error {
 }
 
 func (a *App) addCrawler(args []string) error {
-	a.Crawlers = append(a.Crawlers, crawlers.Crawler{})
+	a.Crawlers = append(a.Crawlers, Crawler{})
 	return option.One(&a.Crawlers[len(a.Crawlers)-1].Token, option.AnyText)(args)
 }
 

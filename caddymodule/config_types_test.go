@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/robotsguard/caddy-robots-guard/caddymodule"
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/ipsource"
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/robotstxt"
 )
 
@@ -44,7 +42,7 @@ func TestConfigurationTypesAreExported(t *testing.T) {
 	for _, module := range []any{
 		caddymodule.App{}, caddymodule.Handler{}, caddymodule.Dashboard{},
 		caddymodule.MatchCrawler{}, caddymodule.MatchDisallowed{}, caddymodule.MatchPreference{},
-		ipsource.OperatorRanges{}, rates.Match{}, robotstxt.Handler{},
+		caddymodule.OperatorRanges{}, caddymodule.MatchRate{}, robotstxt.Handler{},
 	} {
 		of := reflect.TypeOf(module)
 		check(of.String(), of)

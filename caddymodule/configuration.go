@@ -14,7 +14,6 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
 	"github.com/robotsguard/caddy-robots-guard/internal/command"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
@@ -104,8 +103,8 @@ func placedIn(path, adapter string) ([]*placement.Placed, *uaident.Registry, err
 				Servers map[string]placement.Server `json:"servers"`
 			} `json:"http"`
 			Guard struct {
-				Crawlers           []crawlers.Crawler `json:"crawlers"`
-				*crawlers.Registry `json:"registry"`
+				Crawlers  []Crawler `json:"crawlers"`
+				*Registry `json:"registry"`
 			} `json:"robots_guard"`
 		} `json:"apps"`
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
 	"github.com/robotsguard/caddy-robots-guard/internal/command"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
@@ -246,7 +245,7 @@ func decidedRequest(t *testing.T, h Handler, identity verify.State, method, targ
 		if err := os.WriteFile(list, []byte("198.51.100.0/24"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		app = &App{Verify: &Verify{Ranges: rangesConfigured, NoRDNS: true}, Crawlers: []crawlers.Crawler{{Token: "Googlebot", Ranges: []crawlers.Ranges{{File: list}}}}}
+		app = &App{Verify: &Verify{Ranges: rangesConfigured, NoRDNS: true}, Crawlers: []Crawler{{Token: "Googlebot", Ranges: []CrawlerRanges{{File: list}}}}}
 		if identity == verify.Verified {
 			client = "198.51.100.1"
 		}

@@ -8,9 +8,6 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/decision"
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/source"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
@@ -62,15 +59,15 @@ type Handler struct {
 	EnforceOnly []string `json:"enforce_only,omitempty"`
 
 	// Where the robots.txt comes from. Default: the site, requested as an anonymous client.
-	Source *source.Location `json:"source,omitempty"`
+	Source *Location `json:"source,omitempty"`
 
 	// Tell another proxy whether a request may pass. The proxy describes the request in
 	// header fields. Later handlers do not run, and Source is required.
-	Decide *decision.Decide `json:"decide,omitempty"`
+	Decide *Decide `json:"decide,omitempty"`
 
 	// The location of a robots.txt to compare with the one in force. The guard judges live
 	// requests by both and reports the differences. A file may be missing.
-	Shadow *source.Location `json:"shadow,omitempty"`
+	Shadow *Location `json:"shadow,omitempty"`
 
 	// The timeout of a fetch of the robots.txt. Default: `5s`.
 	FetchTimeout caddy.Duration `json:"fetch_timeout,omitempty"`
@@ -139,7 +136,7 @@ type Handler struct {
 	Spoofed string `json:"spoofed,omitempty"`
 
 	// Limits on the request rate of crawlers. Default: no limit, and nothing is measured.
-	Rate *rates.Rate `json:"rate,omitempty"`
+	Rate *Rate `json:"rate,omitempty"`
 
 	// The status code of the response to a blocked request. Default: 403.
 	Status int `json:"status,omitempty"`

@@ -10,7 +10,6 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/expression"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -100,7 +99,7 @@ func (m MatchPreference) MatchWithError(r *http.Request) (bool, error) { return 
 //
 //	expression robots_preference('train-ai=n')
 func (MatchPreference) CELLibrary(ctx caddy.Context) (cel.Library, error) {
-	return expression.Library("robots_preference", func(preferences []string) (caddyhttp.RequestMatcherWithError, error) {
+	return celLibrary("robots_preference", func(preferences []string) (caddyhttp.RequestMatcherWithError, error) {
 		m := MatchPreference{Preferences: preferences}
 		err := m.Provision(ctx)
 		return m, err

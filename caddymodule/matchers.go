@@ -11,7 +11,6 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/expression"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
@@ -113,7 +112,7 @@ func (m MatchCrawler) MatchWithError(r *http.Request) (bool, error) { return m.M
 //
 //	expression robots_crawler('Googlebot', 'ai_training')
 func (MatchCrawler) CELLibrary(ctx caddy.Context) (cel.Library, error) {
-	return expression.Library("robots_crawler", func(clients []string) (caddyhttp.RequestMatcherWithError, error) {
+	return celLibrary("robots_crawler", func(clients []string) (caddyhttp.RequestMatcherWithError, error) {
 		m := MatchCrawler{Clients: clients}
 		err := m.Provision(ctx)
 		return m, err
@@ -207,7 +206,7 @@ func (m MatchDisallowed) MatchWithError(r *http.Request) (bool, error) { return 
 //
 //	expression robots_disallowed('*') && method('POST')
 func (MatchDisallowed) CELLibrary(ctx caddy.Context) (cel.Library, error) {
-	return expression.Library("robots_disallowed", func(tokens []string) (caddyhttp.RequestMatcherWithError, error) {
+	return celLibrary("robots_disallowed", func(tokens []string) (caddyhttp.RequestMatcherWithError, error) {
 		if len(tokens) > 1 {
 			return nil, errors.New("robots_disallowed takes one product token, or * for all crawlers that no group names")
 		}

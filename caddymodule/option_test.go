@@ -13,8 +13,6 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
@@ -25,10 +23,10 @@ func blocks() map[string][]option.Option {
 		"directive": new(Handler).options(nil),
 		"global":    new(App).options(),
 		"verify":    new(Verify).options(),
-		"crawler":   new(crawlers.Crawler).Options(),
-		"registry":  new(crawlers.Registry).Options(),
+		"crawler":   new(Crawler).Options(),
+		"registry":  new(Registry).Options(),
 		"notify":    new(notify.Config).Options(),
-		"rate":      new(rates.Rate).Options(),
+		"rate":      new(Rate).Options(),
 	}
 }
 

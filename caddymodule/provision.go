@@ -10,7 +10,6 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/source"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
@@ -138,7 +137,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 }
 
 // sourceAt returns the source at a location and the key that identifies it.
-func sourceAt(l *source.Location, allowPrivate bool) (from origin.Source, key string) {
+func sourceAt(l *Location, allowPrivate bool) (from origin.Source, key string) {
 	if l.File != "" {
 		return origin.File{Path: l.File}, l.File
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/source"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 )
 
@@ -34,7 +33,7 @@ func servingFile(t *testing.T, h Handler, robots string) *Handler {
 	if err := os.WriteFile(file, []byte(robots), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h.Source = &source.Location{File: file}
+	h.Source = &Location{File: file}
 	h.FetchTimeout, h.FetchWait = caddy.Duration(time.Minute), caddy.Duration(time.Minute)
 	return &h
 }

@@ -7,10 +7,6 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/rates"
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/source"
 )
 
 // TestValidate gives what a Caddyfile cannot say and JSON can. Other mistakes
@@ -35,24 +31,24 @@ func TestValidate(t *testing.T) {
 		{"ttl_min", &Handler{TTLMin: -second}, "ttl has to be between 0 and 24h"},
 		{"ttl_max", &Handler{TTLMax: -second}, "ttl has to be between 0 and 24h"},
 		{"status", &Handler{Status: -1}, "status -1 is no error"},
-		{"source of nothing", &Handler{Source: &source.Location{}}, "source needs either a URL or a file"},
-		{"source of two", &Handler{Source: &source.Location{URL: "https://a.test/", File: "a"}}, "source needs either a URL or a file"},
-		{"source by another scheme", &Handler{Source: &source.Location{URL: "ftp://a.test/"}}, "is no http or https URL"},
+		{"source of nothing", &Handler{Source: &Location{}}, "source needs either a URL or a file"},
+		{"source of two", &Handler{Source: &Location{URL: "https://a.test/", File: "a"}}, "source needs either a URL or a file"},
+		{"source by another scheme", &Handler{Source: &Location{URL: "ftp://a.test/"}}, "is no http or https URL"},
 		{"grace without a unit", &Handler{Grace: 24}, `grace 24ns is too short to be meant; write it with a unit, in JSON as a text such as "24h"`},
 		{"ttl_max without a unit", &Handler{TTLMax: 86400}, "ttl_max 86.4µs is too short"},
 		{"as short as can be", &Handler{FetchWait: 1, TTLMin: 1}, ""}, // 0 stands for the default
 		{"fetch_wait of a millisecond", &Handler{FetchWait: caddy.Duration(time.Millisecond)}, ""},
-		{"a limit of null", &Handler{Rate: &rates.Rate{Limits: []rates.Limit{{Client: "GPTBot", Concurrent: 2}, {}}}}, "rate: limit 2 is for nobody; give it a client, a product token or class such as GPTBot, and requests and per, or concurrent"},
-		{"a limit of nobody", &Handler{Rate: &rates.Rate{Limits: []rates.Limit{{Requests: 3, Per: second}}}}, "rate: limit 1 is for nobody"},
+		{"a limit of null", &Handler{Rate: &Rate{Limits: []RateLimit{{Client: "GPTBot", Concurrent: 2}, {}}}}, "rate: limit 2 is for nobody; give it a client, a product token or class such as GPTBot, and requests and per, or concurrent"},
+		{"a limit of nobody", &Handler{Rate: &Rate{Limits: []RateLimit{{Requests: 3, Per: second}}}}, "rate: limit 1 is for nobody"},
 		{"exempt_verified", &Handler{ExemptVerified: []string{"browser"}}, "exempt: browsers are never judged"},
 		{"policies", &App{Policies: -1}, "policies -1 cannot be; use a number from 1 to 1000000"},
 		{"unnamed_hosts", &App{UnnamedHosts: maxPolicies + 1}, "unnamed_hosts 1000001 cannot be"},
 		{"unnamed_reads", &App{UnnamedReads: -1}, "unnamed_reads -1 cannot be; use a number from 1 to 1000"},
 		{"retention", &App{Retention: -second}, "retention -1s cannot be"},
 		{"ranges", &App{Verify: &Verify{Ranges: "all"}}, `unknown value "all" for ranges; use official, configured or off`},
-		{"list of nothing", &App{Verify: on, Crawlers: []crawlers.Crawler{{Token: "AcmeBot", Ranges: []crawlers.Ranges{{}}}}}, "give either a file or a URL"},
-		{"domain that is not used", &App{Verify: &Verify{NoRDNS: true}, Crawlers: []crawlers.Crawler{{Token: "AcmeBot", RDNS: []string{"com"}}}}, "needs at least two labels"},
-		{"crawler without a token", &App{Crawlers: []crawlers.Crawler{{}}}, "crawler"},
+		{"list of nothing", &App{Verify: on, Crawlers: []Crawler{{Token: "AcmeBot", Ranges: []CrawlerRanges{{}}}}}, "give either a file or a URL"},
+		{"domain that is not used", &App{Verify: &Verify{NoRDNS: true}, Crawlers: []Crawler{{Token: "AcmeBot", RDNS: []string{"com"}}}}, "needs at least two labels"},
+		{"crawler without a token", &App{Crawlers: []Crawler{{}}}, "crawler"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			switch err := tc.module.Validate(); {
@@ -68,7 +64,7 @@ func TestValidate(t *testing.T) {
 // TestUnknownNamesInJSON refuses names that nobody has where no Caddyfile was
 // checked, and takes those that the app adds.
 func TestUnknownNamesInJSON(t *testing.T) {
-	app := &App{Storage: new(bool), Crawlers: []crawlers.Crawler{{Token: "AcmeSpider"}}}
+	app := &App{Storage: new(bool), Crawlers: []Crawler{{Token: "AcmeSpider"}}}
 	for name, tc := range map[string]struct {
 		h    Handler
 		want string // "" for none
@@ -77,7 +73,7 @@ func TestUnknownNamesInJSON(t *testing.T) {
 		"of the app":          {Handler{Exempt: []string{"acmespider"}}, ""},
 		"nearly that":         {Handler{OnlyLogVerified: []string{"AcmeSpidre"}}, "did you mean AcmeSpider?"},
 		"a new one is meant":  {Handler{OnlyLog: []string{"token:NewBot"}}, ""},
-		"an exempt class":     {Handler{Exempt: []string{"crawler"}, Rate: &rates.Rate{Limits: []rates.Limit{{Client: "AcmeSpider", Concurrent: 3}}}}, "since exempt has crawler, its class"},
+		"an exempt class":     {Handler{Exempt: []string{"crawler"}, Rate: &Rate{Limits: []RateLimit{{Client: "AcmeSpider", Concurrent: 3}}}}, "since exempt has crawler, its class"},
 		"enforced and exempt": {Handler{Mode: modeEnforce, EnforceOnly: []string{"AcmeSpider"}, Exempt: []string{"crawler"}}, "AcmeSpider is in enforce, and exempt has crawler, its class"},
 		"twice":               {Handler{OnlyLog: []string{"token:NewBot"}, Exempt: []string{"newbot"}}, "keep it in one of them"},
 	} {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -79,7 +78,7 @@ func TestVerificationOverReloads(t *testing.T) {
 		}
 		return &App{
 			Verify:   &Verify{Ranges: rangesConfigured, NoRDNS: true, WebBotAuth: true},
-			Crawlers: []crawlers.Crawler{{Token: "Googlebot", Ranges: []crawlers.Ranges{{File: list}}}},
+			Crawlers: []Crawler{{Token: "Googlebot", Ranges: []CrawlerRanges{{File: list}}}},
 		}
 	}
 	identity := func(addr string) string {

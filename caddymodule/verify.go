@@ -3,7 +3,6 @@ package caddymodule
 import (
 	"context"
 
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -83,7 +82,7 @@ func (a *App) Published(operators ...string) *verify.Published {
 func (a *App) checkLists() error {
 	v := verify.New(verify.Options{KeepVerified: 1, KeepOthers: 1})
 	defer v.Close()
-	return crawlers.AtRanges(a.Crawlers, v.Configure(a.config(a.known.Load())))
+	return atRanges(a.Crawlers, v.Configure(a.config(a.known.Load())))
 }
 
 // useSignatures verifies signatures of the registry's agents from now on.

@@ -192,18 +192,3 @@ func TestGuideNamesWhatIsThere(t *testing.T) {
 		}
 	}
 }
-
-// TestFaceIsThin bounds the package that knows the words of configurations: what
-// is not about them belongs below it.
-func TestFaceIsThin(t *testing.T) {
-	const most = 2400
-	lines := 0
-	for name, text := range readHouse(t).files {
-		if path.Dir(name) == "caddymodule" && !strings.HasSuffix(name, "_test.go") {
-			lines += strings.Count(text, "\n")
-		}
-	}
-	if lines == 0 || lines > most {
-		t.Errorf("caddymodule has %d lines of code without tests, want at most %d", lines, most)
-	}
-}

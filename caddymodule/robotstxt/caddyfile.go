@@ -10,7 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/crawlers"
+	"github.com/robotsguard/caddy-robots-guard/caddymodule"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
@@ -23,7 +23,7 @@ func init() {
 }
 
 func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
-	registry, _, err := crawlers.Configured(helper)
+	registry, _, err := caddymodule.ConfiguredRegistry(helper)
 	if err != nil {
 		return nil, err
 	}

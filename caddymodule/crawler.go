@@ -1,6 +1,4 @@
-// Package crawlers holds the words by which a configuration says what is known of
-// crawlers: crawler and registry in the global option.
-package crawlers
+package caddymodule
 
 import (
 	"cmp"
@@ -37,7 +35,7 @@ type Crawler struct {
 
 	// Lists of the addresses that it comes from, beside those that the registry
 	// knows.
-	Ranges []Ranges `json:"ranges,omitempty"`
+	Ranges []CrawlerRanges `json:"ranges,omitempty"`
 
 	// Domains beside those that the registry knows, one of which the name of its
 	// address ends with.
@@ -48,8 +46,8 @@ type Crawler struct {
 	WebBotAuth string `json:"web_bot_auth,omitempty"`
 }
 
-// Ranges says where a list of addresses comes from.
-type Ranges struct {
+// CrawlerRanges says where a list of addresses comes from.
+type CrawlerRanges struct {
 	// An https URL.
 	URL string `json:"url,omitempty"`
 
@@ -61,8 +59,8 @@ type Ranges struct {
 	WrittenAt string `json:"at,omitempty"`
 }
 
-// with returns a registry with the changes.
-func with(registry *uaident.Registry, changes []Crawler) (*uaident.Registry, error) {
+// withCrawlers returns a registry with the changes.
+func withCrawlers(registry *uaident.Registry, changes []Crawler) (*uaident.Registry, error) {
 	if len(changes) == 0 {
 		return registry, nil
 	}
@@ -139,11 +137,50 @@ func (c *Crawler) setRanges(args []string) error {
 		return option.ErrCount
 	}
 	for _, arg := range args[1:] {
-		list, ok := map[string]Ranges{"url": {URL: arg}, "file": {File: arg}}[args[0]]
+		list, ok := map[string]CrawlerRanges{"url": {URL: arg}, "file": {File: arg}}[args[0]]
 		if !ok {
 			return option.ErrValue
 		}
 		c.Ranges = append(c.Ranges, list)
 	}
 	return nil
+}
+
+// markRanges keeps the line of files that are not there.
+func (c *Crawler) markRanges(d *caddyfile.Dispenser) {
+	for i := range c.Ranges {
+		if r := &c.Ranges[i]; r.isMissing() && r.WrittenAt == "" {
+			r.WrittenAt = option.LineOf(d)
+		}
+	}
+}
+
+func (r *CrawlerRanges) isMissing() bool { return r.File != "" && option.IsMissing(r.File) }
+
+// atRanges returns an error of the lists of addresses of some crawlers with the lines of
+// those that are not there, if they are kept.
+func atRanges(all []Crawler, err error) error {
+	var missing []CrawlerRanges
+	for _, c := range all {
+		for _, r := range c.Ranges {
+			if r.WrittenAt != "" && r.isMissing() {
+				missing = append(missing, r)
+			}
+		}
+	}
+	if err == nil || len(missing) == 0 {
+		return err
+	}
+	if len(missing) == 1 {
+		return option.At(missing[0].WrittenAt, err)
+	}
+	places := make([]string, len(missing))
+	for i, r := range missing {
+		is := ""
+		if i == 0 {
+			is = " is named"
+		}
+		places[i] = r.File + is + " at " + r.WrittenAt
+	}
+	return fmt.Errorf("%w; %s", err, option.Listed(places, "and"))
 }

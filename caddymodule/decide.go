@@ -1,5 +1,4 @@
-// Package decision is the face of decisions for other proxies: the words of `decide`.
-package decision
+package caddymodule
 
 import (
 	"errors"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/robotsguard/caddy-robots-guard/caddymodule/source"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
@@ -32,8 +30,8 @@ type Decide struct {
 // forwarded is the one word of Decide.By.
 const forwarded = "forwarded"
 
-// Option is the line of robots_guard that sets it.
-func Option(into **Decide) option.Option {
+// decideOption is the option decide of robots_guard.
+func decideOption(into **Decide) option.Option {
 	return option.Option{
 		Name: "decide", Usage: "forwarded, and perhaps the hosts that the proxy serves, such as forwarded example.com *.example.org",
 		Set: func(args []string) error {
@@ -66,7 +64,7 @@ func (d *Decide) Validate() error {
 }
 
 // ValidateWith checks it with what else is set. d may be nil.
-func (d *Decide) ValidateWith(from, shadow *source.Location, onViolation caddyhttp.RouteList) error {
+func (d *Decide) ValidateWith(from, shadow *Location, onViolation caddyhttp.RouteList) error {
 	switch {
 	case shadow.HasHost():
 		return errors.New("shadow: one text is tried for all hosts, so there is no {host} in it")

@@ -1,4 +1,4 @@
-package rates
+package caddymodule
 
 import (
 	"cmp"
@@ -16,9 +16,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Limit says how fast some crawlers may ask, whatever their robots.txt asks for. Each
+// RateLimit says how fast some crawlers may ask, whatever their robots.txt asks for. Each
 // of them may so.
-type Limit struct {
+type RateLimit struct {
 	// The product token or class. A limit of a token wins over one of its class.
 	Client string `json:"client"`
 
@@ -45,11 +45,11 @@ const (
 )
 
 // validate tells what cannot be.
-func (l *Limit) validate() error {
+func (l *RateLimit) validate() error {
 	name := "limit of " + l.Client
 	switch {
 	case l.Concurrent != 0 && l.Requests == 0 && l.Per == 0 && l.Burst == 0:
-		return within("the concurrent requests of "+name, l.Concurrent, 1, maxConcurrent)
+		return inRange("the concurrent requests of "+name, l.Concurrent, 1, maxConcurrent)
 	case l.Requests == 0 && l.Per == 0 && l.Burst != 0:
 		return fmt.Errorf("rate: %s has a burst and no rate; write one such as 30/1m before it", name)
 	case l.Requests == 0:
@@ -58,15 +58,15 @@ func (l *Limit) validate() error {
 		return fmt.Errorf("rate: %s has no time; write one such as 30/1m", name)
 	}
 	return cmp.Or(
-		within(name, l.Requests, 1, maxRequests),
-		within("the time of "+name, time.Duration(l.Per), minPer, maxPer),
-		within("the burst of "+name, l.Burst, 1, maxBurst),
-		within("the concurrent requests of "+name, l.Concurrent, 1, maxConcurrent),
+		inRange(name, l.Requests, 1, maxRequests),
+		inRange("the time of "+name, time.Duration(l.Per), minPer, maxPer),
+		inRange("the burst of "+name, l.Burst, 1, maxBurst),
+		inRange("the concurrent requests of "+name, l.Concurrent, 1, maxConcurrent),
 	)
 }
 
 // validateBeside tells a limit for whom is exempt, by name or by class.
-func (l *Limit) validateBeside(exempt []string, registry *uaident.Registry) error {
+func (l *RateLimit) validateBeside(exempt []string, registry *uaident.Registry) error {
 	for _, name := range exempt {
 		if judge.FoldWord(name) == judge.FoldWord(l.Client) {
 			return fmt.Errorf("rate: the limit of %s is for nobody, since exempt names them, too; remove one", l.Client)
@@ -119,7 +119,7 @@ func (r *Rate) addLimit(args []string) error {
 	if len(args) < 2 {
 		return option.ErrCount
 	}
-	l, rest := Limit{Client: args[0]}, args[1:]
+	l, rest := RateLimit{Client: args[0]}, args[1:]
 	if count, per, ok := strings.Cut(rest[0], "/"); ok {
 		var err error
 		if l.Requests, err = strconv.Atoi(count); err != nil || l.Requests < 0 {

@@ -1,4 +1,4 @@
-package crawlers
+package caddymodule
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"encoding/json"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/registry"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -30,13 +32,13 @@ type Registry struct {
 
 // Bounds of Registry.Interval.
 const (
-	minInterval = time.Second
-	maxInterval = 7 * 24 * time.Hour
+	minRegistryInterval = time.Second
+	maxRegistryInterval = 7 * 24 * time.Hour
 )
 
-// loadTime is how long a configuration that is being loaded waits for a URL. It is read
+// registryLoadTime is how long a configuration that is being loaded waits for a URL. It is read
 // again soon after that.
-const loadTime = 5 * time.Second
+const registryLoadTime = 5 * time.Second
 
 // UnmarshalCaddyfile reads the block of registry.
 func (r *Registry) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
@@ -66,7 +68,7 @@ func (r *Registry) Validate() error {
 // feed returns the registry that r names, which is not read yet.
 func (r *Registry) feed() (*registry.Feed, error) {
 	s := registry.Settings{Place: r.From, Interval: time.Duration(r.Interval), Now: time.Now}
-	if s.Interval != 0 && (s.Interval < minInterval || s.Interval > maxInterval) {
+	if s.Interval != 0 && (s.Interval < minRegistryInterval || s.Interval > maxRegistryInterval) {
 		return nil, fmt.Errorf("registry: interval %s cannot be; use 1s to 7d", option.Short(r.Interval))
 	}
 	return registry.New(s)
@@ -109,5 +111,38 @@ func (r *Registry) Known(changes []Crawler, lenient bool) (*uaident.Registry, er
 	if err != nil {
 		return nil, err
 	}
-	return with(base, changes)
+	return withCrawlers(base, changes)
+}
+
+// configuredRegistry is what a Caddyfile knows of crawlers.
+type configuredRegistry struct{ registry, settled *uaident.Registry }
+
+// ConfiguredRegistry returns the registry with the changes of the global option, which stands before
+// the sites. settled is nil where a registry has a say in it that others write: what that says
+// of the class of a crawler may change, and must then keep no server from starting.
+func ConfiguredRegistry(helper httpcaddyfile.Helper) (registry, settled *uaident.Registry, err error) {
+	const key = "robots_guard registry"
+	if of, ok := helper.State[key].(configuredRegistry); ok {
+		return of.registry, of.settled, nil
+	}
+	var app struct {
+		Crawlers     []Crawler `json:"crawlers"`
+		RegistryFrom *Registry `json:"registry"`
+	}
+	if global, ok := helper.Option("robots_guard").(httpcaddyfile.App); ok {
+		if err := json.Unmarshal(global.Value, &app); err != nil {
+			return nil, nil, err
+		}
+	}
+	registry, err = app.RegistryFrom.Known(app.Crawlers, false)
+	if _, ok := errors.AsType[*unreadableError](err); ok {
+		registry, err = nil, nil // it is told when the configuration is loaded
+	}
+	if app.RegistryFrom == nil {
+		settled = registry
+	}
+	if helper.State != nil {
+		helper.State[key] = configuredRegistry{registry, settled}
+	}
+	return registry, settled, err
 }

@@ -1,6 +1,4 @@
-// Package source has the configuration of the options source and shadow of the directive
-// robots_guard: where a robots.txt comes from.
-package source
+package caddymodule
 
 import (
 	"errors"

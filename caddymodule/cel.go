@@ -1,5 +1,4 @@
-// Package expression makes functions of expressions of matchers: CEL, as Caddy has it.
-package expression
+package caddymodule
 
 import (
 	"reflect"
@@ -13,9 +12,9 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// Library makes a function of a matcher that takes strings, or nothing.
+// celLibrary makes a function of a matcher that takes strings, or nothing.
 // caddyhttp.CELMatcherImpl has no form that takes no argument.
-func Library(name string, make func([]string) (caddyhttp.RequestMatcherWithError, error)) (cel.Library, error) {
+func celLibrary(name string, make func([]string) (caddyhttp.RequestMatcherWithError, error)) (cel.Library, error) {
 	function := name + "_request_list"
 	factory := func(data ref.Val) (caddyhttp.RequestMatcherWithError, error) {
 		words, err := data.ConvertToNative(reflect.TypeFor[[]string]())

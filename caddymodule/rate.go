@@ -1,4 +1,4 @@
-package rates
+package caddymodule
 
 import (
 	"cmp"
@@ -8,9 +8,12 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"math"
+	"strconv"
 )
 
 // Rate says how fast crawlers may ask, and what is done about those that are
@@ -32,7 +35,7 @@ type Rate struct {
 
 	// How fast some crawlers may ask, beside what the robots.txt asks of them: the
 	// stricter holds.
-	Limits []Limit `json:"limits,omitempty"`
+	Limits []RateLimit `json:"limits,omitempty"`
 
 	// The longest `Crawl-delay` that counts; longer ones count as this. Default: `30s`.
 	MaxDelay caddy.Duration `json:"max_delay,omitempty"`
@@ -54,15 +57,15 @@ type Rate struct {
 
 // The words of Rate.Mode, Rate.Search and Rate.Count.
 const (
-	modeObserve    = "observe"
-	modeEnforce    = "enforce"
+	rateObserve    = "observe"
+	rateEnforce    = "enforce"
 	countDocuments = "documents"
 	countAll       = "all"
 )
 
 var (
-	modeWords  = []string{modeObserve, modeEnforce} // of Search, too
-	countWords = []string{countDocuments, countAll}
+	rateModes  = []string{rateObserve, rateEnforce} // of Search, too
+	rateCounts = []string{countDocuments, countAll}
 )
 
 // Bounds of what can be configured.
@@ -80,7 +83,7 @@ func (r *Rate) Validate(registry *uaident.Registry) error {
 	case r == nil:
 	case r.IgnoreDelay && len(r.Limits) == 0:
 		return errors.New("rate: with crawl_delay off nothing is counted; add a limit")
-	case r.Search == modeEnforce && r.Mode != modeEnforce:
+	case r.Search == rateEnforce && r.Mode != rateEnforce:
 		return errors.New("rate: search enforce means nothing unless the mode is enforce; write rate enforce")
 	}
 	return r.ValidateValues(registry)
@@ -104,13 +107,13 @@ func (r *Rate) ValidateValues(registry *uaident.Registry) error {
 		return err
 	}
 	return cmp.Or(
-		option.OneOf("the mode of rate", r.Mode, modeWords),
-		option.OneOf("search of rate", r.Search, modeWords),
-		option.OneOf("count of rate", r.Count, countWords),
-		within("max_delay", time.Duration(r.MaxDelay), minDelay, maxDelay),
-		within("burst", r.Burst, 1, maxBurst),
-		within("over", r.Over, minOver, maxOver),
-		within("the window of over", time.Duration(r.Window), minWindow, maxWindow),
+		option.OneOf("the mode of rate", r.Mode, rateModes),
+		option.OneOf("search of rate", r.Search, rateModes),
+		option.OneOf("count of rate", r.Count, rateCounts),
+		inRange("max_delay", time.Duration(r.MaxDelay), minDelay, maxDelay),
+		inRange("burst", r.Burst, 1, maxBurst),
+		inRange("over", r.Over, minOver, maxOver),
+		inRange("the window of over", time.Duration(r.Window), minWindow, maxWindow),
 	)
 }
 
@@ -139,17 +142,17 @@ func (r *Rate) ValidateFor(answers bool, exempt []string, registry *uaident.Regi
 	return nil
 }
 
-// within checks a value, which may be left out.
-func within[T cmp.Ordered](name string, value, least, most T) error {
+// inRange checks a value, which may be left out.
+func inRange[T cmp.Ordered](name string, value, least, most T) error {
 	var none T
 	if value == none || value >= least && value <= most {
 		return nil
 	}
-	return fmt.Errorf("rate: %s %s cannot be; use one from %s to %s", name, short(value), short(least), short(most))
+	return fmt.Errorf("rate: %s %s cannot be; use one from %s to %s", name, shortValue(value), shortValue(least), shortValue(most))
 }
 
-// short writes a value as it would be configured.
-func short[T any](value T) string {
+// shortValue writes a value as it would be configured.
+func shortValue[T any](value T) string {
 	if d, ok := any(value).(time.Duration); ok {
 		return option.Short(caddy.Duration(d))
 	}
@@ -173,9 +176,67 @@ func (r *Rate) Settings(registry *uaident.Registry) (*rate.Settings, error) {
 
 		IgnoreDelay: r.IgnoreDelay,
 		Enforce:     r.Enforces(),
-		Search:      r.Search == modeEnforce,
+		Search:      r.Search == rateEnforce,
 	}, err
 }
 
 // Enforces reports whether requests that are one too many are answered.
-func (r *Rate) Enforces() bool { return r != nil && r.Mode == modeEnforce }
+func (r *Rate) Enforces() bool { return r != nil && r.Mode == rateEnforce }
+
+// rateOption is the option rate of robots_guard, which sets into. Limits are held against the
+// registry, unless that is nil.
+func rateOption(into **Rate, registry *uaident.Registry) option.Option {
+	read := new(Rate)
+	return option.Option{
+		Name: "rate", Usage: "observe or enforce, or nothing for observe", Inner: read.Options(),
+		Set: func(args []string) error {
+			switch {
+			case len(args) > 1:
+				return option.ErrCount
+			case len(args) == 1 && args[0] != rateObserve && args[0] != rateEnforce:
+				return option.ErrValue
+			case len(args) == 1:
+				read.Mode = args[0]
+			}
+			*into = read
+			return nil
+		},
+		Block: func(d *caddyfile.Dispenser) error {
+			return option.ReadBlock(d, read.Options(), func() error { return read.ValidateValues(registry) }, func() error { return read.Validate(registry) })
+		},
+	}
+}
+
+// Options are what may stand in the block of rate.
+func (r *Rate) Options() []option.Option {
+	return []option.Option{
+		{Name: "crawl_delay", Usage: "on or off", Set: option.One(&r.IgnoreDelay, option.OffOn)},
+		{Name: "limit", Usage: "a product token or class and a number of requests in some time such as 30/1m, or concurrent and a number, or both, perhaps with burst and a number", Set: r.addLimit, Again: true},
+		{Name: "max_delay", Usage: "a duration such as 30s", Set: option.One(&r.MaxDelay, option.Duration)},
+		{Name: "burst", Usage: "a number such as 10", Set: option.One(&r.Burst, option.Number)},
+		{Name: "over", Usage: "a factor such as 1.5, perhaps with for and a duration such as 5m behind it", Set: r.setOver},
+		{Name: "search", Usage: "observe or enforce", Set: option.One(&r.Search, option.WordOf(rateModes...))},
+		{Name: "count", Usage: "documents or all", Set: option.One(&r.Count, option.WordOf(rateCounts...))},
+	}
+}
+
+// setOver reads "1.5 for 5m".
+func (r *Rate) setOver(args []string) error {
+	if len(args) != 1 && len(args) != 3 {
+		return option.ErrCount
+	}
+	factor, err := strconv.ParseFloat(args[0], 64)
+	if err != nil || !(factor > 0) || math.IsInf(factor, 0) {
+		return option.ErrValue
+	}
+	r.Over = factor
+	if len(args) == 1 {
+		return nil
+	}
+	window, ok := option.Duration(args[2])
+	if args[1] != "for" || !ok {
+		return option.ErrValue
+	}
+	r.Window = window
+	return nil
+}

@@ -1,4 +1,4 @@
-package crawlers
+package caddymodule
 
 import (
 	"context"
@@ -16,13 +16,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// feeds holds the registries at files and URLs, each for as long as a configuration names
+// registryFeeds holds the registries at files and URLs, each for as long as a configuration names
 // it, so that a reload does not forget what waits.
-var feeds = caddy.NewUsagePool()
+var registryFeeds = caddy.NewUsagePool()
 
-// InUse is what a running configuration knows of crawlers. It changes with the registry
+// registryInUse is what a running configuration knows of crawlers. It changes with the registry
 // that the configuration names.
-type InUse struct {
+type registryInUse struct {
 	*uaident.Current
 
 	feed    *registry.Feed // nil for none
@@ -35,16 +35,16 @@ type InUse struct {
 	adopt func(*uaident.Registry) error
 }
 
-// Provision reads the registry that r names, if it is not nil, and returns what is known
+// provisionRegistry reads the registry that r names, if it is not nil, and returns what is known
 // with it and the changes. It fails for a file that cannot be used. What a URL answers
 // never keeps a configuration from being loaded.
-func Provision(ctx caddy.Context, r *Registry, changes []Crawler, logger *zap.Logger) (*InUse, error) {
-	u := &InUse{changes: changes, logger: logger}
+func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger *zap.Logger) (*registryInUse, error) {
+	u := &registryInUse{changes: changes, logger: logger}
 	if r != nil {
 		if err := u.acquire(ctx, r); err != nil {
 			return nil, err
 		}
-		load, cancel := context.WithTimeoutCause(ctx, loadTime, fmt.Errorf("no complete answer within %v; it is read again", loadTime))
+		load, cancel := context.WithTimeoutCause(ctx, registryLoadTime, fmt.Errorf("no complete answer within %v; it is read again", registryLoadTime))
 		defer cancel()
 		u.feed.Load(load, weak.Make(u), ctx.Storage())
 		if err := u.feed.Trouble(); err != nil && u.feed.IsFile() {
@@ -63,15 +63,15 @@ func Provision(ctx caddy.Context, r *Registry, changes []Crawler, logger *zap.Lo
 			u.has = nil
 		}
 	}
-	known, err := with(uaident.Default(), changes)
+	known, err := withCrawlers(uaident.Default(), changes)
 	u.Current = uaident.NewCurrent(known)
 	return u, err
 }
 
 // acquire has the registry read until the configuration of ctx ends.
-func (u *InUse) acquire(ctx caddy.Context, r *Registry) error {
+func (u *registryInUse) acquire(ctx caddy.Context, r *Registry) error {
 	key := r.From + "\n" + fmt.Sprint(r.Interval)
-	value, _, err := feeds.LoadOrNew(key, func() (caddy.Destructor, error) {
+	value, _, err := registryFeeds.LoadOrNew(key, func() (caddy.Destructor, error) {
 		feed, err := r.feed()
 		if err != nil {
 			return nil, err
@@ -81,25 +81,25 @@ func (u *InUse) acquire(ctx caddy.Context, r *Registry) error {
 	if err != nil {
 		return err
 	}
-	context.AfterFunc(ctx, func() { _, _ = feeds.Delete(key) }) // Destruct returns no error
+	context.AfterFunc(ctx, func() { _, _ = registryFeeds.Delete(key) }) // Destruct returns no error
 	u.feed = value.(*remote.Running[*registry.Feed]).Runner
 	return nil
 }
 
 // with returns what is known with a text, which may be nil.
-func (u *InUse) with(t *registry.Version) (known *uaident.Registry, err error) {
+func (u *registryInUse) with(t *registry.Version) (known *uaident.Registry, err error) {
 	base := uaident.Default()
 	if t != nil {
 		if base, err = t.Over(base); err != nil {
 			return nil, err
 		}
 	}
-	return with(base, u.changes)
+	return withCrawlers(base, u.changes)
 }
 
 // Start begins to take each new text into use until end is called. adopt is told of each
 // registry before it is, and can refuse it. tell is told events.
-func (u *InUse) Start(storage remote.Storage, adopt func(*uaident.Registry) error, tell func(name string, data map[string]any)) (end func()) {
+func (u *registryInUse) Start(storage remote.Storage, adopt func(*uaident.Registry) error, tell func(name string, data map[string]any)) (end func()) {
 	if u.feed == nil {
 		return func() {}
 	}
@@ -114,7 +114,7 @@ func (u *InUse) Start(storage remote.Storage, adopt func(*uaident.Registry) erro
 }
 
 // changed takes the text that is in use now.
-func (u *InUse) changed() {
+func (u *registryInUse) changed() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	t := u.feed.Good()
@@ -137,7 +137,7 @@ func (u *InUse) changed() {
 
 // Status returns how it stands with the registry that the configuration names, nil for
 // none.
-func (u *InUse) Status() *report.Registry {
+func (u *registryInUse) Status() *report.Registry {
 	if u == nil || u.feed == nil {
 		return nil
 	}

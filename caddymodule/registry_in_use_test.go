@@ -1,4 +1,4 @@
-package crawlers
+package caddymodule
 
 import (
 	"os"
@@ -23,10 +23,10 @@ func TestNothingStaysOfAConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	load := func() (u *InUse, end func()) {
+	load := func() (u *registryInUse, end func()) {
 		t.Helper()
 		one, cancel := caddy.NewContext(ctx)
-		u, err := Provision(one, &Registry{From: path}, nil, zap.NewNop())
+		u, err := provisionRegistry(one, &Registry{From: path}, nil, zap.NewNop())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +34,7 @@ func TestNothingStaysOfAConfiguration(t *testing.T) {
 	}
 	running, end := load()
 	defer end()
-	failed := func() weak.Pointer[InUse] {
+	failed := func() weak.Pointer[registryInUse] {
 		u, end := load()
 		end()
 		return weak.Make(u)

@@ -1,4 +1,4 @@
-package rates
+package caddymodule
 
 import (
 	"fmt"
@@ -10,33 +10,32 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/expression"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 )
 
 func init() {
-	caddy.RegisterModule(Match{})
+	caddy.RegisterModule(MatchRate{})
 }
 
-// Match matches requests of crawlers by how fast these ask: `within` what they are
+// MatchRate matches requests of crawlers by how fast these ask: `within` what they are
 // asked for, or `over` it; and those answered in place of the site, `slowed` for that. It goes by what robots_guard has counted, so it has to stand
 // behind a robots_guard with `rate`; a request of which nothing is asked matches none.
-type Match struct {
+type MatchRate struct {
 	// The states to match: `within`, `over`, `slowed`.
 	States []string `json:"states,omitempty"`
 }
 
 // CaddyModule returns the Caddy module information.
-func (Match) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.matchers.robots_rate", New: func() caddy.Module { return new(Match) }}
+func (MatchRate) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.matchers.robots_rate", New: func() caddy.Module { return new(MatchRate) }}
 }
 
 // UnmarshalCaddyfile sets up the matcher from Caddyfile tokens. Syntax:
 //
 //	robots_rate <within|over|slowed...>
-func (m *Match) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+func (m *MatchRate) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
 		m.States = append(m.States, d.RemainingArgs()...)
 		if d.NextBlock(0) {
@@ -50,7 +49,7 @@ func (m *Match) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 }
 
 // Validate tells what cannot be.
-func (m *Match) Validate() error {
+func (m *MatchRate) Validate() error {
 	words := stateWords()
 	for _, state := range m.States {
 		if !slices.Contains(words, state) {
@@ -64,22 +63,22 @@ func (m *Match) Validate() error {
 }
 
 // Match reports whether the request matches.
-func (m Match) Match(r *http.Request) bool {
+func (m MatchRate) Match(r *http.Request) bool {
 	j, _ := caddyhttp.GetVar(r.Context(), guard.Var).(*guard.Judgement)
 	return j != nil && j.Rate.State != rate.NotAsked && slices.Contains(m.States, j.Rate.State.String())
 }
 
 // MatchWithError reports whether the request matches. It returns no error.
-func (m Match) MatchWithError(r *http.Request) (bool, error) { return m.Match(r), nil }
+func (m MatchRate) MatchWithError(r *http.Request) (bool, error) { return m.Match(r), nil }
 
 // CELLibrary lets expressions use the matcher.
 //
 // Example:
 //
 //	expression robots_rate('over') && robots_crawler('seo')
-func (Match) CELLibrary(caddy.Context) (cel.Library, error) {
-	return expression.Library("robots_rate", func(states []string) (caddyhttp.RequestMatcherWithError, error) {
-		m := Match{States: states}
+func (MatchRate) CELLibrary(caddy.Context) (cel.Library, error) {
+	return celLibrary("robots_rate", func(states []string) (caddyhttp.RequestMatcherWithError, error) {
+		m := MatchRate{States: states}
 		return m, m.Validate()
 	})
 }
@@ -93,8 +92,8 @@ func stateWords() (words []string) {
 
 // Interface guards
 var (
-	_ caddy.Validator                   = (*Match)(nil)
-	_ caddyfile.Unmarshaler             = (*Match)(nil)
-	_ caddyhttp.RequestMatcherWithError = (*Match)(nil)
-	_ caddyhttp.CELLibraryProducer      = (*Match)(nil)
+	_ caddy.Validator                   = (*MatchRate)(nil)
+	_ caddyfile.Unmarshaler             = (*MatchRate)(nil)
+	_ caddyhttp.RequestMatcherWithError = (*MatchRate)(nil)
+	_ caddyhttp.CELLibraryProducer      = (*MatchRate)(nil)
 )

@@ -1,6 +1,4 @@
-// Package ipsource provides the address ranges of operators to other modules: the IP source
-// robots_guard.
-package ipsource
+package caddymodule
 
 import (
 	"errors"
@@ -13,7 +11,6 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/robotsguard/caddy-robots-guard/caddymodule"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -65,7 +62,7 @@ func (o *OperatorRanges) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 
 // Provision sets up the source.
 func (o *OperatorRanges) Provision(ctx caddy.Context) error {
-	app, err := caddymodule.AppOf(ctx)
+	app, err := AppOf(ctx)
 	if err != nil {
 		return err
 	}
