@@ -10,10 +10,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Answer is what the site answered to a request of a crawler that passed. Its names
-// are those of the [Request].
+// Answer is the site's response to a crawler's request that passed the guard. Its names are
+// the names of the [Request].
 type Answer struct {
-	At       time.Time // when the request came
+	At       time.Time // time of the request
 	Site     string
 	Token    string
 	Named    bool
@@ -21,11 +21,11 @@ type Answer struct {
 	Identity verify.State
 	Kind     parity.Kind
 	Status   parity.Status
-	Bytes    int64 // of the body, as the handlers behind the guard sent it
+	Bytes    int64 // size of the body, as sent by the handlers behind the guard
 }
 
-// KindOf returns of which kind a request is by its verdict, unless it is for a
-// robots.txt.
+// KindOf returns the kind of a request with a verdict. Robots fetches have a kind of their
+// own.
 func KindOf(v judge.Verdict) parity.Kind {
 	switch v {
 	case judge.Allowed:
@@ -36,15 +36,15 @@ func KindOf(v judge.Verdict) parity.Kind {
 	return parity.Unruled
 }
 
-// RecordAnswer takes note of an answer, as Record does of a request.
+// RecordAnswer records an answer. See [Ledger.Record].
 func (l *Ledger) RecordAnswer(a *Answer) {
 	b := l.locked()
 	b.addAnswer(a)
 	l.release(b)
 }
 
-// answer is one that is noted but not yet counted. Its names are those of the
-// configuration, the registry and the robots.txt, which live longer.
+// answer is a recorded answer before counting. Its strings belong to the configuration, the
+// registry and the robots.txt, which live longer.
 type answer struct {
 	crawler
 	Kind   parity.Kind
@@ -61,33 +61,32 @@ func (n *notes) addAnswer(a *Answer) {
 	n.answers = append(n.answers, answer{crawler{a.Token, a.Named, a.Class, a.Identity}, a.Kind, a.Status, a.Site, a.Bytes, a.At.UnixMilli()})
 }
 
-// countAnswers counts the answers that were taken. l.mu must be held.
+// countAnswers counts the answers of the batch. l.mu must be held.
 func (l *Ledger) countAnswers() {
 	var last lastSite
 	var row *Row
-	var of *answer // whose row that is
+	var of *answer // the answer that row belongs to
 	for i := range l.batch.answers {
 		a := &l.batch.answers[i]
 		if of == nil || of.Site != a.Site || of.Token != a.Token || of.Class != a.Class || of.Identity != a.Identity {
 			row, of = l.row(l.siteAfter(&last, a.Site), a.crawler, a.at), a
 		}
-		row.noteAnswer(a)
+		row.countAnswer(a)
 	}
 }
 
-// noteAnswer counts an answer.
-func (w *Row) noteAnswer(a *answer) {
-	if w.FirstSeen == 0 { // its request is not counted yet
+// countAnswer counts an answer.
+func (w *Row) countAnswer(a *answer) {
+	if w.FirstSeen == 0 { // its request is not yet counted
 		w.FirstSeen, w.LastSeen = a.at, a.at
 	}
 	for r := range w.Answers {
-		w.Answers[r].note(answerResolution(r), a)
+		w.Answers[r].count(answerResolution(r), a)
 	}
 }
 
-// AnswerCell is what was answered in one step: the number of the step since the Unix
-// epoch, the counts by kind and status, which stop at the most that fits, and the
-// bytes in two words, the lower one first.
+// AnswerCell contains the number of a step since the Unix epoch, the saturating counts by
+// kind and status, and the bytes as two words, the low word first.
 type AnswerCell [1 + answerCounts + 2]uint32
 
 const answerCounts = int(parity.NumKinds) * int(parity.NumStatuses)
@@ -95,7 +94,7 @@ const answerCounts = int(parity.NumKinds) * int(parity.NumStatuses)
 // At returns the start of the step.
 func (c AnswerCell) At(r Resolution) time.Time { return Cell{c[0]}.At(r) }
 
-// Counts returns what was counted.
+// Counts returns the counts of the cell.
 func (c AnswerCell) Counts() (counts parity.Counts) {
 	for kind := range counts.By {
 		for status := range counts.By[kind] {
@@ -114,7 +113,7 @@ func (c *AnswerCell) bytes() uint64 {
 	return uint64(c[1+answerCounts]) | uint64(c[2+answerCounts])<<32
 }
 
-// add adds the counts of another cell.
+// add adds the counts of other.
 func (c *AnswerCell) add(other *AnswerCell) {
 	for i := 1; i <= answerCounts; i++ {
 		c[i] += min(other[i], math.MaxUint32-c[i])
@@ -130,16 +129,16 @@ func (c *AnswerCell) addBytes(n uint64) {
 	c[1+answerCounts], c[2+answerCounts] = uint32(sum), uint32(sum>>32)
 }
 
-// AnswerSeries are answers over time at one resolution: the steps with one, the
-// earliest first. It takes 124 bytes for each.
+// AnswerSeries is a list of cells at one resolution, oldest first. Steps without answers have
+// no cell. A cell has 124 bytes.
 type AnswerSeries []AnswerCell
 
-// Answers are kept by the hour, as long as findings look back, and by the day.
+// Answers have an hourly series for findings, and a daily series.
 const numAnswerSeries = 2
 
 func answerResolution(i int) Resolution { return [numAnswerSeries]Resolution{Hours, Days}[i] }
 
-// AnswerHours is how far back answers are kept by the hour.
+// AnswerHours is the length of the hourly series.
 const AnswerHours = 48
 
 func answerSteps(r Resolution) uint32 {
@@ -159,8 +158,8 @@ func (w *Row) Answered(r Resolution) AnswerSeries {
 	return nil
 }
 
-// note counts an answer.
-func (s *AnswerSeries) note(r Resolution, a *answer) {
+// count counts an answer.
+func (s *AnswerSeries) count(r Resolution, a *answer) {
 	if c := s.cell(r, r.slot(a.at)); c != nil {
 		if i := answerIndex(a.Kind, a.Status); c[i] < math.MaxUint32 {
 			c[i]++
@@ -169,13 +168,13 @@ func (s *AnswerSeries) note(r Resolution, a *answer) {
 	}
 }
 
-// cell returns the cell of a step, nil if that is too old. What gets too old by it is
-// dropped.
+// cell returns the cell of a step, or nil if the step is too old. It drops cells that become
+// too old.
 func (s *AnswerSeries) cell(r Resolution, slot uint32) *AnswerCell {
 	return cellAt((*[]AnswerCell)(s), slot, answerSteps(r))
 }
 
-// merge adds what another place has counted.
+// merge adds the counts of another ledger.
 func (s *AnswerSeries) merge(r Resolution, other AnswerSeries) {
 	for i := range other {
 		if c := s.cell(r, other[i][0]); c != nil {
@@ -184,13 +183,12 @@ func (s *AnswerSeries) merge(r Resolution, other AnswerSeries) {
 	}
 }
 
-// prune drops what is outside of what is kept at now, for retention at most, and what
-// is in the future.
+// prune drops cells that are older than the series or than retention, or in the future.
 func (s *AnswerSeries) prune(r Resolution, now int64, retention time.Duration) {
 	*s = prune(*s, r, answerSteps(r), now, retention)
 }
 
-// Sum returns what was answered from the step of one time to that of another.
+// Sum returns the sum of the cells from one time to another, inclusive.
 func (s AnswerSeries) Sum(r Resolution, from, to time.Time) (sum parity.Counts) {
 	for _, c := range between(s, r, from, to) {
 		sum.Add(c.Counts())

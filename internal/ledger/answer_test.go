@@ -81,7 +81,7 @@ func TestAnswers(t *testing.T) {
 func TestAnswersLate(t *testing.T) {
 	var s AnswerSeries
 	for _, hours := range []int{0, -2, -1, -47, -48, -2, 1, -47} {
-		s.note(Hours, &answer{Status: parity.NotFound, at: noon.Add(time.Duration(hours) * time.Hour).UnixMilli()})
+		s.count(Hours, &answer{Status: parity.NotFound, at: noon.Add(time.Duration(hours) * time.Hour).UnixMilli()})
 	}
 	var got []string
 	for _, c := range s {

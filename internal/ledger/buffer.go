@@ -15,56 +15,54 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Bounds of the buffers: requests after which a buffer is to be counted, those
-// that all buffers together can hold while somebody else is counting, and bytes of text
-// with each, on average. Together they are what comes while who counts has lost the
-// processor to dozens of others, and take 20 MB at most, for as long as that lasts.
+// Bounds of the buffers: requests at which a buffer is due for counting, requests in all
+// buffers together, and average bytes of text a request. The total covers the requests during
+// a count whose goroutine lost the processor. It needs at most 20 MB for that time.
 const (
 	bufferRequests = 64
 	maxPending     = 1024 * bufferRequests
 	requestBytes   = 64
 )
 
-// textBytes are those of a buffer that is to be counted: as many as a User-Agent has, for
-// each of its requests.
+// textBytes is the average text a request in a buffer that is due for counting. It is the
+// length of a User-Agent.
 const textBytes = 160
 
-// How many buffers there are: two for each processor, but some in any case, for
-// the number of processors may change.
+// Bounds on the number of buffers, which is two for each processor. The number of processors
+// can change.
 const (
 	minBuffers = 16
 	maxBuffers = 64
 )
 
-// pending is a request that is noted but not yet counted: what is kept of it until
-// then, with the names of a [Request]. Its strings are those of the configuration, the
-// registry and the robots.txt, which live longer. What its client has sent stands one
-// after the other in the text beside it.
+// pending is a recorded request before counting. Its strings belong to the configuration, the
+// registry and the robots.txt, which live longer. Strings from the client are in notes.text,
+// one after the other.
 type pending struct {
 	crawler
 	Site      string
-	lasting   string // its User-Agent, where that may be kept
+	lasting   string // User-Agent, if it can be retained
 	at        int64  // in Unix milliseconds
-	readings  uint64 // that were noted before it
-	file      uint32 // the place of what it was judged by
+	readings  uint64 // number of robots fetches recorded before
+	file      uint32 // index in notes.files
 	line      int32  // of the rule
 	GroupLine int32
-	from      uint32 // in the text
+	from      uint32 // offset in notes.text
 
 	Verdict                                                   judge.Verdict
 	Action                                                    judge.Action
 	Shared, WouldBlock, Against, Slowed                       bool
-	agent, method, target, clientName, hostLen, rule, network uint16 // how long each is, in this order
+	agent, method, target, clientName, hostLen, rule, network uint16 // lengths, in this order
 }
 
-// judgedBy is the part of a robots.txt that requests were judged by.
+// judgedBy identifies the group and version that decided requests.
 type judgedBy struct {
 	version Version
 	group   string
 	since   int64 // in Unix milliseconds
 }
 
-// crawler is who sent a request, as far as the ledger tells one from another.
+// crawler identifies the sender of a request in the ledger.
 type crawler struct {
 	Token    string
 	Named    bool
@@ -72,16 +70,16 @@ type crawler struct {
 	Identity verify.State
 }
 
-// counted is a request while it is counted, with what its client has sent.
+// counted is a request during counting, with the strings from the client.
 type counted struct {
 	*pending
 	Rule                                  Rule
-	since                                 int64        // when the version was first read, in Unix milliseconds
-	Network                               netip.Prefix // only of one that is forbidden, as the text of the rule
-	UserAgent, Method, Target, Name, Host string       // until the next
+	since                                 int64        // first fetch of the version, in Unix milliseconds
+	Network                               netip.Prefix // of disallowed and stale requests only, as is the text of the rule
+	UserAgent, Method, Target, Name, Host string       // valid until the next request
 }
 
-// notes are requests in the order in which they came.
+// notes are recorded requests in order.
 type notes struct {
 	pending []pending
 	files   []judgedBy
@@ -90,10 +88,10 @@ type notes struct {
 	visits  []visit
 }
 
-// roomy is how many requests notes have room for once they were counted.
+// roomy is the capacity in requests that notes retain after counting.
 const roomy = 4 * bufferRequests
 
-// add takes note of a request, before which so many readings were noted.
+// add records a request. readings is the number of robots fetches recorded before.
 func (n *notes) add(q *Request, readings uint64) {
 	if n.pending == nil {
 		n.pending = make([]pending, 0, bufferRequests)
@@ -122,8 +120,8 @@ func (n *notes) add(q *Request, readings uint64) {
 	}
 }
 
-// judgedBy returns the place of what a request was judged by: most are judged by the same
-// as the one before.
+// judgedBy returns the index in n.files for a request. Consecutive requests mostly share the
+// entry.
 func (n *notes) judgedBy(q *Request) uint32 {
 	by := judgedBy{version: q.Rule.Version, group: q.Rule.Group}
 	if !q.Since.IsZero() {
@@ -135,38 +133,37 @@ func (n *notes) judgedBy(q *Request) uint32 {
 	return uint32(len(n.files) - 1)
 }
 
-// keep keeps a text, and returns how many bytes of it.
+// keep stores a string of at most most bytes and returns its length.
 func (n *notes) keep(s string, most int) uint16 {
 	s = text.Cut(s, most)
 	n.text = append(n.text, s...)
 	return uint16(len(s))
 }
 
-// keepNetwork keeps a network, and returns in how many bytes.
+// keepNetwork stores a network and returns its encoded length.
 func (n *notes) keepNetwork(network netip.Prefix) uint16 {
 	if !network.IsValid() {
 		return 0
 	}
 	before := len(n.text)
-	n.text, _ = network.AppendBinary(n.text) // which has no error
+	n.text, _ = network.AppendBinary(n.text) // never fails
 	return uint16(len(n.text) - before)
 }
 
-// maxText is how much text a request has at most, with a network of IPv6.
+// maxText is the maximum text of a request in bytes.
 const maxText = maxMethod + maxAgent + maxTarget + maxToken + maxSiteName + maxRule + 17
 
-// textOf returns how many bytes of text there is room for with so many requests. Those
-// that are to be counted anyway may have more.
+// textOf returns the capacity for text with the given number of requests. A buffer that is
+// due for counting has more room.
 func textOf(requests int) int { return max(requests*requestBytes, bufferRequests*textBytes) }
 
-// room reports whether another request fits if there are to be this many at
-// most.
+// room reports whether another request fits within most requests.
 func (n *notes) room(most int) bool {
 	return len(n.pending) < most && len(n.answers) < most && len(n.visits) < most && len(n.text) <= textOf(most)-maxText
 }
 
-// all returns the requests with what their clients have sent, each until the next.
-// Nothing may keep these texts: the next requests are written over them.
+// all returns the requests with the strings from the client. The strings are valid until the
+// next iteration only, because the text is overwritten.
 func (n *notes) all() iter.Seq[*counted] {
 	return func(yield func(*counted) bool) {
 		text := unsafe.String(unsafe.SliceData(n.text), len(n.text))
@@ -186,7 +183,7 @@ func (n *notes) all() iter.Seq[*counted] {
 			q.Method, q.Target, q.Name, q.Host = next(p.method), next(p.target), next(p.clientName), next(p.hostLen)
 			q.Rule, q.Network = Rule{by.version, int(p.line), next(p.rule), by.group}, netip.Prefix{}
 			if p.network > 0 {
-				_ = q.Network.UnmarshalBinary([]byte(next(p.network))) // as keepNetwork has it
+				_ = q.Network.UnmarshalBinary([]byte(next(p.network))) // encoded by keepNetwork
 			}
 			if !yield(&q) {
 				return
@@ -195,10 +192,10 @@ func (n *notes) all() iter.Seq[*counted] {
 	}
 }
 
-// clear forgets the requests and answers, which refer to files and other requests.
+// clear removes the requests and answers, so that they release their memory.
 func (n *notes) clear() {
 	if cap(n.pending) > roomy || cap(n.answers) > roomy || cap(n.visits) > roomy {
-		*n = notes{} // nobody could count for long
+		*n = notes{} // after a long delay
 		return
 	}
 	clear(n.pending)
@@ -208,25 +205,25 @@ func (n *notes) clear() {
 	n.pending, n.files, n.text, n.answers, n.visits = n.pending[:0], n.files[:0], n.text[:0], n.answers[:0], n.visits[:0]
 }
 
-// buffer takes note of requests until there are enough of them to count them
-// all at once, and then until nobody else is counting.
+// buffer records requests until it is due for counting, and further until the ledger is free
+// to count.
 type buffer struct {
 	mu sync.Mutex
 	notes
-	most int // requests
+	most int // maximum number of requests
 
-	_ [64]byte // no two of them in one cache line
+	_ [64]byte // prevents false sharing
 }
 
-// ripe reports whether there is enough to count.
+// ripe reports whether the buffer is due for counting.
 func (b *buffer) ripe() bool { return !b.room(bufferRequests) }
 
-// buffers are so many that there is always one that nobody else uses just now,
-// even if all others have lost the processor while they did.
+// buffers are so many that one is always free, even if goroutines lose the processor while
+// they use the others.
 type buffers struct {
 	all []*buffer
-	// first is how many of them are tried first, one for each processor: the fewer, the
-	// more of them is in the caches.
+	// number of buffers to try first, one for each processor; fewer buffers stay in the CPU
+	// caches
 	first int
 }
 
@@ -239,10 +236,10 @@ func newBuffers() *buffers {
 	return b
 }
 
-// lock returns a buffer with room for a request, and holds its lock. It returns
-// nil if there is none, and waits for nobody.
+// lock locks and returns a buffer with room. It returns nil if none is free. It does not
+// wait.
 func (b *buffers) lock() *buffer {
-	first := rand.IntN(b.first) // a sync.Pool has a lock, which is taken after every collection of garbage
+	first := rand.IntN(b.first) // a sync.Pool locks after every garbage collection
 	for i := range b.all {
 		x := b.all[(first+i)%len(b.all)]
 		if !x.mu.TryLock() {

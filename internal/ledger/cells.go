@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// cell is what was counted in a step, the number of which since the Unix epoch is first.
+// cell is an array whose first element is the number of its step since the Unix epoch.
 type cell interface{ Cell | AnswerCell }
 
-// search returns where the cell of a step is or would be, among cells in order.
+// search returns the index of the cell of a step, or the index at which to insert one.
 func search[C cell](cells []C, slot uint32) (int, bool) {
 	return slices.BinarySearchFunc(cells, slot, func(c C, slot uint32) int { return cmp.Compare(c[0], slot) })
 }
 
-// cellAt returns the cell of a step, a new one if there is none; nil if the step is too
-// old. What gets too old by it is dropped. The last one, which nearly always is the one,
-// is found without a call.
+// cellAt returns the cell of a step, which it creates if necessary. It returns nil if the
+// step is too old. It drops cells that become too old. The last cell is the usual one and
+// inlined.
 func cellAt[C cell](cells *[]C, slot, steps uint32) *C {
 	if n := len(*cells); n > 0 && (*cells)[n-1][0] == slot {
 		return &(*cells)[n-1]
@@ -24,7 +24,7 @@ func cellAt[C cell](cells *[]C, slot, steps uint32) *C {
 	return otherCellAt(cells, slot, steps)
 }
 
-// otherCellAt is cellAt for a step that is not the last one.
+// otherCellAt implements cellAt for a step other than the last.
 func otherCellAt[C cell](cells *[]C, slot, steps uint32) *C {
 	all := *cells
 	n := len(all)
@@ -47,7 +47,7 @@ func otherCellAt[C cell](cells *[]C, slot, steps uint32) *C {
 	return &(*cells)[i]
 }
 
-// dropBefore returns cells without those before a step.
+// dropBefore removes the cells before a step.
 func dropBefore[C cell](cells []C, slot uint32) []C {
 	if i, _ := search(cells, slot); i > 0 {
 		return slices.Delete(cells, 0, i)
@@ -55,8 +55,7 @@ func dropBefore[C cell](cells []C, slot uint32) []C {
 	return cells
 }
 
-// prune returns cells without what is outside of the last steps at now, for retention
-// at most, and without what is in the future.
+// prune removes cells that are older than steps or than retention, or in the future.
 func prune[C cell](cells []C, r Resolution, steps uint32, now int64, retention time.Duration) []C {
 	last := r.slot(now)
 	if i, _ := search(cells, last+1); i < len(cells) {
@@ -69,7 +68,7 @@ func prune[C cell](cells []C, r Resolution, steps uint32, now int64, retention t
 	return dropBefore(cells, first)
 }
 
-// between returns the cells from the step of one time to that of another.
+// between returns the cells from one time to another, inclusive.
 func between[C cell](cells []C, r Resolution, from, to time.Time) []C {
 	i, _ := search(cells, r.slot(from.UnixMilli()))
 	n := len(cells)

@@ -10,24 +10,24 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Changes is what a change guard remembers of one robots.txt.
+// Changes is the stored state of the change guard for one robots.txt.
 type Changes struct {
 	Site policy.Key
-	// Hash is the version that was compared last, and Read is when it was found.
+	// Hash is the version that was last compared, and Read the time of its fetch.
 	Hash   [sha256.Size]byte
 	Read   time.Time
 	Visits []Visit
 	Holds  []Hold
 }
 
-// Hold is a version that stays in force although another has replaced it.
+// Hold is a version that stays in force although another version replaced it.
 type Hold struct {
 	Version      [sha256.Size]byte
 	Since, Until time.Time
-	Visits       []Visit // the reason: what the next version newly forbids
+	Visits       []Visit // the reason: visited pages that the next version newly disallows
 }
 
-// Bounds of what is stored of one robots.txt.
+// Bounds of the stored state.
 const (
 	maxStoredHolds = 8
 	maxChain       = 16
@@ -52,15 +52,15 @@ type (
 		Chain    []string  `json:"chain"`
 		Wildcard bool      `json:"wildcard,omitempty"`
 		Host     string    `json:"host"`
-		Target   []byte    `json:"target"` // may hold any bytes
+		Target   []byte    `json:"target"` // arbitrary bytes
 		At       time.Time `json:"at"`
 	}
 )
 
 const changesKind = "changes"
 
-// Encode returns c as bytes for [DecodeChanges]. If it is too large, visits are
-// left out that no hold is about. It fails for a site that cannot be stored.
+// Encode encodes c for [DecodeChanges]. If the result is too large, it omits the visits
+// without a hold. It returns an error for an invalid site.
 func (c Changes) Encode(now time.Time) (Document, error) {
 	content := changesJSON{Key: c.Site, SHA256: encodeHash(c.Hash), Read: c.Read.UTC(), Visits: encodeVisits(c.Visits)}
 	if err := checkSite(content.Key); err != nil {
@@ -98,8 +98,8 @@ func (v Visit) storable() bool {
 	return true
 }
 
-// DecodeChanges returns what was encoded. Bytes that were damaged, cut or
-// written by another version of this package are an error.
+// DecodeChanges decodes the result of Encode. It returns an error for damaged data and other
+// formats.
 func DecodeChanges(data []byte) (Changes, Document, error) {
 	var content changesJSON
 	d, err := decodeDocument(changesKind, data, &content)
@@ -117,10 +117,10 @@ func DecodeChanges(data []byte) (Changes, Document, error) {
 		return Changes{}, d, err
 	}
 	if len(content.Holds) > maxStoredHolds {
-		return Changes{}, d, fmt.Errorf("%d holds are more than %d", len(content.Holds), maxStoredHolds)
+		return Changes{}, d, fmt.Errorf("%d holds exceed the maximum of %d", len(content.Holds), maxStoredHolds)
 	}
 	if !sane(c.Read) {
-		return Changes{}, d, errors.New("the time when its version was read is out of range")
+		return Changes{}, d, errors.New("the time of the version is out of range")
 	}
 	for _, h := range content.Holds {
 		hold := Hold{Since: h.Since, Until: h.Until}
@@ -131,7 +131,7 @@ func DecodeChanges(data []byte) (Changes, Document, error) {
 			return Changes{}, d, err
 		}
 		if !sane(h.Since) || h.Until.Before(h.Since) || !sane(h.Until) || len(h.Visits) == 0 {
-			return Changes{}, d, errors.New("a hold has a time that is out of range, ends before it begins, or has no visits")
+			return Changes{}, d, errors.New("a hold has an invalid time or no visits")
 		}
 		c.Holds = append(c.Holds, hold)
 	}
@@ -140,12 +140,12 @@ func DecodeChanges(data []byte) (Changes, Document, error) {
 
 func decodeVisits(all []visitJSON) (visits []Visit, err error) {
 	if len(all) > maxVisits {
-		return nil, fmt.Errorf("%d visits are more than %d", len(all), maxVisits)
+		return nil, fmt.Errorf("%d visits exceed the maximum of %d", len(all), maxVisits)
 	}
 	for _, x := range all {
 		v := Visit{Crawler: x.Crawler, Chain: x.Chain, Wildcard: x.Wildcard, Host: x.Host, Target: string(x.Target), At: x.At}
 		if !v.storable() {
-			return nil, errors.New("a visit has a name, a host or a target that is too long or not UTF-8, or a time that is out of range")
+			return nil, errors.New("a visit has an invalid name, host, target or time")
 		}
 		visits = append(visits, v)
 	}

@@ -6,22 +6,21 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 )
 
-// A rule that an edit of the robots.txt leaves as it is, or moves to another
-// line, is the same rule: its count goes on, with the version and the line in
-// which it decided last.
+// An edit of a robots.txt can leave a rule unchanged or move it to another line. The rule
+// then keeps its count, with the version and line of its last decision.
 
-// same reports whether two keys are of one rule, whatever the version and line.
+// same reports whether two keys belong to the same rule, ignoring version and line.
 func (k RuleKey) same(other RuleKey) bool {
 	return k.Text == other.Text && k.Group == other.Group && k.Verdict == other.Verdict
 }
 
-// moved returns the key with the place of another one.
+// moved returns k with the version and line of to.
 func (k RuleKey) moved(to RuleKey) RuleKey {
 	k.Version, k.Line = to.Version, to.Line
 	return k
 }
 
-// same is that of a rule, at one path of one host, with one outcome.
+// same also requires the same path, host, name and outcome.
 func (k PathKey) same(other PathKey) bool {
 	return k.Path == other.Path && k.Host == other.Host && k.Blocked == other.Blocked && k.Name == other.Name && k.RuleKey.same(other.RuleKey)
 }
@@ -31,8 +30,8 @@ func (k PathKey) moved(to PathKey) PathKey {
 	return k
 }
 
-// continued returns the key under which a request is counted. If the rule was
-// counted at another place before, what is later gives the place.
+// continued returns the key for counting a request. If the sketch contains the rule at
+// another place, the newer place replaces the older place.
 func continued[K comparable](s *spacesaving.Sketch[K], key K, at int64, same func(K, K) bool, moved func(K, K) K) K {
 	if s.Index(key) >= 0 {
 		return key
@@ -47,8 +46,8 @@ func continued[K comparable](s *spacesaving.Sketch[K], key K, at int64, same fun
 	return s.Items[i].Key
 }
 
-// aligned returns another sketch in which rules have the same places as in this
-// one: for each, the place where it decided last.
+// aligned returns a copy of other in which each rule has the place of its last decision in s
+// or other.
 func aligned[K comparable](s *spacesaving.Sketch[K], other spacesaving.Sketch[K], same func(K, K) bool, moved func(K, K) K) spacesaving.Sketch[K] {
 	other = other.Clone()
 	for i, item := range other.Items {

@@ -1,8 +1,7 @@
-// Package ledger remembers what crawlers did at which site, in bounded memory.
+// Package ledger counts the requests of crawlers in bounded memory.
 //
-// A [Ledger] counts the requests of crawlers by site, crawler, class and
-// identity. It is never keyed by what a client can invent: sites are those that
-// the configuration names and crawlers those that the registry or a robots.txt
-// names; all others share the name [Other]. What clients do invent, such as
-// paths and User-Agents, is kept in sketches of fixed size, in fixed length.
+// A [Ledger] has a row for each site, crawler, class and identity. Sites are the sites of the
+// configuration. Crawlers are names of the registry or of a robots.txt. All other sites and
+// crawlers share the name [Other], so that clients cannot create rows. Paths, User-Agents and
+// other strings from clients are kept in sketches of fixed size.
 package ledger

@@ -11,15 +11,14 @@ import (
 	"time"
 )
 
-// MaxDocument is the size of what this package encodes, in bytes, that is never
-// exceeded.
+// MaxDocument is the maximum size of an encoded document in bytes.
 const MaxDocument = 1 << 20
 
-// documentFormat is the version of the encoding.
+// documentFormat is the version of the format.
 const documentFormat = 2
 
-// documentJSON is what a storage gets: JSON, so that its owner can look at it.
-// The checksum is that of the bytes of content, so it does not change with Saved.
+// documentJSON is the stored form of a document. The checksum covers the bytes of Content
+// only, so that Saved does not change it.
 type (
 	documentJSON struct {
 		documentHead
@@ -33,10 +32,10 @@ type (
 	}
 )
 
-// Document is what was encoded.
+// Document is an encoded document.
 type Document struct {
 	Data []byte
-	// Sum is the same for the same content, whenever it is saved.
+	// Sum depends on the content only, not on Saved.
 	Sum   [sha256.Size]byte
 	Saved time.Time
 }
@@ -53,7 +52,7 @@ func encodeDocument(kind string, content any, saved time.Time) (Document, error)
 	if err != nil {
 		return Document{}, err
 	}
-	// To marshal documentJSON would be to read the content once more.
+	// Marshaling documentJSON would scan the content again.
 	d.Data = slices.Concat(head[:len(head)-1], []byte(`,"content":`), inner, []byte("}"))
 	if len(d.Data) > MaxDocument {
 		err = errTooLarge
@@ -68,33 +67,32 @@ func decodeDocument(kind string, data []byte, content any) (Document, error) {
 	envelope, ok := opened(data)
 	if !ok {
 		if err := json.Unmarshal(data, &envelope); err != nil {
-			return Document{}, fmt.Errorf("no %s: %w", kind, err)
+			return Document{}, fmt.Errorf("invalid %s: %w", kind, err)
 		}
 	}
 	switch {
 	case envelope.Format > documentFormat:
-		return Document{}, fmt.Errorf("format %d was written by a newer version; this one reads %d", envelope.Format, documentFormat)
+		return Document{}, fmt.Errorf("format %d is newer than the supported format %d", envelope.Format, documentFormat)
 	case envelope.Format != documentFormat:
-		return Document{}, fmt.Errorf("format %d is not known", envelope.Format)
+		return Document{}, fmt.Errorf("unknown format %d", envelope.Format)
 	case envelope.Kind != kind:
-		return Document{}, fmt.Errorf("it holds %q, not %s", envelope.Kind, kind)
+		return Document{}, fmt.Errorf("the document is a %q, not a %s", envelope.Kind, kind)
 	}
 	sum := sha256.Sum256(envelope.Content)
 	if hex.EncodeToString(sum[:]) != envelope.SHA256 {
 		return Document{}, errors.New("the checksum does not match")
 	}
 	if !sane(envelope.Saved) {
-		return Document{}, errors.New("the time when it was saved is out of range")
+		return Document{}, errors.New("the time of saving is out of range")
 	}
 	if err := json.Unmarshal(envelope.Content, content); err != nil {
-		return Document{}, fmt.Errorf("no %s: %w", kind, err)
+		return Document{}, fmt.Errorf("invalid %s: %w", kind, err)
 	}
 	return Document{Data: data, Sum: sum, Saved: envelope.Saved}, nil
 }
 
-// opened takes apart an envelope as encodeDocument writes it, so that its content, which may
-// be long, is parsed once only, by the caller. ok is false for an envelope that is written
-// otherwise.
+// opened splits an envelope from encodeDocument, so that the caller parses the content only
+// once. ok is false for any other formatting.
 func opened(data []byte) (envelope documentJSON, ok bool) {
 	head, content, ok := bytes.Cut(data, []byte(`,"content":`))
 	if !ok || !bytes.HasSuffix(content, []byte("}")) {
@@ -108,8 +106,7 @@ func opened(data []byte) (envelope documentJSON, ok bool) {
 	return envelope, true
 }
 
-// sane reports whether a time can be one of a robots.txt: within years that RFC 3339 can
-// write, and not before there was any.
+// sane reports whether a time is plausible and representable in RFC 3339.
 func sane(t time.Time) bool { return t.Year() >= 1990 && t.Year() < 9990 }
 
 // hashJSON is a SHA-256 in hexadecimal, "" for all zero.
@@ -127,7 +124,7 @@ func (h hashJSON) decode() (sum [sha256.Size]byte, err error) {
 		return sum, nil
 	}
 	if len(h) != 2*sha256.Size {
-		return sum, errors.New("a SHA-256 has another length")
+		return sum, errors.New("a SHA-256 has an invalid length")
 	}
 	_, err = hex.Decode(sum[:], []byte(h))
 	return sum, err

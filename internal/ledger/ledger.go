@@ -12,42 +12,40 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// Bounds of a ledger: sites, and rows of all sites together. Beyond them sites
-// and crawlers share the name Other; each site has one row in any case.
+// Bounds of a ledger: sites, and rows of all sites together. Further sites and crawlers share
+// the name Other. Each site has at least one row.
 const (
 	maxSites   = 500
 	maxAllRows = 2000
 )
 
-// MaxRetention is for how long anything is kept at most, which is the default.
+// MaxRetention is the maximum and default retention.
 const MaxRetention = 90 * 24 * time.Hour
 
-// MinRetention is the least that may be configured.
+// MinRetention is the minimum configurable retention.
 const MinRetention = time.Hour
 
-// skew is how far after the time of a snapshot a request may be that it holds:
-// others go on while it is made. What is later still has the time of a clock
-// that was wrong, and is forgotten lest it keep what comes now out.
+// skew is the maximum age of a request relative to a snapshot that is being made. Requests
+// that are still later have a wrong clock and are dropped.
 const skew = time.Minute
 
-// Ledger counts what crawlers do. It may be used by several goroutines at once.
-// Taking note of a request or a reading waits for nobody, as long as there is
-// room for what is not counted yet.
+// Ledger counts the requests of crawlers. It is safe for concurrent use. Recording a request
+// does not block while the buffers have room.
 type Ledger struct {
 	now       func() time.Time
 	retention atomic.Int64 // a time.Duration
 	buffers   *buffers
 	readings  readings
 
-	_ [64]byte // all requests read what is above, and write what is below
+	_ [64]byte // separates fields that requests read from fields that they write
 
-	// mu guards what follows. Whoever holds it may wait for the lock of a
-	// buffer; whoever holds that may only try to take mu.
+	// mu guards the fields below. A goroutine that holds mu may wait for the lock of a
+	// buffer. A goroutine that holds the lock of a buffer must use TryLock for mu.
 	mu    sync.Mutex
 	sites map[string]*Site
 	since time.Time
 	rows  int   // of all sites
-	batch notes // that is being counted
+	batch notes // being counted
 }
 
 // New returns an empty Ledger with MaxRetention. now is the clock.
@@ -57,7 +55,7 @@ func New(now func() time.Time) *Ledger {
 	return l
 }
 
-// Retain sets for how long anything is kept; 0 means MaxRetention.
+// Retain sets the retention. 0 means MaxRetention.
 func (l *Ledger) Retain(retention time.Duration) {
 	if retention <= 0 || retention > MaxRetention {
 		retention = MaxRetention
@@ -65,16 +63,15 @@ func (l *Ledger) Retain(retention time.Duration) {
 	l.retention.Store(int64(retention))
 }
 
-// Record takes note of a request. It keeps nothing that q refers to for longer
-// than until the next reading of the ledger. It waits only if maxPending
-// requests are noted and not counted.
+// Record records a request. It does not retain memory of q after the next count. It blocks
+// only if maxPending requests wait for counting.
 func (l *Ledger) Record(q *Request) {
 	b := l.locked()
 	b.add(q, l.readings.noted.Load())
 	l.release(b)
 }
 
-// locked returns a buffer with room, and holds its lock.
+// locked returns a buffer with room, locked.
 func (l *Ledger) locked() *buffer {
 	for {
 		if b := l.buffers.lock(); b != nil {
@@ -86,8 +83,8 @@ func (l *Ledger) locked() *buffer {
 	}
 }
 
-// makeRoom counts what is in one buffer, unless others have done so meanwhile. It waits
-// for no buffer: who uses one may have lost the processor. l.mu must be held.
+// makeRoom counts one full buffer, unless another goroutine did. It does not wait for a
+// buffer, because the goroutine that uses the buffer may not be running. l.mu must be held.
 func (l *Ledger) makeRoom() {
 	for _, b := range l.buffers.all {
 		if !b.mu.TryLock() {
@@ -106,10 +103,9 @@ func (l *Ledger) makeRoom() {
 	runtime.Gosched()
 }
 
-// release lets go of a buffer, and counts what is in it if that is enough.
+// release unlocks a buffer, and counts its requests if they are due.
 func (l *Ledger) release(b *buffer) {
-	// Who finds others counting leaves the buffer as it is: there is room in it
-	// for more.
+	// If another goroutine is counting, the buffer has room for more requests.
 	if b.ripe() && l.mu.TryLock() {
 		l.take(b)
 		b.mu.Unlock()
@@ -120,7 +116,7 @@ func (l *Ledger) release(b *buffer) {
 	}
 }
 
-// countAll counts what is in the buffers. l.mu must be held.
+// countAll counts the requests in all buffers. l.mu must be held.
 func (l *Ledger) countAll() {
 	for _, b := range l.buffers.all {
 		b.mu.Lock()
@@ -130,35 +126,35 @@ func (l *Ledger) countAll() {
 	}
 }
 
-// take takes what was noted out of a buffer, for count. l.mu and the lock of
-// the buffer must be held.
+// take moves the requests of a buffer to l.batch. l.mu and the lock of the buffer must be
+// held.
 func (l *Ledger) take(b *buffer) { l.batch, b.notes = b.notes, l.batch }
 
-// count counts what was taken, and the readings before it. l.mu must be held.
+// count counts the batch, after the robots fetches before it. l.mu must be held.
 func (l *Ledger) count() {
 	l.countReadings()
 	var last lastSite
 	for q := range l.batch.all() {
 		s := l.siteAfter(&last, q.Site)
-		l.row(s, q.crawler, q.at).note(q)
-		s.noteHost(q)
-		s.noteLines(q)
+		l.row(s, q.crawler, q.at).count(q)
+		s.countHost(q)
+		s.countLines(q)
 	}
 	l.countAnswers()
 	l.countVisits()
 	l.batch.clear()
 }
 
-// row returns the row of the crawler of a request. l.mu must be held.
+// row returns the row for a crawler. l.mu must be held.
 func (l *Ledger) row(s *Site, q crawler, at int64) *Row {
 	before := len(s.Rows)
 	w := s.row(rowKey{q.Token, q.Class.String(), q.Identity}, q.Named, at, l.rows < maxAllRows)
-	l.rows += len(s.Rows) - before // one more, or one less that made room
+	l.rows += len(s.Rows) - before // one row more, or one less after folding
 	return w
 }
 
-// site returns a site, making it if there is room, else Other. l.mu must be
-// held.
+// site returns a site, which it creates if there is room. Otherwise it returns Other. l.mu
+// must be held.
 func (l *Ledger) site(name string) *Site {
 	name = text.Cut(name, maxSiteName)
 	if s := l.sites[name]; s != nil {
@@ -172,14 +168,14 @@ func (l *Ledger) site(name string) *Site {
 	return s
 }
 
-// lastSite is the site that was looked up last, by which name. Many requests in turn are
-// for one.
+// lastSite caches the last lookup of a site. Consecutive requests are often for one site.
 type lastSite struct {
 	name string
 	site *Site
 }
 
-// siteAfter is site after another one. l.mu must be held since that.
+// siteAfter implements site with the cache of the last lookup. l.mu must be held since that
+// lookup.
 func (l *Ledger) siteAfter(last *lastSite, name string) *Site {
 	if last.site == nil || last.name != name {
 		*last = lastSite{name, l.site(name)}
@@ -191,8 +187,8 @@ func (l *Ledger) siteAfter(last *lastSite, name string) *Site {
 // maxSiteName bounds the name of a site, in bytes. DNS allows 253.
 const maxSiteName = 260
 
-// Snapshot returns what the ledger knows. What is older than the retention is
-// forgotten before. It lets others go on between one site and the next.
+// Snapshot returns a copy of the ledger without expired data. It unlocks the ledger between
+// sites.
 func (l *Ledger) Snapshot() Snapshot {
 	now, retention := l.now().UnixMilli(), time.Duration(l.retention.Load())
 	l.mu.Lock()
@@ -208,11 +204,11 @@ func (l *Ledger) Snapshot() Snapshot {
 	return snapshot
 }
 
-// snapshot returns what is known of a site, nil if nothing is left.
+// snapshot returns a copy of a site, or nil if all its data are expired.
 func (l *Ledger) snapshot(name string, now int64, retention time.Duration) *Site {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.countAll() // what came during the site before
+	l.countAll() // requests recorded since the previous site
 	s := l.sites[name]
 	if s == nil {
 		return nil
@@ -227,8 +223,7 @@ func (l *Ledger) snapshot(name string, now int64, retention time.Duration) *Site
 	return s.clone()
 }
 
-// Restore adds what a ledger has known before, at one site. since is when that
-// one began to count.
+// Restore adds a stored site. since is the time at which the stored ledger began to count.
 func (l *Ledger) Restore(site *Site, since time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

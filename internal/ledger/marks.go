@@ -11,31 +11,30 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Mark is a moment from which on the counts of a site mean something else.
+// Mark is a change of a site's robots.txt or mode.
 type Mark struct {
 	At   int64    `json:"at"` // in Unix milliseconds
 	Kind MarkKind `json:"kind"`
-	// From and To are what was before and what is since: versions of a robots.txt
-	// in hexadecimal, or modes.
+	// From and To are the values before and after: versions of a robots.txt in hexadecimal,
+	// or modes.
 	From string `json:"from"`
 	To   string `json:"to"`
 }
 
-// MarkKind is what has changed. It is stored as its word.
+// MarkKind is the kind of a change.
 type MarkKind string
 
 // The kinds.
 const (
-	MarkRobots MarkKind = "robots" // another text of the robots.txt
+	MarkRobots MarkKind = "robots" // another version of the robots.txt
 	MarkMode   MarkKind = "mode"   // monitor, enforce, or mixed where parts of the site differ
 )
 
-// maxMarks is how many marks of a site are kept, the latest.
+// maxMarks is the maximum number of marks of a site. The newest remain.
 const maxMarks = 24
 
-// Edited takes note that another text took the place of the robots.txt of a
-// site, which the ledger must know already. The counts of lines that the edit has left or moved
-// go on.
+// Edited records a new version of a site's robots.txt. It ignores unknown sites. Unchanged
+// and moved lines keep their counts.
 func (l *Ledger) Edited(site string, before, after *policy.Version, at time.Time) {
 	if site == Other || before.Hash == after.Hash {
 		return
@@ -51,20 +50,20 @@ func (l *Ledger) Edited(site string, before, after *policy.Version, at time.Time
 	}
 }
 
-// Switched takes note of the mode of a site: monitor, enforce or mixed.
+// Switched records the mode of a site: monitor, enforce or mixed.
 func (l *Ledger) Switched(site, mode string, at time.Time) {
 	if site == Other || !isMode(mode) {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if s := l.site(site); s.Name == site { // and has not to share
+	if s := l.site(site); s.Name == site { // does not share the name Other
 		s.switched(mode, at.UnixMilli())
 		s.switchedAt = at.UnixMilli()
 	}
 }
 
-// switched marks another mode than the one before, if that is known.
+// switched adds a mark if the known mode changes.
 func (s *Site) switched(mode string, at int64) {
 	if s.Mode != "" && s.Mode != mode {
 		s.mark(Mark{at, MarkMode, s.Mode, mode})
@@ -75,8 +74,7 @@ func (s *Site) switched(mode string, at int64) {
 	s.Mode = mode
 }
 
-// restoreMode takes in the mode that was stored: one that this process has seen
-// already came after it.
+// restoreMode restores the stored mode. A mode from this process is newer.
 func (s *Site) restoreMode(stored string) {
 	switch now := s.Mode; {
 	case stored == "":
@@ -94,8 +92,7 @@ func (s *Site) mark(m Mark) {
 	s.noted++
 }
 
-// orderMarks sorts the marks by time and leaves out what several instances have
-// seen of one change: nothing becomes what it already is.
+// orderMarks sorts the marks by time and removes duplicates from several instances.
 func (s *Site) orderMarks() {
 	slices.SortStableFunc(s.Marks, func(a, b Mark) int { return cmp.Compare(a.At, b.At) })
 	last := make(map[MarkKind]string)
@@ -107,13 +104,12 @@ func (s *Site) orderMarks() {
 	s.Marks = slices.Clone(s.Marks[max(0, len(s.Marks)-maxMarks):])
 }
 
-// pruneMarks forgets what is older than retention, and what is in the future.
+// pruneMarks removes marks that are older than retention or in the future.
 func (s *Site) pruneMarks(now int64, retention time.Duration) {
 	s.Marks = slices.DeleteFunc(s.Marks, func(m Mark) bool { return m.At < now-retention.Milliseconds() || m.At > now })
 }
 
-// cleanMarks brings marks that were read into the form that they have in a
-// ledger.
+// cleanMarks adds the valid marks of a decoded site.
 func (s *Site) cleanMarks(from *Site) {
 	if isMode(from.Mode) {
 		s.Mode = from.Mode
@@ -134,15 +130,14 @@ func isMode(word string) bool {
 	return slices.Contains([]string{judge.ModeOf(false), judge.ModeOf(true), ModeMixed}, word)
 }
 
-// ModeMixed is the mode of a site of which some parts are enforced.
+// ModeMixed is the mode of a site with enforced and monitored parts.
 const ModeMixed = "mixed"
 
 func isVersion(text string) bool {
 	return len(text) == hex.EncodedLen(len(Version{})) && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// carry gives the lines of a new text the counts of the lines of the one before
-// that they continue.
+// carry copies the counts of unchanged and moved lines to a new version.
 func (s *Site) carry(before Version, next File, was, is map[lineKey]int) {
 	find := func(v Version) int { return slices.IndexFunc(s.Files, func(f File) bool { return f.Version == v }) }
 	i := find(before)
@@ -151,7 +146,7 @@ func (s *Site) carry(before Version, next File, was, is map[lineKey]int) {
 	}
 	old := s.Files[i]
 	next.Since, next.Cut, next.Lines = old.Since, old.Cut, make(map[uint32]uint64)
-	if known := find(next.Version); known >= 0 { // an edit was taken back
+	if known := find(next.Version); known >= 0 { // the edit restores an earlier version
 		next.Since, next.Lines = min(next.Since, s.Files[known].Since), s.Files[known].Lines
 		s.Files = slices.Delete(s.Files, known, known+1)
 	}
@@ -165,19 +160,19 @@ func (s *Site) carry(before Version, next File, was, is map[lineKey]int) {
 	s.Files = s.Files[:min(len(s.Files), maxFiles)]
 }
 
-// lineKey is a line of a robots.txt, wherever it stands: a User-agent line, or a
-// rule of whom it names.
+// lineKey identifies a line of a robots.txt independent of its position: a User-agent line,
+// or a rule of a group with the name agent.
 type lineKey struct {
 	agent string
 	rule  string // "" for the User-agent line
-	nth   int    // of equal ones
+	nth   int    // ordinal among equal lines
 }
 
-// maxContinued is how many of them are looked for. A group of many names has each
-// of its rules once for each name.
+// maxContinued is the maximum number of lines to compare. A rule occurs once for each name of
+// its group.
 const maxContinued = 4 * maxLines
 
-// linesOf returns where the lines are that can decide about a request.
+// linesOf returns the line numbers of all lines that can decide a request.
 func linesOf(robots *policy.Robots) map[lineKey]int {
 	lines, equal := make(map[lineKey]int), make(map[lineKey]int)
 	add := func(key lineKey, line int) bool {

@@ -7,22 +7,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// nameOf returns the name of a client that shares the row, "" where the row has it.
+// nameOf returns the client's name for a shared row, or "" for the row of one crawler.
 func (w *Row) nameOf(token, name string) string {
 	switch {
 	case !isShared(w.Token):
 		return ""
 	case !isShared(token):
-		return text.Cut(token, maxToken) // there was no room for a row of its own
+		return text.Cut(token, maxToken) // the crawler has no row of its own
 	}
 	return name
 }
 
-// isShared reports whether a token is a name for several.
+// isShared reports whether several clients share a token.
 func isShared(token string) bool { return strings.HasPrefix(token, "_") }
 
-// asNames returns the names of a shared row, or that of one which is about to
-// share another, with what it has of these counts.
+// asNames returns the names of a shared row. For the row of one crawler that is about to be
+// folded, it returns the crawler's name with the sum of the given counts.
 func (w *Row) asNames(names spacesaving.Sketch[string], counts ...Count) (own spacesaving.Sketch[string]) {
 	if isShared(w.Token) {
 		return names

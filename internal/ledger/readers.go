@@ -14,58 +14,56 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Reader is a crawler at one site, as far as it can be told from others: one
-// that only claims its name is told by the network of its address, too.
+// Reader identifies a crawler at one site. The network distinguishes clients whose identity
+// is not verified.
 type Reader struct {
 	Site    policy.Key
-	Crawler string       // a name that the registry or a policy spells, or a common one for all others
-	Network netip.Prefix // the zero Prefix where the crawler's identity is verified
-	// Invented says that only clients name the host of the site. However many
-	// such hosts there are, they push out no reader of another.
+	Crawler string       // a name of the registry or policy, or a common name for all others
+	Network netip.Prefix // zero if the identity is verified
+	// Invented is true if no site of the configuration names the host. Such readers have a
+	// cache of their own and never evict others.
 	Invented bool
 }
 
-// Reading is what a crawler got for its last request for a robots.txt.
+// Reading is a crawler's last fetch of a robots.txt.
 type Reading struct {
 	At time.Time
 	// Status is the HTTP status of the answer.
 	Status int
-	// Hash is the SHA-256 of the text, all zero where it was not seen in the
-	// clear: after a 304, or if the answer was compressed.
+	// Hash is the SHA-256 of the body. It is zero after a 304 or for a compressed body.
 	Hash [sha256.Size]byte
 }
 
-// ReaderParts is the number of parts of a Readers, which are bounded and kept
-// in a storage apart. A crawler at a site is always in the same part.
+// ReaderParts is the number of independent parts of a Readers. Each is stored separately. A
+// crawler at a site always belongs to the same part.
 const ReaderParts = 8
 
-// Readers remembers when crawlers have read the robots.txt of a site. Of too
-// many it forgets those that have not been seen for longest. It may be used by
-// several goroutines at once.
+// Readers remembers the last robots fetch of each crawler and site. It evicts the least
+// recently used entries. It is safe for concurrent use.
 type Readers struct {
 	parts    [ReaderParts]readersPart
 	invented readersPart
 }
 
-// readersPart is one of these. It is in shards, so that readings do not wait for each other.
+// readersPart is divided into shards to reduce contention.
 type readersPart struct{ shards []readersShard }
 
 type readersShard struct {
 	mu    sync.Mutex
 	most  int
 	last  *simplelru.LRU[Reader, keptReading]
-	noted uint64 // readings that were seen here
+	noted uint64 // number of fetches seen by this instance
 }
 
-// keptReading is a Reading and where it was seen.
+// keptReading is a Reading with its origin.
 type keptReading struct {
 	Reading
-	elsewhere bool // by another instance, which keeps it
+	elsewhere bool // seen and stored by another instance
 }
 
-// NewReaders returns a Readers for so many in each part, and for so many at hosts that
-// only clients name. Where these are many there is room for a quarter more of them, since
-// chance does not spread them evenly.
+// NewReaders returns a Readers with the given capacity of each part, and the given capacity
+// for hosts that only clients name. Sharded parts have 25 % more room, since hashing does not
+// fill shards evenly.
 func NewReaders(inPart, invented int) *Readers {
 	r := new(Readers)
 	for i := range r.parts {
@@ -75,7 +73,7 @@ func NewReaders(inPart, invented int) *Readers {
 	return r
 }
 
-// maxReaderShards are of a part that has at least minInShard readers in each.
+// Bounds of shards a part, and of readers a shard.
 const (
 	maxReaderShards = 16
 	minInShard      = 256
@@ -94,7 +92,7 @@ func (p *readersPart) init(most int) {
 
 var readersSeed = maphash.MakeSeed()
 
-// shard returns where a reader is kept.
+// shard returns the shard of a reader.
 func (r *Readers) shard(who Reader) *readersShard {
 	part := &r.invented
 	if !who.Invented {
@@ -103,14 +101,14 @@ func (r *Readers) shard(who Reader) *readersShard {
 	return &part.shards[maphash.Comparable(readersSeed, who)%uint64(len(part.shards))]
 }
 
-// partOf returns the part that a reader is in, the same at all instances.
+// partOf returns the part of a reader. The result is the same on all instances.
 func partOf(who Reader) int {
 	sum := fnv.New32a()
 	fmt.Fprintf(sum, "%s %q", who.Site.Quoted(), who.Crawler)
 	return int(sum.Sum32() % ReaderParts)
 }
 
-// Read notes that a crawler has read a robots.txt.
+// Read records a robots fetch.
 func (r *Readers) Read(who Reader, what Reading) {
 	s := r.shard(who)
 	s.mu.Lock()
@@ -119,7 +117,7 @@ func (r *Readers) Read(who Reader, what Reading) {
 	s.noted++
 }
 
-// Last returns what a crawler has read last.
+// Last returns the last robots fetch of a crawler.
 func (r *Readers) Last(who Reader) (Reading, bool) {
 	s := r.shard(who)
 	s.mu.Lock()

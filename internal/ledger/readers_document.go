@@ -13,11 +13,10 @@ import (
 )
 
 const (
-	// keepReadings is how long a reading is worth storing. It decides about a
-	// request for the grace after a change only, and tells about it for longer.
+	// keepReadings is the time for which a robots fetch is stored.
 	keepReadings = 31 * 24 * time.Hour
 
-	// clockSkew is how far the clocks of two machines may differ.
+	// clockSkew is the maximum difference between the clocks of two machines.
 	clockSkew = 5 * time.Minute
 
 	maxStoredReadings = 4096
@@ -44,13 +43,13 @@ type (
 
 const readersKind = "readers"
 
-// ReadBy is a reading and whose it is.
+// ReadBy is a robots fetch with its crawler.
 type ReadBy struct {
 	Reader
 	Reading
 }
 
-// Noted counts what was read in a part. As long as it stays the same there is
+// Noted returns a counter of the fetches of a part. An unchanged counter means that there is
 // nothing new to store.
 func (r *Readers) Noted(part int) (noted uint64) {
 	for i := range r.parts[part].shards {
@@ -62,9 +61,9 @@ func (r *Readers) Noted(part int) (noted uint64) {
 	return noted
 }
 
-// EncodePart returns what was read here in a part, as far as it is worth keeping
-// when the process ends: not at hosts that only clients name, and no more than
-// MaxDocument bytes of the latest. empty says that there is nothing.
+// EncodePart encodes the fetches of a part that this instance saw. It omits hosts that only
+// clients name, and the oldest fetches beyond MaxDocument bytes. empty reports that there is
+// nothing to store.
 func (r *Readers) EncodePart(part int, now time.Time) (d Document, empty bool, err error) {
 	all := r.own(part, now)
 	for {
@@ -76,7 +75,7 @@ func (r *Readers) EncodePart(part int, now time.Time) (d Document, empty bool, e
 	}
 }
 
-// own returns what was read here in a part, the latest first.
+// own returns the fetches of a part that this instance saw, newest first.
 func (r *Readers) own(part int, now time.Time) (all []ReadBy) {
 	for i := range r.parts[part].shards {
 		s := &r.parts[part].shards[i]
@@ -113,8 +112,8 @@ func readersOf(all []ReadBy) (content readersJSON) {
 	return content
 }
 
-// DecodeReaders returns what [Readers.EncodePart] has encoded. Bytes that were
-// damaged, cut or written by another version of this package are an error.
+// DecodeReaders decodes the result of [Readers.EncodePart]. It returns an error for damaged
+// data and other formats.
 func DecodeReaders(data []byte) ([]ReadBy, Document, error) {
 	var content readersJSON
 	d, err := decodeDocument(readersKind, data, &content)
@@ -132,9 +131,9 @@ func DecodeReaders(data []byte) ([]ReadBy, Document, error) {
 			case err != nil:
 				return nil, d, err
 			case len(all) == maxStoredReadings:
-				return nil, d, fmt.Errorf("more than %d readings", maxStoredReadings)
+				return nil, d, fmt.Errorf("more than %d robots fetches", maxStoredReadings)
 			case len(x.Crawler) > maxName, x.Status < 100, x.Status > 999, !sane(x.At), x.Network != x.Network.Masked():
-				return nil, d, errors.New("a reading has a name that is too long, or a status, a time or a network that none can have")
+				return nil, d, errors.New("a robots fetch has an invalid name, status, time or network")
 			}
 			all = append(all, ReadBy{Reader{Site: site.Key, Crawler: x.Crawler, Network: x.Network}, Reading{x.At, x.Status, hash}})
 		}
@@ -142,11 +141,11 @@ func DecodeReaders(data []byte) ([]ReadBy, Document, error) {
 	return all, d, nil
 }
 
-// Merge takes in what was known before, or elsewhere: what other instances have
-// seen pushes nothing out, and is not encoded again. Nothing is older than what
-// is known, or from the future.
+// Merge adds stored fetches, or fetches of other instances (elsewhere is true). It evicts no
+// entry. Fetches of other instances are not encoded again. It skips fetches that are older
+// than the known fetch, expired or in the future.
 func (r *Readers) Merge(all []ReadBy, elsewhere bool, now time.Time) {
-	for _, x := range slices.Backward(all) { // the latest last
+	for _, x := range slices.Backward(all) { // newest last
 		if x.At.After(now.Add(clockSkew)) || now.Sub(x.At) >= keepReadings {
 			continue
 		}
@@ -165,14 +164,14 @@ func (r *Readers) merge(x ReadBy, elsewhere bool) {
 	s.last.Add(x.Reader, keptReading{x.Reading, elsewhere})
 }
 
-// checkSite tells why a site cannot be one.
+// checkSite returns an error if a site cannot be stored.
 func checkSite(k policy.Key) error {
 	if (k.Source == "") == (k.Host == "") || k.Source != "" && k != (policy.Key{Source: k.Source}) {
-		return errors.New("it names neither a site nor a source")
+		return errors.New("missing or ambiguous site")
 	}
 	for _, name := range []string{k.Source, k.Server, k.Site, k.Host, k.ForwardedHost} {
 		if !utf8.ValidString(name) || len(name) > 8*maxHost {
-			return errors.New("the name of a site cannot be stored")
+			return errors.New("the name of a site is too long or not UTF-8")
 		}
 	}
 	return nil

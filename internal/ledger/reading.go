@@ -4,27 +4,25 @@ import (
 	"sync/atomic"
 )
 
-// maxReadings bounds the readings that are noted and not counted.
+// maxReadings is the maximum number of recorded robots fetches before counting.
 const maxReadings = 1024
 
-// reading is what the crawler of a request got for a robots.txt.
+// reading is a recorded robots fetch before counting.
 type reading struct {
 	Request
 	read   Read
-	number uint64   // among those of the ledger, from 1
-	other  *reading // the one before it, and once taken the one after it
+	number uint64   // sequence number in the ledger, from 1
+	other  *reading // previous reading; after take the next
 }
 
-// readings are those that are noted and not counted yet. Adding one takes no
-// lock.
+// readings is a lock-free list of recorded robots fetches.
 type readings struct {
-	noted   atomic.Uint64 // since the start
+	noted   atomic.Uint64 // total number since the start
 	counted atomic.Uint64
 	last    atomic.Pointer[reading]
 }
 
-// add takes note of a reading. Requests that are recorded from now on came after
-// it.
+// add adds a robots fetch. Requests that are recorded later come after it.
 func (r *readings) add(x *reading) {
 	x.number = r.noted.Add(1)
 	for {
@@ -35,10 +33,10 @@ func (r *readings) add(x *reading) {
 	}
 }
 
-// take returns what is not counted yet, the first one with those after it.
+// take removes all readings and returns the first. The others follow by the field other.
 func (r *readings) take() (first *reading) {
 	if r.last.Load() == nil {
-		return nil // without writing, for all processors look here
+		return nil // does not write, since all processors read this field
 	}
 	for x := r.last.Swap(nil); x != nil; {
 		next := x.other
@@ -48,9 +46,8 @@ func (r *readings) take() (first *reading) {
 	return first
 }
 
-// RecordRead takes note of what the crawler of a request got for a robots.txt.
-// Requests that were recorded before it came before it. It waits only if
-// maxReadings are noted and not counted.
+// RecordRead records a crawler's robots fetch. Earlier recorded requests precede the fetch.
+// RecordRead blocks only if maxReadings fetches wait for counting.
 func (l *Ledger) RecordRead(q *Request, read Read) {
 	x := &reading{Request: *q, read: read}
 	x.Method, x.Target, x.UserAgent, x.Name, x.Host, x.Rule = "", "", "", "", "", Rule{}
@@ -58,13 +55,13 @@ func (l *Ledger) RecordRead(q *Request, read Read) {
 	if x.number-l.readings.counted.Load() > maxReadings {
 		l.mu.Lock()
 	} else if !l.mu.TryLock() {
-		return // whoever counts next begins with this one
+		return // the next count includes this fetch
 	}
 	l.countReadings()
 	l.mu.Unlock()
 }
 
-// countReadings counts the readings that were noted. l.mu must be held.
+// countReadings counts the recorded robots fetches. l.mu must be held.
 func (l *Ledger) countReadings() {
 	for x := l.readings.take(); x != nil; x = x.other {
 		s := l.site(x.Site)
@@ -73,7 +70,7 @@ func (l *Ledger) countReadings() {
 		if w.FirstSeen == 0 {
 			w.FirstSeen, w.LastSeen = x.read.At, x.read.At
 		}
-		w.noteRead(x.read, x.number)
+		w.setRead(x.read, x.number)
 		l.readings.counted.Add(1)
 	}
 }

@@ -14,70 +14,65 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Other is the name of everything that has no name of its own in the ledger:
-// sites that the configuration does not name, and crawlers that neither the
-// registry nor a robots.txt names.
+// Other is the common name of all sites outside the configuration, and of all crawlers
+// without an entry in the registry or a robots.txt.
 const Other = judge.OtherName
 
-// Request is a request of a crawler, as the ledger takes note of it. Nothing
-// that it refers to is kept.
+// Request is a crawler's request. The ledger does not retain its memory.
 type Request struct {
 	At time.Time
-	// Site is a host that the configuration names, or Other.
+	// Site is a host of the configuration, or Other.
 	Site string
-	// Host is the host that the request was for, where the site stands for
-	// several; "" where it is the site.
+	// Host is the requested host of a site that stands for several hosts, else "".
 	Host string
-	// Shared says that the site stands for hosts that clients choose. Of their
-	// files no lines are counted.
+	// Shared reports whether clients choose the hosts of the site. Lines are not counted for
+	// such sites.
 	Shared bool
-	// Token is a name that the registry or the robots.txt spells, or Other.
+	// Token is a name of the registry or of the robots.txt, or Other.
 	Token string
-	// Name is what a client calls itself whose Token is a name that it shares
-	// with others, "" for those with a token of their own.
+	// Name is the client's own name if Token is a shared name, else "".
 	Name string
-	// Named says that the site's robots.txt names the crawler.
+	// Named reports whether the site's robots.txt names the crawler.
 	Named    bool
 	Class    uaident.Class
 	Identity verify.State
 	Verdict  judge.Verdict
 	Action   judge.Action
-	// WouldBlock says that the request passed and enforce would have blocked it.
+	// WouldBlock reports whether the request passed but enforce would have blocked it.
 	WouldBlock bool
-	// Against says that it was allowed and that the robots.txt states a preference
-	// against the use that the crawler's class fetches for.
+	// Against reports whether an allowed request is against a preference of the robots.txt
+	// for the use of the crawler's class.
 	Against bool
-	// Slowed says that it was answered in place of the site since it came too early;
-	// Action is what would have been done about it otherwise.
+	// Slowed reports whether the request was refused as too early. Action is the action of
+	// the verdict.
 	Slowed    bool
 	Method    string
 	Target    string // as requested
 	UserAgent string
-	// Lasting says that the UserAgent refers to nothing else, so that it may be kept as it is.
+	// Lasting reports whether the memory of UserAgent can be retained.
 	Lasting bool
-	// Network is the network that the request came from, as addr.Network has it.
+	// Network is the network of the client. See addr.Network.
 	Network netip.Prefix
 	Rule    Rule
-	// GroupLine is the line of the user-agent line by which the group was
-	// chosen; 0 if none was.
+	// GroupLine is the line of the user-agent line that selected the group, or 0.
 	GroupLine int
-	// Since is when the version was first read.
+	// Since is the time of the first fetch of the version.
 	Since time.Time
 }
 
-// Rule is the rule that decided about a request. Without a rule its Line is 0,
-// without a robots.txt its Version is zero.
+// Rule is the rule that decided a request. Line is 0 without a rule. Version is zero without
+// a robots.txt.
 type Rule struct {
 	Version Version `json:"version"`
 	Line    int     `json:"line"`
-	Text    string  `json:"rule"`  // such as "Disallow: /private/"
-	Group   string  `json:"group"` // the user-agent line of its group
+	Text    string  `json:"rule"`  // for example "Disallow: /private/"
+	Group   string  `json:"group"` // user-agent line of the group
 }
 
-// Version is the SHA-256 of a robots.txt. The zero Version stands for none.
+// Version is the SHA-256 of a robots.txt, or zero.
 type Version [sha256.Size]byte
 
-// String returns v in hexadecimal, "" for the zero Version.
+// String returns v in hexadecimal, or "" for the zero Version.
 func (v Version) String() string {
 	if v == (Version{}) {
 		return ""
@@ -95,13 +90,13 @@ func (v *Version) UnmarshalText(text []byte) error {
 		return nil
 	}
 	if len(text) != 2*len(v) {
-		return fmt.Errorf("%.80q is no SHA-256", text)
+		return fmt.Errorf("%.80q is not a SHA-256", text)
 	}
 	_, err := hex.Decode(v[:], text)
 	return err
 }
 
-// Bounds of what is kept of a request, in bytes.
+// Maximum lengths of strings, in bytes.
 const (
 	maxTarget = 200
 	maxAgent  = 256
@@ -110,5 +105,5 @@ const (
 	maxMethod = 16
 )
 
-// own bounds a string and gives it memory of its own.
+// own returns a copy of at most most bytes.
 func own(s string, most int) string { return strings.Clone(text.Cut(s, most)) }

@@ -13,76 +13,74 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Row is what is known of one crawler at one site. Times are in Unix
-// milliseconds.
+// Row is the data about one crawler at one site. Times are in Unix milliseconds.
 type Row struct {
 	Token    string       `json:"token"`
-	Class    string       `json:"class"` // the word of a uaident.Class
+	Class    string       `json:"class"` // name of a uaident.Class
 	Identity verify.State `json:"identity"`
-	Named    bool         `json:"named,omitempty"` // by the robots.txt
+	Named    bool         `json:"named,omitempty"` // named by the robots.txt
 
 	FirstSeen int64 `json:"first_seen"`
 	LastSeen  int64 `json:"last_seen"`
 	// FirstViolation is the time of its first disallowed request, 0 for none.
 	FirstViolation int64 `json:"first_violation,omitempty"`
 
-	// Read is its last reading of the robots.txt, and SinceRead the number of
-	// requests after that, or all if it was never seen to read it.
+	// Read is the last robots fetch, or nil. SinceRead is the number of requests since, or of
+	// all requests if Read is nil.
 	Read      *Read  `json:"read,omitempty"`
 	SinceRead uint64 `json:"since_read"`
 	next      *Row   // in the index of the site
 
-	// The number of Read among the readings of this ledger, 0 if another has
-	// seen it, and the one before it: requests that came before Read may be
-	// counted after it.
+	// reading is the sequence number of Read in this ledger, or 0 if another ledger saw it.
+	// readBefore is the previous fetch. Requests before Read can be counted after it.
 	reading    uint64
 	readBefore *Read
 
-	// LastAction is what was done about its last request outside robots.txt.
+	// LastAction is the action for the last request that was not allowed.
 	LastAction judge.Action `json:"last_action"`
 
 	Series [numResolutions]Series `json:"series"`
 
-	// Answers are what the site answered, see Answered.
+	// Answers are the site's responses. See Answered.
 	Answers [numAnswerSeries]AnswerSeries `json:"answers,omitzero"`
 
-	// Names are those of the clients that share this row, and Breakers those of
-	// its requests outside robots.txt.
+	// Names are the clients that share this row. Breakers are the clients with disallowed
+	// requests.
 	Names    spacesaving.Sketch[string] `json:"names,omitzero"`
 	Breakers spacesaving.Sketch[string] `json:"breakers,omitzero"`
 
-	Rules    spacesaving.Sketch[RuleKey]      `json:"rules"`             // broken, or not yet known to it
-	Paths    spacesaving.Sketch[PathKey]      `json:"paths"`             // of these requests
+	Rules    spacesaving.Sketch[RuleKey]      `json:"rules"`             // with disallowed or stale requests
+	Paths    spacesaving.Sketch[PathKey]      `json:"paths"`             // of disallowed and stale requests
 	Agents   spacesaving.Sketch[string]       `json:"agents"`            // its User-Agents
-	Networks spacesaving.Sketch[netip.Prefix] `json:"networks"`          // of its requests outside robots.txt
-	Samples  []Sample                         `json:"samples,omitempty"` // of these, the earliest first
+	Networks spacesaving.Sketch[netip.Prefix] `json:"networks"`          // of disallowed requests
+	Samples  []Sample                         `json:"samples,omitempty"` // of disallowed requests, oldest first
 }
 
-// Read is what a crawler got for its last request for a robots.txt.
+// Read is a crawler's last robots fetch.
 type Read struct {
 	At      int64   `json:"at"`
 	Status  int     `json:"status"`
-	Version Version `json:"version"` // zero where the text was not seen
+	Version Version `json:"version"` // zero if the body was not seen
 }
 
-// RuleKey is a rule with what it meant for a request: Disallowed or Stale.
+// RuleKey is a rule with its verdict: Disallowed or Stale.
 type RuleKey struct {
 	Rule
 	Verdict judge.Verdict `json:"verdict"`
 }
 
-// PathKey is a request target with the rule that forbids it. Host and Name are
-// those of a [Request].
+// PathKey is a request target with the rule that disallows it. Host and Name are fields of a
+// [Request].
 type PathKey struct {
 	Host string `json:"host,omitempty"`
 	Name string `json:"name,omitempty"`
 	Path string `json:"path"`
-	// Blocked says that the request was blocked. Those that passed are counted apart.
+	// Blocked reports whether the requests were blocked.
 	Blocked bool `json:"blocked,omitempty"`
 	RuleKey
 }
 
-// How many items of each kind a row keeps.
+// Bounds of a row.
 const (
 	maxRules    = 16
 	maxPaths    = 32
@@ -92,12 +90,12 @@ const (
 	maxNames    = 64
 )
 
-// sampleInterval is the least time between two samples: the latest requests of
-// a burst would displace all others.
+// sampleInterval is the minimum time between two samples, so that a burst does not replace
+// all samples.
 const sampleInterval = time.Minute
 
-// note counts a request.
-func (w *Row) note(q *counted) {
+// count counts a request.
+func (w *Row) count(q *counted) {
 	at := q.at
 	if w.FirstSeen == 0 || at < w.FirstSeen {
 		w.FirstSeen = at
@@ -112,12 +110,12 @@ func (w *Row) note(q *counted) {
 	}
 	for r := range numResolutions {
 		if c := w.Series[r].cell(r, r.slot(at)); c != nil {
-			w.count(c, q)
+			w.countIn(c, q)
 		}
 	}
 	keep := strings.Clone
 	if q.lasting != "" {
-		keep = nil // it was cut before
+		keep = nil // already cut
 	}
 	w.Agents.Add(text.Cut(q.UserAgent, maxAgent), 1, at, maxAgents, keep)
 	if name := w.nameOf(q.Token, q.Name); name != "" {
@@ -127,12 +125,12 @@ func (w *Row) note(q *counted) {
 		}
 	}
 	if q.Verdict == judge.Disallowed || q.Verdict == judge.Stale {
-		w.noteRule(q)
+		w.countRule(q)
 	}
 }
 
-// count counts a request in the cell of a step.
-func (w *Row) count(c *Cell, q *counted) {
+// countIn counts a request in a cell.
+func (w *Row) countIn(c *Cell, q *counted) {
 	c.hit(countOf(q.Verdict))
 	if q.Verdict == judge.Disallowed {
 		switch {
@@ -159,8 +157,8 @@ func (w *Row) count(c *Cell, q *counted) {
 	}
 }
 
-// noteRule counts a request that a rule forbids.
-func (w *Row) noteRule(q *counted) {
+// countRule counts a disallowed or stale request by rule and path.
+func (w *Row) countRule(q *counted) {
 	at, key := q.at, RuleKey{Rule: q.Rule, Verdict: q.Verdict}
 	key.Text, key.Group = text.Cut(key.Text, maxRule), text.Cut(key.Group, maxToken)
 	key = continued(&w.Rules, key, at, RuleKey.same, RuleKey.moved)
@@ -168,7 +166,7 @@ func (w *Row) noteRule(q *counted) {
 		k.Text, k.Group = strings.Clone(k.Text), strings.Clone(k.Group)
 		return k
 	})
-	// The texts of a rule are kept once.
+	// Share the strings of the rule.
 	key = w.Rules.Items[w.Rules.Index(key)].Key
 	path := text.Cut(q.Target, maxTarget)
 	where := PathKey{Host: q.Host, Name: w.nameOf(q.Token, q.Name), Path: path, Blocked: q.Action == judge.Blocked, RuleKey: key}
@@ -187,7 +185,7 @@ func (w *Row) noteRule(q *counted) {
 		w.Networks.Add(q.Network, 1, at, maxNetworks, nil)
 	}
 	if n := len(w.Samples); n > 0 && at-w.Samples[n-1].At < sampleInterval.Milliseconds() {
-		return // also what comes late from another buffer
+		return // also late requests from another buffer
 	}
 	if len(w.Samples) >= maxSamples {
 		w.Samples = slices.Delete(w.Samples, 0, 1+len(w.Samples)-maxSamples)
@@ -198,7 +196,7 @@ func (w *Row) noteRule(q *counted) {
 	})
 }
 
-// agent returns a User-Agent as the row keeps it.
+// agent returns the row's copy of a User-Agent.
 func (w *Row) agent(userAgent string) string {
 	userAgent = text.Cut(userAgent, maxAgent)
 	if i := w.Agents.Index(userAgent); i >= 0 {
@@ -207,7 +205,7 @@ func (w *Row) agent(userAgent string) string {
 	return own(userAgent, maxAgent)
 }
 
-// known tells what the crawler knows of the rules.
+// known returns the version of the rules that the crawler fetched.
 func (w *Row) known(q *counted) Known {
 	read := w.Read
 	if q.readings < w.reading {
@@ -222,15 +220,15 @@ func (w *Row) known(q *counted) Known {
 	return OldText
 }
 
-// noteRead takes note of a reading and its number.
-func (w *Row) noteRead(read Read, number uint64) {
+// setRead records a robots fetch with its sequence number.
+func (w *Row) setRead(read Read, number uint64) {
 	if w.Read == nil || read.At >= w.Read.At {
 		w.Read, w.readBefore = &read, w.Read
 		w.SinceRead, w.reading = 0, number
 	}
 }
 
-// merge adds what another row has counted.
+// merge adds the counts of another row.
 func (w *Row) merge(other *Row) {
 	if other.FirstSeen != 0 && (w.FirstSeen == 0 || other.FirstSeen < w.FirstSeen) {
 		w.FirstSeen = other.FirstSeen
@@ -246,7 +244,7 @@ func (w *Row) merge(other *Row) {
 	case other.Read == nil && w.Read == nil:
 		w.SinceRead += other.SinceRead
 	case w.Read == nil, other.Read != nil && other.Read.At > w.Read.At:
-		// What the other place saw in the meantime is not known.
+		// The number of requests since in the other ledger is unknown.
 		w.Read, w.SinceRead = other.Read, other.SinceRead
 		w.reading, w.readBefore = other.reading, other.readBefore
 	}
@@ -271,8 +269,7 @@ func (w *Row) merge(other *Row) {
 	w.Samples = w.Samples[max(0, len(w.Samples)-maxSamples):]
 }
 
-// prune forgets what is older than retention. It reports whether anything is
-// left.
+// prune removes data older than retention. It reports whether any data remain.
 func (w *Row) prune(now int64, retention time.Duration) bool {
 	w.LastSeen = min(w.LastSeen, now)
 	oldest := now - retention.Milliseconds()
@@ -295,7 +292,7 @@ func (w *Row) prune(now int64, retention time.Duration) bool {
 	return w.LastSeen >= oldest
 }
 
-// clone returns a copy that shares nothing but the memory of strings.
+// clone returns a deep copy that shares strings only.
 func (w *Row) clone() Row {
 	c := *w
 	c.next = nil

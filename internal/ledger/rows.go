@@ -10,11 +10,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// displaceAfter is after what time without a request a crawler makes room for
-// another one.
+// displaceAfter is the idle time after which a crawler's row can be folded for another
+// crawler.
 const displaceAfter = 24 * time.Hour
 
-// rowKey tells rows apart.
+// rowKey identifies a row.
 type rowKey struct {
 	token, class string
 	identity     verify.State
@@ -22,11 +22,10 @@ type rowKey struct {
 
 func (w *Row) key() rowKey { return rowKey{w.Token, w.Class, w.Identity} }
 
-// indexedRows is for how many rows a site keeps an index. Fewer are looked through
-// as fast.
+// indexedRows is the number of rows above which a site has an index.
 const indexedRows = 6
 
-// find returns a row, nil if there is none.
+// find returns a row, or nil.
 func (s *Site) find(key rowKey) *Row {
 	if len(s.Rows) > indexedRows {
 		if s.index == nil {
@@ -57,10 +56,10 @@ func (s *Site) reindex() {
 // put adds a row to the index.
 func (s *Site) put(w *Row) { s.index[w.Token], w.next = w, s.index[w.Token] }
 
-// rowsChanged forgets what is known of the rows, from which some were taken out.
+// rowsChanged invalidates the caches after rows were removed.
 func (s *Site) rowsChanged() { s.index, s.crowded = nil, crowded{} }
 
-// add takes in a row of which there is none yet.
+// add adds a new row.
 func (s *Site) add(w *Row) {
 	s.Rows, s.crowded = append(s.Rows, w), crowded{}
 	if s.index != nil {
@@ -68,9 +67,9 @@ func (s *Site) add(w *Row) {
 	}
 }
 
-// crowded are the times, in Unix milliseconds, before which no row is idle for so long
-// that it makes room, of a site that has no other: for a crawler that its robots.txt
-// does not name, and for one that it does. 0 if that has to be looked up.
+// crowded caches, for a site without room, the time at which the first row becomes idle. The
+// values are Unix milliseconds for a crawler that the robots.txt does not name, and for a
+// named crawler. 0 means unknown.
 type crowded [2]int64
 
 func (c *crowded) of(named bool) *int64 {
@@ -80,14 +79,13 @@ func (c *crowded) of(named bool) *int64 {
 	return &c[0]
 }
 
-// row returns the row of a crawler, or the one that it shares with others of
-// its class, or with all others, where there is no room. more says whether the
-// ledger has room for another row.
+// row returns the row of a crawler. Without room it returns the shared row of the class, or
+// any shared row. more reports whether the ledger has room for another row.
 func (s *Site) row(key rowKey, named bool, at int64, more bool) *Row {
 	key.token = text.Cut(key.token, maxToken)
 	if w := s.find(key); w != nil {
 		if named && !w.Named {
-			s.crowded = crowded{} // it leaves the share of those that are not named
+			s.crowded = crowded{} // frees room for unnamed crawlers
 		}
 		return w
 	}
@@ -107,7 +105,7 @@ func (s *Site) row(key rowKey, named bool, at int64, more bool) *Row {
 	return w
 }
 
-// others returns a row that crawlers share, nil if there is none.
+// others returns a shared row, or nil.
 func (s *Site) others() *Row {
 	for _, w := range s.Rows {
 		if w.Token == Other {
@@ -117,8 +115,7 @@ func (s *Site) others() *Row {
 	return nil
 }
 
-// room reports whether another crawler can have a row, making it if some other
-// was not seen for long.
+// room reports whether another crawler can have a row. It folds an idle row if necessary.
 func (s *Site) room(named bool, at int64) bool {
 	if at < *s.crowded.of(named) {
 		return false
@@ -147,7 +144,7 @@ func (s *Site) room(named bool, at int64) bool {
 	return true
 }
 
-// fold adds a row to that of all others of its class.
+// fold merges a row into the shared row of its class.
 func (s *Site) fold(i int) {
 	w := s.Rows[i]
 	s.Rows = slices.Delete(s.Rows, i, i+1)
@@ -163,7 +160,7 @@ func (s *Site) fold(i int) {
 	s.add(w)
 }
 
-// own returns how many crawlers have a row of their own.
+// own returns the number of rows of single crawlers.
 func (s *Site) own() (n int) {
 	for _, w := range s.Rows {
 		if w.Token != Other {
@@ -173,15 +170,14 @@ func (s *Site) own() (n int) {
 	return n
 }
 
-// limit keeps within the bound of rows: those not seen for longest are folded.
+// limit folds the most idle rows until the bound is met.
 func (s *Site) limit() {
 	for s.own() > maxRows {
 		s.foldIdlest()
 	}
 }
 
-// foldIdlest folds the row of the crawler that was not seen for longest. There
-// must be one.
+// foldIdlest folds the row of the most idle crawler. There must be one.
 func (s *Site) foldIdlest() {
 	idlest := -1
 	for i, w := range s.Rows {

@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 )
 
-// Sample is one request outside robots.txt.
+// Sample is a disallowed request.
 type Sample struct {
 	At      int64        `json:"at"`
 	Host    string       `json:"host,omitempty"`
@@ -22,14 +22,14 @@ type Sample struct {
 	Known   Known        `json:"known"`
 }
 
-// Known is what a crawler knows of the rules that it broke.
+// Known is the version of the rules that a crawler fetched before a violation.
 type Known uint8
 
-// What a crawler may know.
+// Values of [Known].
 const (
-	Never       Known = iota // it was not seen to read the robots.txt
-	OldText                  // it has read an earlier version
-	CurrentText              // it has read this version
+	Never       Known = iota // no robots fetch was seen
+	OldText                  // an earlier version
+	CurrentText              // the version that decided
 	numKnown
 )
 
@@ -45,7 +45,7 @@ func (k Known) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 func (k *Known) UnmarshalText(text []byte) error {
 	i := slices.Index(knownWords[:], string(text))
 	if i < 0 {
-		return fmt.Errorf("%.40q is none of %v", text, knownWords)
+		return fmt.Errorf("unknown value %.40q; want one of %v", text, knownWords)
 	}
 	*k = Known(i)
 	return nil

@@ -7,24 +7,23 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 )
 
-// Count is what is counted of requests.
+// Count identifies a counter of requests.
 type Count uint8
 
-// The counts: of each verdict, and of what was done about those outside of
-// robots.txt. They are stored by their words, see [Stored].
+// The counters by verdict and by action. They are stored by name. See [Stored].
 const (
 	CountAllowed Count = iota
 	CountDisallowed
 	CountStale
 	CountExempt
 	CountUnknown
-	CountBlocked    // answered in place of the site
-	CountWouldBlock // passed, and enforce would have blocked it
-	CountAgainst    // allowed by the rules, and the file states a preference against what the class fetches for
-	CountTold       // of these, by who had read that file
-	CountSlowed     // answered that it came too early
-	// Of the disallowed requests: those that were blocked, and those that only_log lets pass.
-	// All other disallowed requests pass until the site enforces.
+	CountBlocked    // refused by the guard
+	CountWouldBlock // passed, but enforce would block
+	CountAgainst    // allowed, but against a preference for the use of the class
+	CountTold       // CountAgainst by crawlers that fetched that version
+	CountSlowed     // refused as too early
+	// Disallowed requests that were blocked, and that only_log exempted. All other disallowed
+	// requests pass until the site enforces.
 	CountViolationBlocked
 	CountViolationOnlyLogged
 	NumCounts
@@ -32,16 +31,16 @@ const (
 
 var countWords = [NumCounts]string{"allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block", "against_preference", "against_known_preference", "slowed", "violations_blocked", "violations_only_logged"}
 
-// verdictCounts are the counts of the verdicts.
+// verdictCounts maps verdicts to counters.
 var verdictCounts = [...]Count{
 	judge.Allowed: CountAllowed, judge.Disallowed: CountDisallowed, judge.Stale: CountStale,
 	judge.Exempt: CountExempt, judge.Unknown: CountUnknown,
 }
 
-// countOf returns the count of a verdict.
+// countOf returns the counter of a verdict.
 func countOf(v judge.Verdict) Count { return verdictCounts[v] }
 
-// Counts are numbers of requests by [Count].
+// Counts are the values of all counters.
 type Counts [NumCounts]uint64
 
 // Requests returns the number of all requests.
@@ -52,17 +51,17 @@ func (c *Counts) Requests() (sum uint64) {
 	return sum
 }
 
-// Add adds what another has counted.
+// Add adds other to c.
 func (c *Counts) Add(other Counts) {
 	for i, n := range other {
 		c[i] += n
 	}
 }
 
-// Resolution is the length of the steps of a series.
+// Resolution is the length of a step in a series.
 type Resolution uint8
 
-// The resolutions, and how far back each goes.
+// The resolutions with the lengths of their series.
 const (
 	Minutes Resolution = iota // 6 hours
 	Hours                     // 14 days
@@ -75,16 +74,15 @@ func (r Resolution) Step() time.Duration {
 	return [...]time.Duration{time.Minute, time.Hour, 24 * time.Hour}[r]
 }
 
-// Steps returns how many steps are kept.
+// Steps returns the length of a series in steps.
 func (r Resolution) Steps() int { return [...]int{6 * 60, 14 * 24, 90}[r] }
 
-// slot returns the number of the step that a time is in, in Unix milliseconds.
+// slot returns the number of the step at a time in Unix milliseconds.
 func (r Resolution) slot(at int64) uint32 {
 	return uint32(min(max(at, 0)/r.Step().Milliseconds(), math.MaxUint32))
 }
 
-// Cell is what was counted in one step: the number of the step since the Unix
-// epoch, then the counts, which stop at the most that fits.
+// Cell contains the number of a step since the Unix epoch, and the saturating counters.
 type Cell [1 + NumCounts]uint32
 
 // At returns the start of the step.
@@ -92,7 +90,7 @@ func (c Cell) At(r Resolution) time.Time {
 	return time.UnixMilli(int64(c[0]) * r.Step().Milliseconds()).UTC()
 }
 
-// Counts returns what was counted.
+// Counts returns the counters of the cell.
 func (c Cell) Counts() (counts Counts) {
 	for i, n := range c[1:] {
 		counts[i] = uint64(n)
@@ -100,44 +98,43 @@ func (c Cell) Counts() (counts Counts) {
 	return counts
 }
 
-// hit counts one more.
+// hit increments a counter.
 func (c *Cell) hit(count Count) {
 	if i := 1 + count; c[i] < math.MaxUint32 {
 		c[i]++
 	}
 }
 
-// add adds the counts of another cell.
+// add adds the counters of other.
 func (c *Cell) add(other Cell) {
 	for i := 1; i < len(c); i++ {
 		c[i] += min(other[i], math.MaxUint32-c[i])
 	}
 }
 
-// Series are counts over time at one resolution: the steps with a request, the
-// earliest first. It takes 60 bytes for each.
+// Series is a list of cells at one resolution, oldest first. Steps without requests have no
+// cell. A cell has 52 bytes.
 type Series []Cell
 
-// add adds a cell, unless it is too old. What gets too old by that is dropped.
+// add adds a cell, unless its step is too old. It drops cells that become too old.
 func (s *Series) add(r Resolution, cell Cell) {
 	if c := s.cell(r, cell[0]); c != nil {
 		c.add(cell)
 	}
 }
 
-// cell returns the cell of a step, nil if that is too old. What gets too old by it is
-// dropped.
+// cell returns the cell of a step, or nil if the step is too old. It drops cells that become
+// too old.
 func (s *Series) cell(r Resolution, slot uint32) *Cell {
 	return cellAt((*[]Cell)(s), slot, uint32(r.Steps()))
 }
 
-// prune drops what is outside of what is kept at now, for retention at most, and what
-// is in the future.
+// prune drops cells that are older than the series or than retention, or in the future.
 func (s *Series) prune(r Resolution, now int64, retention time.Duration) {
 	*s = prune(*s, r, uint32(r.Steps()), now, retention)
 }
 
-// Sum returns what was counted from the step of one time to that of another.
+// Sum returns the sum of the cells from one time to another, inclusive.
 func (s Series) Sum(r Resolution, from, to time.Time) (sum Counts) {
 	for _, c := range between(s, r, from, to) {
 		sum.Add(c.Counts())

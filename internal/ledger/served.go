@@ -7,22 +7,21 @@ import (
 	"time"
 )
 
-// ServedWindow is how long a visit counts as recent.
+// ServedWindow is the time for which a visit is recent.
 const ServedWindow = 24 * time.Hour
 
-// Bounds of a Served: how many visits it keeps, and how long their targets may
-// be, in bytes. A longer target is not kept at all, since a part of it may be
-// judged differently.
+// Bounds of a Served. Visits with longer targets are not stored, because a prefix can have
+// another verdict.
 const (
 	maxVisits        = 128
 	maxVisitedTarget = 512
 )
 
-// Visit is a page that a crawler was served.
+// Visit is a successful request of a crawler.
 type Visit struct {
-	Crawler  string   // a name that the registry or a policy spells
+	Crawler  string   // name in the registry or policy
 	Chain    []string // the names by which the crawler looks for its group
-	Wildcard bool     // whether the * group is meant for it
+	Wildcard bool     // the * group applies
 	Host     string   // the configured host
 	Target   string   // as requested
 	At       time.Time
@@ -30,25 +29,22 @@ type Visit struct {
 	elsewhere bool // seen by another instance
 }
 
-// Served remembers which pages of a site crawlers were served lately. A Served
-// that was never written to is empty. It takes a fixed amount of memory and must
-// not be used by several goroutines at once.
+// Served is a sample of recent visits to a site. The zero value is empty. Memory is bounded.
+// It is not safe for concurrent use.
 type Served struct {
 	visits []Visit
-	index  map[visitKey]int // the places in visits
-	next   int              // the place that may be taken next, once all are
-	news   uint64           // pages that were seen here and were not known
+	index  map[visitKey]int // indexes in visits
+	next   int              // index of the next visit to replace, when full
+	news   uint64           // number of new visits seen by this instance
 }
 
 type visitKey struct{ crawler, host, target string }
 
-// oneIn is the share of new pages that take a place which another page still
-// has a right to. The less they do, the further back what is remembered reaches,
-// and a crawler in a hurry does not displace all others.
+// oneIn is the inverse share of new visits that replace a recent visit. A low share extends
+// the covered time and limits the effect of one fast crawler.
 const oneIn = 8
 
-// Note remembers a visit. Of many different pages it keeps a sample. It keeps
-// nothing that v refers to.
+// Note adds a visit to the sample. It does not retain memory of v.
 func (s *Served) Note(v Visit) {
 	if len(v.Target) > maxVisitedTarget {
 		return
@@ -69,7 +65,7 @@ func (s *Served) Note(v Visit) {
 			return
 		}
 	}
-	// Requests share the memory of their header and would keep all of it.
+	// Copies, because the strings of a request share its memory.
 	v.Target = strings.Clone(v.Target)
 	v.Chain = slices.Clone(v.Chain)
 	for i, name := range v.Chain {
@@ -91,8 +87,9 @@ func (s *Served) Note(v Visit) {
 	s.news++
 }
 
-// Merge takes in visits that were seen before, or elsewhere: those are not
-// [Served.Own]. Nothing is older than what is known or from the future.
+// Merge adds stored visits, or visits of other instances (elsewhere is true), which
+// [Served.Own] omits. It skips visits that are older than the known visit, expired or in the
+// future.
 func (s *Served) Merge(visits []Visit, elsewhere bool, now time.Time) {
 	for _, v := range visits {
 		i, known := s.index[visitKey{v.Crawler, v.Host, v.Target}]
@@ -101,7 +98,7 @@ func (s *Served) Merge(visits []Visit, elsewhere bool, now time.Time) {
 		}
 		before := s.news
 		if v.elsewhere = elsewhere; known {
-			s.visits[i].At = v.At // still our own, if it was
+			s.visits[i].At = v.At // keeps its origin
 		} else {
 			s.Note(v)
 		}
@@ -109,12 +106,12 @@ func (s *Served) Merge(visits []Visit, elsewhere bool, now time.Time) {
 	}
 }
 
-// Own returns the recent visits that were seen here.
+// Own returns the recent visits that this instance saw.
 func (s *Served) Own(now time.Time) []Visit {
 	return slices.DeleteFunc(s.Recent(now), func(v Visit) bool { return v.elsewhere })
 }
 
-// News counts the pages that were seen here for the first time.
+// News returns the number of new visits that this instance saw.
 func (s *Served) News() uint64 { return s.news }
 
 // Recent returns the visits less than ServedWindow before now.

@@ -11,50 +11,48 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 )
 
-// Site is what is known of one site.
+// Site is the data about one site.
 type Site struct {
 	Name string `json:"name"`
 	// Rows are the crawlers, in no particular order.
 	Rows []*Row `json:"rows"`
-	// Hosts are those of its requests, where it stands for several.
+	// Hosts are the requested hosts of a site that stands for several hosts.
 	Hosts spacesaving.Sketch[string] `json:"hosts,omitzero"`
-	// HostViolations are the hosts of its disallowed requests, and HostBlocks those of
-	// the disallowed requests that were blocked.
+	// HostViolations are the hosts of disallowed requests. HostBlocks are the hosts of
+	// blocked disallowed requests.
 	HostViolations spacesaving.Sketch[string] `json:"host_violations,omitzero"`
 	HostBlocks     spacesaving.Sketch[string] `json:"host_blocks,omitzero"`
-	// Visits are how often people came from an assistant, by its name, and [OnDisallowed].
+	// Visits are the visits of people by assistant, and [OnDisallowed].
 	Visits map[string]*Visits `json:"visits,omitempty"`
-	// Files are the texts of its robots.txt by which was judged lately, the
-	// latest first.
+	// Files are the versions of its robots.txt that decided recent requests, newest first.
 	Files []File `json:"files,omitempty"`
-	// Mode is the last one that is known, "" for none. Marks are when it or the
-	// robots.txt has changed, the earliest first.
+	// Mode is the last known mode, or "". Marks are changes of the mode or the robots.txt,
+	// oldest first.
 	Mode  string `json:"mode,omitempty"`
 	Marks []Mark `json:"marks,omitempty"`
-	// switchedAt is when this ledger was told the mode, 0 if it never was.
+	// switchedAt is the time of the last Switched call, or 0.
 	switchedAt int64
-	// noted is how often something was noted here, see Noted.
+	// noted counts changes. See Noted.
 	noted uint64
-	// index has many rows by their token, each with the next of it; nil if they have to be
-	// looked up anew.
+	// index maps tokens to rows, linked by Row.next. nil means not built.
 	index map[string]*Row
-	// crowded is until when it is known that no other crawler finds room.
+	// crowded caches that the site has no room for crawlers.
 	crowded crowded
 }
 
-// File is how often the lines of one text of a robots.txt have decided about a
-// request, as a rule or as the user-agent line of a group.
+// File counts the decisions of the lines of one version. A line is a rule or a user-agent
+// line.
 type File struct {
 	Version Version           `json:"version"`
-	Since   int64             `json:"since"` // when counting began, in Unix milliseconds
+	Since   int64             `json:"since"` // start of counting, in Unix milliseconds
 	Last    int64             `json:"last"`
 	Lines   map[uint32]uint64 `json:"lines"`
-	// Cut says that more lines have decided something than are counted.
+	// Cut reports that more lines decided requests than are counted.
 	Cut bool `json:"cut,omitempty"`
 }
 
-// Bounds of a site: crawlers with a row of their own, some of them for those
-// that the robots.txt names, robots.txt files, and counted lines of each.
+// Bounds of a site: rows of single crawlers, rows reserved for crawlers that the robots.txt
+// names, versions, and lines of a version.
 const (
 	maxRows    = 48
 	namedShare = 12
@@ -63,12 +61,11 @@ const (
 	maxHosts   = 32
 )
 
-// Noted is another number once something was noted of the site since: also what comes after
-// the request that it belongs to, as its answer, and what belongs to none.
+// Noted returns a counter that changes with every change of the site.
 func (s *Site) Noted() uint64 { return s.noted }
 
-// noteHost counts the host of a request.
-func (s *Site) noteHost(q *counted) {
+// countHost counts the host of a request.
+func (s *Site) countHost(q *counted) {
 	if q.Host == "" {
 		return
 	}
@@ -82,8 +79,8 @@ func (s *Site) noteHost(q *counted) {
 	}
 }
 
-// noteLines counts the lines that decided about a request.
-func (s *Site) noteLines(q *counted) {
+// countLines counts the lines that decided a request.
+func (s *Site) countLines(q *counted) {
 	if q.Shared || q.Rule.Version == (Version{}) || q.GroupLine == 0 {
 		return
 	}
@@ -113,7 +110,7 @@ func (f *File) hit(line int) {
 	f.Lines[uint32(line)]++
 }
 
-// merge adds what another place has counted at the same site.
+// merge adds the counts of another ledger for the same site.
 func (s *Site) merge(other *Site) {
 	s.rowsChanged()
 	for _, w := range other.Rows {
@@ -152,8 +149,7 @@ func (s *Site) merge(other *Site) {
 	s.Files = s.Files[:min(len(s.Files), maxFiles)]
 }
 
-// prune forgets what is older than retention. It reports whether anything is
-// left.
+// prune removes data older than retention. It reports whether any data remain.
 func (s *Site) prune(now int64, retention time.Duration) bool {
 	s.Rows = slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) })
 	s.rowsChanged()
@@ -162,14 +158,14 @@ func (s *Site) prune(now int64, retention time.Duration) bool {
 	s.HostBlocks.Prune(now, retention)
 	s.pruneMarks(now, retention)
 	for i := range s.Files {
-		s.Files[i].Last = min(s.Files[i].Last, now) // a clock that was wrong keeps nothing for ever
+		s.Files[i].Last = min(s.Files[i].Last, now) // bounds times of a wrong clock
 	}
 	s.Files = slices.DeleteFunc(s.Files, func(f File) bool { return f.Last < now-retention.Milliseconds() })
 	maps.DeleteFunc(s.Visits, func(_ string, v *Visits) bool { return !v.prune(now, retention) })
 	return len(s.Rows) > 0 || len(s.Visits) > 0
 }
 
-// clone returns a copy that shares nothing but the memory of strings.
+// clone returns a deep copy that shares strings only.
 func (s *Site) clone() *Site {
 	c := &Site{
 		Name: s.Name, Rows: make([]*Row, len(s.Rows)),

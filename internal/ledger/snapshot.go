@@ -6,18 +6,17 @@ import (
 	"time"
 )
 
-// Snapshot is what a ledger knows at one time. It does not change.
+// Snapshot is a copy of a ledger. It is immutable.
 type Snapshot struct {
-	// Since is when the ledger began to count and Saved the time of the
-	// snapshot, in Unix milliseconds.
+	// Since is the start of counting, and Saved the time of the snapshot, in Unix
+	// milliseconds.
 	Since, Saved int64
-	// Retention is for how long anything is kept.
+	// Retention is the maximum age of the data.
 	Retention time.Duration
 	Sites     []*Site // by name
 }
 
-// Time returns the time of Unix milliseconds as the ledger keeps them, the zero
-// time for 0.
+// Time converts Unix milliseconds. It returns the zero time for 0.
 func Time(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
@@ -25,9 +24,8 @@ func Time(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// Merge returns what several ledgers know together, such as those of the
-// instances of a cluster. Counts add up. Of the last reading of a robots.txt
-// the latest is known, with the requests that the same ledger has counted since.
+// Merge returns the sum of several snapshots, such as of the instances of a cluster. The last
+// robots fetch is the latest of all, with the requests since then in that ledger.
 func Merge(snapshots ...Snapshot) Snapshot {
 	var merged Snapshot
 	sites := make(map[string]*Site)

@@ -19,12 +19,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Stored is one site of a ledger as it is kept outside of memory.
+// Stored is a site in storage.
 type Stored struct {
-	Since time.Time `json:"since"` // when the ledger began to count
+	Since time.Time `json:"since"` // start of counting
 	Saved time.Time `json:"saved"`
-	// Counts are the words of the counts in each cell, in their order; those of
-	// the first version of the format if there are none. Encode sets them.
+	// Counts are the names of the counters in each cell, in order. Encode sets them. An empty
+	// list means the names of the first format.
 	Counts []string `json:"counts,omitempty"`
 	Site   *Site    `json:"site"`
 }
@@ -32,8 +32,7 @@ type Stored struct {
 // MaxStored bounds an encoded site, in bytes.
 const MaxStored = 8 << 20
 
-// Bounds of what is decoded: bytes, objects and arrays. The largest site has
-// less of each.
+// Bounds on decoded data. The largest possible site is smaller.
 const (
 	maxDecoded        = 24 << 20
 	maxDecodedObjects = 25_000
@@ -43,9 +42,9 @@ const (
 // storedHeader begins an encoded site; a SHA-256 of the rest follows.
 const storedHeader = "robots_guard ledger 1\n"
 
-// packers are kept from one site to the next: each has 1.2 MB.
+// packers reuses gzip writers, which have 1.2 MB each.
 var packers = sync.Pool{New: func() any {
-	z, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // which is a level that there is
+	z, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // the level is valid
 	return z
 }}
 
@@ -55,7 +54,7 @@ func (s Stored) Encode() ([]byte, error) {
 	var packed bytes.Buffer
 	z := packers.Get().(*gzip.Writer)
 	defer packers.Put(z)
-	defer z.Reset(io.Discard) // it keeps no site alive
+	defer z.Reset(io.Discard) // releases the buffer
 	z.Reset(&packed)
 	enc := json.NewEncoder(z)
 	enc.SetEscapeHTML(false)
@@ -69,42 +68,42 @@ func (s Stored) Encode() ([]byte, error) {
 	sum := sha256.Sum256(packed.Bytes())
 	data := slices.Concat([]byte(storedHeader), sum[:], packed.Bytes())
 	if len(data) > MaxStored {
-		return nil, fmt.Errorf("%d bytes are more than a site can have", len(data))
+		return nil, fmt.Errorf("%d bytes exceed the maximum size of a site", len(data))
 	}
 	return data, nil
 }
 
-// DecodeStored is the inverse of Encode. Whatever the bytes are, what it
-// returns is within the bounds of a ledger.
+// DecodeStored decodes the result of Encode. The result respects the bounds of a ledger,
+// whatever the input.
 func DecodeStored(data []byte) (Stored, error) {
 	if len(data) > MaxStored {
-		return Stored{}, fmt.Errorf("%d bytes are more than a site can have", len(data))
+		return Stored{}, fmt.Errorf("%d bytes exceed the maximum size of a site", len(data))
 	}
 	rest, ok := bytes.CutPrefix(data, []byte(storedHeader))
 	if !ok || len(rest) < sha256.Size {
-		return Stored{}, errors.New("it is no ledger of this version")
+		return Stored{}, errors.New("unknown format")
 	}
 	sum, packed := rest[:sha256.Size], rest[sha256.Size:]
 	if got := sha256.Sum256(packed); !bytes.Equal(got[:], sum) {
-		return Stored{}, errors.New("it is damaged: the checksum is another")
+		return Stored{}, errors.New("damaged: checksum mismatch")
 	}
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return Stored{}, fmt.Errorf("it is damaged: %w", err)
+		return Stored{}, fmt.Errorf("damaged: %w", err)
 	}
 	text, err := io.ReadAll(io.LimitReader(z, maxDecoded+1))
 	if err != nil {
-		return Stored{}, fmt.Errorf("it is damaged: %w", err)
+		return Stored{}, fmt.Errorf("damaged: %w", err)
 	}
 	if objects, arrays := jsontext.Nesting(text); len(text) > maxDecoded || objects > maxDecodedObjects || arrays > maxDecodedArrays {
-		return Stored{}, errors.New("it is larger than a site can be")
+		return Stored{}, errors.New("the decoded site is too large")
 	}
 	var s Stored
 	if err := json.Unmarshal(text, &s); err != nil {
-		return Stored{}, fmt.Errorf("it is damaged: %w", err)
+		return Stored{}, fmt.Errorf("damaged: %w", err)
 	}
 	if s.Site == nil || s.Site.Name == "" || len(s.Site.Name) > maxSiteName {
-		return Stored{}, errors.New("it names no site")
+		return Stored{}, errors.New("missing name of the site")
 	}
 	if err := s.Site.reorder(s.Counts); err != nil {
 		return Stored{}, err
@@ -114,12 +113,10 @@ func DecodeStored(data []byte) (Stored, error) {
 	return s, nil
 }
 
-// firstCounts are the counts of the first version of the format, which did not
-// name them.
+// firstCounts are the counters of the first format, which did not name them.
 var firstCounts = []string{"allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block"}
 
-// reorder brings the cells of a site, whose counts have these words, into the
-// order of [Count].
+// reorder converts cells with the named counters to the order of [Count].
 func (s *Site) reorder(words []string) error {
 	if words == nil {
 		words = firstCounts
@@ -128,13 +125,13 @@ func (s *Site) reorder(words []string) error {
 		return nil
 	}
 	if len(words) > int(NumCounts) {
-		return errors.New("it has counts of a later version")
+		return errors.New("more counters than this version has")
 	}
 	var to []Count
 	for _, word := range words {
 		i := slices.Index(countWords[:], word)
 		if i < 0 || slices.Contains(to, Count(i)) {
-			return fmt.Errorf("it has counts of a later version, such as %.40q", word)
+			return fmt.Errorf("unknown counter %.40q", word)
 		}
 		to = append(to, Count(i))
 	}
@@ -155,7 +152,7 @@ func (s *Site) reorder(words []string) error {
 	return nil
 }
 
-// cleaned returns a site as it can be in a ledger.
+// cleaned returns a copy of a site within the bounds of a ledger.
 func (s *Site) cleaned() *Site {
 	clean := &Site{Name: s.Name, Hosts: s.Hosts, HostViolations: s.HostViolations, HostBlocks: s.HostBlocks}
 	for _, hosts := range []*spacesaving.Sketch[string]{&clean.Hosts, &clean.HostViolations, &clean.HostBlocks} {
@@ -194,7 +191,7 @@ func (s *Site) cleaned() *Site {
 	return clean
 }
 
-// clean brings a row into the form that it has in a ledger.
+// clean bounds the data of a row.
 func (w *Row) clean() {
 	for r := range numResolutions {
 		var series Series

@@ -36,22 +36,22 @@ func TestDecodeStoredRefuses(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{"nothing", nil, "it is no ledger of this version"},
-		{"another version", []byte(strings.Replace(string(good), "ledger 1", "ledger 2", 1)), "it is no ledger of this version"},
-		{"cut", good[:len(good)-1], "the checksum is another"},
-		{"one bit", damaged, "the checksum is another"},
-		{"too large", make([]byte, MaxStored+1), "more than a site can have"},
-		{"no site", packed(`{}`), "it names no site"},
-		{"no name", packed(`{"site":{}}`), "it names no site"},
-		{"a long name", packed(`{"site":{"name":"` + strings.Repeat("a", 300) + `"}}`), "it names no site"},
-		{"no JSON", packed("[["), "it is damaged"},
-		{"a bomb", packed(strings.Repeat(" ", maxDecoded+1)), "larger than a site can be"},
-		{"many rows", packed(`{"site":{"name":"a","rows":[` + strings.Repeat("{},", maxDecodedObjects) + `{}]}}`), "larger than a site can be"},
-		{"many rows that are not there", packed(`{"site":{"name":"a","rows":[` + strings.Repeat("null,", maxDecodedObjects) + `null]}}`), "larger than a site can be"},
-		{"many samples that are not there", packed(`{"site":{"name":"a","rows":[{"samples":[` + strings.Repeat("null,", maxDecodedObjects) + `null]}]}}`), "larger than a site can be"},
-		{"many steps", packed(`{"site":{"name":"a","rows":[{"series":[[` + strings.Repeat("[],", maxDecodedArrays) + `[]]]}]}}`), "larger than a site can be"},
+		{"nothing", nil, "unknown format"},
+		{"another version", []byte(strings.Replace(string(good), "ledger 1", "ledger 2", 1)), "unknown format"},
+		{"cut", good[:len(good)-1], "checksum mismatch"},
+		{"one bit", damaged, "checksum mismatch"},
+		{"too large", make([]byte, MaxStored+1), "exceed the maximum size"},
+		{"no site", packed(`{}`), "missing name of the site"},
+		{"no name", packed(`{"site":{}}`), "missing name of the site"},
+		{"a long name", packed(`{"site":{"name":"` + strings.Repeat("a", 300) + `"}}`), "missing name of the site"},
+		{"no JSON", packed("[["), "damaged"},
+		{"a bomb", packed(strings.Repeat(" ", maxDecoded+1)), "too large"},
+		{"many rows", packed(`{"site":{"name":"a","rows":[` + strings.Repeat("{},", maxDecodedObjects) + `{}]}}`), "too large"},
+		{"many rows that are not there", packed(`{"site":{"name":"a","rows":[` + strings.Repeat("null,", maxDecodedObjects) + `null]}}`), "too large"},
+		{"many samples that are not there", packed(`{"site":{"name":"a","rows":[{"samples":[` + strings.Repeat("null,", maxDecodedObjects) + `null]}]}}`), "too large"},
+		{"many steps", packed(`{"site":{"name":"a","rows":[{"series":[[` + strings.Repeat("[],", maxDecodedArrays) + `[]]]}]}}`), "too large"},
 		{"unknown verdict", packed(`{"site":{"name":"a","rows":[{"rules":{"items":[{"key":{"verdict":"maybe"}}]}}]}}`), "is none of"},
-		{"no hash", packed(`{"site":{"name":"a","files":[{"version":"abc"}]}}`), "is no SHA-256"},
+		{"no hash", packed(`{"site":{"name":"a","files":[{"version":"abc"}]}}`), "is not a SHA-256"},
 	} {
 		if _, err := DecodeStored(tc.data); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: got %v, want %q", tc.name, err, tc.want)
@@ -89,7 +89,7 @@ func TestStoredCounts(t *testing.T) {
 		}
 	}
 	for _, words := range []string{`["maybe"]`, `["allowed","allowed"]`, `["a","b","c","d","e","f","g","h"]`} {
-		if _, err := DecodeStored(packed(`{"counts":` + words + `,` + site)); err == nil || !strings.Contains(err.Error(), "counts of a later version") {
+		if _, err := DecodeStored(packed(`{"counts":` + words + `,` + site)); err == nil || !strings.Contains(err.Error(), "count") {
 			t.Errorf("%s: %v", words, err)
 		}
 	}

@@ -8,34 +8,33 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 )
 
-// Visits are how often people came to a site for one reason, such as from an assistant, by the
-// hour as long as answers are kept so, and by the day: the steps with a visit, the earliest first.
+// Visits counts people's visits to a site for one reason, such as an assistant. It has an
+// hourly and a daily series, oldest step first.
 type Visits [numAnswerSeries][]VisitCell
 
-// VisitCell is the number of a step since the Unix epoch and the visits in it, which
-// stop at the most that fits.
+// VisitCell contains the number of a step since the Unix epoch, and the saturating number of
+// visits.
 type VisitCell [2]uint32
 
-// visit is one that is noted but not yet counted.
+// visit is a recorded visit before counting.
 type visit struct {
 	site string
-	name string // among those of [Site.Visits]
+	name string // key of [Site.Visits]
 	at   int64
 }
 
-// OnDisallowed is the name among [Site.Visits] of the requests of browsers for URLs that the
-// robots.txt disallows to crawlers that no group names: of people, and of bots that pass as
-// people. No assistant is called so.
+// OnDisallowed is the key of [Site.Visits] for requests of browsers for URLs that the `*`
+// group disallows. The senders are people, and bots with a browser's User-Agent. No assistant
+// has this name.
 const OnDisallowed = "_disallowed"
 
-// RecordVisit takes note that somebody came to a site from an assistant, by its index
-// in [parity.Assistants]. Of the person nothing is kept.
+// RecordVisit records a visit from an assistant, by its index in [parity.Assistants]. It
+// stores nothing about the person.
 func (l *Ledger) RecordVisit(site string, from int, at time.Time) {
 	l.recordVisit(visit{site, parity.AssistantName(from), at.UnixMilli()})
 }
 
-// RecordOnDisallowed takes note of a visit that counts as [OnDisallowed]. Nothing else of it is
-// kept.
+// RecordOnDisallowed records a visit for [OnDisallowed]. It stores nothing else.
 func (l *Ledger) RecordOnDisallowed(site string, at time.Time) {
 	l.recordVisit(visit{site, OnDisallowed, at.UnixMilli()})
 }
@@ -49,7 +48,7 @@ func (l *Ledger) recordVisit(v visit) {
 	l.release(b)
 }
 
-// countVisits counts the visits that were taken. l.mu must be held.
+// countVisits counts the visits of the batch. l.mu must be held.
 func (l *Ledger) countVisits() {
 	for _, v := range l.batch.visits {
 		s := l.site(v.site)
@@ -58,7 +57,7 @@ func (l *Ledger) countVisits() {
 	}
 }
 
-// visits returns the visits by a name.
+// visits returns the Visits with a name, which it creates if necessary.
 func (s *Site) visits(name string) *Visits {
 	known := s.Visits[name]
 	if known == nil {
@@ -78,7 +77,7 @@ func (v *Visits) add(at int64, n uint32) {
 	}
 }
 
-// addTo adds a cell to one of the series, unless it is too old.
+// addTo adds a cell to a series, unless the cell is too old.
 func (v *Visits) addTo(i int, cell VisitCell) {
 	series, steps := &v[i], answerSteps(answerResolution(i))
 	if n := len(*series); n > 0 && (*series)[n-1][0] >= cell[0] && (*series)[n-1][0]-cell[0] >= steps {
@@ -93,7 +92,7 @@ func (v *Visits) addTo(i int, cell VisitCell) {
 	*series = slices.DeleteFunc(*series, func(c VisitCell) bool { return last-c[0] >= steps })
 }
 
-// merge adds what another place has counted.
+// merge adds the visits of another ledger.
 func (v *Visits) merge(other *Visits) {
 	for i := range other {
 		for _, cell := range other[i] {
@@ -102,8 +101,8 @@ func (v *Visits) merge(other *Visits) {
 	}
 }
 
-// prune drops what is outside of what is kept at now, for retention at most, and what
-// is in the future. It reports whether anything is left.
+// prune drops cells that are older than the series or than retention, or in the future. It
+// reports whether any cells remain.
 func (v *Visits) prune(now int64, retention time.Duration) bool {
 	for i := range v {
 		r := answerResolution(i)
@@ -116,8 +115,7 @@ func (v *Visits) prune(now int64, retention time.Duration) bool {
 	return len(v[len(v)-1]) > 0
 }
 
-// Sum returns the visits from the step of one time to that of another, by the hour or
-// by the day.
+// Sum returns the visits from one time to another, inclusive. r must be Hours or Days.
 func (v *Visits) Sum(r Resolution, from, to time.Time) (sum uint64) {
 	for i := range v {
 		if answerResolution(i) != r {
@@ -132,7 +130,7 @@ func (v *Visits) Sum(r Resolution, from, to time.Time) (sum uint64) {
 	return sum
 }
 
-// mergeVisits adds the visits of another site, by the names that are known.
+// mergeVisits adds the visits of another site under known names.
 func (s *Site) mergeVisits(other *Site) {
 	for name, v := range other.Visits {
 		isAssistant := slices.ContainsFunc(parity.Assistants(), func(a parity.Assistant) bool { return a.Name == name })

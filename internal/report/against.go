@@ -9,8 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// againstOf returns what a crawler of a class fetched against preferences, nil for
-// nothing.
+// againstOf returns a crawler's requests against preferences, or nil if there are none.
 func againstOf(class string, entries []entry) *Against {
 	known, _ := uaident.ParseClass(class)
 	use, ok := judge.UseOf(known)

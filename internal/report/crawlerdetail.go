@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 )
 
-// Crawler returns all about the crawler with this id, false if there is none in
-// the window.
+// Crawler returns the details of the crawler with the given id. ok is false if the window has
+// none.
 func (s *Source) Crawler(f Filter, id string) (CrawlerDetail, bool) {
 	v := s.view(f)
 	entries := v.crawlers()[id]
@@ -37,8 +37,7 @@ func (s *Source) Crawler(f Filter, id string) (CrawlerDetail, bool) {
 	return d, true
 }
 
-// rules returns the rules that a crawler broke or did not know, the most
-// frequent first.
+// rules returns the rules that disallowed a crawler's requests, most frequent first.
 func (v *view) rules(entries []entry) []RuleCount {
 	list := []RuleCount{}
 	for _, e := range entries {
@@ -51,7 +50,7 @@ func (v *view) rules(entries []entry) []RuleCount {
 			same := func(r RuleCount) bool {
 				return r.Site == rule.Site && r.Rule == rule.Rule && r.Group == rule.Group && r.Verdict == rule.Verdict
 			}
-			if i := slices.IndexFunc(list, same); i >= 0 { // by another identity
+			if i := slices.IndexFunc(list, same); i >= 0 { // from another identity
 				if rule.Last.After(list[i].Last) {
 					list[i].Line, list[i].Version = rule.Line, rule.Version
 				}
@@ -65,7 +64,7 @@ func (v *view) rules(entries []entry) []RuleCount {
 	return list
 }
 
-// plus adds up two estimates of the same thing.
+// plus returns the sum of two estimates.
 func (e Estimate) plus(other Estimate) Estimate {
 	e.Count, e.Error = e.Count+other.Count, e.Error+other.Error
 	if other.First.Before(e.First) {
@@ -96,8 +95,7 @@ func (v *view) agents(entries []entry) []UserAgent {
 	return list
 }
 
-// networks returns the networks of a crawler's requests outside robots.txt, the
-// most frequent first.
+// networks returns the networks of a crawler's disallowed requests, most frequent first.
 func (v *view) networks(entries []entry) []NetworkCount {
 	list := []NetworkCount{}
 	for _, e := range entries {
@@ -118,7 +116,7 @@ func (v *view) networks(entries []entry) []NetworkCount {
 	return list
 }
 
-// samples returns requests outside robots.txt, the earliest first.
+// samples returns sample disallowed requests, oldest first.
 func (v *view) samples(entries []entry) []Sample {
 	list := []Sample{}
 	for _, e := range entries {

@@ -4,72 +4,67 @@ import (
 	"time"
 )
 
-// Crawlers is the view of all crawlers, those with the most requests outside
-// robots.txt first, then those with the most requests.
+// Crawlers is the list of all crawlers, by number of disallowed requests and then by number
+// of requests.
 type Crawlers struct {
 	Head
 	Total    int       `json:"total"` // on all pages
 	Crawlers []Crawler `json:"crawlers"`
-	// Against is what all crawlers of a class asked for against preferences, the class
-	// with the most requests first; absent for none.
+	// Against lists the requests against preferences by class, most requests first.
 	Against []Against `json:"against,omitempty"`
-	Next    string    `json:"next,omitempty"` // the after of the next page
+	Next    string    `json:"next,omitempty"` // value of after for the next page
 }
 
-// Crawler is one crawler, at all sites that the filter lets through.
+// Crawler is one crawler at all sites of the filter.
 type Crawler struct {
-	ID            string `json:"id"` // what asks for its detail: token, or token and class if it is _other
+	ID            string `json:"id"` // parameter for the detail view: token, or token and class for _other
 	Token         string `json:"token"`
 	Operator      string `json:"operator,omitempty"`
-	Documentation string `json:"documentation,omitempty"` // the operator's page about it
+	Documentation string `json:"documentation,omitempty"` // the operator's page about the crawler
 	Class         string `json:"class"`
-	UserTriggered bool   `json:"user_triggered,omitempty"` // a person's action causes its fetches
-	Wildcard      bool   `json:"wildcard"`                 // the * group is meant for it by default
-	// Names are those of the clients that share the token _other or _spoofed,
-	// the most frequent first: at most 20 in a list. Absent for all others.
+	UserTriggered bool   `json:"user_triggered,omitempty"` // fetches on a person's action
+	Wildcard      bool   `json:"wildcard"`                 // the * group applies by default
+	// Names are the clients that share the token _other or _spoofed, most frequent first, at
+	// most 20 in a list.
 	Names []NameCount `json:"names,omitempty"`
-	// Impostors is how many requests came under its name that are known not to
-	// be its own: they are counted with _spoofed.
+	// Impostors is the number of requests by spoofed clients with this name. They are counted
+	// under _spoofed.
 	Impostors uint64 `json:"impostors,omitempty"`
-	// Identities splits its requests of the window.
+	// Identities are the numbers of requests by identity.
 	Identities Identities `json:"identities"`
 	Counts
-	// Previous are its counts of the period before, see Head.PreviousFrom.
+	// Previous are the counts of the previous period. See Head.PreviousFrom.
 	Previous   *Counts  `json:"previous,omitempty"`
-	Compliance *float64 `json:"compliance,omitempty"` // percent; absent where nothing was judged
-	// TopPath is what it asked for most often outside robots.txt; absent if it
-	// did not in the window.
+	Compliance *float64 `json:"compliance,omitempty"` // percent; absent without judged requests
+	// TopPath is the most frequent disallowed path, if any.
 	TopPath *Violation `json:"top_path,omitempty"`
-	// Action is what happens to its requests outside robots.txt now: none (it
-	// made none), logged or blocked.
+	// Action is the current action for its disallowed requests: none (there are none), logged
+	// or blocked.
 	Action    string    `json:"action"`
 	FirstSeen time.Time `json:"first_seen"`
 	LastSeen  time.Time `json:"last_seen"`
-	// ViolatingSince is the time of its first disallowed request; absent for none.
+	// ViolatingSince is the time of the first disallowed request.
 	ViolatingSince time.Time `json:"violating_since,omitzero"`
-	// Read is its last reading of a robots.txt; absent if it was never seen to
-	// read one.
+	// Read is the last robots fetch, if any.
 	Read *Reading `json:"read,omitempty"`
-	// SinceRead is how many requests it made since then, or ever.
+	// SinceRead is the number of requests since Read, or of all requests.
 	SinceRead uint64    `json:"since_read"`
 	Rate      Rate      `json:"rate"`
 	Sparkline Sparkline `json:"sparkline"`
-	// Against is what it asked for although the robots.txt states a preference against
-	// what its class fetches for; absent if that is nothing.
+	// Against is the number of requests against a preference, if any.
 	Against *Against `json:"against,omitempty"`
 }
 
-// Against is how many requests for pages came although a preference against their use
-// is stated. They are allowed: a preference forbids no fetching, and no request shows
-// what becomes of a page.
+// Against counts requests for pages although the robots.txt has a preference against the use.
+// They are allowed, because a preference disallows no requests.
 type Against struct {
-	Class    string `json:"class"`    // of who asked
-	Stated   string `json:"stated"`   // such as "train-ai=n"
-	Requests uint64 `json:"requests"` // of the window
-	Known    uint64 `json:"known"`    // of these, by who had read the file that states it
+	Class    string `json:"class"`    // class of the crawlers
+	Stated   string `json:"stated"`   // the preference, such as "train-ai=n"
+	Requests uint64 `json:"requests"` // requests in the window
+	Known    uint64 `json:"known"`    // by crawlers that had fetched the file with the preference
 }
 
-// Identities are numbers of requests by what is known of who sent them.
+// Identities are numbers of requests by identity.
 type Identities struct {
 	Verified uint64 `json:"verified"`
 	Claimed  uint64 `json:"claimed"`
@@ -77,51 +72,51 @@ type Identities struct {
 	Spoofed  uint64 `json:"spoofed"`
 }
 
-// Reading is what a crawler got for its last request for a robots.txt.
+// Reading is a crawler's last robots fetch.
 type Reading struct {
 	Site   string    `json:"site"`
 	At     time.Time `json:"at"`
 	Status int       `json:"status"`
-	// Version is absent where the text was not seen: after a 304, or if the
-	// answer was compressed.
+	// Version is absent if the body was not seen: after a 304, or if it was compressed.
 	Version string `json:"version,omitempty"`
-	// Current says whether that is the site's version now.
+	// Current reports whether Version is the site's current version.
 	Current bool `json:"current"`
 }
 
-// Rate is how fast a crawler is now, at the site where it is fastest.
+// Rate is the current request rate of a crawler at the site with the highest rate.
 type Rate struct {
-	// PerMinute is the mean of the last five minutes, Day that of the last 24 hours,
-	// and Peak how many requests there were in the fullest minute of the last six hours.
+	// PerMinute is the average of the last five minutes, and Day of the last 24 hours. Peak
+	// is the maximum number of requests in a minute of the last six hours.
 	PerMinute float64 `json:"per_minute"`
 	Day       float64 `json:"per_minute_day"`
 	Peak      uint64  `json:"peak"`
-	// CrawlDelay is what the robots.txt asks it for, in seconds between two requests, and
-	// DelayLine the line that does; 0 if nothing. RFC 9309 does not know it. Habit is what
-	// its operator says it does with that: obeys, ignores or undocumented.
+	// CrawlDelay is the delay in the robots.txt in seconds, or 0, and DelayLine its line. RFC
+	// 9309 does not define it. Habit is the operator's documented behavior: obeys, ignores or
+	// undocumented.
 	CrawlDelay float64 `json:"crawl_delay,omitempty"`
 	DelayLine  int     `json:"crawl_delay_line,omitempty"`
 	Habit      string  `json:"crawl_delay_habit,omitempty"`
-	// Exceeds says that it was more than 1.5 times as fast in the last five minutes, and
-	// there were more than ten requests. It is false for one that does not read it.
+	// Exceeds reports whether the crawler sent more than ten requests in the last five
+	// minutes and more than 1.5 times the rate of CrawlDelay. It is false for a crawler that
+	// ignores Crawl-delay.
 	Exceeds bool `json:"exceeds"`
 }
 
-// CrawlerDetail is all about one crawler.
+// CrawlerDetail is the detail view of one crawler.
 type CrawlerDetail struct {
 	Head
 	Crawler   Crawler        `json:"crawler"`
 	SitesSeen []CrawlerSite  `json:"sites_seen"`
 	Series    Series         `json:"series"`
-	Marks     []Mark         `json:"marks"`    // of the sites that it was seen at, see Summary.Marks
-	Rules     []RuleCount    `json:"rules"`    // most violated first
-	Paths     []Violation    `json:"paths"`    // most violated first
-	Recent    []Sample       `json:"recent"`   // the last requests outside robots.txt, the latest first
-	Agents    []UserAgent    `json:"agents"`   // the User-Agents that it was seen with, most used first
-	Networks  []NetworkCount `json:"networks"` // the networks that it came from, most used first
+	Marks     []Mark         `json:"marks"`    // of its sites, see Summary.Marks
+	Rules     []RuleCount    `json:"rules"`    // most frequent first
+	Paths     []Violation    `json:"paths"`    // most frequent first
+	Recent    []Sample       `json:"recent"`   // last disallowed requests, newest first
+	Agents    []UserAgent    `json:"agents"`   // most frequent first
+	Networks  []NetworkCount `json:"networks"` // most frequent first
 }
 
-// CrawlerSite is what a crawler did at one site.
+// CrawlerSite is the data about a crawler at one site.
 type CrawlerSite struct {
 	Site string `json:"site"`
 	Counts
@@ -132,29 +127,29 @@ type CrawlerSite struct {
 	LastSeen  time.Time `json:"last_seen"`
 }
 
-// Estimate is a number from a sketch of bounded size: the true one is at most
-// Count and at least Count - Error.
+// Estimate is a count from a sketch of bounded size. The true count is between Count - Error
+// and Count.
 type Estimate struct {
 	Count uint64 `json:"count"`
 	Error uint64 `json:"error"`
-	// First and Last are the times of the first and the last occurrence. If
-	// Error is not 0, there may have been earlier ones.
+	// First and Last are the times of the first and last occurrence. If Error is not 0,
+	// earlier occurrences are possible.
 	First time.Time `json:"first"`
 	Last  time.Time `json:"last"`
 }
 
-// RuleCount is how often a crawler has broken a rule.
+// RuleCount counts the disallowed or stale requests of a crawler by rule.
 type RuleCount struct {
 	Site    string `json:"site"`
-	Rule    string `json:"rule"` // as a line of a robots.txt, such as "Disallow: /private/"
+	Rule    string `json:"rule"` // in robots.txt syntax, such as "Disallow: /private/"
 	Line    int    `json:"line"`
-	Group   string `json:"group"` // the user-agent line of its group
+	Group   string `json:"group"` // user-agent line of the group
 	Version string `json:"version"`
 	Verdict string `json:"verdict"` // disallowed or stale
 	Estimate
 }
 
-// UserAgent is a User-Agent header, cut after 256 bytes.
+// UserAgent is a User-Agent header field of at most 256 bytes.
 type UserAgent struct {
 	UserAgent string `json:"user_agent"`
 	Estimate
@@ -167,14 +162,14 @@ type NetworkCount struct {
 	Estimate
 }
 
-// Sample is one request outside robots.txt.
+// Sample is one disallowed request.
 type Sample struct {
 	At        time.Time `json:"at"`
 	Site      string    `json:"site"`
 	Host      string    `json:"host,omitempty"` // see Violation.Host
 	Name      string    `json:"name,omitempty"` // see Violation.Name
 	Method    string    `json:"method"`
-	Path      string    `json:"path"` // as requested, cut after 200 bytes with … as its end
+	Path      string    `json:"path"` // as requested, at most 200 bytes; … marks a cut
 	Verdict   string    `json:"verdict"`
 	Action    string    `json:"action"`
 	Identity  string    `json:"identity"`
@@ -183,7 +178,6 @@ type Sample struct {
 	Version   string    `json:"version"`
 	Network   string    `json:"network,omitempty"`
 	UserAgent string    `json:"user_agent,omitempty"`
-	// Read tells what the crawler knows of the rules: it never read the file,
-	// an old version or the current one.
+	// Read is the version that the crawler had fetched: never, old or current.
 	Read string `json:"read,omitempty"`
 }

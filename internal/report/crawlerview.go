@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Crawlers returns a page of crawlers: at most limit after the first so many.
+// Crawlers returns a page of at most limit crawlers. after is the number of crawlers to skip.
 func (s *Source) Crawlers(f Filter, after, limit int) Crawlers {
 	v := s.view(f)
 	all := v.allCrawlers()
@@ -35,8 +35,7 @@ func (v *view) allCrawlers() []Crawler {
 	return all
 }
 
-// crawler returns what is known of one crawler, of which there is one entry at
-// least.
+// crawler returns the view of one crawler. entries must not be empty.
 func (v *view) crawler(entries []entry) Crawler {
 	row := entries[0].row
 	for _, e := range entries {
@@ -83,8 +82,7 @@ func (v *view) crawler(entries []entry) Crawler {
 	return c
 }
 
-// topPath returns what was asked for most often outside robots.txt, nil if nothing
-// was.
+// topPath returns the most frequent disallowed path, or nil.
 func (v *view) topPath(entries []entry) *Violation {
 	var at entry
 	var top *spacesaving.Item[ledger.PathKey]
@@ -121,7 +119,7 @@ func identitiesOf(entries []entry) (i Identities) {
 	return i
 }
 
-// bySite returns the entries of each site, by name.
+// bySite groups entries by site. entries must be sorted by site.
 func bySite(entries []entry) (sites [][]entry) {
 	for _, e := range entries {
 		if n := len(sites); n > 0 && sites[n-1][0].site == e.site {
@@ -133,7 +131,7 @@ func bySite(entries []entry) (sites [][]entry) {
 	return sites
 }
 
-// reading returns the last reading of a crawler at one site.
+// reading returns a crawler's last robots fetch at one site.
 func (v *view) reading(e entry) *Reading {
 	read := e.row.Read
 	if read == nil {

@@ -4,23 +4,22 @@ import (
 	"time"
 )
 
-// Evidence is what there is to show about one crawler, for its operator or an
-// abuse desk. [Evidence.WriteText] makes a text of it.
+// Evidence is the data about one crawler for its operator or an abuse desk.
+// [Evidence.WriteText] formats it as text.
 type Evidence struct {
 	Head
 	Crawler Crawler `json:"crawler"`
-	// Requests are examples, the earliest first: the ledger keeps the last few
-	// of each crawler.
+	// Requests are sample requests, oldest first. The ledger stores the last few of each
+	// crawler.
 	Requests []Sample       `json:"requests_outside"`
 	Rules    []RuleCount    `json:"rules"`
 	Paths    []Violation    `json:"paths"`
-	Readings []Reading      `json:"readings"` // the last one at each site
+	Readings []Reading      `json:"readings"` // last robots fetch at each site
 	Agents   []UserAgent    `json:"agents"`
 	Networks []NetworkCount `json:"networks"`
-	// Files are the texts that the rules are from.
+	// Files are the versions with the rules.
 	Files []EvidenceFile `json:"files"`
-	// Missing are versions that the rules are from and whose text is not kept
-	// any more.
+	// Missing lists versions with rules whose content is no longer stored.
 	Missing []string `json:"missing"`
 }
 

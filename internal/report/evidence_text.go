@@ -13,8 +13,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 )
 
-// Evidence returns what there is to show about the crawler with this id, false
-// if there is none in the window.
+// Evidence returns the evidence about the crawler with the given id. ok is false if the
+// window has none.
 func (s *Source) Evidence(f Filter, id string) (Evidence, bool) {
 	d, ok := s.Crawler(f, id)
 	if !ok {
@@ -45,7 +45,7 @@ func (s *Source) Evidence(f Filter, id string) (Evidence, bool) {
 	return e, true
 }
 
-// file returns a version of a site's robots.txt.
+// file returns a version of a site's robots.txt. ok is false if it is not stored.
 func (s *Source) file(site, version string) (EvidenceFile, bool) {
 	for _, v := range s.Live[site].versions() {
 		if ledger.Version(v.Hash).String() == version {
@@ -55,13 +55,12 @@ func (s *Source) file(site, version string) (EvidenceFile, bool) {
 	return EvidenceFile{}, false
 }
 
-// WriteText writes the evidence as a text to send: plain, in lines of moderate
-// length, and without any claim about who it was.
+// WriteText writes the evidence as plain text with lines of moderate length.
 func (e Evidence) WriteText(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	line := func(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
 	c := e.Crawler
-	line("Requests outside robots.txt by %s", e.who())
+	line("Requests that robots.txt disallows, by %s", e.who())
 	line("")
 	switch {
 	case len(c.Names) > 0:
@@ -72,18 +71,18 @@ func (e Evidence) WriteText(w io.Writer) error {
 		line("Crawler:     %s", clean(c.Token))
 	}
 	line("Period:      %s to %s (all times are UTC)", stamp(e.CountedFrom), stamp(e.To))
-	line("Requests:    %d, of which %d outside robots.txt, %d blocked", c.Requests, c.Disallowed, c.Blocked)
+	line("Requests:    %d, of which %d disallowed, %d blocked", c.Requests, c.Disallowed, c.Blocked)
 	line("Identity:    %d verified, %d claimed, %d unknown, %d spoofed", c.Identities.Verified, c.Identities.Claimed, c.Identities.Unknown, c.Identities.Spoofed)
 	line("")
-	line("A User-Agent is a claim. Only what is verified is known to come from the operator;")
-	line("what is spoofed is known not to.")
+	line("Any client can send any User-Agent. Verified requests come from the operator.")
+	line("Spoofed requests do not.")
 	line("")
-	line("When it read robots.txt")
+	line("Fetches of robots.txt")
 	for _, r := range e.Readings {
 		line("  %s  %s, status %d%s", stamp(r.At), clean(r.Site), r.Status, version(r.Version))
 	}
 	if len(e.Readings) == 0 {
-		line("  It was not seen to read it.")
+		line("  No fetch was seen.")
 	}
 	line("")
 	line("Rules")
@@ -107,7 +106,7 @@ func (e Evidence) WriteText(w io.Writer) error {
 		line("  %s  (%s)", clean(a.UserAgent), atMost(a.Estimate))
 	}
 	line("")
-	line("Networks of the requests outside robots.txt")
+	line("Networks of the disallowed requests")
 	for _, n := range e.Networks {
 		line("  %s  %s, identity %s", n.Network, atMost(n.Estimate), n.Identity)
 	}
@@ -124,13 +123,12 @@ func (e Evidence) WriteText(w io.Writer) error {
 	}
 	for _, v := range e.Missing {
 		line("")
-		line("The robots.txt with the SHA-256 %s is not kept any more.", v)
+		line("The robots.txt with the SHA-256 %s is no longer stored.", v)
 	}
 	return b.Flush()
 }
 
-// who tells of whom the evidence is, in the words of one who does not know the
-// ledger.
+// who describes the sender of the requests for a reader outside of the project.
 func (e Evidence) who() string {
 	c := e.Crawler
 	switch {
@@ -141,12 +139,12 @@ func (e Evidence) who() string {
 	case c.Token == judge.OtherName && len(c.Names) > 0:
 		return "clients that call themselves " + namesText(c.Names, titleNames)
 	case c.Token == judge.OtherName:
-		return "clients of the class " + c.Class + " that are not known by name"
+		return "clients of the class " + c.Class + " without a known name"
 	}
 	return "clients that call themselves " + clean(c.Token)
 }
 
-// titleNames is how many names stand in the first line.
+// titleNames is the maximum number of names in the title.
 const titleNames = 3
 
 func namesText(names []NameCount, most int) string {
@@ -160,8 +158,8 @@ func namesText(names []NameCount, most int) string {
 	return strings.Join(list, ", ")
 }
 
-// identity is what is known of who sent a request, and what it calls itself where
-// that is not in the title.
+// identity returns the identity of a sample's client, with the client's name if the title
+// does not contain it.
 func (s Sample) identity() string {
 	if s.Name == "" {
 		return s.Identity
@@ -169,7 +167,7 @@ func (s Sample) identity() string {
 	return s.Identity + ", as " + clean(s.Name)
 }
 
-// stamp is a time in the text.
+// stamp formats a time.
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -184,7 +182,7 @@ func version(v string) string {
 	return ", version " + v[:min(12, len(v))]
 }
 
-// atMost says how sure a count is.
+// atMost formats a count with its uncertainty.
 func atMost(e Estimate) string {
 	if e.Error == 0 && e.Count == 1 {
 		return "once"
@@ -195,8 +193,7 @@ func atMost(e Estimate) string {
 	return fmt.Sprintf("%d to %d times", e.Count-e.Error, e.Count)
 }
 
-// clean takes the control characters out of what a client has sent: a line is a
-// line.
+// clean replaces control characters in strings from clients.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' {

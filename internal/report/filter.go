@@ -15,18 +15,18 @@ type Filter struct {
 	Site     string `json:"site,omitempty"`     // "" for all
 	Class    string `json:"class,omitempty"`    // "" for all; a word of uaident.Class
 	Identity string `json:"identity,omitempty"` // "" for all; verified, claimed, unknown or spoofed
-	// Host narrows the pages of violations and of a crawler to one host of a site that stands
-	// for several, "" for all. Other numbers are not counted by host.
+	// Host restricts violations and crawler details to one host of a site that stands for
+	// several. "" means all hosts. Other numbers are not counted by host.
 	Host   string `json:"host,omitempty"`
 	Window Window `json:"window"` // "" is Day
-	// From and To are the bounds of a Range, in whole steps of what is counted:
-	// minutes, hours or days of UTC. To is absent for now.
+	// From and To are the bounds of a Range, in whole minutes, hours or days of UTC. An
+	// absent To means now.
 	From time.Time `json:"from,omitzero"`
 	To   time.Time `json:"to,omitzero"`
 }
 
-// ParseFilter reads a filter from the parameters site, host, class, identity,
-// window, from and to of a URL. Who says from has no window.
+// ParseFilter parses the URL parameters site, host, class, identity, window, from and to.
+// from and to replace window.
 func ParseFilter(query url.Values) (Filter, error) {
 	f := Filter{Site: query.Get("site"), Host: query.Get("host"), Class: query.Get("class"), Identity: query.Get("identity"), Window: Window(query.Get("window"))}
 	if f.Window == "" {
@@ -36,62 +36,58 @@ func ParseFilter(query url.Values) (Filter, error) {
 		f.Window = Range
 		var err error
 		if f.From, err = time.Parse(time.RFC3339, query.Get("from")); err != nil {
-			return Filter{}, fmt.Errorf("from %.40q is no time such as 2026-11-21T14:00:00Z", query.Get("from"))
+			return Filter{}, fmt.Errorf("from %.40q is not a time such as 2026-11-21T14:00:00Z", query.Get("from"))
 		}
 		if text := query.Get("to"); text != "" {
 			if f.To, err = time.Parse(time.RFC3339, text); err != nil || !f.To.After(f.From) {
-				return Filter{}, fmt.Errorf("to %.40q is no time after from", text)
+				return Filter{}, fmt.Errorf("to %.40q is not a time after from", text)
 			}
 		}
 	} else if !slices.Contains(windows(), f.Window) {
-		return Filter{}, fmt.Errorf("window %.40q cannot be; use one of %v", f.Window, windows())
+		return Filter{}, fmt.Errorf("unknown window %.40q; use one of %v", f.Window, windows())
 	}
 	if _, ok := uaident.ParseClass(f.Class); f.Class != "" && !ok {
-		return Filter{}, fmt.Errorf("class %.40q is none; the classes are %v", f.Class, uaident.Classes()[1:])
+		return Filter{}, fmt.Errorf("unknown class %.40q; use one of %v", f.Class, uaident.Classes()[1:])
 	}
 	if f.Identity != "" && new(verify.State).UnmarshalText([]byte(f.Identity)) != nil {
-		return Filter{}, fmt.Errorf("identity %.40q is none; use verified, claimed, unknown or spoofed", f.Identity)
+		return Filter{}, fmt.Errorf("unknown identity %.40q; use verified, claimed, unknown or spoofed", f.Identity)
 	}
 	return f, nil
 }
 
-// Window is how far back a view looks.
+// Window is the length of time that a view covers.
 type Window string
 
-// The windows. What is counted in one are its last so many minutes, hours or
-// days, the current one included: 24h at 14:20 begins at 15:00 of the day
-// before.
+// The windows. A window consists of whole minutes, hours or days, including the current one.
+// At 14:20 the window 24h begins at 15:00 of the previous day.
 const (
 	Hour  Window = "1h"
 	Day   Window = "24h"
 	Week  Window = "7d"
 	Month Window = "30d"
-	// Range is from one time to another, see Filter.From.
+	// Range has explicit bounds. See Filter.From.
 	Range Window = "range"
 )
 
-// windows returns those that end now, the shortest first.
+// windows returns the windows that end now, shortest first.
 func windows() []Window { return []Window{Hour, Day, Week, Month} }
 
-// Head is what every view begins with.
+// Head is the common part of all views.
 type Head struct {
 	Filter    Filter    `json:"filter"`
 	Generated time.Time `json:"generated"`
-	// From is the start of the window, and To its end: Generated, if it ends now.
+	// From is the start of the window. To is the end of the window, or Generated.
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
-	// CountedFrom is the start of what was counted in the window: From, or
-	// when counting began, or what retention leaves. There is no past to show
-	// before it, not even one without requests.
+	// CountedFrom is the start of the counted part of the window. It is From, the start of
+	// counting or the limit of the retention. Steps before CountedFrom are unknown.
 	CountedFrom time.Time `json:"counted_from"`
-	// PreviousFrom is the start of the period of the same length that ends at
-	// From, with which the counts called previous compare; absent, as these
-	// are, if not all of it was counted.
+	// PreviousFrom is the start of the previous period, which has the same length and ends at
+	// From. It is absent if that period was not fully counted.
 	PreviousFrom time.Time `json:"previous_from,omitzero"`
-	// Since is when the ledger began to count, which may be after From.
+	// Since is the time at which the ledger began to count.
 	Since time.Time `json:"since,omitzero"`
-	// Sites, Classes and Identities are what there is to choose from, whatever
-	// the filter.
+	// Sites, Classes and Identities are the choices for the filter.
 	Sites      []string `json:"sites"`
 	Classes    []string `json:"classes"`
 	Identities []string `json:"identities"`

@@ -1,14 +1,13 @@
 package report
 
-// Impact is what enforce would have done in the window, and what it did.
+// Impact is the effect of enforce in the window.
 type Impact struct {
 	Head
 	Counts
-	Previous *Counts `json:"previous,omitempty"` // of the period before
-	// Blockable is Blocked and WouldBlock together: what enforce means.
+	Previous *Counts `json:"previous,omitempty"` // of the previous period
+	// Blockable is the sum of Blocked and WouldBlock.
 	Blockable uint64 `json:"blockable"`
-	// ByClass are the classes that were seen, search engines first and then those
-	// with the most requests that enforce would block.
+	// ByClass lists classes: search engines first, then by number of blockable requests.
 	ByClass []ImpactClass `json:"by_class"`
 	Modes   []SiteMode    `json:"modes"`
 }
@@ -19,16 +18,16 @@ type SiteMode struct {
 	Mode string `json:"mode,omitempty"` // see Site.Mode
 }
 
-// ImpactClass is the impact on the crawlers of one class.
+// ImpactClass is the effect on the crawlers of one class.
 type ImpactClass struct {
 	Class string `json:"class"`
 	Counts
 	Blockable uint64 `json:"blockable"`
-	// Crawlers are those that were seen, most blockable requests first.
+	// Crawlers are the crawlers of the class, most blockable requests first.
 	Crawlers []ImpactCrawler `json:"crawlers"`
 }
 
-// ImpactCrawler is the impact on one crawler.
+// ImpactCrawler is the effect on one crawler.
 type ImpactCrawler struct {
 	ID         string     `json:"id"`
 	Token      string     `json:"token"`
@@ -36,6 +35,6 @@ type ImpactCrawler struct {
 	Identities Identities `json:"identities"`
 	Counts
 	Blockable uint64 `json:"blockable"`
-	// Rules are those that it broke most: at most 5.
+	// Rules are the rules with the most disallowed requests, at most 5.
 	Rules []RuleCount `json:"rules"`
 }

@@ -2,82 +2,81 @@ package report
 
 import "time"
 
-// Managed is what the robots_txt handlers of the configuration serve, and will.
+// Managed is the state of the robots_txt handlers in the configuration.
 type Managed struct {
 	Head
-	// Managed has the hosts that the configuration names, and those of others that
-	// were asked for their robots.txt, by name. It is never null.
+	// Managed lists hosts of the configuration, and other hosts with robots fetches, by name.
+	// It is never null.
 	Managed []ManagedSite `json:"managed"`
-	// More is how many there are besides.
+	// More is the number of hosts beyond the limit.
 	More int `json:"more,omitempty"`
-	// Detail is about the site of the filter; absent without one.
+	// Detail is the site of the filter, if any.
 	Detail *ManagedDetail `json:"detail,omitempty"`
 }
 
-// ManagedSite is the robots.txt of a host in short.
+// ManagedSite is a summary of a host's robots.txt.
 type ManagedSite struct {
 	Host string `json:"host"` // may be a wildcard; "" for any
-	// Version is that of the text that is served, as its comment has it; absent if
-	// nobody has asked for it yet, or if it is the site's own.
+	// Version is the version in the comment of the served file. It is absent before the first
+	// robots fetch, and for the site's own file.
 	Version string    `json:"version,omitempty"`
-	Since   time.Time `json:"since,omitzero"` // when that text came into force
+	Since   time.Time `json:"since,omitzero"` // when the served file came into force
 	Staging bool      `json:"staging"`
 	InForce int       `json:"rules_in_force"`
-	// Next is when the next text comes into force; absent for never.
+	// Next is the time of the next change, if any.
 	Next time.Time   `json:"next,omitzero"`
 	Base ManagedBase `json:"base"`
-	// Refused says why the text that should be served is not: the one before is, or
-	// what the site answers.
+	// Refused is the reason why the composed file is not served. The previous file or the
+	// site's own file is served.
 	Refused *ManagedRefusal `json:"refused,omitempty"`
-	// Trial is the change that this host, or some operators, are served before others;
-	// absent for none.
+	// Trial is the change that some hosts or operators get first, if any.
 	Trial *ManagedTrial `json:"trial,omitempty"`
-	// Lists are those that rules come from besides the configuration.
+	// Lists are the lists of rules outside of the configuration.
 	Lists []ManagedList `json:"lists,omitempty"`
 }
 
-// ManagedTrial is a change that is served before all have it.
+// ManagedTrial is a change that is partly rolled out.
 type ManagedTrial struct {
 	Change string    `json:"change"`         // its ID
-	Until  time.Time `json:"until,omitzero"` // when that ends by itself; absent for never
+	Until  time.Time `json:"until,omitzero"` // automatic end; absent for none
 }
 
-// ManagedBase is what a text is composed from.
+// ManagedBase is the file that rules are added to.
 type ManagedBase struct {
 	Kind string `json:"kind"`           // upstream, file or none
 	File string `json:"file,omitempty"` // its path
-	// Read is when it was last read with success; absent for never.
+	// Read is the time of the last successful fetch, if any.
 	Read   time.Time `json:"read,omitzero"`
-	Status int       `json:"status,omitempty"` // of that answer
-	// FailingSince is since when it cannot be read, and Failure why.
+	Status int       `json:"status,omitempty"` // of that response
+	// FailingSince is the time of the first failed fetch, and Failure the error.
 	FailingSince time.Time `json:"failing_since,omitzero"`
 	Failure      string    `json:"failure,omitempty"`
 }
 
-// ManagedRefusal is why a text is not served.
+// ManagedRefusal is the reason why a file is not served.
 type ManagedRefusal struct {
 	Since time.Time `json:"since"`
 	Why   string    `json:"why"`
 }
 
-// ManagedDetail is all about one host.
+// ManagedDetail is the detail view of one host.
 type ManagedDetail struct {
 	ManagedSite
-	Text  string         `json:"text"`  // that is served, "" if the site's own is
-	Lines []ManagedLine  `json:"lines"` // those of Text that rules make
+	Text  string         `json:"text"`  // the served file; "" for the site's own
+	Lines []ManagedLine  `json:"lines"` // lines of Text from rules
 	Rules []ManagedRule  `json:"rules"`
 	Turns []ManagedTurn  `json:"turns"` // of the next 400 days, in order
 	Found []ManagedFound `json:"findings"`
-	// Changes are those of its robots_txt: first what waits or is tried, then what is in
-	// force, and the last that were. They are never null.
+	// Changes are the changes of the host: waiting and trial changes first, then the change
+	// in force and the latest previous changes. They are never null.
 	Changes []ManagedChange `json:"changes"`
 }
 
-// ManagedLine is a line of a text with the rules that make it.
+// ManagedLine is a line with the rules that produce it.
 type ManagedLine struct {
-	Line  int      `json:"line"` // counted from 1
+	Line  int      `json:"line"` // from 1
 	Text  string   `json:"text"`
-	Rules []string `json:"rules"` // by their names
+	Rules []string `json:"rules"` // names of rules
 }
 
 // ManagedRule is a rule of robots_txt.
@@ -92,26 +91,26 @@ type ManagedRule struct {
 	Reason string    `json:"reason,omitempty"`
 	Owner  string    `json:"owner,omitempty"`
 	Ticket string    `json:"ticket,omitempty"`
-	At     string    `json:"at,omitempty"` // where it stands
+	At     string    `json:"at,omitempty"` // position in the configuration
 }
 
-// The states of a rule.
+// The values of ManagedRule.State.
 const (
 	RuleInForce = "in_force"
 	RuleToCome  = "to_come"
 	RuleOver    = "over"
 )
 
-// ManagedTurn is when a text changes.
+// ManagedTurn is a scheduled change of the file.
 type ManagedTurn struct {
 	At      time.Time `json:"at"`
-	Begins  []string  `json:"begins"` // rules, by their names
+	Begins  []string  `json:"begins"` // names of rules
 	Ends    []string  `json:"ends"`
-	Added   []string  `json:"added"` // lines, if the base stays as it is
+	Added   []string  `json:"added"` // lines, for an unchanged base
 	Removed []string  `json:"removed"`
 }
 
-// ManagedFound is what the gate finds in the text that is served.
+// ManagedFound is a finding of the gate in the served file.
 type ManagedFound struct {
 	Code     string   `json:"code"`
 	Severity string   `json:"severity"`
@@ -120,19 +119,19 @@ type ManagedFound struct {
 	Message  string   `json:"message"`
 }
 
-// Texts is what knows of robots_txt.
+// Texts provides the state of robots_txt.
 type Texts interface {
 	// Sites returns all hosts in short, by name.
 	Sites(now time.Time) []ManagedSite
-	// Site returns all about one.
+	// Site returns the details of one host. ok is false if there is none.
 	Site(host string, now time.Time) (ManagedDetail, bool)
 }
 
 // maxManaged bounds a list of hosts.
 const maxManaged = 1000
 
-// ManagedTexts returns the view of robots_txt. ok is false for a site of the filter
-// that has none.
+// ManagedTexts returns the view of robots_txt. ok is false if the site of the filter has
+// none.
 func (s *Source) ManagedTexts(f Filter) (m Managed, ok bool) {
 	m = Managed{Head: s.view(f).head(), Managed: []ManagedSite{}}
 	if s.Texts == nil {

@@ -2,37 +2,38 @@ package report
 
 import "time"
 
-// ChangeWaiting is the state of a change that a person has to confirm.
+// ChangeWaiting is the state of a change that waits for confirmation.
 const ChangeWaiting = "waiting"
 
 // ManagedChange is a change of a managed robots.txt.
 type ManagedChange struct {
-	Number int    `json:"number"` // counts the changes of a site
+	Number int    `json:"number"` // counter of the site's changes
 	ID     string `json:"id"`
 	Origin string `json:"origin"` // configuration, rules or rollback
 	// State is waiting, shadow, canary, published, superseded, rolled_back or rejected.
 	State string    `json:"state"`
-	Since time.Time `json:"since"` // of that state
-	// Stopped is why its own trial rejected it, "" if it did not.
+	Since time.Time `json:"since"` // start of that state
+	// Stopped is the reason why its trial rejected the change, or "".
 	Stopped string `json:"stopped,omitempty"`
-	// Until is when a trial ends by itself, absent if only a person ends it.
+	// Until is the automatic end of a trial, if any.
 	Until  time.Time `json:"until,omitzero"`
-	Who    string    `json:"who"` // who made it
+	Who    string    `json:"who"` // author
 	Why    string    `json:"why,omitempty"`
 	Ticket string    `json:"ticket,omitempty"`
-	// Decided are those who confirmed or promoted it, or ended it, with what they said.
+	// Decided lists the persons who confirmed, promoted or ended the change, with their
+	// comments.
 	Decided []string `json:"decided,omitempty"`
-	// ReadBy are the crawlers that have read the robots.txt while it was in force.
+	// ReadBy lists the crawlers that fetched the robots.txt while the change was in force.
 	ReadBy []string `json:"read_by,omitempty"`
-	// Reasons are why it has to be confirmed, and Difference what it says otherwise than
-	// the one before.
+	// Reasons are the reasons for a confirmation. Difference is the difference from the
+	// previous file.
 	Reasons    []string `json:"reasons,omitempty"`
 	Difference []string `json:"difference,omitempty"`
 }
 
-// ManagedList is a list of rules that is read beside the configuration.
+// ManagedList is a list of rules outside of the configuration.
 type ManagedList struct {
 	Name    string `json:"name"`              // its file or URL
 	Rules   int    `json:"rules"`             // of the version in use
-	Failure string `json:"failure,omitempty"` // what is wrong with it now
+	Failure string `json:"failure,omitempty"` // current error
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 )
 
-// Mark is a moment from which on the counts of a site mean something else.
+// Mark is a change of a site's robots.txt or mode.
 type Mark struct {
 	At   time.Time       `json:"at"`
 	Site string          `json:"site"`
-	Kind ledger.MarkKind `json:"kind"` // robots for another text of the robots.txt, or mode
-	// From and To are what was before and what is since: versions of the
-	// robots.txt, "" for an empty or missing one, or monitor, enforce or mixed.
+	Kind ledger.MarkKind `json:"kind"` // robots or mode
+	// From and To are the values before and after: versions of the robots.txt ("" for an
+	// empty or missing file), or monitor, enforce or mixed.
 	From string `json:"from"`
 	To   string `json:"to"`
 }
@@ -23,8 +23,7 @@ type Mark struct {
 // emptyFile is the version of an empty or missing robots.txt.
 var emptyFile = ledger.Version(sha256.Sum256(nil))
 
-// versionOf returns a version as views show it: "" for an empty or missing file, whose
-// hash tells nobody anything.
+// versionOf formats a version for views. It returns "" for an empty or missing file.
 func versionOf(v ledger.Version) string { return withoutEmpty(v.String()) }
 
 func withoutEmpty(version string) string {
@@ -34,7 +33,7 @@ func withoutEmpty(version string) string {
 	return version
 }
 
-// marks returns the marks of the window at these sites, the earliest first.
+// marks returns the marks of the given sites in the window, oldest first.
 func (v *view) marks(sites []string) []Mark {
 	list := []Mark{}
 	for _, site := range v.Ledger.Sites {

@@ -9,15 +9,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 )
 
-// NameCount is a name by which clients call themselves that share a token with
-// others: _other where neither the registry nor a robots.txt has the name,
-// _spoofed where it is known to be another's. It has printable characters only,
+// NameCount is the client's own name under a shared token: _other for a name that is not in
+// the registry or robots.txt, _spoofed for a false name. It has printable characters only,
 // and at most 64 bytes.
 type NameCount struct {
 	Name  string `json:"name"`
 	Class string `json:"class"`
 	Estimate
-	// Disallowed is how many of the requests were outside robots.txt, at least.
+	// Disallowed is a lower bound of the number of disallowed requests.
 	Disallowed uint64 `json:"disallowed"`
 }
 
@@ -25,20 +24,19 @@ type NameCount struct {
 type HostCount struct {
 	Host string `json:"host"`
 	Estimate
-	// Disallowed is how many of the requests were disallowed, and Blocked how many of
-	// these were blocked, at most.
+	// Disallowed and Blocked are upper bounds of the disallowed requests and of the blocked
+	// ones.
 	Disallowed uint64 `json:"disallowed"`
 	Blocked    uint64 `json:"blocked"`
 }
 
-// maxTopNames is how many names the summary and the list of crawlers show.
+// maxTopNames is the maximum number of names in the summary and the list of crawlers.
 const maxTopNames = 20
 
-// names returns the names of clients without a token of their own, the most
-// frequent first; nil if there are none.
+// names returns the names under shared tokens, most frequent first, or nil.
 func (v *view) names(entries []entry) (list []NameCount) {
 	type key struct{ name, class string }
-	known := make(map[key]int) // clients may have invented as many as are kept
+	known := make(map[key]int) // clients can fill the sketch with invented names
 	for _, e := range entries {
 		for _, item := range e.row.Names.Items {
 			if !inWindow(v, item) {
@@ -46,7 +44,7 @@ func (v *view) names(entries []entry) (list []NameCount) {
 			}
 			n := NameCount{Name: item.Key, Class: e.row.Class, Estimate: estimate(item), Disallowed: atLeast(e.row.Breakers, item.Key)}
 			k := key{n.Name, n.Class}
-			if i, ok := known[k]; ok { // at another site, or by another identity
+			if i, ok := known[k]; ok { // from another site or identity
 				list[i].Estimate = list[i].Estimate.plus(n.Estimate)
 				list[i].Disallowed += n.Disallowed
 			} else {
@@ -59,7 +57,7 @@ func (v *view) names(entries []entry) (list []NameCount) {
 	return list
 }
 
-// atLeast returns how often a name has occurred for certain.
+// atLeast returns a lower bound of the count of a name.
 func atLeast(names spacesaving.Sketch[string], name string) uint64 {
 	i := names.Index(name)
 	if i < 0 {
@@ -68,7 +66,7 @@ func atLeast(names spacesaving.Sketch[string], name string) uint64 {
 	return names.Items[i].Count - names.Items[i].Error
 }
 
-// countOf returns how often a key has occurred at most, as far as it was counted.
+// countOf returns an upper bound of the count of a key, or 0 if it is not in the sketch.
 func countOf(keys spacesaving.Sketch[string], key string) uint64 {
 	if i := keys.Index(key); i >= 0 {
 		return keys.Items[i].Count
@@ -86,8 +84,8 @@ func (v *view) called(token string) (entries []entry) {
 	return entries
 }
 
-// impostorsOf returns how many requests came under the name of a crawler that are
-// known not to be its own, whatever the class and the identity of the filter.
+// impostorsOf returns the number of requests by spoofed clients with a crawler's name. It
+// ignores the class and identity of the filter.
 func (v *view) impostorsOf(token string) uint64 {
 	if v.impostors != nil {
 		return v.impostors[token]
@@ -111,8 +109,8 @@ func (v *view) impostorsOf(token string) uint64 {
 	return v.impostors[token]
 }
 
-// hosts returns the hosts of a site that stands for several, those with the most
-// disallowed requests first and then the most frequent; nil for another site.
+// hosts returns the hosts of a site that stands for several, by disallowed requests and then
+// by requests. It returns nil for another site.
 func (v *view) hosts(name string) (list []HostCount) {
 	i := slices.IndexFunc(v.Ledger.Sites, func(s *ledger.Site) bool { return s.Name == name })
 	if i < 0 {
@@ -127,12 +125,12 @@ func (v *view) hosts(name string) (list []HostCount) {
 		}
 	}
 	add(site.Hosts.Items)
-	add(site.HostViolations.Items) // one of these may not be among the most frequent hosts
+	add(site.HostViolations.Items) // may lack in the most frequent hosts
 	slices.SortStableFunc(list, func(a, b HostCount) int {
 		return cmp.Or(cmp.Compare(b.Disallowed, a.Disallowed), byCount(a.Estimate, b.Estimate))
 	})
 	return list
 }
 
-// first returns the first so many of a list.
+// first returns at most the first most elements of a list.
 func first[T any](list []T, most int) []T { return list[:min(len(list), most)] }

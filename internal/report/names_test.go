@@ -80,11 +80,11 @@ func TestNames(t *testing.T) {
 func TestEvidenceOfShared(t *testing.T) {
 	for id, want := range map[string][]string{
 		"_spoofed:crawler": {
-			"Requests outside robots.txt by clients under false names: they call themselves Googlebot (64 times), bingbot (2 times)\n",
+			"Requests that robots.txt disallows, by clients under false names: they call themselves Googlebot (64 times), bingbot (2 times)\n",
 			"Names:       Googlebot (64 times), bingbot (2 times)\n", "GET a.example.net/private/  ", "identity spoofed, as Googlebot\n",
 		},
 		"_other:crawler": {
-			"Requests outside robots.txt by clients that call themselves ExampleMonitor (9 times), NewBot? (once)\n",
+			"Requests that robots.txt disallows, by clients that call themselves ExampleMonitor (9 times), NewBot? (once)\n",
 			"\n  b.example.net/private/  line 2",
 		},
 	} {

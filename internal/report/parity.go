@@ -14,40 +14,40 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Parity is what crawlers really got from the site, beside what its robots.txt says,
-// and what comes back as visits. Windows are in whole hours, and beyond two days in
-// whole days.
+// Parity compares the responses to crawlers with the robots.txt, and lists visits from
+// assistants. Windows consist of whole hours, or of whole days beyond two days.
 type Parity struct {
 	Head
-	// Findings are what is so now, whatever the window: verified crawlers first, then
-	// the larger share.
+	// Findings are the current findings for any window: verified crawlers first, then by
+	// share.
 	Findings []ParityFinding `json:"findings"`
-	// Crawlers are all that got an answer in the window, by most answers.
+	// Crawlers are the crawlers with responses in the window, most responses first.
 	Crawlers []ParityCrawler `json:"crawlers"`
-	// Referrals are the operators from whose assistants people came, or whose AI
-	// crawlers came, in the window, by most visits.
+	// Referrals are operators with visits from assistants or fetches by AI crawlers in the
+	// window, most visits first.
 	Referrals []parity.Referral `json:"referrals"`
 }
 
-// ParityFinding says that what a crawler gets belies the robots.txt of a site.
+// ParityFinding is a contradiction between a crawler's responses and the robots.txt of a
+// site.
 type ParityFinding struct {
 	What     parity.What `json:"what"` // pages_refused, pages_fail, robots_fails or robots_withheld
 	Site     string      `json:"site"`
 	Token    string      `json:"token"`
 	Class    string      `json:"class"`
 	Identity string      `json:"identity"` // verified or claimed
-	Search   bool        `json:"search"`   // it counts as a search engine
-	// Since is the hour in which it began, From that since which is counted.
+	Search   bool        `json:"search"`   // search engine
+	// Since is the hour in which the contradiction began, and From the start of the counts.
 	Since   time.Time `json:"since"`
 	From    time.Time `json:"from"`
-	Of      uint64    `json:"of"`  // answers
-	Bad     uint64    `json:"bad"` // among them
+	Of      uint64    `json:"of"`  // responses
+	Bad     uint64    `json:"bad"` // contradicting responses
 	Percent int       `json:"percent"`
-	Status  string    `json:"status"` // that most of the bad ones have
-	Text    string    `json:"text"`   // the finding in words
+	Status  string    `json:"status"` // most frequent status of these
+	Text    string    `json:"text"`   // the finding as a sentence
 }
 
-// ParityCrawler is what a crawler got.
+// ParityCrawler is the responses to a crawler.
 type ParityCrawler struct {
 	Token     string         `json:"token"`
 	Operator  string         `json:"operator,omitempty"`
@@ -56,19 +56,19 @@ type ParityCrawler struct {
 	Answers   uint64         `json:"answers"`
 	Bytes     uint64         `json:"bytes"` // of their bodies
 	Allowed   parity.Answers `json:"allowed"`
-	Forbidden parity.Answers `json:"forbidden"` // and let pass
-	Unruled   parity.Answers `json:"unruled"`   // no file decided
+	Forbidden parity.Answers `json:"forbidden"` // forbidden, but passed
+	Unruled   parity.Answers `json:"unruled"`   // no robots.txt
 	RobotsTxt parity.Answers `json:"robots_txt"`
 }
 
-// Parity returns what crawlers really got.
+// Parity returns the response audit.
 func (s *Source) Parity(f Filter) Parity {
 	v := s.view(f)
 	p := Parity{Head: v.head(), Findings: s.ParityFindings(f), Crawlers: []ParityCrawler{}}
 	if p.Findings == nil {
 		p.Findings = []ParityFinding{}
 	}
-	sums := make(map[ParityCrawler]*parity.Counts) // by the names only
+	sums := make(map[ParityCrawler]*parity.Counts) // keyed by name only
 	for _, e := range v.entries {
 		key := ParityCrawler{Token: e.row.Token, Class: e.row.Class, Identity: e.row.Identity.String()}
 		if known := v.lookup(e.row.Token); known != nil {
@@ -94,7 +94,7 @@ func (s *Source) Parity(f Filter) Parity {
 	return p
 }
 
-// answerSteps is in which steps answers are looked at.
+// answerSteps returns the resolution for responses.
 func (v *view) answerSteps() ledger.Resolution {
 	if v.from.Before(v.now.Truncate(time.Hour).Add(-(ledger.AnswerHours - 1) * time.Hour)) {
 		return ledger.Days
@@ -102,13 +102,13 @@ func (v *view) answerSteps() ledger.Resolution {
 	return ledger.Hours
 }
 
-// answered returns what a crawler got in the window.
+// answered returns a crawler's responses in the window.
 func (v *view) answered(row *ledger.Row) parity.Counts {
 	r := v.answerSteps()
 	return row.Answered(r).Sum(r, v.from, v.end.Add(-1))
 }
 
-// referrals returns what crawlers take and assistants bring.
+// referrals returns the fetches of crawlers and the visits from assistants.
 func (v *view) referrals(crawlers []ParityCrawler) []parity.Referral {
 	var visits [parity.NumAssistants]uint64
 	for i := range visits {
@@ -127,10 +127,10 @@ func (v *view) referrals(crawlers []ParityCrawler) []parity.Referral {
 	return parity.Referrals(visits, fetches)
 }
 
-// ParityFindings returns where the answers to crawlers belie a robots.txt now. Those
-// whose name is known to be false, or shared by many, are left out.
+// ParityFindings returns the current contradictions. It omits spoofed clients and shared
+// names.
 func (s *Source) ParityFindings(f Filter) (found []ParityFinding) {
-	withheld := make(map[[3]string]bool) // what robots_fails need not say again
+	withheld := make(map[[3]string]bool) // already covered; skip robots_fails
 	for i := range s.Withheld {
 		x := withheldFinding(&s.Withheld[i], s.Now)
 		if f.Site != "" && f.Site != x.Site || f.Class != "" && f.Class != x.Class || f.Identity != "" && f.Identity != x.Identity {
@@ -170,7 +170,7 @@ func withheldFinding(w *parity.Withheld, now time.Time) ParityFinding {
 	if w.Verified {
 		identity = verify.Verified
 	}
-	status, _ := parity.StatusOf(w.Status) // no response is one of the server's errors
+	status, _ := parity.StatusOf(w.Status) // no response is a server error
 	if w.Status == 0 {
 		status = parity.ServerError
 	}

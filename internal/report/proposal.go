@@ -5,44 +5,40 @@ import (
 	"time"
 )
 
-// Proposal is a name that clients often call themselves by and that no registry knows,
-// with what an entry for it can be decided by. All counts are since the server was
-// started.
+// Proposal is a frequent name of unregistered clients, with the data to decide about an
+// entry. All counts are since the start of the server.
 type Proposal struct {
-	// Name has nothing that a Caddyfile or a terminal would take for something else.
+	// Name contains no characters with a meaning in a Caddyfile or terminal.
 	Name string `json:"name"`
-	// Class is what the structure of the User-Agent says: crawler for what is evidently a
-	// robot, else other.
+	// Class is crawler for a User-Agent with the structure of a robot's, else other.
 	Class string `json:"class"`
-	// Requests may be too high by Error: where many names come, not all can be counted.
+	// Requests is an upper bound, and Requests - Error a lower bound.
 	Requests uint64 `json:"requests"`
 	Error    uint64 `json:"error,omitempty"`
-	// RobotsReads is how many of them were for a robots.txt, and LastRead when the last of
-	// these was.
+	// RobotsReads is the number of robots fetches, and LastRead the time of the last one.
 	RobotsReads uint64    `json:"robots_reads"`
 	LastRead    time.Time `json:"last_read,omitzero"`
-	// Networks is from how many it came, an estimate.
+	// Networks is the estimated number of networks.
 	Networks  int       `json:"networks"`
 	FirstSeen time.Time `json:"first_seen"`
 	LastSeen  time.Time `json:"last_seen"`
-	UserAgent string    `json:"user_agent"` // the first of them
-	// WaveAt is when a robot came last from far more networks at once than before, and
-	// WaveNetworks from how many within ten minutes; both are absent if it never did.
+	UserAgent string    `json:"user_agent"` // first User-Agent
+	// WaveAt is the last time at which a robot came from many more networks than before, and
+	// WaveNetworks their number within ten minutes. Both are absent if that never happened.
 	WaveAt       time.Time `json:"wave_at,omitzero"`
 	WaveNetworks int       `json:"wave_networks,omitempty"`
-	// Option is the option for the Caddyfile, to be completed with what it is for.
+	// Option is the Caddyfile option, with a placeholder for the purpose.
 	Option string `json:"option"`
 }
 
-// Seen tells in words how often it has read a robots.txt, and from how many networks it
-// came.
+// Seen describes the robots fetches and networks.
 func (p *Proposal) Seen() string {
-	reads := "never read robots.txt"
+	reads := "never fetched robots.txt"
 	switch {
 	case p.RobotsReads == 1:
-		reads = "read robots.txt once"
+		reads = "fetched robots.txt once"
 	case p.RobotsReads > 1:
-		reads = fmt.Sprintf("read robots.txt %d times", p.RobotsReads)
+		reads = fmt.Sprintf("fetched robots.txt %d times", p.RobotsReads)
 	}
 	networks := fmt.Sprintf("%d networks", p.Networks)
 	if p.Networks == 1 {

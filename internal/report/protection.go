@@ -7,33 +7,32 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// NotProtecting says why a robots.txt that can be read forbids nothing to anybody,
-// so that a site in enforce has nothing to enforce.
+// NotProtecting is the reason why a readable robots.txt disallows nothing, so that enforce
+// has no effect.
 type NotProtecting struct {
 	Cause Cause `json:"cause"`
-	// Detail is what was answered, such as "the answer is status 404".
+	// Detail describes the response, such as "the answer is status 404".
 	Detail string `json:"detail"`
-	// Cure is what to do, in one sentence.
+	// Cure is the remedy in one sentence.
 	Cure string `json:"cure"`
 }
 
-// Cause is why a robots.txt forbids nothing, in a word.
+// Cause is the name of a reason.
 type Cause string
 
 // The causes.
 const (
-	RefusedToGuard Cause = "refused"    // 401, 403 and the like: the guard may not read it
-	NoFile         Cause = "missing"    // 404 or 410, or a source file that is not there
-	Redirected     Cause = "redirected" // a redirect that leads to no file
-	WebPage        Cause = "web_page"   // a page of HTML, such as the index page of an app
-	UTF16          Cause = "utf_16"     // which no crawler reads
-	Blank          Cause = "empty"      // nothing, or comments only
-	NoRules        Cause = "no_rules"   // a text in which no rule forbids something
+	RefusedToGuard Cause = "refused"    // 401, 403 and other refusals of the guard
+	NoFile         Cause = "missing"    // 404 or 410, or a missing source file
+	Redirected     Cause = "redirected" // a redirect without a final file
+	WebPage        Cause = "web_page"   // HTML, such as the index page of an app
+	UTF16          Cause = "utf_16"     // not supported by crawlers
+	Blank          Cause = "empty"      // empty, or comments only
+	NoRules        Cause = "no_rules"   // rules that disallow nothing
 )
 
-// NotProtectingOf looks at the last good answer for a robots.txt from a kind of
-// source, see Health.Source. It returns nil where that forbids something, and where
-// there was none: what cannot be read is another matter.
+// NotProtectingOf examines the last good response. source is Health.Source. It returns nil if
+// the file disallows something, or if no response was ever good.
 func NotProtectingOf(state *policy.State, source string) *NotProtecting {
 	if state == nil || state.Good == nil || state.Good.Robots.Restricts() {
 		return nil
@@ -52,7 +51,7 @@ func NotProtectingOf(state *policy.State, source string) *NotProtecting {
 	return n
 }
 
-// causeOf returns why a version that forbids nothing does not.
+// causeOf returns the cause for a version that disallows nothing.
 func causeOf(v *policy.Version) Cause {
 	switch {
 	case v.Status == http.StatusNotFound, v.Status == http.StatusGone:
@@ -81,7 +80,7 @@ func causeOf(v *policy.Version) Cause {
 	return NoRules
 }
 
-// details say what was read where the status does not.
+// details describe the file if its status does not.
 var details = map[Cause]string{
 	WebPage: "the answer is a web page",
 	UTF16:   "the text is UTF-16",
@@ -89,7 +88,7 @@ var details = map[Cause]string{
 	NoRules: "no line forbids anything to anybody",
 }
 
-// cures are what to do about each cause.
+// cures are the remedies by cause.
 var cures = map[Cause]string{
 	RefusedToGuard: "exempt the path /robots.txt from what refuses it, such as a login or a firewall; the guard fetches it without a login, from 192.0.2.1",
 	NoFile:         `serve a robots.txt, or name one with "source file <path>"`,

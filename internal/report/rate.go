@@ -11,13 +11,12 @@ import (
 )
 
 const (
-	// rateMinutes is over how many minutes, the current one included, the rate of now
-	// is taken.
+	// rateMinutes is the length of the current rate in minutes, including the current minute.
 	rateMinutes = 5
-	peakHours   = 6 // as far back as minutes are kept
+	peakHours   = 6 // length of the series of minutes
 )
 
-// rate returns how fast a crawler is at one site.
+// rate returns the request rate of a crawler at one site.
 func (v *view) rate(entries []entry) Rate {
 	minute := v.now.Truncate(time.Minute)
 	from := minute.Add(-(rateMinutes - 1) * time.Minute)
@@ -42,8 +41,8 @@ func (v *view) rate(entries []entry) Rate {
 	return r
 }
 
-// ask tells what the site asks of the crawler, which has come so many times by now,
-// and whether that reads it.
+// ask sets the Crawl-delay of the site for the crawler, and whether the crawler exceeds it.
+// seen is the number of recent requests.
 func (v *view) ask(r *Rate, entries []entry, seen uint64) {
 	good := v.Live[entries[0].site].good()
 	if good == nil {

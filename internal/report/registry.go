@@ -2,19 +2,19 @@ package report
 
 import "time"
 
-// Registry is the state of the registry of crawlers that a configuration names.
+// Registry is the state of the configured registry file or URL.
 type Registry struct {
 	Name string `json:"name"` // the file or the URL
 	// InUse is nil if only the built-in registry is in use.
 	InUse *RegistryVersion `json:"in_use,omitempty"`
 	// Checked is when InUse was last confirmed as current.
 	Checked time.Time `json:"checked,omitzero"`
-	// Failure is why there is no newer version.
+	// Failure is the error of the last attempt.
 	Failure      string    `json:"failure,omitempty"`
 	FailingSince time.Time `json:"failing_since,omitzero"`
 }
 
-// RegistryVersion is one version of a registry.
+// RegistryVersion is a version of a registry.
 type RegistryVersion struct {
 	ID       string `json:"id"`
 	Date     string `json:"date,omitempty"`

@@ -255,12 +255,12 @@ func TestRanges(t *testing.T) {
 
 func TestParseFilterRefuses(t *testing.T) {
 	for filter, want := range map[string]string{
-		"window=2h":               "window \"2h\" cannot be; use one of [1h 24h 7d 30d]",
-		"from=yesterday":          "from \"yesterday\" is no time such as",
-		"to=2026-11-21T14:00:00Z": "from \"\" is no time",
-		"from=2026-11-21T14:00:00Z&to=2026-11-21T14:00:00Z": "is no time after from",
-		"class=searching":  "class \"searching\" is none",
-		"identity=perhaps": "identity \"perhaps\" is none",
+		"window=2h":               "unknown window \"2h\"; use one of [1h 24h 7d 30d]",
+		"from=yesterday":          "from \"yesterday\" is not a time such as",
+		"to=2026-11-21T14:00:00Z": "from \"\" is not a time",
+		"from=2026-11-21T14:00:00Z&to=2026-11-21T14:00:00Z": "is not a time after from",
+		"class=searching":  "unknown class \"searching\"",
+		"identity=perhaps": "unknown identity \"perhaps\"",
 	} {
 		query, _ := url.ParseQuery(filter)
 		if _, err := ParseFilter(query); err == nil || !strings.Contains(err.Error(), want) {

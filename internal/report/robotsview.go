@@ -11,8 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Robots returns the view of one robots.txt, that of the filter's site. It is
-// false if the filter names no site, or one that nothing is known of.
+// Robots returns the view of the robots.txt of the filter's site. ok is false if the filter
+// has no site or the site is unknown.
 func (s *Source) Robots(f Filter) (Robots, bool) {
 	v := s.view(f)
 	live, known := s.Live[f.Site]
@@ -51,7 +51,7 @@ func (s *Source) Robots(f Filter) (Robots, bool) {
 	return r, true
 }
 
-// count puts the counts of lines beside them.
+// count sets the hits of all lines.
 func (r *Robots) count(files []ledger.File, current ledger.Version) {
 	i := slices.IndexFunc(files, func(f ledger.File) bool { return f.Version == current })
 	if i < 0 {
@@ -70,7 +70,7 @@ func (r *Robots) count(files []ledger.File, current ledger.Version) {
 	}
 }
 
-// isEmptyRule reports whether a rule has no path, so that it never matches.
+// isEmptyRule reports whether a rule has an empty path and never matches.
 func isEmptyRule(text string) bool {
 	text, _, _ = strings.Cut(text, "#")
 	_, path, _ := strings.Cut(text, ":")
@@ -107,8 +107,8 @@ func linesOf(robots *policy.Robots, findings []Finding) []Line {
 	return lines
 }
 
-// splitLines returns the lines of a robots.txt as its parser counts them: LF, CR
-// and CRLF end one.
+// splitLines splits a robots.txt into lines. As in the parser, a line ends with LF, CR or
+// CRLF.
 func splitLines(text string) []string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	if text = strings.TrimSuffix(text, "\n"); text == "" {
@@ -117,14 +117,13 @@ func splitLines(text string) []string {
 	return strings.Split(text, "\n")
 }
 
-// Bounds of a difference: lines around a change, and steps to find the smallest.
+// Bounds of a diff: context lines, and steps of the search.
 const (
 	diffContext = 3
 	maxDiff     = 4_000_000
 )
 
-// diff returns how one text became another: what changed, with a few lines
-// around each change.
+// diff returns the changes between two lists of lines, with context.
 func diff(before, after []string) []DiffLine {
 	from := 0
 	for from < len(before) && from < len(after) && before[from] == after[from] {
@@ -159,8 +158,8 @@ func diff(before, after []string) []DiffLine {
 	return shown
 }
 
-// diffMiddle finds the longest common subsequence of two runs of lines, unless
-// they are too long for that: then all of one goes and all of the other comes.
+// diffMiddle returns the difference by the longest common subsequence. If the lists are too
+// long, all of before is removed and all of after is added.
 func diffMiddle(before, after []string, offset int) (lines []DiffLine) {
 	if len(before)*len(after) > maxDiff {
 		for i, text := range before {
@@ -172,7 +171,7 @@ func diffMiddle(before, after []string, offset int) (lines []DiffLine) {
 		return lines
 	}
 	width := len(after) + 1
-	common := make([]int32, (len(before)+1)*width) // from here to the ends
+	common := make([]int32, (len(before)+1)*width) // length of the common subsequence from (i, j) on
 	for i := len(before) - 1; i >= 0; i-- {
 		for j := len(after) - 1; j >= 0; j-- {
 			if before[i] == after[j] {
@@ -199,11 +198,11 @@ func diffMiddle(before, after []string, offset int) (lines []DiffLine) {
 	return lines
 }
 
-// maxRejudged is how many paths a change shows.
+// maxRejudged is the maximum number of paths of a change.
 const maxRejudged = 50
 
-// rejudged returns the paths of the ledger that two texts judge differently, as
-// crawlers find their group by default.
+// rejudged returns the paths of the ledger with another verdict in the new version. Crawlers
+// select their group by default rules.
 func (v *view) rejudged(before, after *policy.Robots) []Rejudged {
 	list := []Rejudged{}
 	var target policy.Target
@@ -213,7 +212,7 @@ func (v *view) rejudged(before, after *policy.Robots) []Rejudged {
 		who := judge.Subject{Chain: chain, Wildcard: wildcard, Forgiving: known != nil && known.Forgiving()}
 		for _, item := range e.row.Paths.Items {
 			if strings.HasSuffix(item.Key.Path, "…") || !utf8.ValidString(item.Key.Path) {
-				continue // a part of a path may be judged otherwise
+				continue // a cut path can have another verdict
 			}
 			target.Set(item.Key.Path, false)
 			was, is := who.Verdict(before, &target), who.Verdict(after, &target)

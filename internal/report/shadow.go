@@ -13,81 +13,81 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Shadow is what texts that are tried would change. The window of the filter means
-// nothing here: a trial counts since it began.
+// Shadow is the effect of trial files. A trial counts from its beginning, whatever the
+// window.
 type Shadow struct {
 	Head
-	// Texts are those that are tried, by where they come from.
+	// Texts are the trial files by source.
 	Texts []TriedText `json:"texts"`
-	// Trials are what was found at each site, by site.
+	// Trials are the effects by site.
 	Trials []Trial `json:"trials"`
 }
 
-// TriedText is how it is about a text that is tried.
+// TriedText is the state of a trial file.
 type TriedText struct {
 	From      string    `json:"from"`              // its URL or path
-	Version   string    `json:"version,omitempty"` // absent while nothing is tried
+	Version   string    `json:"version,omitempty"` // absent without a usable file
 	Rules     int       `json:"rules"`
 	FirstRead time.Time `json:"first_read,omitzero"` // this version
 	LastRead  time.Time `json:"last_read,omitzero"`
 	NextRead  time.Time `json:"next_read,omitzero"`
-	Error     string    `json:"error,omitempty"` // why it could not be read at the last attempt
+	Error     string    `json:"error,omitempty"` // error of the last attempt
 }
 
-// Trial is what a text would change at one site.
+// Trial is the effect of a trial file at one site.
 type Trial struct {
 	Site      string    `json:"site"`
 	Authority string    `json:"authority,omitempty"` // absent where the site stands for several hosts
 	From      string    `json:"from"`
-	Tried     string    `json:"tried"`              // the version that is tried
-	InForce   string    `json:"in_force,omitempty"` // absent where each host has its own
-	Since     time.Time `json:"since"`              // when either text changed last
+	Tried     string    `json:"tried"`              // version of the trial file
+	InForce   string    `json:"in_force,omitempty"` // absent if each host has its own
+	Since     time.Time `json:"since"`              // last change of either file
 	Differences
-	// Search are those of search engines among them.
+	// Search are the differences for search engines.
 	Search Differences `json:"search"`
-	// Crawlers are all that came, search engines first, then those for which most is
-	// newly forbidden.
+	// Crawlers are all crawlers: search engines first, then by number of newly forbidden
+	// requests.
 	Crawlers []TriedCrawler `json:"crawlers"`
 }
 
-// Differences count requests by what the text that is tried says about them.
+// Differences count requests by the change of their verdict.
 type Differences struct {
-	Requests       uint64 `json:"requests"` // that were judged by both texts
+	Requests       uint64 `json:"requests"` // judged by both files
 	NewlyForbidden uint64 `json:"newly_forbidden"`
 	NewlyAllowed   uint64 `json:"newly_allowed"`
 }
 
-// TriedCrawler is what a text would change for one crawler.
+// TriedCrawler is the effect of a trial file on one crawler.
 type TriedCrawler struct {
 	Token    string `json:"token"`
 	Class    string `json:"class"`
 	Identity string `json:"identity"`
 	Operator string `json:"operator,omitempty"`
-	Search   bool   `json:"search"` // it counts as a search engine
+	Search   bool   `json:"search"` // search engine
 	Differences
-	// Pages are those about which the texts differ, the newly forbidden first and then
-	// the most frequent: at most 16 of each difference.
+	// Pages are the pages with another verdict: newly forbidden pages first, then by
+	// frequency, at most 16 of each kind.
 	Pages []TriedPage `json:"pages"`
 }
 
-// TriedPage is a page about which the texts differ.
+// TriedPage is a page with another verdict.
 type TriedPage struct {
 	Difference string `json:"difference"` // newly_forbidden or newly_allowed
 	Host       string `json:"host,omitempty"`
 	Path       string `json:"path"`
 	Estimate
-	Was   TriedLine `json:"was"`   // what decides in the text in force
-	Would TriedLine `json:"would"` // what decides in the text that is tried
+	Was   TriedLine `json:"was"`   // deciding rule in force
+	Would TriedLine `json:"would"` // deciding rule of the trial file
 }
 
-// TriedLine is what decides about a page in a text.
+// TriedLine is the deciding rule of a file.
 type TriedLine struct {
-	Rule  string `json:"rule,omitempty"`  // absent where no rule does
+	Rule  string `json:"rule,omitempty"`  // absent without a rule
 	Line  int    `json:"line,omitempty"`  // of the rule
-	Group string `json:"group,omitempty"` // absent where none is for the crawler
+	Group string `json:"group,omitempty"` // absent without a group
 }
 
-// TriedTrouble says in plain words why a text is not tried, "" where it is.
+// TriedTrouble describes why a trial file is unusable. It returns "" if the file is usable.
 func TriedTrouble(s *policy.State) string {
 	trouble := Trouble(s)
 	switch {
@@ -99,7 +99,7 @@ func TriedTrouble(s *policy.State) string {
 	return "there is none (" + statusWords(s.Good.Status) + ")"
 }
 
-// Shadow returns what texts that are tried would change.
+// Shadow returns the effect of trial files.
 func (s *Source) Shadow(f Filter) Shadow {
 	v := s.view(f)
 	list := Shadow{Head: v.head(), Texts: []TriedText{}, Trials: []Trial{}}
@@ -125,7 +125,7 @@ func triedText(from string, state *policy.State) TriedText {
 	return t
 }
 
-// trial returns what the filter lets through of a trial.
+// trial returns the part of a trial that matches the filter.
 func (v *view) trial(t shadow.Trial) Trial {
 	one := Trial{
 		Site: t.Label, From: t.Source, Tried: versionOf(t.Tried), InForce: versionOf(t.InForce), Since: t.Since,
@@ -149,13 +149,13 @@ func (v *view) trial(t shadow.Trial) Trial {
 	return one
 }
 
-// plus adds up.
+// plus returns the sum.
 func (d Differences) plus(other Differences) Differences {
 	return Differences{d.Requests + other.Requests, d.NewlyForbidden + other.NewlyForbidden, d.NewlyAllowed + other.NewlyAllowed}
 }
 
-// byUrgency sorts search engines first, those that are verified before others, and
-// then those that lose most.
+// byUrgency sorts verified search engines first, then other search engines, then by number of
+// newly forbidden requests.
 func byUrgency(a, b TriedCrawler) int {
 	rank := func(c TriedCrawler) int {
 		switch {

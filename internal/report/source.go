@@ -17,29 +17,27 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Source is what views are made of. It does not change.
+// Source is the data for views. It is immutable.
 type Source struct {
 	Ledger ledger.Snapshot
 	Now    time.Time
-	// Live is what is known of sites besides the ledger, by name.
+	// Live is the current state of sites by name.
 	Live map[string]Live
-	// Registry is what is known of crawlers; nil for [uaident.Default].
+	// Registry is the registry in use, or nil for [uaident.Default].
 	Registry *uaident.Registry
 	History  History
-	// Tried are texts that are tried, by where they come from, and Trials what they
-	// would change.
+	// Tried are trial files by source, and Trials their effects.
 	Tried  map[string]*policy.State
 	Trials []shadow.Trial
-	// Found remembers what was found in texts; nil to look each time.
+	// Found caches findings. nil disables the cache.
 	Found *lint.Kept
-	// Withheld are crawlers that get something else instead of a robots.txt.
+	// Withheld are crawlers that get another response instead of the robots.txt.
 	Withheld []parity.Withheld
-	// Texts knows of robots_txt; nil if there is none.
+	// Texts provides the state of robots_txt, or is nil.
 	Texts Texts
 }
 
-// findings returns what is wrong with the current text of a site, nothing where
-// that has none.
+// findings returns the lint findings in the current version of a site.
 func (s *Source) findings(l Live) *lint.Report {
 	good := l.good()
 	if good == nil {
@@ -52,7 +50,7 @@ func (s *Source) findings(l Live) *lint.Report {
 	return s.Found.Of(good, site)
 }
 
-// lookup returns what is known of a crawler, nil if that is nothing.
+// lookup returns the registry entry of a crawler, or nil.
 func (s *Source) lookup(token string) *uaident.Crawler {
 	if s.Registry == nil {
 		return uaident.Default().Lookup(token)
@@ -60,10 +58,10 @@ func (s *Source) lookup(token string) *uaident.Crawler {
 	return s.Registry.Lookup(token)
 }
 
-// Live is the state of a site now. The zero Live knows nothing.
+// Live is the current state of a site. The zero value is an unknown site.
 type Live struct {
 	Mode      string // see Site.Mode
-	Enforces  bool   // some part of the site is in enforce, or was until the reload after which no crawler has asked yet
+	Enforces  bool   // part of the site is in enforce, or was before a reload without requests since
 	Authority string // see Health.Authority
 	Source    string // server, url or file
 	State     *policy.State
@@ -72,8 +70,7 @@ type Live struct {
 	TakesEffect time.Time // see Health.TakesEffect
 }
 
-// good returns the current version of the site's robots.txt, nil if there is
-// none.
+// good returns the current version of the site's robots.txt, or nil.
 func (l Live) good() *policy.Version {
 	if l.State == nil {
 		return nil
@@ -81,7 +78,7 @@ func (l Live) good() *policy.Version {
 	return l.State.Good
 }
 
-// versions returns the versions that are kept, the newest first.
+// versions returns the stored versions, newest first.
 func (l Live) versions() []*policy.Version {
 	if l.good() == nil {
 		return nil
@@ -89,22 +86,22 @@ func (l Live) versions() []*policy.Version {
 	return append([]*policy.Version{l.State.Good}, l.State.Past...)
 }
 
-// entry is a row of the ledger that a filter lets through.
+// entry is a ledger row that matches a filter.
 type entry struct {
 	site   string
 	row    *ledger.Row
 	counts ledger.Counts // in the window
-	before ledger.Counts // in the previous period, if that was counted
+	before ledger.Counts // in the previous period, if counted
 }
 
-// view is the part of the source that a filter lets through.
+// view is the part of the source that matches a filter.
 type view struct {
 	*Source
 	span
 	filter  Filter
 	entries []entry
 
-	impostors map[string]uint64 // by token, see impostorsOf; nil until somebody asks
+	impostors map[string]uint64 // cache of impostorsOf, by token
 }
 
 func (s *Source) view(f Filter) *view {
@@ -148,13 +145,12 @@ func (v *view) head() Head {
 	}
 }
 
-// sorted returns the members of set. It is never nil, so that JSON says [] for
-// an empty one.
+// sorted returns the members of a set in order. It is never nil, so that JSON contains [].
 func sorted(set map[string]bool) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(set))...)
 }
 
-// sum returns what was counted in the window.
+// sum returns the counts of the window.
 func (v *view) sum(entries []entry) Counts {
 	var sum ledger.Counts
 	for _, e := range entries {
@@ -163,8 +159,7 @@ func (v *view) sum(entries []entry) Counts {
 	return countsOf(sum)
 }
 
-// before returns what was counted in the previous period, nil if not all of that
-// was.
+// before returns the counts of the previous period, or nil if it was not fully counted.
 func (v *view) before(entries []entry) *Counts {
 	if v.previous.IsZero() {
 		return nil
@@ -185,7 +180,7 @@ func countsOf(c ledger.Counts) Counts {
 	}
 }
 
-// series returns the counts of each step of the window.
+// series returns the counts by step.
 func (v *view) series(entries []entry) Series {
 	step := v.resolution.Step()
 	sums := make([]ledger.Counts, v.steps)
@@ -203,7 +198,7 @@ func (v *view) series(entries []entry) Series {
 	return s
 }
 
-// sparkline is a series in short.
+// sparkline returns a short form of the series.
 func (s Series) sparkline() Sparkline {
 	short := Sparkline{StepSeconds: s.StepSeconds, Requests: []uint64{}, Disallowed: []uint64{}}
 	for _, p := range s.Points {
@@ -212,7 +207,7 @@ func (s Series) sparkline() Sparkline {
 	return short
 }
 
-// sites returns the names of the sites that the filter lets through.
+// sites returns the names of the sites that match the filter.
 func (v *view) sites() (names []string) {
 	for _, name := range v.head().Sites {
 		if v.filter.Site == "" || name == v.filter.Site {
@@ -222,7 +217,7 @@ func (v *view) sites() (names []string) {
 	return names
 }
 
-// idOf returns what asks for the detail of a crawler.
+// idOf returns the id of a crawler for its detail view.
 func idOf(row *ledger.Row) string {
 	if strings.HasPrefix(row.Token, "_") {
 		return row.Token + ":" + row.Class
@@ -241,7 +236,7 @@ func (v *view) crawlers() map[string][]entry {
 	return byID
 }
 
-// estimate returns an item of a sketch as a view shows it.
+// estimate converts an item of a sketch.
 func estimate[K comparable](item spacesaving.Item[K]) Estimate {
 	return Estimate{Count: item.Count, Error: item.Error, First: ledger.Time(item.First), Last: ledger.Time(item.Last)}
 }
@@ -251,12 +246,12 @@ func inWindow[K comparable](v *view, item spacesaving.Item[K]) bool {
 	return !ledger.Time(item.Last).Before(v.from) && ledger.Time(item.First).Before(v.end)
 }
 
-// byCount sorts the most frequent first, then the latest.
+// byCount sorts by count, then by last occurrence.
 func byCount(a, b Estimate) int {
 	return cmp.Or(cmp.Compare(b.Count, a.Count), b.Last.Compare(a.Last))
 }
 
-// page returns a part of a list, and the offset of the next one, "" on the last.
+// page returns a part of a list, and the offset of the next part or "".
 func page[T any](list []T, after, limit int) (part []T, next string) {
 	part = list[min(max(after, 0), len(list)):]
 	if len(part) > limit {
@@ -265,8 +260,8 @@ func page[T any](list []T, after, limit int) (part []T, next string) {
 	return append([]T{}, part...), ""
 }
 
-// chainOf returns the names under which a robots.txt addresses a crawler, and
-// whether the * group is meant for it by default.
+// chainOf returns the names of a crawler for the selection of its group, and whether the *
+// group applies by default.
 func (s *Source) chainOf(token, class string) (chain []string, wildcard bool) {
 	if known := s.lookup(token); known != nil {
 		chain = append([]string{known.Token}, known.Aliases...)

@@ -6,11 +6,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 )
 
-// span is a window on the clock.
+// span is a window in absolute time.
 type span struct {
 	resolution ledger.Resolution
 	steps      int
-	from, end  time.Time // of its steps; the last one may not be over
+	from, end  time.Time // of its steps; the last step can be in the future
 	now        time.Time
 	counted    time.Time // see Head.CountedFrom
 	previous   time.Time // see Head.PreviousFrom
@@ -46,11 +46,11 @@ func (s *Source) span(f Filter) span {
 	return p
 }
 
-// maxMinutes is the longest range that is shown minute by minute.
+// maxMinutes is the maximum range in steps of minutes.
 const maxMinutes = 3 * time.Hour
 
-// between makes it the range between two times, the second one zero for now, in
-// the finest steps that are kept for all of it. It returns the step.
+// between sets a range in the finest steps that are stored for all of it. A zero to means
+// now. It returns the length of a step.
 func (p *span) between(from, to time.Time) (step time.Duration) {
 	if to.IsZero() || to.After(p.now) {
 		to = p.now
@@ -70,18 +70,18 @@ func (p *span) between(from, to time.Time) (step time.Duration) {
 		}
 		break
 	}
-	// The step in which it ends counts, unless it ends with one.
+	// Includes the step of to, unless to is its start.
 	p.steps = max(1, int((to.Sub(p.from)+step-1)/step))
 	return step
 }
 
-// oldest is the first step that is kept at its resolution.
+// oldest returns the first stored step of the resolution.
 func (p span) oldest() time.Time {
 	step := p.resolution.Step()
 	return p.now.Truncate(step).Add(-time.Duration(p.resolution.Steps()-1) * step)
 }
 
-// to is the end of the window: now, if its last step is not over.
+// to returns the end of the window, or now.
 func (p span) to() time.Time {
 	if p.end.After(p.now) {
 		return p.now
@@ -89,5 +89,5 @@ func (p span) to() time.Time {
 	return p.end
 }
 
-// holds reports whether a time is in the window.
+// holds reports whether the window contains a time.
 func (p span) holds(t time.Time) bool { return !t.Before(p.from) && t.Before(p.end) }

@@ -17,10 +17,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// maxTrouble bounds what is repeated of an error, in bytes.
+// maxTrouble is the maximum length of a quoted error in bytes.
 const maxTrouble = 400
 
-// Trouble says in plain words why a robots.txt cannot be read, "" where it can.
+// Trouble describes why a robots.txt cannot be fetched. It returns "" if it can.
 func Trouble(s *policy.State) string {
 	switch {
 	case s == nil || s.Failures == 0:
@@ -33,7 +33,7 @@ func Trouble(s *policy.State) string {
 	return why(s.Err, s.Status)
 }
 
-// Why says in plain words and in the system's why something cannot be read.
+// Why describes an error in plain words, followed by the error.
 func Why(err error) string { return why(err, 0) }
 
 func why(err error, status int) string {
@@ -54,8 +54,8 @@ func statusWords(status int) string {
 	return fmt.Sprintf("status %d", status)
 }
 
-// errorWords says in plain words what kind of error it is, "" where its own words
-// have to do. Some are known by their text only, since Caddy wraps them.
+// errorWords describes the kind of an error in plain words, or returns "". Caddy wraps some
+// errors, which are recognized by their message only.
 func errorWords(err error) string {
 	var (
 		unresolved *net.DNSError

@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// maxTop is how many crawlers the summary shows.
+// maxTop is the maximum number of crawlers in the summary.
 const maxTop = 10
 
 // Summary returns the view "Now".
@@ -44,8 +44,8 @@ func (s *Source) Summary(f Filter) Summary {
 	return sum
 }
 
-// searchBlocked returns the search engines that were blocked in the window by a
-// rule that is not meant for them. Who only uses the name of one is none.
+// searchBlocked returns the search engines that were blocked in the window by rules for other
+// crawlers.
 func (v *view) searchBlocked() []SearchBlocked {
 	list := []SearchBlocked{}
 	for _, e := range v.entries {
@@ -67,23 +67,22 @@ func (v *view) searchBlocked() []SearchBlocked {
 	return list
 }
 
-// isStillBlocked reports whether a crawler that was blocked last at a time would be blocked
-// again, as far as the ledger and the state of the site tell.
+// isStillBlocked reports whether a crawler would still be blocked. last is the time of its
+// last block.
 func (v *view) isStillBlocked(e entry, last time.Time) bool {
 	live := v.Live[e.site]
 	good := live.good()
 	switch {
-	case live.Mode == judge.ModeOf(false): // the site is in monitor now
-	case good != nil && good.FirstRead.After(last): // the robots.txt is another one now
-	case e.row.LastAction != judge.Blocked: // only_log spares it now
+	case live.Mode == judge.ModeOf(false): // now in monitor
+	case good != nil && good.FirstRead.After(last): // another robots.txt now
+	case e.row.LastAction != judge.Blocked: // exempted by only_log now
 	default:
 		return true
 	}
 	return false
 }
 
-// notMeant returns how many requests the rules forbid that are not meant for the
-// crawler, at most.
+// notMeant returns an upper bound of the requests that rules for other crawlers disallowed.
 func (v *view) notMeant(e entry) (n uint64) {
 	for _, item := range e.row.Rules.Items {
 		if item.Key.Verdict == judge.Disallowed && inWindow(v, item) && !v.means(item.Key.Group, e.row.Token) {
@@ -93,8 +92,7 @@ func (v *view) notMeant(e entry) (n uint64) {
 	return n
 }
 
-// means reports whether a group of a robots.txt is meant for a crawler, see
-// [judge.Means].
+// means reports whether a group names a crawler. See [judge.Means].
 func (v *view) means(group, token string) bool {
 	if known := v.lookup(token); known != nil {
 		return judge.Means(group, known)
@@ -102,7 +100,7 @@ func (v *view) means(group, token string) bool {
 	return policy.NameMatches(group, token)
 }
 
-// health returns how it is about the robots.txt of a site.
+// health returns the state of a site's robots.txt.
 func (s *Source) health(l Live) Health {
 	h := Health{State: Unread, Authority: l.Authority, Source: l.Source, HeldUntil: l.HeldUntil, TakesEffect: l.TakesEffect}
 	known := l.State
@@ -140,8 +138,7 @@ func (s *Source) health(l Live) Health {
 	return h
 }
 
-// Violations returns a page of what was asked for outside robots.txt: at most
-// limit rows after the first so many.
+// Violations returns a page of at most limit violations. after is the number to skip.
 func (s *Source) Violations(f Filter, after, limit int) Violations {
 	v := s.view(f)
 	all := v.violations(v.entries)
@@ -150,14 +147,14 @@ func (s *Source) Violations(f Filter, after, limit int) Violations {
 	return list
 }
 
-// reasonStale is why a stale request is let off.
+// reasonStale is the reason why a stale request is not blocked.
 const reasonStale = "a version before this one allows it, which the crawler may still follow"
 
-// violations returns the paths outside robots.txt, the latest first.
+// violations returns the disallowed and stale paths, newest first.
 func (v *view) violations(entries []entry) []Violation {
 	list := []Violation{}
 	for _, e := range entries {
-		places := make(map[ledger.PathKey]int) // by all but the outcome
+		places := make(map[ledger.PathKey]int) // by everything except Blocked
 		for _, item := range e.row.Paths.Items {
 			if !inWindow(v, item) || v.filter.Host != "" && cmp.Or(item.Key.Host, e.site) != v.filter.Host {
 				continue
@@ -179,7 +176,7 @@ func (v *view) violations(entries []entry) []Violation {
 	return list
 }
 
-// violationOf returns a path outside robots.txt.
+// violationOf converts a path of the ledger.
 func violationOf(e entry, item spacesaving.Item[ledger.PathKey]) Violation {
 	violation := Violation{
 		Site: e.site, Token: e.row.Token, Class: e.row.Class, Identity: e.row.Identity.String(), Host: item.Key.Host, Name: item.Key.Name, Path: item.Key.Path,
@@ -195,10 +192,10 @@ func violationOf(e entry, item spacesaving.Item[ledger.PathKey]) Violation {
 	return violation
 }
 
-// maxImpactRules is how many rules of each crawler the impact shows.
+// maxImpactRules is the maximum number of rules of each crawler.
 const maxImpactRules = 5
 
-// Impact returns what enforce would have done, and what it did.
+// Impact returns the effect of enforce.
 func (s *Source) Impact(f Filter) Impact {
 	v := s.view(f)
 	impact := Impact{Head: v.head(), Counts: v.sum(v.entries), Previous: v.before(v.entries), ByClass: []ImpactClass{}, Modes: []SiteMode{}}
@@ -244,7 +241,7 @@ func (s *Source) Impact(f Filter) Impact {
 	return impact
 }
 
-// plus adds up.
+// plus returns the sum.
 func (c Counts) plus(other Counts) Counts {
 	return Counts{
 		Requests: c.Requests + other.Requests, Allowed: c.Allowed + other.Allowed, Disallowed: c.Disallowed + other.Disallowed,
