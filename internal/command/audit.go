@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay"
 	"github.com/robotsguard/caddy-robots-guard/internal/xarf"
 )
@@ -20,7 +21,7 @@ import (
 func auditCommand(config Config) *cobra.Command {
 	a := audit{config: config}
 	cmd := &cobra.Command{
-		Use: "audit [--robots <file|dir|url>] [--config <file>] [--site <host>] [--since <time>] [--until <time>] [--json] <log>...\n" +
+		Use: "audit [--robots <file|dir|url>] [--config <file>] [--site <host>] [--since <time>] [--until <time>] [--rate] [--paths] [--json] <log>...\n" +
 			"  caddy robots-guard audit --xarf <dir> --reporter <name and address> ... <log>...\n" +
 			"  caddy robots-guard audit --verify-report <report>",
 		Short: "Shows from access logs what crawlers did and what enforce would have blocked",
@@ -43,6 +44,13 @@ judged by the settings and the robots.txt of their host.
 --site limits the audit to requests for one host, and may be repeated. --since and
 --until take a date, a time, or a duration before now such as 24h or 30d.
 
+--rate shows how fast crawlers came, compared with the Crawl-delay of the robots.txt and
+the limits of --config, and how many requests "rate enforce" would have answered 429.
+Give the logs in the order of time.
+
+--paths compares a challenge on every page with a challenge on the pages that
+robots.txt disallows to crawlers that no group names (robots_disallowed *).
+
 --xarf writes reports of abuse (XARF v4) into a directory: one for each network and
 crawler with requests that enforce would have blocked. --verify-report checks such a
 report against the robots.txt that is attached to it.
@@ -55,6 +63,7 @@ Exit status: 1 if the report has violations, or the checked report of abuse is w
 caddy robots-guard audit --robots robots.txt /var/log/caddy/access.log
 caddy robots-guard audit --robots https://example.com/robots.txt --since 30d "/var/log/nginx/access.log*"
 caddy robots-guard audit --robots robots.txt --config Caddyfile /var/log/caddy/access.log
+caddy robots-guard audit --robots robots.txt --rate --paths access.log
 caddy robots-guard audit --robots robots.txt --xarf reports --reporter "Example Ltd <abuse@example.com>" access.log
 caddy robots-guard audit --verify-report reports/0001-198.51.100.0_24-GPTBot.json
 zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
@@ -68,12 +77,14 @@ zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
 	flags.StringArrayVar(&a.sites, "site", nil, "a host to audit")
 	flags.StringVar(&a.since, "since", "", "the time of the first request to audit")
 	flags.StringVar(&a.until, "until", "", "the time at which the audit ends")
+	flags.BoolVar(&a.rate, "rate", false, "show how fast crawlers came")
+	flags.BoolVar(&a.paths, "paths", false, "show what a challenge on disallowed pages would meet")
 	flags.StringVar(&a.xarf, "xarf", "", "a directory for reports of abuse")
 	flags.StringVar(&a.reporter, "reporter", "", "the sender of the reports: a name with an email address")
 	flags.StringVar(&a.verify, "verify-report", "", "a report of abuse to check; no log is read")
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	cmd.MarkFlagsRequiredTogether("xarf", "reporter")
-	for _, flag := range []string{"robots", "config", "site", "since", "until", "xarf"} {
+	for _, flag := range []string{"robots", "config", "site", "since", "until", "rate", "paths", "xarf"} {
 		cmd.MarkFlagsMutuallyExclusive("verify-report", flag)
 	}
 	return cmd
@@ -87,6 +98,7 @@ type audit struct {
 	sites         []string
 	since, until  string
 	json          bool
+	rate, paths   bool
 	byHost        bool // each host is judged by the settings of its site
 
 	xarf, reporter, verify string
@@ -149,7 +161,12 @@ func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
 func (a *audit) options(cmd *cobra.Command, logs []string) (replay.Options, error) {
 	now := time.Now()
 	o := replay.Options{
-		Logs: logs, Stdin: cmd.InOrStdin(), Sites: a.sites, Now: now, Lines: new(atomic.Int64), Sources: a.xarf != "",
+		Logs: logs, Stdin: cmd.InOrStdin(), Sites: a.sites, Now: now, Lines: new(atomic.Int64), Paths: a.paths, Sources: a.xarf != "",
+	}
+	if a.rate {
+		enforced := rate.Default
+		enforced.Enforce = true
+		o.Rate = &enforced
 	}
 	for _, bound := range []struct {
 		flag, text string

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -41,6 +42,14 @@ func (a *audit) configure(ctx context.Context, o *replay.Options) (notes []strin
 		}
 		matched = matched || host.site.Matched
 		a.byHost = a.byHost || host.site != first
+		if a.rate && !reflect.DeepEqual(host.site.Rate, first.Rate) {
+			return nil, fmt.Errorf("%s: the sites have different rate limits; choose one site with --site", a.file)
+		}
+	}
+	if a.rate && first.Rate != nil {
+		enforced := *first.Rate
+		enforced.Enforce = true
+		o.Rate = &enforced
 	}
 	if matched {
 		notes = append(notes, "robots_guard in "+a.file+" has matchers other than the host; the audit assumes that all requests match.")

@@ -27,6 +27,8 @@ type chunk struct {
 	lines     int
 	malformed int
 	examples  []example
+	events    []event
+	paths     []byte // those of the events
 }
 
 // example is a malformed line.
@@ -61,7 +63,7 @@ func (c *chunker) read(ctx context.Context, in *input) (err error) {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		*k = chunk{in: in, buf: k.buf, done: k.done, examples: k.examples[:0]}
+		*k = chunk{in: in, buf: k.buf, done: k.done, examples: k.examples[:0], events: k.events[:0], paths: k.paths[:0]}
 		n := copy(k.buf, rest)
 		var readErr error
 		for n < len(k.buf) && readErr == nil {

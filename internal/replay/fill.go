@@ -33,6 +33,9 @@ func (r *Report) fill(p *plan, t *tally, s *sequence, o *Options, logs []*input)
 	if p.sources {
 		r.Sources = t.sources.sources(p)
 	}
+	if p.paths {
+		r.Challenge = t.urls.report()
+	}
 	r.Hosts = []HostReport{}
 	for _, e := range t.hosts.Items {
 		r.Hosts = append(r.Hosts, HostReport{Host: valid(e.Key), Lines: e.Count})
@@ -73,7 +76,7 @@ func (r *Report) fillCrawlers(p *plan, t *tally) {
 		if c.last != 0 {
 			row.Last = pointer(c.last)
 		}
-		row.Answers = answersOf(&c.answers)
+		row.Rate, row.Answers = p.rateOf(&c, key.name), answersOf(&c.answers)
 		r.Crawlers = append(r.Crawlers, row)
 		class := classes[key.class]
 		if class == nil {

@@ -32,6 +32,9 @@ func (r *Report) fillNotes(p *plan, t *tally, o *Options, logs []*input) {
 	if t.beforeFirst > 0 {
 		note("%d requests came before the first version of the robots.txt and were judged by that.", t.beforeFirst)
 	}
+	if p.rate != nil && r.First == nil && t.requests > 0 {
+		note("The logs have no times, so the report has no rates.")
+	}
 	if n := t.sources.dropped; n > 0 {
 		note("%d requests outside of the robots.txt are in no report: they came from more than %d sources.", n, maxSources)
 	}

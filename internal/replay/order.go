@@ -1,20 +1,33 @@
 package replay
 
 import (
+	"net/netip"
 	"strings"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 )
+
+// event is a request that counts for the rate of its crawler. Workers finish chunks in any order,
+// so the sequence counts the events.
+type event struct {
+	crawler int32
+	at      int64
+	network netip.Prefix
+	asked   asked // of the crawler
+}
 
 // sequence goes through what workers found, in the order of the log.
 type sequence struct {
 	*plan
 	tally    *tally
+	budgets  *rate.Budgets
 	examples []Example
 	lines    map[*input]*LogReport
 }
 
 func newSequence(p *plan) *sequence {
-	return &sequence{plan: p, tally: newTally(), lines: make(map[*input]*LogReport)}
+	return &sequence{plan: p, tally: newTally(), budgets: rate.NewBudgets(timeOf(0)), lines: make(map[*input]*LogReport)}
 }
 
 // take takes in a chunk that a worker is through with.
@@ -29,6 +42,9 @@ func (s *sequence) take(k *chunk) {
 	}
 	log.Lines += k.lines
 	log.Malformed += k.malformed
+	for i := range k.events {
+		s.pace(&k.events[i], k)
+	}
 }
 
 // key returns the crawler with a number.

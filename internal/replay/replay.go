@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -35,6 +36,10 @@ type Options struct {
 	// Settings are those of the handler. A log does not tell whether a User-Agent
 	// is true, so clients are judged by what they claim.
 	Settings judge.Settings
+	// Rate has the rate limits of crawlers; nil for no report of rates.
+	Rate *rate.Settings
+	// Paths says that [Report.Challenge] is filled.
+	Paths bool
 	// Sources says that [Report.Sources] is filled.
 	Sources bool
 	// Grace is for how long a crawler may follow a version that was replaced: 0
@@ -94,7 +99,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 
 // plan checks the options.
 func (o *Options) plan() (*plan, []*input, error) {
-	p := &plan{registry: o.Registry, sources: o.Sources, since: math.MinInt64, until: math.MaxInt64, crawlers: new(crawlers)}
+	p := &plan{registry: o.Registry, rate: o.Rate, paths: o.Paths, sources: o.Sources, since: math.MinInt64, until: math.MaxInt64, crawlers: new(crawlers)}
 	if p.registry == nil {
 		p.registry = uaident.Default()
 	}

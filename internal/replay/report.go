@@ -36,6 +36,8 @@ type Report struct {
 	Paths    []PathReport    `json:"paths"`
 	// Findings are where the answers to crawlers contradict the robots.txt.
 	Findings []FindingReport `json:"findings"`
+	// Challenge is absent if [Options.Paths] is false.
+	Challenge *ChallengeReport `json:"challenge,omitempty"`
 	// Sources are from where crawlers sent requests that enforce would have blocked, if that was
 	// asked for, the one with the most requests first.
 	Sources []Source `json:"-"`
@@ -107,6 +109,8 @@ type CrawlerReport struct {
 	Last           *time.Time `json:"last"`          // its last request
 	// Answers is absent where the log has no status of its requests.
 	Answers *AnswersReport `json:"answers,omitempty"`
+	// Rate is absent without limits or without [Options.Rate].
+	Rate *RateReport `json:"rate,omitempty"`
 }
 
 // RuleReport is about a rule that was broken.

@@ -2,8 +2,10 @@ package replay
 
 import (
 	"bytes"
+	"net/netip"
 	"unsafe"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 )
 
@@ -51,6 +53,12 @@ func methodOf(b []byte) string {
 		return "OPTIONS" // which is not counted as a fetch
 	}
 	return "POST" // all others are alike here
+}
+
+// network returns the network of an address in a log, the zero Prefix if it is invalid.
+func network(b []byte) netip.Prefix {
+	client, _ := netip.ParseAddr(unsafeString(b))
+	return addr.Network(client)
 }
 
 // unsafeString returns the bytes as a string without copying them. It is for

@@ -46,6 +46,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 			t.row(c.Class, c.Requests, c.WouldBlock)
 		}
 	}
+	t.rates(r)
 	t.answers(r)
 	if len(r.Rules) > 0 {
 		t.say("\n")
@@ -63,6 +64,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 		}
 		t.more(len(r.Paths), tablePaths)
 	}
+	t.challenge(r)
 	t.say("%s", endText(r.Examples, r.Notes, r.Incomplete))
 	return t.err
 }

@@ -4,9 +4,11 @@ import (
 	"math"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -62,6 +64,9 @@ type crawlerCount struct {
 	readStatus                          int
 	last                                int64 // its last request, 0 if unknown
 	answers                             parity.Counts
+	paced, over, slowed                 uint64
+	delay                               time.Duration // the last one
+	limit                               *rate.Limit   // the last one; nil for none
 }
 
 // ruleKey is a rule that a crawler broke.
@@ -100,6 +105,7 @@ type tally struct {
 	paths                     spacesaving.Sketch[pathKey]
 	hosts                     spacesaving.Sketch[string]
 	sources                   sourceTally
+	urls                      pathCount
 }
 
 func newTally() *tally {
@@ -169,10 +175,15 @@ func (t *tally) merge(o *tally) {
 		a.spared += b.spared
 		a.robots += b.robots
 		a.answers.Add(b.answers)
+		a.paced += b.paced
+		a.over += b.over
+		a.slowed += b.slowed
+		a.delay = max(a.delay, b.delay) // the sequence alone counts rates
 		a.last = max(a.last, b.last)
 		a.reading(b.read, b.readStatus)
 	}
 	t.sources.merge(&o.sources)
+	t.urls.add(&o.urls)
 	for key, r := range o.rules {
 		switch have := t.rules[key]; {
 		case have != nil:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -19,7 +20,9 @@ type plan struct {
 	hosts        hostList
 	since, until int64
 	crawlers     *crawlers
-	sources      bool // whether sources of violations are kept
+	sources      bool           // whether sources of violations are kept
+	rate         *rate.Settings // nil without a report of rates
+	paths        bool           // whether a [ChallengeReport] is made
 }
 
 // worker judges lines. It allocates nothing for a line, but for a forbidden path
@@ -73,7 +76,7 @@ func (w *worker) work(k *chunk) {
 		case logformat.Other:
 			w.tally.other++
 		default:
-			w.judge()
+			w.judge(k)
 		}
 	}
 	w.tally.lines += uint64(k.lines)
@@ -89,7 +92,7 @@ func (w *worker) malformed(k *chunk, why string, line []byte) {
 }
 
 // judge judges the request of the record.
-func (w *worker) judge() {
+func (w *worker) judge(k *chunk) {
 	r, t := &w.record, w.tally
 	if !w.isAskedAbout() {
 		return
@@ -98,6 +101,9 @@ func (w *worker) judge() {
 	who := w.identify(r.UserAgent)
 	if who.browser {
 		t.browser(r)
+		if w.paths {
+			w.countPath(who, false)
+		}
 		return
 	}
 	current := &w.versions[w.version]
@@ -116,16 +122,22 @@ func (w *worker) judge() {
 	if current.first && !current.single() && r.HasTime && r.At < current.from {
 		t.beforeFirst++
 	}
+	if w.paths && w.result.Verdict != judge.Disallowed {
+		w.countPath(who, false)
+	}
 	switch {
 	case w.result.Reason == judge.RobotsTxt:
 		c.robots++
 		if judge.IsReading(methodOf(r.Method), r.Status) {
 			c.reading(r.At, r.Status)
 		}
-	case w.result.Verdict == judge.Exempt:
-		c.exempt++
 	case w.result.Verdict == judge.Disallowed:
-		w.disallowed(current, who, c)
+		w.disallowed(k, current, who, c)
+	default:
+		if w.result.Verdict == judge.Exempt {
+			c.exempt++
+		}
+		w.pace(k, who, w.asks(k, current, who))
 	}
 }
 
@@ -156,14 +168,22 @@ func (w *worker) isAskedAbout() bool {
 
 // disallowed notes a request that the current version forbids: outside of the rules, unless
 // a version allows it that the crawler may still follow.
-func (w *worker) disallowed(current *version, who *identity, c *crawlerCount) {
+func (w *worker) disallowed(k *chunk, current *version, who *identity, c *crawlerCount) {
 	r := &w.record
+	a, passes := w.asks(k, current, who), w.passes()
 	v, spared := w.result.Evidence, w.result.LogOnly || !current.settings.EnforceIncludes(who.client)
 	path := rawPath(r.Target)
 	if strings.Contains(v.Rule.Path, "?") { // the query decides, too
 		path = withQuery(path, r.Target)
 	}
-	if w.mayFollowOther(current, who) {
+	stale := w.mayFollowOther(current, who)
+	if w.paths {
+		w.countPath(who, !stale && !spared)
+	}
+	if stale || passes {
+		w.pace(k, who, a)
+	}
+	if stale {
 		c.stale++
 		return
 	}

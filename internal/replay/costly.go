@@ -1,0 +1,112 @@
+package replay
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+)
+
+// pathCount counts requests by the path verdict of their URL, for a challenge with the matcher
+// robots_disallowed *.
+type pathCount struct {
+	pages, challenged                   uint64 // that browsers opened; of these, disallowed
+	browsers, programs, blocked, passed uint64 // requests for disallowed URLs, see ChallengeReport
+}
+
+func (c *pathCount) add(o *pathCount) {
+	c.pages += o.pages
+	c.challenged += o.challenged
+	c.browsers += o.browsers
+	c.programs += o.programs
+	c.blocked += o.blocked
+	c.passed += o.passed
+}
+
+// countPath counts the request of the record. blocked means that enforce blocks the request.
+func (w *worker) countPath(who *identity, blocked bool) {
+	r, c := &w.record, &w.tally.urls
+	decoded := w.pathOf(r.Target)
+	current := &w.versions[w.version]
+	disallowed := judge.DisallowsPath(current.robots, "*", unsafeString(r.Target), unsafeString(decoded), current.settings.KeepSlashes, &w.scratch.Target)
+	person := who.browser && len(r.UserAgent) > 0
+	if person && methodOf(r.Method) == "GET" && isPage(decoded) {
+		c.pages++
+		if disallowed {
+			c.challenged++
+		}
+	}
+	switch {
+	case !disallowed:
+	case person:
+		c.browsers++
+	case !who.client.Class.IsCrawler():
+		c.programs++
+	case blocked:
+		c.blocked++
+	default:
+		c.passed++
+	}
+}
+
+// pageEndings has the extensions of pages. Most have none.
+var pageEndings = []string{"", ".asp", ".aspx", ".cgi", ".htm", ".html", ".jsp", ".php", ".shtml", ".xhtml"}
+
+// isPage reports whether a path has the extension of a page and not of a part of a page, such as an
+// image.
+func isPage(p []byte) bool {
+	name := p[bytes.LastIndexByte(p, '/')+1:]
+	return slices.Contains(pageEndings, strings.ToLower(path.Ext(string(name))))
+}
+
+// ChallengeReport compares a challenge on every page with a challenge on disallowed pages only.
+type ChallengeReport struct {
+	// Pages is the number of pages that browsers opened. Challenged is the number of these that
+	// robots.txt disallows to crawlers that no group names.
+	Pages      uint64 `json:"pages"`
+	Challenged uint64 `json:"challenged"`
+	// Requests is the number of requests for disallowed URLs and the sum of four numbers: requests
+	// of browsers and of other programs, which a challenge meets; of crawlers that enforce blocks;
+	// and of crawlers that pass, because their group allows the URL or they are exempt.
+	Requests uint64 `json:"requests"`
+	Browsers uint64 `json:"browsers"`
+	Programs uint64 `json:"programs"`
+	Blocked  uint64 `json:"blocked"`
+	Passed   uint64 `json:"passed"`
+}
+
+// report returns the counts as a report.
+func (c *pathCount) report() *ChallengeReport {
+	return &ChallengeReport{
+		Pages: c.pages, Challenged: c.challenged, Requests: c.browsers + c.programs + c.blocked + c.passed,
+		Browsers: c.browsers, Programs: c.programs, Blocked: c.blocked, Passed: c.passed,
+	}
+}
+
+// Sentences returns the report in words.
+func (c *ChallengeReport) Sentences() []string {
+	return []string{
+		fmt.Sprintf("Pages opened by browsers: %d. A challenge on every page meets all of them, a challenge on disallowed pages meets %d (%s).",
+			c.Pages, c.Challenged, percent(c.Challenged, c.Pages)),
+		fmt.Sprintf("Requests for disallowed URLs: %d. The challenge meets browsers (%d) and other programs (%d), enforce blocks crawlers (%d): %s. Crawlers that pass: %d.",
+			c.Requests, c.Browsers, c.Programs, c.Blocked, percent(c.Requests-c.Passed, c.Requests), c.Passed),
+	}
+}
+
+func percent(part, all uint64) string {
+	if all == 0 {
+		return "0 %"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(all))
+}
+
+// challenge writes the [ChallengeReport].
+func (t *tables) challenge(r *Report) {
+	if r.Challenge == nil {
+		return
+	}
+	t.say("\n%s\n", strings.Join(r.Challenge.Sentences(), "\n"))
+}

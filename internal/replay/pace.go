@@ -1,0 +1,179 @@
+package replay
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// asked has the limits that apply to a request. Whether the request exceeds them depends on earlier
+// requests, so workers only find the limits, and the sequence counts in the order of the log.
+type asked struct {
+	delay   time.Duration    // the least of the versions that the crawler may follow, 0 for none
+	limit   *rate.Limit      // nil for none
+	crawler *uaident.Crawler // nil if unregistered
+	host    [2]int           // in chunk.paths
+}
+
+// counts reports whether a limit applies to the request.
+func (a *asked) counts() bool { return a.delay > 0 || a.limit != nil }
+
+// asks returns the limits for the request of the record, after its judgement by the current version.
+func (w *worker) asks(k *chunk, current *version, who *identity) (a asked) {
+	r := &w.record
+	if w.rate == nil || !r.HasTime || w.result.Reason == judge.Configured || w.result.Reason == judge.RobotsTxt {
+		return a
+	}
+	q := w.requestOf(who)
+	if w.result.Group != nil && w.result.Verdict != judge.Exempt {
+		a.delay = judge.Delay(w.result.Group, who.client.CrawlDelay()).Every
+	}
+	if a.limit = w.rate.LimitOf(who.client); a.limit != nil && a.limit.Requests == 0 {
+		a.limit = nil // logs do not show concurrent requests
+	}
+	if !a.counts() || !w.rate.Counts(q.Method, q.Path, current.robots) {
+		return asked{}
+	}
+	a.crawler = who.client.Crawler
+	a.host[0] = len(k.paths)
+	k.paths = append(k.paths, bytes.ToLower(r.Host)...)
+	a.host[1] = len(k.paths)
+	if a.delay == 0 {
+		return a
+	}
+	q.Bound = nil // which is for the current version
+	for _, v := range current.state.Held(timeOf(r.At), current.graceOf(who)) {
+		var scratch judge.Scratch
+		var result judge.Result
+		current.settings.Judge(&q, judge.Rules{Robots: v.Robots}, &scratch, &result)
+		if result.Verdict == judge.Exempt {
+			result.Group = nil // the group does not apply to the client
+		}
+		a.delay = min(a.delay, judge.Delay(result.Group, who.client.CrawlDelay()).Every)
+	}
+	return a
+}
+
+// pace passes the request of the record to the sequence if a limit applies.
+func (w *worker) pace(k *chunk, who *identity, a asked) {
+	if a.counts() {
+		r := &w.record
+		k.events = append(k.events, event{crawler: who.crawler, at: r.At, network: network(r.Client), asked: a})
+	}
+}
+
+// passes reports whether the server lets the request pass. Only then its rate counts.
+func (w *worker) passes() bool { return w.result.Action != judge.Blocked }
+
+// pace charges a request to its limits.
+func (s *sequence) pace(e *event, k *chunk) {
+	delay := e.asked.delay
+	key := s.crawlers.key(e.crawler)
+	client := uaident.Identity{Crawler: e.asked.crawler, Class: key.class}
+	rules := s.rate.Rules(&client, verify.Claimed, delay, e.asked.limit)
+	rules.Concurrent = 0
+	if key.name == otherName {
+		key.name = ""
+		if e.asked.limit != nil {
+			key.name = e.asked.limit.Name()
+		}
+	}
+	who := rate.Spender{
+		Site:  &policy.Key{Host: unsafeString(k.paths[e.asked.host[0]:e.asked.host[1]])},
+		Token: key.name, Identity: verify.Claimed, Many: rate.IsOfMany(&client), Network: e.network,
+	}
+	c := s.tally.crawler(e.crawler)
+	c.paced++
+	c.delay, c.limit = delay, e.asked.limit
+	switch pace := s.budgets.Spend(timeOf(e.at), &who, &rules); {
+	case pace.Slowed:
+		c.slowed++
+		c.over++
+	case pace.Over:
+		c.over++
+	}
+}
+
+// RateReport shows how fast a crawler came that has a limit.
+type RateReport struct {
+	CrawlDelay float64 `json:"crawl_delay"`     // seconds, the last one; 0 for none
+	Habit      string  `json:"habit"`           // by its operator: obeys, ignores or undocumented
+	Limit      string  `json:"limit,omitempty"` // of the configuration, such as "GPTBot 30/1m"
+	Requests   uint64  `json:"requests"`        // that the limits apply to
+	Over       uint64  `json:"over"`            // of these, too many
+	Slowed     uint64  `json:"slowed"`          // of these, answered 429 by rate enforce
+}
+
+// rateOf returns the report of a crawler, or nil without a limit.
+func (p *plan) rateOf(c *crawlerCount, token string) *RateReport {
+	if c.paced == 0 {
+		return nil
+	}
+	r := &RateReport{CrawlDelay: c.delay.Seconds(), Requests: c.paced, Over: c.over, Slowed: c.slowed, Habit: "undocumented"}
+	if c.limit != nil {
+		r.Limit = c.limit.String()
+	}
+	if known := p.registry.Lookup(token); known != nil {
+		r.Habit = known.CrawlDelay.Habit.String()
+	}
+	return r
+}
+
+// Paced returns the crawlers with a limit, the fastest first.
+func (r *Report) Paced() (paced []*CrawlerReport) {
+	for i := range r.Crawlers {
+		if r.Crawlers[i].Rate != nil {
+			paced = append(paced, &r.Crawlers[i])
+		}
+	}
+	slices.SortStableFunc(paced, func(a, b *CrawlerReport) int {
+		return cmp.Or(cmp.Compare(b.Rate.Slowed, a.Rate.Slowed), cmp.Compare(b.Rate.Over, a.Rate.Over), cmp.Compare(b.Rate.Requests, a.Rate.Requests))
+	})
+	return paced
+}
+
+// SlowedSentence says how many requests rate enforce would have answered 429.
+func (r *Report) SlowedSentence() string {
+	var all uint64
+	paced := r.Paced()
+	for _, c := range paced {
+		all += c.Rate.Slowed
+	}
+	if all == 0 {
+		return "rate enforce would have answered no request 429."
+	}
+	first := paced[0]
+	if first.Rate.Slowed == all {
+		return fmt.Sprintf("rate enforce would have answered %[2]d requests 429, all of %[1]s.", first.Token, all)
+	}
+	return fmt.Sprintf("rate enforce would have answered %d requests 429, %d of %s.", all, first.Rate.Slowed, first.Token)
+}
+
+// rates writes the table of rates, the fastest crawler first.
+func (t *tables) rates(r *Report) {
+	paced := r.Paced()
+	if len(paced) == 0 {
+		return
+	}
+	t.say("\n")
+	t.table("CRAWLER", "CRAWL-DELAY", "READS IT", "LIMIT", "COUNTED", "TOO MANY", "429")
+	for _, c := range paced[:min(len(paced), tableCrawlers)] {
+		t.row(c.Token, c.Rate.CrawlDelay, c.Rate.Reads(), cmp.Or(c.Rate.Limit, "-"), c.Rate.Requests, c.Rate.Over, c.Rate.Slowed)
+	}
+	t.more(len(paced), tableCrawlers)
+	t.say("%s\n", r.SlowedSentence())
+}
+
+// Reads returns in words whether the crawler obeys Crawl-delay.
+func (r *RateReport) Reads() string { return habits[r.Habit] }
+
+// habits has the words for RateReport.Habit.
+var habits = map[string]string{"obeys": "yes", "ignores": "no", "undocumented": "not said"}
