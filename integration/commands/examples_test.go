@@ -61,6 +61,7 @@ func TestHelpExamples(t *testing.T) {
 		"caddy robots-guard explain --robots robots.txt --config Caddyfile --user-agent Bingbot/2.0 https://example.com/private/": 1,
 		"caddy robots-guard audit --robots robots.txt /var/log/caddy/access.log":                                                  1, "caddy robots-guard audit --robots robots.txt --config Caddyfile /var/log/caddy/access.log": 1,
 		`caddy robots-guard audit --robots robots.txt --xarf reports --reporter "Example Ltd <abuse@example.com>" access.log`: 1,
+		"caddy robots-guard audit --robots robots.txt --rate --paths access.log":                                              1,
 		"zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -":                                               1,
 		"caddy robots-guard diff --fail-on any-block --json robots.txt robots.new.txt":                                        1,
 	}
