@@ -50,7 +50,7 @@ type running struct {
 	*guard.State
 	sites   *request.Sites
 	servers []*caddyhttp.Server
-	managed []*publish.Release
+	managed []*publish.Publisher
 	known   *registryInUse
 	// receivers are those of notify.
 	receivers []*notify.Receiver

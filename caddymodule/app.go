@@ -90,16 +90,16 @@ type App struct {
 	cancel    context.CancelFunc
 	done      <-chan struct{} // closed when the store has ended
 
-	starting   []Starter          // what begins with the configuration
-	running    []*publish.Release // what of these brings changes into force
-	restored   func()             // is called once it is known what is stored
-	bases      bool               // whether bases are stored
-	placed     bool               // whether it was looked where the handlers stand
-	used       bool               // whether any site uses it
-	verified   bool               // whether anything asks if a client is who it claims to be
-	asksPath   bool               // whether the configuration asks for the verdict of paths
-	texts      placement.Texts    // see Texts
-	registered bool               // whether the collectors are registered with the configuration
+	starting   []Starter            // what begins with the configuration
+	running    []*publish.Publisher // what of these brings changes into force
+	restored   func()               // is called once it is known what is stored
+	bases      bool                 // whether bases are stored
+	placed     bool                 // whether it was looked where the handlers stand
+	used       bool                 // whether any site uses it
+	verified   bool                 // whether anything asks if a client is who it claims to be
+	asksPath   bool                 // whether the configuration asks for the verdict of paths
+	texts      placement.Texts      // see Texts
+	registered bool                 // whether the collectors are registered with the configuration
 }
 
 // CaddyModule returns the Caddy module information.
@@ -298,9 +298,6 @@ func AppOf(ctx caddy.Context) (*App, error) {
 	used.used = true
 	return used, nil
 }
-
-// Sites returns the hosts that the configuration names.
-func (a *App) Sites() *request.Sites { return a.sites }
 
 // Registry returns the crawlers known when the configuration is loaded.
 func (a *App) Registry() *uaident.Registry { return a.known.Load() }

@@ -91,7 +91,6 @@ type Handler struct {
 	MaxAge caddy.Duration `json:"max_age,omitempty"`
 
 	publisher *publish.Publisher
-	changes   *publish.Release
 	lists     *rulelist.Site
 	release   []func()          // ends what Provision began, the last first
 	registry  *uaident.Registry // of the configuration, nil while that is not known
@@ -128,7 +127,6 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.checkBase(); err != nil {
 		return option.At(h.WrittenAt, err)
 	}
-	c := publish.PublisherConfig{Stages: h.Staging, Sites: app.Sites(), Now: time.Now, Logger: ctx.Logger()}
 	texts, err := app.Texts(ctx, nameOf)
 	if err != nil {
 		return err
@@ -138,30 +136,22 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	h.warnStaging(hosts, ctx.Logger())
-	if c.Observer, err = app.Managed(ctx); err != nil {
+	c, err := h.publishConfig(ctx, app)
+	if err != nil {
 		return err
 	}
-	c.Gate = gates[h.Gate]
 	if h.lists, err = h.useLists(ctx, app, hasHost(hosts), c.Observer); err != nil {
 		return err
 	}
-	wanted, err := h.lists.First(isReload())
-	if err != nil {
+	if c.Schedule, err = h.lists.First(isReload()); err != nil {
 		return h.atList(h.lists.Lists, err)
 	}
-	if c.Source, c.SourceKey = h.source(); c.Source != nil {
-		c.Bases, c.Stored = app.Bases()
-	}
-	if h.changes, err = h.newRelease(ctx, app, wanted, c.Bases); err != nil {
-		return err
-	}
-	c.Otherwise = h.changes.Otherwise
-	c.Hosts, c.Changes, c.Lists = hosts, h.changes.Report, h.lists.Report
-	h.publisher = publish.NewPublisher(c)
+	c.Partial, c.ListNames, c.Lists, c.SiteHosts = h.lists.Lacks(), h.lists.Names(), h.lists.Report, hosts
+	h.publisher = publish.New(c)
 	h.release = append(h.release, app.Running().Add(h.publisher))
 	app.StartLater(h)
 	h.run(func(ctx context.Context) {
-		h.lists.Run(ctx, h.submit, func() { c.Observer.TextFailed(publish.StageRules) })
+		h.lists.Run(ctx, h.submit, func() { c.Observer.PageFailed(publish.StageRules) })
 	})
 	return nil
 }

@@ -28,7 +28,7 @@ const loadTime = 5 * time.Second
 
 // useLists reads the lists of rules, and keeps them until Cleanup. What came of it
 // tells [rulelist.Site.First].
-func (h *Handler) useLists(ctx caddy.Context, app *caddymodule.App, has func(host string) bool, observer publish.FileObserver) (*rulelist.Site, error) {
+func (h *Handler) useLists(ctx caddy.Context, app *caddymodule.App, has func(host string) bool, observer publish.Observer) (*rulelist.Site, error) {
 	c := rulelist.Config{Registry: h.registry, Rules: h.written(), Sitemaps: h.Sitemaps, Lines: h.Lines, Has: has, Logger: ctx.Logger()}
 	c.Check = func(s *managed.Schedule) error {
 		h.finish(s)
@@ -38,7 +38,7 @@ func (h *Handler) useLists(ctx caddy.Context, app *caddymodule.App, has func(hos
 	user := &rulelist.User{
 		Changed: func() { site.Changed() },
 		Logger:  c.Logger,
-		Failed:  func() { observer.TextFailed(publish.StageRules) },
+		Failed:  func() { observer.PageFailed(publish.StageRules) },
 	}
 	for _, place := range h.Lists {
 		l, err := h.acquireList(place)

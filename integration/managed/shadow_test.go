@@ -50,7 +50,7 @@ http://a.test:` + harness.FreePort(t) + ` {
 	if text := harness.Get(t, s.URL("/robots.txt"), harness.Googlebot).Body; strings.Contains(text, "/shop/") {
 		t.Errorf("the change is served: %s", text)
 	}
-	lines := s.Await("the trial of a change of a robots_txt has ended by itself", 1)
+	lines := s.Await("a trial has rejected a change of a robots_txt", 1)
 	if why := lines[0]["why"]; why != "bingbot may not fetch /shop/1 any more, which it requested in the last 24 hours" {
 		t.Errorf("it says %v", lines[0])
 	}

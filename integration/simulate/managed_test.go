@@ -27,11 +27,10 @@ type owner struct {
 
 // published is what an instance serves for the owner.
 type published struct {
-	*publish.Release
-	publisher *publish.Publisher
-	shown     map[*site]string // at the last look
-	under     map[*site]seenUnder
-	texts     map[string]knownPage // by host
+	*publish.Publisher
+	shown map[*site]string // at the last look
+	under map[*site]seenUnder
+	texts map[string]knownPage // by host
 }
 
 // looksEvery is how often instances look at the history: more seldom than real ones, so that
@@ -79,29 +78,24 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 	}
 	i.hears(w.owner.rules)
 	i.state.WatchServed(ctx)
-	var next *publish.Release
 	c := publish.Config{
-		Wanted: w.owner.rules, Registry: uaident.Default(), Confirm: publish.Search, Rollout: w.owner.rollout,
-		Storage: i.storage, Sites: &i.state.Published,
+		Schedule: w.owner.rules, Registry: uaident.Default(), Confirm: publish.Search, Rollout: w.owner.rollout,
+		RequestSites: i.sites, SiteHosts: hosts, Storage: i.storage, Sites: &i.state.Published,
 		Instance: func() string { return i.id }, IsRunning: func() bool { return ctx.Err() == nil },
 		Base:   func() func(string) []byte { return func(string) []byte { return []byte{} } },
 		Visits: i.state.Visits, ReadSince: i.state.ReadSince, Trials: i.state, Interval: looksEvery, Now: time.Now, Logger: zap.NewNop(), Observer: i.state.Metrics,
 	}
 	if w.owner.bases != nil {
 		c.Base = func() func(string) []byte { return publish.BasesByHost(i.state.Bases) }
+		c.Source, c.Bases, c.Stored = ownTexts{i}, i.state.Bases, i.stored
 	}
-	next = publish.New(c)
-	m := publish.PublisherConfig{Otherwise: next.Otherwise, Sites: i.sites, Now: time.Now, Logger: zap.NewNop(), Hosts: hosts, Observer: i.state.Metrics}
-	if w.owner.bases != nil {
-		m.Source, m.Bases, m.Stored = ownTexts{i}, i.state.Bases, i.stored
-	}
-	p := publish.NewPublisher(m)
+	p := publish.New(c)
 	shown, under := make(map[*site]string), make(map[*site]seenUnder)
 	if i.published != nil {
 		shown, under = i.published.shown, i.published.under
 	}
-	i.published = &published{next, p, shown, under, make(map[string]knownPage)}
-	return next.Begin(p, publish.Place{Name: "sites", Hosts: hosts})
+	i.published = &published{p, shown, under, make(map[string]knownPage)}
+	return p.Begin(publish.Place{Name: "sites", Hosts: hosts})
 }
 
 // hears notes what the owner wants. Without the storage it cannot be submitted yet.
@@ -154,7 +148,7 @@ func (w *world) acts(dice *rand.Rand, i *instance) {
 		return
 	}
 	w.owner.meant[state.PublishedID()] = true
-	if c := state.Pending; c.IsTried() {
+	if c := state.Pending; c.OnTrial() {
 		w.owner.meant[c.ID] = true
 	}
 }

@@ -26,7 +26,7 @@ func (i *instance) text(host string) string {
 	if known.request == nil {
 		known.request = i.request(httptest.NewRecorder(), host, "/robots.txt")
 	}
-	if page, _ := i.published.publisher.Page(known.request); page != known.page || page == nil {
+	if page, _ := i.published.Page(known.request); page != known.page || page == nil {
 		known.page, known.text = page, i.page(host).Body.String()
 	}
 	i.published.texts[host] = known
@@ -41,7 +41,7 @@ type knownPage struct {
 }
 
 func (i *instance) servePage(rw http.ResponseWriter, r *http.Request) {
-	page, until := i.published.publisher.Page(r)
+	page, until := i.published.Page(r)
 	if page == nil {
 		i.world.servesByItself(rw, r.Host)
 		return

@@ -9,24 +9,18 @@ import (
 // eventChange is the prefix of events about changes of robots_txt. The state follows.
 const eventChange = "robots_change_"
 
-// ChangeObserver is notified of changes of robots_txt.
-type ChangeObserver interface {
-	Changed(site string, change publish.Change)
-	HistoryFailed(site string, err error)
-}
-
 // changeEvents notifies another observer and then emits an event.
 type changeEvents struct {
-	ChangeObserver
+	publish.Observer
 	*Events
 }
 
 // TellChanges returns an observer that notifies o and then emits events.
-func (e *Events) TellChanges(o ChangeObserver) ChangeObserver { return changeEvents{o, e} }
+func (e *Events) TellChanges(o publish.Observer) publish.Observer { return changeEvents{o, e} }
 
-// Changed implements ChangeObserver.
+// Changed implements publish.Observer.
 func (c changeEvents) Changed(site string, change publish.Change) {
-	c.ChangeObserver.Changed(site, change)
+	c.Observer.Changed(site, change)
 	name := eventChange + string(change.State)
 	if !c.wanted(name) {
 		return

@@ -8,8 +8,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 )
 
-// counted counts what it is told.
-type counted struct{ changes, failures int }
+// counted counts changes and failures of the history.
+type counted struct {
+	publish.Observer
+	changes, failures int
+}
 
 func (c *counted) Changed(string, publish.Change) { c.changes++ }
 func (c *counted) HistoryFailed(string, error)    { c.failures++ }

@@ -79,17 +79,17 @@ func (m *ManagedMetrics) managedCollectors() []prometheus.Collector {
 // Composed notes how long a text took.
 func (m *ManagedMetrics) Composed(took time.Duration) { m.duration.Observe(took.Seconds()) }
 
-// TextAsked counts a request for a text.
-func (m *ManagedMetrics) TextAsked(found bool) {
-	if found {
+// PageRequested counts a request for a file.
+func (m *ManagedMetrics) PageRequested(cached bool) {
+	if cached {
 		m.textHit.Inc()
 	} else {
 		m.textMiss.Inc()
 	}
 }
 
-// TextFailed counts a failure in one of the [stages].
-func (m *ManagedMetrics) TextFailed(stage string) { m.failed.WithLabelValues(stage).Inc() }
+// PageFailed counts a failure in one of the [stages].
+func (m *ManagedMetrics) PageFailed(stage string) { m.failed.WithLabelValues(stage).Inc() }
 
 // Changed counts a change that has another state.
 func (m *ManagedMetrics) Changed(_ string, c publish.Change) {
@@ -99,6 +99,6 @@ func (m *ManagedMetrics) Changed(_ string, c publish.Change) {
 // HistoryFailed counts a failure of the history.
 func (m *ManagedMetrics) HistoryFailed(_ string, err error) {
 	if err != nil {
-		m.TextFailed(stageHistory)
+		m.PageFailed(stageHistory)
 	}
 }

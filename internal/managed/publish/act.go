@@ -9,13 +9,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 )
 
-// Act does what a person wants with the change that has this ID, "" for the
-// candidate, or for what was before: confirm, promote, stop or rollback. What comes of
-// it is served when Act returns. Without an ID nothing is decided about a change that has
-// come since this instance has told what waits or is published.
-func (r *Release) Act(ctx context.Context, verb, id string, by By) (*Change, error) {
-	shown, _ := r.site.History()
-	changed, err := r.update(ctx, nil, func(s History) (History, *Change, error) {
+// Act confirms, promotes, stops or rolls back the change with this ID. Without an ID it is about the
+// pending change, or for a rollback about the published one; it then fails with [ErrOther] if another
+// instance has replaced the change that this instance knows. The result is served when Act returns.
+func (p *Publisher) Act(ctx context.Context, verb, id string, by By) (*Change, error) {
+	shown, _ := p.site.History()
+	changed, err := p.update(ctx, nil, func(s History) (History, *Change, error) {
 		if id == "" {
 			if err := asShown(&s, &shown, verb); err != nil {
 				return s, nil, err
@@ -23,28 +22,28 @@ func (r *Release) Act(ctx context.Context, verb, id string, by By) (*Change, err
 		}
 		switch verb {
 		case "confirm":
-			return s.Confirm(id, by, r.Now())
+			return s.Confirm(id, by, p.Now())
 		case "promote":
-			return s.Promote(id, by, r.Now())
+			return s.Promote(id, by, p.Now())
 		case "stop":
-			return s.Stop(id, by, r.Now())
+			return s.Stop(id, by, p.Now())
 		case "rollback":
-			return s.Rollback(id, by, r.Now())
+			return s.Rollback(id, by, p.Now())
 		}
 		return s, nil, fmt.Errorf("unknown verb %q", verb)
 	})
 	if errors.Is(err, ErrOther) {
-		_, _ = r.store.Read(ctx) // so that it is told from now on
+		_, _ = p.store.Read(ctx) // so that this instance knows the change from now on
 	}
 	if err != nil {
 		return nil, err
 	}
-	r.poke() // its time may end sooner
-	return changed, r.apply(context.WithoutCancel(ctx))
+	p.poke() // the trial may end sooner
+	return changed, p.apply(context.WithoutCancel(ctx))
 }
 
-// asShown returns an error if a verb without an ID is by now about another change than when
-// this instance showed the history.
+// asShown returns an error if a verb without an ID would now be about another change than in the
+// history that this instance shows.
 func asShown(now, shown *History, verb string) error {
 	was, is := shown.subject(verb), now.subject(verb)
 	if was != nil && is != nil && was.Number != is.Number {
@@ -53,46 +52,45 @@ func asShown(now, shown *History, verb string) error {
 	return nil
 }
 
-// isLost reports whether a stored value will never be read.
+// isLost reports whether a stored value is missing or damaged.
 func isLost(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrDamaged)
 }
 
-// canServe tells why a step cannot publish a change, or begin to try it: nobody could serve it,
-// and after a restart there would be no rule at all.
-func (r *Release) canServe(ctx context.Context, before, after *History) error {
+// canServe returns an error if the change that a step publishes, or puts on trial, cannot be read:
+// after a restart there would be no rules.
+func (p *Publisher) canServe(ctx context.Context, before, after *History) error {
 	id := after.PublishedID()
-	if after.Pending.IsTried() && !before.Pending.IsTried() {
+	if after.Pending.OnTrial() && !before.Pending.OnTrial() {
 		id = after.Pending.ID
 	} else if id == before.PublishedID() {
 		return nil
 	}
-	w, _ := r.wanted()
-	_, err := r.schedule(ctx, id, w)
+	latest, _ := p.submission()
+	_, err := p.schedule(ctx, id, latest)
 	if isLost(err) {
 		return fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	return err
 }
 
-// History returns what is known of the site's changes, and whether something is.
-func (r *Release) History() (History, bool) { return r.site.History() }
+// History returns the history of the site, and whether it is known.
+func (p *Publisher) History() (History, bool) { return p.site.History() }
 
 // Site returns the name of the site in the history.
-func (r *Release) Site() string { return r.place.Name }
+func (p *Publisher) Site() string { return p.place.Name }
 
-// Hosts returns where it stands, none for any host.
-func (r *Release) Hosts() []string { return r.place.Hosts }
+// Hosts returns the hosts of the handler, none for any.
+func (p *Publisher) Hosts() []string { return p.place.Hosts }
 
-// Difference returns in words what the rules of a change say otherwise than those of
-// another, by their IDs.
-func (r *Release) Difference(ctx context.Context, from, to string) ([]string, error) {
-	w, _ := r.wanted()
-	before, err := r.schedule(ctx, from, w)
+// Difference describes the difference between the rules of two changes, by their IDs.
+func (p *Publisher) Difference(ctx context.Context, from, to string) ([]string, error) {
+	latest, _ := p.submission()
+	before, err := p.schedule(ctx, from, latest)
 	if err != nil {
 		return nil, err
 	}
-	after, err := r.schedule(ctx, to, w)
+	after, err := p.schedule(ctx, to, latest)
 	if err != nil {
 		return nil, err
 	}

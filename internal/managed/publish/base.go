@@ -16,22 +16,20 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// How long a base holds that does not say it itself, and how long a request waits
-// for one that was never read, and before that for what is stored.
 const (
-	baseLife       = 10 * time.Minute
-	baseWait       = 5 * time.Second
-	storedBaseWait = 2 * time.Second
+	// baseLife is the lifetime of a base without freshness information.
+	baseLife = 10 * time.Minute
+	// baseWait bounds the wait of a request for the first read of a base.
+	baseWait = 5 * time.Second
+	// slotInterval is the time between two attempts of a request to read its base, while others
+	// are read.
+	slotInterval = 5 * time.Millisecond
 )
 
-// slotInterval is how often a request that waits looks whether its base can be read now.
-const slotInterval = 5 * time.Millisecond
+// errNoText is the error for a base that is a web page or UTF-16.
+var errNoText = errors.New("the base is a web page, or not UTF-8")
 
-// errNoText says that a base cannot be built on.
-var errNoText = errors.New("it is a web page, or no text")
-
-// usable returns an answer as it counts for a base: a web page in place of a
-// robots.txt is a failure, which takes the place of nothing.
+// usable returns an answer for a base: a web page is a failure, and does not replace the base.
 func usable(a policy.Answer) policy.Answer {
 	if a.Meaning() != policy.Rules {
 		return a
@@ -43,36 +41,21 @@ func usable(a policy.Answer) policy.Answer {
 	return a
 }
 
-// AwaitStored waits a little until it is known which bases are stored: the last good
-// one may be among them.
-func (p *Publisher) AwaitStored(ctx context.Context) {
-	if p.Stored == nil {
-		return
-	}
-	timer := time.NewTimer(storedBaseWait)
-	defer timer.Stop()
-	select {
-	case <-p.Stored:
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
-
-// base returns what is known of a base. One that is due is read in the background;
-// a request waits only for the first.
+// base returns the state of a base. A base that is due is read in the background; a request waits only for
+// the first read. first reports the first request to this configuration.
 func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.State {
 	entry := p.Bases.Add(key, key.Segment())
 	entry.Use(p.Now())
 	if entry.State() == nil {
-		p.AwaitStored(r.Context())
+		p.awaitStored(r.Context(), requestWait)
 		site := request.NewSite(key)
-		p.Sites.Adopt(p.Bases, serverOf(r), &site) // of which a reload may have changed the key
+		p.RequestSites.Adopt(p.Bases, serverOf(r), &site) // a reload may have changed the key
 	}
 	if first && !isUsable(entry.State()) {
-		entry.MakeDue() // who loads a configuration may have mended the base
+		entry.MakeDue() // the owner may have fixed the base before the reload
 	}
 	if !entry.Due(p.Now()) {
-		return entry.State() // which may have been read a moment ago
+		return entry.State() // it may have been read meanwhile
 	}
 	asks := r.WithContext(context.WithValue(context.WithoutCancel(r.Context()), forBase{}, true))
 	fetch, ok := p.Source.Prepare(asks, key)
@@ -84,7 +67,7 @@ func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.St
 	defer enough.Stop()
 	for done := refresh(); entry.State() == nil; done = refresh() {
 		var slot <-chan time.Time
-		if done == nil { // others are being read
+		if done == nil { // too many bases are being read
 			slot = time.After(slotInterval)
 		}
 		select {
@@ -106,7 +89,7 @@ func serverOf(r *http.Request) *caddyhttp.Server {
 	return server
 }
 
-// refresh begins to read a base that is due, as [policy.Entry.Refresh] does.
+// refresh begins to read a base that is due, see [policy.Entry.Refresh].
 func (p *Publisher) refresh(key policy.Key, entry *policy.Entry, fetch origin.Fetch) (done <-chan struct{}) {
 	have := entry.Good()
 	return entry.Refresh(policy.Freshness{Default: baseLife, Min: time.Minute, Max: policy.MaxAge}, func() policy.Answer {
@@ -120,17 +103,16 @@ func (p *Publisher) refresh(key policy.Key, entry *policy.Entry, fetch origin.Fe
 	}, p.onRead(key))
 }
 
-// isUsable reports whether what was read last can be built on.
+// isUsable reports whether the last read of a base was good.
 func isUsable(s *policy.State) bool {
 	return s != nil && s.Failures == 0 && s.Good != nil
 }
 
-// onRead returns what tells the owner that a base cannot be used any more, or
-// again.
+// onRead returns a function that logs the first failure of a base, and its end.
 func (p *Publisher) onRead(key policy.Key) func(before, after policy.State) {
 	return func(before, after policy.State) {
 		if !isUsable(&after) {
-			p.Observer.TextFailed(StageBase)
+			p.Observer.PageFailed(StageBase)
 		}
 		log := p.Logger.With(zap.String("base", key.String()))
 		known := before.Failures > 0 || before.Good != nil
@@ -144,8 +126,7 @@ func (p *Publisher) onRead(key policy.Key) func(before, after policy.State) {
 	}
 }
 
-// levelFor returns the level of what is logged about a site: hosts that clients
-// invent must not fill the log.
+// levelFor returns the level of a message about a site: hosts that clients invent must not fill the log.
 func levelFor(segment policy.Segment, level zapcore.Level) zapcore.Level {
 	if segment == policy.Invented {
 		return zap.DebugLevel
@@ -155,7 +136,7 @@ func levelFor(segment policy.Segment, level zapcore.Level) zapcore.Level {
 
 func baseInUse(s policy.State) string {
 	if s.Good != nil {
-		return "the last good one is used"
+		return "the last good base is used"
 	}
-	return "what the site answers is passed on without the rules of robots_txt; if there is none to build on, write base none"
+	return "the response of the site is served without the rules of robots_txt; if the site has no robots.txt, write base none"
 }

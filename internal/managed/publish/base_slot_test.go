@@ -8,10 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/zap"
-
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -31,9 +28,9 @@ func (slowBases) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
 func TestFirstBaseWaitsForASlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, Reads: 1}
-		p := NewPublisher(PublisherConfig{
-			Schedule: newSchedule(t, disallow("GPTBot", "/sale")), Source: slowBases{}, Sites: new(request.Sites),
-			Bases: policy.NewCache(bounds, bounds, time.Now, nil), Now: time.Now, Logger: zap.NewNop(),
+		p := serving(Config{
+			Schedule: newSchedule(t, disallow("GPTBot", "/sale")), Source: slowBases{},
+			Bases: policy.NewCache(bounds, bounds, time.Now, nil), Now: time.Now,
 		})
 		server := site("a.test", "b.test", "c.test")
 		go p.Page(asks(server, "a.test"))

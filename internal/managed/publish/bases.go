@@ -24,9 +24,8 @@ func goodOf(state *policy.State) *policy.Version {
 	return state.Good
 }
 
-// BasesByHost returns a function that returns the base of a host, nil if none was read
-// from the handlers behind. If several sites have the same host, it is the base that
-// was read last.
+// BasesByHost returns a function that returns the base of a host, nil if none was read from the next
+// handler. If several sites have the host, the function returns the base that was read last.
 func BasesByHost(bases *policy.Cache) func(host string) []byte {
 	known := make(map[string]*policy.Version)
 	for _, e := range bases.Entries() {

@@ -15,64 +15,64 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Confirm says which changes wait for a person.
+// Confirm is the option for the changes that wait for a person.
 type Confirm string
 
 // The words of Confirm.
 const (
-	Search Confirm = "search" // that newly forbid a search engine / or a page that it was served
-	Any    Confirm = "any"    // that change a text
+	Search Confirm = "search" // changes that newly disallow a search engine / or a page that it requested
+	Any    Confirm = "any"    // changes of a file
 	Off    Confirm = "off"    // none
 )
 
-// mostCompared bounds how many texts are compared.
+// mostCompared bounds the files that are compared.
 const mostCompared = 1000
 
-// reasons returns why a wish has to be confirmed, none if it does not. first says that
+// reasons returns why a submission has to be confirmed, none if it does not. first reports that
 // nothing was published before.
-func (r *Release) reasons(published *managed.Schedule, w wish, first bool) []string {
-	if r.Confirm == Off {
+func (p *Publisher) reasons(published *managed.Schedule, next submission, first bool) []string {
+	if p.Confirm == Off {
 		return nil
 	}
-	lost := r.lostLists(published, w.schedule)
-	if r.Confirm == Search && managed.SameFor(published, w.schedule, searchEngines(r.Registry)) {
+	lost := p.lostLists(published, next.schedule)
+	if p.Confirm == Search && managed.SameFor(published, next.schedule, searchEngines(p.Registry)) {
 		return lost
 	}
-	f, hosts := r.newFinder(first)
-	compare := managed.Comparison{Before: published, After: w.schedule, Hosts: hosts, Base: r.Base(), Now: r.Now(), Most: mostCompared}
+	f, hosts := p.newFinder(first)
+	compare := managed.Comparison{Before: published, After: next.schedule, Hosts: hosts, Base: p.Base(), Now: p.Now(), Most: mostCompared}
 	var unread map[string]bool
-	if r.begun.Load() {
-		compare.Hosts = append(hosts, r.place.Hosts...) // which may have bases of their own
-		if unread = r.unread(compare.Base); len(unread) > 0 {
-			r.publisher.AwaitStored(context.Background())
-			compare.Base = r.Base()
-			unread = r.unread(compare.Base)
+	if p.begun.Load() {
+		compare.Hosts = append(hosts, p.place.Hosts...) // each may have its own base
+		if unread = p.unread(compare.Base); len(unread) > 0 {
+			p.awaitStored(context.Background(), requestWait)
+			compare.Base = p.Base()
+			unread = p.unread(compare.Base)
 		}
 	}
-	left := compare.Each(f.search(r.Confirm))
+	left := compare.Each(f.search(p.Confirm))
 	if len(lost) > 0 {
 		return append(lost, f.reasons...)
 	}
-	if why := f.found(left); len(why) > 0 || r.Confirm == Any || len(unread) == 0 {
+	if why := f.found(left); len(why) > 0 || p.Confirm == Any || len(unread) == 0 {
 		return why
 	}
-	return r.reasonsUnread(compare, f, unread)
+	return p.reasonsUnread(compare, f, unread)
 }
 
-// lostLists returns which lists would lose more than half of their rules: that is more often
-// a mistake of the source than what its owner wants.
-func (r *Release) lostLists(published, next *managed.Schedule) (reasons []string) {
-	for _, list := range r.Lists {
-		if lost, all := published.LostRules(next, list, r.Now()); 2*lost > all {
+// lostLists returns the lists that would lose more than half of their rules, more often a mistake of
+// the source than an intention.
+func (p *Publisher) lostLists(published, next *managed.Schedule) (reasons []string) {
+	for _, list := range p.ListNames {
+		if lost, all := published.LostRules(next, list, p.Now()); 2*lost > all {
 			reasons = append(reasons, fmt.Sprintf("%s: it has lost more than half of its %d rules", list, all))
 		}
 	}
 	return reasons
 }
 
-// reasonsUnread is reasons for hosts whose base was not read here, as where it fails since
-// the start: the rules may have opened what it closes. f has found nothing else.
-func (r *Release) reasonsUnread(compare managed.Comparison, f *finder, unread map[string]bool) []string {
+// reasonsUnread returns reasons for the hosts whose base was not read, as if it disallowed everything:
+// the published rules may allow what the base disallows. f has no reason yet.
+func (p *Publisher) reasonsUnread(compare managed.Comparison, f *finder, unread map[string]bool) []string {
 	base := compare.Base
 	compare.Base = func(host string) []byte {
 		if unread[host] {
@@ -80,30 +80,30 @@ func (r *Release) reasonsUnread(compare managed.Comparison, f *finder, unread ma
 		}
 		return base(host)
 	}
-	left := compare.Each(f.search(r.Confirm))
+	left := compare.Each(f.search(p.Confirm))
 	for i := range f.reasons {
 		f.reasons[i] += ", if the site's own robots.txt forbids it, which was not read here yet"
 	}
 	return f.found(left)
 }
 
-// shutOut returns the pages that search engines requested lately and that a change newly
-// disallows in the files in force now, in words.
-func (r *Release) shutOut(published, tried *managed.Schedule) []string {
-	if managed.SameFor(published, tried, searchEngines(r.Registry)) {
+// shutOut describes the pages that search engines requested in the last 24 hours and that a change
+// newly disallows now.
+func (p *Publisher) shutOut(published, trial *managed.Schedule) []string {
+	if managed.SameFor(published, trial, searchEngines(p.Registry)) {
 		return nil
 	}
-	f, hosts := r.newFinder(false)
+	f, hosts := p.newFinder(false)
 	f.engines = nil
-	compare := managed.Comparison{Before: published, After: tried, Hosts: hosts, Base: r.Base(), Now: r.Now(), OnlyNow: true, Most: mostCompared}
+	compare := managed.Comparison{Before: published, After: trial, Hosts: hosts, Base: p.Base(), Now: p.Now(), OnlyNow: true, Most: mostCompared}
 	compare.Each(f.closed)
 	return f.reasons
 }
 
-// unread returns the hosts of the place, but for wildcards, of which no base is known.
-func (r *Release) unread(base func(host string) []byte) map[string]bool {
+// unread returns the hosts whose base is unknown, except wildcards.
+func (p *Publisher) unread(base func(host string) []byte) map[string]bool {
 	unread := make(map[string]bool)
-	for _, host := range r.place.Hosts {
+	for _, host := range p.place.Hosts {
 		if !strings.ContainsAny(host, "*{") && base(host) == nil {
 			unread[host] = true
 		}
@@ -111,10 +111,10 @@ func (r *Release) unread(base func(host string) []byte) map[string]bool {
 	return unread
 }
 
-// newFinder returns what looks at what changes, and the hosts whose pages were served.
-func (r *Release) newFinder(first bool) (f *finder, hosts []string) {
-	f = &finder{engines: searchEngines(r.Registry), first: first, visits: make(map[string][]ledger.Visit), told: make(map[string]time.Time)}
-	for _, v := range r.Visits() {
+// newFinder returns a finder, and the hosts of which search engines requested pages.
+func (p *Publisher) newFinder(first bool) (f *finder, hosts []string) {
+	f = &finder{engines: searchEngines(p.Registry), first: first, visits: make(map[string][]ledger.Visit), starts: make(map[string]time.Time)}
+	for _, v := range p.Visits() {
 		if v.Host == judge.OtherName {
 			v.Host = ""
 		}
@@ -137,16 +137,16 @@ func searchEngines(registry *uaident.Registry) (all []*uaident.Crawler) {
 	return all
 }
 
-// finder finds out what speaks against a change.
+// finder collects the reasons to confirm a change.
 type finder struct {
 	engines []*uaident.Crawler
 	first   bool
 	visits  map[string][]ledger.Visit // by host
 	reasons []string
-	told    map[string]time.Time // since when a reason holds, by its words and hosts
+	starts  map[string]time.Time // of the reasons, by text and hosts
 }
 
-// search returns what looks for that which has to be confirmed.
+// search returns the check of a pair of files.
 func (f *finder) search(confirm Confirm) func(managed.Pair) {
 	if confirm == Any {
 		return f.any
@@ -154,31 +154,31 @@ func (f *finder) search(confirm Confirm) func(managed.Pair) {
 	return f.closed
 }
 
-// found returns what was found, where so many texts were left out.
+// found returns the reasons. left is the number of files that were not compared.
 func (f *finder) found(left int) []string {
 	if left > 0 && len(f.reasons) == 0 {
-		return []string{fmt.Sprintf("there are %d texts more than the %d that were compared", left, mostCompared)}
+		return []string{fmt.Sprintf("only the first %d files were compared, %d more were not", mostCompared, left)}
 	}
 	return f.reasons
 }
 
-// any takes every difference for a reason.
-func (f *finder) any(p managed.Pair) { f.add("the text changes", at(p), p) }
+// any adds a reason for every difference.
+func (f *finder) any(p managed.Pair) { f.add("the file changes", at(p), p) }
 
-// add takes a reason that holds for a pair at some hosts, all for "". One that holds
-// before, there or everywhere, is told once.
+// add adds a reason for a pair at some hosts, "" for all. A reason that already holds earlier, at
+// these or all hosts, is not repeated.
 func (f *finder) add(reason, at string, p managed.Pair) {
 	for _, key := range []string{reason, reason + at} {
-		if since, ok := f.told[key]; ok && !since.After(p.From) {
+		if since, ok := f.starts[key]; ok && !since.After(p.From) {
 			return
 		}
 	}
-	f.told[reason+at] = p.From
+	f.starts[reason+at] = p.From
 	f.reasons = append(f.reasons, reason+at+since(p))
 }
 
-// closed looks for search engines that are newly forbidden / or what they were served.
-// A site that says from its beginning that it is for tests is meant to be closed.
+// closed adds a reason for each search engine that is newly disallowed / or a page that it requested.
+// A site that is staging from its first change may be closed.
 func (f *finder) closed(p managed.Pair) {
 	before, after := policy.Parse(p.Before), policy.Parse(p.After)
 	engines := f.engines
@@ -196,7 +196,7 @@ func (f *finder) closed(p managed.Pair) {
 	}
 }
 
-// someOf names the first of many crawlers, the big ones before others.
+// someOf names the first of many crawlers, the large search engines first.
 func someOf(tokens []string) string {
 	const most = 3
 	engines := judge.SearchEngines()
@@ -213,7 +213,7 @@ func someOf(tokens []string) string {
 	return strings.Join(tokens, ", ")
 }
 
-// at tells for which hosts a pair is, "" for any.
+// at describes the hosts of a pair, "" for any.
 func at(p managed.Pair) string {
 	named := slices.DeleteFunc(slices.Clone(p.Hosts), func(host string) bool { return host == "" })
 	switch {
@@ -225,7 +225,7 @@ func at(p managed.Pair) string {
 	return " at " + strings.Join(named, " and ")
 }
 
-// since tells from when a pair is, "" for now.
+// since describes the start of a pair, "" for now.
 func since(p managed.Pair) string {
 	if p.From.IsZero() {
 		return ""

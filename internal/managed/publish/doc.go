@@ -1,9 +1,7 @@
-// Package publish brings the changes of a managed robots.txt into force and keeps
-// their history.
+// Package publish publishes the changes of a managed robots.txt, and keeps their history.
 //
-// A [Change] is a set of rules that the owner of a site wants, with how far it has
-// come. A [History] has the changes of a site; its methods are pure. A [Store] keeps the
-// History in a storage that several instances share: whatever fails, one whole change is
-// published at any time. A [Release] submits what a configuration wants and publishes it.
-// A [Publisher] composes the files of all hosts, keeps them, and serves them.
+// A [Change] is a set of rules that was submitted, with a state. A [History] has the changes of a site;
+// its methods are pure. A [Store] keeps the history in a storage that instances share: after any failure
+// exactly one whole change is published. A [Publisher] submits the rules of a configuration, and composes,
+// caches and serves the files of the published change.
 package publish

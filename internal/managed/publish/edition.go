@@ -2,7 +2,6 @@ package publish
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
@@ -10,22 +9,21 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// edition is what sites are served: a schedule, or at some hosts another one that is
-// tried there. It is immutable.
+// edition is the served schedule, and that of a canary at some hosts. It is immutable.
 type edition struct {
 	all    version
-	canary *Change        // that some hosts are served, nil for none
+	canary *Change        // nil for none
 	trial  version        // of the canary
-	hosts  *request.Hosts // that are served the canary
+	hosts  *request.Hosts // of the canary
 }
 
-// version is a schedule with the time since which it is served.
+// version is a schedule with the start of its service.
 type version struct {
 	schedule *managed.Schedule
 	since    time.Time
 }
 
-// at returns what holds at a host.
+// at returns the version for a host.
 func (e *edition) at(host string) version {
 	if e.canary != nil && e.hosts.Has(host) {
 		return e.trial
@@ -33,8 +31,7 @@ func (e *edition) at(host string) version {
 	return e.all
 }
 
-// next returns the first time after now at which some text changes, zero if none
-// does any more.
+// next returns the time of the next change of a file after now, zero for never.
 func (e *edition) next(now time.Time) time.Time {
 	turn := e.all.schedule.Next(now)
 	if e.canary != nil {
@@ -57,11 +54,10 @@ func (v version) spotOf(site policy.Key, now time.Time) spot {
 	return s
 }
 
-// firstWait is how long after its start requests wait for a publisher that was told
-// no schedule yet.
+// firstWait bounds how long requests wait for the published schedule after the start.
 const firstWait = 2 * time.Second
 
-// edition returns what a request is answered by.
+// edition returns the edition for a request.
 func (p *Publisher) edition(ctx context.Context) *edition {
 	if e := p.serving.Load(); e != nil {
 		return e
@@ -69,42 +65,31 @@ func (p *Publisher) edition(ctx context.Context) *edition {
 	timer := time.NewTimer(firstWait - p.Now().Sub(p.since))
 	defer timer.Stop()
 	select {
-	case <-p.begun:
+	case <-p.ready:
 	case <-timer.C:
-		p.put(&edition{all: version{p.otherwise(), p.since}}, true)
+		p.put(&edition{all: version{p.pages.fallback(), p.since}}, true)
 	case <-ctx.Done():
-		return &edition{all: version{p.otherwise(), p.since}} // for somebody who has left
+		return &edition{all: version{p.pages.fallback(), p.since}} // the client has left
 	}
 	return p.serving.Load()
 }
 
-// otherwiseOf returns what makes the schedule of a publisher that was told none.
-func otherwiseOf(c PublisherConfig) func() *managed.Schedule {
-	return sync.OnceValue(func() *managed.Schedule {
-		if c.Otherwise == nil {
-			return c.Schedule
-		}
-		return c.Otherwise()
-	})
-}
-
-// put puts an edition in place, unless there is one already and this is for want of
-// one. The pages of the one before are forgotten.
-func (p *Publisher) put(e *edition, forWant bool) {
-	if !forWant {
+// put replaces the edition, unless ifNone is set and there is one. It drops the cached pages.
+func (p *Publisher) put(e *edition, ifNone bool) {
+	if !ifNone {
 		p.serving.Store(e)
 	} else if !p.serving.CompareAndSwap(nil, e) {
 		return
 	}
-	p.beginOnce.Do(func() { close(p.begun) })
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.readyOnce.Do(func() { close(p.ready) })
+	p.pages.mu.Lock()
+	defer p.pages.mu.Unlock()
 	for _, s := range p.shelves {
 		s.pages.Purge()
 	}
 }
 
-// Serving returns the schedule that requests are answered by, nil before there is one.
+// Serving returns the served schedule, nil before there is one.
 func (p *Publisher) Serving() *managed.Schedule {
 	if e := p.serving.Load(); e != nil {
 		return e.all.schedule
@@ -112,12 +97,11 @@ func (p *Publisher) Serving() *managed.Schedule {
 	return nil
 }
 
-// Serve puts other schedules in the place of those that are served: one for all, and that
-// of a canary, nil for none, for its hosts. If ctx has ended all stays as it is. It is called
-// by one at a time.
-func (p *Publisher) Serve(ctx context.Context, next *managed.Schedule, canary *Change, tried *managed.Schedule) {
+// Serve replaces the served schedules: one for all hosts, and one for the hosts of a canary, which may be
+// nil. It has no effect if ctx has ended. It must not be called concurrently.
+func (p *Publisher) Serve(ctx context.Context, next *managed.Schedule, canary *Change, trial *managed.Schedule) {
 	now := p.Now()
-	e := &edition{all: version{next, now}, canary: canary, trial: version{tried, now}, hosts: request.HostsOfServer(nil)}
+	e := &edition{all: version{next, now}, canary: canary, trial: version{trial, now}, hosts: request.HostsOfServer(nil)}
 	if before := p.serving.Load(); before != nil {
 		e.keepTimes(before)
 	}
@@ -129,8 +113,8 @@ func (p *Publisher) Serve(ctx context.Context, next *managed.Schedule, canary *C
 	}
 }
 
-// keepTimes takes over since when is served what was served before. A trial that ends
-// makes all texts new.
+// keepTimes takes over the times of versions that were served before. The end of a trial makes all files
+// new.
 func (e *edition) keepTimes(before *edition) {
 	goesOn := e.trial.schedule == before.trial.schedule
 	if goesOn {

@@ -30,7 +30,7 @@ func TestServeAnotherSchedule(t *testing.T) {
 		if !strings.Contains(page.text, "Disallow: /b") || strings.Contains(page.text, "Disallow: /a\n") || !until.Equal(from) || !page.modified.Equal(before.modified.Add(time.Hour)) {
 			t.Errorf("%q of %v until %v", page.text, page.modified, until)
 		}
-		p.mu.Lock()
+		p.pages.mu.Lock()
 		for _, s := range p.shelves {
 			for _, key := range s.pages.Keys() {
 				if key.period == first.Period("a.test", time.Now()) {
@@ -38,7 +38,7 @@ func TestServeAnotherSchedule(t *testing.T) {
 				}
 			}
 		}
-		p.mu.Unlock()
+		p.pages.mu.Unlock()
 		cancel()
 		p.Serve(ctx, first, nil, nil)
 		if p.Serving() != next {
@@ -93,7 +93,7 @@ func BenchmarkServeAnother(b *testing.B) {
 func TestTrialIsTold(t *testing.T) {
 	first, next := newSchedule(t, disallow("GPTBot", "/a")), newSchedule(t, disallow("GPTBot", "/b"))
 	p := newPublisher(first, nil, time.Now)
-	p.Hosts = []string{"a.test", "b.test"}
+	p.SiteHosts = []string{"a.test", "b.test"}
 	var r Running
 	defer r.Add(p)()
 	until := time.Now().Add(time.Hour)

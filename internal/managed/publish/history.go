@@ -9,13 +9,13 @@ import (
 
 // Bounds of a site's history.
 const (
-	// mostChanges is how many past changes are kept.
+	// mostChanges bounds the past changes.
 	mostChanges = 500
-	// keptFor is how long they are kept.
+	// keptFor bounds the age of a past change.
 	keptFor = 365 * 24 * time.Hour
-	// MostLines is how many differences or reasons of a change are kept.
+	// MostLines bounds the differences and the reasons of a change.
 	MostLines = 20
-	// MostText is how many bytes such a line, a name or a why may have.
+	// MostText bounds a line, a name or a why, in bytes.
 	MostText = 500
 
 	mostInstances = 256
@@ -23,7 +23,7 @@ const (
 	instanceRenew = 7 * 24 * time.Hour
 )
 
-// Empty is the spec of a site without any rule: its own robots.txt stands alone.
+// Empty is the spec without rules, with which the site serves its own robots.txt.
 var Empty = []byte("{}")
 
 // IDOf returns the ID of a spec: the first 16 hexadecimal digits of its SHA-256.
@@ -32,23 +32,23 @@ func IDOf(spec []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Origin is where a change comes from.
+// Origin is the source of a change.
 type Origin string
 
 // The origins.
 const (
 	FromConfiguration Origin = "configuration"
-	FromRules         Origin = "rules"    // a list of rules was read again
+	FromRules         Origin = "rules"    // a list of rules has changed
 	FromRollback      Origin = "rollback" // a person published an earlier change again
 )
 
-// State is how far a change has come.
+// State is the state of a change.
 type State string
 
 // The states. A change is pending in the first three, and past in the last three.
 const (
 	Waiting    State = "waiting"     // a person has to confirm it
-	Shadow     State = "shadow"      // requests are judged by it, too, without any effect
+	Shadow     State = "shadow"      // requests are also judged by the change, without effect
 	Canary     State = "canary"      // some hosts serve it
 	Published  State = "published"   // all hosts serve it
 	Superseded State = "superseded"  // another change was published
@@ -56,16 +56,16 @@ const (
 	Rejected   State = "rejected"    // it was replaced or stopped before it was published
 )
 
-// ObservedStates returns the states that an [Observer] is told of. A change is superseded
-// when another is published, so that state is not one of them.
+// ObservedStates returns the states that an [Observer] gets. A change is superseded when another is
+// published, which the observer gets in its place.
 func ObservedStates() []State {
 	return []State{Waiting, Shadow, Canary, Published, RolledBack, Rejected}
 }
 
-// ByTrial is the name under which a trial rejects a change.
+// ByTrial is the Who of a trial that rejects a change.
 const ByTrial = "trial"
 
-// By is who did something, and why.
+// By is a decision: who, why and when.
 type By struct {
 	Who    string    `json:"who"`
 	Why    string    `json:"why,omitempty"`
@@ -73,68 +73,67 @@ type By struct {
 	At     time.Time `json:"at"`
 }
 
-// Rollout is how a change is tried before it is published.
+// Rollout is the trial of a change before it is published.
 type Rollout struct {
 	State   State    `json:"state,omitempty"`   // Shadow or Canary; "" publishes at once
-	Seconds int64    `json:"seconds,omitempty"` // how long it is tried; 0 until it is promoted
+	Seconds int64    `json:"seconds,omitempty"` // the length of the trial; 0 until a person promotes the change
 	Hosts   []string `json:"hosts,omitempty"`   // of Canary
 }
 
-// Change is a set of rules that the owner wants. A spec that is wanted twice makes two
-// changes with the same ID.
+// Change is a set of rules that was submitted. A spec that is submitted twice makes two changes with
+// the same ID.
 type Change struct {
 	Number int       `json:"number"` // counts the changes of a site
 	ID     string    `json:"id"`     // of its spec
-	Parent string    `json:"parent"` // the ID of what was published when it was made
+	Parent string    `json:"parent"` // the ID of the change that was published before
 	Origin Origin    `json:"origin"`
 	State  State     `json:"state"`
 	Since  time.Time `json:"since"` // of the state
-	// Until is when a trial ends by itself, zero if only a person ends it.
+	// Until is the end of the trial, zero if only a person ends the trial.
 	Until   time.Time `json:"until,omitzero"`
 	Rollout Rollout   `json:"rollout,omitzero"`
 	Made    By        `json:"made"`
 	// Restores is the number of the change that a rollback published again, 0 for none.
 	Restores int `json:"restores,omitempty"`
-	// Difference is what it changes, and Reasons why a person has to confirm it. Each has
-	// [MostLines] at most.
+	// Difference describes the change, and Reasons are why a person has to confirm the change, each
+	// in at most [MostLines].
 	Difference []string `json:"difference,omitempty"`
 	Reasons    []string `json:"reasons,omitempty"`
 	Confirmed  *By      `json:"confirmed,omitempty"`
 	Promoted   *By      `json:"promoted,omitempty"` // by a person, before its time was over
-	// ReadBy are the crawlers that fetched the robots.txt while it was published, as far
-	// as the instance knows that published the next one.
+	// ReadBy are the crawlers that fetched the robots.txt while the change was published, as known
+	// to the instance that published the next change.
 	ReadBy    []string  `json:"read_by,omitempty"`
-	Published time.Time `json:"published,omitzero"` // zero if it never was
-	Ended     *By       `json:"ended,omitempty"`    // who ended it, nil while it is pending or published
+	Published time.Time `json:"published,omitzero"` // zero if never
+	Ended     *By       `json:"ended,omitempty"`    // nil while the change is pending or published
 }
 
-// IsTried reports whether requests are judged by a change before it is published; false
+// OnTrial reports whether requests are judged by a change before it is published. It returns false
 // for nil.
-func (c *Change) IsTried() bool { return c != nil && (c.State == Shadow || c.State == Canary) }
+func (c *Change) OnTrial() bool { return c != nil && (c.State == Shadow || c.State == Canary) }
 
-// StoppedByTrial reports whether its own trial rejected a change.
+// StoppedByTrial reports whether the trial of a change rejected it.
 func (c *Change) StoppedByTrial() bool { return c.State == Rejected && c.Ended.Who == ByTrial }
 
-// History has the changes of a site. The zero History is that of a site that never had
-// any. Its methods return a modified copy.
+// History has the changes of a site. The zero History has none. Its methods return a modified copy.
 type History struct {
-	Published *Change  `json:"published,omitempty"` // nil if none ever was
-	Pending   *Change  `json:"pending,omitempty"`   // that waits or is tried, nil for none
+	Published *Change  `json:"published,omitempty"` // nil if none
+	Pending   *Change  `json:"pending,omitempty"`   // that waits or is on trial, nil for none
 	Past      []Change `json:"history,omitempty"`   // the latest first
 	// Changes counts all changes there ever were, Revision all writes.
 	Changes  int   `json:"changes"`
 	Revision int64 `json:"revision"`
-	// Latest is the ID of what any instance submitted last, and Submitted what each
-	// instance submitted last. An instance that starts with that again submits nothing, so
-	// that a rollback holds until the configuration changes.
+	// Latest is the ID of the latest submission of all instances, and Submitted has the latest
+	// submission of each. An instance that starts again with the same rules submits nothing, so that
+	// a rollback lasts until the configuration changes.
 	Latest    string               `json:"latest,omitempty"`
 	Submitted map[string]Submitted `json:"submitted,omitempty"`
 }
 
-// Submitted is what an instance submitted last.
+// Submitted is the latest submission of an instance.
 type Submitted struct {
 	ID string    `json:"id"`
-	At time.Time `json:"at"` // when it was submitted, or renewed
+	At time.Time `json:"at"` // of the submission, or its renewal
 }
 
 // PublishedID returns the ID of the published spec.
@@ -153,8 +152,8 @@ func (h *History) subject(verb string) *Change {
 	return h.Pending
 }
 
-// IsNews reports whether a submission is neither what its instance nor what the last of
-// all submitted before, or wants to publish without a trial what its own trial rejected.
+// IsNews reports whether a submission differs from the latest of its instance and of all instances.
+// A change that a trial rejected is news if it is now submitted without a trial.
 func (h *History) IsNews(instance string, c *Change) bool {
 	if c.ID == h.Latest {
 		return c.Rollout.State == "" && h.Pending == nil && h.wasStopped(c.ID)
@@ -171,7 +170,7 @@ func (h *History) wasStopped(id string) bool {
 	return h.Published == nil || h.Published.Number < h.Past[0].Number
 }
 
-// isWhole reports whether a history has what every history has that was written here.
+// isWhole reports whether every past change of a history has an end.
 func (h *History) isWhole() bool {
 	return !slices.ContainsFunc(h.Past, func(c Change) bool { return c.Ended == nil })
 }

@@ -39,16 +39,15 @@ type instance struct {
 	news     seen
 	trials   *trials         // nil for none
 	source   *ownText        // nil for no base
-	stored   <-chan struct{} // is closed once it is known which bases are stored, nil if none are
-	visited  <-chan struct{} // is closed once it is known which visits are stored, nil if none are
+	stored   <-chan struct{} // is closed after the first read of the storage, nil without a storage
+	visited  <-chan struct{} // is closed when visits are known, nil if they always are
 	registry *uaident.Registry
 	bases    *policy.Cache
 	ahead    time.Duration // of its clock
 	listen   []string      // where its server does, beside another one for the same host; nil for the only one
 
-	*Release
-	publisher *Publisher
-	end       func()
+	*Publisher
+	end func()
 }
 
 // seen is an observer.
@@ -64,6 +63,9 @@ func (s *seen) Changed(_ string, c Change) {
 }
 
 func (s *seen) HistoryFailed(string, error) {}
+func (s *seen) Composed(time.Duration)      {}
+func (s *seen) PageRequested(bool)          {}
+func (s *seen) PageFailed(string)           {}
 
 func newInstance(t *testing.T, storage Storage, name string) *instance {
 	bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, Reads: 10}
@@ -97,8 +99,12 @@ func (i *instance) load(rules ...managed.Rule) {
 }
 
 func (i *instance) loadSchedule(s *managed.Schedule) {
+	stored := i.stored
+	if stored == nil {
+		stored = i.visited
+	}
 	c := Config{
-		Wanted: s, Lists: i.lists, Lacks: i.lacks, Registry: i.registry, Confirm: i.confirm, Rollout: i.rollout, Storage: i.storage, Sites: i.sites,
+		Schedule: s, ListNames: i.lists, Partial: i.lacks, RequestSites: i.sitesOf(), Bases: i.bases, Registry: i.registry, Confirm: i.confirm, Rollout: i.rollout, Storage: i.storage, Sites: i.sites,
 		Instance: func() string { return i.name }, IsRunning: func() bool { return true },
 		Base: func() func(string) []byte {
 			if i.source != nil {
@@ -120,7 +126,7 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 			}
 			return i.visitsNow()
 		},
-		Stored: i.visited,
+		Stored: stored,
 		ReadSince: func(has func(string) bool, since time.Time) (names []string) {
 			for name, at := range i.reads {
 				if has("a.test") && !at.Before(since) {
@@ -135,14 +141,12 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 	if i.trials != nil {
 		c.Trials = i.trials
 	}
-	i.Release = New(c)
-	m := PublisherConfig{Otherwise: i.Otherwise, Sites: i.sitesOf(), Bases: i.bases, Stored: i.stored, Now: time.Now, Logger: zap.NewNop()}
 	if i.source != nil {
-		m.Source = i.source
+		c.Source = i.source
 	}
-	i.publisher = NewPublisher(m)
+	i.Publisher = New(c)
 	before := i.end
-	i.end = i.Begin(i.publisher, Place{Name: "a.test", Hosts: []string{"a.test"}})
+	i.end = i.Begin(Place{Name: "a.test", Hosts: []string{"a.test"}})
 	if before != nil {
 		before()
 	}
@@ -164,7 +168,7 @@ func (i *instance) text(host string) string {
 	names := caddyhttp.MatchHost{"a.test", "b.test"}
 	server := &caddyhttp.Server{Listen: i.listen, Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&names}}, Handlers: []caddyhttp.MiddlewareHandler{nil}}}}
 	r := httptest.NewRequest(http.MethodGet, "http://"+host+"/robots.txt", nil)
-	page, _ := i.publisher.Page(r.WithContext(context.WithValue(r.Context(), caddyhttp.ServerCtxKey, server)))
+	page, _ := i.Page(r.WithContext(context.WithValue(r.Context(), caddyhttp.ServerCtxKey, server)))
 	if page == nil {
 		return ""
 	}

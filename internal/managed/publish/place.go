@@ -10,23 +10,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 )
 
-// Place is where a robots_txt stands.
+// Place is the place of a robots_txt handler in the configuration.
 type Place struct {
-	// Name is the same however its rules change: the hosts of its site, or where the
-	// server listens if it is for any. Of several at the same place all but the first
-	// have a number, too.
+	// Name identifies the handler in the history: the hosts of its site, or the listeners of the
+	// server if it has none. The second handler of the same place has "#2" appended, and so on.
 	Name  string
 	Hosts []string // none for any
 }
 
-// PlacesOf returns where handlers stand in the routes of servers.
+// PlacesOf returns the places of handlers in the routes of servers.
 func PlacesOf(servers []*caddyhttp.Server, is func(caddyhttp.MiddlewareHandler) bool) map[caddyhttp.MiddlewareHandler]Place {
 	places := make(map[caddyhttp.MiddlewareHandler]Place)
 	taken := make(map[string]int)
 	for _, server := range servers {
 		request.Walk(server, func(p request.Place, route caddyhttp.Route) {
 			for _, handler := range route.Handlers {
-				if p.Errors || !is(handler) { // others may be of a type that no map has as a key
+				if p.Errors || !is(handler) { // another handler may have a type that is no map key
 					continue
 				}
 				if _, known := places[handler]; known {
@@ -48,7 +47,7 @@ func PlacesOf(servers []*caddyhttp.Server, is func(caddyhttp.MiddlewareHandler) 
 	return places
 }
 
-// has returns what tells whether a host is one of the place.
+// has returns a function that reports whether a host is one of the place.
 func (p Place) has() func(host string) bool {
 	if len(p.Hosts) == 0 {
 		return func(string) bool { return true }
@@ -56,7 +55,7 @@ func (p Place) has() func(host string) bool {
 	return hasOf(p.Hosts)
 }
 
-// hasOf returns what tells whether a host is one of some, which may be wildcards.
+// hasOf returns a function that reports whether a host matches one of some, which may be wildcards.
 func hasOf(some []string) func(host string) bool {
 	hosts := request.HostsOfServer(nil)
 	hosts.Add(some)

@@ -2,279 +2,271 @@ package publish
 
 import (
 	"context"
-	"crypto/sha256"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// PublisherConfig is what a Publisher goes by.
-type PublisherConfig struct {
-	// Schedule is served first; see [Publisher.Serve]. Where it is nil requests wait up
-	// to two seconds for one, and then have what Otherwise returns.
-	Schedule  *managed.Schedule
-	Otherwise func() *managed.Schedule
-	Stages    bool // whether that may have staging, for which all requests wait
+// Config is the configuration of a Publisher. Its functions may be called concurrently.
+type Config struct {
+	// Schedule has the rules of the configuration. Partial reports that the rules of a list are
+	// missing, see [Publisher.Submit].
+	Schedule *managed.Schedule
+	Partial  bool
+	// ListNames are the names of the lists of rules. A change in which a list loses more than half
+	// of its rules has to be confirmed. Lists returns the lists for a report; it may be nil.
+	ListNames []string
+	Lists     func() []report.ManagedList
+	Registry  *uaident.Registry
+	Confirm   Confirm
+	Rollout   Rollout
 	Gate      managed.Gate
-	// Source is where the base comes from, nil for none. SourceKey is its path, ""
-	// for what the handlers behind answer.
+
+	// Source reads the base, nil for none. SourceKey is the path of a base file, "" for the
+	// response of the next handler.
 	Source    origin.Source
 	SourceKey string
-	Sites     *request.Sites
-	Bases     *policy.Cache // outlives a configuration, so that a last good base does
-	// Stored is closed once it is known which bases are stored, nil if none are.
+	// Bases caches the bases. It outlives a configuration, so that the last good base does.
+	Bases *policy.Cache
+	// Base returns a function that returns the base of a host, nil if unknown.
+	Base func() func(host string) []byte
+	// RequestSites returns the site of a request. Hosts are the hosts that the configuration
+	// names, none for any.
+	RequestSites *request.Sites
+	SiteHosts    []string
+
+	// Storage keeps the history, and Sites its copy in memory.
+	Storage Storage
+	Sites   *Sites
+	// Stored is closed after the storage was read for Bases and Visits, nil without a storage.
 	Stored <-chan struct{}
-	Now    func() time.Time
-	Logger *zap.Logger
-	// Hosts are those that the configuration names, none for any.
-	Hosts []string
-	// Changes and Lists are for reports; nil for none.
-	Changes func() []report.ManagedChange
-	Lists   func() []report.ManagedList
-	// Observer may be nil.
-	Observer FileObserver
+	// Instance returns the name of this instance, which stays the same over a restart.
+	Instance func() string
+	// IsRunning reports whether the configuration runs. A configuration that fails to load
+	// submits nothing.
+	IsRunning func() bool
+	// Visits returns the pages that search engines requested in the last 24 hours. A change that
+	// disallows one of them has to be confirmed, and its trial ends.
+	Visits func() []ledger.Visit
+	// ReadSince returns the crawlers that fetched the robots.txt of some hosts since a time.
+	ReadSince func(has func(host string) bool, since time.Time) []string
+	// Trials judges changes on live requests; it may be nil.
+	Trials Trials
+	// Interval is the time between two reads of the history, 0 for a minute, or for 10 seconds
+	// during a trial.
+	Interval time.Duration
+	Now      func() time.Time
+	Logger   *zap.Logger
+	Observer Observer
 }
 
-// Publisher has the texts of all hosts that a configuration is for. Texts that are
-// the same are kept once.
-type Publisher struct {
-	PublisherConfig
-	since time.Time // the texts are not older than that
+// Observer observes a Publisher. Its methods are called concurrently.
+type Observer interface {
+	// Composed is called with the time that composing and checking a file took.
+	Composed(took time.Duration)
+	// PageRequested is called for each request for a file, with whether the file was cached.
+	PageRequested(cached bool)
+	// PageFailed is called with the stage in which a file failed.
+	PageFailed(stage string)
+	// Changed is called for each change to which this instance gave another state.
+	Changed(site string, change Change)
+	// HistoryFailed is called when the history cannot be read or written, and with nil once it
+	// can be again.
+	HistoryFailed(site string, err error)
+}
 
-	serving   atomic.Pointer[edition] // nil while there is none
-	otherwise func() *managed.Schedule
-	begun     chan struct{} // closed once something is served
-	beginOnce sync.Once
+// The stages in which a file can fail.
+const (
+	StageBase    = "base"    // the base cannot be read
+	StageRules   = "rules"   // a list of rules cannot be read or used
+	StageCompose = "compose" // base and rules make no file
+	StageGate    = "gate"    // the gate refuses the file
+)
+
+// Publisher publishes the robots.txt files of one robots_txt handler of a configuration: it
+// submits the handler's rules to the history, and serves the files of the published change.
+type Publisher struct {
+	Config
+
+	wake   chan struct{}
+	logged string // the last error of the storage that was logged
 
 	mu      sync.Mutex
-	shelves map[policy.Segment]*shelf
+	next    submission
+	pending bool                         // next was not submitted yet
+	parsed  map[string]*managed.Schedule // of the changes in use, by the IDs of their specs
+	refused atomic.Bool                  // nothing is published, and the storage did not take the submission
+
+	// Set by Begin:
+	begun    atomic.Bool
+	place    Place
+	store    *Store
+	site     *Site
+	applying sync.Mutex
+	served   served // guarded by applying, like the fields below
+	over     bool   // the configuration has ended
+	onTrial  int    // the number of the change that Trials judges, 0 for none
+	endTrial func() // ends that, nil for none
+
+	pages
 }
 
-// NewPublisher returns a publisher.
-func NewPublisher(c PublisherConfig) *Publisher {
-	if c.Observer == nil {
-		c.Observer = nobody{}
-	}
-	p := &Publisher{PublisherConfig: c, since: c.Now(), otherwise: otherwiseOf(c), begun: make(chan struct{}), shelves: map[policy.Segment]*shelf{
-		policy.Named:    newShelf(40_000, 256<<20),
-		policy.Invented: newShelf(1000, 32<<20),
-	}}
-	if c.Schedule != nil {
-		p.put(&edition{all: version{c.Schedule, p.since}}, false)
-	}
+// submission is a schedule to be published.
+type submission struct {
+	schedule *managed.Schedule
+	spec     []byte
+	id       string // of the spec
+	origin   Origin
+	partial  bool // see [Publisher.Submit]
+}
+
+func newSubmission(s *managed.Schedule, origin Origin, partial bool) submission {
+	spec := s.Spec()
+	return submission{s, spec, IDOf(spec), origin, partial}
+}
+
+// served identifies the changes that are served: the IDs of the published change and of the change
+// on trial, and the number of the latter.
+type served struct {
+	published, trial string
+	number           int
+}
+
+// New returns a publisher. Requests are served from now on, with the rules of Config if the history
+// is not known after two seconds.
+func New(c Config) *Publisher {
+	p := &Publisher{Config: c, wake: make(chan struct{}, 1), parsed: make(map[string]*managed.Schedule)}
+	p.next, p.pending = newSubmission(c.Schedule, FromConfiguration, c.Partial), true
+	p.pages = newPages(c.Now(), p.fallback)
 	return p
 }
 
-// forBase marks the context of requests for a base.
-type forBase struct{}
-
-// IsForBase reports whether a request asks for the base of a text, which the
-// handlers behind have to answer.
-func IsForBase(ctx context.Context) bool { return ctx.Value(forBase{}) != nil }
-
-// IsStaging reports whether the site of a request is for tests.
-func (p *Publisher) IsStaging(r *http.Request) bool {
-	e := p.serving.Load()
-	if e == nil && p.Stages {
-		e = p.edition(r.Context())
+// Begin starts to submit and to publish, and returns a function that stops and waits for the end.
+func (p *Publisher) Begin(place Place) (end func()) {
+	site, release := p.Sites.Use(place.Name)
+	p.place, p.site = place, site
+	p.store = NewStore(p.Storage, place.Name, site, p.Now)
+	p.store.SetAside = func(key string, err error) {
+		p.Logger.Error("the history of a robots_txt is damaged and was moved", zap.String("key", key), zap.Error(err))
 	}
-	if e == nil || !e.all.schedule.HasStaging() && (e.canary == nil || !e.trial.schedule.HasStaging()) {
-		return false
-	}
-	host := nameOf(p.keyOf(r))
-	return e.at(host).schedule.IsStaging(host)
-}
-
-// nameOf returns the host of a site without its port.
-func nameOf(key policy.Key) string {
-	name, _ := addr.CutPort(key.Host)
-	return name
-}
-
-// spot is where and when a page is for.
-type spot struct {
-	segment policy.Segment
-	host    string
-	period  managed.Period
-	since   time.Time // when its schedule came
-	staging bool
-	quiet   bool // no request asks for it
-}
-
-// Page returns the robots.txt for the site of a request, and when another takes its
-// place, zero for never as far as the schedule goes. It is nil if what the handlers
-// behind answer has to stand: while there is no base that can be read, and none
-// that once could.
-func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
-	key := p.keyOf(r)
-	at := p.edition(r.Context()).spotOf(key, p.Now())
-	if at.staging {
-		of := pageKey{base: sha256.Sum256([]byte(managed.Staging)), since: at.since.UnixNano()}
-		return p.page(policy.Named, of, func() made { return made{page: newPage(managed.Staging, at.since)} }).page, time.Time{}
-	}
-	last, first := p.meet(key)
-	if p.Source == nil {
-		page = p.inTurn(nil, at, last)
-	} else {
-		base := p.whereBase(key)
-		if base != key {
-			_, first = p.meet(base)
-		}
-		page = p.best(p.base(r, base, first), at, last)
-	}
-	if page != last {
-		p.remember(key, page)
-	}
-	return page, at.period.End()
-}
-
-func (p *Publisher) meet(key policy.Key) (last *Page, first bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.shelves[key.Segment()].meet(key)
-}
-
-// remember keeps what a site is served now.
-func (p *Publisher) remember(site policy.Key, page *Page) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.shelves[site.Segment()].asked.Add(site, page)
-}
-
-// whereBase returns where the base of a site is kept.
-func (p *Publisher) whereBase(site policy.Key) policy.Key {
-	if p.SourceKey != "" {
-		return policy.Key{Source: p.SourceKey}
-	}
-	return site
-}
-
-// best returns the page of the latest version that a page can be made of, nil if
-// there is none.
-func (p *Publisher) best(state *policy.State, at spot, last *Page) *Page {
-	if goodOf(state) == nil {
-		return nil
-	}
-	if page := p.inTurn(state.Good, at, last); page != nil {
-		return page
-	}
-	for _, version := range state.Past {
-		if page := p.inTurn(version, at, nil); page != nil {
-			return page
+	p.begun.Store(true)
+	ctx, cancel := context.WithCancel(context.Background())
+	p.continueTrial()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer release()
+		defer func() {
+			p.applying.Lock()
+			defer p.applying.Unlock()
+			p.judge(nil, nil, nil)
+			p.over = true
+		}()
+		p.run(ctx)
+	}()
+	return func() {
+		cancel()
+		select {
+		case <-ended:
+		case <-time.After(endWait): // the storage hangs
 		}
 	}
-	return nil
 }
 
-// inTurn returns the page of a base, or where there can be none what stays in its
-// place: what was served last, or what the base came to before the turn.
-func (p *Publisher) inTurn(base *policy.Version, at spot, last *Page) *Page {
-	m := p.composed(base, at)
-	switch {
-	case m.page != nil:
-		return m.page
-	case last != nil:
-		return last
-	}
-	before, ok := at.period.Before()
-	if !ok {
-		return nil
-	}
-	at.period = before
-	return p.composed(base, at).page
-}
+// endWait bounds how long the end of a configuration waits for the storage.
+const endWait = 2 * time.Second
 
-// keyOf returns the site of a request.
-func (p *Publisher) keyOf(r *http.Request) policy.Key {
-	return p.Sites.Of(serverOf(r)).Key(r)
-}
-
-// composed returns the page of a base, nil for none.
-func (p *Publisher) composed(base *policy.Version, at spot) made {
-	of := pageKey{period: at.period, since: at.since.UnixNano()}
-	if base != nil {
-		of.base = base.Hash
-	}
-	if at.period.DependsOnHost() {
-		of.host = at.host
-	}
-	m, ok := p.kept(at.segment, of)
-	if !at.quiet {
-		p.Observer.TextAsked(ok)
-	}
-	if ok {
-		return m
-	}
-	return p.page(at.segment, of, func() made { return p.compose(base, at) })
-}
-
-func (p *Publisher) kept(segment policy.Segment, of pageKey) (made, bool) {
+// Submit submits a schedule in the background. A partial schedule, in which the rules of a list are
+// missing because the list was never read, does not replace a published change.
+func (p *Publisher) Submit(schedule *managed.Schedule, origin Origin, partial bool) {
+	next := newSubmission(schedule, origin, partial)
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.shelves[segment].pages.Get(of)
-}
-
-func (p *Publisher) compose(base *policy.Version, at spot) made {
-	var text []byte
-	modified, start := at.since, at.period.Start()
-	if base != nil {
-		text = []byte(base.Robots.Text())
-		modified = latest(modified, base.FirstRead)
-	}
-	began, stage := time.Now(), StageCompose
-	plan := at.period.Plan()
-	composed, err := plan.Compose(text, at.host)
-	if err == nil {
-		stage, err = StageGate, p.Gate.Check(plan, text, composed, at.host)
-	}
-	p.Observer.Composed(time.Since(began))
-	if err != nil {
-		p.Observer.TextFailed(stage)
-		p.Logger.Log(levelFor(at.segment, zap.ErrorLevel), "a text of robots_txt is refused; the text before stays, or where there is none what the site answers",
-			zap.String("host", at.host), zap.Time("from", start), zap.Error(err))
-		return made{err: err}
-	}
-	return made{page: newPage(string(composed), latest(modified, start))}
-}
-
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
-// page returns what is made of a base. Of those who ask at once for a new one
-// a single one composes it; nobody waits for the texts of other sites.
-func (p *Publisher) page(segment policy.Segment, key pageKey, compose func() made) made {
-	p.mu.Lock()
-	s := p.shelves[segment]
-	if m, ok := s.pages.Get(key); ok {
-		p.mu.Unlock()
-		return m
-	}
-	making := s.making[key]
-	if making == nil {
-		making = sync.OnceValue(compose)
-		s.making[key] = making
-	}
+	p.next, p.pending = next, true
 	p.mu.Unlock()
-	m := making()
+	p.poke()
+}
+
+func (p *Publisher) poke() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// submission returns the latest submission, and whether it was not submitted yet.
+func (p *Publisher) submission() (submission, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s.making[key] != nil {
-		delete(s.making, key)
-		s.add(key, m)
+	return p.next, p.pending
+}
+
+// submitted records that a submission is in the history.
+func (p *Publisher) submitted(s submission) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pending = p.pending && p.next.schedule != s.schedule
+}
+
+// fallback returns the schedule to serve if the storage does not answer, or cannot be written:
+//   - the published change, if the history is known;
+//   - the submission, if nothing is published and it needs neither confirmation nor a trial;
+//   - the schedule that was served before without a history, or a schedule without rules.
+func (p *Publisher) fallback() *managed.Schedule {
+	next, _ := p.submission()
+	before, first, begun := p.noRules(), true, p.begun.Load()
+	if begun {
+		state, known := p.site.History()
+		if known && (state.Changes > 0 || !p.refused.Load()) {
+			if s, err := p.schedule(context.Background(), state.PublishedID(), next); err == nil {
+				return s
+			}
+			return before
+		}
+		if served, _ := p.lastServed(); served != nil {
+			before, first = served, false
+		}
+		if known && p.Rollout.State != "" {
+			return before
+		}
 	}
-	return m
+	if len(p.reasons(before, next, first)) > 0 {
+		return before
+	}
+	if begun {
+		p.site.Serve(next.spec, true)
+	}
+	return next.schedule
+}
+
+// lastServed returns the schedule that was served last, also by the configuration before, and
+// whether it was served without a history. It returns nil if there is none.
+func (p *Publisher) lastServed() (s *managed.Schedule, alone bool) {
+	spec, alone := p.site.Served()
+	if spec == nil {
+		return nil, false
+	}
+	s, err := managed.ParseSpec(p.Registry, spec)
+	if err != nil {
+		return nil, false // such as a crawler that the registry does not have any more
+	}
+	return s, alone
+}
+
+// noRules returns the schedule without rules.
+func (p *Publisher) noRules() *managed.Schedule {
+	s, err := managed.ParseSpec(p.Registry, Empty)
+	if err != nil {
+		panic(err) // the spec is a constant
+	}
+	return s
 }

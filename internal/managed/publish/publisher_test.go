@@ -52,9 +52,15 @@ func during(r managed.Rule, name string, from, until time.Time, hosts ...string)
 
 func newPublisher(s *managed.Schedule, source origin.Source, now func() time.Time) *Publisher {
 	bounds := policy.Bounds{Entries: 20_000, Bytes: 1 << 30, Reads: 64}
-	return NewPublisher(PublisherConfig{
-		Schedule: s, Source: source, Sites: new(request.Sites), Bases: policy.NewCache(bounds, bounds, now, nil), Now: now, Logger: zap.NewNop(),
-	})
+	return serving(Config{Schedule: s, Source: source, Bases: policy.NewCache(bounds, bounds, now, nil), Now: now})
+}
+
+// serving returns a publisher that serves its schedule, without a history.
+func serving(c Config) *Publisher {
+	c.RequestSites, c.Logger, c.Observer = new(request.Sites), zap.NewNop(), new(seen)
+	p := New(c)
+	p.put(&edition{all: version{c.Schedule, p.since}}, false)
+	return p
 }
 
 // site names some hosts, as a configuration does.

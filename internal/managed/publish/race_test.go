@@ -15,7 +15,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
-	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -57,14 +56,11 @@ func submitTo(t *testing.T, storage Storage, spec []byte, reasons ...string) {
 
 // another begins another configuration of the same instance beside what runs.
 func (i *instance) another(running bool, s *managed.Schedule) (end func()) {
-	r := New(Config{Wanted: s, Registry: uaident.Default(), Confirm: Search, Storage: i.storage, Sites: i.sites,
+	r := New(Config{Schedule: s, RequestSites: new(request.Sites), Registry: uaident.Default(), Confirm: Search, Storage: i.storage, Sites: i.sites,
 		Instance: func() string { return i.name }, IsRunning: func() bool { return running },
 		Base:   func() func(string) []byte { return func(string) []byte { return nil } },
 		Visits: func() []ledger.Visit { return nil }, ReadSince: nobodyReads, Now: time.Now, Logger: zap.NewNop(), Observer: &i.news})
-	bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, Reads: 1}
-	return r.Begin(NewPublisher(PublisherConfig{
-		Otherwise: r.Otherwise, Sites: new(request.Sites), Bases: policy.NewCache(bounds, bounds, time.Now, nil), Now: time.Now, Logger: zap.NewNop(),
-	}), Place{Name: "a.test", Hosts: []string{"a.test"}})
+	return r.Begin(Place{Name: "a.test", Hosts: []string{"a.test"}})
 }
 
 // TestComparedBeforeItCounts never publishes what was not compared with what is

@@ -6,26 +6,26 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// mostReported is how many past changes a report has.
+// mostReported bounds the past changes in a report.
 const mostReported = 20
 
-// Report returns the changes for a report: the pending one first, then the published one,
-// and the last past ones.
-func (r *Release) Report() []report.ManagedChange {
-	if !r.begun.Load() {
+// Report returns the changes for a report: the pending change, the published change, and the latest
+// past changes.
+func (p *Publisher) Report() []report.ManagedChange {
+	if !p.begun.Load() {
 		return []report.ManagedChange{}
 	}
-	h, _ := r.History()
+	h, _ := p.History()
 	all := h.report()
 	for i := range all {
 		if all[i].State == string(Published) {
-			all[i].ReadBy = r.ReadBy()
+			all[i].ReadBy = p.ReadBy()
 		}
 	}
 	return all
 }
 
-// report returns the changes for a report, in the order of [Release.Report].
+// report returns the changes for a report, in the order of [Publisher.Report].
 func (h *History) report() []report.ManagedChange {
 	all := []report.ManagedChange{}
 	for _, c := range []*Change{h.Pending, h.Published} {
@@ -52,14 +52,14 @@ func (c *Change) report() report.ManagedChange {
 		verb string
 		by   *By
 	}{{"confirmed", c.Confirmed}, {"promoted", c.Promoted}, {strings.ReplaceAll(string(c.State), "_", " "), c.Ended}} {
-		if decision.by != nil && decision.verb != string(Superseded) { // the next change says who
+		if decision.by != nil && decision.verb != string(Superseded) { // the next change has the name
 			one.Decided = append(one.Decided, decision.verb+" by "+decision.by.words())
 		}
 	}
 	return one
 }
 
-// words returns who did something, and why.
+// words describes who decided, and why.
 func (b *By) words() string {
 	words := b.Who
 	if b.Why != "" {

@@ -14,7 +14,7 @@ import (
 // TestReport tells of a change that waits, of what is in force and of what was, with who
 // decided it.
 func TestReport(t *testing.T) {
-	if got := new(Release).Report(); got == nil || len(got) != 0 {
+	if got := new(Publisher).Report(); got == nil || len(got) != 0 {
 		t.Errorf("before it has begun: %+v", got)
 	}
 	synctest.Test(t, func(t *testing.T) {

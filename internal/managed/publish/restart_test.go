@@ -36,7 +36,7 @@ func TestRulesAwaitStoredBases(t *testing.T) {
 		waits bool
 	}{
 		"soon":     {after: time.Second},
-		"too late": {after: 3 * time.Second, waits: true},
+		"too late": {after: 13 * time.Second, waits: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -8,38 +8,39 @@ import (
 	"maps"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 )
 
-// How often the history is read again if [Config.Interval] does not say so, and how soon
-// after a failure.
+// The default intervals between two reads of the history, and the wait after a first failure.
 const (
-	readInterval = time.Minute
-	lookInterval = 10 * time.Second // while a change is tried
-	firstRetry   = 4 * time.Second
+	readInterval  = time.Minute
+	trialInterval = 10 * time.Second // during a trial
+	firstRetry    = 4 * time.Second
 )
 
-// run submits and serves until ctx ends.
-func (r *Release) run(ctx context.Context) {
+// run submits and publishes until ctx ends.
+func (p *Publisher) run(ctx context.Context) {
 	retry := firstRetry
-	_, err := r.store.Read(ctx)
-	if !r.awaitRunning(ctx) {
+	_, err := p.store.Read(ctx)
+	if !p.awaitRunning(ctx) {
 		return
 	}
-	// Not before: one that fails to load has taken nobody's turn.
-	isLatest := r.site.Begin()
+	// A configuration that fails to load does not get here, so it takes nobody's turn.
+	isLatest := p.site.Begin()
 	for {
 		if errors.Is(err, ErrLost) || errors.Is(err, ErrDamaged) {
-			err = r.restore(ctx)
+			err = p.restore(ctx)
 		}
 		if err == nil {
-			err = r.step(ctx, isLatest)
+			err = p.step(ctx, isLatest)
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		wait := r.untilNext()
-		if r.tell(err); err != nil {
+		wait := p.untilNext()
+		if p.logTrouble(err); err != nil {
 			wait, retry = retry, min(2*retry, readInterval)
 		} else {
 			retry = firstRetry
@@ -49,18 +50,18 @@ func (r *Release) run(ctx context.Context) {
 		case <-ctx.Done():
 			timer.Stop()
 			return
-		case <-r.wake:
+		case <-p.wake:
 			timer.Stop()
 		case <-timer.C:
 		}
-		_, err = r.store.Read(ctx)
+		_, err = p.store.Read(ctx)
 	}
 }
 
-// awaitRunning waits until the configuration runs, and reports whether it does.
-func (r *Release) awaitRunning(ctx context.Context) bool {
+// awaitRunning waits until the configuration runs. It returns false if ctx ends first.
+func (p *Publisher) awaitRunning(ctx context.Context) bool {
 	const longest = time.Second
-	for wait := time.Millisecond; !r.IsRunning(); wait = min(2*wait, longest) {
+	for wait := time.Millisecond; !p.IsRunning(); wait = min(2*wait, longest) {
 		select {
 		case <-ctx.Done():
 			return false
@@ -70,131 +71,176 @@ func (r *Release) awaitRunning(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// step does what is due once the history was read.
-func (r *Release) step(ctx context.Context, isLatest func() bool) error {
-	if err := r.submitPending(ctx, isLatest); err != nil {
-		if state, _ := r.site.History(); state.Changes == 0 {
-			r.serveAlone(ctx, err)
+// step submits, ends a trial that is over, and serves the published change.
+func (p *Publisher) step(ctx context.Context, isLatest func() bool) error {
+	if err := p.submitPending(ctx, isLatest); err != nil {
+		if state, _ := p.site.History(); state.Changes == 0 {
+			p.serveAlone(ctx, err)
 			return err
 		}
-		return errors.Join(err, r.apply(ctx)) // others may publish what this instance can only read
+		return errors.Join(err, p.apply(ctx)) // this instance may only be able to read
 	}
-	if err := r.conclude(ctx); err != nil {
+	if err := p.conclude(ctx); err != nil {
 		return err
 	}
-	return r.apply(ctx)
+	return p.apply(ctx)
 }
 
-// untilNext returns how long nothing is due.
-func (r *Release) untilNext() time.Duration {
-	state, _ := r.site.History()
-	most := cmp.Or(r.Interval, readInterval)
-	if state.Pending.IsTried() {
-		most = cmp.Or(r.Interval, lookInterval)
+// untilNext returns the time until the next step.
+func (p *Publisher) untilNext() time.Duration {
+	state, _ := p.site.History()
+	most := cmp.Or(p.Interval, readInterval)
+	if state.Pending.OnTrial() {
+		most = cmp.Or(p.Interval, trialInterval)
 	}
 	if c := state.Pending; c != nil && !c.Until.IsZero() {
-		return max(time.Millisecond, min(most, c.Until.Sub(r.Now())))
+		return max(time.Millisecond, min(most, c.Until.Sub(p.Now())))
 	}
 	return most
 }
 
-// restore brings back a state that is lost or damaged, as far as this instance knows
-// it.
-func (r *Release) restore(ctx context.Context) error {
-	_, err := r.update(ctx, nil, func(s History) (History, *Change, error) {
+// restore writes a lost or damaged history again, as far as this instance knows it.
+func (p *Publisher) restore(ctx context.Context) error {
+	_, err := p.update(ctx, nil, func(s History) (History, *Change, error) {
 		return s, nil, nil
 	})
 	return err
 }
 
-// update takes a step in the history and tells what came of it.
-func (r *Release) update(ctx context.Context, spec []byte, step Step) (*Change, error) {
+// update takes a step in the history, and reports the changed change to log and observer.
+func (p *Publisher) update(ctx context.Context, spec []byte, step Step) (*Change, error) {
 	var before History
-	_, changed, err := r.store.Update(ctx, spec, func(s History) (History, *Change, error) {
+	_, changed, err := p.store.Update(ctx, spec, func(s History) (History, *Change, error) {
 		before = s
 		after, changed, err := step(s)
 		if err == nil && spec == nil {
-			err = r.canServe(ctx, &s, &after)
+			err = p.canServe(ctx, &s, &after)
 		}
-		return r.noteReaders(before, after), changed, err
+		return p.recordReaders(before, after), changed, err
 	})
 	if err != nil || changed == nil {
 		return nil, err
 	}
-	r.Observer.Changed(r.place.Name, *changed)
-	r.log(changed)
+	p.Observer.Changed(p.place.Name, *changed)
+	p.log(changed)
 	return changed, nil
 }
 
-// apply serves what the history says, until the configuration has ended: who acts may come
-// after that.
-func (r *Release) apply(ctx context.Context) error {
-	r.applying.Lock()
-	defer r.applying.Unlock()
-	state, known := r.site.History()
-	if !known || r.over {
+// apply serves the published change and judges the change on trial, unless the configuration has
+// ended. If ctx has ended, it reads nothing and serves what it served before.
+func (p *Publisher) apply(ctx context.Context) error {
+	p.applying.Lock()
+	defer p.applying.Unlock()
+	state, known := p.site.History()
+	if !known || p.over {
 		return nil
 	}
 	next := served{published: state.PublishedID()}
-	w, _ := r.wanted()
-	published, err := r.schedule(ctx, next.published, w)
+	latest, _ := p.submission()
+	published, err := p.schedule(ctx, next.published, latest)
 	if err != nil {
 		return err
 	}
 	var candidate *Change
-	var tried *managed.Schedule
-	if state.Pending.IsTried() {
+	var trial *managed.Schedule
+	if state.Pending.OnTrial() {
 		candidate = state.Pending
-		next.tried, next.number = candidate.ID, candidate.Number
-		if tried, err = r.schedule(ctx, next.tried, w); err != nil {
+		next.trial, next.number = candidate.ID, candidate.Number
+		if trial, err = p.schedule(ctx, next.trial, latest); err != nil {
 			return err
 		}
 	}
-	if next.number != r.judged {
-		r.judge(candidate, published, tried)
-		r.judged = next.number
+	if next.number != p.onTrial {
+		p.judge(candidate, published, trial)
+		p.onTrial = next.number
 	}
-	if next != r.served {
+	if next != p.served {
 		canary := candidate
 		if canary != nil && canary.State != Canary {
-			canary, tried = nil, nil
+			canary, trial = nil, nil
 		}
-		r.publisher.Serve(ctx, published, canary, tried)
+		p.Serve(ctx, published, canary, trial)
 		if ctx.Err() == nil {
-			r.served = next
-			r.site.Serve(published.Spec(), false)
-			r.changed()
+			p.served = next
+			p.site.Serve(published.Spec(), false)
+			if p.Trials != nil {
+				p.Trials.Changed(p.place.has())
+			}
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	maps.DeleteFunc(r.parsed, func(id string, _ *managed.Schedule) bool {
-		return id != next.published && id != next.tried
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	maps.DeleteFunc(p.parsed, func(id string, _ *managed.Schedule) bool {
+		return id != next.published && id != next.trial
 	})
 	return nil
 }
 
+// continueTrial goes on with the trial of the configuration before, without waiting for the storage:
+// the results of a trial are dropped once nobody judges the change.
+func (p *Publisher) continueTrial() {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = p.apply(ended) // after an error, the trial goes on once the history was read
+}
+
 // schedule returns the schedule of a spec.
-func (r *Release) schedule(ctx context.Context, id string, w wish) (*managed.Schedule, error) {
-	if id == w.id {
-		return w.schedule, nil
+func (p *Publisher) schedule(ctx context.Context, id string, latest submission) (*managed.Schedule, error) {
+	if id == latest.id {
+		return latest.schedule, nil
 	}
-	r.mu.Lock()
-	known := r.parsed[id]
-	r.mu.Unlock()
+	p.mu.Lock()
+	known := p.parsed[id]
+	p.mu.Unlock()
 	if known != nil {
 		return known, nil
 	}
-	spec, err := r.store.Spec(ctx, id)
+	spec, err := p.store.Spec(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	s, err := managed.ParseSpec(r.Registry, spec)
-	if err != nil { // such as of a crawler that the registry has no more
+	s, err := managed.ParseSpec(p.Registry, spec)
+	if err != nil { // such as a crawler that the registry does not have any more
 		return nil, fmt.Errorf("%w: the rules of change %s: %w", ErrDamaged, id, err)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.parsed[id] = s
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.parsed[id] = s
 	return s, nil
+}
+
+// logTrouble logs that the history fails, or works again, once each.
+func (p *Publisher) logTrouble(err error) {
+	p.Observer.HistoryFailed(p.place.Name, err)
+	message := ""
+	if err != nil {
+		message = err.Error()
+	}
+	switch {
+	case message == p.logged:
+	case err != nil:
+		p.Logger.Warn("the history of a robots_txt cannot be read or written; the published file stays, and the guard tries again",
+			zap.String("site", p.place.Name), zap.Error(err))
+	default:
+		p.Logger.Info("the history of a robots_txt can be read and written again", zap.String("site", p.place.Name))
+	}
+	p.logged = message
+}
+
+// log logs the new state of a change.
+func (p *Publisher) log(c *Change) {
+	fields := []zap.Field{zap.String("site", p.place.Name), zap.String("change", c.ID), zap.String("who", c.Made.Who)}
+	switch c.State {
+	case Waiting:
+		p.Logger.Warn("a change of a robots_txt waits for confirmation; the published file stays",
+			append(fields, zap.Strings("reasons", c.Reasons), zap.String("advice", "caddy robots-guard managed confirm --site "+p.place.Name+" --why <text>"))...)
+	case Rejected:
+		if !c.StoppedByTrial() {
+			p.Logger.Info("a change of a robots_txt was rejected", append(fields, zap.String("by", c.Ended.Who), zap.String("why", c.Ended.Why))...)
+			return
+		}
+		p.Logger.Warn("a trial has rejected a change of a robots_txt", append(fields, zap.String("why", c.Ended.Why))...)
+	default:
+		p.Logger.Info("a change of a robots_txt is "+string(c.State), fields...)
+	}
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Running are the publishers of the configurations that run. The zero value has none.
+// Running are the publishers of the running configurations. The zero value has none.
 type Running struct {
 	mu  sync.Mutex
-	all []*Publisher // in the order in which they came
+	all []*Publisher // in the order of Add
 }
 
-// Add takes in a publisher until remove is called.
+// Add adds a publisher until remove is called.
 func (r *Running) Add(p *Publisher) (remove func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -31,7 +31,7 @@ func (r *Running) Add(p *Publisher) (remove func()) {
 	}
 }
 
-// Next returns when the next text of any site changes, zero for never.
+// Next returns the time of the next change of a file of any site, zero for never.
 func (r *Running) Next(now time.Time) (next time.Time) {
 	for _, p := range r.publishers() {
 		if turn := p.serving.Load().next(now); next.IsZero() || !turn.IsZero() && turn.Before(next) {
@@ -41,8 +41,7 @@ func (r *Running) Next(now time.Time) (next time.Time) {
 	return next
 }
 
-// publishers returns those that serve something, the latest first: in a reload it takes
-// over.
+// publishers returns the publishers that serve, the latest first, which takes over in a reload.
 func (r *Running) publishers() (all []*Publisher) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -77,18 +76,18 @@ func (r *Running) Site(host string, now time.Time) (report.ManagedDetail, bool) 
 	return report.ManagedDetail{}, false
 }
 
-// hosts returns those that the configuration names, and all that were asked for their
-// robots.txt as far as no client can have invented them, with the site of the latter.
+// hosts returns the hosts that the configuration names, and the named sites whose robots.txt was
+// requested, with their keys.
 func (p *Publisher) hosts() map[string]policy.Key {
 	hosts := make(map[string]policy.Key)
-	for _, host := range p.Hosts {
+	for _, host := range p.SiteHosts {
 		hosts[strings.ToLower(host)] = policy.Key{}
 	}
 	if len(hosts) == 0 {
 		hosts[""] = policy.Key{}
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.pages.mu.Lock()
+	defer p.pages.mu.Unlock()
 	for _, key := range p.shelves[policy.Named].asked.Keys() {
 		if key.Source == "" {
 			hosts[nameOf(key)] = key
@@ -97,7 +96,7 @@ func (p *Publisher) hosts() map[string]policy.Key {
 	return hosts
 }
 
-// look is what is known of a host at a time.
+// look has the data of a report about a host.
 type look struct {
 	*Publisher
 	host  string
@@ -105,10 +104,10 @@ type look struct {
 	at    spot
 	from  *edition
 	now   time.Time
-	page  *Page // that is served, nil for none
+	page  *Page // nil for none
 	state *policy.State
 	under *policy.Version // the last good base, nil for none
-	err   error           // why the text that should be served is not
+	err   error           // why the present file is refused
 }
 
 func (p *Publisher) lookAt(host string, key policy.Key, now time.Time) *look {
@@ -119,15 +118,15 @@ func (p *Publisher) lookAt(host string, key policy.Key, now time.Time) *look {
 	l.from = p.serving.Load()
 	l.at = l.from.spotOf(key, now)
 	if p.Source == nil {
-		l.at.quiet = true // no request asks
+		l.at.quiet = true // for a report
 		m := p.composed(nil, l.at)
 		l.page, l.err = m.page, m.err
 		return l
 	}
 	if l.asked {
-		p.mu.Lock()
+		p.pages.mu.Lock()
 		l.page, _ = p.shelves[key.Segment()].asked.Peek(key)
-		p.mu.Unlock()
+		p.pages.mu.Unlock()
 	}
 	if entry := p.Bases.Get(p.whereBase(key)); entry != nil {
 		l.state = entry.State()
@@ -143,7 +142,7 @@ func (p *Publisher) lookAt(host string, key policy.Key, now time.Time) *look {
 	return l
 }
 
-// base returns the text of the base, nil for none.
+// base returns the last good base, nil for none.
 func (l *look) base() []byte {
 	if l.under == nil {
 		return nil
@@ -151,7 +150,7 @@ func (l *look) base() []byte {
 	return []byte(l.under.Robots.Text())
 }
 
-// site returns the host in short.
+// site returns a summary of the host.
 func (l *look) site() report.ManagedSite {
 	s := report.ManagedSite{Host: l.host, Base: l.baseView(), Next: l.at.period.End(), Staging: l.at.staging, InForce: l.at.period.InForce()}
 	if l.page != nil && !s.Staging {
@@ -169,13 +168,10 @@ func (l *look) site() report.ManagedSite {
 	return s
 }
 
-// detail returns all about the host.
+// detail returns the details of the host.
 func (l *look) detail() report.ManagedDetail {
 	d := report.ManagedDetail{
-		ManagedSite: l.site(), Lines: []report.ManagedLine{}, Rules: l.at.period.Rules(managed.SomeHost(l.host), l.now), Turns: []report.ManagedTurn{}, Found: []report.ManagedFound{}, Changes: []report.ManagedChange{},
-	}
-	if l.Changes != nil {
-		d.Changes = l.Changes()
+		ManagedSite: l.site(), Lines: []report.ManagedLine{}, Rules: l.at.period.Rules(managed.SomeHost(l.host), l.now), Turns: []report.ManagedTurn{}, Found: []report.ManagedFound{}, Changes: l.Report(),
 	}
 	if d.Staging {
 		d.Text = managed.Staging
@@ -192,7 +188,7 @@ func (l *look) detail() report.ManagedDetail {
 	return d
 }
 
-// refusedSince returns since when the text would be served.
+// refusedSince returns the start of the refused file.
 func (l *look) refusedSince() time.Time {
 	since := latest(l.at.since, l.at.period.Start())
 	if l.under != nil {

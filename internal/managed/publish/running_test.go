@@ -40,7 +40,7 @@ func runs(t *testing.T) {
 	sale.Reason, sale.At = "load", "Caddyfile:7"
 	over := during(disallow("CCBot"), "over", time.Time{}, now.Add(-time.Hour))
 	p := newPublisher(newSchedule(t, disallow("GPTBot", "/x"), managed.Rule{ID: "content_usage", Usage: "train-ai=n"}, sale, over), new(bases), func() time.Time { return now })
-	p.Hosts = []string{"a.test", "*.b.test"}
+	p.SiteHosts = []string{"a.test", "*.b.test"}
 	var r Running
 	remove := r.Add(p)
 	p.Page(asks(site("a.test"), "a.test"))

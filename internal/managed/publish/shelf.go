@@ -9,25 +9,25 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// shelf has the pages of sites that the configuration names, or of hosts that only
-// clients name: however many these are, they evict none of the former.
+// shelf caches the pages of named sites, or of hosts that only clients name: these must not evict the
+// pages of named sites.
 type shelf struct {
 	pages  *simplelru.LRU[pageKey, made]
-	making map[pageKey]func() made           // by requests under way
-	bytes  int                               // of the texts of pages
-	most   int                               // of bytes
-	asked  *simplelru.LRU[policy.Key, *Page] // sites with what they were served last, and bases that this configuration has looked at
+	making map[pageKey]func() made           // pages that are composed now
+	bytes  int                               // of all pages
+	most   int                               // bytes
+	asked  *simplelru.LRU[policy.Key, *Page] // the last page of each site; nil for the key of a base
 }
 
-// pageKey is what a text is made of.
+// pageKey identifies a page by its sources.
 type pageKey struct {
 	base   [sha256.Size]byte
 	period managed.Period // zero for [managed.Staging]
-	host   string         // "" if the text is the same for all
-	since  int64          // when the schedule came, in nanoseconds: the page has a date
+	host   string         // "" if the page is the same for all hosts
+	since  int64          // start of the schedule in nanoseconds, since the page has a date
 }
 
-// made is a page, or why there is none.
+// made is a page, or the error.
 type made struct {
 	page *Page
 	err  error
@@ -40,15 +40,15 @@ func (m made) size() int {
 	return len(m.page.text)
 }
 
-// newShelf returns a shelf for so many pages with so many bytes of text.
+// newShelf returns a shelf with bounds.
 func newShelf(pages, bytes int) *shelf {
 	s := &shelf{making: make(map[pageKey]func() made), most: bytes}
-	s.pages, _ = simplelru.NewLRU(pages, func(_ pageKey, m made) { s.bytes -= m.size() }) // fails for no size above 0
+	s.pages, _ = simplelru.NewLRU(pages, func(_ pageKey, m made) { s.bytes -= m.size() }) // fails only for a size below 1
 	s.asked, _ = simplelru.NewLRU[policy.Key, *Page](pages, nil)
 	return s
 }
 
-// add puts a page onto the shelf, and takes down what was not asked for longest.
+// add adds a page, and evicts the least recently used.
 func (s *shelf) add(key pageKey, m made) {
 	s.bytes += m.size()
 	s.pages.Add(key, m)
@@ -57,8 +57,7 @@ func (s *shelf) add(key pageKey, m made) {
 	}
 }
 
-// meet returns what a site was served last, nil if nothing or if it is where a base
-// comes from, and whether it is met for the first time.
+// meet returns the last page of a site, nil if none, and whether this is the first call for the key.
 func (s *shelf) meet(key policy.Key) (last *Page, first bool) {
 	last, known := s.asked.Get(key)
 	if !known {

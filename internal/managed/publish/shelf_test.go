@@ -8,10 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/zap"
-
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -23,7 +20,7 @@ func publisherOf(t *testing.T) *Publisher {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewPublisher(PublisherConfig{Schedule: schedule, Sites: new(request.Sites), Now: time.Now, Logger: zap.NewNop()})
+	return serving(Config{Schedule: schedule, Now: time.Now})
 }
 
 // Hosts that clients invent cost a bounded amount of memory, and evict no text of a

@@ -9,25 +9,25 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// Site is what this instance knows of the changes of a site. It outlives a
-// configuration, and a storage that fails.
+// Site is the history of a site in the memory of this instance. It outlives a configuration, and a
+// failing storage.
 type Site struct {
-	busy chan struct{} // has one value while somebody reads or writes the storage
+	busy chan struct{} // has one value during a read or write of the storage
 
 	mu    sync.Mutex
 	state History
 	known bool
-	specs map[string][]byte // of what is in use, as far as they were asked for
-	last  []byte            // the spec that was served last, nil for none
-	alone bool              // it was served while nothing was known
+	specs map[string][]byte // of the published and the pending change
+	last  []byte            // the spec served last, nil for none
+	alone bool              // last was served without a history
 	turns uint64
 }
 
-// NewSite returns a site of which nothing is known.
+// NewSite returns a site without a known history.
 func NewSite() *Site { return &Site{busy: make(chan struct{}, 1)} }
 
-// begin waits until nobody else of this instance reads or writes, so that what is
-// learned is never older than what is known.
+// begin waits until no other goroutine reads or writes the storage, so that a later read is never
+// overwritten by an earlier one.
 func (s *Site) begin(ctx context.Context) (end func(), err error) {
 	select {
 	case s.busy <- struct{}{}:
@@ -37,16 +37,15 @@ func (s *Site) begin(ctx context.Context) (end func(), err error) {
 	}
 }
 
-// History returns what is known, and whether something is.
+// History returns the history, and whether it is known.
 func (s *Site) History() (History, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state, s.known
 }
 
-// Begin says that another configuration decides from now on what is submitted. It
-// returns what tells whether it still does: one that has ended must not submit after
-// the next.
+// Begin makes a configuration the latest. The returned function reports whether it still is: a
+// configuration that has ended must not submit after the next one.
 func (s *Site) Begin() (isLatest func() bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +58,7 @@ func (s *Site) Begin() (isLatest func() bool) {
 	}
 }
 
-// learn takes in what is stored.
+// learn takes over a stored history.
 func (s *Site) learn(state History) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,23 +66,21 @@ func (s *Site) learn(state History) {
 	maps.DeleteFunc(s.specs, func(id string, _ []byte) bool { return !slices.Contains(state.inUse(), id) })
 }
 
-// Serve notes which spec is served from now on, and whether that is so while nothing is known
-// of a history.
+// Serve records the spec that is served, and whether it is served without a history.
 func (s *Site) Serve(spec []byte, alone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last, s.alone = spec, alone
 }
 
-// Served returns what was noted last by [Site.Serve], nil for nothing. It outlives a
-// configuration.
+// Served returns the arguments of the last [Site.Serve], nil if there was none.
 func (s *Site) Served() (spec []byte, alone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.last, s.alone
 }
 
-// spec returns a spec that is known.
+// spec returns a spec from memory.
 func (s *Site) spec(id string) ([]byte, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +88,7 @@ func (s *Site) spec(id string) ([]byte, bool) {
 	return spec, ok
 }
 
-// keep keeps a spec that is in use.
+// keep keeps a spec in memory, if it is in use.
 func (s *Site) keep(id string, spec []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +100,7 @@ func (s *Site) keep(id string, spec []byte) {
 	}
 }
 
-// inUse returns the IDs of what is published and of the candidate.
+// inUse returns the IDs of the published and the pending change.
 func (h *History) inUse() []string {
 	ids := []string{h.PublishedID()}
 	if h.Pending != nil {
@@ -112,21 +109,20 @@ func (h *History) inUse() []string {
 	return ids
 }
 
-// Sites are what this instance knows of the sites of its configurations. The zero
-// Sites is empty.
+// Sites are the histories of all sites in memory. The zero Sites is empty.
 type Sites struct {
 	mu    sync.Mutex
 	sites map[string]*used
 }
 
-// used is a site with how many configurations have it.
+// used is a site with the number of configurations that use it.
 type used struct {
 	*Site
 	by int
 }
 
-// Use returns the site of a name, the same as for the configuration before. When
-// nobody uses it any more it is forgotten.
+// Use returns the site of a name until release is called. Configurations that overlap get the same
+// site.
 func (s *Sites) Use(name string) (site *Site, release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,7 +144,7 @@ func (s *Sites) Use(name string) (site *Site, release func()) {
 	})
 }
 
-// Report returns the changes of each site that are known, by name.
+// Report returns the known changes of each site, by name.
 func (s *Sites) Report() map[string][]report.ManagedChange {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 
 // Errors of steps that are not possible.
 var (
-	ErrNonePending = errors.New("no change waits or is tried")
-	ErrOther       = errors.New("by now it is about another change")
+	ErrNonePending = errors.New("no change waits or is on trial")
+	ErrOther       = errors.New("another change has come since")
 	ErrUnconfirmed = errors.New("the change has to be confirmed first")
 	ErrConfirmed   = errors.New("the change needs no confirmation")
 	ErrUnknown     = errors.New("no such change was published")
@@ -26,10 +26,9 @@ var (
 // Each step returns the history after it, and the change that it gave another state, nil
 // if it changed none.
 
-// Submit takes the change that an instance wants. A change that is no news, that is
-// published or that is pending changes nothing, but the second rejects a pending one. Any
-// other change is published, or is pending in the place of the one before. A change with
-// reasons has to be confirmed.
+// Submit takes the submission of an instance. A change that is no news or is pending already has no
+// effect. The published change, submitted again, rejects a pending change. Any other change is
+// published, or replaces the pending change. A change with reasons has to be confirmed.
 func (h History) Submit(instance string, c Change, now time.Time) (History, *Change) {
 	isNews := h.IsNews(instance, &c)
 	if before := h.Submitted[instance]; before.ID != c.ID || now.Sub(before.At) >= instanceRenew {
@@ -60,9 +59,9 @@ func (h History) Submit(instance string, c Change, now time.Time) (History, *Cha
 	return h.rollOut(c, now)
 }
 
-// withSubmitted returns what instances submitted, with one more. Instances that submitted
-// nothing for long are left out, and of too many those farthest from now: a clock that was
-// ahead wrote times that are never old.
+// withSubmitted returns the submissions of instances with one more. It drops instances without a
+// submission for 31 days, and of too many the farthest from now, because a clock that was ahead wrote
+// times that never get old.
 func withSubmitted(before map[string]Submitted, instance string, last Submitted) map[string]Submitted {
 	after := maps.Clone(before)
 	if after == nil {
@@ -90,14 +89,14 @@ func (h History) rollOut(c Change, now time.Time) (History, *Change) {
 	return h, &c
 }
 
-// publish publishes a change, which is no longer pending.
+// publish publishes the pending change.
 func (h History) publish(c Change, now time.Time) (History, *Change) {
 	h.Pending = nil
 	h = h.succeed(c, Superseded, c.Made.Who, now)
 	return h, h.Published
 }
 
-// succeed puts a change in the place of the published one, which gets the state end.
+// succeed replaces the published change, which gets the state end.
 func (h History) succeed(c Change, end State, who string, now time.Time) History {
 	if h.Published != nil {
 		h = h.over(*h.Published, end, By{Who: who, At: now})
@@ -122,8 +121,8 @@ func (h History) end(state State, by By) (History, *Change) {
 	return h, &h.Past[0]
 }
 
-// over adds a change to the past, and drops past changes that are too old or too many.
-// The change that was published last stays, so that there is always one to go back to.
+// over adds a change to the past, and drops past changes that are too old or too many. The change that
+// was published last stays, for a rollback.
 func (h History) over(c Change, state State, by By) History {
 	c.State, c.Since, c.Until, c.Ended = state, by.At, time.Time{}, &by
 	past := withoutRepeated(append([]Change{c}, h.Past...))
@@ -136,11 +135,11 @@ func (h History) over(c Change, state State, by By) History {
 	return h
 }
 
-// mostRejected is how many rejected changes by lists of rules the history keeps.
+// mostRejected bounds the rejected changes by lists of rules.
 const mostRejected = 20
 
-// withoutRepeated drops all but the last rejected changes by lists of rules from past
-// changes, which it modifies: a list that comes and goes must not fill the history.
+// withoutRepeated drops all but the latest rejected changes by lists of rules, in place: a list that
+// changes all the time must not fill the history.
 func withoutRepeated(past []Change) []Change {
 	seen := 0
 	return slices.DeleteFunc(past, func(c Change) bool {
@@ -152,7 +151,7 @@ func withoutRepeated(past []Change) []Change {
 	})
 }
 
-// Confirm lets the pending change go on that waits for it.
+// Confirm rolls out the pending change that waits.
 func (h History) Confirm(id string, by By, now time.Time) (History, *Change, error) {
 	by.At = now
 	if err := h.isPending(id); err != nil {
@@ -167,13 +166,13 @@ func (h History) Confirm(id string, by By, now time.Time) (History, *Change, err
 	return h, changed, nil
 }
 
-// Promote publishes the pending change that is tried.
+// Promote publishes the pending change that is on trial.
 func (h History) Promote(id string, by By, now time.Time) (History, *Change, error) {
 	by.At = now
 	if err := h.isPending(id); err != nil {
 		return h, nil, err
 	}
-	if !h.Pending.IsTried() {
+	if !h.Pending.OnTrial() {
 		return h, nil, ErrUnconfirmed
 	}
 	c := *h.Pending
@@ -184,19 +183,19 @@ func (h History) Promote(id string, by By, now time.Time) (History, *Change, err
 
 // Advance publishes the pending change if its trial is over.
 func (h History) Advance(now time.Time) (History, *Change) {
-	if c := h.Pending; !c.IsTried() || c.Until.IsZero() || now.Before(c.Until) {
+	if c := h.Pending; !c.OnTrial() || c.Until.IsZero() || now.Before(c.Until) {
 		return h, nil
 	}
 	return h.publish(*h.Pending, now)
 }
 
-// Stop rejects the pending change that is tried.
+// Stop rejects the pending change that is on trial.
 func (h History) Stop(id string, by By, now time.Time) (History, *Change, error) {
 	by.At = now
 	if err := h.isPending(id); err != nil {
 		return h, nil, err
 	}
-	if !h.Pending.IsTried() {
+	if !h.Pending.OnTrial() {
 		return h, nil, ErrUnconfirmed
 	}
 	h, changed := h.end(Rejected, by)
@@ -214,9 +213,8 @@ func (h *History) isPending(id string) error {
 	return nil
 }
 
-// Rollback publishes the change with this ID again, at once. Without an ID it takes back
-// the canary if there is one, and otherwise publishes what was published before, or
-// nothing but the site's own robots.txt.
+// Rollback publishes the change with this ID again, at once. Without an ID it takes back the canary if
+// there is one, and otherwise publishes the change before, or no rules.
 func (h History) Rollback(id string, by By, now time.Time) (History, *Change, error) {
 	by.At = now
 	if c := h.Pending; id == "" && c != nil && c.State == Canary {
@@ -249,9 +247,9 @@ func (h History) Rollback(id string, by By, now time.Time) (History, *Change, er
 	return h, &h.Past[0], nil
 }
 
-// parent returns the ID of what was published before the published change, and the number
-// that it was published before. What a rollback published again stands where it stood
-// first, so that one rollback after another goes further back.
+// parent returns the ID of the change before the published one, and the number before which that change
+// was published. A change that a rollback published again keeps its original place, so that each
+// further rollback goes further back.
 func (h *History) parent() (id string, before int, err error) {
 	current := h.Published
 	for current.Origin == FromRollback {
@@ -281,7 +279,7 @@ func (h *History) latest(id string, before int) *Change {
 	return nil
 }
 
-// first returns the first lines of many, none longer than kept.
+// first returns the first lines, each cut to [MostText].
 func first(lines []string) []string {
 	more := len(lines) - MostLines
 	lines = slices.Clone(lines[:min(len(lines), MostLines)])

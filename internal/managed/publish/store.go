@@ -17,20 +17,19 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 )
 
-// Directory is where everything is stored.
+// Directory is the directory of the histories.
 const Directory = "robots_guard/v1/managed"
 
-// How long one operation of the storage may take, how long to wait for others who
-// write, and how long the lock of a storage holds at least once it is ours. A lock of
-// an instance that was killed is taken for stale after ten seconds or more.
+// Bounds of one operation of the storage, of the wait for the lock, and of the time for which a lock is
+// surely ours. A storage takes the lock of a killed instance for stale after ten seconds or more.
 const (
 	opTimeout = 10 * time.Second
 	lockWait  = 30 * time.Second
 	lockHolds = 20 * time.Second
 )
 
-// Storage is what is used of Caddy's storage. Values are written whole or not at all;
-// what is not there is [fs.ErrNotExist].
+// Storage is the part of Caddy's storage that a Store uses. Values are written whole or not at all. The
+// error for a missing value is [fs.ErrNotExist].
 type Storage interface {
 	Lock(ctx context.Context, name string) error
 	Unlock(ctx context.Context, name string) error
@@ -40,45 +39,40 @@ type Storage interface {
 	List(ctx context.Context, directory string, recursive bool) ([]string, error)
 }
 
-// Bounds of a state that is read: bytes, objects and arrays. The largest that is written
-// has less of each.
+// Bounds of a history that is read: bytes, objects and arrays. The largest that is written has less.
 const (
 	maxState        = 128 << 20
 	maxStateObjects = 20_000
 	maxStateArrays  = 20_000
 )
 
-// ErrDamaged is a value that cannot be read. A damaged state is set aside by the next
-// who writes.
+// ErrDamaged is returned for an invalid value. The next write moves a damaged history aside.
 var ErrDamaged = errors.New("what is stored is damaged")
 
-// ErrLost is a state that was stored, and is not any more. It is written again by the
-// next who writes.
+// ErrLost is returned for a history that is not stored any more. The next write restores it.
 var ErrLost = errors.New("what was stored is gone")
 
 // Store keeps the changes of a site in a storage.
 //
-// A spec is written before the state that names it, and the state at once. So a crash
-// leaves a spec that nothing names, which the next writer deletes, and never a change
-// without its spec, or half a change.
+// A spec is written before the history that refers to it. A crash therefore leaves at most an unused
+// spec, which the next write deletes, and never a change without its spec.
 type Store struct {
 	storage   Storage
 	directory string
 	site      *Site
 	now       func() time.Time
-	last      stored // what was read last, which nobody else reads or writes meanwhile
-	// SetAside is told where a damaged state is kept now; nil for nobody.
+	last      stored // the last read
+	// SetAside is called with the new key of a damaged history; it may be nil.
 	SetAside func(key string, err error)
 }
 
-// stored is a state as it is stored, and as it is.
+// stored is a history with its encoding.
 type stored struct {
 	data  []byte
 	state History
 }
 
-// NewStore returns the store of a site. The name of the site may be any text that is
-// the same at all instances.
+// NewStore returns the store of a site. All instances have to use the same name for the site.
 func NewStore(storage Storage, name string, site *Site, now func() time.Time) *Store {
 	sum := sha256.Sum256([]byte(name))
 	return &Store{storage: storage, directory: path.Join(Directory, hex.EncodeToString(sum[:16])), site: site, now: now}
@@ -87,7 +81,7 @@ func NewStore(storage Storage, name string, site *Site, now func() time.Time) *S
 func (s *Store) stateKey() string         { return s.directory + "/state.json" }
 func (s *Store) specKey(id string) string { return s.directory + "/specs/" + id + ".json" }
 
-// Read returns what is stored now, the zero History if nothing is.
+// Read reads the history, the zero History if nothing is stored.
 func (s *Store) Read(ctx context.Context) (History, error) {
 	end, err := s.site.begin(ctx)
 	if err != nil {
@@ -96,7 +90,7 @@ func (s *Store) Read(ctx context.Context) (History, error) {
 	defer end()
 	state, data, err := s.read(ctx)
 	if known, ok := s.site.History(); err == nil && data == nil && ok && known.Revision > 0 {
-		return known, ErrLost // what is known stays, and the next who writes brings it back
+		return known, ErrLost // the history in memory stays, and the next write restores it
 	}
 	if err == nil {
 		s.site.learn(state)
@@ -113,7 +107,7 @@ func (s *Store) read(ctx context.Context) (state History, data []byte, err error
 		return History{}, nil, err
 	}
 	if s.last.data != nil && bytes.Equal(data, s.last.data) {
-		return s.last.state, data, nil // as it is nearly each minute
+		return s.last.state, data, nil // unchanged since the last read
 	}
 	if objects, arrays := jsontext.Nesting(data); len(data) > maxState || objects > maxStateObjects || arrays > maxStateArrays {
 		return History{}, data, fmt.Errorf("%w: %s: it is larger than a history can be", ErrDamaged, s.stateKey())
@@ -122,21 +116,20 @@ func (s *Store) read(ctx context.Context) (state History, data []byte, err error
 		return History{}, data, errors.Join(fmt.Errorf("%w: %s", ErrDamaged, s.stateKey()), err)
 	}
 	if !state.isWhole() {
-		return History{}, data, fmt.Errorf("%w: %s: a change that is over does not say since when", ErrDamaged, s.stateKey())
+		return History{}, data, fmt.Errorf("%w: %s: a past change has no end", ErrDamaged, s.stateKey())
 	}
 	s.last = stored{data, state}
 	return state, data, nil
 }
 
-// isCount reports whether a number can be one of changes or writings: from the greatest that
-// there is nobody could go on.
+// isCount reports whether a number can be a count. The largest integer could not be increased.
 func isCount(n int64) bool { return 0 <= n && n < 1<<53 }
 
 func (s *Store) load(ctx context.Context, key string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)
 	defer cancel()
 	if err := context.Cause(ctx); err != nil {
-		return nil, err // some storages do not look
+		return nil, err // some storages do not check
 	}
 	return s.storage.Load(ctx, key)
 }
@@ -155,7 +148,7 @@ func (s *Store) Spec(ctx context.Context, id string) ([]byte, error) {
 	if spec, ok := s.site.spec(id); ok {
 		return spec, nil
 	}
-	if len(id) != len(IDOf(nil)) || strings.Trim(id, "0123456789abcdef") != "" { // as a path, that leads elsewhere
+	if len(id) != len(IDOf(nil)) || strings.Trim(id, "0123456789abcdef") != "" { // would be the path of another value
 		return nil, fmt.Errorf("the rules of change %.40q: %w", id, fs.ErrNotExist)
 	}
 	spec, err := s.load(ctx, s.specKey(id))
@@ -169,12 +162,12 @@ func (s *Store) Spec(ctx context.Context, id string) ([]byte, error) {
 	return spec, nil
 }
 
-// Step is a step of a history. It returns the history after it, and the change that got
-// another state, nil for none.
+// Step changes a history. It returns the new history, and the change that got another state, nil for
+// none.
 type Step func(History) (after History, changed *Change, err error)
 
-// Update takes a step while no other instance does. spec is what the step submits,
-// nil for a step that submits nothing. What it returns is stored, unless err is set.
+// Update takes a step under the lock of the history, and writes the result. spec is the submitted spec,
+// nil if the step submits nothing. After an error nothing is written.
 func (s *Store) Update(ctx context.Context, spec []byte, step Step) (after History, changed *Change, err error) {
 	end, err := s.site.begin(ctx)
 	if err != nil {
@@ -203,7 +196,7 @@ func (s *Store) Update(ctx context.Context, spec []byte, step Step) (after Histo
 	after.Revision = before.Revision
 	if same, err := json.Marshal(after); err != nil || bytes.Equal(same, data) {
 		if err == nil && spec != nil {
-			s.site.keep(IDOf(spec), spec) // as after a restart with what is published
+			s.site.keep(IDOf(spec), spec) // such as the published spec after a restart
 		}
 		return before, changed, err
 	}
@@ -214,7 +207,7 @@ func (s *Store) Update(ctx context.Context, spec []byte, step Step) (after Histo
 		}
 	}
 	if s.now().Sub(locked) > lockHolds {
-		return before, nil, errors.New("the storage is too slow: others may write by now")
+		return before, nil, errors.New("the storage is too slow; another instance may hold the lock")
 	}
 	if err := s.write(ctx, after); err != nil {
 		return before, nil, err
@@ -239,8 +232,8 @@ func (s *Store) write(ctx context.Context, state History) error {
 	return err
 }
 
-// recovered returns what is stored. Where that is damaged or lost it is what this
-// instance knows, or else nothing, and the damaged value is kept aside.
+// recovered returns the stored history. If that is damaged or lost, it returns the history in memory, or
+// an empty one, and moves the damaged value aside.
 func (s *Store) recovered(ctx context.Context) (History, []byte, error) {
 	state, data, err := s.read(ctx)
 	known, ok := s.site.History()
@@ -262,7 +255,7 @@ func (s *Store) recovered(ctx context.Context) (History, []byte, error) {
 	return state, data, nil
 }
 
-// restore stores the specs in use once more, as far as this instance has them.
+// restore writes the specs in use again, as far as they are in memory.
 func (s *Store) restore(ctx context.Context, known History) error {
 	for _, id := range known.inUse() {
 		if spec, ok := s.site.spec(id); ok {
@@ -274,8 +267,7 @@ func (s *Store) restore(ctx context.Context, known History) error {
 	return nil
 }
 
-// deleteSpecs deletes the specs that nothing names. What cannot be deleted is the next
-// time.
+// deleteSpecs deletes the unused specs. After an error the next update tries again.
 func (s *Store) deleteSpecs(ctx context.Context, named []string) {
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)
 	defer cancel()

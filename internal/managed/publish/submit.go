@@ -9,57 +9,59 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 )
 
-// tries bounds how often something is submitted while others publish at the same time.
-const tries = 5
+// maxAttempts bounds how often a submission is repeated while others publish.
+const maxAttempts = 5
 
-// errMoved says that another change was published than the one compared with.
-var errMoved = errors.New("another change is published by now")
+var (
+	// errMoved is returned if another change was published during the comparison.
+	errMoved = errors.New("another change was published meanwhile")
+	// errEnded is returned if another configuration has taken over.
+	errEnded = errors.New("another configuration has taken over")
+)
 
-// submitPending submits what is wanted, if it was not submitted yet.
-func (r *Release) submitPending(ctx context.Context, isLatest func() bool) error {
-	w, pending := r.wanted()
-	if state, _ := r.site.History(); !pending || !isLatest() || w.lacks && state.Published != nil {
+// submitPending submits the latest submission, unless that was done.
+func (p *Publisher) submitPending(ctx context.Context, isLatest func() bool) error {
+	next, pending := p.submission()
+	if state, _ := p.site.History(); !pending || !isLatest() || next.partial && state.Published != nil {
 		return nil
 	}
-	if err := r.submitAlone(ctx, isLatest); err != nil {
+	if err := p.submitAlone(ctx, isLatest); err != nil {
 		return err
 	}
-	if err := r.submit(ctx, &w, isLatest); err != nil {
+	if err := p.submit(ctx, &next, isLatest); err != nil {
 		return err
 	}
-	r.submitted(w)
+	p.submitted(next)
 	return nil
 }
 
-// errEnded says that another configuration has taken over.
-var errEnded = errors.New("another configuration decides by now")
-
-// submit submits what is wanted, unless another configuration has taken over.
-func (r *Release) submit(ctx context.Context, w *wish, isLatest func() bool) error {
-	in := Change{ID: w.id, Origin: w.origin, Made: By{Who: string(w.origin)}, Rollout: r.Rollout}
-	for range tries {
-		state, _ := r.site.History()
-		base, isNews := state.PublishedID(), state.IsNews(r.Instance(), &in)
+// submit submits a schedule to the history.
+func (p *Publisher) submit(ctx context.Context, next *submission, isLatest func() bool) error {
+	in := next.change()
+	in.Rollout = p.Rollout
+	for range maxAttempts {
+		state, _ := p.site.History()
+		base, isNews := state.PublishedID(), state.IsNews(p.Instance(), &in)
 		if isNews {
-			r.awaitStored(ctx)
-			published, err := r.schedule(ctx, base, *w)
+			p.awaitStored(ctx, backgroundWait)
+			published, err := p.schedule(ctx, base, *next)
 			if isLost(err) {
-				published, err = r.nothing(), nil // they are lost; what they were cannot be told
+				published, err = p.noRules(), nil
 			}
 			if err != nil {
 				return err
 			}
-			in.Reasons = r.reasons(published, *w, state.Published == nil)
-			in.Difference = managed.Difference(published, w.schedule)
+			in.Reasons = p.reasons(published, *next, state.Published == nil)
+			in.Difference = managed.Difference(published, next.schedule)
 		}
-		_, err := r.update(ctx, w.spec, func(s History) (History, *Change, error) {
+		_, err := p.update(ctx, next.spec, func(s History) (History, *Change, error) {
 			switch {
 			case !isLatest():
 				return s, nil, errEnded
-			case s.PublishedID() != base || s.IsNews(r.Instance(), &in) != isNews:
-				return s, nil, errMoved // nothing was compared with this
+			case s.PublishedID() != base || s.IsNews(p.Instance(), &in) != isNews:
+				return s, nil, errMoved
 			}
-			s, changed := s.Submit(r.Instance(), in, r.Now())
+			s, changed := s.Submit(p.Instance(), in, p.Now())
 			return s, changed, nil
 		})
 		if errors.Is(err, errEnded) {
@@ -68,65 +70,71 @@ func (r *Release) submit(ctx context.Context, w *wish, isLatest func() bool) err
 		if !errors.Is(err, errMoved) {
 			return err
 		}
-		if _, err := r.store.Read(ctx); err != nil {
+		if _, err := p.store.Read(ctx); err != nil {
 			return err
 		}
 	}
 	return errMoved
 }
 
-// serveAlone serves what [Release.Otherwise] returns where nobody has published anything and a
-// submission has failed, unless that was for want of time.
-func (r *Release) serveAlone(ctx context.Context, failed error) {
+// change returns the change of a submission.
+func (s *submission) change() Change {
+	return Change{ID: s.id, Origin: s.origin, Made: By{Who: string(s.origin)}}
+}
+
+// serveAlone serves the fallback after a failed submission, if nothing was ever published.
+func (p *Publisher) serveAlone(ctx context.Context, failed error) {
 	if ctx.Err() != nil || errors.Is(failed, errMoved) {
 		return
 	}
-	r.refused.Store(true)
-	next := r.Otherwise()
-	r.applying.Lock()
-	defer r.applying.Unlock()
-	if served := r.publisher.Serving(); r.over || served != nil && bytes.Equal(served.Spec(), next.Spec()) {
+	p.refused.Store(true)
+	next := p.fallback()
+	p.applying.Lock()
+	defer p.applying.Unlock()
+	if served := p.Serving(); p.over || served != nil && bytes.Equal(served.Spec(), next.Spec()) {
 		return
 	}
-	r.publisher.Serve(ctx, next, nil, nil)
+	p.Serve(ctx, next, nil, nil)
 }
 
-// storedWait is how long a submission waits for what is stored of visits. Nobody waits for that:
-// what is published stays meanwhile.
-const storedWait = 10 * time.Second
+// The waits for the first read of the storage: of a request, and of a submission, during which the
+// published file stays.
+const (
+	requestWait    = 2 * time.Second
+	backgroundWait = 10 * time.Second
+)
 
-// awaitStored waits a little until it is known which pages search engines were served before
-// the start, as by the configuration that a wish is to replace.
-func (r *Release) awaitStored(ctx context.Context) {
-	if r.Stored == nil {
+// awaitStored waits until the storage was read for bases and visits, or a time has passed.
+func (p *Publisher) awaitStored(ctx context.Context, most time.Duration) {
+	if p.Stored == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, storedWait)
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	select {
-	case <-r.Stored:
+	case <-p.Stored:
 	case <-ctx.Done():
 	}
 }
 
-// submitAlone makes what was served while no history was known the first change, where there
-// is none: it was in force, and a wish is compared with it.
-func (r *Release) submitAlone(ctx context.Context, isLatest func() bool) error {
-	if state, _ := r.site.History(); state.Changes > 0 {
+// submitAlone makes the schedule that was served without a history the first change of an empty
+// history. That schedule was in force, so the submission has to be compared with it.
+func (p *Publisher) submitAlone(ctx context.Context, isLatest func() bool) error {
+	if state, _ := p.site.History(); state.Changes > 0 {
 		return nil
 	}
-	served, alone := r.lastServed()
+	served, alone := p.lastServed()
 	if !alone {
 		return nil
 	}
-	w := newWish(served, FromConfiguration, false)
-	in := Change{ID: w.id, Origin: w.origin, Made: By{Who: string(w.origin)}}
-	in.Difference = managed.Difference(r.nothing(), served)
-	_, err := r.update(ctx, w.spec, func(s History) (History, *Change, error) {
-		if s.Changes > 0 || !isLatest() { // another instance has begun one
+	first := newSubmission(served, FromConfiguration, false)
+	in := first.change()
+	in.Difference = managed.Difference(p.noRules(), served)
+	_, err := p.update(ctx, first.spec, func(s History) (History, *Change, error) {
+		if s.Changes > 0 || !isLatest() { // another instance was first
 			return s, nil, nil
 		}
-		s, changed := s.Submit(r.Instance(), in, r.Now())
+		s, changed := s.Submit(p.Instance(), in, p.Now())
 		return s, changed, nil
 	})
 	return err

@@ -10,78 +10,78 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Trials let changes be judged on live requests beside what is published.
+// Trials judges changes on live requests.
 type Trials interface {
-	// Try begins that, and returns what ends it.
+	// Try judges a change until end is called.
 	Try(*shadow.Candidate) (end func())
-	// Changed says that hosts are served another text than until now.
+	// Changed reports that the file of some hosts has changed.
 	Changed(has func(host string) bool)
 }
 
-// judge has a change judged beside what is published, in the place of the one before;
-// none if c is nil. r.applying must be held.
-func (r *Release) judge(c *Change, published, tried *managed.Schedule) {
-	if r.endTrial != nil {
-		r.endTrial()
-		r.endTrial = nil
+// judge lets Trials judge a change in place of the previous one; c may be nil. The caller holds
+// p.applying.
+func (p *Publisher) judge(c *Change, published, trial *managed.Schedule) {
+	if p.endTrial != nil {
+		p.endTrial()
+		p.endTrial = nil
 	}
-	if c == nil || r.Trials == nil {
+	if c == nil || p.Trials == nil {
 		return
 	}
-	has, isPublished := r.place.has(), hasOf(c.Rollout.Hosts)
-	r.endTrial = r.Trials.Try(&shadow.Candidate{Source: "change " + c.ID, Has: has, IsPublished: isPublished, Text: func(host string) policy.Answer {
+	has, isPublished := p.place.has(), hasOf(c.Rollout.Hosts)
+	p.endTrial = p.Trials.Try(&shadow.Candidate{Source: "change " + c.ID, Has: has, IsPublished: isPublished, Text: func(host string) policy.Answer {
 		if isPublished(host) {
-			return r.textOf(published, host)
+			return p.fileOf(published, host)
 		}
-		return r.textOf(tried, host)
+		return p.fileOf(trial, host)
 	}})
 }
 
-// errNoBase says that nothing is known of what a text is composed from.
-var errNoBase = errors.New("what it is composed from was not read yet")
+// errNoBase is returned if the base of a file is unknown.
+var errNoBase = errors.New("the base was not read yet")
 
-// textOf returns what a schedule makes for a host now.
-func (r *Release) textOf(s *managed.Schedule, host string) policy.Answer {
-	base := r.Base()(host)
+// fileOf composes the present file of a schedule for a host.
+func (p *Publisher) fileOf(s *managed.Schedule, host string) policy.Answer {
+	base := p.Base()(host)
 	if base == nil && !s.IsStaging(host) {
 		return policy.Answer{Err: errNoBase}
 	}
-	text, err := s.Text(r.Now(), host, base)
+	text, err := s.Text(p.Now(), host, base)
 	if err != nil {
 		return policy.Answer{Err: err}
 	}
 	return policy.Answer{Status: http.StatusOK, Body: text}
 }
 
-// conclude ends the trial of a change: at once if it shuts out a search engine and nobody
-// has confirmed it, and otherwise when its time is over.
-func (r *Release) conclude(ctx context.Context) error {
-	state, _ := r.site.History()
+// conclude ends a trial: at once if the change shuts out a search engine and nobody has confirmed the
+// change, otherwise when its time is over.
+func (p *Publisher) conclude(ctx context.Context) error {
+	state, _ := p.site.History()
 	c := state.Pending
-	if !c.IsTried() {
+	if !c.OnTrial() {
 		return nil
 	}
 	var why []string
 	if c.Confirmed == nil {
-		w, _ := r.wanted()
-		published, err := r.schedule(ctx, state.PublishedID(), w)
-		tried, lost := r.schedule(ctx, c.ID, w)
+		latest, _ := p.submission()
+		published, err := p.schedule(ctx, state.PublishedID(), latest)
+		trial, lost := p.schedule(ctx, c.ID, latest)
 		if err := errors.Join(err, lost); err != nil {
 			return err
 		}
-		why = r.shutOut(published, tried)
+		why = p.shutOut(published, trial)
 	}
-	if over := !c.Until.IsZero() && !r.Now().Before(c.Until); len(why) == 0 && !over {
+	if over := !c.Until.IsZero() && !p.Now().Before(c.Until); len(why) == 0 && !over {
 		return nil
 	}
-	_, err := r.update(ctx, nil, func(s History) (History, *Change, error) {
+	_, err := p.update(ctx, nil, func(s History) (History, *Change, error) {
 		if s.Pending == nil || s.Pending.Number != c.Number || s.Pending.State != c.State {
 			return s, nil, nil
 		}
 		if len(why) > 0 {
-			return s.Stop(c.ID, By{Who: ByTrial, Why: why[0]}, r.Now())
+			return s.Stop(c.ID, By{Who: ByTrial, Why: why[0]}, p.Now())
 		}
-		s, changed := s.Advance(r.Now())
+		s, changed := s.Advance(p.Now())
 		return s, changed, nil
 	})
 	return err

@@ -74,7 +74,7 @@ func TestReasons(t *testing.T) {
 		"at another host":               {after: []managed.Rule{{ID: "rule a", For: []string{"*"}, Paths: []string{"/b"}, Hosts: []string{"a.test"}}}, visits: visits, want: ""},
 		"at its host":                   {after: []managed.Rule{atB}, visits: visits, want: "Googlebot may not fetch /b/1"},
 		"off":                           {after: []managed.Rule{disallow("*")}, confirm: Off},
-		"any, and something":            {after: []managed.Rule{disallow("GPTBot")}, confirm: Any, want: "the text changes"},
+		"any, and something":            {after: []managed.Rule{disallow("GPTBot")}, confirm: Any, want: "the file changes"},
 		"any, and nothing":              {before: []managed.Rule{disallow("GPTBot")}, after: []managed.Rule{disallow("GPTBot")}, confirm: Any},
 		"a class that includes search":  {after: []managed.Rule{disallow("search", "/x")}, visits: visits},
 		"Googlebot's group for others":  {after: []managed.Rule{disallow("Googlebot-Image")}, want: "Googlebot-Image may not fetch / any more"},
@@ -92,11 +92,11 @@ func TestReasons(t *testing.T) {
 				test.confirm = Search
 			}
 			r := New(Config{
-				Wanted: schedule(test.after), Registry: uaident.Default(), Confirm: test.confirm, Now: func() time.Time { return time.Date(2029, 6, 1, 0, 0, 0, 0, time.UTC) },
+				Schedule: schedule(test.after), Registry: uaident.Default(), Confirm: test.confirm, Now: func() time.Time { return time.Date(2029, 6, 1, 0, 0, 0, 0, time.UTC) },
 				Base:   func() func(string) []byte { return func(string) []byte { return []byte(test.base) } },
 				Visits: func() []ledger.Visit { return test.visits }, ReadSince: nobodyReads,
 			})
-			reasons := r.reasons(schedule(test.before), r.wish, false)
+			reasons := r.reasons(schedule(test.before), r.next, false)
 			if (test.want == "") != (len(reasons) == 0) || len(reasons) > 0 && !strings.Contains(reasons[0], test.want) {
 				t.Errorf("got %q", reasons)
 			}
@@ -237,7 +237,7 @@ func TestStorageDown(t *testing.T) {
 }
 
 // A configuration that never runs has changed nothing, and neither has one that ended
-// before its wish could be stored.
+// before its submission could be stored.
 func TestFailedLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		storage := storetest.New()
@@ -245,9 +245,9 @@ func TestFailedLoad(t *testing.T) {
 		i.load(disallow("GPTBot", "/a"))
 		s, _ := managed.NewSchedule(uaident.Default(), []managed.Rule{disallow("GPTBot", "/b")}, nil, nil)
 		config := i.Config
-		config.Wanted, config.IsRunning = s, func() bool { return false }
+		config.Schedule, config.IsRunning = s, func() bool { return false }
 		fails := New(config)
-		end := fails.Begin(i.publisher, i.place)
+		end := fails.Begin(i.place)
 		time.Sleep(time.Minute)
 		end()
 		i.serves("/a")

@@ -1,0 +1,235 @@
+package publish
+
+import (
+	"context"
+	"crypto/sha256"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// pages are the served files of all hosts. Equal files are kept once.
+type pages struct {
+	since     time.Time // no file is older
+	serving   atomic.Pointer[edition]
+	ready     chan struct{} // closed once serving is set
+	readyOnce sync.Once
+	fallback  func() *managed.Schedule // of a request that came too early
+
+	mu      sync.Mutex
+	shelves map[policy.Segment]*shelf
+}
+
+func newPages(since time.Time, fallback func() *managed.Schedule) pages {
+	return pages{since: since, fallback: sync.OnceValue(fallback), ready: make(chan struct{}), shelves: map[policy.Segment]*shelf{
+		policy.Named:    newShelf(40_000, 256<<20),
+		policy.Invented: newShelf(1000, 32<<20),
+	}}
+}
+
+// forBase marks the context of a request for a base.
+type forBase struct{}
+
+// IsForBase reports whether a request is for a base, which the next handler has to answer.
+func IsForBase(ctx context.Context) bool { return ctx.Value(forBase{}) != nil }
+
+// IsStaging reports whether the site of a request is a staging site.
+func (p *Publisher) IsStaging(r *http.Request) bool {
+	e := p.serving.Load()
+	if e == nil && p.Schedule.HasStaging() {
+		e = p.edition(r.Context())
+	}
+	if e == nil || !e.all.schedule.HasStaging() && (e.canary == nil || !e.trial.schedule.HasStaging()) {
+		return false
+	}
+	host := nameOf(p.keyOf(r))
+	return e.at(host).schedule.IsStaging(host)
+}
+
+// nameOf returns the host of a site without its port.
+func nameOf(key policy.Key) string {
+	name, _ := addr.CutPort(key.Host)
+	return name
+}
+
+// spot is the host and the period of a file.
+type spot struct {
+	segment policy.Segment
+	host    string
+	period  managed.Period
+	since   time.Time // of its schedule
+	staging bool
+	quiet   bool // the lookup is for a report
+}
+
+// Page returns the robots.txt for the site of a request, and when the schedule replaces it, zero for
+// never. It returns nil if there is no good base, so that the next handler has to answer.
+func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
+	key := p.keyOf(r)
+	at := p.edition(r.Context()).spotOf(key, p.Now())
+	if at.staging {
+		of := pageKey{base: sha256.Sum256([]byte(managed.Staging)), since: at.since.UnixNano()}
+		return p.page(policy.Named, of, func() made { return made{page: newPage(managed.Staging, at.since)} }).page, time.Time{}
+	}
+	last, first := p.meet(key)
+	if p.Source == nil {
+		page = p.inTurn(nil, at, last)
+	} else {
+		base := p.whereBase(key)
+		if base != key {
+			_, first = p.meet(base)
+		}
+		page = p.best(p.base(r, base, first), at, last)
+	}
+	if page != last {
+		p.remember(key, page)
+	}
+	return page, at.period.End()
+}
+
+func (p *Publisher) meet(key policy.Key) (last *Page, first bool) {
+	p.pages.mu.Lock()
+	defer p.pages.mu.Unlock()
+	return p.shelves[key.Segment()].meet(key)
+}
+
+// remember records the page that a site is served.
+func (p *Publisher) remember(site policy.Key, page *Page) {
+	p.pages.mu.Lock()
+	defer p.pages.mu.Unlock()
+	p.shelves[site.Segment()].asked.Add(site, page)
+}
+
+// whereBase returns the key of the base of a site.
+func (p *Publisher) whereBase(site policy.Key) policy.Key {
+	if p.SourceKey != "" {
+		return policy.Key{Source: p.SourceKey}
+	}
+	return site
+}
+
+// best returns the page of the latest good base that makes a page, nil if none does.
+func (p *Publisher) best(state *policy.State, at spot, last *Page) *Page {
+	if goodOf(state) == nil {
+		return nil
+	}
+	if page := p.inTurn(state.Good, at, last); page != nil {
+		return page
+	}
+	for _, version := range state.Past {
+		if page := p.inTurn(version, at, nil); page != nil {
+			return page
+		}
+	}
+	return nil
+}
+
+// inTurn returns the page of a base. If that is refused, it returns the page that was served last, or the
+// page of the period before.
+func (p *Publisher) inTurn(base *policy.Version, at spot, last *Page) *Page {
+	m := p.composed(base, at)
+	switch {
+	case m.page != nil:
+		return m.page
+	case last != nil:
+		return last
+	}
+	before, ok := at.period.Before()
+	if !ok {
+		return nil
+	}
+	at.period = before
+	return p.composed(base, at).page
+}
+
+// keyOf returns the site of a request.
+func (p *Publisher) keyOf(r *http.Request) policy.Key {
+	return p.RequestSites.Of(serverOf(r)).Key(r)
+}
+
+// composed returns the page of a base from the cache, or composes it.
+func (p *Publisher) composed(base *policy.Version, at spot) made {
+	of := pageKey{period: at.period, since: at.since.UnixNano()}
+	if base != nil {
+		of.base = base.Hash
+	}
+	if at.period.DependsOnHost() {
+		of.host = at.host
+	}
+	m, ok := p.kept(at.segment, of)
+	if !at.quiet {
+		p.Observer.PageRequested(ok)
+	}
+	if ok {
+		return m
+	}
+	return p.page(at.segment, of, func() made { return p.compose(base, at) })
+}
+
+func (p *Publisher) kept(segment policy.Segment, of pageKey) (made, bool) {
+	p.pages.mu.Lock()
+	defer p.pages.mu.Unlock()
+	return p.shelves[segment].pages.Get(of)
+}
+
+func (p *Publisher) compose(base *policy.Version, at spot) made {
+	var text []byte
+	modified, start := at.since, at.period.Start()
+	if base != nil {
+		text = []byte(base.Robots.Text())
+		modified = latest(modified, base.FirstRead)
+	}
+	began, stage := time.Now(), StageCompose
+	plan := at.period.Plan()
+	composed, err := plan.Compose(text, at.host)
+	if err == nil {
+		stage, err = StageGate, p.Gate.Check(plan, text, composed, at.host)
+	}
+	p.Observer.Composed(time.Since(began))
+	if err != nil {
+		p.Observer.PageFailed(stage)
+		p.Logger.Log(levelFor(at.segment, zap.ErrorLevel), "a robots.txt is refused; the previous file stays, or else the response of the site",
+			zap.String("host", at.host), zap.Time("from", start), zap.Error(err))
+		return made{err: err}
+	}
+	return made{page: newPage(string(composed), latest(modified, start))}
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// page returns a page from the cache, or composes it. Concurrent requests for a page compose it once, and
+// do not wait for the pages of other sites.
+func (p *Publisher) page(segment policy.Segment, key pageKey, compose func() made) made {
+	p.pages.mu.Lock()
+	s := p.shelves[segment]
+	if m, ok := s.pages.Get(key); ok {
+		p.pages.mu.Unlock()
+		return m
+	}
+	making := s.making[key]
+	if making == nil {
+		making = sync.OnceValue(compose)
+		s.making[key] = making
+	}
+	p.pages.mu.Unlock()
+	m := making()
+	p.pages.mu.Lock()
+	defer p.pages.mu.Unlock()
+	if s.making[key] != nil {
+		delete(s.making, key)
+		s.add(key, m)
+	}
+	return m
+}
