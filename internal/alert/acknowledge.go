@@ -13,31 +13,32 @@ import (
 )
 
 const (
-	maxNote  = 500 // bytes of a note
-	maxUser  = 200 // bytes of the name of a user
+	maxNote  = 500 // maximum length of a note in bytes
+	maxUser  = 200 // maximum length of a user name in bytes
 	maxKnown = 500
-	// forgetAfter is how long after its end an alert that comes back is another
-	// thing, and so not acknowledged.
+	// forgetAfter is the time after the end of an alert for which its acknowledgement stays
+	// valid.
 	forgetAfter = 24 * time.Hour
-	// lastInterval is how exactly others know when there was such an alert last.
+	// lastInterval is the interval at which other instances learn that an alert is still
+	// open.
 	lastInterval = 6 * time.Hour
 )
 
-// ErrUnknown is the error for an alert that is not there, or is over.
+// ErrUnknown is the error for an alert that does not exist or has ended.
 var ErrUnknown = errors.New("no such alert is open")
 
-// acknowledgements are what the owner knows, by ID. What was taken back is kept
-// for as long, so that other instances learn of it.
+// acknowledgements are the acknowledgements by alert ID. Withdrawn ones stay for forgetAfter,
+// so that other instances learn of them.
 type acknowledgements struct {
 	known    map[string]*acknowledged
-	revision uint64 // how often they have changed here
+	revision uint64 // number of changes on this instance
 }
 
 type acknowledged struct {
 	Acknowledgement
 	undone bool
-	last   time.Time // when there was such an alert last
-	told   time.Time // the last that others may know
+	last   time.Time // last time at which the alert was open
+	told   time.Time // value of last that other instances know
 }
 
 // of returns the acknowledgement of an alert.
@@ -48,7 +49,7 @@ func (a *acknowledgements) of(id string) (Acknowledgement, bool) {
 	return Acknowledgement{}, false
 }
 
-// set takes note of an acknowledgement, if it is later than what is known.
+// set stores an acknowledgement that is newer than the stored one.
 func (a *acknowledgements) set(id string, k acknowledged) bool {
 	before := a.known[id]
 	if before != nil && !k.At.After(before.At) || before == nil && len(a.known) >= maxKnown {
@@ -61,7 +62,8 @@ func (a *acknowledgements) set(id string, k acknowledged) bool {
 	return true
 }
 
-// prune forgets those of alerts that have been over for long.
+// prune removes acknowledgements of alerts that ended long ago. so contains the current
+// alerts.
 func (a *acknowledgements) prune(now time.Time, so map[string]bool) {
 	for id, k := range a.known {
 		if so[id] {
@@ -77,14 +79,13 @@ func (a *acknowledgements) prune(now time.Time, so map[string]bool) {
 	}
 }
 
-// Acknowledge makes an alert quiet, for a user, "" if nobody logs in, and returns
-// it. The error is [ErrUnknown] if there is no such alert now.
+// Acknowledge marks an alert as known to the owner. by is the user, or "" without a login.
+// The error is [ErrUnknown] if the alert is not open.
 func (b *Book) Acknowledge(id, by, note string) (Alert, error) {
 	return b.decide(id, acknowledged{Acknowledgement: Acknowledgement{By: cut(by, maxUser), Note: cut(note, maxNote)}})
 }
 
-// Reopen takes an acknowledgement back, as if it had never been, and returns the
-// alert. The error is [ErrUnknown] if there is no such alert now.
+// Reopen withdraws an acknowledgement. The error is [ErrUnknown] if the alert is not open.
 func (b *Book) Reopen(id string) (Alert, error) { return b.decide(id, acknowledged{undone: true}) }
 
 func (b *Book) decide(id string, k acknowledged) (Alert, error) {
@@ -97,7 +98,7 @@ func (b *Book) decide(id string, k acknowledged) (Alert, error) {
 	now := b.now().UTC()
 	k.At, k.last, k.told = now, now, now
 	if before := b.acks.known[id]; before != nil && !now.After(before.At) {
-		k.At = before.At.Add(time.Nanosecond) // within the grain of the clock
+		k.At = before.At.Add(time.Nanosecond) // the resolution of the clock is too coarse
 	}
 	if !b.acks.set(id, k) {
 		return Alert{}, fmt.Errorf("%d alerts are acknowledged, which is as many as can be", maxKnown)
@@ -108,42 +109,39 @@ func (b *Book) decide(id string, k acknowledged) (Alert, error) {
 
 func cut(s string, most int) string { return text.Cut(text.Printable(strings.TrimSpace(s)), most) }
 
-// documentVersion is that of the form in which acknowledgements are stored.
+// documentVersion is the version of the stored format.
 const documentVersion = 1
 
-// document is what is stored.
+// document is the stored format.
 type document struct {
 	Version      int      `json:"version"`
 	Acknowledged []stored `json:"acknowledged"`
-	// Beside is that of [Book.KeepBeside], absent if there is none.
+	// Beside is the data of [Book.KeepBeside], if any.
 	Beside json.RawMessage `json:"beside,omitempty"`
 }
 
 type stored struct {
 	ID     string `json:"id"`
 	Undone bool   `json:"undone,omitempty"`
-	// Last is when there was such an alert last; zero if an earlier version of this
-	// product wrote it.
+	// Last is the last time at which the alert was open, or zero.
 	Last time.Time `json:"last,omitzero"`
 	Acknowledgement
 }
 
-// Beside is something that is stored with the acknowledgements.
+// Beside is additional data that is stored with the acknowledgements.
 type Beside interface {
-	// Revision tells how often it has changed since the start.
+	// Revision returns the number of changes since the start.
 	Revision() uint64
-	// Export returns it as JSON, for Import.
+	// Export returns the data as JSON.
 	Export() (json.RawMessage, error)
-	// Import takes over what was stored, by whatever instance.
+	// Import adds stored data of any instance.
 	Import(data json.RawMessage)
 }
 
-// KeepBeside has something stored with the acknowledgements. It is to be called before
-// anything else.
+// KeepBeside sets additional data to store. It must be called before all other methods.
 func (b *Book) KeepBeside(other Beside) { b.beside = other }
 
-// Revision tells how often what is stored has changed since the start: what has not
-// changed is not stored.
+// Revision returns the number of changes since the start. Unchanged data are not stored.
 func (b *Book) Revision() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -153,7 +151,7 @@ func (b *Book) Revision() uint64 {
 	return b.acks.revision
 }
 
-// Export returns all acknowledgements as bytes, for [Book.Import].
+// Export returns all acknowledgements for [Book.Import].
 func (b *Book) Export() ([]byte, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -175,8 +173,8 @@ func (b *Book) Export() ([]byte, error) {
 	return data.Bytes(), err
 }
 
-// Import takes acknowledgements over that are later than what is known, from before
-// a restart or from another instance.
+// Import adds acknowledgements that are newer than the known ones. They come from before a
+// restart or from another instance.
 func (b *Book) Import(data []byte) error {
 	var d document
 	if err := json.Unmarshal(data, &d); err != nil {
@@ -200,14 +198,14 @@ func (b *Book) Import(data []byte) error {
 	for _, s := range d.Acknowledged {
 		s.By, s.Note = cut(s.By, maxUser), cut(s.Note, maxNote)
 		if s.At.After(now) {
-			s.At = now.UTC() // of a clock that is wrong: it must not hold for ever
+			s.At = now.UTC() // bounds times of a wrong clock
 		}
 		last := s.Last
 		if last.IsZero() || last.After(now) {
 			last = now
 		}
 		if now.Sub(last) >= forgetAfter {
-			continue // who wrote that has yet to forget it
+			continue // expired, but not yet removed by its writer
 		}
 		if b.acks.set(s.ID, acknowledged{s.Acknowledgement, s.Undone, last, last}) {
 			b.acks.revision++

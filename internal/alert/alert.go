@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// Alert is one thing that the owner should do something about. Texts are plain,
-// and may repeat what others wrote: paths, names of crawlers.
+// Alert is a problem that the owner should act on. Texts are plain text and can contain paths
+// and crawler names from clients.
 type Alert struct {
-	// ID is the kind and a hash of what the alert is about. It is the same after
-	// a restart and at every instance, and another one when that changes.
+	// ID consists of the kind and a hash of the subject. It is the same after a restart and
+	// on every instance. It changes if the subject changes.
 	ID       string   `json:"id"`
 	Kind     Kind     `json:"kind"`
 	Severity Severity `json:"severity"`
-	Site     string   `json:"site,omitempty"`    // absent if it is about the server
-	Crawler  string   `json:"crawler,omitempty"` // its token; absent if it is about none
-	// Since is when it began, Until when it was over.
+	Site     string   `json:"site,omitempty"`    // absent if the server is the subject
+	Crawler  string   `json:"crawler,omitempty"` // token; absent without a crawler
+	// Since is the beginning, and Until the end.
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until,omitzero"`
 	Title string    `json:"title"` // one line
-	// Detail is what is known, in a sentence or two.
+	// Detail describes the facts in a sentence or two.
 	Detail string `json:"detail"`
-	// Do is what to do, in a sentence, and Copy what it takes: lines of a
-	// Caddyfile or a robots.txt, or a command. Copy is absent if it takes nothing.
+	// Do is the remedy in a sentence. Copy contains lines of a Caddyfile or robots.txt, or a
+	// command for the remedy, if any.
 	Do    string `json:"do"`
 	Copy  string `json:"copy,omitempty"`
 	State State  `json:"state"`
@@ -33,32 +33,32 @@ type Alert struct {
 	Acknowledged *Acknowledgement `json:"acknowledged,omitempty"`
 }
 
-// Kind is what an alert is about.
+// Kind is the kind of an alert.
 type Kind string
 
 // The kinds.
 const (
-	NotProtecting   Kind = "not_protecting"    // the guard blocks nothing, although it is told to
-	SearchBlocked   Kind = "search_blocked"    // a search engine is blocked by a rule that does not name it
-	RobotsGone      Kind = "robots_gone"       // a robots.txt with rules was there, and is not
+	NotProtecting   Kind = "not_protecting"    // the guard is in enforce, but the robots.txt disallows nothing
+	SearchBlocked   Kind = "search_blocked"    // a rule for other crawlers blocks a search engine
+	RobotsGone      Kind = "robots_gone"       // a robots.txt with rules has disappeared
 	RobotsCloses    Kind = "robots_closes"     // a new robots.txt shuts out search engines
-	RobotsChanged   Kind = "robots_changed"    // there is a new robots.txt
+	RobotsChanged   Kind = "robots_changed"    // a new version of the robots.txt
 	Unreachable     Kind = "unreachable"       // the robots.txt cannot be read
-	Waiting         Kind = "waiting"           // a change of the robots.txt is held back
-	BaseFailing     Kind = "base_failing"      // what a robots.txt is composed from cannot be read
-	TextRefused     Kind = "text_refused"      // the robots.txt that the rules come to is not served
+	Waiting         Kind = "waiting"           // the change guard holds back a change of the robots.txt
+	BaseFailing     Kind = "base_failing"      // the base of a managed robots.txt cannot be read
+	TextRefused     Kind = "text_refused"      // the composed robots.txt is not served
 	ChangeWaits     Kind = "change_waiting"    // a change of a robots_txt waits for confirmation
-	ChangeStopped   Kind = "change_stopped"    // the trial of one has ended by itself
-	PagesRefused    Kind = "pages_refused"     // a crawler is refused what the robots.txt allows
+	ChangeStopped   Kind = "change_stopped"    // the trial of a change has rejected it
+	PagesRefused    Kind = "pages_refused"     // a crawler is refused pages that the robots.txt allows
 	PagesFail       Kind = "pages_fail"        // a search engine gets errors
 	RobotsFails     Kind = "robots_fails"      // a crawler does not get the robots.txt
 	RobotsWithheld  Kind = "robots_withheld"   // a crawler gets something else instead of the robots.txt
-	StorageFailing  Kind = "storage_failing"   // what is known is not stored
+	StorageFailing  Kind = "storage_failing"   // the storage fails
 	ListsStale      Kind = "lists_stale"       // lists of crawlers' addresses are old
 	RegistryFails   Kind = "registry_failing"  // the registry cannot be used
 	UnknownCrawler  Kind = "unknown_crawler"   // a robot with many requests is in no registry
 	CrawlerWave     Kind = "crawler_wave"      // a robot in no registry comes from many networks at once
-	NewCrawler      Kind = "new_crawler"       // a crawler with many requests that was not there before
+	NewCrawler      Kind = "new_crawler"       // a new crawler with many requests
 	ReadyForEnforce Kind = "ready_for_enforce" // enforce would block nobody by mistake
 )
 
@@ -81,7 +81,7 @@ const (
 // Severities returns all severities, the most severe first.
 func Severities() []Severity { return []Severity{Critical, Warning, Info} }
 
-// AtLeast reports whether a severity is another one or more than that.
+// AtLeast reports whether s is least or more severe.
 func (s Severity) AtLeast(least Severity) bool {
 	return slices.Index(Severities(), s) <= slices.Index(Severities(), least)
 }
@@ -92,37 +92,37 @@ type State string
 // The states.
 const (
 	Open         State = "open"
-	Acknowledged State = "acknowledged" // it is still so, and the owner knows
-	Over         State = "over"         // it is not so any more
+	Acknowledged State = "acknowledged" // still true, and known to the owner
+	Over         State = "over"         // no longer true
 )
 
 // states returns all states.
 func states() []State { return []State{Open, Acknowledged, Over} }
 
-// Acknowledgement says that the owner knows.
+// Acknowledgement states that the owner knows of an alert.
 type Acknowledgement struct {
 	At   time.Time `json:"at"`
-	By   string    `json:"by,omitempty"` // the user, where one has to log in
+	By   string    `json:"by,omitempty"` // the user, with a login
 	Note string    `json:"note,omitempty"`
 }
 
-// List is what a server shows of its alerts.
+// List is the list of alerts of a server.
 type List struct {
 	Generated time.Time `json:"generated"`
-	// Alerts are the open ones first, then the acknowledged and those that are
-	// over, of each the most severe first, then the latest. It is never null.
+	// Alerts are sorted by state (open, acknowledged, over), severity and time, newest first.
+	// It is never null.
 	Alerts []Alert `json:"alerts"`
-	// More is how many there are besides, the least severe: too many to be shown.
+	// More is the number of alerts beyond the limit.
 	More int `json:"more,omitempty"`
-	// Kept says that acknowledgements outlive a restart.
+	// Kept reports whether acknowledgements survive a restart.
 	Kept bool `json:"kept"`
-	// ReadOnly says that alerts cannot be acknowledged where this list was read.
+	// ReadOnly reports whether alerts cannot be acknowledged here.
 	ReadOnly bool `json:"read_only"`
 
-	number uint64 // of the lists so far
+	number uint64 // sequence number
 }
 
-// idOf returns the ID of an alert about these parts.
+// idOf returns the ID of an alert with the given subject.
 func idOf(kind Kind, about ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(about, "\x00")))
 	return string(kind) + "-" + hex.EncodeToString(sum[:6])

@@ -19,27 +19,27 @@ const (
 	maxBlocks = 256 // rules by which search engines were blocked
 	maxPath   = 200 // bytes of an example
 
-	// A verified search engine is told of at once. One that only says so is when it
-	// comes again and again for so long, with gaps of at most so much.
+	// A verified search engine causes an alert at once. An unverified one must be blocked for
+	// claimedAfter, with gaps of at most claimedGap.
 	claimedAfter = 15 * time.Minute
 	claimedGap   = 10 * time.Minute
 
-	// How long after the last block that holds, and after another configuration was
-	// loaded: the engine may be let pass now, and nobody would see it blocked again.
+	// Times for which an alert stays open after the last block, and after a reload. The
+	// configuration can now let the search engine pass without further blocks.
 	verifiedHolds = 24 * time.Hour
 	claimedHolds  = time.Hour
 	reloadHolds   = time.Hour
-	// reloadTakes is how long the configuration before may go on after that, and block.
+	// reloadTakes is the time for which the previous configuration can still block.
 	reloadTakes = 30 * time.Second
 )
 
-// Block is a search engine that was blocked by a rule that does not name it, see
+// Block is a search engine that was blocked by a rule for other crawlers. See
 // [judge.Result.BlocksSearch].
 type Block struct {
 	Site     string       // its label
-	Crawler  string       // its token, judge.OtherName if nobody knows it
+	Crawler  string       // token, or judge.OtherName
 	Identity verify.State // verified, claimed or unknown
-	Rule     string       // as a line of a robots.txt
+	Rule     string       // in robots.txt syntax
 	Line     int
 	Group    string // the user-agent line of its group
 	Path     string
@@ -63,11 +63,10 @@ type blocked struct {
 	nanos atomic.Int64 // of the last, since 1970
 }
 
-// last returns when it was blocked last.
+// last returns the time of the last block.
 func (x *blocked) last() time.Time { return time.Unix(0, x.nanos.Load()) }
 
-// Blocked notes that a search engine was blocked. It is for the request itself: it
-// waits for nothing but others that are blocked so.
+// Blocked records a blocked search engine. Requests call it. It waits for other calls only.
 func (b *Book) Blocked(x Block) { b.blocks.note(x, b.now()) }
 
 func (b *blocks) note(x Block, now time.Time) {
@@ -98,8 +97,8 @@ func (b *blocks) note(x Block, now time.Time) {
 	known.nanos.Store(now.UnixNano())
 }
 
-// again notes when an engine was blocked of which all is known that was so within the last
-// second, which excludes no others, and reports whether it is.
+// again updates the time of a block that was recorded within the last second, under a read
+// lock. It reports whether there is one.
 func (b *blocks) again(key blockKey, now time.Time) bool {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -115,8 +114,8 @@ func (b *blocks) again(key blockKey, now time.Time) bool {
 	return true
 }
 
-// makeRoom drops what is oldest, of those that only claim to be an engine first.
-// They never displace one that is verified. b.mu must be held.
+// makeRoom removes the oldest block, unverified clients first. An unverified client never
+// displaces a verified one. b.mu must be held.
 func (b *blocks) makeRoom(forVerified bool) bool {
 	var oldest *blocked
 	var at blockKey
@@ -132,7 +131,7 @@ func (b *blocks) makeRoom(forVerified bool) bool {
 	return oldest != nil
 }
 
-// find returns what is so now, in order.
+// find returns the current findings in order.
 func (b *blocks) find(live map[string]report.Live, reloaded, now time.Time) (found []finding) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -144,8 +143,8 @@ func (b *blocks) find(live map[string]report.Live, reloaded, now time.Time) (fou
 		state := live[x.Site].State
 		switch {
 		case x.last().Before(reloaded.Add(reloadTakes)) && now.Sub(reloaded) >= reloadHolds:
-		case state != nil && state.Good != nil && state.Good.FirstRead.After(x.last()): // the text is another one
-		case state != nil && alwaysClosed(state): // as a staging site is meant to be
+		case state != nil && state.Good != nil && state.Good.FirstRead.After(x.last()): // another version
+		case state != nil && alwaysClosed(state): // as on a staging site
 		case !x.counts(key, now):
 		case key.verified:
 			found = append(found, finding{Alert: x.alert(Critical)})
@@ -157,7 +156,7 @@ func (b *blocks) find(live map[string]report.Live, reloaded, now time.Time) (fou
 	return found
 }
 
-// holds returns how long a block is told of.
+// holds returns the time for which an alert stays open.
 func (k blockKey) holds() time.Duration {
 	if k.verified {
 		return verifiedHolds
@@ -165,8 +164,8 @@ func (k blockKey) holds() time.Duration {
 	return claimedHolds
 }
 
-// counts reports whether a block is worth an alert, which a pause does not end before
-// its time: else who comes and goes would have it end and begin again and again.
+// counts reports whether a block causes an alert. A pause does not end the alert early, so
+// that irregular clients do not open and close it repeatedly.
 func (x *blocked) counts(key blockKey, now time.Time) bool {
 	return now.Sub(x.last()) < key.holds() && (key.verified || x.last().Sub(x.first) >= claimedAfter)
 }
@@ -191,8 +190,8 @@ func (x *blocked) alert(severity Severity) Alert {
 	}
 }
 
-// searchCure is what to do about a search engine that is blocked by a rule for other crawlers.
-// The page and the Prometheus rules say the same.
+// searchCure is the remedy for a search engine that is blocked by a rule for other crawlers.
+// The dashboard and the Prometheus rules contain the same text.
 const searchCure = "Correct the rule, or write this into robots_guard of the site and reload."
 
 // searchLine returns the line of searchCure for a crawler. The class search stands for a
@@ -207,7 +206,7 @@ func searchLine(crawler string, verified bool) string {
 	return "only_log " + quotedToken(crawler)
 }
 
-// quotedToken returns a token as a Caddyfile takes it.
+// quotedToken quotes a token for a Caddyfile.
 func quotedToken(token string) string {
 	if strings.ContainsAny(token, " \t") {
 		return `"` + token + `"`

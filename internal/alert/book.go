@@ -18,75 +18,72 @@ const (
 	readInterval   = time.Second      // between two looks by somebody who reads
 	ledgerInterval = 10 * time.Minute // between two looks at the ledger, which is large
 
-	maxAlerts = 200            // that are open or acknowledged
-	maxOver   = 50             // that are shown although they are over
+	maxAlerts = 200            // open or acknowledged
+	maxOver   = 50             // ended, but still listed
 	showOver  = 24 * time.Hour // for so long
 )
 
-// Known is what a Book is shown. Its methods may be called by several goroutines
-// at once.
+// Known provides the state that a Book examines. It must be safe for concurrent use.
 type Known interface {
-	// Live returns what is known now of each site, by name.
+	// Live returns the current state of each site by name.
 	Live() map[string]report.Live
-	// Managed returns what knows of robots_txt.
+	// Managed returns the state of robots_txt.
 	Managed() report.Texts
-	// Changes returns what is known of the changes of robots_txt, by site.
+	// Changes returns the changes of robots_txt by site.
 	Changes() map[string][]report.ManagedChange
-	// AddressLists are the lists by which crawlers are verified; none if they are not.
+	// AddressLists returns the address lists for verification, if any.
 	AddressLists() []verify.ListStatus
-	// Registry returns how it stands with the registry that the configuration names, nil
-	// for none.
+	// Registry returns the state of the configured registry, or nil.
 	Registry() *report.Registry
-	// Proposals returns the names that clients often call themselves by and that no
-	// registry knows, robots first.
+	// Proposals returns the frequent names of unregistered crawlers, robots first.
 	Proposals() []report.Proposal
-	// Withheld returns the crawlers that get something else instead of a robots.txt.
+	// Withheld returns the crawlers that get another response instead of a robots.txt.
 	Withheld(now time.Time) []parity.Withheld
-	// StorageTrouble returns since when nothing of some kind could be stored, and
-	// why; the zero time if all can be, or if there is no storage.
+	// StorageTrouble returns the error of the storage and the time of its beginning. The time
+	// is zero without an error or storage.
 	StorageTrouble() (since time.Time, err error)
-	// Stores reports whether what is known outlives a restart.
+	// Stores reports whether the state survives a restart.
 	Stores() bool
-	// Reports returns what crawlers did. That is costly.
+	// Reports returns the reports. It is expensive.
 	Reports(now time.Time) *report.Source
 }
 
-// Book knows which alerts there are. It may be used by several goroutines at once.
+// Book finds and lists alerts. It is safe for concurrent use.
 type Book struct {
 	known  Known
 	now    func() time.Time
 	blocks blocks
 
 	mu       sync.Mutex
-	looked   time.Time            // when it looked last
+	looked   time.Time            // last look
 	counted  time.Time            // and when at the ledger
-	crawlers []finding            // what it found there
+	crawlers []finding            // findings in the ledger
 	reloaded time.Time            // when the first configuration was loaded
-	judged   map[string]time.Time // when a site was judged for last, by its name
+	judged   map[string]time.Time // last verdict by site
 	entries  map[string]*entry
 	watchers map[*watcher]bool
-	lists    uint64 // how many it has made
+	lists    uint64 // sequence number of lists
 	more     int
 	acks     acknowledgements
-	beside   Beside // nil for nothing
+	beside   Beside // can be nil
 
-	telling sync.Mutex // held while those who watch are told, and before mu
-	told    uint64     // the number of the list that they were told last
+	telling sync.Mutex // held during calls of the watchers; locked before mu
+	told    uint64     // sequence number of the last list for watchers
 }
 
-// entry is an alert with what is not shown of it.
+// entry is an alert with internal data.
 type entry struct {
 	Alert
-	shown bool // it has been so for long enough
+	shown bool // true for long enough
 }
 
-// finding is what is so now. Without a Since that is so since it was found first.
+// finding is a current problem. A zero Since means that it began when it was first found.
 type finding struct {
 	Alert
-	after time.Duration // it has to be so before anybody is told
+	after time.Duration // minimum duration before it is listed
 }
 
-// NewBook returns a book that has found nothing yet. now is the clock.
+// NewBook returns a Book without alerts. now is the clock.
 func NewBook(known Known, now func() time.Time) *Book {
 	return &Book{
 		known: known, now: now, reloaded: now(),
@@ -94,7 +91,7 @@ func NewBook(known Known, now func() time.Time) *Book {
 	}
 }
 
-// List looks at what is known, unless that was just done, and returns all alerts.
+// List updates the alerts, unless that was just done, and returns them.
 func (b *Book) List() List {
 	list, news := b.read()
 	if news {
@@ -103,7 +100,7 @@ func (b *Book) List() List {
 	return list
 }
 
-// read is List, and reports whether it has looked.
+// read implements List and reports whether it updated the alerts.
 func (b *Book) read() (list List, looked bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -127,7 +124,7 @@ func (b *Book) list(now time.Time) List {
 	return list
 }
 
-// alertOf returns an entry as it is shown. b.mu must be held.
+// alertOf returns the listed form of an entry. b.mu must be held.
 func (b *Book) alertOf(e *entry) Alert {
 	a := e.Alert
 	if a.State == Open {
@@ -138,7 +135,7 @@ func (b *Book) alertOf(e *entry) Alert {
 	return a
 }
 
-// order is that of a List.
+// order compares alerts for a List.
 func order(a, b Alert) int {
 	return cmp.Or(
 		cmp.Compare(slices.Index(states(), a.State), slices.Index(states(), b.State)),
@@ -147,7 +144,7 @@ func order(a, b Alert) int {
 		cmp.Compare(a.ID, b.ID))
 }
 
-// look finds what is so now. b.mu must be held.
+// look updates the alerts. b.mu must be held.
 func (b *Book) look(now time.Time) {
 	b.looked = now
 	if b.counted.IsZero() || now.Sub(b.counted) >= ledgerInterval {
@@ -160,8 +157,8 @@ func (b *Book) look(now time.Time) {
 		return f.Kind == ReadyForEnforce && mode != "" && mode != judge.ModeOf(false)
 	}
 	b.crawlers = slices.DeleteFunc(b.crawlers, enforced)
-	// If there are too many, the same ones are shown each time, and what clients can make
-	// many of comes last of what is as severe.
+	// The order is stable, so that a list beyond the limit shows the same alerts each time.
+	// Findings that clients can multiply come last within their severity.
 	found := slices.Concat(findAtServer(b.known, now), b.findAtSites(live, now), findInTexts(b.known.Managed(), now), findInChanges(b.known.Changes(), now), b.blocks.find(live, b.lastLoaded(), now), findWithheld(b.known.Withheld(now), now), b.crawlers)
 	slices.SortStableFunc(found, func(x, y finding) int {
 		return cmp.Compare(slices.Index(Severities(), x.Severity), slices.Index(Severities(), y.Severity))
@@ -173,7 +170,7 @@ func (b *Book) look(now time.Time) {
 		if i < maxAlerts {
 			b.open(f, now)
 		} else {
-			delete(b.entries, f.ID) // it is not over
+			delete(b.entries, f.ID) // not over
 		}
 	}
 	for id, e := range b.entries {
@@ -189,13 +186,13 @@ func (b *Book) look(now time.Time) {
 	b.acks.prune(now, so)
 }
 
-// open takes note of a finding. b.mu must be held.
+// open opens or updates the alert of a finding. b.mu must be held.
 func (b *Book) open(f finding, now time.Time) {
 	e := b.entries[f.ID]
 	if e == nil || e.State == Over {
 		since := now
 		if e != nil && now.Sub(e.Until) < lookInterval {
-			since = e.Since // it was gone for a moment
+			since = e.Since // a short interruption
 		}
 		e = &entry{Alert: Alert{Since: since}}
 		b.entries[f.ID] = e
@@ -206,7 +203,8 @@ func (b *Book) open(f finding, now time.Time) {
 	e.shown = e.shown || now.Sub(since) >= f.after
 }
 
-// forget drops what is over for long, and the oldest of too much. b.mu must be held.
+// forget removes alerts that ended long ago, and the oldest beyond the limit. b.mu must be
+// held.
 func (b *Book) forget(now time.Time) {
 	var over []*entry
 	for _, e := range b.entries {
@@ -222,8 +220,7 @@ func (b *Book) forget(now time.Time) {
 	}
 }
 
-// names returns the names of sites that share a source, in order, by what they are
-// about.
+// names returns the names of sites by source, in order.
 func names(live map[string]report.Live) map[string][]string {
 	shared := make(map[string][]string)
 	for _, name := range slices.Sorted(maps.Keys(live)) {

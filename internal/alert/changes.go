@@ -13,8 +13,8 @@ import (
 // toldReasons is how many reasons an alert has.
 const toldReasons = 3
 
-// findInChanges returns the findings about the changes of managed robots.txt files, by
-// site. A change that was stopped is of interest until there is a later one.
+// findInChanges returns findings about changes of managed robots.txt files by site. A
+// rejected change matters only until the next change.
 func findInChanges(sites map[string][]report.ManagedChange, now time.Time) (found []finding) {
 	for _, site := range slices.Sorted(maps.Keys(sites)) {
 		if len(sites[site]) == 0 {
@@ -50,7 +50,7 @@ func changeStopped(site string, c *report.ManagedChange) finding {
 	}}
 }
 
-// told puts some lines into a sentence with a blank behind it, "" for none.
+// told joins lines to a sentence followed by a space, or returns "".
 func told(lines []string) string {
 	var some []string
 	for _, line := range lines[:min(len(lines), toldReasons)] {

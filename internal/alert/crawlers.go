@@ -15,34 +15,34 @@ import (
 )
 
 const (
-	// A crawler is new for a week, if it was not seen in the day before at least,
-	// and of size with so many requests in 24 hours.
+	// A new crawler was first seen within newFor, and not in the first newAfter of counting.
+	// It has at least ofSize requests in 24 hours.
 	newFor   = 7 * 24 * time.Hour
 	newAfter = 24 * time.Hour
 	ofSize   = 1000
-	maxNew   = 20 // of these, those with the most requests
+	maxNew   = 20 // maximum number of alerts, most requests first
 
 	readyAfter = 7 * 24 * time.Hour // in monitor
 	maxReady   = 50                 // sites
 )
 
-// findInLedger looks at what crawlers did.
+// findInLedger examines the ledger.
 //
-// open tells which alerts are open: after a reload the mode of a site is not known
-// until a crawler comes.
+// open reports whether an alert is open. After a reload the mode of a site is unknown until
+// the first request of a crawler.
 func findInLedger(source *report.Source, now time.Time, open func(id string) bool) []finding {
 	return slices.Concat(findParity(source, now), findNew(source, now), findReady(source, now, open))
 }
 
-// arrival is what is known of a crawler at all sites.
+// arrival is the data about a crawler at all sites.
 type arrival struct {
 	name     string
 	first    time.Time
 	requests uint64 // in the last 24 hours
-	known    bool   // a robots.txt names it
+	known    bool   // named by a robots.txt
 }
 
-// findNew returns the crawlers with many requests that were not there before.
+// findNew returns new crawlers with many requests.
 func findNew(source *report.Source, now time.Time) (found []finding) {
 	var all []*arrival
 	for _, a := range arrivals(source.Ledger, now) {
@@ -69,8 +69,8 @@ func findNew(source *report.Source, now time.Time) (found []finding) {
 	return found
 }
 
-// arrivals returns what is known of each crawler by its name, but of those that are
-// welcome at most sites, and of false names.
+// arrivals returns crawlers by name. It omits classes that most sites welcome, and spoofed
+// clients.
 func arrivals(all ledger.Snapshot, now time.Time) map[string]*arrival {
 	known := make(map[string]*arrival)
 	note := func(name string, first int64, requests uint64, named bool) {
@@ -114,15 +114,15 @@ func inADay(requests uint64, in time.Duration) uint64 {
 	return uint64(float64(requests) * min(1, float64(24*time.Hour)/float64(max(in, 1))))
 }
 
-// isToken reports whether a name can stand in a user-agent line as it is.
+// isToken reports whether a name is valid in a user-agent line.
 func isToken(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(c rune) bool {
 		return c != '-' && c != '_' && c != '.' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
 	})
 }
 
-// findReady returns the sites that were monitored for a week in which enforce would
-// have blocked nobody by mistake.
+// findReady returns sites in monitor for a week in which enforce would have blocked no
+// crawler by mistake.
 func findReady(source *report.Source, now time.Time, open func(id string) bool) (found []finding) {
 	if now.Sub(ledger.Time(source.Ledger.Since)) < readyAfter {
 		return nil
@@ -154,8 +154,8 @@ func findReady(source *report.Source, now time.Time, open func(id string) bool) 
 	return found
 }
 
-// hurts reports whether enforce would block somebody of a class by mistake: those
-// that bring visitors, unless a rule means them.
+// hurts reports whether enforce would block crawlers of a class by mistake. These are classes
+// that bring visitors, unless a rule names the crawler.
 func hurts(class report.ImpactClass) bool {
 	switch class.Class {
 	case uaident.Search.String(), uaident.Preview.String(), uaident.Feed.String():
@@ -168,7 +168,7 @@ func hurts(class report.ImpactClass) bool {
 	})
 }
 
-// isMeant reports whether a group of a robots.txt is meant for a crawler.
+// isMeant reports whether a group names a crawler.
 func isMeant(group, token string) bool {
 	if known := uaident.Default().Lookup(token); known != nil {
 		return judge.Means(group, known)

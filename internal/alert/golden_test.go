@@ -70,7 +70,7 @@ func TestExample(t *testing.T) {
 		},
 		{
 			ID: idOf(StorageFailing), Kind: StorageFailing, Severity: Warning, Since: ago(5 * time.Hour), Until: ago(4 * time.Hour),
-			Title: "What is known is not stored", Detail: "The storage answers: no space left on device.",
+			Title: "Saving to the storage fails", Detail: "The error is: no space left on device.",
 			Do: "Look at the storage that the Caddyfile names; the log has each attempt.", State: Over,
 		},
 	}})

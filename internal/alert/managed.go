@@ -9,12 +9,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// findInTexts looks at what robots_txt serves. texts may be nil.
+// findInTexts examines the managed robots.txt files. texts can be nil.
 func findInTexts(texts report.Texts, now time.Time) (found []finding) {
 	if texts == nil {
 		return nil
 	}
-	files := make(map[string]bool) // one for many hosts
+	files := make(map[string]bool) // one file can be the base of many hosts
 	for _, s := range texts.Sites(now) {
 		if s.Base.Failure != "" && !files[s.Base.File] {
 			files[s.Base.File] = s.Base.File != ""
@@ -51,7 +51,7 @@ func refused(s *report.ManagedSite) finding {
 		ID: idOf(TextRefused, s.Host, s.Refused.Why), Kind: TextRefused, Severity: Warning, Site: s.Host, Since: s.Refused.Since,
 		Title:  "A robots.txt of " + nameOf(s) + " is refused",
 		Detail: sentence(text.Cut(text.Printable(s.Refused.Why), maxError)) + " " + meanwhile,
-		Do:     "Mend the rule or the robots.txt that it names, or change gate if it is meant.",
+		Do:     "Correct the rule or robots.txt named above. If it is intended, change the option gate.",
 		Copy:   "caddy robots-guard managed show " + quotedWord(s.Host),
 	}}
 }

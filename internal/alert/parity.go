@@ -11,16 +11,16 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// maxParity bounds the findings about what crawlers get, verified crawlers' first.
+// maxParity is the maximum number of findings in responses, verified crawlers first.
 const maxParity = 50
 
-// findParity looks at where the answers to crawlers belie a robots.txt. That somebody
-// who only says to be a crawler is refused is no alert: that is what a firewall is for.
+// findParity returns contradictions between responses and a robots.txt. Refused unverified
+// clients are no problem, because firewalls do that.
 func findParity(source *report.Source, now time.Time) (found []finding) {
 	for _, x := range source.ParityFindings(report.Filter{}) {
 		verified := x.Identity == verify.Verified.String()
 		if x.What == parity.RobotsWithheld {
-			continue // findWithheld looks at these each minute
+			continue // covered by findWithheld every minute
 		}
 		if !verified && (x.What == parity.PagesRefused || x.What == parity.RobotsFails && x.Status == parity.Refused.String()) {
 			continue
@@ -40,7 +40,7 @@ func findParity(source *report.Source, now time.Time) (found []finding) {
 	return found
 }
 
-// findWithheld returns an alert for each crawler that gets something else instead of a
+// findWithheld returns an alert for each crawler that gets another response instead of a
 // robots.txt.
 func findWithheld(all []parity.Withheld, now time.Time) (found []finding) {
 	for i := range all[:min(len(all), maxParity)] {
@@ -65,7 +65,7 @@ func findWithheld(all []parity.Withheld, now time.Time) (found []finding) {
 func parityAlert(x *report.ParityFinding, severity Severity, now time.Time) Alert {
 	who := x.Token
 	if x.Identity != verify.Verified.String() {
-		who = "Somebody by the name of " + x.Token
+		who = "A client that claims to be " + x.Token
 	}
 	a := Alert{
 		ID: idOf(Kind(x.What), x.Site, x.Token, x.Identity), Kind: Kind(x.What), Severity: severity, Site: x.Site, Crawler: x.Token, Since: x.Since,
@@ -85,7 +85,7 @@ func parityAlert(x *report.ParityFinding, severity Severity, now time.Time) Aler
 	return a
 }
 
-// capital returns a text with a capital letter at its start.
+// capital converts the first letter to upper case.
 func capital(s string) string {
 	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
 		return string(s[0]-'a'+'A') + s[1:]

@@ -55,7 +55,7 @@ func TestParity(t *testing.T) {
 	w.gets(5, with(liar, parity.Allowed, parity.ServerError))
 	w.leap(ledgerInterval)
 	w.want("errors", "open critical robots_fails, open warning pages_fail, open info pages_fail, over warning pages_refused")
-	if a := w.List().Alerts[2]; a.Title != "Somebody by the name of bingbot gets errors for 5 % of its pages at a.test" {
+	if a := w.List().Alerts[2]; a.Title != "A client that claims to be bingbot gets errors for 5 % of its pages at a.test" {
 		t.Errorf("%+v", a)
 	}
 	w.leap(25 * time.Hour)

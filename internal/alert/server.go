@@ -14,21 +14,22 @@ import (
 const (
 	storageAfter = 5 * time.Minute
 	listAfter    = 72 * time.Hour // without a look at a list
-	noListAfter  = time.Hour      // for one that was never read
-	// From so many requests on a robot that no registry knows is told of.
+	noListAfter  = time.Hour      // for a list that was never loaded
+	// unknownRequests is the minimum number of requests of an unregistered robot for an
+	// alert.
 	unknownRequests = 1000
 	registryAfter   = time.Hour
 	maxNames        = 3   // of the crawlers of a list
-	maxError        = 300 // bytes of one
+	maxError        = 300 // maximum length of a quoted error in bytes
 )
 
-// findAtServer looks at what is about no site.
+// findAtServer returns findings that do not concern a site.
 func findAtServer(known Known, now time.Time) (found []finding) {
 	if since, err := known.StorageTrouble(); err != nil {
 		found = append(found, finding{after: storageAfter, Alert: Alert{
 			ID: idOf(StorageFailing), Kind: StorageFailing, Severity: Warning, Since: since,
-			Title:  "What is known is not stored",
-			Detail: "The storage answers: " + said(err) + " A restart forgets what was learned since.",
+			Title:  "Saving to the storage fails",
+			Detail: "The error is: " + said(err) + " A restart forgets what was learned since.",
 			Do:     "Look at the storage that the Caddyfile names; the log has each attempt.",
 		}})
 	}
@@ -40,11 +41,10 @@ func findAtServer(known Known, now time.Time) (found []finding) {
 	return append(append(found, findInRegistry(known.Registry())...), findUnknown(known.Proposals(), now)...)
 }
 
-// waveHolds is how long a wave is told of.
+// waveHolds is the time for which the alert of a wave stays open.
 const waveHolds = 24 * time.Hour
 
-// findUnknown tells of the robots that no registry knows: of those that come in a wave, and of the
-// most frequent others.
+// findUnknown returns unregistered robots: those in a wave, and the most frequent others.
 func findUnknown(proposals []report.Proposal, now time.Time) (found []finding) {
 	unknown, waves := 0, 0
 	for _, p := range proposals {
@@ -70,7 +70,7 @@ func findUnknown(proposals []report.Proposal, now time.Time) (found []finding) {
 	return found
 }
 
-// waveOf tells of a robot that comes in a wave.
+// waveOf returns the finding for a robot in a wave.
 func waveOf(p *report.Proposal) finding {
 	f := finding{Alert: Alert{
 		ID: idOf(CrawlerWave, p.Name, p.WaveAt.Format(time.RFC3339)), Kind: CrawlerWave, Severity: Warning, Crawler: p.Name, Since: p.WaveAt,
@@ -84,7 +84,7 @@ func waveOf(p *report.Proposal) finding {
 	return f
 }
 
-// findInRegistry looks at the registry that the configuration names.
+// findInRegistry examines the configured registry.
 func findInRegistry(r *report.Registry) (found []finding) {
 	if r == nil {
 		return nil

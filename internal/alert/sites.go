@@ -17,11 +17,11 @@ import (
 
 const (
 	unreachableAfter = 15 * time.Minute
-	// For how long a change is news, and one that was not undone.
+	// Times for which a change, and a harmful change, is an alert.
 	changedHolds = 24 * time.Hour
 	turnedHolds  = 7 * 24 * time.Hour
-	// leftAfter is how long after a site was judged for by a configuration that runs
-	// it is taken to be no longer configured: a reload forgets who judges.
+	// leftAfter is the time without a verdict after which a site counts as no longer
+	// configured. A reload resets the modes of sites.
 	leftAfter = 24 * time.Hour
 )
 
@@ -30,11 +30,11 @@ type site struct {
 	report.Live
 	name  string // the first of them
 	title string // all of them, in short
-	about string // what an ID is about
+	about string // part of the IDs
 	now   time.Time
 }
 
-// findAtSites looks at the robots.txt of each site. b.mu must be held.
+// findAtSites examines the robots.txt of each site. b.mu must be held.
 func (b *Book) findAtSites(live map[string]report.Live, now time.Time) (found []finding) {
 	b.noteJudged(live, now)
 	shared := names(live)
@@ -46,7 +46,7 @@ func (b *Book) findAtSites(live map[string]report.Live, now time.Time) (found []
 		s := site{Live: live[named[0]], name: named[0], title: named[0], about: about, now: now}
 		for _, name := range named {
 			if l := live[name]; l.Enforces {
-				s.Live, s.name = l, name // which matters most
+				s.Live, s.name = l, name // the most important site
 				break
 			}
 		}
@@ -60,8 +60,8 @@ func (b *Book) findAtSites(live map[string]report.Live, now time.Time) (found []
 	return found
 }
 
-// noteJudged notes when sites were judged for last. One of which that was never seen
-// gets the benefit of the doubt. b.mu must be held.
+// noteJudged records the time of the last verdict by site. A new site counts as just seen.
+// b.mu must be held.
 func (b *Book) noteJudged(live map[string]report.Live, now time.Time) {
 	for name, l := range live {
 		if _, known := b.judged[name]; !known || l.Mode != "" {
@@ -71,7 +71,7 @@ func (b *Book) noteJudged(live map[string]report.Live, now time.Time) {
 	maps.DeleteFunc(b.judged, func(name string, _ time.Time) bool { _, known := live[name]; return !known })
 }
 
-// find returns what is so now with a robots.txt.
+// find returns the findings about a robots.txt.
 func (s *site) find() (found []finding) {
 	add := func(f finding, ok bool) bool {
 		if ok {
@@ -109,12 +109,12 @@ func (s *site) unreachable() (finding, bool) {
 	}}, true
 }
 
-// gone tells of a file that had rules and has become something else. In enforce
-// that holds until it is mended: nothing is protected.
+// gone returns a finding if a file with rules became a file without rules. In enforce the
+// finding stays until it is fixed, because nothing is protected.
 func (s *site) gone() (finding, bool) {
 	now := report.NotProtectingOf(s.State, s.Source)
 	if now == nil || now.Cause == report.NoRules {
-		return finding{}, false // who writes rules that forbid nothing means it
+		return finding{}, false // rules that disallow nothing are the owner's intention
 	}
 	var before *policy.Version
 	for _, v := range s.State.Past {
@@ -160,8 +160,8 @@ func (s *site) notProtecting() (finding, bool) {
 	}}, true
 }
 
-// closes reports a version that newly disallows / for search engines that the group does not
-// name: an owner who names an engine means it.
+// closes returns a finding if a version newly disallows / for search engines without naming
+// them. A group that names an engine is the owner's intention.
 func (s *site) closes() (finding, bool) {
 	good := s.State.Good
 	if len(s.State.Past) == 0 || s.now.Sub(good.FirstRead) >= turnedHolds {
@@ -227,7 +227,7 @@ func (s *site) changed() (finding, bool) {
 	}}, true
 }
 
-// look returns a command that shows what is served, "" where that is no URL.
+// look returns a command that shows the served file, or "" without a URL.
 func (s *site) look() string {
 	switch s.Source {
 	case "server":
@@ -238,7 +238,7 @@ func (s *site) look() string {
 	return ""
 }
 
-// at returns a time as a sentence has it.
+// at formats a time for a sentence.
 func (s *site) at(t time.Time) string { return timeWords(t, s.now) }
 
 func timeWords(t, now time.Time) string {
@@ -249,10 +249,10 @@ func timeWords(t, now time.Time) string {
 	return t.Format("15:04 UTC on 2 January")
 }
 
-// closed reports whether a version forbids / to all crawlers that it does not name.
+// closed reports whether a version disallows / for all crawlers that it does not name.
 func closed(v *policy.Version) bool { return !v.Robots.Select(true).Judge("/").Allowed }
 
-// alwaysClosed reports whether all versions that are known do.
+// alwaysClosed reports whether all known versions do.
 func alwaysClosed(s *policy.State) bool {
 	for _, v := range s.Past {
 		if !closed(v) {
@@ -276,7 +276,7 @@ func sentence(words string) string {
 	return words + "."
 }
 
-// wereRules says how many rules there were.
+// wereRules formats a number of rules.
 func wereRules(n int) string {
 	if n == 1 {
 		return "was 1 rule"
@@ -284,7 +284,7 @@ func wereRules(n int) string {
 	return fmt.Sprintf("were %d rules", n)
 }
 
-// quotedWord returns a word as a shell takes it.
+// quotedWord quotes a word for a shell.
 func quotedWord(word string) string {
 	for _, c := range word {
 		if c != '/' && c != ':' && c != '.' && c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {

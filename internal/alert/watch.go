@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Watch looks once a minute until ctx ends, and begins now; what this and every other
-// look finds is told to tell, which may neither wait nor look. It says that a configuration
-// was loaded, which counts until ctx ends, as it soon does if another part cannot be started.
+// Watch updates the alerts now and every minute until ctx ends. It calls tell with each new
+// list. tell must not block or call the Book. Watch also means that a configuration was
+// loaded, until ctx ends.
 func (b *Book) Watch(ctx context.Context, tell func(List)) {
 	b.follow(ctx, &watcher{tell, b.now()})
 	go func() {
@@ -27,7 +27,7 @@ func (b *Book) Watch(ctx context.Context, tell func(List)) {
 	}()
 }
 
-// Follow has tell told what looks find until ctx ends. It begins none itself.
+// Follow calls tell with each new list until ctx ends. It does not update the alerts.
 func (b *Book) Follow(ctx context.Context, tell func(List)) {
 	b.follow(ctx, &watcher{tell: tell})
 }
@@ -39,13 +39,13 @@ func (b *Book) follow(ctx context.Context, w *watcher) {
 	context.AfterFunc(ctx, func() { b.leave(w) })
 }
 
-// watcher is told what looks find.
+// watcher receives new lists.
 type watcher struct {
 	tell   func(List)
-	loaded time.Time // when its configuration was; zero for who only follows
+	loaded time.Time // load time of its configuration; zero for Follow
 }
 
-// lastLoaded returns when the configuration was loaded that runs. b.mu must be held.
+// lastLoaded returns the load time of the running configuration. b.mu must be held.
 func (b *Book) lastLoaded() time.Time {
 	last := b.reloaded
 	for w := range b.watchers {
@@ -63,8 +63,7 @@ func (b *Book) leave(w *watcher) {
 	delete(b.watchers, w)
 }
 
-// tell tells those who watch, unless they were told a later list: who looks may come to tell
-// it long after.
+// tell calls the watchers, unless they already have a newer list.
 func (b *Book) tell(list List) {
 	b.telling.Lock()
 	defer b.telling.Unlock()

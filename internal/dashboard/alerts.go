@@ -15,27 +15,26 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 )
 
-// Alerts is where the alerts come from, and where they are acknowledged; an
-// [alert.Book] is one.
+// Alerts provides and acknowledges alerts. [alert.Book] implements Alerts.
 type Alerts interface {
 	List() alert.List
-	// Acknowledge and Reopen fail with [alert.ErrUnknown] for an alert that is not there.
+	// Acknowledge and Reopen return [alert.ErrUnknown] for an unknown alert.
 	Acknowledge(id, by, note string) (alert.Alert, error)
 	Reopen(id string) (alert.Alert, error)
 }
 
-// maxBody bounds what is sent with an acknowledgement, in bytes.
+// maxBody is the maximum size of an acknowledgement in bytes.
 const maxBody = 8 << 10
 
-// needsLogin says why somebody may look and not acknowledge.
+// needsLogin is the error for an acknowledgement without a login.
 const needsLogin = "nobody has logged in here, so alerts cannot be acknowledged: put basic_auth before robots_guard_dashboard, " +
 	"or use caddy robots-guard status --acknowledge on the server"
 
-// crossOrigin refuses what a page of another site has sent.
+// crossOrigin rejects requests of other sites' pages.
 var crossOrigin = http.NewCrossOriginProtection()
 
-// alertsPath returns what stands behind /api/ if that is about alerts: the ID of
-// one that is acknowledged, "" for all of them.
+// alertsPath reports whether a path is about alerts. id is the alert to acknowledge, or ""
+// for the list.
 func alertsPath(path string) (id string, ok bool) {
 	i := strings.LastIndex(path, "/api/alerts")
 	if i < 0 {
@@ -49,7 +48,7 @@ func alertsPath(path string) (id string, ok bool) {
 	return id, acknowledges && rest[0] == '/' && id != "" && !strings.Contains(id, "/")
 }
 
-// serveAlerts answers with all alerts, or acknowledges one.
+// serveAlerts serves the list of alerts, or acknowledges an alert.
 func (h *handler) serveAlerts(w http.ResponseWriter, r *http.Request, id string) {
 	methods := []string{http.MethodGet, http.MethodHead}
 	if id != "" {
@@ -67,7 +66,7 @@ func (h *handler) serveAlerts(w http.ResponseWriter, r *http.Request, id string)
 		}
 		list.ReadOnly = h.userOf(r) == ""
 		body := encode(list)
-		list.Generated = time.Time{} // with which nothing else changes
+		list.Generated = time.Time{} // does not change the entity tag
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Content-Type", typeJSON)
 		serve(w, r, body, entityTag(encode(list)))
@@ -76,7 +75,7 @@ func (h *handler) serveAlerts(w http.ResponseWriter, r *http.Request, id string)
 	h.acknowledge(w, r, id)
 }
 
-// userOf returns who has logged in, "" if nobody has.
+// userOf returns the user of a request, or "".
 func (h *handler) userOf(r *http.Request) string {
 	if h.user == nil {
 		return ""
@@ -84,8 +83,8 @@ func (h *handler) userOf(r *http.Request) string {
 	return h.user(r)
 }
 
-// acknowledge acknowledges an alert, or takes that back. Only who has logged in may
-// do so, and no page of another site on his behalf.
+// acknowledge acknowledges or reopens an alert. The request must have a user and come from
+// the dashboard's own origin.
 func (h *handler) acknowledge(w http.ResponseWriter, r *http.Request, id string) {
 	user := h.userOf(r)
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -117,7 +116,7 @@ func (h *handler) acknowledge(w http.ResponseWriter, r *http.Request, id string)
 	answer(w, a, err)
 }
 
-// answer answers with an alert as it is now.
+// answer serves the current state of an alert.
 func answer(w http.ResponseWriter, a alert.Alert, err error) {
 	switch {
 	case errors.Is(err, alert.ErrUnknown):
@@ -127,6 +126,6 @@ func answer(w http.ResponseWriter, a alert.Alert, err error) {
 	default:
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Content-Type", typeJSON)
-		_, _ = w.Write(encode(a)) // fails if the client is gone
+		_, _ = w.Write(encode(a)) // fails only if the client is gone
 	}
 }

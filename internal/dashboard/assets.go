@@ -13,7 +13,7 @@ import (
 //go:embed assets
 var files embed.FS
 
-// page is the file that stands for the directory.
+// page is the file served for the directory.
 const page = "index.html"
 
 // asset is a file of the page.
@@ -23,7 +23,7 @@ type asset struct {
 	etag        string
 }
 
-// contentTypes are those of the assets; the system's table may differ.
+// contentTypes are the content types of the assets, independent of the system's table.
 var contentTypes = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
@@ -31,12 +31,11 @@ var contentTypes = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-// loadAssets returns the assets by name. No path of a request is ever looked up
-// in a file system.
+// loadAssets returns the assets by name. Requests never access the file system.
 func loadAssets() map[string]asset {
 	entries, err := files.ReadDir("assets")
 	if err != nil {
-		panic(err) // they are part of the program
+		panic(err) // embedded files are always readable
 	}
 	assets := make(map[string]asset, len(entries))
 	for _, entry := range entries {

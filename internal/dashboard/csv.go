@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// asCSV renders a view as CSV (RFC 4180), the names of the columns first.
+// asCSV renders a view as CSV (RFC 4180) with a header row.
 func asCSV[T any](view func(Views, query) (*T, *report.Head, error), rows func(*T) [][]string) func(Views, query) ([]byte, string, error) {
 	return func(v Views, q query) ([]byte, string, error) {
 		value, _, err := view(v, q)
@@ -34,9 +34,8 @@ func asCSV[T any](view func(Views, query) (*T, *report.Head, error), rows func(*
 	}
 }
 
-// cell keeps a spreadsheet from taking a text for a formula, by an apostrophe
-// before it. Clients choose paths, and a path is not the only text that may
-// begin so (OWASP, "CSV Injection").
+// cell prefixes text with an apostrophe if a spreadsheet would treat it as a formula. Clients
+// choose paths and other text (OWASP, "CSV Injection").
 func cell(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(text)[0]) {
 		return "'" + text

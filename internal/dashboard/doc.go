@@ -1,24 +1,22 @@
-// Package dashboard is the page that shows what crawlers do at a server: an
-// http.Handler that serves the page, its assets, and the data behind it as JSON
-// and CSV. It knows the types of packages report and alert only, and changes
-// nothing but which alerts are acknowledged.
+// Package dashboard serves the dashboard: the page, its assets, and the data as JSON and CSV.
+// It depends on the types of packages report and alert only. It changes nothing except
+// acknowledgements of alerts.
 //
-// Everything lies in one directory, so the handler works wherever it is
-// mounted: the page at the directory's own path, and beside it
+// All files are in one directory, so that the handler works under any path:
 //
-//	summary.json     summary.csv      what happens now; the series over time
+//	summary.json     summary.csv      current state; series over time
 //	crawlers.json    crawlers.csv     all crawlers
-//	crawler.json     crawler.csv      one of them: ?id=; its paths
-//	violations.json  violations.csv   requests outside robots.txt
+//	crawler.json     crawler.csv      one crawler: ?id=; its paths
+//	violations.json  violations.csv   disallowed requests
 //	robots.json      robots.csv       one robots.txt: ?site=; its lines
-//	impact.json      impact.csv       what enforce means
-//	parity.json      parity.csv       what crawlers really get; the answers by crawler
-//	shadow.json      shadow.csv       what texts that are tried would change
-//	evidence.json    evidence.txt     all that is kept about one crawler: ?id=
-//	api/alerts                        what the owner should do something about
-//	api/alerts/<id>/acknowledge       POST: the owner knows; DELETE: undone
+//	impact.json      impact.csv       effect of enforce
+//	parity.json      parity.csv       response audit; responses by crawler
+//	shadow.json      shadow.csv       effect of trial files
+//	evidence.json    evidence.txt     all data about one crawler: ?id=
+//	api/alerts                        alerts
+//	api/alerts/<id>/acknowledge       POST: acknowledge; DELETE: reopen
 //
-// The parameters site, class, identity and window (1h, 24h, 7d, 30d) or, in
-// place of the last, from and to narrow each of the files. The lists of crawlers
-// and violations take limit and, for the next page, after.
+// The parameters site, class, identity and window (1h, 24h, 7d, 30d) filter each file. from
+// and to replace window. The lists of crawlers and violations also accept limit and, for the
+// next page, after.
 package dashboard

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// New returns the handler of the dashboard. It answers GET and HEAD at any
-// path: the name behind the last slash decides. For each answer with data it
-// asks for the views anew. alerts, if not nil, can be acknowledged by those for
-// whom user returns a name: who has logged in. Nobody has if user is nil.
+// New returns the handler of the dashboard. It serves GET and HEAD under any path, by the
+// name after the last slash. It calls views for each response with data. alerts can be nil.
+// user returns the name of the logged-in user, or "". Only a user can acknowledge alerts, so
+// a nil user disables acknowledgements.
 func New(views func() Views, alerts Alerts, user func(*http.Request) string) http.Handler {
 	return &handler{views: views, alerts: alerts, user: user, assets: loadAssets()}
 }
@@ -60,8 +60,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !strings.Contains(name, ".") {
-		// Without the slash at its end the page would not find its files. The
-		// Location is relative, since a proxy may have taken off a prefix.
+		// The page finds its files only under a path with a trailing slash. The Location is
+		// relative, because a proxy may have removed a prefix.
 		header.Set("Location", "./"+url.PathEscape(name)+"/")
 		w.WriteHeader(http.StatusPermanentRedirect)
 		return
@@ -69,11 +69,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	refuse(w, http.StatusNotFound, "the dashboard has no such file")
 }
 
-// serveView answers with data, the same for the page and for programs.
+// serveView serves a view.
 func (h *handler) serveView(w http.ResponseWriter, r *http.Request, view output) {
 	limit := defaultLimit
 	if view.contentType == typeCSV {
-		limit = maxLimit // a file is saved whole
+		limit = maxLimit // a file contains all rows
 	}
 	q, err := parseQuery(r.URL.RawQuery, limit)
 	if err != nil {
@@ -90,8 +90,8 @@ func (h *handler) serveView(w http.ResponseWriter, r *http.Request, view output)
 		return
 	}
 	header := w.Header()
-	// What is behind a password stays out of every cache. The page compares
-	// entity tags by itself.
+	// Responses can require a login, so no cache may store them. The page compares entity
+	// tags.
 	header.Set("Cache-Control", "no-store")
 	header.Set("Content-Type", view.contentType)
 	if view.filename != "" {
@@ -100,12 +100,12 @@ func (h *handler) serveView(w http.ResponseWriter, r *http.Request, view output)
 	serve(w, r, body, etag)
 }
 
-// refuse answers with an error, as JSON for programs and people alike.
+// refuse serves an error as JSON.
 func refuse(w http.ResponseWriter, status int, message string) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(encode(struct { // fails if the client is gone
+	_, _ = w.Write(encode(struct { // fails only if the client is gone
 		Error string `json:"error"`
 	}{message}))
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// output is one file of data.
+// output is a data file.
 type output struct {
 	contentType string
-	filename    string // if it is for download; %s stands for the crawler
+	filename    string // for downloads; %s stands for the crawler
 	render      func(Views, query) (body []byte, etag string, err error)
 }
 
@@ -24,7 +24,7 @@ const (
 	typeText = "text/plain; charset=utf-8"
 )
 
-// outputs are all files of data by name.
+// outputs are all data files by name.
 var outputs = map[string]output{
 	"summary.json":    {typeJSON, "", asJSON(summary)},
 	"crawlers.json":   {typeJSON, "", asJSON(crawlers)},
@@ -48,7 +48,7 @@ var outputs = map[string]output{
 	"shadow.csv":     {typeCSV, "shadow.csv", asCSV(tried, triedRows)},
 }
 
-// errUnknown is the error for what nobody knows: a crawler or a site.
+// errUnknown is the error for an unknown crawler or site.
 var errUnknown = errors.New("not known")
 
 func summary(v Views, q query) (*report.Summary, *report.Head, error) {
@@ -110,8 +110,7 @@ func evidence(v Views, q query) (*report.Evidence, *report.Head, error) {
 	return &e, &e.Head, nil
 }
 
-// asJSON renders a view as JSON. Its entity tag stays the same while nothing
-// but the time has changed.
+// asJSON renders a view as JSON. The entity tag does not depend on the time.
 func asJSON[T any](view func(Views, query) (*T, *report.Head, error)) func(Views, query) ([]byte, string, error) {
 	return func(v Views, q query) ([]byte, string, error) {
 		value, head, err := view(v, q)
@@ -126,14 +125,14 @@ func asJSON[T any](view func(Views, query) (*T, *report.Head, error)) func(Views
 	}
 }
 
-// encode returns a value as JSON, in lines and as it is read by people.
+// encode returns value as indented JSON.
 func encode(value any) []byte {
 	var body bytes.Buffer
 	enc := json.NewEncoder(&body)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", " ")
 	if err := enc.Encode(value); err != nil {
-		panic(err) // none of the types has a value that JSON cannot express
+		panic(err) // all values can be encoded
 	}
 	return body.Bytes()
 }
@@ -150,8 +149,8 @@ func evidenceText(v Views, q query) ([]byte, string, error) {
 	return body.Bytes(), entityTag(body.Bytes()), nil
 }
 
-// file returns the name under which an answer is saved: that of a crawler, which
-// a robots.txt may have spelt, is reduced to letters that no system minds.
+// file returns the name of a download. A crawler's name can come from a robots.txt, so unsafe
+// characters are replaced.
 func (o output) file(q query) string {
 	if !strings.Contains(o.filename, "%s") {
 		return o.filename

@@ -8,16 +8,16 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// query is what a request asks for.
+// query contains the parameters of a request.
 type query struct {
 	filter report.Filter
-	after  int // how many rows of a list to leave out
-	limit  int // how many rows to show
+	after  int // rows to skip
+	limit  int // maximum number of rows
 	id     string
 }
 
-// parseQuery reads the parameters of a URL. It ignores unknown ones. limit is
-// how many rows there are if it does not say.
+// parseQuery parses the parameters of a URL. It ignores unknown parameters. limit is the
+// default limit.
 func parseQuery(raw string, limit int) (query, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {

@@ -2,9 +2,9 @@ package dashboard
 
 import "github.com/robotsguard/caddy-robots-guard/internal/report"
 
-// Views is where the numbers come from; a [report.Source] is one. The bools
-// tell whether there is such a site or crawler. Lists begin after so many rows
-// and have at most limit.
+// Views provides the data of the dashboard. [report.Source] implements Views. The bool
+// results report whether the site or crawler exists. Lists skip after rows and have at most
+// limit rows.
 type Views interface {
 	Summary(report.Filter) report.Summary
 	Crawlers(f report.Filter, after, limit int) report.Crawlers

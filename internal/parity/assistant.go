@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// Assistant is a service that answers people and links to what it has read: the other
-// half of what an operator's crawlers do.
+// Assistant is an AI service whose answers link to pages.
 type Assistant struct {
-	Name     string // its host, as reports and metrics say it
-	Operator string // as the registry of crawlers spells it
-	// Hosts are those that a browser names as Referer after a click in it.
+	Name     string // its host, as in reports and metrics
+	Operator string // as in the registry of crawlers
+	// Hosts are the hosts in the Referer after a click in the assistant.
 	Hosts []string
 }
 
-// assistants are known by the hosts that they serve their pages from. Links in their
-// apps come without a Referer, so all numbers are the least that there was.
+// assistants are identified by the hosts of their pages. Links in their apps have no Referer,
+// so all counts are lower bounds.
 var assistants = [...]Assistant{
 	{"chatgpt.com", "OpenAI", []string{"chatgpt.com", "chat.openai.com"}},
 	{"perplexity.ai", "Perplexity", []string{"www.perplexity.ai", "perplexity.ai"}},
@@ -32,7 +31,7 @@ var assistants = [...]Assistant{
 	{"doubao.com", "ByteDance", []string{"www.doubao.com"}},
 }
 
-// NumAssistants is how many there are: the bound of what is kept by them.
+// NumAssistants is the number of assistants.
 const NumAssistants = len(assistants)
 
 // Assistants returns all of them.
@@ -41,7 +40,7 @@ func Assistants() []Assistant { return slices.Clone(assistants[:]) }
 // AssistantName returns the name of an assistant by its index.
 func AssistantName(i int) string { return assistants[i].Name }
 
-// maxReferrer bounds the length of their hosts.
+// maxReferrer is the maximum length of a host.
 const maxReferrer = 24
 
 // referrer is a host with the index of its assistant.
@@ -50,7 +49,7 @@ type referrer struct {
 	assistant int
 }
 
-// referrers are all hosts by their length.
+// referrers are all hosts, by length.
 var referrers = func() (all [maxReferrer + 1][]referrer) {
 	for i, a := range assistants {
 		for _, host := range a.Hosts {
@@ -60,13 +59,13 @@ var referrers = func() (all [maxReferrer + 1][]referrer) {
 	return all
 }()
 
-// Referrer returns the index of the assistant that a Referer comes from. It is asked
-// for each request of a browser: nearly all of them come from the site itself, whose
-// host is of another length or begins otherwise.
+// Referrer returns the index of the assistant in a Referer header field. It is called for
+// each request of a browser. Most Referers are the site itself and differ in length or first
+// byte.
 func Referrer(referer string) (assistant int, ok bool) {
 	const secure = "https://"
 	if !strings.HasPrefix(referer, secure) {
-		return 0, false // all of them are served by https
+		return 0, false // all assistants use https
 	}
 	host := referer[len(secure):]
 	if len(host) > maxReferrer+1 {

@@ -2,44 +2,44 @@ package parity
 
 import "net/http"
 
-// Kind is what a request was for, as far as robots.txt goes.
+// Kind is the kind of a request by robots.txt.
 type Kind uint8
 
-// The kinds. A request that the guard has answered in place of the site is of none.
+// The kinds. A request that the guard refused has none.
 const (
-	Allowed   Kind = iota // the file allows it
-	Forbidden             // the file forbids it, and the guard let it pass
-	Unruled               // no file decided: exempt clients, and files that nobody has read
+	Allowed   Kind = iota // allowed
+	Forbidden             // forbidden, but passed by the guard
+	Unruled               // no file decided: exempt clients, and sites without a fetched file
 	RobotsTxt             // for the file itself
 	NumKinds
 )
 
 var kindWords = [NumKinds]string{"allowed", "forbidden", "unruled", "robots_txt"}
 
-// String returns the word of k, such as "allowed".
+// String returns the name of k, such as "allowed".
 func (k Kind) String() string { return kindWords[k] }
 
-// Status is a class of answers, by what a crawler makes of them.
+// Status is a class of status codes by their meaning for a crawler.
 type Status uint8
 
 // The statuses.
 const (
 	Success     Status = iota // 2xx, and 101
 	Redirect                  // 3xx
-	Refused                   // 401, 402, 403, 407 and 451: the page is there, and not for this client
+	Refused                   // 401, 402, 403, 407 and 451: not for this client
 	NotFound                  // 404 and 410
 	TooMany                   // 429
 	ClientError               // any other 4xx
-	ServerError               // 5xx, and what broke off before it had a status
+	ServerError               // 5xx, and connections that broke off before a status
 	NumStatuses
 )
 
 var statusWords = [NumStatuses]string{"2xx", "3xx", "refused", "not_found", "too_many", "4xx", "5xx"}
 
-// String returns the word of s, such as "2xx" or "refused".
+// String returns the name of s, such as "2xx" or "refused".
 func (s Status) String() string { return statusWords[s] }
 
-// codes returns the status codes of what a finding is about, in words.
+// codes returns the status codes of s as text.
 func (s Status) codes() string {
 	switch s {
 	case Refused:
@@ -50,12 +50,11 @@ func (s Status) codes() string {
 	return s.String()
 }
 
-// statusClientLeft is how Caddy's proxy and nginx note that a client did not wait for
-// the answer. It is no answer of the site.
+// statusClientLeft is the status of Caddy's proxy and nginx for a client that disconnected.
 const statusClientLeft = 499
 
-// StatusOf returns the class of a status code. It reports false for what is no answer:
-// interim ones, and a client that left.
+// StatusOf returns the class of a status code. ok is false for interim responses and clients
+// that disconnected.
 func StatusOf(code int) (Status, bool) {
 	switch {
 	case code == http.StatusSwitchingProtocols, code >= 200 && code < 300:
@@ -79,13 +78,13 @@ func StatusOf(code int) (Status, bool) {
 	return 0, false
 }
 
-// Counts are numbers of answers, and the bytes of their bodies.
+// Counts are numbers of responses, and the bytes of their bodies.
 type Counts struct {
 	By    [NumKinds][NumStatuses]uint64
 	Bytes uint64
 }
 
-// Add adds what another has counted.
+// Add adds other to c.
 func (c *Counts) Add(other Counts) {
 	for kind := range other.By {
 		for status, n := range other.By[kind] {
@@ -95,7 +94,7 @@ func (c *Counts) Add(other Counts) {
 	c.Bytes += other.Bytes
 }
 
-// Of returns how many answers of a kind there were.
+// Of returns the number of responses of a kind.
 func (c *Counts) Of(kind Kind) (sum uint64) {
 	for _, n := range c.By[kind] {
 		sum += n
@@ -103,7 +102,7 @@ func (c *Counts) Of(kind Kind) (sum uint64) {
 	return sum
 }
 
-// All returns how many answers there were.
+// All returns the number of responses.
 func (c *Counts) All() (sum uint64) {
 	for kind := range NumKinds {
 		sum += c.Of(kind)

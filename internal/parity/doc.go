@@ -1,6 +1,6 @@
-// Package parity knows what crawlers really get: which answers of a site belie its
-// robots.txt, and which visits the operators of crawlers bring back.
+// Package parity audits the responses to crawlers: contradictions to the robots.txt, and
+// visits from the operators' assistants.
 //
-// A site that allows a page in its robots.txt and answers 403 for it has said two
-// things. [Find] says where that happens often enough to be told.
+// A site that allows a page in robots.txt and responds with 403 contradicts itself. [Find]
+// reports frequent contradictions.
 package parity

@@ -5,37 +5,37 @@ import (
 	"time"
 )
 
-// What is a way in which answers belie a robots.txt.
+// What is a kind of contradiction.
 type What string
 
-// The ways.
+// The kinds of contradictions.
 const (
-	// PagesRefused says that pages are refused that the file allows: 401, 403, 429.
+	// PagesRefused: pages that the file allows are refused with 401, 403 or 429.
 	PagesRefused What = "pages_refused"
-	// PagesFail says that a search engine gets 5xx for pages that the file allows.
+	// PagesFail: a search engine gets 5xx for allowed pages.
 	PagesFail What = "pages_fail"
-	// RobotsFails says that the file itself is not served: 5xx and 429, after which
-	// crawlers stay away, or 401 and 403, after which they take everything as allowed.
+	// RobotsFails: the file itself is not served. After 5xx and 429 crawlers stay away, after
+	// 401 and 403 they take everything as allowed.
 	RobotsFails What = "robots_fails"
-	// RobotsWithheld says that a crawler gets something else instead of the file, see
-	// [Withheld]. It needs no number of answers.
+	// RobotsWithheld: a crawler gets another response instead of the file, see [Withheld]. It
+	// does not depend on counts.
 	RobotsWithheld What = "robots_withheld"
 )
 
-// Whats returns all ways.
+// Whats returns all kinds of contradictions.
 func Whats() []What { return append(counted(), RobotsWithheld) }
 
-// counted returns the ways that follow from numbers of answers.
+// counted returns the kinds that depend on counts.
 func counted() []What { return []What{PagesRefused, PagesFail, RobotsFails} }
 
-// rule is from when on answers are a finding. A few requests never are one.
+// rule is the threshold of a contradiction. A few requests are never enough.
 type rule struct {
 	kind     Kind
 	bad      []Status
-	searches bool   // it is one for search engines only
-	least    uint64 // answers of the kind
+	searches bool   // for search engines only
+	least    uint64 // responses of the kind
 	leastBad uint64
-	percent  uint64 // of the answers of the kind
+	percent  uint64 // of the responses of the kind
 }
 
 var rules = map[What]rule{
@@ -44,25 +44,24 @@ var rules = map[What]rule{
 	RobotsFails:  {RobotsTxt, []Status{ServerError, TooMany, Refused}, false, 5, 4, 50},
 }
 
-// Finding is a way in which the answers to a crawler belie a robots.txt.
+// Finding is a contradiction.
 type Finding struct {
 	What What
-	// Since is the start of the first hour in which it was so, zero where that was not
-	// asked for.
+	// Since is the start of the first hour with the contradiction. It is zero if unknown.
 	Since time.Time
-	// From is the start of what was looked at. Of is how many answers there were since
-	// then to requests of that kind, and Bad how many of them say otherwise than the file.
+	// From is the start of the counted time. Of is the number of responses of the kind, and
+	// Bad the number of contradicting responses.
 	From    time.Time
 	Of, Bad uint64
-	// Most is the most frequent status of the bad ones.
+	// Most is the most frequent status of the contradicting responses.
 	Most Status
 }
 
-// Percent returns the share of bad answers, rounded down.
+// Percent returns the share of contradicting responses, rounded down.
 func (f Finding) Percent() int { return int(100 * f.Bad / f.Of) }
 
-// Says returns the finding in words, such as "34 % of the pages that it may fetch (51 of
-// 150) refused, mostly by 401, 402, 403, 407 or 451".
+// Says describes the finding, such as "34 % of the pages that it may fetch (51 of 150)
+// refused, mostly by 401, 402, 403, 407 or 451".
 func (f Finding) Says() string {
 	return fmt.Sprintf(says[f.What], f.Percent(), f.Bad, f.Of, f.Most.codes())
 }
@@ -73,7 +72,7 @@ var says = map[What]string{
 	RobotsFails:  "/robots.txt not served in %d %% of its requests (%d of %d), mostly for %s",
 }
 
-// holds looks at counts. It reports whether they are a finding.
+// holds sets the counts of f. It reports whether they exceed the threshold.
 func (x rule) holds(c *Counts, f *Finding) bool {
 	f.Of, f.Bad = c.Of(x.kind), 0
 	for i, status := range x.bad {
@@ -86,11 +85,11 @@ func (x rule) holds(c *Counts, f *Finding) bool {
 	return f.Of >= x.least && f.Bad >= x.leastBad && x.shows(f.Bad, f.Of)
 }
 
-// shows reports whether the share of bad answers is large enough.
+// shows reports whether the share of contradicting responses is large enough.
 func (x rule) shows(bad, of uint64) bool { return 100*bad >= x.percent*of }
 
-// Judge returns what is found in counts as a whole. search says whether the crawler is
-// a search engine's.
+// Judge returns the contradictions in total counts. search reports whether the crawler is a
+// search engine's.
 func Judge(c Counts, search bool) (found []Finding) {
 	for _, what := range counted() {
 		f := Finding{What: what}
@@ -101,17 +100,17 @@ func Judge(c Counts, search bool) (found []Finding) {
 	return found
 }
 
-// Step is what was counted in the hour that begins with At.
+// Step is the counts of the hour that begins at At.
 type Step struct {
 	At time.Time
 	Counts
 }
 
-// windows are what is looked at, in hours with the current one: the shortest that has
-// enough answers, so that what is over ends and a slow crawler is seen at all.
+// windows are lengths of time in hours, including the current hour. The shortest window with
+// enough responses is used. So findings end soon, and slow crawlers are covered.
 var windows = [...]int{2, 6, 24}
 
-// Find returns what is so now, by the hours that were counted, the earliest first.
+// Find returns the current contradictions. steps must be in order of time.
 func Find(steps []Step, search bool, now time.Time) (found []Finding) {
 	for _, what := range counted() {
 		x := rules[what]
@@ -134,7 +133,7 @@ func Find(steps []Step, search bool, now time.Time) (found []Finding) {
 	return found
 }
 
-// since sums up the steps from a time on.
+// since returns the sum of the steps from a time on.
 func since(steps []Step, from time.Time) (sum Counts) {
 	for _, s := range steps {
 		if !s.At.Before(from) {
@@ -144,8 +143,8 @@ func since(steps []Step, from time.Time) (sum Counts) {
 	return sum
 }
 
-// began returns the first of the last steps that all show it. Those without an answer
-// say nothing.
+// began returns the first of the consecutive last steps with the contradiction. Steps without
+// responses are skipped.
 func (x rule) began(steps []Step) (at time.Time) {
 	for i := len(steps) - 1; i >= 0; i-- {
 		of, bad := steps[i].Of(x.kind), uint64(0)

@@ -12,26 +12,28 @@ type Answers struct {
 	Refused     uint64 `json:"refused"`   // 401, 402, 403, 407, 451
 	NotFound    uint64 `json:"not_found"` // 404, 410
 	TooMany     uint64 `json:"too_many"`  // 429
-	ClientError uint64 `json:"4xx"`       // all others
+	ClientError uint64 `json:"4xx"`       // other 4xx
 	ServerError uint64 `json:"5xx"`
 }
 
-// Answers returns those of a kind.
+// Answers returns the responses of a kind.
 func (c *Counts) Answers(kind Kind) Answers {
 	n := &c.By[kind]
 	return Answers{n[Success], n[Redirect], n[Refused], n[NotFound], n[TooMany], n[ClientError], n[ServerError]}
 }
 
-// All returns how many there were.
+// All returns the total.
 func (a Answers) All() uint64 {
 	return a.Success + a.Redirect + a.Refused + a.NotFound + a.TooMany + a.ClientError + a.ServerError
 }
 
-// Referral is what the crawlers of an operator take, and what its assistants bring.
+// Referral compares the fetches of an operator's crawlers with the visits from its
+// assistants.
 type Referral struct {
 	Operator string `json:"operator"`
-	// Fetches are the answers to its crawlers of the classes ai_training, ai_search and
-	// ai_assistant, Visits the pages that people opened from its assistants.
+	// Fetches is the number of responses to its crawlers of the classes ai_training,
+	// ai_search and ai_assistant. Visits is the number of pages that people opened from its
+	// assistants.
 	Fetches uint64 `json:"fetches"`
 	Visits  uint64 `json:"visits"`
 	// FetchesPerVisit is absent without a visit.
@@ -39,14 +41,14 @@ type Referral struct {
 	From            []AssistantVisits `json:"from"` // most visits first
 }
 
-// AssistantVisits are the visits from one assistant.
+// AssistantVisits is the number of visits from one assistant.
 type AssistantVisits struct {
 	Assistant string `json:"assistant"`
 	Visits    uint64 `json:"visits"`
 }
 
-// Referrals returns what crawlers take and assistants bring, the most visits first.
-// Visits are by the index of the assistant, fetches by operator.
+// Referrals returns the referrals of all operators, most visits first. visits is indexed by
+// assistant, fetches by operator.
 func Referrals(visits [NumAssistants]uint64, fetches map[string]uint64) []Referral {
 	by := make(map[string]*Referral)
 	of := func(operator string) *Referral {

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// Substitute is what a client gets instead of a robots.txt.
+// Substitute is a response instead of a robots.txt.
 type Substitute uint8
 
 // The substitutes.
 const (
 	NoSubstitute Substitute = iota
-	OtherPage               // a redirect to something else than a robots.txt, such as a login
+	OtherPage               // a redirect to another page, such as a login
 	NoAnswer                // the connection is closed without a response
 	WebPage                 // an HTML page, such as a challenge
 )
@@ -29,9 +29,9 @@ type RobotsResponse struct {
 	HTML     bool   // the body is an HTML page
 }
 
-// Substitute returns what the client got instead of the file. isFile reports whether the
-// response was a robots.txt, or the statement that there is none. Both are zero for a response
-// that says neither, such as a redirect to a robots.txt or an error without a page.
+// Substitute returns the kind of the response if it is not a robots.txt. isFile reports
+// whether the response is a robots.txt, or states that none exists. Both results are zero for
+// other responses, such as a redirect to a robots.txt or an error without a page.
 func (r RobotsResponse) Substitute() (instead Substitute, isFile bool) {
 	switch {
 	case r.Status == 0:
@@ -43,13 +43,13 @@ func (r RobotsResponse) Substitute() (instead Substitute, isFile bool) {
 			return OtherPage, false
 		}
 		return NoSubstitute, false
-	case r.HTML && (r.Status < 500 || r.Status == 503): // other errors of a server have pages, too
+	case r.HTML && (r.Status < 500 || r.Status == 503): // other server errors have HTML bodies too
 		return WebPage, false
 	}
 	return NoSubstitute, r.Status >= 200 && r.Status < 300
 }
 
-// isRobotsURL reports whether a URL looks like that of a robots.txt, wherever it is kept.
+// isRobotsURL reports whether a URL can be a robots.txt.
 func isRobotsURL(location string) bool {
 	u, err := url.Parse(location)
 	if err != nil {
@@ -64,7 +64,7 @@ type Fetcher struct {
 	Site     string
 	Token    string
 	Class    string
-	Search   bool // it counts as a search engine
+	Search   bool // search engine
 	Verified bool
 	Network  netip.Prefix
 }
@@ -76,12 +76,12 @@ type Withheld struct {
 	Status   int
 	Location string
 	Since    time.Time
-	Answers  uint64 // in which it got something else
-	Own      bool   // the guard's own fetch gets the same
-	Tested   bool   // the self-test gets the same by the name of the crawler
+	Answers  uint64 // number of such responses
+	Own      bool   // the guard's own fetch gets the same response
+	Tested   bool   // the self-test with the crawler's name gets the same response
 }
 
-// Says returns the finding with its remedy, such as "GPTBot gets a web page (status 403)
+// Says describes the finding with its remedy, such as "GPTBot gets a web page (status 403)
 // instead of robots.txt since 12:00 UTC; exclude /robots.txt from the challenge".
 func (w *Withheld) Says(now time.Time) string {
 	who, since := w.Token, w.Since.UTC().Format("15:04 UTC")
@@ -102,7 +102,7 @@ func (w *Withheld) Says(now time.Time) string {
 		return fmt.Sprintf("%s gets no response for robots.txt since %s; exclude /robots.txt from what closes the connection, such as abort", who, since)
 	}
 	remedy := "exclude /robots.txt from the challenge"
-	if w.Own && w.Status == 200 { // it may as well be an application that answers all paths with its page
+	if w.Own && w.Status == 200 { // can be an application that serves its page for all paths
 		remedy = "let /robots.txt answer with a text file or 404, and exclude it from a challenge"
 	}
 	return fmt.Sprintf("%s gets a web page (status %d) instead of robots.txt since %s; %s", who, w.Status, since, remedy)
@@ -112,49 +112,49 @@ func (w *Withheld) Says(now time.Time) string {
 const (
 	maxDeliverySites = 4096
 	maxFetchers      = 64 // of a site
-	// enoughNetworks is from how many networks unverified clients have to agree.
+	// enoughNetworks is the number of networks whose unverified clients must agree.
 	enoughNetworks = 3
-	// maxLocation bounds the part of a redirect that is kept, in bytes.
+	// maxLocation is the maximum stored length of a redirect in bytes.
 	maxLocation = 200
-	// deliveryLasts is how long a response counts if the crawler does not return.
+	// deliveryLasts is the time for which a response counts if the crawler does not return.
 	deliveryLasts = 7 * 24 * time.Hour
 )
 
-// Deliveries notes which crawlers get something else instead of a robots.txt. It holds a
-// bounded number of sites and crawlers, and is safe for concurrent use. The zero Deliveries is
-// empty.
+// Deliveries records which crawlers get another response instead of a robots.txt. It is
+// bounded and safe for concurrent use. The zero value is empty.
 type Deliveries struct {
 	mu    sync.Mutex
 	sites map[string]*deliveries
 }
 
-// deliveries are those of one site.
+// deliveries are the responses of one site.
 type deliveries struct {
-	own      Substitute // what the guard's own last fetch got
+	own      Substitute // the guard's own last fetch
 	withheld []*delivery
 }
 
-// delivery is what one crawler got.
+// delivery is the responses to one crawler.
 type delivery struct {
 	Withheld
 	last      time.Time
 	bad, good []netip.Prefix // networks of unverified clients, enoughNetworks at most
 }
 
-// isFinding reports whether the responses are a finding: one of a verified crawler is, or one
-// that the guard's own fetch or the self-test gets too, or those to clients of several networks.
+// isFinding reports whether the responses are a finding. Sufficient is a verified crawler,
+// the same response to the guard's own fetch or the self-test, or clients of several
+// networks.
 func (d *delivery) isFinding(own Substitute) bool {
 	return d.Verified || d.isTested() || d.Instead == own || len(d.bad) >= enoughNetworks
 }
 
-// testNetwork stands for the self-test among the networks of unverified clients. It is reserved
-// for documentation (RFC 5737), so no client has it.
+// testNetwork represents the self-test among networks of unverified clients. No client has
+// this documentation address (RFC 5737).
 var testNetwork = netip.MustParsePrefix("192.0.2.0/24")
 
-// isTested reports whether the last self-test got something else instead of the file.
+// isTested reports whether the last self-test got another response.
 func (d *delivery) isTested() bool { return slices.Contains(d.bad, testNetwork) }
 
-// Fetched notes what the guard's own fetch of the robots.txt of a site got.
+// Fetched records the response to the guard's own fetch.
 func (x *Deliveries) Fetched(site string, r RobotsResponse) {
 	instead, isFile := r.Substitute()
 	x.mu.Lock()
@@ -164,7 +164,7 @@ func (x *Deliveries) Fetched(site string, r RobotsResponse) {
 	}
 }
 
-// Note notes what a crawler got. Clients with a spoofed name must not be noted.
+// Note records the response to a crawler. Do not call Note for spoofed clients.
 func (x *Deliveries) Note(f Fetcher, r RobotsResponse, now time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -173,8 +173,8 @@ func (x *Deliveries) Note(f Fetcher, r RobotsResponse, now time.Time) {
 	}
 }
 
-// Test notes what the self-test got by the name of a crawler, at a site that sends browsers a
-// robots.txt. It does not count as an answer to the crawler.
+// Test records the response to a self-test with a crawler's name, on a site that serves
+// browsers a robots.txt. It does not count as a response to the crawler.
 func (x *Deliveries) Test(f Fetcher, r RobotsResponse, now time.Time) {
 	f.Network = testNetwork
 	x.mu.Lock()
@@ -182,8 +182,8 @@ func (x *Deliveries) Test(f Fetcher, r RobotsResponse, now time.Time) {
 	x.note(f, r, now)
 }
 
-// note notes a response, and returns the delivery if the client got something else than the
-// file. x.mu must be held.
+// note records a response. It returns the delivery if the response was not the file. x.mu
+// must be held.
 func (x *Deliveries) note(f Fetcher, r RobotsResponse, now time.Time) *delivery {
 	instead, isFile := r.Substitute()
 	s := x.site(f.Site, instead != NoSubstitute)
@@ -210,8 +210,8 @@ func (x *Deliveries) note(f Fetcher, r RobotsResponse, now time.Time) *delivery 
 	return nil
 }
 
-// endsBy notes that a client got the file, and reports whether that ends the finding. What a
-// verified crawler got is not refuted by an unverified client.
+// endsBy records that a client got the file. It reports whether the finding ends. An
+// unverified client cannot refute a verified crawler.
 func (d *delivery) endsBy(f Fetcher) bool {
 	switch {
 	case f.Verified:
@@ -224,7 +224,7 @@ func (d *delivery) endsBy(f Fetcher) bool {
 	return len(d.bad) == 0 || len(d.good) >= enoughNetworks
 }
 
-// withNetwork adds a network to a list of enoughNetworks at most.
+// withNetwork adds a network to a list of at most enoughNetworks.
 func withNetwork(list []netip.Prefix, n netip.Prefix) []netip.Prefix {
 	if len(list) >= enoughNetworks || slices.Contains(list, n) {
 		return list
@@ -232,8 +232,8 @@ func withNetwork(list []netip.Prefix, n netip.Prefix) []netip.Prefix {
 	return append(list, n)
 }
 
-// site returns the deliveries of a site, nil if there are none. With add it makes them while
-// there is room. x.mu must be held.
+// site returns the deliveries of a site, or nil. If add is true, it creates them while there
+// is room. x.mu must be held.
 func (x *Deliveries) site(name string, add bool) *deliveries {
 	s := x.sites[name]
 	if s == nil && add && len(x.sites) < maxDeliverySites {
@@ -246,8 +246,8 @@ func (x *Deliveries) site(name string, add bool) *deliveries {
 	return s
 }
 
-// add adds a crawler and returns its index. It takes the place of the one that is least
-// certain: unverified, and noted longest ago.
+// add adds a crawler and returns its index. A full list loses the oldest unverified crawler
+// first.
 func (s *deliveries) add(d *delivery) int {
 	if len(s.withheld) < maxFetchers {
 		s.withheld = append(s.withheld, d)
@@ -263,7 +263,7 @@ func (s *deliveries) add(d *delivery) int {
 	return least
 }
 
-// Find returns the findings of a site, of all for "", and forgets what is too old.
+// Find returns the findings of a site, or of all sites for "". It removes expired responses.
 func (x *Deliveries) Find(site string, now time.Time) (found []Withheld) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

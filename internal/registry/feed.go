@@ -1,5 +1,5 @@
-// Package registry reads the registry of crawlers that a configuration names in addition to
-// the built-in one, from a file or a URL, and keeps its last good version.
+// Package registry fetches the configured registry of crawlers from a file or URL, and stores
+// its last good version.
 package registry
 
 import (
@@ -19,14 +19,14 @@ import (
 type Settings struct {
 	// Place is a file, or a URL of http or https.
 	Place string
-	// Interval is the time between two fetches. Zero means two seconds for a file, and the
-	// lifetime that the server states for a URL.
+	// Interval is the time between fetches. Zero means two seconds for a file, and the
+	// freshness lifetime of the response for a URL.
 	Interval time.Duration
 	// Now is the clock.
 	Now func() time.Time
 }
 
-// Version is one fetched registry. It is immutable.
+// Version is a fetched registry. It is immutable.
 type Version struct {
 	*edition.Edition
 	hash [sha256.Size]byte
@@ -39,31 +39,32 @@ func (v *Version) ID() string { return hex.EncodeToString(v.hash[:8]) }
 // equal reports whether two versions, which may be nil, have the same content.
 func (v *Version) equal(o *Version) bool { return v == o || v != nil && o != nil && v.hash == o.hash }
 
-// User is a configuration that uses a registry.
+// User is a configuration with a registry.
 type User struct {
-	// Changed is called when another version may be in use. It must not wait for the feed.
+	// Changed is called after a possible change of the version. It must not wait for the
+	// feed.
 	Changed func()
-	// The fields below are used of the first user only, so that each message is sent once.
+	// Only the first user's fields below are used, so that each message is sent once.
 	Logger  *zap.Logger
 	Tell    func(event string, data map[string]any) // nil sends no events
 	Storage remote.Storage                          // nil stores nothing
-	asking  remote.Asking                           // that storage
+	asking  remote.Asking                           // operations on Storage
 }
 
-// Feed is a registry at a file or a URL. It outlives a configuration, and keeps nothing of one
-// except its users. Several goroutines may use a Feed.
+// Feed is a registry at a file or URL. It lives longer than a configuration and refers to no
+// configuration except its users. It is safe for concurrent use.
 type Feed struct {
 	Settings
 	source remote.Source
 
-	reading  sync.Mutex // held while the registry is fetched or stored; guards the next fields
-	restored bool       // the storage has answered what it has, or something was fetched
+	reading  sync.Mutex // held during fetches and storage operations; guards the next fields
+	restored bool       // the storage was read, or a version was fetched
 	stored   [sha256.Size]byte
 	unstored bool // the last attempt to store failed, so the next failure is not logged
 
 	mu    sync.Mutex
 	users remote.Users[User]
-	load  any // the configuration that was loaded last
+	load  any // last loaded configuration
 	state
 }
 
@@ -71,16 +72,16 @@ type Feed struct {
 type state struct {
 	good     *Version      // the version in use, nil for none
 	last     remote.Answer // without its data
-	trouble  error         // why there is no newer version, nil if there is no reason
-	failing  time.Time     // since when there is trouble
-	invalid  error         // what is wrong with the version of the last answer, nil for nothing
+	trouble  error         // error of the last attempt, or nil
+	failing  time.Time     // start of the errors
+	invalid  error         // error in the last response, or nil
 	reported bool          // the trouble was logged
 	failures int           // in a row
 	checked  time.Time     // when good was last confirmed as current
 	next     time.Time     // the next fetch
 }
 
-// New returns the registry at a place. It is not fetched yet.
+// New returns a Feed without fetching.
 func New(s Settings) (*Feed, error) {
 	source, err := remote.Kind{Option: "registry", Text: "a registry", Max: edition.MaxBytes}.New(s.Place, s.Now)
 	return &Feed{Settings: s, source: source}, err
@@ -99,15 +100,14 @@ func (f *Feed) Good() *Version {
 	return f.good
 }
 
-// Trouble returns why there is no newer version, nil if there is no reason.
+// Trouble returns the error of the last attempt, or nil.
 func (f *Feed) Trouble() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.trouble
 }
 
-// Use adds a user until release is called, and reports trouble that no user was there to
-// receive.
+// Use adds a user until release is called. It reports an error that was not reported yet.
 func (f *Feed) Use(u *User) (release func()) {
 	f.mu.Lock()
 	f.users.Add(u)
@@ -122,10 +122,9 @@ func (f *Feed) Use(u *User) (release func()) {
 	}
 }
 
-// Load fetches the registry for a configuration that is being loaded, which config identifies
-// by a comparable value. If no version is known, it looks into the storage first, which may be
-// nil. The result is in Good and Trouble. Load returns when ctx ends, also if another fetch is
-// under way.
+// Load fetches the registry for a new configuration. config identifies the configuration and
+// must be comparable. If no version is known, Load reads storage first, which can be nil. The
+// result is in Good and Trouble. Load returns when ctx ends.
 func (f *Feed) Load(ctx context.Context, config any, storage remote.Storage) {
 	f.mu.Lock()
 	again := f.load == config
@@ -139,11 +138,11 @@ func (f *Feed) Load(ctx context.Context, config any, storage remote.Storage) {
 	f.fetch(ctx, true)
 }
 
-// Run fetches the registry when that is due, until ctx ends, and stores it in the storage of
+// Run fetches the registry when due until ctx ends. It stores new versions in the storage of
 // its users.
 func (f *Feed) Run(ctx context.Context) { remote.Run(ctx, f.step) }
 
-// step does what is due, and returns the time until the next fetch.
+// step fetches and stores if due. It returns the time until the next fetch.
 func (f *Feed) step(ctx context.Context) time.Duration {
 	f.reading.Lock()
 	defer f.reading.Unlock()

@@ -16,19 +16,19 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// fetch fetches the registry. loading says that a configuration is being loaded: then the
-// plausibility bound does not apply, so that the owner can use any valid version. f.reading
+// fetch fetches the registry. loading means that a configuration is being loaded. The
+// plausibility check is then skipped, so that the owner can use any valid version. f.reading
 // must be held.
 func (f *Feed) fetch(ctx context.Context, loading bool) {
 	f.mu.Lock()
 	before := f.last
 	f.mu.Unlock()
 	if loading {
-		before = remote.Answer{} // fetch also what was refused before
+		before = remote.Answer{} // also fetch a rejected version again
 	}
 	a, err := f.source.Read(ctx, before)
 	if err != nil && errors.Is(context.Cause(ctx), context.Canceled) {
-		return // the failure is not the registry's
+		return // not an error of the registry
 	}
 	var v *Version
 	if err == nil && !a.Unchanged {
@@ -40,7 +40,7 @@ func (f *Feed) fetch(ctx context.Context, loading bool) {
 	f.finish(a, v, err)
 }
 
-// parse returns the version with these data, or what is wrong with them.
+// parse parses and checks a registry.
 func (f *Feed) parse(data []byte) (*Version, error) {
 	e, err := edition.Parse(f.Name(), data)
 	if err != nil {
@@ -70,7 +70,7 @@ func Usable(r *uaident.Registry) error {
 	return v.Configure(verify.Config{Crawlers: r.Crawlers(), Ranges: true, ReverseDNS: true})
 }
 
-// checkBrowsers returns an error if a registry takes a common browser for a crawler.
+// checkBrowsers returns an error if a registry identifies a common browser as a crawler.
 func checkBrowsers(r *uaident.Registry) error {
 	for _, userAgent := range browsers {
 		if id := r.Identify(userAgent); id.Class != uaident.Browser {
@@ -80,8 +80,8 @@ func checkBrowsers(r *uaident.Registry) error {
 	return nil
 }
 
-// checkPlausible returns an error if a version lacks more than half of the entries of the one
-// in use, and more than one.
+// checkPlausible returns an error if a version lacks more than half of the entries in use,
+// and more than one.
 func (f *Feed) checkPlausible(v *Version) error {
 	before := f.Good()
 	if before == nil {
@@ -99,8 +99,7 @@ func (f *Feed) checkPlausible(v *Version) error {
 	return fmt.Errorf("%s: it lacks %d of the %d entries of the version in use; if that is right, use it with: caddy reload --force", f.Name(), lost, len(before.Crawlers))
 }
 
-// finish records the result of a fetch. v is nil if the registry is unchanged or cannot be
-// used.
+// finish records the result of a fetch. v is nil for an unchanged or invalid registry.
 func (f *Feed) finish(a remote.Answer, v *Version, err error) {
 	f.mu.Lock()
 	now := f.Now()
@@ -133,7 +132,7 @@ func (f *Feed) finish(a remote.Answer, v *Version, err error) {
 	f.use(v)
 }
 
-// recovered records that the registry was fetched. f.mu must be held.
+// recovered records a successful fetch. f.mu must be held.
 func (f *Feed) recovered(now time.Time) {
 	f.checked = now
 	if u := f.users.First(); u != nil && f.reported {
@@ -142,7 +141,7 @@ func (f *Feed) recovered(now time.Time) {
 	f.trouble, f.failures, f.reported = nil, 0, false
 }
 
-// failed records that there is no newer version. f.mu must be held; failed releases it.
+// failed records an error and unlocks f.mu, which must be held.
 func (f *Feed) failed(err error, wait time.Duration) {
 	now := f.Now()
 	if f.trouble == nil {
@@ -159,8 +158,8 @@ func (f *Feed) failed(err error, wait time.Duration) {
 	report()
 }
 
-// reportTrouble returns a function that logs the trouble, once. f.mu must be held, and must
-// not be held when the function is called.
+// reportTrouble returns a function that logs the error once. f.mu must be held here, but not
+// during the call of that function.
 func (f *Feed) reportTrouble() func() {
 	u, err := f.users.First(), f.trouble
 	if u == nil || err == nil || f.reported {
@@ -177,7 +176,7 @@ func (f *Feed) reportTrouble() func() {
 	}
 }
 
-// use puts a version into use. f.mu must be held; use releases it.
+// use puts a version into use and unlocks f.mu, which must be held.
 func (f *Feed) use(v *Version) {
 	var before []uaident.Crawler
 	if f.good != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 )
 
-// record is a version as it is stored.
+// record is the stored form of a version.
 type record struct {
 	Registry     string    `json:"registry"`
 	Read         time.Time `json:"read"`
@@ -23,11 +23,11 @@ type record struct {
 	SHA256       string    `json:"sha256,omitempty"` // of Data
 }
 
-// key returns where the registry is stored. All instances that use the URL share it.
+// key returns the storage key. All instances with the same URL share it.
 func (f *Feed) key() string { return remote.KeyIn("robots_guard/v1/registry", f.Name()) }
 
-// restore puts the stored version of a URL into use if none was fetched yet. It does nothing
-// once the storage has answered. f.reading must be held.
+// restore puts the stored version of a URL into use, if no version is in use. After a
+// response of the storage it does nothing. f.reading must be held.
 func (f *Feed) restore(ctx context.Context, asking *remote.Asking, storage remote.Storage) {
 	if f.restored || storage == nil || f.IsFile() {
 		return
@@ -56,7 +56,7 @@ func (f *Feed) restore(ctx context.Context, asking *remote.Asking, storage remot
 		return
 	}
 	f.stored, f.checked = v.hash, r.Read
-	if f.invalid == nil { // else the validators are those of an invalid answer
+	if f.invalid == nil { // otherwise the validators belong to an invalid response
 		f.last = remote.Answer{ETag: r.ETag, LastModified: r.LastModified}
 	}
 	f.use(v)
@@ -78,12 +78,12 @@ func (f *Feed) decode(value []byte) (*record, *Version, error) {
 	return r, v, err
 }
 
-// store stores the version in use unless it is stored already. f.reading must be held.
+// store stores the version in use if it is not stored. f.reading must be held.
 func (f *Feed) store(ctx context.Context, user *User) {
 	f.mu.Lock()
 	good := f.good
 	r := record{Registry: f.Name(), Read: f.Now().UTC()}
-	if f.trouble == nil { // else the validators are those of another version
+	if f.trouble == nil { // otherwise the validators belong to another version
 		r.ETag, r.LastModified = f.last.ETag, f.last.LastModified
 	}
 	f.mu.Unlock()

@@ -8,15 +8,14 @@ import (
 )
 
 const (
-	retryFirst = 5 * time.Second // after a failure, doubled with each further one
-	maxNap     = time.Minute     // the clock may be set
+	retryFirst = 5 * time.Second // after a failure, doubled with each further failure
+	maxNap     = time.Minute     // for changes of the clock
 )
 
-// Run calls step until ctx ends, which does what is due and returns after how long there
-// is more to do.
+// Run calls step repeatedly until ctx ends. step returns the time until the next call.
 func Run(ctx context.Context, step func(context.Context) time.Duration) {
-	// A configuration that is only validated has ended by then, and must not change
-	// what is stored.
+	// A configuration that is only validated ends before this and must not change the
+	// storage.
 	timer := time.NewTimer(LookEvery)
 	defer timer.Stop()
 	for {
@@ -29,16 +28,17 @@ func Run(ctx context.Context, step func(context.Context) time.Duration) {
 	}
 }
 
-// Sooner returns a time less up to a tenth, so that not all instances come at once.
+// Sooner shortens d by a random amount up to 10 %, so that instances do not fetch at the same
+// time.
 func Sooner(d time.Duration) time.Duration { return d - rand.N(d/10+1) }
 
-// Retry returns after what time a URL is read again that could not be read so many times
-// in a row before this one, and whose server says how long its answer lives.
+// Retry returns the wait before the next fetch of a URL. failures is the number of earlier
+// consecutive failures, and life the lifetime of the error response.
 func Retry(failures int, life time.Duration) time.Duration {
 	return max(min(retryFirst<<min(failures, 10), Freshness.Max), min(life, Freshness.Max))
 }
 
-// LockUntil takes a lock, and reports whether it has it before ctx ends.
+// LockUntil locks mu and reports whether that succeeded before ctx ended.
 func LockUntil(ctx context.Context, mu *sync.Mutex) bool {
 	const again = 10 * time.Millisecond
 	for !mu.TryLock() {
@@ -51,17 +51,17 @@ func LockUntil(ctx context.Context, mu *sync.Mutex) bool {
 	return true
 }
 
-// Runner is what runs until a context ends.
+// Runner has a Run method that returns when its context ends.
 type Runner interface{ Run(ctx context.Context) }
 
-// Running is a runner that runs until it is destructed.
+// Running is a Runner in a goroutine of its own. Destruct ends it.
 type Running[R Runner] struct {
 	Runner R
 	end    context.CancelFunc
 	ended  chan struct{}
 }
 
-// Begin lets a runner run.
+// Begin starts a Runner.
 func Begin[R Runner](runner R) *Running[R] {
 	ctx, end := context.WithCancel(context.Background())
 	r := &Running[R]{runner, end, make(chan struct{})}
@@ -72,7 +72,7 @@ func Begin[R Runner](runner R) *Running[R] {
 	return r
 }
 
-// Destruct implements caddy.Destructor. It returns once the runner has ended.
+// Destruct implements caddy.Destructor. It waits for the end of the Runner.
 func (r *Running[R]) Destruct() error {
 	r.end()
 	<-r.ended

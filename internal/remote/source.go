@@ -1,5 +1,4 @@
-// Package remote reads texts that somebody else may change at any time, from a file or a
-// URL, with bounds on all that the other side decides.
+// Package remote fetches text from files and URLs with bounds on size and time.
 package remote
 
 import (
@@ -18,42 +17,42 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
 )
 
-// LookEvery is how often it is looked whether a file has changed.
+// LookEvery is the interval of checks for a changed file.
 const LookEvery = 2 * time.Second
 
-// Source is where a text is.
+// Source is a file or URL.
 type Source interface {
-	// Read reads the text, unless it is as it was when the answer before came.
+	// Read fetches the content, unless it has not changed since before.
 	Read(ctx context.Context, before Answer) (Answer, error)
-	// Name is what messages call the text.
+	// Name returns the name for messages.
 	Name() string
-	// IsURL tells others' texts from those of this machine.
+	// IsURL reports whether the source is a URL.
 	IsURL() bool
 }
 
-// Answer is what came of reading a text.
+// Answer is the result of Read.
 type Answer struct {
-	// Data is the text, or as much of it as shows that it is too long.
+	// Data is the content. If it is too long, Data has one byte more than the maximum.
 	Data []byte
-	// Unchanged says that it is as it was before; then there are no data.
+	// Unchanged reports that the content has not changed. Data is nil then.
 	Unchanged bool
-	// ETag and LastModified tell whether it has changed since.
+	// ETag and LastModified are validators for the next Read.
 	ETag, LastModified string
-	// Life is after which time it is to be read again.
+	// Life is the time until the next Read.
 	Life time.Duration
 }
 
-// Kind is what is read.
+// Kind describes the content of a source.
 type Kind struct {
-	// Option is the word of a configuration that names the source, such as rules.
+	// Option is the configuration option of the source, such as rules.
 	Option string
-	// Text is what it is called, such as "a list".
+	// Text is the name of the content, such as "a list".
 	Text string
-	// Max is how many bytes it has at most: one more is read, so that it shows.
+	// Max is the maximum size in bytes. Read returns at most one byte more.
 	Max int64
 }
 
-// New returns the source that a configuration names: a URL of http or https, or a file.
+// New returns the source for a configured place: an http or https URL, or a file.
 func (k Kind) New(place string, now func() time.Time) (Source, error) {
 	scheme, _, isURL := strings.Cut(place, "://")
 	if !isURL {
@@ -69,15 +68,14 @@ func (k Kind) New(place string, now func() time.Time) (Source, error) {
 	case scheme != "http" && scheme != "https" || u.Hostname() == "":
 		return nil, fmt.Errorf("%s %q is no http or https URL; use one such as https://cms.example.com/%s.json, or a file", k.Option, place, k.Option)
 	}
-	u.Fragment = "" // which servers never see
+	u.Fragment = "" // never sent to servers
 	return newWeb(k, u, now), nil
 }
 
-// timeGrain is how exactly a file system may know when a file was changed: FAT counts two
-// seconds, others whole ones.
+// timeGrain is the coarsest resolution of modification times in file systems (FAT).
 const timeGrain = 2 * time.Second
 
-// file is a text on this machine.
+// file is a Source on this machine.
 type file struct {
 	kind Kind
 	path string
@@ -106,7 +104,7 @@ func (f file) Read(_ context.Context, before Answer) (a Answer, err error) {
 		return a, nil
 	}
 	if f.now().Sub(info.ModTime()).Abs() < timeGrain {
-		a.ETag = "" // it may change once more and look the same
+		a.ETag = "" // may change again within timeGrain
 	}
 	opened, err := os.Open(f.path)
 	if err != nil {
@@ -119,10 +117,10 @@ func (f file) Read(_ context.Context, before Answer) (a Answer, err error) {
 	return a, nil
 }
 
-// explain says what to do about a file that cannot be read.
+// explain adds the remedy to an error.
 func (f file) explain(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		err = path.Err // the path is named already
+		err = path.Err // omits the path
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -9,51 +9,49 @@ import (
 	"time"
 )
 
-// Storage is where the last good version of a text at a URL outlives a restart. What is
-// not there is [fs.ErrNotExist].
+// Storage stores the last good version of a URL's content. Load returns [fs.ErrNotExist] for
+// an unknown key.
 type Storage interface {
 	Store(ctx context.Context, key string, value []byte) error
 	Load(ctx context.Context, key string) ([]byte, error)
 }
 
-// How long the storage may take: while a configuration is loaded, and later.
+// Timeouts of the storage, while a configuration loads and later.
 const (
 	loadTime  = 2 * time.Second
 	storeTime = 10 * time.Second
 )
 
-// KeyIn returns where in a directory a text is stored, by its name. All instances share
-// it: each has read it from the same place.
+// KeyIn returns the storage key for a name. All instances share the key.
 func KeyIn(directory, name string) string {
 	hash := sha256.Sum256([]byte(name))
 	return directory + "/" + hex.EncodeToString(hash[:16]) + ".json"
 }
 
-// Sum returns what tells whether a text is stored as it was read.
+// Sum returns the checksum of stored content.
 func Sum(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// CheckSum tells that a stored text has another sum. Earlier versions of this product have
-// stored none.
+// CheckSum returns an error if content has another checksum. An empty checksum is valid.
 func CheckSum(data []byte, sum string) error {
 	if sum != "" && sum != Sum(data) {
-		return errors.New("it is damaged: the checksum is another")
+		return errors.New("damaged: checksum mismatch")
 	}
 	return nil
 }
 
-// Asking is what a configuration asks of a storage: one thing at a time, as one that hangs
-// would keep each further one for as long. The zero Asking waits for nothing.
+// Asking limits a configuration to one storage operation at a time, so that a storage that
+// hangs blocks only one goroutine. The zero value is ready for use.
 type Asking struct{ waits atomic.Bool }
 
-// Load reads a value of a storage, for which nobody waits long.
+// Load reads a value with a timeout.
 func (a *Asking) Load(ctx context.Context, from Storage, key string) ([]byte, error) {
 	return a.within(ctx, loadTime, func(ctx context.Context) ([]byte, error) { return from.Load(ctx, key) })
 }
 
-// Store writes a value into a storage.
+// Store writes a value with a timeout.
 func (a *Asking) Store(ctx context.Context, into Storage, key string, value []byte) error {
 	_, err := a.within(ctx, storeTime, func(ctx context.Context) ([]byte, error) { return nil, into.Store(ctx, key, value) })
 	return err
@@ -61,8 +59,7 @@ func (a *Asking) Store(ctx context.Context, into Storage, key string, value []by
 
 var errHangs = errors.New("the storage has not answered in time")
 
-// within returns what comes of a deed within a time, whether it looks at ctx or not, as a
-// file system that hangs does not.
+// within runs an operation with a timeout, even if the operation ignores ctx.
 func (a *Asking) within(ctx context.Context, most time.Duration, do func(ctx context.Context) ([]byte, error)) ([]byte, error) {
 	if a.waits.Swap(true) {
 		return nil, errHangs

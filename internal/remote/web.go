@@ -21,21 +21,21 @@ import (
 
 // Bounds of reading a URL.
 const (
-	readTime     = 30 * time.Second // for all of it, redirects included
+	readTime     = 30 * time.Second // total, with redirects
 	maxRedirects = 5
 	maxHeader    = 64 << 10
 )
 
-// Freshness is how long a text holds that does not say it, and the least and most.
+// Freshness is the default and the bounds of the freshness lifetime.
 var Freshness = policy.Freshness{Default: 5 * time.Minute, Min: time.Minute, Max: time.Hour}
 
-// web is a text at a URL.
+// web is a Source at a URL.
 type web struct {
 	kind Kind
 	url  *url.URL
 	now  func() time.Time
 
-	// anywhere and elsewhere are for the URL that the owner has written, and for others.
+	// anywhere fetches the configured URL, and elsewhere fetches redirect targets.
 	anywhere, elsewhere *http.Client
 }
 
@@ -49,14 +49,14 @@ func (w *web) Name() string { return w.url.Redacted() }
 // IsURL implements [Source].
 func (w *web) IsURL() bool { return true }
 
-// client returns a client that keeps no connection. An address inside of the owner's
-// network is reached only where the owner has named it: a redirect may be the choice
-// of somebody else.
+// client returns a client without connection reuse. The control function can restrict
+// addresses. Private addresses are allowed only for the configured host, because other people
+// can control a redirect.
 func client(control func(network, address string, _ syscall.RawConn) error) *http.Client {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: control}
 	return &http.Client{
 		Transport: &http.Transport{
-			Proxy:                  nil, // what it may reach is not known here
+			Proxy:                  nil, // a proxy's reachable networks are unknown
 			DialContext:            dialer.DialContext,
 			TLSHandshakeTimeout:    10 * time.Second,
 			DisableKeepAlives:      true,
@@ -66,7 +66,7 @@ func client(control func(network, address string, _ syscall.RawConn) error) *htt
 	}
 }
 
-// onlyPublic is a [net.Dialer] Control function.
+// onlyPublic is a [net.Dialer] Control function that allows public addresses only.
 func (k Kind) onlyPublic(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err == nil && !addr.IsPublic(to.Addr()) {
@@ -85,20 +85,20 @@ func (w *web) Read(ctx context.Context, before Answer) (Answer, error) {
 	}
 	if err != nil {
 		if outer, ok := errors.AsType[*url.Error](err); ok {
-			err = outer.Err // says the URL once more
+			err = outer.Err // omits the URL
 		}
 		err = fmt.Errorf("%s: %w", w.Name(), err)
 	}
 	return a, err
 }
 
-// follow reads the URL, and where it redirects to.
+// follow fetches the URL and follows redirects.
 func (w *web) follow(ctx context.Context, before Answer) (Answer, error) {
 	at := w.url
 	for range maxRedirects + 1 {
 		asks := before
 		if at != w.url {
-			asks = Answer{} // what is known is of another URL
+			asks = Answer{} // validators belong to another URL
 		}
 		a, next, err := w.get(ctx, at, asks)
 		if err != nil || next == nil {
@@ -115,8 +115,8 @@ func (w *web) follow(ctx context.Context, before Answer) (Answer, error) {
 	return Answer{}, fmt.Errorf("more than %d redirects", maxRedirects)
 }
 
-// checkRedirect tells whether a redirect is followed: to http or https, and never
-// from https to http.
+// checkRedirect returns an error for a redirect that is not allowed: to another scheme than
+// http or https, or from https to http.
 func checkRedirect(from, to *url.URL) error {
 	if to.Scheme == from.Scheme && to.Host != "" || to.Scheme == "https" && to.Host != "" {
 		return nil
@@ -124,7 +124,7 @@ func checkRedirect(from, to *url.URL) error {
 	return fmt.Errorf("refusing to follow a redirect from %s to %s", from.Scheme, to.Redacted())
 }
 
-// get makes one request. next is where the answer redirects to, nil if nowhere.
+// get makes one request. next is the target of a redirect, or nil.
 func (w *web) get(ctx context.Context, at *url.URL, before Answer) (a Answer, next *url.URL, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), http.NoBody)
 	if err != nil {
@@ -158,15 +158,14 @@ func (w *web) get(ctx context.Context, at *url.URL, before Answer) (a Answer, ne
 		return a, nil, nil
 	case code >= 300 && code < 400 && response.Header.Get("Location") != "":
 		if next, err = at.Parse(response.Header.Get("Location")); err == nil {
-			next.User, next.Fragment = nil, "" // nobody's credentials are sent along
+			next.User, next.Fragment = nil, "" // do not forward credentials
 		}
 		return Answer{}, next, err
 	}
 	return Answer{Life: retryafter.Of(response.Header, w.now())}, nil, fmt.Errorf("the answer is %s; %s has to be answered with 200", response.Status, w.kind.Text)
 }
 
-// body reads the text of an answer, as far as it is not too long. What was
-// packed with gzip is unpacked by then.
+// body reads at most Max+1 bytes of the body. gzip is already decompressed.
 func (w *web) body(response *http.Response) ([]byte, error) {
 	if coding := strings.Join(response.Header.Values("Content-Encoding"), ", "); coding != "" {
 		return nil, fmt.Errorf("the answer has Content-Encoding %q, which was not asked for", coding)

@@ -2,7 +2,7 @@ package strangers
 
 import "container/heap"
 
-// byCount are strangers as a heap of which the rarest is first.
+// byCount is a heap of unregistered names with the rarest first.
 type byCount []*stranger
 
 func (h byCount) Len() int           { return len(h) }
@@ -21,13 +21,13 @@ func (h *byCount) Pop() any {
 	return last
 }
 
-// add adds a stranger.
+// add adds a name.
 func (h *byCount) add(s *stranger) {
 	s.place = len(*h)
 	heap.Push(h, s)
 }
 
-// counted takes note that a stranger has come once more, which mostly moves nobody.
+// counted restores the heap after a name was counted. Mostly no element moves.
 func (h *byCount) counted(s *stranger) {
 	below := 2*s.place + 1
 	for _, other := range (*h)[min(below, len(*h)):min(below+2, len(*h))] {

@@ -1,5 +1,5 @@
-// Package strangers knows the names that clients call themselves by and that no registry
-// has, with what an owner can decide by whether to add them.
+// Package strangers counts the names of unregistered crawlers, with data for the decision to
+// register them.
 package strangers
 
 import (
@@ -16,49 +16,48 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// What is kept at most. Clients can invent names at will, so the rarest make room.
+// Bounds on the stored data. Clients can invent names, so the rarest name is evicted.
 const (
 	maxNames = 64
 	maxAgent = 300 // bytes
 	maxName  = 64
 )
 
-// minRequests is how often a name has to be seen to be proposed.
+// minRequests is the minimum number of requests for a proposal.
 const minRequests = 20
 
-// Visit is a request of a client that no registry knows.
+// Visit is a request of an unregistered client.
 type Visit struct {
 	Name      string
 	Class     uaident.Class
 	UserAgent string
 	Network   netip.Prefix
-	Robots    bool // says that the visit before this was for a robots.txt, which it got
+	Robots    bool // the request was for robots.txt and successful; it was already counted
 	At        time.Time
 }
 
-// Book counts strangers. The zero Book is empty. It may be used by several goroutines at
-// once.
+// Book counts unregistered names. The zero value is empty. It is safe for concurrent use.
 type Book struct {
-	waiting atomic.Pointer[waiting] // the last visit that is not counted yet
-	number  atomic.Int64            // of these
+	waiting atomic.Pointer[waiting] // list of visits before counting
+	number  atomic.Int64            // length of the list
 
 	mu     sync.Mutex
 	names  map[string]*stranger
-	rarest byCount // the same
+	rarest byCount // the same, as a heap
 }
 
-// waiting is a visit that came while somebody else was counting.
+// waiting is a visit that arrived during counting.
 type waiting struct {
 	Visit
 	before *waiting
 }
 
-// maxWaiting is how many visits wait to be counted; then who brings one waits.
+// maxWaiting is the maximum number of visits before counting. Further visits block.
 const maxWaiting = 4096
 
 type stranger struct {
 	name              string
-	place             int // in the heap
+	place             int // index in the heap
 	class             uaident.Class
 	count, error      uint64
 	reads             uint64
@@ -68,9 +67,9 @@ type stranger struct {
 	surge             surge
 }
 
-// Note counts a visit. Where there is no room for another name it takes the place of the
-// rarest, whose count is then the most that it can be too high by. It does not wait for who
-// counts another one: that one, or the next, counts both.
+// Note counts a visit. A new name replaces the rarest name if the Book is full. The count of
+// the rarest name is then the maximum error of the new count. Note does not wait for another
+// goroutine that counts. That goroutine or the next one also counts this visit.
 func (b *Book) Note(v Visit) {
 	if v.Class != uaident.GenericCrawler && v.Class != uaident.Other || !isPlain(v.Name) {
 		return
@@ -86,13 +85,13 @@ func (b *Book) Note(v Visit) {
 	b.count(v)
 }
 
-// wait leaves a visit to who counts next, if there is room.
+// wait adds a visit to the list, if there is room.
 func (b *Book) wait(v Visit) bool {
 	if b.number.Add(1) > maxWaiting {
 		b.number.Add(-1)
 		return false
 	}
-	v.Name, v.UserAgent = strings.Clone(v.Name), strings.Clone(text.Cut(v.UserAgent, maxAgent)) // not all of its header
+	v.Name, v.UserAgent = strings.Clone(v.Name), strings.Clone(text.Cut(v.UserAgent, maxAgent)) // a copy, to release the rest of the header
 	w := &waiting{Visit: v}
 	for {
 		w.before = b.waiting.Load()
@@ -102,8 +101,7 @@ func (b *Book) wait(v Visit) bool {
 	}
 }
 
-// countWaiting counts the visits that wait, in the order in which they came. b.mu must be
-// held.
+// countWaiting counts the visits of the list in order. b.mu must be held.
 func (b *Book) countWaiting() {
 	if b.waiting.Load() == nil {
 		return
@@ -143,7 +141,7 @@ func (b *Book) count(v Visit) {
 	}
 }
 
-// add makes room for a name. b.mu must be held.
+// add adds a name. b.mu must be held.
 func (b *Book) add(v Visit) *stranger {
 	if b.names == nil {
 		b.names = make(map[string]*stranger)
@@ -152,7 +150,7 @@ func (b *Book) add(v Visit) *stranger {
 	if len(b.names) < maxNames {
 		s = new(stranger)
 		b.rarest.add(s)
-	} else { // it keeps the place and the count
+	} else { // keeps its index and count
 		s = b.rarest[0]
 		delete(b.names, s.name)
 		*s = stranger{place: s.place, count: s.count, error: s.count}
@@ -163,8 +161,8 @@ func (b *Book) add(v Visit) *stranger {
 	return s
 }
 
-// isPlain reports whether a name can stand in a Caddyfile as it is or in quotes, and has
-// a letter.
+// isPlain reports whether a name has a letter and can be written in a Caddyfile, quoted or
+// unquoted.
 func isPlain(name string) bool {
 	letter := false
 	for i := range len(name) {
@@ -179,8 +177,8 @@ func isPlain(name string) bool {
 	return letter && len(name) <= maxName && name == strings.TrimSpace(name)
 }
 
-// Proposals returns the names that were seen often and that registry does not know, robots
-// first, then the most frequent. It is never nil.
+// Proposals returns the frequent names that are not in registry: robots first, then by
+// frequency. It is never nil.
 func (b *Book) Proposals(registry *uaident.Registry) []report.Proposal {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -203,7 +201,7 @@ func (b *Book) Proposals(registry *uaident.Registry) []report.Proposal {
 	return all
 }
 
-// option returns the option of a Caddyfile that makes a name known.
+// option returns a Caddyfile option that registers a name.
 func option(name string) string {
 	if strings.Contains(name, " ") {
 		name = `"` + name + `"`

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// networks counts different networks by linear counting: a bit of 1,024 for each, chosen by a
-// hash, of which only the number of those that are set says something. So no network is kept.
-// The estimate of a thousand is within 5 percent, and no more than 7,000 are told apart.
+// networks counts different networks by linear counting. A hash maps each network to one of
+// 1,024 bits. No network is stored. The error for 1,000 networks is below 5 percent. The
+// maximum count is about 7,000.
 type networks [1024 / 64]uint64
 
 var networkSeed = maphash.MakeSeed()
@@ -20,7 +20,7 @@ func (n *networks) add(network netip.Prefix) {
 	n[hash>>6%uint64(len(n))] |= 1 << (hash & 63)
 }
 
-// with returns those of both.
+// with returns the union.
 func (n networks) with(other *networks) networks {
 	for i, word := range other {
 		n[i] |= word
@@ -28,7 +28,7 @@ func (n networks) with(other *networks) networks {
 	return n
 }
 
-// count estimates how many there are.
+// count returns an estimate of the number of networks.
 func (n *networks) count() int {
 	const all = 64 * len(networks{})
 	free := all
@@ -38,24 +38,24 @@ func (n *networks) count() int {
 	return int(math.Round(-float64(all) * math.Log(float64(max(free, 1))/float64(all))))
 }
 
-// A name comes in a wave if within ten minutes it comes from so many networks, and from so many
-// times as many as in any ten minutes that ended an hour before.
+// A wave of a name has at least waveNetworks networks within ten minutes. It also has
+// waveTimes as many as any ten minutes that ended an hour ago or earlier.
 const (
 	waveNetworks = 50
 	waveTimes    = 5
-	waveWindow   = 5 * time.Minute // two of them are ten minutes
-	waveHistory  = 12              // windows that are too young to be what is usual
+	waveWindow   = 5 * time.Minute // two windows are ten minutes
+	waveHistory  = 12              // recent windows that do not count as usual
 )
 
-// surge tells when a name comes in a wave. The zero surge has seen nothing.
+// surge detects waves of a name. The zero value has no data.
 type surge struct {
-	window            time.Time // when the current window began
+	window            time.Time // start of the current window
 	current, previous networks
-	recent            [waveHistory]int // networks in the ten minutes that ended with each of the last windows
-	usual             int              // the most of those before
+	recent            [waveHistory]int // networks in the ten minutes before the end of each recent window
+	usual             int              // maximum before these
 
-	at   time.Time // when the last wave began, zero for none
-	from int       // the most networks within ten minutes of it
+	at   time.Time // start of the last wave; zero for none
+	from int       // maximum number of networks in that wave
 }
 
 // note counts a request.
@@ -65,7 +65,7 @@ func (s *surge) note(network netip.Prefix, at time.Time) {
 		s.close()
 	}
 	if s.window.Before(window) {
-		s.window = window // after a long silence, too
+		s.window = window // also after a long pause
 	}
 	s.current.add(network)
 	both := s.current.with(&s.previous)
@@ -79,7 +79,7 @@ func (s *surge) note(network netip.Prefix, at time.Time) {
 	s.from = max(s.from, n)
 }
 
-// waveLasts is how long a wave is told of. Another one may begin after that.
+// waveLasts is the duration of a wave. A new wave can begin after that time.
 const waveLasts = 24 * time.Hour
 
 // close ends the current window.
