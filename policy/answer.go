@@ -2,29 +2,27 @@ package policy
 
 import "net/http"
 
-// MaxRedirects is how many redirects from /robots.txt are followed (RFC 9309
-// section 2.3.1.2). The file found in the end holds for the authority that was
-// asked first.
+// MaxRedirects is the maximum number of redirects that are followed (RFC 9309 section
+// 2.3.1.2). The final file applies to the original authority.
 const MaxRedirects = 5
 
 // Answer is what came of one attempt to read a robots.txt, redirects followed.
 type Answer struct {
-	// Status is the HTTP status, 0 where no complete answer came. A redirect
-	// status says that it could not be followed any further.
+	// Status is the HTTP status. It is 0 without a complete response. A redirect status means
+	// that the redirect could not be followed.
 	Status int
 	// Header is the header of the answer. It may be nil.
 	Header http.Header
 	// Body is the content, of which not more than MaxSize+1 bytes are needed.
 	Body []byte
-	// Err says why no complete answer came: a time-out, a reset, a name that
-	// does not resolve, a body that ended early. Beside a status from 500 on it may
-	// say why the server failed.
+	// Err is the reason for an incomplete response: a timeout, a reset, DNS, or a truncated
+	// body. With a status of 500 or more it can be the reason for the server's failure.
 	Err error
-	// Via is where redirects led on the way to the answer: of those to the site itself
-	// the request target, of others the URL.
+	// Via lists the redirect targets before the response: request targets for the site
+	// itself, and URLs for other sites.
 	Via []string
-	// Of is the copy that was asked about, nil for none or for the current one. If the
-	// meaning is Unchanged, it is this copy that still holds.
+	// Of is the copy that the request was conditional on. nil means none or the current copy.
+	// If the meaning is Unchanged, this copy is still valid.
 	Of *Version
 }
 
@@ -39,10 +37,9 @@ const (
 	Unavailable
 	// Unreachable: nobody can know the rules.
 	Unreachable
-	// Refused: the server asks to come back later (429). RFC 9309 counts it as
-	// unavailable, Google as unreachable.
+	// Refused: 429. RFC 9309 treats 429 as unavailable, Google as unreachable.
 	Refused
-	// Unchanged: the copy that the question was about still holds (304).
+	// Unchanged: the copy of a conditional request is still valid (304).
 	Unchanged
 )
 
@@ -54,7 +51,7 @@ func (m Meaning) String() string {
 // Known reports whether the answer settles what is restricted.
 func (m Meaning) Known() bool { return m == Rules || m == Unavailable || m == Unchanged }
 
-// Meaning tells what the answer says.
+// Meaning returns the meaning of the response.
 func (a Answer) Meaning() Meaning {
 	switch {
 	case a.Err != nil || a.Status < 200:
@@ -71,8 +68,7 @@ func (a Answer) Meaning() Meaning {
 	return Unreachable
 }
 
-// text returns the text of the rules. The body of an answer that restricts
-// nothing says nothing.
+// text returns the text with the rules. It is empty for a response without restrictions.
 func (a Answer) text(meaning Meaning) []byte {
 	if meaning != Rules {
 		return nil

@@ -12,26 +12,24 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
 )
 
-// Key says whose robots.txt an Entry is about. It is stored as JSON with these
-// names.
+// Key identifies the robots.txt of an Entry. These names are also the stored JSON.
 type Key struct {
-	// Source is the URL or the file that the rules come from, "" for the site
-	// itself. Sites with the same such source share an entry, which has no
-	// authority.
+	// Source is the URL or file of the rules, or "" for the site itself. Sites with the same
+	// source share an entry without an authority.
 	Source string `json:"source,omitempty"`
 	// Server is where the server of the site listens: the same host on two
 	// servers is two sites.
 	Server string `json:"server,omitempty"`
-	// Site is the host as the configuration names it: a host, a wildcard such as
-	// *.example.com, or "" for a site that takes any host.
+	// Site is the host in the configuration: a host, a wildcard such as *.example.com, or ""
+	// for any host.
 	Site string `json:"site,omitempty"`
 	// Secure tells https from http.
 	Secure bool `json:"secure,omitempty"`
 	// Host is the host in its canonical spelling, with the port unless it is the
 	// default.
 	Host string `json:"host,omitempty"`
-	// ForwardedHost is the host that a trusted proxy forwards, if it is not Host. With a
-	// Source it is a host that only clients name and that has that source to itself.
+	// ForwardedHost is the host that a trusted proxy forwards, if it differs from Host. With
+	// a Source it is a host that only clients name and that has its own source.
 	ForwardedHost string `json:"forwarded,omitempty"`
 }
 
@@ -46,8 +44,8 @@ func (k Key) String() string {
 	return "http://" + k.Host
 }
 
-// Quoted returns all of a key as a text that no other key has, for hashing: what
-// is stored goes by it, so it stays the same.
+// Quoted returns a unique string for a key. Stored data depend on the string, so the format
+// must not change.
 func (k Key) Quoted() string {
 	return fmt.Sprintf("%q %q %q %t %q %q", k.Source, k.Server, k.Site, k.Secure, k.Host, k.ForwardedHost)
 }
@@ -79,8 +77,7 @@ func (k Key) IsFile() bool {
 	return k.Source != "" && !strings.HasPrefix(k.Source, "https://") && !strings.HasPrefix(k.Source, "http://")
 }
 
-// Segment returns the part of a Cache that a key belongs to: hosts that only
-// clients name have one of their own.
+// Segment returns the segment of a key. Hosts that only clients name have their own segment.
 func (k Key) Segment() Segment {
 	if k.ForwardedHost != "" || k.Source == "" && k.isOfPattern() {
 		return Invented
@@ -95,10 +92,10 @@ func (k Key) isOfPattern() bool { return k.Site == "" || strings.Contains(k.Site
 type Segment uint8
 
 const (
-	// Named holds the sites that the configuration names.
+	// Named contains the sites of the configuration.
 	Named Segment = iota
-	// Invented holds hosts that only clients name. However many these are,
-	// they neither evict a named site nor delay its fetches.
+	// Invented contains hosts that only clients name. They never evict a named site or delay
+	// its fetches.
 	Invented
 
 	segments = 2
@@ -110,12 +107,11 @@ func (s Segment) String() string { return [...]string{"named", "invented"}[s] }
 // Bounds limit one segment of a Cache.
 type Bounds struct {
 	Entries int // sites kept
-	Bytes   int // estimated memory of their rules, equal texts counted once
+	Bytes   int // estimated memory of the rules; equal files count once
 	Reads   int // attempts to read a robots.txt at the same time
 }
 
-// Cache keeps the state of many sites. Looking one up takes no lock. It may
-// be used by several goroutines at once.
+// Cache stores the state of many sites. Lookups take no lock. It is safe for concurrent use.
 type Cache struct {
 	now    func() time.Time
 	derive func(*Robots) any
@@ -125,7 +121,7 @@ type Cache struct {
 	kept [segments]*segment
 }
 
-// segment is what the bounds of one part of the cache are kept with.
+// segment is the data for the bounds of a segment.
 type segment struct {
 	bounds   Bounds
 	order    queues
@@ -135,9 +131,8 @@ type segment struct {
 	evicted  uint64
 }
 
-// NewCache returns a cache with these bounds. now is the clock, time.Now
-// outside of tests. derive makes of each text what the caller wants to keep
-// beside it, in [Version.Derived]; it may be nil.
+// NewCache returns a cache with the given bounds. now is the clock. derive computes
+// [Version.Derived] for each file and can be nil.
 func NewCache(named, invented Bounds, now func() time.Time, derive func(*Robots) any) *Cache {
 	if derive == nil {
 		derive = func(*Robots) any { return nil }
@@ -150,8 +145,7 @@ func NewCache(named, invented Bounds, now func() time.Time, derive func(*Robots)
 	return c
 }
 
-// Get returns the entry of a site, nil if there is none. It takes no lock and
-// does not allocate.
+// Get returns the entry of a site, or nil. It takes no lock and does not allocate.
 func (c *Cache) Get(key Key) *Entry {
 	e, _ := c.index.Load(key)
 	return e
@@ -165,7 +159,7 @@ func (c *Cache) Entries() (entries []*Entry) {
 	return entries
 }
 
-// Add returns the entry of a site, making one if there is none.
+// Add returns the entry of a site, which it creates if necessary.
 func (c *Cache) Add(key Key, s Segment) *Entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -176,7 +170,7 @@ func (c *Cache) Add(key Key, s Segment) *Entry {
 	switch {
 	case kept.order.len() >= kept.bounds.Entries:
 		c.evict(kept, kept.order.evict(kept.bounds.Entries))
-	case kept.texts.bytes > kept.bounds.Bytes: // one entry that is too large, as long as it is alone
+	case kept.texts.bytes > kept.bounds.Bytes: // a single entry can exceed the bound
 		c.evict(kept, kept.order.first())
 	}
 	e := &Entry{key: key, segment: s, cache: c, ref: new(Ref)}
@@ -199,8 +193,8 @@ func (c *Cache) evict(kept *segment, e *Entry) {
 	kept.texts.releaseAll(e.state.Load())
 }
 
-// shrink keeps a segment within its bound in bytes. The entries with the largest files go
-// first: a site with large files, or one that changes all the time, pushes out no other.
+// shrink reduces a segment to its bound in bytes. It evicts entries with the largest files
+// first, so that a site with large or changing files evicts no other site.
 func (c *Cache) shrink(kept *segment) {
 	if kept.texts.bytes <= kept.bounds.Bytes {
 		return
@@ -223,10 +217,9 @@ func (c *Cache) shrink(kept *segment) {
 	}
 }
 
-// beginFetch reports whether the robots.txt of an entry may be fetched now. Hosts
-// that only clients name share the attempts fairly by configured site: one whose
-// origin hangs takes no more than its part once others want to read, and each may
-// always make one attempt.
+// beginFetch reports whether an entry may be fetched now. Hosts that only clients name share
+// the concurrent fetches fairly by configured site. A site whose origin hangs cannot use the
+// share of others. Each site may always run one fetch.
 func (c *Cache) beginFetch(e *Entry) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -254,7 +247,7 @@ func (c *Cache) endFetch(e *Entry) {
 	}
 }
 
-// CacheStats are counts of one segment.
+// CacheStats are the counters of a segment.
 type CacheStats struct {
 	Entries int    // sites kept
 	Bytes   int    // estimated memory of their rules

@@ -2,18 +2,16 @@ package policy
 
 import "iter"
 
-// queues hold the entries of a segment in the order in which they go. Entries
-// begin in fresh. One that is at the end there and was used since it was placed
-// has proven to be in use; a host that only clients name has to be used in
-// several seconds for that. So a thousand hosts that somebody invents, each used
-// once, push out one another and none of the proven ones, however seldom these
-// are used (after Yang et al., FIFO queues are all you need for cache eviction,
-// SOSP 2023).
+// queues order the entries of a segment for eviction. New entries are in fresh. An entry that
+// was used by the time of its eviction moves to proven. A host that only clients name must
+// have been used in several seconds. So a thousand invented hosts that are used once evict
+// each other and no proven entry (Yang et al., FIFO queues are all you need for cache
+// eviction, SOSP 2023).
 type queues struct {
 	fresh, proven queue
 }
 
-// queue holds entries in order. These know their neighbours themselves: there may be very many.
+// queue is an intrusive linked list of entries.
 type queue struct {
 	first, last *Entry // first goes first
 	len         int
@@ -62,7 +60,7 @@ func (q *queues) remove(e *Entry) {
 	}
 }
 
-// first takes out the entry that goes first, nil if there is none.
+// first removes and returns the entry to evict first, or nil.
 func (q *queues) first() *Entry {
 	for e := range q.all() {
 		q.remove(e)
@@ -86,17 +84,16 @@ func (q *queues) all() iter.Seq[*Entry] {
 	}
 }
 
-// How many entries an eviction passes over, at most: entries that are proven
-// already, and those that become so, which each does once.
+// Maximum numbers of entries that an eviction skips: entries that are proven, and entries
+// that become proven, which happens once each.
 const (
 	maxChances = 32
 	maxProven  = 1024
 )
 
-// evict takes out one entry of a segment for so many, nil if there is none. Uses
-// are noted without a lock and without an order, so an entry that was used since
-// it was placed is placed again. So is one that cannot be had again by reading
-// the file.
+// evict removes one entry from a segment with the given number of entries. It returns nil if
+// there is none. Uses are recorded without a lock, so an entry that was used is queued again.
+// So is an entry that cannot be restored by fetching the file.
 func (q *queues) evict(entries int) *Entry {
 	chances, proofs := min(maxChances, q.proven.len), min(maxProven, q.fresh.len)
 	for {
@@ -123,7 +120,7 @@ func (q *queues) evict(entries int) *Entry {
 	}
 }
 
-// prove places an entry behind those that are proven.
+// prove moves an entry to the end of the proven queue.
 func (q *queues) prove(e *Entry) {
 	q.remove(e)
 	e.proven = true

@@ -2,7 +2,7 @@ package policy
 
 import "crypto/sha256"
 
-// texts holds one compiled policy for each text, however many sites have it.
+// texts shares one compiled policy between all sites with the same file.
 type texts struct {
 	byHash map[[sha256.Size]byte]*sharedText
 	bytes  int // estimated memory of all
@@ -15,8 +15,7 @@ type sharedText struct {
 	size    int
 }
 
-// keep counts a user of a version's text and makes the version share its
-// policy with the others.
+// keep adds a user of a file and makes the version share its policy.
 func (t *texts) keep(v *Version) {
 	shared := t.byHash[v.Hash]
 	if shared == nil {
@@ -30,7 +29,7 @@ func (t *texts) keep(v *Version) {
 	}
 }
 
-// release takes back a keep.
+// release removes a user.
 func (t *texts) release(v *Version) {
 	if shared := t.byHash[v.Hash]; shared != nil {
 		if shared.users--; shared.users == 0 {
@@ -48,7 +47,7 @@ func (t *texts) keepAll(s *State) {
 	}
 }
 
-// releaseAll takes back a keepAll. It may be nil or know nothing.
+// releaseAll is the inverse of keepAll. The state can be nil or empty.
 func (t *texts) releaseAll(s *State) {
 	if s == nil || s.Good == nil {
 		return

@@ -2,9 +2,8 @@ package policy
 
 import "slices"
 
-// What a byte becomes in the canonical form, see RFC 9309 section 2.2.2 and
-// RFC 3986 section 2. A byte that may be spelled both raw and escaped without
-// changing what a server does is spelled one way only.
+// Classes of bytes in the canonical form (RFC 9309 section 2.2.2, RFC 3986 section 2). A byte
+// with the same meaning raw and escaped has one canonical spelling.
 const (
 	byteKept    = iota // stands for itself, and its escape is another URL
 	bytePlain          // stands for itself, and so does its escape
@@ -96,7 +95,7 @@ func appendCanonical(dst []byte, s string, isRule bool) []byte {
 	return out[:n]
 }
 
-// canonicalRule returns the canonical form of a rule's path, "" for one that matches
+// canonicalRule returns the canonical form of a rule's path, or "" for a path that matches
 // nothing.
 func canonicalRule(path string) string {
 	switch {

@@ -5,13 +5,12 @@ import (
 	"maps"
 )
 
-// maxWeight bounds what is kept compiled of one file, counted in rules, groups
-// and user-agent lines. A file can be made to name very many crawlers in the
-// same large groups; whoever does that pays with compiling them more often.
+// maxWeight is the maximum weight of the compiled groups that are cached for a file, in
+// rules, groups and user-agent lines. A file that names very many crawlers in large groups is
+// compiled more often.
 func (r *Robots) maxWeight() int { return 4*(len(r.rules)+len(r.agents)) + 4096 }
 
-// maxRecent bounds the crawlers that are copied for each new one: a file may name many
-// thousands.
+// maxRecent is the maximum number of cached crawlers, which are copied for each new crawler.
 const maxRecent = 1 << 7
 
 // choice is the merged groups of a crawler, by one interpretation of the keys.
@@ -19,9 +18,9 @@ type choice struct {
 	robots *Robots
 	agents []int32 // the user-agent lines that chose the groups, in file order
 	named  bool    // they name the crawler and are not *
-	// extensionsIgnored and extensionsSplit are the rules if an extension line such as
-	// Crawl-delay between two user-agent lines is ignored, as Google's parser does, and if it
-	// begins another group. They are the same in most files.
+	// extensionsIgnored and extensionsSplit differ in the treatment of an extension line such
+	// as Crawl-delay between two user-agent lines. The first ignores it, as Google's parser
+	// does. In the second it begins another group. They are equal in most files.
 	extensionsIgnored, extensionsSplit *matcher
 	selection                          Selection // of both
 
@@ -134,8 +133,8 @@ func (r *Robots) groupsOf(agents []int32, extensionsSplit bool) []int32 {
 	return groups
 }
 
-// matcher compiles the rules of some groups. The many crawlers that are named
-// above the same rules share one matcher.
+// matcher returns the compiled rules of some groups. Crawlers with the same groups share a
+// matcher.
 func (r *Robots) matcher(groups []int32) *matcher {
 	var buf []byte
 	for _, g := range groups {

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Delay is what a Crawl-delay line asks of a crawler: so much time between two
-// fetches. RFC 9309 does not define it; the registry of package uaident says who
-// keeps it. The zero Delay asks for nothing.
+// Delay is the time between two fetches in a Crawl-delay line. RFC 9309 does not define
+// Crawl-delay. The registry of package uaident lists the crawlers that obey. The zero value
+// means no delay.
 type Delay struct {
 	Every time.Duration // at most [MaxDelay]
 	Line  int           // counted from 1; 0 in the zero Delay
 }
 
-// MaxDelay bounds what a Crawl-delay may ask for. Longer ones count as this.
+// MaxDelay is the maximum Delay. Longer delays are reduced.
 const MaxDelay = 24 * time.Hour
 
 // ParseDelay reads the value of a Crawl-delay: a number of seconds, perhaps with a
@@ -27,10 +27,9 @@ func ParseDelay(value string) (every time.Duration, ok bool) {
 	return min(time.Duration(seconds*float64(time.Second)), MaxDelay), true
 }
 
-// Delay returns what the group asks of the crawler by Crawl-delay. Of several lines,
-// and where crawlers read the file in two ways, it is the least that any parser may
-// read, which may be none: nobody is to be blamed for having read less. Lines that
-// are no number count for nothing. It does not allocate.
+// Delay returns the Crawl-delay of the group. Of several lines or interpretations it returns
+// the shortest delay that any parser reads, which can be none. It ignores lines without a
+// valid number. It does not allocate.
 func (s *Selection) Delay() Delay {
 	if s == nil || s.forgiving.choice == nil || s.strict.choice == nil {
 		return Delay{}
@@ -42,8 +41,8 @@ func (s *Selection) Delay() Delay {
 	return a
 }
 
-// DelayOrGlobal returns Delay or, if the group has no Crawl-delay line with a number, what
-// the * group asks for. "Crawl-delay: 0" is such a line. It does not allocate in most files.
+// DelayOrGlobal returns Delay, or the delay of the * group if the group has no valid
+// Crawl-delay line. "Crawl-delay: 0" is valid. It does not allocate in most files.
 func (s *Selection) DelayOrGlobal() Delay {
 	if s == nil || s.forgiving.choice == nil || s.forgiving.choice.hasDelay || s.strict.choice != nil && s.strict.choice.hasDelay {
 		return s.Delay()
@@ -57,8 +56,7 @@ type delayLine struct {
 	group int32
 }
 
-// delay takes a line of an extension about a group, if it is a Crawl-delay as every
-// parser reads it.
+// delay handles an extension line of a group, if every parser reads it as Crawl-delay.
 func (p *parser) delay(key, value string) {
 	r := p.robots
 	if every, ok := ParseDelay(value); ok && len(r.groups) > 0 && strings.EqualFold(key, "crawl-delay") {
@@ -66,8 +64,8 @@ func (p *parser) delay(key, value string) {
 	}
 }
 
-// delayOf returns what the groups of the agents, which are in the order of the file,
-// ask for, and whether they have such a line.
+// delayOf returns the delay of the groups of the agents, and whether they have one. agents
+// must be in file order.
 func (r *Robots) delayOf(agents []int32) (least Delay, found bool) {
 	for _, line := range r.delays {
 		if (least.Line == 0 || line.Every < least.Every) && r.isUnder(line, agents) {
@@ -80,8 +78,8 @@ func (r *Robots) delayOf(agents []int32) (least Delay, found bool) {
 	return least, true
 }
 
-// isUnder reports whether a line is for one of the agents by all parsers: where an
-// extension line parts the user-agent lines of a group it is for those on its side.
+// isUnder reports whether a line applies to one of the agents in all parsers. If extension
+// lines split the user-agent lines of a group, the line applies to its own part.
 func (r *Robots) isUnder(line delayLine, agents []int32) bool {
 	group := &r.groups[line.group]
 	at := r.firstIn(line.group, agents)

@@ -9,9 +9,9 @@ import (
 // empty file or a web page, has no rules for anybody.
 func (r *Robots) HasGroups() bool { return len(r.agents) > 0 }
 
-// RulesDigest returns a digest of what the file says to crawlers. Comments, blank lines,
-// surrounding white space and Sitemap lines do not change it, so a file that differs in a
-// timestamp has the same digest. All files without groups have the digest of the empty file.
+// RulesDigest returns a digest of the rules. Comments, blank lines, surrounding white space
+// and Sitemap lines do not change it, so a new timestamp in a comment has no effect. All
+// files without groups have the digest of the empty file.
 func (r *Robots) RulesDigest() [sha256.Size]byte {
 	if !r.HasGroups() {
 		return sha256.Sum256(nil)

@@ -32,7 +32,7 @@
 // * group.
 //
 // Where parsers differ a file has two readings. The forgiving one, that of
-// Google's public library, takes seven misspelt keys and lines of two words
+// Google's public library, takes seven misspelled keys and lines of two words
 // without a colon as they are meant, and sees nothing in an extension line such as
 // Crawl-delay between user-agent lines. In the strict one none of this counts and
 // an extension line parts them. Only what both forbid is forbidden. A crawler of

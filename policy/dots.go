@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// resolvedPaths adds what servers make of a canonical path with dot segments.
-// Some resolve them before they decode escaped slashes, others after; a
-// backslash is a slash to some. Unless keepSlashes is set, some servers merge
-// runs of slashes before they resolve, others after.
+// resolvedPaths adds the paths that servers resolve from a canonical path with dot segments.
+// Servers differ in the order of resolving dots, decoding escaped slashes and merging
+// slashes. Some treat a backslash as a slash. keepSlashes disables merging.
 func (t *Target) resolvedPaths(out *alternatives, canonical string, form Form, keepSlashes bool) {
 	for i, path := range [...]string{canonical, t.decoded(canonical, '\\', '/', false), t.decoded(canonical, '/', '/', false)} {
 		if !hasDotSegment(path) {
@@ -47,9 +46,8 @@ func (t *Target) merged(path string) string {
 	return t.since(start)
 }
 
-// addResolved adds a path whose dot segments are resolved. Dots at its end leave a
-// slash by RFC 3986 and none where a server cleans paths as file systems do, so
-// that /a.pdf/. is /a.pdf there.
+// addResolved adds a resolved path. Dots at the end leave a slash in RFC 3986, but none in
+// servers that clean paths like file systems. There /a.pdf/. is /a.pdf.
 func (a *alternatives) addResolved(path, resolved string, form Form) {
 	a.add(resolved, form)
 	if bare := strings.TrimSuffix(resolved, "/"); bare != "" && bare != resolved && endsWithDots(path) {

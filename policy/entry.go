@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Entry is what a Cache knows of one site.
+// Entry is the state of one site in a Cache.
 type Entry struct {
 	key     Key
 	cache   *Cache
@@ -20,9 +20,9 @@ type Entry struct {
 	uses    atomic.Int32 // different seconds in which it was used, at most maxUses
 	segment Segment
 
-	// changesSeen counts how often the site was seen to serve another file than the copy, and
-	// changesChecked is what it was when the last successful fetch began. While they differ the
-	// entry is due, but not before recheckFrom, in Unix nanoseconds.
+	// changesSeen counts responses with another file than the copy. changesChecked is its
+	// value at the start of the last successful fetch. While they differ, the entry is due,
+	// but not before recheckFrom (Unix nanoseconds).
 	changesSeen, changesChecked atomic.Uint64
 	recheckFrom                 atomic.Int64
 
@@ -44,10 +44,9 @@ func (e *Entry) irreplaceable() bool {
 	return s != nil && s.Good != nil && s.Failures > 0
 }
 
-// Use notes that the entry was used now, which delays its eviction.
+// Use marks the entry as used at now, which postpones its eviction.
 func (e *Entry) Use(now time.Time) {
-	// One write a second is plenty, and keeps processors from fighting over
-	// the cache line.
+	// At most one write a second, to reduce contention for the cache line.
 	seconds := now.Unix()
 	if before := e.used.Load(); seconds <= before || !e.used.CompareAndSwap(before, seconds) {
 		return
@@ -60,19 +59,18 @@ func (e *Entry) Use(now time.Time) {
 // maxUses is how many seconds of use count.
 const maxUses = 1 << 10
 
-// ProvenUses is in how many seconds a host that only clients name was used if it
-// is worth keeping when the process ends.
+// ProvenUses is the number of seconds with uses after which a host that only clients name is
+// worth storing.
 const ProvenUses = 3
 
-// Uses tells in how many seconds the entry was used, as far as they count. It is
-// for telling hosts in use from those that were invented once.
+// Uses returns the number of seconds with uses, up to a maximum. It distinguishes hosts in
+// use from invented hosts.
 func (e *Entry) Uses() int { return int(e.uses.Load()) }
 
-// Ref returns what the entry can be found by for as long as the Cache has it.
+// Ref returns a reference that is valid while the entry is in the Cache.
 func (e *Entry) Ref() *Ref { return e.ref }
 
-// Ref refers to an entry. Whoever keeps one keeps nothing of an entry that the Cache has
-// dropped, which may have another one for the site by then.
+// Ref refers to an entry without keeping an evicted entry in memory.
 type Ref struct{ entry atomic.Pointer[Entry] }
 
 // Entry returns the entry, nil once the Cache has dropped it.
@@ -84,9 +82,8 @@ func (e *Entry) Key() Key { return e.key }
 // Segment returns the part of the cache that the entry is in.
 func (e *Entry) Segment() Segment { return e.segment }
 
-// MakeDue makes the entry due, also if it waits after a failure. If it is being
-// fetched, it is due when that has ended, for what is fetched may be older than the
-// wish to have it.
+// MakeDue makes the entry due, also after a failure. If a fetch is running, the entry is due
+// after its end, because that fetch may have started before a change.
 func (e *Entry) MakeDue() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -130,16 +127,14 @@ func (e *Entry) Due(now time.Time) bool {
 	return e.Suspect() && now.UnixNano() >= from && (s.Failures == 0 || from >= s.FailedAt.Add(suspectInterval).UnixNano())
 }
 
-// suspectInterval is how soon after a reading a site may be read again because it was seen
-// to answer otherwise. One that answers everybody differently is not read all the time for
-// that.
+// suspectInterval is the minimum time between a fetch and the next fetch because of a
+// different response. It limits fetches of a site that responds differently each time.
 const suspectInterval = 10 * time.Second
 
-// MarkSuspect says that the site was seen to answer with another robots.txt than our
-// copy. That makes the entry due, though not within ten seconds after the copy was read, or
-// after the last attempt if that has failed or is going to. A longer wait that the site has
-// asked for with a failure, by Retry-After perhaps, ends with that. Until the file is read
-// the copy holds: what one client is served opens nothing for others.
+// MarkSuspect records that the site served another robots.txt than the copy. The entry is
+// then due ten seconds after the last fetch at the earliest. This shortens a longer wait
+// after a failure, such as by Retry-After. The copy stays in use until the fetch, so that a
+// response to one client changes nothing for others.
 func (e *Entry) MarkSuspect(now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -243,8 +238,8 @@ func (e *Entry) apply(a Answer, f Freshness, changesSeen uint64) (before, next S
 	}
 }
 
-// spread returns a fraction below 1 by which the next attempt comes earlier, so that many
-// sites are not read at once. It is no secret, and the same again for the same.
+// spread returns a deterministic fraction below 1, by which the next fetch is earlier. It
+// distributes the fetches of many sites.
 func spread(key Key, now time.Time) float64 {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, key.String())
@@ -252,8 +247,8 @@ func spread(key Key, now time.Time) float64 {
 	return float64(h.Sum64()>>11) / (1 << 53)
 }
 
-// replace makes next the state, unless that is not before any more. It is
-// the only place that changes which versions an entry has.
+// replace sets the state to next if it is still before. All changes of an entry's versions go
+// through replace.
 func (e *Entry) replace(before, next *State) bool {
 	c := e.cache
 	c.mu.Lock()
@@ -262,7 +257,7 @@ func (e *Entry) replace(before, next *State) bool {
 		return false
 	}
 	if c.Get(e.key) != e {
-		e.state.Store(next) // evicted meanwhile: only the requests that wait will see it
+		e.state.Store(next) // evicted meanwhile; only waiting requests see the state
 		return true
 	}
 	kept := c.kept[e.segment]

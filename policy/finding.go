@@ -12,7 +12,7 @@ type Severity uint8
 // The severities, least first.
 const (
 	Info    Severity = iota // read as meant, but worth knowing
-	Warning                 // crawlers may read it otherwise than it was meant
+	Warning                 // crawlers can read it differently than intended
 	Error                   // not read at all
 )
 
@@ -24,8 +24,8 @@ func (s Severity) String() string {
 // Code names a kind of finding. Codes are stable and safe to use as a label.
 type Code string
 
-// What the parser notices. The format of a file is that of RFC 9309 section
-// 2.2, the limit of its size that of section 2.5.
+// Findings of the parser. RFC 9309 section 2.2 defines the format, and section 2.5 the size
+// limit.
 const (
 	TooLarge         Code = "too-large"           // longer than MaxSize; what follows is not read
 	LineCut          Code = "line-cut"            // the line that the cut split was dropped
@@ -36,7 +36,7 @@ const (
 	HTML             Code = "html"                // the file is a web page without a rule
 	NoKey            Code = "no-key"              // not of the form key: value
 	MissingColon     Code = "missing-colon"       // two words that Google reads as key and value
-	MisspeltKey      Code = "misspelt-key"        // a known misspelling that Google reads as meant
+	MisspeltKey      Code = "misspelt-key"        // a known misspelling that Google accepts
 	UnknownKey       Code = "unknown-key"         // a key that nobody defined
 	RuleOutsideGroup Code = "rule-outside-group"  // allow or disallow before any user-agent
 	RuleWithoutSlash Code = "rule-without-slash"  // starts with neither / nor *, so it matches nothing
@@ -61,7 +61,7 @@ type Finding struct {
 	Code     Code     // what kind it is, for programs
 	Severity Severity // how much it matters
 	Line     int      // counted from 1; 0 where the finding is about the whole file
-	Message  string   // one sentence or two: what was found and what to do
+	Message  string   // the problem and the remedy in one or two sentences
 }
 
 // String returns the finding in one line.
@@ -72,7 +72,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("line %d: %s: %s [%s]", f.Line, f.Severity, f.Message, f.Code)
 }
 
-// maxFindings bounds what is kept of a file that is wrong in every line.
+// maxFindings is the maximum number of findings of a file.
 const maxFindings = 200
 
 // quoted bounds a piece of the file for use in a message.

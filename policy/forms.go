@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Form says in which form a target was compared with a rule. The zero Form is
-// the target in canonical spelling: escapes that mean nothing decoded, all
-// others in upper case.
+// Form is the form of a target that was compared with a rule. The zero Form is the canonical
+// spelling: meaningless escapes decoded, other escapes in upper case.
 type Form uint8
 
 // What else was done to a target. A form is a set of these.
@@ -63,10 +62,10 @@ func isOnePath(path string, keepSlashes bool) bool {
 		!strings.Contains(path, "%2F") && !strings.Contains(path, "%5C")
 }
 
-// paths adds the forms of a canonical path: as sent, with escaped slashes and
-// backslashes as slashes and, unless keepSlashes is set, runs of slashes as one.
-// A path with dot segments is also added resolved: Express, Flask and Django
-// match the path as sent, while nginx, Caddy and Go resolve it first.
+// paths adds the forms of a canonical path: as sent, and with escaped slashes and backslashes
+// as slashes. Unless keepSlashes is set, runs of slashes are also merged. A path with dot
+// segments is also added resolved. Express, Flask and Django match the path as sent, nginx,
+// Caddy and Go resolve it first.
 func (t *Target) paths(out *alternatives, canonical string, form Form, keepSlashes bool) {
 	out.add(canonical, form)
 	slashed := t.decoded(canonical, '\\', '/', !keepSlashes)
@@ -93,8 +92,8 @@ func (t *Target) queries(out *alternatives, canonical string) {
 	}
 }
 
-// decoded returns a canonical text with its escaped slashes decoded and the
-// escape of the given byte replaced; merge makes runs of slashes one.
+// decoded returns a canonical string with its escaped slashes decoded and the escape of a
+// byte replaced. merge also merges runs of slashes.
 func (t *Target) decoded(canonical string, escaped, by byte, merge bool) string {
 	first := strings.IndexByte(canonical, '%')
 	if first < 0 {

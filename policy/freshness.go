@@ -13,7 +13,7 @@ import (
 // Freshness says how long an answer holds before the file is read again, which
 // happens in the background while the answer is still in use.
 type Freshness struct {
-	// Default holds for answers that do not say how long they are fresh.
+	// Default applies to responses without freshness information.
 	Default time.Duration
 	// Min and Max bound what an answer says. Max is not more than MaxAge.
 	Min, Max time.Duration
@@ -36,8 +36,7 @@ func (f Freshness) Lifetime(a Answer, now time.Time) time.Duration {
 	return min(max(life-age(a.Header, now), f.Min), f.Max, MaxAge)
 }
 
-// LifetimeOf returns the freshness lifetime that a header of an answer which came at now
-// states, NoLifetime for none.
+// LifetimeOf returns the freshness lifetime in a header received at now, or NoLifetime.
 func LifetimeOf(h http.Header, now time.Time) time.Duration {
 	if life, stated := explicitLifetime(h, now); stated {
 		return life
@@ -45,7 +44,7 @@ func LifetimeOf(h http.Header, now time.Time) time.Duration {
 	return NoLifetime
 }
 
-// explicitLifetime returns the freshness lifetime that a header states.
+// explicitLifetime returns the freshness lifetime in a header.
 func explicitLifetime(h http.Header, now time.Time) (life time.Duration, given bool) {
 	if value := strings.Join(h.Values("Cache-Control"), ","); value != "" {
 		directives, err := cacheobject.ParseResponseCacheControl(value)
@@ -81,8 +80,8 @@ func age(h http.Header, now time.Time) (age time.Duration) {
 	return age
 }
 
-// SinceModified returns how long before an answer that came at now its file was written last,
-// by the clock of its server where that is told; ok is false where it does not say when.
+// SinceModified returns the time between the last modification of a file and its response at
+// now, by the server's clock if available. ok is false without Last-Modified.
 func SinceModified(h http.Header, now time.Time) (age time.Duration, ok bool) {
 	modified, err := http.ParseTime(h.Get("Last-Modified"))
 	if err != nil {
@@ -94,8 +93,8 @@ func SinceModified(h http.Header, now time.Time) (age time.Duration, ok bool) {
 	return now.Sub(modified), true
 }
 
-// deltaSeconds reads a number of seconds. One that is too great to be
-// represented is a very great one, as RFC 9111 section 1.2.2 says, not nonsense.
+// deltaSeconds parses a number of seconds. A number that overflows is the maximum (RFC 9111
+// section 1.2.2).
 func deltaSeconds(value string) (d time.Duration, ok bool) {
 	n, err := strconv.ParseUint(value, 10, 64)
 	return seconds(n), err == nil || errors.Is(err, strconv.ErrRange)

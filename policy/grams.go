@@ -11,8 +11,8 @@ import (
 // gramSize is the length of a gram: consecutive bytes of a pattern, none of them a star.
 const gramSize = 4
 
-// gramIndex finds the patterns that may match a target. Each pattern is filed under one of
-// its grams, which every target that it matches contains.
+// gramIndex finds the patterns that can match a target. Each pattern is stored under one of
+// its grams, which every matching target contains.
 type gramIndex struct {
 	slots  []gramSlot // a hash table with open addressing
 	shift  uint       // from the hash of a gram to its first slot
@@ -20,7 +20,7 @@ type gramIndex struct {
 	filed  []int32    // patterns
 }
 
-// gramSlot holds the patterns that are filed under one gram.
+// gramSlot contains the patterns under one gram.
 type gramSlot struct {
 	gram     uint32
 	from, to int32  // range of filed; empty if the slot is free
@@ -34,8 +34,8 @@ const filterBits = 4
 // maxContext bounds the bytes of a context before the gram, and from the gram on.
 const maxContext = 16
 
-// newGramIndex files each pattern under the one of its grams that fewest patterns have. It
-// also returns the patterns without a gram.
+// newGramIndex stores each pattern under its rarest gram. It also returns the patterns
+// without a gram.
 func newGramIndex(patterns []pattern) (x gramIndex, without []int32) {
 	var counts [4096]uint32 // of grams, by hash: if two hashes are equal, only the choice is worse
 	for i := range patterns {
@@ -95,7 +95,7 @@ func (x *gramIndex) slot(gram uint32) *gramSlot {
 	return &x.slots[i]
 }
 
-// narrow reduces the context of a slot to what another one has in common with it.
+// narrow reduces the context of a slot to the common part with another context.
 func (s *gramSlot) narrow(context string, offset int) {
 	before := 0
 	for before < min(int(s.offset), offset) && s.context[int(s.offset)-1-before] == context[offset-1-before] {
@@ -105,9 +105,9 @@ func (s *gramSlot) narrow(context string, offset int) {
 	s.context, s.offset = s.context[int(s.offset)-before:int(s.offset)+after], int32(before)
 }
 
-// gramMultiplier is odd and differs between processes, so that nobody can write a robots.txt
-// whose grams have one hash: multiplicative hashing, after Dietzfelbinger and others, "A
-// Reliable Randomized Algorithm for the Closest-Pair Problem" (1997).
+// gramMultiplier is odd and random for each process, so that a robots.txt cannot cause hash
+// collisions. Multiplicative hashing, after Dietzfelbinger and others, "A Reliable Randomized
+// Algorithm for the Closest-Pair Problem" (1997).
 var gramMultiplier = rand.Uint32() | 1
 
 func hashOf(gram uint32) uint32 { return gram * gramMultiplier }
@@ -155,8 +155,7 @@ func (x *gramIndex) find(target string, found []uint64) {
 	}
 }
 
-// next returns where the next gram begins, from an index on, whose hash is in the filter. It
-// returns -1 if there is none.
+// next returns the index of the next gram in the filter, or -1.
 func (x *gramIndex) next(target string, from int) int {
 	filter, shift := x.filter, (x.shift-filterBits)&31
 	for ; from+8 <= len(target); from += 4 { // four grams at once

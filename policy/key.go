@@ -16,10 +16,9 @@ const (
 // maxKeyLength is the length of the longest known key, in bytes.
 const maxKeyLength = len("disallowaitraining")
 
-// lookupKey tells what a key means and whether it is one of the misspellings
-// that Google's parser forgives. Keys are compared whole and without case: a
-// comparison by prefix would read "DisallowAITraining: /", which is in use, as
-// "Disallow: /" and close whole sites.
+// lookupKey returns the meaning of a key, and whether the key is a misspelling that Google's
+// parser accepts. Keys are compared whole, ignoring case. A comparison by prefix would read
+// "DisallowAITraining: /", which is in use, as "Disallow: /" and close sites.
 func lookupKey(s string) (k key, misspelt bool) {
 	switch s { // as nearly all files spell them
 	case "Disallow":

@@ -13,17 +13,16 @@ const (
 	// (RFC 9309 section 2.4).
 	MaxAge = 24 * time.Hour
 
-	// MaxUnreachable is how long the last good copy holds while the file
-	// cannot be read. RFC 9309 section 2.3.1.4 calls it "a reasonably long
-	// period of time (for example, 30 days)".
+	// MaxUnreachable is the maximum use of the last good copy while fetches fail. RFC 9309
+	// section 2.3.1.4: "a reasonably long period of time (for example, 30 days)".
 	MaxUnreachable = 30 * 24 * time.Hour
 
-	// MaxVersions is how many versions before the current one are kept.
+	// MaxVersions is the maximum number of previous versions.
 	MaxVersions = 8
 
-	// Absence is for how long a site has to answer without rules (404, 403, an empty file or
-	// a web page) before that is taken for its robots.txt. Until then the file is read each
-	// absenceInterval.
+	// Absence is the time for which a site must respond without rules (404, 403, an empty
+	// file or a web page) before that is its robots.txt. The file is fetched each
+	// absenceInterval during that time.
 	Absence         = time.Hour
 	absenceInterval = time.Minute
 
@@ -54,7 +53,7 @@ const (
 	DisallowGoogle
 )
 
-// Version is one text of a robots.txt as it was read.
+// Version is one fetched body of a robots.txt.
 type Version struct {
 	Robots *Robots
 	// Hash is the SHA-256 of the body, of the empty body where the site has no
@@ -62,11 +61,11 @@ type Version struct {
 	Hash [sha256.Size]byte
 	// Status is the HTTP status of the last answer, for a file 200 or 404.
 	Status int
-	// Served says that some answer was this text, or that there is no file (404, 410, or
-	// a redirect that leads nowhere), so that others may have got the same. It is false
-	// where each answer refused the file to who asked, as 403 does.
+	// Served reports whether a response was this file, or stated that no file exists (404,
+	// 410, a redirect without a target). Other clients can then have the same file. It is
+	// false if every response refused the guard, such as 403.
 	Served bool
-	// ETag and LastModified are the validators that came with it, "" if none did.
+	// ETag and LastModified are the validators of the response.
 	ETag, LastModified string
 	// FirstRead and LastRead are when this text was read for the first and the
 	// last time in a row.
@@ -74,8 +73,8 @@ type Version struct {
 	// Until is when another text was found in its place, zero for the current
 	// version.
 	Until time.Time
-	// Lifetime is the freshness lifetime that the last answer stated, NoLifetime if it
-	// stated none. It is not bounded by a [Freshness], and not stored.
+	// Lifetime is the freshness lifetime of the last response, or NoLifetime. It is not
+	// bounded by a [Freshness] and not stored.
 	Lifetime time.Duration
 	// Derived is what the derive function of a Cache made of Robots.
 	Derived any
@@ -84,18 +83,18 @@ type Version struct {
 // NoLifetime is the Lifetime of a Version whose answer stated none.
 const NoLifetime time.Duration = -1
 
-// State is what is known of the robots.txt of one site. It is a value:
-// [State.After] makes the next one. The zero State knows nothing.
+// State is the state of a site's robots.txt. It is a value. [State.After] returns the next
+// state. The zero State is a site without fetches.
 type State struct {
-	// Good is the last answer that settled the rules, nil if there is none.
+	// Good is the last response that determined the rules, or nil.
 	Good *Version
-	// Past holds the versions before Good, the newest first, at most
-	// MaxVersions of them. It must not be modified.
+	// Past are the versions before Good, newest first, at most MaxVersions. Callers must not
+	// modify it.
 	Past []*Version
 	// Due is when the file should be read again.
 	Due time.Time
-	// Failures counts the attempts since Good that settled nothing, and
-	// FailingSince is when the first of them ended, FailedAt when the last did.
+	// Failures is the number of failed fetches since Good. FailingSince is the end of the
+	// first, and FailedAt the end of the last.
 	Failures     int
 	FailingSince time.Time
 	FailedAt     time.Time
@@ -108,11 +107,10 @@ type State struct {
 	Err    error
 }
 
-// After returns the state that follows from an answer which came at now.
-// A good answer holds as long as f says; jitter from 0 to 1 says how much
-// earlier within the last tenth of that the next attempt is due. After a failure
-// the next attempt is due in one second, doubling up to five minutes, or when
-// the server asks for it, but in MaxAge at the latest.
+// After returns the state after a response at now. f determines the validity of a good
+// response. jitter, from 0 to 1, makes the next fetch earlier by up to a tenth of the
+// validity. After a failure the next fetch is due after one second, doubling up to five
+// minutes, or at Retry-After, but within MaxAge.
 func (s State) After(a Answer, now time.Time, f Freshness, jitter float64) State {
 	meaning := a.Meaning()
 	if meaning == Unchanged && s.Good == nil {
@@ -174,9 +172,8 @@ func (s *State) take(a Answer, meaning Meaning, now time.Time) {
 	s.Good = &good
 }
 
-// dateValidator returns the Last-Modified of an answer that came at now, "" where the file may
-// change once more without having another (RFC 9110 section 8.8.2.2): it would be taken for
-// unchanged for as long as nobody writes it again.
+// dateValidator returns the Last-Modified of a response at now. It returns "" if the file
+// could change again without a new date (RFC 9110 section 8.8.2.2).
 func dateValidator(h http.Header, now time.Time) string {
 	if age, ok := SinceModified(h, now); ok && age < time.Second {
 		return ""
@@ -184,8 +181,8 @@ func dateValidator(h http.Header, now time.Time) string {
 	return validator(h.Get("Last-Modified"))
 }
 
-// retire moves a version to the past. If the new one was there before, as with
-// two servers that take turns with two files, it comes back from there.
+// retire moves a version to Past. If Past contains the new version, it is removed there, as
+// with two servers that take turns with two files.
 func (s *State) retire(before, good *Version, now time.Time) {
 	old := *before
 	old.Until = now
@@ -200,9 +197,8 @@ func (s *State) retire(before, good *Version, now time.Time) {
 	s.Past = past
 }
 
-// Held returns the versions before the current one that a crawler may still
-// follow at now: those that were current less than grace ago.
-// RFC 9309 section 2.4 lets a crawler use a copy for up to 24 hours.
+// Held returns the previous versions that a crawler may still use at now: those that were
+// current less than grace ago. RFC 9309 section 2.4 lets a crawler use a copy for 24 hours.
 func (s *State) Held(now time.Time, grace time.Duration) []*Version {
 	for i, v := range s.Past {
 		if now.Sub(v.Until) >= grace {
@@ -212,8 +208,8 @@ func (s *State) Held(now time.Time, grace time.Duration) []*Version {
 	return s.Past
 }
 
-// Usable tells what holds at now. robots is nil where nobody can know the
-// rules; closed then says whether everything is restricted for that reason.
+// Usable returns the rules at now. robots is nil if the rules are unknown. closed then
+// reports whether everything is disallowed for that reason.
 func (s *State) Usable(now time.Time, choice Fallback) (robots *Robots, closed bool) {
 	failing := now.Sub(s.FailingSince)
 	if s.Good != nil {
@@ -230,14 +226,13 @@ func (s *State) Usable(now time.Time, choice Fallback) (robots *Robots, closed b
 	return nil, choice == DisallowAll && failing < MaxUnreachable || choice == DisallowGoogle && failing < googleClosed
 }
 
-// Expired reports whether a copy is there that is too old to be used while the
-// file can be read again.
+// Expired reports whether the copy is too old to be used while fetches succeed.
 func (s *State) Expired(now time.Time) bool {
 	return s.Good != nil && s.Failures == 0 && now.Sub(s.Good.LastRead) >= MaxAge
 }
 
-// HashOf returns the hash of the version that an answer holds; ok is false if it
-// settles no rules or is about a copy that the caller has.
+// HashOf returns the hash of the version in a response. ok is false if the response
+// determines no rules or confirms a copy.
 func HashOf(a Answer) (hash [sha256.Size]byte, ok bool) {
 	meaning := a.Meaning()
 	if meaning != Rules && meaning != Unavailable {
@@ -246,8 +241,8 @@ func HashOf(a Answer) (hash [sha256.Size]byte, ok bool) {
 	return sha256.Sum256(a.text(meaning)), true
 }
 
-// VersionOf returns the version that an answer holds, nil if it settles no rules
-// or is about a copy that the caller has.
+// VersionOf returns the version in a response, or nil if the response determines no rules or
+// confirms a copy.
 func VersionOf(a Answer, now time.Time) *Version {
 	var s State
 	if meaning := a.Meaning(); meaning == Rules || meaning == Unavailable {

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// next returns the index of the first c in text from pos on, len(text) if
-// there is none.
+// next returns the index of the first c in text from pos on, or len(text).
 func next(text string, pos int, c byte) int {
 	if i := strings.IndexByte(text[pos:], c); i >= 0 {
 		return pos + i
@@ -37,7 +36,7 @@ func twoWords(s string) (first, second string, ok bool) {
 
 func isLineEnd(c byte) bool { return c == '\n' || c == '\r' }
 
-// lineCount counts the line ends of text, a CRLF as one.
+// lineCount returns the number of line ends in text. A CRLF counts once.
 func lineCount(text []byte) int {
 	return bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) - bytes.Count(text, []byte("\r\n"))
 }

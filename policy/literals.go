@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// literal is a rule without a wildcard inside: it matches the targets that
-// start with its text or, if it is anchored, that text alone.
+// literal is a rule without an inner wildcard. It matches targets that start with its text,
+// or that equal it if the rule is anchored.
 type literal struct {
 	text     string
 	anchored bool
@@ -23,8 +23,8 @@ type literals struct {
 }
 
 type literalEntry struct {
-	prefix outcome // the best rules that match whatever starts with the text
-	exact  outcome // the best rules that match the text alone
+	prefix outcome // the best rules for targets that start with the text
+	exact  outcome // the best rules for targets that equal the text
 }
 
 func newLiterals(rules []literal) literals {

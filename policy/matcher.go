@@ -2,9 +2,8 @@ package policy
 
 import "strings"
 
-// matcher holds the rules of one group, compiled. Rules that are a literal
-// prefix or a literal path are found by one binary search, rules with a
-// wildcard inside through an index of their bytes.
+// matcher contains the compiled rules of one group. A binary search finds rules that are a
+// literal prefix or path. An index of bytes finds rules with an inner wildcard.
 type matcher struct {
 	literals  literals
 	wildcards wildcards
@@ -28,8 +27,8 @@ type match struct {
 // rule that matches.
 func (o *outcome) allowed() bool { return o.disallow.length <= o.allow.length }
 
-// matters reports whether a rule of that kind and length can still change the
-// verdict or, being earlier in the file, the rule that is named for it.
+// matters reports whether a rule of that kind and length can change the verdict, or the rule
+// named for it.
 func (o *outcome) matters(allow bool, length, rule int32) bool {
 	if allow {
 		return length >= o.disallow.length && o.allow.gives(length, rule)
@@ -42,9 +41,9 @@ func (m match) gives(length, rule int32) bool {
 	return length > m.length || length == m.length && rule < m.rule
 }
 
-// take records that a rule matched a form of the target. A rule of length 0 is
-// none. Derived forms of the query count for allow rules only: RFC 9309 and
-// Google's library differ there, and a block needs both.
+// take records that a rule matched a form of the target. A rule of length 0 is ignored.
+// Derived forms of the query apply to allow rules only, because RFC 9309 and Google's library
+// differ there and both must block.
 func (o *outcome) take(allow bool, length, rule int32, form Form) {
 	kind := &o.disallow
 	if allow {
@@ -57,7 +56,8 @@ func (o *outcome) take(allow bool, length, rule int32, form Form) {
 	}
 }
 
-// match adds the rules that match one form of a target to out, unless the search is given up.
+// match adds the rules that match one form of a target to out, unless the search exceeds its
+// limit.
 func (m *matcher) match(target string, form Form, s *search, out *outcome) {
 	m.literals.match(target, form, out)
 	if len(m.wildcards.patterns) > 0 {
@@ -87,8 +87,8 @@ func (c *compiler) matcher() *matcher {
 	return &matcher{literals: newLiterals(c.literals), wildcards: newWildcards(c.patterns), escapes: c.escapes}
 }
 
-// indexDirectory returns the rule that "Allow: /dir/index.html" implies for
-// Google: that /dir/ itself is allowed.
+// indexDirectory returns the rule that "Allow: /dir/index.html" implies for Google: allow
+// /dir/ exactly.
 func indexDirectory(path string) (string, bool) {
 	i := strings.LastIndexByte(path, '/')
 	if i < 0 || !strings.HasPrefix(path[i:], "/index.htm") {
@@ -104,8 +104,8 @@ type compiler struct {
 	escapes  bool // see matcher
 }
 
-// add takes a rule in canonical form. Every byte of it counts for its length;
-// for matching a run of stars is one star, and stars at the end mean nothing.
+// add adds a rule in canonical form. Every byte counts for its length. In matching, a run of
+// stars is one star, and stars at the end have no effect.
 func (c *compiler) add(path string, allow bool, rule int32) {
 	length := int32(len(path))
 	c.escapes = c.escapes || hasEscapes(path)

@@ -51,8 +51,8 @@ func inWord(c byte) bool {
 		c == '_' || c == '.' || c == '-'
 }
 
-// wordLength returns the length of the run of token bytes at the start of s.
-// A name and a token that match have the same such run.
+// wordLength returns the length of the run of token bytes at the start of s. A matching name
+// and token have the same run.
 func wordLength[T string | []byte](s T) int {
 	for i := range len(s) {
 		if !inWord(s[i]) {

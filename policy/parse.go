@@ -16,11 +16,10 @@ const MaxSize = 500 * 1024
 // says; other parsers cut earlier.
 const longLine = 8192
 
-// Parse reads a robots.txt. It accepts any bytes: what cannot be understood is
-// skipped and reported by [Robots.Findings]. A caller who limits what it reads
-// should pass at least one byte more than [MaxSize] of a longer file, so that
-// the cut is noticed and the line it splits is dropped: half a line can read
-// "Disallow: /". The body is copied.
+// Parse parses a robots.txt. It accepts any bytes. It skips invalid lines, which
+// [Robots.Findings] reports. A caller that limits its input must pass at least one byte more
+// than [MaxSize] of a longer file. Parse then drops the line that the limit splits, because
+// half a line can be "Disallow: /". The body is copied.
 func Parse(body []byte) *Robots {
 	p := parser{robots: new(Robots)}
 	if bytes.HasPrefix(body, []byte("\xff\xfe")) || bytes.HasPrefix(body, []byte("\xfe\xff")) {
@@ -49,8 +48,8 @@ func Parse(body []byte) *Robots {
 	return p.finish()
 }
 
-// mostRules returns how many rules to make room for: as many as there are lines,
-// as long as these are not too short to be rules.
+// mostRules returns an estimate of the number of rules, from the number of lines and the
+// length.
 func mostRules(text string) int {
 	return min(strings.Count(text, "\n")+strings.Count(text, "\r")+1, len(text)/len("allow:\n")+1)
 }
@@ -79,8 +78,8 @@ func (p *parser) cut(body []byte) []byte {
 	return body[:end]
 }
 
-// skipByteOrderMark drops a UTF-8 byte order mark, also one that lost its last
-// bytes, as Google's parser does.
+// skipByteOrderMark removes a UTF-8 byte order mark, also a partial one, as Google's parser
+// does.
 func (p *parser) skipByteOrderMark(text string) string {
 	const mark = "\xef\xbb\xbf"
 	n := 0
@@ -93,10 +92,10 @@ func (p *parser) skipByteOrderMark(text string) string {
 	return text[n:]
 }
 
-// lines calls readLine for each line of text; LF, CR and CRLF end one.
+// lines calls readLine for each line. A line ends with LF, CR or CRLF.
 func (p *parser) lines(text string) {
-	// The next CR and the next # are looked for only when they have been passed, so that
-	// a file with one kind of line end is not searched for the other at every line.
+	// The next CR and # are searched only after they are passed, so that a file with one kind
+	// of line end is not searched for the other at every line.
 	lf, cr, comment := -1, -1, -1
 	p.binary = strings.IndexByte(text, 0) >= 0
 	for pos := 0; pos < len(text); {
@@ -129,7 +128,7 @@ func (p *parser) untilNUL(s string) string {
 	return s[:i]
 }
 
-// readLine reads one line without its end. comment is where the next # is, if it is in the
+// readLine parses one line without its end. comment is the index of the next #, if in the
 // line.
 func (p *parser) readLine(s string, comment int) {
 	if len(s) >= longLine {
@@ -277,9 +276,8 @@ func (p *parser) finish() *Robots {
 	return r
 }
 
-// report keeps a finding unless there are too many already. Each %s in the
-// message stands for a piece of the file, which is quoted only where it is kept:
-// every line of a file may be wrong.
+// report stores a finding unless there are too many. Each %s in the message is a piece of the
+// file, which is quoted only for stored findings.
 func (p *parser) report(code Code, severity Severity, line int32, message string, pieces ...string) {
 	if p.strict {
 		return

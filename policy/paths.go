@@ -1,9 +1,9 @@
 package policy
 
-// outcome finds what decides about the forms of a target. Forms to which something of
-// without was done are left out; compared says that some were not. What servers make of dot
-// segments, or of a path behind a scheme without a slash, are different paths and not
-// spellings of one: a rule that allows one of them opens no other.
+// outcome finds the rules that decide the forms of a target. It skips forms with an operation
+// of without. compared reports that not all forms were skipped. Resolved dot segments, and a
+// path after a scheme without a slash, are different paths. A rule that allows one of them
+// does not allow the others.
 func (s *side) outcome(spellings []spelling, without Form, work *search, best *outcome) (allowed, compared bool) {
 	if len(spellings) == 1 || !arePaths(spellings) {
 		compared = s.match(spellings, without, work, best)
@@ -36,8 +36,8 @@ func (s *side) match(spellings []spelling, without Form, work *search, best *out
 	return compared
 }
 
-// add records what decides about one of several paths: a rule that forbids it, or else one
-// that allows it.
+// add adds the result of one of several paths. A disallow rule takes precedence over an allow
+// rule.
 func (o *outcome) add(path *outcome) {
 	if path.allowed() {
 		o.take(true, path.allow.length, path.allow.rule, path.allow.form)

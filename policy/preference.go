@@ -35,14 +35,13 @@ func (u Use) String() string { return useLabels[u] }
 // Signal returns the label of the category in Content-Signal.
 func (u Use) Signal() string { return signalLabels[u] }
 
-// formerLabels are labels that earlier drafts of the vocabulary had and the present one
-// does not, by the last draft that had them.
+// formerLabels are labels of earlier drafts that the current vocabulary lacks, with the last
+// draft.
 var formerLabels = map[string]string{
 	"tdm": "01", "ai": "01", "genai": "01", "inference": "01", "all": "02", "train-genai": "03", "bots": "04", "ai-output": "04",
 }
 
-// FormerLabel returns the last draft of the vocabulary that had a label which the
-// present one has not, "" for any other word.
+// FormerLabel returns the last draft with a label that the current vocabulary lacks, or "".
 func FormerLabel(label string) (draft string) {
 	if version, ok := formerLabels[label]; ok {
 		draft = "draft-ietf-aipref-vocab-" + version
@@ -50,8 +49,8 @@ func FormerLabel(label string) (draft string) {
 	return draft
 }
 
-// Preference is what somebody states about a category of use. That nothing is known
-// allows and forbids nothing.
+// Preference is a preference about a category of use. An unknown preference allows and
+// disallows nothing.
 type Preference uint8
 
 const (
@@ -97,7 +96,7 @@ func (p Preferences) Opposes(q Preferences) (use Use, found bool) {
 	return 0, false
 }
 
-// String returns the statement as the value of Content-Usage, "" if it states nothing.
+// String returns the preferences as a Content-Usage value, or "".
 func (p Preferences) String() string {
 	var b strings.Builder
 	for use, says := range p {
@@ -112,10 +111,9 @@ func (p Preferences) String() string {
 	return b.String()
 }
 
-// ParsePreferences reads a dictionary of RFC 9651 as draft-ietf-aipref-vocab-08 does:
-// of equal keys the last counts, parameters and unknown keys mean nothing, and a value
-// other than the tokens y and n is unknown. Where it is no dictionary nothing is known,
-// and the error says what is wrong.
+// ParsePreferences parses a dictionary of RFC 9651 as in draft-ietf-aipref-vocab-08. The last
+// of equal keys applies. Parameters and unknown keys have no effect. A value other than y and
+// n is unknown. An invalid dictionary has no preferences and returns an error.
 func ParsePreferences(dictionary string) (p Preferences, err error) {
 	members, err := httpsfv.UnmarshalDictionary([]string{dictionary})
 	if err != nil {
@@ -159,7 +157,7 @@ const (
 	ContentSignal = "Content-Signal" // contentsignals.org
 )
 
-// Statement is a line of a robots.txt that states preferences.
+// Statement is a line of a robots.txt with preferences.
 type Statement struct {
 	// By is [ContentUsage], [ContentSignal], or the name of the group if the line is one
 	// of its rules: [TrainingToken] or a control token.
@@ -169,8 +167,8 @@ type Statement struct {
 	Line int // counted from 1
 }
 
-// CutUsage splits the value of a Content-Usage or Content-Signal line into its path, "" if
-// it has none, and what it states.
+// CutUsage splits the value of a Content-Usage or Content-Signal line into its path, which
+// can be "", and its preferences.
 func CutUsage(value string) (path, dictionary string) {
 	if !strings.HasPrefix(value, "/") {
 		return "", value

@@ -1,9 +1,9 @@
 package policy
 
-// TrainingToken is the name of a group whose rules are preferences about training: a
-// disallow rule that applies states train-ai=n, an allow rule train-ai=y
-// (draft-kelley-aipref-training-preference-signal-00). No crawler has this name: a group
-// with it is never chosen for one.
+// TrainingToken is the name of a group whose rules are preferences about training. A disallow
+// rule means train-ai=n, an allow rule train-ai=y
+// (draft-kelley-aipref-training-preference-signal-00). No crawler has this name, so no
+// crawler selects the group.
 const TrainingToken = "__usage_ai-training"
 
 // IsTraining reports whether a group's name is [TrainingToken].
@@ -28,9 +28,8 @@ func (r *Robots) Training() *Selection {
 	return nil
 }
 
-// stated returns what the rules of a group state about training. A target that no rule
-// matches is stated nothing about, and the * group is not looked at: a preference is only
-// what its owner has written as one.
+// stated returns the training preference in the rules of a group. A target without a matching
+// rule has no preference. The * group is ignored, because it is not written as a preference.
 func (r *Robots) stated(c *choice, t *Target) (s Statement, ok bool) {
 	if c == nil {
 		return s, false

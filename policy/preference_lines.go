@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Stated returns the lines that decide what [Robots.Preferences] returns.
+// Stated returns the lines that decide the result of [Robots.Preferences].
 func (r *Robots) Stated(s *Selection, t *Target, control string) (lines []Statement) {
 	if s != nil && s.forgiving.choice != nil {
 		lines = append(s.forgiving.usages.deciding(t), s.forgiving.signals.deciding(t)...)
@@ -19,8 +19,7 @@ func (r *Robots) Stated(s *Selection, t *Target, control string) (lines []Statem
 	return lines
 }
 
-// deciding returns the lines that decide for a target, in file order: none if all state
-// nothing for it.
+// deciding returns the lines that decide for a target, in file order.
 func (s *statements) deciding(t *Target) (deciding []Statement) {
 	if s == nil {
 		return nil

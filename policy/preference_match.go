@@ -2,8 +2,8 @@ package policy
 
 import "slices"
 
-// statements are the Content-Usage or the Content-Signal lines of some groups, compiled. The longest path
-// that matches decides, and where several of that length do, what they say together.
+// statements are the compiled Content-Usage or Content-Signal lines of some groups. The
+// longest matching paths decide together.
 type statements struct {
 	lines    []Statement // in file order
 	whole    Preferences // of the lines without a path
@@ -30,12 +30,12 @@ func (s *said) add(other said) {
 // literalStatements are those with a path without a wildcard inside.
 type literalStatements struct {
 	literals
-	prefix []said // by text: what is said of all that starts with it
+	prefix []said // by text: statements about targets with that prefix
 	exact  []said // and of the text alone
 }
 
-// add adds what matches one form of a target to out. With several forms it may add
-// the same twice, which is once.
+// add adds the statements that match one form of a target to out. Repeated additions have no
+// effect.
 func (l *literalStatements) add(target string, out *said) {
 	i := l.find(target)
 	if i < 0 {
@@ -60,7 +60,7 @@ func newLiteralStatements(rules []literal, lines []Statement) (l literalStatemen
 		}
 		into[i].add(said{x.length, lines[x.rule].Preferences})
 	}
-	for i, parent := range l.parents { // a text stands behind those that it starts with
+	for i, parent := range l.parents { // a text comes after its prefixes
 		if parent >= 0 {
 			l.prefix[i].add(l.prefix[parent])
 		}
@@ -68,9 +68,9 @@ func newLiteralStatements(rules []literal, lines []Statement) (l literalStatemen
 	return l
 }
 
-// patternStatements are those with a wildcard inside: paths has all of them, and each
-// of uses those that state something about it, a no as an allow rule, which wins among
-// equals.
+// patternStatements are statements with an inner wildcard. paths contains all of them. Each
+// use contains the statements about one category, with "no" as an allow rule, which wins
+// among equals.
 type patternStatements struct {
 	few   []pattern // all of them, where that is quicker than what follows
 	says  []said    // of each
@@ -78,7 +78,7 @@ type patternStatements struct {
 	uses  [uses]*matcher
 }
 
-// fewPatternStatements is how many patterns are compared one by one.
+// fewPatternStatements is the number of patterns up to which they are compared one by one.
 const fewPatternStatements = 4
 
 // newPatternStatements compiles patterns as newLiteralStatements does literals.
@@ -145,8 +145,8 @@ func (p *patternStatements) addFew(spellings []spelling, out *said) {
 	}
 }
 
-// statementsOf returns what the Content-Usage and Content-Signal lines of the groups state
-// that agents are named in, nil where there are none. The agents are in file order.
+// statementsOf returns the Content-Usage and Content-Signal lines of the groups of agents, or
+// nil. agents must be in file order.
 func (r *Robots) statementsOf(agents []int32) (byUsage, bySignal *statements) {
 	isFor := func(from, to int32) bool {
 		first, _ := slices.BinarySearch(agents, from)
@@ -207,7 +207,7 @@ func (m *matcher) best(spellings []spelling) (best outcome) {
 // hasPaths reports whether some lines are about some targets only.
 func (s *statements) hasPaths() bool { return len(s.literals.texts) > 0 || s.patterns != nil }
 
-// of returns what is stated for a target.
+// of returns the preferences for a target.
 func (s *statements) of(t *Target) Preferences {
 	switch {
 	case s == nil:
@@ -229,13 +229,13 @@ func (s *statements) of(t *Target) Preferences {
 	return longest.says
 }
 
-// Preferences returns what the file states about the use of a target, for a crawler with
-// the group s. The Content-Usage lines of the group, its Content-Signal lines, the group of
-// [TrainingToken] and that of the crawler's control token, such as Google-Extended ("" for
-// none), are combined: any n is n. Of the lines of one kind those with the longest path
-// that matches decide together, and without one those without a path
-// (draft-ietf-aipref-attach-05 section 3.1). A target that may not be fetched has no
-// preferences; that is for the caller to see. The forgiving reading of the file counts.
+// Preferences returns the preferences of the file about the use of a target by a crawler with
+// the group s. It combines the Content-Usage lines and the Content-Signal lines of the group,
+// the group of [TrainingToken] and the group of control, the crawler's control token ("" for
+// none). Any n is n. Of the lines of one kind the longest matching paths decide, or else the
+// lines without a path (draft-ietf-aipref-attach-05 section 3.1). The caller must check
+// whether the target is disallowed, since such a target has no preferences. The lenient
+// interpretation applies.
 func (r *Robots) Preferences(s *Selection, t *Target, control string) (p Preferences) {
 	if s != nil && s.forgiving.choice != nil {
 		p = s.forgiving.usages.of(t).And(s.forgiving.signals.of(t))

@@ -6,20 +6,19 @@ import (
 	"strings"
 )
 
-// prefixes finds those of many texts that a target starts with. They are sorted, so
-// that each of them is the greatest text not above the target, or the longest text
-// that this one starts with, or the longest that that one starts with, and so on: one
-// binary search and a walk up.
+// prefixes finds the texts that are prefixes of a target. The texts are sorted. One binary
+// search finds the greatest text not above the target. Every prefix of the target is that
+// text or one of its ancestors in the chain of longest prefixes.
 type prefixes struct {
 	texts   []string
-	parents []int32 // by text: the longest other one that it starts with; -1 if none
-	// Of many texts the first bytes behind what all begin with, as numbers: most steps of
-	// the search compare these alone.
+	parents []int32 // by text: index of its longest proper prefix, or -1
+	// The first bytes of the texts after their common prefix, as numbers. Most steps of the
+	// search compare only these.
 	keys   []uint64
-	common int // bytes that all texts begin with
+	common int // length of the common prefix
 }
 
-// newPrefixes takes texts that are sorted, no two the same.
+// newPrefixes returns the prefixes of sorted texts without duplicates.
 func newPrefixes(texts []string) prefixes {
 	p := prefixes{texts: texts, parents: make([]int32, len(texts))}
 	for i, text := range texts {
@@ -47,8 +46,8 @@ func (p *prefixes) addKeys() {
 	}
 }
 
-// keyOf returns the first bytes of a text as a number. It grows with the text, and of
-// different texts it may be the same.
+// keyOf returns the first bytes of a text as a number. The order of keys follows the order of
+// texts. Different texts can have the same key.
 func keyOf(text string) (key uint64) {
 	if len(text) >= 8 {
 		return binary.BigEndian.Uint64([]byte(text[:8]))
@@ -59,7 +58,7 @@ func keyOf(text string) (key uint64) {
 	return key
 }
 
-// find returns the longest text that a target starts with, -1 if it starts with none.
+// find returns the longest text that is a prefix of target, or -1.
 func (p *prefixes) find(target string) int32 {
 	low, high := p.narrow(target)
 	for low < high {
@@ -70,7 +69,7 @@ func (p *prefixes) find(target string) int32 {
 			high = mid
 		}
 	}
-	i := int32(low - 1) // of the greatest text that is not above the target
+	i := int32(low - 1) // greatest text not above the target
 	if i < 0 {
 		return i
 	}
@@ -81,14 +80,13 @@ func (p *prefixes) find(target string) int32 {
 	return i
 }
 
-// narrow returns between which texts the greatest is to be found that is not above a
-// target.
+// narrow returns the range of texts that contains the greatest text not above target.
 func (p *prefixes) narrow(target string) (low, high int) {
 	if high = len(p.texts); p.keys == nil {
 		return 0, high
 	}
 	if len(target) < p.common || target[:p.common] != p.texts[0][:p.common] {
-		return 0, 0 // it starts with no text
+		return 0, 0 // no text is a prefix
 	}
 	key := keyOf(target[p.common:])
 	for low < high {
@@ -99,7 +97,7 @@ func (p *prefixes) narrow(target string) (low, high int) {
 		}
 	}
 	if high > 0 && p.keys[high-1] == key {
-		return 0, high // the texts themselves tell
+		return 0, high // compare the texts
 	}
 	return high, high
 }

@@ -2,8 +2,8 @@ package policy
 
 import "slices"
 
-// strictly reads the text again by the strict reading, in which a line that was
-// forgiven is an unknown one. It returns nil if that makes no difference.
+// strictly parses the text by the strict interpretation, in which misspelled keys are
+// unknown. It returns nil if the result is the same.
 func strictly(forgiving *Robots, text string) *Robots {
 	p := parser{robots: &Robots{text: forgiving.text}, strict: true}
 	r := p.robots
@@ -16,9 +16,9 @@ func strictly(forgiving *Robots, text string) *Robots {
 	return r
 }
 
-// Readings returns the selection by each reading of the file alone, so that
-// neither is ambiguous; the same one twice where there is but one reading. The
-// strict one may be nil where the forgiving one is not.
+// Readings returns the selection by each interpretation alone, so that neither is ambiguous.
+// Without a difference it returns the same selection twice. The strict selection can be nil
+// even if the forgiving one is not.
 func (s *Selection) Readings() (forgiving, strict *Selection) {
 	if !s.Ambiguous() {
 		return s, s
@@ -36,8 +36,8 @@ func (s *Selection) Ambiguous() bool {
 	return s != nil && s.forgiving != s.strict && !slices.Equal(s.forgiving.list(), s.strict.list())
 }
 
-// Equal reports whether two selections of one file were chosen by the same
-// user-agent lines in both readings, so that the same rules are for both.
+// Equal reports whether the same user-agent lines selected both selections, in both
+// interpretations, so that the rules are the same.
 func (s *Selection) Equal(other *Selection) bool {
 	if s == nil || other == nil {
 		return s == other
@@ -75,6 +75,6 @@ func (s side) indices() []int32 {
 	return rules
 }
 
-// isSplit reports whether extension lines between user-agent lines begin another group for this
-// side. It is false where that makes no difference.
+// isSplit reports whether extension lines between user-agent lines begin another group in
+// this interpretation. It is false without a difference.
 func (s side) isSplit() bool { return s.rules != s.extensionsIgnored }

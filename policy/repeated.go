@@ -2,8 +2,7 @@ package policy
 
 import "strconv"
 
-// checkGroups reports names that stand in several places and groups that
-// forbid and allow nothing.
+// checkGroups reports names in several groups, and groups without rules.
 func (p *parser) checkGroups() {
 	r := p.robots
 	last := tableOfNames(len(r.agents))
@@ -30,8 +29,8 @@ func tableOfNames(lines int) map[string]agent {
 	return make(map[string]agent, lines)
 }
 
-// before returns the last user-agent line before the i-th one that names the same. last
-// has these lines by what they name, if there are many; it takes this one, too.
+// before returns the last user-agent line with the same name before line i. last is an index
+// for many lines, which before updates.
 func (r *Robots) before(i int, last map[string]agent) (before agent, ok bool) {
 	name := r.agents[i].name
 	if last != nil {

@@ -41,7 +41,7 @@ func (s State) Adopt(other State, now time.Time) State {
 	case o.LastRead.After(s.Good.LastRead):
 		next := State{Via: other.Via, Due: other.Due, Last: other.Last}
 		if !o.LastRead.After(s.FailingSince) {
-			next = s // it could not be read since, here as there
+			next = s // not fetched since, here or there
 		}
 		next.Good, next.Past = mergeVersions(o, other.Past, s.Good, s.Past)
 		return next
@@ -67,8 +67,7 @@ func (s State) readBy(now time.Time) State {
 	return s
 }
 
-// endedBy returns versions, those which say that they end in the future with no time after
-// latest: they would be held until then.
+// endedBy returns the versions, with future ends replaced by latest.
 func endedBy(past []*Version, latest, now time.Time) []*Version {
 	future := now.Add(clockSkew)
 	isWrong := func(v *Version) bool { return v.Until.After(future) }
@@ -105,8 +104,7 @@ func mergeVersions(current *Version, past []*Version, older *Version, olderPast 
 			current = &merged
 		}
 	} else {
-		// It ended when the current one was found, or earlier. Too long a grace wrongs no
-		// crawler.
+		// Its end is the first fetch of the current version. A longer grace harms no crawler.
 		retired := *older
 		retired.Until = current.FirstRead
 		if retired.Until.Before(retired.LastRead) {
@@ -129,12 +127,12 @@ func sortPast(past []*Version) {
 	slices.SortStableFunc(past, func(a, b *Version) int { return b.Until.Compare(a.Until) })
 }
 
-// Restore takes in what was known of a site elsewhere or before. A copy that is fresh
-// stays the current version, unless newest is set, and a newer one of other counts as one
-// that came before: a site that answers everybody differently would have the copy change
-// all the time. A host that only clients name has proven elsewhere to be in use, see
-// [ProvenUses]. Restore evicts nothing: it takes in no site for which there is no room. It
-// reports whether the current version is that of other now.
+// Restore adds a stored state, or the state of another instance. A fresh copy stays the
+// current version unless newest is set. A newer copy of other then becomes a previous
+// version, so that a site with varying responses does not change its copy all the time. A
+// host that only clients name is proven by its stored state, see [ProvenUses]. Restore evicts
+// no entry, and ignores sites without room. It reports whether the current version is now the
+// version of other.
 func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool {
 	now := c.now()
 	if (State{}).Adopt(other, now).Good == nil {
@@ -150,8 +148,8 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 	if e.segment == Invented {
 		c.prove(e)
 	}
-	// No attempt to read begins and nobody makes the entry due meanwhile. One that
-	// is under way may end at any time: what it found is taken into account.
+	// No fetch begins and MakeDue waits. A running fetch can end at any time, and its result
+	// is merged.
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for {
@@ -183,14 +181,14 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 	}
 }
 
-// isNews reports whether versions tell anything beside those that are known: another text,
-// also where one falls out for it, or that one was current for longer. Less than clocks
-// may differ tells nothing: two instances would put it off for each other without end.
+// isNews reports whether versions contain another file, or a longer use of a known one. It
+// ignores differences within the clock tolerance, so that two instances do not update each
+// other forever.
 func isNews(past, known []*Version) bool {
 	return !slices.EqualFunc(past, known, func(a, b *Version) bool { return a.Hash == b.Hash && a.Until.Sub(b.Until) <= clockSkew })
 }
 
-// prove takes an entry for one that was used in [ProvenUses] seconds.
+// prove marks an entry as used in [ProvenUses] seconds.
 func (c *Cache) prove(e *Entry) {
 	for n := e.uses.Load(); n < ProvenUses && !e.uses.CompareAndSwap(n, ProvenUses); n = e.uses.Load() {
 	}
@@ -209,8 +207,8 @@ func (c *Cache) full(s Segment) bool {
 	return kept.order.len() >= kept.bounds.Entries || kept.texts.bytes >= kept.bounds.Bytes
 }
 
-// Resize changes the bounds of a segment, dropping what was not used for longest
-// if there is too much of it now.
+// Resize changes the bounds of a segment and evicts the least recently used entries beyond
+// them.
 func (c *Cache) Resize(s Segment, b Bounds) {
 	b.Entries, b.Reads = max(b.Entries, 1), max(b.Reads, 1)
 	c.mu.Lock()

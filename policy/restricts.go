@@ -2,9 +2,9 @@ package policy
 
 import "slices"
 
-// Restricts reports whether some rule forbids something to some crawler. A rule
-// that matches nothing forbids nothing, and a group whose names are none, or [TrainingToken], is
-// for nobody. Whether an Allow line takes back all that is forbidden is not looked at.
+// Restricts reports whether some rule disallows something for some crawler. It ignores rules
+// that match nothing, groups without a valid name and [TrainingToken]. It does not check
+// whether an allow rule cancels every disallow rule.
 func (r *Robots) Restricts() bool {
 	return slices.ContainsFunc(r.rules, func(x rule) bool {
 		if x.allow || matchesNothing(x.path) {

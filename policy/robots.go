@@ -30,7 +30,7 @@ type Robots struct {
 	byWord map[string][]int32 // agents by the folded first word of their name; nil if there are few
 	named  []int32            // if there are few, agents whose name is not *
 	global []int32            // agents whose name is *
-	few    [fewNames]int32    // where these are, if there are few
+	few    [fewNames]int32    // indexes, if there are few
 
 	trainers []int32 // agents whose name is TrainingToken, which are in none of the above
 
@@ -69,10 +69,10 @@ type group struct {
 	ruleFrom, ruleTo            int32
 }
 
-// usage is a Content-Usage line, as an index into Robots.records, and for whom it is, as
-// a range of Robots.agents. It is a rule, by draft-ietf-aipref-attach-05 section 3, so a
-// user-agent line behind it begins another group; the rules for access are those of
-// older parsers, too, which see nothing in it.
+// usage is a Content-Usage line, as an index into Robots.records, with its user-agent lines
+// as a range of Robots.agents. By draft-ietf-aipref-attach-05 section 3 it is a rule, so that
+// a user-agent line after it begins another group. Access rules keep the groups of older
+// parsers, which ignore Content-Usage.
 type usage struct{ record, agentFrom, agentTo int32 }
 
 // Rule is an allow or disallow line of a robots.txt.
@@ -104,9 +104,8 @@ type Agent struct {
 type Group struct {
 	Agents []Agent // in the order of the file, as are Rules
 	Rules  []Rule  // none for a group that allows everything
-	// Ambiguous says that an extension line such as Crawl-delay stands between
-	// the user-agent lines, so that crawlers disagree about which of them the
-	// rules are for.
+	// Ambiguous reports that an extension line such as Crawl-delay separates the user-agent
+	// lines, so that crawlers disagree about the group.
 	Ambiguous bool
 }
 
@@ -121,8 +120,8 @@ type Record struct {
 	Group int    // index into Groups, -1 where the record is about the whole file
 }
 
-// Text returns the part of the file that was read: at most [MaxSize] bytes and
-// whole lines only. It is empty where the file was not text, as with UTF-16.
+// Text returns the parsed part of the file: at most [MaxSize] bytes in whole lines. It is
+// empty for a file that is not text, such as UTF-16.
 func (r *Robots) Text() string { return r.text }
 
 // RuleCount returns the number of allow and disallow lines in groups, empty
@@ -150,10 +149,9 @@ func (r *Robots) agentsIn(from, to int32) (lines []Agent) {
 	return lines
 }
 
-// StatedTo returns the user-agent lines that each Content-Usage line of a group is for, by its
-// number. Behind such a line a user-agent line begins anew, also where it is of the same
-// [Group]: that is of older parsers, too, which see nothing in Content-Usage
-// (draft-ietf-aipref-attach-05 section 3).
+// StatedTo maps the line number of each Content-Usage line to its user-agent lines. A
+// user-agent line after such a line begins anew, even within the same [Group], because older
+// parsers ignore Content-Usage (draft-ietf-aipref-attach-05 section 3).
 func (r *Robots) StatedTo() map[int][]Agent {
 	all := make(map[int][]Agent, len(r.usages))
 	var before usage
@@ -182,14 +180,14 @@ func (r *Robots) Names() []string {
 // Records returns the extension records in file order, sitemaps included.
 func (r *Robots) Records() []Record { return r.records }
 
-// Findings returns what the parser noticed, in file order, and how many more
-// there were than are kept.
+// Findings returns the findings of the parser in file order, and the number of findings
+// beyond the limit.
 func (r *Robots) Findings() (findings []Finding, unreported int) {
 	return r.findings, r.unreported
 }
 
-// Size estimates the memory that the file takes, in bytes, once its groups are
-// compiled. It is meant for bounding a cache.
+// Size returns an estimate of the memory of the file with its compiled groups, in bytes. It
+// is used to bound a cache.
 func (r *Robots) Size() int {
 	const (
 		perRule    = 32 + 140 // the line, and its share of a compiled group
@@ -214,7 +212,7 @@ func (r *Robots) rule(i int32) Rule {
 	return Rule{Allow: x.allow, Path: x.path, Line: int(x.line)}
 }
 
-// fewNames is how many user-agent lines are looked at one by one.
+// fewNames is the number of user-agent lines up to which they are compared one by one.
 const fewNames = 8
 
 // index makes the tables that Select looks names up in.

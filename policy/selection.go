@@ -7,16 +7,14 @@ import (
 	"sync"
 )
 
-// Selection is the group that a crawler has to obey: all groups of the file
-// that name it, merged, as RFC 9309 section 2.2.1 demands, in both readings of
-// the file. It may be used by several goroutines at once. A nil Selection is
-// that of a crawler which no group is for; it allows everything.
+// Selection is the group for a crawler: all groups that name it, merged (RFC 9309 section
+// 2.2.1), in both interpretations. It is safe for concurrent use. A nil Selection means that
+// no group applies and everything is allowed.
 type Selection struct {
 	forgiving, strict side
 }
 
-// side is a Selection by one reading of the file. Without a choice no group of
-// that reading is for the crawler.
+// side is a Selection in one interpretation. A nil choice means that no group applies.
 type side struct {
 	*choice
 	rules *matcher // the choice's extensionsIgnored or extensionsSplit
@@ -29,14 +27,14 @@ type side struct {
 //
 // Where parsers differ about the file, the two readings are looked at apart, and
 // a target is forbidden only where both forbid it: the forgiving one, which is
-// that of Google's public library, and the strict one, in which misspelt keys and
+// that of Google's public library, and the strict one, in which misspelled keys and
 // lines without a colon mean nothing and an extension line such as Crawl-delay
 // parts the user-agent lines around it.
 func (r *Robots) Select(global bool, tokens ...string) *Selection {
 	c := r.choose(global, tokens)
 	switch {
 	case c == nil:
-		return nil // and the strict reading has no name that this one has not
+		return nil // the strict interpretation has no additional names
 	case r.strict == nil:
 		return &c.selection
 	}
@@ -47,10 +45,10 @@ func (r *Robots) Select(global bool, tokens ...string) *Selection {
 	return s
 }
 
-// SelectForgiving is [Robots.Select] for a crawler of which it is documented that
-// it reads misspelt keys and lines without a colon, as Google's do: these count
-// in both readings. That extension lines part user-agent lines is contested all
-// the same, for the other reading forbids whole sites that nobody meant to close.
+// SelectForgiving is [Robots.Select] for a crawler that accepts misspelled keys and lines
+// without a colon by its documentation. Both interpretations then contain these lines. They
+// still differ about extension lines between user-agent lines, because one of them can
+// disallow whole sites by accident.
 func (r *Robots) SelectForgiving(global bool, tokens ...string) *Selection {
 	c := r.choose(global, tokens)
 	if c == nil {
@@ -83,8 +81,8 @@ func (r *Robots) Named(token string) bool {
 	return false
 }
 
-// candidates returns the user-agent lines whose name starts with the same word
-// as the folded token, and others where there are few.
+// candidates returns the user-agent lines whose name can match the folded token. If there are
+// few lines, it returns all.
 func (r *Robots) candidates(folded []byte) []int32 {
 	if r.byWord == nil {
 		return r.named
@@ -92,7 +90,7 @@ func (r *Robots) candidates(folded []byte) []int32 {
 	return r.byWord[string(folded[:wordLength(folded)])]
 }
 
-// naming returns the merged groups that name token, nil if there is none.
+// naming returns the merged groups that name token, or nil.
 func (r *Robots) naming(token string) *choice {
 	var buf [64]byte
 	folded := r.fold(buf[:0], token)
@@ -127,8 +125,8 @@ func (r *Robots) fold(dst []byte, token string) []byte {
 	return dst
 }
 
-// Group returns the user-agent line that chose the group, the first where
-// several groups are merged. It is the zero Agent for a nil Selection.
+// Group returns the user-agent line that selected the group. For several merged groups it is
+// the first. It is the zero Agent for a nil Selection.
 func (s *Selection) Group() Agent {
 	if s == nil {
 		return Agent{}
@@ -145,17 +143,16 @@ func (c *choice) agent(i int32) Agent {
 	return Agent{Name: a.name, Line: int(a.line)}
 }
 
-// maxPooledTarget bounds the memory that a Target may keep in the pool, in
-// bytes.
+// maxPooledTarget is the maximum memory of a Target in the pool, in bytes.
 const maxPooledTarget = 512 << 10
 
 var targets = sync.Pool{New: func() any { return new(Target) }}
 
-// Judge judges a request target as sent: an absolute path with an optional
-// query, or the absolute form. Runs of slashes are also compared merged; see
-// [Selection.JudgeTarget] for a server that keeps them apart. A search for a rule that
-// takes more than a few milliseconds is given up, and the target allowed: only a file that
-// was written to make verdicts expensive needs so much.
+// Judge returns the verdict for a request target as sent: an absolute path with an optional
+// query, or the absolute form. Runs of slashes are also compared merged. See
+// [Selection.JudgeTarget] for a server that distinguishes them. A search that exceeds a few
+// milliseconds is stopped and the target allowed. Only files written to be expensive cause
+// that.
 func (s *Selection) Judge(target string) Verdict {
 	if s == nil {
 		return Verdict{Allowed: true}
@@ -183,8 +180,8 @@ func (t *Target) giveBack() {
 	}
 }
 
-// JudgeTarget judges a prepared target. It is for callers who judge one target
-// by several groups or choose how slashes count.
+// JudgeTarget returns the verdict for a prepared target. It is for callers that need several
+// verdicts for one target or configure slashes.
 func (s *Selection) JudgeTarget(t *Target) Verdict {
 	if s == nil {
 		return Verdict{Allowed: true}
@@ -218,9 +215,9 @@ func (s *Selection) judge(spellings []spelling) Verdict {
 	return v
 }
 
-// judge judges by one reading. The longest matching rule over all forms of the
-// target decides, an allow rule among equals (RFC 9309 section 2.2.2). If that is
-// more work than maxSteps, it allows the target without a rule.
+// judge returns the verdict of one interpretation. The longest matching rule over all forms
+// decides, an allow rule among equals (RFC 9309 section 2.2.2). If the search exceeds
+// maxSteps, the target is allowed without a rule.
 func (s *side) judge(spellings []spelling) (v Verdict) {
 	if s.choice == nil {
 		v.Allowed = true
@@ -248,12 +245,12 @@ func (s *side) judge(spellings []spelling) (v Verdict) {
 	return v
 }
 
-// decodedForms are the forms that not every server takes for the same path. If a
-// wildcard disallows nothing but these, compliant crawlers may disagree.
+// decodedForms are forms that not every server treats as the same path. If a wildcard
+// disallows only these forms, compliant crawlers can disagree.
 const decodedForms = FormSlashes
 
-// allowsLiteral reports whether a target has forms that are none of decodedForms
-// and these are allowed.
+// allowsLiteral reports whether the target has other forms than decodedForms and these are
+// allowed.
 func (s *side) allowsLiteral(spellings []spelling, work *search) bool {
 	var best outcome
 	allowed, compared := s.outcome(spellings, decodedForms, work, &best)

@@ -23,10 +23,9 @@ func plainPath(value string) (path string, ok bool) {
 	return path, ok && host > 0 && isPlain(path) && !strings.Contains(path, "?")
 }
 
-// IsSitemap reports whether a path, decoded and without a query, is that of a
-// sitemap: one that the file names, on whatever host, or one by its name, such as
-// /sitemap-2.xml.gz, /wp-sitemap-posts-post-1.xml and /page-sitemap.xml, as the indexes of
-// sitemaps name them.
+// IsSitemap reports whether a decoded path without query is a sitemap. The file names it, on
+// any host, or its own name is typical, such as /sitemap-2.xml.gz,
+// /wp-sitemap-posts-post-1.xml and /page-sitemap.xml.
 func (r *Robots) IsSitemap(path string) bool {
 	if r != nil {
 		if _, ok := slices.BinarySearch(r.sitemaps, path); ok {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// smallLines make groups: names, rules, an extension, what ends nothing, and misspelt keys
+// smallLines make groups: names, rules, an extension, what ends nothing, and misspelled keys
 // that only some read.
 var smallLines = []string{
 	"User-agent: a", "User-agent: b", "User-agent: *", "Allow: /x", "Disallow: /", "Crawl-delay: 1", "", "# nothing", "Disalow: /x", "useragent: a",

@@ -12,17 +12,16 @@ import (
 	"unicode/utf8"
 )
 
-// MaxSnapshot is the size of an encoded Snapshot, in bytes, that is never
-// exceeded. The largest current version fits in; past ones are left out if they
-// do not.
+// MaxSnapshot is the maximum size of an encoded Snapshot in bytes. The largest current
+// version fits. Previous versions are omitted if necessary.
 const MaxSnapshot = 1 << 20
 
 // snapshotFormat is the version of the encoding. Format 1 did not tell servers
 // apart.
 const snapshotFormat = 2
 
-// maxValidator bounds an entity tag or a date that is kept, in bytes. Without
-// one the next attempt reads the whole file, nothing worse.
+// maxValidator is the maximum length of a stored entity tag or date in bytes. Without it the
+// next fetch is unconditional.
 const maxValidator = 1024
 
 // Snapshot is what is worth keeping of a site when the process ends: its
@@ -36,8 +35,8 @@ type Snapshot struct {
 	Saved time.Time
 }
 
-// The encoding is JSON, so that its owner can look at it. The checksum is that
-// of the bytes of policy; the texts are base64 since they may hold any bytes.
+// The format is JSON. The checksum covers the bytes of the policy. Texts are base64, because
+// they can contain any bytes.
 type (
 	snapshotJSON struct {
 		Format int             `json:"format"`
@@ -66,14 +65,14 @@ type (
 	}
 )
 
-// The forms of a text that is not the whole body.
+// Forms of a text that is not the whole body.
 const (
 	formCut   = "cut"   // the lines within MaxSize
 	formUTF16 = "utf16" // nothing
 )
 
-// Encode returns the snapshot as bytes for [DecodeSnapshot]. It fails where no
-// version is there, and for a key that is not UTF-8.
+// Encode encodes the snapshot for [DecodeSnapshot]. It returns an error without a version,
+// and for a key that is not UTF-8.
 func (s Snapshot) Encode() ([]byte, error) {
 	good := s.State.Good
 	if good == nil {
@@ -132,7 +131,7 @@ func (k Key) storable() error {
 	return nil
 }
 
-// encodedSize is how many bytes a text takes in base64.
+// encodedSize returns the length of a text in base64.
 func encodedSize(v versionJSON) int { return (len(v.Text) + 2) / 3 * 4 }
 
 // encoded returns a version in the shape of the encoding. Times that a clock
@@ -164,7 +163,7 @@ func (v *Version) encoded() versionJSON {
 	return e
 }
 
-// validator returns an entity tag or a date if it can be kept, else "".
+// validator returns an entity tag or date, or "" if it is too long.
 func validator(s string) string {
 	if len(s) > maxValidator || !utf8.ValidString(s) {
 		return ""

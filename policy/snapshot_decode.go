@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// DecodeSnapshot returns the snapshot that was encoded. It accepts nothing that
-// [Snapshot.Encode] could not have written: bytes that were damaged, cut or
-// written by another version of this package are an error.
+// DecodeSnapshot decodes the result of [Snapshot.Encode]. It returns an error for any other
+// data, including damaged data and other formats.
 func DecodeSnapshot(data []byte) (Snapshot, error) {
 	if len(data) > MaxSnapshot {
 		return Snapshot{}, fmt.Errorf("%d bytes are more than a snapshot can have", len(data))
@@ -41,9 +40,8 @@ func DecodeSnapshot(data []byte) (Snapshot, error) {
 	return p.snapshot()
 }
 
-// opened takes apart an envelope as [Snapshot.Encode] writes it, so that the policy in it,
-// which may be long, is parsed once only, by the caller. ok is false for an envelope that is
-// written otherwise.
+// opened splits an envelope of [Snapshot.Encode], so that the caller parses the policy only
+// once. ok is false for other formatting.
 func opened(data []byte) (envelope snapshotJSON, ok bool) {
 	head, content, ok := bytes.Cut(data, []byte(`,"policy":`))
 	if !ok || !bytes.HasSuffix(content, []byte("}")) {
@@ -123,8 +121,8 @@ func (e *versionJSON) version() (*Version, error) {
 	return v, err
 }
 
-// robots parses the text. A text that is not the whole body is given what makes
-// the parser notice that again.
+// robots parses the text. It adds a marker for a text that is not the whole body, so that the
+// parser repeats the finding.
 func (e *versionJSON) robots(hash [sha256.Size]byte) (*Robots, error) {
 	body := e.Text
 	whole := sha256.Sum256(body) == hash
@@ -154,6 +152,5 @@ func (e *versionJSON) robots(hash [sha256.Size]byte) (*Robots, error) {
 	return robots, nil
 }
 
-// sane reports whether a time can be one of a robots.txt: within years that RFC 3339 can
-// write, and not before there was any.
+// sane reports whether a time is plausible and representable in RFC 3339.
 func sane(t time.Time) bool { return t.Year() >= 1990 && t.Year() < 9990 }

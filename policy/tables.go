@@ -5,8 +5,7 @@ import "sync"
 // smallSize is up to what size a file is read into tables that are used again, in bytes.
 const smallSize = 16 << 10
 
-// tables have room for what the lines of a small file say. Of most files it is little,
-// and nobody knows how much before they are read.
+// tables are reusable parse buffers for small files.
 type tables struct {
 	rules   []rule
 	agents  []agent
@@ -25,7 +24,7 @@ func (t *tables) lend(r *Robots) {
 func (t *tables) takeBack(r *Robots) {
 	t.rules, t.agents, t.groups, t.records = r.rules, r.agents, r.groups, r.records
 	r.rules, r.agents, r.groups, r.records = copied(t.rules), copied(t.agents), copied(t.groups), copied(t.records)
-	clear(t.rules) // they hold the text of the file
+	clear(t.rules) // they refer to the text of the file
 	clear(t.agents)
 	clear(t.records)
 }

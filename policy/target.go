@@ -5,12 +5,10 @@ import (
 	"unsafe"
 )
 
-// TargetOf returns the request target that a client sends for a URL. It takes
-// what people write: a URL with or without scheme ("example.com/a" is the path
-// /a of a host), without a path ("http://example.com?q" is /?q), or a path. A
-// fragment is dropped except from a bare path, where # can only be data. What has
-// a scheme and no slash behind it ("x:a/b", but not the host and port
-// "example.com:80/a") no client sends for a URL; it stays as it is, for
+// TargetOf returns the request target for a URL as people write it: with or without scheme
+// ("example.com/a" is the path /a of a host), without path ("http://example.com?q" is /?q),
+// or a path. It removes a fragment, except from a path. A scheme without a slash after it
+// ("x:a/b", but not the host and port "example.com:80/a") is returned unchanged for
 // [Target.Set].
 func TargetOf(url string) string {
 	if strings.HasPrefix(url, "/") {
@@ -32,8 +30,8 @@ func startsWithPort(s string) bool {
 	return rest != s && (rest == "" || rest[0] == '/' || rest[0] == '?')
 }
 
-// afterScheme returns what follows the scheme of a target that has one (RFC 3986
-// section 3.1) and no slash behind it. Some servers take that for a path.
+// afterScheme returns the rest after `scheme:` (RFC 3986 section 3.1) if no slash follows the
+// colon. Some servers treat the rest as the path.
 func afterScheme(target string) (rest string, ok bool) {
 	for i := range len(target) {
 		switch c := lower(target[i]); {
@@ -67,10 +65,10 @@ func originForm(target string) string {
 	return target[i:]
 }
 
-// Bounds of the forms of a target. Two paths can stand in it (see afterScheme).
-// Each has two forms as sent. Resolved, it has six forms with its slashes as they
-// are and four for each of two ways to decode them, half of which are without the
-// final slash. A query has three forms.
+// Bounds of the forms of a target. A target can contain two paths (see afterScheme). Each
+// path has two forms as sent. Resolved, it has six forms without decoded slashes, and four
+// for each of two ways to decode slashes. Half of these lack the final slash. A query has
+// three forms.
 const (
 	maxPaths   = 2 * (2 + 6 + 2*4)
 	maxQueries = 3
@@ -80,16 +78,15 @@ const (
 // a target without dot segments.
 const usualForms = 2 * maxQueries
 
-// Target is a request target in all forms in which it is compared with rules:
-// a server behind may take each of them for the same resource. The zero Target
-// is ready for [Target.Set], which may be called again to reuse its memory.
-// It is not safe for concurrent use.
+// Target is a request target in all forms that are compared with rules. A server can treat
+// each form as the same resource. The zero Target is ready for [Target.Set]. Calling Set
+// again reuses the memory. It is not safe for concurrent use.
 type Target struct {
 	usual      [usualForms]spelling
 	more       []spelling // all of them, if there are more than usual
 	count      int
 	incomplete bool   // some forms are not written yet, see spelling.isLeftOut
-	buf        []byte // what the spellings point into, unless it is the target itself
+	buf        []byte // memory of the spellings, except for the target itself
 }
 
 // spelling is a target in one form.
@@ -99,9 +96,9 @@ type spelling struct {
 	samePath int // length of the path if it is the path of the form before, else 0
 }
 
-// isLeftOut reports whether the form is not written yet. [Target.forms] writes it: with / and ?
-// escaped in the query. A rule without such an escape that matches this form matches the form
-// before, too.
+// isLeftOut reports whether the form is not written yet. [Target.forms] writes it, with / and
+// ? escaped in the query. A rule without such an escape that matches this form also matches
+// the previous form.
 func (x *spelling) isLeftOut() bool { return x.text == "" }
 
 // Set prepares a request target. See RFC 9112 section 3.2 for what it may look
@@ -187,7 +184,7 @@ func (t *Target) forms() []spelling {
 	return forms
 }
 
-// fewForms returns the forms of the target without those that are not written yet.
+// fewForms returns the written forms of the target.
 func (t *Target) fewForms() []spelling {
 	if t.count > len(t.usual) {
 		return t.more
@@ -213,10 +210,8 @@ func (t *Target) forget() {
 	t.count = 0
 }
 
-// since returns what was appended to the buffer from start on, without copying
-// it. That part is not written again before the next Set (a buffer that grows
-// leaves the old one as it was), and nothing that outlives the Target keeps the
-// string.
+// since returns the buffer from start on without copying. That part is not written again
+// before the next Set. The string must not outlive the Target.
 func (t *Target) since(start int) string {
 	part := t.buf[start:]
 	return unsafe.String(unsafe.SliceData(part), len(part))

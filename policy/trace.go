@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Match is a rule that a target matches, with what decides whether it wins.
+// Match is a rule that matches a target, with the data that decides its precedence.
 type Match struct {
 	Rule   Rule  // as written
 	Group  Agent // the user-agent line that chose the rule's group
@@ -13,12 +13,11 @@ type Match struct {
 	Length int   // in bytes of the canonical form: the longest match decides
 }
 
-// Matches returns every rule of the selection that a target matches in any of
-// its forms, by falling length and, among equals, allow rules first, so that the
-// first one decides, unless the forms are different paths, of which a forbidden one
-// does. It is meant for explaining a verdict: it tries every rule.
-// Where the selection is ambiguous these are the matches of the forgiving reading;
-// see [Selection.Readings].
+// Matches returns all rules of the selection that match a form of the target, by descending
+// length and allow rules first among equals. The first rule decides, unless the forms are
+// different paths, of which a disallowed one decides. It tries every rule and is used to
+// explain a verdict. For an ambiguous selection it uses the forgiving interpretation. See
+// [Selection.Readings].
 func (s *Selection) Matches(t *Target) []Match {
 	forms := t.forms()
 	if s == nil || isRobotsTxt(forms) {
@@ -49,8 +48,8 @@ func (s *Selection) Matches(t *Target) []Match {
 	return found
 }
 
-// Rules returns the rules of all groups of the selection in file order, empty
-// ones included, in the forgiving reading. It is nil for a nil Selection.
+// Rules returns all rules of the selection in file order, including empty rules, in the
+// forgiving interpretation. It is nil for a nil Selection.
 func (s *Selection) Rules() []Rule {
 	if s == nil {
 		return nil
@@ -71,16 +70,15 @@ func (s *Selection) Agents() []Agent {
 	return agents
 }
 
-// Canonical returns the form of the rule's path in which it is compared with
-// targets, in which * is any run of bytes and $ at the end the end of the
-// target. It is empty for a rule that matches nothing. Its length in bytes is
-// the rule's precedence.
+// Canonical returns the canonical form of the rule's path, in which * matches any bytes and $
+// at the end matches the end of the target. It is empty for a rule that matches nothing. Its
+// length in bytes is the precedence.
 func (r Rule) Canonical() string { return canonicalRule(r.Path) }
 
 // TargetForm is one form of a target.
 type TargetForm struct {
 	Text string // in canonical form
-	Form Form   // what was done to it
+	Form Form   // operation on the target
 }
 
 // Forms returns the forms in which the target is compared with rules, copied.

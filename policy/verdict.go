@@ -5,8 +5,7 @@ type Verdict struct {
 	// Allowed says that the target may be fetched.
 	Allowed bool
 
-	// Rule is the rule that decided, as written. It is the zero Rule where no
-	// rule matches, which allows.
+	// Rule is the deciding rule as written. It is the zero Rule if no rule matches.
 	Rule Rule
 
 	// Group is the user-agent line by which the rule's group was chosen, or the
@@ -18,9 +17,8 @@ type Verdict struct {
 	// Form is the form of the target that the rule matched.
 	Form Form
 
-	// Ambiguous says that compliant crawlers may come to another verdict:
-	// either they disagree about the rules, see [Selection.Readings], and then
-	// the milder reading holds, or only a decoded form of the target is forbidden,
-	// by a wildcard.
+	// Ambiguous reports that compliant crawlers can have another verdict. Either the
+	// interpretations differ (see [Selection.Readings]) and the milder one applies, or a
+	// wildcard disallows only a decoded form of the target.
 	Ambiguous bool
 }

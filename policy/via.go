@@ -5,11 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxVia bounds a place that is kept to which a robots.txt redirects, in bytes.
+// maxVia is the maximum length of a stored redirect target in bytes.
 const maxVia = 1024
 
-// storableVia returns the places to which redirects led that can be kept. A longer one is
-// a page like others.
+// storableVia returns the redirect targets that can be stored.
 func storableVia(via []string) (kept []string) {
 	for _, place := range via {
 		if len(kept) < MaxRedirects && IsVia(place) {
@@ -19,7 +18,7 @@ func storableVia(via []string) (kept []string) {
 	return slices.Clip(kept)
 }
 
-// IsVia reports whether a place can be kept as one of [State.Via].
+// IsVia reports whether a redirect target can be stored in [State.Via].
 func IsVia(place string) bool {
 	return place != "" && len(place) <= maxVia && utf8.ValidString(place)
 }

@@ -12,11 +12,10 @@ type wellKnown struct {
 	extensionsIgnored, extensionsSplit *matcher // as in choice; nil if no disallow rule is left
 }
 
-// WellKnown returns the part of a * group that applies to paths below
-// /.well-known/: its allow rules, and those disallow rules that themselves begin
-// with /.well-known/. "Disallow: /" does not mean what programs fetch there
-// (RFC 8615), a rule that is written out does. It returns nil, which allows
-// everything, if the group has no such disallow rule.
+// WellKnown returns the part of a * group that applies to paths below /.well-known/: its
+// allow rules, and disallow rules that begin with /.well-known/. "Disallow: /" is not
+// intended for the programs that fetch these paths (RFC 8615). It returns nil, which allows
+// everything, without such a disallow rule.
 func (s *Selection) WellKnown() *Selection {
 	if s == nil {
 		return nil
@@ -28,8 +27,8 @@ func (s *Selection) WellKnown() *Selection {
 	return &Selection{forgiving: forgiving, strict: strict}
 }
 
-// wellKnown returns the part of one interpretation, without a choice if it has no
-// disallow rule.
+// wellKnown returns the part of one interpretation, or no choice without such a disallow
+// rule.
 func (s side) wellKnown() side {
 	if s.choice == nil {
 		return s

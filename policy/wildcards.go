@@ -19,13 +19,13 @@ type pattern struct {
 	rule   int32
 }
 
-// stepsPerSearch is what a search for one part of a pattern costs at least, counted in bytes
-// of a target.
+// stepsPerSearch is the minimum cost of a search for one part of a pattern, in bytes of a
+// target.
 const stepsPerSearch = 8
 
-// matches reports whether a pattern matches a target, and how much work that took. It takes
-// the leftmost place for each part between two stars, which leaves most for the parts that
-// follow, so the work is linear in the target and the pattern.
+// matches reports whether a pattern matches a target, and the work. It takes the leftmost
+// position of each part between two stars, so the work is linear in the target and the
+// pattern.
 func (p *pattern) matches(target string) (ok bool, steps int) {
 	steps = stepsPerSearch
 	prefix, suffix := p.text[:p.star], p.text[p.end:]
@@ -50,10 +50,10 @@ func (p *pattern) matches(target string) (ok bool, steps int) {
 	return true, steps
 }
 
-// fewPatterns is how many patterns are tried one after the other rather than looked up.
+// fewPatterns is the number of patterns up to which they are tried one by one.
 const fewPatterns = 8
 
-// wildcards holds patterns and finds the longest that match a target.
+// wildcards finds the longest patterns that match a target.
 type wildcards struct {
 	patterns []pattern // by falling length and, among equals, in file order
 	always   []uint64  // the patterns that the index does not have, a bit for each
@@ -79,9 +79,9 @@ func newWildcards(patterns []pattern) wildcards {
 	return w
 }
 
-// maxSteps bounds the work of one verdict by one interpretation of a file, counted in bytes
-// of a target that are compared with patterns. That takes a few milliseconds. For a target of
-// 8,000 bytes, files that were not written to exhaust the bound need less than a quarter of it.
+// maxSteps is the maximum work of one verdict in one interpretation, in compared bytes. It
+// corresponds to a few milliseconds. Ordinary files need less than a quarter for a target of
+// 8,000 bytes.
 const maxSteps = 4 << 20
 
 // search is the work of one verdict.
@@ -121,8 +121,8 @@ func (w *wildcards) find(target string, s *search) []uint64 {
 	return s.found.bits
 }
 
-// match adds the patterns that match a target to out. Longer patterns come first, so it stops
-// where no pattern that follows can win.
+// match adds the patterns that match a target to out. Patterns are sorted by descending
+// length, so it stops when no later pattern can win.
 func (w *wildcards) match(target string, form Form, s *search, out *outcome) {
 	if s.isGivenUp() {
 		return

@@ -6,7 +6,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/forward"
 )
 
-// DecisionMetrics tell how proxies ask about requests.
+// DecisionMetrics count questions of other proxies.
 type DecisionMetrics struct{ undecided *prometheus.CounterVec }
 
 func newDecisionMetrics(name func(string) string) DecisionMetrics {
@@ -20,7 +20,7 @@ func newDecisionMetrics(name func(string) string) DecisionMetrics {
 	return m
 }
 
-// Undecided counts a question that was not answered.
+// Undecided counts a question without an answer.
 func (m *DecisionMetrics) Undecided(reason forward.Reason) {
 	m.undecided.WithLabelValues(reason.String()).Inc()
 }

@@ -1,3 +1,3 @@
-// Package metrics holds the collectors of the module and their labels, all of
-// whose values are from closed sets.
+// Package metrics contains the collectors of the module. All label values come from closed
+// sets.
 package metrics

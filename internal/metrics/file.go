@@ -10,29 +10,29 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// fileCollector tells what is known of the robots.txt of each configured host. What it
-// keeps of one are a few words: a gauge for each of its values would take kilobytes.
+// fileCollector collects the state of the robots.txt of each configured host. It stores a few
+// words for each host, since a gauge for each value would need kilobytes.
 type fileCollector struct {
 	hosts *hosts
 
 	read, changed, failing, findings, root, rules, delay, crawlers *prometheus.Desc
 }
 
-// file is what is known of the robots.txt of a host.
+// file is the state of a host's robots.txt.
 type file struct {
 	mu       sync.Mutex
-	read     float64 // timestamps, as those that follow
+	read     float64 // timestamps, as the following fields
 	changed  float64
-	failing  float64 // since when it cannot be read, 0 while it can
+	failing  float64 // start of the failed fetches, or 0
 	delay    time.Duration
 	findings []finding
-	crawlers map[string]float64 // when each has read it
+	crawlers map[string]float64 // last fetch by crawler
 	rules    int32
-	root     bool // it forbids / to crawlers that it does not name
-	known    bool // it was read once
+	root     bool // disallows / for crawlers that it does not name
+	known    bool // was fetched
 }
 
-// finding is what the parser noticed so many times.
+// finding is a finding of the parser with its count.
 type finding struct {
 	code  policy.Code
 	times int
@@ -57,8 +57,7 @@ func newFileCollector(name func(string) string, hosts *hosts) fileCollector {
 
 func (c fileCollector) of(host string) *file { return &c.hosts.of(host).file }
 
-// SetState shows what is known of a host after an attempt to fetch its
-// robots.txt.
+// SetState sets the state of a host after a fetch of its robots.txt.
 func (c fileCollector) SetState(host string, s policy.State) {
 	f := c.of(host)
 	f.mu.Lock()
@@ -87,16 +86,15 @@ func (c fileCollector) SetState(host string, s policy.State) {
 	}
 }
 
-// shutsOut reports whether a file forbids / to crawlers that it does not name.
+// shutsOut reports whether a file disallows / for crawlers that it does not name.
 func shutsOut(robots *policy.Robots) bool {
 	var root policy.Target
 	root.Set("/", false)
 	return !(judge.Subject{Wildcard: true}).Verdict(robots, &root).Allowed
 }
 
-// ReadBy notes that a crawler knows the rules of a host now. Those that share a
-// label value with others are left out: the reading of one says nothing about
-// the rest.
+// ReadBy records a crawler's robots fetch. It ignores crawlers that share a label value with
+// others.
 func (c fileCollector) ReadBy(host, crawler string, at time.Time) {
 	if crawler[0] == '_' {
 		return
@@ -121,12 +119,12 @@ func (c fileCollector) Describe(ch chan<- *prometheus.Desc) {
 func (c fileCollector) Collect(ch chan<- prometheus.Metric) {
 	for name, host := range c.hosts.All() {
 		for _, metric := range host.file.metrics(c, name) {
-			ch <- metric // for which another may wait
+			ch <- metric // may block
 		}
 	}
 }
 
-// metrics returns what is known of the file of a host.
+// metrics returns the metrics of a host's file.
 func (f *file) metrics(c fileCollector, host string) (all []prometheus.Metric) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

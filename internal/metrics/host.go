@@ -9,18 +9,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Host counts the requests of a configured host, and has what is known of its robots.txt: one
-// object, for there may be very many. Several goroutines may use it at once.
+// Host counts the requests of a configured host and contains the state of its robots.txt. It
+// is one object, because the number of hosts can be large. It is safe for concurrent use.
 type Host struct {
 	labels  crawlerLabels
 	counter hostCounters
 	file    file
 }
 
-// hosts are the configured hosts of which something is known, by name.
+// hosts are the known configured hosts by name.
 type hosts struct{ cowmap.Large[string, *Host] }
 
-// of returns a host, making it if it is not there.
+// of returns a host, which it creates if necessary.
 func (h *hosts) of(name string) *Host {
 	if host, ok := h.Load(name); ok {
 		return host
@@ -30,18 +30,17 @@ func (h *hosts) of(name string) *Host {
 	})
 }
 
-// Judged is a judged request, as much of it as tells where it is counted.
+// Judged contains the labels of a request with a verdict.
 type Judged struct {
-	Crawler  string        // its name as a registry or the robots.txt spells it, "" for others
-	Named    bool          // the robots.txt names it
+	Crawler  string        // name in the registry or robots.txt, or "" for others
+	Named    bool          // named by the robots.txt
 	Class    uaident.Class // of the client
-	Identity verify.State  // how sure it is that the client is who it says
+	Identity verify.State  // result of the verification
 	Verdict  judge.Verdict // by the robots.txt
-	Action   judge.Action  // what the guard did
+	Action   judge.Action  // action of the guard
 }
 
-// Forget takes the hosts out that no configuration names any more: what is told of one for
-// which nobody judges would be so for ever.
+// Forget removes the hosts that no configuration names any longer.
 func (m *Metrics) Forget(named func(host string) bool) {
 	for host := range m.OperatorMetrics.hosts.All() {
 		if !named(host) {
@@ -51,12 +50,12 @@ func (m *Metrics) Forget(named func(host string) bool) {
 	m.search.forget(named)
 }
 
-// Host returns where requests of a configured host are counted.
+// Host returns the counters of a configured host.
 func (m *OperatorMetrics) Host(name string) *Host { return m.hosts.of(name) }
 
-// Count counts a request. It returns the label of its crawler.
+// Count counts a request and returns its crawler label.
 func (h *Host) Count(j Judged) (crawler string) {
-	crawler = j.Crawler // which nearly all have for a label
+	crawler = j.Crawler // the label of nearly all crawlers
 	switch {
 	case j.Identity == verify.Spoofed: // whatever name it uses
 		j.Crawler, j.Named, j.Class = "", false, uaident.Other
@@ -65,7 +64,7 @@ func (h *Host) Count(j Judged) (crawler string) {
 		crawler = judge.OtherName
 	}
 	if series, ok := h.counter.series.Load(labelsOf(crawler, &j)); ok && (crawler != judge.OtherName || j.Crawler == "") {
-		series.count.Add(1) // without looking for the label
+		series.count.Add(1) // skips the lookup of the label
 		return series.crawler
 	}
 	crawler = h.Label(j.Crawler, j.Named, j.Identity)
@@ -73,8 +72,8 @@ func (h *Host) Count(j Judged) (crawler string) {
 	return crawler
 }
 
-// Label returns the label of a crawler by its name as a registry or the robots.txt spells
-// it, "" for others: clients can invent those.
+// Label returns the label of a crawler. name is the name in the registry or robots.txt, or ""
+// for others, which clients can invent.
 func (h *Host) Label(name string, named bool, who verify.State) string {
 	switch {
 	case who == verify.Spoofed:

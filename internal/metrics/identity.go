@@ -9,11 +9,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
 )
 
-// checkCounters are the counters of claims by method and identity, each made
-// when it is first needed: a vector takes a lock that all requests share.
+// checkCounters are the counters of verifications by method and identity. They avoid the lock
+// of a vector, which all requests would share.
 type checkCounters [verify.WebBotAuth + 1][verify.Spoofed + 1]atomic.Pointer[prometheus.Counter]
 
-// CheckedBy counts a claim to be a crawler, by what decided about it and how.
+// CheckedBy counts a verification by method and result.
 func (m *Metrics) CheckedBy(method verify.Method, who verify.State) {
 	known := &m.checked[method][who]
 	counter := known.Load()
@@ -25,8 +25,8 @@ func (m *Metrics) CheckedBy(method verify.Method, who verify.State) {
 	(*counter).Inc()
 }
 
-// SignatureCounters count checks of signatures by what came of them, and fetches of
-// key directories. Both sets of values are closed.
+// SignatureCounters count checks of signatures by result, and fetches of key directories.
+// Both sets of values are closed.
 type SignatureCounters struct {
 	signatures, directories *prometheus.CounterVec
 }
@@ -44,18 +44,17 @@ func newSignatureCounters(name func(string) string) SignatureCounters {
 	}
 }
 
-// ReadDirectory counts an attempt to read a directory of keys.
+// ReadDirectory counts a fetch of a key directory.
 func (c *SignatureCounters) ReadDirectory(result string) {
 	c.directories.WithLabelValues(result).Inc()
 }
 
-// Signed counts the check of a signature, which costs far more than this.
+// Signed counts the check of a signature.
 func (c *SignatureCounters) Signed(reason botauth.Reason) {
 	c.signatures.WithLabelValues(reason.String()).Inc()
 }
 
-// identityCollector reads the counts of the verifier when they are asked for.
-// Lists are those of the configuration and the registry.
+// identityCollector collects the counters of the verifier, its lists and the registry.
 type identityCollector struct {
 	from                      Observed
 	lookups, running, waiting *prometheus.Desc
@@ -112,7 +111,7 @@ func (c identityCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// collectRegistry tells of the registry that the configuration names, if it does.
+// collectRegistry collects the state of the configured registry, if any.
 func (c identityCollector) collectRegistry(ch chan<- prometheus.Metric) {
 	r := c.from.Registry()
 	if r == nil {

@@ -10,23 +10,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 )
 
-// maxCrawlerLabels bounds the values of the crawler label for one host.
+// maxCrawlerLabels is the maximum number of crawler label values of one host.
 const maxCrawlerLabels = 40
 
-// ownersShare is how many of them are kept for names that the robots.txt of
-// the host spells out, whatever else comes by before these.
+// ownersShare is the number of values reserved for names in the host's robots.txt.
 const ownersShare = 20
 
-// crawlerLabels remembers which crawlers have a label value of their own at a host. A value
-// is never taken back or given to another crawler, so that a time series stays what it was.
+// crawlerLabels are the crawlers with a label value of their own at a host. A value is never
+// removed or reassigned, so that a time series keeps its meaning.
 type crawlerLabels struct {
 	mu     sync.Mutex
-	names  cowmap.Map[string, string] // each with its label, in memory that hosts share and no robots.txt, which may have spelled it
-	others atomic.Int32               // names that no robots.txt spelled out
+	names  cowmap.Map[string, string] // labels by name; the strings do not refer to a robots.txt
+	others atomic.Int32               // names outside of the robots.txt
 }
 
-// crawler returns the label value of a crawler: its name, or judge.OtherName if the host
-// has no room for it. named says that the host's robots.txt names it.
+// crawler returns the label value of a crawler: its name, or judge.OtherName without room.
+// named reports whether the host's robots.txt names the crawler.
 func (c *crawlerLabels) crawler(name string, named bool) string {
 	label, ok := c.known(name, named)
 	if ok {
@@ -41,13 +40,12 @@ func (c *crawlerLabels) crawler(name string, named bool) string {
 		c.others.Add(1)
 	}
 	name = unique.Make(name).Value()
-	label = strings.ToValidUTF8(name, "?") // one that is no text would fail all metrics
+	label = strings.ToValidUTF8(name, "?") // invalid UTF-8 would make all metrics fail
 	c.names.Store(name, label)
 	return label
 }
 
-// known returns the label value of a crawler that has one, or for which there is
-// no room.
+// known returns the label value of a crawler that has one or cannot get one.
 func (c *crawlerLabels) known(name string, named bool) (label string, ok bool) {
 	if label, ok := c.names.Load(name); ok {
 		return label, true

@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 )
 
-// ManagedMetrics count what robots_txt does. They stay at zero without one.
+// ManagedMetrics count the activity of robots_txt.
 type ManagedMetrics struct {
 	composed *prometheus.HistogramVec
 	duration prometheus.Observer
@@ -21,9 +21,8 @@ type ManagedMetrics struct {
 	waiting  prometheus.GaugeFunc
 }
 
-// stages are where the text of a robots_txt can fail: its base or a list of rules cannot
-// be read, it cannot be composed, the gate stops it, or the history of its changes
-// cannot be read or written.
+// stages are the steps of composing a robots.txt that can fail: reading the base or a list of
+// rules, composing, the gate, and the history of changes.
 var stages = []string{"base", "rules", "compose", "gate", stageHistory}
 
 const stageHistory = "history"
@@ -76,10 +75,10 @@ func (m *ManagedMetrics) managedCollectors() []prometheus.Collector {
 	return []prometheus.Collector{m.composed, m.texts, m.failed, m.changes, m.next, m.waiting}
 }
 
-// Composed notes how long a text took.
+// Composed records the duration of composing a file.
 func (m *ManagedMetrics) Composed(took time.Duration) { m.duration.Observe(took.Seconds()) }
 
-// PageRequested counts a request for a file.
+// PageRequested counts a robots fetch. cached reports whether the file was cached.
 func (m *ManagedMetrics) PageRequested(cached bool) {
 	if cached {
 		m.textHit.Inc()
@@ -91,7 +90,7 @@ func (m *ManagedMetrics) PageRequested(cached bool) {
 // PageFailed counts a failure in one of the [stages].
 func (m *ManagedMetrics) PageFailed(stage string) { m.failed.WithLabelValues(stage).Inc() }
 
-// Changed counts a change that has another state.
+// Changed counts a change with a new state.
 func (m *ManagedMetrics) Changed(_ string, c publish.Change) {
 	m.changes.WithLabelValues(string(c.State)).Inc()
 }

@@ -20,7 +20,7 @@ type Metrics struct {
 	fetches  *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	lookups  *prometheus.CounterVec
-	hit      prometheus.Counter // of lookups, as is miss
+	hit      prometheus.Counter // lookups, as miss
 	miss     prometheus.Counter
 	cache    cacheCollector
 	checks   *prometheus.CounterVec
@@ -36,33 +36,34 @@ type Metrics struct {
 	DecisionMetrics
 }
 
-// Observed is what the collectors read when they are asked for.
+// Observed provides the values that collectors read.
 type Observed interface {
-	// CacheStats tells how full a part of the cache of policies is.
+	// CacheStats returns the size of a segment of the policy cache.
 	CacheStats(segment policy.Segment) policy.CacheStats
-	// HeldHosts are those for which the change guard holds a change back.
+	// HeldHosts returns the hosts with a change held back by the change guard.
 	HeldHosts() map[string]bool
-	// NotProtecting are the hosts in enforce whose robots.txt forbids nothing, and why.
+	// NotProtecting returns the hosts in enforce whose robots.txt disallows nothing, with the
+	// cause.
 	NotProtecting() map[string]string
-	// VerifierStats tells what the verifier of claims did.
+	// VerifierStats returns the counters of the verifier.
 	VerifierStats() verify.Stats
-	// AddressLists are those that it reads.
+	// AddressLists returns the lists of the verifier.
 	AddressLists() []verify.ListStatus
-	// Registry tells how it stands with the registry that the configuration names, nil for
-	// none.
+	// Registry returns the state of the configured registry, or nil.
 	Registry() *report.Registry
-	// NextText is when the next text of robots_txt comes into force, zero for never.
+	// NextText returns the time of the next scheduled change of robots_txt, or zero.
 	NextText() time.Time
-	// ChangesWaiting is how many changes of robots_txt wait for confirmation.
+	// ChangesWaiting returns the number of changes that wait for confirmation.
 	ChangesWaiting() int
-	// ParityFindings are how many verified crawlers do not get what a robots.txt allows.
+	// ParityFindings returns the numbers of verified crawlers whose responses contradict a
+	// robots.txt.
 	ParityFindings() map[ParityFinding]int
-	// SigningKeys are the numbers of usable keys by signing agent.
+	// SigningKeys returns the numbers of usable keys by signing agent.
 	SigningKeys() map[string]int
 }
 
-// New returns the collectors, which read from what is observed. kinds are those of
-// stored values, and results what may come of reading one.
+// New returns the collectors. kinds are the kinds of stored values, and results the possible
+// results of reading one.
 func New(from Observed, kinds, results []string) *Metrics {
 	const namespace, subsystem = "caddy", "robots_guard"
 	name := func(s string) string { return prometheus.BuildFQName(namespace, subsystem, s) }
@@ -117,8 +118,8 @@ func New(from Observed, kinds, results []string) *Metrics {
 	return m
 }
 
-// Register registers the collectors with the registry of a
-// configuration, which another handler may have done already.
+// Register registers the collectors with the registry of a configuration, unless another
+// handler did.
 func (m *Metrics) Register(registry prometheus.Registerer) error {
 	for _, c := range m.all() {
 		if err := register(registry, c); err != nil {
@@ -128,7 +129,7 @@ func (m *Metrics) Register(registry prometheus.Registerer) error {
 	return nil
 }
 
-// register registers a collector unless it is registered already.
+// register registers a collector unless it is registered.
 func register(registry prometheus.Registerer, c prometheus.Collector) error {
 	if err := registry.Register(c); !errors.As(err, new(prometheus.AlreadyRegisteredError)) {
 		return err
@@ -142,16 +143,16 @@ func (m *Metrics) all() []prometheus.Collector {
 		m.fetches, m.duration, m.lookups, m.cache, m.checks, m.identity, m.signatures, m.directories, m.notified, m.tried, m.undecided)
 }
 
-// Notified counts a message to a receiver of notify.
+// Notified counts a message to a receiver of alerts.
 func (m *Metrics) Notified(err error) { m.notified.WithLabelValues(resultOf(err)).Inc() }
 
-// Fetched counts an attempt to fetch a robots.txt from a kind of source.
+// Fetched counts a fetch of a robots.txt by kind of source.
 func (m *Metrics) Fetched(source string, result policy.Meaning, took time.Duration) {
 	m.fetches.WithLabelValues(source, result.String()).Inc()
 	m.duration.WithLabelValues(source).Observe(took.Seconds())
 }
 
-// LookedUp counts a look at the cache.
+// LookedUp counts a lookup in the cache.
 func (m *Metrics) LookedUp(found bool) {
 	if found {
 		m.hit.Inc()
@@ -160,11 +161,10 @@ func (m *Metrics) LookedUp(found bool) {
 	}
 }
 
-// timestamp is a time as Prometheus wants it.
+// timestamp returns a time in Unix seconds.
 func timestamp(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
-// cacheCollector reads the counts of the cache, and which changes are held back,
-// when they are asked for.
+// cacheCollector collects the state of the cache and of the change guard.
 type cacheCollector struct {
 	from                                        Observed
 	policies, bytes, evicted, held, unprotected *prometheus.Desc

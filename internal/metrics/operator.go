@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// OperatorMetrics are what dashboards and alerts need besides the counts.
+// OperatorMetrics are values for dashboards and alerts other than counters.
 type OperatorMetrics struct {
 	hosts    *hosts
 	requests *requestCounters // of the hosts

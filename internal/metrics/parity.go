@@ -9,18 +9,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// ParityMetrics tell what crawlers really get.
+// ParityMetrics count the responses to crawlers.
 type ParityMetrics struct {
 	answers  *prometheus.CounterVec
 	robots   *prometheus.CounterVec
 	bytes    *prometheus.CounterVec
 	visits   *prometheus.CounterVec
 	findings parityCollector
-	by       []atomic.Pointer[answerCounters] // by class, kind and status; so that no request takes the lock of a vector
+	by       []atomic.Pointer[answerCounters] // by class, kind and status; avoids the lock of a vector
 }
 
-// answerCounters are those of answers with the same labels; count is nil for answers of
-// which only the bytes are counted.
+// answerCounters are the counters for the same labels. count is nil if only bytes are
+// counted.
 type answerCounters struct{ count, bytes prometheus.Counter }
 
 func newParityMetrics(name func(string) string, from Observed) ParityMetrics {
@@ -51,8 +51,7 @@ func (m *ParityMetrics) parityCollectors() []prometheus.Collector {
 	return []prometheus.Collector{m.answers, m.robots, m.bytes, m.visits, m.findings}
 }
 
-// Answered counts an answer of the site to a crawler. Those under a false name have the
-// class other.
+// Answered counts a response of the site to a crawler. Spoofed clients have the class other.
 func (m *ParityMetrics) Answered(class uaident.Class, kind parity.Kind, status parity.Status, size int64) {
 	place := &m.by[(int(class)*int(parity.NumKinds)+int(kind))*int(parity.NumStatuses)+int(status)]
 	c := place.Load()
@@ -80,7 +79,7 @@ func (m *ParityMetrics) counters(class uaident.Class, kind parity.Kind, status p
 // Visited counts a visit from an assistant, by its index in [parity.Assistants].
 func (m *ParityMetrics) Visited(from int) { m.visits.WithLabelValues(parity.AssistantName(from)).Inc() }
 
-// parityCollector reads what is found when it is asked for.
+// parityCollector collects the findings.
 type parityCollector struct {
 	from     Observed
 	findings *prometheus.Desc
@@ -96,7 +95,7 @@ func (c parityCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// ParityFinding is what is found at a host.
+// ParityFinding is a finding at a host.
 type ParityFinding struct {
 	Host string
 	What parity.What

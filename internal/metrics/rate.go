@@ -12,13 +12,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// RateMetrics tell how fast crawlers ask.
+// RateMetrics measure the rates of crawlers.
 type RateMetrics struct {
 	paced *prometheus.CounterVec
 	under underWayCollector
 	first *prometheus.HistogramVec
 	times *cowmap.Map[string, prometheus.Observer]     // of first, by class
-	by    *cowmap.Map[pacedLabels, prometheus.Counter] // so that no request takes the lock of the vector
+	by    *cowmap.Map[pacedLabels, prometheus.Counter] // avoids the lock of a vector
 }
 
 type pacedLabels struct {
@@ -48,8 +48,7 @@ func (m *RateMetrics) rateCollectors() []prometheus.Collector {
 	return []prometheus.Collector{m.paced, m.under, m.first}
 }
 
-// Paced counts a request of which something is asked. Of classes that the * group is
-// not meant for hardly any is, so they are one.
+// Paced counts a request with a rate. Classes without the * group share one label value.
 func (m *RateMetrics) Paced(class uaident.Class, state rate.State) {
 	label := classOf(class)
 	m.by.LoadOrStore(pacedLabels{label, state}, func() prometheus.Counter {
@@ -57,7 +56,7 @@ func (m *RateMetrics) Paced(class uaident.Class, state rate.State) {
 	}).Inc()
 }
 
-// classOf returns the label of a class among those that the * group is meant for.
+// classOf returns the label of a class to which the * group applies, or the shared label.
 func classOf(class uaident.Class) string {
 	if class.JudgedByWildcard() {
 		return class.String()
@@ -65,18 +64,18 @@ func classOf(class uaident.Class) string {
 	return judge.OtherName
 }
 
-// FirstByte counts how long the first byte of an answer to a crawler of a class took.
-// Classes that the * group is not meant for are one, and so are those under a false name.
+// FirstByte records the time until the first byte of a response. Classes without the * group
+// share one label value, and so do spoofed clients.
 func (m *RateMetrics) FirstByte(class uaident.Class, took time.Duration) {
 	label := classOf(class)
 	m.times.LoadOrStore(label, func() prometheus.Observer { return m.first.WithLabelValues(label) }).Observe(took.Seconds())
 }
 
-// UnderWay returns the count of the requests of a class that are under way. Those under a
-// false name have the class other.
+// UnderWay returns the number of requests in progress of a class. Spoofed clients have the
+// class other.
 func (m *RateMetrics) UnderWay(class uaident.Class) *atomic.Int64 { return &m.under.counts[class] }
 
-// underWayCollector reads how many requests are under way when it is asked for.
+// underWayCollector collects the numbers of requests in progress.
 type underWayCollector struct {
 	counts []atomic.Int64 // by class
 	desc   *prometheus.Desc

@@ -32,13 +32,12 @@ type requestLabels struct {
 	action   judge.Action
 }
 
-// labelsOf returns the labels of a request by that of its crawler.
+// labelsOf returns the labels of a request with the given crawler label.
 func labelsOf(crawler string, j *Judged) requestLabels {
 	return requestLabels{crawler: crawler, class: j.Class, identity: j.Identity, verdict: j.Verdict, action: j.Action}
 }
 
-// summedUp is where requests are counted that have no room for labels of their
-// own.
+// summedUp returns the labels for requests without room for their own labels.
 func (l requestLabels) summedUp() requestLabels {
 	switch {
 	case l.crawler == judge.SpoofedName:
@@ -50,7 +49,7 @@ func (l requestLabels) summedUp() requestLabels {
 	return l
 }
 
-// values returns the values of the labels that metrics show.
+// values returns the label values in metrics.
 func (l requestLabels) values() []string {
 	class, identity := l.class.String(), l.identity.String()
 	if l.summed {
@@ -66,13 +65,13 @@ type requestCounters struct {
 	hosts    *hosts
 }
 
-// hostCounters count the judged requests of one host in a bounded number of series. A series
-// is never taken back or given another meaning. It is a word beside its labels until it is
-// collected: those of a vector take a dozen objects each, which with a thousand hosts were
-// half of all that the garbage collector looked at.
+// hostCounters count the requests of one host in a bounded number of series. A series is
+// never removed or reassigned. It is stored as a number next to its labels. A series of a
+// vector needs a dozen objects, which for a thousand hosts made up half of the garbage
+// collector's work.
 type hostCounters struct {
-	overflow atomic.Uint64 // that were summed up with others
-	began    int64         // when there was none yet, in Unix nanoseconds
+	overflow atomic.Uint64 // requests in shared series
+	began    int64         // creation in Unix nanoseconds
 
 	mu     sync.Mutex
 	series cowmap.Map[requestLabels, *requestSeries]
@@ -81,12 +80,12 @@ type hostCounters struct {
 
 // requestSeries are requests with the same labels.
 type requestSeries struct {
-	crawler string // its label, in memory that lasts
+	crawler string // label, in memory of its own
 	count   atomic.Uint64
-	began   int64 // when there was none yet, in Unix nanoseconds
+	began   int64 // creation in Unix nanoseconds
 }
 
-// count counts a request of the host by the label of its crawler.
+// count counts a request with the given crawler label.
 func (h *hostCounters) count(crawler string, j *Judged) {
 	series, own := h.of(labelsOf(crawler, j))
 	series.count.Add(1)
@@ -111,12 +110,12 @@ func (c *requestCounters) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// counterOf returns a count as it is now, with when there was none yet, in Unix nanoseconds.
+// counterOf returns a counter metric. began is its creation in Unix nanoseconds.
 func counterOf(desc *prometheus.Desc, count *atomic.Uint64, began int64, labels ...string) prometheus.Metric {
 	return prometheus.MustNewConstMetricWithCreatedTimestamp(desc, prometheus.CounterValue, float64(count.Load()), time.Unix(0, began), labels...)
 }
 
-// of returns the series for these labels and whether it is their own.
+// of returns the series for the labels. own is false for a shared series.
 func (h *hostCounters) of(labels requestLabels) (series *requestSeries, own bool) {
 	if series, own = h.known(labels); series != nil {
 		return series, own
@@ -136,7 +135,7 @@ func (h *hostCounters) of(labels requestLabels) (series *requestSeries, own bool
 	return series, own
 }
 
-// known is of without making a series: it returns nil for that.
+// known is of for existing series. It returns nil otherwise.
 func (h *hostCounters) known(labels requestLabels) (series *requestSeries, own bool) {
 	if series, own = h.series.Load(labels); own || !h.full.Load() {
 		return series, own

@@ -10,19 +10,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// maxSearchSeries bounds the crawlers and identities by which a host tells of
-// search engines that were blocked. Beyond it they are judge.OtherName, at most one
-// more for each identity.
+// maxSearchSeries is the maximum number of crawlers with an identity in the series of one
+// host. Further crawlers are judge.OtherName, with one more series for each identity.
 const maxSearchSeries = 6
 
-// searchBlocks tells when search engines were blocked last. It is a time and no
-// count: whoever looks at it for the first time knows whether that was just now
-// or before.
+// searchBlocks contain the time of the last block of each search engine. A timestamp shows
+// whether the block is recent, unlike a counter.
 type searchBlocks struct {
 	*prometheus.GaugeVec
-	known  sync.Map                         // searchOf to its prometheus.Gauge, so that no request takes a lock; bounded by the labels of crawlers
-	mu     sync.Mutex                       // held while known is written
-	byHost map[string]map[searchLabels]bool // that have a series
+	known  sync.Map                         // maps searchOf to prometheus.Gauge without locks; bounded by the labels of crawlers
+	mu     sync.Mutex                       // held during writes of known
+	byHost map[string]map[searchLabels]bool // labels with a series
 }
 
 type searchLabels struct {
@@ -30,7 +28,7 @@ type searchLabels struct {
 	identity verify.State
 }
 
-// searchOf is who was blocked at a host, whether it has a series of its own or not.
+// searchOf identifies a blocked crawler at a host, with or without a series of its own.
 type searchOf struct {
 	host string
 	searchLabels
@@ -46,8 +44,8 @@ func newSearchBlocks(name func(string) string) *searchBlocks {
 	}
 }
 
-// SearchBlocked notes that a search engine was blocked by a rule that does not
-// name it, see [judge.Result.BlocksSearch].
+// SearchBlocked records the block of a search engine by a rule for other crawlers. See
+// [judge.Result.BlocksSearch].
 func (m *OperatorMetrics) SearchBlocked(host, crawler string, identity verify.State, at time.Time) {
 	b, of := m.search, searchOf{host, searchLabels{crawler, identity}}
 	gauge, ok := b.known.Load(of)
@@ -57,7 +55,7 @@ func (m *OperatorMetrics) SearchBlocked(host, crawler string, identity verify.St
 	gauge.(prometheus.Gauge).Set(timestamp(at))
 }
 
-// gauge returns the series of these labels, or one that they share with others.
+// gauge returns the series of a crawler, or a shared series.
 func (b *searchBlocks) gauge(of searchOf) prometheus.Gauge {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,7 +73,7 @@ func (b *searchBlocks) gauge(of searchOf) prometheus.Gauge {
 	return gauge
 }
 
-// forget takes the series of hosts out that are not named any more.
+// forget removes the series of hosts that are no longer named.
 func (b *searchBlocks) forget(named func(host string) bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -6,8 +6,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
 )
 
-// ShadowMetrics count what texts that are tried would change. They stay at zero
-// without one.
+// ShadowMetrics count the effects of trial files.
 type ShadowMetrics struct {
 	tried        *prometheus.CounterVec
 	byDifference [shadow.NumDifferences]prometheus.Counter
@@ -24,5 +23,5 @@ func newShadowMetrics(name func(string) string) ShadowMetrics {
 	return m
 }
 
-// Tried counts a request.
+// Tried counts a request by the difference of its verdict.
 func (m *ShadowMetrics) Tried(d shadow.Difference) { m.byDifference[d].Inc() }

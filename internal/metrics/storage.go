@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// What can come of an attempt.
+// Results of an attempt.
 const (
 	success = "success"
 	failure = "failure"
@@ -19,8 +19,7 @@ func resultOf(err error) string {
 	return success
 }
 
-// StorageMetrics count what is done with the storage. They stay at zero without
-// one.
+// StorageMetrics count operations on the storage.
 type StorageMetrics struct {
 	writes    *prometheus.CounterVec
 	reads     *prometheus.CounterVec

@@ -2,9 +2,9 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// RegisterWhile registers the collectors with the registry of a configuration that may
-// have no use for them: they collect nothing where isUsed says so. Whoever uses them
-// registers them once more, which changes nothing.
+// RegisterWhile registers the collectors with the registry of a configuration that may not
+// use them. They collect nothing while isUsed returns false. A later Register has no further
+// effect.
 func (m *Metrics) RegisterWhile(isUsed func() bool, registry prometheus.Registerer) error {
 	for _, c := range m.all() {
 		if err := register(registry, collectorWhile{c, isUsed}); err != nil {
@@ -14,7 +14,7 @@ func (m *Metrics) RegisterWhile(isUsed func() bool, registry prometheus.Register
 	return nil
 }
 
-// collectorWhile is a collector that collects while it is used.
+// collectorWhile is a collector that collects only while it is used.
 type collectorWhile struct {
 	prometheus.Collector
 	isUsed func() bool

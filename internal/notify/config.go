@@ -17,9 +17,9 @@ import (
 
 // Config has the settings of a receiver of alerts, as the configuration has them.
 type Config struct {
-	URL            string // of a webhook or a service; it may contain placeholders
+	URL            string // of a webhook or service, with or without placeholders
 	Secret         string // for signed messages to a webhook, "" for none
-	Severity       string // the lowest that is sent, "" for the default
+	Severity       string // minimum severity, or "" for the default
 	Wait, Interval caddy.Duration
 	WrittenAt      string // the place in the Caddyfile, for error messages
 }
@@ -133,7 +133,7 @@ func (c *Config) destination() (d destination, err error) {
 	return d, nil
 }
 
-// newDestination checks a URL without placeholders. It sends nothing.
+// newDestination validates a URL without placeholders. It sends nothing.
 func newDestination(raw, secret string) (d destination, err error) {
 	u, err := url.Parse(raw)
 	switch {

@@ -16,27 +16,27 @@ import (
 )
 
 const (
-	maxStored = 300 << 10 // bytes of alerts that are stored
-	// settles is the time after a start in which an alert that was sent before the start
-	// counts as open although it was not found again: finding alerts takes a while.
+	maxStored = 300 << 10 // maximum size of stored alerts in bytes
+	// settles is the time after a start for which a previously sent alert counts as open,
+	// although it was not found again yet.
 	settles = time.Hour
 )
 
 // stored is the stored form of a history.
 type stored struct {
-	By        string              `json:"by"`        // the instance: each sends what it sees
-	Alerts    []alert.Alert       `json:"alerts"`    // that were sent to any receiver
+	By        string              `json:"by"`        // sending instance
+	Alerts    []alert.Alert       `json:"alerts"`    // sent to any receiver
 	Receivers map[string][]string `json:"receivers"` // IDs of alerts by hash of the URL, which may be a secret
 }
 
-// History remembers which alerts receivers were sent, over a reload, and over a restart
+// History remembers the alerts that receivers were sent, across reloads, and across restarts
 // with [History.Keep]. The zero value is empty.
 type History struct {
 	revision atomic.Uint64
 
 	mu       sync.Mutex
 	queues   map[string]*queue // by URL
-	used     []*[]string       // the URLs of each configuration that runs
+	used     []*[]string       // URLs of each running configuration
 	instance string            // "" if nothing is stored
 	imported bool
 }
@@ -56,8 +56,9 @@ func (h *History) queue(key string) *queue {
 	return q
 }
 
-// use remembers these receivers until ctx ends. Then it forgets the receivers that only this
-// configuration had, unless it was the last one, because the store may yet write the history.
+// use registers the receivers until ctx ends. Then it forgets receivers without a
+// configuration, unless no configuration remains, because the store may still save the
+// history.
 func (h *History) use(ctx context.Context, keys []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -73,7 +74,7 @@ func (h *History) use(ctx context.Context, keys []string) {
 	})
 }
 
-// forget forgets the receivers that no configuration has. h.mu must be held.
+// forget removes receivers without a configuration. h.mu must be held.
 func (h *History) forget() {
 	for key := range h.queues {
 		if !slices.ContainsFunc(h.used, func(keys *[]string) bool { return slices.Contains(*keys, key) }) {
@@ -83,19 +84,18 @@ func (h *History) forget() {
 	}
 }
 
-// Keep sets the instance for which the history is stored.
+// Keep sets the instance whose history is stored.
 func (h *History) Keep(instance string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.instance = instance
 }
 
-// Revision returns how often the history has changed. A history that never has is not
-// stored.
+// Revision returns the number of changes. An unchanged history is not stored.
 func (h *History) Revision() uint64 { return h.revision.Load() }
 
-// Export returns the alerts that were sent and have not ended, for [History.Import]. If
-// they are too many, it leaves out the least severe, then the oldest.
+// Export returns the sent alerts that have not ended, for [History.Import]. Beyond the
+// maximum size it omits the least severe, then the oldest.
 func (h *History) Export() (json.RawMessage, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -129,8 +129,7 @@ func (h *History) Export() (json.RawMessage, error) {
 	return json.Marshal(k)
 }
 
-// Import takes over the history of this instance from before a restart. It ignores data
-// that it cannot read.
+// Import restores the history of this instance after a restart. It ignores invalid data.
 func (h *History) Import(data json.RawMessage) {
 	var k stored
 	if err := json.Unmarshal(data, &k); err != nil {
@@ -141,7 +140,7 @@ func (h *History) Import(data json.RawMessage) {
 	if k.By != h.instance || h.instance == "" || h.imported {
 		return
 	}
-	h.imported = true // after a reload the history is newer than the stored one
+	h.imported = true // after a reload the history is newer than the stored history
 	alerts := make(map[string]alert.Alert, len(k.Alerts))
 	for _, a := range k.Alerts {
 		alerts[a.ID] = a

@@ -9,21 +9,21 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// Message is what a receiver gets at once. A webhook gets it as JSON.
+// Message is a message to a receiver. A webhook gets the message as JSON.
 type Message struct {
 	Version int       `json:"version"` // 1
 	Server  string    `json:"server"`  // the name of the host
 	Sent    time.Time `json:"sent"`    // the time of this attempt
-	// Test is true for a message that only tests whether the receiver gets it.
+	// Test is true for a test message.
 	Test bool `json:"test,omitempty"`
-	// Open are alerts that began, Over the alerts that were sent before and have ended.
-	// The most severe come first, and there are at most 20 in all.
+	// Open are new alerts, and Over the ended alerts that were sent before. They are sorted
+	// by severity, at most 20 in all.
 	Open []alert.Alert `json:"open"`
 	Over []alert.Alert `json:"over"`
-	More int           `json:"more,omitempty"` // number of alerts that are left out
+	More int           `json:"more,omitempty"` // number of omitted alerts
 }
 
-// text returns the message as plain text of at most this many bytes.
+// text formats the message as plain text of at most most bytes.
 func (m Message) text(most int) string {
 	var paragraphs []string
 	if m.Test {
@@ -56,15 +56,15 @@ func (m Message) text(most int) string {
 	return whole
 }
 
-// cutMark stands at the end of a text from which paragraphs are left out.
+// cutMark marks omitted paragraphs.
 const cutMark = "\n\n…"
 
-// A client chooses parts of a text, such as paths. A space of no width keeps services from
-// reading a mention or a link in them.
+// Clients choose parts of a text, such as paths. A zero-width space prevents services from
+// interpreting mentions and links.
 var (
 	mentions = strings.NewReplacer("@", "@\u200b", "<", "<\u200b")
 	links    = strings.NewReplacer("://", ":\u200b//", "](", "]\u200b(")
 )
 
-// inert returns a text in which no service reads a mention or a link.
+// inert disables mentions and links in a string.
 func inert(s string) string { return links.Replace(mentions.Replace(text.Printable(s))) }

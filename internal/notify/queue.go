@@ -12,23 +12,23 @@ import (
 
 const (
 	maxMessage = 20   // alerts in one message
-	maxSent    = 1000 // alerts that are remembered as sent, in addition to those of the last list
-	// pause is the time after which a receiver that accepted nothing gets another message.
+	maxSent    = 1000 // maximum number of remembered alerts, in addition to the last list
+	// pause is the wait after a receiver accepted no message.
 	pause = 15 * time.Minute
 )
 
-// queue holds the alerts that a receiver was sent, and decides what it is sent next.
+// queue records the alerts that a receiver was sent and selects the next.
 type queue struct {
-	busy    chan struct{}  // has one value while a message is being sent
+	busy    chan struct{}  // contains one value while a message is being sent
 	changes *atomic.Uint64 // how often sent has changed
 
 	mu      sync.Mutex
 	sent    map[string]alert.Alert // as open, and whose end was not sent, by ID
-	earlier map[string]bool        // IDs that were sent before the start, and not found again since
+	earlier map[string]bool        // IDs sent before the start and not found since
 	first   time.Time              // time of the first list
-	waits   map[string]time.Time   // since when an alert that was not sent waits, by ID
+	waits   map[string]time.Time   // start of the wait of unsent alerts, by ID
 	last    time.Time              // time of the last message
-	rests   time.Time              // until when nothing is tried
+	rests   time.Time              // end of the pause
 }
 
 // terms say which alerts a receiver is sent, and how often.
@@ -37,8 +37,8 @@ type terms struct {
 	wait, interval time.Duration
 }
 
-// due returns the message to send now. If there is none, it returns when to call it
-// again, or the zero time if only another list can change that.
+// due returns the message to send now. Otherwise it returns the time of the next call, or the
+// zero time if only a new list changes the result.
 func (q *queue) due(list alert.List, by terms, now time.Time) (m Message, ok bool, next time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -83,8 +83,8 @@ func (q *queue) cut(all []alert.Alert, most int) []alert.Alert { return all[:min
 
 func nonNil(all []alert.Alert) []alert.Alert { return append([]alert.Alert{}, all...) }
 
-// news returns the alerts that began and those that ended, as far as the receiver was
-// not sent them. q.mu must be held.
+// news returns the new and the ended alerts that the receiver was not sent. q.mu must be
+// held.
 func (q *queue) news(list alert.List, least alert.Severity) (began, ended []alert.Alert) {
 	if q.first.IsZero() {
 		q.first = list.Generated
@@ -102,7 +102,7 @@ func (q *queue) news(list alert.List, least alert.Severity) (began, ended []aler
 		delete(q.earlier, a.ID)
 	}
 	for id, a := range q.sent {
-		unsure := list.More > 0 || q.earlier[id] && list.Generated.Sub(q.first) < settles // an alert that is left out of a list may still be open
+		unsure := list.More > 0 || q.earlier[id] && list.Generated.Sub(q.first) < settles // an alert beyond the limit of a list can still be open
 		if listed[id] || unsure && !isOver(list, id) {
 			continue
 		}
@@ -119,8 +119,8 @@ func isOver(list alert.List, id string) bool {
 	return slices.ContainsFunc(list.Alerts, func(a alert.Alert) bool { return a.ID == id && a.State == alert.Over })
 }
 
-// delivered remembers a message as sent. Alerts that were left out for its length count
-// as sent: the message says how many there are.
+// delivered records a message as sent. Omitted alerts count as sent, because the message
+// contains their number.
 func (q *queue) delivered(m Message, list alert.List, by terms, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -134,7 +134,7 @@ func (q *queue) delivered(m Message, list alert.List, by terms, now time.Time) {
 		delete(q.earlier, a.ID)
 		delete(q.waits, a.ID)
 	}
-	if len(q.sent) > maxSent { // lists that leave out alerts do not show which have ended
+	if len(q.sent) > maxSent { // lists with omitted alerts do not show all ended alerts
 		listed := make(map[string]bool)
 		for _, a := range list.Alerts {
 			listed[a.ID] = true
@@ -145,7 +145,7 @@ func (q *queue) delivered(m Message, list alert.List, by terms, now time.Time) {
 	q.changes.Add(1)
 }
 
-// failed notes that the receiver did not accept a message.
+// failed records that the receiver did not accept a message.
 func (q *queue) failed(now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	maxAttempts = 5 // of one message
+	maxAttempts = 5 // attempts for one message
 	firstRetry  = 2 * time.Second
 	maxRetry    = time.Minute // also if the receiver asks for more
 )
@@ -26,8 +26,8 @@ type Receiver struct {
 	terms  terms
 	queue  *queue
 	server string
-	lists  chan alert.List // the latest, if it was not looked at yet
-	list   alert.List      // that was looked at last
+	lists  chan alert.List // latest unprocessed list
+	list   alert.List      // last processed list
 	logger *zap.Logger
 	counts Counter
 	now    func() time.Time
@@ -45,8 +45,7 @@ type sender interface {
 // never is the wait of a sender whose next attempt would fail, too.
 const never = time.Duration(-1)
 
-// Counter counts messages to receivers. Its methods may be called by several
-// goroutines at once.
+// Counter counts messages to receivers. It must be safe for concurrent use.
 type Counter interface {
 	// Notified gets the error of a message after its last attempt, or nil.
 	Notified(err error)
@@ -76,8 +75,8 @@ func New(all []Config, history *History, counts Counter, logger *zap.Logger) ([]
 	return receivers, nil
 }
 
-// Start sends receivers the news of each list until ctx ends. The function that it returns
-// takes a list and does not block.
+// Start sends receivers the changes in each list until ctx ends. The returned function
+// accepts a list without blocking.
 func Start(ctx context.Context, receivers []*Receiver, history *History) (take func(alert.List)) {
 	var keys []string
 	for _, r := range receivers {
@@ -95,15 +94,15 @@ func Start(ctx context.Context, receivers []*Receiver, history *History) (take f
 	}
 }
 
-// Tested is the result of a test message to one receiver.
+// Tested is the result of a test message.
 type Tested struct {
 	Receiver string `json:"receiver"` // scheme and host of a webhook, else the name of the service
 	Sent     bool   `json:"sent"`
 	Error    string `json:"error,omitempty"`
 }
 
-// Test sends each receiver one test message at once, without retries, and returns the
-// results in the order of the receivers. It does not change what they are sent later.
+// Test sends one test message to each receiver without retries. The results have the order of
+// the receivers. Test does not affect later messages.
 func Test(ctx context.Context, receivers []*Receiver) []Tested {
 	results := make([]Tested, len(receivers))
 	var attempts sync.WaitGroup
@@ -123,8 +122,7 @@ func Test(ctx context.Context, receivers []*Receiver) []Tested {
 // key identifies the receiver.
 func (r *Receiver) key() string { return r.url.String() }
 
-// take hands a list to the goroutine of the receiver. It replaces a list that the
-// goroutine has not looked at.
+// take passes a list to the receiver's goroutine. It replaces an unprocessed list.
 func (r *Receiver) take(list alert.List) {
 	for {
 		select {
@@ -158,9 +156,9 @@ func (r *Receiver) run(ctx context.Context) {
 	}
 }
 
-// step sends the message that is due, and returns when to look again, or the zero time if
-// only another list can change something. If the configuration before is sending a message,
-// step waits for it, and does not send the same alerts again.
+// step sends the message that is due. It returns the time of the next step, or the zero time
+// if only a new list changes the result. If the previous configuration is sending a message,
+// step waits and does not repeat its alerts.
 func (r *Receiver) step(ctx context.Context) (next time.Time) {
 	select {
 	case r.queue.busy <- struct{}{}:
@@ -169,7 +167,7 @@ func (r *Receiver) step(ctx context.Context) (next time.Time) {
 		return time.Time{}
 	}
 	select {
-	case r.list = <-r.lists: // a list that came in the meantime
+	case r.list = <-r.lists: // a newer list
 	default:
 	}
 	m, ok, next := r.queue.due(r.list, r.terms, r.now())
@@ -180,12 +178,12 @@ func (r *Receiver) step(ctx context.Context) (next time.Time) {
 	return next
 }
 
-// deliver sends a message, with retries, and notes the result.
+// deliver sends a message with retries and records the result.
 func (r *Receiver) deliver(ctx context.Context, m Message, list alert.List) {
 	m.Server = r.server
 	err := r.attempt(ctx, m)
 	switch {
-	case ctx.Err() != nil && err != nil: // the next configuration sends it
+	case ctx.Err() != nil && err != nil: // the next configuration sends the message
 	case err != nil:
 		r.counts.Notified(err)
 		r.queue.failed(r.now())

@@ -39,12 +39,12 @@ const (
 	maxPushover = 1000
 )
 
-// service sends messages as text through shoutrrr.
+// service sends text messages through shoutrrr.
 type service struct {
-	written *url.URL // by the owner, for secretsIn
+	written *url.URL // configured URL, for secretsIn
 	url     string   // with a title
-	// busy has one value while an attempt runs. shoutrrr cannot be interrupted, so an
-	// attempt may outlive its time limit.
+	// busy contains one value while an attempt runs. shoutrrr cannot be interrupted, so an
+	// attempt can exceed its timeout.
 	busy chan struct{}
 }
 
@@ -86,8 +86,7 @@ func withTitle(u *url.URL) string {
 	return titled.String()
 }
 
-// send implements sender. Each attempt has a service of its own, because services keep
-// state.
+// send implements sender. Services are stateful, so each attempt creates one.
 func (s *service) send(ctx context.Context, m Message) (retryAfter time.Duration, err error) {
 	select {
 	case s.busy <- struct{}{}:
@@ -131,8 +130,8 @@ func (s *service) send(ctx context.Context, m Message) (retryAfter time.Duration
 	}
 }
 
-// reachable requests the API of Telegram. The Telegram service of shoutrrr 0.13.2 returns no
-// error if it cannot connect, and the alert would count as sent. Other services return it.
+// reachable requests the API of Telegram, because the Telegram service of shoutrrr 0.13.2
+// returns no error if it cannot connect. The alert would count as sent.
 func reachable(ctx context.Context, name string) error {
 	if name != "telegram" {
 		return nil
@@ -148,8 +147,8 @@ func reachable(ctx context.Context, name string) error {
 	return response.Body.Close()
 }
 
-// withoutSecrets returns an error without the parts of the URL. Services repeat the URL
-// that they request, which has the token in another form.
+// withoutSecrets removes the parts of the URL from an error. Services can include the
+// requested URL, which contains the token in another form.
 func (s *service) withoutSecrets(err error) error {
 	said := withoutURL(err).Error()
 	for _, secret := range secretsIn(s.written) {
@@ -158,11 +157,11 @@ func (s *service) withoutSecrets(err error) error {
 	return errors.New(text.Cut(text.Printable(said), maxServiceErr))
 }
 
-// minSecret is the length in bytes from which a part of a URL is taken for a secret.
+// minSecret is the minimum length of a secret in bytes.
 const minSecret = 4
 
-// secretsIn returns the parts of a URL that may be secrets, the longest first: all of
-// user, password, host, path and values, and the words in them.
+// secretsIn returns the parts of a URL that can be secrets, longest first: user, password,
+// host, path, values, and the words in them.
 func secretsIn(u *url.URL) []string {
 	password, _ := u.User.Password()
 	parts := append([]string{u.User.Username(), password, u.Host}, strings.Split(u.Path, "/")...)

@@ -21,7 +21,7 @@ import (
 
 const (
 	webhookTimeout = 10 * time.Second
-	maxAnswer      = 4 << 10 // bytes that are read of an answer
+	maxAnswer      = 4 << 10 // maximum number of bytes read from a response
 )
 
 // The headers of a signed message, see [Sign].
@@ -30,16 +30,16 @@ const (
 	SignatureHeader = "X-Robots-Guard-Signature"
 )
 
-// Sign returns the signature of a body that is sent at a time, in Unix seconds: "v1="
-// and the HMAC-SHA256 of the time, a dot and the body, in hexadecimal. A receiver
-// compares it in constant time, and refuses messages that are older than some minutes.
+// Sign returns the signature of a body sent at timestamp, in Unix seconds. It is "v1=" and
+// the hexadecimal HMAC-SHA256 of the timestamp, a dot and the body. Receivers should compare
+// it in constant time and reject messages older than a few minutes.
 func Sign(secret string, timestamp int64, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	fmt.Fprintf(mac, "%d.%s", timestamp, body)
 	return "v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// webhook sends messages as JSON by POST, signed if there is a secret.
+// webhook sends JSON messages by POST, signed with a secret if configured.
 type webhook struct {
 	url    *url.URL
 	secret string
@@ -92,7 +92,7 @@ func (w *webhook) send(ctx context.Context, m Message) (retryAfter time.Duration
 		return 0, withoutURL(err)
 	}
 	defer response.Body.Close()
-	_, _ = io.CopyN(io.Discard, response.Body, maxAnswer) // so that the connection can be used again
+	_, _ = io.CopyN(io.Discard, response.Body, maxAnswer) // allows reuse of the connection
 	switch status := response.StatusCode; {
 	case status >= 200 && status < 300:
 		return 0, nil
