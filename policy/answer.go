@@ -6,7 +6,7 @@ import "net/http"
 // 2.3.1.2). The final file applies to the original authority.
 const MaxRedirects = 5
 
-// Answer is what came of one attempt to read a robots.txt, redirects followed.
+// Answer is the result of one attempt to fetch a robots.txt, after redirects.
 type Answer struct {
 	// Status is the HTTP status. It is 0 without a complete response. A redirect status means
 	// that the redirect could not be followed.
@@ -26,14 +26,14 @@ type Answer struct {
 	Of *Version
 }
 
-// Meaning is what an answer says about the rules of a site.
+// Meaning is the meaning of a response for the rules of a site.
 type Meaning uint8
 
 // The meanings, RFC 9309 section 2.3.1.
 const (
 	// Rules: the body holds the rules.
 	Rules Meaning = iota
-	// Unavailable: there is no robots.txt, nothing is restricted.
+	// Unavailable: no robots.txt exists, and nothing is restricted.
 	Unavailable
 	// Unreachable: nobody can know the rules.
 	Unreachable
@@ -48,7 +48,7 @@ func (m Meaning) String() string {
 	return [...]string{"rules", "unavailable", "unreachable", "refused", "unchanged"}[m]
 }
 
-// Known reports whether the answer settles what is restricted.
+// Known reports whether the response determines the restrictions.
 func (m Meaning) Known() bool { return m == Rules || m == Unavailable || m == Unchanged }
 
 // Meaning returns the meaning of the response.

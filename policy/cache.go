@@ -23,10 +23,9 @@ type Key struct {
 	// Site is the host in the configuration: a host, a wildcard such as *.example.com, or ""
 	// for any host.
 	Site string `json:"site,omitempty"`
-	// Secure tells https from http.
+	// Secure reports whether the scheme is https.
 	Secure bool `json:"secure,omitempty"`
-	// Host is the host in its canonical spelling, with the port unless it is the
-	// default.
+	// Host is the canonical host, with a port unless it is the default port.
 	Host string `json:"host,omitempty"`
 	// ForwardedHost is the host that a trusted proxy forwards, if it differs from Host. With
 	// a Source it is a host that only clients name and that has its own source.
@@ -50,13 +49,13 @@ func (k Key) Quoted() string {
 	return fmt.Sprintf("%q %q %q %t %q %q", k.Source, k.Server, k.Site, k.Secure, k.Host, k.ForwardedHost)
 }
 
-// configuredSite is a site as the configuration names it, which may have many hosts.
+// configuredSite is a site of the configuration, which can have many hosts.
 type configuredSite struct {
 	server, site string
 	secure       bool
 }
 
-// configured returns the configured site that a host belongs to.
+// configured returns the configured site of a host.
 func (k Key) configured() configuredSite { return configuredSite{k.Server, k.Site, k.Secure} }
 
 // SourceKind returns in a word where the robots.txt comes from: "server", "url" or
@@ -71,8 +70,7 @@ func (k Key) SourceKind() string {
 	return "url"
 }
 
-// IsFile reports whether the rules come from a file, which is another one on each
-// machine.
+// IsFile reports whether the rules come from a file. Each machine has its own file.
 func (k Key) IsFile() bool {
 	return k.Source != "" && !strings.HasPrefix(k.Source, "https://") && !strings.HasPrefix(k.Source, "http://")
 }
@@ -182,7 +180,7 @@ func (c *Cache) Add(key Key, s Segment) *Entry {
 	return e
 }
 
-// evict drops an entry that is in no queue any more, nil for none.
+// evict drops an entry that has left its queue. nil is ignored.
 func (c *Cache) evict(kept *segment, e *Entry) {
 	if e == nil {
 		return

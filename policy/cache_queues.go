@@ -17,7 +17,7 @@ type queue struct {
 	len         int
 }
 
-// push puts an entry last that is in no queue.
+// push appends an entry that is in no queue.
 func (q *queue) push(e *Entry) {
 	if e.ahead = q.last; e.ahead == nil {
 		q.first = e
@@ -28,7 +28,7 @@ func (q *queue) push(e *Entry) {
 	q.len++
 }
 
-// remove takes an entry out.
+// remove removes an entry.
 func (q *queue) remove(e *Entry) {
 	if e.ahead == nil {
 		q.first = e.behind
@@ -44,14 +44,14 @@ func (q *queue) remove(e *Entry) {
 	q.len--
 }
 
-// freshPart is the part of a segment that fresh entries have for themselves.
+// freshPart is the part of a segment that is reserved for fresh entries.
 const freshPart = 10
 
 func (q *queues) len() int { return q.fresh.len + q.proven.len }
 
 func (q *queues) add(e *Entry) { q.fresh.push(e) }
 
-// remove takes an entry out of its queue.
+// remove removes an entry from its queue.
 func (q *queues) remove(e *Entry) {
 	if e.proven {
 		q.proven.remove(e)

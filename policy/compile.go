@@ -13,7 +13,7 @@ func (r *Robots) maxWeight() int { return 4*(len(r.rules)+len(r.agents)) + 4096 
 // maxRecent is the maximum number of cached crawlers, which are copied for each new crawler.
 const maxRecent = 1 << 7
 
-// choice is the merged groups of a crawler, by one interpretation of the keys.
+// choice is the merged groups of a crawler in one interpretation.
 type choice struct {
 	robots *Robots
 	agents []int32 // the user-agent lines that chose the groups, in file order
@@ -31,15 +31,13 @@ type choice struct {
 	hasDelay  bool        // there is a Crawl-delay line, perhaps of 0
 }
 
-// choices are the groups compiled so far. They never change: a longer set takes
-// their place.
+// choices are the compiled groups. A set is immutable; additions replace it.
 type choices struct {
 	global        *choice
 	recent, named map[string]*choice // by folded token
 }
 
-// of returns the choice of a folded token, empty for the * group; nil if there
-// is none.
+// of returns the choice of a folded token, or nil. The empty token is the * group.
 func (x *choices) of(folded []byte) *choice {
 	switch {
 	case x == nil:
@@ -53,7 +51,7 @@ func (x *choices) of(folded []byte) *choice {
 	return x.named[string(folded)]
 }
 
-// add adds the choice of a folded token to a set that nobody else reads yet.
+// add adds a choice to a set before its publication.
 func (x *choices) add(token string, c *choice) {
 	recent := make(map[string]*choice, len(x.recent)+1)
 	maps.Copy(recent, x.recent)
@@ -68,8 +66,8 @@ func (x *choices) add(token string, c *choice) {
 	x.recent, x.named = nil, named
 }
 
-// choice returns the compiled groups of the agents, which a folded token chose,
-// for the * group an empty one.
+// choice returns the compiled groups of the agents of a folded token, which is empty for the
+// * group.
 func (r *Robots) choice(folded []byte, agents []int32) *choice {
 	if c := r.choices.Load().of(folded); c != nil {
 		return c

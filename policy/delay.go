@@ -17,8 +17,8 @@ type Delay struct {
 // MaxDelay is the maximum Delay. Longer delays are reduced.
 const MaxDelay = 24 * time.Hour
 
-// ParseDelay reads the value of a Crawl-delay: a number of seconds, perhaps with a
-// fraction. ok is false for what is none, or is negative.
+// ParseDelay parses a Crawl-delay: a number of seconds, with or without a fraction. ok is
+// false for a negative or invalid number.
 func ParseDelay(value string) (every time.Duration, ok bool) {
 	seconds, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(seconds >= 0 && seconds < 1e6) {

@@ -30,7 +30,7 @@ func (t *Target) resolvedPaths(out *alternatives, canonical string, form Form, k
 	}
 }
 
-// merged returns a path with runs of slashes made one.
+// merged returns a path with each run of slashes merged.
 func (t *Target) merged(path string) string {
 	first := strings.Index(path, "//")
 	if first < 0 {

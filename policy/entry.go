@@ -38,7 +38,7 @@ type Entry struct {
 	changedWhileFetching bool          // the site was seen to serve another file during the current fetch
 }
 
-// irreplaceable reports whether a file cannot be had again, since it cannot be read now.
+// irreplaceable reports whether a fetch cannot restore the file, because fetches fail.
 func (e *Entry) irreplaceable() bool {
 	s := e.state.Load()
 	return s != nil && s.Good != nil && s.Failures > 0
@@ -73,13 +73,13 @@ func (e *Entry) Ref() *Ref { return e.ref }
 // Ref refers to an entry without keeping an evicted entry in memory.
 type Ref struct{ entry atomic.Pointer[Entry] }
 
-// Entry returns the entry, nil once the Cache has dropped it.
+// Entry returns the entry, or nil if it was evicted.
 func (r *Ref) Entry() *Entry { return r.entry.Load() }
 
-// Key returns whose entry it is.
+// Key returns the key of the entry.
 func (e *Entry) Key() Key { return e.key }
 
-// Segment returns the part of the cache that the entry is in.
+// Segment returns the segment of the entry.
 func (e *Entry) Segment() Segment { return e.segment }
 
 // MakeDue makes the entry due, also after a failure. If a fetch is running, the entry is due
@@ -92,7 +92,7 @@ func (e *Entry) MakeDue() {
 	}
 }
 
-// makeDue makes the entry due. e.mu must be held, and no fetch be under way.
+// makeDue makes the entry due. e.mu must be held and no fetch may run.
 func (e *Entry) makeDue() {
 	for s := e.state.Load(); s != nil; s = e.state.Load() {
 		next := *s
@@ -103,10 +103,10 @@ func (e *Entry) makeDue() {
 	}
 }
 
-// State returns what is known of the site, nil before the first answer.
+// State returns the state of the site, or nil before the first response.
 func (e *Entry) State() *State { return e.state.Load() }
 
-// Good returns the last answer that settled the rules, nil for none and of no entry.
+// Good returns the last response that determined the rules, or nil. The entry can be nil.
 func (e *Entry) Good() *Version {
 	if e == nil {
 		return nil
@@ -154,8 +154,8 @@ func (e *Entry) MarkSuspect(now time.Time) {
 	e.changedWhileFetching = e.fetching != nil
 }
 
-// Suspect reports whether the site was seen to serve another file than the copy, and no fetch
-// that began later has succeeded.
+// Suspect reports whether the site served another file than the copy, and no later fetch has
+// succeeded.
 func (e *Entry) Suspect() bool { return e.changesSeen.Load() != e.changesChecked.Load() }
 
 // Refresh fetches the robots.txt if it is due, in a goroutine that ends soon after
@@ -215,8 +215,8 @@ func (e *Entry) Refresh(f Freshness, fetch func() Answer, onFetched func(before,
 	return done
 }
 
-// apply adds an answer to the state, and returns the state before and after. changesSeen is
-// that of the entry when the fetch began.
+// apply adds a response to the state and returns the states before and after. changesSeen is
+// its value at the start of the fetch.
 func (e *Entry) apply(a Answer, f Freshness, changesSeen uint64) (before, next State) {
 	for {
 		before = State{}

@@ -49,14 +49,14 @@ const (
 	AmbiguousGroup   Code = "ambiguous-group"     // crawlers disagree about who the rules are for
 )
 
-// Codes returns every code that the parser may report, for a table or a label.
+// Codes returns all codes of the parser.
 func Codes() []Code {
 	return []Code{TooLarge, LineCut, LineTooLong, UTF16, NotText, ByteOrderMark, HTML, NoKey,
 		MissingColon, MisspeltKey, UnknownKey, RuleOutsideGroup, RuleWithoutSlash, DollarInside,
 		EmptyName, NameList, NamePattern, RepeatedGroup, GroupWithoutRule, AmbiguousGroup}
 }
 
-// Finding is something in a robots.txt that its owner should know.
+// Finding is a problem in a robots.txt.
 type Finding struct {
 	Code     Code     // what kind it is, for programs
 	Severity Severity // how much it matters
@@ -64,7 +64,7 @@ type Finding struct {
 	Message  string   // the problem and the remedy in one or two sentences
 }
 
-// String returns the finding in one line.
+// String formats the finding in one line.
 func (f Finding) String() string {
 	if f.Line == 0 {
 		return fmt.Sprintf("%s: %s [%s]", f.Severity, f.Message, f.Code)

@@ -9,7 +9,7 @@ import (
 // spelling: meaningless escapes decoded, other escapes in upper case.
 type Form uint8
 
-// What else was done to a target. A form is a set of these.
+// Operations on a target. A form is a set of operations.
 const (
 	FormSlashes      Form = 1 << iota // escaped slashes and backslashes decoded, runs of slashes merged
 	FormDots                          // dot segments resolved
@@ -81,8 +81,8 @@ func isOneQuery(query string) bool {
 		!strings.Contains(query, "%2F") && !strings.Contains(query, "%3F")
 }
 
-// queries adds the forms of a canonical query. Clients differ in whether they
-// escape / and ? there, which is allowed either way (RFC 3986 section 3.4).
+// queries adds the forms of a canonical query. Clients can escape / and ? there or not (RFC
+// 3986 section 3.4).
 func (t *Target) queries(out *alternatives, canonical string) {
 	out.add(canonical, 0)
 	out.add(t.decoded(canonical, '?', '?', false), FormQueryDecoded)

@@ -10,12 +10,12 @@ import (
 	"github.com/pquerna/cachecontrol/cacheobject"
 )
 
-// Freshness says how long an answer holds before the file is read again, which
-// happens in the background while the answer is still in use.
+// Freshness configures the freshness lifetime of a response. A stale copy stays in use during
+// the fetch in the background.
 type Freshness struct {
 	// Default applies to responses without freshness information.
 	Default time.Duration
-	// Min and Max bound what an answer says. Max is not more than MaxAge.
+	// Min and Max bound the lifetime. Max is at most MaxAge.
 	Min, Max time.Duration
 }
 
@@ -71,7 +71,7 @@ func explicitLifetime(h http.Header, now time.Time) (life time.Duration, given b
 	return max(0, expires.Sub(date)), true
 }
 
-// age returns how old an answer was when it came (RFC 9111 section 4.2.3).
+// age returns the age of a response on arrival (RFC 9111 section 4.2.3).
 func age(h http.Header, now time.Time) (age time.Duration) {
 	age, _ = deltaSeconds(h.Get("Age"))
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
@@ -100,7 +100,7 @@ func deltaSeconds(value string) (d time.Duration, ok bool) {
 	return seconds(n), err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-// seconds returns n seconds, or a year if that is less.
+// seconds returns n seconds, at most a year.
 func seconds(n uint64) time.Duration {
 	const year = 365 * 24 * 3600
 	return time.Duration(min(n, year)) * time.Second

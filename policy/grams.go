@@ -28,7 +28,7 @@ type gramSlot struct {
 	context  string // what all these patterns have in common around the gram
 }
 
-// filterBits makes the filter 16 times as long as the table, so that few bits collide.
+// filterBits makes the filter 16 times as long as the table, which limits collisions.
 const filterBits = 4
 
 // maxContext bounds the bytes of a context before the gram, and from the gram on.
@@ -85,8 +85,7 @@ func (x *gramIndex) setSize(n int) {
 	x.filed = make([]int32, n)
 }
 
-// slot returns the slot of a gram or, if the table does not have the gram, the free slot where
-// it belongs.
+// slot returns the slot of a gram, or the free slot for a missing gram.
 func (x *gramIndex) slot(gram uint32) *gramSlot {
 	i := hashOf(gram) >> (x.shift & 31)
 	for x.slots[i].to != 0 && x.slots[i].gram != gram {
@@ -138,7 +137,7 @@ func (p *pattern) around(offset int) (context string, in int) {
 	return p.text[offset-len(before) : offset+len(after)], len(before)
 }
 
-// find adds the patterns that may match a target to a set, a bit for each.
+// find adds the patterns that can match a target to a bit set.
 func (x *gramIndex) find(target string, found []uint64) {
 	for i := x.next(target, 0); i >= 0; i = x.next(target, i+1) {
 		slot := x.slot(gramAt(target, i))

@@ -1,6 +1,6 @@
 package policy
 
-// key is what a line of a robots.txt is about.
+// key is the kind of a line.
 type key uint8
 
 const (

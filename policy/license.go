@@ -2,12 +2,12 @@ package policy
 
 import "strings"
 
-// maxLicenses bounds how many License lines of a file are told.
+// maxLicenses is the maximum number of reported License lines.
 const maxLicenses = 10
 
-// Licenses returns the values of the License lines, in file order, the first ten of
-// many: URLs of terms by Really Simple Licensing (rslstandard.org), for the whole file
-// wherever they stand. What is no whole URL is left out. They forbid no fetching.
+// Licenses returns the values of the first ten License lines in file order. They are URLs of
+// terms by Really Simple Licensing (rslstandard.org) for the whole file, wherever the line
+// stands. Relative URLs are omitted. License lines disallow nothing.
 func (r *Robots) Licenses() (urls []string) {
 	for _, record := range r.records {
 		scheme, rest, ok := strings.Cut(record.Value, "://")

@@ -34,22 +34,21 @@ const (
 	lastRetry  = 5 * time.Minute
 )
 
-// Fallback says what holds while a robots.txt cannot be read and no copy
-// younger than MaxAge is left.
+// Fallback selects the rules while fetches fail and no copy younger than MaxAge exists.
 type Fallback uint8
 
 // The fallbacks.
 const (
-	// LastGood uses the last good copy up to MaxUnreachable, and restricts
-	// nothing where there is none.
+	// LastGood uses the last good copy up to MaxUnreachable. Without a copy nothing is
+	// restricted.
 	LastGood Fallback = iota
 	// AllowAll restricts nothing.
 	AllowAll
 	// DisallowAll restricts everything up to MaxUnreachable, as RFC 9309
 	// section 2.3.1.4 asks of crawlers.
 	DisallowAll
-	// DisallowGoogle restricts everything for 12 hours and is LastGood after
-	// that, as Google documents of its crawlers.
+	// DisallowGoogle restricts everything for 12 hours and then behaves as LastGood, as
+	// documented by Google.
 	DisallowGoogle
 )
 
@@ -67,20 +66,20 @@ type Version struct {
 	Served bool
 	// ETag and LastModified are the validators of the response.
 	ETag, LastModified string
-	// FirstRead and LastRead are when this text was read for the first and the
-	// last time in a row.
+	// FirstRead and LastRead are the times of the first and last consecutive fetch of this
+	// version.
 	FirstRead, LastRead time.Time
-	// Until is when another text was found in its place, zero for the current
+	// Until is the time of the first fetch of another version. It is zero for the current
 	// version.
 	Until time.Time
 	// Lifetime is the freshness lifetime of the last response, or NoLifetime. It is not
 	// bounded by a [Freshness] and not stored.
 	Lifetime time.Duration
-	// Derived is what the derive function of a Cache made of Robots.
+	// Derived is the result of the Cache's derive function for Robots.
 	Derived any
 }
 
-// NoLifetime is the Lifetime of a Version whose answer stated none.
+// NoLifetime is the Lifetime of a Version without freshness information.
 const NoLifetime time.Duration = -1
 
 // State is the state of a site's robots.txt. It is a value. [State.After] returns the next
@@ -98,10 +97,10 @@ type State struct {
 	Failures     int
 	FailingSince time.Time
 	FailedAt     time.Time
-	// Via is where the file was redirected to when it was asked for last, as in [Answer].
+	// Via lists the redirect targets of the last fetch, as in [Answer].
 	Via []string
-	// Last is the meaning of the last answer, Status its HTTP status and Err its
-	// error, if any. A state that was restored has no status.
+	// Last, Status and Err are the meaning, status and error of the last response. A restored
+	// state has no status.
 	Last   Meaning
 	Status int
 	Err    error

@@ -50,8 +50,8 @@ func newLiterals(rules []literal) literals {
 	return l
 }
 
-// sorted returns the rules by their texts. Most comparisons are of the first bytes behind
-// what all begin with, as numbers.
+// sorted returns the rules sorted by text. Most comparisons use only the first bytes after
+// the common prefix, as numbers.
 func sorted(rules []literal) []literal {
 	if len(rules) <= fewPrefixes {
 		slices.SortFunc(rules, func(a, b literal) int { return strings.Compare(a.text, b.text) })
@@ -86,7 +86,7 @@ func sorted(rules []literal) []literal {
 	return all
 }
 
-// distinct returns the texts of sorted rules.
+// distinct returns the different texts of sorted rules.
 func distinct(rules []literal) []string {
 	texts := make([]string, len(rules))
 	for i := range rules {

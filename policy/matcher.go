@@ -15,16 +15,15 @@ type outcome struct {
 	allow, disallow match
 }
 
-// match is a rule that matched, with its length in canonical form, which is
-// its precedence. No rule has length 0.
+// match is a matching rule with its length in canonical form, which is its precedence. A
+// length of 0 means no rule.
 type match struct {
 	length int32
 	rule   int32 // index into Robots.rules
 	form   Form
 }
 
-// allowed is the verdict: a disallow rule has to be longer than every allow
-// rule that matches.
+// allowed is the verdict: a disallow rule must be longer than every matching allow rule.
 func (o *outcome) allowed() bool { return o.disallow.length <= o.allow.length }
 
 // matters reports whether a rule of that kind and length can change the verdict, or the rule
@@ -82,7 +81,7 @@ func newMatcher(r *Robots, rules []int32) *matcher {
 	return c.matcher()
 }
 
-// matcher returns the rules that were added, compiled.
+// matcher returns the compiled rules.
 func (c *compiler) matcher() *matcher {
 	return &matcher{literals: newLiterals(c.literals), wildcards: newWildcards(c.patterns), escapes: c.escapes}
 }
@@ -128,8 +127,8 @@ func (c *compiler) add(path string, allow bool, rule int32) {
 	c.patterns = append(c.patterns, pattern{rest, int32(star), int32(end), !strings.Contains(rest[star+1:end], "*"), allow, length, rule})
 }
 
-// hasEscapes reports whether a rule in canonical form has an escaped slash or question mark, or
-// whether what follows a star may begin within one.
+// hasEscapes reports whether a canonical rule contains an escaped slash or question mark, or
+// can begin within one after a star.
 func hasEscapes(path string) bool {
 	for i := 0; ; i++ {
 		next := strings.IndexByte(path[i:], 'F')

@@ -62,6 +62,6 @@ func wordLength[T string | []byte](s T) int {
 	return len(s)
 }
 
-// isSpace reports whether c is white space within a line (RFC 9309 section 2.2,
-// WS). Vertical tab and form feed are not: they are part of what they stand in.
+// isSpace reports whether c is white space within a line (RFC 9309 section 2.2, WS). Vertical
+// tab and form feed are not.
 func isSpace(c byte) bool { return c == ' ' || c == '\t' }

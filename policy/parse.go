@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// MaxSize is how much of a robots.txt is read, in bytes: 500 KiB, the least
-// that RFC 9309 section 2.5 asks of a parser and what Google reads.
+// MaxSize is the parsed size of a robots.txt in bytes: 500 KiB, the minimum in RFC 9309
+// section 2.5 and Google's limit.
 const MaxSize = 500 * 1024
 
-// longLine is the length in bytes from which a line is reported. Google's
-// parser cuts lines at 16,663 bytes, which makes a rule forbid more than it
-// says; other parsers cut earlier.
+// longLine is the length of a line in bytes from which it is reported. Google's parser cuts
+// lines at 16,663 bytes, so that a rule disallows more than intended. Other parsers cut
+// earlier.
 const longLine = 8192
 
 // Parse parses a robots.txt. It accepts any bytes. It skips invalid lines, which
@@ -54,7 +54,7 @@ func mostRules(text string) int {
 	return min(strings.Count(text, "\n")+strings.Count(text, "\r")+1, len(text)/len("allow:\n")+1)
 }
 
-// parser is the state between the lines of one file.
+// parser is the state of the parser.
 type parser struct {
 	robots        *Robots
 	line          int32
@@ -67,7 +67,7 @@ type parser struct {
 	forgave       bool  // a line was read that only the forgiving reading knows
 }
 
-// cut keeps the whole lines among the first MaxSize bytes of a longer file.
+// cut returns the whole lines in the first MaxSize bytes of a longer file.
 func (p *parser) cut(body []byte) []byte {
 	p.report(TooLarge, Error, 0, "the file has more than 500 KiB; crawlers ignore what follows, so shorten it or move the most important groups to the top")
 	if isLineEnd(body[MaxSize-1]) || isLineEnd(body[MaxSize]) {
@@ -118,7 +118,7 @@ func (p *parser) lines(text string) {
 	}
 }
 
-// untilNUL returns what stands before the first NUL byte of a line.
+// untilNUL returns the part of a line before its first NUL byte.
 func (p *parser) untilNUL(s string) string {
 	i := strings.IndexByte(s, 0)
 	if i < 0 {
@@ -178,7 +178,7 @@ func (p *parser) readLine(s string, comment int) {
 	}
 }
 
-// record takes a known key and its value.
+// record handles a known key.
 func (p *parser) record(k key, name, value string) {
 	switch k {
 	case keyUserAgent:
@@ -204,7 +204,7 @@ func (p *parser) record(k key, name, value string) {
 	}
 }
 
-// userAgent continues the open group or opens one.
+// userAgent adds a name to the open group, or opens a group.
 func (p *parser) userAgent(name string) {
 	r := p.robots
 	if !p.open || p.used {
@@ -260,7 +260,7 @@ func (p *parser) rule(allow bool, path string) {
 func (p *parser) finish() *Robots {
 	r := p.robots
 	if len(r.rules) == 0 && looksLikeHTML(r.text) {
-		// What was found in its single lines is of no use to anybody.
+		// The findings of its single lines are useless.
 		r.findings = slices.DeleteFunc(r.findings, func(f Finding) bool { return f.Line > 0 })
 		r.unreported = 0
 		p.report(HTML, Error, 0, "this is a web page and no robots.txt, so nothing is forbidden; let the server answer 404 or send a text file")

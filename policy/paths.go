@@ -24,8 +24,8 @@ func (s *side) outcome(spellings []spelling, without Form, work *search, best *o
 	return allowed, compared
 }
 
-// match adds the rules that match some forms of a target to best. without and compared are
-// as for outcome.
+// match adds the rules that match some forms of a target to best. See outcome for without and
+// compared.
 func (s *side) match(spellings []spelling, without Form, work *search, best *outcome) (compared bool) {
 	for i := range spellings {
 		if x := &spellings[i]; !x.isLeftOut() && x.form&without == 0 {

@@ -19,8 +19,8 @@ const (
 	uses                 // how many there are
 )
 
-// useLabels are the labels of each Use in Content-Usage, and signalLabels those in
-// Content-Signal (contentsignals.org).
+// useLabels are the labels of each Use in Content-Usage, and signalLabels in Content-Signal
+// (contentsignals.org).
 var (
 	useLabels    = [uses]string{TrainAI: "train-ai", AIUse: "ai-use", SearchUse: "search"}
 	signalLabels = [uses]string{TrainAI: "ai-train", AIUse: "ai-input", SearchUse: "search"}
@@ -74,8 +74,7 @@ func (p Preference) String() string {
 // (draft-ietf-aipref-vocab-08, "Combining Preferences").
 func (p Preference) And(q Preference) Preference { return max(p, q) }
 
-// Preferences is a statement about each category of use. The zero value states
-// nothing.
+// Preferences contains a preference for each category of use. The zero value has none.
 type Preferences [uses]Preference
 
 // And combines two statements, category by category.
@@ -86,7 +85,7 @@ func (p Preferences) And(q Preferences) Preferences {
 	return p
 }
 
-// Opposes returns a use about which one statement is a yes and the other a no.
+// Opposes returns a use with opposite preferences.
 func (p Preferences) Opposes(q Preferences) (use Use, found bool) {
 	for use := range p {
 		if p[use] != PreferenceUnknown && q[use] != PreferenceUnknown && p[use] != q[use] {
@@ -132,8 +131,8 @@ func ParsePreferences(dictionary string) (p Preferences, err error) {
 	return p, nil
 }
 
-// ParseSignals reads the value of a Content-Signal line behind its path: each of ai-train,
-// ai-input and search may have yes or no. Any other part states nothing.
+// ParseSignals parses the value of a Content-Signal line after its path. ai-train, ai-input
+// and search can be yes or no. Other parts are ignored.
 func ParseSignals(list string) (p Preferences) {
 	for part := range strings.SplitSeq(list, ",") {
 		label, value, _ := strings.Cut(part, "=")
@@ -151,7 +150,7 @@ func ParseSignals(list string) (p Preferences) {
 	return p
 }
 
-// The keys of lines that state preferences.
+// The keys of lines with preferences.
 const (
 	ContentUsage  = "Content-Usage"  // draft-ietf-aipref-attach-05 section 3
 	ContentSignal = "Content-Signal" // contentsignals.org
@@ -159,8 +158,8 @@ const (
 
 // Statement is a line of a robots.txt with preferences.
 type Statement struct {
-	// By is [ContentUsage], [ContentSignal], or the name of the group if the line is one
-	// of its rules: [TrainingToken] or a control token.
+	// By is [ContentUsage], [ContentSignal], or the name of the group for a rule:
+	// [TrainingToken] or a control token.
 	By   string
 	Path string // as written, "" for all targets
 	Preferences

@@ -20,7 +20,7 @@ func (r *Robots) training() *choice {
 	return r.choice([]byte(trainingKey), r.trainers)
 }
 
-// Training returns the merged groups of [TrainingToken], nil if there is none.
+// Training returns the merged groups of [TrainingToken], or nil.
 func (r *Robots) Training() *Selection {
 	if c := r.training(); c != nil {
 		return &c.selection

@@ -11,13 +11,13 @@ type statements struct {
 	patterns *patternStatements // nil if no path has a wildcard inside
 }
 
-// said is what paths of one length say together; length is 0 for none.
+// said is the combined preferences of paths of one length. A length of 0 means none.
 type said struct {
 	length int32
 	says   Preferences
 }
 
-// add adds what another path says that matches the same target.
+// add adds the preferences of another path that matches the same target.
 func (s *said) add(other said) {
 	switch {
 	case other.length > s.length:
@@ -27,7 +27,7 @@ func (s *said) add(other said) {
 	}
 }
 
-// literalStatements are those with a path without a wildcard inside.
+// literalStatements are statements without an inner wildcard.
 type literalStatements struct {
 	literals
 	prefix []said // by text: statements about targets with that prefix
@@ -171,7 +171,7 @@ func (r *Robots) statementsOf(agents []int32) (byUsage, bySignal *statements) {
 	return newStatements(usages), newStatements(signals)
 }
 
-// newStatements compiles lines of one kind, nil for none.
+// newStatements compiles lines of one kind. It returns nil without lines.
 func newStatements(lines []Statement) *statements {
 	if len(lines) == 0 {
 		return nil
@@ -190,8 +190,8 @@ func newStatements(lines []Statement) *statements {
 	return s
 }
 
-// best returns the longest paths of both kinds that match a target, none if the search is
-// given up.
+// best returns the longest matching paths of both kinds, or none if the search exceeds its
+// limit.
 func (m *matcher) best(spellings []spelling) (best outcome) {
 	s := newSearch()
 	defer s.release()
