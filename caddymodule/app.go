@@ -17,9 +17,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
+	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/placement"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
-	"github.com/robotsguard/caddy-robots-guard/internal/selftest"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -250,7 +250,7 @@ func (a *App) Start() (err error) {
 // askSites fetches the robots.txt of the sites after all apps have started, because a handler
 // may send a request to another site of this server, such as a login.
 func (a *App) askSites() {
-	test := selftest.Test{Sites: selftest.SitesOf(a.sites, describe), Note: a.state.NoteSelfTest, Logger: a.logger}
+	test := origin.SelfTest{Sites: origin.SelfTestSites(a.sites, describe), Note: a.state.NoteSelfTest, Logger: a.logger}
 	a.release = append(a.release, test.Start(a.ctx))
 }
 

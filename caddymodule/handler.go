@@ -11,8 +11,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
-	"github.com/robotsguard/caddy-robots-guard/internal/refusal"
-	"github.com/robotsguard/caddy-robots-guard/internal/selftest"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -183,11 +181,11 @@ func (Handler) CaddyModule() caddy.ModuleInfo {
 }
 
 // describe returns the properties of a handler that the self-test needs.
-func describe(handler caddyhttp.MiddlewareHandler) (d selftest.Handler) {
+func describe(handler caddyhttp.MiddlewareHandler) (d origin.SelfTestHandler) {
 	if h, ok := handler.(*Handler); ok {
 		d.Source = h.guard.SelfTestSource()
 	} else if isOurs(handler) {
-		d = selftest.Handler{Source: origin.NewServer(false), Composes: true}
+		d = origin.SelfTestHandler{Source: origin.NewServer(false), Composes: true}
 	}
 	return d
 }
@@ -203,7 +201,7 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, j *guard.Judgem
 	if len(h.OnViolation) > 0 && j.Reason != judge.Closed && j.Action == judge.Blocked {
 		return h.OnViolation.Compile(next).ServeHTTP(w, r)
 	}
-	return refusal.Write(w, r, j, h.Status)
+	return guard.Refuse(w, r, j, h.Status)
 }
 
 // Interface guards

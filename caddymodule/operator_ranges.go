@@ -12,7 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
-	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -96,7 +96,7 @@ func (o *OperatorRanges) check(registry *uaident.Registry) error {
 		hint := "caddy robots-guard registry show <crawler> prints the operator of a crawler"
 		if c := registry.Lookup(name); c != nil && c.Operator != "" {
 			hint = fmt.Sprintf("did you mean %s, the operator of %s?", c.Operator, c.Token)
-		} else if near := spelling.Near(name, names); near != "" {
+		} else if near := text.Near(name, names); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		return fmt.Errorf("%q is no known operator of crawlers; %s", name, hint)

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/retryafter"
+	"github.com/robotsguard/caddy-robots-guard/internal/limit"
 )
 
 const (
@@ -129,7 +129,7 @@ func (s State) After(a Answer, now time.Time, f Freshness, jitter float64) State
 			wait = min(lastRetry, firstRetry<<doublings)
 		}
 		wait += time.Duration(jitter * float64(wait) / 10)
-		next.Due = now.Add(min(MaxAge, max(wait, retryafter.Of(a.Header, now))))
+		next.Due = now.Add(min(MaxAge, max(wait, limit.RetryAfter(a.Header, now))))
 		return next
 	}
 	next.take(a, meaning, now)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
 // dataLines returns the lines of a list that is not part of this repository,
@@ -52,7 +52,7 @@ func TestFigures(t *testing.T) {
 		default:
 			continue
 		}
-		if spelling.Among(strings.Split(f[1], "|"), id.Token) {
+		if text.Among(strings.Split(f[1], "|"), id.Token) {
 			exact++
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
@@ -39,7 +39,7 @@ func (r *Registry) With(crawlers ...Crawler) (*Registry, error) {
 	})
 	for _, c := range crawlers {
 		for _, f := range c.Fallback {
-			if !slices.ContainsFunc(all, func(c Crawler) bool { return strings.EqualFold(c.Token, f) || spelling.Among(c.Aliases, f) }) {
+			if !slices.ContainsFunc(all, func(c Crawler) bool { return strings.EqualFold(c.Token, f) || text.Among(c.Aliases, f) }) {
 				errs = append(errs, fmt.Errorf("crawler %s: unknown fallback %q", c.Token, f))
 			}
 		}

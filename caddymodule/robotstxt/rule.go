@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/rulelist"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
-	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -208,7 +208,7 @@ func nearHost(word string, hosts []string) string {
 	const most = 4 // edits
 	best, distance := "", most
 	for _, host := range hosts {
-		if d := spelling.Distance(strings.ToLower(word), strings.ToLower(host), most); d < distance {
+		if d := text.Distance(strings.ToLower(word), strings.ToLower(host), most); d < distance {
 			best, distance = host, d
 		}
 	}

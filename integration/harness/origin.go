@@ -74,7 +74,7 @@ func NewChangingOrigin(t testing.TB, text string) (*Origin, *atomic.Value) {
 func (o *Origin) Address() string { return o.Listener.Addr().String() }
 
 // SelfTestUserAgents are those of the guard's self-test at start. They are repeated here, since
-// internal/selftest imports Caddy, which most modules of tests do without.
+// internal/origin imports Caddy, which most modules of tests do without.
 var SelfTestUserAgents = [...]string{
 	"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36",
 	"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot) RobotsGuard/1 (+https://github.com/robotsguard/caddy-robots-guard)",

@@ -17,7 +17,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
-	"github.com/robotsguard/caddy-robots-guard/internal/refusal"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -137,7 +136,7 @@ func (i *instance) load() {
 		Registry: uaident.NewCurrent(uaident.Default()), Identity: &identity.Checker{Logger: zap.NewNop(), Verifier: i.world.verifier}, Sites: i.sites, Logger: zap.NewNop(),
 		Refuse: func(w http.ResponseWriter, r *http.Request, j *guard.Judgement, _ caddyhttp.Handler) error {
 			if j.Action == judge.Slowed {
-				return refusal.Write(w, r, j, http.StatusForbidden)
+				return guard.Refuse(w, r, j, http.StatusForbidden)
 			}
 			w.WriteHeader(http.StatusForbidden)
 			return nil

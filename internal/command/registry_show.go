@@ -8,7 +8,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
 )
@@ -69,7 +69,7 @@ func meant(token string) string {
 	for _, c := range uaident.Default().Crawlers() {
 		tokens = append(tokens, c.Token)
 	}
-	if near := spelling.Near(token, tokens); near != "" {
+	if near := text.Near(token, tokens); near != "" {
 		return "; did you mean " + near + "?"
 	}
 	return ""

@@ -20,9 +20,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+	"github.com/robotsguard/caddy-robots-guard/internal/registry"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
-	"github.com/robotsguard/caddy-robots-guard/internal/strangers"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -60,7 +60,7 @@ type State struct {
 
 	Identities *identity.Shared // the verifier
 
-	Strangers strangers.Book // unregistered crawlers
+	Strangers registry.Unregistered // unregistered crawlers
 
 	Memory *store.Memory // the storage; nil in some tests
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
 // Decoder reads JSON of a known form, and knows where it is.
@@ -147,7 +147,7 @@ func (d *Decoder) Object(want string, fields []string, read func(field string) e
 // Hint tells which of some fields a misspelt one may stand for.
 func Hint(field string, fields []string) string {
 	const longest = 80 // that is worth comparing
-	if near := spelling.Near(field[:min(len(field), longest)], fields); near != "" {
+	if near := text.Near(field[:min(len(field), longest)], fields); near != "" {
 		return "did you mean " + near + "?"
 	}
 	if len(fields) == 1 {

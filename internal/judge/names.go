@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -137,5 +137,5 @@ func Likely(registry *uaident.Registry, word string, identities bool) []string {
 	if near := nearestNames(registry, word, words); near != nil {
 		return near
 	}
-	return namesOf(registry).begunBy(spelling.Letters(word))
+	return namesOf(registry).begunBy(text.Letters(word))
 }

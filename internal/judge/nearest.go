@@ -6,21 +6,21 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // nearestNames returns the names that are nearest to a word, among some words and
 // the product tokens of a registry.
 func nearestNames(registry *uaident.Registry, word string, words []string) []string {
-	folded := spelling.Letters(word)
+	folded := text.Letters(word)
 	if len(folded) < 2 || len(folded) > maxCompared {
 		return nil
 	}
-	if begun := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !strings.HasPrefix(spelling.Letters(w), folded) }); len(begun) > 0 {
+	if begun := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !strings.HasPrefix(text.Letters(w), folded) }); len(begun) > 0 {
 		return begun[:min(len(begun), maxLikely)]
 	}
-	n := nearest{folded: folded, set: spelling.Set(folded), distance: mostEdits(len(folded)) + 1}
+	n := nearest{folded: folded, set: text.Set(folded), distance: mostEdits(len(folded)) + 1}
 	for _, w := range words {
 		n.compare(newKnownName(w, w, 0))
 	}
@@ -68,10 +68,10 @@ type nearest struct {
 // those of the least rank are taken.
 func (n *nearest) compare(name *knownName) {
 	most := min(n.distance, mostEdits(len(n.folded)))
-	if diff := len(name.letters) - len(n.folded); diff > most || -diff > most || spelling.Edits(name.set, n.set) > most {
+	if diff := len(name.letters) - len(n.folded); diff > most || -diff > most || text.Edits(name.set, n.set) > most {
 		return
 	}
-	switch d := spelling.Distance(n.folded, name.letters, n.distance+1); {
+	switch d := text.Distance(n.folded, name.letters, n.distance+1); {
 	case d > mostEdits(len(n.folded)) || cmp.Or(cmp.Compare(d, n.distance), cmp.Compare(name.rank, n.rank)) > 0 && n.found != nil:
 	case d < n.distance || name.rank < n.rank:
 		n.distance, n.rank, n.found = d, name.rank, []string{name.known}
@@ -88,8 +88,8 @@ type knownName struct {
 }
 
 func newKnownName(name, known string, rank int) *knownName {
-	letters := spelling.Letters(name)
-	return &knownName{letters, known, spelling.Set(letters), rank}
+	letters := text.Letters(name)
+	return &knownName{letters, known, text.Set(letters), rank}
 }
 
 // knownNames are the names in a registry, and its crawlers by the letters of their operator.
@@ -147,7 +147,7 @@ func newKnownNames(registry *uaident.Registry) *knownNames {
 			if !is(&c) || c.RobotsOnly {
 				continue
 			}
-			if operator := spelling.Letters(c.Operator); len(all.ofOperator[operator]) < maxOfOperator {
+			if operator := text.Letters(c.Operator); len(all.ofOperator[operator]) < maxOfOperator {
 				all.ofOperator[operator] = append(all.ofOperator[operator], c.Token)
 			}
 		}

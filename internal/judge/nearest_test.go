@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -57,7 +57,7 @@ func TestNearest(t *testing.T) {
 		{"four alike", own(1, "abcdefghv", "abcdefghw", "abcdefghx", "abcdefghy"), []string{"abcdefghv", "abcdefghw", "abcdefghx"}},
 		{"two names of one", []name{{"abcdefghx", "A", 1}, {"abcdefghy", "A", 1}, {"abcdefghz", "B", 1}}, []string{"A", "B"}},
 	} {
-		n := nearest{folded: "abcdefghi", set: spelling.Set("abcdefghi"), distance: mostEdits(9) + 1}
+		n := nearest{folded: "abcdefghi", set: text.Set("abcdefghi"), distance: mostEdits(9) + 1}
 		for _, name := range tc.names {
 			n.compare(newKnownName(name.name, name.known, name.rank))
 		}
@@ -102,7 +102,7 @@ func TestNearestNames(t *testing.T) {
 	for _, operator := range []string{"google", "openai"} {
 		all := 0
 		for _, c := range registry.Crawlers() {
-			if spelling.Letters(c.Operator) == operator && !c.RobotsOnly {
+			if text.Letters(c.Operator) == operator && !c.RobotsOnly {
 				all++
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -41,7 +41,7 @@ func ParseClasses(words []string) (set Classes, err error) {
 
 // ClassHint tells which class a misspelt one may stand for.
 func ClassHint(misspelt string) string {
-	if near := spelling.Near(misspelt, strings.Split(ClassWords(), ", ")); near != "" {
+	if near := text.Near(misspelt, strings.Split(ClassWords(), ", ")); near != "" {
 		return "did you mean " + near + "?"
 	}
 	return "the classes are " + ClassWords()

@@ -1,3 +1,3 @@
-// Package limit says how often something may happen: so often in the long run,
-// and a few at once, without a lock.
+// Package limit bounds how often something happens: a rate with a burst, without a lock,
+// and the Retry-After of other servers.
 package limit

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -13,7 +13,7 @@ import (
 // so are those of crawlers that hardly anybody names.
 func nearest(name string) string {
 	const shortest, longest = 4, 40 // letters
-	folded := spelling.Letters(name)
+	folded := text.Letters(name)
 	if token := ofCompany[folded]; token != "" {
 		return token
 	}
@@ -27,8 +27,8 @@ func nearest(name string) string {
 		if c.Class == uaident.Library || c.Class == uaident.Headless {
 			continue
 		}
-		known := spelling.Letters(c.Token)
-		if spelling.Swapped(folded, known) {
+		known := text.Letters(c.Token)
+		if text.Swapped(folded, known) {
 			return c.Token // nobody gives a crawler the name of another with two letters swapped
 		}
 		most := 0
@@ -41,7 +41,7 @@ func nearest(name string) string {
 		if known == "" || known[0] != folded[0] || len(known)-len(folded) > most || len(folded)-len(known) > most {
 			continue
 		}
-		if d := spelling.Distance(folded, known, best); d <= most && d < best {
+		if d := text.Distance(folded, known, best); d <= most && d < best {
 			best, found = d, c.Token
 		}
 	}

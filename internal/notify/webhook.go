@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/retryafter"
+	"github.com/robotsguard/caddy-robots-guard/internal/limit"
 )
 
 const (
@@ -97,7 +97,7 @@ func (w *webhook) send(ctx context.Context, m Message) (retryAfter time.Duration
 	case status >= 200 && status < 300:
 		return 0, nil
 	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status >= 500:
-		return retryafter.Of(response.Header, m.Sent), fmt.Errorf("the receiver answers status %d", status)
+		return limit.RetryAfter(response.Header, m.Sent), fmt.Errorf("the receiver answers status %d", status)
 	case status >= 300 && status < 400:
 		return never, fmt.Errorf("the receiver answers status %d, and redirects are not followed; write the URL that it leads to", status)
 	default:

@@ -8,7 +8,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
 // unrecognizedError says that a block has no option of a name.
@@ -89,7 +89,7 @@ func spokenOf(err error, begin caddyfile.Dispenser, read []caddyfile.Dispenser) 
 
 // hintOf tells which of some names a misspelt one may stand for.
 func hintOf(name string, names []string) string {
-	if near := spelling.Near(name, names); near != "" {
+	if near := text.Near(name, names); near != "" {
 		return "did you mean " + near + "?"
 	}
 	if len(names) == 1 {

@@ -11,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -57,7 +57,7 @@ func CheckFile(option, path, otherwise string) error {
 
 // didYouMean asks whether a file beside one that is not there is meant.
 func didYouMean(path string) string {
-	if near := spelling.NearFile(path); near != "" {
+	if near := text.NearFile(path); near != "" {
 		return "did you mean " + near + "? Correct the path"
 	}
 	return ""

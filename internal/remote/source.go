@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
 // LookEvery is the interval of checks for a changed file.
@@ -129,7 +129,7 @@ func (f file) explain(err error) error {
 	if full, err := filepath.Abs(f.path); err == nil && full != f.path {
 		begins = "; a relative path begins where Caddy was started, so this is " + full
 	}
-	if near := spelling.NearFile(f.path); near != "" {
+	if near := text.NearFile(f.path); near != "" {
 		instead = "did you mean " + near + "?"
 	}
 	return fmt.Errorf("there is no such file%s; %s", begins, instead)

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/limit"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
-	"github.com/robotsguard/caddy-robots-guard/internal/retryafter"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -162,7 +162,7 @@ func (w *web) get(ctx context.Context, at *url.URL, before Answer) (a Answer, ne
 		}
 		return Answer{}, next, err
 	}
-	return Answer{Life: retryafter.Of(response.Header, w.now())}, nil, fmt.Errorf("the answer is %s; %s has to be answered with 200", response.Status, w.kind.Text)
+	return Answer{Life: limit.RetryAfter(response.Header, w.now())}, nil, fmt.Errorf("the answer is %s; %s has to be answered with 200", response.Status, w.kind.Text)
 }
 
 // body reads at most Max+1 bytes of the body. gzip is already decompressed.

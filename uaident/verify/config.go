@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -110,7 +110,7 @@ func (c *Config) names(name string) bool {
 
 // isFor reports whether configuration for name applies to the crawler.
 func isFor(name string, c *uaident.Crawler) bool {
-	return name != "" && (strings.EqualFold(name, c.Token) || strings.EqualFold(name, c.Operator) || spelling.Among(c.Aliases, name))
+	return name != "" && (strings.EqualFold(name, c.Token) || strings.EqualFold(name, c.Operator) || text.Among(c.Aliases, name))
 }
 
 // cleanSuffix returns a domain in lower case with a leading dot and without a trailing dot.

@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/retryafter"
+	"github.com/robotsguard/caddy-robots-guard/internal/limit"
 )
 
 const fetchTimeout = 30 * time.Second
@@ -109,7 +109,7 @@ func (v *Verifier) ask(ctx context.Context, l *list) error {
 		v.confirm(l, before)
 		return nil
 	default:
-		return &statusError{response.Status, retryafter.Of(response.Header, v.options.Now())}
+		return &statusError{response.Status, limit.RetryAfter(response.Header, v.options.Now())}
 	}
 	data, err := io.ReadAll(io.LimitReader(response.Body, MaxListBytes+1))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/spelling"
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -120,7 +120,7 @@ type facts struct {
 // lower case to its operator.
 func (c *Config) factsOf(crawler *uaident.Crawler, operators map[string]string) (own facts, errs []error) {
 	applies := func(name string) bool {
-		return isFor(name, crawler) || crawler.Operator != "" && spelling.Among(crawler.Fallback, name) &&
+		return isFor(name, crawler) || crawler.Operator != "" && text.Among(crawler.Fallback, name) &&
 			operators[strings.ToLower(name)] == crawler.Operator
 	}
 	published := &crawler.Verification

@@ -14,7 +14,7 @@ import (
 
 	"github.com/pquerna/cachecontrol/cacheobject"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/retryafter"
+	"github.com/robotsguard/caddy-robots-guard/internal/limit"
 )
 
 // The well-known URI and media type of a key directory.
@@ -159,10 +159,10 @@ func (v *Verifier) get(ctx context.Context, a *agent) (d *directory, retryAfter 
 	defer response.Body.Close()
 	now := v.now()
 	if response.StatusCode/100 == 3 {
-		return nil, retryafter.Of(response.Header, now), fmt.Errorf("status %d: redirects are not followed", response.StatusCode)
+		return nil, limit.RetryAfter(response.Header, now), fmt.Errorf("status %d: redirects are not followed", response.StatusCode)
 	}
 	if response.StatusCode != http.StatusOK {
-		return nil, retryafter.Of(response.Header, now), fmt.Errorf("status %d, not 200", response.StatusCode)
+		return nil, limit.RetryAfter(response.Header, now), fmt.Errorf("status %d, not 200", response.StatusCode)
 	}
 	contentType := response.Header.Get("Content-Type")
 	if media, _, err := mime.ParseMediaType(contentType); err != nil || media != directoryType {

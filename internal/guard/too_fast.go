@@ -1,4 +1,4 @@
-package refusal
+package guard
 
 import (
 	"fmt"
@@ -8,46 +8,46 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// The names of the policies in RateLimit-Policy.
+// Policy names in the RateLimit-Policy header.
 const (
 	delayPolicy      = "crawl-delay"
 	limitPolicy      = "limit"
 	concurrentPolicy = "concurrent"
 )
 
-// slow responds to a request of a crawler that is too fast: 429 (RFC 6585) with
-// the time after which it may come again.
-func slow(w http.ResponseWriter, r *http.Request, j *guard.Judgement) error {
-	header, wait := w.Header(), comeBack(w, j)
-	header.Set("RateLimit-Policy", policies(&j.Rate))
-	header.Set("RateLimit", fmt.Sprintf("%q;r=0;t=%d", broken(&j.Rate), wait))
-	uncached(header)
-	return plain(w, r, http.StatusTooManyRequests, []byte(tooFast(j, wait)))
+// refuseTooFast responds with 429 (RFC 6585) to a crawler that is too fast, and with the
+// time after which the crawler may send the next request.
+func refuseTooFast(w http.ResponseWriter, r *http.Request, j *Judgement) error {
+	header, wait := w.Header(), setRetryAfter(w, j)
+	header.Set("RateLimit-Policy", rateLimitPolicy(&j.Rate))
+	header.Set("RateLimit", fmt.Sprintf("%q;r=0;t=%d", exceededPolicy(&j.Rate), wait))
+	preventCaching(header)
+	return writeText(w, r, http.StatusTooManyRequests, []byte(tooFastText(j, wait)))
 }
 
-// comeBack returns the seconds after which the client may come again, rounded up, and
-// sets Retry-After to up to a tenth more, so that not all come at once.
-func comeBack(w http.ResponseWriter, j *guard.Judgement) int {
+// setRetryAfter returns the seconds until the crawler may send the next request, rounded
+// up. It sets Retry-After to up to 10 % more, so that clients do not return at the same
+// time.
+func setRetryAfter(w http.ResponseWriter, j *Judgement) int {
 	wait := int((j.Rate.Wait + time.Second - 1) / time.Second)
 	w.Header().Set("Retry-After", strconv.Itoa(wait+rand.IntN(wait/10+1)))
 	return wait
 }
 
-// inWords writes so many seconds.
-func inWords(seconds int) string {
+// formatSeconds formats a number of seconds with its unit.
+func formatSeconds(seconds int) string {
 	if seconds == 1 {
 		return "1 second"
 	}
 	return fmt.Sprintf("%d seconds", seconds)
 }
 
-// broken names the policy by which the next request has to wait.
-func broken(p *guard.Rate) string {
+// exceededPolicy returns the name of the policy that delays the next request.
+func exceededPolicy(p *Rate) string {
 	switch {
 	case p.Full:
 		return concurrentPolicy
@@ -57,10 +57,10 @@ func broken(p *guard.Rate) string {
 	return delayPolicy
 }
 
-// policies writes what is asked of a crawler as draft-ietf-httpapi-ratelimit-headers
-// has it: a list of strings with the quota q for a window of w seconds, or of what is
-// under way at once.
-func policies(p *guard.Rate) string {
+// rateLimitPolicy returns the RateLimit-Policy of a crawler, as in
+// draft-ietf-httpapi-ratelimit-headers: a list of policies with their quota q for a window
+// of w seconds, or for concurrent requests.
+func rateLimitPolicy(p *Rate) string {
 	var items []string
 	add := func(name string, quota int, window int64) {
 		items = append(items, fmt.Sprintf("%q;q=%d;w=%d", name, quota, window))
@@ -84,26 +84,26 @@ func policies(p *guard.Rate) string {
 	return strings.Join(items, ", ")
 }
 
-// tooFast tells a crawler's author which line asks for what.
-func tooFast(j *guard.Judgement, wait int) string {
+// tooFastText explains to the author of a crawler which limit or line applies.
+func tooFastText(j *Judgement, wait int) string {
 	var b strings.Builder
 	name, p := text.Printable(j.Client.Name()), &j.Rate
 	switch {
 	case p.Full:
-		fmt.Fprintf(&b, "%s asks for more at once than this site lets it.\n\n", name)
+		fmt.Fprintf(&b, "%s sends more requests at once than this site allows.\n\n", name)
 		fmt.Fprintf(&b, "limit: %d requests at a time (%s)\n", p.Limit.Concurrent, text.Printable(p.Limit.Broken(true)))
 	case p.Limited:
-		fmt.Fprintf(&b, "%s asks faster than this site lets it.\n\n", name)
+		fmt.Fprintf(&b, "%s sends requests faster than this site allows.\n\n", name)
 		fmt.Fprintf(&b, "limit: %d requests in %s\n", p.Limit.Requests, text.Span(p.Limit.Per))
 	default:
-		fmt.Fprintf(&b, "%s asks faster than the robots.txt of this site asks it to.\n\n", name)
+		fmt.Fprintf(&b, "%s sends requests faster than the robots.txt of this site allows.\n\n", name)
 		fmt.Fprintf(&b, "file:  %s\n", text.Printable(j.Site.Own().String()+"/robots.txt"))
 		fmt.Fprintf(&b, "line:  Crawl-delay: %s (line %d)\n", strconv.FormatFloat(p.Delay.Every.Seconds(), 'f', -1, 64), p.Delay.Line)
 		if p.Every != p.Delay.Every {
-			fmt.Fprintf(&b, "held:  to %s, the longest that counts here\n", text.Span(p.Every))
+			fmt.Fprintf(&b, "applied: %s, the longest Crawl-delay that this site enforces\n", text.Span(p.Every))
 		}
 	}
-	fmt.Fprintf(&b, "again: in %s\n", inWords(wait))
-	b.WriteString("\nPlease wait for as long as Retry-After says. /robots.txt and sitemaps may be fetched at any time.\n")
+	fmt.Fprintf(&b, "again: in %s\n", formatSeconds(wait))
+	b.WriteString("\nPlease wait for the time in Retry-After. /robots.txt and sitemaps may be fetched at any time.\n")
 	return b.String()
 }

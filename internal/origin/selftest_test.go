@@ -1,4 +1,4 @@
-package selftest
+package origin
 
 import (
 	"context"
@@ -16,7 +16,6 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -35,14 +34,14 @@ var answers = map[string]policy.Answer{
 	"login":     {Status: 200, Body: []byte("<!doctype html><form>"), Via: []string{"https://login.test/?to=/robots.txt"}},
 	"loop":      {Status: 301, Header: http.Header{"Location": {"/robots.txt"}}},
 	"fails":     {Status: 502},
-	"aborted":   {Err: origin.ErrBrokeOff},
+	"aborted":   {Err: ErrBrokeOff},
 	"reset":     {Err: errors.New("connection reset")},
 }
 
 // testSite returns a site that sends a browser and a crawler these answers.
-func testSite(browser, crawler string) Site {
-	return Site{Name: "https://a.test", Label: "a.test", Fetch: func(_ context.Context, userAgent string) policy.Answer {
-		if userAgent == Crawler {
+func testSite(browser, crawler string) SelfTestSite {
+	return SelfTestSite{Name: "https://a.test", Label: "a.test", Fetch: func(_ context.Context, userAgent string) policy.Answer {
+		if userAgent == SelfTestCrawler {
 			return answers[crawler]
 		}
 		return answers[browser]
@@ -50,10 +49,10 @@ func testSite(browser, crawler string) Site {
 }
 
 // runTest tests sites and returns the log lines and what was noted.
-func runTest(t *testing.T, sites iter.Seq[Site]) (lines []string, noted []string) {
+func runTest(t *testing.T, sites iter.Seq[SelfTestSite]) (lines []string, noted []string) {
 	t.Helper()
 	core, logs := observer.New(zapcore.DebugLevel)
-	test := Test{Sites: sites, Logger: zap.New(core), Note: func(f parity.Fetcher, r parity.RobotsResponse) {
+	test := SelfTest{Sites: sites, Logger: zap.New(core), Note: func(f parity.Fetcher, r parity.RobotsResponse) {
 		noted = append(noted, fmt.Sprintf("%s %s %s %d", f.Site, f.Token, f.Class, r.Status))
 	}}
 	test.run(t.Context())
@@ -101,7 +100,7 @@ func TestOutcomes(t *testing.T) {
 		{"rules", "aborted", "info browser: robots.txt was fetched status=200 rules=2\nwarn crawler: the connection is closed without a response to the request for robots.txt", "a.test GPTBot ai_training 0"},
 	} {
 		t.Run(tc.browser+" and "+tc.crawler, func(t *testing.T) {
-			lines, noted := runTest(t, slices.Values([]Site{testSite(tc.browser, tc.crawler)}))
+			lines, noted := runTest(t, slices.Values([]SelfTestSite{testSite(tc.browser, tc.crawler)}))
 			if got := strings.Join(lines, "\n"); got != tc.lines {
 				t.Errorf("got\n%s\nwant\n%s", got, tc.lines)
 			}
@@ -118,7 +117,7 @@ func TestUnknownHost(t *testing.T) {
 	for word := range answers {
 		site := testSite(word, word)
 		site.Unknown = true
-		lines, _ := runTest(t, slices.Values([]Site{site}))
+		lines, _ := runTest(t, slices.Values([]SelfTestSite{site}))
 		if got, want := strings.HasPrefix(lines[0], "warn"), slices.Contains(warned, word); got != want {
 			t.Errorf("%s: warned %t, want %t: %s", word, got, want, lines[0])
 		}
@@ -128,14 +127,14 @@ func TestUnknownHost(t *testing.T) {
 // TestMaxHosts tests no more hosts than the bound, and collects no more.
 func TestMaxHosts(t *testing.T) {
 	collected := 0
-	lines, _ := runTest(t, func(yield func(Site) bool) {
+	lines, _ := runTest(t, func(yield func(SelfTestSite) bool) {
 		for range 1000 {
 			if collected++; !yield(testSite("rules", "rules")) {
 				return
 			}
 		}
 	})
-	if len(lines) != MaxHosts+1 || collected != MaxHosts+1 || !strings.Contains(lines[MaxHosts], "more hosts") {
+	if len(lines) != maxSelfTestHosts+1 || collected != maxSelfTestHosts+1 || !strings.Contains(lines[maxSelfTestHosts], "more hosts") {
 		t.Errorf("%d lines, %d sites were collected; the last line is %s", len(lines), collected, lines[len(lines)-1])
 	}
 }
@@ -144,7 +143,7 @@ func TestMaxHosts(t *testing.T) {
 func TestTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		running, fetched := 0, 0
-		hangs := Site{Name: "https://slow.test", Fetch: func(ctx context.Context, _ string) policy.Answer {
+		hangs := SelfTestSite{Name: "https://slow.test", Fetch: func(ctx context.Context, _ string) policy.Answer {
 			if running++; running > 1 {
 				t.Error("two fetches at once")
 			}
@@ -154,21 +153,21 @@ func TestTimes(t *testing.T) {
 			return policy.Answer{Err: context.Cause(ctx)}
 		}}
 		core, logs := observer.New(zapcore.DebugLevel)
-		test := Test{Sites: slices.Values([]Site{hangs, hangs, hangs}), Logger: zap.New(core), Note: func(parity.Fetcher, parity.RobotsResponse) {
+		test := SelfTest{Sites: slices.Values([]SelfTestSite{hangs, hangs, hangs}), Logger: zap.New(core), Note: func(parity.Fetcher, parity.RobotsResponse) {
 			t.Error("an answer is noted")
 		}}
 		began := time.Now()
 		stop := test.Start(t.Context())
-		time.Sleep(startDelay + 4*FetchTime - time.Second)
+		time.Sleep(selfTestDelay + 4*selfTestTime - time.Second)
 		synctest.Wait()
 		if n := logs.Len(); fetched != 3 || n != 1 {
 			t.Errorf("%d fetches and %d lines before the fourth fetch ends", fetched, n)
 		}
-		if line := logs.All()[0]; line.ContextMap()["error"] != errTimeout.Error() {
+		if line := logs.All()[0]; line.ContextMap()["error"] != errSelfTestTimeout.Error() {
 			t.Errorf("got %v", line.ContextMap())
 		}
 		stop()
-		if took := time.Since(began); took != startDelay+4*FetchTime-time.Second {
+		if took := time.Since(began); took != selfTestDelay+4*selfTestTime-time.Second {
 			t.Errorf("stop takes time: ended after %s", took)
 		}
 		if n := logs.Len(); n != 1 {
@@ -180,13 +179,13 @@ func TestTimes(t *testing.T) {
 // TestReplacedAtOnce sends no request if the configuration ends at once.
 func TestReplacedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		site := Site{Fetch: func(context.Context, string) policy.Answer {
+		site := SelfTestSite{Fetch: func(context.Context, string) policy.Answer {
 			t.Error("a request is sent")
 			return policy.Answer{}
 		}}
-		test := Test{Sites: slices.Values([]Site{site}), Logger: zap.NewNop()}
+		test := SelfTest{Sites: slices.Values([]SelfTestSite{site}), Logger: zap.NewNop()}
 		stop := test.Start(t.Context())
-		time.Sleep(startDelay - time.Millisecond)
+		time.Sleep(selfTestDelay - time.Millisecond)
 		stop()
 		time.Sleep(time.Minute)
 	})

@@ -1,4 +1,4 @@
-package refusal
+package guard
 
 import (
 	"net/http"
@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -14,9 +13,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// TestExplanation has the whole of what an honest crawler's author is told.
+// TestExplanation compares the whole text for the author of an honest crawler.
 func TestExplanation(t *testing.T) {
-	j := &guard.Judgement{
+	j := &Judgement{
 		Request: judge.Request{Client: uaident.Identify("GPTBot/1.2"), Identity: verify.Claimed, Method: http.MethodGet, Target: "/private/a"},
 		Site:    new(request.NewSite(policy.Key{Secure: true, Host: "example.com"})),
 	}
@@ -37,8 +36,8 @@ your client calls itself by that name in its User-Agent.
 	}
 }
 
-// TestWrite answers clients for each of the reasons to refuse one.
-func TestWrite(t *testing.T) {
+// TestRefuse checks the response for each reason to refuse a client.
+func TestRefuse(t *testing.T) {
 	robots := policy.Parse([]byte("User-agent: *\nDisallow: /private/\n"))
 	for _, tc := range []struct {
 		name, userAgent string
@@ -49,11 +48,11 @@ func TestWrite(t *testing.T) {
 		want            string
 	}{
 		{"by a rule", "GPTBot/1.2", verify.Claimed, 0, judge.Rules{Robots: robots}, 451, "rule:  Disallow: /private/ (line 2)\n"},
-		{"by a rule, under a false name", "Googlebot/2.1", verify.Spoofed, 0, judge.Rules{Robots: robots}, 451, "So the rules for everybody hold, too.\n"},
+		{"by a rule, under a false name", "Googlebot/2.1", verify.Spoofed, 0, judge.Rules{Robots: robots}, 451, "So the rules for unnamed crawlers apply, too.\n"},
 		{"for the false name alone", "Googlebot/2.1", verify.Spoofed, judge.BlockFalseName, judge.Rules{Robots: policy.Parse(nil)}, 451, "This client calls itself Googlebot"},
 		{"while nobody knows the rules", "GPTBot/1.2", verify.Claimed, 0, judge.Rules{Closed: true}, 503, "Please come back later.\n"},
 	} {
-		j := &guard.Judgement{
+		j := &Judgement{
 			Request: judge.Request{Client: uaident.Identify(tc.userAgent), Identity: tc.identity, Method: http.MethodGet, Target: "/private/a"},
 			Site:    new(request.NewSite(policy.Key{Secure: true, Host: "example.com"})),
 		}
@@ -65,7 +64,7 @@ func TestWrite(t *testing.T) {
 		}
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
 			w := httptest.NewRecorder()
-			if err := Write(w, httptest.NewRequest(method, "/private/a", nil), j, 451); err != nil {
+			if err := Refuse(w, httptest.NewRequest(method, "/private/a", nil), j, 451); err != nil {
 				t.Fatalf("%s: %v", tc.name, err)
 			}
 			if body := w.Body.String(); w.Code != tc.status || method == http.MethodGet && !strings.Contains(body, tc.want) || method == http.MethodHead && body != "" {

@@ -1,4 +1,4 @@
-package strangers
+package registry
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 var start = time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 
 // visits counts n requests by a User-Agent, each from another network.
-func visits(b *Book, n int, userAgent string, robots bool) {
+func visits(b *Unregistered, n int, userAgent string, robots bool) {
 	id := uaident.Identify(userAgent)
 	for i := range n {
 		network := netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 51, byte(i), 0}), 24)
@@ -24,7 +24,7 @@ func visits(b *Book, n int, userAgent string, robots bool) {
 }
 
 func TestProposals(t *testing.T) {
-	b := new(Book)
+	b := new(Unregistered)
 	visits(b, 4120, "Mozilla/5.0 (compatible; ThinkHarvestBot/1.0; +https://think.test/bot)", false)
 	visits(b, 3, "Mozilla/5.0 (compatible; ThinkHarvestBot/1.0; +https://think.test/bot)", true)
 	visits(b, 5000, "Quuxle/1.0", false)
@@ -58,7 +58,7 @@ func TestProposals(t *testing.T) {
 // Names that somebody invents by the thousand displace each other, and none that comes
 // often.
 func TestInventedNames(t *testing.T) {
-	b := new(Book)
+	b := new(Unregistered)
 	for i := range 10_000 {
 		visits(b, 1, fmt.Sprintf("Made%dBot/1.0", i), false)
 		if i%20 == 0 {
@@ -83,7 +83,7 @@ func TestPlainNames(t *testing.T) {
 
 // TestTheRarestMakesRoom compares with looking through all of them.
 func TestTheRarestMakesRoom(t *testing.T) {
-	var b Book
+	var b Unregistered
 	dice := rand.New(rand.NewPCG(1, 2))
 	counts := make(map[string]uint64)
 	for i := range 20_000 {
@@ -118,7 +118,7 @@ func TestTheRarestMakesRoom(t *testing.T) {
 
 // TestWhoMakesRoomLeavesNothing has a name from one network take the place of one from many.
 func TestWhoMakesRoomLeavesNothing(t *testing.T) {
-	var b Book
+	var b Unregistered
 	for i := range maxNames {
 		for network := range 5 {
 			b.Note(Visit{Name: fmt.Sprint("Name", i), Class: uaident.GenericCrawler, Network: netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 0, byte(network), 0}), 24), Robots: true, At: start})
@@ -133,14 +133,14 @@ func TestWhoMakesRoomLeavesNothing(t *testing.T) {
 func BenchmarkNote(b *testing.B) {
 	for _, names := range []int{10, 1000} {
 		b.Run(fmt.Sprint(names, " names"), func(b *testing.B) {
-			var book Book
+			var counts Unregistered
 			visits := make([]Visit, names)
 			for i := range visits {
 				visits[i] = Visit{Name: fmt.Sprint("Name", i), Class: uaident.GenericCrawler, UserAgent: fmt.Sprint("Name", i, "/1.0"), At: time.Unix(0, 0)}
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				book.Note(visits[i%names])
+				counts.Note(visits[i%names])
 			}
 		})
 	}

@@ -1,6 +1,4 @@
-// Package selftest fetches the robots.txt of each configured host once after the start, as a
-// browser and as a crawler, and logs what outsiders get.
-package selftest
+package origin
 
 import (
 	"context"
@@ -12,7 +10,6 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -20,26 +17,26 @@ import (
 
 // The bounds of a self-test.
 const (
-	MaxHosts  = 100
-	FetchTime = 5 * time.Second // of one fetch
+	maxSelfTestHosts = 100
+	selfTestTime     = 5 * time.Second // of one fetch
 
-	// startDelay is the time before the first fetch. Another reload within it replaces the test
+	// selfTestDelay is the time before the first fetch. Another reload within it replaces the test
 	// before that has sent a request.
-	startDelay = time.Second
+	selfTestDelay = time.Second
 )
 
 // The User-Agents of the fetches. A filter takes the one for a browser, and the other for a
 // crawler and for the guard, which fetches robots.txt later.
 const (
-	Browser = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36"
-	Crawler = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot) " + origin.GuardUserAgent
-	token   = "GPTBot"
+	SelfTestBrowser = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36"
+	SelfTestCrawler = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot) " + GuardUserAgent
+	selfTestToken   = "GPTBot"
 )
 
-var errTimeout = errors.New("no complete answer within 5s")
+var errSelfTestTimeout = errors.New("no complete answer within 5s")
 
-// Site is a configured host.
-type Site struct {
+// SelfTestSite is a configured host.
+type SelfTestSite struct {
 	Name  string // such as https://example.com
 	Label string // the configured host in reports
 	// Unknown says that the host is made up, for a wildcard or for a site without a host. A
@@ -51,9 +48,9 @@ type Site struct {
 	Fetch func(ctx context.Context, userAgent string) policy.Answer
 }
 
-// Test is a self-test.
-type Test struct {
-	Sites iter.Seq[Site] // which are tested up to [MaxHosts]
+// SelfTest is a self-test.
+type SelfTest struct {
+	Sites iter.Seq[SelfTestSite] // which are tested up to [maxSelfTestHosts]
 	// Note is called with what the crawler gets where the browser gets the file.
 	Note   func(parity.Fetcher, parity.RobotsResponse)
 	Logger *zap.Logger
@@ -61,13 +58,13 @@ type Test struct {
 
 // Start runs the test in the background, one fetch at a time. stop ends it and waits until it
 // has ended.
-func (t *Test) Start(ctx context.Context) (stop func()) {
+func (t *SelfTest) Start(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		select {
-		case <-time.After(startDelay):
+		case <-time.After(selfTestDelay):
 			t.run(ctx)
 		case <-ctx.Done():
 		}
@@ -79,16 +76,16 @@ func (t *Test) Start(ctx context.Context) (stop func()) {
 }
 
 // run tests the sites until ctx is done.
-func (t *Test) run(ctx context.Context) {
+func (t *SelfTest) run(ctx context.Context) {
 	tested := 0
 	for site := range t.Sites {
-		if tested == MaxHosts {
-			t.Logger.Info("self-test: the configuration has more hosts than are tested", zap.Int("tested", MaxHosts))
+		if tested == maxSelfTestHosts {
+			t.Logger.Info("self-test: the configuration has more hosts than are tested", zap.Int("tested", maxSelfTestHosts))
 			return
 		}
 		tested++
-		browser := fetch(ctx, &site, Browser)
-		crawler := fetch(ctx, &site, Crawler)
+		browser := fetchRobots(ctx, &site, SelfTestBrowser)
+		crawler := fetchRobots(ctx, &site, SelfTestCrawler)
 		if ctx.Err() != nil {
 			return
 		}
@@ -103,20 +100,20 @@ func (t *Test) run(ctx context.Context) {
 				zap.String("advice", "another handler answers first, or robots_txt is for other paths only; put robots_txt before that handler, in a route if necessary"))
 		}
 		if browser.isFile && crawler.responded {
-			t.Note(parity.Fetcher{Site: site.Label, Token: token, Class: uaident.AITraining.String()}, crawler.response)
+			t.Note(parity.Fetcher{Site: site.Label, Token: selfTestToken, Class: uaident.AITraining.String()}, crawler.response)
 		}
 	}
 }
 
 // fetch fetches the robots.txt of a site and examines the answer.
-func fetch(ctx context.Context, site *Site, userAgent string) outcome {
-	ctx, cancel := context.WithTimeoutCause(ctx, FetchTime, errTimeout)
+func fetchRobots(ctx context.Context, site *SelfTestSite, userAgent string) selfTestOutcome {
+	ctx, cancel := context.WithTimeoutCause(ctx, selfTestTime, errSelfTestTimeout)
 	defer cancel()
 	return examine(site.Fetch(ctx, userAgent))
 }
 
 // log logs what a client gets.
-func (t *Test) log(site *Site, o outcome, client string) {
+func (t *SelfTest) log(site *SelfTestSite, o selfTestOutcome, client string) {
 	level := zapcore.InfoLevel
 	if o.advice != "" && (o.isRefusal || !site.Unknown) {
 		level = zapcore.WarnLevel

@@ -1,4 +1,4 @@
-package strangers
+package registry
 
 import (
 	"fmt"
@@ -17,13 +17,13 @@ func networkOf(n int) netip.Prefix {
 }
 
 // come counts a request.
-func come(b *Book, userAgent string, network int, at time.Time) {
+func come(b *Unregistered, userAgent string, network int, at time.Time) {
 	id := uaident.Identify(userAgent)
 	b.Note(Visit{Name: id.Name(), Class: id.Class, UserAgent: userAgent, Network: networkOf(network), At: at})
 }
 
 // waveOf returns when a name came in a wave, and from how many networks.
-func waveOf(b *Book, name string) (at time.Time, networks int) {
+func waveOf(b *Unregistered, name string) (at time.Time, networks int) {
 	for _, p := range b.Proposals(uaident.Default()) {
 		if p.Name == name {
 			return p.WaveAt, p.WaveNetworks
@@ -32,7 +32,7 @@ func waveOf(b *Book, name string) (at time.Time, networks int) {
 	return time.Time{}, 0
 }
 
-func TestNetworksAreEstimated(t *testing.T) {
+func TestNetworkEstimate(t *testing.T) {
 	for _, want := range []int{0, 1, 10, 50, 200, 1000, 3000} {
 		var n networks
 		for i := range want {
@@ -56,7 +56,7 @@ const waveBot = "Mozilla/5.0 (compatible; ThinkHarvestBot/1.0; +https://think.te
 
 // A new name from many networks is found within ten minutes.
 func TestWave(t *testing.T) {
-	b := new(Book)
+	b := new(Unregistered)
 	for i := range 200 { // one each three seconds
 		come(b, waveBot, i, start.Add(time.Duration(i)*3*time.Second))
 	}
@@ -72,7 +72,7 @@ func TestWaveOfAKnownName(t *testing.T) {
 		usual, then int
 		wave        bool
 	}{{0, 60, true}, {4, 60, true}, {4, 30, false}, {30, 100, false}, {30, 400, true}, {60, 60, false}} {
-		b := new(Book)
+		b := new(Unregistered)
 		at := start
 		for range 24 * 6 { // ten minutes each
 			for i := range tc.usual {
@@ -94,7 +94,7 @@ func TestWaveOfAKnownName(t *testing.T) {
 // Programs that are not evidently robots, such as applications of people, come from many networks
 // at any time.
 func TestApplicationsAreNoWave(t *testing.T) {
-	b := new(Book)
+	b := new(Unregistered)
 	for i := range 2000 {
 		come(b, "PocketReader/4.1 CFNetwork/1490 Darwin/23", i, start.Add(time.Duration(i)*100*time.Millisecond))
 		come(b, "GPTBot/1.3", i, start.Add(time.Duration(i)*100*time.Millisecond))
@@ -111,7 +111,7 @@ func TestApplicationsAreNoWave(t *testing.T) {
 // one that grows. There is at most one alert, and that is of the links. A wave on the last day is
 // found among them.
 func TestOrdinaryWeek(t *testing.T) {
-	b := new(Book)
+	b := new(Unregistered)
 	dice := rand.New(rand.NewPCG(45, 4))
 	const week = 7 * 24 * time.Hour
 	var waves []string

@@ -1,4 +1,4 @@
-package selftest
+package origin
 
 import (
 	"cmp"
@@ -10,26 +10,25 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// unknown is the part of a made-up host that stands for a wildcard.
-const unknown = "robots-guard-self-test"
+// selfTestHost is the part of a made-up host that stands for a wildcard.
+const selfTestHost = "robots-guard-self-test"
 
-// Handler is how the self-test sees a handler of a configuration.
-type Handler struct {
+// SelfTestHandler is how the self-test sees a handler of a configuration.
+type SelfTestHandler struct {
 	// Source fetches the robots.txt of the server, nil for a handler that is not ours.
-	Source *origin.Server
+	Source *Server
 	// Composes is true for a robots_txt, which has to be asked for /robots.txt.
 	Composes bool
 }
 
-// SitesOf returns the hosts of each server that have a handler of ours, in the order of the
+// SelfTestSites returns the hosts of each server that have a handler of ours, in the order of the
 // configuration.
-func SitesOf(sites *request.Sites, describe func(caddyhttp.MiddlewareHandler) Handler) iter.Seq[Site] {
-	return func(yield func(Site) bool) {
+func SelfTestSites(sites *request.Sites, describe func(caddyhttp.MiddlewareHandler) SelfTestHandler) iter.Seq[SelfTestSite] {
+	return func(yield func(SelfTestSite) bool) {
 		for _, server := range sites.Servers() {
 			handlers, hosts := handlersOf(server, describe)
 			for _, host := range hosts {
@@ -42,8 +41,8 @@ func SitesOf(sites *request.Sites, describe func(caddyhttp.MiddlewareHandler) Ha
 }
 
 // handlersOf returns our handlers at each host of a server as one; "" stands for any host.
-func handlersOf(server *caddyhttp.Server, describe func(caddyhttp.MiddlewareHandler) Handler) (handlers map[string]Handler, hosts []string) {
-	handlers = make(map[string]Handler)
+func handlersOf(server *caddyhttp.Server, describe func(caddyhttp.MiddlewareHandler) SelfTestHandler) (handlers map[string]SelfTestHandler, hosts []string) {
+	handlers = make(map[string]SelfTestHandler)
 	request.Walk(server, func(p request.Place, route caddyhttp.Route) {
 		for _, handler := range route.Handlers {
 			here := describe(handler)
@@ -60,7 +59,7 @@ func handlersOf(server *caddyhttp.Server, describe func(caddyhttp.MiddlewareHand
 				if !ok {
 					hosts = append(hosts, name)
 				}
-				handlers[name] = Handler{Source: cmp.Or(known.Source, here.Source), Composes: known.Composes || here.Composes}
+				handlers[name] = SelfTestHandler{Source: cmp.Or(known.Source, here.Source), Composes: known.Composes || here.Composes}
 			}
 		}
 	})
@@ -82,13 +81,13 @@ func isConditional(route caddyhttp.Route) bool {
 
 // siteAt returns a host of a server. Its requests name no port, as those of clients at a port
 // that is mapped. ok is false for a host with a placeholder, which only clients know.
-func siteAt(server *caddyhttp.Server, hosts *request.Hosts, host string, handler Handler) (site Site, ok bool) {
+func siteAt(server *caddyhttp.Server, hosts *request.Hosts, host string, handler SelfTestHandler) (site SelfTestSite, ok bool) {
 	if strings.ContainsAny(host, "{}") {
 		return site, false
 	}
-	name := strings.ReplaceAll(host, "*", unknown)
+	name := strings.ReplaceAll(host, "*", selfTestHost)
 	if host == "" {
-		name = unknown + ".invalid" // RFC 6761: nobody has it
+		name = selfTestHost + ".invalid" // RFC 6761: nobody has it
 	}
 	secure := len(server.TLSConnPolicies) > 0
 	key := hosts.KeyAt(request.AsSent(name, secure), secure)
@@ -96,7 +95,7 @@ func siteAt(server *caddyhttp.Server, hosts *request.Hosts, host string, handler
 	if r == nil {
 		return site, false
 	}
-	site = Site{Name: key.String(), Label: request.NewSite(key).Label, Unknown: name != host}
+	site = SelfTestSite{Name: key.String(), Label: request.NewSite(key).Label, Unknown: name != host}
 	if handler.Composes {
 		site.Reached = new(atomic.Bool)
 		r = r.WithContext(context.WithValue(r.Context(), reachedKey{}, site.Reached))
@@ -108,12 +107,12 @@ func siteAt(server *caddyhttp.Server, hosts *request.Hosts, host string, handler
 	return site, true
 }
 
-// reachedKey is where the context of a request of the self-test has what [NoteReached] sets.
+// reachedKey is where the context of a request of the self-test has what [NoteSelfTest] sets.
 type reachedKey struct{}
 
-// NoteReached notes that a robots_txt is asked for /robots.txt by the self-test, which the access
+// NoteSelfTest notes that a robots_txt is asked for /robots.txt by the self-test, which the access
 // log then leaves out.
-func NoteReached(ctx context.Context) {
+func NoteSelfTest(ctx context.Context) {
 	if reached, ok := ctx.Value(reachedKey{}).(*atomic.Bool); ok {
 		reached.Store(true)
 		caddyhttp.SetVar(ctx, caddyhttp.LogSkipVar, true)

@@ -1,4 +1,4 @@
-package spelling
+package text
 
 import (
 	"os"

@@ -1,5 +1,4 @@
-// Package retryafter reads for how long the answer of a server asks to be left alone.
-package retryafter
+package limit
 
 import (
 	"errors"
@@ -8,10 +7,10 @@ import (
 	"time"
 )
 
-// Of returns what Retry-After asks for, in seconds or by a date (RFC 9110 section
-// 10.2.3), and 0 where it is not there or is none. It is a year at most: what is
-// sensible the caller knows.
-func Of(header http.Header, now time.Time) time.Duration {
+// RetryAfter returns the time in a Retry-After header, which is a number of seconds or a
+// date (RFC 9110 section 10.2.3), of at most a year. It is 0 if the header is missing or
+// invalid.
+func RetryAfter(header http.Header, now time.Time) time.Duration {
 	const year = 365 * 24 * 3600
 	value := header.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {

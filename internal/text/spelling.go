@@ -1,8 +1,9 @@
-// Package spelling tells whether two names are the same but for case, and how near others are.
-package spelling
+package text
 
 import (
 	"math/bits"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -84,3 +85,40 @@ func Set(name string) (bytes uint32) {
 // Edits returns how many edits there are at least, as [Distance] counts them, between names
 // with these sets: one replaces a byte by another at most.
 func Edits(a, b uint32) int { return (bits.OnesCount32(a^b) + 1) / 2 }
+
+// Near returns the word that a misspelt one is most likely meant to be, "" if none
+// is near. Short words are near to too many others.
+func Near(misspelt string, words []string) string {
+	folded := Letters(misspelt)
+	most := min(3, (len(folded)+3)/4) // edits
+	if len(folded) < 3 {
+		most = 0
+	}
+	best, least := "", most+1
+	for _, word := range words {
+		if d := Distance(folded, Letters(word), least); d < least {
+			best, least = word, d
+		}
+	}
+	return best
+}
+
+// NearFile returns the file beside one that is not there whose name is near, with the same
+// directory as is written, "" if there is none.
+func NearFile(path string) string {
+	directory, name := filepath.Split(path)
+	entries, err := os.ReadDir(filepath.Clean(directory + "."))
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	if near := Near(name, names); near != "" {
+		return directory + near
+	}
+	return ""
+}

@@ -1,6 +1,4 @@
-// Package strangers counts the names of unregistered crawlers, with data for the decision to
-// register them.
-package strangers
+package registry
 
 import (
 	"cmp"
@@ -16,48 +14,49 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Bounds on the stored data. Clients can invent names, so the rarest name is evicted.
+// Bounds on memory. Clients can invent any number of names, so a new name replaces the rarest.
 const (
 	maxNames = 64
 	maxAgent = 300 // bytes
 	maxName  = 64
 )
 
-// minRequests is the minimum number of requests for a proposal.
+// minRequests is the number of requests from which a name is proposed.
 const minRequests = 20
 
-// Visit is a request of an unregistered client.
+// Visit is a request of a client whose name the registry lacks.
 type Visit struct {
 	Name      string
 	Class     uaident.Class
 	UserAgent string
 	Network   netip.Prefix
-	Robots    bool // the request was for robots.txt and successful; it was already counted
+	Robots    bool // the client fetched robots.txt; not counted as a request
 	At        time.Time
 }
 
-// Book counts unregistered names. The zero value is empty. It is safe for concurrent use.
-type Book struct {
-	waiting atomic.Pointer[waiting] // list of visits before counting
-	number  atomic.Int64            // length of the list
+// Unregistered counts requests by names that the registry lacks. The zero value is empty.
+// Several goroutines may use it at once.
+type Unregistered struct {
+	waiting atomic.Pointer[waiting] // the last of the visits that are not counted yet
+	number  atomic.Int64            // of waiting visits
 
 	mu     sync.Mutex
-	names  map[string]*stranger
-	rarest byCount // the same, as a heap
+	names  map[string]*unregistered
+	rarest byCount // the values of names
 }
 
-// waiting is a visit that arrived during counting.
+// waiting is a visit that came while another goroutine was counting.
 type waiting struct {
 	Visit
 	before *waiting
 }
 
-// maxWaiting is the maximum number of visits before counting. Further visits block.
+// maxWaiting is the maximum number of waiting visits. At this number Note waits for the lock.
 const maxWaiting = 4096
 
-type stranger struct {
+type unregistered struct {
 	name              string
-	place             int // index in the heap
+	place             int // in the heap
 	class             uaident.Class
 	count, error      uint64
 	reads             uint64
@@ -67,10 +66,10 @@ type stranger struct {
 	surge             surge
 }
 
-// Note counts a visit. A new name replaces the rarest name if the Book is full. The count of
-// the rarest name is then the maximum error of the new count. Note does not wait for another
-// goroutine that counts. That goroutine or the next one also counts this visit.
-func (b *Book) Note(v Visit) {
+// Note counts a visit. If there is no room for a new name, it replaces the rarest name and
+// takes over that name's count as its possible error. Note does not wait while another
+// goroutine counts: that goroutine or the next one counts this visit too.
+func (b *Unregistered) Note(v Visit) {
 	if v.Class != uaident.GenericCrawler && v.Class != uaident.Other || !isPlain(v.Name) {
 		return
 	}
@@ -85,13 +84,13 @@ func (b *Book) Note(v Visit) {
 	b.count(v)
 }
 
-// wait adds a visit to the list, if there is room.
-func (b *Book) wait(v Visit) bool {
+// wait queues a visit for the next goroutine that counts. It returns false if the queue is full.
+func (b *Unregistered) wait(v Visit) bool {
 	if b.number.Add(1) > maxWaiting {
 		b.number.Add(-1)
 		return false
 	}
-	v.Name, v.UserAgent = strings.Clone(v.Name), strings.Clone(text.Cut(v.UserAgent, maxAgent)) // a copy, to release the rest of the header
+	v.Name, v.UserAgent = strings.Clone(v.Name), strings.Clone(text.Cut(v.UserAgent, maxAgent)) // not all of its header
 	w := &waiting{Visit: v}
 	for {
 		w.before = b.waiting.Load()
@@ -101,8 +100,8 @@ func (b *Book) wait(v Visit) bool {
 	}
 }
 
-// countWaiting counts the visits of the list in order. b.mu must be held.
-func (b *Book) countWaiting() {
+// countWaiting counts the waiting visits in their order of arrival. The caller holds b.mu.
+func (b *Unregistered) countWaiting() {
 	if b.waiting.Load() == nil {
 		return
 	}
@@ -116,8 +115,8 @@ func (b *Book) countWaiting() {
 	b.number.Add(-int64(len(all)))
 }
 
-// count counts a visit. b.mu must be held.
-func (b *Book) count(v Visit) {
+// count counts a visit. The caller holds b.mu.
+func (b *Unregistered) count(v Visit) {
 	s := b.names[v.Name]
 	if s == nil {
 		s = b.add(v)
@@ -131,7 +130,7 @@ func (b *Book) count(v Visit) {
 		s.read = v.At
 	} else {
 		s.count++
-		b.rarest.counted(s)
+		b.rarest.fix(s)
 	}
 	if v.Network.IsValid() {
 		s.networks.add(v.Network)
@@ -141,19 +140,19 @@ func (b *Book) count(v Visit) {
 	}
 }
 
-// add adds a name. b.mu must be held.
-func (b *Book) add(v Visit) *stranger {
+// add adds a name, in place of the rarest if there is no room. The caller holds b.mu.
+func (b *Unregistered) add(v Visit) *unregistered {
 	if b.names == nil {
-		b.names = make(map[string]*stranger)
+		b.names = make(map[string]*unregistered)
 	}
-	var s *stranger
+	var s *unregistered
 	if len(b.names) < maxNames {
-		s = new(stranger)
+		s = new(unregistered)
 		b.rarest.add(s)
-	} else { // keeps its index and count
+	} else { // the new name takes over place and count
 		s = b.rarest[0]
 		delete(b.names, s.name)
-		*s = stranger{place: s.place, count: s.count, error: s.count}
+		*s = unregistered{place: s.place, count: s.count, error: s.count}
 	}
 	s.name, s.class, s.first = strings.Clone(v.Name), v.Class, v.At
 	s.agent = text.Cut(text.Printable(text.Cut(v.UserAgent, maxAgent)), maxAgent)
@@ -161,8 +160,8 @@ func (b *Book) add(v Visit) *stranger {
 	return s
 }
 
-// isPlain reports whether a name has a letter and can be written in a Caddyfile, quoted or
-// unquoted.
+// isPlain reports whether a name has a letter and can be written in a Caddyfile, perhaps
+// in quotes.
 func isPlain(name string) bool {
 	letter := false
 	for i := range len(name) {
@@ -177,9 +176,9 @@ func isPlain(name string) bool {
 	return letter && len(name) <= maxName && name == strings.TrimSpace(name)
 }
 
-// Proposals returns the frequent names that are not in registry: robots first, then by
-// frequency. It is never nil.
-func (b *Book) Proposals(registry *uaident.Registry) []report.Proposal {
+// Proposals returns the frequent names that registry lacks: crawlers first, then by number
+// of requests. The result is never nil.
+func (b *Unregistered) Proposals(registry *uaident.Registry) []report.Proposal {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.countWaiting()
@@ -192,7 +191,7 @@ func (b *Book) Proposals(registry *uaident.Registry) []report.Proposal {
 		all = append(all, report.Proposal{
 			Name: name, Class: s.class.String(), Requests: s.count, Error: s.error, RobotsReads: s.reads, LastRead: s.read.UTC(),
 			Networks: s.networks.count(), WaveAt: s.surge.at.UTC(), WaveNetworks: s.surge.from,
-			FirstSeen: s.first.UTC(), LastSeen: s.last.UTC(), UserAgent: s.agent, Option: option(name),
+			FirstSeen: s.first.UTC(), LastSeen: s.last.UTC(), UserAgent: s.agent, Option: crawlerOption(name),
 		})
 	}
 	slices.SortFunc(all, func(a, b report.Proposal) int {
@@ -201,8 +200,8 @@ func (b *Book) Proposals(registry *uaident.Registry) []report.Proposal {
 	return all
 }
 
-// option returns a Caddyfile option that registers a name.
-func option(name string) string {
+// crawlerOption returns the Caddyfile option that adds a name to the registry.
+func crawlerOption(name string) string {
 	if strings.Contains(name, " ") {
 		name = `"` + name + `"`
 	}

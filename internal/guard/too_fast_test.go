@@ -1,4 +1,4 @@
-package refusal
+package guard
 
 import (
 	"net/http"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/dunglas/httpsfv"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
@@ -18,33 +17,33 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// TestSlow answers crawlers that are too fast, by what it is that they broke.
-func TestSlow(t *testing.T) {
+// TestTooFast checks the response to a crawler that is too fast, for each limit.
+func TestTooFast(t *testing.T) {
 	delay := policy.Delay{Every: 10 * time.Second, Line: 2}
 	limit := &rate.Limit{Client: "GPTBot", Requests: 30, Per: time.Minute, Rule: rate.Rule{Interval: 2 * time.Second}}
 	few := &rate.Limit{Client: "GPTBot", Concurrent: 4}
 	odd := &rate.Limit{Client: "GPTBot", Requests: 4, Per: 1500 * time.Millisecond, Rule: rate.Rule{Interval: 375 * time.Millisecond}}
 	for _, tc := range []struct {
 		name           string
-		rate           guard.Rate
+		rate           Rate
 		policies, text string
 		broken         string
 		wait           int
 	}{
-		{"the file", guard.Rate{Delay: delay, Every: delay.Every, Pace: rate.Pace{Wait: 7200 * time.Millisecond}},
+		{"the file", Rate{Delay: delay, Every: delay.Every, Pace: rate.Pace{Wait: 7200 * time.Millisecond}},
 			`"crawl-delay";q=1;w=10`, "file:  https://example.com/robots.txt\nline:  Crawl-delay: 10 (line 2)\nagain: in 8 seconds\n", "crawl-delay", 8},
-		{"a delay that is too long", guard.Rate{Delay: policy.Delay{Every: 90 * time.Second, Line: 2}, Every: 30 * time.Second, Pace: rate.Pace{Wait: 30 * time.Second}},
-			`"crawl-delay";q=1;w=30`, "line:  Crawl-delay: 90 (line 2)\nheld:  to 30 seconds, the longest that counts here\n", "crawl-delay", 30},
-		{"a limit", guard.Rate{Limit: limit, Pace: rate.Pace{Limited: true, Wait: time.Hour}},
+		{"a delay that is too long", Rate{Delay: policy.Delay{Every: 90 * time.Second, Line: 2}, Every: 30 * time.Second, Pace: rate.Pace{Wait: 30 * time.Second}},
+			`"crawl-delay";q=1;w=30`, "line:  Crawl-delay: 90 (line 2)\napplied: 30 seconds, the longest Crawl-delay that this site enforces\n", "crawl-delay", 30},
+		{"a limit", Rate{Limit: limit, Pace: rate.Pace{Limited: true, Wait: time.Hour}},
 			`"limit";q=30;w=60`, "limit: 30 requests in 1 minute\nagain: in 3600 seconds\n", "limit", 3600},
-		{"a limit beside the file", guard.Rate{Delay: delay, Every: delay.Every, Limit: limit, Pace: rate.Pace{Limited: true, Wait: 1}},
+		{"a limit beside the file", Rate{Delay: delay, Every: delay.Every, Limit: limit, Pace: rate.Pace{Limited: true, Wait: 1}},
 			`"crawl-delay";q=1;w=10, "limit";q=30;w=60`, "limit: 30 requests in 1 minute\nagain: in 1 second\n", "limit", 1},
-		{"a limit in no whole seconds", guard.Rate{Limit: odd, Pace: rate.Pace{Limited: true, Wait: time.Second}},
+		{"a limit in no whole seconds", Rate{Limit: odd, Pace: rate.Pace{Limited: true, Wait: time.Second}},
 			`"limit";q=8;w=3`, "limit: 4 requests in 1.5 seconds\n", "limit", 1},
-		{"too many at once", guard.Rate{Limit: few, Pace: rate.Pace{Limited: true, Full: true, Wait: 10 * time.Second}},
+		{"too many at once", Rate{Limit: few, Pace: rate.Pace{Limited: true, Full: true, Wait: 10 * time.Second}},
 			`"concurrent";q=4;qu="concurrent-requests"`, "limit: 4 requests at a time (GPTBot concurrent 4)\nagain: in 10 seconds\n", "concurrent", 10},
 	} {
-		j := &guard.Judgement{
+		j := &Judgement{
 			Request: judge.Request{Client: uaident.Identify("GPTBot/1.2"), Method: http.MethodGet, Target: "/a"},
 			Site:    new(request.NewSite(policy.Key{Secure: true, Host: "example.com"})), Result: judge.Result{Action: judge.Slowed}, Rate: tc.rate,
 		}
@@ -52,7 +51,7 @@ func TestSlow(t *testing.T) {
 		for i := range 500 {
 			method := []string{http.MethodGet, http.MethodHead}[i%2]
 			w := httptest.NewRecorder()
-			if err := Write(w, httptest.NewRequest(method, "/a", nil), j, http.StatusForbidden); err != nil {
+			if err := Refuse(w, httptest.NewRequest(method, "/a", nil), j, http.StatusForbidden); err != nil {
 				t.Fatal(err)
 			}
 			body, h := w.Body.String(), w.Header()

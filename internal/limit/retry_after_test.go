@@ -1,4 +1,4 @@
-package retryafter
+package limit
 
 import (
 	"net/http"
@@ -21,11 +21,11 @@ func TestOf(t *testing.T) {
 		"Sun, 01 Mar 2026 11:00:00 GMT": 0,
 		"Fri, 01 Mar 2999 12:00:00 GMT": year,
 	} {
-		if got := Of(http.Header{"Retry-After": {value}}, now); got != want {
+		if got := RetryAfter(http.Header{"Retry-After": {value}}, now); got != want {
 			t.Errorf("%q: %s, want %s", value, got, want)
 		}
 	}
-	if got := Of(http.Header{}, now); got != 0 {
+	if got := RetryAfter(http.Header{}, now); got != 0 {
 		t.Errorf("without one: %s", got)
 	}
 }

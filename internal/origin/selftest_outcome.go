@@ -1,35 +1,34 @@
-package selftest
+package origin
 
 import (
 	"net/http"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// outcome is what a client gets.
-type outcome struct {
+// selfTestOutcome is what a client gets.
+type selfTestOutcome struct {
 	response  parity.RobotsResponse // the first one
 	responded bool                  // response is known
 	status    int                   // of the file or of what is sent instead, 0 for none
 	err       error                 // why nothing is sent
 	isFile    bool
 	rules     int
-	isRefusal bool   // no host should get this answer, not even an unknown one
+	isRefusal bool   // no host should get this answer, not even an selfTestHost one
 	summary   string // what happened
 	advice    string // what to do, "" for nothing
 }
 
 // isSame reports whether two clients get the same.
-func (o outcome) isSame(other outcome) bool {
+func (o selfTestOutcome) isSame(other selfTestOutcome) bool {
 	return o.summary == other.summary && o.status == other.status && o.rules == other.rules && o.response.Location == other.response.Location
 }
 
 // examine tells a robots.txt from what may take its place.
-func examine(a policy.Answer) outcome {
-	o := outcome{status: a.Status}
-	o.response, o.responded = origin.ResponseOf(a)
+func examine(a policy.Answer) selfTestOutcome {
+	o := selfTestOutcome{status: a.Status}
+	o.response, o.responded = ResponseOf(a)
 	instead, _ := o.response.Substitute()
 	switch {
 	case o.responded && instead == parity.NoAnswer:
