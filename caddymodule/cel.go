@@ -12,8 +12,8 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// celLibrary makes a function of a matcher that takes strings, or nothing.
-// caddyhttp.CELMatcherImpl has no form that takes no argument.
+// celLibrary returns a CEL function for a matcher with any number of string arguments.
+// caddyhttp.CELMatcherImpl has no form without arguments.
 func celLibrary(name string, make func([]string) (caddyhttp.RequestMatcherWithError, error)) (cel.Library, error) {
 	function := name + "_request_list"
 	factory := func(data ref.Val) (caddyhttp.RequestMatcherWithError, error) {

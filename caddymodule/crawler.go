@@ -13,40 +13,39 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
 )
 
-// Crawler adds a crawler to the registry, or changes what the registry says
-// about one: what is left out stays as it is.
+// Crawler adds a crawler to the registry, or changes the options of a registered crawler.
+// An option that is not set keeps the value of the registry.
 type Crawler struct {
-	// The product token, as a robots.txt names it.
+	// The product token, as in the User-agent line of a robots.txt.
 	Token string `json:"token"`
 
-	// Who runs it. Crawlers of one operator share what verifies them, such as a
-	// signing agent. Default for a new crawler: one of its own.
+	// The operator of the crawler. Crawlers of one operator may have the same signing agent.
+	// Default for a new crawler: its token.
 	Operator string `json:"operator,omitempty"`
 
 	// The class, such as `ai_training`. Default for a new crawler: `crawler`.
 	Class string `json:"class,omitempty"`
 
-	// The tokens whose groups it obeys where no group names it.
+	// The tokens whose groups apply to the crawler if no group names it.
 	Fallback []string `json:"fallback,omitempty"`
 
-	// Whether the `*` group is meant for it, whatever the classes that a site
-	// lists. Default: by its class.
+	// Whether the `*` group applies to the crawler, whatever the `wildcard` option of a site
+	// says. Default: by its class.
 	Wildcard *bool `json:"wildcard,omitempty"`
 
-	// Lists of the addresses that it comes from, beside those that the registry
-	// knows.
+	// Lists of the crawler's addresses, in addition to those of the registry.
 	Ranges []CrawlerRanges `json:"ranges,omitempty"`
 
-	// Domains beside those that the registry knows, one of which the name of its
-	// address ends with.
+	// Domains for verification by reverse DNS, in addition to those of the registry. The
+	// host name of the crawler's address must end with one of them.
 	RDNS []string `json:"rdns,omitempty"`
 
-	// The https URL of the agent that signs its requests: its origin, or its key
-	// directory at `/.well-known/http-message-signatures-directory`.
+	// The https URL of the signing agent of the crawler (Web Bot Auth): its origin, or its
+	// key directory at `/.well-known/http-message-signatures-directory`.
 	WebBotAuth string `json:"web_bot_auth,omitempty"`
 }
 
-// CrawlerRanges says where a list of addresses comes from.
+// CrawlerRanges is a URL or a file with a list of addresses.
 type CrawlerRanges struct {
 	// An https URL.
 	URL string `json:"url,omitempty"`
@@ -59,7 +58,7 @@ type CrawlerRanges struct {
 	WrittenAt string `json:"at,omitempty"`
 }
 
-// withCrawlers returns a registry with the changes.
+// withCrawlers returns registry with the changes.
 func withCrawlers(registry *uaident.Registry, changes []Crawler) (*uaident.Registry, error) {
 	if len(changes) == 0 {
 		return registry, nil
@@ -74,7 +73,7 @@ func withCrawlers(registry *uaident.Registry, changes []Crawler) (*uaident.Regis
 	return registry.With(crawlers...)
 }
 
-// entry returns the registry's entry with the changes.
+// entry returns the entry of the registry with the changes.
 func (c *Crawler) entry(registry *uaident.Registry) (uaident.Crawler, error) {
 	entry := uaident.Crawler{Token: c.Token, Operator: c.Token, Class: uaident.GenericCrawler}
 	if known := registry.Lookup(c.Token); known != nil {
@@ -87,7 +86,7 @@ func (c *Crawler) entry(registry *uaident.Registry) (uaident.Crawler, error) {
 			return entry, fmt.Errorf("crawler %s: %q is no class of a crawler; %s", c.Token, c.Class, judge.ClassHint(c.Class))
 		}
 		entry.Class = class
-		// Who is to be judged as a crawler of that class is no fetcher for a person.
+		// A crawler of such a class does not fetch for a person.
 		entry.UserTriggered = entry.UserTriggered && !class.JudgedByWildcard()
 	}
 	if c.Fallback != nil {
@@ -109,14 +108,14 @@ func (c *Crawler) entry(registry *uaident.Registry) (uaident.Crawler, error) {
 	return entry, nil
 }
 
-// UnmarshalCaddyfile reads the block of a crawler: what is wrong with one whatever the
-// others is told where it stands, the rest at its end.
+// UnmarshalCaddyfile parses the block of a crawler. An error of one option names its line,
+// an error of several options names the end of the block.
 func (c *Crawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	valid := func() error { _, err := c.entry(uaident.Default()); return err }
 	return option.ReadBlock(d, c.Options(), valid, valid)
 }
 
-// Options are what may stand in the block of a crawler.
+// Options returns the options in the block of a crawler.
 func (c *Crawler) Options() []option.Option {
 	return []option.Option{
 		{Name: "operator", Usage: "a name such as Acme", Set: option.One(&c.Operator, option.AnyText)},
@@ -146,7 +145,7 @@ func (c *Crawler) setRanges(args []string) error {
 	return nil
 }
 
-// markRanges keeps the line of files that are not there.
+// markRanges stores the line of missing files for error messages.
 func (c *Crawler) markRanges(d *caddyfile.Dispenser) {
 	for i := range c.Ranges {
 		if r := &c.Ranges[i]; r.isMissing() && r.WrittenAt == "" {
@@ -157,8 +156,7 @@ func (c *Crawler) markRanges(d *caddyfile.Dispenser) {
 
 func (r *CrawlerRanges) isMissing() bool { return r.File != "" && option.IsMissing(r.File) }
 
-// atRanges returns an error of the lists of addresses of some crawlers with the lines of
-// those that are not there, if they are kept.
+// atRanges adds the Caddyfile lines of missing address files to an error.
 func atRanges(all []Crawler, err error) error {
 	var missing []CrawlerRanges
 	for _, c := range all {

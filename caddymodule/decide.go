@@ -14,23 +14,25 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 )
 
-// Decide says that a robots_guard answers another proxy whether a request may pass,
-// which that proxy describes.
+// Decide lets robots_guard decide for another proxy. The proxy describes a request of its
+// client in headers, and the guard answers whether the request may pass.
 type Decide struct {
-	// How the request is described: `forwarded` by X-Forwarded-Method, -Proto, -Host and
-	// -Uri, or by X-Original-Method and -URI or -URL in place of theirs.
+	// How the proxy describes the request. `forwarded` reads X-Forwarded-Method,
+	// X-Forwarded-Proto, X-Forwarded-Host and X-Forwarded-Uri, or X-Original-Method and
+	// X-Original-URI or X-Original-URL instead of them.
 	By string `json:"by"`
 
-	// The hosts that the proxy serves, such as `example.com` or `*.example.org`. Others
-	// are judged, too, and counted as `_other`: by a robots.txt of their own, unless the
-	// host stands in the authority of `source`; then by that of the first of these.
+	// The hosts that the proxy serves, such as `example.com` or `*.example.org`. Requests for
+	// other hosts are judged too and reported as `_other`. The guard judges them by their own
+	// robots.txt. If the authority of `source` contains `{host}`, it judges them by the
+	// robots.txt of the first of these hosts instead.
 	Hosts []string `json:"hosts,omitempty"`
 }
 
-// forwarded is the one word of Decide.By.
+// forwarded is the only value of Decide.By.
 const forwarded = "forwarded"
 
-// decideOption is the option decide of robots_guard.
+// decideOption returns the option decide of robots_guard.
 func decideOption(into **Decide) option.Option {
 	return option.Option{
 		Name: "decide", Usage: "forwarded, and perhaps the hosts that the proxy serves, such as forwarded example.com *.example.org",
@@ -44,7 +46,7 @@ func decideOption(into **Decide) option.Option {
 	}
 }
 
-// Validate checks it by itself. d may be nil.
+// Validate checks the values. A nil *Decide is valid.
 func (d *Decide) Validate() error {
 	if d == nil {
 		return nil
@@ -54,7 +56,7 @@ func (d *Decide) Validate() error {
 	}
 	for i, host := range d.Hosts {
 		if host == "" || strings.ContainsAny(host, "/:{}@ ") {
-			return fmt.Errorf("decide: %q is no host; write it without a scheme and a port, such as example.com or *.example.com", host)
+			return fmt.Errorf("decide: invalid host %q; use a host without scheme and port, such as example.com or *.example.com", host)
 		}
 		if slices.Contains(d.Hosts[:i], host) {
 			return fmt.Errorf("decide names %s twice", host)
@@ -63,7 +65,7 @@ func (d *Decide) Validate() error {
 	return nil
 }
 
-// ValidateWith checks it with what else is set. d may be nil.
+// ValidateWith checks d against other options of the handler. A nil *Decide is valid.
 func (d *Decide) ValidateWith(from, shadow *Location, onViolation caddyhttp.RouteList) error {
 	switch {
 	case shadow.HasHost():
@@ -95,7 +97,7 @@ func (d *Decide) defaultHost() string {
 	return ""
 }
 
-// Apply makes a guard one that decides. d may be nil.
+// Apply configures a guard to decide for another proxy. A nil *Decide changes nothing.
 func (d *Decide) Apply(c *guard.Config) {
 	if d != nil {
 		c.ForwardAuth = request.HostsOfServer(nil)

@@ -19,9 +19,9 @@ func init() {
 	caddy.RegisterModule(MatchRate{})
 }
 
-// MatchRate matches requests of crawlers by how fast these ask: `within` what they are
-// asked for, or `over` it; and those answered in place of the site, `slowed` for that. It goes by what robots_guard has counted, so it has to stand
-// behind a robots_guard with `rate`; a request of which nothing is asked matches none.
+// MatchRate matches requests of crawlers by their rate: `within` it, `over` it, or `slowed`,
+// which means that robots_guard answers the request with 429. The handler robots_guard with
+// `rate` must run before this matcher. Requests without a rate do not match.
 type MatchRate struct {
 	// The states to match: `within`, `over`, `slowed`.
 	States []string `json:"states,omitempty"`
@@ -48,7 +48,7 @@ func (m *MatchRate) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// Validate tells what cannot be.
+// Validate returns an error for an unknown state, or if there is none.
 func (m *MatchRate) Validate() error {
 	words := stateWords()
 	for _, state := range m.States {

@@ -54,7 +54,7 @@ func (o *OperatorRanges) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if d.NextBlock(0) {
 		return d.Err("robots_guard takes no block here")
 	}
-	if o.check(uaident.Default()) != nil { // which a crawler option may add
+	if o.check(uaident.Default()) != nil { // a crawler option may add the operator
 		o.WrittenAt = option.LineOf(d)
 	}
 	return nil
@@ -70,13 +70,13 @@ func (o *OperatorRanges) Provision(ctx caddy.Context) error {
 		return option.At(o.WrittenAt, err)
 	}
 	if o.published = app.Published(o.Operators...); o.published == nil {
-		return option.At(o.WrittenAt, errors.New("the IP source robots_guard takes the lists of addresses that verify reads, and none are read; "+
-			"write verify on into robots_guard { ... } of the global options"))
+		return option.At(o.WrittenAt, errors.New("the IP source robots_guard needs verify, which is off; "+
+			"add \"verify on\" to robots_guard in the global options"))
 	}
 	return nil
 }
 
-// check returns an error for the first operator that a registry does not know.
+// check returns an error for the first operator that the registry lacks.
 func (o *OperatorRanges) check(registry *uaident.Registry) error {
 	if len(o.Operators) == 0 {
 		return errors.New("the IP source robots_guard needs operators, such as Google")
@@ -99,7 +99,7 @@ func (o *OperatorRanges) check(registry *uaident.Registry) error {
 		} else if near := text.Near(name, names); near != "" {
 			hint = "did you mean " + near + "?"
 		}
-		return fmt.Errorf("%q is no known operator of crawlers; %s", name, hint)
+		return fmt.Errorf("unknown operator %q; %s", name, hint)
 	}
 	return nil
 }

@@ -16,46 +16,44 @@ import (
 	"strconv"
 )
 
-// Rate says how fast crawlers may ask, and what is done about those that are
-// faster. What a crawler is asked for is the `Crawl-delay` of the group that it obeys,
-// in the version of the robots.txt that it has read.
+// Rate limits the request rate of crawlers. Each crawler has the `Crawl-delay` of its group
+// in robots.txt and the configured `limits`.
 type Rate struct {
-	// What to do about requests that are one too many: `observe` counts them, `enforce`
-	// answers them with 429. Default: `observe`.
+	// What to do about requests over the rate. `observe` counts them. `enforce` also answers
+	// them with 429 (Too Many Requests). Default: `observe`.
 	Mode string `json:"mode,omitempty"`
 
-	// What to do about those of search engines: `observe` never answers one with 429,
-	// `enforce` no more than one in twenty, and none after a day without a pause. Default:
-	// `observe`.
+	// What to do about requests of search engines over the rate. `observe` never answers them
+	// with 429. `enforce` answers at most one in twenty of their requests with 429, and none
+	// after a day without a pause. Default: `observe`.
 	Search string `json:"search,omitempty"`
 
-	// Leave out what the robots.txt asks for by `Crawl-delay`, so that the limits count
-	// alone.
+	// Whether to ignore `Crawl-delay`, so that only `limits` apply. Default: `false`.
 	IgnoreDelay bool `json:"ignore_crawl_delay,omitempty"`
 
-	// How fast some crawlers may ask, beside what the robots.txt asks of them: the
-	// stricter holds.
+	// Limits for some crawlers, in addition to `Crawl-delay`. The stricter of both applies.
 	Limits []RateLimit `json:"limits,omitempty"`
 
-	// The longest `Crawl-delay` that counts; longer ones count as this. Default: `30s`.
+	// The longest `Crawl-delay` to enforce, from `1s` to `1h`. A longer delay in robots.txt is
+	// replaced by this. Default: `30s`.
 	MaxDelay caddy.Duration `json:"max_delay,omitempty"`
 
-	// How many requests may come at once, whatever the delay. Default: `10`.
+	// The number of requests that a crawler may send in a burst, from 1 to 1000. Default: `10`.
 	Burst int `json:"burst,omitempty"`
 
-	// From when on a crawler is too fast: where it asks more than so many times as fast
-	// as it is asked to, in the mean of the window. Default: `1.5`.
+	// The factor by which a crawler must exceed its rate, averaged over the window, to be too
+	// fast. From 1 to 100. Default: `1.5`.
 	Over float64 `json:"over,omitempty"`
 
-	// Of how much time that is the mean. Default: `5m`.
+	// The window over which the rate is averaged, from `1m` to `1h`. Default: `5m`.
 	Window caddy.Duration `json:"window,omitempty"`
 
-	// What is counted: `documents` leaves out styles, scripts, images and fonts, by the
-	// extension of the path; `all` counts these, too. Default: `documents`.
+	// Which requests count. `documents` ignores styles, scripts, images and fonts, by the
+	// extension of the path. `all` counts all requests. Default: `documents`.
 	Count string `json:"count,omitempty"`
 }
 
-// The words of Rate.Mode, Rate.Search and Rate.Count.
+// Values of Rate.Mode, Rate.Search and Rate.Count.
 const (
 	rateObserve    = "observe"
 	rateEnforce    = "enforce"
@@ -64,11 +62,11 @@ const (
 )
 
 var (
-	rateModes  = []string{rateObserve, rateEnforce} // of Search, too
+	rateModes  = []string{rateObserve, rateEnforce} // also of Search
 	rateCounts = []string{countDocuments, countAll}
 )
 
-// Bounds of what can be configured.
+// Bounds of the options.
 const (
 	minDelay, maxDelay   = time.Second, time.Hour
 	maxBurst             = 1000
@@ -76,21 +74,20 @@ const (
 	minWindow, maxWindow = time.Minute, time.Hour
 )
 
-// Validate tells what cannot be. Whether the tokens of limits are known it tells where
-// registry is not nil.
+// Validate returns an error for an invalid option or combination of options. If registry is
+// not nil, unknown tokens in limits are errors too. A nil *Rate is valid.
 func (r *Rate) Validate(registry *uaident.Registry) error {
 	switch {
 	case r == nil:
 	case r.IgnoreDelay && len(r.Limits) == 0:
-		return errors.New("rate: with crawl_delay off nothing is counted; add a limit")
+		return errors.New("rate: crawl_delay off without a limit has no effect; add a limit")
 	case r.Search == rateEnforce && r.Mode != rateEnforce:
-		return errors.New("rate: search enforce means nothing unless the mode is enforce; write rate enforce")
+		return errors.New("rate: search enforce has no effect in mode observe; write rate enforce")
 	}
 	return r.ValidateValues(registry)
 }
 
-// ValidateValues does so without what depends on several values, so that a Caddyfile
-// can be checked line by line.
+// ValidateValues checks each option alone, so that the Caddyfile parser can name the line.
 func (r *Rate) ValidateValues(registry *uaident.Registry) error {
 	if r == nil {
 		return nil
@@ -117,10 +114,10 @@ func (r *Rate) ValidateValues(registry *uaident.Registry) error {
 	)
 }
 
-// ValidateFor tells what cannot be where answers do not pass through the guard, as with
-// decide: nobody knows there how long one took and when it was over.
-// Nor can a limit be for whom is exempt, of whom nothing is counted; whom a class has is
-// told only with a registry.
+// ValidateFor checks r against the rest of the handler. A limit for an exempt client is an
+// error, because the requests of exempt clients are not counted. The classes of clients are
+// only checked if registry is not nil. If answers is false, as with decide, responses do not
+// pass through the guard, and concurrent is an error.
 func (r *Rate) ValidateFor(answers bool, exempt []string, registry *uaident.Registry) error {
 	if r == nil {
 		return nil
@@ -142,7 +139,7 @@ func (r *Rate) ValidateFor(answers bool, exempt []string, registry *uaident.Regi
 	return nil
 }
 
-// inRange checks a value, which may be left out.
+// inRange returns an error for a value outside the bounds. The zero value is valid.
 func inRange[T cmp.Ordered](name string, value, least, most T) error {
 	var none T
 	if value == none || value >= least && value <= most {
@@ -151,7 +148,7 @@ func inRange[T cmp.Ordered](name string, value, least, most T) error {
 	return fmt.Errorf("rate: %s %s cannot be; use one from %s to %s", name, shortValue(value), shortValue(least), shortValue(most))
 }
 
-// shortValue writes a value as it would be configured.
+// shortValue formats a value as in a Caddyfile.
 func shortValue[T any](value T) string {
 	if d, ok := any(value).(time.Duration); ok {
 		return option.Short(caddy.Duration(d))
@@ -159,8 +156,8 @@ func shortValue[T any](value T) string {
 	return fmt.Sprint(value)
 }
 
-// Settings returns what is decided, nil for nothing. The limits are held against the
-// registry, unless that is nil.
+// Settings returns the settings with their defaults, or nil for a nil *Rate. It checks the
+// tokens of limits unless registry is nil.
 func (r *Rate) Settings(registry *uaident.Registry) (*rate.Settings, error) {
 	if r == nil {
 		return nil, nil
@@ -180,11 +177,11 @@ func (r *Rate) Settings(registry *uaident.Registry) (*rate.Settings, error) {
 	}, err
 }
 
-// Enforces reports whether requests that are one too many are answered.
+// Enforces reports whether requests over the rate are answered with 429.
 func (r *Rate) Enforces() bool { return r != nil && r.Mode == rateEnforce }
 
-// rateOption is the option rate of robots_guard, which sets into. Limits are held against the
-// registry, unless that is nil.
+// rateOption returns the option rate of robots_guard, which sets into. It checks the tokens
+// of limits unless registry is nil.
 func rateOption(into **Rate, registry *uaident.Registry) option.Option {
 	read := new(Rate)
 	return option.Option{
@@ -207,7 +204,7 @@ func rateOption(into **Rate, registry *uaident.Registry) option.Option {
 	}
 }
 
-// Options are what may stand in the block of rate.
+// Options returns the options in the block of rate.
 func (r *Rate) Options() []option.Option {
 	return []option.Option{
 		{Name: "crawl_delay", Usage: "on or off", Set: option.One(&r.IgnoreDelay, option.OffOn)},
@@ -220,7 +217,7 @@ func (r *Rate) Options() []option.Option {
 	}
 }
 
-// setOver reads "1.5 for 5m".
+// setOver parses the arguments of over, such as "1.5 for 5m".
 func (r *Rate) setOver(args []string) error {
 	if len(args) != 1 && len(args) != 3 {
 		return option.ErrCount

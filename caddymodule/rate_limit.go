@@ -16,24 +16,23 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// RateLimit says how fast some crawlers may ask, whatever their robots.txt asks for. Each
-// of them may so.
+// RateLimit limits the request rate or the concurrent requests of crawlers, whatever their
+// `Crawl-delay` is. With a class, each crawler of the class has this limit of its own.
 type RateLimit struct {
-	// The product token or class. A limit of a token wins over one of its class.
+	// The product token or class. The limit of a token overrides the limit of its class.
 	Client string `json:"client"`
 
-	// How many requests there may be in `per`. Default: as many as there are, with
-	// `concurrent`.
+	// The number of requests in `per`, from 1 to 1000000. Required unless `concurrent` is set.
 	Requests int `json:"requests,omitempty"`
 
-	// The time for that many requests.
+	// The time for these requests, from `1s` to `24h`.
 	Per caddy.Duration `json:"per,omitempty"`
 
-	// How many may come at once. Default: as `burst` of the rate says, and no more than
-	// `requests`.
+	// The number of requests in a burst, from 1 to 1000. Default: the `burst` of the rate, and
+	// at most `requests`.
 	Burst int `json:"burst,omitempty"`
 
-	// How many requests may be under way at once. Default: as many as there are.
+	// The number of concurrent requests, from 1 to 10000. Default: no limit.
 	Concurrent int `json:"concurrent,omitempty"`
 }
 
@@ -44,7 +43,7 @@ const (
 	maxConcurrent  = 10_000
 )
 
-// validate tells what cannot be.
+// validate returns an error for an invalid value or combination of values.
 func (l *RateLimit) validate() error {
 	name := "limit of " + l.Client
 	switch {
@@ -65,7 +64,7 @@ func (l *RateLimit) validate() error {
 	)
 }
 
-// validateBeside tells a limit for whom is exempt, by name or by class.
+// validateBeside returns an error for a limit of a client that is exempt, by name or class.
 func (l *RateLimit) validateBeside(exempt []string, registry *uaident.Registry) error {
 	for _, name := range exempt {
 		if judge.FoldWord(name) == judge.FoldWord(l.Client) {
@@ -78,13 +77,13 @@ func (l *RateLimit) validateBeside(exempt []string, registry *uaident.Registry) 
 	listed, err := judge.ParseSelector(registry, exempt, false)
 	c := judge.CrawlerOf(registry, l.Client)
 	if err != nil || c == nil || !listed.Has(uaident.Identity{Token: c.Token, Crawler: c, Class: c.Class}) {
-		return nil // another check tells of names that nobody knows
+		return nil // another check reports unknown names
 	}
 	return fmt.Errorf("rate: the limit of %s is for nobody, since exempt has %s, its class; remove one, or name in exempt those of that class that are meant", l.Client, c.Class)
 }
 
-// ParseLimits returns the limits, those of tokens first. Whether a token is known is
-// told only with a registry.
+// ParseLimits returns the limits, with those of tokens first. An unknown token is an error
+// unless registry is nil.
 func (r *Rate) ParseLimits(registry *uaident.Registry) (limits []rate.Limit, err error) {
 	seen, tokens := make(map[string]bool), 0
 	for _, l := range r.Limits {
@@ -113,8 +112,8 @@ func (r *Rate) ParseLimits(registry *uaident.Registry) (limits []rate.Limit, err
 	return limits, nil
 }
 
-// addLimit reads "GPTBot 30/1m burst 5 concurrent 4", in which each part behind the name
-// may be left out.
+// addLimit parses a limit such as "GPTBot 30/1m burst 5 concurrent 4". Each part after the
+// name is optional.
 func (r *Rate) addLimit(args []string) error {
 	if len(args) < 2 {
 		return option.ErrCount

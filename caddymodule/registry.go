@@ -16,13 +16,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Registry says where a registry of crawlers is that is laid over the built-in one.
+// Registry is the file or URL of a registry whose entries override the built-in registry.
 type Registry struct {
-	// The file or the http or https URL. It is read again when it changes.
+	// The path of a file, or an http or https URL. Changes apply without a reload.
 	From string `json:"from"`
 
-	// How often it is looked whether it has changed. Default: as often as the server of a
-	// URL says, from a minute to an hour; two seconds for a file.
+	// The time between checks for changes, from `1s` to `7d`. Default: `2s` for a file. For a
+	// URL the caching headers of its server decide, from a minute to an hour.
 	Interval caddy.Duration `json:"interval,omitempty"`
 
 	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
@@ -36,11 +36,11 @@ const (
 	maxRegistryInterval = 7 * 24 * time.Hour
 )
 
-// registryLoadTime is how long a configuration that is being loaded waits for a URL. It is read
-// again soon after that.
+// registryLoadTime is the maximum time for which loading a configuration waits for a URL. The
+// registry is fetched again soon after that.
 const registryLoadTime = 5 * time.Second
 
-// UnmarshalCaddyfile reads the block of registry.
+// UnmarshalCaddyfile parses the block of registry.
 func (r *Registry) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	r.WrittenAt = option.LineOf(d)
 	if err := option.ReadBlock(d, r.Options(), r.Validate, r.Validate); err != nil {
@@ -52,30 +52,30 @@ func (r *Registry) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// Options are what may stand in the block of registry.
+// Options returns the options in the block of registry.
 func (r *Registry) Options() []option.Option {
 	return []option.Option{
 		{Name: "interval", Usage: "a duration such as 1h", Set: option.One(&r.Interval, option.Duration)},
 	}
 }
 
-// Validate tells what is wrong with the words themselves. It reads nothing.
+// Validate checks the options. It does not open the file or URL.
 func (r *Registry) Validate() error {
 	_, err := r.feed()
 	return err
 }
 
-// feed returns the registry that r names, which is not read yet.
+// feed returns a feed of the file or URL. It does not open it.
 func (r *Registry) feed() (*registry.Feed, error) {
 	s := registry.Settings{Place: r.From, Interval: time.Duration(r.Interval), Now: time.Now}
 	if s.Interval != 0 && (s.Interval < minRegistryInterval || s.Interval > maxRegistryInterval) {
-		return nil, fmt.Errorf("registry: interval %s cannot be; use 1s to 7d", option.Short(r.Interval))
+		return nil, fmt.Errorf("registry: interval %s is out of range; use 1s to 7d", option.Short(r.Interval))
 	}
 	return registry.New(s)
 }
 
-// Base returns the built-in registry with the file that r names laid over it. What others
-// serve at a URL is not part of a configuration. r may be nil.
+// Base returns the built-in registry, with the entries of the file if r names a file. The
+// content of a URL is not part of a configuration. A nil *Registry is valid.
 func (r *Registry) Base(ctx context.Context) (*uaident.Registry, error) {
 	if r == nil {
 		return uaident.Default(), nil
@@ -91,18 +91,18 @@ func (r *Registry) Base(ctx context.Context) (*uaident.Registry, error) {
 	return feed.Good().Over(uaident.Default())
 }
 
-// unreadableError says that the file of a registry cannot be used.
+// unreadableError is returned for a registry file that is missing or invalid.
 type unreadableError struct{ err error }
 
 // Error implements error.
 func (e *unreadableError) Error() string { return "registry: " + e.err.Error() }
 
-// Unwrap returns what is wrong with the file.
+// Unwrap returns the error of the file.
 func (e *unreadableError) Unwrap() error { return e.err }
 
-// Known returns what a configuration knows of crawlers before it runs: the built-in
-// registry, a file over it, and the changes of its crawler options. Where lenient, a file
-// that cannot be used, which may be on another machine, is left out.
+// Known returns the registry of a configuration that does not run: the built-in registry,
+// the registry file, and the crawler options. If lenient, a missing or invalid file is
+// ignored, because the file may be on another machine.
 func (r *Registry) Known(changes []Crawler, lenient bool) (*uaident.Registry, error) {
 	base, err := r.Base(context.Background())
 	if wrong, ok := errors.AsType[*unreadableError](err); ok && wrong != nil && lenient {
@@ -114,12 +114,12 @@ func (r *Registry) Known(changes []Crawler, lenient bool) (*uaident.Registry, er
 	return withCrawlers(base, changes)
 }
 
-// configuredRegistry is what a Caddyfile knows of crawlers.
+// configuredRegistry is the result of [ConfiguredRegistry] for one Caddyfile.
 type configuredRegistry struct{ registry, settled *uaident.Registry }
 
-// ConfiguredRegistry returns the registry with the changes of the global option, which stands before
-// the sites. settled is nil where a registry has a say in it that others write: what that says
-// of the class of a crawler may change, and must then keep no server from starting.
+// ConfiguredRegistry returns the registry with the global options of the Caddyfile, which
+// precede the sites. settled is the same, or nil if a registry file or URL can change classes
+// later. Such a change must not prevent a server from starting.
 func ConfiguredRegistry(helper httpcaddyfile.Helper) (registry, settled *uaident.Registry, err error) {
 	const key = "robots_guard registry"
 	if of, ok := helper.State[key].(configuredRegistry); ok {
@@ -136,7 +136,7 @@ func ConfiguredRegistry(helper httpcaddyfile.Helper) (registry, settled *uaident
 	}
 	registry, err = app.RegistryFrom.Known(app.Crawlers, false)
 	if _, ok := errors.AsType[*unreadableError](err); ok {
-		registry, err = nil, nil // it is told when the configuration is loaded
+		registry, err = nil, nil // loading the configuration reports it
 	}
 	if app.RegistryFrom == nil {
 		settled = registry

@@ -16,12 +16,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// registryFeeds holds the registries at files and URLs, each for as long as a configuration names
-// it, so that a reload does not forget what waits.
+// registryFeeds holds the feeds of registry files and URLs while a configuration uses them. A
+// reload keeps the feed and its pending changes.
 var registryFeeds = caddy.NewUsagePool()
 
-// registryInUse is what a running configuration knows of crawlers. It changes with the registry
-// that the configuration names.
+// registryInUse is the registry of a running configuration. It follows the changes of the
+// configured file or URL.
 type registryInUse struct {
 	*uaident.Current
 
@@ -30,14 +30,14 @@ type registryInUse struct {
 	logger  *zap.Logger
 
 	mu    sync.Mutex
-	has   *registry.Version // what Current was made of
-	wrong string            // what the owner was told of one that does not go with the configuration
+	has   *registry.Version // the version in Current
+	wrong string            // last logged error of a version that conflicts with the configuration
 	adopt func(*uaident.Registry) error
 }
 
-// provisionRegistry reads the registry that r names, if it is not nil, and returns what is known
-// with it and the changes. It fails for a file that cannot be used. What a URL answers
-// never keeps a configuration from being loaded.
+// provisionRegistry loads the registry of r, applies the changes and returns the result. It
+// fails if a file is missing or invalid. A URL that fails does not prevent loading. r may be
+// nil.
 func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger *zap.Logger) (*registryInUse, error) {
 	u := &registryInUse{changes: changes, logger: logger}
 	if r != nil {
@@ -59,7 +59,7 @@ func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger
 				u.Current = uaident.NewCurrent(known)
 				return u, err
 			}
-			// It is tried again, and told, when the configuration starts.
+			// Start applies it again and logs the error.
 			u.has = nil
 		}
 	}
@@ -68,7 +68,7 @@ func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger
 	return u, err
 }
 
-// acquire has the registry read until the configuration of ctx ends.
+// acquire starts or joins the feed of r until ctx is done.
 func (u *registryInUse) acquire(ctx caddy.Context, r *Registry) error {
 	key := r.From + "\n" + fmt.Sprint(r.Interval)
 	value, _, err := registryFeeds.LoadOrNew(key, func() (caddy.Destructor, error) {
@@ -86,7 +86,7 @@ func (u *registryInUse) acquire(ctx caddy.Context, r *Registry) error {
 	return nil
 }
 
-// with returns what is known with a text, which may be nil.
+// with returns the registry with a version of the feed, which may be nil.
 func (u *registryInUse) with(t *registry.Version) (known *uaident.Registry, err error) {
 	base := uaident.Default()
 	if t != nil {
@@ -97,8 +97,8 @@ func (u *registryInUse) with(t *registry.Version) (known *uaident.Registry, err 
 	return withCrawlers(base, u.changes)
 }
 
-// Start begins to take each new text into use until end is called. adopt is told of each
-// registry before it is, and can refuse it. tell is told events.
+// Start applies each new version of the feed until end is called. adopt is called with a
+// registry before it is used and can reject it. tell is called for events.
 func (u *registryInUse) Start(storage remote.Storage, adopt func(*uaident.Registry) error, tell func(name string, data map[string]any)) (end func()) {
 	if u.feed == nil {
 		return func() {}
@@ -109,11 +109,11 @@ func (u *registryInUse) Start(storage remote.Storage, adopt func(*uaident.Regist
 		release()
 		u.mu.Lock()
 		defer u.mu.Unlock()
-		u.adopt = nil // a change that is under way comes too late
+		u.adopt = nil // ignore a change that arrives later
 	}
 }
 
-// changed takes the text that is in use now.
+// changed applies the current version of the feed.
 func (u *registryInUse) changed() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -131,12 +131,11 @@ func (u *registryInUse) changed() {
 		u.has, u.wrong = t, ""
 	case u.wrong != err.Error():
 		u.wrong = err.Error()
-		u.logger.Error("the registry does not go with the configuration; what was known before stays in force", zap.String("registry", u.feed.Name()), zap.Error(err))
+		u.logger.Error("registry conflicts with the configuration; using the previous registry", zap.String("registry", u.feed.Name()), zap.Error(err))
 	}
 }
 
-// Status returns how it stands with the registry that the configuration names, nil for
-// none.
+// Status returns the status of the configured registry, or nil if none is configured.
 func (u *registryInUse) Status() *report.Registry {
 	if u == nil || u.feed == nil {
 		return nil

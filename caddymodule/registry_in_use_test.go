@@ -12,9 +12,9 @@ import (
 	"go.uber.org/zap"
 )
 
-// TestNothingStaysOfAConfiguration loads one that fails beside one that runs, which both name
-// a registry: of the first nothing is kept.
-func TestNothingStaysOfAConfiguration(t *testing.T) {
+// TestFailedConfigurationIsFreed loads a failing configuration while another one runs with
+// the same registry. The garbage collector must free the first one.
+func TestFailedConfigurationIsFreed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "registry.json")
 	if err := os.WriteFile(path, []byte(`{"crawlers": []}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestNothingStaysOfAConfiguration(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if failed.Value() != nil {
-		t.Error("what has failed is still there")
+		t.Error("the failed configuration is not freed")
 	}
 	runtime.KeepAlive(running)
 }

@@ -27,7 +27,7 @@ func TestIPSource(t *testing.T) {
 		})
 	}
 	for _, test := range []struct{ name, options, want string }{
-		{"misspelt", options("own", "Acmee"), `"Acmee" is no known operator of crawlers; did you mean Acme?, at `},
+		{"misspelt", options("own", "Acmee"), `unknown operator "Acmee"; did you mean Acme?, at `},
 		{"a crawler", options("own", "Googlebot"), "did you mean Google, the operator of Googlebot?, at "},
 		{"no operator", options("own", ""), "needs the name of an operator"},
 		{"without verify", "servers {\n trusted_proxies robots_guard Google\n}", "write verify on into robots_guard"},

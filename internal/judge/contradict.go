@@ -7,8 +7,8 @@ import (
 )
 
 // CheckEnforced returns an error for a name in enforce whose class is in exempt or only_log,
-// so that it would never be blocked. Without a registry nobody knows the class of a name, and
-// it returns nil.
+// so that it would never be blocked. It returns nil if registry is nil, because the classes
+// are then unknown.
 func (s *Settings) CheckEnforced(registry *uaident.Registry, enforced []string) error {
 	if registry == nil {
 		return nil

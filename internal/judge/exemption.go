@@ -5,23 +5,22 @@ import (
 	"strings"
 )
 
-// Exemption is why the * group does not apply to a request, whatever client sends it.
+// Exemption is the reason why the * group does not apply to a request of any client.
 type Exemption uint8
 
 const (
 	// NoExemption: the * group applies to the request.
 	NoExemption Exemption = iota
-	// MethodExemption: crawlers send GET and HEAD. A client that sends another method
-	// delivers something or requests an answer, unless the registry knows it as a crawler.
+	// MethodExemption: crawlers send GET and HEAD. Other methods come from clients that deliver
+	// data or call an API, unless the client is a crawler of the registry.
 	MethodExemption
 	// WellKnownExemption: URLs under /.well-known/ (RFC 8615) are for programs such as
-	// validators of certificates and domains, other servers of a federation, and apps of the
-	// site. Only a rule that itself begins with /.well-known/ applies to them, "Disallow: /"
-	// does not.
+	// certificate and domain validators, federated servers, and apps of the site. Only rules
+	// that begin with /.well-known/ apply to these URLs. "Disallow: /" does not.
 	WellKnownExemption
 )
 
-// String returns the reason in words, "" for NoExemption.
+// String describes the reason. It returns "" for NoExemption.
 func (s Exemption) String() string {
 	switch s {
 	case MethodExemption:
@@ -37,7 +36,7 @@ func (s Exemption) String() string {
 func (r *Request) WildcardExemption() Exemption {
 	switch {
 	case r.Token != "":
-		return NoExemption // a question about a name alone is about the * group, too
+		return NoExemption // the * group applies to a query about a token
 	case !isCrawling(r.Method) && (r.Client.Crawler == nil || !r.Client.Class.IsCrawler()):
 		return MethodExemption
 	case isWellKnown(r.Target):
@@ -46,19 +45,19 @@ func (r *Request) WildcardExemption() Exemption {
 	return NoExemption
 }
 
-// isCrawling reports whether crawlers use a method. An empty one is GET.
+// isCrawling reports whether crawlers use the method. An empty method is GET.
 func isCrawling(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == ""
 }
 
 const wellKnown = "/.well-known/"
 
-// isWellKnown reports whether a target is under /.well-known/ for everybody: a
-// path that some server may resolve to another place, by dot segments,
-// backslashes or escapes, is not.
+// isWellKnown reports whether every server resolves the target to a path under /.well-known/.
+// It returns false for dot segments, backslashes and escapes, because servers resolve them
+// differently.
 func isWellKnown(target string) bool {
 	if strings.HasPrefix(target, "/") && !strings.HasPrefix(target, wellKnown) {
-		return false // no URL either
+		return false // neither the path nor a URL
 	}
 	path, _, _ := strings.Cut(target, "?")
 	if scheme, rest, ok := strings.Cut(path, "://"); ok && !strings.ContainsAny(scheme, "/:") {

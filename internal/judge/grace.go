@@ -7,9 +7,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Grace returns how long a client may follow a text that was replaced: what the owner
-// gives to all, and where that is no less than the 24 hours of RFC 9309 section 2.4, as
-// long as the crawler's operator says that it takes. An owner who gives less means it.
+// Grace returns the time for which a client may obey a replaced version. all is the
+// configured time. If it is at least 24 hours (RFC 9309 section 2.4), a longer time that the
+// crawler's operator documents takes precedence. A shorter configured time always applies.
 func Grace(client uaident.Identity, all time.Duration) time.Duration {
 	if all < policy.MaxAge {
 		return all

@@ -9,58 +9,56 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Rules are what is known of the rules of a site.
+// Rules is the robots.txt of a site.
 type Rules struct {
-	// Robots is the robots.txt, nil where nobody knows it.
+	// Robots is the parsed robots.txt. It is nil if there is no copy.
 	Robots *policy.Robots
-	// Via is where the robots.txt redirects to, targets of this site among it: who
-	// follows reads the rules.
+	// Via has the targets of redirects of robots.txt. Targets on this site are always allowed,
+	// so that crawlers can follow the redirects.
 	Via []string
-	// Closed says that the configuration closes the site while that is so.
+	// Closed is true if the configuration closes the site while Robots is nil.
 	Closed bool
 }
 
-// Result is what becomes of a request, and why.
+// Result is the decision about a request and the reasons for it.
 type Result struct {
 	Verdict Verdict // by the rules
 	Action  Action  // by the settings
 	Reason  Reason  // why the verdict is what it is
-	// Evidence is what the rules say, that they allow it where they were not
-	// asked.
+	// Evidence is the matching rule. If no rule was evaluated, it is allowed without a rule.
 	Evidence policy.Verdict
-	// Group is the group that the client has to obey, nil if there is none, and
-	// Named whether it names the client rather than being the * group.
+	// Group is the group of the client, or nil. Named is true if the group names the client,
+	// and false for the * group.
 	Group *policy.Selection
 	Named bool
-	// Preferences are what the file states about the use of what may be fetched.
+	// Preferences are the usage preferences of the file for an allowed target.
 	Preferences policy.Preferences
-	// FalseName says that the rules do not forbid it, and only the false name of the
-	// client is held against it.
+	// FalseName is true if the rules allow the request and only the spoofed name of the client
+	// is the reason to block it.
 	FalseName bool
-	// LogOnly says that only the configuration keeps it from being blocked in
-	// enforce mode.
+	// LogOnly is true if the options of the site prevent a block in enforce mode.
 	LogOnly bool
 }
 
-// Scratch is the memory that judging takes. The zero Scratch is ready, and may be
-// used again by one goroutine.
+// Scratch is reusable memory for [Settings.Judge]. The zero value is ready to use. Only one
+// goroutine may use it at a time.
 type Scratch struct {
-	// Target is what was compared with the rules last.
+	// Target is the last target that was matched.
 	Target policy.Target
 	names  [8]string
 }
 
-// Bound is the group that a client has in a robots.txt.
-type Bound struct{ by [2]binding } // for a request that the * group does not apply to, and for one that it applies to
+// Bound caches the group of a client in a robots.txt.
+type Bound struct{ by [2]binding } // without and with the * group
 
 type binding struct {
 	found, named, applies bool
 	group                 *policy.Selection
 }
 
-// Judge decides about a request: whether the rules allow it, and what is done if
-// they do not. It does not allocate but for targets in many forms and for files
-// with two readings.
+// Judge decides whether the rules allow a request, and what to do if they do not. It stores
+// the result in r. It allocates only for targets with many forms and for files with two
+// interpretations.
 func (s *Settings) Judge(q *Request, rules Rules, scratch *Scratch, r *Result) {
 	*r = Result{Evidence: policy.Verdict{Allowed: true}}
 	switch {
@@ -84,14 +82,14 @@ func (s *Settings) Judge(q *Request, rules Rules, scratch *Scratch, r *Result) {
 	s.act(q, r)
 }
 
-// MarkStale changes the result of a disallowed request to [Stale]: the crawler need not know yet
-// the rule that disallows it.
+// MarkStale changes the result of a disallowed request to [Stale], because the crawler may
+// still obey an older version without the rule.
 func (s *Settings) MarkStale(q *Request, r *Result) {
 	r.Verdict, r.Action, r.Reason, r.FalseName, r.LogOnly = Stale, None, NotKnownYet, false, false
 	s.act(q, r)
 }
 
-// judgeUnknown judges a request while nobody knows the rules.
+// judgeUnknown judges a request to a site without a copy of robots.txt.
 func (s *Settings) judgeUnknown(q *Request, rules Rules, r *Result) {
 	r.Verdict, r.Reason = Unknown, NoRules
 	if rules.Closed && s.wildcardApplies(q) && q.WildcardExemption() == NoExemption {
@@ -119,7 +117,7 @@ func (s *Settings) applyRules(q *Request, robots *policy.Robots, scratch *Scratc
 	if r.Evidence.Allowed {
 		r.Preferences = robots.Preferences(r.Group, &scratch.Target, q.ControlToken())
 	}
-	if r.Evidence.Allowed && q.isOpaque() { // others than that proxy serve /
+	if r.Evidence.Allowed && q.isOpaque() { // servers behind the proxy may serve /
 		scratch.Target.Set("/", s.KeepSlashes)
 		r.Evidence = subject.judge(robots, r.Group, &scratch.Target)
 	}
@@ -137,8 +135,8 @@ func (s *Settings) applyRules(q *Request, robots *policy.Robots, scratch *Scratc
 	}
 }
 
-// wildcardApplies reports whether the * group applies to the client of a request. It applies to
-// each spoofed client.
+// wildcardApplies reports whether the * group applies to the client. It applies to every
+// spoofed client.
 func (s *Settings) wildcardApplies(q *Request) bool {
 	return q.Token != "" || q.Identity == verify.Spoofed || s.WildcardApplies(q.Client)
 }
@@ -156,7 +154,7 @@ func (s *Settings) exemptReason(q *Request) Reason {
 	return NotMeant
 }
 
-// act decides what to do about a request.
+// act sets the action for the verdict.
 func (s *Settings) act(q *Request, r *Result) {
 	isFalse := q.Token == "" && q.Identity == verify.Spoofed
 	switch {
@@ -174,8 +172,7 @@ func (s *Settings) act(q *Request, r *Result) {
 	}
 }
 
-// group returns the group that a client has to obey, as [Subject.Group] does, and
-// remembers it. b may be nil.
+// group returns the result of [Subject.Group] and caches it. b may be nil.
 func (b *Bound) group(subject Subject, robots *policy.Robots) (group *policy.Selection, named, applies bool) {
 	if b == nil {
 		return subject.Group(robots)

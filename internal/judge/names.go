@@ -12,13 +12,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// MeantToken begins a word of a configuration that is a product token even if the registry
-// does not know it, as "token:NewBot" does.
+// MeantToken is the prefix of a product token that the registry may lack, as in
+// "token:NewBot".
 const MeantToken = "token:"
 
-// checkToken tells why nothing would ever be chosen by a token, for which word stands in
-// the configuration. meant says that it need not be known, identities that the word could
-// have been one of an identity, too.
+// checkToken returns an error for a token that selects no client. word is the token as
+// configured. If meant is true, the registry may lack the token. identities is true if the
+// word may also be an identity.
 func checkToken(registry *uaident.Registry, word, token string, meant, identities bool) error {
 	switch c := registry.Lookup(token); {
 	case c != nil && isControl(c):
@@ -46,7 +46,7 @@ func checkToken(registry *uaident.Registry, word, token string, meant, identitie
 	return fmt.Errorf("%q is %s and no known crawler; %s (for a new crawler of that name write %s)", word, kinds, hint, quoted(MeantToken+word))
 }
 
-// allKnown reports whether each of some words is a class or a crawler.
+// allKnown reports whether each word is a class or a crawler.
 func allKnown(registry *uaident.Registry, words []string) bool {
 	return !slices.ContainsFunc(words, func(word string) bool {
 		_, isClass := uaident.ParseClass(word)
@@ -67,7 +67,7 @@ func errAddress(word string) error {
 	return fmt.Errorf("%q is an address; crawlers are chosen by their names and classes, and addresses by a matcher such as @others not client_ip %s", word, word)
 }
 
-// errUserAgent tells that a word is a whole User-Agent.
+// errUserAgent returns the error for a word that is a whole User-Agent.
 func errUserAgent(word string) error {
 	if c := uaident.Identify(word).Crawler; c != nil {
 		return fmt.Errorf("%q is a whole User-Agent; write the product token in it, %s", word, quoted(c.Token))

@@ -1,27 +1,27 @@
 package judge
 
-// Reason is why a verdict is what it is.
+// Reason is the reason for a verdict.
 type Reason uint8
 
 // The reasons.
 const (
-	ByRule         Reason = iota // the longest rule that matches
+	ByRule         Reason = iota // the longest matching rule
 	NoRule                       // no rule of its group matches
-	NoGroup                      // no group is for it
-	TwoReadings                  // crawlers read the file in two ways, and only one of them forbids it
-	NotMeant                     // the * group is not meant for its class
-	DeliversOrAsks               // nor for a method other than GET and HEAD
-	ForPrograms                  // nor for /.well-known/
+	NoGroup                      // no group applies to the client
+	TwoReadings                  // the file has two interpretations, and only one of them disallows the URL
+	NotMeant                     // the * group does not apply to the class of the client
+	DeliversOrAsks               // the * group does not apply to the method
+	ForPrograms                  // the * group does not apply to /.well-known/
 	NobodyJudged                 // a browser, or a client without a name
 	Challenge                    // the token of a certificate validator
-	RobotsTxt                    // the file itself, or where it redirects to
+	RobotsTxt                    // robots.txt or the target of its redirect
 	Configured                   // exempt by the configuration
-	NoRules                      // nobody knows the rules
-	Closed                       // and the configuration closes the site meanwhile
-	NotKnownYet                  // the crawler need not know yet what forbids it
+	NoRules                      // there is no copy of robots.txt
+	Closed                       // there is no copy, and the configuration closes the site
+	NotKnownYet                  // the crawler may obey an older version
 )
 
-// String tells the reason in words, without the rule.
+// String describes the reason, without the rule.
 func (r Reason) String() string {
 	switch r {
 	case ByRule:

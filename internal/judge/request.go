@@ -9,23 +9,23 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Request is a request that is judged, with what is known of who sends it.
+// Request is a request to judge, with the identity of its client.
 type Request struct {
-	Client   uaident.Identity // what its User-Agent says
-	Identity verify.State     // how sure it is that the client is who it says
-	Method   string           // GET if not known
-	Target   string           // as sent: a path with or without a query, or a URL
-	// Path is the decoded path without the query; that of Target if it is empty.
+	Client   uaident.Identity // by its User-Agent
+	Identity verify.State     // whether the claimed name is verified
+	Method   string           // empty for GET
+	Target   string           // request target as sent: a path with an optional query, or a URL
+	// Path is the decoded path without the query. If it is empty, the path of Target is used.
 	Path string
-	// Token, if it is not empty, asks about a client by this product token alone, one
-	// that obeys the * group; "*" is one that no group names. Client is then only what
-	// settings such as exempt choose it by, if it has a name.
+	// Token, if not empty, is the product token to judge instead of Client. The * group applies
+	// to the token. "*" is a client that no group names. Settings such as exempt then use
+	// Client, if it has a name.
 	Token string
-	// Names are those of the Client as [uaident.Identity.AppendChain] has them, nil to have
-	// them looked up. They are not changed.
+	// Names are the names of Client from [uaident.Identity.AppendChain]. If nil, Judge looks
+	// them up. Judge does not change them.
 	Names []string
-	// Bound keeps what is found of the client in the robots.txt, for the next
-	// request by the same client and file. It may be nil.
+	// Bound caches the group of the client for the next request by the same client and file.
+	// It may be nil.
 	Bound *Bound
 }
 
@@ -38,11 +38,11 @@ func (r *Request) ControlToken() string {
 	return r.Client.Crawler.ControlToken()
 }
 
-// hasClient reports whether Client says who asks, so that settings can choose it.
+// hasClient reports whether the lists of clients in the settings apply to Client.
 func (r *Request) hasClient() bool { return r.Token == "" || r.Client.Token != "" }
 
-// DecodedPath returns the path without the query and with its escapes decoded: Path, or if
-// that is not known what the target says, "/" for a URL without a path.
+// DecodedPath returns Path, or else the unescaped path of Target without the query. It is "/"
+// for a URL without a path.
 func (r *Request) DecodedPath() string {
 	if r.Path != "" {
 		return r.Path
@@ -62,8 +62,8 @@ func (r *Request) DecodedPath() string {
 	return p
 }
 
-// isOpaque reports whether the target is a URL without a slash behind its scheme,
-// as x:public/ is: no path here, but a proxy passes it on as it is.
+// isOpaque reports whether the target is a URL without a slash after its scheme, such as
+// x:public/. It has no path here, but a proxy passes it on unchanged.
 func (r *Request) isOpaque() bool {
 	if strings.HasPrefix(r.Target, "/") {
 		return false
@@ -72,17 +72,16 @@ func (r *Request) isOpaque() bool {
 	return err == nil && u.Opaque != ""
 }
 
-// robotsTxt is where the rules stand (RFC 9309 section 2.3).
+// robotsTxt is the path of the rules (RFC 9309 section 2.3).
 const robotsTxt = "/robots.txt"
 
-// acmeChallenges is the directory of the tokens of certificate validation.
+// acmeChallenges is the directory of the tokens for certificate validation.
 const acmeChallenges = "/.well-known/acme-challenge/"
 
 // IsACMEChallenge reports whether a request is for a token of certificate
-// validation (RFC 8555 section 8.3). A validator is no crawler, whatever its
-// User-Agent says. The target is the request target as sent, in exactly this
-// spelling: an escape or a dot segment may lead to another page. An empty method
-// is GET.
+// validation (RFC 8555 section 8.3). A validator is not a crawler, whatever its User-Agent
+// is. The target is the request target as sent. Escapes and dot segments are not resolved,
+// because they may lead to another page. An empty method is GET.
 func IsACMEChallenge(method, target string) bool {
 	if method != http.MethodGet && method != http.MethodHead && method != "" {
 		return false
@@ -95,16 +94,14 @@ func IsACMEChallenge(method, target string) bool {
 	return token != "" && !strings.ContainsFunc(token, notInToken)
 }
 
-// notInToken reports whether a character cannot stand in a token (RFC 8555
-// section 8.1).
+// notInToken reports whether a token cannot contain the character (RFC 8555 section 8.1).
 func notInToken(c rune) bool {
 	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_'
 }
 
-// IsReading reports whether a client that asked for the robots.txt knows the
-// rules now: it got the file, or learnt that its copy holds or that there is
-// none. HEAD, a part of the file and a redirect to elsewhere tell nobody what is
-// in it.
+// IsReading reports whether a client knows the rules after its request for robots.txt. The
+// response must be the file, a confirmation of the client's copy, or 404 or 410. HEAD,
+// partial content and redirects do not deliver the rules.
 func IsReading(method string, status int) bool {
 	if method != http.MethodGet {
 		return false

@@ -16,7 +16,7 @@ type Classes uint32
 // Has reports whether a class is in the set.
 func (s Classes) Has(c uaident.Class) bool { return s&(1<<c) != 0 }
 
-// ClassesOf returns the set of some classes.
+// ClassesOf returns a set of classes.
 func ClassesOf(classes ...uaident.Class) (set Classes) {
 	for _, c := range classes {
 		set |= 1 << c
@@ -24,7 +24,7 @@ func ClassesOf(classes ...uaident.Class) (set Classes) {
 	return set
 }
 
-// ParseClasses reads the words of the wildcard option.
+// ParseClasses parses the arguments of the wildcard option.
 func ParseClasses(words []string) (set Classes, err error) {
 	for _, word := range words {
 		c, ok := uaident.ParseClass(word)
@@ -39,7 +39,7 @@ func ParseClasses(words []string) (set Classes, err error) {
 	return set, nil
 }
 
-// ClassHint tells which class a misspelt one may stand for.
+// ClassHint returns a hint for a misspelled class: the most similar class, or all classes.
 func ClassHint(misspelt string) string {
 	if near := text.Near(misspelt, strings.Split(ClassWords(), ", ")); near != "" {
 		return "did you mean " + near + "?"
@@ -58,25 +58,25 @@ func ClassWords() string {
 	return strings.Join(words, ", ")
 }
 
-// Identities is a set of identities, 0 for any.
+// Identities is a set of identities. Zero means any identity.
 type Identities uint8
 
 // Has reports whether an identity is in the set.
 func (s Identities) Has(i verify.State) bool { return s == 0 || s&(1<<i) != 0 }
 
-// Selector picks clients by class, by product token and by identity.
+// Selector selects clients by class, product token and identity.
 type Selector struct {
-	// Identities are those that were listed.
+	// Identities are the listed identities.
 	Identities Identities
-	// New are the tokens that the registry does not know.
+	// New are the listed tokens that the registry lacks.
 	New     []string
 	classes Classes
-	tokens  map[string]bool // folded
+	tokens  map[string]bool // in lower case
 }
 
-// ParseSelector reads classes, product tokens of a registry and, if those are
-// allowed, identities. A token behind [MeantToken] need not be known. With a nil registry
-// none need be: that finds only what would be wrong with any registry.
+// ParseSelector parses classes, product tokens of the registry and, if allowed, identities. A
+// token after [MeantToken] may be unknown. If registry is nil, all tokens may be unknown, and
+// ParseSelector reports only errors that do not depend on the registry.
 func ParseSelector(registry *uaident.Registry, words []string, identities bool) (Selector, error) {
 	s := Selector{tokens: make(map[string]bool)}
 	for _, word := range words {
@@ -113,7 +113,7 @@ func ParseSelector(registry *uaident.Registry, words []string, identities bool) 
 // IsEmpty reports whether the selector names neither a class nor a token.
 func (s *Selector) IsEmpty() bool { return s.classes == 0 && len(s.tokens) == 0 }
 
-// Has reports whether the selector picks a client by class or token.
+// Has reports whether the selector has the class or the token of a client.
 func (s *Selector) Has(id uaident.Identity) bool {
 	if s.classes.Has(id.Class) {
 		return true
@@ -125,8 +125,8 @@ func (s *Selector) Has(id uaident.Identity) bool {
 	return s.hasToken(name) || name != id.Token && s.hasToken(id.Token)
 }
 
-// hasToken reports whether a token is listed. For one of ASCII, as all in the registry
-// are, it does not allocate.
+// hasToken reports whether a token is listed. It does not allocate for ASCII tokens, such as
+// all tokens of the registry.
 func (s *Selector) hasToken(token string) bool {
 	var folded [64]byte
 	if len(token) > len(folded) {
@@ -145,13 +145,13 @@ func (s *Selector) hasToken(token string) bool {
 	return s.tokens[string(folded[:len(token)])]
 }
 
-// Clients are those that an option of a site lists.
+// Clients are the clients that an option of a site lists.
 type Clients struct {
-	claimed  Selector // by what they say
-	verified Selector // only where that is verified
+	claimed  Selector // by their claimed name
+	verified Selector // only if the name is verified
 }
 
-// ParseClients reads both lists of an option.
+// ParseClients parses both lists of an option.
 func ParseClients(registry *uaident.Registry, claimed, verified []string) (c Clients, err error) {
 	if c.claimed, err = ParseSelector(registry, claimed, false); err != nil {
 		return c, err
@@ -160,14 +160,13 @@ func ParseClients(registry *uaident.Registry, claimed, verified []string) (c Cli
 	return c, err
 }
 
-// Has reports whether a client of an identity is listed. One under a false name
-// never is.
+// Has reports whether a client is listed. A spoofed client never is.
 func (c *Clients) Has(client uaident.Identity, identity verify.State) bool {
 	return identity != verify.Spoofed && c.claimed.Has(client) || identity == verify.Verified && c.verified.Has(client)
 }
 
-// CrawlerOf returns the crawler that a word of a configuration names, nil for a class and for a
-// token that nobody knows.
+// CrawlerOf returns the crawler that a word of a configuration names. It returns nil for a
+// class and for an unknown token.
 func CrawlerOf(registry *uaident.Registry, word string) *uaident.Crawler {
 	if _, isClass := uaident.ParseClass(word); isClass {
 		return nil
@@ -175,8 +174,8 @@ func CrawlerOf(registry *uaident.Registry, word string) *uaident.Crawler {
 	return registry.Lookup(strings.TrimPrefix(word, MeantToken))
 }
 
-// FoldWord makes words comparable that mean the same class or product token.
+// FoldWord returns a class or product token in the form for comparison.
 func FoldWord(word string) string { return FoldName(strings.TrimPrefix(word, MeantToken)) }
 
-// FoldName makes names comparable that differ in case only.
+// FoldName returns a name in lower case.
 func FoldName(name string) string { return strings.ToLower(name) }

@@ -5,30 +5,29 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Settings are what the owner of a site has decided about judging. The zero
-// Settings are the defaults.
+// Settings are the options of a site for judging. The zero value has the defaults.
 type Settings struct {
-	// Enforce blocks what is outside of robots.txt; else it is logged only.
+	// Enforce blocks disallowed requests. If false, they are only logged.
 	Enforce bool
 	// EnforceOnly are the clients that Enforce applies to; if it is empty, all clients. The
 	// others are judged as in monitor mode.
 	EnforceOnly Selector
-	// KeepSlashes keeps runs of slashes in a path apart.
+	// KeepSlashes compares paths without merging adjacent slashes.
 	KeepSlashes bool
-	// Wildcard are the classes that the * group judges, none for the default.
+	// Wildcard are the classes that the * group applies to. Zero means the default.
 	Wildcard Classes
 	// Exempt are clients that are not judged.
 	Exempt Clients
 	// OnlyLog are clients that are logged and not blocked.
 	OnlyLog Clients
-	// FalseName is what to do about clients under a false name.
+	// FalseName is the treatment of spoofed clients.
 	FalseName FalseName
 	// Named are the product tokens that the options name and the registry does not know,
 	// nil for none. They also identify applications on a browser engine.
 	Named *uaident.Overlay
 }
 
-// NameClients sets Named by the lists of clients.
+// NameClients sets Named from the lists of clients.
 func (s *Settings) NameClients(registry *uaident.Registry) {
 	lists := []*Selector{&s.EnforceOnly, &s.Exempt.claimed, &s.Exempt.verified, &s.OnlyLog.claimed, &s.OnlyLog.verified}
 	var names []string
@@ -38,8 +37,8 @@ func (s *Settings) NameClients(registry *uaident.Registry) {
 	s.Named = registry.Overlay(names).WithApplications()
 }
 
-// Identify identifies a client by a registry, the names that only a robots.txt knows, and
-// those of the settings.
+// Identify identifies a client by the registry, by the additional names of a robots.txt and
+// by the names in the settings.
 func (s *Settings) Identify(registry *uaident.Registry, userAgent string, names *uaident.Overlay) uaident.Identity {
 	client := registry.IdentifyWith(userAgent, names)
 	if client.Class == uaident.Browser && s.Named != nil {
@@ -48,21 +47,21 @@ func (s *Settings) Identify(registry *uaident.Registry, userAgent string, names 
 	return client
 }
 
-// FalseName is what to do about requests under a false name.
+// FalseName is the treatment of requests of spoofed clients.
 type FalseName uint8
 
 const (
 	// JudgeFalseName judges by the stricter of the group that the name chooses
 	// and the * group.
 	JudgeFalseName FalseName = iota
-	// BlockFalseName blocks all of them but those for /robots.txt.
+	// BlockFalseName blocks all requests except those for /robots.txt.
 	BlockFalseName
-	// LogFalseName blocks none of them.
+	// LogFalseName blocks no request.
 	LogFalseName
 )
 
-// WildcardApplies reports whether the * group applies to a client. What the registry says
-// about a crawler wins over the configured classes.
+// WildcardApplies reports whether the * group applies to a client. An entry of the registry
+// overrides the configured classes.
 func (s *Settings) WildcardApplies(client uaident.Identity) bool {
 	switch {
 	case s.Wildcard == 0:
@@ -87,8 +86,8 @@ func (s *Settings) EnforceIncludes(client uaident.Identity) bool {
 	return s.EnforceOnly.IsEmpty() || s.EnforceOnly.Has(client)
 }
 
-// ModeOf returns the word for whether a site is enforced: "monitor" or "enforce", which
-// it is, too, where that is for some clients only.
+// ModeOf returns the mode of a site: "enforce", also if it enforces only for some clients, or
+// "monitor".
 func ModeOf(enforce bool) string {
 	if enforce {
 		return "enforce"

@@ -7,21 +7,21 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// ServedPage is a page that a search engine was served.
+// ServedPage is a page that was served to a search engine.
 type ServedPage struct {
-	Crawler  string   // its name
-	Chain    []string // the names by which it looks for its group
-	Wildcard bool     // whether the * group is meant for it
+	Crawler  string   // name
+	Chain    []string // names that select its group
+	Wildcard bool     // whether the * group applies to the crawler
 	Target   string   // the path and query, as requested
 }
 
-// Subject returns how the crawler of the page is found in a robots.txt.
+// Subject returns the subject that selects the group of the crawler.
 func (p *ServedPage) Subject() Subject {
 	known := uaident.Default().Lookup(p.Crawler)
 	return Subject{Chain: p.Chain, Wildcard: p.Wildcard, Forgiving: known != nil && known.Forgiving()}
 }
 
-// PageOf returns a page as a crawler requests it.
+// PageOf returns a page requested by a crawler.
 func PageOf(c *uaident.Crawler, target string) ServedPage {
 	return ServedPage{Crawler: c.Token, Chain: slices.Concat([]string{c.Token}, c.Aliases, c.Fallback), Wildcard: c.JudgedByWildcard(), Target: target}
 }
@@ -38,25 +38,25 @@ func (p *ServedPage) Forbids(robots *policy.Robots, keepSlashes bool) bool {
 	return !p.Verdict(robots, keepSlashes).Allowed
 }
 
-// Served is what a new robots.txt is compared by.
+// Served has the engines and pages that a new robots.txt must not shut out.
 type Served struct {
-	Engines     []*uaident.Crawler // that may not lose the page /
-	Pages       []ServedPage       // that may not be lost
-	KeepSlashes bool               // whether slashes in a row in a path count as written
+	Engines     []*uaident.Crawler // engines that must be able to fetch /
+	Pages       []ServedPage       // pages that must stay allowed
+	KeepSlashes bool               // compare paths without merging adjacent slashes
 }
 
-// ShutOut is what a new robots.txt newly forbids to search engines.
+// ShutOut lists what a new robots.txt newly disallows for search engines.
 type ShutOut struct {
-	Engines []string // that may not fetch / any more, by name
-	Pages   []int    // the indices of the pages in [Served] that their crawlers may not fetch any more
+	Engines []string // names of engines that can no longer fetch /
+	Pages   []int    // indices of newly disallowed pages in [Served]
 }
 
-// IsEmpty reports whether nothing is newly forbidden.
+// IsEmpty reports whether nothing is newly disallowed.
 func (s *ShutOut) IsEmpty() bool { return len(s.Engines)+len(s.Pages) == 0 }
 
 // ShutsOutSearch compares two versions of a robots.txt and returns what the second
-// newly disallows for search engines: the page /, or a page that they were served. The
-// change guard, the changes of robots_txt and their trials, alerts and diff go by it.
+// newly disallows for search engines: the page /, or a served page. The change guard, the
+// changes of robots_txt and their trials, alerts and diff use it.
 func ShutsOutSearch(before, after *policy.Robots, served Served) (out ShutOut) {
 	for _, c := range served.Engines {
 		if root := PageOf(c, "/"); root.Forbids(after, served.KeepSlashes) && !root.Forbids(before, served.KeepSlashes) {

@@ -7,7 +7,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Named reports whether a group of a robots.txt is for a client by one of its names.
+// Named reports whether a group of a robots.txt names a client by this name.
 func Named(robots *policy.Robots, client uaident.Identity, name string) bool {
 	if !robots.Named(name) {
 		return false
@@ -16,16 +16,15 @@ func Named(robots *policy.Robots, client uaident.Identity, name string) bool {
 	return named
 }
 
-// isStranger reports whether all that is known of a client is the product that it begins
-// with, as of most apps. Had a group its whole name, the policy would know it.
+// isStranger reports whether only the first product of the User-Agent identifies a client, as
+// with most apps.
 func isStranger(client uaident.Identity) bool {
 	return client.Evidence == uaident.FromFirstProduct
 }
 
-// isLonger reports whether the name of a group goes on with another word after the token
-// that it begins with, and so is that of somebody else: "Yahoo! Slurp" is not for
-// "Yahoo%20Mail/5 CFNetwork", nor "Gold Crawler" for the app Gold. A version, a comment
-// and what separates names are no words.
+// isLonger reports whether the name of a group has another word after the token, and so names
+// another client. For example, "Yahoo! Slurp" does not name "Yahoo%20Mail/5 CFNetwork", and
+// "Gold Crawler" does not name the app Gold. Versions, comments and separators are not words.
 func isLonger(group, token string) bool {
 	rest := group[min(len(token), len(group)):]
 	word := strings.TrimLeft(rest, " \t")

@@ -6,19 +6,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Subject is how the group of a client is found in a robots.txt.
+// Subject selects the group of a client in a robots.txt.
 type Subject struct {
-	Chain         []string // the names to try
+	Chain         []string // names of the client, most specific first
 	Wildcard      bool     // whether the * group applies to its request
-	WellKnownOnly bool     // of the * group only rules that begin with /.well-known/ apply, see [policy.Selection.WellKnown]
-	Forgiving     bool     // it reads misspelt keys and lines without a colon, see [uaident.Identity.Forgiving]
-	False         bool     // it is known not to be who it says
-	Stranger      bool     // nothing but its first product is known of it, see [isLonger]
+	WellKnownOnly bool     // only rules of the * group that begin with /.well-known/ apply, see [policy.Selection.WellKnown]
+	Forgiving     bool     // the client accepts misspelled keys and lines without a colon, see [uaident.Identity.Forgiving]
+	False         bool     // the client is spoofed
+	Stranger      bool     // only the first product of the User-Agent identifies the client, see [isLonger]
 }
 
-// Subject returns how the client of r is found in a robots.txt. wildcard says
-// whether the * group applies to the client, by default or as configured. The
-// names are appended to names.
+// Subject returns the subject for the client of r. wildcard is true if the * group applies to
+// the client. The names of the client are appended to names.
 func (r *Request) Subject(names []string, wildcard bool) Subject {
 	if r.Token == "*" {
 		return Subject{Wildcard: true}
@@ -56,7 +55,7 @@ func (s Subject) Group(robots *policy.Robots) (group *policy.Selection, named, a
 	return group, false, group == nil
 }
 
-// choose is Select for the client.
+// choose selects the group as the parser of the client does.
 func (s Subject) choose(robots *policy.Robots, global bool) *policy.Selection {
 	if s.Forgiving {
 		return robots.SelectForgiving(global, s.Chain...)
@@ -64,8 +63,7 @@ func (s Subject) choose(robots *policy.Robots, global bool) *policy.Selection {
 	return robots.Select(global, s.Chain...)
 }
 
-// Verdict judges a target. A client that the * group does not apply to may fetch
-// everything.
+// Verdict judges a target. If no group applies to the client, every target is allowed.
 func (s Subject) Verdict(robots *policy.Robots, target *policy.Target) policy.Verdict {
 	group, _, applies := s.Group(robots)
 	switch {
@@ -77,9 +75,8 @@ func (s Subject) Verdict(robots *policy.Robots, target *policy.Target) policy.Ve
 	return s.judge(robots, group, target)
 }
 
-// judge judges a target by the client's group. A client under a false name gains
-// nothing by it: what the * group forbids is forbidden to it, too, where that
-// group judges at all.
+// judge judges a target by the group of the client. For a spoofed client the rules of the *
+// group apply too, so that the name is no advantage.
 func (s Subject) judge(robots *policy.Robots, group *policy.Selection, target *policy.Target) policy.Verdict {
 	verdict := group.JudgeTarget(target)
 	if !s.False || !verdict.Allowed {
@@ -99,8 +96,8 @@ func (s Subject) judge(robots *policy.Robots, group *policy.Selection, target *p
 	return verdict
 }
 
-// KnownName returns the name of a client that asks for nothing special as the
-// registry or the robots.txt spells it, "" if neither does.
+// KnownName returns the name of the client of q in the spelling of the registry or of the
+// robots.txt, or "" if both lack it.
 func (s *Settings) KnownName(q *Request, robots *policy.Robots) string {
 	var scratch Scratch
 	group, named, _ := q.Bound.group(q.Subject(scratch.names[:0], s.wildcardApplies(q)), robots)
@@ -110,9 +107,9 @@ func (s *Settings) KnownName(q *Request, robots *policy.Robots) string {
 	return KnownName(q.Client, group.Group().Name)
 }
 
-// KnownName returns the crawler's name as the registry or the robots.txt spells
-// it, "" if neither does: only such a name may be kept, for clients can invent
-// all others. group is the name of its group if that names the client, else "".
+// KnownName returns the name of a crawler in the spelling of the registry or of the
+// robots.txt, or "" if both lack it. Only such names may be stored, because clients can
+// invent any other name. group is the name of the group if the group names the client.
 func KnownName(client uaident.Identity, group string) string {
 	switch {
 	case client.Known():

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// Verdict is what a robots.txt says about a request.
+// Verdict is the verdict of a robots.txt about a request.
 type Verdict uint8
 
-// The verdicts. They are stored and shown by their words, never by number.
+// The verdicts. Storage and output use the words, never the numbers.
 const (
 	Allowed    Verdict = iota
-	Disallowed         // forbidden by the rules
-	Stale              // forbidden by a version that this crawler need not know yet
-	Exempt             // the rules are not meant for this request, or the configuration says so
-	Unknown            // nobody knows the rules
+	Disallowed         // disallowed by the rules
+	Stale              // disallowed, but the crawler may obey an older version
+	Exempt             // the rules do not apply to the request, or the configuration exempts it
+	Unknown            // there is no copy of robots.txt
 	numVerdicts
 )
 
@@ -29,15 +29,15 @@ func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (v *Verdict) UnmarshalText(text []byte) error { return parseWord(verdictWords[:], text, v) }
 
-// Action is what is done about a request.
+// Action is the action of the guard for a request.
 type Action uint8
 
-// The actions. They are stored and shown by their words, never by number.
+// The actions. Storage and output use the words, never the numbers.
 const (
 	None Action = iota
 	Logged
 	Blocked
-	Slowed // answered that it comes too early, whatever the rules say of it
+	Slowed // answered with 429 because the crawler is too fast
 	numActions
 )
 
@@ -52,12 +52,12 @@ func (a Action) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (a *Action) UnmarshalText(text []byte) error { return parseWord(actionWords[:], text, a) }
 
-// What stands for many in labels, in the ledger and on pages.
+// Names for groups of clients and sites in labels, in the ledger and on pages.
 const (
-	// OtherName stands for everything that has no name of its own.
+	// OtherName is for everything that is not counted separately.
 	OtherName = "_other"
-	// SpoofedName stands for all clients that are known to use a false name, so
-	// that nothing they do is counted under it.
+	// SpoofedName is for all spoofed clients, so that their requests are not counted under the
+	// name of a real crawler.
 	SpoofedName = "_spoofed"
 )
 
