@@ -111,7 +111,7 @@ func TestErrorIsNoList(t *testing.T) {
 	skipWithoutRoots(t)
 	lists := newListServer(t, answering(`{"error": "too many requests", "client_ip": "203.0.113.77"}`))
 	s := listing(t, lists, t.TempDir(), t.TempDir())
-	line := s.Await("a list of crawler addresses cannot be used; the one before stays in force", 1)[0]
+	line := s.Await("crawler address list cannot be used; using the previous list", 1)[0]
 	if text := fmt.Sprint(line["error"]); !strings.Contains(text, "no list of addresses in a form that is known") {
 		t.Errorf("the log says %q", text)
 	}

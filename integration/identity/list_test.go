@@ -142,7 +142,7 @@ func TestListServer(t *testing.T) {
 	}
 	lists := newListServer(t, listed)
 	store, home := t.TempDir(), t.TempDir()
-	const unusable, read = "a list of crawler addresses cannot be used; the one before stays in force", "list of crawler addresses read"
+	const unusable, read = "crawler address list cannot be used; using the previous list", "crawler address list fetched"
 
 	s := listing(t, lists, store, home)
 	harness.Eventually(t, "the list is read", func() bool { return identityOf(t, s, googlesAddress) == "verified" })

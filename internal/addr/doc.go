@@ -1,3 +1,3 @@
-// Package addr tells what an address is: whether it belongs to the public
-// Internet, which network stands for it, and what of an authority is the host.
+// Package addr classifies IP addresses as public or not, maps them to networks, and splits
+// authorities into host and port.
 package addr

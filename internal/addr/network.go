@@ -2,16 +2,16 @@ package addr
 
 import "net/netip"
 
-// Normal returns an address without a zone, and as IPv4 if it is IPv4-mapped.
+// Normal returns an address without a zone. It converts an IPv4-mapped address to IPv4.
 func Normal(addr netip.Addr) netip.Addr {
 	if addr.Is4() {
-		return addr // as most are
+		return addr // most addresses
 	}
 	return addr.Unmap().WithZone("")
 }
 
-// Network returns the network that stands for an address: its /24, or /48 for
-// IPv6. It returns the zero Prefix for what is no address.
+// Network returns the network of an address: the /24, or the /48 for IPv6. It returns the zero
+// Prefix for an invalid address.
 func Network(addr netip.Addr) netip.Prefix {
 	addr = Normal(addr)
 	bits := 24

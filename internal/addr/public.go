@@ -5,10 +5,9 @@ import (
 	"net/netip"
 )
 
-// IsPublic reports whether there can be a public web server at an address. It is
-// the strict question, for those who are told where to connect to: addresses that
-// only carry others, as those of 6to4 and Teredo, are not public, and one of
-// NAT64 is what the gateway makes of it.
+// IsPublic reports whether an address may belong to a public web server. Use it before
+// connecting to an address that others choose. Addresses of 6to4 and Teredo are not public. A
+// NAT64 address is public if the embedded IPv4 address is.
 func IsPublic(addr netip.Addr) bool {
 	addr = Normal(addr)
 	if nat64.Contains(addr) {
@@ -19,21 +18,20 @@ func IsPublic(addr netip.Addr) bool {
 	return blockOf(addr) == nil
 }
 
-// FromInternet reports whether a request from the public Internet can have the
-// address. It is not the same as [IsPublic]: hosts behind 6to4 and Teredo send
-// requests, too, and who asks through a NAT64 gateway does not show an address of
-// their own. Examples and tests have clients at addresses for documentation.
+// FromInternet reports whether a request from the public Internet can have the address. Unlike
+// [IsPublic], it includes 6to4 and Teredo, whose hosts also send requests, and it excludes
+// NAT64 addresses. It includes the addresses for documentation, for examples and tests.
 func FromInternet(addr netip.Addr) bool {
 	b := blockOf(Normal(addr))
 	return b == nil || b.sends
 }
 
-// block is addresses that are kept for a use of their own.
+// block is a block of reserved addresses.
 type block struct {
 	netip.Prefix
-	sends bool // whether requests may come from there nevertheless
+	sends bool // requests may come from the block
 
-	first, mask uint64 // the prefix in numbers, see top
+	first, mask uint64 // the prefix as numbers, see top
 }
 
 func at(prefix string, sends bool) block {
@@ -41,8 +39,8 @@ func at(prefix string, sends bool) block {
 	return block{Prefix: p, sends: sends, first: top(p.Addr()), mask: ^uint64(0) << (64 - p.Bits())}
 }
 
-// top returns the first 64 bits of an address; one of IPv4 has 32. No block needs
-// more.
+// top returns the first 64 bits of an IPv6 address, or the 32 bits of an IPv4 address. No block
+// has a longer prefix.
 func top(addr netip.Addr) uint64 {
 	if addr.Is4() {
 		b := addr.As4()
@@ -52,10 +50,10 @@ func top(addr netip.Addr) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// elsewhere is what no registry gives out.
+// elsewhere is for addresses outside the allocated space.
 var elsewhere block
 
-// blockOf returns the block that a normal address is in, nil for none.
+// blockOf returns the block of a normal address, or nil.
 func blockOf(addr netip.Addr) *block {
 	n := top(addr)
 	blocks := special4[n>>56]
@@ -73,9 +71,8 @@ func blockOf(addr netip.Addr) *block {
 	return nil
 }
 
-// globalUnicast is how all that IANA gives out for IPv6 begins: 2000::/3.
-// Loopback, unique local, link-local, multicast, IPv4-compatible and others are
-// outside.
+// globalUnicast is the prefix of all allocated IPv6 addresses: 2000::/3. Loopback, unique local,
+// link-local, multicast and IPv4-compatible addresses are outside.
 const globalUnicast = 0b001
 
 var (
@@ -85,8 +82,8 @@ var (
 	special6 = byFirstByte(registered6, platforms6)
 )
 
-// byFirstByte sorts blocks by the first byte of their addresses: most addresses
-// begin with none that any block has.
+// byFirstByte groups blocks by the first byte of their addresses. Most addresses begin with a
+// byte that no block has.
 func byFirstByte(lists ...[]block) (sorted [256][]*block) {
 	for _, list := range lists {
 		for i := range list {
@@ -101,8 +98,8 @@ func byFirstByte(lists ...[]block) (sorted [256][]*block) {
 
 const sends = true
 
-// registered4 lists what the IANA IPv4 special-purpose address registry (RFC
-// 6890) holds no public web server in.
+// registered4 lists the blocks of the IANA IPv4 special-purpose address registry (RFC 6890) that
+// have no public web servers.
 // https://www.iana.org/assignments/iana-ipv4-special-registry/
 var registered4 = []block{
 	at("0.0.0.0/8", !sends),      // this host, this network
@@ -113,7 +110,7 @@ var registered4 = []block{
 	at("172.16.0.0/12", !sends),  // private
 	at("192.0.0.0/24", !sends),   // protocol assignments, metadata of Oracle Cloud
 	at("192.0.2.0/24", sends),    // documentation
-	at("192.31.196.0/24", sends), // AS112, which many networks have within
+	at("192.31.196.0/24", sends), // AS112, which many networks serve internally
 	at("192.52.193.0/24", sends), // AMT relays
 	at("192.88.99.0/24", sends),  // 6to4 relays
 	at("192.168.0.0/16", !sends), // private
@@ -125,7 +122,7 @@ var registered4 = []block{
 	at("240.0.0.0/4", !sends),    // reserved, broadcast
 }
 
-// registered6 is the same of IPv6. The first that has an address counts.
+// registered6 is the same for IPv6. The first matching block applies.
 // https://www.iana.org/assignments/iana-ipv6-special-registry/
 var registered6 = []block{
 	at("2001:2::/48", !sends),      // benchmarking (RFC 5180)
@@ -138,10 +135,10 @@ var registered6 = []block{
 	at("3fff::/20", sends),         // documentation
 }
 
-// platforms4 and platforms6 list addresses that look public and are those of a
-// cloud to its own machines: metadata, agents, health probes, private ways to
-// interfaces. No registry says so, only the clouds do. Others of theirs are among
-// the registered ones or, as fd00:ec2::254 and fd20:ce::254, no global unicast.
+// platforms4 and platforms6 list addresses that look public but that clouds use for their own
+// machines: metadata, agents, health probes, private access to APIs. The clouds document them,
+// not a registry. Other such addresses are in the registered blocks or, as fd00:ec2::254 and
+// fd20:ce::254, not global unicast.
 var (
 	platforms4 = []block{
 		// Azure: agent, DNS, DHCP, health probes and the state of the machine.

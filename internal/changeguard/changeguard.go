@@ -15,45 +15,43 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Bounds of what is remembered for the change guard: sites that the
-// configuration names and hosts that only clients name, each with some 20 KB,
-// and how many changes of one site can be held back at the same time.
+// Bounds on memory: the number of configured sites and of unknown hosts, each with about
+// 20 KB, and the number of holds of one site at the same time.
 const (
 	maxChangingNamed    = 2048
 	maxChangingInvented = 64
 	maxHolds            = 8
 )
 
-// Changes remembers which pages search engines were served, and which changes
-// of a robots.txt are not in force yet since they forbid such pages. The zero
-// Changes is empty and may be used by several goroutines at once.
+// Changes records the pages that search engines were served, and holds changes of robots.txt
+// that disallow such pages. The zero value is empty. Several goroutines may use it at once.
 type Changes struct {
 	Clock func() time.Time // nil for time.Now
 
-	guards atomic.Int64 // who needs to know; changed under mu
+	guards atomic.Int64 // number of users; changed under mu
 
-	mu    sync.Mutex // guards what follows; the sites guard themselves
+	mu    sync.Mutex // guards known; each site has its own mutex
 	known [2]*simplelru.LRU[policy.Key, *SiteChanges]
 }
 
-// SiteChanges is what is remembered of one robots.txt.
+// SiteChanges has the served pages and the holds of one robots.txt.
 type SiteChanges struct {
 	mu     sync.Mutex
 	served ledger.Served
 	hash   [sha256.Size]byte // the version that was compared last
-	read   time.Time         // and when it was found
-	holds  []Hold            // the oldest first; never modified, only replaced
+	read   time.Time         // when that version was fetched first
+	holds  []Hold            // oldest first; replaced, never modified
 
-	turned    uint64          // how often hash or holds have changed
-	unchecked *policy.Version // the current version when holds were restored that were not compared with it yet, nil for none
+	turned    uint64          // number of changes of hash or holds
+	unchecked *policy.Version // the current version if restored holds are not compared with it yet, else nil
 }
 
-// Hold keeps a version in force that another has replaced.
+// Hold keeps a replaced version in force.
 type Hold struct {
-	Version *policy.Version // the one that stays in force
-	Visits  []ledger.Visit  // the reason: what the next version newly forbids
+	Version *policy.Version // the version that stays in force
+	Visits  []ledger.Visit  // the pages that the next version newly disallows
 	since   time.Time
-	Until   time.Time // the end, if nothing lifts it before
+	Until   time.Time // end of the hold, unless it is lifted earlier
 }
 
 // PagesOf returns the pages of visits.
@@ -73,7 +71,7 @@ func (c *Changes) now() time.Time {
 	return time.Now()
 }
 
-// Len returns of how many sites something is remembered.
+// Len returns the number of sites.
 func (c *Changes) Len(segment policy.Segment) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,9 +81,8 @@ func (c *Changes) Len(segment policy.Segment) int {
 	return 0
 }
 
-// Guarded says that a guard holds back changes until ctx ends, or that somebody else
-// needs to know what was served. Without any such nothing is held and nothing
-// remembered.
+// Guarded registers a user of c until ctx is done: a guard that holds changes, or a reader of
+// the served pages. Without a user, c records and holds nothing.
 func (c *Changes) Guarded(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,7 +96,7 @@ func (c *Changes) Guarded(ctx context.Context) {
 	})
 }
 
-// Site returns what is remembered of a robots.txt, nil if that is nothing.
+// Site returns the changes of a robots.txt, or nil.
 func (c *Changes) Site(key policy.Key) *SiteChanges {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,7 +107,7 @@ func (c *Changes) Site(key policy.Key) *SiteChanges {
 	return nil
 }
 
-// add is Site, but makes what is not there, with the version that is in force.
+// add returns the changes of a robots.txt. If there are none, it adds them with the current version.
 func (c *Changes) add(key policy.Key, current *policy.Version) *SiteChanges {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,7 +117,7 @@ func (c *Changes) add(key policy.Key, current *policy.Version) *SiteChanges {
 		if key.Segment() == policy.Invented {
 			most = maxChangingInvented
 		}
-		known, _ = simplelru.NewLRU[policy.Key, *SiteChanges](most, nil) // fails for sizes below 1 only
+		known, _ = simplelru.NewLRU[policy.Key, *SiteChanges](most, nil) // fails only for sizes below 1
 		c.known[key.Segment()] = known
 	}
 	if found, ok := known.Get(key); ok {
@@ -131,7 +128,7 @@ func (c *Changes) add(key policy.Key, current *policy.Version) *SiteChanges {
 	return made
 }
 
-// Served remembers that a page was served, which version allows.
+// Served records that a page was served while version allowed it.
 func (c *Changes) Served(key policy.Key, version *policy.Version, v ledger.Visit) {
 	site := c.add(key, version)
 	v.At = c.now()
@@ -140,19 +137,18 @@ func (c *Changes) Served(key policy.Key, version *policy.Version, v ledger.Visit
 	site.served.Note(v)
 }
 
-// News is what has happened to the holds of a site.
+// News has the changes of the holds of a site.
 type News struct {
-	Began   *Hold  // nil if none has
-	Expired []Hold // since their time is over
-	Lifted  []Hold // since nothing of what they are about is forbidden any more
+	Began   *Hold  // the new hold, or nil
+	Expired []Hold // holds whose time is over
+	Lifted  []Hold // holds whose pages are all allowed again
 }
 
-// Look compares the current version of a robots.txt with the one before, if
-// that was not done yet, and returns the holds. A change that forbids what
-// search engines were served lately is held for a time.
+// Look compares a new version of a robots.txt with the previous version and returns the holds.
+// A change that disallows pages that search engines were served recently is held for most.
 //
-// Whoever needs to know looks, before and after the version is the current one
-// for everybody. So no request comes between a change and its hold.
+// Callers call Look before and after a version becomes the current version, so that no
+// request is judged between a change and its hold.
 func (c *Changes) Look(key policy.Key, state *policy.State, most time.Duration, keepSlashes bool) (holds []Hold, news News) {
 	site := c.Site(key)
 	if site == nil || state.Good == nil {
@@ -162,8 +158,7 @@ func (c *Changes) Look(key policy.Key, state *policy.State, most time.Duration, 
 	site.mu.Lock()
 	defer site.mu.Unlock()
 	good := state.Good
-	// A request that was under way at the change may come with the version
-	// before it.
+	// A concurrent request may still have the previous version.
 	if good.FirstRead.After(site.read) {
 		if good.Hash != site.hash {
 			news = site.change(state, now, now.Add(most), keepSlashes)
@@ -171,7 +166,7 @@ func (c *Changes) Look(key policy.Key, state *policy.State, most time.Duration, 
 		site.hash, site.read = good.Hash, good.FirstRead
 		site.turned++
 	}
-	if of := site.unchecked; of != nil && (good.Hash == of.Hash || good.FirstRead.After(of.FirstRead)) { // and not by one before it
+	if of := site.unchecked; of != nil && (good.Hash == of.Hash || good.FirstRead.After(of.FirstRead)) {
 		site.unchecked = nil
 		news.Lifted = append(news.Lifted, site.lift(good.Robots, keepSlashes)...)
 	}
@@ -185,7 +180,7 @@ func (c *Changes) Look(key policy.Key, state *policy.State, most time.Duration, 
 	return site.holds, news
 }
 
-// change takes note of a new version.
+// change compares a new version and starts a hold if necessary.
 func (site *SiteChanges) change(state *policy.State, now, until time.Time, keepSlashes bool) (news News) {
 	current := state.Good.Robots
 	news.Lifted = site.lift(current, keepSlashes)
@@ -203,7 +198,7 @@ func (site *SiteChanges) change(state *policy.State, now, until time.Time, keepS
 	}
 	for _, known := range site.holds {
 		if known.Version.Hash == before.Hash {
-			return news // another instance was first, and has begun to count
+			return news // another instance has started the hold
 		}
 	}
 	kept := site.holds[max(0, len(site.holds)+1-maxHolds):]
@@ -212,7 +207,7 @@ func (site *SiteChanges) change(state *policy.State, now, until time.Time, keepS
 	return news
 }
 
-// lift ends the holds of which nothing is forbidden any more.
+// lift removes the holds whose pages are all allowed again.
 func (site *SiteChanges) lift(current *policy.Robots, keepSlashes bool) (lifted []Hold) {
 	site.drop(func(h Hold) bool {
 		if pages := PagesOf(h.Visits); slices.ContainsFunc(pages, func(p judge.ServedPage) bool { return p.Forbids(current, keepSlashes) }) {
@@ -234,7 +229,7 @@ func (site *SiteChanges) compared(past []*policy.Version) *policy.Version {
 	return nil
 }
 
-// drop removes the holds that are over.
+// drop removes the holds for which over returns true.
 func (site *SiteChanges) drop(over func(Hold) bool) {
 	var kept []Hold
 	for _, h := range site.holds {
@@ -248,7 +243,7 @@ func (site *SiteChanges) drop(over func(Hold) bool) {
 	site.holds = kept
 }
 
-// HeldHosts returns the configured hosts for which a change is held back.
+// HeldHosts returns the configured hosts with a hold.
 func (c *Changes) HeldHosts() map[string]bool {
 	c.mu.Lock()
 	var all []*SiteChanges
@@ -273,8 +268,8 @@ func (c *Changes) HeldHosts() map[string]bool {
 	return hosts
 }
 
-// HeldUntil returns until when a change of a robots.txt is held back, the zero
-// time if none is.
+// HeldUntil returns the end of the last hold of a robots.txt, or the zero time if there is no
+// hold.
 func (c *Changes) HeldUntil(key policy.Key) (until time.Time) {
 	held := c.Site(key)
 	if held == nil {

@@ -1,3 +1,3 @@
-// Package changeguard knows which pages search engines were served, and keeps a
-// robots.txt in force for a while when the next one forbids such pages.
+// Package changeguard records the pages that search engines were served. If a new robots.txt
+// disallows such pages, it keeps the previous version in force for a limited time.
 package changeguard

@@ -9,8 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Sites returns the sites that the configuration names and of which something is
-// remembered.
+// Sites returns the configured sites in c.
 func (c *Changes) Sites() []policy.Key {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -20,8 +19,7 @@ func (c *Changes) Sites() []policy.Key {
 	return nil
 }
 
-// Revision tells whether there is something new to store: to what is held back,
-// and to what was visited.
+// Revision returns counters that grow with each change of the holds and of the visits.
 func (c *Changes) Revision(key policy.Key) (holds, visits uint64) {
 	c.mu.Lock()
 	var found *SiteChanges
@@ -37,8 +35,8 @@ func (c *Changes) Revision(key policy.Key) (holds, visits uint64) {
 	return found.turned, found.served.News()
 }
 
-// Snapshot returns what is remembered of a configured site and worth keeping
-// when the process ends. ok is false if that is nothing any more.
+// Snapshot returns the visits and holds of a configured site for storage. ok is false if there
+// are none.
 func (c *Changes) Snapshot(key policy.Key) (kept ledger.Changes, ok bool) {
 	found := c.Site(key)
 	if found == nil {
@@ -56,15 +54,14 @@ func (c *Changes) Snapshot(key policy.Key) (kept ledger.Changes, ok bool) {
 	return kept, len(kept.Visits)+len(kept.Holds) > 0
 }
 
-// Restore takes in what was remembered of a site before, or by another
-// instance: all of them hold a change back until the same time, which is that
-// of the first to notice. complete is false if there is a hold whose version is
-// not known here, or not yet.
+// Restore merges the stored visits and holds of a site, of this or of another instance. All
+// instances hold a change until the same time, which the first instance sets. held is the
+// number of new holds. complete is false if this instance lacks the version of a hold.
 func (c *Changes) Restore(from ledger.Changes, state *policy.State, elsewhere bool) (held int, complete bool) {
 	now := c.now()
 	found := c.restored(from)
 	if found == nil {
-		return 0, true // nobody holds changes back
+		return 0, true // no guard holds changes
 	}
 	found.mu.Lock()
 	defer found.mu.Unlock()
@@ -79,7 +76,7 @@ func (c *Changes) Restore(from ledger.Changes, state *policy.State, elsewhere bo
 		case version == nil:
 			complete = false
 		case h.Since.Before(version.FirstRead):
-			// It is about a change of an earlier time that this version was current.
+			// The hold is of an earlier period in which this version was current.
 		case found.adopt(Hold{Version: version, Visits: h.Visits, since: h.Since, Until: h.Until}, state.Good):
 			held++
 		}
@@ -87,11 +84,10 @@ func (c *Changes) Restore(from ledger.Changes, state *policy.State, elsewhere bo
 	return held, complete
 }
 
-// clockSkew is how far the clocks of two instances may differ.
+// clockSkew is the maximum difference between the clocks of two instances.
 const clockSkew = 5 * time.Minute
 
-// restored returns the site that something is restored of, nil if there is no
-// guard that asks for it or no room.
+// restored returns the site to restore into, or nil if there is no guard or no room.
 func (c *Changes) restored(from ledger.Changes) *SiteChanges {
 	c.mu.Lock()
 	guards, known := c.guards.Load(), c.known[policy.Named]
@@ -102,13 +98,13 @@ func (c *Changes) restored(from ledger.Changes) *SiteChanges {
 	}
 	found := from.Read
 	if now := c.now(); found.After(now) {
-		found = now // by a clock that was wrong: it would hide all changes until then
+		found = now // a time in the future, from a wrong clock, would hide all changes until then
 	}
 	return c.add(from.Site, &policy.Version{Hash: from.Hash, FirstRead: found})
 }
 
-// pastVersion finds a version before the current one. As long as the one to be
-// held is still current here, the change was not noticed here.
+// pastVersion returns a previous version, or nil. It does not return the current version,
+// because then this instance has not seen the change yet.
 func pastVersion(state *policy.State, hash [sha256.Size]byte) *policy.Version {
 	if state == nil {
 		return nil
@@ -121,8 +117,7 @@ func pastVersion(state *policy.State, hash [sha256.Size]byte) *policy.Version {
 	return nil
 }
 
-// adopt takes in a hold of what the current version forbids, and reports whether it is
-// news. One that is known is not prolonged.
+// adopt adds a hold and reports whether anything changed. It never extends an existing hold.
 func (site *SiteChanges) adopt(h Hold, current *policy.Version) bool {
 	for i, known := range site.holds {
 		if known.Version.Hash != h.Version.Hash {

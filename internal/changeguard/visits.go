@@ -2,11 +2,10 @@ package changeguard
 
 import "github.com/robotsguard/caddy-robots-guard/internal/ledger"
 
-// IsGuarded reports whether somebody needs to know what is served.
+// IsGuarded reports whether c has a user.
 func (c *Changes) IsGuarded() bool { return c.guards.Load() > 0 }
 
-// Visits returns the pages of configured sites that search engines were served
-// lately.
+// Visits returns the pages of configured sites that search engines were served recently.
 func (c *Changes) Visits() (all []ledger.Visit) {
 	now := c.now()
 	for _, key := range c.Sites() {

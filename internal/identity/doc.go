@@ -1,3 +1,3 @@
-// Package identity tells whether the client of a request is the crawler that it
-// says it is, by what all configurations of a server share.
+// Package identity verifies whether the client of a request is the crawler that it claims to
+// be. The results of verification survive reloads.
 package identity

@@ -6,18 +6,17 @@ import (
 	"time"
 )
 
-// Rate is the generic cell rate algorithm in eight bytes. It remembers when the
-// next one were due if each had come in its time; how far that runs ahead of the
-// clock is how much of a burst is used up. Times are those of any clock, from its
-// beginning; how much is allowed the caller says each time. Several goroutines may
-// use a Rate at once.
+// Rate is the generic cell rate algorithm in eight bytes. It stores the time at which the next
+// event is due at the mean rate. The distance of that time from now is the used part of the
+// burst. Times are durations since the start of any clock. The caller passes interval and
+// burst with each call. Several goroutines may use a Rate at once.
 //
-// Nothing has happened yet for the zero Rate, by a clock that begins at zero.
-// golang.org/x/time/rate does the same with a lock, and with waiting.
+// The zero Rate has no events, for a clock that starts at zero. Unlike golang.org/x/time/rate,
+// Rate needs no lock and does not wait.
 type Rate struct{ due atomic.Int64 }
 
-// Take reports whether one more may happen now, of those that may come at an
-// interval or so many at once, and counts it if so.
+// Take reports whether an event is allowed now, at this mean interval and with this burst. If
+// so, Take counts the event.
 func (r *Rate) Take(now, interval time.Duration, burst int) bool {
 	for {
 		due := r.due.Load()
@@ -31,8 +30,8 @@ func (r *Rate) Take(now, interval time.Duration, burst int) bool {
 	}
 }
 
-// Trim forgets what runs further ahead of the clock than a duration, as it may where
-// the interval has become shorter.
+// Trim limits the used part of the burst to a duration. Callers use Trim when the interval has
+// become shorter.
 func (r *Rate) Trim(now, most time.Duration) {
 	for {
 		due := r.due.Load()
@@ -42,10 +41,10 @@ func (r *Rate) Trim(now, most time.Duration) {
 	}
 }
 
-// GiveBack forgets one that was taken at an interval.
+// GiveBack undoes one Take with this interval.
 func (r *Rate) GiveBack(interval time.Duration) { r.due.Add(-int64(interval)) }
 
-// Count counts one that happens now, allowed or not.
+// Count counts an event now, whether it is allowed or not.
 func (r *Rate) Count(now, interval time.Duration) {
 	for {
 		due := r.due.Load()
@@ -55,11 +54,11 @@ func (r *Rate) Count(now, interval time.Duration) {
 	}
 }
 
-// Due returns when the next one were due if each had come in its time.
+// Due returns the time at which the next event is due at the mean rate.
 func (r *Rate) Due() time.Duration { return time.Duration(r.due.Load()) }
 
-// Ahead returns how far that is ahead of the clock.
+// Ahead returns the time from now until Due.
 func (r *Rate) Ahead(now time.Duration) time.Duration { return r.Due() - now }
 
-// Reset forgets all that has happened, by whatever clock.
+// Reset removes all events, for any clock.
 func (r *Rate) Reset() { r.due.Store(math.MinInt64 / 2) }

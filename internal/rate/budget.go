@@ -7,35 +7,34 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/limit"
 )
 
-// budget is what somebody may spend. Several goroutines may use it at once.
+// budget is the budget of one client. Several goroutines may use it at once.
 type budget struct {
 	key  uint64
-	used atomic.Int64 // when it was spent from last; see table.find
-	seen window       // of all requests that the file asks to be fewer
-	busy Places       // of requests that are under way; see Budgets.enter
-	// Those that are none too many, by what the file asks and what the owner has set.
+	used atomic.Int64 // time of the last use; see table.find
+	seen window       // requests that the Crawl-delay applies to
+	busy Places       // concurrent requests; see Budgets.enter
+	// Requests within the rate, by Crawl-delay and by the configured limit.
 	file, owner limit.Rate
-	slowing     atomic.Pointer[slowing] // nil until some are slowed as those of a search engine
-	refused     limit.Rate              // of a network, by the budget of all who claim its name; see uncount
+	slowing     atomic.Pointer[slowing] // nil until a search engine is slowed
+	refused     limit.Rate              // of a network, by the shared budget of its claimed name; see uncount
 
-	name   atomic.Uint64 // on all instances, 0 if nothing was counted for others yet
-	length atomic.Int64  // of the window that was counted by last
-	others atomic.Int64  // how many other instances have seen in such a window
-	until  atomic.Int64  // when the first of those had ended, at the earliest
+	name   atomic.Uint64 // the same on all instances; 0 if not shared yet
+	length atomic.Int64  // of the last window
+	others atomic.Int64  // requests at other instances in such a window
+	until  atomic.Int64  // earliest end of the first of these
 }
 
-// taken is how much a request has taken from a budget, by what the file asks and what the
-// owner has set, and whether it was counted.
+// taken is the charge of a request to a budget, by Crawl-delay and by the configured limit, and
+// whether the request was counted.
 type taken struct {
 	file, owner time.Duration
 	counted     bool
 }
 
-// spend takes a request from a budget, and fills in its pace. A request that is one too
-// many takes nothing, so that the next one is due after an interval at most, however many
-// came: one that is too many by the rule of the file takes nothing by that of the owner
-// either, nor the other way round. full says that the request has found no place, so that it
-// takes nothing, and sharing that other instances take from the budget, too.
+// spend charges a request to a budget and fills in its pace. A request over the Crawl-delay or
+// over the configured limit is charged to neither, so the next request is due after at most
+// one interval. full is true if there are too many concurrent requests, and then nothing is
+// charged. sharing is true if other instances charge the budget too.
 func (b *budget) spend(p *Pace, now time.Duration, rules *Rules, sharing, full bool) (took taken) {
 	*p = Pace{}
 	part, others, later := uint64(0), 0, time.Duration(0)
@@ -45,7 +44,7 @@ func (b *budget) spend(p *Pace, now time.Duration, rules *Rules, sharing, full b
 	}
 	if sharing {
 		if b.length.Load() != int64(rules.Window) {
-			b.others.Store(0) // which was of other windows
+			b.others.Store(0) // the value is for another window
 			b.length.Store(int64(rules.Window))
 		}
 		others = int(b.others.Load())
@@ -66,7 +65,7 @@ func (b *budget) spend(p *Pace, now time.Duration, rules *Rules, sharing, full b
 			case p.Seen > most:
 				p.Wait = wait
 			case p.Seen == most && !rules.Advisory:
-				later = wait // the next one is one too many by the file
+				later = wait // the next request exceeds the Crawl-delay
 			}
 		}
 	}
@@ -86,24 +85,22 @@ func (b *budget) spend(p *Pace, now time.Duration, rules *Rules, sharing, full b
 	return took
 }
 
-// giveBack gives back what a request has taken.
+// giveBack undoes the charge of a request.
 func (b *budget) giveBack(took taken) {
 	b.file.GiveBack(took.file)
 	b.owner.GiveBack(took.owner)
 }
 
-// uncount takes back that a request was counted for all who claim a name, if it was one too
-// many by their budget, or has found no place, and its network asks more than it may alone.
-// Else other instances would take what a single network polls for what many ask, and leave
-// less to those who come to them.
+// uncount removes a request from the count of a claimed name. It does so if the request was over
+// the shared budget or the concurrent requests, and if its network also exceeds its own budget.
+// Otherwise one fast network would reduce the budget of the name at other instances.
 func (b *budget) uncount(all *budget, took taken, now time.Duration, rules *Rules) {
 	if took.counted && !b.refused.Take(now, max(rules.File.Interval, rules.Owner.Interval), max(rules.File.Burst, rules.Owner.Burst, 1)) {
 		all.seen.drop(partOf(now, rules.Window))
 	}
 }
 
-// next returns how long it is until one that comes then is none too many by what was spent
-// until now.
+// next returns the time until a request is within the rate.
 func (b *budget) next(now time.Duration, rules *Rules) (wait time.Duration) {
 	part, others := partOf(now, rules.Window), int(b.others.Load())
 	file, owner, span := b.divided(now, rules, part, others)
@@ -113,8 +110,8 @@ func (b *budget) next(now time.Duration, rules *Rules) (wait time.Duration) {
 	return wait
 }
 
-// divided returns what rules ask for of this instance while others have seen so many
-// requests, and the time in which all have seen what is counted.
+// divided returns the rules for this instance while other instances have this number of
+// requests, and the window of the counts.
 func (b *budget) divided(now time.Duration, rules *Rules, part uint64, others int) (file, owner Rule, span time.Duration) {
 	if file, owner, span = rules.File, rules.Owner, rules.Window; others > 0 {
 		own := b.seen.sum(part)
@@ -127,12 +124,12 @@ func (b *budget) divided(now time.Duration, rules *Rules, part uint64, others in
 	return file, owner, span
 }
 
-// recent returns how many requests were counted in the last window.
+// recent returns the number of requests in the last window.
 func (b *budget) recent(now time.Duration) int {
 	return b.seen.sum(partOf(now, time.Duration(b.length.Load())))
 }
 
-// take takes a request and returns 0, or how long it is until there is room for one.
+// take charges a request and returns 0. If there is no room, it returns the time until there is.
 func take(pace *limit.Rate, now time.Duration, r Rule) (wait time.Duration) {
 	if pace.Take(now, r.Interval, max(r.Burst, 1)) {
 		return 0
@@ -140,9 +137,9 @@ func take(pace *limit.Rate, now time.Duration, r Rule) (wait time.Duration) {
 	return max(1, ahead(pace, now, r))
 }
 
-// ahead returns how long it is until there is room for a request, 0 if there is. It is
-// an interval at most: what was spent by a longer one, before the owner or the file has
-// asked for less, or while others have seen more, is not held against anybody.
+// ahead returns the time until there is room for a request. It is at most one interval. Requests
+// that were charged at a longer interval, before the rule changed or while other instances had
+// more requests, do not lead to a longer wait.
 func ahead(pace *limit.Rate, now time.Duration, r Rule) (wait time.Duration) {
 	if r.Interval <= 0 {
 		return 0

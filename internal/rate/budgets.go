@@ -11,54 +11,53 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Spender is who asks.
+// Spender identifies the client of a request.
 type Spender struct {
-	// Site is whose robots.txt it is, and Invented says that clients choose that.
+	// Site is the key of the robots.txt. Invented is true for an unknown host.
 	Site     *policy.Key
 	Invented bool
-	// Token is the crawler's name as the registry, a robots.txt or a limit spells it, ""
-	// if none does: clients can invent all others.
+	// Token is the name of the crawler as in the registry, a robots.txt or a limit. It is "" for
+	// any other name, because clients can invent names.
 	Token    string
 	Identity verify.State
-	// Many says that whoever likes runs what has the name: a library, a feed reader.
+	// Many is true for software that anybody can run, such as a library or a feed reader.
 	Many bool
-	// Network is where the request comes from, as addr.Network has it. Of a verified
-	// crawler with a token nobody looks at it.
+	// Network is the network of the client, from addr.Network. It is not used for a verified
+	// crawler with a token.
 	Network netip.Prefix
-	// Holds is where the request has taken a place before, nil if nowhere: it takes no
-	// second one there.
+	// Holds is the place that the request already has, or nil. The request does not take a
+	// second place there.
 	Holds *Places
 }
 
-// Budgets are those of all crawlers at all sites. They are bounded: of those that
-// share a bucket the least recently used goes, which is then as if it had never asked.
-// What one spends no other can: impostors neither spend what a verified crawler has
-// nor put it out, nor do sites that clients invent put out others.
+// Budgets are the budgets of all crawlers at all sites. Their number is bounded: a new budget
+// replaces the least recently used budget of its bucket. Spoofed clients neither use nor evict
+// the budget of a verified crawler. Unknown hosts do not evict the budgets of configured hosts.
 //
-// Several goroutines may use Budgets at once. No request waits for another, but for
-// those of whom nothing is known yet.
+// Several goroutines may use Budgets at once. A request waits for another only to add a new
+// budget.
 type Budgets struct {
 	start           time.Time
 	seed            maphash.Seed
-	named, invented tables // for sites that the configuration names, and for others
+	named, invented tables // for configured sites and for unknown hosts
 	peers           peers
 }
 
-// tables are the budgets of a part of the sites.
+// tables are the budgets of configured or of unknown sites.
 type tables struct {
 	verified *table // by site and crawler
-	claimed  *table // by site and name: what all spend who claim to have it
-	networks *table // by site, network and, of those that claim to be one, name
+	claimed  *table // by site and claimed name
+	networks *table // by site, network and claimed name
 }
 
-// How many budgets there are at most; one takes about 180 bytes.
+// Maximum numbers of budgets. A budget takes about 180 bytes.
 const (
 	maxCrawlers = 4096
 	maxNetworks = 16384
 	maxInvented = 1024
 )
 
-// NewBudgets returns budgets from which nothing was spent before start.
+// NewBudgets returns empty budgets with a clock that begins at start.
 func NewBudgets(start time.Time) *Budgets {
 	b := &Budgets{start: start, seed: maphash.MakeSeed()}
 	b.named = tables{newTable(maxCrawlers), newTable(maxCrawlers), newTable(maxNetworks)}
@@ -66,26 +65,23 @@ func NewBudgets(start time.Time) *Budgets {
 	return b
 }
 
-// Spend takes a request from whose budget it is and tells how fast that one is:
-//   - of a verified crawler all requests to a site are one budget, from whatever
-//     addresses they come;
-//   - who claims to be a crawler spends from the budget of its network, and then from
-//     one that all share who claim so, unless many run what has the name;
-//   - who uses a false name, or one that nobody knows, spends from that of its network.
+// Spend charges a request to the budgets of its client and returns the pace of the client:
+//   - A verified crawler has one budget for each site, from all addresses.
+//   - A claimed crawler uses the budget of its network, and then the shared budget of the
+//     claimed name. Software that anybody can run has no shared budget.
+//   - A spoofed or unknown client uses the budget of its network.
 //
-// What the owner has set otherwise is spent from another budget, so that no milder limit
-// makes room in it, nor a stricter one takes any. What is one too many by the network's
-// budget takes nothing from the shared one, nor the other way round. It
-// does not allocate, unless nothing was spent from the budget yet.
+// Each configured limit has a separate budget, so that limits do not affect each other. A
+// request over the budget of its network is not charged to the shared budget, and vice versa.
+// Spend allocates only for the first request of a budget.
 //
-// What is one too many is slowed where the rules say so. With [Spare] that is no more
-// than one in twenty of the requests in the last 24 hours, of a verified crawler or of
-// each network that claims to be one, so that no impostor moves that share to another;
-// and none any more once that has lasted for 24 hours without a pause of one in which
-// none was one too many. After 24 such hours it may be again.
+// In mode [Enforce] a request over the rate is slowed. In mode [Spare] at most one in twenty of
+// the requests in the last 24 hours is slowed, for each verified crawler and for each network
+// with a claimed name. After slowing for 24 hours, Spare slows no more requests until the
+// crawler has stayed within the rate for 24 hours.
 //
-// Where the rules say how many requests may be under way at once, a request that is none
-// too many holds a place until the caller gives it back.
+// If the rules limit concurrent requests, a request within the rate holds a place until the
+// caller gives it back.
 func (b *Budgets) Spend(at time.Time, who *Spender, rules *Rules) (pace Pace) {
 	asked := rules.File.Interval > 0 || rules.Owner.Interval > 0
 	if !asked && rules.Concurrent <= 0 {
@@ -121,7 +117,7 @@ func (b *Budgets) Spend(at time.Time, who *Spender, rules *Rules) (pace Pace) {
 // from. full says that the request has found no place. It fills in the pace, as to return
 // one would be to copy it three times, which took half of the time.
 func (b *Budgets) pace(pace *Pace, site uint64, now time.Duration, who *Spender, rules *Rules, full bool) (own *budget) {
-	if limit := rules.Owner; limit.Interval > 0 { // guards of a site may have several
+	if limit := rules.Owner; limit.Interval > 0 { // the guards of a site may have different limits
 		site = mix(site ^ uint64(limit.Interval)<<10 ^ uint64(limit.Burst))
 	}
 	p, name := b.tablesOf(who), b.hashName(site, who.Token)
@@ -165,7 +161,7 @@ func (b *Budgets) spend(of *budget, in *table, pace *Pace, now time.Duration, wh
 	return of.spend(pace, now, rules, sharing, full)
 }
 
-// tablesOf returns the tables that have the budgets of whoever asks.
+// tablesOf returns the tables for a client.
 func (b *Budgets) tablesOf(who *Spender) *tables {
 	if who.Invented {
 		return &b.invented
@@ -173,7 +169,7 @@ func (b *Budgets) tablesOf(who *Spender) *tables {
 	return &b.named
 }
 
-// Len returns how many budgets there are.
+// Len returns the number of budgets.
 func (b *Budgets) Len() (n int) {
 	for _, p := range []tables{b.named, b.invented} {
 		n += p.verified.len() + p.claimed.len() + p.networks.len()
@@ -181,13 +177,13 @@ func (b *Budgets) Len() (n int) {
 	return n
 }
 
-// hashSite tells sites apart. What differs in the server, too, is another site.
+// hashSite returns a hash of a site, including its server.
 func (b *Budgets) hashSite(site *policy.Key) uint64 {
 	h := maphash.String(b.seed, site.Host)
 	if site.Secure {
 		h = ^h // by more than limits or networks differ in
 	}
-	if len(site.Source)|len(site.Server)|len(site.ForwardedHost) > 0 { // most have none
+	if len(site.Source)|len(site.Server)|len(site.ForwardedHost) > 0 { // most sites have none
 		for _, s := range [...]string{site.Source, site.Server, site.ForwardedHost} {
 			h = mix(h ^ maphash.String(b.seed, s))
 		}
@@ -195,12 +191,12 @@ func (b *Budgets) hashSite(site *policy.Key) uint64 {
 	return h
 }
 
-// hashName tells names at a site apart.
+// hashName returns a hash of a name at a site.
 func (b *Budgets) hashName(site uint64, token string) uint64 {
 	return mix(bits.RotateLeft64(site, 32) ^ maphash.String(b.seed, token))
 }
 
-// hashNetwork tells networks of those with the same hash apart.
+// hashNetwork adds a network to a hash.
 func (b *Budgets) hashNetwork(h uint64, network netip.Prefix) uint64 {
 	address := network.Addr().As16()
 	high, low := binary.LittleEndian.Uint64(address[:8]), binary.LittleEndian.Uint64(address[8:])
@@ -209,7 +205,7 @@ func (b *Budgets) hashNetwork(h uint64, network netip.Prefix) uint64 {
 	return mix(h ^ high ^ low ^ uint64(network.Bits())<<56)
 }
 
-// mix spreads what a hash tells over all its bits (the finalizer of MurmurHash3).
+// mix spreads the entropy of a hash over all bits (the finalizer of MurmurHash3).
 func mix(h uint64) uint64 {
 	h ^= h >> 33
 	h *= 0xff51afd7ed558ccd

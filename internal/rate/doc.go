@@ -1,3 +1,3 @@
-// Package rate knows how fast crawlers ask: whose budget a request spends, and
-// whether it is one too many.
+// Package rate measures the request rates of crawlers. Each request is charged to a budget, and
+// the package reports whether the request exceeds the rate.
 package rate

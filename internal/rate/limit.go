@@ -10,18 +10,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Limit is how fast some clients may ask by the owner of a site, each by itself.
+// Limit is a configured limit for each of some clients.
 type Limit struct {
-	Client   string // the product token or class, as it is configured
+	Client   string // configured product token or class
 	Clients  judge.Selector
-	Requests int           // how many there may be, 0 for as many as there are
-	Per      time.Duration // in this time
-	Rule     Rule          // the same as a mean, and how many may come at once
-	// Concurrent is how many may be under way at once, 0 for as many as there are.
+	Requests int           // maximum number in Per, 0 for no limit
+	Per      time.Duration // time for Requests
+	Rule     Rule          // the same as a mean interval, with the burst
+	// Concurrent is the maximum number of concurrent requests, 0 for no limit.
 	Concurrent int
 }
 
-// String returns the limit as it is configured, such as "GPTBot 30/1m".
+// String returns the limit as configured, such as "GPTBot 30/1m".
 func (l *Limit) String() string {
 	if l.Requests == 0 {
 		return l.Broken(true)
@@ -29,7 +29,7 @@ func (l *Limit) String() string {
 	return fmt.Sprintf("%s %d/%s", l.Client, l.Requests, text.Duration(l.Per))
 }
 
-// Name returns the product token that the limit names, "" if it names a class.
+// Name returns the product token of the limit, or "" for a class.
 func (l *Limit) Name() string {
 	if _, isClass := uaident.ParseClass(l.Client); isClass {
 		return ""
@@ -37,7 +37,7 @@ func (l *Limit) Name() string {
 	return strings.TrimPrefix(l.Client, judge.MeantToken)
 }
 
-// Whole returns all that is configured but the burst, such as "GPTBot 30/1m concurrent 4".
+// Whole returns the whole limit without the burst, such as "GPTBot 30/1m concurrent 4".
 func (l *Limit) Whole() string {
 	if l.Requests == 0 || l.Concurrent == 0 {
 		return l.String()
@@ -45,8 +45,8 @@ func (l *Limit) Whole() string {
 	return fmt.Sprintf("%s concurrent %d", l, l.Concurrent)
 }
 
-// Broken returns what a request has broken of the limit as it is configured: where it
-// has found no place, that is such as "GPTBot concurrent 4".
+// Broken returns the part of the limit that a request exceeds. If full, the request exceeds the
+// concurrent requests, as in "GPTBot concurrent 4".
 func (l *Limit) Broken(full bool) string {
 	if full {
 		return fmt.Sprintf("%s concurrent %d", l.Client, l.Concurrent)
@@ -54,7 +54,7 @@ func (l *Limit) Broken(full bool) string {
 	return l.String()
 }
 
-// LimitOf returns the limit for a client: the first that names it, nil for none.
+// LimitOf returns the first limit that applies to a client, or nil.
 func (s *Settings) LimitOf(client uaident.Identity) *Limit {
 	for i := range s.Limits {
 		if s.Limits[i].Clients.Has(client) {

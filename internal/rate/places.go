@@ -12,14 +12,14 @@ import (
 // time.
 const placeWait = 10 * time.Second
 
-// Places are those of a crawler for requests that are under way at once. Several
-// goroutines may use Places at once. The zero Places are all free.
+// Places counts the concurrent requests of a crawler. Several goroutines may use it at once. The
+// zero value has no requests.
 type Places struct {
 	taken atomic.Int32
-	all   atomic.Pointer[Places] // those of all networks that claim a name, of which these are a part; nil if there is no such
+	all   atomic.Pointer[Places] // the places of the claimed name, if these are the places of a network; else nil
 }
 
-// take takes a place, of so many, and reports whether there was one.
+// take takes one of most places and reports whether there was a free one.
 func (p *Places) take(of int) bool {
 	for {
 		n := p.taken.Load()
@@ -32,7 +32,7 @@ func (p *Places) take(of int) bool {
 	}
 }
 
-// Leave gives a place back that a request has taken. It is to be called once for each.
+// Leave gives back the place of a request. Call it once for each taken place.
 func (p *Places) Leave() {
 	p.taken.Add(-1)
 	if all := p.all.Load(); all != nil {
@@ -40,8 +40,8 @@ func (p *Places) Leave() {
 	}
 }
 
-// giveBack gives back a place, unless all are free: those of all who claim a name may have
-// been put out meanwhile, with the place that was taken there.
+// giveBack gives back a place unless all are free. The budget of a claimed name may have been
+// evicted in the meantime, with its taken places.
 func (p *Places) giveBack() {
 	for {
 		n := p.taken.Load()
@@ -51,8 +51,8 @@ func (p *Places) giveBack() {
 	}
 }
 
-// takeOf takes a place of a network's and one of all that claim the name, of which there
-// are so many. One network gets half of them, so that it cannot shut out all others.
+// takeOf takes a place of a network and a place of its claimed name. A network gets at most half
+// of the places of the name, so that it cannot shut out other networks.
 func (p *Places) takeOf(all *Places, of int) bool {
 	if !p.take((of + 1) / 2) {
 		return false
@@ -72,7 +72,7 @@ func (p *Places) takeOf(all *Places, of int) bool {
 // Who claims to be a crawler shares the places with all who do: there are no more of
 // these than of one that is verified.
 func (b *Budgets) enter(site uint64, now time.Duration, who *Spender, rules *Rules) (of *budget, full bool) {
-	const salt = 0x9e3779b97f4a7c15 // tells them from budgets, in the same tables
+	const salt = 0x9e3779b97f4a7c15 // separates the keys of places from those of budgets in one table
 	p, site := b.tablesOf(who), mix(site^salt)
 	name, isShared := b.hashName(site, who.Token), false
 	switch {
@@ -92,8 +92,8 @@ func (b *Budgets) enter(site uint64, now time.Duration, who *Spender, rules *Rul
 	return of, !of.busy.take(rules.Concurrent)
 }
 
-// settle gives the place of a request back that is one too many, whatever is done about
-// it: by what is observed nothing else is to come than by what is enforced.
+// settle gives back the place of a request that is over the rate, in every mode, so that observe
+// reports the same as enforce.
 func (p *Pace) settle(of *budget, who *Spender, full, stops bool) {
 	switch {
 	case of == nil || full || who.Holds == &of.busy:

@@ -2,85 +2,82 @@ package rate
 
 import "time"
 
-// Rule says how fast a crawler may ask: a mean and never a least gap. The zero Rule
-// asks for nothing.
+// Rule is a rate: a mean interval with a burst. It sets no minimum gap between two requests. The
+// zero Rule has no limit.
 type Rule struct {
-	// Interval is how much time there is for each request in the mean.
+	// Interval is the mean time between two requests.
 	Interval time.Duration
-	// Burst is how many may come at once; less than 1 counts as 1.
+	// Burst is the number of requests at once. Values below 1 mean 1.
 	Burst int
 }
 
-// Rules are what one crawler is held to. The stricter of both holds.
+// Rules are the rules for one crawler. The stricter of File and Owner applies.
 type Rules struct {
-	// File is what the robots.txt asks for by Crawl-delay. It is acted upon while the
-	// crawler asks more than Over times as fast, in the mean of the last Window: who
-	// keeps a delay as a window in which one fetch falls anywhere, as Bing does, may
-	// fetch two pages at once.
+	// File is the Crawl-delay of robots.txt. It is enforced while the crawler is more than Over
+	// times too fast, averaged over the last Window. The average allows for crawlers such as
+	// Bing, which treat the delay as a window with one fetch at any time in it.
 	File   Rule
 	Over   float64
 	Window time.Duration
-	// Owner is what the owner of the site has set. It is acted upon at once.
+	// Owner is the configured limit. It is enforced at once.
 	Owner Rule
-	// Concurrent is how many requests may be under way at once by the owner, 0 for as
-	// many as there are.
+	// Concurrent is the configured maximum of concurrent requests, 0 for no limit.
 	Concurrent int
-	// Advisory says that the crawler's operator does not read what the file asks for, so
-	// that it is counted and never acted upon.
+	// Advisory is true if the crawler ignores Crawl-delay. File is then counted and never
+	// enforced.
 	Advisory bool
-	// Mode is what is done about those that are one too many.
+	// Mode is the treatment of requests over the rate.
 	Mode Mode
 }
 
-// Mode is what is done about requests that are one too many.
+// Mode is the treatment of requests over the rate.
 type Mode uint8
 
 const (
-	Observe Mode = iota // they are counted
-	Enforce             // they are slowed
-	Spare               // few of them are slowed, as those of a search engine; see [Budgets.Spend]
+	Observe Mode = iota // count them
+	Enforce             // slow them
+	Spare               // slow a few of them, for search engines; see [Budgets.Spend]
 )
 
-// Most returns how many requests a window may have before what the file asks for is
-// acted upon. It is no less than a burst: an interval longer than the window leaves
-// room for none.
+// Most returns the number of requests in a window from which the Crawl-delay is enforced. It is
+// at least the burst, because the interval may be longer than the window.
 func (r *Rules) Most() int { return r.mostIn(r.Window) }
 
-// mostIn is Most for another time than a window.
+// mostIn is like Most for another length of the window.
 func (r *Rules) mostIn(span time.Duration) int {
 	return int(max(float64(r.File.Burst), r.Over*float64(span)/float64(r.File.Interval)))
 }
 
-// Pace is how fast somebody is who asks again.
+// Pace is the rate of a client at a request.
 type Pace struct {
-	// Seen is how many requests there were in the window, this one included; 0 if it
-	// comes no sooner than the file asks.
+	// Seen is the number of requests in the window, including this one. It is 0 if the request
+	// keeps the Crawl-delay.
 	Seen int
-	// Wait is how long it is until another one is none too many, if nobody else asks
-	// before; 0 if not Over.
+	// Wait is the time until the next request is within the rate, if there is no other request
+	// before. It is 0 if Over is false.
 	Wait time.Duration
-	// Place is where this one has taken a place, which is to be given back; nil if it
-	// has taken none.
+	// Place is where the request has taken a place that the caller must give back, or nil.
 	Place *Places
-	// Over says that this request is one too many.
+	// Over is true if the request exceeds the rate.
 	Over bool
-	// Limited says that it is Over by what the owner has set rather than by the file.
+	// Limited is true if the request exceeds the configured limit, not the Crawl-delay.
 	Limited bool
-	// Full says that it is Over, and Limited, since too many are under way.
+	// Full is true if the request exceeds the concurrent requests. Over and Limited are then
+	// true too.
 	Full bool
-	// Slowed says that this one is to be answered in place of the site.
+	// Slowed is true if the caller must answer the request with 429.
 	Slowed bool
-	// Ended says that a search engine was slowed for so long that it is slowed no more,
-	// beginning with this request.
+	// Ended is true for the first request that is not slowed because the search engine was
+	// slowed for too long.
 	Ended bool
 }
 
-// stops reports whether a request is one too many by what its operator reads, or by what
-// the owner has set.
+// stops reports whether a request exceeds the configured limit, or a Crawl-delay that its
+// crawler obeys.
 func (p *Pace) stops(rules *Rules) bool { return p.Over && (p.Limited || !rules.Advisory) }
 
-// Quota returns a mean as a number of requests in a window of whole seconds, the
-// shortest that is exact, or about one in the interval where none is.
+// Quota returns a mean interval as a number of requests in a window of whole seconds. It returns
+// the shortest exact window, or else about one request in the interval.
 func Quota(interval time.Duration) (requests int, window time.Duration) {
 	const most = 1000
 	for n := 1; n <= most; n++ {

@@ -12,32 +12,31 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Settings are what the owner of a site has decided about rates.
+// Settings are the configured rates of a site.
 type Settings struct {
-	// MaxDelay is the longest Crawl-delay that counts; longer ones count as this.
+	// MaxDelay is the longest Crawl-delay that is enforced. It replaces longer delays.
 	MaxDelay time.Duration
-	// Burst, Over and Window are those of [Rules].
+	// Burst, Over and Window are for [Rules].
 	Burst  int
 	Over   float64
 	Window time.Duration
-	// IgnoreDelay leaves out what files ask for by Crawl-delay.
+	// IgnoreDelay ignores Crawl-delay.
 	IgnoreDelay bool
-	// Enforce slows what is one too many. Of search engines it slows nothing, but for a
-	// few with Search.
+	// Enforce slows requests over the rate. It slows search engines only with Search, and then
+	// only few of their requests.
 	Enforce, Search bool
-	// Limits are those that the owner has set; the first that names a client is for it.
+	// Limits are the configured limits. The first one that fits a client applies.
 	Limits []Limit
-	// All counts requests for what pages are made of, too: styles, scripts, images,
-	// fonts.
+	// All also counts requests for parts of pages: styles, scripts, images, fonts.
 	All bool
 }
 
-// Default are the settings where the owner has decided nothing.
+// Default are the default settings.
 var Default = Settings{MaxDelay: 30 * time.Second, Burst: 10, Over: 1.5, Window: 5 * time.Minute}
 
-// Rules returns what a client is held to of which the file asks for a delay, 0 for
-// none, and for which there is a limit, nil for none. Nobody is held to a longer delay
-// than its operator says it keeps, nor to one that its operator does not read.
+// Rules returns the rules for a client with this Crawl-delay, 0 for none, and this limit, nil for
+// none. The enforced delay is at most the longest delay that the crawler's operator documents.
+// A delay that the crawler ignores is not enforced.
 func (s *Settings) Rules(client *uaident.Identity, identity verify.State, delay time.Duration, limit *Limit) (r Rules) {
 	r.Over, r.Window = s.Over, s.Window
 	if limit != nil {
@@ -62,28 +61,26 @@ func (s *Settings) Rules(client *uaident.Identity, identity verify.State, delay 
 	return r
 }
 
-// IsOfMany reports whether whoever likes runs what a client is: software without an
-// operator, such as libraries and feed readers, that does not crawl by itself.
+// IsOfMany reports whether anybody can run the software of a client: a library, a feed reader or
+// other software without an operator that does not crawl by itself.
 func IsOfMany(client *uaident.Identity) bool {
 	return client.Crawler != nil && client.Crawler.Operator == "" && !client.Class.JudgedByWildcard()
 }
 
-// Counts reports whether a request counts as one. The path is decoded and has no
-// query. What a crawler reads to know the rules, or what there is to fetch, never
-// does, nor what is for programs (RFC 8615), nor the preflight of a browser (Fetch
-// standard, section 3.2).
+// Counts reports whether a request counts. The path is decoded and has no query. Requests for
+// robots.txt and sitemaps never count. Neither do requests under /.well-known/ (RFC 8615) and
+// preflight requests of browsers (Fetch standard, section 3.2).
 func (s *Settings) Counts(method, target string, robots *policy.Robots) bool {
 	return method != http.MethodOptions && target != "/robots.txt" && !isForPrograms(target) && !robots.IsSitemap(target) &&
 		(s.All || !isPart(target))
 }
 
-// isForPrograms reports whether a path is under /.well-known/, and for no server leads
-// to a page out of it.
+// isForPrograms reports whether every server resolves the path to a path under /.well-known/.
 func isForPrograms(target string) bool {
 	return strings.HasPrefix(target, "/.well-known/") && !strings.Contains(target, "..") && !strings.Contains(target, `\`)
 }
 
-// isPart reports whether a path is that of a part of a page, by its extension.
+// isPart reports whether a path is a part of a page, by its extension.
 func isPart(target string) bool {
 	switch strings.ToLower(path.Ext(target)) {
 	case ".css", ".js", ".mjs", ".map", // style and script
@@ -94,24 +91,24 @@ func isPart(target string) bool {
 	return false
 }
 
-// State is how the rate of a request stands.
+// State is the state of the rate of a request.
 type State uint8
 
-// The states. They are shown by their words.
+// The states. Output uses the words.
 const (
-	NotAsked State = iota // nothing is asked of the crawler, or the request does not count
-	Within                // it is not too fast
-	Over                  // this request is one too many
-	Slowed                // so it is, and was answered in place of the site
+	NotAsked State = iota // no rate applies to the crawler, or the request does not count
+	Within                // within the rate
+	Over                  // over the rate
+	Slowed                // over the rate and answered with 429
 	numStates
 )
 
 var stateWords = [numStates]string{"", "within", "over", "slowed"}
 
-// States returns the states of requests of which something is asked.
+// States returns all states except NotAsked.
 func States() []State { return []State{Within, Over, Slowed} }
 
-// StateOf returns how the rate stands of a request of which something is asked.
+// StateOf returns the state of a request to which a rate applies.
 func StateOf(p Pace) State {
 	switch {
 	case p.Slowed:

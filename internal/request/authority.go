@@ -7,9 +7,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// AsSent returns what clients send for the authority of a URL. It is as [NormalHost] has it,
-// but that a trailing dot stays, by which Caddy takes it for another host, and that the zone
-// of an address (RFC 6874) and a colon without a port do not.
+// AsSent returns the Host header that clients send for the authority of a URL. Unlike
+// [NormalHost] it keeps a trailing dot, because Caddy treats that as another host. It removes
+// the zone of an address (RFC 6874) and a colon without a port.
 func AsSent(authority string, secure bool) string {
 	authority = strings.TrimSuffix(authority, ":")
 	host, port := addr.CutPort(authority)
@@ -24,8 +24,8 @@ func AsSent(authority string, secure bool) string {
 	return name + "." + port
 }
 
-// KeyAt tells whose robots.txt requests for an authority, as [AsSent] returns it, are about
-// at the server of these hosts: what [Hosts.Key] has of such a request.
+// KeyAt returns the key of the robots.txt for requests to an authority, as [AsSent] returns it,
+// at the server of h. It equals [Hosts.Key] of such a request.
 func (h *Hosts) KeyAt(authority string, secure bool) policy.Key {
 	host, port := addr.CutPort(authority)
 	name := h.canonical(host, secure)

@@ -9,24 +9,24 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// ClientAddr returns the address of the client, behind trusted proxies the one
-// that they tell. It is the zero Addr where there is none.
+// ClientAddr returns the address of the client, as sent by trusted proxies if there are any.
+// It returns the zero Addr if there is none.
 func ClientAddr(r *http.Request) netip.Addr {
 	addr, _ := netip.ParseAddr(ClientIP(r))
 	return addr
 }
 
-// ClientIP is ClientAddr as Caddy has it, for logs: "" where there is none.
+// ClientIP returns the client address as Caddy formats it, for logs, or "".
 func ClientIP(r *http.Request) string {
 	clientIP, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
 	return clientIP
 }
 
-// MaybeInvented reports whether the client may have written its address itself.
-// Most proxies add the address that they see to an X-Forwarded-For that the
-// client sent, and without trusted_proxies_strict Caddy takes the first in it. If
-// others follow, of which one may be the client's, nobody can tell. Nor can anybody
-// of one that [IsEarly].
+// MaybeInvented reports whether the client may have written its address itself. Most proxies
+// append the client's address to the X-Forwarded-For that the client sent. Without
+// trusted_proxies_strict Caddy takes the first address in that field. If more addresses
+// follow, the first one may be invented. The address of a request that [IsEarly] may be
+// invented too.
 func MaybeInvented(r *http.Request) bool {
 	if IsEarly(r) {
 		return true
@@ -51,29 +51,29 @@ func MaybeInvented(r *http.Request) bool {
 			}
 		}
 		if first.IsValid() {
-			return false // this is the field that was taken
+			return false // Caddy took the address from this field
 		}
 	}
 	return false
 }
 
-// IsEarly reports whether a request came before the handshake of TLS was complete, in early
-// data (0-RTT) of HTTP/3, here or as a proxy says (RFC 8470 section 5.1). Whoever writes
-// another's address into his packets can send such a request, since he needs none of what is
-// sent back to there. A client that says so itself only makes less of its address.
+// IsEarly reports whether a request arrived before the TLS handshake was complete, in early
+// data (0-RTT) of HTTP/3, here or at a proxy (RFC 8470 section 5.1). A client can send such a
+// request with a forged source address, because it does not need the response packets. A
+// client that sets the header itself only loses the trust in its address.
 func IsEarly(r *http.Request) bool {
 	return r.TLS != nil && !r.TLS.HandshakeComplete || r.Header["Early-Data"] != nil
 }
 
-// IsOfProxy reports whether what is taken for the address of the client is that
-// of a trusted proxy, which did not tell the client's.
+// IsOfProxy reports whether the client address is the address of a trusted proxy that did not
+// send the client's address.
 func IsOfProxy(r *http.Request) bool {
 	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
 	return trusted && ClientAddr(r).Unmap() == forwardedAddr(r.RemoteAddr)
 }
 
-// forwardedAddr reads an address as Caddy does, with or without a port. It
-// returns the zero Addr for anything else.
+// forwardedAddr parses an address with or without a port, as Caddy does. It returns the zero
+// Addr for invalid input.
 func forwardedAddr(part string) netip.Addr {
 	host, _, err := net.SplitHostPort(part)
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package request tells what Caddy knows of a request: its target, the address of
-// its client, whose robots.txt it is about, and which routes there are.
+// Package request reads properties of a request in Caddy: its target, the client address and
+// the site whose robots.txt applies. It also walks the routes of a server.
 package request

@@ -12,20 +12,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 )
 
-// Found is a handler with where it stands.
+// Found is a handler and its place in the configuration.
 type Found struct {
-	Handler caddyhttp.MiddlewareHandler // nil if there is none
+	Handler caddyhttp.MiddlewareHandler // nil if not found
 	Server  *caddyhttp.Server
-	Hosts   []string // none for any
-	// Several says that the server has others that are as near, with matchers beside the host.
+	Hosts   []string // empty for any host
+	// Several is true if other handlers fit as well, with matchers in addition to the host.
 	Several bool
 }
 
-// Find returns the handler for which is is true that requests for an authority meet, by
-// https or not. A server that listens at its port comes before others, for a proxy may map
-// ports, and so may http_port and https_port; then one that has TLS or none as the scheme
-// has; then a site that names the host before a wildcard, and that before a site that takes
-// any host; then the first.
+// Find returns the handler for which is returns true and that requests for an authority reach,
+// over https or http. Proxies, http_port and https_port may map ports, so several handlers may
+// fit. Find prefers, in this order:
+//   - a server that listens on the port of the authority
+//   - a server with TLS for https, and without TLS for http
+//   - a site that names the host, then a wildcard, then a site for any host
+//   - the first one in the configuration
 func Find(servers []*caddyhttp.Server, authority string, secure bool, is func(caddyhttp.MiddlewareHandler) bool) (found Found) {
 	host, port := addr.CutPort(AsSent(authority, secure))
 	best := [2]int{}
@@ -59,16 +61,15 @@ func Find(servers []*caddyhttp.Server, authority string, secure bool, is func(ca
 	return found
 }
 
-// IsAt reports whether a server of a configuration listens at the port of an authority,
-// with TLS if that is secure. Without a port it may be http_port or https_port, too, to
-// which something outside maps the default one.
+// IsAt reports whether a server of a configuration listens on the port of an authority, with
+// TLS if the authority is secure. If the authority has no port, http_port and https_port fit
+// too, because a port mapping may lead to them.
 func IsAt(ctx caddy.Context, server *caddyhttp.Server, authority string, secure bool) bool {
 	_, port := addr.CutPort(AsSent(authority, secure))
 	return isSecure(server) == secure && (listensAt(server, portOf(port, secure)) || port == "" && listensAt(server, mappedPort(ctx, secure)))
 }
 
-// mappedPort returns what a configuration has in place of the default port of a scheme, 0
-// for nothing.
+// mappedPort returns the http_port or https_port of a configuration, or 0.
 func mappedPort(ctx caddy.Context, secure bool) int {
 	app, err := ctx.AppIfConfigured("http")
 	if err != nil {
@@ -84,19 +85,19 @@ func mappedPort(ctx caddy.Context, secure bool) int {
 	}
 }
 
-// isSecure reports whether clients come to a server by TLS.
+// isSecure reports whether clients connect to a server with TLS.
 func isSecure(server *caddyhttp.Server) bool { return len(server.TLSConnPolicies) > 0 }
 
-// HostOf returns the host of a URL as clients send it, without its port, "" for a path.
+// HostOf returns the host of a URL as clients send it, without the port. It returns "" for a path.
 func HostOf(url string) string {
 	host, _ := addr.CutPort(AsSent(addr.Authority(url), true))
 	return host
 }
 
-// HostFits tells how closely the hosts of a site name a host, 0 for not at all.
+// HostFits returns how closely the hosts of a site match a host. Zero means no match.
 func HostFits(names []string, host string) int {
 	if len(names) == 0 {
-		return 1 // any
+		return 1 // any host
 	}
 	h := HostsOfServer(nil)
 	h.Add(names)
@@ -112,8 +113,8 @@ func HostFits(names []string, host string) int {
 // listensAt reports whether a server listens at a port.
 func listensAt(server *caddyhttp.Server, port int) bool { return hasPort(server.Listen, port) }
 
-// Listens reports whether one of the addresses of a server has the port of a URL. Without a
-// port only those of the web have one.
+// Listens reports whether one of the addresses of a server has the port of a URL. The default
+// port applies to http and https URLs only.
 func Listens(addresses []string, url string) bool {
 	scheme, _, _ := strings.Cut(strings.ToLower(url), "://")
 	secure := scheme == "https"

@@ -16,7 +16,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Hosts are the hosts that the configuration of one server names.
+// Hosts are the configured hosts of one server.
 type Hosts struct {
 	Server    *caddyhttp.Server // nil for none
 	Name      string            // of the server in keys
@@ -38,20 +38,18 @@ func HostsOfServer(server *caddyhttp.Server) *Hosts {
 	return h
 }
 
-// Sites tell the sites of a configuration apart. The zero Sites are those of a
-// server by itself.
+// Sites identifies the sites of a configuration. The zero value is for a single server.
 type Sites struct {
 	// Servers returns all servers of the configuration.
 	Servers func() []*caddyhttp.Server
-	// IsGuard reports whether a handler is a guard, or keeps something of sites as
-	// guards do.
+	// IsGuard reports whether a handler is a guard or has state of sites as guards do.
 	IsGuard func(caddyhttp.MiddlewareHandler) bool
 
-	known    sync.Map   // *caddyhttp.Server to its *Hosts, and *Hosts of none to themselves
-	learning sync.Mutex // held while hosts are collected, which takes long where there are very many
+	known    sync.Map   // *caddyhttp.Server to its *Hosts; *Hosts without a server to itself
+	learning sync.Mutex // locked while hosts are collected, which takes long for many hosts
 }
 
-// Of returns the hosts of a server. Who asks first collects them.
+// Of returns the hosts of a server. The first call collects them.
 func (s *Sites) Of(server *caddyhttp.Server) *Hosts {
 	if known, ok := s.known.Load(server); ok {
 		return known.(*Hosts)
@@ -67,11 +65,11 @@ func (s *Sites) Of(server *caddyhttp.Server) *Hosts {
 	return h
 }
 
-// Add takes in hosts that the configuration names in place of a server, for [Sites.Names].
+// Add adds configured hosts without a server, for [Sites.Names].
 func (s *Sites) Add(hosts *Hosts) { s.known.Store(hosts, hosts) }
 
-// Names reports whether a label is one that [Hosts.Label] returns of a host, of those that
-// were collected. [judge.OtherName] is, where there are any.
+// Names reports whether a label is one of the labels that [Hosts.Label] returns for the
+// collected hosts. If there are any hosts, this includes [judge.OtherName].
 func (s *Sites) Names(label string) (named bool) {
 	s.known.Range(func(_, hosts any) bool {
 		known, _ := hosts.(*Hosts).Label(label)
@@ -81,10 +79,10 @@ func (s *Sites) Names(label string) (named bool) {
 	return named
 }
 
-// serverName tells a server from others with a guard for one of its hosts: the
-// same host at two servers is two sites. It is where the server listens, and ""
-// where there is no such other, so that instances that listen elsewhere can share
-// what they know of a site.
+// serverName returns the name of a server in keys, which is its listener addresses. It is not
+// empty only if another server has a guard for the same host, because the same host at two
+// servers is two sites. With an empty name, instances with other listeners can share the data
+// of a site.
 func (s *Sites) serverName(server *caddyhttp.Server) string {
 	if server == nil || s.Servers == nil {
 		return ""
@@ -92,7 +90,7 @@ func (s *Sites) serverName(server *caddyhttp.Server) string {
 	own := s.guardedHosts(server)
 	for _, other := range s.Servers() {
 		if other == server || isSecure(other) != isSecure(server) {
-			continue // keys tell https from http
+			continue // keys contain the scheme
 		}
 		others := s.guardedHosts(other)
 		shared := len(others) > 0 && own[""] || len(own) > 0 && others[""] // any host may be the same one
@@ -106,8 +104,8 @@ func (s *Sites) serverName(server *caddyhttp.Server) string {
 	return ""
 }
 
-// Guarded returns how many hosts the configuration names for which it has a guard. It collects
-// the hosts of their servers, for which no request has to wait then.
+// Guarded returns the number of configured hosts with a guard. It collects the hosts of all
+// servers, so that no request has to wait for that.
 func (s *Sites) Guarded() (n int) {
 	for _, server := range s.Servers() {
 		if hosts := len(s.guardedHosts(server)); hosts > 0 {
@@ -118,8 +116,7 @@ func (s *Sites) Guarded() (n int) {
 	return n
 }
 
-// guardedHosts returns the configured hosts for which a server has a guard; ""
-// stands for any host.
+// guardedHosts returns the configured hosts of a server that have a guard. "" means any host.
 func (s *Sites) guardedHosts(server *caddyhttp.Server) map[string]bool {
 	hosts := make(map[string]bool)
 	Walk(server, func(p Place, route caddyhttp.Route) {
@@ -136,14 +133,14 @@ func (s *Sites) guardedHosts(server *caddyhttp.Server) map[string]bool {
 	return hosts
 }
 
-// Add takes in the names of a host matcher, wildcards among them. One with a
-// placeholder is left out.
+// Add adds the names of a host matcher, including wildcards. It ignores names with a
+// placeholder.
 func (h *Hosts) Add(names caddyhttp.MatchHost) {
 	for _, name := range names {
 		name = asMatched(name)
 		switch rest, below := strings.CutPrefix(name, "*."); {
 		case strings.ContainsAny(name, "{}"):
-			// a placeholder: only clients know what it stands for
+			// the value of a placeholder depends on the request
 		case below && !strings.Contains(rest, "*"):
 			h.below[rest] = name
 		case strings.Contains(name, "*"):
@@ -154,7 +151,7 @@ func (h *Hosts) Add(names caddyhttp.MatchHost) {
 	}
 }
 
-// asMatched returns the name of a host matcher as Caddy compares it.
+// asMatched returns the name of a host matcher in the form that Caddy compares.
 func asMatched(name string) string {
 	if ascii, err := idna.ToASCII(name); err == nil {
 		name = ascii
@@ -162,10 +159,9 @@ func asMatched(name string) string {
 	return strings.ToLower(name)
 }
 
-// Label returns the configured host that Caddy takes a host for, in lower case
-// and without its port, and whether the configuration names just that host. For
-// a wildcard such as *.example.com the label is the wildcard: clients choose the
-// rest.
+// Label returns the configured host that matches a host, in lower case and without a port, and
+// whether the configuration names this very host. For a wildcard such as *.example.com the
+// label is the wildcard, because clients choose the rest.
 func (h *Hosts) Label(host string) (label string, named bool) {
 	if h.exact[host] != nil {
 		return host, true
@@ -183,8 +179,8 @@ func (h *Hosts) Label(host string) (label string, named bool) {
 	return judge.OtherName, false
 }
 
-// Labels returns the labels of the names of host matchers, [judge.OtherName] for none: then
-// a route is for any host.
+// Labels returns the labels of the names of host matchers. Without names a route is for any
+// host, and the label is [judge.OtherName].
 func (h *Hosts) Labels(names []string) (labels []string) {
 	if len(names) == 0 {
 		return []string{judge.OtherName}
@@ -196,14 +192,13 @@ func (h *Hosts) Labels(names []string) (labels []string) {
 	return labels
 }
 
-// Has reports whether a host is one of these, or a wildcard among them stands for it.
+// Has reports whether a host is a configured host or matches a configured wildcard.
 func (h *Hosts) Has(host string) bool {
 	label, named := h.Label(host)
 	return named || label != judge.OtherName
 }
 
-// configured is Label with "" for hosts that no site names, as policy.Key.Site
-// has it.
+// configured is like Label, but returns "" for unknown hosts, as in policy.Key.Site.
 func (h *Hosts) configured(host string) string {
 	label, _ := h.Label(host)
 	if label == judge.OtherName {
@@ -212,12 +207,11 @@ func (h *Hosts) configured(host string) string {
 	return label
 }
 
-// Key tells whose robots.txt a request is about. A policy belongs to a configured
-// site: every spelling of a host that Caddy routes to it has the same one, and it
-// is read by the canonical spelling, which no client chooses. A client chooses
-// the port in a request, too: that of the listener counts, any other is as none,
-// for it may be the one that a proxy maps to the listener's. It does
-// not allocate for hosts that are in their usual form.
+// Key returns the key of the robots.txt that applies to a request. All spellings of a host that
+// Caddy routes to one site have the same key with the canonical host, so that clients cannot
+// choose it. The key has the port of the listener if the request has the same port. Any other
+// port is ignored, because a proxy may map it. Key does not allocate for hosts in canonical
+// form.
 func (h *Hosts) Key(r *http.Request) policy.Key {
 	proxied := IsTrustedProxy(r)
 	key := policy.Key{Server: h.Name, Secure: IsSecure(r, proxied)}
@@ -239,7 +233,7 @@ func (h *Hosts) Key(r *http.Request) policy.Key {
 	default:
 		key.Host = name + port
 	}
-	if sent := LastForwarded(r.Header, ForwardedHost); proxied && sent != r.Host { // as Site has it
+	if sent := LastForwarded(r.Header, ForwardedHost); proxied && sent != r.Host { // as in KeptSite.Site
 		forwarded := NormalHost(sent, key.Secure)
 		if asked, _ := addr.CutPort(forwarded); asked != "" && asked != name { // the proxy may map the port
 			key.ForwardedHost = forwarded
@@ -248,9 +242,9 @@ func (h *Hosts) Key(r *http.Request) policy.Key {
 	return key
 }
 
-// canonical returns the usual form of a host without a port if Caddy routes that
-// to the same site. It compares hosts as they are sent but for case: with a
-// trailing dot, or in Unicode, a configured host is another one.
+// canonical returns the canonical form of a host without a port if Caddy routes that form to
+// the same site. Caddy ignores only case: a host with a trailing dot or in Unicode is another
+// host.
 func (h *Hosts) canonical(host string, secure bool) string {
 	sent, name := strings.ToLower(host), NormalHost(host, secure)
 	if name != sent && h.configured(addr.Unbracket(name)) != h.configured(addr.Unbracket(sent)) {
@@ -259,7 +253,7 @@ func (h *Hosts) canonical(host string, secure bool) string {
 	return name
 }
 
-// defaultPort returns the port that URLs of a scheme need not name.
+// defaultPort returns the default port of a scheme.
 func defaultPort(secure bool) int {
 	if secure {
 		return 443
@@ -267,7 +261,7 @@ func defaultPort(secure bool) int {
 	return 80
 }
 
-// PortOf returns the number of a port that stands with its colon in an authority, 0 for none.
+// PortOf returns the number of a port with its colon, or 0.
 func PortOf(port string) int {
 	if port == "" {
 		return 0
@@ -276,8 +270,8 @@ func PortOf(port string) int {
 	return number
 }
 
-// portOf returns a port that stands with its colon in an authority, the default one for
-// "". It is 0, at which no server listens, for what is no number.
+// portOf returns the number of a port with its colon. It returns the default port for "", and
+// 0 if the port is not a number.
 func portOf(port string, secure bool) int {
 	if port == "" {
 		return defaultPort(secure)
@@ -286,9 +280,9 @@ func portOf(port string, secure bool) int {
 	return number
 }
 
-// ListenerPort returns the port that stands in the authority of the site at which
-// a request arrived, 0 if none does: the port is the default one, there is none,
-// or a trusted proxy maps it.
+// ListenerPort returns the port in the authority of the site of a request. It returns 0 if the
+// authority has none: for the default port, for a request without a listener, or if a trusted
+// proxy maps the port.
 func ListenerPort(r *http.Request, secure, proxied bool) int {
 	port := 0
 	switch addr := r.Context().Value(http.LocalAddrContextKey).(type) {
@@ -303,14 +297,14 @@ func ListenerPort(r *http.Request, secure, proxied bool) int {
 	return port
 }
 
-// isPort reports whether a port with its colon is this one in its usual spelling.
+// isPort reports whether a port with its colon is this port in canonical form.
 func isPort(port string, number int) bool {
 	n, err := strconv.ParseUint(port[1:], 10, 16)
 	return err == nil && int(n) == number && port[1] != '0'
 }
 
-// matchesWildcard reports whether each label of host is that of the pattern or
-// stands where the pattern has a *.
+// matchesWildcard reports whether each label of host equals the label of the pattern or the
+// pattern has a * there.
 func matchesWildcard(pattern, host string) bool {
 	for {
 		p, restP, moreP := strings.Cut(pattern, ".")

@@ -6,24 +6,25 @@ import (
 	"sync/atomic"
 )
 
-// KeptSite is a site that the configuration names. It lasts as long as its configuration.
+// KeptSite is a configured site. It exists as long as its configuration.
 type KeptSite struct {
 	Site
-	guards atomic.Int32 // that keep something of it, or began to
+	guards atomic.Int32 // number of guards with state of the site
 }
 
-// Kept says that one more guard keeps something of the site.
+// Kept counts one more guard with state of the site.
 func (s *KeptSite) Kept() { s.guards.Add(1) }
 
-// IsShared reports whether several guards keep something of the site.
+// IsShared reports whether several guards have state of the site.
 func (s *KeptSite) IsShared() bool { return s.guards.Load() > 1 }
 
-// namedHost is a host that the configuration names, with its sites by http and by https
-// once they were asked for.
+// namedHost is a configured host with its http and https sites, which are created when they
+// are first used.
 type namedHost [2]atomic.Pointer[KeptSite]
 
-// Site returns the site of a request for a host just as the configuration names it: that
-// of its Key, which is made once. It is nil for all others, of which there may be any number.
+// Site returns the site of a request whose host is exactly as configured. It has the Key of
+// the request and is created once. Site returns nil for all other hosts, whose number has no
+// bound.
 func (h *Hosts) Site(r *http.Request) *KeptSite {
 	host := h.exact[r.Host]
 	if host == nil {
@@ -40,7 +41,7 @@ func (h *Hosts) Site(r *http.Request) *KeptSite {
 	site := known.Load()
 	if site == nil {
 		if strings.Contains(r.Host, ":") {
-			return nil // an address of IPv6 without its brackets, of which the end may be a port
+			return nil // an IPv6 address without brackets, whose end may be a port
 		}
 		site = &KeptSite{Site: NewSite(h.Key(r))}
 		if !known.CompareAndSwap(nil, site) {

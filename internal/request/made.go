@@ -14,15 +14,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Proxy is how a trusted proxy passes requests on to a server.
+// Proxy describes the requests of a trusted proxy.
 type Proxy struct {
-	RemoteAddr string // where its connections come from
+	RemoteAddr string // address of its connections
 	Proto      bool   // it sets X-Forwarded-Proto
 	Host       bool   // it sets X-Forwarded-Host
 }
 
-// ProxyOf returns the trusted proxy that a request came through, nil if it came
-// through none.
+// ProxyOf returns the trusted proxy of a request, or nil.
 func ProxyOf(r *http.Request) *Proxy {
 	if !IsTrustedProxy(r) {
 		return nil
@@ -30,10 +29,9 @@ func ProxyOf(r *http.Request) *Proxy {
 	return &Proxy{RemoteAddr: r.RemoteAddr, Proto: LastForwarded(r.Header, ForwardedProto) != "", Host: LastForwarded(r.Header, ForwardedHost) != ""}
 }
 
-// For makes a request to a server for the robots.txt of a site, as a client's
-// would be, so that it can be read while nobody asks. It returns nil where that
-// takes a proxy and none is known: a server without TLS has an https site only
-// behind one. A host that only its digest is known of cannot be asked for, either.
+// For returns a request to a server for the robots.txt of a site, as a client would send it, so
+// that the file can be fetched without a client's request. It returns nil for an https site on
+// a server without TLS if no proxy is known, and for a host that is only known by its digest.
 func For(server *caddyhttp.Server, key policy.Key, proxy *Proxy) *http.Request {
 	encrypted := isSecure(server)
 	proxied := key.ForwardedHost != "" || key.Secure != encrypted
@@ -41,7 +39,7 @@ func For(server *caddyhttp.Server, key policy.Key, proxy *Proxy) *http.Request {
 		return nil
 	}
 	host, port := addr.CutPort(key.Host)
-	number := portOf(port, encrypted) // 0 is as good as any
+	number := portOf(port, encrypted) // 0 if invalid, which is accepted
 	ctx := context.WithValue(context.Background(), caddyhttp.ServerCtxKey, server)
 	ctx = context.WithValue(ctx, caddyhttp.VarsCtxKey, map[string]any{caddyhttp.TrustedProxyVarKey: proxied})
 	ctx = context.WithValue(ctx, http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: number})
@@ -65,8 +63,8 @@ func For(server *caddyhttp.Server, key policy.Key, proxy *Proxy) *http.Request {
 	return r
 }
 
-// FindFor returns the handler for which is is true that a site has: the one at the
-// server that its key names, where several have its host.
+// FindFor returns the handler of a site for which is returns true. If several servers have the
+// host, it searches the server that the key names.
 func FindFor(servers []*caddyhttp.Server, sites *Sites, key policy.Key, is func(caddyhttp.MiddlewareHandler) bool) Found {
 	if key.Server != "" {
 		for _, server := range servers {

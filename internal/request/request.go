@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// OriginalRequest returns the request as the client sent it, before any
-// rewrite. It is short enough to be inlined, and then does not allocate.
+// OriginalRequest returns the request as the client sent it, before any rewrite. The compiler
+// can inline it, and then it does not allocate.
 func OriginalRequest(r *http.Request) *http.Request {
 	if original, ok := original(r); ok {
 		return &original
@@ -24,9 +24,9 @@ func original(r *http.Request) (http.Request, bool) {
 	return original, ok
 }
 
-// TargetOf returns the request target as sent. That of CONNECT begins with an
-// authority, whatever follows it. What stands behind a scheme without a slash, as
-// in x:public/, is no path here, but a proxy passes it on.
+// TargetOf returns the request target as sent. The target of CONNECT begins with an authority.
+// A target with a scheme and no slash, such as x:public/, has no path here, but a proxy passes
+// it on.
 func TargetOf(original *http.Request) string {
 	switch {
 	case original.RequestURI != "" && original.Method != http.MethodConnect:
@@ -37,10 +37,9 @@ func TargetOf(original *http.Request) string {
 	return original.URL.RequestURI()
 }
 
-// HasNoPath reports whether a request is for no resource: a CONNECT that names
-// only a host, and OPTIONS * (RFC 9112 section 3.2). With a path either is
-// passed on and answered like any other method; so are WebSockets over HTTP/2
-// and HTTP/3 (RFC 8441, RFC 9220).
+// HasNoPath reports whether a request has no path: CONNECT with only a host, and OPTIONS *
+// (RFC 9112 section 3.2). With a path, both methods are handled like any other method. This
+// includes WebSockets over HTTP/2 and HTTP/3 (RFC 8441, RFC 9220).
 func HasNoPath(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodConnect:
@@ -51,20 +50,19 @@ func HasNoPath(r *http.Request) bool {
 	return false
 }
 
-// templatesField is the header by which templates count how deep they include.
+// templatesField is the header in which templates count the depth of includes.
 const templatesField = "Caddy-Templates-Include"
 
-// IsIncluded reports whether templates have made a request, by httpInclude, for a piece
-// of the page that the client asked for: with its header, and without a connection, by
-// which it is told from those of clients that send such a field.
+// IsIncluded reports whether the template function httpInclude made a request for a part of the
+// requested page. Such a request has the templates header and no connection. A client's
+// request with that header has a connection.
 func IsIncluded(r *http.Request) bool {
 	return len(r.Header[templatesField]) > 0 && r.Context().Value(http.LocalAddrContextKey) == nil
 }
 
-// UserAgentOf returns the User-Agent of a request. Several fields count as one
-// (RFC 9110 section 5.3): a name in the second would else hide behind a
-// browser's in the first. A headless browser that the field Sec-CH-UA names follows it,
-// see [uaident.WithBrand].
+// UserAgentOf returns the User-Agent of a request. It joins several fields (RFC 9110 section
+// 5.3), so that a crawler's name in the second field cannot hide behind a browser's name in
+// the first. It appends a headless browser that Sec-CH-UA names, see [uaident.WithBrand].
 func UserAgentOf(r *http.Request) (userAgent string) {
 	switch fields := r.Header["User-Agent"]; len(fields) {
 	case 0:
@@ -80,7 +78,7 @@ func UserAgentOf(r *http.Request) (userAgent string) {
 	return userAgent
 }
 
-// IsRobotsTxt reports whether the robots.txt itself is asked for.
+// IsRobotsTxt reports whether a request is for robots.txt.
 func IsRobotsTxt(original *http.Request) bool { return original.URL.Path == "/robots.txt" }
 
 // IsACMEChallenge reports whether a request is for a token of certificate validation.

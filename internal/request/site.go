@@ -16,20 +16,19 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Site is whose robots.txt a request is judged by.
+// Site is the site whose robots.txt applies to a request.
 type Site struct {
-	Key     policy.Key     // where its robots.txt comes from
-	own     *policy.Key    // the site itself, nil where that is Key, as of nearly all
-	Segment policy.Segment // the part of the cache that Key is in
-	Label   string         // the configured host, judge.OtherName for hosts that only clients name
-	Named   bool           // the configuration names the site itself
+	Key     policy.Key     // key of its robots.txt
+	own     *policy.Key    // key of the site itself if it differs from Key, else nil
+	Segment policy.Segment // part of the cache for Key
+	Label   string         // configured host, or judge.OtherName for an unknown host
+	Named   bool           // the configuration names the host of the site
 }
 
-// MaxHost bounds the authorities that are kept as they are, in bytes. DNS allows
-// 253 for a name.
+// MaxHost is the maximum length of a stored authority in bytes. DNS allows 253 for a name.
 const MaxHost = 260
 
-// The fields by which a trusted proxy describes the request of its client.
+// Header fields in which a trusted proxy describes the request of its client.
 const (
 	ForwardedProto = "X-Forwarded-Proto"
 	ForwardedHost  = "X-Forwarded-Host"
@@ -47,8 +46,7 @@ func LastForwarded(header http.Header, name string) string {
 	return strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
 }
 
-// IsSecure reports whether the client came by https, as far as it or a trusted
-// proxy says.
+// IsSecure reports whether the client uses https, by the connection or by a trusted proxy.
 func IsSecure(r *http.Request, proxied bool) bool {
 	if proxied {
 		if proto := LastForwarded(r.Header, ForwardedProto); proto != "" {
@@ -72,8 +70,8 @@ func IsTrustedProxy(r *http.Request) bool {
 	return trusted
 }
 
-// SchemeSent tells whether the client came by https, as [IsSecure] does; ok is false where
-// a proxy says that it asked for another host, so that r.Host alone names no site.
+// SchemeSent reports whether the client uses https, as [IsSecure] does. ok is false if a proxy
+// forwards another host, so that r.Host does not identify the site.
 func SchemeSent(r *http.Request) (secure, ok bool) {
 	proxied := IsTrustedProxy(r)
 	if proxied {
@@ -102,7 +100,7 @@ func (s *Site) Own() *policy.Key {
 	return &s.Key
 }
 
-// ReadAs returns the site with a key by which its robots.txt is read.
+// ReadAs returns the site with another key for its robots.txt.
 func (s Site) ReadAs(key policy.Key) Site {
 	if key != s.Key {
 		s.own, s.Key = new(*s.Own()), key
@@ -110,8 +108,8 @@ func (s Site) ReadAs(key policy.Key) Site {
 	return s
 }
 
-// From returns a site whose robots.txt comes from a source that is for its host alone. A
-// host that only clients name has it to itself: who invents one puts out no other's.
+// From returns the site with a source of its own for its robots.txt. The source of an unknown
+// host has its own cache entry, so that invented hosts do not evict the entries of others.
 func (s Site) From(source string) Site {
 	key := policy.Key{Source: source}
 	if s.Segment == policy.Invented {
@@ -123,13 +121,12 @@ func (s Site) From(source string) Site {
 // segmentOf returns the part of the cache that a key belongs to.
 func segmentOf(key policy.Key) policy.Segment { return key.Segment() }
 
-// Digested begins what stands for a host that is too long.
+// Digested is the prefix of the digest that replaces a host that is too long.
 const Digested = "sha256-"
 
-// NormalHost brings the authority of a URL into its usual form: lower case,
-// IDNs in punycode, no trailing dot, no default port. A digest stands for one
-// that is too long for any host: a catch-all site serves it all the same, as
-// Caddy does a port with a thousand zeros.
+// NormalHost returns the canonical form of an authority: in lower case, IDNs in punycode,
+// without trailing dot and default port. It returns a digest for an authority that is too long,
+// because a catch-all site serves even a host or port of a thousand characters.
 func NormalHost(host string, secure bool) string {
 	if len(host) > MaxHost {
 		digest := sha256.Sum256([]byte(host))
@@ -150,9 +147,8 @@ func NormalHost(host string, secure bool) string {
 	return strings.TrimSuffix(name, ".") + port
 }
 
-// cutPort divides an authority into the host and the port with its colon. Brackets are cut
-// from a host that is no address of IPv6, also a single one, as by Caddy, and put around one
-// that is.
+// cutPort splits an authority into the host and the port with its colon. An IPv6 address gets
+// brackets. Any other host loses them, even a single one, as in Caddy.
 func cutPort(authority string) (host, port string) {
 	host, port = addr.CutPort(authority)
 	inner := addr.Unbracket(host)
@@ -170,12 +166,12 @@ func cutPort(authority string) (host, port string) {
 		return "[" + name + "]", ""
 	}
 	if name == "" || strings.ContainsAny(name, "[]:") {
-		return authority, "" // to Caddy it is another host, too
+		return authority, "" // Caddy also treats it as another host
 	}
 	return name, ""
 }
 
-// isNormalHost reports whether a host is in its usual form but for the port.
+// isNormalHost reports whether a host is in canonical form, except for the port.
 func isNormalHost(host string) bool {
 	for i := range len(host) {
 		switch c := host[i]; {

@@ -8,32 +8,30 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 )
 
-// Place is where a route stands among the routes of a server.
+// Place is the place of a route in the routes of a server.
 type Place struct {
-	// Hosts are those of its host matchers, or of the routes around it if it has
-	// none; nil for any host.
+	// Hosts are the hosts of its host matchers, or else of the enclosing routes. Nil means any
+	// host.
 	Hosts []string
-	// Before are the handlers that a request may have come through and that matter
-	// for what comes later, vars and intercept, in this order. There are few of
-	// them where there are very many sites.
+	// Before are the handlers that a request may pass earlier and that affect later handlers:
+	// vars and intercept, in this order. There are few of them even if there are many sites.
 	Before []Passed
-	// Errors says that it stands among the error routes.
+	// Errors is true for error routes.
 	Errors bool
 }
 
-// Passed is a handler that a request may have come through.
+// Passed is a handler that a request may pass earlier.
 type Passed struct {
-	Handler caddyhttp.MiddlewareHandler // as it is provisioned
-	Always  bool                        // no matcher stands before it in its route
+	Handler caddyhttp.MiddlewareHandler // the provisioned handler
+	Always  bool                        // its route has no matcher
 }
 
-// MaxNesting bounds how deep routes are followed: named routes can invoke each
-// other.
+// MaxNesting is the maximum depth of nested routes, because named routes can invoke each other.
 const MaxNesting = 30
 
-// Walk calls visit for every route of a server, and after it for those inside of
-// it: in subroutes, in named routes where they are invoked, and in those by which
-// reverse_proxy and intercept handle responses. The error routes come last.
+// Walk calls visit for every route of a server and then for the routes in it: in subroutes, in
+// invoked named routes, and in the response handlers of reverse_proxy and intercept. The error
+// routes come last.
 func Walk(server *caddyhttp.Server, visit func(Place, caddyhttp.Route)) {
 	w := walk{server, visit}
 	w.routes(server.Routes, Place{}, 0)
@@ -81,8 +79,7 @@ func (w walk) routes(routes caddyhttp.RouteList, around Place, depth int) {
 	}
 }
 
-// Pass returns before, the handlers that a request may have come through, with one
-// of a route, if that matters for what comes later.
+// Pass returns before, with the handler appended if it affects later handlers.
 func Pass(before []Passed, route caddyhttp.Route, handler caddyhttp.MiddlewareHandler) []Passed {
 	switch handler.(type) {
 	case *caddyhttp.VarsMiddleware, *intercept.Intercept:
@@ -91,7 +88,7 @@ func Pass(before []Passed, route caddyhttp.Route, handler caddyhttp.MiddlewareHa
 	return before
 }
 
-// HostsOf returns the names in the host matchers of a route, nil if it has none.
+// HostsOf returns the names in the host matchers of a route, or nil.
 func HostsOf(route caddyhttp.Route) (names []string) {
 	for _, set := range route.MatcherSets {
 		for _, matcher := range set {
