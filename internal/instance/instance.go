@@ -1,4 +1,4 @@
-// Package instance knows which of the instances that share a storage this is.
+// Package instance returns the ID of this instance among those that share a storage.
 package instance
 
 import (
@@ -10,12 +10,11 @@ import (
 	"go.uber.org/zap"
 )
 
-// temporaryID is the name of a process that cannot have a lasting one.
+// temporaryID is the ID of a process without a lasting one.
 var temporaryID = sync.OnceValue(rand.Text)
 
-// ID returns the ID of this instance that Caddy keeps in its data
-// directory. Without one what is stored is still found again, by all instances,
-// but keys that nobody writes any more stay for a month.
+// ID returns the instance ID from Caddy's data directory, or a temporary ID. With a temporary ID, stored
+// values are still restored after a restart, but their keys stay for a month.
 func ID(logger *zap.Logger) string {
 	// At the very first start Caddy itself may be about to write the file.
 	const tries = 10

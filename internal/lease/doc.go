@@ -1,3 +1,2 @@
-// Package lease has the last of several configurations decide about what they
-// share, for as long as it runs.
+// Package lease lets the latest of several running configurations decide about state that they share.
 package lease

@@ -5,23 +5,22 @@ import (
 	"sync"
 )
 
-// Leases are what running configurations ask for of something that they share.
-// Two of them run while one takes over from the other, and the new one may fail
-// yet: the last that still runs decides.
+// Leases are the requests of running configurations for shared state. During a reload two configurations
+// run, and the new one may still fail: the latest that runs decides.
 type Leases[T any] struct {
 	mu   sync.Mutex
 	last uint64
 	held []lease[T]
 }
 
-// lease is one of them.
+// lease is the request of one configuration.
 type lease[T any] struct {
 	id   uint64
 	what T
 }
 
-// Add makes apply use what until it is released by the returned ID. If apply
-// fails, what was in use before is still.
+// Add applies what until Release is called with the returned ID. If apply fails, the previous request stays
+// in use.
 func (l *Leases[T]) Add(what T, apply func(T) error) (id uint64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -33,8 +32,8 @@ func (l *Leases[T]) Add(what T, apply func(T) error) (id uint64, err error) {
 	return l.last, nil
 }
 
-// Release makes apply use what the last of the others asks for, the zero value
-// where there is none. It does nothing for an ID that is not held.
+// Release applies the latest of the other requests, or the zero value if there is none. It has no effect for
+// an unknown ID.
 func (l *Leases[T]) Release(id uint64, apply func(T) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +53,7 @@ func (l *Leases[T]) Release(id uint64, apply func(T) error) error {
 	return apply(next)
 }
 
-// Given returns how many there were, those that have ended included.
+// Given returns the number of requests so far, including released ones.
 func (l *Leases[T]) Given() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

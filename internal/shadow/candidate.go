@@ -2,15 +2,15 @@ package shadow
 
 import "github.com/robotsguard/caddy-robots-guard/policy"
 
-// Candidate is a change of robots.txt files that is judged next to those in force. Its
-// functions may be called by any goroutine.
+// Candidate is a change of robots.txt files that is judged next to the files in force. Its functions may
+// be called concurrently.
 type Candidate struct {
-	// Source tells it from others.
+	// Source identifies the change.
 	Source string
-	// Has reports whether the change includes a host. IsPublished reports whether the host is
-	// served the change already; nil for no host.
+	// Has reports whether the change includes a host. IsPublished reports whether the host already
+	// serves the change; nil for no host.
 	Has, IsPublished func(host string) bool
-	// Text returns what it would make for a host now, or where that is served it what
-	// was served before. It may take a while.
+	// Text returns the file of the change for a host, or, if the host already serves the change, the
+	// file before. It may be slow.
 	Text func(host string) policy.Answer
 }

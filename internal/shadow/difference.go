@@ -1,26 +1,24 @@
 package shadow
 
-// Difference is how the verdict of the text that is tried differs from that of the
-// text in force.
+// Difference is the difference between the verdict of the file on trial and the file in force.
 type Difference uint8
 
 // The differences.
 const (
 	Same           Difference = iota
-	NewlyForbidden            // it forbids what is allowed now
-	NewlyAllowed              // it allows what is forbidden now
+	NewlyForbidden            // allowed in force, disallowed on trial
+	NewlyAllowed              // disallowed in force, allowed on trial
 
-	// NumDifferences is how many there are.
+	// NumDifferences is the number of differences.
 	NumDifferences = 3
 )
 
-// String returns the word for d that labels, logs and JSON use.
+// String returns the word for d in labels, logs and JSON.
 func (d Difference) String() string {
 	return [NumDifferences]string{"same", "newly_forbidden", "newly_allowed"}[d]
 }
 
-// DifferenceOf compares the verdict of the text in force with that of the text that
-// is tried.
+// DifferenceOf compares the verdicts of the file in force and the file on trial.
 func DifferenceOf(allowed, wouldAllow bool) Difference {
 	switch {
 	case allowed && !wouldAllow:

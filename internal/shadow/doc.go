@@ -1,8 +1,7 @@
-// Package shadow knows what a robots.txt that is only tried would change if it were
-// in force: for which crawlers, on which pages and by which lines.
+// Package shadow records what a robots.txt on trial would change if it were in force: for which
+// crawlers, on which pages and by which lines.
 //
-// What it keeps is bounded, and never keyed by what a client can invent: sites are
-// those of the configuration, and crawlers those that the registry or one of the two
-// texts names. Search engines have places of their own, so that nobody pushes them
-// out.
+// Its memory is bounded, and no key can be invented by a client: sites are sites of the configuration, and
+// crawlers are named by the registry or by one of the two files. Search engines have their own room, so
+// that no other crawler displaces them.
 package shadow

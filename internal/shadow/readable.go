@@ -6,9 +6,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Readable returns the text that is to be tried, nil where there is none. Unlike the
-// text in force, one that is missing is not taken to allow everything, nor is a web
-// page in its place.
+// Readable returns the file on trial, nil if there is none. A missing file, or a web page, is no file that
+// allows everything, unlike in force.
 func Readable(s *policy.State) *policy.Version {
 	if s == nil || s.Good == nil || (policy.Answer{Status: s.Good.Status}).Meaning() != policy.Rules || IsPage(s.Good) {
 		return nil

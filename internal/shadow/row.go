@@ -14,10 +14,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Bounds of rows: of crawlers other than the great search engines at one site, some of
-// them for those that a text names and for other search engines; of those and of the
-// great ones at all sites; and of the pages of each row and difference. A row takes at
-// most some 20 KB.
+// Bounds of rows and pages. A site has at most maxOthers rows of crawlers other than the large search
+// engines, of which reservedRows are for crawlers that a file names and for other search engines. All
+// sites together have maxAllOthers of these, and maxEngines rows of large search engines. A row has
+// maxPages pages for each difference, about 20 KB.
 const (
 	maxOthers    = 40
 	reservedRows = 12
@@ -26,21 +26,21 @@ const (
 	maxPages     = 16
 )
 
-// Bounds of what is kept of a request, in bytes.
+// Bounds of the strings of a request, in bytes.
 const (
 	maxTarget = 200
 	maxRule   = 160
 	maxHost   = 260
 )
 
-// rowKey tells rows apart.
+// rowKey identifies a row.
 type rowKey struct {
 	token    string
 	class    uaident.Class
 	identity verify.State
 }
 
-// row is what is known of one crawler at a site.
+// row has the results of one crawler at a site.
 type row struct {
 	judged [NumDifferences]atomic.Uint64
 
@@ -48,30 +48,30 @@ type row struct {
 	pages [NumDifferences - 1]spacesaving.Sketch[Page] // of all differences but [Same]
 }
 
-// Page is a page about which the texts differ, with the lines that decide.
+// Page is a page for which the files differ, with the deciding lines.
 type Page struct {
-	Host       string // where the site stands for several
+	Host       string // if the site has several hosts
 	Path       string
 	Was, Would Line
 }
 
-// Line is what decides about a page in a text. Its rule is the zero Rule where none
-// does, and its group "" where none is for the crawler.
+// Line is the deciding line of a file. The rule is zero if no rule decides, and the group "" if no group is
+// for the crawler.
 type Line struct {
 	Rule  policy.Rule
 	Group string
 }
 
-// kind is which room a row takes.
+// kind is the room that a row takes.
 type kind uint8
 
 const (
-	ofNobody  kind = iota // of those for whom there is no other row; and of those that cannot be invented
-	ofOthers              // of any other crawler
-	ofEngines             // of one of the great search engines, or who says so
+	ofNobody  kind = iota // the shared row, and verified crawlers
+	ofOthers              // any other crawler
+	ofEngines             // a large search engine, perhaps spoofed
 )
 
-// engines are the tokens of the great search engines.
+// engines are the tokens of the large search engines.
 var engines = sync.OnceValue(func() map[string]bool {
 	tokens := make(map[string]bool)
 	for _, c := range judge.SearchEngines() {
@@ -90,8 +90,7 @@ func (k rowKey) kind() kind {
 	return ofOthers
 }
 
-// row returns the row of the crawler of a request, or the one that it shares with all
-// for whom there is no room.
+// row returns the row of a crawler, or the shared row if there is no room.
 func (t *trial) row(q *Request) *row {
 	key := rowKey{q.Token, q.Class, q.Identity}
 	if known, ok := t.rows.Load(key); ok {
@@ -112,8 +111,7 @@ func (t *trial) row(q *Request) *row {
 	return t.rows.LoadOrStore(key, func() *row { return new(row) })
 }
 
-// sharedKey is that of the row of all crawlers without one: search engines have one
-// of their own.
+// sharedKey returns the key of the shared row. Search engines share a separate row.
 func sharedKey(key rowKey) rowKey {
 	if judge.IsSearchEngine(key.class, key.identity) {
 		return rowKey{judge.OtherName, uaident.Search, verify.Unknown}
@@ -121,8 +119,8 @@ func sharedKey(key rowKey) rowKey {
 	return rowKey{judge.OtherName, uaident.Other, verify.Unknown}
 }
 
-// room reports whether a crawler gets a row of its own, and takes the room. What is
-// verified always does: nobody can invent it. t.mu must be held.
+// room reports whether a crawler gets its own row, and takes the room. A verified crawler always does,
+// since no client can invent one. The caller holds t.mu.
 func (t *trial) room(key rowKey, reserved bool) bool {
 	switch key.kind() {
 	case ofEngines:
@@ -139,7 +137,7 @@ func (t *trial) room(key rowKey, reserved bool) bool {
 	return true
 }
 
-// take counts another one unless there are so many.
+// take increments n, unless it is at its maximum.
 func take(n *atomic.Int32, most int32) bool {
 	if n.Add(1) > most {
 		n.Add(-1)
@@ -148,7 +146,7 @@ func take(n *atomic.Int32, most int32) bool {
 	return true
 }
 
-// note counts a request.
+// note records a request.
 func (w *row) note(q *Request, now func() time.Time) {
 	if q.Difference == Same {
 		w.judged[Same].Add(1)
@@ -162,13 +160,13 @@ func (w *row) note(q *Request, now func() time.Time) {
 	w.pages[q.Difference-1].Add(page, 1, at, maxPages, Page.own)
 }
 
-// lineOf returns the evidence of a verdict in short.
+// lineOf returns the deciding line of a verdict, cut to the bounds.
 func lineOf(v policy.Verdict) Line {
 	v.Rule.Path = text.Cut(v.Rule.Path, maxRule)
 	return Line{v.Rule, text.Cut(v.Group.Name, maxRule)}
 }
 
-// own returns a page that shares no memory with requests and texts.
+// own returns a copy that shares no memory with requests and files.
 func (p Page) own() Page {
 	for _, s := range []*string{&p.Host, &p.Path, &p.Was.Rule.Path, &p.Was.Group, &p.Would.Rule.Path, &p.Would.Group} {
 		*s = strings.Clone(*s)

@@ -12,29 +12,29 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Trial is what was found at one site.
+// Trial has the results of one site.
 type Trial struct {
-	Site   policy.Key // without a host where the site stands for several
+	Site   policy.Key // without a host if the site has several
 	Label  string
 	Source string
 	Since  time.Time
-	// InForce and Tried are the SHA-256 of the texts; that of the first is zero where
-	// the hosts of the site each have their own.
+	// InForce and Tried are the SHA-256 of the files. InForce is zero if each host of the site has
+	// its own file.
 	InForce, Tried [sha256.Size]byte
 	Rows           []Row // in no particular order
 }
 
-// Row is what was found of one crawler.
+// Row has the results of one crawler.
 type Row struct {
 	Token    string
 	Class    uaident.Class
 	Identity verify.State
 	Judged   [NumDifferences]uint64 // requests by difference
-	// Pages are those about which the texts differ, by difference but for [Same].
+	// Pages are the pages for which the files differ, by difference except [Same].
 	Pages [NumDifferences - 1][]spacesaving.Item[Page]
 }
 
-// Snapshot returns what is known, by site.
+// Snapshot returns the results by site.
 func (t *Trials) Snapshot() []Trial {
 	var all []Trial
 	for key, known := range t.all.All() {

@@ -13,54 +13,51 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// maxTrials bounds the sites at which a text is tried at the same time.
+// maxTrials bounds the sites with a trial.
 const maxTrials = 500
 
-// underWay is how long after a text has changed a request may come that was judged by the
-// one before. Later it is that one again: another instance may know it for longer than the
-// one that it has replaced here. Where a site stands for several hosts, whose texts may
-// differ, it is another host at any time.
+// underWay is the time after a change of a file during which a request may have been judged by the file
+// before. Later, an older file is in force again: another instance may have fetched it earlier. At a site
+// with several hosts, an older file is always a late request or another host.
 const underWay = 10 * time.Second
 
-// Request is a request that was judged by both texts. Nothing that it refers to is
-// kept.
+// Request is a request that was judged by both files. Trials keep no reference to it.
 type Request struct {
 	Site   policy.Key // whose robots.txt it is about
 	Label  string     // the site as the configuration names it
-	Source string     // where the text that is tried comes from
-	Host   string     // that was asked, where the site stands for several; else ""
+	Source string     // source of the file on trial
+	Host   string     // if the site has several hosts, else ""
 
 	InForce, Tried *policy.Version
 
-	Token    string // a name that the registry or one of the texts spells, or judge.OtherName
-	Named    bool   // one of the texts names it
+	Token    string // as in the registry or one of the files, or judge.OtherName
+	Named    bool   // one of the files names the crawler
 	Class    uaident.Class
 	Identity verify.State
 	Target   string
 
 	Difference Difference
-	Was, Would policy.Verdict // by the text in force, and by the one that is tried
+	Was, Would policy.Verdict // by the file in force, and by the file on trial
 }
 
-// Trials remember what texts that are tried would change. They may be used by
-// several goroutines at once.
+// Trials record what files on trial would change. They are safe for concurrent use.
 type Trials struct {
 	now func() time.Time
 	all cowmap.Map[trialKey, *trial]
 
-	others, engines atomic.Int32 // rows of all trials, see [trial.room]
+	others, engines atomic.Int32 // rows of all trials, see trial.room
 
 	mu    sync.Mutex     // guards what follows, and is held while a trial begins or ends
-	users map[string]int // configurations with a text that is tried, by its source
+	users map[string]int // configurations by the source of the file on trial
 }
 
-// trialKey tells trials apart.
+// trialKey identifies a trial.
 type trialKey struct {
 	site   policy.Key
 	source string
 }
 
-// trial is what is remembered at one site, as long as neither text changes.
+// trial has the results of one site, until one of the files changes.
 type trial struct {
 	of             *Trials
 	label          string
@@ -73,17 +70,17 @@ type trial struct {
 	ended           bool       // so that nothing is counted any more
 }
 
-// version tells texts apart.
+// version identifies a file.
 type version struct {
 	hash [sha256.Size]byte
 	read time.Time // first
 }
 
-// New returns trials in which nothing was tried yet. now is the clock.
+// New returns empty trials. now is the clock.
 func New(now func() time.Time) *Trials { return &Trials{now: now, users: make(map[string]int)} }
 
-// Use says that a configuration tries a text until ctx ends. What is known of a text
-// that no configuration tries any more is forgotten.
+// Use registers a configuration with a file on trial until ctx ends. Results are dropped once no
+// configuration has the file on trial.
 func (t *Trials) Use(ctx context.Context, source string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -104,12 +101,12 @@ func (t *Trials) Use(ctx context.Context, source string) {
 	})
 }
 
-// Note counts a request. It takes no lock that requests of several crawlers share,
-// and none at all where both texts say the same.
+// Note records a request. It takes no lock that different crawlers share, and none if the verdicts are the
+// same.
 func (t *Trials) Note(q *Request) {
 	key := trialKey{q.Site, q.Source}
 	shared := q.Site.Segment() == policy.Invented
-	if shared { // each host has a text in force of its own
+	if shared { // each host has its own file in force
 		key.site = policy.Key{Server: q.Site.Server, Site: q.Site.Site, Secure: q.Site.Secure}
 	}
 	known, _ := t.all.Load(key)
@@ -121,8 +118,8 @@ func (t *Trials) Note(q *Request) {
 	known.row(q).note(q, t.now)
 }
 
-// begin begins a trial of the texts of a request. It returns nil for one that was
-// under way while a text has changed, and where there is no room.
+// begin begins a trial of the files of a request. It returns nil if the request was judged by an older
+// file, or if there is no room.
 func (t *Trials) begin(key trialKey, q *Request, shared bool) *trial {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -135,7 +132,7 @@ func (t *Trials) begin(key trialKey, q *Request, shared bool) *trial {
 	case !ok && (t.all.Len() >= maxTrials || t.users[q.Source] == 0):
 		return nil
 	case ok && known.tried.hash == made.tried.hash && known.inForce.hash == made.inForce.hash:
-		return known // others were faster
+		return known // another goroutine was faster
 	case ok && (shared || made.since.Sub(known.since) < underWay) && (made.tried.read.Before(known.tried.read) || made.inForce.read.Before(known.inForce.read)):
 		return nil
 	case ok:
@@ -145,7 +142,7 @@ func (t *Trials) begin(key trialKey, q *Request, shared bool) *trial {
 	return made
 }
 
-// end takes back the room of a trial. t.mu must be held.
+// end frees the room of a trial. The caller holds t.mu.
 func (t *Trials) end(known *trial) {
 	known.mu.Lock()
 	defer known.mu.Unlock()
