@@ -75,7 +75,7 @@ func TestOptionsInTables(t *testing.T) {
 	same(t, "docs/configuration.md", slices.DeleteFunc(tableIn(t, configuration, "\n## Directive\n"),
 		func(name string) bool { return slices.Contains(modeWords, name) }), blocks()["directive"])
 	same(t, "docs/configuration.md", tableIn(t, configuration, "\n## Shared settings and storage\n"), blocks()["global"])
-	same(t, "docs/configuration.md", tableIn(t, configuration, "\n## Who is told of alerts\n"), blocks()["notify"])
+	same(t, "docs/configuration.md", tableIn(t, configuration, "\n## Alerts\n"), blocks()["notify"])
 	same(t, "docs/rates.md", tableIn(t, page(t, "docs/rates.md"), "\n| option of `rate` |"), blocks()["rate"])
 	same(t, "docs/identity.md", tableIn(t, identity, "\n| option of `verify` |"), blocks()["verify"])
 	same(t, "docs/identity.md", tableIn(t, identity, "\n| option of `crawler` |"), blocks()["crawler"])

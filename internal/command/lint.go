@@ -23,7 +23,7 @@ func lintCommand(config Config) *cobra.Command {
 		Long: `
 Tells what crawlers make of a robots.txt: what they do not read, what they read
 otherwise than it was meant, and which names, rules and records are of no use.
-Each finding has a code; docs/findings.md has an example for each.
+Each finding has a code; docs/findings.md explains them.
 
 Without an argument the file robots.txt in the current directory is read; - is
 standard input. Of a URL without a path its /robots.txt is read.

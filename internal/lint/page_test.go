@@ -11,20 +11,20 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// section is what docs/findings.md says about a code.
+// section is a code of docs/findings.md, with its example in testdata/examples.txt.
 type section struct {
 	code, severity, example string
 }
 
 var (
 	heading  = regexp.MustCompile(`(?m)^### (.*)$`)
-	says     = regexp.MustCompile(`(?s)\n\n\*(\w+)\* · .*?\n\n` + "```robots\n(.*?\n)```\n")
+	severity = regexp.MustCompile(`^\n\n\*(\w+)\* · [^\n]+\n`)
 	repeated = regexp.MustCompile(`(?m)^([^\n]*\n)\((\d+) times\)\n`)
 	filled   = regexp.MustCompile(`\\\((\d+) x\)`)
 	byteCode = regexp.MustCompile(`\\x[0-9a-f]{2}`)
 )
 
-// sections reads the page.
+// sections reads the page and the examples.
 func sections(t *testing.T) []section {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/findings.md")
@@ -32,6 +32,7 @@ func sections(t *testing.T) []section {
 		t.Fatal(err)
 	}
 	page := strings.ReplaceAll(string(text), "\r\n", "\n")
+	robotsOf := exampleFiles(t)
 	var all []section
 	at := heading.FindAllStringSubmatchIndex(page, -1)
 	for i, m := range at {
@@ -40,14 +41,29 @@ func sections(t *testing.T) []section {
 			end = at[i+1][0]
 		}
 		code := page[m[2]:m[3]]
-		parts := says.FindStringSubmatch(page[m[3]:end])
-		if parts == nil {
+		parts, example := severity.FindStringSubmatch(page[m[3]:end]), robotsOf[code]
+		if parts == nil || example == "" {
 			t.Errorf("%s: no severity or no example", code)
 			continue
 		}
-		all = append(all, section{code, parts[1], unfold(parts[2])})
+		all = append(all, section{code, parts[1], unfold(example)})
 	}
 	return all
+}
+
+// exampleFiles returns a robots.txt for each code. Each begins after a line "== CODE".
+func exampleFiles(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/examples.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	byCode := make(map[string]string)
+	for _, example := range strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n== ")[1:] {
+		code, robots, _ := strings.Cut(example, "\n")
+		byCode[code] = strings.TrimRight(robots, "\n") + "\n"
+	}
+	return byCode
 }
 
 // unfold replaces what stands for bytes that a page cannot show.
@@ -74,8 +90,8 @@ var together = map[policy.Code][]policy.Code{
 	PreferenceLost: {ContentUsage}, TrainersAllowed: {ContentUsage}, PreferenceContradicts: {ContentUsage, ContentSignal}, ContentSignal: {TrainersAllowed},
 }
 
-// TestPage holds every example of docs/findings.md to find its code and no
-// other, and every code to stand there.
+// TestPage checks that every example causes its finding and no other, and that
+// docs/findings.md documents every code.
 func TestPage(t *testing.T) {
 	var documented []policy.Code
 	for _, s := range sections(t) {
