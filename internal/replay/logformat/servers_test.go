@@ -14,6 +14,8 @@ const (
 	firefox   = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 )
 
+// The logs in testdata are of nginx 1.22.1, Apache 2.4.67 and Caddy v2.11.9 on Debian 12.
+
 // sent are the requests that the servers of testdata were asked: targets and
 // User-Agents as they went over the wire.
 var sent = []struct{ target, userAgent string }{
