@@ -45,7 +45,7 @@ type Crawler struct {
 	WebBotAuth string `json:"web_bot_auth,omitempty"`
 }
 
-// CrawlerRanges is a URL or a file with a list of addresses.
+// CrawlerRanges is a URL or a file with an address list.
 type CrawlerRanges struct {
 	// An https URL.
 	URL string `json:"url,omitempty"`

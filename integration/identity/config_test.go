@@ -13,10 +13,10 @@ import (
 func TestVerifyLoadErrors(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, file, want string }{
-		{"missing", "", "no such file"},
-		{"empty", "\n", "no address"},
+		{"missing", "", "file not found"},
+		{"empty", "\n", "the list is empty"},
 		{"too wide", "0.0.0.0/0\n", "0.0.0.0/0"},
-		{"no list", "<html>not found</html>", "a web page without a list of addresses"},
+		{"no list", "<html>not found</html>", "web page without an address list"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -50,7 +50,7 @@ func fails(t *testing.T, config string) string {
 // behind a proxy that is not trusted.
 func TestUntrustedProxyWarning(t *testing.T) {
 	t.Parallel()
-	const warning = "if a proxy or CDN stands in front"
+	const warning = "if a proxy or CDN is in front of this server"
 	warnings := func(s *harness.Server) int { return strings.Count(s.Logs.String(), warning) }
 	trusting := identitySite(t, "")
 	harness.Get(t, trusting.URL("/"), harness.Googlebot, from(somebodyElse))

@@ -104,7 +104,7 @@ func TestFloodsOfClaims(t *testing.T) {
 	}
 }
 
-// TestErrorIsNoList takes no error for a list of addresses: it verifies nobody,
+// TestErrorIsNoList takes no error for an address list: it verifies nobody,
 // and makes nobody a liar.
 func TestErrorIsNoList(t *testing.T) {
 	t.Parallel()
@@ -112,7 +112,7 @@ func TestErrorIsNoList(t *testing.T) {
 	lists := newListServer(t, answering(`{"error": "too many requests", "client_ip": "203.0.113.77"}`))
 	s := listing(t, lists, t.TempDir(), t.TempDir())
 	line := s.Await("crawler address list cannot be used; using the previous list", 1)[0]
-	if text := fmt.Sprint(line["error"]); !strings.Contains(text, "no list of addresses in a form that is known") {
+	if text := fmt.Sprint(line["error"]); !strings.Contains(text, "unknown format") {
 		t.Errorf("the log says %q", text)
 	}
 	for _, ip := range []string{"203.0.113.77", googlesAddress} {

@@ -30,7 +30,7 @@ func TestIPSource(t *testing.T) {
 		{"misspelt", options("own", "Acmee"), `unknown operator "Acmee"; did you mean Acme?, at `},
 		{"a crawler", options("own", "Googlebot"), "did you mean Google, the operator of Googlebot?, at "},
 		{"no operator", options("own", ""), "needs the name of an operator"},
-		{"without verify", "servers {\n trusted_proxies robots_guard Google\n}", "write verify on into robots_guard"},
+		{"without verify", "servers {\n trusted_proxies robots_guard Google\n}", `add "verify on" to robots_guard`},
 	} {
 		config, _, _ := harness.Configure(t, site, "$GLOBAL", test.options)
 		if _, output, code := harness.Command(t, "", "validate", "--config", harness.Caddyfile(t, config)); code == 0 || !strings.Contains(strings.ReplaceAll(output, `\"`, `"`), test.want) {

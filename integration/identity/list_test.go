@@ -18,7 +18,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// listServer is an HTTPS server of a list of addresses.
+// listServer is an HTTPS server of an address list.
 type listServer struct {
 	*httptest.Server
 	roots string // file with its certificate
@@ -133,7 +133,7 @@ func outdate(t *testing.T, store string) {
 	}
 }
 
-// TestListServer reads a list of addresses over HTTPS. It is kept over restarts,
+// TestListServer reads an address list over HTTPS. It is kept over restarts,
 // and whatever the server answers then does not replace a good list.
 func TestListServer(t *testing.T) {
 	t.Parallel()

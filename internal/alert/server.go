@@ -104,7 +104,7 @@ func findInRegistry(r *report.Registry) (found []finding) {
 	return found
 }
 
-// findInList looks at a list of addresses.
+// findInList looks at an address list.
 func findInList(list verify.ListStatus, now time.Time) (finding, bool) {
 	f := finding{Alert: Alert{
 		ID: idOf(ListsStale, list.Source), Kind: ListsStale, Severity: Warning,

@@ -64,7 +64,7 @@ func (c *Config) Validate() error {
 			errs = append(errs, err)
 		}
 		if !c.names(l.For) {
-			errs = append(errs, fmt.Errorf("list of addresses for %q: unknown crawler or operator", l.For))
+			errs = append(errs, fmt.Errorf("address list for %q: unknown crawler or operator", l.For))
 		}
 	}
 	for _, d := range c.Domains {
@@ -83,17 +83,17 @@ func (c *Config) Validate() error {
 
 func (l *List) validate() error {
 	if (l.File == "") == (l.URL == "") {
-		return fmt.Errorf("list of addresses for %s: give either a file or a URL", l.For)
+		return fmt.Errorf("address list for %s: give either a file or a URL", l.For)
 	}
 	if l.URL == "" {
 		return nil
 	}
 	u, err := url.Parse(l.URL)
 	if err != nil {
-		return fmt.Errorf("list of addresses for %s: %w", l.For, err)
+		return fmt.Errorf("address list for %s: %w", l.For, err)
 	}
 	if u.Scheme != "https" || u.Host == "" || u.User != nil {
-		return fmt.Errorf("list of addresses for %s: %q is not an https URL without user name; the list decides which clients are verified", l.For, l.URL)
+		return fmt.Errorf("address list for %s: %q is not an https URL without user name; the list decides which clients are verified", l.For, l.URL)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func TestConfigFails(t *testing.T) {
 		{"a list for nobody", Config{Lists: []List{{For: "Nobody", File: good}}}, `"Nobody"`},
 		{"a list for an empty name", Config{Lists: []List{{File: good}}}, `""`},
 		{"no such file", Config{Lists: []List{{For: "FooBot", File: filepath.Join(t.TempDir(), "none")}}}, "none: file not found; correct the path"},
-		{"a folder", Config{Lists: []List{{For: "FooBot", File: t.TempDir()}}}, "list of addresses"},
+		{"a folder", Config{Lists: []List{{For: "FooBot", File: t.TempDir()}}}, "address list"},
 		{"a bad file", Config{Lists: []List{{For: "FooBot", File: writeFile(t, "192.0.2.1\nx")}}}, "line 2"},
 		{"everybody", Config{Lists: []List{{For: "FooBot", File: writeFile(t, "0.0.0.0/0")}}}, "wide"},
 		{"a top-level domain", Config{Domains: []Domain{{For: "FooBot", Suffix: ".com"}}}, "two labels"},

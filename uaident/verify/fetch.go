@@ -71,7 +71,7 @@ func (v *Verifier) fetch(ctx context.Context, l *list) error {
 			wait = min(max(wait, status.retryAfter), retryMost)
 		}
 		wait = max(jitter(wait), 0)
-		err = fmt.Errorf("list of addresses %s: %w", l.source, err)
+		err = fmt.Errorf("address list %s: %w", l.source, err)
 	}
 	l.state.next = v.options.Now().Add(wait)
 	return err

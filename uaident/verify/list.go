@@ -162,29 +162,29 @@ type fileContent struct {
 func readFile(path string) (c fileContent, err error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return c, fmt.Errorf("list of addresses %s: file not found; correct the path", path)
+		return c, fmt.Errorf("address list %s: file not found; correct the path", path)
 	} else if err != nil {
-		return c, fmt.Errorf("list of addresses: %w", err)
+		return c, fmt.Errorf("address list: %w", err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return c, fmt.Errorf("list of addresses: %w", err)
+		return c, fmt.Errorf("address list: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return c, fmt.Errorf("list of addresses: %s is not a regular file", path)
+		return c, fmt.Errorf("address list: %s is not a regular file", path)
 	}
 	c.time, c.size = info.ModTime(), info.Size()
 	data, err := io.ReadAll(io.LimitReader(file, MaxListBytes+1))
 	if err != nil {
-		return c, fmt.Errorf("list of addresses: %w", err)
+		return c, fmt.Errorf("address list: %w", err)
 	}
 	prefixes, err := ParseRanges(data)
 	if err == nil {
 		c.table, err = newTable(prefixes)
 	}
 	if err != nil {
-		return c, fmt.Errorf("list of addresses %s: %w", path, err)
+		return c, fmt.Errorf("address list %s: %w", path, err)
 	}
 	return c, nil
 }

@@ -30,7 +30,7 @@ func (v *Verifier) Stats() Stats {
 	}
 }
 
-// ListStatus is the state of a list of addresses.
+// ListStatus is the state of an address list.
 type ListStatus struct {
 	// Source is the URL or the path of the file.
 	Source string
