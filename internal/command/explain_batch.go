@@ -146,7 +146,8 @@ func (b *batch) run(in io.Reader, out io.Writer) error {
 	lines := bufio.NewReaderSize(in, 1<<16)
 	w := bufio.NewWriterSize(out, 1<<16)
 	bad := false
-	var long, answer []byte
+	enc := newEncoder(w)
+	var long []byte
 	for number := 1; ; number++ {
 		line, err := readLine(lines, &long)
 		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrTooLong) {
@@ -167,10 +168,7 @@ func (b *batch) run(in io.Reader, out io.Writer) error {
 		if result.Error != "" {
 			result.Error, bad = fmt.Sprintf("line %d: %s", number, result.Error), true
 		}
-		if answer, err = result.appendTo(answer[:0]); err != nil {
-			return err
-		}
-		if _, err := w.Write(answer); err != nil {
+		if err := enc.Encode(result); err != nil {
 			return err
 		}
 		if lines.Buffered() == 0 {
@@ -194,16 +192,13 @@ func (b *batch) run(in io.Reader, out io.Writer) error {
 func (b *batch) answer(line []byte) batchResult {
 	var request batchRequest
 	unknown := nothingKnown
-	if !request.plain(line) {
-		request = batchRequest{}
-		if err := json.Unmarshal(line, &request); err != nil {
-			var whose struct{ ID json.RawMessage }
-			if json.Unmarshal(line, &whose) == nil && whose.ID != nil {
-				unknown.ID = whose.ID
-			}
-			unknown.Error = "not a request as explain --help describes it: " + jsontext.InWords(err).Error()
-			return unknown
+	if err := json.Unmarshal(line, &request); err != nil {
+		var whose struct{ ID json.RawMessage }
+		if json.Unmarshal(line, &whose) == nil && whose.ID != nil {
+			unknown.ID = whose.ID
 		}
+		unknown.Error = "not a request as explain --help describes it: " + jsontext.InWords(err).Error()
+		return unknown
 	}
 	if request.ID != nil {
 		unknown.ID = request.ID

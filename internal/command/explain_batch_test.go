@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -114,69 +113,4 @@ func BenchmarkBatch(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*lines), "ns/line")
-}
-
-// TestPlainLines reads lines, and all that are a byte away from them, as
-// encoding/json does, where it does not leave them to it.
-func TestPlainLines(t *testing.T) {
-	t.Parallel()
-	plain := 0
-	try := func(line string) (taken bool) {
-		var quick, slow batchRequest
-		if !quick.plain([]byte(line)) {
-			return false
-		}
-		plain++
-		if err := json.Unmarshal([]byte(line), &slow); err != nil {
-			t.Fatalf("%q is taken: %v", line, err)
-		}
-		if !quick.Time.Equal(slow.Time.Time) {
-			t.Fatalf("%q: %v, want %v", line, quick.Time, slow.Time)
-		}
-		quick.Time, slow.Time = batchTime{}, batchTime{}
-		if !reflect.DeepEqual(quick, slow) {
-			t.Fatalf("%q: %+v, want %+v", line, quick, slow)
-		}
-		return true
-	}
-	for _, line := range []string{
-		`{"id":12,"host":"a","time":1793800000,"user_agent":"x \"y\" z","method":"GET","url":"\/a\/b\\?"}` + "\n",
-		`{"token":"x","url":"/a","id":0,"time":0,"method":"PUT","method":"HEAD"}`, `{}`, `{"user_agent":""}` + "\r\n",
-		`{"id":[17,"a \"\/\\",0,""],"url":"/"}`, `{"id":"b\/","url":"/"}`,
-	} {
-		if !try(line) {
-			t.Errorf("%q is left to encoding/json", line)
-		}
-		for i := range line {
-			try(line[:i])
-			try(line[:i] + line[i+1:])
-			for b := range 256 {
-				try(line[:i] + string([]byte{byte(b)}) + line[i:])
-				try(line[:i] + string([]byte{byte(b)}) + line[i+1:])
-			}
-		}
-	}
-	if plain < 1000 {
-		t.Errorf("only %d are plain", plain)
-	}
-}
-
-// TestResultLines writes results as encoding/json does.
-func TestResultLines(t *testing.T) {
-	t.Parallel()
-	for _, r := range []batchResult{
-		{ID: nullID, Crawler: "GPTBot", Class: "ai_training", Verdict: "disallowed", Rule: "Disallow: /<a>&b", Line: 7, Group: "*", Ambiguous: true},
-		{ID: json.RawMessage(`{"a":[1,"<"]}`), Allowed: true, Verdict: "allowed"},
-		{ID: nullID, Rule: `Disallow: /"`}, {ID: nullID, Rule: "Disallow: /\u00e4\x01"}, {ID: nullID, Group: `a\`}, {ID: nullID, Crawler: "\u2028"}, {ID: nullID, Error: "line 1: no"},
-	} {
-		var want bytes.Buffer
-		enc := json.NewEncoder(&want)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(r); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := r.appendTo(nil); err != nil || string(got) != want.String() {
-			t.Errorf("got %s, %v, want %s", got, err, want.String())
-		}
-	}
 }

@@ -47,10 +47,9 @@ before, as RFC 9309 allows.
 alert is printed with its id. --test-notify sends each receiver of the option
 notify a test message.
 
-Exit status: 0 if all is well. 1 if a critical alert is open, a file on trial
-would shut out a search engine, a fetched robots.txt protects nothing or cannot
-be fetched, or a receiver did not get the test message. 2 if an argument is wrong
-or no server answers.
+Exit status: 1 if a critical alert is open, a file on trial would shut out a search
+engine, a fetched robots.txt protects nothing or cannot be fetched, or a receiver did
+not get the test message.
 `,
 		Example: `
 caddy robots-guard status
@@ -107,9 +106,15 @@ func (s *status) run(cmd *cobra.Command, args []string) (int, error) {
 	out := cmd.OutOrStdout()
 	switch {
 	case s.top:
-		return ExitOK, s.showTop(api, out, site)
+		if err := s.showTop(api, out, site); err != nil {
+			return 0, err
+		}
+		return alertCode(api, site)
 	case s.refresh:
-		return s.fetch(api, out, site)
+		if code, err := s.fetch(api, out, site); code != ExitOK || err != nil {
+			return code, err
+		}
+		return alertCode(api, site)
 	case s.endGrace:
 		if _, err := api.read(http.MethodPost, policyURI(site, "/end-grace", ""), nil, nil); err != nil {
 			return 0, err
@@ -131,9 +136,8 @@ func (s *status) showAll(api adminServer, out io.Writer, site string) (code int,
 	if err != nil {
 		return 0, err
 	}
-	isCritical := func(a alert.Alert) bool { return a.State == alert.Open && a.Severity == alert.Critical }
 	shutsOut := func(t report.Trial) bool { return t.Search.NewlyForbidden > 0 }
-	if slices.ContainsFunc(found.Alerts, isCritical) || slices.ContainsFunc(found.Trials, shutsOut) {
+	if hasCritical(found.Alerts) || slices.ContainsFunc(found.Trials, shutsOut) {
 		code = ExitFindings
 	}
 	return code, body.show(out, s.json, func(screen *text.Screen) error {
@@ -143,6 +147,28 @@ func (s *status) showAll(api adminServer, out io.Writer, site string) (code int,
 		printAlerts(screen, &found.List)
 		return printTrials(screen, &found)
 	})
+}
+
+// hasCritical reports whether a critical alert is open.
+func hasCritical(alerts []alert.Alert) bool {
+	return slices.ContainsFunc(alerts, func(a alert.Alert) bool { return a.State == alert.Open && a.Severity == alert.Critical })
+}
+
+// alertCode returns the exit status by the open alerts of the server, or of a site unless that is
+// "".
+func alertCode(api adminServer, site string) (code int, err error) {
+	var found alert.List
+	if _, err := api.read(http.MethodGet, admin.AlertsPath, nil, &found); err != nil {
+		return 0, err
+	}
+	if site != "" {
+		site = site[strings.LastIndexByte(site, '/')+1:] // without the scheme
+		found.Alerts = slices.DeleteFunc(found.Alerts, func(a alert.Alert) bool { return a.Site != "" && a.Site != site })
+	}
+	if hasCritical(found.Alerts) {
+		return ExitFindings, nil
+	}
+	return ExitOK, nil
 }
 
 // withSite returns the address of a report, narrowed to a site unless that is "".

@@ -18,17 +18,17 @@ import (
 )
 
 // adminAnswering is an admin API that gives the same response to every request. It returns
-// its address, and a function that returns the method, target and body of the last request.
-func adminAnswering(t *testing.T, answer string) (address string, last func() string) {
+// its address, and a function that returns the method, target and body of each request.
+func adminAnswering(t *testing.T, answer string) (address string, requests func() string) {
 	t.Helper()
-	asked := ""
+	var asked []string
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		asked = strings.TrimSpace(r.Method + " " + r.RequestURI + " " + string(body))
+		asked = append(asked, strings.TrimSpace(r.Method+" "+r.RequestURI+" "+string(body)))
 		_, _ = io.WriteString(w, answer)
 	}))
 	t.Cleanup(api.Close)
-	return strings.TrimPrefix(api.URL, "http://"), func() string { return asked }
+	return strings.TrimPrefix(api.URL, "http://"), func() string { return strings.Join(asked, ", ") }
 }
 
 // TestStatusRequests checks what each flag requests from the admin API.
@@ -40,9 +40,9 @@ func TestStatusRequests(t *testing.T) {
 	}{
 		{"all sites", `{}`, nil, "GET /robots_guard/status"},
 		{"one site", `{}`, []string{"shop.test"}, "GET /robots_guard/status?site=shop.test"},
-		{"the top crawlers", `{}`, []string{"--top"}, "GET /robots_guard/crawlers"},
-		{"the top crawlers of a site", `{}`, []string{"--top", "shop.test"}, "GET /robots_guard/crawlers?site=shop.test"},
-		{"a fetch", `{"refresh": {"outcome": "unchanged"}}`, []string{"--refresh", "https://shop.test"}, "POST /robots_guard/policies/https:/shop.test/refresh"},
+		{"the top crawlers", `{}`, []string{"--top"}, "GET /robots_guard/crawlers, GET /robots_guard/alerts"},
+		{"the top crawlers of a site", `{}`, []string{"--top", "shop.test"}, "GET /robots_guard/crawlers?site=shop.test, GET /robots_guard/alerts"},
+		{"a fetch", `{"refresh": {"outcome": "unchanged"}}`, []string{"--refresh", "https://shop.test"}, "POST /robots_guard/policies/https:/shop.test/refresh, GET /robots_guard/alerts"},
 		{"the end of the grace", `{}`, []string{"--end-grace", "shop.test"}, "POST /robots_guard/policies/shop.test/end-grace"},
 		{"a test message", `{"receivers": [{"receiver": "slack", "sent": true}]}`, []string{"--test-notify"}, "POST /robots_guard/alerts/test"},
 		{"the end of an acknowledgement", `{"severity": "warning"}`, []string{"--undo", "x-1"}, "DELETE /robots_guard/alerts/x-1/acknowledge"},
@@ -169,6 +169,10 @@ func TestStatusTop(t *testing.T) {
 	output, err := execute(t.Context(), Config{}, "status", "--top", "--address", address)
 	if plain := strings.Join(strings.Fields(output), " "); err != nil || !strings.Contains(plain, "GPTBot ai_training 7 5 2026-11-20 10:00 UTC a.test/private/x Disallow: /private/ (line 3)") || strings.Contains(plain, "Bingbot") {
 		t.Errorf("%v: %s", err, output)
+	}
+	address, _ = adminAnswering(t, `{"crawlers": [], "alerts": [{"state": "open", "severity": "critical"}]}`)
+	if _, err := execute(t.Context(), Config{}, "status", "--top", "--address", address); !errors.Is(err, ErrFindings) {
+		t.Errorf("with an open critical alert: %v", err)
 	}
 	address, _ = adminAnswering(t, `{"crawlers": []}`)
 	if output, err := execute(t.Context(), Config{}, "status", "--top", "--address", address); err != nil || output != "no crawler broke a rule in the last 24 hours\n" {
