@@ -231,7 +231,7 @@ func notesOn(h *report.Health, now time.Time) (notes []string) {
 		notes = append(notes, h.Error)
 	}
 	if !h.HeldUntil.IsZero() {
-		notes = append(notes, "the change guard keeps the version before until "+shortTime(h.HeldUntil))
+		notes = append(notes, "the change guard keeps the previous version until "+shortTime(h.HeldUntil))
 	}
 	if !h.TakesEffect.IsZero() {
 		notes = append(notes, fmt.Sprintf("new rules take effect in %s (%s)", text.Duration(max(0, h.TakesEffect.Sub(now)).Round(time.Minute)), shortTime(h.TakesEffect)))

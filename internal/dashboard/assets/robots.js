@@ -56,7 +56,7 @@ function facts(r) {
     fact("Read again", f.next_read ? (Date.parse(f.next_read) > serverNow() ? when(f.next_read) : "when a crawler asks") : undefined),
     fact("Failures in a row", f.failures ? count(f.failures) : undefined),
     fact("License", r.licenses?.length ? r.licenses.map((url) => h("div", {}, h("code", { class: "path" }, url))) : undefined),
-    fact("Held back", f.held_until ? ["the version before stays in force until ", when(f.held_until)] : undefined),
+    fact("Held back", f.held_until ? ["the previous version stays in force until ", when(f.held_until)] : undefined),
     fact("New rules", f.takes_effect ? ["what only they forbid is blocked from ", when(f.takes_effect)] : undefined));
 }
 
@@ -123,8 +123,8 @@ function version(v, i, r) {
       ` · ${bytes(v.bytes)} · ${plural(v.rules, "rule", "rules")} · status ${v.status}`),
     !before ? h("p", { class: "quiet" }, "No earlier version is kept.")
       : h("details", { open: i === 0 }, h("summary", {}, changed.length ? `What changed: ${plural(added, "line", "lines")} added, ${count(changed.length - added)} removed` : "The lines are the same"),
-        h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Difference to the version before" },
-          h("table", { class: "diff" }, h("caption", { class: "unseen" }, "Difference to the version before"),
+        h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Difference to the previous version" },
+          h("table", { class: "diff" }, h("caption", { class: "unseen" }, "Difference to the previous version"),
             h("thead", { class: "unseen" }, h("tr", {}, h("th", { scope: "col" }, "Line"), h("th", { scope: "col" }, "Change"), h("th", { scope: "col" }, "Text"))),
             h("tbody", {}, v.diff.map((l) => h("tr", { class: l.op === "+" ? "added" : l.op === "-" ? "removed" : "same" },
               h("td", { class: "number lineno" }, l.line), h("td", { class: "op" }, h("span", { class: "unseen" }, l.op === "+" ? "added" : l.op === "-" ? "removed" : "same"), h("span", { "aria-hidden": "true" }, l.op === "-" ? "−" : l.op)), h("td", { class: "text" }, h("code", {}, l.text || " ")))))))),
