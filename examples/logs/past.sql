@@ -14,7 +14,7 @@ ENGINE = MergeTree
 PARTITION BY toYYYYMM(time)
 ORDER BY (host, time);
 
--- How much of it was outside of the robots.txt of its host and time?
+-- How many requests did the robots.txt of their host and time disallow?
 SELECT host, toStartOfMonth(time) AS month, count() AS requests,
     countIf(verdict = 'disallowed') AS outside, countIf(verdict = 'unknown') AS not_judged
 FROM

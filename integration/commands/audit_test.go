@@ -100,7 +100,7 @@ func TestAudit(t *testing.T) {
 		{name: "another format", args: []string{"audit", "-r", robots, "-"}, stdin: "#Version: 1.0\n", code: 2, stderr: "standard input: line 1: a W3C extended log"},
 		{name: "an empty log", args: []string{"audit", "-r", robots, "-"},
 			stdout: "LOG             FORMAT  LINES  MALFORMED\nstandard input  -       0      0\n\n" +
-				"0 lines: 0 requests of robots and other programs, 0 of browsers. 0 are outside of the robots.txt.\n\nstandard input is empty.\n"},
+				"0 lines: 0 requests of robots and other programs, 0 of browsers. 0 are disallowed.\n\nstandard input is empty.\n"},
 		{name: "no log", args: []string{"audit", "-r", robots}, code: 2, stderr: "no log given"},
 		{name: "no robots.txt", args: []string{"audit", log}, code: 2, stderr: "--robots"},
 		{name: "both on standard input", args: []string{"audit", "-r", "-", "-"}, code: 2, stderr: "--robots cannot be standard input"},
@@ -122,7 +122,7 @@ func TestAuditOnlyLog(t *testing.T) {
 	})
 	at := func(name string) string { return filepath.Join(dir, name) }
 	runPieces(t, []pieces{{name: "only_log", args: []string{"audit", "-c", at("Caddyfile"), "-r", at("robots.txt"), at("access.log")}, code: 1, stdout: []string{
-		"2 are outside of the robots.txt", "CLASS        REQUESTS  ENFORCE WOULD BLOCK\nai_training  1         0\nsearch       1         1\n",
+		"2 are disallowed", "CLASS        REQUESTS  ENFORCE WOULD BLOCK\nai_training  1         0\nsearch       1         1\n",
 		"has matchers other than the host; the audit assumes that all requests match.",
 	}}})
 }

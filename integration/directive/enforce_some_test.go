@@ -22,7 +22,7 @@ func TestEnforceSome(t *testing.T) {
 		{harness.Firefox, "/private/x", 200, "page /private/x"},
 	})
 	levels := make(map[string]any)
-	for _, line := range s.Await("request outside robots.txt", 3) {
+	for _, line := range s.Await("request disallowed by robots.txt", 3) {
 		levels[line["crawler"].(string)] = line["level"]
 	}
 	if levels["GPTBot"] != "warn" || levels["facebookexternalhit"] != "warn" || levels["bingbot"] != "info" {

@@ -20,7 +20,7 @@ func TestMonitor(t *testing.T) {
 				{harness.Firefox, "/private/x", 200, "page /private/x"},
 				{"acmescraper/1.0", "/x", 200, "page"},
 			})
-			lines := s.Await("request outside robots.txt", 3)
+			lines := s.Await("request disallowed by robots.txt", 3)
 			if len(lines) != 3 {
 				t.Fatalf("got %d lines about violations, want 3", len(lines))
 			}

@@ -78,7 +78,7 @@ func TestExampleMonitor(t *testing.T) {
 			t.Errorf("%s got %d %q", userAgent, a.Status, a.Body)
 		}
 	}
-	lines := s.Await("request outside robots.txt", 2)
+	lines := s.Await("request disallowed by robots.txt", 2)
 	if lines[0]["level"] != "info" || lines[0]["rule"] != "Disallow: /private/" || lines[0]["action"] != "logged" {
 		t.Errorf("got %v", lines[0])
 	}

@@ -95,7 +95,7 @@ func TestExamplePaths(t *testing.T) {
 			t.Errorf("redirected to %q", a.Header.Get("Location"))
 		}
 	}
-	for _, line := range s.Lines("request outside robots.txt") {
+	for _, line := range s.Lines("request disallowed by robots.txt") {
 		if agent := fmt.Sprint(line["request"]); strings.Contains(agent, "Firefox") || strings.Contains(agent, "Chrome") {
 			t.Errorf("a browser is in the log: %v", line)
 		}

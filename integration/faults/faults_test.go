@@ -56,7 +56,7 @@ func TestFaultUnreachable(t *testing.T) {
 				if n := s.Metrics().Sum(harness.RequestsMetric, `verdict="unknown"`, `action="blocked"`); n != 1 {
 					t.Errorf("%v requests counted as unknown and blocked, want 1", n)
 				}
-				if lines := s.Await("request while robots.txt cannot be read", 1); len(lines) != 1 {
+				if lines := s.Await("request while robots.txt is unreachable", 1); len(lines) != 1 {
 					t.Errorf("%d lines in the log, want 1", len(lines))
 				}
 			} else if a := harness.Get(t, s.URL("/page"), harness.Bingbot); a.Status != 200 {

@@ -70,7 +70,7 @@ func TestProxiesBehindACDN(t *testing.T) {
 					t.Fatal(response, err)
 				}
 				harness.Eventually(t, "a line with the address", func() bool {
-					for _, line := range s.Lines("request outside robots.txt") {
+					for _, line := range s.Lines("request disallowed by robots.txt") {
 						request, _ := line["request"].(map[string]any)
 						if request["uri"] == "/private/"+from {
 							if request["client_ip"] != want || request["host"] != "example.com" {

@@ -110,7 +110,7 @@ func TestQuestions(t *testing.T) {
 	if all.Sum(harness.RequestsMetric, `host="_other"`) == 0 || all.Sum(harness.RequestsMetric, `host="*.b.test"`) != 1 {
 		t.Errorf("hosts are counted as %v", all.Of(harness.RequestsMetric))
 	}
-	logged, _ := s.Await("request outside robots.txt", 1)[0]["request"].(map[string]any)
+	logged, _ := s.Await("request disallowed by robots.txt", 1)[0]["request"].(map[string]any)
 	if logged["host"] != "a.test" || logged["uri"] != "/private/x" || logged["client_ip"] != "192.0.2.7" {
 		t.Errorf("the log says %v", logged)
 	}

@@ -66,7 +66,7 @@ func TestUntrustedProxyWarning(t *testing.T) {
 		}
 	}
 	send("")
-	s.Await("request under a false name", 1)
+	s.Await("request with a spoofed name", 1)
 	if n := warnings(s); n != 0 {
 		t.Errorf("%d warnings without any sign of a proxy", n)
 	}
@@ -74,7 +74,7 @@ func TestUntrustedProxyWarning(t *testing.T) {
 		send("X-Forwarded-For: " + googlesAddress + "\r\n")
 	}
 	harness.Eventually(t, "a warning", func() bool { return warnings(s) > 0 })
-	s.Await("request under a false name", 4)
+	s.Await("request with a spoofed name", 4)
 	if n := warnings(s); n != 1 {
 		t.Errorf("%d warnings", n)
 	}

@@ -192,7 +192,7 @@ func TestSpoofedAnswer(t *testing.T) {
 	if want := "calls itself Googlebot"; a.Status != 403 || !strings.Contains(a.Body, want) || strings.Contains(a.Body, "Disallow") {
 		t.Errorf("got %d %q, want %q", a.Status, a.Body, want)
 	}
-	line := s.Await("request under a false name", 1)[0]
+	line := s.Await("request with a spoofed name", 1)[0]
 	if line["identity"] != "spoofed" || line["proof"] != "ranges" || line["verdict"] != "allowed" || line["action"] != "blocked" {
 		t.Errorf("logged %v", line)
 	}

@@ -22,7 +22,7 @@ func TestViolationLines(t *testing.T) {
 			s := harness.Serve(t, harness.RuledSite, "$MODE", mode)
 			s.Warm("/")
 			harness.Get(t, s.URL("/private/x?a=b"), harness.GooglebotImage, harness.Header("Cookie", "secret=1"))
-			lines := s.Await("request outside robots.txt", 1)
+			lines := s.Await("request disallowed by robots.txt", 1)
 			if len(lines) != 1 {
 				t.Fatalf("got %d lines, want 1", len(lines))
 			}
@@ -60,7 +60,7 @@ func TestViolationLinesSuppressed(t *testing.T) {
 	s := harness.Serve(t, harness.RuledSite, "$MODE", "enforce")
 	s.Warm("/")
 	lines := func(crawler string) (found []map[string]any) {
-		for _, line := range s.Lines("request outside robots.txt") {
+		for _, line := range s.Lines("request disallowed by robots.txt") {
 			if line["crawler"] == crawler {
 				found = append(found, line)
 			}
@@ -102,7 +102,7 @@ func TestViolationLinesHostile(t *testing.T) {
 	sent := "GET /private/\xff%0a%22" + strings.Repeat("x", 5000) + " HTTP/1.1\r\nHost: a.test:" + s.Port +
 		"\r\nUser-Agent: GPTBot/1.0 \xff\"\t" + strings.Repeat("y", 5000) + "\r\nConnection: close\r\n\r\n"
 	harness.Raw(t, s, sent)
-	s.Await("request outside robots.txt", 1)
+	s.Await("request disallowed by robots.txt", 1)
 	for line := range strings.Lines(s.Logs.String()) {
 		var fields map[string]any
 		if err := json.Unmarshal([]byte(line), &fields); err != nil {
@@ -112,7 +112,7 @@ func TestViolationLinesHostile(t *testing.T) {
 			t.Errorf("a line of %d bytes about a request of %d", len(line), len(sent))
 		}
 	}
-	if n := len(s.Lines("request outside robots.txt")); n != 1 {
+	if n := len(s.Lines("request disallowed by robots.txt")); n != 1 {
 		t.Errorf("%d lines, want 1", n)
 	}
 }

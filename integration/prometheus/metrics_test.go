@@ -193,7 +193,7 @@ Disallow: /private/"
 	if a := harness.Get(t, s.URL("/private/x"), harness.Bingbot); a.Status != 200 {
 		t.Errorf("got %d", a.Status)
 	}
-	if n := len(s.Lines("request outside robots.txt")); n > 50 {
+	if n := len(s.Lines("request disallowed by robots.txt")); n > 50 {
 		t.Errorf("%d lines in the log", n)
 	}
 	if n := len(s.Lines("robots.txt read")); n > 3 {

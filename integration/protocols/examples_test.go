@@ -149,7 +149,7 @@ func (s *withTLS) check(want begun) {
 	s.MustLoad(strings.Replace(s.Config, "\tlocal_certs\n", "\tlocal_certs\n\tgrace_period 5s\n", 1)) // of the same nothing is loaded again
 	s.ask(want)
 	for line := range strings.Lines(s.Logs.String()) {
-		told := strings.Contains(line, `"level":"warn"`) && strings.Contains(line, "robots") && !strings.Contains(line, "request outside robots.txt")
+		told := strings.Contains(line, `"level":"warn"`) && strings.Contains(line, "robots") && !strings.Contains(line, "request disallowed by robots.txt")
 		if told || strings.Contains(line, "panic") || strings.Contains(line, `"level":"error"`) {
 			s.t.Errorf("in the log: %s", line)
 		}

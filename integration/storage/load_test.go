@@ -195,7 +195,7 @@ func TestStorageAfterKills(t *testing.T) {
 		})
 	}
 	// The robots.txt was read before all of it, and that is known still.
-	for _, line := range s.Await("request outside robots.txt", 1) {
+	for _, line := range s.Await("request disallowed by robots.txt", 1) {
 		if line["crawler"] == "bingbot" && line["robots_read"] != "current" {
 			t.Errorf("%v", line)
 		}

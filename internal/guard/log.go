@@ -29,12 +29,12 @@ func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
 	if g.Settings.Enforce && g.Settings.EnforceIncludes(j.Client) {
 		level = zapcore.WarnLevel
 	}
-	message := "request outside robots.txt"
+	message := "request disallowed by robots.txt"
 	switch {
 	case j.Reason == judge.Closed:
-		message = "request while robots.txt cannot be read"
+		message = "request while robots.txt is unreachable"
 	case j.FalseName:
-		message = "request under a false name"
+		message = "request with a spoofed name"
 	}
 	c := g.Logger.Check(level, message)
 	if c == nil {

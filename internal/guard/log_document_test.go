@@ -143,7 +143,7 @@ func TestLogSchema(t *testing.T) {
 				g.logViolation(r, &j, "bingbot")
 			})
 		}
-		messages := []string{"request outside robots.txt", "request while robots.txt cannot be read", "request under a false name"}
+		messages := []string{"request disallowed by robots.txt", "request while robots.txt is unreachable", "request with a spoofed name"}
 		compare(t, write(*full), all, messages...)
 		compare(t, write(*bare), always, messages...)
 	})

@@ -125,7 +125,7 @@ func TestSlowedIsCounted(t *testing.T) {
 	for _, target := range []string{"/", "/", "/", "/", "/private/x"} {
 		_ = g.Serve(httptest.NewRecorder(), served(http.MethodGet, "CCBot/2.0", target), nothingNext)
 	}
-	if n := logs.FilterMessage("request outside robots.txt").Len(); n != 1 {
+	if n := logs.FilterMessage("request disallowed by robots.txt").Len(); n != 1 {
 		t.Errorf("%d lines about requests outside robots.txt, want 1", n)
 	}
 	row := g.shared.Ledger.Snapshot().Sites[0].Rows[0]

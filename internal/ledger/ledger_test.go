@@ -30,7 +30,7 @@ func (c *clock) advance(d time.Duration) { c.at.Add(int64(d)) }
 
 func (c *clock) now() time.Time { return time.Unix(0, c.at.Load()).UTC() }
 
-// gptbot is a request outside robots.txt.
+// gptbot is a request disallowed by robots.txt.
 func gptbot(at time.Time, target string) *Request {
 	return &Request{
 		At: at, Site: "example.com", Token: "GPTBot", Named: true, Class: uaident.AITraining, Verdict: judge.Disallowed, Action: judge.Logged,

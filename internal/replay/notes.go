@@ -36,13 +36,13 @@ func (r *Report) fillNotes(p *plan, t *tally, o *Options, logs []*input) {
 		note("The logs have no times, so the report has no rates.")
 	}
 	if n := t.sources.dropped; n > 0 {
-		note("%d requests outside of the robots.txt are in no report: they came from more than %d sources.", n, maxSources)
+		note("%d violations are in no report: they came from more than %d sources.", n, maxSources)
 	}
 	if n := t.sources.masked; n > 0 {
-		note("%d requests outside of the robots.txt are in no report: the end of their addresses was cut off before they were logged.", n)
+		note("%d violations are in no report: the end of their addresses was cut off before they were logged.", n)
 	}
 	if n := t.sources.unseen; n > 0 {
-		note("%d requests outside of the robots.txt are in no report: the log has no time or no public address of them.", n)
+		note("%d violations are in no report: the log has no time or no public address of them.", n)
 	}
 	if t.tooLong > 0 {
 		note("%d lines were longer than 512 KiB and skipped.", t.tooLong)

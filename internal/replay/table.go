@@ -95,7 +95,7 @@ func (r *Report) Sentence() string {
 	if r.Requests == 0 && r.Browsers > 0 && r.unnamed {
 		return r.counted() + ". No line has a User-Agent, so nothing was judged."
 	}
-	return r.counted() + fmt.Sprintf(". %d are outside of the robots.txt.", r.Disallowed)
+	return r.counted() + fmt.Sprintf(". %d are disallowed.", r.Disallowed)
 }
 
 // counted tells what the lines are.
