@@ -145,7 +145,7 @@ func TestCheckWithLists(t *testing.T) {
 		checked, validated  int
 		check, validateSays string
 	}{
-		{filepath.Join(directory, "good.json"), 0, 0, "nothing to mend", ""},
+		{filepath.Join(directory, "good.json"), 0, 0, "no findings", ""},
 		{filepath.Join(directory, "bad.json"), 2, 1, `bad.json:2:15: unknown field "fro"; did you mean for?`, `bad.json:2:15: unknown field`},
 		{filepath.Join(directory, "none.json"), 2, 1, "none.json: there is no such file; correct the path, at ", "none.json: there is no such file; correct the path, at "},
 		{filepath.Join(directory, "twice.json"), 2, 1, "twice.json:1: rule own: there are two rules of that name", "two rules of that name"},

@@ -26,8 +26,8 @@ type adminAPI struct{ address, config, adapter string }
 
 // define defines the flags.
 func (a *adminAPI) define(flags *pflag.FlagSet) {
-	flags.StringVar(&a.address, "address", "", "the address of the admin API, if it is not the default")
-	flags.StringVarP(&a.config, "config", "c", "", "a configuration file to take the address from")
+	flags.StringVar(&a.address, "address", "", "the address of the admin API, if not the default")
+	flags.StringVarP(&a.config, "config", "c", "", "a configuration file with that address")
 	flags.StringVarP(&a.adapter, "adapter", "a", "", "the adapter of that file")
 }
 

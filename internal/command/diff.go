@@ -15,17 +15,15 @@ func diffCommand(config Config) *cobra.Command {
 	d := diffing{config: config}
 	cmd := &cobra.Command{
 		Use:   "diff [--fail-on search-block|any-block|change|never] [--json] <old> <new>",
-		Short: "Tells what an edit of a robots.txt changes",
+		Short: "Shows what an edit of a robots.txt changes",
 		Long: `
-Compares two robots.txt files, each a file, a URL, or - for standard input, and
-tells for which crawlers verdicts change, by which rules, and for which URLs.
-Search engines come first. The URLs are examples made from the rules and judged
-by both files; a URL that is not shown may change too.
+Compares two robots.txt files, each a file, a URL, or - for standard input. The output
+shows which crawlers may fetch less or more, by which rules, and example URLs. The
+examples are made from the rules; other URLs may change, too.
 
-Exit status: 0 if nothing changes that --fail-on asks for, 1 if so, 2 if a file
-cannot be read. --fail-on search-block asks for URLs that a search engine may
-not fetch any more, any-block for such of any crawler, change for any change of
-a verdict.
+Exit status: 1 if the edit does what --fail-on names: search-block (a search engine may
+not fetch a URL any more), any-block (any crawler may not), or change (any verdict
+changes).
 `,
 		Example: `
 caddy robots-guard diff robots.txt robots.new.txt
@@ -35,7 +33,7 @@ git show HEAD~1:robots.txt | caddy robots-guard diff - robots.txt
 		RunE: runCommand(d.run),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&d.failOn, "fail-on", "search-block", "what makes the exit status 1: search-block, any-block, change, or never")
+	flags.StringVar(&d.failOn, "fail-on", "search-block", "the changes with exit status 1: search-block, any-block, change, or never")
 	flags.BoolVar(&d.json, "json", false, "print a JSON object")
 	completeWords(cmd, "fail-on", "search-block", "any-block", "change", "never")
 	return cmd

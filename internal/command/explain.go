@@ -20,42 +20,30 @@ func explainCommand(config Config) *cobra.Command {
 			"  caddy robots-guard explain --batch [--robots <file|dir|url>]",
 		Short: "Explains why a crawler may or may not fetch a URL",
 		Long: `
-Explains step by step how the server judges a request: the words of the User-Agent
-that identify the client, the names by which a group can address it, the group that
-applies, the forms in which the URL is compared, the rules that match, and the
-verdict.
+Explains step by step how the server judges a request: the words of the User-Agent that
+identify the client, the group that applies, the rules that match, and the verdict.
+--brief prints one line for each URL instead.
 
---brief prints a line for each URL instead: the verdict, the rule, its line, and the
-group.
+--user-agent is identified as the server does it: browsers are not judged, and the *
+group applies to some classes only. --token is judged as that product token, to which
+the * group applies. Without both, only the * group counts.
 
---user-agent is identified as the server does it: a browser is not judged, and the *
-group does not apply to every class of client. --token is judged as exactly that
-product token, to which the * group applies. Without either, only the * group counts.
+--robots is a file, a URL, or - for standard input. Without it explain fetches the
+robots.txt of each URL's own site.
 
---robots is a file, a URL, or - for standard input. Without it the robots.txt of
-each URL's own site is fetched.
+--config adds the settings and the effect of the robots_guard of the URL's site. If
+several robots_guard with matchers are possible, explain uses the first.
 
---config takes the settings of the robots_guard directive of the URL's site from that
-file, and also explains what that handler does. If the site has several robots_guard
-with matchers, the first one is used, and the answer says so.
+--identity is the assumed result of the verification. A "spoofed" client is judged by
+the stricter of the group of its name and the * group.
 
---identity says what to assume of the client. A client under a false name, "spoofed",
-is judged by the stricter of the group of that name and the * group. Find out with
-"caddy robots-guard identify --ip".
+--batch reads JSON objects from standard input, one a line, and prints one for each. The
+fields are "id", "robots" or "robots_b64" (the content of the file, plain or in Base64),
+"token" or "user_agent" (null for none), "url" and "method". Without a robots.txt in the
+line, --robots applies. It may be a directory as of audit: "host" and "time" (seconds
+since 1970, or RFC 3339) choose the version. The verdict is "unknown" if there is none.
 
---batch reads a JSON object from each line of standard input and prints one for it.
-The fields are "id", "robots" or "robots_b64" (the file's content, plain or in
-base64), "token" or "user_agent", "url" and "method". A "user_agent" of null is that
-of a client that sends none. Lines without a robots.txt are judged by --robots, which
-may then be a directory as of audit: "host" and "time" (seconds since 1970, or a time
-like 2026-11-20T10:00:00Z) choose the version that this host served at that time. The
-verdict is "unknown" if the directory has none.
-
-A running server explains by its own copy: POST a JSON object with "user_agent",
-"url" and "method" to /robots_guard/explain on its admin API.
-
-Exit status: 0 if every request is allowed, 1 if one is not, 2 for an error. With
---batch, 0 whatever the verdicts are, and 2 if a line is invalid.
+Exit status: 1 if a request is not allowed.
 `,
 		Example: `
 caddy robots-guard explain --robots robots.txt --user-agent "Mozilla/5.0 (compatible; GPTBot/1.3)" /private/report
@@ -71,9 +59,9 @@ echo '{"user_agent":"GPTBot/1.2","url":"/private/report"}' | caddy robots-guard 
 	flags.StringVarP(&x.userAgent, "user-agent", "u", "", "the User-Agent of the request")
 	flags.StringVarP(&x.token, "token", "t", "", "the product token, instead of a User-Agent")
 	flags.StringVarP(&x.robots, "robots", "r", "", "the robots.txt: a file, a URL, - for standard input, or with --batch a directory")
-	flags.StringVarP(&x.file, "config", "c", "", "a configuration file to take the settings from")
+	flags.StringVarP(&x.file, "config", "c", "", "a configuration file with the settings")
 	flags.StringVarP(&x.adapter, "adapter", "a", "", "the adapter of that file")
-	flags.StringVar(&x.identity, "identity", "claimed", "what to assume of the client: claimed, verified, unknown or spoofed")
+	flags.StringVar(&x.identity, "identity", "claimed", "the assumed identity of the client: claimed, verified, unknown or spoofed")
 	completeWords(cmd, "identity", "claimed", "verified", "unknown", "spoofed")
 	flags.StringVarP(&x.method, "method", "X", http.MethodGet, "the method of the request")
 	flags.BoolVar(&x.brief, "brief", false, "print a line for each URL")

@@ -18,22 +18,18 @@ func identifyCommand(config Config) *cobra.Command {
 			"  caddy robots-guard identify --ip <address> [--online] [--config <file>] [--json] <user-agent>",
 		Short: "Identifies the crawler of a User-Agent, and verifies its address",
 		Long: `
-Prints for each User-Agent its product token and its class, separated by a tab,
-and "-" and "browser" for a browser. Without arguments the User-Agents are read
-from standard input, one a line; an empty line and "-" are a browser. --json prints
-what the registry has on the crawler, and what decided.
+Prints for each User-Agent its product token and its class, separated by a tab, or "-"
+and "browser". Without arguments it reads User-Agents from standard input, one a line.
+--json also prints the registry entry and the evidence.
 
---ip verifies that a client with this address is the crawler that it claims to be.
-It prints each step of the verification and the result. Without --online nothing is
-fetched. With --online the lists of addresses and the keys of signatures (Web Bot
-Auth) are fetched, and the DNS is asked. Signatures themselves are not verified
-here, since each belongs to one request.
+--ip verifies that a client with this address is the crawler of the User-Agent, and
+prints each step. --online allows it to fetch address lists and signature keys (Web Bot
+Auth), and to query the DNS.
 
---config takes the global option robots_guard of a Caddyfile or a JSON configuration
-with its crawlers, lists and DNS server. Without it the operators' lists and reverse
-DNS are used, as with "verify on".
+--config reads the global options of robots_guard from a Caddyfile or a JSON
+configuration. Without it "verify on" is assumed.
 
-Exit status: 0, or with --ip 1 if the client uses a false name; 2 for an error.
+Exit status: 1 if --ip finds that the name is false.
 `,
 		Example: `
 caddy robots-guard identify "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)"
@@ -45,10 +41,10 @@ caddy robots-guard identify --ip 203.0.113.7 --config Caddyfile --json GPTBot/1.
 		RunE: runCommand(x.run),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&x.ip, "ip", "", "the address of a client, to verify that it is the crawler")
-	flags.BoolVar(&x.online, "online", false, "with --ip, fetch lists of addresses and keys, and ask the DNS")
-	flags.StringVarP(&x.file, "config", "c", "", "a Caddyfile or JSON configuration with the options to use")
-	flags.BoolVar(&x.json, "json", false, "print a JSON object a line")
+	flags.StringVar(&x.ip, "ip", "", "the address of a client to verify")
+	flags.BoolVar(&x.online, "online", false, "with --ip, fetch lists and keys, and query the DNS")
+	flags.StringVarP(&x.file, "config", "c", "", "a configuration file with the options")
+	flags.BoolVar(&x.json, "json", false, "print JSON")
 	return cmd
 }
 

@@ -23,39 +23,29 @@ func managedCommand(config Config) *cobra.Command {
   caddy robots-guard managed show [<host>] [--address <host:port>] [--json]
   caddy robots-guard managed changes|history|diff [--site <site>] [--from <id>] [--to <id>] [--address <host:port>] [--json]
   caddy robots-guard managed confirm|promote|stop|rollback [<id>] [--site <site>] [--who <name>] [--why <text>] [--ticket <text>]`,
-		Short: "Checks and shows the robots.txt files that robots_txt makes, and confirms or takes back their changes",
+		Short: "Checks, shows and decides changes of the robots.txt files of robots_txt",
 		Long: `
-check needs no server. It composes every text that the rules of robots_txt make by time and host in the next
-400 days and tells what is wrong or odd in them: what lint finds that the site's own
-robots.txt does not have already, rules that are over, rules that decide nothing, and
-those that open what the site's own robots.txt forbids. What is in several texts is told
-once. It says for each where the rule stands in the Caddyfile.
+check needs no server. It composes each robots.txt that robots_txt will serve in the next
+400 days, and prints new findings of lint and rules that are over, have no effect, or
+allow what the site's own robots.txt forbids. --base is the site's own robots.txt if it
+is not in the configuration.
 
-The site's own robots.txt is the file of the option base; where a site is asked for it
-at run time it is taken to be empty, unless --base has it. Lists of rules are read.
+The other verbs ask the admin API of a running server:
 
-show asks the admin API of a running server what it serves: for each host the version and
-since when, when the next text comes, and whether the base can be read. Of one host it
-shows the rules with their reasons, what each change to come adds and removes, and the
-text with the rules that make its lines.
+show prints what each host is served, and when the next change comes. For one host it
+also prints the rules, future changes, and the file.
 
-Exit status of check: 0 if nothing was found that the gate of its site stops, 1 if so, 2 if the
-configuration, a list of rules or the file cannot be read or contradicts itself.
+changes prints what is published at each site and what waits, history all changes of a
+site, and diff the difference between two changes, by default of what waits and what is
+published.
 
-The others ask the admin API of a running server, too. changes tells what is published at
-each site and what waits; history tells all changes of a site, who made them and why, and
-diff what one says otherwise than another: without ids what waits, or else what is
-published, compared with what is or was published.
+confirm publishes a change that waits, and needs --why. promote publishes a change on
+trial, stop ends its trial, and rollback publishes the previous change, or the given one,
+without gate and confirmation until the configuration changes. confirm and stop also
+decide about a new version of the site's own robots.txt. Without an id the command fails
+if a newer change has come since.
 
-confirm publishes a change that waits for it, --why is needed; promote ends the trial
-of one by publishing it, stop by giving it up. A new text of a site's own robots.txt that
-waits is confirmed in the same way, and refused by stop. Where several wait the id says
-which is meant; without one nothing is decided about a change that has come since the
-server has told what waits, and nothing is rolled back if another change would be taken
-back by now, as where somebody else was faster. rollback publishes what was before, or
-the change with this id, at once: without the gate and without a confirmation. It holds
-until the configuration says something else. The history keeps --who, which is the
-user by default, --why and --ticket.
+Exit status of check: 1 if the gate of a site stops a finding.
 `,
 		Example: `
 caddy robots-guard managed check
@@ -70,13 +60,13 @@ caddy robots-guard managed rollback --why "wrong paths"
 	}
 	flags := cmd.Flags()
 	m.changes.api.define(flags)
-	flags.Lookup("config").Usage = "the configuration file to check, Caddyfile by default, or to take the address from"
-	flags.StringVar(&m.changes.deed.Site, "site", "", "a host, or the name of the site that changes prints; needed where several have robots_txt")
-	flags.StringVar(&m.changes.from, "from", "", "the id of the change to compare with")
-	flags.StringVar(&m.changes.to, "to", "", "the id of the change that is compared")
-	flags.StringVar(&m.changes.deed.Who, "who", "", "who does it")
-	flags.StringVar(&m.changes.deed.Why, "why", "", "why")
-	flags.StringVar(&m.changes.deed.Ticket, "ticket", "", "where it was asked for")
+	flags.Lookup("config").Usage = "the configuration file to check (default Caddyfile), or with the address of the server"
+	flags.StringVar(&m.changes.deed.Site, "site", "", "a host, or a site as changes prints it; optional if there is only one")
+	flags.StringVar(&m.changes.from, "from", "", "with diff, the id of the old change")
+	flags.StringVar(&m.changes.to, "to", "", "with diff, the id of the new change")
+	flags.StringVar(&m.changes.deed.Who, "who", "", "your name for the history, by default the user")
+	flags.StringVar(&m.changes.deed.Why, "why", "", "the reason for the history")
+	flags.StringVar(&m.changes.deed.Ticket, "ticket", "", "a ticket for the history")
 	flags.StringVar(&m.base, "base", "", "the site's own robots.txt")
 	flags.BoolVar(&m.json, "json", false, "print JSON")
 	return cmd
@@ -191,5 +181,5 @@ func verdictOf(r managed.Report, gate managed.Gate) string {
 	case len(r.Findings) > 0:
 		return texts + " checked; the gate lets this pass"
 	}
-	return texts + " checked; nothing to mend"
+	return texts + " checked; no findings"
 }

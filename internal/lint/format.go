@@ -73,7 +73,7 @@ func summary(r *Report) string {
 		}
 	}
 	if len(parts) == 0 {
-		return "nothing to mend"
+		return "no findings"
 	}
 	return strings.Join(parts, ", ")
 }

@@ -40,7 +40,7 @@ func TestText(t *testing.T) {
 		"a?.txt: how crawlers read it\n",
 		"  /x     disallowed (2)  allowed     allowed     allowed     allowed     allowed\n",
 		"a?.txt: 1 error, 1 warning\n",
-		"b: nothing to mend\n",
+		"b: no findings\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
