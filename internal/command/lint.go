@@ -19,23 +19,21 @@ func lintCommand(config Config) *cobra.Command {
 	l := linting{config: config}
 	cmd := &cobra.Command{
 		Use:   "lint [--format text|json|github] [--fail-on error|warning|info|never] [--pages <n>] [<file|url|->...]",
-		Short: "Finds what is wrong or odd in a robots.txt",
+		Short: "Finds mistakes in a robots.txt",
 		Long: `
-Tells what crawlers make of a robots.txt: what they do not read, what they read
-otherwise than it was meant, and which names, rules and records are of no use.
-Each finding has a code; docs/findings.md explains them.
+Shows what crawlers make of a robots.txt: lines that they ignore or read in an
+unexpected way, and names, rules and records without effect. docs/findings.md explains
+each finding by its code.
 
-Without an argument the file robots.txt in the current directory is read; - is
-standard input. Of a URL without a path its /robots.txt is read.
+Without an argument lint reads the file robots.txt in the current directory; - is
+standard input. For a URL without a path lint fetches /robots.txt.
 
-Where Googlebot, Bingbot, YandexBot, GPTBot and a crawler that knows RFC 9309
-only read the file differently they are shown side by side, and always with
---readings.
+If Googlebot, Bingbot, YandexBot, GPTBot and a crawler that follows RFC 9309 read the
+file differently, lint shows the differences. --readings shows them always.
 
-The format github annotates a pull request on GitHub.
+--format github annotates a pull request on GitHub.
 
-Exit status: 0 if nothing was found that --fail-on asks for, 1 if so, 2 if a
-file cannot be read.
+Exit status: 1 if there are findings of the severity of --fail-on or above.
 `,
 		Example: `
 caddy robots-guard lint robots.txt
@@ -45,11 +43,11 @@ caddy robots-guard lint --readings --site https://example.com - < robots.txt
 		RunE: runCommand(l.run),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&l.format, "format", "text", "how to print the findings: "+strings.Join(lint.Formats(), ", "))
-	flags.StringVar(&l.failOn, "fail-on", "error", "the least severity that makes the exit status 1: error, warning, info, or never")
+	flags.StringVar(&l.format, "format", "text", "the output format: "+strings.Join(lint.Formats(), ", "))
+	flags.StringVar(&l.failOn, "fail-on", "error", "the lowest severity with exit status 1: error, warning, info, or never")
 	flags.StringVar(&l.site, "site", "", "the site that a file is for, such as https://example.com")
-	flags.IntVar(&l.pages, "pages", 0, "how many pages the site has, to compare each Crawl-delay with")
-	flags.BoolVar(&l.readings, "readings", false, "always show how different crawlers read the file")
+	flags.IntVar(&l.pages, "pages", 0, "the number of pages of the site, to check each Crawl-delay")
+	flags.BoolVar(&l.readings, "readings", false, "always show how crawlers read the file")
 	flags.BoolVar(&l.json, "json", false, "the same as --format json")
 	completeWords(cmd, "format", lint.Formats()...)
 	completeWords(cmd, "fail-on", "error", "warning", "info", "never")

@@ -25,28 +25,25 @@ func registryCommand() *cobra.Command {
   caddy robots-guard registry propose [--address <host:port>] [--json]`,
 		Short: "Shows, checks and compares registries of crawlers",
 		Long: `
-A registry is what is known of crawlers, as JSON. One is built in.
+A registry has data about crawlers in JSON. One is built in.
 
-show prints the entries of the built-in registry, one a line, or those of the tokens and
-aliases that are given. --stale 180d prints those of them that were not checked within
-the last 180 days. export prints the text that it is compiled from.
+show prints the entries of the built-in registry, or of the given tokens and aliases.
+--stale 180d prints the entries that were not checked within the last 180 days. export
+prints the built-in registry as a file.
 
-check tells every mistake in a registry, with its line and what to write instead, and
-what it changes in the built-in one.
+check prints each mistake in a registry with its line and a correction, and the
+differences from the built-in registry.
 
-diff tells which crawlers the second registry adds, removes and says something else of.
-With one file that is compared with the built-in registry, over which it is laid: what is
-not in it stays.
+diff prints the crawlers that the second registry adds, removes and changes. A single
+file is compared with the built-in registry. Entries that the file lacks stay.
 
-status asks the admin API of a running server for the state of the registry that its
-configuration names: which version is in use, and why there is no newer one.
+status asks the admin API of a running server for the state of its configured registry:
+the version in use, and why a newer one was refused.
 
-propose asks it for names that clients often call themselves by and that no registry
-knows: how many requests and readings of robots.txt there were since it was started, from
-how many networks, and the option for the Caddyfile that makes each known.
+propose asks it for frequent names that no registry has, with their requests, robots.txt
+fetches and networks since the start, and the option for the Caddyfile that adds each.
 
-Exit status of check: 0 if there is no mistake, 2 if there is. Of diff: 0 if nothing
-differs, 1 if something does, 2 if a file cannot be read.
+Exit status: 2 if check finds a mistake; 1 if diff finds a difference.
 `,
 		Example: `
 caddy robots-guard registry show Googlebot
@@ -61,7 +58,7 @@ caddy robots-guard registry propose
 	}
 	g.api.define(cmd.Flags())
 	cmd.Flags().BoolVar(&g.json, "json", false, "print JSON, as show and export always do")
-	cmd.Flags().StringVar(&g.stale, "stale", "", "of show: only entries that were not checked for so long, such as 180d")
+	cmd.Flags().StringVar(&g.stale, "stale", "", "with show, only entries not checked for a time such as 180d")
 	return cmd
 }
 

@@ -22,37 +22,30 @@ func testCommand(config Config) *cobra.Command {
 	x := caseTesting{config: config}
 	cmd := &cobra.Command{
 		Use:   "test [--robots <file|url>] [--format tap|junit|json] <cases>...",
-		Short: "Holds a robots.txt to a table of expectations",
+		Short: "Tests a robots.txt by a table of expected verdicts",
 		Long: `
-Reads tables of which crawler may fetch which URL, judges each by the robots.txt
-and reports as TAP, JUnit or JSON. Keep such a table beside your robots.txt and run it
-in CI.
+Reads tables of expected verdicts, judges each case by the robots.txt, and prints the
+results as TAP, JUnit or JSON. Keep a table next to your robots.txt and test it in CI.
 
-A line of a table has three fields: a product token or a User-Agent (in quotes
-if it has a space in it), a URL or a path, and allow or disallow, or what
-Content-Usage is to state: train-ai, ai-use or search with =y, =n or =unknown:
+A line of a table has three fields: a product token or a quoted User-Agent, a URL or
+path, and the expected verdict: allow, disallow, or a preference of Content-Usage
+(train-ai, ai-use or search with =y, =n or =unknown):
 
-	# who                         where                what
-	Googlebot                     /private/            disallow
-	"Mozilla/5.0 (compatible; GPTBot/1.3)"  /          disallow
-	*                             /private/press/      allow
-	GPTBot                        /blog/               train-ai=n
-	expect preference train-ai=n for /blog/
+	# crawler                               URL              expected
+	Googlebot                               /private/        disallow
+	"Mozilla/5.0 (compatible; GPTBot/1.3)"  /                disallow
+	*                                       /private/press/  allow
+	GPTBot                                  /blog/           train-ai=n
 	expect preference search=y for /blog/ as Bingbot
 
-The last two lines say the same in words; without as it is about *. Or a line is a
-JSON object with "user_agent" or "token", "url", "expect", which is one of these
-words, and if you like "name". Lines that begin with # are comments. -
-reads a table from standard input.
+The last form is a preference in words; without "as", the crawler is *. A line may also
+be a JSON object with "user_agent" or "token", "url", "expect" and an optional "name".
+Lines that begin with # are comments. - reads a table from standard input.
 
-A single word is a product token, which obeys the * group; * stands for any
-crawler without a group of its own. A User-Agent is identified as the server does
-it, so a browser may fetch everything.
+The * group applies to a product token; * is a crawler without a group of its own. A
+User-Agent is identified as the server does it, so a browser may fetch everything.
 
---robots is a file or a URL; without it the file robots.txt in the current
-directory is read.
-
-Exit status: 0 if all expectations are met, 1 if not, 2 if a file cannot be read.
+Exit status: 1 if a case fails.
 `,
 		Example: `
 caddy robots-guard test --robots robots.txt cases.txt
@@ -62,7 +55,7 @@ caddy robots-guard test --robots robots.txt --format junit cases.txt cases.jsonl
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&x.robots, "robots", "r", "robots.txt", "the robots.txt: a file or a URL")
-	flags.StringVar(&x.format, "format", "tap", "how to report: "+strings.Join(expect.Formats(), ", "))
+	flags.StringVar(&x.format, "format", "tap", "the output format: "+strings.Join(expect.Formats(), ", "))
 	flags.BoolVar(&x.json, "json", false, "the same as --format json")
 	completeWords(cmd, "format", expect.Formats()...)
 	return cmd
