@@ -182,7 +182,7 @@ func clients(name string, claimed, verified *[]string) func([]string) error {
 			name, into, args = name+" verified", verified, args[1:]
 		}
 		if *into != nil {
-			return fmt.Errorf("%s is set twice; keep one", name)
+			return fmt.Errorf("%s is set twice; remove one", name)
 		}
 		return option.Many(into)(args)
 	}

@@ -14,7 +14,7 @@ import (
 func parseGlobalOption(d *caddyfile.Dispenser, before any) (any, error) {
 	if before != nil {
 		d.Next()
-		return nil, d.Err("robots_guard is set twice; keep one")
+		return nil, d.Err("robots_guard is set twice; remove one")
 	}
 	var app App
 	if err := app.UnmarshalCaddyfile(d); err != nil {

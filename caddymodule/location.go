@@ -94,7 +94,7 @@ func (l *Location) Validate(option string, allowPrivate bool) error {
 		return fmt.Errorf("%s %q: credentials and fragments are not sent; remove them", option, u.Redacted())
 	}
 	if ip, err := netip.ParseAddr(u.Hostname()); !allowPrivate && (err == nil && !addr.IsPublic(ip) || u.Hostname() == "localhost") {
-		return fmt.Errorf("%s %q is a private address; write allow_private on if that is meant", option, l.URL)
+		return fmt.Errorf("%s %q is a private address; write allow_private on if that is intended", option, l.URL)
 	}
 	return nil
 }

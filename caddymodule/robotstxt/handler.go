@@ -209,7 +209,7 @@ func (h *Handler) Validate() error {
 	}
 	for i, place := range h.Lists {
 		if slices.Contains(h.Lists[:i], place) {
-			return fmt.Errorf("rules %s stands here twice; keep one", place)
+			return fmt.Errorf("rules %s is here twice; remove one", place)
 		}
 		if _, err := rulelist.New(place, nil); err != nil {
 			return err

@@ -166,7 +166,7 @@ func TestCases(t *testing.T) {
 		{name: "preferences", args: []string{"test", "-r", at("usage.txt"), "-"}, code: 1,
 			stdin: "expect preference train-ai=n for /x\nGPTBot /press/1 train-ai=y\nexpect preference search=y for /press/ as GPTBot\n* /no/ train-ai=n\n",
 			stdout: []string{"1..4\nok 1 - * train-ai=n /x\nok 2 - GPTBot train-ai=y /press/1\nnot ok 3 - GPTBot search=y /press/\n",
-				"got: search=unknown\n  because: \"Content-Usage in line 3\"", "because: \"nothing is stated about the use of what is disallowed\""}},
+				"got: search=unknown\n  because: \"Content-Usage in line 3\"", "because: \"preferences do not apply to a URL that is disallowed\""}},
 		{name: "a license in explain", args: []string{"explain", "-r", at("licensed.txt"), "-t", "GPTBot", "/x"}, code: 0, stdout: []string{"License: https://a.example/license.xml, terms for the whole file, which forbid no fetching"}},
 		{name: "a license in explain --brief", args: []string{"explain", "--brief", "-r", at("licensed.txt"), "-t", "GPTBot", "--json", "/x"}, code: 0, stdout: []string{`"licenses":["https://a.example/license.xml"]`}},
 		{name: "a broken preference", args: []string{"test", "-r", at("usage.txt"), "-"}, stdin: "* / allow\nexpect preference train-ai=no for /\n",

@@ -149,5 +149,5 @@ func TestLineLeadsToItsVersion(t *testing.T) {
 		t.Errorf("an earlier version is shown as the current one: %.500s", text)
 	}
 	p.visit("#/robots?site=example.com&version=0123456789abcdef&line=3")
-	p.until(`document.querySelector("main").innerText.includes("Version 01234567 is not kept any more; this is the current one.")`)
+	p.until(`document.querySelector("main").innerText.includes("Version 01234567 is no longer in the history; this is the current one.")`)
 }

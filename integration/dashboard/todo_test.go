@@ -52,7 +52,7 @@ func dayAlerts() *alerts {
 		{ID: "robots_changed-1", Kind: alert.RobotsChanged, Severity: alert.Info, Site: "example.com", Since: noon.Add(-28 * time.Hour), State: alert.Open,
 			Title:  "The robots.txt of example.com has changed",
 			Detail: "9 rules took the place of 3. GPTBot, ClaudeBot, CCBot and Bytespider are shut out now.",
-			Do:     "Acknowledge if that is meant."},
+			Do:     "Acknowledge if that is intended."},
 		{ID: "ready_for_enforce-1", Kind: alert.ReadyForEnforce, Severity: alert.Info, Site: "shop.example.com", Since: noon.Add(-2 * time.Hour), State: alert.Open,
 			Title:  "shop.example.com is ready for enforce",
 			Detail: "enforce would have blocked 821 requests, and none of a search engine, a preview or a feed reader.",

@@ -7,7 +7,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// site is what stands behind the handlers that are tried.
+// site is what comes after the handlers that are tried.
 const site = `
 	respond /robots.txt "User-agent: *
 Disallow: /private/

@@ -33,7 +33,7 @@ func taking(handler caddy.AdminHandlerFunc, parameters ...string) caddy.AdminHan
 			case slices.Contains(parameters, name) && len(query[name]) == 1:
 			case name == "_", query.Get(name) == "" && len(query[name]) == 1:
 			case slices.Contains(parameters, name):
-				return failed(http.StatusBadRequest, "the parameter %s stands there %d times; keep one", name, len(query[name]))
+				return failed(http.StatusBadRequest, "the parameter %s stands there %d times; remove all but one", name, len(query[name]))
 			case len(parameters) == 0:
 				return failed(http.StatusBadRequest, "unknown parameter %.80q; %s takes none", name, r.URL.Path)
 			default:

@@ -62,7 +62,7 @@ func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
 	e.Handler.Site = guard.Site
 	var notes []string
 	if guard.Led != "" {
-		notes = append(notes, "a request by http gets a redirect to https://"+guard.Led+", which nobody judges; this is what the next one meets there")
+		notes = append(notes, "a request by http gets a redirect to https://"+guard.Led+", which is not judged; this is the result for the redirected request")
 	}
 	if guard.Several {
 		notes = append(notes, explain.FirstOfSeveral)
@@ -86,7 +86,7 @@ func (a *API) held(entries []*policy.Entry, guard *Guard) explain.Rules {
 		from.Note = "the last attempts to read it failed"
 	}
 	if len(state.Past) > 0 {
-		from.Note = "it has changed lately; a crawler that holds an older version may follow that, which is not told here"
+		from.Note = "it has changed recently; a crawler may still follow the previous version, which this answer ignores"
 	}
 	return from
 }

@@ -149,7 +149,7 @@ func (a *API) managedOf(name string) (Managed, error) {
 	case len(names) > most:
 		names = append(names[:most], "...")
 	}
-	return nil, failed(http.StatusNotFound, "say whose robots_txt is meant: site is one of %s", strings.Join(names, " or "))
+	return nil, failed(http.StatusNotFound, "choose a robots_txt by the parameter site: one of %s", strings.Join(names, " or "))
 }
 
 // managedHistory answers with the changes of a site.
@@ -198,7 +198,7 @@ func (a *API) managedDeed(verb string) caddy.AdminHandlerFunc {
 		}
 		var d Deed
 		if err := readBody(http.MaxBytesReader(w, r.Body, maxNote), &d); err != nil {
-			return failed(http.StatusBadRequest, `the body is no JSON such as {"who": "ann", "why": "the sale is over"}: %w`, jsontext.InWords(err))
+			return failed(http.StatusBadRequest, `the body is not JSON such as {"who": "ann", "why": "the sale is over"}: %w`, jsontext.InWords(err))
 		}
 		if err := d.check(verb); err != nil {
 			return failed(http.StatusBadRequest, "%w", err)
@@ -211,7 +211,7 @@ func (a *API) managedDeed(verb string) caddy.AdminHandlerFunc {
 		for _, cannot := range []error{publish.ErrNonePending, publish.ErrOther, publish.ErrUnconfirmed, publish.ErrConfirmed,
 			publish.ErrUnknown, publish.ErrUnreadable, publish.ErrIsPublished, publish.ErrIsFirst} {
 			if errors.Is(err, cannot) {
-				return failed(http.StatusConflict, "%w; GET %s/changes tells how it stands", err, ManagedPath)
+				return failed(http.StatusConflict, "%w; GET %s/changes shows the state", err, ManagedPath)
 			}
 		}
 		if err != nil {
@@ -239,11 +239,11 @@ func (d *Deed) check(verb string) error {
 	}
 	switch {
 	case d.Who == "":
-		return errors.New("who is missing; the history keeps who did it")
+		return errors.New("who is missing; the history records who decided")
 	case d.Who == publish.ByTrial:
 		return errors.New("who is trial, which stands for a trial that ends by itself; write who does it")
 	case d.Why == "" && verb == "confirm":
-		return errors.New("why is missing; the history keeps why a change was confirmed")
+		return errors.New("why is missing; the history records the reason")
 	}
 	return nil
 }

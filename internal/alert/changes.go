@@ -35,7 +35,7 @@ func changeWaits(site string, c *report.ManagedChange) finding {
 		ID: idOf(ChangeWaits, site, c.ID), Kind: ChangeWaits, Severity: Warning, Site: site, Since: c.Since,
 		Title:  "A change of the robots.txt of " + text.Printable(site) + " waits for confirmation",
 		Detail: told(c.Reasons) + "Until then what was published before stays.",
-		Do:     "Confirm it if that is meant, or take it out of the configuration.",
+		Do:     "If the change is intended, confirm it; otherwise remove it from the configuration.",
 		Copy:   "caddy robots-guard managed confirm --site " + quotedWord(site) + ` --why "..."`,
 	}}
 }
@@ -45,7 +45,7 @@ func changeStopped(site string, c *report.ManagedChange) finding {
 		ID: idOf(ChangeStopped, site, c.ID), Kind: ChangeStopped, Severity: Warning, Site: site, Since: c.Since,
 		Title:  "The trial of a change of the robots.txt of " + text.Printable(site) + " has ended by itself",
 		Detail: told([]string{c.Stopped}) + "What was published before stays.",
-		Do:     "Change the rules, or load them with rollout now and confirm them if that is meant.",
+		Do:     "Change the rules. If they are intended, load them with rollout now and confirm them.",
 		Copy:   "caddy robots-guard managed history --site " + quotedWord(site),
 	}}
 }

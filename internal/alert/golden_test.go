@@ -53,7 +53,7 @@ func TestExample(t *testing.T) {
 			ID: idOf(RobotsGone, "shop.example.com"), Kind: RobotsGone, Severity: Warning, Site: "shop.example.com", Since: ago(2 * time.Hour),
 			Title:  "The robots.txt of shop.example.com is gone",
 			Detail: "The answer is 404; until 12:20 UTC there were 12 rules. Nothing is forbidden now.",
-			Do:     "Bring the file back, or acknowledge if that is meant.", Copy: "curl -i https://shop.example.com/robots.txt", State: Open,
+			Do:     "Bring the file back, or acknowledge if that is intended.", Copy: "curl -i https://shop.example.com/robots.txt", State: Open,
 		},
 		{
 			ID: idOf(ReadyForEnforce, "blog.example.com"), Kind: ReadyForEnforce, Severity: Info, Site: "blog.example.com", Since: ago(26 * time.Hour),

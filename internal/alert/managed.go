@@ -45,7 +45,7 @@ func baseFailing(s *report.ManagedSite) finding {
 func refused(s *report.ManagedSite) finding {
 	meanwhile := "What the site answers is passed on without your rules."
 	if s.Version != "" {
-		meanwhile = "The text before stays, version " + s.Version + "."
+		meanwhile = "The previous file stays in force, version " + s.Version + "."
 	}
 	return finding{Alert: Alert{
 		ID: idOf(TextRefused, s.Host, s.Refused.Why), Kind: TextRefused, Severity: Warning, Site: s.Host, Since: s.Refused.Since,

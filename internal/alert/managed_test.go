@@ -45,7 +45,7 @@ func TestManaged(t *testing.T) {
 	w.texts = texts{{Host: "c.test", Version: "653da2ad012c", Refused: &report.ManagedRefusal{Since: w.time, Why: "gate: rule press: it opens /private/press to bingbot"}}}
 	w.pass(time.Second)
 	w.want("a refusal", "open warning text_refused, over warning base_failing")
-	if a := w.List().Alerts[0]; !strings.Contains(a.Detail, "Gate: rule press: it opens /private/press to bingbot. The text before stays, version 653da2ad012c.") {
+	if a := w.List().Alerts[0]; !strings.Contains(a.Detail, "Gate: rule press: it opens /private/press to bingbot. The previous file stays in force, version 653da2ad012c.") {
 		t.Errorf("got %+v", a)
 	}
 }

@@ -80,7 +80,7 @@ func parityAlert(x *report.ParityFinding, severity Severity, now time.Time) Aler
 		a.Do = "See why the server fails. A search engine that gets errors comes less often, and in the end drops the pages."
 	case parity.RobotsFails:
 		a.Title = fmt.Sprintf("%s does not get the robots.txt of %s", who, x.Site)
-		a.Do = "Let /robots.txt through to everybody. After 5xx and 429 a crawler takes it that nothing is allowed, after 401 and 403 that everything is."
+		a.Do = "Let everybody fetch /robots.txt. After 5xx and 429 a crawler assumes that nothing is allowed, after 401 and 403 that everything is allowed."
 	}
 	return a
 }

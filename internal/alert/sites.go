@@ -141,7 +141,7 @@ func (s *site) gone() (finding, bool) {
 		Title: fmt.Sprintf("The robots.txt of %s %s", s.title, title),
 		Detail: fmt.Sprintf("%s Until %s there %s. Nothing is forbidden now.",
 			sentence(now.Detail), s.at(before.Until), wereRules(before.Robots.RuleCount())),
-		Do:   sentence(now.Cure) + " Acknowledge if it is meant.",
+		Do:   sentence(now.Cure) + " If this is intended, acknowledge the alert.",
 		Copy: s.look(),
 	}}, true
 }
@@ -188,7 +188,7 @@ func (s *site) closes() (finding, bool) {
 		Title: "The new robots.txt of " + s.title + " shuts out search engines",
 		Detail: fmt.Sprintf("Line %d, %q of User-agent: %s, disallows /. The version before allowed it for %s.",
 			by.Rule.Line, text.Printable(by.Rule.String()), text.Printable(by.Group.Name), someOf(engines)),
-		Do:   "See whether it is the file of a staging site, and bring the right one back. Acknowledge if it is meant.",
+		Do:   "If this is the file of a staging site, restore the right one. If this is intended, acknowledge the alert.",
 		Copy: s.look(),
 	}}, true
 }
@@ -201,9 +201,9 @@ func (s *site) waiting() (finding, bool) {
 	return finding{Alert: Alert{
 		ID: idOf(Waiting, s.about, version(good)), Kind: Waiting, Severity: Warning, Since: good.FirstRead,
 		Title: "A change of the robots.txt of " + s.title + " is held back",
-		Detail: fmt.Sprintf("The new text forbids pages that search engines were served in the day before. For these the text before stays in force until %s; the log says which.",
+		Detail: fmt.Sprintf("The new file disallows pages that search engines were served in the last 24 hours. For these pages the previous file stays in force until %s; the log says which.",
 			s.at(s.HeldUntil)),
-		Do:   "Restore the robots.txt if it is a mistake. If it is meant, wait, or write this and reload.",
+		Do:   "If this is a mistake, restore the robots.txt. If it is intended, wait, or write this and reload.",
 		Copy: "change_guard off",
 	}}, true
 }
@@ -222,7 +222,7 @@ func (s *site) changed() (finding, bool) {
 		ID: idOf(RobotsChanged, s.about, version(before), version(good)), Kind: RobotsChanged, Severity: Info, Since: good.FirstRead,
 		Title:  "The robots.txt of " + s.title + " has changed",
 		Detail: detail,
-		Do:     "Look at what is different, and acknowledge it if it is meant.",
+		Do:     "Look at the difference. If it is intended, acknowledge the alert.",
 		Copy:   "caddy robots-guard status " + quotedWord(s.Authority),
 	}}, true
 }

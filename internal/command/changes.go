@@ -56,7 +56,7 @@ func (c *changes) run(cmd *cobra.Command, args []string) (int, error) {
 			c.deed.ID = args[1]
 		}
 		if verb == "confirm" && c.deed.Why == "" {
-			return 0, errors.New("say why with --why; the history keeps it")
+			return 0, errors.New("give a reason with --why; the history records it")
 		}
 		c.deed.Who = whoOr(c.deed.Who)
 		method, deed = http.MethodPost, c.deed

@@ -49,7 +49,7 @@ func (c *Config) readInput(ctx context.Context, stdin io.Reader, name string) (i
 		in.body, err = readRobotsFile(name)
 	}
 	if err == nil && isBinary(in.body) {
-		err = fmt.Errorf("%s is a binary file and no text; give a robots.txt", name)
+		err = fmt.Errorf("%s is a binary file; give a robots.txt", name)
 	}
 	return in, err
 }
@@ -105,7 +105,7 @@ func checkHost(target string) error {
 // ownRobots returns where the robots.txt of a URL's own site stands.
 func ownRobots(rawURL string) (string, error) {
 	if addr.Authority(rawURL) == "" {
-		return "", fmt.Errorf("%q names no site; say whose robots.txt is meant with --robots", rawURL)
+		return "", fmt.Errorf("%q names no site; give the robots.txt with --robots", rawURL)
 	}
 	root := strings.Index(rawURL, "://") + len("://")
 	if end := strings.IndexAny(rawURL[root:], "/?#"); end >= 0 {

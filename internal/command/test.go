@@ -197,7 +197,7 @@ func JudgeCase(robots *policy.Robots, overlay *uaident.Overlay, c expect.Case) e
 func (r *briefResult) stated(label string) (says policy.Preference, because string) {
 	about := slices.IndexFunc(policy.Uses(), func(u policy.Use) bool { return u.String() == label })
 	if r.Verdict != judge.Allowed.String() {
-		return policy.PreferenceUnknown, "nothing is stated about the use of what is " + r.Verdict
+		return policy.PreferenceUnknown, "preferences do not apply to a URL that is " + r.Verdict
 	}
 	var lines []string
 	for _, line := range r.statements {
@@ -209,7 +209,7 @@ func (r *briefResult) stated(label string) (says policy.Preference, because stri
 		}
 	}
 	if len(lines) == 0 {
-		return says, "no line states a preference for it"
+		return says, "no line has a preference for the URL"
 	}
 	return says, strings.Join(lines[:min(len(lines), 10)], ", ")
 }

@@ -81,7 +81,7 @@ func (p *printer) client(c *Client) {
 	}
 	switch {
 	case c.Token == "*":
-		p.line("no client is given, so only the * group counts")
+		p.line("no client is given, so only the * group applies")
 		return
 	case c.Evidence == "token":
 		p.line("%s, class %s, asked about by its token: it obeys the * group where no group names it", c.Name, c.Class)
@@ -92,7 +92,7 @@ func (p *printer) client(c *Client) {
 		p.line("so it says to be %s, class %s, by %s", c.Name, c.Class, evidence(c.Evidence))
 	}
 	if c.Identity != "claimed" {
-		p.line("its identity is taken to be %s", c.Identity)
+		p.line("its assumed identity is %s", c.Identity)
 	}
 	if c.Operator != "" {
 		p.line("%s is run by %s", c.Name, c.Operator)
@@ -163,7 +163,7 @@ func (p *printer) group(e *Explanation) {
 	case e.Client.Wildcard:
 		p.line("so the * group decides, %s in %s", ruleCount(g.Rules), lines(g.Lines))
 	default:
-		p.line("there is a * group in %s, which is not meant for class %s", lines(g.Lines), e.Client.Class)
+		p.line("there is a * group in %s, which does not apply to the class %s", lines(g.Lines), e.Client.Class)
 		return
 	}
 	p.delay(e.Delay)

@@ -133,7 +133,7 @@ func (d *Decoder) Object(want string, fields []string, read func(field string) e
 		case i < 0:
 			return d.Mistake("unknown field %.80q; %s", field, Hint(field, fields))
 		case seen&(1<<i) != 0:
-			return d.Mistake("%s stands here twice; keep one", field)
+			return d.Mistake("%s is here twice; remove one", field)
 		}
 		seen |= 1 << i
 		if err := read(field); err != nil {

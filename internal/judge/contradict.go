@@ -23,7 +23,7 @@ func (s *Settings) CheckEnforced(registry *uaident.Registry, enforced []string) 
 			clients  *Clients
 		}{{"exempt", "it is never judged", &s.Exempt}, {"only_log", "it is never blocked", &s.OnlyLog}} {
 			if other.clients.claimed.classes.Has(c.Class) {
-				return fmt.Errorf("%s is in enforce, and %s has %s, its class, so that %s; keep it in one of them", word, other.name, c.Class, other.so)
+				return fmt.Errorf("%s is in enforce, and %s has %s, its class, so that %s; remove it from one of them", word, other.name, c.Class, other.so)
 			}
 		}
 	}

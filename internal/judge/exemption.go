@@ -24,9 +24,9 @@ const (
 func (s Exemption) String() string {
 	switch s {
 	case MethodExemption:
-		return "the * group judges other methods than GET and HEAD only of crawlers in the registry"
+		return "the * group applies to methods other than GET and HEAD only for crawlers in the registry"
 	case WellKnownExemption:
-		return "the * group judges /.well-known/ only by rules that begin with it"
+		return "the * group applies to /.well-known/ only by rules that begin with this path"
 	}
 	return ""
 }

@@ -33,15 +33,15 @@ func (r Reason) String() string {
 	case TwoReadings:
 		return "crawlers read the file in two ways, and only one of them forbids it"
 	case NotMeant:
-		return "the * group is not meant for its class"
+		return "the * group does not apply to its class"
 	case DeliversOrAsks:
 		return MethodExemption.String()
 	case ForPrograms:
 		return WellKnownExemption.String()
 	case NobodyJudged:
-		return "browsers and clients without a name are not judged"
+		return "browsers and clients without a name are never judged"
 	case Challenge:
-		return "the token of a certificate validator is not judged"
+		return "certificate validation is never judged"
 	case RobotsTxt:
 		return "robots.txt itself is always allowed"
 	case Configured:

@@ -29,7 +29,7 @@ func ParseClasses(words []string) (set Classes, err error) {
 	for _, word := range words {
 		c, ok := uaident.ParseClass(word)
 		if !ok || c == uaident.Browser {
-			return 0, fmt.Errorf("%q is no class that can be judged; %s", word, ClassHint(word))
+			return 0, fmt.Errorf("%q is not a class of crawlers; %s", word, ClassHint(word))
 		}
 		if set.Has(c) {
 			return 0, fmt.Errorf("%s is named twice", word)

@@ -84,9 +84,9 @@ func TestParseClasses(t *testing.T) {
 		{[]string{"seo", "ai_training"}, ClassesOf(uaident.SEO, uaident.AITraining), ""},
 		{[]string{"other"}, ClassesOf(uaident.Other), ""},
 		{[]string{"seo", "library", "seo"}, 0, "seo is named twice"},
-		{[]string{"browser"}, 0, `"browser" is no class that can be judged; the classes are other`},
-		{[]string{"seo", "serach"}, 0, `"serach" is no class that can be judged; did you mean search?`},
-		{[]string{"Zxqvbnmw"}, 0, `"Zxqvbnmw" is no class that can be judged; the classes are other`},
+		{[]string{"browser"}, 0, `"browser" is not a class of crawlers; the classes are other`},
+		{[]string{"seo", "serach"}, 0, `"serach" is not a class of crawlers; did you mean search?`},
+		{[]string{"Zxqvbnmw"}, 0, `"Zxqvbnmw" is not a class of crawlers; the classes are other`},
 	} {
 		got, err := ParseClasses(tc.words)
 		if got != tc.want || (err == nil) != (tc.error == "") || err != nil && !strings.HasPrefix(err.Error(), tc.error) {

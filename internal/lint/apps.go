@@ -71,7 +71,7 @@ func (c *checker) checkApp(g *policy.Group, a policy.Agent, name string) bool {
 	if more := robots[1:]; len(more) > 0 {
 		instead += " or " + strings.Join(more, ", ")
 	}
-	c.addValue(NamesApp, a.Line, "no robot calls itself %s; what does is the app, so the people who use it are blocked by %s in line %d; write %s, if that is meant",
+	c.addValue(NamesApp, a.Line, "no robot calls itself %s; what does is the app, so its users are blocked by %s in line %d; write %s, if that is intended",
 		quoted(name), text.Printable(g.Rules[forbids].String()), g.Rules[forbids].Line, instead)
 	return true
 }

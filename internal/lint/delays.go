@@ -39,7 +39,7 @@ func (c *checker) checkDelay(r policy.Record) {
 	case cut != "":
 		c.add(DelayCut, r.Line, at, "%s; write that, or forbid what it is not to fetch", cut)
 	case delay > longDelay:
-		c.add(DelayLong, r.Line, at, "%g seconds leave room for %d pages a day, so who obeys sees little of the site; Bing keeps no more than 30 seconds", delay.Seconds(), int(24*time.Hour/delay))
+		c.add(DelayLong, r.Line, at, "%g seconds leave room for %d pages a day, so a crawler that obeys sees little of the site; Bing waits at most 30 seconds", delay.Seconds(), int(24*time.Hour/delay))
 	}
 	if pages := c.options.Pages; float64(pages)*delay.Seconds() > longCrawl.Seconds() {
 		c.add(DelayPages, r.Line, at, "%g seconds for each of %d pages are %.0f days, so what is found first is old before the last is read; write %.2g at most for a month, or forbid what nobody needs to find",

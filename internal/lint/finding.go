@@ -92,7 +92,7 @@ func Look(robots *policy.Robots, options Options) *Report {
 		c.takeTallies()
 	}
 	if c.isEmpty() {
-		c.add(EmptyFile, 0, 0, "the file says nothing, so everything is allowed; if that is meant, write \"User-agent: *\" and an empty Disallow line")
+		c.add(EmptyFile, 0, 0, "the file has no rules, so everything is allowed; if that is intended, write \"User-agent: *\" and an empty Disallow line")
 	}
 	c.report.sort()
 	return c.report

@@ -143,7 +143,7 @@ func (c *checker) checkUnknown(a policy.Agent, name string) {
 	} else if likely := nearest(name); likely != "" {
 		c.addValue(Misspelt, a.Line, "no known crawler is called %s; if %s is meant, write that", quoted(name), likely)
 	} else if uaident.Default().Overlay([]string{a.Name}) == nil && !strings.ContainsAny(a.Name, ",*") {
-		c.addOnce(NamesNobody, a.Line, "no crawler can be told by %s, which is a word that many clients send or none; name the product token of one", quoted(a.Name))
+		c.addOnce(NamesNobody, a.Line, "no crawler is identified by %s, a word that many clients or no clients send; name the product token of one", quoted(a.Name))
 	} else {
 		c.checkVersion(a, name)
 	}

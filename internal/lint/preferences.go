@@ -57,16 +57,16 @@ func (c *checker) checkUsage(r policy.Record, g *stated, in uses) {
 	first, _, more := strings.Cut(dictionary, " ")
 	switch {
 	case dictionary == "" && path == "":
-		c.addValue(UsageValue, r.Line, "it states nothing; write a preference such as train-ai=n")
+		c.addValue(UsageValue, r.Line, "the line has no preference; write a preference such as train-ai=n")
 		return
 	case dictionary == "":
 		c.addValue(UsageValue, r.Line, "it states nothing for %s; write a preference such as train-ai=n behind the path", quoted(path))
 		return
 	case more && !strings.ContainsAny(first, ",=;"):
-		c.addValue(UsagePath, r.Line, "the path %s does not begin with /, so the line states nothing; write it from the root of the site", quoted(first))
+		c.addValue(UsagePath, r.Line, "the path %s does not begin with /, so the line has no effect; write it from the root of the site", quoted(first))
 		return
 	case err != nil:
-		c.addValue(UsageValue, r.Line, "%s is no dictionary of RFC 9651, so the line states nothing; write it as train-ai=n, search=y, in lower case", quoted(dictionary))
+		c.addValue(UsageValue, r.Line, "%s is no dictionary of RFC 9651, so the line has no effect; write it as train-ai=n, search=y, in lower case", quoted(dictionary))
 		return
 	}
 	c.checkMembers(r.Line, dictionary)
@@ -80,7 +80,7 @@ func (c *checker) checkUsage(r policy.Record, g *stated, in uses) {
 			in.note(use, place{r.Line, path})
 		}
 		if p, q := before.says[use], says[use]; p != q && p != policy.PreferenceUnknown && q != policy.PreferenceUnknown {
-			c.addValue(UsageConflict, r.Line, "line %d states the opposite about %s for the same path, and of the two n holds; keep one of the lines", before.line, use)
+			c.addValue(UsageConflict, r.Line, "line %d states the opposite about %s for the same path, and n wins; remove one of the lines", before.line, use)
 		}
 	}
 	before.says = before.says.And(says)
@@ -106,7 +106,7 @@ func (c *checker) checkMembers(line int, dictionary string) {
 		case !isKnown:
 			c.addValue(UsageLabel, line, "%s is no label of draft-ietf-aipref-vocab-08, so nobody knows what it is about; its labels are train-ai, ai-use and search", quoted(label))
 		case !isItem || item.Value != httpsfv.Token("y") && item.Value != httpsfv.Token("n"):
-			c.addValue(UsageValue, line, "the value of %s is neither y nor n, so nothing is stated about it", label)
+			c.addValue(UsageValue, line, "the value of %s is neither y nor n, so the preference is unknown", label)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (c *checker) checkContradictions() {
 			}
 			if a, b, use, ok := opposites(c.robots.Stated(s, &targets[i], control)); ok && !told[[2]int{a.Line, b.Line}] {
 				told[[2]int{a.Line, b.Line}] = true
-				c.addValue(PreferenceContradicts, b.Line, "%s states %s=%s here, and %s in line %d states %s=%s; n holds, so let them agree", b.By, use, b.Preferences[use], a.By, a.Line, use, a.Preferences[use])
+				c.addValue(PreferenceContradicts, b.Line, "%s states %s=%s here, and %s in line %d states %s=%s; n wins; make both lines agree", b.By, use, b.Preferences[use], a.By, a.Line, use, a.Preferences[use])
 			}
 		}
 	}

@@ -287,7 +287,7 @@ func notes(robots *policy.Robots, body []byte, r reader) []string {
 	}
 	var notes []string
 	if len(body) > policy.MaxSize {
-		notes = append(notes, "the file has more than 500 KB, for which Yandex takes the site to be open")
+		notes = append(notes, "the file has more than 500 KB, so Yandex assumes that everything is allowed")
 	}
 	if robots.RuleCount() > yandexRules {
 		notes = append(notes, "the file has more than 2,048 rules, which Yandex reports as an error")

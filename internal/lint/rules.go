@@ -47,9 +47,9 @@ func (c *checker) checkRules() {
 	}
 	switch {
 	case c.robots.RuleCount() > yandexRules:
-		c.add(YandexLimits, 0, 0, "the file has %d rules; Yandex takes at most %d, so join some by wildcards", c.robots.RuleCount(), yandexRules)
+		c.add(YandexLimits, 0, 0, "the file has %d rules; Yandex reads at most %d, so join some by wildcards", c.robots.RuleCount(), yandexRules)
 	case long > 0:
-		c.addValue(YandexLimits, long, "this rule is longer than %d characters, the most that Yandex takes", yandexRule)
+		c.addValue(YandexLimits, long, "this rule is longer than %d characters, the maximum of Yandex", yandexRule)
 	}
 	c.checkSelections()
 }
@@ -196,7 +196,7 @@ func (s *ruleSet) check() {
 		case ok:
 			s.tell(SameEncoding, r.Line, "this is the rule of line %d in another spelling, %s; remove one", same.Line, quoted(canonical))
 		case tied:
-			s.tell(TiedRules, r.Line, "line %d says the opposite of the same path, and Allow wins where both are equally long; remove the one that is not meant", other.Line)
+			s.tell(TiedRules, r.Line, "line %d says the opposite of the same path, and Allow wins where both are equally long; remove one of them", other.Line)
 			s.told[other.Line] = true
 		}
 	}

@@ -195,7 +195,7 @@ func contradict(name, what string, a, b *Rule) error {
 	use, isUse := strings.CutPrefix(what, useWord)
 	switch {
 	case what == delayWord:
-		return fmt.Errorf("%s has two delays; keep one", name)
+		return fmt.Errorf("%s has two delays; remove one", name)
 	case isUse:
 		return fmt.Errorf("%s is told both yes and no for %s; %s", name, use, remedy)
 	case what == wholeSite:

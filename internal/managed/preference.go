@@ -61,7 +61,7 @@ func parsePreference(kind, text string) (p preference, err error) {
 			return p, fmt.Errorf("%q: %w", text, err)
 		}
 		if slices.ContainsFunc(p.says, func(o choice) bool { return o.key == c.key }) {
-			return p, fmt.Errorf("%q: it says %s twice; keep one", text, c.key)
+			return p, fmt.Errorf("%q: it says %s twice; remove one", text, c.key)
 		}
 		p.says = append(p.says, c)
 	}

@@ -241,7 +241,7 @@ const shortPlaceholder = "{host}"
 
 func checkLine(s string) error {
 	if s == "" || strings.ContainsAny(s, "\r\n\x00") {
-		return fmt.Errorf("%q is not one line of text", s)
+		return fmt.Errorf("%q is more than one line", s)
 	}
 	return nil
 }
@@ -252,7 +252,7 @@ func checkPath(path string) error {
 	case path == "" || path[0] != '/' && path[0] != '*':
 		return fmt.Errorf("path %q begins with neither / nor *, so it would match nothing", path)
 	case strings.ContainsAny(path, "\r\n\x00"):
-		return fmt.Errorf("path %q is not one line of text", path)
+		return fmt.Errorf("path %q is more than one line", path)
 	case strings.Contains(path, "#"):
 		return fmt.Errorf("path %q has a #, which begins a comment; write %%23", path)
 	case strings.Trim(path, " \t") != path:

@@ -45,7 +45,7 @@ func newFileCollector(name func(string) string, hosts *hosts) fileCollector {
 	return fileCollector{
 		hosts:    hosts,
 		read:     byHost("read_timestamp_seconds", "When the robots.txt of a configured host was last read with success."),
-		changed:  byHost("changed_timestamp_seconds", "When the current text of the robots.txt of a configured host was first read."),
+		changed:  byHost("changed_timestamp_seconds", "Time of the first fetch of the current robots.txt of a configured host."),
 		failing:  byHost("unreachable_since_timestamp_seconds", "Since when the robots.txt of a configured host cannot be read; absent while it can."),
 		findings: byHost("findings", "What the parser noticed in the current robots.txt of a configured host.", "finding"),
 		root:     byHost("root_disallowed", "1 if the current robots.txt of a configured host forbids / to crawlers that it does not name, else 0."),

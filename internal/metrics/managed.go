@@ -31,20 +31,20 @@ func newManagedMetrics(name func(string) string, from Observed) ManagedMetrics {
 	m := ManagedMetrics{
 		composed: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    name("compose_duration_seconds"),
-			Help:    "How long composing and checking a text of robots_txt took.",
+			Help:    "Duration of composing and checking a file of robots_txt.",
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5},
 		}, nil),
 		texts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: name("composed_lookups_total"),
-			Help: "Requests for a robots.txt of robots_txt, by whether its text was composed before.",
+			Help: "Requests for a robots.txt of robots_txt, by whether the file was cached.",
 		}, []string{"result"}),
 		failed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: name("compose_errors_total"),
-			Help: "Texts of robots_txt that could not be made or published, by where that failed.",
+			Help: "Files of robots_txt that could not be composed or published, by failed step.",
 		}, []string{"stage"}),
 		changes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: name("changes_total"),
-			Help: "Steps that changes of robots_txt have taken by this instance, by what came of them.",
+			Help: "State changes of robots_txt changes by this instance, by new state.",
 		}, []string{"state"}),
 		waiting: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: name("changes_waiting"),
@@ -52,7 +52,7 @@ func newManagedMetrics(name func(string) string, from Observed) ManagedMetrics {
 		}, func() float64 { return float64(from.ChangesWaiting()) }),
 		next: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: name("next_text_timestamp_seconds"),
-			Help: "When the next text of a robots_txt comes into force, 0 for never.",
+			Help: "Time of the next scheduled file of a robots_txt, 0 for none.",
 		}, func() float64 {
 			if at := from.NextText(); !at.IsZero() {
 				return float64(at.Unix())

@@ -86,7 +86,7 @@ func New(from Observed, kinds, results []string) *Metrics {
 		}, []string{"result"}),
 		checks: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: name("identity_checks_total"),
-			Help: "Claims to be a crawler, by what decided about them and how. None are counted while claims are not verified.",
+			Help: "Verifications of crawlers by method and result. 0 without verify.",
 		}, []string{"method", "identity"}),
 		identity: newIdentityCollector(name, from),
 		notified: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -107,9 +107,9 @@ func New(from Observed, kinds, results []string) *Metrics {
 				"1 for a configured host while the change guard keeps an earlier robots.txt in force.", []string{"host"}, nil),
 			unprotected: prometheus.NewDesc(name("not_protecting"),
 				"1 for a configured host in enforce while its robots.txt forbids nothing to anybody, by why it does not.", []string{"host", "cause"}, nil),
-			policies: prometheus.NewDesc(name("policies_cached"), "Sites whose robots.txt is kept.", []string{"segment"}, nil),
-			bytes:    prometheus.NewDesc(name("policies_bytes"), "Estimated memory of the policies kept.", []string{"segment"}, nil),
-			evicted:  prometheus.NewDesc(name("policies_evicted_total"), "Sites dropped to keep within the bounds.", []string{"segment"}, nil),
+			policies: prometheus.NewDesc(name("policies_cached"), "Sites with a cached robots.txt.", []string{"segment"}, nil),
+			bytes:    prometheus.NewDesc(name("policies_bytes"), "Estimated memory of cached robots.txt files.", []string{"segment"}, nil),
+			evicted:  prometheus.NewDesc(name("policies_evicted_total"), "Sites evicted from the cache.", []string{"segment"}, nil),
 		},
 	}
 	m.hit, m.miss = m.lookups.WithLabelValues("hit"), m.lookups.WithLabelValues("miss")

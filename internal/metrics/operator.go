@@ -24,7 +24,7 @@ func newOperatorMetrics(name func(string) string, hosts *hosts) OperatorMetrics 
 		hosts:  hosts,
 	}
 	m.requests = &requestCounters{
-		desc: prometheus.NewDesc(name("requests_total"), "Requests that were judged. Those of browsers are not.",
+		desc: prometheus.NewDesc(name("requests_total"), "Judged requests. Requests of browsers are not judged.",
 			[]string{"host", "crawler", "class", "identity", "verdict", "action"}, nil),
 		overflow: prometheus.NewDesc(name("label_overflow_total"), "Requests that were summed up as _other since the host has no room for more label values.",
 			[]string{"host"}, nil),

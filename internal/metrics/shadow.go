@@ -15,7 +15,7 @@ type ShadowMetrics struct {
 func newShadowMetrics(name func(string) string) ShadowMetrics {
 	m := ShadowMetrics{tried: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: name("shadow_requests_total"),
-		Help: "Requests that were judged by a text that is tried, too, by how its verdict differs from that of the text in force.",
+		Help: "Requests also judged by a shadow robots.txt, by the difference to the verdict in force.",
 	}, []string{"difference"})}
 	for d := range m.byDifference {
 		m.byDifference[d] = m.tried.WithLabelValues(shadow.Difference(d).String())

@@ -102,7 +102,7 @@ func ValidateAll(all []Config) error {
 			return fmt.Errorf("notify: %w", err)
 		}
 		if seen[all[i].URL] {
-			return errors.New("notify has the same URL twice; keep one")
+			return errors.New("notify has the same URL twice; remove one")
 		}
 		seen[all[i].URL] = true
 	}

@@ -83,7 +83,7 @@ func ReadBlock(d *caddyfile.Dispenser, options []Option, valid, whole func() err
 			return d.Errf("%s is %s", name, options[i].elsewhere)
 		}
 		if seen[name] && !options[i].Again {
-			return d.Errf("%s is set twice; keep one", name)
+			return d.Errf("%s is set twice; remove one", name)
 		}
 		seen[name] = true
 		here := *d
@@ -249,7 +249,7 @@ func Short(d caddy.Duration) string { return text.Duration(time.Duration(d)) }
 func Units(names []string, durations ...caddy.Duration) error {
 	for i, d := range durations {
 		if d > 1 && time.Duration(d) < time.Millisecond {
-			return fmt.Errorf("%s %s is too short to be meant; write it with a unit, in JSON as a text such as \"24h\"", names[i], time.Duration(d))
+			return fmt.Errorf("%s %s is too short; write a unit, in JSON as a string such as \"24h\"", names[i], time.Duration(d))
 		}
 	}
 	return nil

@@ -65,7 +65,7 @@ func (x *exchange) failure() error {
 }
 
 // errBypassed is what the server is told instead.
-var errBypassed = fmt.Errorf("not to be held against the upstream: %w", context.Canceled)
+var errBypassed = fmt.Errorf("ignored by passive health checks: %w", context.Canceled)
 
 func (x *exchange) put(a policy.Answer) {
 	x.mu.Lock()

@@ -78,7 +78,7 @@ func check(placed []*Placed, name string, twice func(a, b *Placed) error) error 
 			continue
 		}
 		if p.Behind != "" {
-			return fmt.Errorf("%s: %s stands behind %s, which answers every request, so that none comes to it; "+
+			return fmt.Errorf("%s: %s comes after %s, which answers every request, so that none comes to it; "+
 				"put it first, and remember that route keeps the order of its lines", p.Site(), name, p.Behind)
 		}
 		here := place{p.Server, p.reach}
@@ -98,7 +98,7 @@ func errTwice(a, b *Placed) error {
 	case len(differ) == 0:
 		return fmt.Errorf("%s: robots_guard stands there twice, so that every request would count twice; remove one", a.Site())
 	}
-	return fmt.Errorf("%s: two robots_guard for the same requests contradict each other (%s); keep one, or give each a matcher of its own",
+	return fmt.Errorf("%s: two robots_guard for the same requests contradict each other (%s); remove one, or give each its own matcher",
 		a.Site(), strings.Join(differ, ", "))
 }
 
@@ -127,7 +127,7 @@ func checkDashboards(placed []*Placed) error {
 		switch {
 		case d.Name != Dashboard:
 		case d.Behind != "":
-			return fmt.Errorf("%s: robots_guard_dashboard stands behind %s, which answers every request, so that none comes to it; "+
+			return fmt.Errorf("%s: robots_guard_dashboard comes after %s, which answers every request, so that none comes to it; "+
 				"write handle /robots-guard* { robots_guard_dashboard } and put the rest of the site into handle { ... }", d.Site(), d.Behind)
 		case d.Hides != "":
 			return fmt.Errorf("%s: robots_guard_dashboard answers every request here, so that none comes to %s; "+

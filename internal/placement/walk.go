@@ -75,7 +75,7 @@ type answer struct {
 	placed *Placed // nil if it is not ours
 }
 
-// routes follows routes and returns the way to what stands behind them.
+// routes follows routes and returns the way to what comes after them.
 func (w *walk) routes(routes []Route, around way) (way, error) {
 	behind := around
 	for i, route := range routes {
@@ -196,7 +196,7 @@ func (h *handler) answersAll() bool {
 	return slices.Contains(answering, h.Handler) && !h.PassThru && !hints && len(h.HandleResponse) == 0
 }
 
-// handler follows a handler and returns the way to what stands behind it.
+// handler follows a handler and returns the way to what comes after it.
 func (w *walk) handler(config json.RawMessage, here way) (way, error) {
 	h, err := handlerOf(config)
 	if err != nil {

@@ -42,7 +42,7 @@ func warnDashboards(server *caddyhttp.Server, placed []*Placed, logger *zap.Logg
 			continue
 		}
 		logger.Warn("everybody who reaches this server can open the dashboard, since no authentication stands before it; "+
-			"put basic_auth before it, or write public behind robots_guard_dashboard if that is meant",
+			"put basic_auth before it, or write public behind robots_guard_dashboard if that is intended",
 			zap.String("site", d.Site()), zap.Strings("listen", server.Listen))
 	}
 }

@@ -32,7 +32,7 @@ const (
 )
 
 // errCounts says that what was stored is nothing that [Budgets.Export] has returned.
-var errCounts = errors.New("these are no counts of requests")
+var errCounts = errors.New("invalid request counts")
 
 // counts are what an instance has seen.
 type counts struct {

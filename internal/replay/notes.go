@@ -30,7 +30,7 @@ func (r *Report) fillNotes(p *plan, t *tally, o *Options, logs []*input) {
 		note("No request has a User-Agent; if the log leaves out that header, have it written.")
 	}
 	if t.beforeFirst > 0 {
-		note("%d requests came before the first version of the robots.txt and were judged by that.", t.beforeFirst)
+		note("%d requests are older than the first version of the robots.txt, which was applied to them.", t.beforeFirst)
 	}
 	if p.rate != nil && r.First == nil && t.requests > 0 {
 		note("The logs have no times, so the report has no rates.")

@@ -64,7 +64,7 @@ func ReadVersions(dir string) ([]Version, error) {
 			of[i].Host = strings.ToLower(entry.Name())
 		}
 		if versions = append(versions, of...); len(versions) > maxVersions {
-			return nil, fmt.Errorf("%s holds more than %d versions; keep those of the time and the hosts of the logs", dir, maxVersions)
+			return nil, fmt.Errorf("%s holds more than %d versions; remove versions of other times and hosts", dir, maxVersions)
 		}
 	}
 	if len(versions) == 0 {
@@ -94,7 +94,7 @@ func readVersions(dir string) ([]Version, error) {
 			continue
 		}
 		if len(versions) == maxVersions {
-			return nil, fmt.Errorf("%s holds more than %d versions; keep those of the time of the logs", dir, maxVersions)
+			return nil, fmt.Errorf("%s holds more than %d versions; remove versions of other times", dir, maxVersions)
 		}
 		from, ok := versionTime(name)
 		if !ok {

@@ -172,7 +172,7 @@ func (r *reader) texts(field string, most int) (all []string) {
 	r.array(field+` must be a list of strings such as ["FooBot"]`, func() {
 		text := r.text("a string in "+field, most)
 		if slices.Contains(all, text) && text != "" {
-			r.failAt(r.At(), "%s contains %q twice; keep one", field, text)
+			r.failAt(r.At(), "%s contains %q twice; remove one", field, text)
 		} else if len(all) <= maxList {
 			all = append(all, text)
 		}

@@ -95,7 +95,7 @@ function earlier(state, r) {
 
 // gone tells that the version that the state names is not kept.
 const gone = (state, r) => (r.versions.some((v) => v.version === state.version) ? null
-  : h("p", { class: "quiet aside" }, `Version ${shortVersion(state.version)} is not kept any more; this is the current one.`));
+  : h("p", { class: "quiet aside" }, `Version ${shortVersion(state.version)} is no longer in the history; this is the current one.`));
 
 function lines(state, r) {
   const top = Math.max(1, ...r.lines.filter((l) => l.kind === "rule").map((l) => l.hits));

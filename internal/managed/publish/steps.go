@@ -234,7 +234,7 @@ func (h History) Rollback(id string, by By, now time.Time) (History, *Change, er
 	restored := h.latest(id, number)
 	switch {
 	case restored == nil && id != IDOf(Empty):
-		return h, nil, fmt.Errorf("%w, or it is not kept any more: %s", ErrUnknown, id)
+		return h, nil, fmt.Errorf("%w, or the history no longer has it: %s", ErrUnknown, id)
 	case restored == nil:
 		restored = &Change{ID: id}
 	}
@@ -258,7 +258,7 @@ func (h *History) parent() (id string, before int, err error) {
 		}
 		i := slices.IndexFunc(h.Past, func(c Change) bool { return c.Number == current.Restores && c.Number < current.Number }) // so that it ends
 		if i < 0 {
-			return "", 0, fmt.Errorf("%w: what was before %s is not kept any more", ErrUnknown, current.ID)
+			return "", 0, fmt.Errorf("%w: what was before %s is no longer in the history", ErrUnknown, current.ID)
 		}
 		current = &h.Past[i]
 	}

@@ -15,8 +15,8 @@ const maxAttempts = 5
 var (
 	// errMoved is returned if another change was published during the comparison.
 	errMoved = errors.New("another change was published meanwhile")
-	// errEnded is returned if another configuration has taken over.
-	errEnded = errors.New("another configuration has taken over")
+	// errEnded is returned if another configuration has replaced this one.
+	errEnded = errors.New("another configuration has replaced this one")
 )
 
 // submitPending submits the latest submission, unless that was done.

@@ -54,7 +54,7 @@ func TestParseErrors(t *testing.T) {
 		"{\"rules\": [\n\t\xff]}":         "a.json:2:2: it is no UTF-8",
 		"{\"rules\": [\n 1,]}":            "a.json:2:3: nothing comes after this comma; remove it",
 		`{"rule": []}`:                    `a.json:1:2: unknown field "rule"; did you mean rules?`,
-		`{"rules": [], "rules": []}`:      "a.json:1:15: rules stands here twice; keep one",
+		`{"rules": [], "rules": []}`:      "a.json:1:15: rules is here twice; remove one",
 		`{"rules": [1]}`:                  "a.json:1:12: a rule is an object",
 		`{"rules": [{}]}`:                 "a.json:1:13: a rule needs an id",
 		rule(`"id": "a", "dissalow": []`): `a.json:2:15: unknown field "dissalow"; did you mean disallow?`,

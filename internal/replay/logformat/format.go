@@ -127,7 +127,7 @@ func recogniseJSON(lines [][]byte) (best *Format, most int, err error) {
 	if requests[server] > 0 && agents[server] == 0 {
 		switch server {
 		case traefikJSON:
-			err = errors.New(`no line has a "request_User-Agent", so no crawler can be recognised; have Traefik keep that header: accessLog.fields.headers.names.User-Agent: keep`)
+			err = errors.New(`no line has a "request_User-Agent", so no crawler can be identified; configure Traefik to log the header: accessLog.fields.headers.names.User-Agent: keep`)
 		case nginxJSON:
 			err = errors.New(`no line has a key for the User-Agent, so no crawler can be recognised; add "http_user_agent":"$http_user_agent" to the log_format of nginx`)
 		}
