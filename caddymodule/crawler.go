@@ -83,7 +83,7 @@ func (c *Crawler) entry(registry *uaident.Registry) (uaident.Crawler, error) {
 	if c.Class != "" {
 		class, ok := uaident.ParseClass(c.Class)
 		if !ok || class == uaident.Browser {
-			return entry, fmt.Errorf("crawler %s: %q is no class of a crawler; %s", c.Token, c.Class, judge.ClassHint(c.Class))
+			return entry, fmt.Errorf("crawler %s: %q is not a class of a crawler; %s", c.Token, c.Class, judge.ClassHint(c.Class))
 		}
 		entry.Class = class
 		// A crawler of such a class does not fetch for a person.
@@ -100,7 +100,7 @@ func (c *Crawler) entry(registry *uaident.Registry) (uaident.Crawler, error) {
 	}
 	if c.WebBotAuth != "" {
 		if _, ok := botauth.Origin(c.WebBotAuth); !ok || !strings.HasPrefix(c.WebBotAuth, "https://") {
-			return entry, fmt.Errorf("crawler %s: web_bot_auth %q is no https URL of a signing agent; give its origin, such as https://bot.example, "+
+			return entry, fmt.Errorf("crawler %s: web_bot_auth %q is not an https URL of a signing agent; give its origin, such as https://bot.example, "+
 				"or its directory, https://bot.example/.well-known/http-message-signatures-directory", c.Token, c.WebBotAuth)
 		}
 		entry.Verification.WebBotAuth = c.WebBotAuth

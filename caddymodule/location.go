@@ -78,14 +78,14 @@ func (l *Location) Validate(option string, allowPrivate bool) error {
 		return errors.New(option + ": only a file can be optional; unreachable says what holds while a URL cannot be read")
 	}
 	if strings.ContainsAny(l.Host, "/@ ?#") {
-		return fmt.Errorf("%s: %q is no host; write one such as example.com behind host, perhaps with a port", option, l.Host)
+		return fmt.Errorf("%s: %q is not a host; write one such as example.com behind host, perhaps with a port", option, l.Host)
 	}
 	u, err := url.Parse(origin.KeyFor(l.URL, "host.invalid"))
 	if err != nil {
-		return fmt.Errorf("%s %q is no URL: %w", option, l.URL, err)
+		return fmt.Errorf("%s %q is not a URL: %w", option, l.URL, err)
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return fmt.Errorf("%s %q is no http or https URL; use a URL such as https://example.com/robots.txt, or file <path>", option, l.URL)
+		return fmt.Errorf("%s %q is not an http or https URL; use a URL such as https://example.com/robots.txt, or file <path>", option, l.URL)
 	}
 	if u.Path == "" && u.RawQuery == "" {
 		return fmt.Errorf("%s %q is a start page and no robots.txt; write %s/robots.txt", option, l.URL, strings.TrimRight(l.URL, "/#?"))

@@ -57,7 +57,7 @@ func (m *MatchPreference) parse() (all policy.Preferences, err error) {
 	for _, preference := range m.Preferences {
 		stated, err := policy.ParsePreferences(preference)
 		if stated.String() != preference || err != nil {
-			return all, fmt.Errorf("robots_preference: %q is no preference; write train-ai, ai-use or search, and =y or =n behind it", preference)
+			return all, fmt.Errorf("robots_preference: %q is not a preference; write train-ai, ai-use or search, and =y or =n behind it", preference)
 		}
 		for use, says := range stated {
 			if before := all[use]; says != policy.PreferenceUnknown && before != policy.PreferenceUnknown && before != says {

@@ -53,7 +53,7 @@ func (m *MatchRate) Validate() error {
 	words := stateWords()
 	for _, state := range m.States {
 		if !slices.Contains(words, state) {
-			return fmt.Errorf("robots_rate: %q is no state of a rate; use %s", state, option.Listed(words, "or"))
+			return fmt.Errorf("robots_rate: %q is not a state of a rate; use %s", state, option.Listed(words, "or"))
 		}
 	}
 	if len(m.States) == 0 {

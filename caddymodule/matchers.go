@@ -170,7 +170,7 @@ func (m *MatchDisallowed) checkToken() error {
 	if m.Token == "" || m.Token == guard.Everybody || policy.NameMatches(m.Token, m.Token) && !strings.ContainsAny(m.Token, "*,;/() ") {
 		return nil
 	}
-	return fmt.Errorf("robots_disallowed: %q is no product token; write a crawler's name as in robots.txt, such as GPTBot, or * for crawlers that no group names", m.Token)
+	return fmt.Errorf("robots_disallowed: %q is not a product token; write a crawler's name as in robots.txt, such as GPTBot, or * for crawlers that no group names", m.Token)
 }
 
 // Provision sets up the matcher.

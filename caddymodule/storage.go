@@ -20,7 +20,7 @@ func (a *App) history() report.History {
 		if _, local := a.ctx.Storage().(*certmagic.FileStorage); local {
 			return report.History{Kept: true}
 		}
-		return report.History{Why: "Caddy's storage is no local directory; to keep the counts in it, write storage on in the global option robots_guard"}
+		return report.History{Why: "Caddy's storage is not a local directory; to keep the counts in it, write storage on in the global option robots_guard"}
 	case *a.Storage:
 		return report.History{Kept: true}
 	}

@@ -11,7 +11,7 @@ import (
 
 func init() { caddy.RegisterModule(elsewhere{}) }
 
-// elsewhere is a storage that is no local directory.
+// elsewhere is a storage that is not a local directory.
 type elsewhere struct{}
 
 func (elsewhere) CaddyModule() caddy.ModuleInfo {

@@ -135,7 +135,7 @@ func (a *App) validateValues() error {
 	}
 	for _, host := range a.Production {
 		if host == "" || strings.ContainsAny(host, "/:{} ") {
-			return fmt.Errorf("production: %q is no host; write it as in the site's address, without a port, such as www.example.com or *.example.com", host)
+			return fmt.Errorf("production: %q is not a host; write it as in the site's address, without a port, such as www.example.com or *.example.com", host)
 		}
 	}
 	v := cmp.Or(a.Verify, new(Verify))

@@ -33,7 +33,7 @@ func TestValidate(t *testing.T) {
 		{"status", &Handler{Status: -1}, "status -1 is no error"},
 		{"source of nothing", &Handler{Source: &Location{}}, "source needs either a URL or a file"},
 		{"source of two", &Handler{Source: &Location{URL: "https://a.test/", File: "a"}}, "source needs either a URL or a file"},
-		{"source by another scheme", &Handler{Source: &Location{URL: "ftp://a.test/"}}, "is no http or https URL"},
+		{"source by another scheme", &Handler{Source: &Location{URL: "ftp://a.test/"}}, "is not an http or https URL"},
 		{"grace without a unit", &Handler{Grace: 24}, `grace 24ns is too short; write a unit, in JSON as a string such as "24h"`},
 		{"ttl_max without a unit", &Handler{TTLMax: 86400}, "ttl_max 86.4µs is too short"},
 		{"as short as can be", &Handler{FetchWait: 1, TTLMin: 1}, ""}, // 0 stands for the default

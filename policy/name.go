@@ -7,7 +7,7 @@ import "strings"
 // case, and to end there or go on with a byte that cannot be part of a token:
 // "Googlebot", "googlebot/2.1", "Googlebot*" and "Googlebot Images" name
 // Googlebot, "Googlebot-Image" and "Google" do not. A name that is empty or
-// starts with a star names no token, and * is no wildcard within a name.
+// starts with a star names no token, and * is not a wildcard within a name.
 //
 // RFC 9309 section 2.2.1 asks for the longest token of [A-Za-z_-]. Real files
 // and real crawlers use digits, dots and spaces too (MJ12bot, archive.org_bot,

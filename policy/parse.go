@@ -231,7 +231,7 @@ func (p *parser) checkName(name string) {
 		p.report(EmptyName, Warning, p.line, "this user-agent line names nobody; write a product token, or * for all crawlers")
 	case isGlobal(name):
 	case name[0] == '*' || strings.IndexByte(name[:len(name)-1], '*') >= 0:
-		p.report(NamePattern, Warning, p.line, "* is no wildcard in %s; name each product token in a line of its own", name)
+		p.report(NamePattern, Warning, p.line, "* is not a wildcard in %s; name each product token in a line of its own", name)
 	case strings.IndexByte(name, ',') >= 0:
 		p.report(NameList, Warning, p.line, "only the first name in %s is read; give each its own user-agent line", name)
 	}

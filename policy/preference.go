@@ -116,7 +116,7 @@ func (p Preferences) String() string {
 func ParsePreferences(dictionary string) (p Preferences, err error) {
 	members, err := httpsfv.UnmarshalDictionary([]string{dictionary})
 	if err != nil {
-		return p, fmt.Errorf("%q is no dictionary such as train-ai=n, search=y: %w", dictionary, err)
+		return p, fmt.Errorf("%q is not a dictionary such as train-ai=n, search=y: %w", dictionary, err)
 	}
 	for use := range p {
 		member, _ := members.Get(Use(use).String())

@@ -157,7 +157,7 @@ func (r *Robots) statementsOf(agents []int32) (byUsage, bySignal *statements) {
 		if isFor(usage.agentFrom, usage.agentTo) {
 			record := r.records[usage.record]
 			path, dictionary := CutUsage(record.Value)
-			says, _ := ParsePreferences(dictionary) // nothing if that is no dictionary
+			says, _ := ParsePreferences(dictionary) // nothing if that is not a dictionary
 			usages = append(usages, Statement{ContentUsage, path, says, record.Line})
 		}
 	}

@@ -34,7 +34,7 @@ func TestReadings(t *testing.T) {
 		{"a misspelt rule ends a run", "User-agent: a\nDisalow: /x\nUser-agent: b\nDisallow: /y\n", "a", "/y", want{maybe, yes}},
 		{"and does not", "User-agent: a\nDisalow: /x\nUser-agent: b\nDisallow: /y\n", "b", "/y", want{no, no}},
 		{"a misspelt rule that ended a run is for one name", "User-agent: a\nDisalow: /x\nUser-agent: b\nDisallow: /y\n", "a", "/x", want{maybe, no}},
-		{"an empty rule without a colon is no line of two words", "User-agent: a\nDisallow\nUser-agent: b\nDisallow: /y\n", "a", "/y", want{no, no}},
+		{"an empty rule without a colon is not a line of two words", "User-agent: a\nDisallow\nUser-agent: b\nDisallow: /y\n", "a", "/y", want{no, no}},
 		{"an extension line", "User-agent: *\nCrawl-delay: 10\nUser-agent: badbot\nDisallow: /\n", "a", "/", want{maybe, maybe}},
 		{"behind an extension line", "User-agent: *\nCrawl-delay: 10\nUser-agent: badbot\nDisallow: /\n", "badbot", "/", want{no, no}},
 		{"an extension key in one word", "User-agent: *\nCrawlDelay: 10\nUser-agent: badbot\nDisallow: /\n", "a", "/", want{maybe, maybe}},

@@ -24,7 +24,7 @@ func (h *Handler) validateStaging() error {
 		case host == "on" || host == "off":
 			return fmt.Errorf("staging takes hosts, and not %q; write staging alone for all hosts of the site, or remove it", host)
 		case host == "" || strings.ContainsAny(host, "/: "):
-			return fmt.Errorf("staging: %q is no host; write one such as staging.example.com, without a port", host)
+			return fmt.Errorf("staging: %q is not a host; write one such as staging.example.com, without a port", host)
 		}
 	}
 	return nil

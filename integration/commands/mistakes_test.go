@@ -49,7 +49,7 @@ func TestMistakes(t *testing.T) {
 		{name: "the same for status", args: []string{"status", "--config", in("Cadyfile")}, code: 2, stderr: "there is no file"},
 		{name: "a server that does not run", args: []string{"status", "--address", "127.0.0.1:1"}, code: 2,
 			stderr: "no server answers at 127.0.0.1:1: connection refused: nothing listens at that address (dial tcp 127.0.0.1:1: connect: connection refused); start it, or say where its admin API listens"},
-		{name: "a server that is no Caddy", args: []string{"status", "--address", missing.Address()}, code: 2, stderr: "is no Caddy with robots_guard in its configuration"},
+		{name: "a server that is no Caddy", args: []string{"status", "--address", missing.Address()}, code: 2, stderr: "is not a Caddy with robots_guard in its configuration"},
 		{name: "a site that never answers", args: []string{"explain", "--brief", "--token", "GPTBot", slow.URL + "/x"}, code: 2, stderr: "cannot read " + slow.URL + "/robots.txt"},
 		{name: "no table", args: []string{"test", "--robots", robots}, code: 2, stderr: "no table of cases given"},
 		{name: "a robots.txt as a table", args: []string{"test", "--robots", robots, robots}, code: 2, stderr: "robots.txt:1: 2 fields instead of three"},

@@ -92,7 +92,7 @@ func TestExampleMonitor(t *testing.T) {
 	})
 	for name := range harness.ReadMetrics(t, local+"/metrics").Of(harness.RequestsMetric) {
 		if !strings.Contains(name, `host="localhost"`) {
-			t.Errorf("the host of the example is no label: %s", name)
+			t.Errorf("the host of the example is not a label: %s", name)
 		}
 	}
 }

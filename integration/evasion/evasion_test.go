@@ -97,7 +97,7 @@ func TestEvasionRequests(t *testing.T) {
 		{"a host with a dot at its end", "GET /private/x HTTP/1.1\r\nHost: a.test.:$PORT", 403},
 		{"a host with two dots at its end", "GET /private/x HTTP/1.1\r\nHost: a.test..:$PORT", 403},
 		{"another port", "GET /private/x HTTP/1.1\r\nHost: a.test:1", 403},
-		{"a port that is no number", "GET /private/x HTTP/1.1\r\nHost: a.test:x", 403},
+		{"a port that is not a number", "GET /private/x HTTP/1.1\r\nHost: a.test:x", 403},
 		{"a port out of range", "GET /private/x HTTP/1.1\r\nHost: a.test:99999999", 403},
 		{"a port with very many zeros", "GET /private/x HTTP/1.1\r\nHost: a.test:" + strings.Repeat("0", 300) + "80", 403},
 		{"an empty port", "GET /private/x HTTP/1.1\r\nHost: a.test:", 403},

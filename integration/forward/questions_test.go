@@ -166,5 +166,5 @@ func TestLiars(t *testing.T) {
 	if n := s.Metrics().Sum(harness.RequestsMetric) + float64(len(app.Seen())); n != 0 {
 		t.Errorf("%v requests were judged, or robots.txt read", n)
 	}
-	s.Await("a client that is no trusted proxy asks about requests; add the proxy to trusted_proxies or block the client", 1)
+	s.Await("a client that is not a trusted proxy asks about requests; add the proxy to trusted_proxies or block the client", 1)
 }

@@ -43,7 +43,7 @@ func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
 		err = readBody(bytes.NewReader(body), &asked)
 	}
 	if err != nil {
-		return failed(http.StatusBadRequest, "the body is no JSON object with user_agent and url: %v", jsontext.InWords(err))
+		return failed(http.StatusBadRequest, "the body is not a JSON object with user_agent and url: %v", jsontext.InWords(err))
 	}
 	running := a.find()
 	host, guard := running.Guard(asked.URL)

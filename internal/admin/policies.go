@@ -107,7 +107,7 @@ func (a *API) list(w http.ResponseWriter, r *http.Request) error {
 	if value := r.URL.Query().Get("limit"); value != "" {
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 || n > maxPage {
-			return failed(http.StatusBadRequest, "limit %q is no number from 1 to %d", value, maxPage)
+			return failed(http.StatusBadRequest, "limit %q is not a number from 1 to %d", value, maxPage)
 		}
 		limit = n
 	}

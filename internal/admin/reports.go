@@ -102,7 +102,7 @@ func parseReportQuery(query url.Values) (q reportQuery, err error) {
 		}
 		n, err := strconv.Atoi(value)
 		if err != nil || n < to.least || n > to.most {
-			return q, fmt.Errorf("%s %.40q is no number from %d to %d", to.name, value, to.least, to.most)
+			return q, fmt.Errorf("%s %.40q is not a number from %d to %d", to.name, value, to.least, to.most)
 		}
 		*to.number = n
 	}

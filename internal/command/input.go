@@ -94,7 +94,7 @@ func checkHost(target string) error {
 	authority := addr.Authority(target)
 	u, err := url.Parse("http://" + authority)
 	if wrong, ok := errors.AsType[*url.Error](err); ok {
-		return fmt.Errorf("%q is no URL: %w; write it as https://example.com/page", target, wrong.Err)
+		return fmt.Errorf("%q is not a URL: %w; write it as https://example.com/page", target, wrong.Err)
 	}
 	if err == nil && u.Hostname() == "" {
 		return fmt.Errorf("%q names no host; write it as https://example.com/page", target)
@@ -144,7 +144,7 @@ func (in *robotsInput) noteOn(robots *policy.Robots) string {
 func (in *robotsInput) fetch(ctx context.Context, c *Config) error {
 	u, err := url.Parse(in.name)
 	if err != nil || u.Host == "" {
-		return fmt.Errorf("%s is no URL; write it as https://example.com/robots.txt", in.name)
+		return fmt.Errorf("%s is not a URL; write it as https://example.com/robots.txt", in.name)
 	}
 	if u.Path == "" || u.Path == "/" {
 		u.Path = "/robots.txt"

@@ -78,9 +78,9 @@ func (l *linting) run(cmd *cobra.Command, names []string) (int, error) {
 	case l.readings && l.format != "text":
 		return 0, errors.New("--readings is for the format text; json always has them")
 	case l.site != "" && request.HostOf(l.site) == "":
-		return 0, fmt.Errorf("%q is no site; write it as https://example.com", l.site)
+		return 0, fmt.Errorf("%q is not a site; write it as https://example.com", l.site)
 	case l.pages < 0:
-		return 0, fmt.Errorf("--pages %d is no number of pages", l.pages)
+		return 0, fmt.Errorf("--pages %d is not a number of pages", l.pages)
 	case len(names) == 0:
 		names = []string{"robots.txt"}
 	}

@@ -57,7 +57,7 @@ func (g *registry) show(w, notes io.Writer, tokens []string) (code int, err erro
 func notCheckedFor(duration string, now time.Time) (func(*uaident.Crawler) bool, error) {
 	d, err := caddy.ParseDuration(duration)
 	if err != nil || d < 0 {
-		return nil, fmt.Errorf("--stale %q is no duration; write one such as 180d or 12h", duration)
+		return nil, fmt.Errorf("--stale %q is not a duration; write one such as 180d or 12h", duration)
 	}
 	since := now.Add(-d).UTC().Format(time.DateOnly)
 	return func(c *uaident.Crawler) bool { return c.Checked < since }, nil

@@ -89,7 +89,7 @@ func TestTerminal(t *testing.T) {
 	}{
 		{"a terminal", nil, check, 60, true},
 		{"COLUMNS", map[string]string{"COLUMNS": "72"}, check, 72, true},
-		{"COLUMNS is no number", map[string]string{"COLUMNS": "x"}, check, 60, true},
+		{"COLUMNS is not a number", map[string]string{"COLUMNS": "x"}, check, 60, true},
 		{"NO_COLOR", map[string]string{"NO_COLOR": "1"}, check, 60, false},
 		{"a dumb one", map[string]string{"TERM": "dumb"}, check, 60, false},
 		{"prose", nil, []string{"explain", "--robots", robots, "--token", "GPTBot", "/private/"}, 60, true},

@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// checkTokenFlag tells what is no product token behind --token: it would be judged as a
+// checkTokenFlag tells what is not a product token behind --token: it would be judged as a
 // crawler that no group names.
 func checkTokenFlag(cmd *cobra.Command, token string) error {
 	switch {

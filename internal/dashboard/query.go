@@ -34,7 +34,7 @@ func parseQuery(raw string, limit int) (query, error) {
 	}
 	if text := values.Get("limit"); text != "" {
 		if q.limit, err = strconv.Atoi(text); err != nil || q.limit < 1 || q.limit > maxLimit {
-			return query{}, fmt.Errorf("limit %.20q is no number from 1 to %d", text, maxLimit)
+			return query{}, fmt.Errorf("limit %.20q is not a number from 1 to %d", text, maxLimit)
 		}
 	}
 	return q, nil

@@ -200,7 +200,7 @@ func (c *Case) expectPreference(preference string) error {
 	if draft := policy.FormerLabel(label); draft != "" {
 		return fmt.Errorf("%.60q is a label that %s had last; those of today are train-ai, ai-use and search", label, draft)
 	}
-	return fmt.Errorf("%.60q is no preference; write train-ai, ai-use or search, with =y, =n or =unknown behind it", preference)
+	return fmt.Errorf("%.60q is not a preference; write train-ai, ai-use or search, with =y, =n or =unknown behind it", preference)
 }
 
 // checkURL looks whether the URL can be one.

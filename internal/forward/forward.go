@@ -200,14 +200,14 @@ func isHost(host string) error {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '.', c == '_', c >= 0x80:
 		case c == ':', c == '[', c == ']':
 			if i < len(name) && !strings.HasPrefix(name, "[") {
-				return fmt.Errorf("%s is no host", quoted(host))
+				return fmt.Errorf("%s is not a host", quoted(host))
 			}
 		default:
-			return fmt.Errorf("%s is no host; it has to be one, without a list or credentials", quoted(host))
+			return fmt.Errorf("%s is not a host; it has to be one, without a list or credentials", quoted(host))
 		}
 	}
 	if strings.Trim(name, ".") == "" || port == ":" || strings.Trim(strings.TrimPrefix(port, ":"), "0123456789") != "" {
-		return fmt.Errorf("%s is no host", quoted(host))
+		return fmt.Errorf("%s is not a host", quoted(host))
 	}
 	return nil
 }
@@ -240,7 +240,7 @@ func (d *description) url() (*url.URL, error) {
 	case !strings.HasPrefix(target, "/"):
 		in := partsOf(target)
 		if in.host == "" {
-			return nil, problem(Malformed, "%s is no target; it has to begin with a slash, as the client sent it", quoted(target))
+			return nil, problem(Malformed, "%s is not a target; it has to begin with a slash, as the client sent it", quoted(target))
 		}
 		if err := isAuthority(in.host); err != nil {
 			return nil, err

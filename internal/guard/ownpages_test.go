@@ -10,7 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// Who reads the dashboard is no crawler, at this host and below this path.
+// Who reads the dashboard is not a crawler, at this host and below this path.
 func TestOwnPages(t *testing.T) {
 	g := recordingGuard(t, options{Enforce: true}, mixedRobots)
 	dashboard := g.shared.OwnPages(http.NotFoundHandler())

@@ -32,7 +32,7 @@ func TestRequests(t *testing.T) {
 		{"also to a false name with a group of its own", "Applebot/0.1", "GET", "/.well-known/written", true, false},
 		{"but not to a true one", "Applebot/0.1", "GET", "/.well-known/written", false, true},
 		{"also with a query", "Bytespider", "GET", "/.well-known/written?x", false, false},
-		{"a query is no path", "GPTBot/1.2", "GET", "/private/x?u=http://h/.well-known/a", false, false},
+		{"a query is not a path", "GPTBot/1.2", "GET", "/private/x?u=http://h/.well-known/a", false, false},
 		{"nor is one behind a scheme without a slash", "GPTBot/1.2", "GET", "x:private/x.txt?u=http://h/.well-known/a", false, false},
 		{"nor one behind an authority", "GPTBot/1.2", "GET", "http://a.test?/.well-known/x", false, false},
 		{"nor one behind no authority at all, where some read a host", "GPTBot/1.2", "GET", "http:///.well-known/x", false, false},
@@ -77,7 +77,7 @@ func TestSparedInWords(t *testing.T) {
 			t.Errorf("%d has no words", s)
 		}
 	}
-	// A library that the owner has judged is no crawler of the registry.
+	// A library that the owner has judged is not a crawler of the registry.
 	if s := (&Request{Client: uaident.Identify("curl/8.7.1"), Method: http.MethodPost}).WildcardExemption(); s != MethodExemption {
 		t.Error(s)
 	}

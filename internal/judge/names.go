@@ -80,7 +80,7 @@ func errNoToken(word, token string) error {
 	name := strings.TrimSpace(token[:max(0, strings.IndexAny(token, "*/;()"))])
 	switch {
 	case strings.HasPrefix(word, "//"):
-		return fmt.Errorf("%q is no crawler; a comment begins with # and a space before it", word)
+		return fmt.Errorf("%q is not a crawler; a comment begins with # and a space before it", word)
 	case strings.HasPrefix(word, "/"):
 		return fmt.Errorf("%q is a path and no crawler; paths are for a matcher, as in robots_guard %s enforce", word, word)
 	case isAddress(word):

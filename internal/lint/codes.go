@@ -18,7 +18,7 @@ const (
 	NamesNobody           policy.Code = "names-nobody"            // a word that no crawler can be told by
 	NamesApp              policy.Code = "names-app"               // an app that people use, and no robot
 	LookAlike             policy.Code = "look-alike"              // characters that only look like ASCII
-	RegexpInName          policy.Code = "regexp-in-name"          // a name is no regular expression
+	RegexpInName          policy.Code = "regexp-in-name"          // a name is not a regular expression
 	LinesJoined           policy.Code = "lines-joined"            // several lines in one
 	WrittenBreak          policy.Code = "written-line-break"      // \n as two characters
 	DoubleSlash           policy.Code = "double-slash"            // matches only URLs with //
@@ -121,7 +121,7 @@ var kinds = []kind{
 	{IndexAllow, policy.Info, "An index page opens its directory for Google alone"},
 	{RecordOutside, policy.Warning, "A line about a group stands before any user-agent line"},
 	{DelayUnread, policy.Info, "Nobody obeys this Crawl-delay"},
-	{DelayValue, policy.Warning, "Crawl-delay is no number of seconds"},
+	{DelayValue, policy.Warning, "Crawl-delay is not a number of seconds"},
 	{DelayCut, policy.Info, "A Crawl-delay is longer than a crawler waits"},
 	{DelayLong, policy.Warning, "A Crawl-delay leaves room for few pages"},
 	{DelayPages, policy.Warning, "At this Crawl-delay a crawler needs longer than a month for the site"},

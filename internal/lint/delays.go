@@ -24,7 +24,7 @@ const bingsLeast = time.Second
 func (c *checker) checkDelay(r policy.Record) {
 	delay, ok := policy.ParseDelay(r.Value)
 	if !ok {
-		c.addValue(DelayValue, r.Line, "%s is no number of seconds, so nobody can obey it; write one such as 5", quoted(r.Value))
+		c.addValue(DelayValue, r.Line, "%s is not a number of seconds, so nobody can obey it; write one such as 5", quoted(r.Value))
 		return
 	}
 	if r.Group < 0 {

@@ -84,7 +84,7 @@ func (c *checker) checkSpelling(a policy.Agent) bool {
 	case plain != a.Name && isASCII(plain):
 		c.addValue(LookAlike, a.Line, "%s has characters that only look like those of %s; crawlers compare bytes and may read another name; write %s", quoted(a.Name), quoted(plain), quoted(plain))
 	case regexpName.MatchString(a.Name):
-		c.addValue(RegexpInName, a.Line, "%s is read as it stands, since a name is no regular expression; write the product token of each crawler in a user-agent line of its own", quoted(a.Name))
+		c.addValue(RegexpInName, a.Line, "%s is read as it stands, since a name is not a regular expression; write the product token of each crawler in a user-agent line of its own", quoted(a.Name))
 	case strings.ContainsAny(a.Name, "|;") && !strings.Contains(a.Name, "("): // not a whole User-Agent
 		c.addValue(policy.NameList, a.Line, "only one name can stand in a line, and %s is none; give each its own user-agent line", quoted(a.Name))
 	default:

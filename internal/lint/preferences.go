@@ -66,7 +66,7 @@ func (c *checker) checkUsage(r policy.Record, g *stated, in uses) {
 		c.addValue(UsagePath, r.Line, "the path %s does not begin with /, so the line has no effect; write it from the root of the site", quoted(first))
 		return
 	case err != nil:
-		c.addValue(UsageValue, r.Line, "%s is no dictionary of RFC 9651, so the line has no effect; write it as train-ai=n, search=y, in lower case", quoted(dictionary))
+		c.addValue(UsageValue, r.Line, "%s is not a dictionary of RFC 9651, so the line has no effect; write it as train-ai=n, search=y, in lower case", quoted(dictionary))
 		return
 	}
 	c.checkMembers(r.Line, dictionary)
@@ -104,7 +104,7 @@ func (c *checker) checkMembers(line int, dictionary string) {
 		case draft != "":
 			c.addValue(UsageLabel, line, "%s is a label that %s had last; those of today are train-ai, ai-use and search", quoted(label), draft)
 		case !isKnown:
-			c.addValue(UsageLabel, line, "%s is no label of draft-ietf-aipref-vocab-08, so nobody knows what it is about; its labels are train-ai, ai-use and search", quoted(label))
+			c.addValue(UsageLabel, line, "%s is not a label of draft-ietf-aipref-vocab-08, so nobody knows what it is about; its labels are train-ai, ai-use and search", quoted(label))
 		case !isItem || item.Value != httpsfv.Token("y") && item.Value != httpsfv.Token("n"):
 			c.addValue(UsageValue, line, "the value of %s is neither y nor n, so the preference is unknown", label)
 		}

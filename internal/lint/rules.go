@@ -113,7 +113,7 @@ func (c *checker) checkPath(number int, l line) {
 	}
 	c.checkSlashes(number, l)
 	if escape := regexpEscape.FindString(l.value); escape != "" {
-		c.addValue(RegexpInPath, number, "%s in %s means nothing but itself, for a rule is no regular expression; write * for any run of characters and $ for the end of the URL",
+		c.addValue(RegexpInPath, number, "%s in %s means nothing but itself, for a rule is not a regular expression; write * for any run of characters and $ for the end of the URL",
 			quoted(escape), quoted(l.value))
 	}
 	if joinedAt(l.value) >= 0 {

@@ -153,7 +153,7 @@ func (c *composition) contentOf(t target) []string {
 		return closed(c.all)
 	}
 	lines, named := c.all, false
-	if policy.IsTraining(t.name) { // which inherits nothing of *, and is no crawler that uses pages
+	if policy.IsTraining(t.name) { // which inherits nothing of *, and is not a crawler that uses pages
 		return closed(t.wish.over(c.file.content(c.file.named(t.name))))
 	}
 	if places := c.file.obeyed(t.names); places != nil {

@@ -68,7 +68,7 @@ func hostsOf(words []string) (hosts []string, err error) {
 		rest, below := strings.CutPrefix(word, "*.")
 		host := request.NormalHost(rest, false)
 		if rest == "" || strings.ContainsAny(host, "*/:{} \t") {
-			return nil, fmt.Errorf("%q is no host; write it as in the site's address, without a port, such as shop.example.com or *.example.com", word)
+			return nil, fmt.Errorf("%q is not a host; write it as in the site's address, without a port, such as shop.example.com or *.example.com", word)
 		}
 		if below {
 			host = "*." + host
@@ -128,13 +128,13 @@ func unknown(registry *uaident.Registry, word string) error {
 		return fmt.Errorf("%q has a comma in it; separate names by spaces", word)
 	}
 	if word == "from" || word == "until" {
-		return fmt.Errorf("%q is no crawler; a rule with a time has a block with a line for each: rule <name> { for ..., disallow ..., from ..., until ... }", word)
+		return fmt.Errorf("%q is not a crawler; a rule with a time has a block with a line for each: rule <name> { for ..., disallow ..., from ..., until ... }", word)
 	}
 	hint := "the classes are " + judge.ClassWords() + ", and a path begins with a slash"
 	if likely := judge.Likely(registry, word, false); len(likely) > 0 {
 		hint = "did you mean " + strings.Join(likely, " or ") + "?"
 	}
-	return fmt.Errorf("%q is no class and no known crawler; %s (for a new crawler of that name write %s)", word, hint, judge.MeantToken+word)
+	return fmt.Errorf("%q is neither a class nor a known crawler; %s (for a new crawler of that name write %s)", word, hint, judge.MeantToken+word)
 }
 
 // checkName tells whether a group can have this name.

@@ -20,7 +20,7 @@ func TestPreferencesOfTheBase(t *testing.T) {
 		{"/blog \t train-ai=n", prefer("/blog train-ai=y", "GPTBot"), policy.PreferenceYes},
 		{"/blog\ttrain-ai=n", prefer("/blog train-ai=y", "GPTBot"), policy.PreferenceYes},
 		{"train-ai=y;ref=1", prefer("train-ai=n"), policy.PreferenceYes},
-		// What is no dictionary says nothing.
+		// What is not a dictionary says nothing.
 		{"train-ai=y, Search=y", prefer("train-ai=n"), policy.PreferenceNo},
 		{"train-ai=y,", prefer("train-ai=n"), policy.PreferenceNo},
 		{"train-ai=y search=y", prefer("train-ai=n"), policy.PreferenceNo},

@@ -138,7 +138,7 @@ func newDestination(raw, secret string) (d destination, err error) {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil || u.Scheme == "" || !strings.Contains(raw, "://"):
-		return d, errors.New("this is no URL; write one such as https://hooks.example.com/alerts, or one of a service such as " + examples["slack"])
+		return d, errors.New("this is not a URL; write one such as https://hooks.example.com/alerts, or one of a service such as " + examples["slack"])
 	case u.Scheme == "http" || u.Scheme == "https":
 		return newWebhook(u, secret)
 	case secret != "":

@@ -64,7 +64,7 @@ func beside(d *caddyfile.Dispenser, err error, block string, options []Option) e
 	if !ok || !slices.ContainsFunc(options, func(o Option) bool { return o.Name == wrong.name && o.elsewhere == "" }) {
 		return err
 	}
-	return d.Errf("%s is no option of %s and stands beside it; end the block of %s with } before it", wrong.name, block, block)
+	return d.Errf("%s is not an option of %s; end the block of %s with } before it", wrong.name, block, block)
 }
 
 // spokenOf returns where the option stands that an error speaks of first: of several lines of

@@ -16,7 +16,7 @@ func refusePrivate(_, address string, _ syscall.RawConn) error {
 		return fmt.Errorf("refusing to connect to %s: %w", address, err)
 	}
 	if !addr.IsPublic(to.Addr()) {
-		return fmt.Errorf("refusing to connect to %s, which is no public address; if that is intended, write allow_private on", to.Addr())
+		return fmt.Errorf("refusing to connect to %s, which is not a public address; if that is intended, write allow_private on", to.Addr())
 	}
 	return nil
 }

@@ -64,9 +64,9 @@ func (k Kind) New(place string, now func() time.Time) (Source, error) {
 	u, err := url.Parse(place)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s %q is no URL: %w", k.Option, place, err)
+		return nil, fmt.Errorf("%s %q is not a URL: %w", k.Option, place, err)
 	case scheme != "http" && scheme != "https" || u.Hostname() == "":
-		return nil, fmt.Errorf("%s %q is no http or https URL; use one such as https://cms.example.com/%s.json, or a file", k.Option, place, k.Option)
+		return nil, fmt.Errorf("%s %q is not an http or https URL; use one such as https://cms.example.com/%s.json, or a file", k.Option, place, k.Option)
 	}
 	u.Fragment = "" // never sent to servers
 	return newWeb(k, u, now), nil

@@ -70,7 +70,7 @@ func client(control func(network, address string, _ syscall.RawConn) error) *htt
 func (k Kind) onlyPublic(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err == nil && !addr.IsPublic(to.Addr()) {
-		err = fmt.Errorf("refusing to follow a redirect to %s, which is no public address; write that URL behind %s if that is intended", to.Addr(), k.Option)
+		err = fmt.Errorf("refusing to follow a redirect to %s, which is not a public address; write that URL behind %s if that is intended", to.Addr(), k.Option)
 	}
 	return err
 }

@@ -82,7 +82,7 @@ func (w *worker) work(k *chunk) {
 	w.tally.lines += uint64(k.lines)
 }
 
-// malformed counts a line that is no line of the format.
+// malformed counts a line that is not a line of the format.
 func (w *worker) malformed(k *chunk, why string, line []byte) {
 	w.tally.malformed++
 	k.malformed++

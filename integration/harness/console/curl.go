@@ -62,7 +62,7 @@ func Curl(port string, args []string) (string, error) {
 	case host == "localhost:8080":
 		host = "localhost:" + port
 	case host != "example.com" && !strings.HasSuffix(host, ".example.com"):
-		return "", fmt.Errorf("curl: %q is no URL of the demo on localhost:8080, or of example.com", url)
+		return "", fmt.Errorf("curl: %q is not a URL of the demo on localhost:8080, or of example.com", url)
 	}
 	conn, err := net.Dial("tcp", "127.0.0.1:"+port)
 	if err != nil {
