@@ -112,7 +112,7 @@ func (h *Handler) read(d *caddyfile.Dispenser, onViolation func(*caddyfile.Dispe
 		return d.Errf("unexpected argument %q; options stand in a block below the directive", words[0])
 	}
 	shared := option.Elsewhere(new(App).options(), "for all sites; write it into robots_guard { ... } of the global options, at the top of the Caddyfile")
-	modes := option.Elsewhere(modeOptions, "no option; the mode stands behind robots_guard, as in robots_guard enforce")
+	modes := option.Elsewhere(modeOptions, "not an option; the mode comes after robots_guard, as in robots_guard enforce")
 	texts := option.Elsewhere(textOptions, "of the directive robots_txt, which makes a robots.txt; robots_guard reads the one that the site has")
 	return option.ReadBlock(d, slices.Concat(options, shared, modes, texts), h.validateValues, h.Validate)
 }

@@ -241,7 +241,7 @@ func (p *parser) checkName(name string) {
 func (p *parser) rule(allow bool, path string) {
 	r := p.robots
 	if len(r.groups) == 0 {
-		p.report(RuleOutsideGroup, Error, p.line, "this rule stands before any user-agent line and is for nobody; write User-agent: * above it")
+		p.report(RuleOutsideGroup, Error, p.line, "this rule comes before the first user-agent line and applies to no crawler; write User-agent: * above it")
 		return
 	}
 	p.open, p.extensionSeen = false, false

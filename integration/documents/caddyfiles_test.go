@@ -53,7 +53,7 @@ func TestDocumentedCaddyfiles(t *testing.T) {
 			if !strings.Contains(caddyfile, "robots_preference") && !strings.Contains(caddyfile, "robots_rate") {
 				continue
 			}
-			if _, output, code := harness.Command(t, "", "validate", "--config", name); code != 0 || strings.Contains(output, "stands before robots_guard") {
+			if _, output, code := harness.Command(t, "", "validate", "--config", name); code != 0 || strings.Contains(output, "comes before robots_guard") {
 				t.Errorf("%s shows a Caddyfile in which a matcher never matches:\n%s\n%s", document, block[1], output)
 			}
 		}

@@ -16,7 +16,7 @@ Disallow: /private/
 `
 
 // before is what the warning about a handler on the wrong side begins with.
-const before = " stands before robots_guard"
+const before = " comes before robots_guard"
 
 // What the self-test says of a robots.txt that outsiders may not fetch.
 const (

@@ -15,7 +15,7 @@ func (c *checker) checkRecords() {
 	for _, r := range c.robots.Records() {
 		key := strings.ToLower(r.Key)
 		if r.Group < 0 && isOfGroup(key) {
-			c.addOnce(RecordOutside, r.Line, "this line stands before any user-agent line and is for nobody; write User-agent: * above it")
+			c.addOnce(RecordOutside, r.Line, "this line comes before the first user-agent line and applies to no crawler; write User-agent: * above it")
 		}
 		switch key {
 		case "sitemap", "site-map":

@@ -14,7 +14,7 @@ import (
 func warnCaches(placed []*Placed, logger *zap.Logger) {
 	for _, p := range placed {
 		if p.cached != "" {
-			logger.Warn(p.cached+" stands before robots_guard: it sends a disallowed crawler the pages that it keeps from other clients, without a verdict; "+
+			logger.Warn(p.cached+" comes before robots_guard and sends disallowed crawlers cached pages without a verdict; "+
 				"remove it from the global option order, or write robots_guard before it in the route", zap.String("site", p.Site()))
 		}
 	}
@@ -41,8 +41,8 @@ func warnDashboards(server *caddyhttp.Server, placed []*Placed, logger *zap.Logg
 		if d.Name != Dashboard || !d.open || isLocal(server) || asksForCertificates(server) {
 			continue
 		}
-		logger.Warn("everybody who reaches this server can open the dashboard, since no authentication stands before it; "+
-			"put basic_auth before it, or write public behind robots_guard_dashboard if that is intended",
+		logger.Warn("everybody who can reach this server can open the dashboard, because it has no authentication; "+
+			"put basic_auth before it, or write robots_guard_dashboard public",
 			zap.String("site", d.Site()), zap.Strings("listen", server.Listen))
 	}
 }
