@@ -114,7 +114,7 @@ func TestGuardPlaces(t *testing.T) {
 // only where that is meant.
 func TestDashboardPlaces(t *testing.T) {
 	const (
-		open  = "everybody who reaches this server can open the dashboard"
+		open  = "everybody who can reach this server can open the dashboard"
 		hash  = "$2a$14$Zkx19XLiW6VYouLHR5NmfOFU0z2GTNmpkT/5qqR7hx4IjWJPDhjvG"
 		auth  = "basic_auth {\n anna " + hash + "\n }\n"
 		board = "robots_guard_dashboard /robots-guard"

@@ -94,7 +94,7 @@ func (r *Rate) ValidateValues(registry *uaident.Registry) error {
 	}
 	for i := range r.Limits {
 		if r.Limits[i].Client == "" {
-			return fmt.Errorf("rate: limit %d is for nobody; give it a client, a product token or class such as GPTBot, and requests and per, or concurrent", i+1)
+			return fmt.Errorf("rate: limit %d has no client; give a product token or class such as GPTBot, with requests and per, or concurrent", i+1)
 		}
 		if err := r.Limits[i].validate(); err != nil {
 			return err

@@ -68,7 +68,7 @@ func (l *RateLimit) validate() error {
 func (l *RateLimit) validateBeside(exempt []string, registry *uaident.Registry) error {
 	for _, name := range exempt {
 		if judge.FoldWord(name) == judge.FoldWord(l.Client) {
-			return fmt.Errorf("rate: the limit of %s is for nobody, since exempt names them, too; remove one", l.Client)
+			return fmt.Errorf("rate: the limit of %s has no effect, because exempt also has them; remove one", l.Client)
 		}
 	}
 	if registry == nil {
@@ -79,7 +79,7 @@ func (l *RateLimit) validateBeside(exempt []string, registry *uaident.Registry) 
 	if err != nil || c == nil || !listed.Has(uaident.Identity{Token: c.Token, Crawler: c, Class: c.Class}) {
 		return nil // another check reports unknown names
 	}
-	return fmt.Errorf("rate: the limit of %s is for nobody, since exempt has %s, its class; remove one, or name in exempt those of that class that are meant", l.Client, c.Class)
+	return fmt.Errorf("rate: the limit of %s has no effect, because exempt has %s, its class; remove one, or list single crawlers in exempt", l.Client, c.Class)
 }
 
 // ParseLimits returns the limits, with those of tokens first. An unknown token is an error
