@@ -271,7 +271,7 @@ func (a *App) Stop() error {
 	select {
 	case <-a.done:
 	case <-time.After(store.StopWait):
-		a.logger.Warn("the storage is too slow; what was read or counted last may not be in it")
+		a.logger.Warn("the storage is too slow; the last fetches and counts may be lost")
 	}
 	return nil
 }

@@ -118,7 +118,7 @@ func (l *Location) checkPlaceholders(option string) error {
 		case strings.HasPrefix(name, "env."):
 			return fmt.Errorf("%s: {%s} is not filled in; an environment variable is written as {$NAME} in a Caddyfile", option, name)
 		default:
-			return fmt.Errorf("%s: {%s} is not filled in; write what it stands for", option, name)
+			return fmt.Errorf("%s: {%s} has no value; write the value", option, name)
 		}
 	}
 	return nil

@@ -31,7 +31,7 @@ func (h *Handler) Validate() error {
 		return errors.New("status and on_violation contradict each other; answer with that status in on_violation")
 	}
 	if h.Shadow != nil && h.Source != nil && h.Shadow.URL == h.Source.URL && h.Shadow.File == h.Source.File {
-		return errors.New("shadow and source are the same; what is in force already need not be tried")
+		return errors.New("shadow and source are the same; remove shadow")
 	}
 	if h.FetchFrom != "" && h.Source != nil {
 		return errors.New("fetch_from and source contradict each other; a URL or a file is read without a request to the site, so remove fetch_from")

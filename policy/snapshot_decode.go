@@ -147,7 +147,7 @@ func (e *versionJSON) robots(hash [sha256.Size]byte) (*Robots, error) {
 	}
 	robots := Parse(body)
 	if robots.Text() != string(e.Text) {
-		return nil, errors.New("the text is not what a parser keeps")
+		return nil, errors.New("invalid snapshot of a robots.txt")
 	}
 	return robots, nil
 }

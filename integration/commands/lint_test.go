@@ -170,7 +170,7 @@ func TestCases(t *testing.T) {
 		{name: "a license in explain", args: []string{"explain", "-r", at("licensed.txt"), "-t", "GPTBot", "/x"}, code: 0, stdout: []string{"License: https://a.example/license.xml, terms for the whole file, which forbid no fetching"}},
 		{name: "a license in explain --brief", args: []string{"explain", "--brief", "-r", at("licensed.txt"), "-t", "GPTBot", "--json", "/x"}, code: 0, stdout: []string{`"licenses":["https://a.example/license.xml"]`}},
 		{name: "a broken preference", args: []string{"test", "-r", at("usage.txt"), "-"}, stdin: "* / allow\nexpect preference train-ai=no for /\n",
-			code: 2, stderr: []string{"-:2: what is stated about train-ai is y, n or unknown"}},
+			code: 2, stderr: []string{"-:2: the value of train-ai is y, n or unknown"}},
 		{name: "a broken table", args: []string{"test", "-r", at("robots.txt"), at("broken.txt")}, code: 2, stderr: []string{"broken.txt:2: 2 fields instead of three"}},
 		{name: "no table", args: []string{"test", "-r", at("robots.txt")}, code: 2, stderr: []string{"no table of cases given"}},
 		{name: "no such table", args: []string{"test", "-r", at("robots.txt"), at("nothing")}, code: 2, stderr: []string{"there is no file"}},

@@ -104,7 +104,7 @@ func TestRateLimit(t *testing.T) {
 	}
 	config := harness.Caddyfile(t, "http://a.test {\n\trobots_guard {\n\t\trate enforce {\n\t\t\tlimit GPTBot 3/1m\n\t\t}\n\t}\n}\n")
 	said, _, _ := harness.Command(t, "User-agent: *\nCrawl-delay: 5\n", "robots-guard", "explain", "--robots", "-", "--config", config, "--user-agent", harness.GPTBot, "http://a.test/page")
-	if want := "rate enforce: one request in 5 seconds by Crawl-delay, limit GPTBot 3/1m: 429 answers what is one too many\n"; !strings.Contains(said, want) {
+	if want := "rate enforce: one request in 5 seconds by Crawl-delay, limit GPTBot 3/1m: requests above the limit get 429\n"; !strings.Contains(said, want) {
 		t.Errorf("explain does not say %q:\n%s", want, said)
 	}
 }

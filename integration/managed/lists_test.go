@@ -67,7 +67,7 @@ func TestRulesInAFile(t *testing.T) {
 	}
 	write(strings.Replace(rule("a", "/b"), "rules", "rulez", 1))
 	harness.Eventually(t, "the mistake is told", func() bool {
-		told := s.Lines("a list of rules cannot be used; what it said before stays in force")
+		told := s.Lines("a list of rules cannot be used; the previous list stays in force")
 		return len(told) == 1 && strings.Contains(fmt.Sprint(told[0]["error"]), file+":1:2: unknown field")
 	})
 	if text := read(); !strings.Contains(text, "Disallow: /a\n") {

@@ -138,7 +138,7 @@ func (a *API) one(w http.ResponseWriter, r *http.Request) error {
 	name, endGrace := strings.CutSuffix(name, "/end-grace")
 	switch {
 	case (refresh || endGrace) && r.Method != http.MethodPost:
-		return failed(http.StatusMethodNotAllowed, "use POST to change what is known of a policy")
+		return failed(http.StatusMethodNotAllowed, "use POST to change a policy")
 	case !refresh && !endGrace && r.Method != http.MethodGet:
 		return failed(http.StatusMethodNotAllowed, "use GET to read a policy")
 	}

@@ -34,7 +34,7 @@ func changeWaits(site string, c *report.ManagedChange) finding {
 	return finding{Alert: Alert{
 		ID: idOf(ChangeWaits, site, c.ID), Kind: ChangeWaits, Severity: Warning, Site: site, Since: c.Since,
 		Title:  "A change of the robots.txt of " + text.Printable(site) + " waits for confirmation",
-		Detail: told(c.Reasons) + "Until then what was published before stays.",
+		Detail: told(c.Reasons) + "Until then the previous file stays in force.",
 		Do:     "If the change is intended, confirm it; otherwise remove it from the configuration.",
 		Copy:   "caddy robots-guard managed confirm --site " + quotedWord(site) + ` --why "..."`,
 	}}
@@ -44,7 +44,7 @@ func changeStopped(site string, c *report.ManagedChange) finding {
 	return finding{Alert: Alert{
 		ID: idOf(ChangeStopped, site, c.ID), Kind: ChangeStopped, Severity: Warning, Site: site, Since: c.Since,
 		Title:  "The trial of a change of the robots.txt of " + text.Printable(site) + " has ended by itself",
-		Detail: told([]string{c.Stopped}) + "What was published before stays.",
+		Detail: told([]string{c.Stopped}) + "The previous file stays in force.",
 		Do:     "Change the rules. If they are intended, load them with rollout now and confirm them.",
 		Copy:   "caddy robots-guard managed history --site " + quotedWord(site),
 	}}

@@ -33,7 +33,7 @@ func TestChanges(t *testing.T) {
 	w.want("a person has given it up", "over warning change_waiting")
 	becomes("rejected", "Googlebot would be forbidden /x")
 	w.want("it was stopped", "open warning change_stopped, over warning change_waiting")
-	if a := w.List().Alerts[0]; !strings.Contains(a.Detail, "Googlebot would be forbidden /x. What was published before stays.") {
+	if a := w.List().Alerts[0]; !strings.Contains(a.Detail, "Googlebot would be forbidden /x. The previous file stays in force.") {
 		t.Errorf("got %+v", a)
 	}
 	stopped := w.changes["a.test,b.test"]

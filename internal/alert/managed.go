@@ -29,13 +29,13 @@ func findInTexts(texts report.Texts, now time.Time) (found []finding) {
 
 func baseFailing(s *report.ManagedSite) finding {
 	what := cmp.Or(text.Printable(s.Base.File), "The site's own robots.txt")
-	meanwhile := "There is no good one, so what the site answers is passed on without your rules."
+	meanwhile := "No good copy is stored, so the site's own answer is served without your rules."
 	if s.Version != "" {
 		meanwhile = "The last good one is used, with your rules."
 	}
 	return finding{after: unreachableAfter, Alert: Alert{
 		ID: idOf(BaseFailing, cmp.Or(s.Base.File, s.Host)), Kind: BaseFailing, Severity: Warning, Site: s.Host, Since: s.Base.FailingSince,
-		Title:  "What the robots.txt of " + nameOf(s) + " is composed from cannot be read",
+		Title:  "The base of the robots.txt of " + nameOf(s) + " cannot be read",
 		Detail: fmt.Sprintf("%s: %s. %s", what, text.Printable(s.Base.Failure), meanwhile),
 		Do:     "See why it is not served. If the site has no robots.txt of its own, write base none.",
 		Copy:   "caddy robots-guard managed show " + quotedWord(s.Host),
@@ -43,7 +43,7 @@ func baseFailing(s *report.ManagedSite) finding {
 }
 
 func refused(s *report.ManagedSite) finding {
-	meanwhile := "What the site answers is passed on without your rules."
+	meanwhile := "The site's own answer is served without your rules."
 	if s.Version != "" {
 		meanwhile = "The previous file stays in force, version " + s.Version + "."
 	}

@@ -29,7 +29,7 @@ func findAtServer(known Known, now time.Time) (found []finding) {
 		found = append(found, finding{after: storageAfter, Alert: Alert{
 			ID: idOf(StorageFailing), Kind: StorageFailing, Severity: Warning, Since: since,
 			Title:  "Saving to the storage fails",
-			Detail: "The error is: " + said(err) + " A restart forgets what was learned since.",
+			Detail: "The error is: " + said(err) + " A restart loses all data since then.",
 			Do:     "Look at the storage that the Caddyfile names; the log has each attempt.",
 		}})
 	}

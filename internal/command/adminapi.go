@@ -164,7 +164,7 @@ func (s adminServer) explain(err error) error {
 		case json.Unmarshal([]byte(body), &answer) == nil && answer.Error != "":
 			return errors.New(answer.Error)
 		case status == "404":
-			return fmt.Errorf("what listens at %s is not a Caddy with robots_guard in its configuration", s)
+			return fmt.Errorf("the server at %s is not a Caddy with robots_guard in its configuration", s)
 		}
 		return fmt.Errorf("the admin API at %s answers %s: %s", s, status, body)
 	}

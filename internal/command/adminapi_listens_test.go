@@ -115,7 +115,7 @@ func TestNotReadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"check", "--robots", file, "/"}, {"audit", "--robots", file, file}, {"registry", "check", file}} {
-		if output, err := execute(t.Context(), Config{}, args...); err == nil || !strings.Contains(output, file) || !strings.Contains(output, "permission denied; run this as a user who may do that") {
+		if output, err := execute(t.Context(), Config{}, args...); err == nil || !strings.Contains(output, file) || !strings.Contains(output, "permission denied; run the command as a user with that permission") {
 			t.Errorf("%v: %v, %s", args, err, output)
 		}
 	}

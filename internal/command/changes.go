@@ -117,7 +117,7 @@ func printChanges(out io.Writer, answer any) {
 		fmt.Fprintf(out, "%s: %s\n", text.Printable(answer.Site), answer.State)
 		printState(out, answer.ManagedState)
 		if answer.State == publish.RolledBack {
-			fmt.Fprintf(out, "  most crawlers read it within 24 hours%s; until then they may go by what they were served before\n", slower())
+			fmt.Fprintf(out, "  most crawlers read it within 24 hours%s; until then they may use the previous file\n", slower())
 		}
 	}
 }

@@ -67,7 +67,7 @@ caddy robots-guard status --test-notify
 	s.api.define(flags)
 	flags.BoolVar(&s.top, "top", false, "print the crawlers with the most violations")
 	flags.BoolVar(&s.refresh, "refresh", false, "fetch the robots.txt of the site, or of all sites, now")
-	flags.BoolVar(&s.endGrace, "end-grace", false, "block what the current robots.txt of the site disallows at once")
+	flags.BoolVar(&s.endGrace, "end-grace", false, "end the grace of previous robots.txt files of the site")
 	flags.StringVar(&s.acknowledge, "acknowledge", "", "the id of an alert to silence")
 	flags.StringVar(&s.undo, "undo", "", "the id of an alert that was acknowledged")
 	flags.StringVar(&s.note, "note", "", "with --acknowledge, why")
@@ -119,7 +119,7 @@ func (s *status) run(cmd *cobra.Command, args []string) (int, error) {
 		if _, err := api.read(http.MethodPost, policyURI(site, "/end-grace", ""), nil, nil); err != nil {
 			return 0, err
 		}
-		_, err := fmt.Fprintf(out, "%s: what the current robots.txt disallows is blocked from now on\n", text.Printable(site))
+		_, err := fmt.Fprintf(out, "%s: requests that the current robots.txt disallows are blocked from now on\n", text.Printable(site))
 		return ExitOK, err
 	case s.testNotify:
 		return s.sendTest(api, out)

@@ -28,7 +28,7 @@ func printError(w io.Writer, err error) {
 		return
 	}
 	if errors.Is(err, fs.ErrPermission) {
-		err = fmt.Errorf("%w; run this as a user who may do that", err)
+		err = fmt.Errorf("%w; run the command as a user with that permission", err)
 	}
 	printNote(w, "error", err.Error())
 }

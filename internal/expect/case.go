@@ -195,7 +195,7 @@ func (c *Case) expectPreference(preference string) error {
 				return nil
 			}
 		}
-		return fmt.Errorf("what is stated about %s is y, n or unknown, and not %.60q", label, says)
+		return fmt.Errorf("the value of %s is y, n or unknown, and not %.60q", label, says)
 	}
 	if draft := policy.FormerLabel(label); draft != "" {
 		return fmt.Errorf("%.60q is a label that %s had last; those of today are train-ai, ai-use and search", label, draft)

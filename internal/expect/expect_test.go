@@ -62,7 +62,7 @@ func TestReadErrors(t *testing.T) {
 		{"a preference for a word", "expect preference train-ai=n for x", `c.txt:1: "x" is neither a URL`},
 		{"a label of an older draft", "* / train-genai=n", "c.txt:1: \"train-genai\" is a label that draft-ietf-aipref-vocab-03 had last"},
 		{"a label of none", "expect preference Train-AI=n for /", `c.txt:1: "Train-AI=n" is not a preference; write train-ai`},
-		{"a value of another line", "* / train-ai=no", `c.txt:1: what is stated about train-ai is y, n or unknown, and not "no"`},
+		{"a value of another line", "* / train-ai=no", `c.txt:1: the value of train-ai is y, n or unknown, and not "no"`},
 		{"two preferences", `{"token":"x","url":"/","expect":"train-ai=n, search=y"}`, `and not "n, search=y"`},
 		{"two errors", "a\nb\n", "c.txt:2: 1 fields"},
 		{"a line without end", "Googlebot / allow\n" + strings.Repeat("x", maxLine+1), "c.txt:2: the line has more than"},

@@ -15,7 +15,7 @@ import (
 type Result struct {
 	Case
 	Got     bool              // whether it is allowed
-	States  policy.Preference // what is stated about the use that the case is about
+	States  policy.Preference // the value of the use that the case is about
 	Because string            // the line that decided, in words
 	Note    string            // what is odd about who asks, "" for nothing
 }

@@ -46,7 +46,7 @@ func delayOf(s *policy.Selection, c *Client, habit uaident.CrawlDelay) *Delay {
 	case c.Class == uaident.Search.String():
 		d.Why += "; rate enforce slows a search engine only with search enforce"
 	default:
-		d.Why += "; with rate enforce 429 answers what comes much faster"
+		d.Why += "; rate enforce answers much faster requests with 429"
 	}
 	return d
 }

@@ -50,7 +50,7 @@ func TestPreferences(t *testing.T) {
 		token, url, text string
 		want             *Preferences
 	}{
-		{"GPTBot", "/b", "train-ai=n, by Content-Usage in line 2: what the owner prefers, which decides nothing about fetching\n", &Preferences{"train-ai=n", []Statement{{"Content-Usage", "train-ai=n", 2}}}},
+		{"GPTBot", "/b", "train-ai=n, by Content-Usage in line 2: a preference about use, not a rule for fetching\n", &Preferences{"train-ai=n", []Statement{{"Content-Usage", "train-ai=n", 2}}}},
 		{"GPTBot", "/a", "train-ai=y, search=y, by Content-Usage in lines 3, 4", &Preferences{"train-ai=y, search=y", []Statement{{"Content-Usage", "search=y", 3}, {"Content-Usage", "train-ai=y", 4}}}},
 		{"GPTBot", "/a/x", "", nil},
 		{"FooBot", "/b", "", nil},
@@ -75,10 +75,10 @@ func TestCrawlDelay(t *testing.T) {
 	robots := policy.Parse([]byte("User-agent: *\nCrawl-delay: 40\nDisallow: /a\n\nUser-agent: FooBot\nDisallow: /a\n"))
 	for _, tc := range []struct{ token, want string }{
 		{"bingbot", "it asks for 40 seconds between two fetches, by Crawl-delay in line 2: bingbot keeps to it as to 30 seconds, the longest that its operator names; rate enforce slows a search engine only with search enforce\n"},
-		{"CCBot", "line 2: CCBot keeps to it, as its operator says; with rate enforce 429 answers what comes much faster\n"},
+		{"CCBot", "line 2: CCBot keeps to it, as its operator says; rate enforce answers much faster requests with 429\n"},
 		{"Googlebot", "line 2: Googlebot does not read it, as its operator says; rate enforce does not slow it by that\n"},
-		{"GPTBot", "line 2: whether GPTBot reads it its operator does not say; with rate enforce 429 answers what comes much faster\n"},
-		{"BarBot", "line 2: whether BarBot reads it its operator does not say; with rate enforce 429 answers what comes much faster\n"},
+		{"GPTBot", "line 2: whether GPTBot reads it its operator does not say; rate enforce answers much faster requests with 429\n"},
+		{"BarBot", "line 2: whether BarBot reads it its operator does not say; rate enforce answers much faster requests with 429\n"},
 		{"FooBot", ""},
 	} {
 		site := Site{Registry: uaident.Default()}

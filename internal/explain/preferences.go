@@ -51,5 +51,5 @@ func (p *printer) preferences(stated *Preferences) {
 		}
 		by = append(by, kind+" in "+lines(at))
 	}
-	p.line("%s, by %s: what the owner prefers, which decides nothing about fetching", stated.Stated, strings.Join(by, ", "))
+	p.line("%s, by %s: a preference about use, not a rule for fetching", stated.Stated, strings.Join(by, ", "))
 }

@@ -40,7 +40,7 @@ func (s *Site) rate(q *judge.Request, r *judge.Result, robots *policy.Robots) *R
 	if told.Every == 0 && limit == nil {
 		return nil
 	}
-	const passes = "what is one too many is counted, and passes"
+	const passes = "requests above the limit are counted and pass"
 	switch {
 	case rules.Mode == rate.Observe && s.Rate.Enforce:
 		told.Why = passes + ": search engines are not slowed without search enforce"
@@ -49,9 +49,9 @@ func (s *Site) rate(q *judge.Request, r *judge.Result, robots *policy.Robots) *R
 	case rules.Advisory && limit == nil:
 		told.Why = passes + ": it does not read Crawl-delay"
 	case rules.Advisory && told.Every > 0:
-		told.Why = "429 answers what is too many for the limit; it does not read Crawl-delay"
+		told.Why = "requests above the limit get 429; the crawler ignores Crawl-delay"
 	default:
-		told.Why = "429 answers what is one too many"
+		told.Why = "requests above the limit get 429"
 	}
 	if rules.Mode == rate.Spare && strings.HasPrefix(told.Why, "429") {
 		told.Why += ", of its requests in a day one in twenty at most"

@@ -35,14 +35,14 @@ func TestRate(t *testing.T) {
 		settings             *rate.Settings
 		want                 string // "" for no line
 	}{
-		{"by the file", "CCBot/2.0", "/b", settings(nil), "rate enforce: one request in 30 seconds by Crawl-delay: 429 answers what is one too many\n"},
-		{"by both", "GPTBot/1.0", "/b", settings(nil), "rate enforce: one request in 30 seconds by Crawl-delay, limit GPTBot 30/1m concurrent 2: 429 answers what is one too many\n"},
-		{"at once alone", "UptimeRobot/2.0", "/b", settings(nil), "rate enforce: limit monitor concurrent 4: 429 answers what is one too many\n"},
-		{"observed", "CCBot/2.0", "/b", settings(func(s *rate.Settings) { s.Enforce = false }), "rate observe: one request in 30 seconds by Crawl-delay: what is one too many is counted, and passes\n"},
-		{"a search engine", "bingbot/2.0", "/b", settings(nil), "rate enforce: one request in 30 seconds by Crawl-delay: what is one too many is counted, and passes: search engines are not slowed without search enforce\n"},
-		{"a search engine, with search enforce", "bingbot/2.0", "/b", settings(func(s *rate.Settings) { s.Search = true }), "429 answers what is one too many, of its requests in a day one in twenty at most\n"},
-		{"who does not read it", "Googlebot/2.1", "/b", settings(func(s *rate.Settings) { s.Search = true }), "rate enforce: one request in 30 seconds by Crawl-delay: what is one too many is counted, and passes: it does not read Crawl-delay\n"},
-		{"who does not read it, with a limit", "Amazonbot/0.1", "/b", settings(nil), "limit Amazonbot 6/1m: 429 answers what is too many for the limit; it does not read Crawl-delay\n"},
+		{"by the file", "CCBot/2.0", "/b", settings(nil), "rate enforce: one request in 30 seconds by Crawl-delay: requests above the limit get 429\n"},
+		{"by both", "GPTBot/1.0", "/b", settings(nil), "rate enforce: one request in 30 seconds by Crawl-delay, limit GPTBot 30/1m concurrent 2: requests above the limit get 429\n"},
+		{"at once alone", "UptimeRobot/2.0", "/b", settings(nil), "rate enforce: limit monitor concurrent 4: requests above the limit get 429\n"},
+		{"observed", "CCBot/2.0", "/b", settings(func(s *rate.Settings) { s.Enforce = false }), "rate observe: one request in 30 seconds by Crawl-delay: requests above the limit are counted and pass\n"},
+		{"a search engine", "bingbot/2.0", "/b", settings(nil), "rate enforce: one request in 30 seconds by Crawl-delay: requests above the limit are counted and pass: search engines are not slowed without search enforce\n"},
+		{"a search engine, with search enforce", "bingbot/2.0", "/b", settings(func(s *rate.Settings) { s.Search = true }), "requests above the limit get 429, of its requests in a day one in twenty at most\n"},
+		{"who does not read it", "Googlebot/2.1", "/b", settings(func(s *rate.Settings) { s.Search = true }), "rate enforce: one request in 30 seconds by Crawl-delay: requests above the limit are counted and pass: it does not read Crawl-delay\n"},
+		{"who does not read it, with a limit", "Amazonbot/0.1", "/b", settings(nil), "limit Amazonbot 6/1m: requests above the limit get 429; the crawler ignores Crawl-delay\n"},
 		{"the file is left out", "CCBot/2.0", "/b", settings(func(s *rate.Settings) { s.IgnoreDelay = true }), ""},
 		{"a group that asks for nothing", "FooBot/1.0", "/b", settings(nil), ""},
 		{"robots.txt", "GPTBot/1.0", "/robots.txt", settings(nil), ""},

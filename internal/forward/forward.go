@@ -141,7 +141,7 @@ func one(header http.Header, field string, valid func(string) error) (string, er
 		}
 		return values[0], nil
 	default:
-		return "", problem(Repeated, "%s stands there %d times; let the proxy replace what the client sent", field, len(values))
+		return "", problem(Repeated, "%s stands there %d times; let the proxy overwrite the client's field", field, len(values))
 	}
 }
 

@@ -37,12 +37,12 @@ func (c *checker) checkDelay(r policy.Record) {
 	}
 	switch cut := by.cut(delay); {
 	case cut != "":
-		c.add(DelayCut, r.Line, at, "%s; write that, or forbid what it is not to fetch", cut)
+		c.add(DelayCut, r.Line, at, "%s; write that number, or disallow some pages", cut)
 	case delay > longDelay:
 		c.add(DelayLong, r.Line, at, "%g seconds leave room for %d pages a day, so a crawler that obeys sees little of the site; Bing waits at most 30 seconds", delay.Seconds(), int(24*time.Hour/delay))
 	}
 	if pages := c.options.Pages; float64(pages)*delay.Seconds() > longCrawl.Seconds() {
-		c.add(DelayPages, r.Line, at, "%g seconds for each of %d pages are %.0f days, so what is found first is old before the last is read; write %.2g at most for a month, or forbid what nobody needs to find",
+		c.add(DelayPages, r.Line, at, "%g seconds for each of %d pages take %.0f days, so many copies in the index are old; write at most %.2g for a month, or disallow unimportant pages",
 			delay.Seconds(), pages, float64(pages)*delay.Seconds()/(24*time.Hour).Seconds(), longCrawl.Seconds()/float64(pages))
 	}
 	if bing := c.robots.Select(true, "bingbot", "msnbot"); by.global && delay >= bingsLeast && bing.DelayOrGlobal().Line == r.Line {

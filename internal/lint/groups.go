@@ -28,12 +28,12 @@ func (c *checker) checkGroups() {
 	star := c.robots.Select(true)
 	if v := star.Judge(anywhere); closesAll(v) && !c.robots.Named("AdsBot-Google") {
 		c.add(AdsIgnoreStar, v.Group.Line, c.at(v.Group.Line).valueColumn(),
-			"AdsBot-Google and Mediapartners-Google ignore the * group and still fetch what it forbids; name them if they should not")
+			"AdsBot-Google and Mediapartners-Google ignore the * group; name them to disallow URLs for them")
 	}
 	for _, g := range c.groups {
 		if len(g.Agents) > 0 && c.opensSite(g.Agents[0].Line) {
 			a := g.Agents[0]
-			c.addValue(OpensSite, a.Line, "%s has a group without a rule and does not read the * group besides, so what that forbids is open to it; repeat the rules here", quoted(a.Name))
+			c.addValue(OpensSite, a.Line, "%s has a group without a rule and does not read the * group besides, so it may fetch the URLs that * disallows; repeat the rules here", quoted(a.Name))
 		}
 	}
 	c.checkSplitCrawlers()

@@ -104,7 +104,7 @@ func (c *checker) checkMembers(line int, dictionary string) {
 		case draft != "":
 			c.addValue(UsageLabel, line, "%s is a label that %s had last; those of today are train-ai, ai-use and search", quoted(label), draft)
 		case !isKnown:
-			c.addValue(UsageLabel, line, "%s is not a label of draft-ietf-aipref-vocab-08, so nobody knows what it is about; its labels are train-ai, ai-use and search", quoted(label))
+			c.addValue(UsageLabel, line, "%s is not a label of draft-ietf-aipref-vocab-08, so crawlers ignore it; the labels are train-ai, ai-use and search", quoted(label))
 		case !isItem || item.Value != httpsfv.Token("y") && item.Value != httpsfv.Token("n"):
 			c.addValue(UsageValue, line, "the value of %s is neither y nor n, so the preference is unknown", label)
 		}

@@ -65,7 +65,7 @@ func (c *checker) tellRecord(key string, r policy.Record) {
 	case "license":
 		c.add(License, r.Line, at, "License leads to terms by Really Simple Licensing (rslstandard.org); it forbids no fetching, and few crawlers read it")
 	case "disallowaitraining":
-		c.add(NoAITraining, r.Line, at, "nobody defines DisallowAITraining, and Google's library reads it as Disallow, which closes what it names; name the AI crawlers in groups of their own")
+		c.add(NoAITraining, r.Line, at, "nobody defines DisallowAITraining, and Google's library reads it as Disallow; write groups for the AI crawlers instead")
 	case "llm-policy":
 		c.add(LLMPolicy, r.Line, at, "nobody defines LLM-Policy, so no crawler is known to read it; name the AI crawlers in groups of their own")
 	}

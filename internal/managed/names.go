@@ -83,7 +83,7 @@ func hostsOf(words []string) (hosts []string, err error) {
 // its main one, so that ai_training has no search engine.
 func (n *names) namesOf(words []string) (names []string, err error) {
 	if len(words) == 0 {
-		return nil, errors.New("name whom it is for: a product token, a class such as ai_training, or *")
+		return nil, errors.New("name the crawlers of the rule: a product token, a class such as ai_training, or *")
 	}
 	for _, word := range words {
 		if word == Everybody {

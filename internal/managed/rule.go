@@ -222,7 +222,7 @@ func checkPlaceholders(s string) error {
 		case begin == "{env.":
 			return fmt.Errorf("%q has a placeholder other than {host}; an environment variable is written as {$NAME} in a Caddyfile", s)
 		default:
-			return fmt.Errorf("%q has a placeholder other than {host}; the text is the same for all who ask this host", s)
+			return fmt.Errorf("%q has a placeholder other than {host}; all clients of a host get the same file", s)
 		}
 	}
 	return nil

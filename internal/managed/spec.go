@@ -41,7 +41,7 @@ func ParseSpec(registry *uaident.Registry, data []byte) (*Schedule, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&stored); err != nil {
-		return nil, fmt.Errorf("what is stored of the rules: %w", err)
+		return nil, fmt.Errorf("stored rules: %w", err)
 	}
 	names := newNames(registry)
 	names.stored = true

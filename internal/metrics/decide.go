@@ -12,7 +12,7 @@ type DecisionMetrics struct{ undecided *prometheus.CounterVec }
 func newDecisionMetrics(name func(string) string) DecisionMetrics {
 	m := DecisionMetrics{prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: name("undecided_total"),
-		Help: "Questions of proxies about a request that were not answered, by what is wrong with them.",
+		Help: "Requests to decide that were not answered, by reason.",
 	}, []string{"reason"})}
 	for _, reason := range forward.Reasons() {
 		m.undecided.WithLabelValues(reason.String())

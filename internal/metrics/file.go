@@ -47,10 +47,10 @@ func newFileCollector(name func(string) string, hosts *hosts) fileCollector {
 		read:     byHost("read_timestamp_seconds", "When the robots.txt of a configured host was last read with success."),
 		changed:  byHost("changed_timestamp_seconds", "Time of the first fetch of the current robots.txt of a configured host."),
 		failing:  byHost("unreachable_since_timestamp_seconds", "Since when the robots.txt of a configured host cannot be read; absent while it can."),
-		findings: byHost("findings", "What the parser noticed in the current robots.txt of a configured host.", "finding"),
+		findings: byHost("findings", "Findings of the parser in the current robots.txt of a configured host.", "finding"),
 		root:     byHost("root_disallowed", "1 if the current robots.txt of a configured host forbids / to crawlers that it does not name, else 0."),
 		rules:    byHost("rules", "Rules in the current robots.txt of a configured host; 0 if there is none."),
-		delay:    byHost("crawl_delay_seconds", "What the current robots.txt of a configured host asks of crawlers that it does not name, by Crawl-delay; 0 if nothing."),
+		delay:    byHost("crawl_delay_seconds", "Crawl-delay of the current robots.txt of a configured host for unnamed crawlers; 0 for none."),
 		crawlers: byHost("crawler_read_timestamp_seconds", "When a crawler last read the robots.txt; absent if it did not since the start.", "crawler"),
 	}
 }

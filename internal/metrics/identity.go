@@ -68,7 +68,7 @@ func newIdentityCollector(name func(string) string, from Observed) identityColle
 	return identityCollector{
 		from: from,
 		lookups: prometheus.NewDesc(name("dns_lookups_total"),
-			"Look-ups of the addresses of crawlers, by what they found.", []string{"result"}, nil),
+			"DNS lookups of addresses of crawlers, by result.", []string{"result"}, nil),
 		running: prometheus.NewDesc(name("dns_lookups_running"), "Look-ups of addresses under way.", nil, nil),
 		waiting: prometheus.NewDesc(name("dns_lookups_waiting"), "Look-ups of addresses that wait for others.", nil, nil),
 		prefixes: prometheus.NewDesc(name("address_list_prefixes"),

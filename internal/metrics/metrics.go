@@ -73,7 +73,7 @@ func New(from Observed, kinds, results []string) *Metrics {
 		fileCollector:   newFileCollector(name, known),
 		fetches: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: name("fetches_total"),
-			Help: "Attempts to read a robots.txt, by where it comes from and what the answer means.",
+			Help: "Fetches of a robots.txt, by source and result.",
 		}, []string{"source", "result"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    name("fetch_duration_seconds"),

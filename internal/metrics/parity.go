@@ -42,7 +42,7 @@ func newParityMetrics(name func(string) string, from Observed) ParityMetrics {
 			Help: "Pages that people opened from an assistant, as their browsers say.",
 		}, []string{"assistant"}),
 		findings: parityCollector{from, prometheus.NewDesc(name("parity_findings"),
-			"Verified crawlers that do not get what the robots.txt of a host allows, by what is found; absent for none.", []string{"host", "finding"}, nil)},
+			"Verified crawlers that do not get pages which the robots.txt of a host allows, by finding; absent for none.", []string{"host", "finding"}, nil)},
 		by: make([]atomic.Pointer[answerCounters], len(uaident.Classes())*int(parity.NumKinds)*int(parity.NumStatuses)),
 	}
 }

@@ -124,7 +124,7 @@ func (c *Config) destination() (d destination, err error) {
 	filled := make([]string, 2)
 	for i, value := range []string{c.URL, c.Secret} {
 		if filled[i], err = replacer.ReplaceOrErr(value, true, true); err != nil {
-			return d, fmt.Errorf("notify: %w; set what stands between the braces", err)
+			return d, fmt.Errorf("notify: %w; set the value of the placeholder", err)
 		}
 	}
 	if d, err = newDestination(strings.TrimSpace(filled[0]), filled[1]); err != nil {

@@ -52,7 +52,7 @@ func TestURLs(t *testing.T) {
 		"https://a.test/#secret":      "fragments",
 		"{env.ALERTS_URL}":            "sign messages with the option secret",
 		"{env.SLACK_URL}":             "write slack://hook:",
-		"{env.NOBODY_SETS_THIS}":      "set what stands between the braces",
+		"{env.NOBODY_SETS_THIS}":      "set the value of the placeholder",
 		"https://hooks.slack.com/services/secret": "write the URL of the service slack: slack://hook:",
 		"https://discord.com/api/webhooks/secret": "write the URL of the service discord: discord://<token>@<id>",
 		"https://ntfy.sh/secret":                  "ntfy://",

@@ -205,5 +205,5 @@ func crawlerOption(name string) string {
 	if strings.Contains(name, " ") {
 		name = `"` + name + `"`
 	}
-	return "crawler " + name + " {\n\tclass crawler # or what it is for, such as search, ai_training or seo\n}"
+	return "crawler " + name + " {\n\tclass crawler # or another class, such as search, ai_training or seo\n}"
 }

@@ -139,7 +139,7 @@ func (o *Options) plan() (*plan, []*input, error) {
 }
 
 // errInterrupted says that a replay was stopped.
-var errInterrupted = errors.New("interrupted: this is the report of what was read until then")
+var errInterrupted = errors.New("interrupted: the report covers the lines read until then")
 
 // pump reads the logs, has workers judge their chunks side by side, and hands
 // them to s in order.

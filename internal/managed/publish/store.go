@@ -47,10 +47,10 @@ const (
 )
 
 // ErrDamaged is returned for an invalid value. The next write moves a damaged history aside.
-var ErrDamaged = errors.New("what is stored is damaged")
+var ErrDamaged = errors.New("the stored history is damaged")
 
 // ErrLost is returned for a history that is not stored any more. The next write restores it.
-var ErrLost = errors.New("what was stored is gone")
+var ErrLost = errors.New("the stored history is gone")
 
 // Store keeps the changes of a site in a storage.
 //
