@@ -11,18 +11,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Bounds of a Book, for hosts that the configuration names and for others. A host with one
-// file takes a small record without the file.
+// maxHosts bounds the hosts of a Book, for configured hosts and for other hosts. A host with one
+// file has a small record without the file.
 var (
 	maxHosts = [2]int{1 << 17, 1 << 14}
-	maxBytes = [2]int{256 << 20, 32 << 20} // estimated memory of the files of hosts with several, equal files counted once
+	maxBytes = [2]int{256 << 20, 32 << 20} // estimated memory of the files of hosts with several files; equal files share memory
 )
 
-// Horizon is the longest grace that a configuration may set, or an operator documents. Files
-// are forgotten after that.
+// Horizon is the longest grace that a configuration or a crawler's operator may set. Older files
+// are dropped.
 const Horizon = 7 * 24 * time.Hour
 
-// Book has the files of all hosts. It may be used by several goroutines at once.
+// Book records the files of all hosts. It is safe for concurrent use.
 type Book struct {
 	derive func(*policy.Robots) any
 
@@ -31,29 +31,29 @@ type Book struct {
 	shared map[[sha256.Size]byte]*sharedVersion
 }
 
-// part are the hosts that the configuration names, or the others.
+// part is the set of configured hosts, or the set of other hosts.
 type part struct {
 	hosts     *simplelru.LRU[Host, *files]
 	bytes     int
-	forgotten time.Time // when the record of a host was dropped last
+	forgotten time.Time // time of the last dropped host
 }
 
-// sharedVersion is a file that several hosts may have.
+// sharedVersion is a file that several hosts may share.
 type sharedVersion struct {
 	version *policy.Version
 	size    int
 	users   [2]int // by part
 }
 
-// NewBook returns an empty Book. derive makes what is kept beside each file, in
-// [policy.Version.Derived]; it may be nil.
+// NewBook returns an empty Book. derive computes [policy.Version.Derived] of each file and may be
+// nil.
 func NewBook(derive func(*policy.Robots) any) *Book {
 	if derive == nil {
 		derive = func(*policy.Robots) any { return nil }
 	}
 	b := &Book{derive: derive, shared: make(map[[sha256.Size]byte]*sharedVersion)}
 	for i := range b.parts {
-		b.parts[i].hosts, _ = simplelru.NewLRU[Host, *files](maxHosts[i], nil) // fails for sizes below 1 only
+		b.parts[i].hosts, _ = simplelru.NewLRU[Host, *files](maxHosts[i], nil) // returns an error only for sizes below 1
 	}
 	return b
 }
@@ -65,7 +65,7 @@ func partOf(named bool) int {
 	return 1
 }
 
-// get returns the files of a host, nil if nothing is known. b.mu must be held.
+// get returns the files of a host, or nil if the host has no record. b.mu must be locked.
 func (b *Book) get(host Host) *files {
 	for i := range b.parts {
 		if h, ok := b.parts[i].hosts.Get(host); ok {
@@ -75,7 +75,8 @@ func (b *Book) get(host Host) *files {
 	return nil
 }
 
-// open returns the files of a host, in the part that it belongs to now. b.mu must be held.
+// open returns the files of a host, in the part for named or other hosts. It adds a record if the
+// host has none. b.mu must be locked.
 func (b *Book) open(host Host, named bool, now time.Time) *files {
 	h := b.get(host)
 	switch {
@@ -100,7 +101,7 @@ func (b *Book) open(host Host, named bool, now time.Time) *files {
 	return h
 }
 
-// keep gives a file a version, which equal files share. b.mu must be held.
+// keep stores a version for a file. Equal files share a version. b.mu must be locked.
 func (b *Book) keep(h *files, f *file, v *policy.Version) {
 	s := b.shared[v.Hash]
 	if s == nil {
@@ -113,7 +114,7 @@ func (b *Book) keep(h *files, f *file, v *policy.Version) {
 	}
 }
 
-// release takes back a keep. b.mu must be held.
+// release reverses keep. b.mu must be locked.
 func (b *Book) release(h *files, f *file) {
 	if f.version == nil {
 		return
@@ -143,8 +144,8 @@ func (b *Book) keepAll(h *files) {
 	}
 }
 
-// retain keeps the contents of a file that so far only the cache of policies keeps. It reports
-// false if the contents are gone. b.mu must be held.
+// retain stores the contents of a file that so far only the policy cache references. It returns
+// false if the contents were freed. b.mu must be locked.
 func (b *Book) retain(h *files, f *file) bool {
 	if f.version != nil {
 		return true
@@ -157,7 +158,8 @@ func (b *Book) retain(h *files, f *file) bool {
 	return true
 }
 
-// add returns the file of a version, with the version as its last body. b.mu must be held.
+// add returns the file with the rules of a version and makes the version the last body. b.mu must
+// be locked.
 func (b *Book) add(h *files, v *policy.Version, now time.Time) *file {
 	digest := h.digestOf(v)
 	f := h.find(digest)
@@ -169,7 +171,7 @@ func (b *Book) add(h *files, v *policy.Version, now time.Time) *file {
 		return f
 	case f == nil:
 		f = &file{digest: digest}
-		before := h.all[0] // which may be known by its digest only
+		before := h.all[0] // may have only a digest
 		if !b.retain(h, before) {
 			before.copied = later(before.copied, now) // it may have been our copy until now
 			h.lose(before)
@@ -178,7 +180,7 @@ func (b *Book) add(h *files, v *policy.Version, now time.Time) *file {
 		b.keep(h, f, v)
 		h.all = append(h.all, f)
 		h.changes++
-	case f.hash != v.Hash && f.version != nil: // another comment
+	case f.hash != v.Hash && f.version != nil: // only a comment differs
 		b.release(h, f)
 		b.keep(h, f, v)
 	case f.hash != v.Hash, f.robots.Value() == nil:
@@ -187,8 +189,8 @@ func (b *Book) add(h *files, v *policy.Version, now time.Time) *file {
 	return f
 }
 
-// bound drops what exceeds the bounds: of the host, and then of the hosts with the largest
-// files. b.mu must be held.
+// bound drops files that exceed the bounds of the host, then those of the hosts with the largest
+// files. b.mu must be locked.
 func (b *Book) bound(h *files, now time.Time) {
 	for _, f := range h.expire(now, Horizon) {
 		b.release(h, f)
@@ -196,7 +198,7 @@ func (b *Book) bound(h *files, now time.Time) {
 	for f := h.excess(); f != nil; f = h.excess() {
 		b.drop(h, f)
 	}
-	if len(h.all) == 1 && h.all[0].digest == h.current { // which the cache of policies keeps
+	if len(h.all) == 1 && h.all[0].digest == h.current { // the policy cache references this file
 		b.release(h, h.all[0])
 	}
 	i := partOf(h.named)
@@ -210,7 +212,7 @@ func (b *Book) bound(h *files, now time.Time) {
 	}
 }
 
-// drop forgets a file of a host although it may count. b.mu must be held.
+// drop removes a file of a host although a crawler may still use the file. b.mu must be locked.
 func (b *Book) drop(h *files, f *file) {
 	h.lose(f)
 	b.release(h, f)
@@ -223,8 +225,8 @@ func (b *Book) drop(h *files, f *file) {
 	h.changes++
 }
 
-// dropLargest forgets the oldest file of the host whose files take most. It reports false if
-// no host has several files. b.mu must be held.
+// dropLargest drops the oldest file of the host with the most bytes. It returns false if no host
+// has several files. b.mu must be locked.
 func (b *Book) dropLargest(i int) bool {
 	var largest *files
 	most := 0
@@ -258,15 +260,15 @@ func (b *Book) dropLargest(i int) bool {
 	return true
 }
 
-// Of are the host of a request and how the request came.
+// Of is the host of a request, with the settings for the host.
 type Of struct {
 	Host
-	Named   bool          // the configuration names the host
-	Grace   time.Duration // that the configuration sets
-	Proxied bool          // the request came through a trusted proxy, which may have a cache
+	Named   bool          // the host is configured
+	Grace   time.Duration // the configured grace
+	Proxied bool          // a trusted proxy forwarded the request; the proxy may have a cache
 }
 
-// extra returns how much longer a proxy may hand out a version.
+// extra returns how much longer a proxy may serve a version from its cache.
 func (o Of) extra(v *policy.Version) time.Duration {
 	switch {
 	case !o.Proxied:
@@ -277,10 +279,10 @@ func (o Of) extra(v *policy.Version) time.Duration {
 	return max(v.Lifetime, 0)
 }
 
-// noteInterval is how often it is noted that our copy is still the same.
+// noteInterval is the minimum time between two records of an unchanged copy.
 const noteInterval = time.Minute
 
-// Note takes note of our copy of a host and of those before it.
+// Note records our copy of a host and the previous copies.
 func (b *Book) Note(of Of, state *policy.State, now time.Time) {
 	if state == nil || state.Good == nil {
 		return
@@ -303,8 +305,8 @@ func (b *Book) Note(of Of, state *policy.State, now time.Time) {
 	b.bound(h, now)
 }
 
-// noteCopy notes that a version was our copy until a time. A version without rules counts only
-// if our copies have had no rules for [policy.Absence]. b.mu must be held.
+// noteCopy records that a version was our copy until the given time. A version without rules
+// affects verdicts only after our copies had no rules for [policy.Absence]. b.mu must be locked.
 func (b *Book) noteCopy(h *files, of Of, v *policy.Version, until, now time.Time) {
 	if !v.Robots.HasGroups() {
 		if !until.After(h.rulelessUntil) {
@@ -329,8 +331,8 @@ func (b *Book) noteCopy(h *files, of Of, v *policy.Version, until, now time.Time
 	f.extra = max(f.extra, of.extra(v))
 }
 
-// Serve takes note that a client with a product token was served a version, which is a copy
-// or not.
+// Serve records that the site served a version to a client with this product token. The version may
+// differ from our copy.
 func (b *Book) Serve(of Of, token string, v *policy.Version, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -349,8 +351,8 @@ func (b *Book) Serve(of Of, token string, v *policy.Version, now time.Time) {
 	b.bound(h, now)
 }
 
-// ServeUnknown takes note that a client with a product token was served a file that cannot be
-// read, such as one in an unknown coding. Anything may be allowed by that.
+// ServeUnknown records that the site served an unreadable file, for example with an unknown
+// Content-Encoding. The file may allow anything.
 func (b *Book) ServeUnknown(of Of, token string, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -359,7 +361,7 @@ func (b *Book) ServeUnknown(of Of, token string, now time.Time) {
 	h.changes++
 }
 
-// roomFor returns the token by which is kept what a token was served.
+// roomFor returns the token under which files served to a client are recorded.
 func (h *files) roomFor(token string) string {
 	if token == "" || !h.knows(token) && h.tokens() >= maxTokens {
 		return everyToken
@@ -367,8 +369,8 @@ func (h *files) roomFor(token string) string {
 	return token
 }
 
-// boundToken drops the oldest of the files that were served to a token alone if these are too
-// many. A file that was our copy counts without that.
+// boundToken drops the oldest file served to a token if the token has too many. A file that was our
+// copy stays.
 func (h *files) boundToken(token string) {
 	var oldest *file
 	n := 0
@@ -386,10 +388,9 @@ func (h *files) boundToken(token string) {
 	}
 }
 
-// Others returns the files other than our copy that a crawler with a product token may be
-// using at now. For the token "" these are files that were our copy, and no files that were
-// served to somebody. lost reports whether a file that may count was dropped, so that its rules
-// are not known. While our fetches fail, now must be the time of the first failure.
+// Others returns the files, except our copy, that a crawler with this product token may use at now.
+// The empty token selects only files that were our copy. lost is true if such a file was dropped,
+// so its rules are unknown. While our fetches fail, now must be the time of the first failure.
 func (b *Book) Others(host Host, token string, copy *policy.Version, now time.Time, grace time.Duration) (others []*policy.Version, lost bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -397,7 +398,7 @@ func (b *Book) Others(host Host, token string, copy *policy.Version, now time.Ti
 	if h == nil {
 		return nil, false
 	}
-	if len(h.all) > 1 || len(h.lostFor) > 0 { // which is rare, and to fold a token may allocate
+	if len(h.all) > 1 || len(h.lostFor) > 0 { // rare; folding a token may allocate
 		token = tokenOf(token)
 	}
 	for _, f := range h.all {
@@ -415,8 +416,7 @@ func (b *Book) Others(host Host, token string, copy *policy.Version, now time.Ti
 	return others, lost || h.isLost(token, now, grace)
 }
 
-// Current returns our copy of a host, by whichever spelling it was fetched last, nil if it is not
-// known.
+// Current returns our latest copy for a host, or nil if there is none.
 func (b *Book) Current(host Host) *policy.Robots {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -428,8 +428,7 @@ func (b *Book) Current(host Host) *policy.Robots {
 	return nil
 }
 
-// Recover takes note that our fetches of a host failed for a time, which does not count
-// towards the grace.
+// Recover extends the grace of a host by the time in which our fetches failed.
 func (b *Book) Recover(host Host, from, to time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -438,8 +437,8 @@ func (b *Book) Recover(host Host, from, to time.Time) {
 	}
 }
 
-// KeepInForce notes that the change guard keeps an older file in force until a time. If that is
-// now, the file is not in force any more.
+// KeepInForce records that the change guard enforces an older file until the given time. If until
+// is now, the older file is no longer in force.
 func (b *Book) KeepInForce(of Of, v *policy.Version, until, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -451,7 +450,7 @@ func (b *Book) KeepInForce(of Of, v *policy.Version, until, now time.Time) {
 	b.bound(h, now)
 }
 
-// KeptInForce returns the older files of a host that the change guard keeps in force at now.
+// KeptInForce returns the older files of a host that the change guard enforces at now.
 func (b *Book) KeptInForce(host Host, now time.Time) (kept []*policy.Version) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -467,8 +466,8 @@ func (b *Book) KeptInForce(host Host, now time.Time) (kept []*policy.Version) {
 	return kept
 }
 
-// EffectiveAt returns when our copy will be the only file that counts for crawlers that were
-// served no other, the zero time if it is already.
+// EffectiveAt returns when our copy becomes the only file that crawlers may use, unless the site
+// served them another file. The zero time means now.
 func (b *Book) EffectiveAt(host Host, now time.Time) time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -478,7 +477,7 @@ func (b *Book) EffectiveAt(host Host, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// Pending returns EffectiveAt of all hosts for which that is not the zero time.
+// Pending returns the hosts with a nonzero EffectiveAt.
 func (b *Book) Pending(now time.Time) map[Host]time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -493,8 +492,8 @@ func (b *Book) Pending(now time.Time) map[Host]time.Time {
 	return pending
 }
 
-// EndGrace lets no file count any more that was used until now, for the hosts that has
-// returns true for. It returns how many hosts these are.
+// EndGrace ends the grace of all files that were in use until now, for the hosts selected by has.
+// It returns the number of these hosts.
 func (b *Book) EndGrace(has func(Host) bool, now time.Time) (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -506,7 +505,7 @@ func (b *Book) EndGrace(has func(Host) bool, now time.Time) (n int) {
 			h.ended = later(h.ended, now)
 			for _, f := range h.all {
 				if f.digest != h.current {
-					h.ended = later(h.ended, f.copied) // perhaps by another clock
+					h.ended = later(h.ended, f.copied) // perhaps from another clock
 				}
 			}
 			h.changes++

@@ -17,7 +17,7 @@ const (
 	open   = "User-agent: *\nDisallow: /none\n"
 )
 
-// site is a site with a clock, and what a guard does at it.
+// site simulates a site with a clock and a guard.
 type site struct {
 	*testing.T
 	book  *Book
@@ -35,7 +35,7 @@ func (s *site) after(d time.Duration) *site {
 	return s
 }
 
-// reads has the guard read a file, or be answered with a status.
+// reads makes the guard fetch the robots.txt. The site responds with a file or a status.
 func (s *site) reads(status int, body string) *site {
 	before := s.state
 	s.state = s.state.After(policy.Answer{Status: status, Body: []byte(body)}, s.now, policy.Freshness{}, 0)
@@ -53,7 +53,7 @@ func (s *site) serves(token, body string) *site {
 	return s
 }
 
-// wants checks what a crawler with a token that asks for a page is told.
+// wants checks the verdict for a crawler with this token.
 func (s *site) wants(token, want string) *site {
 	s.Helper()
 	now := s.now
@@ -120,8 +120,8 @@ func TestTimestampIsNoChange(t *testing.T) {
 	}
 }
 
-// TestOverflow has a site with other rules at every fetch: what it disallows is stale, and so
-// for a day after it has stopped.
+// TestOverflow changes the rules at every fetch. Disallowed paths are stale until a day after the
+// last change.
 func TestOverflow(t *testing.T) {
 	s := newSite(t).reads(200, open)
 	for i := range 100 {
@@ -170,7 +170,8 @@ func TestFileKeptInForce(t *testing.T) {
 	}
 }
 
-// TestLargeHostsLoseTheirOwn has hosts with large files that change: no other host loses any.
+// TestLargeHostsLoseTheirOwn checks that large files of some hosts do not evict files of other
+// hosts.
 func TestLargeHostsLoseTheirOwn(t *testing.T) {
 	b, now := NewBook(nil), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	small := Of{Host: Host{Name: "small.test"}}
@@ -201,8 +202,8 @@ func TestLargeHostsLoseTheirOwn(t *testing.T) {
 	}
 }
 
-// TestForgottenHost has so many hosts that one is forgotten: when it comes back with another
-// file, what that disallows is stale for a day.
+// TestForgottenHost evicts a host. When the host returns with another file, disallowed paths are
+// stale for a day.
 func TestForgottenHost(t *testing.T) {
 	defer func(before [2]int) { maxHosts = before }(maxHosts)
 	maxHosts = [2]int{4, 4}
@@ -215,8 +216,8 @@ func TestForgottenHost(t *testing.T) {
 	s.after(time.Hour).reads(200, closed).wants("foobot", "stale").after(day).wants("foobot", "disallowed")
 }
 
-// TestUnnamedHostIsStored restarts with a host that only clients name, among many that somebody
-// has invented since: a crawler that obeys the file before the change is not held to the new one.
+// TestUnnamedHostIsStored restarts with one unconfigured host among many invented hosts. A crawler
+// may still obey the file before the change.
 func TestUnnamedHostIsStored(t *testing.T) {
 	s := newSite(t)
 	s.of.Named = false

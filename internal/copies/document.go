@@ -13,19 +13,19 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// MaxDocument bounds the files of one host as they are stored, in bytes.
+// MaxDocument is the maximum stored size of the files of one host, in bytes.
 const MaxDocument = 4 << 20
 
 const documentFormat = 1
 
-// KeepInterval is how often the files of a host are stored again. Until the next time our
-// current copy counts as our copy, as far as others can know.
+// KeepInterval is the time between two writes of the files of a host. Until the next write, other
+// instances assume that our copy is unchanged.
 const KeepInterval = time.Hour
 
-// maxHold is the longest that change guard keeps an older file in force.
+// maxHold is the longest time for which the change guard enforces an older file.
 const maxHold = 31 * 24 * time.Hour
 
-// clockSkew is how far the clocks of two machines may differ.
+// clockSkew is the maximum difference between the clocks of two machines.
 const clockSkew = 5 * time.Minute
 
 type (
@@ -36,7 +36,7 @@ type (
 	}
 	hostJSON struct {
 		Host
-		Unnamed bool      `json:"unnamed,omitempty"` // only clients name it
+		Unnamed bool      `json:"unnamed,omitempty"` // the host is not configured
 		Saved   time.Time `json:"saved"`
 		contentJSON
 	}
@@ -57,19 +57,19 @@ type (
 	}
 )
 
-// Document are the files of a host as they are stored.
+// Document is the stored form of the files of a host.
 type Document struct {
 	Data  []byte
-	Sum   [sha256.Size]byte // the same for the same content, whenever it is saved
+	Sum   [sha256.Size]byte // hash of the content without the time
 	Saved time.Time
 }
 
-// storedUnnamed is of how many hosts that only clients name the files are stored.
+// storedUnnamed is the maximum number of unconfigured hosts whose files are stored.
 const storedUnnamed = 256
 
-// Hosts returns the hosts whose files are worth storing: those that the configuration names, and
-// of the others at most 256, those with several files first, then those asked about last. So who
-// invents hosts, each with one file, puts out none with a history.
+// Hosts returns the hosts whose files should be stored: all configured hosts and up to 256 others.
+// Among the others, hosts with several files come first, then the most recently used. So invented
+// hosts, which have one file each, evict no host with a history.
 func (b *Book) Hosts() (hosts []Host) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -77,7 +77,7 @@ func (b *Book) Hosts() (hosts []Host) {
 		hosts = append(hosts, h.host)
 	}
 	unnamed := b.parts[1].hosts.Values()
-	slices.Reverse(unnamed) // the oldest came first
+	slices.Reverse(unnamed) // starts with the oldest
 	slices.SortStableFunc(unnamed, func(x, y *files) int { return min(len(y.all), 2) - min(len(x.all), 2) })
 	for _, h := range unnamed[:min(len(unnamed), storedUnnamed)] {
 		hosts = append(hosts, h.host)
@@ -85,7 +85,7 @@ func (b *Book) Hosts() (hosts []Host) {
 	return hosts
 }
 
-// Revision goes up with each change of a host that is worth storing.
+// Revision returns a number that increases with each change worth storing.
 func (b *Book) Revision(host Host) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -95,8 +95,8 @@ func (b *Book) Revision(host Host) uint64 {
 	return 0
 }
 
-// Encode returns the files of a host for [Book.Restore]. empty says that nothing is worth
-// storing.
+// Encode returns the files of a host for [Book.Restore]. empty is true if there is nothing to
+// store.
 func (b *Book) Encode(host Host, now time.Time) (d Document, empty bool, err error) {
 	b.mu.Lock()
 	h := b.get(host)
@@ -135,7 +135,7 @@ func (b *Book) Encode(host Host, now time.Time) (d Document, empty bool, err err
 	return Document{Data: data, Sum: sha256.Sum256(same), Saved: now}, false, nil
 }
 
-// storedTokens returns the tokens that can be stored.
+// storedTokens returns the tokens that can be encoded.
 func storedTokens(all map[string]time.Time) map[string]time.Time {
 	stored := make(map[string]time.Time, len(all))
 	for token, at := range all {
@@ -148,7 +148,7 @@ func storedTokens(all map[string]time.Time) map[string]time.Time {
 	return stored
 }
 
-// Stored are the files of a host as they were stored.
+// Stored is a decoded Document.
 type Stored struct {
 	Host    Host
 	Saved   time.Time
@@ -156,8 +156,8 @@ type Stored struct {
 	content contentJSON
 }
 
-// Decode reads what [Book.Encode] has written. Bytes that are damaged or were written by a
-// newer version are an error.
+// Decode decodes the output of [Book.Encode]. It returns an error if the data are damaged or have a
+// newer format.
 func Decode(data []byte) (s Stored, sum [sha256.Size]byte, err error) {
 	var envelope envelopeJSON
 	var host hostJSON
@@ -188,11 +188,11 @@ func Decode(data []byte) (s Stored, sum [sha256.Size]byte, err error) {
 	return Stored{host.Host, host.Saved, host.Unnamed, host.contentJSON}, sha256.Sum256(same), err
 }
 
-// Restore takes in the files of a host as they were stored, by this instance before it was
-// restarted (own) or by another one whose clock is ahead by so much. Nothing that is known is
-// forgotten for it.
+// Restore merges stored files of a host into the Book. own is true if this instance stored them
+// before a restart. Otherwise ahead is how far the clock of the other instance is ahead. Restore
+// removes no records.
 func (b *Book) Restore(s Stored, own bool, ahead time.Duration, now time.Time) {
-	latest := now // an instance that was restarted has no copy since
+	latest := now // a restarted instance has had no copy since then
 	if !own {
 		latest = now.Add(KeepInterval + clockSkew)
 	}
@@ -223,7 +223,7 @@ func (b *Book) Restore(s Stored, own bool, ahead time.Duration, now time.Time) {
 	for _, stored := range s.content.Files {
 		robots := policy.Parse(stored.Text)
 		v := &policy.Version{Robots: robots, Hash: sha256.Sum256(stored.Text), Derived: b.derive(robots), Lifetime: policy.NoLifetime}
-		if len(h.all) == 0 { // else the first file would be known by its digest only
+		if len(h.all) == 0 { // otherwise the first file would have only a digest
 			f := &file{digest: robots.RulesDigest()}
 			b.keep(h, f, v)
 			h.all = []*file{f}

@@ -11,52 +11,51 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Host is whose robots.txt a file is. It does not contain the host pattern or the listeners
-// of a configuration, so a reload that changes these keeps the files.
+// Host identifies a robots.txt. It has no host pattern and no listeners, so the files survive a
+// reload that changes these.
 type Host struct {
-	Source        string `json:"source,omitempty"` // the configured source; then ForwardedHost is the only other field
+	Source        string `json:"source,omitempty"` // the configured source; only ForwardedHost may also be set
 	Secure        bool   `json:"secure,omitempty"`
 	Name          string `json:"name,omitempty"`      // in lower case, without a port
-	Port          int    `json:"port,omitempty"`      // of the listener, 0 for the default one of the scheme
-	ForwardedHost string `json:"forwarded,omitempty"` // the host that a trusted proxy forwards, if it is not Name
+	Port          int    `json:"port,omitempty"`      // the port of the listener, 0 for the default port of the scheme
+	ForwardedHost string `json:"forwarded,omitempty"` // the host that a trusted proxy forwards, if different from Name
 }
 
-// String returns the source or the host as a URL without a path and a port.
+// String returns the source, or the host as a URL without path and port.
 func (h Host) String() string {
 	return policy.Key{Source: h.Source, Secure: h.Secure, Host: h.Name}.String()
 }
 
-// Bounds of what is kept of one host. Each host drops its own files only.
+// These bounds apply to each host. A host evicts only its own files.
 const (
 	maxCopied         = 16      // files that were our copy
-	maxServed         = 16      // other files that were served
-	maxServedPerToken = 4       // of these, to one token
-	maxTokens         = 256     // product tokens; later ones share the token everyToken
+	maxServed         = 16      // other served files
+	maxServedPerToken = 4       // other files served to one token
+	maxTokens         = 256     // product tokens; further tokens share everyToken
 	maxText           = 2 << 20 // bytes of all files
 	maxToken          = 64      // bytes of a token
 )
 
-// everyToken stands for the tokens for which there is no room. What it was served counts for
-// all tokens.
+// everyToken replaces tokens beyond maxTokens. Files served to it apply to all tokens.
 const everyToken = "*"
 
-// proxyExtra is how much longer a file counts behind a trusted proxy if the file states no
-// freshness lifetime: the proxy may hand it out for so long.
+// proxyExtra is the extra grace behind a trusted proxy for a file without a freshness lifetime. The
+// proxy may serve the file from its cache for that time.
 const proxyExtra = 2 * time.Hour
 
-// file is one robots.txt of a host: all bodies with the same rules.
+// file is one robots.txt of a host. Bodies with the same rules are one file.
 type file struct {
 	digest       [sha256.Size]byte // of the rules
 	hash         [sha256.Size]byte // of the last body
-	version      *policy.Version   // nil while it is the only file of the host and our copy, which the cache of policies keeps
+	version      *policy.Version   // nil if the host has no other file and this is our copy, which the policy cache references
 	robots       weak.Pointer[policy.Robots]
-	copied       time.Time            // when it was our copy last, zero for never
-	served       map[string]time.Time // when it was served last, by product token
-	extra        time.Duration        // how much longer a proxy may hand it out
-	inForceUntil time.Time            // until when the change guard keeps it in force, zero if it does not
+	copied       time.Time            // last time it was our copy, or zero
+	served       map[string]time.Time // last time it was served, by product token
+	extra        time.Duration        // how much longer a proxy may serve it
+	inForceUntil time.Time            // end of enforcement by the change guard, or zero
 }
 
-// counts reports whether a crawler with this token may be using the file.
+// counts reports whether a crawler with this token may use the file.
 func (f *file) counts(token string, now, ended time.Time, grace time.Duration) bool {
 	within := func(last time.Time) bool {
 		return last.After(ended) && now.Sub(last) < grace+f.extra
@@ -64,7 +63,7 @@ func (f *file) counts(token string, now, ended time.Time, grace time.Duration) b
 	return within(f.copied) || token != "" && (within(f.served[token]) || within(f.served[everyToken]))
 }
 
-// last returns when the file was our copy, was in force or was served last.
+// last returns the last time when the file was our copy, in force or served.
 func (f *file) last() time.Time {
 	last := later(f.copied, f.inForceUntil)
 	for _, at := range f.served {
@@ -73,30 +72,30 @@ func (f *file) last() time.Time {
 	return last
 }
 
-// files are those of one host. Book.mu guards them.
+// files are the files of one host, guarded by Book.mu.
 type files struct {
 	host    Host
-	named   bool          // the configuration names the host
-	grace   time.Duration // that the configuration sets
+	named   bool          // the host is configured
+	grace   time.Duration // the configured grace
 	all     []*file
 	current [sha256.Size]byte // digest of our copy
-	noted   time.Time         // when our copy was noted last
-	body    [sha256.Size]byte // its body then
+	noted   time.Time         // last record of our copy
+	body    [sha256.Size]byte // hash of our copy at that time
 
-	// rulelessSince and rulelessUntil are since when our copies have had no rules and when that
-	// was noted last. rulelessSince is zero while our copy has rules.
+	// rulelessSince is the start of the time in which our copies have had no rules, and
+	// rulelessUntil the last record of such a copy. rulelessSince is zero while our copy has rules.
 	rulelessSince, rulelessUntil time.Time
 
-	// lost is until when a dropped file was our copy, and lostFor until when a dropped file
-	// was served to a token. What they would allow is not known.
+	// lost is the last time when a dropped file was our copy. lostFor has the last time when a
+	// dropped file was served, by token. The rules of dropped files are unknown.
 	lost    time.Time
 	lostFor map[string]time.Time
 
-	ended   time.Time // files that were used until then at the latest do not count, since the owner says so
-	changes uint64    // goes up with each change that is worth storing
+	ended   time.Time // the owner ended the grace of files used until then
+	changes uint64    // number of changes worth storing
 }
 
-// find returns the file with these rules, nil if there is none.
+// find returns the file with these rules, or nil.
 func (h *files) find(digest [sha256.Size]byte) *file {
 	for _, f := range h.all {
 		if f.digest == digest {
@@ -106,8 +105,8 @@ func (h *files) find(digest [sha256.Size]byte) *file {
 	return nil
 }
 
-// digestOf returns the digest of the rules of a version. That of a known body is not computed
-// again.
+// digestOf returns the digest of the rules of a version. It does not recompute the digest for the
+// body of a recorded file.
 func (h *files) digestOf(v *policy.Version) [sha256.Size]byte {
 	for _, f := range h.all {
 		if f.hash == v.Hash {
@@ -117,7 +116,7 @@ func (h *files) digestOf(v *policy.Version) [sha256.Size]byte {
 	return v.Robots.RulesDigest()
 }
 
-// tokens returns how many tokens the host has.
+// tokens returns the number of tokens of the host.
 func (h *files) tokens() int {
 	all := make(map[string]bool)
 	for _, f := range h.all {
@@ -128,12 +127,12 @@ func (h *files) tokens() int {
 	return len(all)
 }
 
-// knows reports whether a file was served to a token.
+// knows reports whether the site served a file to a token.
 func (h *files) knows(token string) bool {
 	return slices.ContainsFunc(h.all, func(f *file) bool { return !f.served[token].IsZero() })
 }
 
-// expire drops the files and tokens that have not counted for anybody for long.
+// expire drops files and tokens that are older than the horizon.
 func (h *files) expire(now time.Time, horizon time.Duration) (dropped []*file) {
 	h.all = slices.DeleteFunc(h.all, func(f *file) bool {
 		old := func(at time.Time) bool { return now.Sub(at) >= horizon+f.extra }
@@ -148,8 +147,7 @@ func (h *files) expire(now time.Time, horizon time.Duration) (dropped []*file) {
 	return dropped
 }
 
-// excess returns the file that has to be dropped to keep within the bounds, nil for none. Our
-// current copy is never dropped.
+// excess returns a file that exceeds the bounds, or nil. It never returns our copy.
 func (h *files) excess() *file {
 	copied, served, text := 0, 0, 0
 	var oldestCopy, oldestServed *file
@@ -180,7 +178,7 @@ func (h *files) excess() *file {
 	return nil
 }
 
-// lose notes that a file was dropped although it may count.
+// lose records that a file was dropped although a crawler may still use it.
 func (h *files) lose(f *file) {
 	if !f.copied.IsZero() {
 		h.lost = later(h.lost, f.copied.Add(f.extra))
@@ -190,7 +188,7 @@ func (h *files) lose(f *file) {
 	}
 }
 
-// loseFor is lose for a file that was served to a token.
+// loseFor does the same as lose for one token.
 func (h *files) loseFor(token string, at time.Time) {
 	if h.lostFor == nil {
 		h.lostFor = make(map[string]time.Time)
@@ -201,13 +199,13 @@ func (h *files) loseFor(token string, at time.Time) {
 	h.lostFor[token] = later(h.lostFor[token], at)
 }
 
-// isLost reports whether a file that was dropped may count for a token.
+// isLost reports whether a crawler with this token may use a dropped file.
 func (h *files) isLost(token string, now time.Time, grace time.Duration) bool {
 	within := func(last time.Time) bool { return last.After(h.ended) && now.Sub(last) < grace }
 	return within(h.lost) || token != "" && (within(h.lostFor[token]) || within(h.lostFor[everyToken]))
 }
 
-// effectiveAt is [Book.EffectiveAt].
+// effectiveAt implements [Book.EffectiveAt].
 func (h *files) effectiveAt(now time.Time) (at time.Time) {
 	for _, f := range h.all {
 		if f.digest != h.current && f.counts("", now, h.ended, h.grace) {
@@ -220,8 +218,8 @@ func (h *files) effectiveAt(now time.Time) (at time.Time) {
 	return at
 }
 
-// shift moves all times before to forward by the part of the time since from that came after
-// them: while our fetches fail no time counts towards the grace.
+// shift extends the grace by the time between from and to. Grace does not elapse while our fetches
+// fail.
 func (h *files) shift(from, to time.Time) {
 	moved := func(at time.Time) time.Time {
 		switch {
@@ -253,7 +251,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// tokenOf returns a product token as it is kept: in lower case, and not too long.
+// tokenOf returns a product token in lower case, cut to maxToken bytes.
 func tokenOf(token string) string {
 	return strings.ToLower(token[:min(len(token), maxToken)])
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// use is a time at which a file was our copy (token "") or was served to a token.
+// use is a time when a file was our copy (empty token) or was served to a token.
 type use struct {
 	text, token string
 	at          time.Time
 }
 
-// model is the rule of fairness, stated naively: a request is disallowed if our copy and
-// every file that was our copy or was served to the token within the grace disallow it.
+// model implements the rule in the simplest way. A request is disallowed only if our copy and every
+// file used within the grace disallow it.
 type model []use
 
 func (m model) verdict(copy, token, path string, now time.Time, grace time.Duration) string {
@@ -31,12 +31,12 @@ func (m model) verdict(copy, token, path string, now time.Time, grace time.Durat
 	return "disallowed"
 }
 
-// forbids reports whether a text of this test disallows a path of one letter.
+// forbids reports whether a file of this test disallows a path of one letter.
 func forbids(text, path string) bool {
 	return !policy.Parse([]byte(text)).Select(true, "foobot").Judge(path).Allowed
 }
 
-// verdict is what a guard makes of a Book.
+// verdict returns the verdict of a guard with a Book.
 func verdict(b *Book, host Host, copy *policy.Version, token, path string, now time.Time, grace time.Duration) string {
 	allows := func(v *policy.Version) bool { return v.Robots.Select(true, "foobot").Judge(path).Allowed }
 	if allows(copy) {
@@ -54,8 +54,8 @@ func verdict(b *Book, host Host, copy *policy.Version, token, path string, now t
 	return "disallowed"
 }
 
-// TestRule compares a Book with the model on random histories of a site that changes its file
-// and serves others to some clients.
+// TestRule compares a Book with the model. The site changes its file at random and serves other
+// files to some clients.
 func TestRule(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	of := Of{Host: Host{Name: "a.test"}, Named: true}
@@ -82,7 +82,7 @@ func TestRule(t *testing.T) {
 			switch token := tokens[dice.IntN(2)]; dice.IntN(4) {
 			case 0:
 				read(text())
-			case 1: // the site serves this client another file than ours
+			case 1: // the site serves another file to this client
 				body := text()
 				b.Serve(of, token, &policy.Version{Robots: policy.Parse([]byte(body)), Hash: hashOf(body), Lifetime: policy.NoLifetime}, now)
 				m = append(m, use{body, token, now})
