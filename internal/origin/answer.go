@@ -14,18 +14,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// answerOf makes an answer of an HTTP response that is complete, or as much of
-// it as is parsed.
+// answerOf converts an HTTP response with its body, or with as much of the body as the parser
+// reads.
 func answerOf(status int, header http.Header, body []byte) policy.Answer {
 	answer := policy.Answer{Status: status, Header: header}
 	switch {
 	case status < 200 || status > 599,
-		// Neither was asked for: taking a part for the whole would forget rules,
-		// taking "not modified" for "there is none" would forget all of them.
+		// The request had no Range and no validator. Partial content would lose rules, and 304
+		// would lose all rules.
 		status == http.StatusPartialContent, status == http.StatusNotModified:
 		return policy.Answer{Err: fmt.Errorf("status %d is no answer to a plain GET", status)}
 	case status >= 300, status == http.StatusNoContent, status == http.StatusResetContent:
-		return answer // nothing in the body counts
+		return answer // the body is not used
 	}
 	body, err := Decode(header, body)
 	if err != nil {
@@ -35,12 +35,12 @@ func answerOf(status int, header http.Header, body []byte) policy.Answer {
 	return answer
 }
 
-// maxWindow bounds what unpacking an answer may take, in bytes (RFC 8878 section
-// 3.1.1.1.2 recommends to support windows of 8 MiB).
+// maxWindow limits the memory for decompression, in bytes. RFC 8878 section 3.1.1.1.2 recommends
+// support for windows of 8 MiB.
 const maxWindow = 8 << 20
 
-// Decode undoes a Content-Encoding. None was asked for, but some origins
-// keep only compressed files. Not more is unpacked than would be parsed.
+// Decode decodes a body with a Content-Encoding. The guard sends no Accept-Encoding, but some sites
+// have only compressed files. Decode stops after as many bytes as the parser reads.
 func Decode(header http.Header, body []byte) ([]byte, error) {
 	var decoder io.Reader
 	switch coding := strings.ToLower(strings.Join(header.Values("Content-Encoding"), ", ")); coding {
@@ -75,14 +75,14 @@ func Decode(header http.Header, body []byte) ([]byte, error) {
 	return text, nil
 }
 
-// codings are those that there are, but for identity (the HTTP Content Coding Registry of
-// IANA, https://www.iana.org/assignments/http-parameters, as of 2026).
+// codings are the registered codings except identity. They come from the HTTP Content Coding
+// Registry of IANA, as of 2026. See https://www.iana.org/assignments/http-parameters.
 var codings = []string{
 	"aes128gcm", "br", "compress", "dcb", "dcz", "deflate", "exi", "gzip", "pack200-gzip", "x-compress", "x-gzip", "zstd",
 }
 
-// isMisnomer reports whether a Content-Encoding names no coding, but a charset or "none", as
-// scripts send it by mistake: clients take what comes as it is.
+// isMisnomer reports whether a Content-Encoding names no registered coding. Some scripts send a
+// charset or "none" by mistake, and clients then use the body unchanged.
 func isMisnomer(coding string) bool {
 	for name := range strings.SplitSeq(coding, ",") {
 		if slices.Contains(codings, strings.TrimSpace(name)) {

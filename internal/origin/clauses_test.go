@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Clauses of RFC 9309 and of Google's page about single answers.
+// TestClauses covers clauses of RFC 9309 and of Google's documentation about single responses.
 func TestClauses(t *testing.T) {
 	const rules = "User-agent: *\nDisallow: /\n"
 	site := "http://" + originServer(t, func(w http.ResponseWriter, r *http.Request) {

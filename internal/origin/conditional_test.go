@@ -79,8 +79,8 @@ func TestConditionalVirtualRequest(t *testing.T) {
 	}
 }
 
-// TestNotModifiedWithoutADate has an origin that says of no file when it was written as it says
-// that it was not since: the file may be an older one.
+// TestNotModifiedWithoutADate has a site that sends 304 responses, but never a Last-Modified field.
+// Its file may be an older file.
 func TestNotModifiedWithoutADate(t *testing.T) {
 	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("If-Modified-Since") != "" {

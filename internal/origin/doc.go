@@ -1,3 +1,3 @@
-// Package origin reads a robots.txt where it comes from: from the site itself by
-// a virtual request, from a URL, or from a file.
+// Package origin fetches robots.txt files: from the site itself with a virtual request, from a URL,
+// or from a file.
 package origin

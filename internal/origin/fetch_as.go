@@ -7,11 +7,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// userAgentKey is where the context of a virtual request has another User-Agent than the guard's.
+// userAgentKey is the context key for another User-Agent of a virtual request.
 type userAgentKey struct{}
 
-// PrepareAs is [Server.Prepare] with another User-Agent than the guard's, which is sent to this
-// server only.
+// PrepareAs does the same as [Server.Prepare], with another User-Agent. Requests to other servers
+// still have the User-Agent of the guard.
 func (s *Server) PrepareAs(r *http.Request, key policy.Key, userAgent string) (fetch Fetch, ok bool) {
 	return s.Prepare(r.WithContext(context.WithValue(r.Context(), userAgentKey{}, userAgent)), key)
 }

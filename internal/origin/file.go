@@ -15,13 +15,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// File reads a file of this machine. A file that does not exist is like a
-// site without robots.txt: it restricts nothing.
+// File is a source that reads a local file. A missing file restricts nothing, like a site without a
+// robots.txt.
 type File struct {
-	Path string // as the operating system spells it
+	Path string // in the form of the operating system
 }
 
-// Prepare implements [Source]. ok is always true: no request is needed.
+// Prepare implements [Source]. ok is always true, since a file needs no request.
 func (s File) Prepare(*http.Request, policy.Key) (fetch Fetch, ok bool) {
 	return onceMore(func(context.Context, *policy.Version) policy.Answer { return s.fetch() }), true
 }
@@ -37,9 +37,9 @@ func (s File) fetch() policy.Answer {
 	return policy.Answer{Status: http.StatusOK, Body: body}
 }
 
-// CheckFile tells what keeps a file from being what an option names, such as a source,
-// for the moment at which a configuration is loaded. A missing one is an error that ends
-// with what else to write, unless that is empty: then it may be missing.
+// CheckFile returns an error if an option names an unusable file. It runs when the configuration is
+// loaded. A missing file is an error only if otherwise is set. The error then ends with otherwise,
+// which names an alternative.
 func CheckFile(option, path, otherwise string) error {
 	_, err := ReadFile(path)
 	if err == nil || otherwise == "" && errors.Is(err, fs.ErrNotExist) {
@@ -55,7 +55,7 @@ func CheckFile(option, path, otherwise string) error {
 	return fmt.Errorf("%s file %s: %w%s", option, path, err, begins)
 }
 
-// didYouMean asks whether a file beside one that is not there is meant.
+// didYouMean returns a hint if a file with a similar name exists.
 func didYouMean(path string) string {
 	if near := text.NearFile(path); near != "" {
 		return "did you mean " + near + "? Correct the path"
@@ -63,10 +63,9 @@ func didYouMean(path string) string {
 	return ""
 }
 
-// ReadFile returns the beginning of a regular file, as much of it as is parsed.
+// ReadFile returns the first bytes of a regular file, as many as the parser reads.
 func ReadFile(path string) ([]byte, error) {
-	// Opening a named pipe or a device can block for as long as nobody writes
-	// to it, so look first.
+	// Check the type first, since opening a named pipe or a device may block forever.
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err

@@ -59,13 +59,13 @@ func TestFileSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	if f, err := os.Open(at("robots.txt")); err == nil {
-		f.Close() // root reads everything
+		f.Close() // root can read every file
 	} else if answer := (File{Path: at("robots.txt")}).fetch(); answer.Meaning() != policy.Unreachable {
 		t.Errorf("a file that may not be read means %v", answer.Meaning())
 	}
 }
 
-// Pipes and devices are refused before they can block.
+// TestFileSourceDevice checks that pipes and devices return an error before they can block.
 func TestFileSourceDevice(t *testing.T) {
 	for _, path := range []string{"/dev/zero", "/dev/tty", os.DevNull} {
 		if _, err := os.Stat(path); err != nil {
@@ -84,7 +84,7 @@ func TestFileSourceDevice(t *testing.T) {
 	}
 }
 
-// A file that cannot be read is found when a configuration is loaded.
+// TestCheckFile checks that loading a configuration finds an unreadable file.
 func TestCheckFile(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -93,8 +93,8 @@ func TestCheckFile(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		path      string
-		otherwise string   // empty if it may be missing
-		want      []string // what the error holds; none for no error
+		otherwise string   // empty if the file may be missing
+		want      []string // parts of the error; none for no error
 	}{
 		{path: "robots.txt", otherwise: "write none"},
 		{path: filepath.Join(dir, "robots.txt"), otherwise: "write none"},

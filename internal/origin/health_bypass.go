@@ -18,33 +18,31 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// healthBypass keeps what the guard's own requests meet at an upstream from its
-// passive health checks. A robots.txt that answers 500, slowly or with nonsense
-// says little about the site, and reverse_proxy would close the site to
-// everybody because the guard has asked.
+// healthBypass hides failures of the guard's own requests from the passive health checks of a
+// proxy. Otherwise one robots.txt with status 500 would make reverse_proxy mark the whole upstream
+// as down.
 //
-// It stands in the transport of a proxy and lets all other requests pass. To
-// one of the guard's that would be a failure it says that it was cancelled,
-// which is the client's doing and not the upstream's, and hands the answer to
-// the guard directly.
+// healthBypass wraps the transport of a proxy and passes all requests of clients through. If a
+// request of the guard fails, the bypass reports to the proxy that the client canceled the request.
+// The guard gets the response directly.
 type healthBypass struct {
 	proxy     *reverseproxy.Handler
 	transport *http.Transport
 }
 
-// exchangeKey is where the context of a virtual request has its *exchange.
+// exchangeKey is the context key for the *exchange of a virtual request.
 type exchangeKey struct{}
 
-// exchange is what a virtual request has met at an upstream and the server is
-// not told.
+// exchange has the response of an upstream to a virtual request, if the bypass hides the response
+// from the server.
 type exchange struct {
 	mu     sync.Mutex
 	answer *policy.Answer
-	failed error // with which a handler of the site gave up
+	failed error // error of a handler of the site
 }
 
-// Failed notes with which error a handler has ended a request of the guard's own:
-// the answer that Caddy makes of it has a status alone. It returns the error.
+// Failed records the error with which a handler ended a request of the guard. Caddy's response to
+// that error has only a status. Failed returns err.
 func Failed(ctx context.Context, err error) error {
 	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok && err != nil {
 		x.mu.Lock()
@@ -54,17 +52,17 @@ func Failed(ctx context.Context, err error) error {
 	return err
 }
 
-// failure returns why the site failed, nil if it is not known.
+// failure returns the error of the site, or nil.
 func (x *exchange) failure() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if handled, ok := errors.AsType[caddyhttp.HandlerError](x.failed); ok {
-		return handled.Err // without the place in Caddy's code
+		return handled.Err // without the position in Caddy's code
 	}
 	return x.failed
 }
 
-// errBypassed is what the server is told instead.
+// errBypassed replaces the failure for the proxy.
 var errBypassed = fmt.Errorf("ignored by passive health checks: %w", context.Canceled)
 
 func (x *exchange) put(a policy.Answer) {
@@ -79,8 +77,8 @@ func (x *exchange) take() *policy.Answer {
 	return x.answer
 }
 
-// bypassHealthChecks puts a bypass into all proxies of a server that have passive
-// health checks and speak HTTP without TLS to their upstreams.
+// bypassHealthChecks adds a bypass to each proxy of a server that has passive health checks and
+// plain HTTP upstreams.
 func bypassHealthChecks(server *caddyhttp.Server) {
 	request.Walk(server, func(_ request.Place, route caddyhttp.Route) {
 		for _, handler := range route.Handlers {
@@ -93,21 +91,20 @@ func bypassHealthChecks(server *caddyhttp.Server) {
 
 func bypassProxy(proxy *reverseproxy.Handler) {
 	if proxy.HealthChecks == nil || proxy.HealthChecks.Passive == nil || proxy.HealthChecks.Passive.FailDuration == 0 {
-		return // no failure is counted
+		return // the proxy ignores failures
 	}
 	if transport, ok := proxy.Transport.(*reverseproxy.HTTPTransport); ok && transport.Transport != nil && bypassed.add(transport.Transport) {
 		transport.Transport.RegisterProtocol("http", &healthBypass{proxy, transport.Transport})
 	}
 }
 
-// bypassed are the transports that have a bypass, as long as they live: a second
-// protocol of one name cannot be registered, and there is no way to ask a
-// transport for the first.
+// bypassed has the transports that have a bypass, until the garbage collector frees them. A
+// transport accepts each protocol name once, and has no method that lists its protocols.
 var bypassed bypasses
 
 type bypasses struct{ known sync.Map } // of weak.Pointer[http.Transport]
 
-// add reports whether a transport has no bypass yet, and notes that it has one.
+// add adds a transport and reports whether it is new.
 func (s *bypasses) add(transport *http.Transport) bool {
 	key := weak.Make(transport)
 	if _, there := s.known.LoadOrStore(key, nil); there {
@@ -117,15 +114,14 @@ func (s *bypasses) add(transport *http.Transport) bool {
 	return true
 }
 
-// RoundTrip implements [http.RoundTripper], as
-// [http.Transport.RegisterProtocol] wants it.
+// RoundTrip implements [http.RoundTripper] for [http.Transport.RegisterProtocol].
 func (s *healthBypass) RoundTrip(req *http.Request) (*http.Response, error) {
 	x, _ := req.Context().Value(exchangeKey{}).(*exchange)
 	if x == nil {
 		return nil, http.ErrSkipAltProtocol
 	}
 	start := time.Now()
-	// Without its exchange the request passes the second time.
+	// Without its exchange, the request skips the bypass on the second pass.
 	resp, err := s.transport.RoundTrip(req.WithContext(context.WithValue(req.Context(), exchangeKey{}, nil)))
 	switch {
 	case errors.Is(err, context.Canceled), err != nil && s.triesOthers(err):
@@ -141,18 +137,16 @@ func (s *healthBypass) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, errBypassed
 }
 
-// triesOthers reports whether the proxy goes on to the next upstream after one
-// that cannot be reached at all. Only by counting that as a failure it finds one
-// that can.
+// triesOthers reports whether the proxy tries another upstream after err. The proxy finds a
+// reachable upstream only if it sees the failure.
 func (s *healthBypass) triesOthers(err error) bool {
 	_, unreached := errors.AsType[reverseproxy.DialError](err)
 	balancing := s.proxy.LoadBalancing
 	return unreached && balancing != nil && (balancing.Retries > 0 || balancing.TryDuration > 0)
 }
 
-// countsAsFailure reports whether the passive health checks hold an answer
-// against the upstream. Near the latency that they allow it says so, too, for
-// they measure a little more.
+// countsAsFailure reports whether passive health checks treat a response as a failure. The limit
+// for latency is 25 % lower than configured, since the proxy measures a slightly longer time.
 func (s *healthBypass) countsAsFailure(status int, took time.Duration) bool {
 	checks := s.proxy.HealthChecks.Passive
 	if slow := time.Duration(checks.UnhealthyLatency); slow > 0 && took >= slow-slow/4 {

@@ -12,7 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 )
 
-// TestHealthBypass reads a robots.txt behind proxies that close a site for an hour
+// TestHealthBypass fetches a robots.txt behind proxies that mark an upstream as down for an hour
 // after one failure.
 func TestHealthBypass(t *testing.T) {
 	const rules = "User-agent: *\nDisallow: /x\n"
@@ -20,7 +20,7 @@ func TestHealthBypass(t *testing.T) {
 		name   string
 		origin http.HandlerFunc
 		status int
-		err    string // a part of it
+		err    string // a part of the error
 	}{
 		{"well", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, rules) }, 200, ""},
 		{"busy", func(w http.ResponseWriter, _ *http.Request) {
@@ -78,8 +78,7 @@ func TestHealthBypass(t *testing.T) {
 	}
 }
 
-// strictProxy is a named route whose proxy closes a site for an hour after one
-// failure.
+// strictProxy is a named route whose proxy marks an upstream as down for an hour after one failure.
 const strictProxy = `&(app) {
 	reverse_proxy ORIGIN {
 		fail_duration 1h
@@ -89,8 +88,8 @@ const strictProxy = `&(app) {
 }
 `
 
-// TestHealthBypassFindsProxies has the proxy of a broken robots.txt in all the places
-// of a configuration, and several reading at once.
+// TestHealthBypassFindsProxies has a failing robots.txt behind proxies at every place of a
+// configuration, with concurrent fetches.
 func TestHealthBypassFindsProxies(t *testing.T) {
 	const proxy = "reverse_proxy ORIGIN {\n fail_duration 1h\n max_fails 1\n MORE\n }"
 	for shape, routes := range map[string]string{
@@ -126,9 +125,8 @@ func TestHealthBypassFindsProxies(t *testing.T) {
 	}
 }
 
-// TestHealthBypassInResponses has a proxy among the handlers of another one's
-// responses. To run such a configuration here would show a data race of
-// reverse_proxy itself.
+// TestHealthBypassInResponses has a proxy in a handle_response of another proxy. It does not run
+// the configuration, since reverse_proxy itself would have a data race.
 func TestHealthBypassInResponses(t *testing.T) {
 	transport := new(http.Transport)
 	inner := &reverseproxy.Handler{
@@ -136,7 +134,7 @@ func TestHealthBypassInResponses(t *testing.T) {
 		Transport:    &reverseproxy.HTTPTransport{Transport: transport},
 	}
 	outer := &reverseproxy.Handler{HandleResponse: []caddyhttp.ResponseHandler{{Routes: caddyhttp.RouteList{{Handlers: []caddyhttp.MiddlewareHandler{inner}}}}}}
-	for range 2 { // the second time there is one
+	for range 2 { // the second run finds the bypass of the first
 		bypassHealthChecks(&caddyhttp.Server{Routes: caddyhttp.RouteList{{Handlers: []caddyhttp.MiddlewareHandler{outer}}}})
 	}
 	defer func() {

@@ -25,7 +25,7 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("misbehave", httpcaddyfile.Before, "respond")
 }
 
-// misbehaving answers /robots.txt in ways that only a handler inside Caddy can.
+// misbehaving responds to /robots.txt in ways that need a handler inside Caddy.
 type misbehaving struct {
 	How string `json:"how"`
 }
@@ -43,8 +43,7 @@ func parseMisbehaving(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, erro
 	return &m, nil
 }
 
-// deaf is whether handlers ignore that they are cancelled, for maxDeafness at
-// most.
+// deaf makes handlers ignore cancellation, for at most maxDeafness.
 var deaf atomic.Bool
 
 const maxDeafness = time.Minute
@@ -107,11 +106,11 @@ func (m *misbehaving) ServeHTTP(w http.ResponseWriter, r *http.Request, next cad
 
 var causes = make(chan string, 1)
 
-// Traps 5, 6 and 7 with handlers inside Caddy.
+// TestServerSourceMisbehavingHandlers has handlers that panic, hang or send invalid responses.
 func TestServerSourceMisbehavingHandlers(t *testing.T) {
 	for _, tc := range []struct {
 		how     string
-		timeout string // "" for a generous one
+		timeout string // empty for a long timeout
 		status  int
 		body    string
 		err     string
@@ -157,7 +156,7 @@ func TestServerSourceMisbehavingHandlers(t *testing.T) {
 	}
 }
 
-// Traps 5 and 6 with origins behind reverse_proxy.
+// TestServerSourceMisbehavingOrigins has such origins behind reverse_proxy.
 func TestServerSourceMisbehavingOrigins(t *testing.T) {
 	const rules = "User-agent: *\nDisallow: /x\n"
 	packed := gzipped(t, rules)
@@ -167,7 +166,7 @@ func TestServerSourceMisbehavingOrigins(t *testing.T) {
 		origin http.HandlerFunc
 		status int
 		body   string
-		err    string // a part of it
+		err    string // a part of the error
 	}{
 		{"endless", func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {

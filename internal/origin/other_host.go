@@ -8,10 +8,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 )
 
-// isBeside reports whether a URL is the robots.txt of another of the hosts that the server names
-// itself, as where all of www is redirected to the host without. The server need not be able to
-// reach itself by that name. Where a redirect leads is the choice of the origin, so no other
-// path is asked for like that: a host may want a certificate of its clients.
+// isBeside reports whether a URL is the robots.txt of another configured host of the server. An
+// example is a redirect from www.example.com to example.com. The server may be unable to connect to
+// itself by that name. The origin chooses the target, so isBeside accepts no other path. Another
+// host may require client certificates.
 func (a authority) isBeside(u *url.URL, hosts *request.Hosts) bool {
 	if u.Scheme != a.scheme || u.RequestURI() != "/robots.txt" || a.host == "" {
 		return false
@@ -24,7 +24,7 @@ func (a authority) isBeside(u *url.URL, hosts *request.Hosts) bool {
 	return named
 }
 
-// forHost returns a virtual request as it would be for another host of the server.
+// forHost returns a copy of a virtual request for another host of the server.
 func forHost(virtual *http.Request, host string) *http.Request {
 	other := virtual.Clone(virtual.Context())
 	other.Host = host

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A redirect to the robots.txt of another host that the server names is followed within the
-// server, which need not reach itself by that name; any other one leads outside.
+// TestRedirectToAnotherHost checks that a redirect to the robots.txt of another configured host
+// stays within the server. Other redirects lead outside.
 func TestRedirectToAnotherHost(t *testing.T) {
 	const (
 		site = `http://www.a.test:PORT {
@@ -26,7 +26,7 @@ func TestRedirectToAnotherHost(t *testing.T) {
 	)
 	for _, tc := range []struct {
 		name, options, to string
-		want              string // "" where it leads outside
+		want              string // empty if the redirect leads outside
 	}{
 		{"all of www to the other", "", "http://a.test:PORT{uri}", "# a.test /robots.txt"},
 		{"its host in another spelling", "", "http://A.test:PORT/robots.txt", "# a.test /robots.txt"},
@@ -53,8 +53,8 @@ func TestRedirectToAnotherHost(t *testing.T) {
 	}
 }
 
-// TestHostsAreCollectedOnce reads a redirected robots.txt at a server with many hosts, as clients
-// have it done at each name that they invent below a wildcard.
+// TestHostsAreCollectedOnce fetches a redirected robots.txt at a server with many hosts. Clients
+// can cause such fetches with invented names below a wildcard.
 func TestHostsAreCollectedOnce(t *testing.T) {
 	const many = 2000
 	var hosts strings.Builder
@@ -73,7 +73,7 @@ func TestHostsAreCollectedOnce(t *testing.T) {
 			t.Errorf("got %q, error %q", got.Body, got.Err)
 		}
 	})
-	if allocs > 1.5*many { // the probe itself collects them for each request
+	if allocs > 1.5*many { // the probe itself collects the hosts for each request
 		t.Errorf("%.0f allocations at a server with %d hosts", allocs, many)
 	}
 }

@@ -13,54 +13,54 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// GuardUserAgent is how the guard names itself, to this server as to others.
+// GuardUserAgent is the User-Agent of the guard's requests.
 const GuardUserAgent = "RobotsGuard/1 (+https://github.com/robotsguard/caddy-robots-guard)"
 
-// maxResponseHeader bounds the header of an answer from elsewhere, in bytes.
+// maxResponseHeader is the maximum header size of a response from another server, in bytes.
 const maxResponseHeader = 64 << 10
 
-// outbound reads a robots.txt from another server: one that the owner named, or
-// one that a site redirects to. The latter may be the choice of somebody else,
-// so by default it does not connect to anything inside the owner's network.
+// outbound fetches a robots.txt from another server, which the owner configured or a site redirects
+// to. Somebody else may control the redirect, so by default outbound connects only to public
+// addresses.
 type outbound struct {
 	client *http.Client
 }
 
-// newOutbound returns a client that needs no closing: it keeps no connection,
-// for it has a use for one once in hours.
+// newOutbound returns a client without persistent connections, since fetches are rare. The client
+// needs no Close.
 func newOutbound(allowPrivate bool) *outbound {
 	dialer := &net.Dialer{Timeout: 30 * time.Second}
 	if !allowPrivate {
-		// After the name was resolved and before the connection is made, so that
-		// a name which resolves differently the second time gains nothing.
+		// Control runs after the name is resolved and before the connection is made, so DNS
+		// rebinding has no effect.
 		dialer.Control = refusePrivate
 	}
 	return &outbound{client: &http.Client{
 		Transport: &http.Transport{
-			// No proxy, not even one from the environment: it would resolve the
-			// name, and what it may reach is not known here.
+			// No proxy, even from the environment. The proxy would resolve the name and might reach
+			// private addresses.
 			Proxy:                  nil,
 			DialContext:            dialer.DialContext,
 			TLSHandshakeTimeout:    10 * time.Second,
 			DisableKeepAlives:      true,
-			DisableCompression:     true, // Decode does it, within bounds
+			DisableCompression:     true, // Decode decompresses, with limits
 			MaxResponseHeaderBytes: maxResponseHeader,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// get makes one request. Redirects are answers like others.
+// get makes one request and does not follow redirects.
 func (o *outbound) get(ctx context.Context, u *url.URL, conditions http.Header) policy.Answer {
 	return o.getAs(ctx, u, "", conditions)
 }
 
-// getAs is get for a host, "" for that of the URL, as the proxy in front of it passes
-// requests on.
+// getAs does the same as get with another Host. The request then looks like a forwarded request of
+// the proxy. An empty host means the host of the URL.
 func (o *outbound) getAs(ctx context.Context, u *url.URL, host string, conditions http.Header) policy.Answer {
 	answer := o.try(ctx, u, host, conditions)
 	if answer.Err != nil && ctx.Err() != nil {
-		answer.Err = context.Cause(ctx) // "context canceled" would tell nobody why
+		answer.Err = context.Cause(ctx) // more useful than "context canceled"
 	}
 	if answer.Err != nil {
 		answer.Err = fmt.Errorf("reading %s: %w", u.Redacted(), answer.Err)
@@ -77,7 +77,7 @@ func (o *outbound) try(ctx context.Context, u *url.URL, host string, conditions 
 	if host != "" {
 		req.Host = host
 		req.Header.Set("X-Forwarded-Host", host)
-		req.Header.Set("X-Forwarded-Proto", "https") // else many send everybody there first
+		req.Header.Set("X-Forwarded-Proto", "https") // many origins would otherwise redirect to https
 	}
 	maps.Copy(req.Header, conditions)
 	resp, err := o.client.Do(req)
@@ -88,8 +88,8 @@ func (o *outbound) try(ctx context.Context, u *url.URL, host string, conditions 
 	return answerIn(resp, conditions)
 }
 
-// answerIn reads a response to a request with these conditions, as far as it is
-// parsed.
+// answerIn reads a response, with as much of the body as the parser reads. conditions are the
+// validators of the request.
 func answerIn(resp *http.Response, conditions http.Header) policy.Answer {
 	conditional := conditions.Get("If-None-Match") != "" || conditions.Get("If-Modified-Since") != ""
 	if resp.StatusCode == http.StatusNotModified && conditional {
@@ -105,8 +105,7 @@ func answerIn(resp *http.Response, conditions http.Header) policy.Answer {
 	return answerOf(resp.StatusCode, resp.Header, body)
 }
 
-// plainError takes off the method and the URL that http.Client puts in front of
-// an error.
+// plainError removes the method and the URL that http.Client adds to an error.
 func plainError(err error) error {
 	if wrapped, ok := err.(*url.Error); ok {
 		return wrapped.Err

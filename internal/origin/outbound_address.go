@@ -8,8 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 )
 
-// refusePrivate is a [net.Dialer] Control function. It lets connections to
-// public addresses pass only.
+// refusePrivate is a [net.Dialer] Control function that returns an error for nonpublic addresses.
 func refusePrivate(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {

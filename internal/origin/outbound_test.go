@@ -105,7 +105,7 @@ func TestOutboundHeader(t *testing.T) {
 	}
 }
 
-// Nothing inside the owner's network is connected to, by whatever name it goes.
+// TestOutboundRefusesPrivate checks that no name leads to a connection inside the owner's network.
 func TestOutboundRefusesPrivate(t *testing.T) {
 	var asked atomic.Int64
 	origin := originServer(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) })
@@ -125,7 +125,7 @@ func TestOutboundRefusesPrivate(t *testing.T) {
 }
 
 func TestOutboundTimeout(t *testing.T) {
-	deaf, err := net.Listen("tcp", "127.0.0.1:0") // accepts into its backlog, says nothing
+	deaf, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections into its backlog and never responds
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestOutboundTimeout(t *testing.T) {
 	}
 }
 
-// Reads of every kind leave no goroutine and no connection behind.
+// TestSourcesLeakNothing checks that fetches of every kind leave no goroutine and no connection.
 func TestSourcesLeakNothing(t *testing.T) {
 	origin := originServer(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

@@ -10,7 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// TestOutsideAddress chooses the family that clients of the server can have.
+// TestOutsideAddress checks that the address family fits the listeners of the server.
 func TestOutsideAddress(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -39,8 +39,8 @@ func TestOutsideAddress(t *testing.T) {
 	}
 }
 
-// TestOutsiderBehindProxies arrives as outsiders do: from the proxy, with the fields that it
-// sets and an address of its own in each that tells the client's.
+// TestOutsiderBehindProxies checks that the guard's requests look like requests through the proxy.
+// Each field for the client's address has the outsider's address.
 func TestOutsiderBehindProxies(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -84,7 +84,8 @@ func equalHeaders(a, b http.Header) bool {
 	return true
 }
 
-// TestSplitSite reads the file of outsiders where clients of the owner's network get another.
+// TestSplitSite fetches the file for outside clients at a site with another file for the owner's
+// network.
 func TestSplitSite(t *testing.T) {
 	for _, tc := range []struct{ name, options, matcher string }{
 		{"client_ip", "", "client_ip private_ranges"},

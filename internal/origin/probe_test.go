@@ -31,15 +31,15 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("source_probe", httpcaddyfile.Before, "redir")
 }
 
-// sourceProbe stands where the guard stands. It reads the robots.txt for each
-// request with the header Probe and answers with what it got; the others pass.
+// sourceProbe is a handler in place of the guard. A request with the header field Probe makes it
+// fetch the robots.txt and respond with the result. Other requests pass.
 type sourceProbe struct {
 	Timeout caddy.Duration `json:"timeout,omitempty"`
 
 	source *Server
 }
 
-// virtuals counts the virtual requests that came to a sourceProbe.
+// virtuals is the number of virtual requests that reached a sourceProbe.
 var virtuals atomic.Int64
 
 func (sourceProbe) CaddyModule() caddy.ModuleInfo {
@@ -52,7 +52,7 @@ func (p *sourceProbe) Provision(caddy.Context) error {
 	return nil
 }
 
-// parseSourceProbe reads "source_probe [<timeout>]".
+// parseSourceProbe parses "source_probe [<timeout>]".
 func parseSourceProbe(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	p := sourceProbe{Timeout: caddy.Duration(20 * time.Second)}
 	h.Next()
@@ -96,7 +96,7 @@ func (p *sourceProbe) ServeHTTP(w http.ResponseWriter, r *http.Request, next cad
 	return json.NewEncoder(w).Encode(got)
 }
 
-// probed is a policy.Answer as a sourceProbe reports it.
+// probed is a policy.Answer in the response of a sourceProbe.
 type probed struct {
 	Status int
 	Header http.Header
@@ -112,9 +112,9 @@ type probedSite struct {
 	client *http.Client
 }
 
-// loadProbed runs a Caddyfile. In it PORT is the port to listen at, DIR an
-// empty directory, HASH that of the password "secret", and the pairs are names
-// and what they stand for. A global option block is put in front.
+// loadProbed runs a Caddyfile with a global option block. It replaces PORT by the port, DIR by an
+// empty directory, HASH by the hash of the password "secret", and the names in pairs by their
+// values.
 func loadProbed(t *testing.T, options, sites string, pairs ...string) *probedSite {
 	t.Helper()
 	port := freePort(t)
@@ -159,7 +159,7 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// get makes a request to a site by its URL, in which PORT stands for the port.
+// get makes a request to a URL of a site and replaces PORT by the port.
 func (s *probedSite) get(url string, header ...string) (*http.Response, string) {
 	s.t.Helper()
 	req, err := http.NewRequest(http.MethodGet, strings.ReplaceAll(url, "PORT", s.port), nil)
@@ -171,7 +171,7 @@ func (s *probedSite) get(url string, header ...string) (*http.Response, string) 
 	}
 	resp, err := s.client.Transport.RoundTrip(req)
 	for end := time.Now().Add(10 * time.Second); err != nil && req.URL.Scheme == "https" && time.Now().Before(end); {
-		time.Sleep(20 * time.Millisecond) // the certificate is issued in the background
+		time.Sleep(20 * time.Millisecond) // Caddy issues the certificate in the background
 		resp, err = s.client.Transport.RoundTrip(req)
 	}
 	if err != nil {
@@ -185,8 +185,7 @@ func (s *probedSite) get(url string, header ...string) (*http.Response, string) 
 	return resp, string(body)
 }
 
-// clientHeader is what a client might send that must not reach the origin with
-// a virtual request.
+// clientHeader has fields of a client that must not reach the origin with a virtual request.
 var clientHeader = []string{
 	"Cookie", "session=1", "Authorization", "Basic dTpw", "Range", "bytes=0-3", "If-None-Match", `"x"`,
 	"If-Modified-Since", "Sat, 01 Jan 2050 00:00:00 GMT", "Accept-Encoding", "gzip, zstd, br", "Accept-Language", "xx",
@@ -194,7 +193,7 @@ var clientHeader = []string{
 	"Forwarded", "for=203.0.113.9", "User-Agent", "EvilBot/1.0", "X-Custom", "1",
 }
 
-// probe makes the guard's stand-in read the robots.txt on behalf of a request.
+// probe makes the sourceProbe fetch the robots.txt for a request.
 func (s *probedSite) probe(url string, header ...string) probed {
 	s.t.Helper()
 	if len(header) == 0 {
@@ -211,7 +210,7 @@ func (s *probedSite) probe(url string, header ...string) probed {
 	return got
 }
 
-// originServer serves f, and ends its hanging requests with the test.
+// originServer serves f and cancels hanging requests at the end of the test.
 func originServer(t *testing.T, f http.HandlerFunc) (address string) {
 	t.Helper()
 	server := httptest.NewServer(f)
@@ -222,7 +221,6 @@ func originServer(t *testing.T, f http.HandlerFunc) (address string) {
 	return server.Listener.Addr().String()
 }
 
-// meaning returns what the answer means.
 func (p probed) meaning() policy.Meaning {
 	a := policy.Answer{Status: p.Status}
 	if p.Err != "" {

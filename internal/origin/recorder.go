@@ -9,21 +9,21 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// errEnough tells a handler that no more of its answer is wanted.
+// errEnough makes a handler stop after enough of its response was recorded.
 var errEnough = errors.New("the robots guard has read enough")
 
-// recorder is the response writer of a virtual request. It keeps the header and
-// as much of the body as is parsed. It may be read while the handler still
-// writes, and is deaf to the handler from then on.
+// recorder is the response writer of a virtual request. It records the header and as much of the
+// body as the parser reads. Another goroutine may read it during a write of the handler, and the
+// recorder then ignores further writes.
 type recorder struct {
-	// header is the handler's, and only read when the handler has returned.
+	// header belongs to the handler. Others may read it only after the handler has returned.
 	header http.Header
 	// full is closed when the body is longer than policy.MaxSize.
 	full chan struct{}
 
 	mu     sync.Mutex
 	status int
-	sent   http.Header // header as it was when the status was written
+	sent   http.Header // a copy of header from the time of WriteHeader
 	body   []byte
 	sealed bool
 }
@@ -35,14 +35,14 @@ func newRecorder() *recorder {
 // Header implements [http.ResponseWriter].
 func (rec *recorder) Header() http.Header { return rec.header }
 
-// WriteHeader implements [http.ResponseWriter]. Informational responses come
-// before the answer; 101 takes its place.
+// WriteHeader implements [http.ResponseWriter]. It ignores informational responses except 101,
+// which is final.
 func (rec *recorder) WriteHeader(status int) {
 	if status >= 100 && status < 200 && status != http.StatusSwitchingProtocols {
 		return
 	}
 	if status < 100 || status > 999 {
-		panic("invalid status " + strconv.Itoa(status)) // as net/http does
+		panic("invalid status " + strconv.Itoa(status)) // same as in net/http
 	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
@@ -73,34 +73,34 @@ func (rec *recorder) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// FlushError is what [http.ResponseController] calls to flush. There is nobody
-// to send to, but the header is fixed by it.
+// FlushError implements flushing for [http.ResponseController]. It only fixes the header, since no
+// client waits for the body.
 func (rec *recorder) FlushError() error {
 	rec.WriteHeader(http.StatusOK)
 	return nil
 }
 
-// EnableFullDuplex keeps a server with that option from warning about every
-// virtual request. There is no request body to read.
+// EnableFullDuplex exists so that a server with that option logs no warning for virtual requests.
+// They have no body.
 func (rec *recorder) EnableFullDuplex() error { return nil }
 
-// recorded is what a recorder got.
+// recorded is the recorded response.
 type recorded struct {
-	status int // 0 if no header was written
+	status int // 0 if the handler wrote no header
 	header http.Header
 	body   []byte
-	cut    bool // the body goes on
-	short  bool // the body ends before its announced end
+	cut    bool // the body is longer than the recorded part
+	short  bool // the body is shorter than its Content-Length
 }
 
-// take ends the recording.
+// take ends the recording and returns the response.
 func (rec *recorder) take() recorded {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	rec.sealed = true
 	got := recorded{status: rec.status, header: rec.sent, body: rec.body}
 	if length, err := strconv.ParseInt(rec.sent.Get("Content-Length"), 10, 64); err == nil && length >= 0 {
-		// net/http sends no more than was announced.
+		// net/http does not send more than Content-Length.
 		if int64(len(got.body)) > length {
 			got.body = got.body[:length]
 		}

@@ -53,7 +53,7 @@ func TestRecorderFull(t *testing.T) {
 		err     error
 	}{
 		{policy.MaxSize - 1, policy.MaxSize - 1, false, nil},
-		{1, 1, false, nil}, // the most that is no overflow
+		{1, 1, false, nil}, // the longest body without overflow
 		{0, 0, false, nil},
 		{3, 1, true, errEnough},
 		{1, 0, true, errEnough},
@@ -68,7 +68,8 @@ func TestRecorderFull(t *testing.T) {
 	}
 }
 
-// What was taken does not change, whatever an abandoned handler goes on to do.
+// TestRecorderAbandoned checks that writes of an abandoned handler do not change the recorded
+// response.
 func TestRecorderAbandoned(t *testing.T) {
 	rec := newRecorder()
 	_, _ = rec.Write([]byte("kept"))

@@ -8,20 +8,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Follow gets a URL and goes where the answers redirect to, as RFC 9309 section
-// 2.3.1.2 asks. A redirect that leads no further, be it the sixth, one back to
-// where it came from or one without a usable Location, is itself the answer:
-// then there is no robots.txt.
+// Follow gets a URL and follows redirects as RFC 9309 section 2.3.1.2 requires. It returns the
+// redirect itself after the fifth redirect, for a loop, and for an unusable Location. The site then
+// has no robots.txt.
 //
-// Each hop is a new GET without anything from the one before. From https to
-// http is allowed: the RFC wants redirects followed "even across authorities",
-// and crawlers do it.
+// Each redirect causes a new GET without fields of the previous request. A redirect from https to
+// http is allowed, since the RFC wants redirects followed "even across authorities" and crawlers do
+// so.
 //
-// Conditions are for the first hop only: elsewhere "not modified" would be said
-// of another file than the one that is known. So the validators of a file that
-// was found elsewhere are not kept either.
+// Only the first request has conditions, since 304 from another URL might mean another file. Follow
+// also drops the validators of a file that was found after a redirect.
 //
-// isOwn reports whether a URL is one of the site; nil for never.
+// isOwn reports whether a URL belongs to the site. A nil isOwn means that no URL does.
 func Follow(ctx context.Context, u *url.URL, isOwn func(*url.URL) bool, conditions http.Header, get func(context.Context, *url.URL, http.Header) policy.Answer) policy.Answer {
 	seen := make(map[string]bool)
 	var via []string
@@ -50,8 +48,8 @@ func Follow(ctx context.Context, u *url.URL, isOwn func(*url.URL) bool, conditio
 	}
 }
 
-// conditionsOf returns the header fields that ask whether a copy still holds
-// (RFC 9110 section 13.1), nil if there is nothing to ask by.
+// conditionsOf returns the header fields of a conditional request for a stored file (RFC 9110
+// section 13.1), or nil if the file has no validators.
 func conditionsOf(have *policy.Version) http.Header {
 	switch {
 	case have == nil:
@@ -64,15 +62,14 @@ func conditionsOf(have *policy.Version) http.Header {
 	return nil
 }
 
-// mayBeOlder reports whether "not modified since" may be said of another file than the one that is
-// known: one that is older, as after a rollback.
+// mayBeOlder reports whether a 304 response may mean an older file than the stored file, for
+// example after a rollback.
 func mayBeOlder(answer policy.Answer, conditions http.Header) bool {
 	since := conditions.Get("If-Modified-Since")
 	return since != "" && answer.Status == http.StatusNotModified && answer.Header.Get("Last-Modified") != since
 }
 
-// redirectTarget returns where an answer to a request for u redirects to, nil
-// if nowhere.
+// redirectTarget returns the target of a redirect, or nil.
 func redirectTarget(u *url.URL, answer policy.Answer) *url.URL {
 	location := answer.Header.Get("Location")
 	if answer.Err != nil || answer.Status < 300 || answer.Status > 399 || location == "" || answer.Status == http.StatusNotModified {
@@ -82,7 +79,7 @@ func redirectTarget(u *url.URL, answer policy.Answer) *url.URL {
 	if err != nil || next.Host == "" || next.Scheme != "http" && next.Scheme != "https" {
 		return nil
 	}
-	// Nobody's credentials are sent along, and servers never see a fragment.
+	// Send no credentials. Servers never see a fragment.
 	next.User = nil
 	next.Fragment, next.RawFragment = "", ""
 	if next.Path == "" {

@@ -17,7 +17,7 @@ func TestFollow(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
 		redirects map[string]string // from URL to Location
-		want      string            // the URLs asked for
+		want      string            // the requested URLs
 		status    int
 	}{
 		{"none", nil, "http://a/robots.txt", 200},
@@ -57,7 +57,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// A "not modified" may have a Location, but it leads nowhere (RFC 9110 section 15.4.5).
+// TestFollowStopsAtNotModified checks that the Location of a 304 response is not followed (RFC 9110
+// section 15.4.5).
 func TestFollowStopsAtNotModified(t *testing.T) {
 	have := http.Header{"If-None-Match": {`"1"`}}
 	hops := 0
@@ -81,7 +82,7 @@ func TestFollowStopsAtError(t *testing.T) {
 	}
 }
 
-// Whether a redirect stays on the site decides who follows it.
+// TestAuthority checks which redirects stay on the site.
 func TestAuthority(t *testing.T) {
 	for _, tc := range []struct {
 		host, proto, forwardedHost string
@@ -118,7 +119,8 @@ func TestAuthority(t *testing.T) {
 
 func isA(u *url.URL) bool { return u.Host == "a" }
 
-// TestFollowTellsTheWay says where redirects led, for crawlers go the same way.
+// TestFollowTellsTheWay checks that Follow returns the redirects. Crawlers follow the same
+// redirects.
 func TestFollowTellsTheWay(t *testing.T) {
 	redirects := map[string]string{"/robots.txt": "/x?y=%61", "/x": "//b/z#w", "/z": "http://a/last"}
 	answer := Follow(t.Context(), &url.URL{Scheme: "http", Host: "a", Path: "/robots.txt"}, isA, nil, func(_ context.Context, u *url.URL, _ http.Header) policy.Answer {

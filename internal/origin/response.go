@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// ResponseOf returns the first response of a fetch, which may have followed redirects to a
-// page. ok is false if it is not known, as after a timeout.
+// ResponseOf returns the first response of a fetch, which may have followed redirects to a page. ok
+// is false if the response is unknown, for example after a timeout.
 func ResponseOf(a policy.Answer) (r parity.RobotsResponse, ok bool) {
 	r = parity.RobotsResponse{Status: a.Status, HTML: IsWebPage(a.Status, a.Header, a.Body)}
 	switch isFile := a.Err == nil && a.Status == http.StatusOK && !r.HTML; {
@@ -26,9 +26,8 @@ func ResponseOf(a policy.Answer) (r parity.RobotsResponse, ok bool) {
 	return r, true
 }
 
-// IsWebPage reports whether a response is an HTML page. start is the beginning of its body. Of
-// a response that may be a file the body decides, since some servers send a robots.txt as
-// text/html.
+// IsWebPage reports whether a response is an HTML page. start is the beginning of its body. The
+// body decides if the status allows a file, since some servers send a robots.txt as text/html.
 func IsWebPage(status int, header http.Header, start []byte) bool {
 	isHTML := strings.HasPrefix(header.Get("Content-Type"), "text/html") || strings.HasPrefix(header.Get("Content-Type"), "application/xhtml")
 	isCoded := header.Get("Content-Encoding") != ""

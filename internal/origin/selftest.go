@@ -15,18 +15,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// The bounds of a self-test.
+// These are the bounds of a self-test.
 const (
 	maxSelfTestHosts = 100
-	selfTestTime     = 5 * time.Second // of one fetch
+	selfTestTime     = 5 * time.Second // for one fetch
 
-	// selfTestDelay is the time before the first fetch. Another reload within it replaces the test
-	// before that has sent a request.
+	// selfTestDelay is the time before the first fetch. A reload during this time replaces the test
+	// before any request.
 	selfTestDelay = time.Second
 )
 
-// The User-Agents of the fetches. A filter takes the one for a browser, and the other for a
-// crawler and for the guard, which fetches robots.txt later.
+// These are the User-Agents of the fetches. Bot filters treat the first as a browser. They treat
+// the second as a crawler, like the guard's later fetches.
 const (
 	SelfTestBrowser = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36"
 	SelfTestCrawler = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot) " + GuardUserAgent
@@ -38,26 +38,27 @@ var errSelfTestTimeout = errors.New("no complete answer within 5s")
 // SelfTestSite is a configured host.
 type SelfTestSite struct {
 	Name  string // such as https://example.com
-	Label string // the configured host in reports
-	// Unknown says that the host is made up, for a wildcard or for a site without a host. A
-	// missing file, a page or a redirect may be the right answer to it, and is no warning.
+	Label string // name of the configured host in reports
+	// Unknown means that the host is invented, for a wildcard or for a site without a host. A
+	// missing file, a page or a redirect is then no warning.
 	Unknown bool
-	// Reached is set when the host's robots_txt is asked for the file, nil for a host without.
+	// Reached is set when a robots_txt of the host gets the request. It is nil for a host without
+	// robots_txt.
 	Reached *atomic.Bool
 	// Fetch fetches the robots.txt with a User-Agent.
 	Fetch func(ctx context.Context, userAgent string) policy.Answer
 }
 
-// SelfTest is a self-test.
+// SelfTest fetches the robots.txt of each configured host and logs problems.
 type SelfTest struct {
-	Sites iter.Seq[SelfTestSite] // which are tested up to [maxSelfTestHosts]
-	// Note is called with what the crawler gets where the browser gets the file.
+	Sites iter.Seq[SelfTestSite] // the first [maxSelfTestHosts] are tested
+	// Note gets the crawler's response if the browser gets the file.
 	Note   func(parity.Fetcher, parity.RobotsResponse)
 	Logger *zap.Logger
 }
 
-// Start runs the test in the background, one fetch at a time. stop ends it and waits until it
-// has ended.
+// Start runs the test in the background, one fetch at a time. stop cancels the test and waits for
+// its end.
 func (t *SelfTest) Start(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
@@ -105,14 +106,14 @@ func (t *SelfTest) run(ctx context.Context) {
 	}
 }
 
-// fetch fetches the robots.txt of a site and examines the answer.
+// fetchRobots fetches the robots.txt of a site and examines the response.
 func fetchRobots(ctx context.Context, site *SelfTestSite, userAgent string) selfTestOutcome {
 	ctx, cancel := context.WithTimeoutCause(ctx, selfTestTime, errSelfTestTimeout)
 	defer cancel()
 	return examine(site.Fetch(ctx, userAgent))
 }
 
-// log logs what a client gets.
+// log logs the outcome for a client.
 func (t *SelfTest) log(site *SelfTestSite, o selfTestOutcome, client string) {
 	level := zapcore.InfoLevel
 	if o.advice != "" && (o.isRefusal || !site.Unknown) {

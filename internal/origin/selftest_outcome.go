@@ -7,25 +7,25 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// selfTestOutcome is what a client gets.
+// selfTestOutcome is the result of one fetch.
 type selfTestOutcome struct {
-	response  parity.RobotsResponse // the first one
-	responded bool                  // response is known
-	status    int                   // of the file or of what is sent instead, 0 for none
-	err       error                 // why nothing is sent
+	response  parity.RobotsResponse // the first response
+	responded bool                  // response is set
+	status    int                   // of the last response, or 0
+	err       error                 // the reason if there is no response
 	isFile    bool
 	rules     int
-	isRefusal bool   // no host should get this answer, not even an selfTestHost one
-	summary   string // what happened
-	advice    string // what to do, "" for nothing
+	isRefusal bool   // the response is wrong for every host, even for an invented host
+	summary   string // the result in words
+	advice    string // the recommended action, or empty
 }
 
-// isSame reports whether two clients get the same.
+// isSame reports whether two clients get the same result.
 func (o selfTestOutcome) isSame(other selfTestOutcome) bool {
 	return o.summary == other.summary && o.status == other.status && o.rules == other.rules && o.response.Location == other.response.Location
 }
 
-// examine tells a robots.txt from what may take its place.
+// examine distinguishes a robots.txt from other responses.
 func examine(a policy.Answer) selfTestOutcome {
 	o := selfTestOutcome{status: a.Status}
 	o.response, o.responded = ResponseOf(a)

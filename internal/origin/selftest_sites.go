@@ -14,19 +14,19 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// selfTestHost is the part of a made-up host that stands for a wildcard.
+// selfTestHost replaces the wildcard label in an invented host name.
 const selfTestHost = "robots-guard-self-test"
 
-// SelfTestHandler is how the self-test sees a handler of a configuration.
+// SelfTestHandler describes a handler of a configuration for the self-test.
 type SelfTestHandler struct {
-	// Source fetches the robots.txt of the server, nil for a handler that is not ours.
+	// Source fetches the robots.txt of the server. It is nil for handlers of other modules.
 	Source *Server
-	// Composes is true for a robots_txt, which has to be asked for /robots.txt.
+	// Composes is true for a robots_txt handler, which must receive the request for /robots.txt.
 	Composes bool
 }
 
-// SelfTestSites returns the hosts of each server that have a handler of ours, in the order of the
-// configuration.
+// SelfTestSites returns the hosts of each server that have a handler of this project, in the order
+// of the configuration.
 func SelfTestSites(sites *request.Sites, describe func(caddyhttp.MiddlewareHandler) SelfTestHandler) iter.Seq[SelfTestSite] {
 	return func(yield func(SelfTestSite) bool) {
 		for _, server := range sites.Servers() {
@@ -40,7 +40,8 @@ func SelfTestSites(sites *request.Sites, describe func(caddyhttp.MiddlewareHandl
 	}
 }
 
-// handlersOf returns our handlers at each host of a server as one; "" stands for any host.
+// handlersOf merges the handlers of this project at each host of a server. The empty host stands
+// for any host.
 func handlersOf(server *caddyhttp.Server, describe func(caddyhttp.MiddlewareHandler) SelfTestHandler) (handlers map[string]SelfTestHandler, hosts []string) {
 	handlers = make(map[string]SelfTestHandler)
 	request.Walk(server, func(p request.Place, route caddyhttp.Route) {
@@ -66,7 +67,7 @@ func handlersOf(server *caddyhttp.Server, describe func(caddyhttp.MiddlewareHand
 	return handlers, hosts
 }
 
-// isConditional reports whether a route is for some requests only, by more than host and path.
+// isConditional reports whether a route has matchers other than host and path.
 func isConditional(route caddyhttp.Route) bool {
 	return slices.ContainsFunc(route.MatcherSets, func(set caddyhttp.MatcherSet) bool {
 		return slices.ContainsFunc(set, func(matcher any) bool {
@@ -79,15 +80,15 @@ func isConditional(route caddyhttp.Route) bool {
 	})
 }
 
-// siteAt returns a host of a server. Its requests name no port, as those of clients at a port
-// that is mapped. ok is false for a host with a placeholder, which only clients know.
+// siteAt returns a host of a server. Its requests name no port, like those of clients behind port
+// mapping. ok is false for a host with a placeholder.
 func siteAt(server *caddyhttp.Server, hosts *request.Hosts, host string, handler SelfTestHandler) (site SelfTestSite, ok bool) {
 	if strings.ContainsAny(host, "{}") {
 		return site, false
 	}
 	name := strings.ReplaceAll(host, "*", selfTestHost)
 	if host == "" {
-		name = selfTestHost + ".invalid" // RFC 6761: nobody has it
+		name = selfTestHost + ".invalid" // reserved by RFC 6761
 	}
 	secure := len(server.TLSConnPolicies) > 0
 	key := hosts.KeyAt(request.AsSent(name, secure), secure)
@@ -101,17 +102,17 @@ func siteAt(server *caddyhttp.Server, hosts *request.Hosts, host string, handler
 		r = r.WithContext(context.WithValue(r.Context(), reachedKey{}, site.Reached))
 	}
 	site.Fetch = func(ctx context.Context, userAgent string) policy.Answer {
-		fetch, _ := handler.Source.PrepareAs(r, key, userAgent) // the request names a server
+		fetch, _ := handler.Source.PrepareAs(r, key, userAgent) // ok, since the request names a server
 		return fetch(ctx, nil)
 	}
 	return site, true
 }
 
-// reachedKey is where the context of a request of the self-test has what [NoteSelfTest] sets.
+// reachedKey is the context key for the flag that [NoteSelfTest] sets.
 type reachedKey struct{}
 
-// NoteSelfTest notes that a robots_txt is asked for /robots.txt by the self-test, which the access
-// log then leaves out.
+// NoteSelfTest records that a robots_txt received the request of the self-test. The access log
+// omits that request.
 func NoteSelfTest(ctx context.Context) {
 	if reached, ok := ctx.Value(reachedKey{}).(*atomic.Bool); ok {
 		reached.Store(true)

@@ -20,7 +20,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// answers are what sites send to a client, by words.
+// answers are responses of sites, by a description.
 var answers = map[string]policy.Answer{
 	"rules":     {Status: 200, Body: []byte("User-agent: *\nDisallow: /a\nDisallow: /b\n")},
 	"empty":     {Status: 200},
@@ -38,7 +38,7 @@ var answers = map[string]policy.Answer{
 	"reset":     {Err: errors.New("connection reset")},
 }
 
-// testSite returns a site that sends a browser and a crawler these answers.
+// testSite returns a site with these responses for a browser and a crawler.
 func testSite(browser, crawler string) SelfTestSite {
 	return SelfTestSite{Name: "https://a.test", Label: "a.test", Fetch: func(_ context.Context, userAgent string) policy.Answer {
 		if userAgent == SelfTestCrawler {
@@ -48,7 +48,7 @@ func testSite(browser, crawler string) SelfTestSite {
 	}}
 }
 
-// runTest tests sites and returns the log lines and what was noted.
+// runTest tests sites and returns the log lines and the recorded responses.
 func runTest(t *testing.T, sites iter.Seq[SelfTestSite]) (lines []string, noted []string) {
 	t.Helper()
 	core, logs := observer.New(zapcore.DebugLevel)
@@ -72,8 +72,8 @@ func runTest(t *testing.T, sites iter.Seq[SelfTestSite]) (lines []string, noted 
 	return lines, noted
 }
 
-// TestOutcomes logs what a browser and a crawler get, in one line if it is the same, and notes
-// what the crawler gets if the browser gets the file.
+// TestOutcomes logs the results for a browser and a crawler, in one line if they are equal. It
+// records the crawler's response if the browser gets the file.
 func TestOutcomes(t *testing.T) {
 	for _, tc := range []struct {
 		browser, crawler string
@@ -111,7 +111,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestUnknownHost warns of an answer to a made-up host only if no host should get it.
+// TestUnknownHost logs a warning about an invented host only if the response is wrong for every
+// host.
 func TestUnknownHost(t *testing.T) {
 	warned := []string{"aborted", "challenge", "fails", "limited", "refused", "reset"}
 	for word := range answers {
@@ -124,7 +125,7 @@ func TestUnknownHost(t *testing.T) {
 	}
 }
 
-// TestMaxHosts tests no more hosts than the bound, and collects no more.
+// TestMaxHosts checks that the test neither fetches nor collects more hosts than the bound.
 func TestMaxHosts(t *testing.T) {
 	collected := 0
 	lines, _ := runTest(t, func(yield func(SelfTestSite) bool) {
@@ -139,7 +140,7 @@ func TestMaxHosts(t *testing.T) {
 	}
 }
 
-// TestTimes fetches one after the other, ends a fetch that takes too long, and stops at once.
+// TestTimes checks that fetches run one at a time, time out, and end at once when the test stops.
 func TestTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		running, fetched := 0, 0
@@ -176,7 +177,7 @@ func TestTimes(t *testing.T) {
 	})
 }
 
-// TestReplacedAtOnce sends no request if the configuration ends at once.
+// TestReplacedAtOnce checks that a test sends no request if the configuration ends at once.
 func TestReplacedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		site := SelfTestSite{Fetch: func(context.Context, string) policy.Answer {

@@ -11,13 +11,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// serveOnce lets a handler answer a virtual request for /robots.txt.
+// serveOnce makes a handler respond to a virtual request for /robots.txt.
 func serveOnce(ctx context.Context, handler http.HandlerFunc) policy.Answer {
 	pattern := virtualOf(httptest.NewRequest(http.MethodGet, "http://a.test/x", nil))
 	return NewServer(false).serve(ctx, handler, pattern, authorityOf(pattern).url("/robots.txt"), nil)
 }
 
-// A panic after enough was read does not matter, one before does.
+// TestServeRecovers checks that a panic matters only before enough of the body was read.
 func TestServeRecovers(t *testing.T) {
 	tooMuch := make([]byte, policy.MaxSize+2)
 	for _, tc := range []struct {
@@ -51,8 +51,8 @@ func TestServeRecovers(t *testing.T) {
 	}
 }
 
-// An answer that is too long is not waited for, even if its handler notices
-// neither the error of Write nor the cancellation.
+// TestServeDoesNotWaitForTheRest checks that serve does not wait for the end of a long body. The
+// handler ignores both the error of Write and the cancellation.
 func TestServeDoesNotWaitForTheRest(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
@@ -69,7 +69,8 @@ func TestServeDoesNotWaitForTheRest(t *testing.T) {
 	<-cancelled
 }
 
-// Handlers that never end are abandoned, but not any number of them.
+// TestServeBoundsAbandoned checks that serve abandons handlers that never return, up to a maximum
+// number.
 func TestServeBoundsAbandoned(t *testing.T) {
 	release := make(chan struct{})
 	s := NewServer(false)

@@ -20,37 +20,34 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Server reads the robots.txt that the site itself serves to anybody, by
-// a virtual request through the whole server. The next handler would not do:
-// inside handle, route or handle_path, or after a rewrite, a robots.txt that
-// stands beside them is not in it.
+// Server fetches the robots.txt that the site serves to anonymous clients, with a virtual request
+// through the whole server. The next handler is not enough. Inside handle, route or handle_path, or
+// after a rewrite, the robots.txt may be in another route.
 type Server struct {
-	// From is the client address of the requests, the zero Addr for the default, which is
-	// that of no client of the owner's network.
+	// From is the client address of the requests. The zero Addr means the default, which is outside
+	// of the owner's network.
 	From netip.Addr
 
-	// Sites are the sites of the configuration. A redirect to another of them is followed within
-	// the server, see isBeside. nil means that all redirects to other hosts leave the server.
+	// Sites are the sites of the configuration. A redirect to one of them stays within the server,
+	// see isBeside. If Sites is nil, all redirects to other hosts leave the server.
 	Sites *request.Sites
 
 	outbound *outbound
 	running  atomic.Int32
-	bypassed sync.Map // *caddyhttp.Server to the *sync.Once that gives its proxies their bypasses
+	bypassed sync.Map // *caddyhttp.Server to the *sync.Once that adds the bypasses
 }
 
-// maxRunning bounds the virtual requests of one handler that have not ended,
-// among them those that nobody waits for any more because they do not react to
-// being cancelled.
+// maxRunning bounds the virtual requests of one handler that have not ended. Abandoned requests
+// that ignore their cancellation are included.
 const maxRunning = 256
 
-// NewServer returns the source that is the site itself. allowPrivate lets its
-// redirects to other hosts lead to addresses inside of the owner's network.
+// NewServer returns a Server. allowPrivate permits redirects to addresses inside the owner's
+// network.
 func NewServer(allowPrivate bool) *Server {
 	return &Server{outbound: newOutbound(allowPrivate)}
 }
 
-// Prepare implements [Source]. ok is false for a request that came through no
-// server.
+// Prepare implements [Source]. ok is false if the request did not come through a server.
 func (s *Server) Prepare(r *http.Request, key policy.Key) (fetch Fetch, ok bool) {
 	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if !ok {
@@ -74,9 +71,8 @@ func (s *Server) Prepare(r *http.Request, key policy.Key) (fetch Fetch, ok bool)
 	}), true
 }
 
-// virtualRequest makes of a client's request the pattern of those that the
-// guard makes. It takes over what tells one site from another, in its canonical
-// spelling, and nothing of the client. Otherwise it is a request of the outsider.
+// virtualRequest returns the template for the guard's requests about a site. It copies only the
+// parts of r that select the site, in canonical form. Other parts describe the outsider.
 func virtualRequest(r *http.Request, key policy.Key, client outsider) *http.Request {
 	virtual := &http.Request{
 		Method:     http.MethodGet,
@@ -90,15 +86,15 @@ func virtualRequest(r *http.Request, key policy.Key, client outsider) *http.Requ
 	}
 	switch {
 	case r.Host == "":
-		// Only HTTP/1.0 knows requests without; for HTTP/1.1 it is an error.
+		// HTTP/1.1 requires a Host. HTTP/1.0 does not.
 		virtual.Host, virtual.Proto, virtual.ProtoMinor = "", "HTTP/1.0", 0
 	case len(key.Host) != len(r.Host) && strings.HasPrefix(key.Host, request.Digested):
 		virtual.Host, _ = addr.CutPort(r.Host)
 	}
 	if r.TLS != nil {
 		state := *r.TLS
-		state.PeerCertificates, state.VerifiedChains = nil, nil // the client's
-		state.HandshakeComplete = true                          // matchers of addresses answer early data with 425
+		state.PeerCertificates, state.VerifiedChains = nil, nil // these identify the client
+		state.HandshakeComplete = true                          // Caddy's IP matchers answer early data with 425
 		if state.ServerName != "" {
 			name, _ := addr.CutPort(virtual.Host)
 			state.ServerName = addr.Unbracket(name)
@@ -106,8 +102,8 @@ func virtualRequest(r *http.Request, key policy.Key, client outsider) *http.Requ
 		virtual.TLS = &state
 	}
 	if client.isForwarded(r) {
-		// An origin that is told "http" redirects to https for ever, and Caddy
-		// passes these on from the address of that proxy only.
+		// An origin that sees "http" may redirect to https forever. Caddy forwards these fields
+		// only from the address of the trusted proxy.
 		virtual.RemoteAddr = r.RemoteAddr
 		if request.LastForwarded(r.Header, request.ForwardedProto) != "" {
 			virtual.Header.Set(request.ForwardedProto, request.SchemeOf(key.Secure))
@@ -121,25 +117,24 @@ func virtualRequest(r *http.Request, key policy.Key, client outsider) *http.Requ
 		}
 		client.setFields(virtual.Header)
 	}
-	// Values of the connection are kept; the request's own, which its handlers
-	// go on changing, are replaced by the server. The request may end before.
+	// Keep the values of the connection. The server replaces the request's own values, which
+	// handlers modify. The client's request may end first.
 	ctx := context.WithoutCancel(r.Context())
 	ctx = context.WithValue(ctx, virtualKey{}, true)
-	ctx = context.WithValue(ctx, caddyhttp.ErrorCtxKey, nil) // the guard may stand in handle_errors
+	ctx = context.WithValue(ctx, caddyhttp.ErrorCtxKey, nil) // the guard may be inside handle_errors
 	ctx = caddyhttp.ContextWithIdleTimeouts(ctx, nil, nil)
 	return virtual.WithContext(ctx)
 }
 
-// authority is a site as its clients address it.
+// authority is the scheme and host by which clients address a site.
 type authority struct {
 	scheme string
 	host   string
-	names  [2]string // in their usual form
+	names  [2]string // normalized
 }
 
-// authorityOf returns the authority that a virtual request is for. Behind a
-// trusted proxy the client may have used another host than the proxy does; an
-// origin builds its redirects with either.
+// authorityOf returns the authority of a virtual request. Behind a trusted proxy, the client may
+// use another host than the proxy does. Origins build redirects with either host.
 func authorityOf(virtual *http.Request) authority {
 	a := authority{scheme: request.SchemeOf(virtual.TLS != nil), host: virtual.Host}
 	if proto := virtual.Header.Get("X-Forwarded-Proto"); proto != "" {
@@ -157,25 +152,24 @@ func (a authority) url(path string) *url.URL {
 	return &url.URL{Scheme: a.scheme, Host: a.host, Path: path}
 }
 
-// has reports whether a URL is one of this site.
+// has reports whether a URL belongs to this site.
 func (a authority) has(u *url.URL) bool {
 	host := request.NormalHost(u.Host, a.scheme == "https")
 	return u.Scheme == a.scheme && (host == a.names[0] || host == a.names[1])
 }
 
-// serve lets the server answer a virtual request for u. It waits neither for
-// the rest of an answer that is too long nor for a handler that goes on after
-// ctx is done.
+// serve makes the server respond to a virtual request for u. It waits neither for the rest of a
+// long body nor for a handler that ignores ctx.
 func (s *Server) serve(ctx context.Context, server http.Handler, pattern *http.Request, u *url.URL, conditions http.Header) policy.Answer {
-	// The server sees a cancellation without a cause, as when a client goes
-	// away. reverse_proxy takes anything else, such as a deadline, for a failure
-	// of the upstream, and would close the site to everybody.
+	// The server sees a cancellation without a cause, like that of a client that disconnects.
+	// reverse_proxy treats other errors, such as a deadline, as a failure of the upstream and marks
+	// the upstream as down.
 	virtual, cancel := context.WithCancel(pattern.Context())
 	defer cancel()
 
 	met := new(exchange)
 	inner := context.WithValue(virtual, exchangeKey{}, met)
-	inner = context.WithValue(inner, userAgentKey{}, nil) // not for requests that a handler makes
+	inner = context.WithValue(inner, userAgentKey{}, nil) // requests that a handler makes have the guard's User-Agent
 	req := pattern.Clone(inner)
 	req.URL = &url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery, ForceQuery: u.ForceQuery}
 	req.RequestURI = u.RequestURI()
@@ -208,8 +202,8 @@ func (s *Server) serve(ctx context.Context, server http.Handler, pattern *http.R
 	case got.cut:
 		return answerOf(got.status, got.header, got.body)
 	case ctx.Err() != nil:
-		// Before all else: reverse_proxy answers 499 to a cancellation, and any
-		// 4xx would say that there is no robots.txt.
+		// This case comes before those below, since reverse_proxy responds with 499 to a
+		// cancellation. Any 4xx would mean that there is no robots.txt.
 		return policy.Answer{Err: context.Cause(ctx)}
 	case err != nil:
 		return policy.Answer{Err: err}
@@ -220,7 +214,7 @@ func (s *Server) serve(ctx context.Context, server http.Handler, pattern *http.R
 	case got.status == statusClientClosed:
 		return policy.Answer{Err: errors.New("the server gave up on the request (status 499)")}
 	case got.status == 0:
-		// Nobody handled it. net/http sends an empty 200.
+		// No handler responded. net/http then sends an empty 200.
 		return answerOf(http.StatusOK, rec.header, nil)
 	}
 	answer := answerOf(got.status, got.header, got.body)
@@ -230,16 +224,16 @@ func (s *Server) serve(ctx context.Context, server http.Handler, pattern *http.R
 	return answer
 }
 
-// statusClientClosed is what reverse_proxy writes when a request was cancelled.
-// It is about the request, not about the robots.txt.
+// statusClientClosed is the status that reverse_proxy writes for a canceled request. It says
+// nothing about the robots.txt.
 const statusClientClosed = 499
 
-// ErrBrokeOff says that a handler gave up on an answer, or on the client.
+// ErrBrokeOff means that a handler stopped before the end of its response.
 var ErrBrokeOff = errors.New("the answer broke off")
 
-// serveRecovered serves a request and returns a panic as an error. Handlers
-// panic with [http.ErrAbortHandler] when an answer that has begun cannot be
-// completed; in a goroutine of ours that would end the process.
+// serveRecovered serves a request and returns a panic as an error. Handlers panic with
+// [http.ErrAbortHandler] if they cannot complete a response. An unrecovered panic in this goroutine
+// would end the process.
 func serveRecovered(server http.Handler, w http.ResponseWriter, req *http.Request) (err error) {
 	defer func() {
 		switch v := recover(); v {

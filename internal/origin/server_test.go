@@ -22,7 +22,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Trap 1: the request is new, nothing of the client's header goes along.
+// TestVirtualRequestIsNew checks that a virtual request has no header fields of the client.
 func TestVirtualRequestIsNew(t *testing.T) {
 	var got atomic.Pointer[http.Request]
 	origin := originServer(t, func(_ http.ResponseWriter, r *http.Request) { got.Store(r) })
@@ -57,7 +57,8 @@ func TestVirtualRequestIsNew(t *testing.T) {
 	}
 }
 
-// Trap 1: HTTP/1.1 and the TLS state, but not the client's certificate.
+// TestVirtualRequestIsAnonymous checks that a virtual request has HTTP/1.1 and the TLS state, but
+// no client certificate.
 func TestVirtualRequestIsAnonymous(t *testing.T) {
 	site := loadProbed(t, "", `https://localhost:PORT {
 		source_probe
@@ -79,7 +80,8 @@ func TestVirtualRequestIsAnonymous(t *testing.T) {
 	}
 }
 
-// Trap 2: behind a trusted proxy the origin hears of https, and of nothing else.
+// TestVirtualRequestBehindTrustedProxy checks that the origin sees https, and no other data of the
+// client.
 func TestVirtualRequestBehindTrustedProxy(t *testing.T) {
 	var forwardedFor atomic.Value
 	origin := originServer(t, func(w http.ResponseWriter, r *http.Request) {
@@ -87,7 +89,7 @@ func TestVirtualRequestBehindTrustedProxy(t *testing.T) {
 			http.Redirect(w, r, "https://"+r.Host+r.RequestURI, http.StatusMovedPermanently)
 			return
 		}
-		if r.URL.Path == "/robots.txt" { // as an application does that knows its public name
+		if r.URL.Path == "/robots.txt" { // like an application with a configured public name
 			http.Redirect(w, r, "https://"+r.Header.Get("X-Forwarded-Host")+"/public.txt", http.StatusFound)
 			return
 		}
@@ -119,7 +121,8 @@ func TestVirtualRequestBehindTrustedProxy(t *testing.T) {
 	}
 }
 
-// Trap 3: the read outlives the request that caused it, and is no recursion.
+// TestVirtualRequestOutlivesRequest checks that the fetch continues after its request ends, and
+// that the guard does not call itself.
 func TestVirtualRequestOutlivesRequest(t *testing.T) {
 	site := loadProbed(t, "", `http://a.test:PORT {
 		source_probe
@@ -153,15 +156,15 @@ func TestVirtualRequestOutlivesRequest(t *testing.T) {
 	}
 }
 
-// Trap 3: a context that no server made.
+// TestServerSourceWithoutServer has a request whose context has no server.
 func TestServerSourceWithoutServer(t *testing.T) {
 	if _, ok := NewServer(false).Prepare(httptest.NewRequest(http.MethodGet, "/", nil), policy.Key{}); ok {
 		t.Error("ok without a server")
 	}
 }
 
-// Trap 4: a slow origin is a time-out, not a 4xx, and the upstream does not
-// count as failed for it.
+// TestTimeoutIsNoFailureOfTheUpstream checks that a slow origin causes a timeout, not a 4xx or a
+// failure of the upstream.
 func TestTimeoutIsNoFailureOfTheUpstream(t *testing.T) {
 	for _, tc := range []struct{ name, directive string }{
 		{"before the header", ""},
@@ -217,9 +220,9 @@ func TestTimeoutIsNoFailureOfTheUpstream(t *testing.T) {
 	}
 }
 
-// Trap 4: however the caller ends a read, the server sees a plain cancellation.
-// http.Transport returns the cause of a context, and reverse_proxy counts all
-// but context.Canceled.
+// TestVirtualRequestIsCancelledWithoutCause checks that the server sees a plain cancellation when
+// the caller ends a fetch. http.Transport returns the cause of a context, and reverse_proxy ignores
+// only context.Canceled.
 func TestVirtualRequestIsCancelledWithoutCause(t *testing.T) {
 	site := loadProbed(t, "", `http://a.test:PORT {
 		source_probe 50ms
@@ -250,8 +253,8 @@ func TestVirtualRequestIsCancelledWithoutCause(t *testing.T) {
 	}
 }
 
-// The access log of a site has no line for virtual requests; the guard's own
-// handler sees to that, by the mark.
+// TestVirtualRequestIsNotLogged checks that the access log has no line for virtual requests. The
+// guard's handler recognizes them by their context.
 func TestVirtualRequestIsNotLogged(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "access.log")
 	site := loadProbed(t, "", `http://a.test:PORT {
@@ -273,7 +276,7 @@ func TestVirtualRequestIsNotLogged(t *testing.T) {
 	}
 }
 
-// siteKey returns whose robots.txt a request is about.
+// siteKey returns the key of the robots.txt for a request.
 func siteKey(r *http.Request) policy.Key {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	return request.HostsOfServer(server).Key(r)

@@ -11,8 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// The shapes of Caddyfiles in which a robots.txt stands: the one that an
-// anonymous crawler gets is read, wherever the guard stands.
+// TestServerSourceShapes checks that the guard fetches the robots.txt for anonymous crawlers at any
+// position in a Caddyfile.
 func TestServerSourceShapes(t *testing.T) {
 	dir := t.TempDir()
 	long := "User-agent: *\n" + strings.Repeat("Disallow: /file\n", 200)

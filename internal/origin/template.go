@@ -2,13 +2,13 @@ package origin
 
 import "strings"
 
-// HostPlaceholder stands in a location for the host that a request is for.
+// HostPlaceholder stands for the host of the request in a location.
 const HostPlaceholder = "{host}"
 
-// KeyFor returns the key of a location for a host, by the key for all hosts.
+// KeyFor returns the key of a location for one host. key is the key for all hosts.
 func KeyFor(key, host string) string { return strings.ReplaceAll(key, HostPlaceholder, host) }
 
-// IsKeyOf reports whether a key is that of some host, by the key for all hosts.
+// IsKeyOf reports whether key is the key of some host for the location with the key all.
 func IsKeyOf(key, all string) bool {
 	before, _, ok := strings.Cut(all, HostPlaceholder)
 	if !ok || !strings.HasPrefix(key, before) {
@@ -22,8 +22,7 @@ func IsKeyOf(key, all string) bool {
 	return false
 }
 
-// ChoosesServer reports whether by the key of a location the host decides which server
-// is asked.
+// ChoosesServer reports whether the host of the request decides which server gets the fetch.
 func ChoosesServer(key string) bool {
 	_, rest, _ := strings.Cut(key, "://")
 	authority, _, _ := strings.Cut(rest, "/")

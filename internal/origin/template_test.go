@@ -27,8 +27,7 @@ func TestKeyOfHost(t *testing.T) {
 	}
 }
 
-// TestPastTheProxy asks an application for the robots.txt of two hosts, as the proxy in
-// front of it does.
+// TestPastTheProxy fetches the robots.txt of two hosts from an application, as the proxy does.
 func TestPastTheProxy(t *testing.T) {
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Forwarded-Proto") != "https" {
@@ -50,7 +49,7 @@ func TestPastTheProxy(t *testing.T) {
 	}
 }
 
-// TestHostOfClients reads nothing inside of the network for a host that a client made up.
+// TestHostOfClients checks that an invented host causes no fetch inside the owner's network.
 func TestHostOfClients(t *testing.T) {
 	asked := 0
 	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))

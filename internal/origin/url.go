@@ -11,17 +11,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// URL reads the robots.txt at a URL, whatever site the request is for, unless the host
-// stands in it.
+// URL is a source that fetches the robots.txt from one URL for all sites. A placeholder in the URL
+// selects the URL by host.
 type URL struct {
-	url, host    string // host is "" for the host of the URL; each may have a HostPlaceholder
+	url, host    string // an empty host means the host of the URL; both may contain HostPlaceholder
 	outbound     *outbound
 	allowPrivate bool
 }
 
-// NewURL returns the source at a URL, which is checked when it is fetched. host is the host to
-// request there, "" for the host of the URL. allowPrivate lets the URL and its redirects lead to
-// addresses in the owner's network.
+// NewURL returns the source for a URL. The first fetch checks the URL. host is the Host of the
+// request, or empty for the host of the URL. allowPrivate permits addresses in the owner's network
+// for the URL and its redirects.
 func NewURL(rawURL, host string, allowPrivate bool) *URL {
 	return &URL{url: rawURL, host: host, outbound: newOutbound(allowPrivate), allowPrivate: allowPrivate}
 }
@@ -29,8 +29,8 @@ func NewURL(rawURL, host string, allowPrivate bool) *URL {
 // behindURL separates the URL and the host in a key.
 const behindURL = " host "
 
-// Key returns the key for all hosts, as a Caddyfile spells the location: the URL, and the host if
-// there is one. [KeyFor] returns the key of one host.
+// Key returns the key for all hosts: the URL, and the host if it is set. [KeyFor] returns the key
+// of one host.
 func (s *URL) Key() string {
 	if s.host == "" {
 		return s.url
@@ -38,10 +38,10 @@ func (s *URL) Key() string {
 	return s.url + behindURL + s.host
 }
 
-// errChosenByClients is why nothing is read for a host that only clients name.
+// errChosenByClients is the error for a host that only clients name.
 var errChosenByClients = errors.New("a client has chosen this host, which may be any inside of your network; name it behind decide, or do without allow_private")
 
-// Prepare implements [Source]. ok is always true: no request is needed.
+// Prepare implements [Source]. ok is always true, since the URL needs no request.
 func (s *URL) Prepare(_ *http.Request, key policy.Key) (fetch Fetch, ok bool) {
 	if !strings.Contains(s.Key(), HostPlaceholder) {
 		return s.Fetch, true
@@ -53,12 +53,12 @@ func (s *URL) Prepare(_ *http.Request, key policy.Key) (fetch Fetch, ok bool) {
 	return s.fetchFrom(rawURL, host), true
 }
 
-// Fetch reads the URL, and where it redirects to, as a [Fetch] does.
+// Fetch fetches the URL and follows redirects, as described at [Fetch].
 func (s *URL) Fetch(ctx context.Context, have *policy.Version) policy.Answer {
 	return s.fetchFrom(s.url, s.host)(ctx, have)
 }
 
-// fetchFrom returns the fetch of a URL with a host, which follows redirects.
+// fetchFrom returns a fetch of a URL with a Host that follows redirects.
 func (s *URL) fetchFrom(rawURL, host string) Fetch {
 	return onceMore(func(ctx context.Context, have *policy.Version) policy.Answer {
 		u, err := url.Parse(rawURL)

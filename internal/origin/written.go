@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	// onceMoreAfter is how soon a file is read again that may be being written: an editor or a
-	// script is done by then, and who waits for the reading, for fetch_wait, still has it.
+	// onceMoreAfter is the delay before a second fetch of a file that may be incomplete. Editors
+	// and scripts need less time to write the file. The delay is shorter than fetch_wait, so
+	// waiting requests still get the result.
 	onceMoreAfter = 100 * time.Millisecond
 
-	// justWritten is how long ago a file was written at most that may be being written. Its
-	// date has whole seconds.
+	// justWritten is the maximum age of a file that may still be incomplete. Last-Modified has
+	// whole seconds.
 	justWritten = 2 * time.Second
 )
 
-// onceMore reads a file again where it may have been read while it was being written: who
-// rewrites it in place has it empty for a moment, and who replaces it may have none. Else a
-// text that was there for a millisecond holds for as long as a copy does, and after that for
-// the grace of all who may have read it.
+// onceMore fetches a file again if it may have been incomplete. During a rewrite, a file may be
+// empty or missing for a moment. Without the second fetch, the guard would use that file until the
+// copy expires and for the grace after that.
 func onceMore(fetch Fetch) Fetch {
 	return func(ctx context.Context, have *policy.Version) policy.Answer {
 		answer := fetch(ctx, have)
@@ -43,12 +43,11 @@ func onceMore(fetch Fetch) Fetch {
 		case meaning.Known() && answer.Meaning() != policy.Rules:
 			return again
 		}
-		return answer // as if nobody had asked again: a site that is slow could never have it changed
+		return answer // ignore the second fetch, otherwise the file of a slow site could never change
 	}
 }
 
-// mayBeUnfinished reports whether an answer with another text than the copy that is known may
-// be of a file that is being written.
+// mayBeUnfinished reports whether a changed file may be incomplete because it is being written.
 func mayBeUnfinished(answer policy.Answer, have *policy.Version, now time.Time) bool {
 	hash, ok := policy.HashOf(answer)
 	if !ok || have == nil || hash == have.Hash {

@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// A text that may have been read while it was being written is read once more.
+// TestReadWhileWritten checks that a file is fetched again if it may have been incomplete.
 func TestReadWhileWritten(t *testing.T) {
 	const strict, torn, whole = "User-agent: *\nDisallow: /a\n", "User-agent: *\nDisallow: /", "User-agent: *\nDisallow: /b\n"
 	answer := func(status int, body, modified, date string) policy.Answer {
@@ -26,12 +26,12 @@ func TestReadWhileWritten(t *testing.T) {
 	}
 	have := policy.VersionOf(answer(200, strict, "", ""), time.Now())
 	free := policy.VersionOf(answer(200, "", "", ""), time.Now())
-	const at, before, long = "Sat, 01 Jan 2000 00:00:00 GMT", "Fri, 31 Dec 1999 23:59:59 GMT", "Fri, 31 Dec 1999 23:59:50 GMT" // a bubble begins at the first
+	const at, before, long = "Sat, 01 Jan 2000 00:00:00 GMT", "Fri, 31 Dec 1999 23:59:59 GMT", "Fri, 31 Dec 1999 23:59:50 GMT" // the synctest clock starts at the first value
 	for _, tc := range []struct {
 		name          string
 		have          *policy.Version
 		first, second policy.Answer
-		want          string // its number and text
+		want          string // the number and content of the fetched file
 	}{
 		{"emptied", have, answer(200, "", "", ""), answer(200, whole, "", ""), "2 " + whole},
 		{"emptied for good", have, answer(200, " \n", "", ""), answer(200, " \n", "", ""), "2  \n"},
@@ -80,7 +80,8 @@ func TestReadWhileWritten(t *testing.T) {
 	})
 }
 
-// Each source reads a file once more that has been emptied, as one is for a moment that is rewritten in place.
+// TestSourcesReadOnceMore checks that each source fetches an empty file again. A file is empty for
+// a moment while it is rewritten in place.
 func TestSourcesReadOnceMore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "robots.txt")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
