@@ -1,3 +1,3 @@
-// Package forward reads which request a proxy asks about: one that it was sent, and
-// describes in the header of a request of its own.
+// Package forward reads the request that a proxy asks the guard about. The proxy describes that
+// request in header fields of its own request.
 package forward

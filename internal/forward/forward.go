@@ -16,22 +16,21 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// maxTarget bounds the target of a request that is asked about, in bytes. Caddy lets
-// headers be longer where its own bound was raised.
+// maxTarget is the maximum length of the described target, in bytes. Caddy's limit for headers can
+// be higher.
 const maxTarget = 64 << 10
 
-// maxQuoted bounds what an error repeats of a value, in bytes.
+// maxQuoted is the maximum length of a value in an error, in bytes.
 const maxQuoted = 80
 
-// Asked returns the request that a trusted proxy asks about, as if it had come to this
-// server: with its method, its target as the client sent it, its host and its scheme.
-// All else it shares with r: the User-Agent and the address of the client among it.
-// The error is a [*Problem], and nothing of the request is known then.
+// Asked returns the request that a trusted proxy describes, as if the client had sent it to this
+// server. Method, target, host and scheme come from the description. The rest comes from r, for
+// example the User-Agent and the client's address. The error is a [*Problem].
 //
-// Four things have to be there: X-Forwarded-Method or X-Original-Method,
-// X-Forwarded-Uri or X-Original-Uri, X-Forwarded-Host and X-Forwarded-Proto. An
-// X-Original-Url takes the place of the last three. What stands there twice has to
-// say the same: a client may have sent the field that its proxy does not set.
+// The proxy must send four fields: X-Forwarded-Method or X-Original-Method, X-Forwarded-Uri or
+// X-Original-Uri, X-Forwarded-Host, and X-Forwarded-Proto. X-Original-Url can replace the last
+// three. If two fields have the same purpose, their values must agree. A client may have sent the
+// field that its proxy does not set.
 func Asked(r *http.Request) (*http.Request, error) {
 	if !request.IsTrustedProxy(r) {
 		return nil, &Problem{Untrusted, errors.New("this address is not among the trusted_proxies of the server; name the proxy there")}
@@ -44,7 +43,7 @@ func Asked(r *http.Request) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	said.host = request.NormalHost(said.host, said.proto == "https") // proxies take all its spellings for one site
+	said.host = request.NormalHost(said.host, said.proto == "https") // all spellings of a host are the same site for a proxy
 	asked := r.WithContext(context.WithValue(r.Context(), caddyhttp.OriginalRequestCtxKey, http.Request{
 		Method: said.method, URL: u, RequestURI: said.uri, Host: said.host,
 	}))
@@ -53,8 +52,8 @@ func Asked(r *http.Request) (*http.Request, error) {
 	return asked, nil
 }
 
-// headerOf returns a header as it would come with the request itself. The fields that
-// describe it are left out, but for the scheme, which Caddy tells from nothing else.
+// headerOf returns the header of the described request. It omits the fields of the description
+// except the scheme, since Caddy has no other source for the scheme.
 func headerOf(all http.Header, proto string) http.Header {
 	own := make(http.Header, len(all))
 	for name, values := range all {
@@ -68,7 +67,7 @@ func headerOf(all http.Header, proto string) http.Header {
 	return own
 }
 
-// The fields that describe a request.
+// These fields describe a request.
 const (
 	forwardedMethod = "X-Forwarded-Method"
 	forwardedURI    = "X-Forwarded-Uri"
@@ -79,7 +78,7 @@ const (
 	originalURL     = "X-Original-Url"
 )
 
-// description is what the fields say.
+// description has the values of the fields.
 type description struct{ method, uri, host, proto string }
 
 // read reads the fields.
@@ -94,7 +93,7 @@ func read(header http.Header) (d description, err error) {
 		inURL  string
 		fields []string
 		valid  func(string) error
-		fold   bool // upper and lower case are the same
+		fold   bool // ignore case
 	}{
 		{&d.method, "", []string{forwardedMethod, originalMethod}, isMethod, false},
 		{&d.proto, in.proto, []string{forwardedProto}, isProto, true},
@@ -118,7 +117,7 @@ func read(header http.Header) (d description, err error) {
 		if known == "" {
 			return d, problem(Missing, "there is no %s; let the proxy set it", strings.Join(part.fields, " and no "))
 		}
-		if err := part.valid(known); err != nil { // it may be a part of the URL
+		if err := part.valid(known); err != nil { // the value may be a part of the URL
 			return d, &Problem{Malformed, fmt.Errorf("%s: %w", from, err)}
 		}
 		*part.into = known
@@ -127,14 +126,14 @@ func read(header http.Header) (d description, err error) {
 	return d, nil
 }
 
-// one returns the value of a field, "" if it is not there.
+// one returns the value of a field, or an empty string if the field is missing.
 func one(header http.Header, field string, valid func(string) error) (string, error) {
 	switch values := header[field]; len(values) {
 	case 0:
 		return "", nil
 	case 1:
 		if values[0] == "" {
-			return "", nil // as some proxies remove a field
+			return "", nil // some proxies remove a field by emptying it
 		}
 		if err := valid(values[0]); err != nil {
 			return "", &Problem{Malformed, fmt.Errorf("%s: %w", field, err)}
@@ -145,7 +144,7 @@ func one(header http.Header, field string, valid func(string) error) (string, er
 	}
 }
 
-// partsOf takes an X-Original-Url apart. Where it is a path it says nothing of the rest.
+// partsOf splits an X-Original-Url. A path sets only the target.
 func partsOf(whole string) (d description) {
 	scheme, rest, ok := strings.Cut(whole, "://")
 	if !ok || strings.ContainsAny(scheme, "/?") {
@@ -177,8 +176,8 @@ func isProto(proto string) error {
 	return nil
 }
 
-// schemeOf returns http or https, "" for anything else. Some proxies name WebSockets by
-// a scheme of their own.
+// schemeOf returns http or https, or an empty string for other values. Some proxies use ws and wss
+// for WebSockets.
 func schemeOf(proto string) string {
 	switch strings.ToLower(proto) {
 	case "http", "ws":
@@ -189,7 +188,7 @@ func schemeOf(proto string) string {
 	return ""
 }
 
-// isHost checks an authority: a name or an address, perhaps with a port.
+// isHost returns an error unless host is a name or an address, with or without a port.
 func isHost(host string) error {
 	if len(host) > request.MaxHost {
 		return fmt.Errorf("%d bytes are more than a host can have", len(host))
@@ -212,7 +211,7 @@ func isHost(host string) error {
 	return nil
 }
 
-// isTarget checks the target of a request as far as that goes by its bytes.
+// isTarget returns an error if the target contains an invalid byte.
 func isTarget(target string) error {
 	if len(target) > maxTarget {
 		return fmt.Errorf("%d bytes are more than a target can have; the most are %d", len(target), maxTarget)
@@ -221,15 +220,15 @@ func isTarget(target string) error {
 		switch c := target[i]; {
 		case c <= ' ', c == 0x7f:
 			return fmt.Errorf("%s has a space or a control character, which no target has", quoted(target))
-		case c == '#': // servers differ in whether it ends the path
+		case c == '#': // servers disagree whether it ends the path
 			return fmt.Errorf("%s has a fragment, which no client sends", quoted(target))
 		}
 	}
 	return nil
 }
 
-// url returns the target as a URL. Its path is decoded as far as it can be: what is no
-// escape stands for itself, as browsers have it.
+// url returns the target as a URL. Its path is decoded as far as possible. Like in browsers, an
+// invalid escape stays as is.
 func (d *description) url() (*url.URL, error) {
 	target := d.uri
 	switch {
@@ -254,7 +253,7 @@ func (d *description) url() (*url.URL, error) {
 	return &url.URL{Path: unescaped(path), RawPath: path, RawQuery: query}, nil
 }
 
-// isAuthority is isHost for a part of a target.
+// isAuthority does the same as isHost for a part of a target.
 func isAuthority(host string) error {
 	if err := isHost(host); err != nil {
 		return &Problem{Malformed, fmt.Errorf("the target: %w", err)}
@@ -262,13 +261,13 @@ func isAuthority(host string) error {
 	return nil
 }
 
-// sameName reports whether a name is that of a host, which may have a port.
+// sameName reports whether a name is equal to a host without its port.
 func sameName(name, host string) bool {
 	own, _ := addr.CutPort(host)
 	return request.NormalHost(name, true) == request.NormalHost(own, true)
 }
 
-// unescaped decodes a path as far as it can be decoded.
+// unescaped decodes a path as far as possible.
 func unescaped(path string) string {
 	if decoded, err := url.PathUnescape(path); err == nil {
 		return decoded

@@ -13,7 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 )
 
-// asking returns a request of a trusted proxy with these fields, "Name: value" each.
+// asking returns a request of a trusted proxy with these fields, each in the form "Name: value".
 func asking(fields ...string) *http.Request {
 	r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:9180/decide", nil)
 	for _, field := range fields {
@@ -24,8 +24,7 @@ func asking(fields ...string) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), caddyhttp.VarsCtxKey, vars))
 }
 
-// usual are the fields of most proxies, in which those of more take the place of others
-// by their names.
+// usual returns the fields of most proxies. Fields in more replace those with the same name.
 func usual(more ...string) []string {
 	fields := []string{"X-Forwarded-Method: GET", "X-Forwarded-Proto: https", "X-Forwarded-Host: a.test", "X-Forwarded-Uri: /x?y"}
 	for _, field := range more {
@@ -44,7 +43,7 @@ func usual(more ...string) []string {
 	return fields
 }
 
-// TestAsked has requests that are described well, by each way that proxies have.
+// TestAsked has valid descriptions, in the form of each common proxy.
 func TestAsked(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fields                    []string
@@ -85,7 +84,7 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-// TestAskedWithoutPath has requests for no resource.
+// TestAskedWithoutPath has requests without a path, such as OPTIONS *.
 func TestAskedWithoutPath(t *testing.T) {
 	for _, fields := range [][]string{usual("X-Forwarded-Method: OPTIONS", "X-Forwarded-Uri: *"), usual("X-Forwarded-Method: CONNECT", "X-Forwarded-Uri: a.test:443")} {
 		asked, err := Asked(asking(fields...))
@@ -95,7 +94,7 @@ func TestAskedWithoutPath(t *testing.T) {
 	}
 }
 
-// TestAskedBadly has what no proxy should send, and clients might.
+// TestAskedBadly has descriptions that no proxy should send, but clients might.
 func TestAskedBadly(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fields []string
@@ -160,7 +159,7 @@ func TestAskedBadly(t *testing.T) {
 	}
 }
 
-// TestAskedByOthers has a client describe a request itself.
+// TestAskedByOthers has a client that sends a description itself.
 func TestAskedByOthers(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	for _, field := range usual() {
@@ -174,7 +173,7 @@ func TestAskedByOthers(t *testing.T) {
 	}
 }
 
-// TestReasons has a word for each reason.
+// TestReasons checks that each reason has a word.
 func TestReasons(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, reason := range Reasons() {

@@ -5,17 +5,16 @@ import (
 	"net/http"
 )
 
-// Reason is why nothing can be said about a request.
+// Reason is the kind of a Problem.
 type Reason uint8
 
-// The reasons. A request that is not described as it has to be is the fault of the
-// proxy's configuration, or of a client that sends the same fields.
+// A wrong description means that the proxy is misconfigured or that a client sent the same fields.
 const (
-	Untrusted     Reason = iota // the address that asks is not one of a trusted proxy
-	Missing                     // a field is not there
-	Repeated                    // a field is there more than once
-	Contradicting               // two fields do not say the same
-	Malformed                   // a value is not one that its field can have
+	Untrusted     Reason = iota // the proxy's address is not trusted
+	Missing                     // a field is missing
+	Repeated                    // a field occurs more than once
+	Contradicting               // two fields disagree
+	Malformed                   // a field has an invalid value
 
 	reasons = 5
 )
@@ -25,24 +24,24 @@ func (r Reason) String() string {
 	return [reasons]string{"untrusted", "missing", "repeated", "contradicting", "malformed"}[r]
 }
 
-// Reasons returns all of them, in the order of their values.
+// Reasons returns all reasons, in the order of their values.
 func Reasons() []Reason { return []Reason{Untrusted, Missing, Repeated, Contradicting, Malformed} }
 
-// Problem is what is wrong with a request that asks about another.
+// Problem is an error in the description of a request.
 type Problem struct {
 	Reason Reason
-	Err    error // what it is, and what to do
+	Err    error // the problem and the remedy
 }
 
 // Error implements error.
 func (p *Problem) Error() string { return p.Err.Error() }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the underlying error.
 func (p *Problem) Unwrap() error { return p.Err }
 
-// Status returns what to answer. Proxies pass a request on after a 2xx only. To an
-// address that is not trusted it is 500, since that is a fault of the configuration:
-// by a 403 that the proxy passes on, search engines would take the site for closed.
+// Status returns the status code of the response. A proxy passes its request on only after a 2xx.
+// The status for an untrusted address is 500, since the configuration is wrong. If the proxy sent a
+// 403 to search engines, they would treat the site as closed.
 func (p *Problem) Status() int {
 	if p.Reason == Untrusted {
 		return http.StatusInternalServerError

@@ -7,7 +7,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 )
 
-// RegisterDirective is [httpcaddyfile.RegisterHandlerDirective] with [Matcher].
+// RegisterDirective does the same as [httpcaddyfile.RegisterHandlerDirective], with the errors of
+// [Matcher].
 func RegisterDirective(name string, parse httpcaddyfile.UnmarshalHandlerFunc) {
 	httpcaddyfile.RegisterDirective(name, func(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 		if !h.Next() {
@@ -25,8 +26,8 @@ func RegisterDirective(name string, parse httpcaddyfile.UnmarshalHandlerFunc) {
 	})
 }
 
-// Matcher takes the matcher of a directive out of its tokens. An error for a matcher that is not
-// defined names the line, which Caddy's does not.
+// Matcher removes the matcher of a directive from its tokens and returns it. Unlike Caddy's error,
+// the error for an undefined matcher names the line.
 func Matcher(h httpcaddyfile.Helper) (caddy.ModuleMap, error) {
 	matchers, err := h.ExtractMatcherSet()
 	switch name := h.Val(); {

@@ -1,5 +1,5 @@
-// Package option knows how a block of options in a Caddyfile is read: one line an
-// option, each with what it takes, and errors that say it.
+// Package option parses blocks of options in a Caddyfile. Each option is one line. Errors describe
+// the correct usage.
 package option
 
 import (
@@ -17,31 +17,30 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// Option is a line that may stand in a block of the Caddyfile.
+// Option is a line in a block of the Caddyfile.
 type Option struct {
 	Name  string
-	Usage string // what stands behind the name, for the error if something else does
+	Usage string // the expected arguments, for errors
 
-	// Set takes over what stands behind the name. It returns ErrCount or ErrValue,
-	// or an error that stands for itself.
+	// Set parses the arguments. It returns ErrCount, ErrValue, or an error with a complete message.
 	Set func(args []string) error
 
-	// Block reads the block that may follow on the line, nil if none may.
+	// Block parses the block after the line. It is nil for an option without a block.
 	Block func(d *caddyfile.Dispenser) error
 
-	// Mark is told where the option stands, once it is set; nil if that does not count.
+	// Mark gets the position of the option after Set. It may be nil.
 	Mark func(d *caddyfile.Dispenser)
 
-	Again bool // may stand several times
+	Again bool // the option may be repeated
 
-	// Inner are what may stand in its block, for an error where one stands beside it.
+	// Inner are the options of the block, for the error about an option outside of the block.
 	Inner []Option
 
-	elsewhere string // where it has its place, if that is not this block
+	elsewhere string // the correct block, if different from this block
 }
 
-// Elsewhere returns options that have no place in a block, for an error that says
-// whose they are: "for one site; write it into ...".
+// Elsewhere returns options that belong to another block. whose completes the error message, for
+// example "for one site; write it into ...".
 func Elsewhere(options []Option, whose string) (others []Option) {
 	for _, o := range options {
 		others = append(others, Option{Name: o.Name, Inner: o.Inner, elsewhere: whose})
@@ -49,7 +48,7 @@ func Elsewhere(options []Option, whose string) (others []Option) {
 	return others
 }
 
-// FirstNamed returns the first word that is the name of an option, "" if there is none.
+// FirstNamed returns the first word that is the name of an option, or an empty string.
 func FirstNamed(options []Option, words []string) string {
 	for _, word := range words {
 		if slices.ContainsFunc(options, func(o Option) bool { return o.Name == word }) {
@@ -59,16 +58,15 @@ func FirstNamed(options []Option, words []string) string {
 	return ""
 }
 
-// Errors of Option.Set that the usage of the option tells.
+// Option.Set returns these errors, and the option's usage completes the message.
 var (
 	ErrCount = errors.New("wrong number of arguments")
 	ErrValue = errors.New("unknown value")
 )
 
-// ReadBlock reads a block of options. After each of them valid checks what is
-// set by then, so that its error names the line, and whole checks the rest at
-// the end. An error of that names the line of the first option that it speaks of, and
-// if there is none the line on which the block begins.
+// ReadBlock parses a block of options. valid runs after each option, so that its error has the
+// right line, and whole runs at the end. An error of whole gets the line of the first option in its
+// message, or else the first line of the block.
 func ReadBlock(d *caddyfile.Dispenser, options []Option, valid, whole func() error) error {
 	seen := make(map[string]bool)
 	begin := *d
@@ -101,7 +99,7 @@ func ReadBlock(d *caddyfile.Dispenser, options []Option, valid, whole func() err
 	return nil
 }
 
-// Read reads what follows the name.
+// Read parses the rest of the line.
 func (o *Option) Read(d *caddyfile.Dispenser) error {
 	args := d.RemainingArgs()
 	switch err := o.Set(args); err {
@@ -141,7 +139,7 @@ func Listed(words []string, conjunction string) string {
 	return strings.Join(words[:last], ", ") + " " + conjunction + " " + words[last]
 }
 
-// None is for an option without arguments.
+// None parses an option without arguments.
 func None(args []string) error {
 	if len(args) > 0 {
 		return ErrCount
@@ -149,7 +147,7 @@ func None(args []string) error {
 	return nil
 }
 
-// One is for an option with one argument.
+// One parses an option with one argument.
 func One[T any](into *T, parse func(arg string) (T, bool)) func([]string) error {
 	return func(args []string) error {
 		if len(args) != 1 {
@@ -164,7 +162,7 @@ func One[T any](into *T, parse func(arg string) (T, bool)) func([]string) error 
 	}
 }
 
-// Two is for an option with two arguments of one kind.
+// Two parses an option with two arguments of the same type.
 func Two[T any](first, second *T, parse func(arg string) (T, bool)) func([]string) error {
 	return func(args []string) error {
 		if len(args) != 2 {
@@ -174,8 +172,7 @@ func Two[T any](first, second *T, parse func(arg string) (T, bool)) func([]strin
 	}
 }
 
-// Given is One where it counts whether the option stands there at all: into stays
-// nil where it does not.
+// Given does the same as One for a pointer, which stays nil if the option is missing.
 func Given[T any](into **T, parse func(arg string) (T, bool)) func([]string) error {
 	return func(args []string) error {
 		value := new(T)
@@ -187,7 +184,7 @@ func Given[T any](into **T, parse func(arg string) (T, bool)) func([]string) err
 	}
 }
 
-// Many is for an option with one or more arguments.
+// Many parses an option with one or more arguments.
 func Many(into *[]string) func([]string) error {
 	return func(args []string) error {
 		if len(args) == 0 {
@@ -198,39 +195,39 @@ func Many(into *[]string) func([]string) error {
 	}
 }
 
-// What can stand behind an option. Zero is refused where it means the default in
-// JSON: who writes it means something else.
+// The functions below parse arguments. They reject zero if zero means the default in JSON, since
+// the author of the Caddyfile wants another value.
 
-// AnyText takes any text, the empty one too.
+// AnyText accepts any string, even an empty string.
 func AnyText(arg string) (string, bool) { return arg, true }
 
-// Word takes any text but the empty one.
+// Word accepts any string except an empty string.
 func Word(arg string) (string, bool) { return arg, arg != "" }
 
-// WordOf returns what takes any of some words.
+// WordOf returns a function that accepts only the given words.
 func WordOf(words ...string) func(arg string) (string, bool) {
 	return func(arg string) (string, bool) { return arg, slices.Contains(words, arg) }
 }
 
-// OnOff takes on and off; the value is whether it is on.
+// OnOff accepts on and off. The value is true for on.
 func OnOff(arg string) (on, ok bool) { return arg == "on", arg == "on" || arg == "off" }
 
-// OffOn takes on and off; the value is whether it is off.
+// OffOn accepts on and off. The value is true for off.
 func OffOn(arg string) (off, ok bool) { return arg == "off", arg == "on" || arg == "off" }
 
-// Number takes an integer other than 0.
+// Number accepts an integer other than 0.
 func Number(arg string) (int, bool) {
 	n, err := strconv.Atoi(arg)
 	return n, err == nil && n != 0
 }
 
-// Duration takes a duration of more than 0, in days too (1d).
+// Duration accepts a positive duration. Days (1d) are allowed.
 func Duration(arg string) (caddy.Duration, bool) {
 	d, err := caddy.ParseDuration(arg)
 	return caddy.Duration(d), err == nil && d > 0
 }
 
-// DurationOr takes a duration of more than 0, and "off" for the value off.
+// DurationOr accepts a positive duration, or "off" for the value off.
 func DurationOr(off caddy.Duration) func(string) (caddy.Duration, bool) {
 	return func(arg string) (caddy.Duration, bool) {
 		if arg == "off" {
@@ -240,12 +237,12 @@ func DurationOr(off caddy.Duration) func(string) (caddy.Duration, bool) {
 	}
 }
 
-// Short writes a duration as it would be configured, for an error.
+// Short formats a duration for an error, in the syntax of the Caddyfile.
 func Short(d caddy.Duration) string { return text.Duration(time.Duration(d)) }
 
-// Units finds a duration that was written without a unit, which JSON takes for nanoseconds. names
-// are those of the options, one for each. 1ns is left alone, which says that there is next to none:
-// 0 mostly stands for the default.
+// Units returns an error for a duration without a unit, which JSON reads as nanoseconds. names are
+// the options of the durations, in the same order. 1ns is allowed as an almost zero duration, since
+// 0 usually means the default.
 func Units(names []string, durations ...caddy.Duration) error {
 	for i, d := range durations {
 		if d > 1 && time.Duration(d) < time.Millisecond {
@@ -255,7 +252,7 @@ func Units(names []string, durations ...caddy.Duration) error {
 	return nil
 }
 
-// OneOf checks an option that takes one of these words, or none.
+// OneOf returns an error unless value is empty or one of the words.
 func OneOf(name, value string, words []string) error {
 	if value == "" || slices.Contains(words, value) {
 		return nil
@@ -263,7 +260,7 @@ func OneOf(name, value string, words []string) error {
 	return fmt.Errorf("%w %q for %s; use %s", ErrValue, value, name, Listed(words, "or"))
 }
 
-// UpTo checks a number that is 0 or counts something.
+// UpTo returns an error unless n is between 0 and most.
 func UpTo(name string, n, most int) error {
 	if n >= 0 && n <= most {
 		return nil
@@ -271,5 +268,5 @@ func UpTo(name string, n, most int) error {
 	return fmt.Errorf("%s %d cannot be; use %s", name, n, CountUpTo(most))
 }
 
-// CountUpTo is the usage of an option that counts something.
+// CountUpTo returns the usage of an option for a number of things.
 func CountUpTo(most int) string { return fmt.Sprintf("a number from 1 to %d", most) }

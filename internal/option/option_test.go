@@ -7,8 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
 
-// TestPlaces writes options where they do not belong: each error says where, and on which
-// line.
+// TestPlaces puts options into wrong blocks. Each error names the right block and the line.
 func TestPlaces(t *testing.T) {
 	var text string
 	leaf := func(name string) Option { return Option{Name: name, Set: One(&text, Word)} }

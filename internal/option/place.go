@@ -11,22 +11,21 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// unrecognizedError says that a block has no option of a name.
+// unrecognizedError is the error for an unknown option in a block.
 type unrecognizedError struct{ name, says string }
 
 // Error implements error.
 func (e *unrecognizedError) Error() string { return e.says }
 
-// directives are those of Caddy, and ours, that stand behind ours in most sites: one in a
-// block of options tells that a brace is missing.
+// directives are common directives of Caddy and of this module. If one occurs in a block of
+// options, a brace is missing.
 var directives = []string{
 	"basic_auth", "encode", "file_server", "forward_auth", "handle", "handle_errors", "handle_path", "header", "import", "log", "php_fastcgi",
 	"redir", "request_body", "respond", "reverse_proxy", "rewrite", "robots_guard", "robots_guard_dashboard", "robots_txt", "root", "route",
 	"templates", "tls", "try_files", "uri", "vars",
 }
 
-// placeOf tells where the place of an option is that a block does not have, or what may be
-// meant by it.
+// placeOf returns a hint about an unknown option: the right block or a similar name.
 func placeOf(name string, options []Option) string {
 	for _, o := range options {
 		path := o.pathTo(name)
@@ -44,7 +43,7 @@ func placeOf(name string, options []Option) string {
 	return fmt.Sprintf("unrecognized option %q; %s", name, hintOf(name, Names(options)))
 }
 
-// pathTo returns the blocks from an option to one in it, "" if there is none.
+// pathTo returns the blocks from an option to an inner option, or an empty string.
 func (o *Option) pathTo(name string) string {
 	for _, inner := range o.Inner {
 		if inner.Name == name {
@@ -57,8 +56,8 @@ func (o *Option) pathTo(name string) string {
 	return ""
 }
 
-// beside returns the error of the block of an option, or one that says better where the
-// place of an option is that it does not have: beside it.
+// beside returns the error of the block of an option. If an unknown option belongs next to the
+// block, the error says so.
 func beside(d *caddyfile.Dispenser, err error, block string, options []Option) error {
 	wrong, ok := errors.AsType[*unrecognizedError](err)
 	if !ok || !slices.ContainsFunc(options, func(o Option) bool { return o.Name == wrong.name && o.elsewhere == "" }) {
@@ -67,8 +66,8 @@ func beside(d *caddyfile.Dispenser, err error, block string, options []Option) e
 	return d.Errf("%s is not an option of %s; end the block of %s with } before it", wrong.name, block, block)
 }
 
-// spokenOf returns where the option stands that an error speaks of first: of several lines of
-// it the one with the word that follows there. It is begin if the error speaks of none.
+// spokenOf returns the position of the option that an error mentions first. If the option has
+// several lines, the word after its name in the error selects the line. The default is begin.
 func spokenOf(err error, begin caddyfile.Dispenser, read []caddyfile.Dispenser) *caddyfile.Dispenser {
 	words := strings.FieldsFunc(err.Error(), func(c rune) bool { return strings.ContainsRune(" ,:;\"()", c) })
 	at, first, exact := begin, len(words), false
@@ -87,7 +86,7 @@ func spokenOf(err error, begin caddyfile.Dispenser, read []caddyfile.Dispenser) 
 	return &at
 }
 
-// hintOf tells which of some names a misspelt one may stand for.
+// hintOf suggests names that are similar to a misspelled name.
 func hintOf(name string, names []string) string {
 	if near := text.Near(name, names); near != "" {
 		return "did you mean " + near + "?"

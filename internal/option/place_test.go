@@ -8,8 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
 
-// TestLineOfTheWhole names the line of what is wrong with a block as a whole, and not that of
-// its end.
+// TestLineOfTheWhole checks that an error about a whole block names the right line, not the last.
 func TestLineOfTheWhole(t *testing.T) {
 	const block = "x {\n colour red\n size 1\n crawler A {\n class a\n }\n crawler B\n}"
 	for says, want := range map[string]string{
@@ -38,8 +37,8 @@ func TestLineOfTheWhole(t *testing.T) {
 	}
 }
 
-// TestLineOfABlock names the line on which an option with a block begins that does not go
-// with one before.
+// TestLineOfABlock checks that an error about conflicting options names the first line of the
+// option's block.
 func TestLineOfABlock(t *testing.T) {
 	set := 0
 	options := []Option{{Name: "a", Again: true, Set: None, Block: func(d *caddyfile.Dispenser) error {

@@ -7,18 +7,18 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
 
-// IsMissing reports whether a file is not there, or not yet, as on another machine.
+// IsMissing reports whether a file does not exist, or not yet, for example on another machine.
 func IsMissing(path string) bool {
 	_, err := os.Stat(path)
 	return err != nil
 }
 
-// LineOf returns the line that d reads, such as "Caddyfile:12". Modules keep it for errors
-// that they find after the Caddyfile was read, such as a file that does not exist.
+// LineOf returns the current line of d, such as "Caddyfile:12". Modules store the line for errors
+// that they find after parsing, such as a missing file.
 func LineOf(d *caddyfile.Dispenser) string { return fmt.Sprintf("%s:%d", d.File(), d.Line()) }
 
-// At adds a line that [LineOf] returned to an error. It returns err as it is if err is nil
-// or line is empty.
+// At adds a line from [LineOf] to an error. It returns err unchanged if err is nil or line is
+// empty.
 func At(line string, err error) error {
 	if err == nil || line == "" {
 		return err

@@ -16,10 +16,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
 
-// Check checks the places of our handlers in the HTTP app that ctx, of one of them, belongs to.
-// It returns an error for a place that is certainly wrong, and logs warnings. It is for the
-// Provision of the first handler: until then Caddy has kept the JSON of the routes with our
-// handlers, so that "caddy validate" checks them, too.
+// Check checks the positions of this module's handlers in the HTTP app. It returns an error for a
+// position that is certainly wrong, and logs warnings. ctx belongs to the first of these handlers,
+// and Check must run during its Provision. Until then Caddy has the JSON of the routes, so "caddy
+// validate" runs these checks, too.
 func Check(ctx caddy.Context, logger *zap.Logger) error {
 	for name, server := range servers(ctx) {
 		w := walk{server: name}
@@ -37,8 +37,8 @@ func Check(ctx caddy.Context, logger *zap.Logger) error {
 	return nil
 }
 
-// checkGuards returns an error for a guard that no request reaches, for two for the same
-// requests, and for one that answers a proxy in place of a site.
+// checkGuards returns an error for an unreachable guard, for two guards with the same requests, and
+// for a decide guard that responds instead of the site.
 func checkGuards(placed []*Placed) error {
 	for _, p := range placed {
 		if p.Name == Guard && p.Hides != "" {
@@ -54,22 +54,22 @@ func (w *walk) checkDisallowed() error {
 		var config struct {
 			At string `json:"at"`
 		}
-		_ = json.Unmarshal(m.config, &config) // an expression has no place
+		_ = json.Unmarshal(m.config, &config) // an expression has no At
 		return option.At(config.At, fmt.Errorf("%s: robots_disallowed needs a robots_guard before it, whose robots.txt it goes by; write robots_guard monitor into the site if nothing is to be blocked, and a route block around both if the directive of the matcher is one that Caddy puts first, such as header", m.site))
 	}
 	return nil
 }
 
-// checkTexts returns an error for a robots_txt that no request reaches, and for two for the
-// same requests, of which the second never answers.
+// checkTexts returns an error for an unreachable robots_txt, and for two with the same requests.
+// The second would never respond.
 func checkTexts(placed []*Placed) error {
 	return check(placed, RobotsTXT, func(a, _ *Placed) error {
 		return fmt.Errorf("%s: robots_txt stands there twice, and the second is never asked; write all rules into one", a.Site())
 	})
 }
 
-// check checks the handlers of one name. twice makes the error for two that the same requests
-// reach.
+// check checks the handlers with one name. twice returns the error for two handlers with the same
+// requests.
 func check(placed []*Placed, name string, twice func(a, b *Placed) error) error {
 	type place struct{ server, reach string }
 	known := make(map[place]*Placed)
@@ -120,8 +120,8 @@ func differences(a, b json.RawMessage) (names []string, err error) {
 	return names, nil
 }
 
-// checkDashboards returns an error for a dashboard that no request reaches, for one whose files
-// no request reaches, and for one that answers in place of the site.
+// checkDashboards returns an error for an unreachable dashboard, for one with unreachable files,
+// and for one that responds instead of the site.
 func checkDashboards(placed []*Placed) error {
 	for _, d := range placed {
 		switch {
@@ -140,8 +140,8 @@ func checkDashboards(placed []*Placed) error {
 	return nil
 }
 
-// exactPath returns one of the paths that a matcher of paths matches if it matches nothing
-// below them, "" otherwise.
+// exactPath returns a path that a path matcher matches exactly. It returns an empty string if the
+// matcher has wildcards.
 func exactPath(config json.RawMessage) string {
 	var paths []string
 	if err := json.Unmarshal(config, &paths); err != nil || len(paths) == 0 || bytes.ContainsRune(config, '*') {

@@ -1,4 +1,3 @@
-// Package placement tells where the handlers of this module stand in the routes of
-// a configuration: for which requests, and behind which other handlers. What can
-// only be seen there is checked here, for Caddyfiles and JSON alike.
+// Package placement finds the handlers of this module in the routes of a configuration and checks
+// their order. The checks apply to Caddyfiles and to JSON.
 package placement

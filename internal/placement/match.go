@@ -13,8 +13,7 @@ type Match struct {
 	Config json.RawMessage
 }
 
-// anyOf names a matcher that stands for sets of matchers of which one has to match, as a
-// route in JSON may have them.
+// anyOf names a pseudo matcher for several matcher sets in a route. One of the sets has to match.
 const anyOf = "any of"
 
 // matchesOf returns the matchers of a set in a fixed order.
@@ -25,7 +24,8 @@ func matchesOf(set map[string]json.RawMessage) (all []Match) {
 	return all
 }
 
-// inEach reports whether is is true of a matcher or, for anyOf, of one in each set.
+// inEach reports whether is returns true for a matcher. For anyOf, is must return true for a
+// matcher in each set.
 func (m Match) inEach(is func(Match) bool) bool {
 	if m.Name != anyOf {
 		return is(m)
@@ -36,8 +36,8 @@ func (m Match) inEach(is func(Match) bool) bool {
 	})
 }
 
-// aboutRequest are the matchers that look at the request, and may look at the client by its
-// header only.
+// aboutRequest lists matchers that depend only on the request. They see no more of the client than
+// its header.
 var aboutRequest = []string{anyOf, "file", "header", "method", "not", "path", "path_regexp", "protocol", "query"}
 
 // isForAnybody reports whether a matcher treats browsers and crawlers alike.
@@ -47,8 +47,8 @@ func (m Match) isForAnybody() bool {
 		!bytes.Contains(config, []byte("_ip")) && !bytes.Contains(config, []byte("expression"))
 }
 
-// disallowedIn returns the configuration of a [Disallowed] matcher in sets of matchers, also in
-// one that is negated, nil if there is none. Of one in an expression it is the expression.
+// disallowedIn returns the configuration of a [Disallowed] matcher in matcher sets, even if it is
+// negated, or nil. If the matcher is in an expression, disallowedIn returns the expression.
 func disallowedIn(sets []map[string]json.RawMessage) json.RawMessage {
 	for _, set := range sets {
 		for name, config := range set {

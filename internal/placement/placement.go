@@ -6,37 +6,37 @@ import (
 	"strings"
 )
 
-// The handlers of this module, as JSON names them.
+// These are the names of this module's handlers in JSON.
 const (
 	Guard     = "robots_guard"
 	Dashboard = "robots_guard_dashboard"
 	RobotsTXT = "robots_txt"
 )
 
-// Disallowed is the matcher of this module that needs a guard before it, as JSON names it.
+// Disallowed is the JSON name of this module's matcher that needs a guard before it.
 const Disallowed = "robots_disallowed"
 
-// Placed is one of our handlers with its place in the routes.
+// Placed is a handler of this module with its position in the routes.
 type Placed struct {
 	Name    string // Guard, Dashboard or RobotsTXT
 	Config  json.RawMessage
 	Server  string
 	Listen  []string // the addresses of the server, set by [Server.Placed]
 	LedTo   bool     // automatic HTTPS redirects http requests to the server, set by [Server.Placed]
-	Hosts   []string // of the routes around it, none for any
-	Matches []Match  // the other matchers that lead to it
-	Behind  string   // a handler before it that answers every request, "" for none
-	Hides   string   // a handler behind it that no request reaches, "" for none
+	Hosts   []string // hosts of the enclosing routes; empty for any host
+	Matches []Match  // the other matchers of the enclosing routes
+	Behind  string   // an earlier handler that responds to every request, or empty
+	Hides   string   // a later handler that no request reaches, or empty
 
-	reach  string  // equal for handlers that the same requests reach
-	before *passed // handlers that a request may have come through
+	reach  string  // equal for handlers with the same requests
+	before *passed // handlers that a request may have passed
 	groups []string
-	only   string // the one path, or one of a few, that reaches it; "" for more
-	open   bool   // of a dashboard, see isOpen
-	cached string // of a guard, see cachedBy
+	only   string // a path that a matcher requires, or empty
+	open   bool   // for a dashboard, see isOpen
+	cached string // for a guard, see cachedBy
 }
 
-// Site names the site of a handler, for messages.
+// Site returns the name of the handler's site for messages.
 func (p *Placed) Site() string { return siteName(p.Server, p.Hosts) }
 
 func siteName(server string, hosts []string) string {
@@ -46,23 +46,23 @@ func siteName(server string, hosts []string) string {
 	return "site " + strings.Join(hosts, ", ")
 }
 
-// passed is a handler that a request may have come through, with those before it.
+// passed is a linked list of handlers that a request may have passed.
 type passed struct {
 	name    string
-	hosts   []string // of the routes around it, none for any
-	reach   string   // as that of Placed
-	matches []Match  // of the routes that lead to it
-	group   string   // of routes of which a request takes one
-	asks    bool     // it continues by the answer of another server, as forward_auth does
+	hosts   []string // hosts of the enclosing routes; empty for any host
+	reach   string   // same as in Placed
+	matches []Match  // matchers of the enclosing routes
+	group   string   // route group; a request uses only one route of a group
+	asks    bool     // continues only if another server agrees, like forward_auth
 	before  *passed
-	cache   *passed // the nearest handler before it that caches
+	cache   *passed // the nearest cache before it
 }
 
-// caches are the handlers that keep answers for other clients: those of cache-handler, of
-// Souin, on which it is based, and of cdp-cache.
+// caches are the handlers that cache responses for other clients: cache-handler, Souin (its base),
+// and cdp-cache.
 var caches = []string{"cache", "souin", "souin_cache", "http_cache"}
 
-// nearestCache returns a handler or the nearest before it that caches, nil for none.
+// nearestCache returns the nearest cache on the list, or nil.
 func (b *passed) nearestCache() *passed {
 	if b == nil || slices.Contains(caches, b.name) {
 		return b
@@ -70,12 +70,12 @@ func (b *passed) nearestCache() *passed {
 	return b.cache
 }
 
-// within reports whether all requests that reach one place reach another, by the reach of both.
+// within reports whether all requests at the position inner also reach the position outer.
 func within(inner, outer string) bool {
 	return strings.HasPrefix(inner, outer) && (len(inner) == len(outer) || inner[len(outer)] == '\n')
 }
 
-// share reports whether two lists of hosts, none for any, have one in common.
+// share reports whether two lists have a common host. An empty list means any host.
 func share(a, b []string) bool {
 	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(host string) bool { return slices.Contains(b, host) })
 }

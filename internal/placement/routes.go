@@ -13,7 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// servers yields the servers of the HTTP app that ctx, of a handler in it, belongs to, by name.
+// servers yields the servers of the HTTP app by name. ctx belongs to a handler in that app.
 func servers(ctx caddy.Context) iter.Seq2[string, *caddyhttp.Server] {
 	return func(yield func(string, *caddyhttp.Server) bool) {
 		for _, module := range ctx.Modules() {
@@ -30,8 +30,8 @@ func servers(ctx caddy.Context) iter.Seq2[string, *caddyhttp.Server] {
 	}
 }
 
-// routesOf returns routes as JSON has them: their matchers are provisioned, and so
-// are the handlers of those before the first of ours.
+// routesOf returns routes in their JSON form. Caddy has already provisioned the matchers, and the
+// handlers before the first handler of this module.
 func routesOf(list caddyhttp.RouteList) []Route {
 	routes := make([]Route, len(list))
 	for i, r := range list {
@@ -39,12 +39,12 @@ func routesOf(list caddyhttp.RouteList) []Route {
 		for _, handler := range r.Handlers {
 			name := caddy.GetModuleName(handler)
 			config := caddyconfig.JSONModuleObject(handler, "handler", name, nil)
-			if config == nil { // it keeps something that JSON has no words for
+			if config == nil { // it has a field without a JSON form
 				config = caddyconfig.JSON(map[string]string{"handler": name}, nil)
 			}
 			routes[i].Handle = append(routes[i].Handle, config)
 		}
-		for _, set := range r.MatcherSetsRaw { // of error routes, whose turn comes last
+		for _, set := range r.MatcherSetsRaw { // of error routes, which Caddy provisions last
 			routes[i].Match = append(routes[i].Match, set)
 		}
 		for _, set := range r.MatcherSets {
@@ -54,8 +54,8 @@ func routesOf(list caddyhttp.RouteList) []Route {
 	return routes
 }
 
-// Mentions reports whether the routes of the HTTP app that ctx, of a handler in it, belongs to
-// contain one of some texts. Like [Check] it is for the Provision of the first of our handlers.
+// Mentions reports whether the routes of the HTTP app contain one of the texts. Like [Check], it
+// must run during Provision of the first handler of this module.
 func Mentions(ctx caddy.Context, texts ...string) bool {
 	for _, server := range servers(ctx) {
 		all := []caddyhttp.RouteList{server.Routes}
@@ -79,15 +79,15 @@ func setJSON(set caddyhttp.MatcherSet) map[string]json.RawMessage {
 	matchers := make(map[string]json.RawMessage, len(set))
 	for _, matcher := range set {
 		name := caddy.GetModuleName(matcher)
-		if matchers[name] = matcherJSON(matcher); name == "robots_crawler" || name == Disallowed { // which keep their JSON
+		if matchers[name] = matcherJSON(matcher); name == "robots_crawler" || name == Disallowed { // these matchers retain their JSON
 			matchers[name] = caddyconfig.JSON(matcher, nil)
 		}
 	}
 	return matchers
 }
 
-// matcherJSON returns what tells a matcher from others of its kind. Many lose their
-// JSON when they are provisioned; those are told apart by where they are.
+// matcherJSON returns a value that distinguishes a matcher from others of its type. Many matchers
+// lose their JSON when Caddy provisions them. Their position distinguishes them.
 func matcherJSON(matcher any) json.RawMessage {
 	switch matcher := matcher.(type) {
 	case *caddyhttp.MatchNot:
@@ -96,7 +96,7 @@ func matcherJSON(matcher any) json.RawMessage {
 			sets[i] = setJSON(set)
 		}
 		return caddyconfig.JSON(sets, nil)
-	case *caddyhttp.MatchHost, caddyhttp.MatchHost, // the latter by automatic HTTPS
+	case *caddyhttp.MatchHost, caddyhttp.MatchHost, // automatic HTTPS adds the latter
 		*caddyhttp.MatchPath, *caddyhttp.MatchMethod, *caddyhttp.MatchHeader, *caddyhttp.MatchQuery,
 		*caddyhttp.VarsMatcher, *caddyhttp.MatchExpression:
 		return caddyconfig.JSON(matcher, nil)

@@ -7,22 +7,22 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// Text is a robots_txt with its place.
+// Text is a robots_txt handler with its position.
 type Text struct {
 	Name    string // of its configuration
 	Server  string
-	Hosts   []string // none for any
-	Untried string   // why no guard judges a change before it is published, "" if one does
+	Hosts   []string // empty for any host
+	Untried string   // why no guard can judge a trial of a change, or empty if a guard can
 }
 
-// Site names the site of a robots_txt, for messages.
+// Site returns the name of the handler's site for messages.
 func (t *Text) Site() string { return siteName(t.Server, t.Hosts) }
 
-// Texts are those of an HTTP app.
+// Texts are the robots_txt handlers of an HTTP app.
 type Texts []Text
 
-// TextsOf returns the robots_txt handlers in the HTTP app that ctx, of the first of
-// them, belongs to. name names a configuration.
+// TextsOf returns the robots_txt handlers in the HTTP app. ctx belongs to the first of them. name
+// returns the name of a configuration.
 func TextsOf(ctx caddy.Context, name func(config json.RawMessage) string) (all Texts, err error) {
 	all = Texts{}
 	var guards []*Placed
@@ -50,13 +50,13 @@ func TextsOf(ctx caddy.Context, name func(config json.RawMessage) string) (all T
 	return all, nil
 }
 
-// Of returns those with a name.
+// Of returns the handlers with a name.
 func (all Texts) Of(name string) Texts {
 	return slices.DeleteFunc(slices.Clone(all), func(t Text) bool { return t.Name != name })
 }
 
-// HostsOf returns the hosts of those with a name, which may stand in a snippet of
-// several sites; none for any host.
+// HostsOf returns the hosts of the handlers with a name. A snippet may put one name into several
+// sites. An empty list means any host.
 func (all Texts) HostsOf(name string) (hosts []string) {
 	for _, t := range all {
 		if t.Name != name {

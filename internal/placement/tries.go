@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// trials tells by host why no guard judges a change of a robots_txt beside what is
-// published, "" where one does.
+// trials maps a host to the reason why no guard can judge a change of a robots_txt. The reason is
+// empty if a guard can.
 type trials map[string]string
 
-// Keys that are no hosts: for any of them, for some, and the beginning of one for what
-// a wildcard is for.
+// These keys are not hosts. anyHost means any host and someHost means some hosts. The prefix
+// below marks the hosts of a wildcard.
 const anyHost, someHost, below = "", "*", "<"
 
 const unguarded = "no robots_guard judges the requests there; add one"
 
-// trialsOf returns what guards there are for trials.
+// trialsOf returns the trials that these guards allow.
 func trialsOf(guards []*Placed) trials {
 	t := make(trials)
 	for _, g := range guards {
@@ -43,20 +43,20 @@ func (t trials) add(key, why string) {
 	}
 }
 
-// mayBeAny reports whether a host has a placeholder or a wildcard of another shape than
-// *.example.com: what it is for is not looked into.
+// mayBeAny reports whether a host has a placeholder, or a wildcard in another form than
+// *.example.com. Such hosts are not analyzed.
 func mayBeAny(host string) bool {
 	return strings.ContainsAny(strings.TrimPrefix(host, "*."), "*{")
 }
 
-// wildcardOf returns the wildcard that a host is for, itself if it is one.
+// wildcardOf returns the wildcard that matches a host. A wildcard returns itself.
 func wildcardOf(host string) string {
 	_, rest, _ := strings.Cut(strings.ToLower(host), ".")
 	return "*." + rest
 }
 
-// whyUntried tells why no guard judges a change at some hosts, none for any, and "" if
-// one judges it.
+// whyUntried returns the reason why no guard can judge a change at some hosts, or an empty string.
+// An empty list of hosts means any host.
 func (t trials) whyUntried(hosts []string) string {
 	keys := []string{anyHost}
 	for _, host := range hosts {
@@ -77,7 +77,7 @@ func (t trials) whyUntried(hosts []string) string {
 	return cmp.Or(why, unguarded)
 }
 
-// whyUntried tells why a guard judges no change of a robots_txt, "" if it does.
+// whyUntried returns the reason why this guard cannot judge a change, or an empty string.
 func (p *Placed) whyUntried() string {
 	var config struct {
 		Source struct{ URL, File string }

@@ -2,8 +2,8 @@ package placement
 
 import "testing"
 
-// TestTriedAtHosts has a guard at some hosts judge a change of the text at others: a host that
-// clients choose a part of, or a placeholder, may be any.
+// TestTriedAtHosts has a guard at some hosts and a robots_txt at others. A host with a wildcard or
+// a placeholder may be any host.
 func TestTriedAtHosts(t *testing.T) {
 	for _, tc := range []struct {
 		guard, text string

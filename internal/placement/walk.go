@@ -19,7 +19,7 @@ type Route struct {
 	Terminal bool                         `json:"terminal"`
 }
 
-// Server is what counts of a server in a configuration.
+// Server has the parts of a configured server that affect the order of handlers.
 type Server struct {
 	Listen    []string `json:"listen"`
 	Routes    []Route  `json:"routes"`
@@ -29,7 +29,7 @@ type Server struct {
 	} `json:"automatic_https"`
 }
 
-// Placed is [In] for the routes of a server, with where it listens.
+// Placed calls [In] for the routes of a server and adds its addresses.
 func (s Server) Placed(name string) ([]*Placed, error) {
 	placed, err := In(name, s.Routes)
 	for _, p := range placed {
@@ -38,8 +38,8 @@ func (s Server) Placed(name string) ([]*Placed, error) {
 	return placed, err
 }
 
-// In returns our handlers in the routes of a server, in their order. Those in
-// error routes, in named routes and in routes for responses are left out.
+// In returns the handlers of this module in the routes of a server, in order. It omits handlers in
+// error routes, in named routes and in routes for responses.
 func In(server string, routes []Route) ([]*Placed, error) {
 	w := walk{server: server}
 	_, err := w.routes(routes, way{})
@@ -52,13 +52,13 @@ type walk struct {
 	unguarded []unguardedMatcher
 }
 
-// unguardedMatcher is a [Disallowed] matcher that no request with a judgement comes to.
+// unguardedMatcher is a [Disallowed] matcher that no guard precedes.
 type unguardedMatcher struct {
 	config json.RawMessage
 	site   string
 }
 
-// way is what stands before a place in the routes.
+// way describes the handlers and matchers before a position in the routes.
 type way struct {
 	hosts    []string
 	matches  []Match
@@ -66,21 +66,21 @@ type way struct {
 	before   *passed
 	groups   []string
 	only     string  // see Placed
-	answered *answer // nil if a request may come here
+	answered *answer // nil if a request may reach this position
 }
 
-// answer is a handler that lets no request pass.
+// answer is a handler that responds to every request.
 type answer struct {
 	name   string
-	placed *Placed // nil if it is not ours
+	placed *Placed // nil for a handler of another module
 }
 
-// routes follows routes and returns the way to what comes after them.
+// routes walks over routes and returns the way after them.
 func (w *walk) routes(routes []Route, around way) (way, error) {
 	behind := around
 	for i, route := range routes {
 		here := behind
-		if route.Group != "" { // a request takes one route of a group only
+		if route.Group != "" { // a request uses only one route of a group
 			here.groups = append(slices.Clip(here.groups), route.Group)
 			here.reach += "\n" + route.Group + " " + strconv.Itoa(i)
 		}
@@ -98,7 +98,7 @@ func (w *walk) routes(routes []Route, around way) (way, error) {
 		}
 		conditional := len(route.Match) > 0 || route.Group != ""
 		if route.Terminal && conditional {
-			continue // what comes behind is for other requests
+			continue // later routes are for other requests
 		}
 		for p := here.before; route.Group != "" && p != behind.before; p = p.before {
 			p.group = route.Group
@@ -111,8 +111,8 @@ func (w *walk) routes(routes []Route, around way) (way, error) {
 	return behind, nil
 }
 
-// isGuarded reports whether a request that comes here may have come through a guard. A named
-// route that is invoked may have one.
+// isGuarded reports whether a request at this position may have passed a guard. An invoked named
+// route may contain a guard.
 func (y *way) isGuarded() bool {
 	for b := y.before; b != nil; b = b.before {
 		if (b.name == Guard || b.name == "invoke") && !slices.Contains(y.groups, b.group) && share(b.hosts, y.hosts) {
@@ -122,7 +122,7 @@ func (y *way) isGuarded() bool {
 	return false
 }
 
-// match takes in the matchers of a route.
+// match adds the matchers of a route.
 func (y *way) match(sets []map[string]json.RawMessage) error {
 	if len(sets) == 0 {
 		return nil
@@ -157,16 +157,16 @@ func (y *way) match(sets []map[string]json.RawMessage) error {
 		}
 		y.matches = append(y.matches, Match{anyOf, config})
 	}
-	text, err := json.Marshal(sets) // in one order, without spaces
+	text, err := json.Marshal(sets) // sorted keys, no spaces
 	y.reach += "\n" + string(text)
 	return err
 }
 
-// answering are the handlers that answer every request, unless they are told to
-// pass it on.
+// answering are the handlers that respond to every request, unless an option makes them pass the
+// request on.
 var answering = []string{"error", "file_server", "metrics", "reverse_proxy", "static_response", Dashboard}
 
-// handler is what counts of one in JSON.
+// handler has the relevant JSON fields of a handler.
 type handler struct {
 	Handler        string            `json:"handler"`
 	Routes         []Route           `json:"routes"`
@@ -176,8 +176,8 @@ type handler struct {
 	Decide         json.RawMessage   `json:"decide"`
 }
 
-// handlerOf reads a handler. One that is not Caddy's may mean something else by
-// the same words: that is left out.
+// handlerOf decodes a handler. It ignores the fields of other modules, since their meaning may
+// differ.
 func handlerOf(config json.RawMessage) (h handler, err error) {
 	err = json.Unmarshal(config, &h)
 	if _, other := errors.AsType[*json.UnmarshalTypeError](err); other {
@@ -186,8 +186,8 @@ func handlerOf(config json.RawMessage) (h handler, err error) {
 	return h, err
 }
 
-// answersAll reports whether no request comes past a handler. One that sends early
-// hints passes it on.
+// answersAll reports whether a handler responds to every request. A handler that sends early hints
+// passes the request on.
 func (h *handler) answersAll() bool {
 	hints := strings.Trim(string(h.StatusCode), `"`) == strconv.Itoa(http.StatusEarlyHints)
 	if h.Handler == Guard {
@@ -196,7 +196,7 @@ func (h *handler) answersAll() bool {
 	return slices.Contains(answering, h.Handler) && !h.PassThru && !hints && len(h.HandleResponse) == 0
 }
 
-// handler follows a handler and returns the way to what comes after it.
+// handler visits a handler and returns the way after it.
 func (w *walk) handler(config json.RawMessage, here way) (way, error) {
 	h, err := handlerOf(config)
 	if err != nil {
@@ -214,7 +214,7 @@ func (w *walk) handler(config json.RawMessage, here way) (way, error) {
 		if here.answered != nil {
 			placed.Behind = here.answered.name
 		}
-		// Now, since the handlers of this route get its group when it ends.
+		// Compute these here, since the handlers of this route get its group only at the end.
 		placed.open, placed.cached = placed.isOpen(), placed.cachedBy()
 		w.found = append(w.found, placed)
 	}

@@ -27,8 +27,8 @@ func routesIn(t *testing.T, text string) (routes []Route) {
 	return routes
 }
 
-// Handlers of others may mean something else by Caddy's words, and those that send
-// early hints answer nothing: neither keeps a configuration from being loaded.
+// TestGuardBehindOthers has handlers of other modules with Caddy's field names, and handlers that
+// send early hints. None of them prevents loading the configuration.
 func TestGuardBehindOthers(t *testing.T) {
 	for _, before := range []string{
 		`{"handler": "other", "routes": {"a": 1}, "pass_thru": "yes", "status_code": [1], "handle_response": 5}`,
@@ -43,7 +43,7 @@ func TestGuardBehindOthers(t *testing.T) {
 	}
 }
 
-// odd is a handler that JSON has no words for.
+// odd is a handler without a JSON form.
 type odd struct{ Choose func() }
 
 func (odd) CaddyModule() caddy.ModuleInfo { return caddy.ModuleInfo{ID: "http.handlers.odd"} }
@@ -62,7 +62,7 @@ func TestGuardBehindOddHandler(t *testing.T) {
 	}
 }
 
-// What serves a robots.txt keeps nobody from the dashboard behind it.
+// TestDashboardBehindRobotsTxt checks that a dashboard after a robots_txt is reachable.
 func TestDashboardBehindRobotsTxt(t *testing.T) {
 	for before, want := range map[string]bool{"robots_txt": true, "authentication": false} {
 		placed := placedIn(t, routesIn(t, `[{"handle": [{"handler": "`+before+`"}, {"handler": "robots_guard_dashboard"}]}]`))
@@ -72,7 +72,7 @@ func TestDashboardBehindRobotsTxt(t *testing.T) {
 	}
 }
 
-// Of two robots_txt for the same requests the second would be forgotten.
+// TestTextPlaces checks that two robots_txt for the same requests are an error.
 func TestTextPlaces(t *testing.T) {
 	for routes, want := range map[string]string{
 		`[{"handle": [{"handler": "robots_txt"}, {"handler": "robots_guard"}]}]`:                                                                     "",

@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// warnCaches warns of caches before a guard.
+// warnCaches logs a warning about each cache before a guard.
 func warnCaches(placed []*Placed, logger *zap.Logger) {
 	for _, p := range placed {
 		if p.cached != "" {
@@ -20,8 +20,8 @@ func warnCaches(placed []*Placed, logger *zap.Logger) {
 	}
 }
 
-// cachedBy returns the name of a cache that requests come through before a guard, "" for
-// none. A cache for some clients only is left out.
+// cachedBy returns the name of a cache before a guard, or an empty string. It ignores a cache that
+// serves only some clients.
 func (p *Placed) cachedBy() string {
 	if p.Name != Guard {
 		return ""
@@ -35,7 +35,7 @@ func (p *Placed) cachedBy() string {
 	return ""
 }
 
-// warnDashboards tells of dashboards that everybody can open.
+// warnDashboards logs a warning about each dashboard that anybody can open.
 func warnDashboards(server *caddyhttp.Server, placed []*Placed, logger *zap.Logger) {
 	for _, d := range placed {
 		if d.Name != Dashboard || !d.open || isLocal(server) || asksForCertificates(server) {
@@ -47,19 +47,18 @@ func warnDashboards(server *caddyhttp.Server, placed []*Placed, logger *zap.Logg
 	}
 }
 
-// harmless are the handlers of Caddy, and ours, that let everybody pass. Any other
-// may ask who it is.
+// harmless are handlers of Caddy and of this module that pass all clients through. Any other
+// handler may authenticate clients.
 var harmless = []string{
 	"acme_server", "copy_response", "copy_response_headers", "encode", "error", "file_server", "headers", "intercept", "log_append", "map", "metrics",
 	"push", "request_body", "reverse_proxy", "rewrite", "static_response", "subroute", "templates", "tracing", "vars", Guard, Dashboard, RobotsTXT,
 }
 
-// indifferent are the matchers that look only at what everybody may ask for. Any
-// other, such as remote_ip, may let only some pass.
+// indifferent are matchers that any client can satisfy. Other matchers, such as remote_ip, may
+// exclude clients.
 var indifferent = []string{"file", "method", "path", "path_regexp", "protocol", "query", "robots_crawler", "robots_disallowed"}
 
-// isOpen reports whether nothing on the way to a dashboard can keep anybody out. If in
-// doubt it is not open.
+// isOpen reports whether certainly no handler or matcher restricts access to a dashboard.
 func (p *Placed) isOpen() bool {
 	var d struct {
 		Public bool `json:"public"`
@@ -75,7 +74,7 @@ func (p *Placed) isOpen() bool {
 	}
 	for b := p.before; b != nil; b = b.before {
 		if slices.Contains(p.groups, b.group) {
-			continue // of another route of the group
+			continue // in another route of the group
 		}
 		if !slices.Contains(harmless, b.name) || b.asks || slices.ContainsFunc(b.matches, chooses) {
 			return false
@@ -84,7 +83,7 @@ func (p *Placed) isOpen() bool {
 	return true
 }
 
-// isLocal reports whether a server listens on this machine's own addresses only.
+// isLocal reports whether a server listens only on loopback addresses.
 func isLocal(server *caddyhttp.Server) bool {
 	return !slices.ContainsFunc(server.Listen, func(listen string) bool {
 		a, err := caddy.ParseNetworkAddress(listen)
@@ -96,7 +95,7 @@ func isLocal(server *caddyhttp.Server) bool {
 	})
 }
 
-// asksForCertificates reports whether clients have to show a certificate.
+// asksForCertificates reports whether clients must present a certificate.
 func asksForCertificates(server *caddyhttp.Server) bool {
 	for _, policy := range server.TLSConnPolicies {
 		if policy.ClientAuthentication != nil {

@@ -2,18 +2,18 @@ package placement
 
 import "testing"
 
-// TestCacheBeforeGuard warns of a cache that keeps pages of browsers for crawlers, and of no cache
-// that is for other requests or for some clients.
+// TestCacheBeforeGuard checks that a cache with pages for browsers causes a warning. A cache for
+// other requests or for some clients causes none.
 func TestCacheBeforeGuard(t *testing.T) {
 	const guard, cache = `{"handler": "robots_guard"}`, `{"handler": "cache"}`
 	site := func(routes string) string {
 		return `[{"match": [{"host": ["a"]}], "handle": [{"handler": "subroute", "routes": [` + routes + `]}], "terminal": true}]`
 	}
-	// first is a cache with a matcher before the guard.
+	// first puts a cache with a matcher before the guard.
 	first := func(match string) string {
 		return site(`{"match": [` + match + `], "handle": [` + cache + `]}, {"handle": [` + guard + `]}`)
 	}
-	// only is a cache and a guard with matchers.
+	// only puts matchers on a cache and on a guard.
 	only := func(cached, guarded string) string {
 		return site(`{"match": [` + cached + `], "handle": [` + cache + `]}, {"match": [` + guarded + `], "handle": [` + guard + `]}`)
 	}
