@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// audience returns whom the files may be about.
+// audience returns the clients that the files may affect.
 func (p Pair) audience() []uaident.Identity {
 	var all []uaident.Identity
 	registry := uaident.Default()
@@ -34,7 +34,7 @@ func (p Pair) audience() []uaident.Identity {
 	return all
 }
 
-// byClass sorts clients into classes, search engines first.
+// byClass groups clients by class, search engines first.
 func byClass(ids []uaident.Identity) []Crawlers {
 	var all []Crawlers
 	for _, id := range ids {
@@ -52,8 +52,8 @@ func byClass(ids []uaident.Identity) []Crawlers {
 	return all
 }
 
-// Rank orders classes by how much their absence is felt: 0 for search engines,
-// more for what matters less.
+// Rank returns the importance of a class. Search engines have rank 0, and higher ranks are less
+// important.
 func Rank(class string) int {
 	order := []string{"search", "ai_search", "ai_assistant", "ai_training", "preview", "ads", "archive", "feed", "monitor", "service", "seo"}
 	if i := slices.Index(order, class); i >= 0 {
@@ -62,7 +62,7 @@ func Rank(class string) int {
 	return len(order)
 }
 
-// fame puts the names that everybody knows first in their class.
+// fame returns a sort key that puts well-known names first.
 func fame(name string) int {
 	famous := []string{"OAI-SearchBot", "GPTBot", "ClaudeBot", "PerplexityBot", "DuckDuckBot", "Applebot", "Baiduspider", "YandexBot", "bingbot", "Googlebot"}
 	return slices.Index(famous, name)

@@ -14,20 +14,19 @@ type Pair struct {
 	Old, New *policy.Robots
 }
 
-// Overlay returns the names that only the two files know, for identifying the
-// clients of one.
+// Overlay returns the crawler names that only the two files define. Use it to identify clients.
 func (p Pair) Overlay() *uaident.Overlay {
 	return uaident.Default().Overlay(append(p.Old.Names(), p.New.Names()...))
 }
 
-// bound is the group whose rules hold for a client, nil if none do.
+// bound is the group that applies to a client, or nil.
 type bound struct {
 	*policy.Selection
 	named bool // the group names the client
 }
 
-// binding returns the group whose rules hold for a client by what is known of it;
-// a configuration may say otherwise about the * group.
+// binding returns the group that applies to a client by default. A configuration can change which
+// clients the * group applies to.
 func binding(client uaident.Identity, robots *policy.Robots) bound {
 	subject := (&judge.Request{Client: client}).Subject(nil, client.Wildcard())
 	group, named, applies := subject.Group(robots)
@@ -37,12 +36,12 @@ func binding(client uaident.Identity, robots *policy.Robots) bound {
 	return bound{group, named}
 }
 
-// equal reports whether two clients are bound by the same rules of one file.
+// equal reports whether the same rules of one file apply to two clients.
 func (b bound) equal(other bound) bool {
 	return b.named == other.named && b.Equal(other.Selection)
 }
 
-// asking is a client that asks for one path after the other.
+// asking is the state of a client that requests several paths.
 type asking struct {
 	request judge.Request
 	robots  *policy.Robots
@@ -54,30 +53,29 @@ func newAsking(client uaident.Identity, robots *policy.Robots) *asking {
 	return &asking{request: judge.Request{Client: client, Bound: new(judge.Bound)}, robots: robots}
 }
 
-// judge returns whether the client may get a path, and the rule that decides.
+// judge returns the verdict for a path and the decisive rule.
 func (a *asking) judge(path string) (allowed bool, rule policy.Rule) {
 	a.request.Target = path
 	new(judge.Settings).Judge(&a.request, judge.Rules{Robots: a.robots}, &a.scratch, &a.result)
 	return a.result.Verdict != judge.Disallowed, a.result.Evidence.Rule
 }
 
-// Result is what an edit changes.
+// Result describes the effects of an edit.
 type Result struct {
-	RulesAdded   int      `json:"rules_added"`   // lines, each for the names of its group
-	RulesRemoved int      `json:"rules_removed"` // likewise
-	Changes      []Change `json:"changes"`       // those with search engines first
+	RulesAdded   int      `json:"rules_added"`   // lines, each with the names of its group
+	RulesRemoved int      `json:"rules_removed"` // lines, each with the names of its group
+	Changes      []Change `json:"changes"`       // changes for search engines come first
 }
 
-// Change is what changes for crawlers that have the same groups before and
-// after.
+// Change is a change for crawlers with the same groups before and after the edit.
 type Change struct {
 	Crawlers []Crawlers `json:"crawlers"`
-	OldGroup string     `json:"old_group"` // the name that chose the group, "" if none holds for them
+	OldGroup string     `json:"old_group"` // the name that selected the group; empty for no group
 	NewGroup string     `json:"new_group"`
-	Added    []string   `json:"added"`   // rules that hold for them now
-	Removed  []string   `json:"removed"` // rules that did
-	Blocked  []Example  `json:"blocked"` // URLs that they may fetch no more
-	Opened   []Example  `json:"opened"`  // URLs that they may fetch now
+	Added    []string   `json:"added"`   // new rules for these crawlers
+	Removed  []string   `json:"removed"` // former rules for these crawlers
+	Blocked  []Example  `json:"blocked"` // URLs that become disallowed
+	Opened   []Example  `json:"opened"`  // URLs that become allowed
 }
 
 // Crawlers are crawlers of one class.
@@ -89,19 +87,18 @@ type Crawlers struct {
 // Example is a URL whose verdict changes.
 type Example struct {
 	URL     string `json:"url"`      // path and query
-	OldRule string `json:"old_rule"` // that decided, "" for none
+	OldRule string `json:"old_rule"` // the decisive rule; empty for none
 	OldLine int    `json:"old_line"`
 	NewRule string `json:"new_rule"`
 	NewLine int    `json:"new_line"`
 }
 
-// Blocks reports whether a crawler may fetch less than before.
+// Blocks reports whether a URL becomes disallowed for any crawler.
 func (r *Result) Blocks() bool {
 	return slices.ContainsFunc(r.Changes, func(c Change) bool { return len(c.Blocked) > 0 })
 }
 
-// ShutsOutSearch reports whether an edit shuts out a search engine: from / or from a URL of
-// the result.
+// ShutsOutSearch reports whether an edit disallows / or a URL of the result for a search engine.
 func (p Pair) ShutsOutSearch(r *Result) bool {
 	served := judge.Served{Engines: judge.SearchEngines()}
 	for _, c := range r.Changes {
@@ -120,18 +117,18 @@ func (p Pair) ShutsOutSearch(r *Result) bool {
 	return !out.IsEmpty()
 }
 
-// Bounds of the work on hostile files.
+// These bounds limit the work on hostile files.
 const (
-	maxNames    = 500    // names that only the files know
-	maxChanges  = 200    // pairs of groups that are compared
-	maxRules    = 20     // rules told of a change
-	maxExamples = 10     // URLs told of a change in each direction
-	maxTries    = 60_000 // URLs that are tried for a change
-	maxWork     = 50e6   // states of the search for URLs, for all changes
+	maxNames    = 500    // names that only the files define
+	maxChanges  = 200    // compared pairs of groups
+	maxRules    = 20     // reported rules per change
+	maxExamples = 10     // reported URLs per change and direction
+	maxTries    = 60_000 // candidate URLs per change
+	maxWork     = 50e6   // states in the search for URLs, for all changes
 )
 
-// Compare tells what the edit changes for the crawlers in the registry and for
-// those that only the files name.
+// Compare returns the effects of the edit on crawlers in the registry and on crawlers that only the
+// files name.
 func (p Pair) Compare() *Result {
 	r := &Result{Changes: []Change{}}
 	r.RulesAdded, r.RulesRemoved = countNew(p.Old, p.New), countNew(p.New, p.Old)
@@ -140,7 +137,7 @@ func (p Pair) Compare() *Result {
 	var order []groups
 	for _, id := range p.audience() {
 		g := groups{binding(id, p.Old), binding(id, p.New)}
-		// Crawlers that are named in the same lines obey the same rules.
+		// Crawlers in the same user-agent lines obey the same rules.
 		for _, known := range order {
 			if known.before.equal(g.before) && known.after.equal(g.after) {
 				g = known
@@ -168,14 +165,13 @@ func (p Pair) Compare() *Result {
 	return r
 }
 
-// compare tells what changes for crawlers of which these groups hold; client is
-// one of them.
+// compare returns the change for crawlers with these groups. client is one of these crawlers.
 func (p Pair) compare(client uaident.Identity, before, after bound, work int) (c Change, ok bool) {
 	old, now := rulesOf(before.Selection), rulesOf(after.Selection)
 	added, removed := changed(old, now)
 	changes := append(slices.Clone(added), removed...)
 	if before.Ambiguous() || after.Ambiguous() {
-		changes = append(slices.Clone(old), now...) // the same rule may hold for more readers
+		changes = append(slices.Clone(old), now...) // a rule may now apply to another interpretation
 	}
 	if len(changes) == 0 {
 		return c, false

@@ -20,8 +20,8 @@ func pairOf(before, after string) Pair {
 func TestCompare(t *testing.T) {
 	for _, tc := range []struct {
 		name, old, new string
-		crawler        string // one of those whose verdicts change, "" for nobody
-		blocked        string // the URLs that it may fetch no more
+		crawler        string // a crawler whose verdicts change; empty for none
+		blocked        string // the URLs that become disallowed
 		opened         string
 		search, any    bool
 	}{
@@ -80,7 +80,7 @@ func urls(examples []Example) string {
 	return strings.Join(all, " ")
 }
 
-// TestSearchFirst holds the order of classes and names.
+// TestSearchFirst checks the order of classes and names.
 func TestSearchFirst(t *testing.T) {
 	r := pairOf("", "User-agent: GPTBot\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n").Compare()
 	if len(r.Changes) != 2 || r.Changes[0].Crawlers[0].Class != "search" || r.Changes[0].Crawlers[0].Names[0] != "Googlebot" {
@@ -88,8 +88,8 @@ func TestSearchFirst(t *testing.T) {
 	}
 }
 
-// TestAgainstAllPaths compares random small files on every short path: where a
-// verdict changes a change is reported, and every example is one.
+// TestAgainstAllPaths compares random small files on every short path. Each changed verdict must
+// cause a reported change, and each example must be a change.
 func TestAgainstAllPaths(t *testing.T) {
 	paths := []string{"/"}
 	for from := 0; len(paths) < 1000; {
@@ -169,7 +169,7 @@ func TestCommon(t *testing.T) {
 	}
 }
 
-// TestHostile compares files that are made to cost a lot.
+// TestHostile compares files that need much work.
 func TestHostile(t *testing.T) {
 	var old, edited strings.Builder
 	for i := range 2000 {
@@ -180,7 +180,7 @@ func TestHostile(t *testing.T) {
 	pairOf("User-agent: *\n"+strings.ReplaceAll(old.String(), "User-agent", "x"), "User-agent: *\n"+strings.ReplaceAll(edited.String(), "User-agent", "x")).Compare()
 }
 
-// TestWork stops the search for what rules have in common when its work is done.
+// TestWork checks that the search for common paths stops at its limit.
 func TestWork(t *testing.T) {
 	after := policy.Parse([]byte("User-agent: *\nDisallow: /*b\nAllow: /a*\n")).Select(true).Rules()
 	for work, want := range map[int]bool{0: false, 1000: true} {
@@ -194,7 +194,7 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// allows asks a file whether bingbot may get a path, without any search.
+// allows reports whether a file allows a path for bingbot, without the search.
 func allows(robots *policy.Robots, path string) bool {
 	allowed, _ := newAsking(bingbot, robots).judge(path)
 	return allowed

@@ -1,5 +1,4 @@
-// Package diff tells what an edit of a robots.txt changes: for which crawlers,
-// and for which URLs. Example URLs are made from the rules and then judged by
-// both files, so that each one shown is a change; a change that no example was
-// found for cannot be ruled out.
+// Package diff reports the effects of an edit of a robots.txt on crawlers and URLs. It derives
+// example URLs from the rules and compares their verdicts in both files, so every example is a real
+// change. A change without an example may still be possible.
 package diff

@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// rulesOf returns the rules that hold in either reading, in file order.
+// rulesOf returns the rules of either interpretation, in file order.
 func rulesOf(s *policy.Selection) []policy.Rule {
 	forgiving, strict := s.Readings()
 	rules := append(forgiving.Rules(), strict.Rules()...)
@@ -17,14 +17,13 @@ func rulesOf(s *policy.Selection) []policy.Rule {
 	return slices.Compact(rules)
 }
 
-// kind is what a rule says, whatever line it stands in.
+// kind is a rule without its line number.
 type kind struct {
 	allow     bool
 	canonical string
 }
 
-// changed returns the rules that stand in one list only. Rules that match
-// nothing do not count.
+// changed returns the rules that are in only one list. It ignores rules that match nothing.
 func changed(before, after []policy.Rule) (added, removed []policy.Rule) {
 	return without(after, before), without(before, after)
 }
@@ -45,8 +44,7 @@ func without(rules, other []policy.Rule) []policy.Rule {
 	return left
 }
 
-// countNew counts the rules of after that before has not, or not for the same
-// names.
+// countNew returns the number of rules in after that are not in before for the same names.
 func countNew(before, after *policy.Robots) int {
 	type line struct {
 		names string

@@ -8,10 +8,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// maxShown bounds how many crawlers of a class are named.
+// maxShown is the maximum number of listed crawlers per class.
 const maxShown = 5
 
-// Write prints the result in plain words.
+// Write prints the result as text.
 func (r *Result) Write(w io.Writer) error {
 	var b strings.Builder
 	word := "rules"

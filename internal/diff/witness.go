@@ -8,10 +8,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// witnesses yields URLs whose verdict may change when these rules do: what a
-// changed rule matches by itself, and what it matches together with each other
-// rule. work bounds the search for what rules have in common, in the states of
-// [common].
+// witnesses yields URLs whose verdict may change: URLs that a changed rule matches, and URLs that
+// it matches together with another rule. work limits the search for common paths, as a number of
+// states of [common].
 func witnesses(before, after, changes []policy.Rule, work int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, path := range []string{"/", "/example"} {
@@ -42,12 +41,11 @@ func witnesses(before, after, changes []policy.Rule, work int) iter.Seq[string] 
 	}
 }
 
-// fill stands for what a wildcard matches in a URL that is shown.
+// fill replaces a wildcard in a reported URL.
 const fill = "example"
 
-// instances returns paths that a canonical rule matches: as short as can be and
-// with something in place of each wildcard, and with and without something
-// behind.
+// instances returns paths that a canonical rule matches. Some are as short as possible, and some
+// have words for the wildcards or a suffix.
 func instances(canonical string) []string {
 	if canonical == "" {
 		return nil
@@ -62,13 +60,13 @@ func instances(canonical string) []string {
 			paths = append(paths, path+fill, path+"/"+fill, path+"?"+fill)
 		}
 		if i := strings.LastIndex(path, "/index.htm"); i >= 0 {
-			paths = append(paths, path[:i+1]) // Google's rule about index pages
+			paths = append(paths, path[:i+1]) // Google's rule for index pages
 		}
 	}
 	return paths
 }
 
-// rooted makes a path of what a rule that begins with * matches.
+// rooted returns a path for a rule that begins with *.
 func rooted(path string) string {
 	if !strings.HasPrefix(path, "/") {
 		return "/" + path
@@ -76,7 +74,7 @@ func rooted(path string) string {
 	return path
 }
 
-// maxPattern bounds the rules that are intersected, in bytes.
+// maxPattern is the maximum length of rules to intersect, in bytes.
 const maxPattern = 300
 
 // common returns a shortest path that two canonical rules both match.
@@ -85,12 +83,12 @@ func common(a, b string) (string, bool) {
 		return "", false
 	}
 	a, b = closed(a), closed(b)
-	// The state (i, j) means that a[:i] and b[:j] match what was read. A star
-	// takes a byte that the other pattern asks for, or ends.
+	// The state (i, j) means that a[:i] and b[:j] match the path so far. A star either consumes the
+	// next byte of the other pattern, or ends.
 	type state struct{ i, j int }
 	type step struct {
 		from state
-		read byte // 0 for nothing
+		read byte // 0 if no byte was read
 	}
 	width := len(b) + 1
 	steps := make([]step, (len(a)+1)*width)
@@ -107,7 +105,7 @@ func common(a, b string) (string, bool) {
 		return append(list, to)
 	}
 	for len(now) > 0 {
-		for k := 0; k < len(now); k++ { // grows by steps that read nothing
+		for k := 0; k < len(now); k++ { // grows during the loop, by steps that read no byte
 			s := now[k]
 			starA, starB := s.i < len(a) && a[s.i] == '*', s.j < len(b) && b[s.j] == '*'
 			if starA {
@@ -149,7 +147,7 @@ func common(a, b string) (string, bool) {
 	return rooted(string(path)), true
 }
 
-// closed makes a rule match whole paths: without $ anything may follow.
+// closed makes a rule match whole paths. Without $, a path may continue after the match.
 func closed(canonical string) string {
 	if pattern, ok := strings.CutSuffix(canonical, "$"); ok {
 		return pattern

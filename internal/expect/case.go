@@ -11,23 +11,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Case is one expectation: of whether a URL may be fetched, or of what is stated about
-// the use of what is found there.
+// Case is one expectation about access to a URL, or about a preference for that URL.
 type Case struct {
-	UserAgent string // judged as the server does it
-	Token     string // judged as exactly that product token, if there is no User-Agent
+	UserAgent string // identified in the same way as by the server
+	Token     string // the exact product token, if there is no User-Agent
 	URL       string
 	Allowed   bool
-	// About is the label of a category of use, such as train-ai, and Stated what is
-	// expected about it; "" for an expectation of access.
+	// About is the label of a use category, such as train-ai, and Stated is the expected
+	// preference. An empty About means an expectation about access.
 	About  string
 	Stated policy.Preference
-	Name   string // for the report, "" for one made of the rest
+	Name   string // for the report; empty for a generated name
 	File   string
 	Line   int
 }
 
-// Title returns what the case is called in a report.
+// Title returns the name of the case in a report.
 func (c Case) Title() string {
 	if c.Name != "" {
 		return c.Name
@@ -39,7 +38,7 @@ func (c Case) Title() string {
 	return fmt.Sprintf("%s %s %s", who, c.says(c.Allowed, c.Stated), c.URL)
 }
 
-// says puts what the case is about into a word: an access or a preference.
+// says returns the word for an access or a preference.
 func (c Case) says(allowed bool, stated policy.Preference) string {
 	switch {
 	case c.About != "":
@@ -50,18 +49,22 @@ func (c Case) says(allowed bool, stated policy.Preference) string {
 	return "disallow"
 }
 
-// maxLine bounds a line of a table, in bytes.
+// maxLine is the maximum length of a table line, in bytes.
 const maxLine = 1 << 20
 
-// Read reads a table. Each line is a JSON object with "user_agent" or "token",
-// "url", "expect" (allow, disallow, or a preference such as train-ai=n) and, if
-// wanted, "name", or three fields separated by white space: the User-Agent or product
-// token, in quotes if it has a space in it, the URL, and what is expected. A preference
-// may also be written as "expect preference train-ai=n for /x", which is about *, and
-// with "as GPTBot" behind it about that crawler. Empty lines and those that begin
-// with # are skipped. A single word is a product token, unless it has a slash or
-// a bracket in it, which no token has. The error names file and line of
-// everything that cannot be read.
+// Read reads a table with one expectation per line. A line is a JSON object or three fields
+// separated by white space. Read skips empty lines and lines that begin with #. The error names the
+// file and the line of each invalid expectation.
+//
+// A JSON object has "user_agent" or "token", "url", and "expect". It may have "name". The value of
+// "expect" is allow, disallow, or a preference such as train-ai=n.
+//
+// The three fields are the User-Agent or product token, the URL, and the expected value. A
+// User-Agent with a space must be in quotes. A single word without a slash or parenthesis is a
+// product token.
+//
+// Another form for a preference is "expect preference train-ai=n for /x", which applies to *. The
+// suffix "as GPTBot" selects a crawler.
 func Read(file string, r io.Reader) ([]Case, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 4096), maxLine)
@@ -114,7 +117,7 @@ func readLine(line string) (Case, error) {
 	return c, c.expect(fields[2])
 }
 
-// setWho tells a User-Agent from a product token.
+// setWho sets the User-Agent or the product token.
 func (c *Case) setWho(who string) {
 	if strings.ContainsAny(who, " /()") || who == "" {
 		c.UserAgent = who
@@ -123,7 +126,7 @@ func (c *Case) setWho(who string) {
 	}
 }
 
-// readPreference reads what stands behind "expect preference".
+// readPreference reads the fields after "expect preference".
 func readPreference(fields []string) (c Case, err error) {
 	switch {
 	case len(fields) == 3 && fields[1] == "for":
@@ -165,7 +168,7 @@ func readJSON(line string) (Case, error) {
 	return c, c.expect(row.Expect)
 }
 
-// expect sets what is expected, an access or a preference, and checks the URL.
+// expect sets the expected access or preference, and checks the URL.
 func (c *Case) expect(word string) error {
 	switch strings.ToLower(word) {
 	case "allow", "allowed":
@@ -182,7 +185,7 @@ func (c *Case) expect(word string) error {
 	return c.checkURL()
 }
 
-// expectPreference sets what is expected to be stated.
+// expectPreference sets the expected preference.
 func (c *Case) expectPreference(preference string) error {
 	label, says, _ := strings.Cut(preference, "=")
 	for _, use := range policy.Uses() {
@@ -203,7 +206,7 @@ func (c *Case) expectPreference(preference string) error {
 	return fmt.Errorf("%.60q is not a preference; write train-ai, ai-use or search, with =y, =n or =unknown behind it", preference)
 }
 
-// checkURL looks whether the URL can be one.
+// checkURL returns an error for an invalid URL.
 func (c *Case) checkURL() error {
 	if !strings.HasPrefix(c.URL, "/") && !strings.Contains(c.URL, "://") {
 		return fmt.Errorf("%.60q is neither a URL nor a path that begins with /", c.URL)
@@ -211,8 +214,8 @@ func (c *Case) checkURL() error {
 	return nil
 }
 
-// split splits a line at white space; a field may stand in double quotes, in
-// which a backslash stands before a quote or a backslash.
+// split splits a line at white space. A field may be in double quotes. In quotes, a backslash
+// escapes a quote or a backslash.
 func split(line string) (fields []string, err error) {
 	for line != "" {
 		if line[0] != '"' {

@@ -1,3 +1,3 @@
-// Package expect reads tables of what a robots.txt is expected to say, and
-// reports in the formats of test runners whether it does.
+// Package expect reads tables of expectations about a robots.txt, and reports the results in the
+// formats of test runners.
 package expect

@@ -11,23 +11,23 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Result is a case and what came of it.
+// Result is the outcome of a case.
 type Result struct {
 	Case
-	Got     bool              // whether it is allowed
-	States  policy.Preference // the value of the use that the case is about
-	Because string            // the line that decided, in words
-	Note    string            // what is odd about who asks, "" for nothing
+	Got     bool              // true if the URL is allowed
+	States  policy.Preference // the preference about the use of the case
+	Because string            // the decisive line, in words
+	Note    string            // a warning about the client; empty for none
 }
 
-// OK reports whether the expectation is met.
+// OK reports whether the result is as expected.
 func (r Result) OK() bool { return r.got() == r.expected() }
 
-// expected and got are the words for both.
+// expected returns the word for the expected value, and got the word for the actual value.
 func (r Result) expected() string { return r.says(r.Allowed, r.Stated) }
 func (r Result) got() string      { return r.says(r.Got, r.States) }
 
-// Formats are the names of the report's formats.
+// Formats returns the names of the report formats.
 func Formats() []string { return []string{"tap", "junit", "json"} }
 
 // Write prints a report in a format of [Formats].
@@ -65,12 +65,12 @@ func writeTAP(w io.Writer, results []Result) error {
 	return err
 }
 
-// tapText escapes a description: # would begin a directive such as TODO.
+// tapText escapes # in a description, since # could start a directive such as TODO.
 func tapText(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "#", `\#`).Replace(text.Printable(s))
 }
 
-// The elements of a JUnit report that test runners read.
+// These are the elements of a JUnit report that test runners read.
 type (
 	junitSuites struct {
 		XMLName  xml.Name     `xml:"testsuites"`

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// jsonReport is what the format json prints.
+// jsonReport is the output of the json format.
 type jsonReport struct {
 	Passed int        `json:"passed"`
 	Failed int        `json:"failed"`

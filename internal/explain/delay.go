@@ -8,19 +8,19 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Delay is the Crawl-delay that a group asks for.
+// Delay is the Crawl-delay of a group.
 type Delay struct {
 	Seconds float64 `json:"seconds"`
 	Line    int     `json:"line"`
-	Why     string  `json:"why"` // what the crawler does with it, in a sentence
+	Why     string  `json:"why"` // how the crawler reacts, in a sentence
 }
 
-// setHabit notes what a crawler does with Crawl-delay.
+// setHabit records how a crawler treats Crawl-delay.
 func (c *Client) setHabit(habit uaident.CrawlDelay) {
 	c.CrawlDelay, c.DelaySource = habit.Habit.String(), habit.Source
 }
 
-// delayOf describes what a group asks of a client, nil for nothing.
+// delayOf describes the Crawl-delay for a client, or returns nil if there is none.
 func delayOf(s *policy.Selection, c *Client, habit uaident.CrawlDelay) *Delay {
 	asked := judge.Delay(s, habit)
 	if asked.Line == 0 {
@@ -51,7 +51,7 @@ func delayOf(s *policy.Selection, c *Client, habit uaident.CrawlDelay) *Delay {
 	return d
 }
 
-// delay prints what the group asks for.
+// delay prints the Crawl-delay of the group.
 func (p *printer) delay(d *Delay) {
 	if d != nil {
 		p.line("it asks for %g seconds between two fetches, by Crawl-delay in line %d: %s", d.Seconds, d.Line, d.Why)

@@ -1,5 +1,4 @@
-// Package explain puts into words why a request is allowed or not: what the
-// User-Agent says, which group is for it, which rules match, and what the server
-// does about it. It judges nothing itself; whoever judges fills in an
-// [Explanation].
+// Package explain describes why a request is allowed or disallowed. It reports the identity of the
+// client, the selected group, the matching rules, and the action of the server. The verdict itself
+// comes from package judge.
 package explain

@@ -8,114 +8,113 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Explanation is the chain of reasoning about one request, as --json and the
-// admin API print it.
+// Explanation describes the verdict about one request, for --json and the admin API.
 type Explanation struct {
 	UserAgent string  `json:"user_agent"`
-	Token     string  `json:"token,omitempty"` // that was asked about instead of a User-Agent
+	Token     string  `json:"token,omitempty"` // replaces the User-Agent in the request
 	URL       string  `json:"url"`
 	Robots    Robots  `json:"robots"`
 	Client    Client  `json:"client"`
-	Delay     *Delay  `json:"delay"`   // that the group asks for; null for none
-	Group     *Group  `json:"group"`   // null where no group was looked for or found
-	Target    string  `json:"target"`  // what is compared with rules, as requested
-	Forms     []Form  `json:"forms"`   // in which it is compared
-	Matches   []Match `json:"matches"` // rules of the group that match, the decisive one first
-	// Readings are what each way to read the file says, where it has two for the
-	// client; Group and Matches are the forgiving one's.
+	Delay     *Delay  `json:"delay"`   // of the group; null if there is none
+	Group     *Group  `json:"group"`   // null if no group was searched or found
+	Target    string  `json:"target"`  // the requested target
+	Forms     []Form  `json:"forms"`   // the compared forms of the target
+	Matches   []Match `json:"matches"` // matching rules of the group, the decisive rule first
+	// Readings has the result of each interpretation of the file, if the strict and the lenient
+	// interpretation differ for the client. Group and Matches belong to the lenient interpretation.
 	Readings []Reading `json:"readings,omitempty"`
-	// Preferences is nil where nothing is stated, or nothing may be fetched.
+	// Preferences is nil if the file has none, or if the target is disallowed.
 	Preferences *Preferences `json:"preferences"`
 	Verdict     string       `json:"verdict"` // allowed, disallowed, stale, exempt or unknown
 	Allowed     bool         `json:"allowed"`
 	Why         string       `json:"why"` // the verdict in a sentence
 	Rule        string       `json:"rule"`
-	Line        int          `json:"line"` // of the rule, 0 for none
+	Line        int          `json:"line"` // of the rule; 0 if there is none
 	Ambiguous   bool         `json:"ambiguous"`
-	Handler     *Handler     `json:"handler"` // null where no configuration is known
+	Handler     *Handler     `json:"handler"` // null without a configuration
 }
 
-// Robots is the file that was asked.
+// Robots describes the robots.txt.
 type Robots struct {
 	Name    string `json:"name"`              // file, URL or authority
-	Version string `json:"version,omitempty"` // SHA-256 of a version that a server holds
+	Version string `json:"version,omitempty"` // SHA-256 of a version on a server
 	Rules   int    `json:"rules"`
-	Note    string `json:"note,omitempty"` // such as that there is none
-	// Licenses are the terms that License lines lead to; left out for none.
+	Note    string `json:"note,omitempty"` // for example that there is no file
+	// Licenses are the URLs of License lines.
 	Licenses []string `json:"licenses,omitempty"`
 }
 
-// Client is who the User-Agent claims to be.
+// Client describes the identity that the User-Agent claims.
 type Client struct {
-	Words    []uaident.SeenWord `json:"words"` // those that counted for something
-	Token    string             `json:"token"` // as sent
-	Name     string             `json:"name"`  // as the registry or the robots.txt spells it
+	Words    []uaident.SeenWord `json:"words"` // the words that affected the result
+	Token    string             `json:"token"` // in the spelling of the User-Agent
+	Name     string             `json:"name"`  // in the spelling of the registry or the robots.txt
 	Class    string             `json:"class"`
 	Evidence string             `json:"evidence"`
-	Identity string             `json:"identity"` // claimed, verified, unknown or spoofed: what is assumed here
+	Identity string             `json:"identity"` // the assumed identity: claimed, verified, unknown or spoofed
 	Operator string             `json:"operator,omitempty"`
-	Source   string             `json:"source,omitempty"` // of what the registry says
-	Wildcard bool               `json:"wildcard"`         // whether the * group is meant for its class
-	Note     string             `json:"note,omitempty"`   // such as that no request carries the name
-	// CrawlDelay is what the crawler does with Crawl-delay by its operator's word: obeys,
-	// ignores or undocumented. DelaySource is the page that says so, if there is one.
+	Source   string             `json:"source,omitempty"` // source of the registry entry
+	Wildcard bool               `json:"wildcard"`         // the * group applies to its class
+	Note     string             `json:"note,omitempty"`   // for example that no request has this name
+	// CrawlDelay is how the crawler treats Crawl-delay according to its operator: obeys, ignores or
+	// undocumented. DelaySource is the operator's page about that, or empty.
 	CrawlDelay  string `json:"crawl_delay"`
 	DelaySource string `json:"crawl_delay_source,omitempty"`
-	Chain       []Try  `json:"chain"` // names under which a group may address it, in this order
+	Chain       []Try  `json:"chain"` // names that may select a group, in order
 }
 
-// Try is a name that was looked for in the robots.txt.
+// Try is a name that was searched in the robots.txt.
 type Try struct {
 	Name  string `json:"name"`
 	Found bool   `json:"found"`
 }
 
-// Group is the group that decides.
+// Group is the group that applies.
 type Group struct {
-	Name  string `json:"name"`  // of the first user-agent line that chose it
-	Lines []int  `json:"lines"` // of all of them: they are merged
-	Named bool   `json:"named"` // whether it names the client rather than being the * group
+	Name  string `json:"name"`  // of the first user-agent line that matched
+	Lines []int  `json:"lines"` // all user-agent lines of the merged groups
+	Named bool   `json:"named"` // false for the * group
 	Rules int    `json:"rules"`
 }
 
 // Form is a form of the target.
 type Form struct {
 	Text string `json:"text"`
-	Form string `json:"form"` // how it was made, "canonical" for the first
+	Form string `json:"form"` // the conversion; "canonical" for the first form
 }
 
-// Reading is what one way to read the file says about the target.
+// Reading is the result of one interpretation of the file.
 type Reading struct {
 	Reading string `json:"reading"` // forgiving or strict
 	Allowed bool   `json:"allowed"`
 	Group   *Group `json:"group"`
-	Rule    string `json:"rule"` // that decides, "" for none
-	Line    int    `json:"line"` // 0 for none
+	Rule    string `json:"rule"` // the decisive rule, or empty
+	Line    int    `json:"line"` // 0 if no rule matches
 }
 
 // Match is a rule that matches.
 type Match struct {
 	Rule   string `json:"rule"`
 	Line   int    `json:"line"`
-	Length int    `json:"length"` // in bytes of the canonical form; the longest wins
+	Length int    `json:"length"` // in bytes of the canonical form; the longest rule wins
 	Form   string `json:"form"`
 }
 
-// Handler is what a configured robots_guard would do.
+// Handler describes the action of a configured robots_guard.
 type Handler struct {
-	Site   string `json:"site,omitempty"` // that the configuration is for, "" for any
+	Site   string `json:"site,omitempty"` // the configured site; empty for any site
 	Mode   string `json:"mode"`
 	Action string `json:"action"` // none, logged or blocked
 	Why    string `json:"why"`
-	Note   string `json:"note,omitempty"` // such as that not every request gets there
-	Rate   *Rate  `json:"rate,omitempty"` // how fast the client may ask, nil where nothing is asked of it
+	Note   string `json:"note,omitempty"` // for example that some requests do not reach the handler
+	Rate   *Rate  `json:"rate,omitempty"` // the rate limit of the client; nil if there is none
 }
 
-// FirstOfSeveral is the note where a site has several guards, of which matchers choose.
+// FirstOfSeveral is the note for a site with several guards, which matchers select.
 const FirstOfSeveral = "the site has several robots_guard, and this is the first: which of them the request comes to is not told here"
 
-// clientOf describes a client. wildcard says whether the * group is meant for
-// it, which may be configured.
+// clientOf describes a client. wildcard reports whether the * group applies to the client, which is
+// configurable.
 func clientOf(r *uaident.Registry, userAgent string, id uaident.Identity, wildcard bool, robots *policy.Robots) Client {
 	c := Client{
 		Words: r.Seen(userAgent), Token: id.Token, Name: id.Name(), Class: id.Class.String(),
@@ -131,8 +130,8 @@ func clientOf(r *uaident.Registry, userAgent string, id uaident.Identity, wildca
 	return c
 }
 
-// become makes c the client that is a product token and obeys the * group. What
-// the registry says of it stays.
+// become makes c a client with this product token that obeys the * group. Other data from the
+// registry remain.
 func (c *Client) become(token string, r *uaident.Registry, robots *policy.Robots) {
 	c.Words, c.Token, c.Name, c.Evidence, c.Wildcard = []uaident.SeenWord{}, token, token, "token", true
 	c.Note = judge.AboutToken(r, token)
@@ -146,7 +145,7 @@ func (c *Client) become(token string, r *uaident.Registry, robots *policy.Robots
 	}
 }
 
-// groupOf describes the group that was chosen, nil for none.
+// groupOf describes the selected group. It returns nil if there is none.
 func groupOf(s *policy.Selection, named bool) *Group {
 	if s == nil {
 		return nil
@@ -158,10 +157,10 @@ func groupOf(s *policy.Selection, named bool) *Group {
 	return g
 }
 
-// maxMatches bounds how many matching rules are told.
+// maxMatches is the maximum number of reported matching rules.
 const maxMatches = 50
 
-// SetTarget describes the target and the rules that match it.
+// SetTarget sets the target and the rules that match it.
 func (e *Explanation) SetTarget(text string, t *policy.Target, s *policy.Selection) {
 	e.Target, e.Forms, e.Matches = text, []Form{}, []Match{}
 	for _, f := range t.Forms() {

@@ -9,13 +9,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// TestReadings shows both ways to read a file where they differ for a crawler.
+// TestReadings has a file whose two interpretations differ for a crawler.
 func TestReadings(t *testing.T) {
 	robots := policy.Parse([]byte("User-agent: *\nDisallow: /a\nDisalow: /b\n\nuseragent: c\nDisallow: /c\n"))
 	var target policy.Target
 	for _, tc := range []struct {
 		token, target string
-		want          []string // lines of the text
+		want          []string // lines of the output
 	}{
 		{"x", "/b", []string{"  the forgiving one disallows it: the group *, Disallow: /b in line 3\n", "  the strict one allows it: the group *, no rule\n"}},
 		{"x", "/a", []string{"  the forgiving one disallows it: the group *, Disallow: /a in line 2\n", "  the strict one disallows it: the group *, Disallow: /a in line 2\n"}},
@@ -43,7 +43,7 @@ func TestReadings(t *testing.T) {
 	}
 }
 
-// TestPreferences tells what is stated about the use of what may be fetched.
+// TestPreferences checks the preferences about an allowed page.
 func TestPreferences(t *testing.T) {
 	robots := policy.Parse([]byte("User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /a search=y\nContent-Usage: /a train-ai=y\nDisallow: /a/x\n\nUser-agent: FooBot\nDisallow: /x\nUser-agent: __usage_ai-training\nDisallow: /c\nAllow: /e\n\nUser-agent: Google-Extended\nDisallow: /d\n"))
 	for _, tc := range []struct {
@@ -69,8 +69,7 @@ func TestPreferences(t *testing.T) {
 	}
 }
 
-// TestCrawlDelay tells what a group asks of a crawler, and whether the crawler reads
-// that.
+// TestCrawlDelay checks the Crawl-delay of a group and whether the crawler supports it.
 func TestCrawlDelay(t *testing.T) {
 	robots := policy.Parse([]byte("User-agent: *\nCrawl-delay: 40\nDisallow: /a\n\nUser-agent: FooBot\nDisallow: /a\n"))
 	for _, tc := range []struct{ token, want string }{

@@ -6,7 +6,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// ParseIdentity reads what is to be assumed of a client, claimed for "".
+// ParseIdentity parses the assumed identity of a client. An empty word means claimed.
 func ParseIdentity(word string) (verify.State, error) {
 	if word == "" {
 		return verify.Claimed, nil

@@ -6,23 +6,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Preferences is what the file states about the use of what is fetched. It decides nothing
-// about fetching.
+// Preferences are the preferences of the file about the use of a page. They do not affect the
+// verdict.
 type Preferences struct {
 	Stated string      `json:"stated"` // such as "train-ai=n, search=y"
-	By     []Statement `json:"by"`     // the lines that state it
+	By     []Statement `json:"by"`     // the lines with the preferences
 }
 
-// Statement is a line that states a preference.
+// Statement is a line with a preference.
 type Statement struct {
-	// By is Content-Usage, Content-Signal, or the name of the group that the rule is in.
+	// By is Content-Usage, Content-Signal, or the name of the group with the rule.
 	By     string `json:"by"`
 	Stated string `json:"stated"`
 	Line   int    `json:"line"`
 }
 
-// preferencesOf returns what is stated for a target that may be fetched, nil for
-// nothing.
+// preferencesOf returns the preferences about an allowed target. It returns nil if there are none.
 func preferencesOf(robots *policy.Robots, s *policy.Selection, t *policy.Target, control string) *Preferences {
 	stated := robots.Preferences(s, t, control)
 	if stated == (policy.Preferences{}) {
@@ -36,7 +35,7 @@ func preferencesOf(robots *policy.Robots, s *policy.Selection, t *policy.Target,
 	return p
 }
 
-// preferences prints what the file states.
+// preferences prints the preferences.
 func (p *printer) preferences(stated *Preferences) {
 	if stated == nil {
 		return

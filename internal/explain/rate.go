@@ -9,15 +9,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Rate is how fast a client may ask by a configured rate.
+// Rate is the configured rate limit of a client.
 type Rate struct {
 	Mode  string  `json:"mode"`            // observe or enforce
-	Every float64 `json:"every,omitempty"` // seconds for each request by Crawl-delay, as it counts here
-	Limit string  `json:"limit,omitempty"` // as it is configured, such as "GPTBot 30/1m"
-	Why   string  `json:"why"`             // what is done about what is one too many
+	Every float64 `json:"every,omitempty"` // enforced Crawl-delay in seconds for each request
+	Limit string  `json:"limit,omitempty"` // the configured limit, such as "GPTBot 30/1m"
+	Why   string  `json:"why"`             // the action for requests over the limit
 }
 
-// rate tells how fast a client may ask, nil where nothing is asked of it.
+// rate returns the rate limit of a client. It returns nil if there is none.
 func (s *Site) rate(q *judge.Request, r *judge.Result, robots *policy.Robots) *Rate {
 	if s.Rate == nil || r.Reason == judge.RobotsTxt || r.Reason == judge.Configured || r.Action == judge.Blocked {
 		return nil
@@ -27,7 +27,7 @@ func (s *Site) rate(q *judge.Request, r *judge.Result, robots *policy.Robots) *R
 	case !s.Rate.Counts(q.Method, path, robots):
 		limit, delay = nil, 0
 	case r.Verdict == judge.Exempt:
-		delay = 0 // its group is not meant for it
+		delay = 0 // the group does not apply to the client
 	}
 	rules := s.Rate.Rules(&q.Client, q.Identity, delay, limit)
 	told := &Rate{Mode: "observe", Every: rules.File.Interval.Seconds()}
@@ -59,7 +59,7 @@ func (s *Site) rate(q *judge.Request, r *judge.Result, robots *policy.Robots) *R
 	return told
 }
 
-// rate prints how fast a client may ask.
+// rate prints the rate limit.
 func (p *printer) rate(r *Rate) {
 	if r == nil {
 		return

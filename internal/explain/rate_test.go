@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// TestRate tells how fast a client may ask at a configured site, and what is done about it.
+// TestRate checks the rate limit at a configured site and the action.
 func TestRate(t *testing.T) {
 	robots := policy.Parse([]byte("User-agent: *\nCrawl-delay: 40\nDisallow: /a\n\nUser-agent: FooBot\nDisallow: /a\nSitemap: https://a.test/list\n"))
 	settings := func(change func(*rate.Settings)) *rate.Settings {
@@ -33,7 +33,7 @@ func TestRate(t *testing.T) {
 	for _, tc := range []struct {
 		name, userAgent, url string
 		settings             *rate.Settings
-		want                 string // "" for no line
+		want                 string // empty for no line
 	}{
 		{"by the file", "CCBot/2.0", "/b", settings(nil), "rate enforce: one request in 30 seconds by Crawl-delay: requests above the limit get 429\n"},
 		{"by both", "GPTBot/1.0", "/b", settings(nil), "rate enforce: one request in 30 seconds by Crawl-delay, limit GPTBot 30/1m concurrent 2: requests above the limit get 429\n"},

@@ -13,38 +13,37 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Rules are the robots.txt that an explanation asks.
+// Rules is the robots.txt for an explanation.
 type Rules struct {
 	Name    string          // file, URL or authority
-	Robots  *policy.Robots  // nil where nobody knows it
-	Version *policy.Version // of a running server, nil elsewhere
-	Via     []string        // where it redirects to there, as in [judge.Rules]
-	Note    string          // such as that there is none
-	Closed  bool            // nobody knows the rules, and the configuration closes the site over it
+	Robots  *policy.Robots  // nil if unknown
+	Version *policy.Version // from a running server; nil otherwise
+	Via     []string        // redirects of the robots.txt, as in [judge.Rules]
+	Note    string          // for example that there is no file
+	Closed  bool            // the rules are unknown and the configuration disallows everything
 }
 
-// Request is a request that is explained.
+// Request is the request to explain.
 type Request struct {
 	UserAgent, URL string
-	// Token, if it is not empty, is asked about instead of the User-Agent, as
-	// [judge.Request] has it.
+	// Token, if not empty, replaces the User-Agent, as in [judge.Request].
 	Token    string
-	Method   string // GET if ""
+	Method   string // an empty method means GET
 	Identity verify.State
 }
 
-// Site is by what a request is judged beside the rules.
+// Site has the settings for the verdict.
 type Site struct {
 	Registry *uaident.Registry
 	Settings judge.Settings
-	Rate     *rate.Settings // how fast crawlers may ask, nil where that is not looked at
-	// Configured says that the settings are those of a robots_guard, of which it
-	// is told what it would do.
+	Rate     *rate.Settings // the rate limits; nil to ignore them
+	// Configured means that the settings come from a robots_guard, so the explanation includes its
+	// action.
 	Configured bool
 }
 
-// Explain tells how a request is judged, step by step. What depends on time and
-// on who has read what, the verdict stale, is left out.
+// Explain describes the verdict about a request. It never reports the verdict stale, which depends
+// on earlier fetches.
 func (s *Site) Explain(from Rules, r Request) *Explanation {
 	var overlay *uaident.Overlay
 	if from.Robots != nil {
@@ -91,8 +90,7 @@ func (s *Site) Explain(from Rules, r Request) *Explanation {
 	return e
 }
 
-// habit returns what a client, or the token that is asked about instead, does with
-// Crawl-delay.
+// habit returns how a client treats Crawl-delay. If token is not empty, it replaces the client.
 func (s *Site) habit(client uaident.Identity, token string) uaident.CrawlDelay {
 	if token == "" {
 		return client.CrawlDelay()
@@ -103,12 +101,12 @@ func (s *Site) habit(client uaident.Identity, token string) uaident.CrawlDelay {
 	return uaident.CrawlDelay{}
 }
 
-// asked reports whether the rules of a group were compared with the target.
+// asked reports whether rules of a group were compared with the target.
 func asked(r *judge.Result) bool {
 	return r.Reason != judge.RobotsTxt && (r.Verdict == judge.Allowed || r.Verdict == judge.Disallowed)
 }
 
-// why puts a verdict in a sentence.
+// why describes a verdict in a sentence.
 func why(r *judge.Result) string {
 	switch {
 	case r.Verdict == judge.Disallowed, r.Reason == judge.ByRule:
@@ -119,7 +117,7 @@ func why(r *judge.Result) string {
 	return r.Reason.String()
 }
 
-// handler tells what robots_guard does about a request.
+// handler describes the action of robots_guard.
 func (s *Site) handler(r *judge.Result) *Handler {
 	h := &Handler{Mode: judge.ModeOf(s.Settings.Enforce), Action: r.Action.String()}
 	switch {

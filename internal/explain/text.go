@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// Write prints the explanation in plain words.
+// Write prints the explanation as text.
 func (e *Explanation) Write(w io.Writer) error {
 	p := printer{w: w}
 	if e.Token != "" {
@@ -51,7 +51,7 @@ func (e *Explanation) Write(w io.Writer) error {
 	return p.err
 }
 
-// printer remembers the first error.
+// printer stores the first error.
 type printer struct {
 	w   io.Writer
 	err error
@@ -59,7 +59,7 @@ type printer struct {
 
 func (p *printer) heading(s string) { p.print(s + "\n") }
 
-// line prints an indented line; nothing in it can write to the terminal.
+// line prints an indented line. It replaces control characters, which could affect the terminal.
 func (p *printer) line(format string, args ...any) {
 	p.print("  " + text.Printable(fmt.Sprintf(format, args...)) + "\n")
 }
@@ -105,13 +105,13 @@ func (p *printer) client(c *Client) {
 	}
 }
 
-// kinds puts the kinds of words into words.
+// kinds describes the kinds of words in a User-Agent.
 var kinds = map[string]string{
 	"name": "a name in the registry", "contact": "a URL or mail address", "generic": "says that it is a robot",
 	"tool": "says what it is for", "unknown": "no known word",
 }
 
-// evidence puts what decided into words.
+// evidence describes the evidence for an identity.
 func evidence(e string) string {
 	switch e {
 	case "registry":
@@ -155,7 +155,7 @@ func (p *printer) group(e *Explanation) {
 		p.line("%s: no group names it", try.Name)
 	}
 	switch g := e.Group; {
-	case g == nil && (e.Client.Token == "" || len(e.Forms) == 0): // or the rules were not asked
+	case g == nil && (e.Client.Token == "" || len(e.Forms) == 0): // or the rules were not compared
 	case g == nil:
 		p.line("and there is no * group")
 	case g.Named:
@@ -199,7 +199,7 @@ func (p *printer) target(e *Explanation) {
 	}
 }
 
-// readings prints what each way to read the file says.
+// readings prints the result of each interpretation.
 func (p *printer) readings(list []Reading) {
 	if len(list) == 0 {
 		return
@@ -227,7 +227,7 @@ func orNone(s, none string) string {
 	return s
 }
 
-// ruleCount says how many rules there are.
+// ruleCount formats a number of rules.
 func ruleCount(n int) string {
 	if n == 1 {
 		return "1 rule"

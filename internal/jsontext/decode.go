@@ -11,17 +11,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// Decoder reads JSON of a known form, and knows where it is.
+// Decoder decodes JSON with a fixed structure and records positions for errors.
 type Decoder struct {
 	scanner
-	name   string // of the text, for errors
-	at     int    // the offset of the token that was read last
-	lineAt int    // an offset, and the number of its line
+	name   string // name of the file, for errors
+	at     int    // offset of the last token
+	lineAt int    // an offset and its line number
 	line   int
 }
 
-// NewDecoder returns a decoder for a text that is JSON from its first byte to its
-// last. Its errors say what else it is; empty is what to do about one that has nothing.
+// NewDecoder returns a decoder for data, which must be one JSON value. Otherwise it returns an
+// error with the reason. empty is the advice in the error for empty data.
 func NewDecoder(name string, data []byte, empty string) (*Decoder, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	d := &Decoder{scanner: scanner{data: data}, name: name, line: 1}
@@ -48,7 +48,7 @@ func NewDecoder(name string, data []byte, empty string) (*Decoder, error) {
 	return d, nil
 }
 
-// invalid returns where a text is no UTF-8.
+// invalid returns the offset of the first invalid UTF-8.
 func invalid(data []byte) (offset int) {
 	for offset < len(data) {
 		r, size := utf8.DecodeRune(data[offset:])
@@ -68,21 +68,19 @@ func (d *Decoder) ErrorAt(offset int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d:%d: %w", d.name, line, column, fmt.Errorf(format, args...))
 }
 
-// Mistake returns an error about the token that was read last.
+// Mistake returns an error about the last token.
 func (d *Decoder) Mistake(format string, args ...any) error { return d.ErrorAt(d.at, format, args...) }
 
-// At returns the offset of the token that was read last.
+// At returns the offset of the last token.
 func (d *Decoder) At() int { return d.at }
 
-// Seek says that Mistake and Place are about another token than the one that was read
-// last.
+// Seek sets the offset that Mistake and Place use.
 func (d *Decoder) Seek(offset int) { d.at = offset }
 
-// Peek goes to the beginning of the next token, and returns its first byte, 0 at the end,
-// and its offset.
+// Peek moves to the next token. It returns the first byte, or 0 at the end, and the offset.
 func (d *Decoder) Peek() (first byte, at int) { return d.peek(), d.end }
 
-// Skip reads a value of any kind.
+// Skip skips a value of any type.
 func (d *Decoder) Skip() {
 	for depth := 0; ; {
 		switch d.Next().First {
@@ -99,7 +97,7 @@ func (d *Decoder) Skip() {
 	}
 }
 
-// Place returns where the token is that was read last, as name:line.
+// Place returns the position of the last token as name:line.
 func (d *Decoder) Place() string {
 	d.line += bytes.Count(d.data[d.lineAt:d.at], []byte("\n"))
 	d.lineAt = d.at
@@ -112,7 +110,7 @@ func (d *Decoder) Next() (t Token) {
 	return t
 }
 
-// open reads the beginning of an object or an array.
+// open reads the start of an object or an array.
 func (d *Decoder) open(first byte, want string) error {
 	if t := d.Next(); t.First != first {
 		return d.Mistake("%s, and not %s", want, t)
@@ -120,12 +118,12 @@ func (d *Decoder) open(first byte, want string) error {
 	return nil
 }
 
-// Object reads an object with some of these fields, each once.
+// Object reads an object. It returns an error for a field that is not in fields or occurs twice.
 func (d *Decoder) Object(want string, fields []string, read func(field string) error) error {
 	if err := d.open('{', want); err != nil {
 		return err
 	}
-	seen := 0 // a bit for each
+	seen := 0 // a bit for each field
 	for d.More() {
 		field := d.Next().Text
 		i := slices.Index(fields, field)
@@ -144,9 +142,9 @@ func (d *Decoder) Object(want string, fields []string, read func(field string) e
 	return nil
 }
 
-// Hint tells which of some fields a misspelt one may stand for.
+// Hint suggests fields that are similar to a misspelled field.
 func Hint(field string, fields []string) string {
-	const longest = 80 // that is worth comparing
+	const longest = 80 // longer names get no hint
 	if near := text.Near(field[:min(len(field), longest)], fields); near != "" {
 		return "did you mean " + near + "?"
 	}
@@ -164,7 +162,7 @@ func (d *Decoder) Array(want string, read func() error) error {
 	return d.Rest(read)
 }
 
-// Rest reads what follows the beginning of an array.
+// Rest reads an array after its start.
 func (d *Decoder) Rest(read func() error) error {
 	for d.More() {
 		if err := read(); err != nil {
@@ -175,7 +173,7 @@ func (d *Decoder) Rest(read func() error) error {
 	return nil
 }
 
-// Text reads a string, "" for null.
+// Text reads a string. null is an empty string.
 func (d *Decoder) Text(field string) (string, error) {
 	t := d.Next()
 	switch {
@@ -197,7 +195,7 @@ func (d *Decoder) Texts(field, want string) (all []string, err error) {
 	return d.RestOfTexts(field, want)
 }
 
-// RestOfTexts reads what follows the beginning of an array of strings.
+// RestOfTexts reads an array of strings after its start.
 func (d *Decoder) RestOfTexts(field, want string) (all []string, err error) {
 	begin := d.at
 	err = d.Rest(func() error {

@@ -1,3 +1,3 @@
-// Package jsontext reads JSON texts that people write: of a known form, with nothing
-// unknown and nothing twice, and with errors that say in which line and column.
+// Package jsontext decodes handwritten JSON with a fixed structure. Unknown and repeated fields are
+// errors. Errors have the line and the column.
 package jsontext

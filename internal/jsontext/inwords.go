@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// InWords returns an error of package json without the names that Go has for types, which
-// say nothing to those who write the JSON.
+// InWords removes Go's type names from an error of package json. They do not help authors of JSON.
 func InWords(err error) error {
 	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {

@@ -1,8 +1,8 @@
 package jsontext
 
-// Nesting counts the objects and arrays of a JSON text, to be bounded before it is decoded:
-// a few bytes of text can stand for much memory. So does each null, which is counted as
-// the object whose room it takes.
+// Nesting returns the number of objects and arrays in a JSON text. Callers limit these numbers
+// before they decode, since a short text can need much memory. A null is an object here, since it
+// may need the memory of one.
 func Nesting(text []byte) (objects, arrays int) {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {

@@ -6,9 +6,8 @@ import (
 	"fmt"
 )
 
-// Token is a part of a JSON text: its first byte, which tells what it is, and the text
-// of a string or a number. A plain scanner takes a fifth of the time that
-// [json.Decoder.Token] does.
+// Token is a JSON token: the first byte, which shows the type, and the value of a string or number.
+// The scanner needs a fifth of the time of [json.Decoder.Token].
 type Token struct {
 	First byte
 	Text  string
@@ -17,13 +16,13 @@ type Token struct {
 // Null is the first byte of null.
 const Null = 'n'
 
-// scanner reads the tokens of a text that is known to be JSON.
+// scanner reads the tokens of valid JSON.
 type scanner struct {
 	data []byte
-	end  int // of the token that was read last
+	end  int // end of the last token
 }
 
-// peek goes to the beginning of the next token.
+// peek moves to the next token.
 func (s *scanner) peek() (first byte) {
 	for ; s.end < len(s.data); s.end++ {
 		switch c := s.data[s.end]; c {
@@ -35,18 +34,18 @@ func (s *scanner) peek() (first byte) {
 	return 0
 }
 
-// More reports whether the object or array goes on.
+// More reports whether the object or array has another element.
 func (s *scanner) More() bool {
 	c := s.peek()
 	return c != 0 && c != ']' && c != '}'
 }
 
-// next reads a token, and returns where it begins.
+// next reads a token and returns its offset.
 func (s *scanner) next() (t Token, at int) {
 	t.First = s.peek()
 	at = s.end
 	switch t.First {
-	case 0: // the end
+	case 0: // end of input
 	case '{', '}', '[', ']':
 		s.end++
 	case '"':
@@ -75,11 +74,11 @@ func (s *scanner) text() (text string) {
 	if plain {
 		return string(s.data[begin+1 : s.end-1])
 	}
-	_ = json.Unmarshal(s.data[begin:s.end], &text) // it is JSON
+	_ = json.Unmarshal(s.data[begin:s.end], &text) // the input is valid JSON
 	return text
 }
 
-// String tells what a token is, in words.
+// String describes a token for errors.
 func (t Token) String() string {
 	switch t.First {
 	case '{':
