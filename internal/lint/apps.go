@@ -12,13 +12,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// maxRobotsOfApp is how many robots an operator has whose name is also that of what people
-// use: who has more makes many things, and no app is called like all of them.
+// maxRobotsOfApp is the maximum number of robots of an operator that shares its name with an app.
+// An operator with more robots has many products, and no app has the name of the company.
 const maxRobotsOfApp = 4
 
-// appRobots are the robots of operators that fetch for people who use an app, by its name in
-// lower case. It is the operator's name, and none of the robots has it, though some are
-// called after it.
+// appRobots maps the lower-case name of an app to the robots that fetch pages for its users. The
+// name is that of the operator. No robot has exactly that name.
 var appRobots = sync.OnceValue(func() map[string][]string {
 	registry := uaident.Default()
 	robots := make(map[string][]string)
@@ -37,13 +36,13 @@ var appRobots = sync.OnceValue(func() map[string][]string {
 	return robots
 })
 
-// blocksApp reports whether a group of a name is for an app on somebody's phone.
+// blocksApp reports whether a group with this name would apply to an app on a phone.
 func blocksApp(registry *uaident.Registry, name string) bool {
 	client := registry.IdentifyWith(name+"/1.0 (iPhone; iOS 18.5; Scale/3.00)", registry.Overlay([]string{name}))
 	return client.Crawler == nil && client.Class != uaident.Browser && strings.EqualFold(client.Token, name)
 }
 
-// likeness tells how likely who writes a name means a robot.
+// likeness rates how likely the author of a name wants to address a robot.
 func likeness(token, name string) int {
 	switch folded := strings.ToLower(token); {
 	case folded == name+"bot":
@@ -54,8 +53,7 @@ func likeness(token, name string) int {
 	return 0
 }
 
-// checkApp reports whether a group that forbids something names an application, and adds
-// the finding.
+// checkApp adds a finding if a group with a Disallow rule names an app. It reports whether it did.
 func (c *checker) checkApp(g *policy.Group, a policy.Agent, name string) bool {
 	robots := appRobots()[strings.ToLower(name)]
 	forbids := slices.IndexFunc(g.Rules, func(r policy.Rule) bool { return !r.Allow && r.Canonical() != "" })

@@ -8,11 +8,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// TestApps has groups whose names are those of apps, and some that only look so.
+// TestApps has groups with names of apps, and groups with similar names.
 func TestApps(t *testing.T) {
 	for _, tc := range []struct {
 		name, file string
-		line       int // of the finding, 0 for none
+		line       int // of the finding; 0 for none
 		says       string
 	}{
 		{"one of two names", "User-agent: GPTBot\nUser-agent: slack\nAllow: /\nDisallow: /a\n", 2, "blocked by Disallow: /a in line 4; write Slackbot or Slack-ImgProxy, Slackbot-LinkExpanding, if"},
@@ -44,8 +44,7 @@ func TestApps(t *testing.T) {
 	}
 }
 
-// TestAppsAreOfPeople holds the names to what they are told for: a group of that name judges
-// the app, and none of them is what a browser is called.
+// TestAppsAreOfPeople checks that a group with each name applies to the app, and not to a browser.
 func TestAppsAreOfPeople(t *testing.T) {
 	registry := uaident.Default()
 	if len(appRobots()) < 10 {

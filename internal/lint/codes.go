@@ -2,72 +2,71 @@ package lint
 
 import "github.com/robotsguard/caddy-robots-guard/policy"
 
-// What this package finds beside the codes of package policy. docs/findings.md
-// has an example and the sources for each.
+// These are the codes of this package. Package policy has further codes. docs/findings.md has an
+// example and the sources for each code.
 const (
-	// About the file as a whole.
-	EmptyFile             policy.Code = "empty-file"              // says nothing
-	SearchShutOut         policy.Code = "search-shut-out"         // a search engine may fetch nothing at all
-	SearchForbidden       policy.Code = "search-forbidden"        // the same, but the file names it
-	YandexLimits          policy.Code = "yandex-limits"           // more or longer rules than Yandex takes
-	PrefixKey             policy.Code = "key-read-by-prefix"      // a key that Google's library takes for another
-	AdsIgnoreStar         policy.Code = "ads-ignore-star"         // * is shut out, but Google's ads crawlers are not
-	RobotsOnly            policy.Code = "robots-only-token"       // a name that no client sends
-	Misspelt              policy.Code = "misspelt-crawler"        // nearly the name of a known crawler
-	Retired               policy.Code = "retired-crawler"         // a crawler that is gone or has another name now
-	NamesNobody           policy.Code = "names-nobody"            // a word that no crawler can be told by
-	NamesApp              policy.Code = "names-app"               // an app that people use, and no robot
-	LookAlike             policy.Code = "look-alike"              // characters that only look like ASCII
-	RegexpInName          policy.Code = "regexp-in-name"          // a name is not a regular expression
+	// The first codes are about the file as a whole.
+	EmptyFile             policy.Code = "empty-file"              // no groups and no records
+	SearchShutOut         policy.Code = "search-shut-out"         // a search engine may not fetch any page
+	SearchForbidden       policy.Code = "search-forbidden"        // the same, but the file names the engine
+	YandexLimits          policy.Code = "yandex-limits"           // more or longer rules than Yandex reads
+	PrefixKey             policy.Code = "key-read-by-prefix"      // Google's library reads the key as another key
+	AdsIgnoreStar         policy.Code = "ads-ignore-star"         // * is disallowed, but Google's ads crawlers ignore *
+	RobotsOnly            policy.Code = "robots-only-token"       // no client sends this name
+	Misspelt              policy.Code = "misspelt-crawler"        // similar to the name of a known crawler
+	Retired               policy.Code = "retired-crawler"         // the crawler is retired or renamed
+	NamesNobody           policy.Code = "names-nobody"            // no crawler has this name
+	NamesApp              policy.Code = "names-app"               // an app for people, not a robot
+	LookAlike             policy.Code = "look-alike"              // characters that look like ASCII
+	RegexpInName          policy.Code = "regexp-in-name"          // a name cannot be a regular expression
 	LinesJoined           policy.Code = "lines-joined"            // several lines in one
 	WrittenBreak          policy.Code = "written-line-break"      // \n as two characters
 	DoubleSlash           policy.Code = "double-slash"            // matches only URLs with //
 	NameVersion           policy.Code = "name-with-version"       // some parsers compare the version, too
-	SplitCrawler          policy.Code = "shadowed-group"          // a crawler's other name has the group that counts
-	OpensSite             policy.Code = "group-opens-site"        // no rule for it, so what * forbids is open to it
+	SplitCrawler          policy.Code = "shadowed-group"          // another name of the crawler has the group that applies
+	OpensSite             policy.Code = "group-opens-site"        // no rules, so the group allows pages that * disallows
 	DuplicateRule         policy.Code = "duplicate-rule"          // the same rule twice
-	SameEncoding          policy.Code = "same-rule-encoded"       // differs from another rule in spelling only
+	SameEncoding          policy.Code = "same-rule-encoded"       // differs from another rule only in encoding
 	TiedRules             policy.Code = "tied-rules"              // allow and disallow of the same path
-	NeverWins             policy.Code = "never-wins"              // a rule that another one always beats
-	CoveredRule           policy.Code = "covered-rule"            // forbids what a shorter rule forbids already
+	NeverWins             policy.Code = "never-wins"              // another rule always wins
+	CoveredRule           policy.Code = "covered-rule"            // a shorter rule disallows the same URLs
 	CommentInPath         policy.Code = "comment-in-path"         // # cuts the path
 	SpaceInPath           policy.Code = "space-in-path"           // two paths in a line
 	DotSegment            policy.Code = "dot-segment"             // no client sends /./ and /../
 	RegexpInPath          policy.Code = "regexp-in-path"          // an escape of a regular expression
-	IndexAllow            policy.Code = "index-allow"             // allows the directory for Google alone
-	RecordOutside         policy.Code = "record-outside-group"    // it is for nobody
-	DelayUnread           policy.Code = "crawl-delay-unread"      // those it is for do not read it
+	IndexAllow            policy.Code = "index-allow"             // allows the directory for Google only
+	RecordOutside         policy.Code = "record-outside-group"    // before any group
+	DelayUnread           policy.Code = "crawl-delay-unread"      // these crawlers ignore Crawl-delay
 	DelayValue            policy.Code = "crawl-delay-value"       // not a number of seconds
-	DelayCut              policy.Code = "crawl-delay-cut"         // longer than those it is for keep
-	DelayLong             policy.Code = "crawl-delay-long"        // leaves room for few pages
-	DelayPages            policy.Code = "crawl-delay-pages"       // leaves room for fewer than there are
-	DelayBindsBing        policy.Code = "crawl-delay-of-star"     // binds Bing
-	SitemapURL            policy.Code = "sitemap-relative"        // not a whole URL
+	DelayCut              policy.Code = "crawl-delay-cut"         // longer than these crawlers support
+	DelayLong             policy.Code = "crawl-delay-long"        // allows only a few pages per day
+	DelayPages            policy.Code = "crawl-delay-pages"       // too long for the number of pages
+	DelayBindsBing        policy.Code = "crawl-delay-of-star"     // applies to Bing
+	SitemapURL            policy.Code = "sitemap-relative"        // not an absolute URL
 	SitemapHost           policy.Code = "sitemap-other-host"      // on another host
-	HostUnread            policy.Code = "host-unread"             // nobody reads Host any more
-	CleanParam            policy.Code = "clean-param"             // Yandex alone reads it
-	Noindex               policy.Code = "noindex-unread"          // nobody reads it
-	Unread                policy.Code = "record-unread"           // hardly anybody reads it
-	ContentSignal         policy.Code = "content-signal"          // who reads it
-	SignalValue           policy.Code = "content-signal-value"    // not of the form that is defined
-	ContentUsage          policy.Code = "content-usage"           // who reads it
-	UsageValue            policy.Code = "content-usage-value"     // not of the form that is defined
-	UsageLabel            policy.Code = "content-usage-label"     // not a label of today's draft
+	HostUnread            policy.Code = "host-unread"             // no crawler reads Host any more
+	CleanParam            policy.Code = "clean-param"             // only Yandex reads it
+	Noindex               policy.Code = "noindex-unread"          // no crawler reads it
+	Unread                policy.Code = "record-unread"           // almost no crawler reads it
+	ContentSignal         policy.Code = "content-signal"          // the crawlers that read it
+	SignalValue           policy.Code = "content-signal-value"    // invalid syntax
+	ContentUsage          policy.Code = "content-usage"           // the crawlers that read it
+	UsageValue            policy.Code = "content-usage-value"     // invalid syntax
+	UsageLabel            policy.Code = "content-usage-label"     // not a label of the current draft
 	UsagePath             policy.Code = "content-usage-path"      // does not begin with a slash
-	UsageConflict         policy.Code = "content-usage-conflict"  // equal paths state opposites
-	UsageForbidden        policy.Code = "content-usage-forbidden" // about what may not be fetched
-	PreferenceContradicts policy.Code = "preference-contradicts"  // lines of different kinds state opposites
-	PreferenceLost        policy.Code = "preference-lost"         // a named group does not repeat what * states
-	TrainersAllowed       policy.Code = "training-allowed"        // train-ai=n alone keeps nobody away
-	License               policy.Code = "license"                 // who reads it
-	LicensePlace          policy.Code = "license-in-group"        // it is about the whole file
-	LicenseURL            policy.Code = "license-relative"        // not a whole URL
-	NoAITraining          policy.Code = "disallow-ai-training"    // nobody defines it, Google's library misreads it
-	LLMPolicy             policy.Code = "llm-policy"              // nobody defines it
+	UsageConflict         policy.Code = "content-usage-conflict"  // contradictory preferences for one path
+	UsageForbidden        policy.Code = "content-usage-forbidden" // a preference about a disallowed page
+	PreferenceContradicts policy.Code = "preference-contradicts"  // contradictory lines of different kinds
+	PreferenceLost        policy.Code = "preference-lost"         // a named group omits a preference of *
+	TrainersAllowed       policy.Code = "training-allowed"        // train-ai=n alone blocks no crawler
+	License               policy.Code = "license"                 // the crawlers that read it
+	LicensePlace          policy.Code = "license-in-group"        // the line applies to the whole file
+	LicenseURL            policy.Code = "license-relative"        // not an absolute URL
+	NoAITraining          policy.Code = "disallow-ai-training"    // not standardized; Google's library misreads it
+	LLMPolicy             policy.Code = "llm-policy"              // not standardized
 )
 
-// kinds describes every code. Of the parser's codes the severity is that of the
-// finding.
+// kinds describes every code. A finding of the parser has its own severity.
 var kinds = []kind{
 	{policy.TooLarge, policy.Error, "The file has more than 500 KiB"},
 	{policy.LineCut, policy.Warning, "The limit of 500 KiB splits a line"},
@@ -150,7 +149,7 @@ var kinds = []kind{
 	{LLMPolicy, policy.Info, "Nobody reads LLM-Policy"},
 }
 
-// kind is a kind of finding.
+// kind describes the findings with one code.
 type kind struct {
 	code     policy.Code
 	severity policy.Severity
@@ -166,8 +165,8 @@ func kindOf(code policy.Code) kind {
 	return kind{code, policy.Info, string(code)}
 }
 
-// severityOf returns the severity of a code's findings.
+// severityOf returns the severity of findings with this code.
 func severityOf(code policy.Code) policy.Severity { return kindOf(code).severity }
 
-// describe says in a few words what a code stands for.
+// describe returns a short description of a code.
 func describe(code policy.Code) string { return kindOf(code).says }

@@ -9,18 +9,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// longDelay is from when on a Crawl-delay leaves room for so few pages that a site
-// of some size is never read to its end. Bing keeps none that is longer.
+// longDelay is the Crawl-delay from which a crawler cannot fetch a larger site completely. Bing
+// supports no longer delay.
 const longDelay = 30 * time.Second
 
-// longCrawl is after how long what was read of a site first is old before the last of
-// it is read.
+// longCrawl is the time after which a complete crawl is too slow, since its first pages are
+// outdated.
 const longCrawl = 30 * 24 * time.Hour
 
-// bingsLeast is the least delay that Bing takes for one.
+// bingsLeast is the minimum delay that Bing supports.
 const bingsLeast = time.Second
 
-// checkDelay looks at a Crawl-delay line.
+// checkDelay checks a Crawl-delay line.
 func (c *checker) checkDelay(r policy.Record) {
 	delay, ok := policy.ParseDelay(r.Value)
 	if !ok {
@@ -50,21 +50,21 @@ func (c *checker) checkDelay(r policy.Record) {
 	}
 }
 
-// delayed are the names of a group by how they read its Crawl-delay lines.
+// delayed lists the names of a group by how their crawlers treat Crawl-delay.
 type delayed struct {
-	ignoring []string  // nil if any of them reads it, or if that is not known
-	cutting  []*cutter // those that keep none that is longer than so much
-	global   bool      // all whom no other group names are among them
+	ignoring []string  // nil if a crawler supports it or the support is unknown
+	cutting  []*cutter // crawlers with a maximum delay
+	global   bool      // the group includes *
 }
 
-// cutter is a crawler by a name that a file has for it.
+// cutter is a crawler under a name in the file, with its maximum delay.
 type cutter struct {
 	token   string
 	crawler *uaident.Crawler
 }
 
-// delayedBy returns who is delayed in a group. They are looked up once: a group can have
-// thousands of names, and thousands of lines.
+// delayedBy returns the delayed crawlers of a group. It caches the result, since a group can have
+// thousands of names and thousands of lines.
 func (c *checker) delayedBy(group int) *delayed {
 	if r := c.delayed[group]; r != nil {
 		return r
@@ -95,7 +95,7 @@ func (c *checker) delayedBy(group int) *delayed {
 	return r
 }
 
-// cut tells which crawlers take a delay for a shorter one, "" for none.
+// cut lists the crawlers that shorten a delay. It returns an empty string if there are none.
 func (r *delayed) cut(delay time.Duration) string {
 	var cut []string
 	for _, x := range r.cutting {

@@ -5,18 +5,18 @@ import (
 	"testing"
 )
 
-// TestPages compares a Crawl-delay with how many pages there are.
+// TestPages compares a Crawl-delay with the number of pages.
 func TestPages(t *testing.T) {
 	for _, tc := range []struct {
 		text  string
 		pages int
-		want  string // what is said, "" for nothing
+		want  string // the message; empty for none
 	}{
 		{"User-agent: AhrefsBot\nCrawl-delay: 10\n", 0, ""},
 		{"User-agent: AhrefsBot\nCrawl-delay: 10\n", 259_200, ""}, // 30 days
 		{"User-agent: AhrefsBot\nCrawl-delay: 10\n", 259_201, "10 seconds for each of 259201 pages are 30 days"},
 		{"User-agent: AhrefsBot\nCrawl-delay: 5\n", 1_000_000, "are 58 days, so what is found first is old before the last is read; write 2.6 at most"},
-		{"User-agent: Googlebot\nCrawl-delay: 10\n", 1_000_000, ""}, // which does not read it
+		{"User-agent: Googlebot\nCrawl-delay: 10\n", 1_000_000, ""}, // Googlebot ignores Crawl-delay
 		{"User-agent: AhrefsBot\nCrawl-delay: ten\n", 1_000_000, ""},
 	} {
 		said := ""

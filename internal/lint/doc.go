@@ -1,8 +1,6 @@
-// Package lint tells the owner of a robots.txt what crawlers make of it.
+// Package lint checks a robots.txt and reports problems to its owner.
 //
-// Package policy reports what its parser notices. This package adds what is
-// known about the crawlers themselves: which names nobody goes by, which lines
-// nobody reads, which rules can never decide anything, and how Googlebot,
-// Bingbot, Yandex, GPTBot and a crawler that knows nothing but RFC 9309 each
-// read the file.
+// Package policy reports the problems that its parser finds. This package adds findings that need
+// data about crawlers: unknown names, ignored lines, and rules without effect. It also compares how
+// Googlebot, Bingbot, Yandex, GPTBot, and a crawler that follows only RFC 9309 interpret the file.
 package lint

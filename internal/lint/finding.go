@@ -10,24 +10,24 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Finding is something in a file that its owner should know.
+// Finding is a problem or a hint about a file.
 type Finding struct {
 	Code     policy.Code
 	Severity policy.Severity
-	Line     int    // counted from 1; 0 where the finding is about the whole file
-	Column   int    // of the first character, counted from 1 in Unicode code points; 0 with Line 0
-	Message  string // what was found and what to do
+	Line     int    // from 1; 0 for the whole file
+	Column   int    // of the first character, in Unicode code points from 1; 0 for the whole file
+	Message  string // the problem and the remedy
 }
 
-// Report is what was found in one file.
+// Report has the findings about one file.
 type Report struct {
-	Name       string // as the file was called
+	Name       string // name of the file
 	Findings   []Finding
-	Unreported int // findings beyond those that are kept
+	Unreported int // number of findings beyond maxFindings
 	Readings   Readings
 }
 
-// Count returns how many findings have the severity.
+// Count returns the number of findings with this severity.
 func (r *Report) Count(s policy.Severity) int {
 	n := 0
 	for _, f := range r.Findings {
@@ -38,16 +38,15 @@ func (r *Report) Count(s policy.Severity) int {
 	return n
 }
 
-// has reports whether there is a finding of a kind.
+// has reports whether there is a finding with this code.
 func (r *Report) has(code policy.Code) bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Code == code })
 }
 
-// Total returns how many findings there are, those that are not kept included.
+// Total returns the number of findings, including Unreported.
 func (r *Report) Total() int { return len(r.Findings) + r.Unreported }
 
-// Worst returns the highest severity among the findings; ok is false if there
-// are none.
+// Worst returns the highest severity among the findings. ok is false if there are none.
 func (r *Report) Worst() (worst policy.Severity, ok bool) {
 	for _, f := range r.Findings {
 		worst, ok = max(worst, f.Severity), true
@@ -55,18 +54,16 @@ func (r *Report) Worst() (worst policy.Severity, ok bool) {
 	return worst, ok || r.Unreported > 0
 }
 
-// Options say what is known about a file beside its text.
+// Options has data about the site.
 type Options struct {
-	// Site is the scheme and host that the file is for, such as
-	// https://example.com; "" if that is not known.
+	// Site is the scheme and host of the site, such as https://example.com, or empty.
 	Site string
-	// Pages is how many pages the site has, 0 if that is not known.
+	// Pages is the number of pages of the site, or 0 if unknown.
 	Pages int
 }
 
-// Check looks at a robots.txt. Of a file longer than [policy.MaxSize] at least
-// one byte more than that should be given. It accepts any bytes and takes time
-// about linear in them.
+// Check checks a robots.txt. If the file is longer than [policy.MaxSize], body must have at least
+// one more byte than that. Check accepts any bytes, in approximately linear time.
 func Check(name string, body []byte, options Options) *Report {
 	report := Look(policy.Parse(body), options)
 	report.Name = name
@@ -74,8 +71,7 @@ func Check(name string, body []byte, options Options) *Report {
 	return report
 }
 
-// Look is Check for a text that was read already. It does not compare how
-// different crawlers read it.
+// Look does the same as Check for a parsed file, without the comparison of crawlers.
 func Look(robots *policy.Robots, options Options) *Report {
 	c := checker{robots: robots, options: options, report: new(Report), room: maxCompared}
 	c.lines = readLines(c.robots.Text())
@@ -98,14 +94,14 @@ func Look(robots *policy.Robots, options Options) *Report {
 	return c.report
 }
 
-// sort puts findings in the order of the file.
+// sort sorts findings by their position in the file.
 func (r *Report) sort() {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 }
 
-// maxFindings bounds what is kept of a file that is wrong in every line.
+// maxFindings is the maximum number of findings in a report.
 const maxFindings = 500
 
 // checker is the state of one Check.
@@ -121,7 +117,7 @@ type checker struct {
 	delayed map[int]*delayed // see delayedBy
 }
 
-// add keeps a finding unless there are too many.
+// add adds a finding, up to maxFindings.
 func (c *checker) add(code policy.Code, line, column int, format string, args ...any) {
 	if len(c.report.Findings) >= maxFindings {
 		c.report.Unreported++
@@ -132,14 +128,14 @@ func (c *checker) add(code policy.Code, line, column int, format string, args ..
 	})
 }
 
-// tally is a finding that is told once in a file, where it first arises.
+// tally is a finding that is reported only for the first line.
 type tally struct {
 	Finding
-	lines []int // of the others, the first few
+	lines []int // the first few other lines
 	more  int
 }
 
-// addOnce is addValue for what would be tedious to read for each line.
+// addOnce does the same as addValue, but reports a code only once per file.
 func (c *checker) addOnce(code policy.Code, line int, format string, args ...any) {
 	for _, t := range c.tallies {
 		switch {
@@ -155,7 +151,7 @@ func (c *checker) addOnce(code policy.Code, line int, format string, args ...any
 	c.tallies = append(c.tallies, &tally{Finding: Finding{Code: code, Line: line, Message: fmt.Sprintf(format, args...)}})
 }
 
-// takeTallies reports what addOnce has collected.
+// takeTallies adds the findings of addOnce to the report.
 func (c *checker) takeTallies() {
 	for _, t := range c.tallies {
 		if len(t.lines) > 0 {
@@ -175,12 +171,12 @@ func (c *checker) takeTallies() {
 	}
 }
 
-// addValue is add for the value of a line.
+// addValue adds a finding at the value of a line.
 func (c *checker) addValue(code policy.Code, line int, format string, args ...any) {
 	c.add(code, line, c.at(line).valueColumn(), format, args...)
 }
 
-// at returns the line of the given number, an empty one if there is none.
+// at returns the line with this number, or an empty line.
 func (c *checker) at(number int) line {
 	if number < 1 || number > c.lines.len() {
 		return line{}
@@ -190,22 +186,21 @@ func (c *checker) at(number int) line {
 
 func (c *checker) found(code policy.Code) bool { return c.report.has(code) }
 
-// isEmpty reports whether the file has neither a group nor a record, and
-// nothing was found that tells why.
+// isEmpty reports whether the file has no group and no record, and no finding explains why.
 func (c *checker) isEmpty() bool {
 	return len(c.groups) == 0 && len(c.robots.Records()) == 0 && len(c.report.Findings) == 0
 }
 
-// takeParsed takes over what the parser noticed and finds the columns.
+// takeParsed adds the findings of the parser, with their columns.
 func (c *checker) takeParsed() {
 	findings, more := c.robots.Findings()
 	c.report.Unreported += more
 	for _, f := range findings {
 		if f.Code == policy.GroupWithoutRule && c.opensSite(f.Line) {
-			continue // there is more to say about it
+			continue // another check has a better message
 		}
 		if f.Code == policy.UnknownKey && isPrefixKey(c.at(f.Line).key) {
-			continue // likewise
+			continue // another check has a better message
 		}
 		column := 0
 		if f.Line > 0 {
@@ -215,7 +210,7 @@ func (c *checker) takeParsed() {
 	}
 }
 
-// columnOf returns where in its line a finding of the parser begins.
+// columnOf returns the column of a finding of the parser.
 func (c *checker) columnOf(f policy.Finding) int {
 	l := c.at(f.Line)
 	switch f.Code {
@@ -231,5 +226,5 @@ func (c *checker) columnOf(f policy.Finding) int {
 	return l.keyColumn()
 }
 
-// quoted bounds a piece of the file for use in a message.
+// quoted quotes and shortens a part of the file for a message.
 func quoted(s string) string { return text.Quote(s, 60) }

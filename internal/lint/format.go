@@ -10,7 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Formats are the names of the output formats.
+// Formats returns the names of the output formats.
 func Formats() []string { return []string{"text", "json", "github"} }
 
 // Write prints reports in a format of [Formats].
@@ -26,12 +26,11 @@ func Write(w io.Writer, format string, reports []*Report) error {
 	return fmt.Errorf("unknown format %q; there are %s", format, strings.Join(Formats(), ", "))
 }
 
-// WriteReadings prints reports as text, with the table of readings also where
-// all crawlers agree.
+// WriteReadings prints reports as text. Unlike Write, it always prints the table of crawlers, even
+// if all crawlers agree.
 func WriteReadings(w io.Writer, reports []*Report) error { return writeText(w, reports, true) }
 
-// writeText prints a line for each finding, and how crawlers read the file
-// where that makes a difference.
+// writeText prints a line for each finding, and the table of crawlers if they disagree.
 func writeText(w io.Writer, reports []*Report, readings bool) error {
 	for i, r := range reports {
 		if i > 0 {
@@ -60,7 +59,7 @@ func writeText(w io.Writer, reports []*Report, readings bool) error {
 	return nil
 }
 
-// summary counts findings in words.
+// summary formats the number of findings.
 func summary(r *Report) string {
 	var parts []string
 	for _, s := range []policy.Severity{policy.Error, policy.Warning, policy.Info} {
@@ -78,7 +77,7 @@ func summary(r *Report) string {
 	return strings.Join(parts, ", ")
 }
 
-// writeReadings prints the crawlers side by side.
+// writeReadings prints the table of crawlers.
 func writeReadings(w io.Writer, name string, r *Readings) error {
 	fmt.Fprintf(w, "%s: how crawlers read it\n", name)
 	columns := []text.Column{{Kind: text.Long}}
@@ -138,5 +137,5 @@ func writeReadings(w io.Writer, name string, r *Readings) error {
 	return nil
 }
 
-// cell makes a piece of the file fit for a cell of a table.
+// cell escapes and shortens a part of the file for a table.
 func cell(s string) string { return text.Short(text.Printable(s), 40) }

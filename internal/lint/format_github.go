@@ -8,15 +8,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// What workflow commands of GitHub Actions escape in a message, and in a
-// property besides (actions/toolkit, packages/core/src/command.ts).
+// GitHub Actions require these escapes in messages and properties of workflow commands
+// (actions/toolkit, packages/core/src/command.ts).
 var (
 	githubData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	githubProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// writeGitHub prints workflow commands, which become annotations of a pull
-// request.
+// writeGitHub prints workflow commands, which become annotations of a pull request.
 func writeGitHub(w io.Writer, reports []*Report) error {
 	words := map[policy.Severity]string{policy.Error: "error", policy.Warning: "warning", policy.Info: "notice"}
 	for _, r := range reports {

@@ -7,7 +7,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// jsonReports is the output of the format json.
+// jsonReports is the output of the json format.
 type jsonReports struct {
 	Files    []jsonReport `json:"files"`
 	Errors   int          `json:"errors"`
@@ -18,17 +18,17 @@ type jsonReports struct {
 type jsonReport struct {
 	Name       string        `json:"name"`
 	Findings   []jsonFinding `json:"findings"`
-	Unreported int           `json:"unreported"` // findings beyond those that are listed
+	Unreported int           `json:"unreported"` // number of findings that are not listed
 	Readings   *Readings     `json:"readings"`
 }
 
 type jsonFinding struct {
 	Code     policy.Code `json:"code"`
 	Severity string      `json:"severity"` // error, warning or info
-	Line     int         `json:"line"`     // 0 where it is about the whole file
-	Column   int         `json:"column"`   // in Unicode code points, from 1; 0 where it is about the whole file
+	Line     int         `json:"line"`     // 0 for the whole file
+	Column   int         `json:"column"`   // in Unicode code points, from 1; 0 for the whole file
 	Message  string      `json:"message"`
-	Help     string      `json:"help"` // page about the code
+	Help     string      `json:"help"` // documentation of the code
 }
 
 func writeJSON(w io.Writer, reports []*Report) error {
@@ -54,5 +54,5 @@ const (
 	findings = project + "/blob/main/docs/findings.md"
 )
 
-// helpPage returns the address of the section about a code.
+// helpPage returns the URL of the documentation of a code.
 func helpPage(code policy.Code) string { return findings + "#" + string(code) }

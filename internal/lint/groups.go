@@ -7,7 +7,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// closesAll reports whether a verdict is by a rule that closes the whole site.
+// closesAll reports whether the rule of a verdict disallows the whole site.
 func closesAll(v policy.Verdict) bool {
 	if v.Allowed {
 		return false
@@ -19,10 +19,10 @@ func closesAll(v policy.Verdict) bool {
 	return false
 }
 
-// anywhere is a path that no rule but one for everything is about.
+// anywhere is a path that only a rule for the whole site matches.
 const anywhere = "/a-page-that-no-rule-is-about"
 
-// checkGroups looks at whom the groups shut out and let in.
+// checkGroups checks which crawlers the groups allow and disallow.
 func (c *checker) checkGroups() {
 	c.checkSearchEngines()
 	star := c.robots.Select(true)
@@ -39,8 +39,7 @@ func (c *checker) checkGroups() {
 	c.checkSplitCrawlers()
 }
 
-// opensSite reports whether the group whose first user-agent line is given has
-// no rule although the * group forbids something.
+// opensSite reports whether the group at a line has no rules although the * group disallows pages.
 func (c *checker) opensSite(line int) bool {
 	if c.opening == nil {
 		c.opening = c.openingGroups()
@@ -48,7 +47,7 @@ func (c *checker) opensSite(line int) bool {
 	return c.opening[line]
 }
 
-// openingGroups returns the first lines of the groups of which opensSite tells.
+// openingGroups returns the first lines of the groups for which opensSite is true.
 func (c *checker) openingGroups() map[int]bool {
 	found := make(map[int]bool)
 	starForbids := slices.ContainsFunc(c.robots.Select(true).Rules(), func(r policy.Rule) bool {
@@ -57,7 +56,7 @@ func (c *checker) openingGroups() map[int]bool {
 	if !starForbids {
 		return found
 	}
-	ruled := make(map[string]bool) // names that have a rule somewhere
+	ruled := make(map[string]bool) // names with a rule in any group
 	for _, g := range c.groups {
 		for _, a := range g.Agents {
 			if len(g.Rules) > 0 {
@@ -75,7 +74,7 @@ func (c *checker) openingGroups() map[int]bool {
 	return found
 }
 
-// checkSplitCrawlers looks for crawlers that two groups name differently.
+// checkSplitCrawlers finds crawlers that two groups name differently.
 func (c *checker) checkSplitCrawlers() {
 	first := make(map[string]policy.Agent) // by the registry's token
 	group := make(map[string]int)

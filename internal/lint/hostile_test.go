@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestHostileFiles looks at files of 500 KiB that were made to take long: the server
-// looks at each new text. Without bounds some take minutes.
+// TestHostileFiles checks files of 500 KiB that were made to need much time. The server checks each
+// new file. Without bounds, some of these files need minutes.
 func TestHostileFiles(t *testing.T) {
 	full := func(begin string, line func(i int) string) string {
 		var text strings.Builder
@@ -64,7 +64,7 @@ func TestHostileFiles(t *testing.T) {
 				if n > maxFindings {
 					t.Errorf("%d findings", n)
 				}
-			case <-time.After(20 * time.Second): // of which a machine that does nothing else needs a fortieth
+			case <-time.After(20 * time.Second): // an idle machine needs a fortieth of this time
 				t.Fatal("it takes too long")
 			}
 		})

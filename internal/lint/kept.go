@@ -10,15 +10,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Bounds of what is kept: texts, and their findings in all, of which each takes
+// These bounds limit the number of cached files and the total of their findings. A finding needs
 // about 300 bytes.
 const (
 	maxKeptTexts    = 10_000
 	maxKeptFindings = 50_000
 )
 
-// Kept remembers what was found in texts, so that each is looked at once while
-// many ask. It may be used by several goroutines at once; nil keeps nothing.
+// Kept is a cache of reports, so that repeated requests for a file need only one check. It is safe
+// for concurrent use. A nil Kept caches nothing.
 type Kept struct {
 	mu       sync.Mutex
 	reports  *simplelru.LRU[[sha256.Size]byte, *Report]
@@ -28,13 +28,12 @@ type Kept struct {
 // NewKept returns an empty Kept.
 func NewKept() *Kept {
 	k := new(Kept)
-	k.reports, _ = simplelru.NewLRU(maxKeptTexts, func(_ [sha256.Size]byte, r *Report) { k.findings -= len(r.Findings) }) // fails for no size above 0
+	k.reports, _ = simplelru.NewLRU(maxKeptTexts, func(_ [sha256.Size]byte, r *Report) { k.findings -= len(r.Findings) }) // returns an error only for size 0
 	return k
 }
 
-// Of returns what [Look] finds in a version of the robots.txt of a site, whose
-// scheme and host may be "". It is nothing where there was no file. The report is
-// shared: it must not be changed.
+// Of returns the findings of [Look] in a version. site is the scheme and host of the site, or
+// empty. A missing file has no findings. Callers must not modify the report.
 func (k *Kept) Of(v *policy.Version, site string) *Report {
 	if (policy.Answer{Status: v.Status}).Meaning() != policy.Rules {
 		return new(Report)
@@ -45,8 +44,8 @@ func (k *Kept) Of(v *policy.Version, site string) *Report {
 	return k.look(v).at(v.Robots, site)
 }
 
-// look returns what is found in a text whatever its site. Two who ask at once for
-// a new one may both look.
+// look returns the findings that do not depend on the site. Concurrent calls may both check a new
+// file.
 func (k *Kept) look(v *policy.Version) *Report {
 	k.mu.Lock()
 	known, ok := k.reports.Get(v.Hash)
@@ -67,7 +66,7 @@ func (k *Kept) look(v *policy.Version) *Report {
 	return found
 }
 
-// at returns a report with what else is found if the text is that of a site.
+// at returns a report with the additional findings for a site.
 func (r *Report) at(robots *policy.Robots, site string) *Report {
 	if site == "" || r.has(policy.HTML) {
 		return r

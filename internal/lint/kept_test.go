@@ -14,7 +14,8 @@ func versionOf(text string, status int) *policy.Version {
 	return &policy.Version{Status: status, Robots: policy.Parse([]byte(text)), Hash: sha256.Sum256([]byte(text))}
 }
 
-// TestKeptFindsTheSame as a look at each text, whichever site asks first.
+// TestKeptFindsTheSame checks that the cache returns the same findings as Look, for any order of
+// sites.
 func TestKeptFindsTheSame(t *testing.T) {
 	kept := NewKept()
 	for name, text := range map[string]string{
@@ -42,7 +43,7 @@ func TestKeptFindsTheSame(t *testing.T) {
 	}
 }
 
-// TestKeptIsBounded by the number of findings, and looks at a text once.
+// TestKeptIsBounded checks the bound on findings, and that a file is checked once.
 func TestKeptIsBounded(t *testing.T) {
 	kept := NewKept()
 	v := versionOf("Disalow: /x\n", 200)

@@ -2,13 +2,13 @@ package lint
 
 import "strings"
 
-// isPrefixKey reports whether a key that nobody defined begins with one that
-// Google's open-source library looks for. It compares keys by their start only
-// (robots.cc, ParsedRobotsKey), so it reads such a line as the shorter key.
+// isPrefixKey reports whether an unknown key begins with a key of Google's open-source library.
+// That library compares only the start of a key (robots.cc, ParsedRobotsKey), so it reads the line
+// as the shorter key.
 func isPrefixKey(key string) bool { return prefixOf(key) != "" }
 
-// prefixOf returns the key for which Google's library takes another, as it is
-// usually spelled; "" if it takes it for none.
+// prefixOf returns the key that Google's library reads instead of another key, in the usual
+// spelling. It returns an empty string if there is none.
 func prefixOf(key string) string {
 	key = strings.ToLower(key)
 	for _, k := range []struct{ start, spelled string }{
@@ -24,12 +24,12 @@ func prefixOf(key string) string {
 	return ""
 }
 
-// checkKeys looks at keys that crawlers take for different ones.
+// checkKeys finds keys that crawlers interpret differently.
 func (c *checker) checkKeys() {
 	for i := range c.lines.len() {
 		l := c.lines.at(i)
 		if strings.EqualFold(l.key, "DisallowAITraining") {
-			continue // a record of its own
+			continue // has its own finding
 		}
 		if read := prefixOf(l.key); read != "" {
 			c.add(PrefixKey, i+1, l.keyColumn(), "%s is not a key that crawlers know, but Google's library compares the start only and reads it as %s; write %s or remove the line",

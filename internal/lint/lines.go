@@ -5,24 +5,24 @@ import (
 	"unicode/utf8"
 )
 
-// line is a line of the file as it stands there.
+// line is a line of the file with its original spelling.
 type line struct {
-	raw     string // without its end
-	key     string // trimmed; "" if the line has no colon
+	raw     string // without the line end
+	key     string // trimmed; empty if the line has no colon
 	keyAt   int    // byte offset of the key in raw
 	value   string // trimmed, without the comment
 	valueAt int    // byte offset of the value in raw
-	comment string // from # on, "" if there is none
+	comment string // from # on, or empty
 }
 
-// lines are the lines of a text. They are taken apart only when they are asked for:
-// a hostile file has half a million.
+// lines are the lines of a file. Lines are split into parts on demand, since a hostile file has
+// half a million of them.
 type lines struct {
 	text string
-	ends []int32 // byte offset behind each line and its end
+	ends []int32 // byte offset after each line and its end
 }
 
-// readLines splits a text as the parser does: LF, CR and CRLF end a line.
+// readLines splits a file like the parser. LF, CR and CRLF end a line.
 func readLines(text string) lines {
 	l := lines{text: text, ends: make([]int32, 0, strings.Count(text, "\n")+1)}
 	for at := 0; at < len(text); {
@@ -43,7 +43,7 @@ func readLines(text string) lines {
 // len returns the number of lines.
 func (l lines) len() int { return len(l.ends) }
 
-// at returns a line, counted from 0.
+// at returns a line, with numbers from 0.
 func (l lines) at(i int) line {
 	start := 0
 	if i > 0 {
@@ -54,10 +54,10 @@ func (l lines) at(i int) line {
 	return readLine(strings.TrimSuffix(raw, "\r"), i == 0)
 }
 
-// space is what counts as white space in a line; vertical tab and form feed do not.
+// space is the white space in a line. Vertical tab and form feed are not white space.
 const space = " \t"
 
-// readLine takes a line apart. The first one may begin with a byte order mark.
+// readLine splits a line into its parts. The first line may begin with a byte order mark.
 func readLine(raw string, first bool) line {
 	l := line{raw: raw}
 	start := 0
@@ -85,6 +85,5 @@ func readLine(raw string, first bool) line {
 func (l line) keyColumn() int   { return columns(l.raw[:l.keyAt]) }
 func (l line) valueColumn() int { return columns(l.raw[:l.valueAt]) }
 
-// columns returns the column of what follows a piece of a line, counted from 1
-// in Unicode code points.
+// columns returns the column after a part of a line, in Unicode code points from 1.
 func columns(before string) int { return 1 + utf8.RuneCountInString(before) }

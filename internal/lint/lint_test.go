@@ -16,7 +16,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestPositions checks where findings begin, and what their message names.
+// TestPositions checks the positions of findings and the quoted parts of messages.
 func TestPositions(t *testing.T) {
 	for _, tc := range []struct {
 		name, file   string
@@ -72,7 +72,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// TestNothingFound holds what is all right, among it what looks odd.
+// TestNothingFound has correct files, some with unusual lines.
 func TestNothingFound(t *testing.T) {
 	for _, file := range []string{
 		"User-agent: *\nDisallow:\n",
@@ -98,8 +98,8 @@ func TestNothingFound(t *testing.T) {
 	}
 }
 
-// TestNeverWins asks a naive reference: a rule that is said never to decide
-// must not change the verdict on any short path when it is left out.
+// TestNeverWins compares the finding never-wins with a simple reference. Without such a rule, the
+// verdict on every short path must be the same.
 func TestNeverWins(t *testing.T) {
 	paths := words("/", "ab/", 5)
 	patterns := []string{"/", "/*", "/a", "/a*", "/a/", "/*a", "/a$", "/*/b", "/a/b", "/*$", "/b", "/a*b", "/ab"}
@@ -130,8 +130,7 @@ func TestNeverWins(t *testing.T) {
 	}
 }
 
-// words returns all strings that begin with start and go on with up to n
-// letters.
+// words returns all strings that begin with start and continue with up to n letters.
 func words(start, letters string, n int) []string {
 	all := []string{start}
 	for from, length := 0, 0; length < n; length++ {
@@ -149,7 +148,7 @@ func words(start, letters string, n int) []string {
 func TestReadings(t *testing.T) {
 	for _, tc := range []struct {
 		name, file string
-		path       string // the first path that is read differently, "" for none
+		path       string // the first path on which crawlers disagree; empty for none
 		allowed    string // by Googlebot, Bingbot, YandexBot, GPTBot, RFC 9309 and a strict parser
 		by         bool
 	}{
@@ -202,7 +201,7 @@ func TestReadings(t *testing.T) {
 	}
 }
 
-// TestHostile checks files that are made to cost a lot.
+// TestHostile checks files that need much work.
 func TestHostile(t *testing.T) {
 	var names, rules, groups strings.Builder
 	for i := range 8000 {
@@ -229,9 +228,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestRealFiles checks that real files are not drowned in findings. They stand
-// beside a checkout or not at all; the tables above hold the rules by
-// themselves.
+// TestRealFiles checks that real files have few findings. The real files are optional and not part
+// of the repository.
 func TestRealFiles(t *testing.T) {
 	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "cases", "corpus.tar.gz"))
 	if err != nil {

@@ -10,21 +10,21 @@ import (
 const someKeys = `(?i:user-?agent|allow|disallow|crawl-?delay|sitemap|host|noindex|request-rate|visit-time|content-signal|content-usage)`
 
 var (
-	// joinedKey matches a key behind a value in the same line: with a colon, or
-	// before a path without one.
+	// joinedKey matches a key after a value in the same line. The key must have a colon, or precede
+	// a path.
 	joinedKey = regexp.MustCompile(`(?:^|[ \t;,|*>]|%0[Aa])(` + someKeys + `)[ \t]*:|[ \t;,|*>]((?i:allow|disallow))[ \t]+[/*]|((?i:user-?agent|disallow))[ \t]*:`)
-	// keyOfTwo matches the text before the first colon if it holds two keys.
+	// keyOfTwo matches two keys before the first colon.
 	keyOfTwo = regexp.MustCompile(`^(?i:user-?agent|allow|disallow)[ \t].*[ \t*](` + someKeys + `)$`)
-	// writtenBreak matches a line break, or a tab, that is written as a backslash and
-	// a letter, before a key, a comment or the end of the line, or behind a colon.
+	// writtenBreak matches a line break or tab that is written as a backslash and a letter. It must
+	// precede a key, a comment or the end of the line, or follow a colon.
 	writtenBreak = regexp.MustCompile(`(?:\\[nrt])+[ \t]*(?:` + someKeys + `[ \t]*:|#|$)|:[ \t]*\\[nrt]`)
 	// writtenInName matches a written line break in a name.
 	writtenInName = regexp.MustCompile(`\\[nr]`)
-	// regexpName matches what names have in a regular expression and in no crawler's name.
+	// regexpName matches syntax of regular expressions that is not in any crawler's name.
 	regexpName = regexp.MustCompile(`\\|\.[*+]|\[[^\]]*\]|\?|\{[0-9,]+\}|^[\^~/]|\$$|\([^)]*\|[^)]*\)|^\(.*\)[*+]?$`)
 )
 
-// checkLines looks for lines that crawlers read in another way than people do.
+// checkLines finds lines that crawlers and people read differently.
 func (c *checker) checkLines() {
 	for i := range c.lines.len() {
 		l := c.lines.at(i)
@@ -45,7 +45,7 @@ func (c *checker) checkLines() {
 	}
 }
 
-// joinedAt returns where another key begins in a value, -1 for nowhere.
+// joinedAt returns the offset of another key in a value, or -1.
 func joinedAt(value string) int {
 	for i, at := range joinedKey.FindStringSubmatchIndex(value) {
 		if i > 1 && at >= 0 {
@@ -55,7 +55,7 @@ func joinedAt(value string) int {
 	return -1
 }
 
-// brokenAt returns where a written line break begins in a line, -1 for nowhere.
+// brokenAt returns the offset of a written line break in a line, or -1.
 func brokenAt(l line) int {
 	at := writtenBreak.FindStringIndex(l.raw)
 	if at == nil && strings.EqualFold(l.key, "User-agent") {
@@ -76,8 +76,7 @@ func isKnownKey(key string) bool {
 	return false
 }
 
-// checkSpelling looks for names that no crawler can have. It reports whether it
-// found one.
+// checkSpelling finds names that no crawler can have. It reports whether it found one.
 func (c *checker) checkSpelling(a policy.Agent) bool {
 	switch plain := unmasked(a.Name); {
 	case brokenAt(c.lines.at(a.Line-1)) >= 0, joinedAt(a.Name) >= 0: // see checkLines
@@ -93,8 +92,8 @@ func (c *checker) checkSpelling(a policy.Agent) bool {
 	return true
 }
 
-// checkSlashes looks for a rule whose path has a doubled slash, which matches
-// only URLs that have it, too.
+// checkSlashes finds a rule with a doubled slash in its path. The rule matches only URLs with a
+// doubled slash.
 func (c *checker) checkSlashes(number int, l line) {
 	path, _, _ := strings.Cut(l.value, "?")
 	i := strings.Index(path, "//")
@@ -107,8 +106,8 @@ func (c *checker) checkSlashes(number int, l line) {
 
 var doubled = regexp.MustCompile(`//+`)
 
-// unmasked returns s with characters that look like ASCII replaced by these, and
-// without those that nobody sees. Invalid UTF-8 stays as it is.
+// unmasked replaces characters that look like ASCII, and removes invisible characters. Invalid
+// UTF-8 stays unchanged.
 func unmasked(s string) string {
 	if isASCII(s) {
 		return s
@@ -131,21 +130,21 @@ func unmasked(s string) string {
 	}, s)
 }
 
-// Characters that stand for another one (Unicode's confusables.txt names them).
+// These characters look like others, according to Unicode's confusables.txt.
 const (
 	hyphens   = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2043\u02d7\ufe58\ufe63\u058a\u2cba"
 	invisible = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\u180e\ufeff"
 	spaces    = "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 )
 
-// lookAlikes maps letters of other scripts to the Latin ones that they look like.
+// lookAlikes maps letters of other scripts to similar Latin letters.
 var lookAlikes = pairs(
 	"АВЕЗКМНОРСТУХЅІЈҮԌԚԜаеорсухѕіјһԁԛԝґѵҽӏ", "ABE3KMHOPCTYXSIJYGQWaeopcyxsijhdqwrvel",
 	"ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹϳανιορτυκχϲ", "ABEZHIKMNOPTYXCjavioptukxc",
 	"ıɡℓⅼⅽⅾⅿⅰⅴⅹ", "igllcdmivx",
 )
 
-// pairs maps each letter of a text to the one at its place in the next text.
+// pairs maps each letter of a string to the letter at the same position in the next string.
 func pairs(texts ...string) map[rune]rune {
 	m := make(map[rune]rune)
 	for i := 0; i < len(texts); i += 2 {

@@ -8,12 +8,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestMistakes has files that are not what their owners see.
+// TestMistakes has files with mistakes that are hard to see.
 func TestMistakes(t *testing.T) {
 	const rule = "\nDisallow: /private/\n"
 	for _, tc := range []struct {
 		name, file string
-		code       policy.Code // "" for none of these
+		code       policy.Code // empty if no finding is expected
 		line       int
 		says       string
 	}{
@@ -112,7 +112,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestNeverWinsNames names the Allow that wins as the reason.
+// TestNeverWinsNames checks that the message names the Allow rule that wins.
 func TestNeverWinsNames(t *testing.T) {
 	for _, tc := range []struct{ rules, says string }{
 		{"Disallow: /*?\nAllow: /*\n", ""},

@@ -9,11 +9,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// retired maps names that old files hold, in lower case, to what became of
-// them. Google's are from its list of retired crawlers
-// (developers.google.com/crawling/docs/crawlers-fetchers/retired-crawlers),
-// Anthropic's from its help page on crawling, Microsoft's from Bing's overview of
-// its crawlers; the rest are closures that were in the news.
+// retired maps lower-case names in old files to an explanation. Google's names are from its list of
+// retired crawlers (developers.google.com/crawling/docs/crawlers-fetchers/retired-crawlers).
+// Anthropic's names are from its help page on crawling, and Microsoft's from Bing's overview of its
+// crawlers. The others are publicly reported closures.
 var retired = map[string]string{
 	"adsbot-google-mobile-apps": "Google has retired it; its ads crawler is AdsBot-Google",
 	"anthropic-ai":              "Anthropic's crawlers are ClaudeBot, Claude-User and Claude-SearchBot",
@@ -35,8 +34,8 @@ var retired = map[string]string{
 	"yahoo pipes 1.0":           "Yahoo Pipes closed in 2015",
 }
 
-// crawlerOf returns the registry's entry that a group's name names, and the
-// part of the name that does so; nil if it names no known crawler.
+// crawlerOf returns the crawler of a group's name and the matching part of the name. It returns nil
+// for an unknown name.
 func crawlerOf(name string) (c *uaident.Crawler, token string) {
 	const longest = 100 // bytes; no known name is longer
 	for end := min(len(name), longest); end > 0; end-- {
@@ -49,8 +48,7 @@ func crawlerOf(name string) (c *uaident.Crawler, token string) {
 	return nil, ""
 }
 
-// nameOf returns a group's name without what follows its token: a version, a
-// star.
+// nameOf returns a group's name without a version or a star.
 func nameOf(name string) string {
 	name, _, _ = strings.Cut(name, "/")
 	name, _, _ = strings.Cut(name, "*")
@@ -62,10 +60,10 @@ func isGlobal(name string) bool {
 	return ok && (rest == "" || strings.ContainsRune(space, rune(rest[0])))
 }
 
-// maxUnknownNames bounds how many names are compared with all known ones.
+// maxUnknownNames is the maximum number of names that are compared with all known names.
 const maxUnknownNames = 300
 
-// checkNames looks at the names of groups.
+// checkNames checks the names of groups.
 func (c *checker) checkNames() {
 	seen := make(map[string]bool)
 	unknown := 0
@@ -99,15 +97,15 @@ func (c *checker) checkNames() {
 			} else if crawler == nil && unknown < maxUnknownNames {
 				unknown++
 				c.checkUnknown(a, name)
-			} else if crawler == nil || !crawler.Forgiving() { // Google says that it reads the name alone
+			} else if crawler == nil || !crawler.Forgiving() { // Google documents that it reads only the name
 				c.checkVersion(a, name)
 			}
 		}
 	}
 }
 
-// checkList looks for names of crawlers behind the one that is read, of which token is known,
-// "" for none. The parser tells of those behind a comma.
+// checkList finds further crawler names in a line. token is the token of the first name, or empty.
+// The parser reports names after a comma.
 func (c *checker) checkList(a policy.Agent, token string) {
 	if len(token) == len(a.Name) || strings.Contains(a.Name, ",") {
 		return
@@ -123,20 +121,20 @@ func (c *checker) checkList(a policy.Agent, token string) {
 	}
 }
 
-// hasVersion matches a name behind which a version stands and nothing else.
+// hasVersion matches a name with only a version after it.
 var hasVersion = regexp.MustCompile(`^[^/*]+/v?[0-9][0-9A-Za-z._-]*$`)
 
-// checkVersion looks for a version behind a name. RFC 9309 section 2.2.1 has names
-// of letters, "_" and "-" alone. Google's library reads no further than that;
-// Python's urllib.robotparser, for one, leaves the version out of what a crawler
-// calls itself and not out of what stands in the file, so that they never agree.
+// checkVersion finds a version after a name. Names in RFC 9309 section 2.2.1 have only letters, "_"
+// and "-". Google's library stops at any other character. Some parsers, such as Python's
+// urllib.robotparser, remove the version only from the crawler's own name. Such a group then never
+// matches.
 func (c *checker) checkVersion(a policy.Agent, name string) {
 	if hasVersion.MatchString(a.Name) {
 		c.addOnce(NameVersion, a.Line, "some parsers compare %s as a whole, and no crawler's name has the version; write %s", quoted(a.Name), quoted(name))
 	}
 }
 
-// checkUnknown looks at a name that no known crawler has.
+// checkUnknown checks a name of no known crawler.
 func (c *checker) checkUnknown(a policy.Agent, name string) {
 	if _, isClass := uaident.ParseClass(name); isClass && strings.Contains(name, "_") {
 		c.addOnce(NamesNobody, a.Line, "%s is a class of robots_guard, and no crawler is called so; name each of them, or let the directive robots_txt with disallow %s do that", quoted(name), text.Printable(name))

@@ -8,9 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// nearest returns the known crawler whose name a misspelt one is most likely
-// meant to be, "" if none is near. Short names are near to too many others, and
-// so are those of crawlers that hardly anybody names.
+// nearest returns the most similar name of a known crawler, or an empty string. It ignores short
+// names and rarely used crawlers, which cause wrong suggestions.
 func nearest(name string) string {
 	const shortest, longest = 4, 40 // letters
 	folded := text.Letters(name)
@@ -29,7 +28,7 @@ func nearest(name string) string {
 		}
 		known := text.Letters(c.Token)
 		if text.Swapped(folded, known) {
-			return c.Token // nobody gives a crawler the name of another with two letters swapped
+			return c.Token // two swapped letters are always a typo
 		}
 		most := 0
 		switch n := len(folded); {
@@ -48,7 +47,7 @@ func nearest(name string) string {
 	return cmp.Or(found, begun)
 }
 
-// ofCompany maps what people call a company to its best known crawler.
+// ofCompany maps common names of companies to their best known crawlers.
 var ofCompany = map[string]string{
 	"ahrefs": "AhrefsBot", "amazon": "Amazonbot", "anthropic": "ClaudeBot", "apple": "Applebot", "baidu": "Baiduspider",
 	"bing": "bingbot", "bytedance": "Bytespider", "chatgpt": "ChatGPT-User", "commoncrawl": "CCBot", "duckduckgo": "DuckDuckBot",
@@ -56,8 +55,8 @@ var ofCompany = map[string]string{
 	"perplexity": "PerplexityBot", "semrush": "SemrushBot", "twitter": "Twitterbot", "yahoo": "Slurp",
 }
 
-// beginning returns the only known crawler whose name has several words and
-// begins with these, "" if there is none or there are more.
+// beginning returns the only known crawler with a name that begins with these words. It returns an
+// empty string if there is none or more than one.
 func beginning(name string) (found string) {
 	for _, c := range uaident.Default().Crawlers() {
 		if len(c.Token) > len(name) && strings.EqualFold(c.Token[:len(name)], name) && c.Token[len(name)] == ' ' {

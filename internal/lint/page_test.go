@@ -66,7 +66,7 @@ func exampleFiles(t *testing.T) map[string]string {
 	return byCode
 }
 
-// unfold replaces what stands for bytes that a page cannot show.
+// unfold replaces notations for bytes that a page cannot show.
 func unfold(example string) string {
 	example = repeated.ReplaceAllStringFunc(example, func(s string) string {
 		m := repeated.FindStringSubmatch(s)
@@ -83,15 +83,15 @@ func unfold(example string) string {
 	})
 }
 
-// together are codes that come with others by their nature.
+// together lists codes that always occur with others.
 var together = map[policy.Code][]policy.Code{
 	policy.LineCut: {policy.TooLarge}, AdsIgnoreStar: {SearchShutOut}, SignalValue: {ContentSignal}, LicenseURL: {License}, LicensePlace: {License},
 	UsageValue: {ContentUsage}, UsageLabel: {ContentUsage}, UsagePath: {ContentUsage}, UsageConflict: {ContentUsage}, UsageForbidden: {ContentUsage},
 	PreferenceLost: {ContentUsage}, TrainersAllowed: {ContentUsage}, PreferenceContradicts: {ContentUsage, ContentSignal}, ContentSignal: {TrainersAllowed},
 }
 
-// TestPage checks that every example causes its finding and no other, and that
-// docs/findings.md documents every code.
+// TestPage checks that every example causes only its own finding, and that docs/findings.md
+// documents every code.
 func TestPage(t *testing.T) {
 	var documented []policy.Code
 	for _, s := range sections(t) {
@@ -145,7 +145,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// codes returns every code that Check may report, those of the parser first.
+// codes returns every code that Check may report. The codes of the parser come first.
 func codes() []policy.Code {
 	codes := make([]policy.Code, len(kinds))
 	for i, k := range kinds {

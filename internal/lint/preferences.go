@@ -10,23 +10,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// stated is what the lines of one group state about the use of content.
+// stated has the preferences of one group.
 type stated struct {
-	usage  map[string]usageOf // by canonical path, "" for all targets
+	usage  map[string]usageOf // by canonical path; empty for all targets
 	parts  []part             // by Content-Usage
-	signal *part              // by Content-Signal, nil if there is none
+	signal *part              // by Content-Signal; nil if there is none
 }
 
-// usageOf is what lines with one path state together.
+// usageOf has the merged preferences of the lines with one path.
 type usageOf struct {
 	says policy.Preferences
-	line int // of the first
+	line int // of the first line
 }
 
-// checkPreferences looks at what groups state about the use of content: by
-// Content-Usage (draft-ietf-aipref-attach-05, draft-ietf-aipref-vocab-08), by
-// Content-Signal (contentsignals.org), and by the rules of [policy.TrainingToken] and of
-// control tokens.
+// checkPreferences checks the preferences about the use of content. Sources are Content-Usage
+// (draft-ietf-aipref-attach-05, draft-ietf-aipref-vocab-08), Content-Signal (contentsignals.org),
+// and the rules of [policy.TrainingToken] and of control tokens.
 func (c *checker) checkPreferences() {
 	groups, statedTo := make(map[int]*stated), c.robots.StatedTo()
 	for _, r := range c.robots.Records() {
@@ -50,7 +49,7 @@ func (c *checker) checkPreferences() {
 	c.checkTrainers()
 }
 
-// checkUsage looks at a Content-Usage line, of which g has those above.
+// checkUsage checks a Content-Usage line. g has the previous lines of the group.
 func (c *checker) checkUsage(r policy.Record, g *stated, in uses) {
 	path, dictionary := policy.CutUsage(r.Value)
 	says, err := policy.ParsePreferences(dictionary)
@@ -90,7 +89,7 @@ func (c *checker) checkUsage(r policy.Record, g *stated, in uses) {
 	}
 }
 
-// checkMembers looks at the keys and values of a dictionary.
+// checkMembers checks the keys and values of a dictionary.
 func (c *checker) checkMembers(line int, dictionary string) {
 	members, err := httpsfv.UnmarshalDictionary([]string{dictionary})
 	if err != nil {
@@ -111,8 +110,8 @@ func (c *checker) checkMembers(line int, dictionary string) {
 	}
 }
 
-// checkSignal looks at the value of Content-Signal: a list of signals, after an
-// optional path. Of search, ai-input and ai-train each is yes or no.
+// checkSignal checks the value of Content-Signal, a list of signals after an optional path. The
+// values of search, ai-input and ai-train are yes or no.
 func (c *checker) checkSignal(r policy.Record, in uses) {
 	path, value := policy.CutUsage(r.Value)
 	for part := range strings.SplitSeq(value, ",") {
@@ -131,10 +130,10 @@ func (c *checker) checkSignal(r policy.Record, in uses) {
 	}
 }
 
-// forbidden returns the verdict by which all that begins with a path is forbidden to a
-// group, the zero verdict if some of it may be allowed.
+// forbidden returns the verdict that disallows all URLs with this prefix for a group. It returns
+// the zero verdict if some URLs may be allowed.
 func (c *checker) forbidden(group int, path string) (v policy.Verdict) {
-	const most = 100 // rules: this is asked for each line
+	const most = 100 // rules; this function runs for each line
 	rules := c.groups[group].Rules
 	prefix := policy.Rule{Path: path}.Canonical()
 	if prefix == "" {
@@ -157,8 +156,8 @@ func (c *checker) selectFor(crawler *uaident.Crawler) *policy.Selection {
 	return c.robots.Select(crawler.JudgedByWildcard(), slices.Concat([]string{crawler.Token}, crawler.Aliases, crawler.Fallback)...)
 }
 
-// checkTrainers looks whether those whom train-ai=n concerns may fetch everything all
-// the same: it forbids no fetching.
+// checkTrainers checks whether training crawlers may fetch everything despite train-ai=n, which
+// disallows no URL.
 func (c *checker) checkTrainers() {
 	var t policy.Target
 	t.Set(anywhere, false)

@@ -7,16 +7,16 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Bounds of the search for contradictions. A file with more lines about use is only looked
-// at for what it states about all pages.
+// These bounds limit the search for contradictions. If a file has more lines with preferences, only
+// preferences for all pages are compared.
 const (
 	maxStatedGroups  = 20
 	maxStatedTargets = 20
 	maxStatedLines   = 500
 )
 
-// checkContradictions looks for lines of different kinds that state opposites to one
-// crawler about the use of one page.
+// checkContradictions finds lines of different kinds with opposite preferences for one crawler and
+// one page.
 func (c *checker) checkContradictions() {
 	targets := c.statedTargets()
 	if len(targets) == 0 {
@@ -39,14 +39,14 @@ func (c *checker) checkContradictions() {
 			check(c.robots.Select(isGlobal(a.Name), nameOf(a.Name)), "")
 		}
 	}
-	for _, token := range []string{"Googlebot", "Applebot"} { // whose operators have control tokens
+	for _, token := range []string{"Googlebot", "Applebot"} { // their operators have control tokens
 		crawler := uaident.Default().Lookup(token)
 		check(c.selectFor(crawler), crawler.ControlToken())
 	}
 }
 
-// statedTargets returns targets that a file may state different things about, none if it
-// states nothing.
+// statedTargets returns targets with potentially different preferences. It returns none if the file
+// has no preferences.
 func (c *checker) statedTargets() []policy.Target {
 	paths, lines := []string{anywhere}, 0
 	for _, r := range c.robots.Records() {
@@ -79,8 +79,8 @@ func (c *checker) statedTargets() []policy.Target {
 	return targets
 }
 
-// opposites returns two statements of different kinds that state opposites about a use, the
-// earlier line first.
+// opposites returns two lines of different kinds with opposite preferences about a use, the earlier
+// line first.
 func opposites(all []policy.Statement) (a, b policy.Statement, use policy.Use, found bool) {
 	for i, a := range all {
 		for _, b := range all[i+1:] {

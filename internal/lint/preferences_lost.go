@@ -6,22 +6,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// part has what some user-agent lines of a group are told about use.
+// part has the preferences for some user-agent lines of a group.
 type part struct {
 	agents []policy.Agent
 	uses   uses
 }
 
-// uses tells where something is stated about each use.
+// uses has the line of the preference about each use.
 type uses map[policy.Use]place
 
-// place is a line, and which pages it is about.
+// place is the line and the path of a preference.
 type place struct {
 	line int
-	path string // "" for all
+	path string // empty for all pages
 }
 
-// note keeps the first line about a use, of those about all pages if there are any.
+// note records the first line about a use. A line about all pages has priority.
 func (u uses) note(use policy.Use, at place) {
 	before, ok := u[use]
 	if !ok || before.path != "" && at.path == "" || (before.path == "") == (at.path == "") && at.line < before.line {
@@ -29,7 +29,7 @@ func (u uses) note(use policy.Use, at place) {
 	}
 }
 
-// partOf returns what is told to the agents that a Content-Usage line is for.
+// partOf returns the preferences for the agents of a Content-Usage line.
 func (g *stated) partOf(agents []policy.Agent) uses {
 	if n := len(g.parts); n == 0 || g.parts[n-1].agents[0] != agents[0] {
 		g.parts = append(g.parts, part{agents, make(uses)})
@@ -37,7 +37,7 @@ func (g *stated) partOf(agents []policy.Agent) uses {
 	return g.parts[len(g.parts)-1].uses
 }
 
-// whole returns what is told to the whole group, as by Content-Signal.
+// whole returns the preferences for the whole group, for example from Content-Signal.
 func (g *stated) whole(agents []policy.Agent) uses {
 	if g.signal == nil {
 		g.signal = &part{agents: agents, uses: make(uses)}
@@ -45,8 +45,8 @@ func (g *stated) whole(agents []policy.Agent) uses {
 	return g.signal.uses
 }
 
-// byName returns what is stated to each name in lower case, "" for *. Who is told something
-// that states nothing has no uses.
+// byName returns the preferences for each lower-case name, with an empty name for *. A name whose
+// lines have no preferences has no uses.
 func byName(groups map[int]*stated) map[string]uses {
 	all := make(map[string]uses)
 	for _, g := range groups {
@@ -72,8 +72,8 @@ func byName(groups map[int]*stated) map[string]uses {
 	return all
 }
 
-// checkLost looks for groups that hide what the * group states: a crawler that is named
-// obeys its own group alone (RFC 9309 section 2.2.1).
+// checkLost finds groups that omit preferences of the * group. A named crawler obeys only its own
+// group (RFC 9309 section 2.2.1).
 func (c *checker) checkLost(groups map[int]*stated) {
 	told := byName(groups)
 	if len(told[""]) == 0 {
@@ -92,17 +92,17 @@ func (c *checker) checkLost(groups map[int]*stated) {
 		for _, a := range g.Agents {
 			name := strings.ToLower(nameOf(a.Name))
 			if name != "" && !policy.IsTraining(a.Name) && c.lost(a, told[name], hidden) {
-				break // one of a group is told of
+				break // one finding per group
 			}
 		}
 	}
 }
 
-// lost tells of what is hidden from an agent that is told other things, nil for nothing. It
-// reports whether there is any.
+// lost adds a finding about the preferences that an agent does not get. own is nil if the agent has
+// no preferences. It reports whether there is a difference.
 func (c *checker) lost(a policy.Agent, own, hidden uses) bool {
 	if own != nil && len(own) == 0 {
-		return false // its line is wrong, and told of
+		return false // another finding reports its line
 	}
 	var what []string
 	first := 0

@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestPreferenceLost has a group that states something of its own beside what * states.
+// TestPreferenceLost has a group whose preferences differ from those of *.
 func TestPreferenceLost(t *testing.T) {
 	const all = "User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /blog/ ai-use=n\nDisallow: /x\n\n"
 	for _, tc := range []struct{ name, text, want string }{
@@ -37,7 +37,8 @@ func TestPreferenceLost(t *testing.T) {
 	}
 }
 
-// TestPreferenceContradicts names the lines of both kinds, once for each pair.
+// TestPreferenceContradicts checks that the message has the lines of both kinds, once for each
+// pair.
 func TestPreferenceContradicts(t *testing.T) {
 	const training = "User-agent: __usage_ai-training\n"
 	for _, tc := range []struct{ name, text, want string }{
@@ -66,7 +67,7 @@ func TestPreferenceContradicts(t *testing.T) {
 	}
 }
 
-// TestRulesOfTraining finds in the group of a preference what it finds in others.
+// TestRulesOfTraining checks that a group with preferences gets the same findings as other groups.
 func TestRulesOfTraining(t *testing.T) {
 	const text = "User-agent: *\nDisallow: /private/\n\nUser-agent: __usage_ai-training\nAllow: press\nDisallow: /a\nAllow: /a\nDisallow: /b/c\nDisallow: /b\n"
 	var codes []string

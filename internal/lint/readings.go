@@ -7,19 +7,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// reader is a crawler whose way of reading is compared with others.
+// reader is a crawler in the comparison.
 type reader struct {
 	name    string
-	chain   []string // the names that it looks for, before *
-	lenient bool     // forgives misspelt keys and missing colons, and compares keys by their start
-	strict  bool     // reads as policy's strict reading, in which extension lines part names
+	chain   []string // the names that select its group, before *
+	lenient bool     // accepts misspelled keys and missing colons, and compares only the start of keys
+	strict  bool     // strict interpretation of package policy; extension lines separate user-agent lines
 	index   bool     // "Allow: /dir/index.html" also allows /dir/
-	delay   string   // what it makes of Crawl-delay: obeyed, ignored, or undocumented
+	delay   string   // obeyed, ignored, or undocumented
 	source  string
 }
 
-// readers are compared side by side. What an operator documents nothing about
-// is taken to be read as RFC 9309 says.
+// readers are the compared crawlers. Undocumented behavior is assumed to follow RFC 9309.
 var readers = []reader{
 	{
 		name: "Googlebot", chain: []string{"Googlebot"}, lenient: true, index: true, delay: "ignored",
@@ -47,37 +46,36 @@ var readers = []reader{
 	},
 }
 
-// Readings is how different crawlers read a file.
+// Readings compares how crawlers interpret a file.
 type Readings struct {
 	Crawlers []Reading `json:"crawlers"`
-	// Paths are examples that crawlers judge differently, first those where the
-	// way of reading makes the difference and not only the group.
+	// Paths are examples with different verdicts. Differences that do not come only from the
+	// selected groups are first.
 	Paths []PathReading `json:"paths"`
 }
 
-// Reading is how one crawler reads a file.
+// Reading is the interpretation of one crawler.
 type Reading struct {
 	Crawler    string   `json:"crawler"`
-	Group      string   `json:"group"`                 // the first name that chose its group, "" for none
+	Group      string   `json:"group"`                 // the first name of its group, or empty
 	GroupLine  int      `json:"group_line"`            // 0 for none
-	Rules      int      `json:"rules"`                 // that it takes for its own
-	CrawlDelay string   `json:"crawl_delay,omitempty"` // "" if the file has none for it
+	Rules      int      `json:"rules"`                 // number of rules of its group
+	CrawlDelay string   `json:"crawl_delay,omitempty"` // empty if the file has none for the crawler
 	Notes      []string `json:"notes,omitempty"`
-	Source     string   `json:"source"` // of what is said about it
+	Source     string   `json:"source"` // of the documented behavior
 }
 
-// PathReading is how crawlers judge one path, in the order of
-// Readings.Crawlers.
+// PathReading has the verdicts on one path, in the order of Readings.Crawlers.
 type PathReading struct {
 	Path    string `json:"path"`
 	Allowed []bool `json:"allowed"`
-	Line    []int  `json:"line"` // of the rule that decides, 0 for none
-	// ByReading says that a crawler judges otherwise than RFC 9309 would for
-	// the same crawler.
+	Line    []int  `json:"line"` // of the decisive rule; 0 for none
+	// ByReading means that the verdict of a crawler differs from the verdict that RFC 9309 requires
+	// for that crawler.
 	ByReading bool `json:"by_reading"`
 }
 
-// Conflicts returns how many of the paths the crawlers read differently.
+// Conflicts returns the number of paths that crawlers interpret differently.
 func (r *Readings) Conflicts() int {
 	n := 0
 	for _, p := range r.Paths {
@@ -88,20 +86,20 @@ func (r *Readings) Conflicts() int {
 	return n
 }
 
-// Bounds of the comparison.
+// These bounds limit the comparison.
 const (
-	maxReadRules = 500 // rules of which examples are made
-	maxReadPaths = 20  // examples that are kept
+	maxReadRules = 500 // rules to derive examples from
+	maxReadPaths = 20  // examples in a report
 )
 
-// dialect is a file as one kind of reader understands it.
+// dialect is a file in one interpretation.
 type dialect struct {
 	robots       *policy.Robots
-	withoutIndex *policy.Robots // nil where index pages open their directory
-	strict       bool           // by the strict reading of the text
+	withoutIndex *policy.Robots // nil if index pages open their directories
+	strict       bool           // uses the strict interpretation
 }
 
-// readAs parses a file as a reader understands it.
+// readAs parses a file in the interpretation of a reader.
 func readAs(body []byte, lenient, index bool) dialect {
 	text := policy.Parse(body).Text()
 	if text == "" {
@@ -119,13 +117,13 @@ func readAs(body []byte, lenient, index bool) dialect {
 	return d
 }
 
-// opensIndex reports whether a line allows an index page and so, for Google, its
-// directory.
+// opensIndex reports whether a line allows an index page. For Google, the line then allows the
+// directory, too.
 func opensIndex(l line) bool {
 	return strings.EqualFold(l.key, "Allow") && strings.Contains(l.value, "/index.htm")
 }
 
-// rewrite replaces each line of a text, so that line numbers stay.
+// rewrite replaces each line of a file and preserves line numbers.
 func rewrite(text string, as func(line) string) []byte {
 	var out strings.Builder
 	for all, i := readLines(text), 0; i < all.len(); i++ {
@@ -135,11 +133,11 @@ func rewrite(text string, as func(line) string) []byte {
 	return []byte(out.String())
 }
 
-// keys that a strict reader understands.
+// strictKeys are the keys that a strict reader supports.
 var strictKeys = []string{"user-agent", "allow", "disallow"}
 
-// understood returns what a reader takes a line for. Other records, of which RFC
-// 9309 section 2.2.4 says that they do not interfere, are left out.
+// understood returns the part of a line that a reader supports. It omits other records. According
+// to RFC 9309 section 2.2.4, they must not interfere.
 func understood(l line, lenient bool) string {
 	switch {
 	case slices.Contains(strictKeys, strings.ToLower(l.key)):
@@ -147,7 +145,7 @@ func understood(l line, lenient bool) string {
 	case !lenient:
 		return ""
 	case l.key == "":
-		return l.value // two words, or nothing
+		return l.value // two words, or an empty line
 	}
 	if read := prefixOf(l.key); read != "" {
 		return read + ": " + l.value
@@ -155,7 +153,7 @@ func understood(l line, lenient bool) string {
 	return l.key + ": " + l.value
 }
 
-// judge judges a path.
+// judge returns the verdict for a path.
 func (d dialect) judge(path string, chain []string) policy.Verdict {
 	if d.withoutIndex != nil && strings.HasSuffix(path, "/") {
 		d.robots = d.withoutIndex
@@ -163,7 +161,7 @@ func (d dialect) judge(path string, chain []string) policy.Verdict {
 	return d.group(chain).Judge(path)
 }
 
-// group returns the group that a chain of names chooses, by one reading.
+// group returns the group for a list of names, in one interpretation.
 func (d dialect) group(chain []string) *policy.Selection {
 	forgiving, strict := d.robots.Select(true, chain...).Readings()
 	if d.strict {
@@ -252,8 +250,8 @@ func examples(r policy.Rule) []string {
 	return paths
 }
 
-// delayFor tells what a reader makes of the Crawl-delay in its group. Bingbot
-// also takes that of the * group if its own has none.
+// delayFor describes how a reader treats the Crawl-delay of its group. Bingbot uses the delay of
+// the * group if its own group has none.
 func delayFor(robots *policy.Robots, r reader) string {
 	in := func(global bool, chain ...string) string {
 		agents := robots.Select(global, chain...).Agents()
@@ -280,7 +278,7 @@ func delayFor(robots *policy.Robots, r reader) string {
 	return value + " (" + r.delay + ")"
 }
 
-// notes returns what else is peculiar about how a reader takes a file.
+// notes returns other special behavior of a reader for this file.
 func notes(robots *policy.Robots, body []byte, r reader) []string {
 	if r.name != "YandexBot" {
 		return nil

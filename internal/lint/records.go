@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// checkRecords looks at lines other than user-agent, allow and disallow.
+// checkRecords checks lines other than user-agent, allow and disallow.
 func (c *checker) checkRecords() {
 	told := make(map[string]bool)
 	for _, r := range c.robots.Records() {
@@ -36,8 +36,7 @@ func (c *checker) checkRecords() {
 	}
 }
 
-// isOfGroup reports whether lines with a key are about the crawlers of a group, by those
-// who read them at all.
+// isOfGroup reports whether lines with a key apply to a group.
 func isOfGroup(key string) bool {
 	switch key {
 	case "crawl-delay", "request-rate", "content-signal", "content-usage":
@@ -46,7 +45,7 @@ func isOfGroup(key string) bool {
 	return false
 }
 
-// tellRecord tells who reads a record, once in a file.
+// tellRecord reports which crawlers read a record, once per file.
 func (c *checker) tellRecord(key string, r policy.Record) {
 	at := c.at(r.Line).keyColumn()
 	switch key {
@@ -71,8 +70,7 @@ func (c *checker) tellRecord(key string, r policy.Record) {
 	}
 }
 
-// checkSitemap looks at the URL of a sitemap (sitemaps.org, "Informing search
-// engine crawlers").
+// checkSitemap checks the URL of a sitemap (sitemaps.org, "Informing search engine crawlers").
 func (c *checker) checkSitemap(r policy.Record) {
 	u, ok := sitemapOf(r)
 	if !ok {
@@ -84,8 +82,7 @@ func (c *checker) checkSitemap(r policy.Record) {
 	}
 }
 
-// sitemapOf returns the URL of a sitemap; ok is false for other records, and where
-// it is no whole URL.
+// sitemapOf returns the URL of a sitemap. ok is false for other records and for relative URLs.
 func sitemapOf(r policy.Record) (u *url.URL, ok bool) {
 	if key := strings.ToLower(r.Key); key != "sitemap" && key != "site-map" {
 		return nil, false
@@ -94,8 +91,8 @@ func sitemapOf(r policy.Record) (u *url.URL, ok bool) {
 	return u, err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
-// sitemapElsewhere returns what there is to say about a sitemap that is on another
-// host than the site, "" if it is not, or the site is not known.
+// sitemapElsewhere returns a message if a sitemap is on another host than the site. It returns an
+// empty string otherwise, or if the site is unknown.
 func sitemapElsewhere(sitemap *url.URL, site string) string {
 	own, err := url.Parse(site)
 	if err != nil || own.Host == "" || strings.EqualFold(own.Hostname(), sitemap.Hostname()) {
@@ -104,8 +101,7 @@ func sitemapElsewhere(sitemap *url.URL, site string) string {
 	return fmt.Sprintf("the sitemap is on %s and not on %s; that is fine if it lists URLs of this site, else move it", quoted(sitemap.Hostname()), quoted(own.Hostname()))
 }
 
-// checkLicensePlace looks whether License stands between the lines of a group, although
-// it is about the whole file.
+// checkLicensePlace finds a License line inside a group. License applies to the whole file.
 func (c *checker) checkLicensePlace(r policy.Record) {
 	i, _ := slices.BinarySearchFunc(c.groups, r.Line, func(g policy.Group, line int) int {
 		if g.Agents[0].Line > line {
@@ -116,7 +112,7 @@ func (c *checker) checkLicensePlace(r policy.Record) {
 	if i == 0 {
 		return
 	}
-	g := c.groups[i-1] // the last that begins above it
+	g := c.groups[i-1] // the last group that begins before the line
 	last := g.Agents[len(g.Agents)-1].Line
 	if len(g.Rules) > 0 {
 		last = max(last, g.Rules[len(g.Rules)-1].Line)

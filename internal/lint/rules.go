@@ -10,29 +10,28 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Bounds of the work on a hostile file.
+// These bounds limit the work on hostile files.
 const (
-	maxNames      = 1000 // names whose rules are looked at
-	maxSelections = 100  // different sets of rules that are looked at
+	maxNames      = 1000 // checked names
+	maxSelections = 100  // checked sets of rules
 	maxListed     = 2e6  // rules of all names together
-	maxCovering   = 500  // rules of a group among which covering ones are looked for
+	maxCovering   = 500  // rules of a group that are compared to find covering rules
 
-	// maxCompared is how much is compared in all, in bytes of rules that a target is
-	// held against; a star and a rule count for more than their own.
+	// maxCompared is the maximum amount of comparison, in bytes of rules that are compared with
+	// targets. A star and a rule add a fixed cost.
 	maxCompared = 32 << 20
 	perRule     = 32
 	perStar     = 8
 )
 
-// The most that Yandex takes, see its list of errors in robots.txt
+// These are the limits of Yandex from its list of errors in robots.txt
 // (yandex.com/support/webmaster, "Robots.txt parsing errors").
 const (
 	yandexRules = 2048
 	yandexRule  = 1024 // characters
 )
 
-// checkRules looks at the rules: each by itself, then those that apply
-// together.
+// checkRules checks each rule separately, and then the rules that apply together.
 func (c *checker) checkRules() {
 	long := 0
 	for i := range c.lines.len() {
@@ -54,7 +53,7 @@ func (c *checker) checkRules() {
 	c.checkSelections()
 }
 
-// checkSelections looks at the rules that apply together, for each name once.
+// checkSelections checks the rules that apply together, once for each name.
 func (c *checker) checkSelections() {
 	fresh, listed := c.freshWord(), 0
 	names, seen, told := make(map[string]bool), make(map[string]bool), make(map[int]bool)
@@ -77,7 +76,7 @@ func (c *checker) checkSelections() {
 			if listed += len(rules); len(rules) == 0 {
 				continue
 			}
-			key := fmt.Sprint(rules[0].Line, rules[len(rules)-1].Line, len(rules)) // as good as all lines
+			key := fmt.Sprint(rules[0].Line, rules[len(rules)-1].Line, len(rules)) // almost as distinctive as all lines
 			if seen[key] || len(seen) == maxSelections {
 				continue
 			}
@@ -95,11 +94,10 @@ func isRule(key string) bool {
 	return strings.EqualFold(key, "Allow") || strings.EqualFold(key, "Disallow")
 }
 
-// regexpEscape matches what people escape in a regular expression. No client sends a
-// backslash as it is.
+// regexpEscape matches escapes of regular expressions. No client sends an unencoded backslash.
 var regexpEscape = regexp.MustCompile(`\\[.dDwWsS/?*+$()\[\]-]`)
 
-// checkPath looks at the path of one line.
+// checkPath checks the path of one line.
 func (c *checker) checkPath(number int, l line) {
 	before := l.raw[:len(l.raw)-len(l.comment)]
 	if len(l.comment) > 1 && !strings.ContainsAny(l.comment[1:2], space+"#") && l.value != "" && !strings.ContainsAny(before[len(before)-1:], space) {
@@ -127,7 +125,7 @@ func (c *checker) checkPath(number int, l line) {
 	}
 }
 
-// freshWord returns a word that stands nowhere in the file.
+// freshWord returns a word that the file does not contain.
 func (c *checker) freshWord() string {
 	taken := make(map[string]bool)
 	for rest := c.robots.Text(); ; {
@@ -148,25 +146,25 @@ func (c *checker) freshWord() string {
 	}
 }
 
-// ruleSet is the rules that apply together.
+// ruleSet is a set of rules that apply together.
 type ruleSet struct {
 	*checker
 	everybody *policy.Selection
-	selection *policy.Selection // the forgiving reading alone, which has all of the rules
+	selection *policy.Selection // the lenient interpretation, which has all rules
 	rules     []policy.Rule
 	fresh     string
-	told      map[int]bool // lines of rules that something was said about
-	size      int          // what it takes to compare all of them, see maxCompared
+	told      map[int]bool // lines with a finding
+	size      int          // cost to compare all rules, see maxCompared
 }
 
-// tell reports something about a line that nothing was said about.
+// tell adds a finding about a line, unless the line has one.
 func (s *ruleSet) tell(code policy.Code, line int, format string, args ...any) {
 	if s.told[line] {
 		return
 	}
 	s.told[line] = true
 	switch code {
-	case DuplicateRule, SameEncoding, CoveredRule: // long files are full of these
+	case DuplicateRule, SameEncoding, CoveredRule: // long files have many of these
 		s.addOnce(code, line, format, args...)
 	default:
 		s.addValue(code, line, format, args...)
@@ -207,9 +205,9 @@ func (s *ruleSet) check() {
 	}
 }
 
-// checkRule asks the engine for a target that only this rule and rules which
-// match whatever it matches are about: its own path with a word that stands
-// nowhere else in place of each wildcard. What wins there wins everywhere.
+// checkRule checks a rule with a target that has a unique word in place of each wildcard. Other
+// rules match this target only if they match every target of the rule. The rule that wins for this
+// target therefore wins for all targets.
 func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	probe, anchored := strings.CutSuffix(canonical, "$")
 	probe = strings.ReplaceAll(probe, "*", s.fresh)
@@ -228,7 +226,7 @@ func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	case v.Allowed != r.Allow && len(s.rules) <= maxCovering && s.matches(r, probe):
 		s.tell(NeverWins, r.Line, "%s in line %d matches all that this rule matches and is not shorter, so this rule never decides; remove it or make it longer",
 			quoted(v.Rule.String()), v.Rule.Line)
-	case v.Allowed != r.Allow: // a rule that no target can match
+	case v.Allowed != r.Allow: // no target can match the rule
 	case !r.Allow && len(s.rules) <= maxCovering:
 		if by := s.coveredBy(r, probe); by.Line > 0 {
 			s.tell(CoveredRule, r.Line, "%s in line %d forbids this already; remove this rule unless it is there for crawlers without wildcards",
@@ -239,8 +237,8 @@ func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	}
 }
 
-// matching returns the rules that match a target. It compares them one by one, so
-// that it finds none any more once a hostile file has had its share of that.
+// matching returns the rules that match a target. It compares each rule and finds none after a
+// hostile file has used up maxCompared.
 func (s *ruleSet) matching(target string) []policy.Match {
 	if s.room -= s.size; s.room < 0 {
 		return nil
@@ -255,8 +253,8 @@ func (s *ruleSet) matches(r policy.Rule, target string) bool {
 	return slices.ContainsFunc(s.matching(target), func(m policy.Match) bool { return m.Rule == r })
 }
 
-// coveredBy returns a shorter rule that forbids all that r forbids, with no
-// allow rule between the two that might open some of it.
+// coveredBy returns a shorter rule that disallows all URLs of r. No allow rule of a length between
+// the two may overlap r.
 func (s *ruleSet) coveredBy(r policy.Rule, probe string) policy.Rule {
 	canonical := r.Canonical()
 	for _, m := range s.matching(probe) {
@@ -274,8 +272,8 @@ func (s *ruleSet) coveredBy(r policy.Rule, probe string) policy.Rule {
 	return policy.Rule{}
 }
 
-// mayOverlap reports whether two canonical rules may match the same target, by
-// what stands before their first wildcards.
+// mayOverlap reports whether two canonical rules may match the same target. It compares the parts
+// before the first wildcards.
 func mayOverlap(a, b string) bool {
 	prefix := func(s string) string {
 		if i := strings.IndexAny(s, "*$"); i >= 0 {
@@ -287,7 +285,7 @@ func mayOverlap(a, b string) bool {
 	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
 }
 
-// checkIndex looks for a directory that an index page opens for Google alone.
+// checkIndex finds a directory that an index page opens for Google only.
 func (s *ruleSet) checkIndex(r policy.Rule, canonical string) {
 	i := strings.LastIndexByte(canonical, '/')
 	if i < 0 || !strings.HasPrefix(canonical[i:], "/index.htm") || strings.Contains(canonical[:i], "*") {

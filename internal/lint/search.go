@@ -10,14 +10,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// shut are search engines that the whole site is closed to.
+// shut lists search engines for which the whole site is disallowed.
 type shut struct {
 	rule    policy.Rule
 	engines []string
 }
 
-// checkSearchEngines looks for search engines that may fetch nothing. One that the
-// file names itself is taken to be meant.
+// checkSearchEngines finds search engines that may not fetch any page. If the file names the
+// engine, the block is assumed to be intended.
 func (c *checker) checkSearchEngines() {
 	var target policy.Target
 	target.Set(anywhere, false)
@@ -50,7 +50,7 @@ func (c *checker) checkSearchEngines() {
 	}
 }
 
-// someOf lists search engines, the best known of many.
+// someOf lists search engines. A long list has only the best known.
 func someOf(engines []string) string {
 	const most = 3
 	last := len(engines) - 1

@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestWrittenOtherwise has what people write who know another syntax, and what is right.
+// TestWrittenOtherwise has lines in other syntaxes, and correct lines.
 func TestWrittenOtherwise(t *testing.T) {
 	for _, tc := range []struct {
 		name, file string
