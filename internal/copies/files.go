@@ -82,8 +82,8 @@ type files struct {
 	noted   time.Time         // last record of our copy
 	body    [sha256.Size]byte // hash of our copy at that time
 
-	// rulelessSince is the start of the time in which our copies have had no rules, and
-	// rulelessUntil the last record of such a copy. rulelessSince is zero while our copy has rules.
+	// rulelessSince is the time since which our copies have had no rules. rulelessUntil is the last
+	// record of such a copy. rulelessSince is zero while our copy has rules.
 	rulelessSince, rulelessUntil time.Time
 
 	// lost is the last time when a dropped file was our copy. lostFor has the last time when a

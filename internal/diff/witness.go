@@ -8,9 +8,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// witnesses yields URLs whose verdict may change: URLs that a changed rule matches, and URLs that
-// it matches together with another rule. work limits the search for common paths, as a number of
-// states of [common].
+// witnesses yields URLs whose verdict may change. A changed rule matches these URLs, alone or
+// together with another rule. work limits the search for common paths, as a number of states of
+// [common].
 func witnesses(before, after, changes []policy.Rule, work int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, path := range []string{"/", "/example"} {

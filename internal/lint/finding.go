@@ -113,7 +113,7 @@ type checker struct {
 	report  *Report
 	tallies []*tally
 	opening map[int]bool     // see opensSite
-	room    int              // see compare
+	room    int              // see maxCompared
 	delayed map[int]*delayed // see delayedBy
 }
 

@@ -17,8 +17,8 @@ const (
 	maxKeptFindings = 50_000
 )
 
-// Kept is a cache of reports, so that repeated requests for a file need only one check. It is safe
-// for concurrent use. A nil Kept caches nothing.
+// Kept is a cache of reports, so that each file is checked only once. It is safe for concurrent
+// use. A nil Kept caches nothing.
 type Kept struct {
 	mu       sync.Mutex
 	reports  *simplelru.LRU[[sha256.Size]byte, *Report]

@@ -117,8 +117,7 @@ func readAs(body []byte, lenient, index bool) dialect {
 	return d
 }
 
-// opensIndex reports whether a line allows an index page. For Google, the line then allows the
-// directory, too.
+// opensIndex reports whether a line allows an index page. Google then allows the directory, too.
 func opensIndex(l line) bool {
 	return strings.EqualFold(l.key, "Allow") && strings.Contains(l.value, "/index.htm")
 }

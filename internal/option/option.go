@@ -66,7 +66,7 @@ var (
 
 // ReadBlock parses a block of options. valid runs after each option, so that its error has the
 // right line, and whole runs at the end. An error of whole gets the line of the first option in its
-// message, or else the first line of the block.
+// message. If the message has no option, the error gets the first line of the block.
 func ReadBlock(d *caddyfile.Dispenser, options []Option, valid, whole func() error) error {
 	seen := make(map[string]bool)
 	begin := *d

@@ -113,8 +113,8 @@ type probedSite struct {
 }
 
 // loadProbed runs a Caddyfile with a global option block. It replaces PORT by the port, DIR by an
-// empty directory, HASH by the hash of the password "secret", and the names in pairs by their
-// values.
+// empty directory, and HASH by the hash of the password "secret". It also replaces the names in
+// pairs by their values.
 func loadProbed(t *testing.T, options, sites string, pairs ...string) *probedSite {
 	t.Helper()
 	port := freePort(t)

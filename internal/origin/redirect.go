@@ -49,7 +49,7 @@ func Follow(ctx context.Context, u *url.URL, isOwn func(*url.URL) bool, conditio
 }
 
 // conditionsOf returns the header fields of a conditional request for a stored file (RFC 9110
-// section 13.1), or nil if the file has no validators.
+// section 13.1). It returns nil if the file has no validators.
 func conditionsOf(have *policy.Version) http.Header {
 	switch {
 	case have == nil:

@@ -26,8 +26,8 @@ func ResponseOf(a policy.Answer) (r parity.RobotsResponse, ok bool) {
 	return r, true
 }
 
-// IsWebPage reports whether a response is an HTML page. start is the beginning of its body. The
-// body decides if the status allows a file, since some servers send a robots.txt as text/html.
+// IsWebPage reports whether a response is an HTML page. start is the beginning of its body. If the
+// response may be a file, the body decides, since some servers send a robots.txt as text/html.
 func IsWebPage(status int, header http.Header, start []byte) bool {
 	isHTML := strings.HasPrefix(header.Get("Content-Type"), "text/html") || strings.HasPrefix(header.Get("Content-Type"), "application/xhtml")
 	isCoded := header.Get("Content-Encoding") != ""

@@ -37,8 +37,8 @@ func Check(ctx caddy.Context, logger *zap.Logger) error {
 	return nil
 }
 
-// checkGuards returns an error for an unreachable guard, for two guards with the same requests, and
-// for a decide guard that responds instead of the site.
+// checkGuards returns an error for an unreachable guard and for two guards with the same requests.
+// It also returns an error for a decide guard that responds instead of the site.
 func checkGuards(placed []*Placed) error {
 	for _, p := range placed {
 		if p.Name == Guard && p.Hides != "" {
@@ -120,8 +120,8 @@ func differences(a, b json.RawMessage) (names []string, err error) {
 	return names, nil
 }
 
-// checkDashboards returns an error for an unreachable dashboard, for one with unreachable files,
-// and for one that responds instead of the site.
+// checkDashboards returns an error for an unreachable dashboard and for a dashboard with
+// unreachable files. It also returns an error for a dashboard that responds instead of the site.
 func checkDashboards(placed []*Placed) error {
 	for _, d := range placed {
 		switch {

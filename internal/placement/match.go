@@ -24,8 +24,8 @@ func matchesOf(set map[string]json.RawMessage) (all []Match) {
 	return all
 }
 
-// inEach reports whether is returns true for a matcher. For anyOf, is must return true for a
-// matcher in each set.
+// inEach reports whether is returns true for a matcher. A matcher anyOf needs such a matcher in
+// each set.
 func (m Match) inEach(is func(Match) bool) bool {
 	if m.Name != anyOf {
 		return is(m)
