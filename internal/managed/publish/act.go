@@ -9,9 +9,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 )
 
-// Act confirms, promotes, stops or rolls back the change with this ID. Without an ID it is about the
-// pending change, or for a rollback about the published one; it then fails with [ErrOther] if another
-// instance has replaced the change that this instance knows. The result is served when Act returns.
+// Act confirms, promotes, stops or rolls back the change with this ID. An empty id selects the
+// pending change, or the published change for a rollback. Act then fails with [ErrOther] if another
+// instance has replaced that change. The result is served when Act returns.
 func (p *Publisher) Act(ctx context.Context, verb, id string, by By) (*Change, error) {
 	shown, _ := p.site.History()
 	changed, err := p.update(ctx, nil, func(s History) (History, *Change, error) {
@@ -33,7 +33,7 @@ func (p *Publisher) Act(ctx context.Context, verb, id string, by By) (*Change, e
 		return s, nil, fmt.Errorf("unknown verb %q", verb)
 	})
 	if errors.Is(err, ErrOther) {
-		_, _ = p.store.Read(ctx) // so that this instance knows the change from now on
+		_, _ = p.store.Read(ctx) // to learn the new change
 	}
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (p *Publisher) Act(ctx context.Context, verb, id string, by By) (*Change, e
 	return changed, p.apply(context.WithoutCancel(ctx))
 }
 
-// asShown returns an error if a verb without an ID would now be about another change than in the
+// asShown returns [ErrOther] if a verb without an ID would apply to another change than in the
 // history that this instance shows.
 func asShown(now, shown *History, verb string) error {
 	was, is := shown.subject(verb), now.subject(verb)
@@ -57,8 +57,8 @@ func isLost(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrDamaged)
 }
 
-// canServe returns an error if the change that a step publishes, or puts on trial, cannot be read:
-// after a restart there would be no rules.
+// canServe returns an error if the change that a step publishes or puts on trial cannot be read.
+// After a restart, such a change would have no rules.
 func (p *Publisher) canServe(ctx context.Context, before, after *History) error {
 	id := after.PublishedID()
 	if after.Pending.OnTrial() && !before.Pending.OnTrial() {
@@ -74,16 +74,16 @@ func (p *Publisher) canServe(ctx context.Context, before, after *History) error 
 	return err
 }
 
-// History returns the history of the site, and whether it is known.
+// History returns the history of the site. The result is false if the history is unknown.
 func (p *Publisher) History() (History, bool) { return p.site.History() }
 
 // Site returns the name of the site in the history.
 func (p *Publisher) Site() string { return p.place.Name }
 
-// Hosts returns the hosts of the handler, none for any.
+// Hosts returns the hosts of the handler. No hosts means any host.
 func (p *Publisher) Hosts() []string { return p.place.Hosts }
 
-// Difference describes the difference between the rules of two changes, by their IDs.
+// Difference describes the difference between the rules of two changes. from and to are IDs.
 func (p *Publisher) Difference(ctx context.Context, from, to string) ([]string, error) {
 	latest, _ := p.submission()
 	before, err := p.schedule(ctx, from, latest)

@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	// baseLife is the lifetime of a base without freshness information.
+	// baseLife is the lifetime of a base whose response has no freshness information.
 	baseLife = 10 * time.Minute
-	// baseWait bounds the wait of a request for the first read of a base.
+	// baseWait is the maximum wait of a request for the first fetch of a base.
 	baseWait = 5 * time.Second
-	// slotInterval is the time between two attempts of a request to read its base, while others
-	// are read.
+	// slotInterval is the time between two attempts to fetch a base while too many fetches run.
 	slotInterval = 5 * time.Millisecond
 )
 
 // errNoText is the error for a base that is a web page or UTF-16.
 var errNoText = errors.New("the base is a web page, or not UTF-8")
 
-// usable returns an answer for a base: a web page is a failure, and does not replace the base.
+// usable returns an answer with an error in place of a web page. A web page does not replace the
+// base.
 func usable(a policy.Answer) policy.Answer {
 	if a.Meaning() != policy.Rules {
 		return a
@@ -41,8 +41,8 @@ func usable(a policy.Answer) policy.Answer {
 	return a
 }
 
-// base returns the state of a base. A base that is due is read in the background; a request waits only for
-// the first read. first reports the first request to this configuration.
+// base returns the state of a base. It refreshes a due base in the background. Requests wait only for
+// the first fetch. first marks the first request to this configuration.
 func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.State {
 	entry := p.Bases.Add(key, key.Segment())
 	entry.Use(p.Now())
@@ -55,7 +55,7 @@ func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.St
 		entry.MakeDue() // the owner may have fixed the base before the reload
 	}
 	if !entry.Due(p.Now()) {
-		return entry.State() // it may have been read meanwhile
+		return entry.State() // another request may have fetched it
 	}
 	asks := r.WithContext(context.WithValue(context.WithoutCancel(r.Context()), forBase{}, true))
 	fetch, ok := p.Source.Prepare(asks, key)
@@ -67,7 +67,7 @@ func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.St
 	defer enough.Stop()
 	for done := refresh(); entry.State() == nil; done = refresh() {
 		var slot <-chan time.Time
-		if done == nil { // too many bases are being read
+		if done == nil { // too many fetches run
 			slot = time.After(slotInterval)
 		}
 		select {
@@ -89,7 +89,7 @@ func serverOf(r *http.Request) *caddyhttp.Server {
 	return server
 }
 
-// refresh begins to read a base that is due, see [policy.Entry.Refresh].
+// refresh starts to fetch a base that is due. See [policy.Entry.Refresh].
 func (p *Publisher) refresh(key policy.Key, entry *policy.Entry, fetch origin.Fetch) (done <-chan struct{}) {
 	have := entry.Good()
 	return entry.Refresh(policy.Freshness{Default: baseLife, Min: time.Minute, Max: policy.MaxAge}, func() policy.Answer {
@@ -103,12 +103,12 @@ func (p *Publisher) refresh(key policy.Key, entry *policy.Entry, fetch origin.Fe
 	}, p.onRead(key))
 }
 
-// isUsable reports whether the last read of a base was good.
+// isUsable reports whether the last fetch of a base succeeded.
 func isUsable(s *policy.State) bool {
 	return s != nil && s.Failures == 0 && s.Good != nil
 }
 
-// onRead returns a function that logs the first failure of a base, and its end.
+// onRead returns a function that logs the first failure of a base, and the recovery.
 func (p *Publisher) onRead(key policy.Key) func(before, after policy.State) {
 	return func(before, after policy.State) {
 		if !isUsable(&after) {
@@ -126,7 +126,7 @@ func (p *Publisher) onRead(key policy.Key) func(before, after policy.State) {
 	}
 }
 
-// levelFor returns the level of a message about a site: hosts that clients invent must not fill the log.
+// levelFor returns the log level for a site. Hosts that only clients name must not fill the log.
 func levelFor(segment policy.Segment, level zapcore.Level) zapcore.Level {
 	if segment == policy.Invented {
 		return zap.DebugLevel

@@ -6,7 +6,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// BaseOfFile returns the last good version of a file, nil for none.
+// BaseOfFile returns the last good version of a base file, or nil.
 func BaseOfFile(bases *policy.Cache, path string) []byte {
 	if e := bases.Get(policy.Key{Source: path}); e != nil {
 		if v := goodOf(e.State()); v != nil {
@@ -16,7 +16,7 @@ func BaseOfFile(bases *policy.Cache, path string) []byte {
 	return nil
 }
 
-// goodOf returns the last good version of a base, nil for none.
+// goodOf returns the last good version of a base, or nil.
 func goodOf(state *policy.State) *policy.Version {
 	if state == nil {
 		return nil
@@ -24,8 +24,9 @@ func goodOf(state *policy.State) *policy.Version {
 	return state.Good
 }
 
-// BasesByHost returns a function that returns the base of a host, nil if none was read from the next
-// handler. If several sites have the host, the function returns the base that was read last.
+// BasesByHost returns a function that returns the base of a host. The function returns nil if the
+// base was not fetched from the next handler. If several sites have the host, the function returns
+// the newest base.
 func BasesByHost(bases *policy.Cache) func(host string) []byte {
 	known := make(map[string]*policy.Version)
 	for _, e := range bases.Entries() {

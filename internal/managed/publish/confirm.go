@@ -15,21 +15,20 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Confirm is the option for the changes that wait for a person.
+// Confirm selects the changes that wait for a person.
 type Confirm string
 
-// The words of Confirm.
+// The values of Confirm.
 const (
-	Search Confirm = "search" // changes that newly disallow a search engine / or a page that it requested
-	Any    Confirm = "any"    // changes of a file
-	Off    Confirm = "off"    // none
+	Search Confirm = "search" // changes that newly disallow / or a requested page for a search engine
+	Any    Confirm = "any"    // all changes of a file
+	Off    Confirm = "off"    // no changes
 )
 
-// mostCompared bounds the files that are compared.
+// mostCompared is the maximum number of compared files.
 const mostCompared = 1000
 
-// reasons returns why a submission has to be confirmed, none if it does not. first reports that
-// nothing was published before.
+// reasons returns the reasons to confirm a submission. first means that nothing was published before.
 func (p *Publisher) reasons(published *managed.Schedule, next submission, first bool) []string {
 	if p.Confirm == Off {
 		return nil
@@ -42,7 +41,7 @@ func (p *Publisher) reasons(published *managed.Schedule, next submission, first 
 	compare := managed.Comparison{Before: published, After: next.schedule, Hosts: hosts, Base: p.Base(), Now: p.Now(), Most: mostCompared}
 	var unread map[string]bool
 	if p.begun.Load() {
-		compare.Hosts = append(hosts, p.place.Hosts...) // each may have its own base
+		compare.Hosts = append(hosts, p.place.Hosts...) // each host may have its own base
 		if unread = p.unread(compare.Base); len(unread) > 0 {
 			p.awaitStored(context.Background(), requestWait)
 			compare.Base = p.Base()
@@ -59,8 +58,8 @@ func (p *Publisher) reasons(published *managed.Schedule, next submission, first 
 	return p.reasonsUnread(compare, f, unread)
 }
 
-// lostLists returns the lists that would lose more than half of their rules, more often a mistake of
-// the source than an intention.
+// lostLists describes the lists that would lose more than half of their rules. Such a loss is more
+// often a mistake than an intention.
 func (p *Publisher) lostLists(published, next *managed.Schedule) (reasons []string) {
 	for _, list := range p.ListNames {
 		if lost, all := published.LostRules(next, list, p.Now()); 2*lost > all {
@@ -70,8 +69,9 @@ func (p *Publisher) lostLists(published, next *managed.Schedule) (reasons []stri
 	return reasons
 }
 
-// reasonsUnread returns reasons for the hosts whose base was not read, as if it disallowed everything:
-// the published rules may allow what the base disallows. f has no reason yet.
+// reasonsUnread returns reasons for the hosts whose base is unknown. It assumes that the base
+// disallows everything, because the published rules may allow disallowed pages. f must not have
+// reasons yet.
 func (p *Publisher) reasonsUnread(compare managed.Comparison, f *finder, unread map[string]bool) []string {
 	base := compare.Base
 	compare.Base = func(host string) []byte {
@@ -87,8 +87,8 @@ func (p *Publisher) reasonsUnread(compare managed.Comparison, f *finder, unread 
 	return f.found(left)
 }
 
-// shutOut describes the pages that search engines requested in the last 24 hours and that a change
-// newly disallows now.
+// shutOut describes the pages that a change newly disallows now. Search engines requested these pages
+// in the last 24 hours.
 func (p *Publisher) shutOut(published, trial *managed.Schedule) []string {
 	if managed.SameFor(published, trial, searchEngines(p.Registry)) {
 		return nil
@@ -100,7 +100,7 @@ func (p *Publisher) shutOut(published, trial *managed.Schedule) []string {
 	return f.reasons
 }
 
-// unread returns the hosts whose base is unknown, except wildcards.
+// unread returns the hosts whose base is unknown. Wildcards are skipped.
 func (p *Publisher) unread(base func(host string) []byte) map[string]bool {
 	unread := make(map[string]bool)
 	for _, host := range p.place.Hosts {
@@ -111,7 +111,7 @@ func (p *Publisher) unread(base func(host string) []byte) map[string]bool {
 	return unread
 }
 
-// newFinder returns a finder, and the hosts of which search engines requested pages.
+// newFinder returns a finder, and the hosts whose pages search engines requested.
 func (p *Publisher) newFinder(first bool) (f *finder, hosts []string) {
 	f = &finder{engines: searchEngines(p.Registry), first: first, visits: make(map[string][]ledger.Visit), starts: make(map[string]time.Time)}
 	for _, v := range p.Visits() {
@@ -143,10 +143,10 @@ type finder struct {
 	first   bool
 	visits  map[string][]ledger.Visit // by host
 	reasons []string
-	starts  map[string]time.Time // of the reasons, by text and hosts
+	starts  map[string]time.Time // start of each reason, by reason and hosts
 }
 
-// search returns the check of a pair of files.
+// search returns the check for a pair of files.
 func (f *finder) search(confirm Confirm) func(managed.Pair) {
 	if confirm == Any {
 		return f.any
@@ -165,8 +165,8 @@ func (f *finder) found(left int) []string {
 // any adds a reason for every difference.
 func (f *finder) any(p managed.Pair) { f.add("the file changes", at(p), p) }
 
-// add adds a reason for a pair at some hosts, "" for all. A reason that already holds earlier, at
-// these or all hosts, is not repeated.
+// add adds a reason for a pair at some hosts, or at all hosts if at is "". It skips a reason that
+// already applies earlier at these hosts or at all hosts.
 func (f *finder) add(reason, at string, p managed.Pair) {
 	for _, key := range []string{reason, reason + at} {
 		if since, ok := f.starts[key]; ok && !since.After(p.From) {
@@ -177,8 +177,8 @@ func (f *finder) add(reason, at string, p managed.Pair) {
 	f.reasons = append(f.reasons, reason+at+since(p))
 }
 
-// closed adds a reason for each search engine that is newly disallowed / or a page that it requested.
-// A site that is staging from its first change may be closed.
+// closed adds a reason for each search engine that newly must not fetch / or a requested page. A site
+// whose first change is staging may disallow everything.
 func (f *finder) closed(p managed.Pair) {
 	before, after := policy.Parse(p.Before), policy.Parse(p.After)
 	engines := f.engines
@@ -196,7 +196,7 @@ func (f *finder) closed(p managed.Pair) {
 	}
 }
 
-// someOf names the first of many crawlers, the large search engines first.
+// someOf returns the first crawlers of a long list. The large search engines come first.
 func someOf(tokens []string) string {
 	const most = 3
 	engines := judge.SearchEngines()
@@ -213,7 +213,7 @@ func someOf(tokens []string) string {
 	return strings.Join(tokens, ", ")
 }
 
-// at describes the hosts of a pair, "" for any.
+// at describes the hosts of a pair. It returns "" for any host.
 func at(p managed.Pair) string {
 	named := slices.DeleteFunc(slices.Clone(p.Hosts), func(host string) bool { return host == "" })
 	switch {
@@ -225,7 +225,7 @@ func at(p managed.Pair) string {
 	return " at " + strings.Join(named, " and ")
 }
 
-// since describes the start of a pair, "" for now.
+// since describes the start of a pair. It returns "" for now.
 func since(p managed.Pair) string {
 	if p.From.IsZero() {
 		return ""

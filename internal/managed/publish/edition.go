@@ -9,15 +9,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// edition is the served schedule, and that of a canary at some hosts. It is immutable.
+// edition is the served schedule, with the canary's schedule at some hosts. It is immutable.
 type edition struct {
 	all    version
-	canary *Change        // nil for none
+	canary *Change        // nil without a canary
 	trial  version        // of the canary
 	hosts  *request.Hosts // of the canary
 }
 
-// version is a schedule with the start of its service.
+// version is a schedule and the time since when it is served.
 type version struct {
 	schedule *managed.Schedule
 	since    time.Time
@@ -31,7 +31,7 @@ func (e *edition) at(host string) version {
 	return e.all
 }
 
-// next returns the time of the next change of a file after now, zero for never.
+// next returns the time of the next change of a file after now, or the zero time.
 func (e *edition) next(now time.Time) time.Time {
 	turn := e.all.schedule.Next(now)
 	if e.canary != nil {
@@ -42,7 +42,7 @@ func (e *edition) next(now time.Time) time.Time {
 	return turn
 }
 
-// spotOf returns the spot of a site at a time.
+// spotOf returns the cache position of a site at a time.
 func (e *edition) spotOf(site policy.Key, now time.Time) spot {
 	return e.at(nameOf(site)).spotOf(site, now)
 }
@@ -54,10 +54,10 @@ func (v version) spotOf(site policy.Key, now time.Time) spot {
 	return s
 }
 
-// firstWait bounds how long requests wait for the published schedule after the start.
+// firstWait is the maximum wait of a request for the published schedule after the start.
 const firstWait = 2 * time.Second
 
-// edition returns the edition for a request.
+// edition returns the edition for a request. It waits for the first edition.
 func (p *Publisher) edition(ctx context.Context) *edition {
 	if e := p.serving.Load(); e != nil {
 		return e
@@ -74,7 +74,8 @@ func (p *Publisher) edition(ctx context.Context) *edition {
 	return p.serving.Load()
 }
 
-// put replaces the edition, unless ifNone is set and there is one. It drops the cached pages.
+// put replaces the edition and drops the cached pages. If ifNone is set, put does not replace an
+// edition.
 func (p *Publisher) put(e *edition, ifNone bool) {
 	if !ifNone {
 		p.serving.Store(e)
@@ -89,7 +90,7 @@ func (p *Publisher) put(e *edition, ifNone bool) {
 	}
 }
 
-// Serving returns the served schedule, nil before there is one.
+// Serving returns the served schedule, or nil before the first one.
 func (p *Publisher) Serving() *managed.Schedule {
 	if e := p.serving.Load(); e != nil {
 		return e.all.schedule
@@ -97,8 +98,9 @@ func (p *Publisher) Serving() *managed.Schedule {
 	return nil
 }
 
-// Serve replaces the served schedules: one for all hosts, and one for the hosts of a canary, which may be
-// nil. It has no effect if ctx has ended. It must not be called concurrently.
+// Serve replaces the served schedules. next applies to all hosts, and the canary's schedule to the
+// hosts of the canary. The canary may be nil. Serve has no effect if ctx has ended. It must not be
+// called concurrently.
 func (p *Publisher) Serve(ctx context.Context, next *managed.Schedule, canary *Change, trial *managed.Schedule) {
 	now := p.Now()
 	e := &edition{all: version{next, now}, canary: canary, trial: version{trial, now}, hosts: request.HostsOfServer(nil)}
@@ -113,7 +115,7 @@ func (p *Publisher) Serve(ctx context.Context, next *managed.Schedule, canary *C
 	}
 }
 
-// keepTimes takes over the times of versions that were served before. The end of a trial makes all files
+// keepTimes copies the times of versions that were served before. After a trial ends, all files are
 // new.
 func (e *edition) keepTimes(before *edition) {
 	goesOn := e.trial.schedule == before.trial.schedule

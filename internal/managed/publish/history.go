@@ -9,13 +9,13 @@ import (
 
 // Bounds of a site's history.
 const (
-	// mostChanges bounds the past changes.
+	// mostChanges is the maximum number of past changes.
 	mostChanges = 500
-	// keptFor bounds the age of a past change.
+	// keptFor is the maximum age of a past change.
 	keptFor = 365 * 24 * time.Hour
-	// MostLines bounds the differences and the reasons of a change.
+	// MostLines is the maximum number of differences and of reasons of a change.
 	MostLines = 20
-	// MostText bounds a line, a name or a why, in bytes.
+	// MostText is the maximum length of a line, a name or a reason, in bytes.
 	MostText = 500
 
 	mostInstances = 256
@@ -23,7 +23,7 @@ const (
 	instanceRenew = 7 * 24 * time.Hour
 )
 
-// Empty is the spec without rules, with which the site serves its own robots.txt.
+// Empty is the spec without rules. The site then serves its own robots.txt.
 var Empty = []byte("{}")
 
 // IDOf returns the ID of a spec: the first 16 hexadecimal digits of its SHA-256.
@@ -45,19 +45,19 @@ const (
 // State is the state of a change.
 type State string
 
-// The states. A change is pending in the first three, and past in the last three.
+// The states. A change is pending in the first three states, and past in the last three.
 const (
 	Waiting    State = "waiting"     // a person has to confirm it
-	Shadow     State = "shadow"      // requests are also judged by the change, without effect
+	Shadow     State = "shadow"      // the guard compares live requests, without effect
 	Canary     State = "canary"      // some hosts serve it
 	Published  State = "published"   // all hosts serve it
 	Superseded State = "superseded"  // another change was published
 	RolledBack State = "rolled_back" // a person took it back
-	Rejected   State = "rejected"    // it was replaced or stopped before it was published
+	Rejected   State = "rejected"    // it was replaced or stopped before publication
 )
 
-// ObservedStates returns the states that an [Observer] gets. A change is superseded when another is
-// published, which the observer gets in its place.
+// ObservedStates returns the states that an [Observer] receives. Superseded is missing because the
+// observer receives the new published change instead.
 func ObservedStates() []State {
 	return []State{Waiting, Shadow, Canary, Published, RolledBack, Rejected}
 }
@@ -65,7 +65,7 @@ func ObservedStates() []State {
 // ByTrial is the Who of a trial that rejects a change.
 const ByTrial = "trial"
 
-// By is a decision: who, why and when.
+// By describes a decision.
 type By struct {
 	Who    string    `json:"who"`
 	Why    string    `json:"why,omitempty"`
@@ -73,59 +73,58 @@ type By struct {
 	At     time.Time `json:"at"`
 }
 
-// Rollout is the trial of a change before it is published.
+// Rollout configures the trial of a change before publication.
 type Rollout struct {
-	State   State    `json:"state,omitempty"`   // Shadow or Canary; "" publishes at once
-	Seconds int64    `json:"seconds,omitempty"` // the length of the trial; 0 until a person promotes the change
+	State   State    `json:"state,omitempty"`   // Shadow or Canary; "" publishes immediately
+	Seconds int64    `json:"seconds,omitempty"` // length of the trial; 0 until a person promotes the change
 	Hosts   []string `json:"hosts,omitempty"`   // of Canary
 }
 
-// Change is a set of rules that was submitted. A spec that is submitted twice makes two changes with
-// the same ID.
+// Change is a submitted set of rules. If a spec is submitted twice, the two changes have the same ID.
 type Change struct {
-	Number int       `json:"number"` // counts the changes of a site
-	ID     string    `json:"id"`     // of its spec
+	Number int       `json:"number"` // sequence number of the change at its site
+	ID     string    `json:"id"`     // of the spec
 	Parent string    `json:"parent"` // the ID of the change that was published before
 	Origin Origin    `json:"origin"`
 	State  State     `json:"state"`
 	Since  time.Time `json:"since"` // of the state
-	// Until is the end of the trial, zero if only a person ends the trial.
+	// Until is the end of the trial. The zero time means that only a person ends the trial.
 	Until   time.Time `json:"until,omitzero"`
 	Rollout Rollout   `json:"rollout,omitzero"`
 	Made    By        `json:"made"`
 	// Restores is the number of the change that a rollback published again, 0 for none.
 	Restores int `json:"restores,omitempty"`
-	// Difference describes the change, and Reasons are why a person has to confirm the change, each
-	// in at most [MostLines].
+	// Difference describes the change. Reasons explain why a person has to confirm the change. Each
+	// has at most [MostLines] lines.
 	Difference []string `json:"difference,omitempty"`
 	Reasons    []string `json:"reasons,omitempty"`
 	Confirmed  *By      `json:"confirmed,omitempty"`
-	Promoted   *By      `json:"promoted,omitempty"` // by a person, before its time was over
-	// ReadBy are the crawlers that fetched the robots.txt while the change was published, as known
-	// to the instance that published the next change.
+	Promoted   *By      `json:"promoted,omitempty"` // by a person, before the end of the trial
+	// ReadBy are the crawlers that fetched the robots.txt while the change was published. Only the
+	// instance that published the next change observed these fetches.
 	ReadBy    []string  `json:"read_by,omitempty"`
 	Published time.Time `json:"published,omitzero"` // zero if never
 	Ended     *By       `json:"ended,omitempty"`    // nil while the change is pending or published
 }
 
-// OnTrial reports whether requests are judged by a change before it is published. It returns false
-// for nil.
+// OnTrial reports whether a trial of the change runs. It returns false for nil.
 func (c *Change) OnTrial() bool { return c != nil && (c.State == Shadow || c.State == Canary) }
 
 // StoppedByTrial reports whether the trial of a change rejected it.
 func (c *Change) StoppedByTrial() bool { return c.State == Rejected && c.Ended.Who == ByTrial }
 
-// History has the changes of a site. The zero History has none. Its methods return a modified copy.
+// History contains the changes of a site. The zero History is empty. Its methods return a modified
+// copy.
 type History struct {
 	Published *Change  `json:"published,omitempty"` // nil if none
-	Pending   *Change  `json:"pending,omitempty"`   // that waits or is on trial, nil for none
-	Past      []Change `json:"history,omitempty"`   // the latest first
-	// Changes counts all changes there ever were, Revision all writes.
+	Pending   *Change  `json:"pending,omitempty"`   // waits or is on trial; nil if none
+	Past      []Change `json:"history,omitempty"`   // newest first
+	// Changes is the number of all changes ever made. Revision is the number of all writes.
 	Changes  int   `json:"changes"`
 	Revision int64 `json:"revision"`
-	// Latest is the ID of the latest submission of all instances, and Submitted has the latest
-	// submission of each. An instance that starts again with the same rules submits nothing, so that
-	// a rollback lasts until the configuration changes.
+	// Latest is the ID of the latest submission of all instances. Submitted maps an instance to its
+	// latest submission. An instance that restarts with the same rules submits nothing. A rollback
+	// therefore lasts until the configuration changes.
 	Latest    string               `json:"latest,omitempty"`
 	Submitted map[string]Submitted `json:"submitted,omitempty"`
 }
@@ -144,7 +143,7 @@ func (h *History) PublishedID() string {
 	return h.Published.ID
 }
 
-// subject returns the change that a verb without an ID is about, nil for none.
+// subject returns the change for a verb without an ID, or nil.
 func (h *History) subject(verb string) *Change {
 	if verb == "rollback" && (h.Pending == nil || h.Pending.State != Canary) {
 		return h.Published
@@ -152,8 +151,8 @@ func (h *History) subject(verb string) *Change {
 	return h.Pending
 }
 
-// IsNews reports whether a submission differs from the latest of its instance and of all instances.
-// A change that a trial rejected is news if it is now submitted without a trial.
+// IsNews reports whether a submission differs from the latest submissions of its instance and of all
+// instances. A change that a trial rejected is new if it is now submitted without a trial.
 func (h *History) IsNews(instance string, c *Change) bool {
 	if c.ID == h.Latest {
 		return c.Rollout.State == "" && h.Pending == nil && h.wasStopped(c.ID)
@@ -162,7 +161,7 @@ func (h *History) IsNews(instance string, c *Change) bool {
 	return !known || before.ID != c.ID
 }
 
-// wasStopped reports whether the latest change has an ID and was rejected by its trial.
+// wasStopped reports whether the latest change has this ID and its trial rejected it.
 func (h *History) wasStopped(id string) bool {
 	if len(h.Past) == 0 || h.Past[0].ID != id || !h.Past[0].StoppedByTrial() {
 		return false
@@ -170,12 +169,12 @@ func (h *History) wasStopped(id string) bool {
 	return h.Published == nil || h.Published.Number < h.Past[0].Number
 }
 
-// isWhole reports whether every past change of a history has an end.
+// isWhole reports whether every past change has an end.
 func (h *History) isWhole() bool {
 	return !slices.ContainsFunc(h.Past, func(c Change) bool { return c.Ended == nil })
 }
 
-// Specs returns the IDs of all specs that the history names, each once.
+// Specs returns the IDs of all specs in the history, without duplicates.
 func (h *History) Specs() (ids []string) {
 	if h.Published != nil {
 		ids = append(ids, h.Published.ID)

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Page is a robots.txt as it is served. It is immutable.
+// Page is a served robots.txt. It is immutable.
 type Page struct {
 	text     string
 	etag     string
-	modified time.Time // to the second, as HTTP has it
+	modified time.Time // truncated to seconds, as in HTTP
 }
 
 // newPage returns a page with a modification time.
@@ -22,7 +22,8 @@ func newPage(text string, modified time.Time) *Page {
 	return &Page{text: text, etag: `"` + hex.EncodeToString(hash[:16]) + `"`, modified: modified.Truncate(time.Second)}
 }
 
-// version returns the version in the comment of a composed file, or else the beginning of the tag.
+// version returns the version from the comment of a composed file. Without a comment it returns the
+// beginning of the ETag.
 func (p *Page) version() string {
 	const length = 12
 	if _, after, ok := strings.Cut(p.text, "\n# Added by robots_txt, version "); ok && len(after) >= length {
@@ -31,9 +32,8 @@ func (p *Page) version() string {
 	return p.etag[1 : 1+length]
 }
 
-// Serve answers a GET or HEAD request, also a conditional or range request. maxAge is for Cache-Control.
-// A conditional request is answered by the tag alone, because two files can have the same date, such as
-// a base that returns after another one.
+// Serve answers a GET or HEAD request, including conditional and range requests. maxAge is for
+// Cache-Control. Serve compares only the ETag, because two different files can have the same date.
 func (p *Page) Serve(w http.ResponseWriter, r *http.Request, maxAge time.Duration) {
 	header := w.Header()
 	header.Set("Content-Type", "text/plain; charset=utf-8")

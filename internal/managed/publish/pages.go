@@ -15,13 +15,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// pages are the served files of all hosts. Equal files are kept once.
+// pages caches the served files of all hosts. Equal files share memory.
 type pages struct {
-	since     time.Time // no file is older
+	since     time.Time // minimum date of a file
 	serving   atomic.Pointer[edition]
 	ready     chan struct{} // closed once serving is set
 	readyOnce sync.Once
-	fallback  func() *managed.Schedule // of a request that came too early
+	fallback  func() *managed.Schedule // schedule for a request before serving is set
 
 	mu      sync.Mutex
 	shelves map[policy.Segment]*shelf
@@ -37,7 +37,7 @@ func newPages(since time.Time, fallback func() *managed.Schedule) pages {
 // forBase marks the context of a request for a base.
 type forBase struct{}
 
-// IsForBase reports whether a request is for a base, which the next handler has to answer.
+// IsForBase reports whether a request fetches a base. The next handler has to answer such a request.
 func IsForBase(ctx context.Context) bool { return ctx.Value(forBase{}) != nil }
 
 // IsStaging reports whether the site of a request is a staging site.
@@ -59,18 +59,18 @@ func nameOf(key policy.Key) string {
 	return name
 }
 
-// spot is the host and the period of a file.
+// spot identifies a file by its host and period.
 type spot struct {
 	segment policy.Segment
 	host    string
 	period  managed.Period
-	since   time.Time // of its schedule
+	since   time.Time // start of the schedule
 	staging bool
-	quiet   bool // the lookup is for a report
+	quiet   bool // the lookup is for a report, not for a client
 }
 
-// Page returns the robots.txt for the site of a request, and when the schedule replaces it, zero for
-// never. It returns nil if there is no good base, so that the next handler has to answer.
+// Page returns the robots.txt for the site of a request. until is the time of the next scheduled
+// change, or the zero time. page is nil if there is no good base, and the next handler has to answer.
 func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 	key := p.keyOf(r)
 	at := p.edition(r.Context()).spotOf(key, p.Now())
@@ -100,7 +100,7 @@ func (p *Publisher) meet(key policy.Key) (last *Page, first bool) {
 	return p.shelves[key.Segment()].meet(key)
 }
 
-// remember records the page that a site is served.
+// remember records the page that a site receives.
 func (p *Publisher) remember(site policy.Key, page *Page) {
 	p.pages.mu.Lock()
 	defer p.pages.mu.Unlock()
@@ -115,7 +115,7 @@ func (p *Publisher) whereBase(site policy.Key) policy.Key {
 	return site
 }
 
-// best returns the page of the latest good base that makes a page, nil if none does.
+// best returns the page of the latest good base that yields a page, or nil.
 func (p *Publisher) best(state *policy.State, at spot, last *Page) *Page {
 	if goodOf(state) == nil {
 		return nil
@@ -131,8 +131,8 @@ func (p *Publisher) best(state *policy.State, at spot, last *Page) *Page {
 	return nil
 }
 
-// inTurn returns the page of a base. If that is refused, it returns the page that was served last, or the
-// page of the period before.
+// inTurn returns the page of a base. If the gate refuses the page, it returns the last served page or
+// the page of the previous period.
 func (p *Publisher) inTurn(base *policy.Version, at spot, last *Page) *Page {
 	m := p.composed(base, at)
 	switch {
@@ -154,7 +154,7 @@ func (p *Publisher) keyOf(r *http.Request) policy.Key {
 	return p.RequestSites.Of(serverOf(r)).Key(r)
 }
 
-// composed returns the page of a base from the cache, or composes it.
+// composed returns the cached page of a base, or composes it.
 func (p *Publisher) composed(base *policy.Version, at spot) made {
 	of := pageKey{period: at.period, since: at.since.UnixNano()}
 	if base != nil {
@@ -209,8 +209,8 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// page returns a page from the cache, or composes it. Concurrent requests for a page compose it once, and
-// do not wait for the pages of other sites.
+// page returns a cached page, or composes it. Concurrent requests for a page compose it once. They do
+// not wait for the pages of other sites.
 func (p *Publisher) page(segment policy.Segment, key pageKey, compose func() made) made {
 	p.pages.mu.Lock()
 	s := p.shelves[segment]

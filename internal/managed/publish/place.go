@@ -10,12 +10,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 )
 
-// Place is the place of a robots_txt handler in the configuration.
+// Place is the position of a robots_txt handler in the configuration.
 type Place struct {
-	// Name identifies the handler in the history: the hosts of its site, or the listeners of the
-	// server if it has none. The second handler of the same place has "#2" appended, and so on.
+	// Name identifies the handler in the history. It has the hosts of the site, or the listeners of
+	// the server if there are no hosts. A second handler with the same name gets the suffix "#2", a
+	// third "#3".
 	Name  string
-	Hosts []string // none for any
+	Hosts []string // empty for any host
 }
 
 // PlacesOf returns the places of handlers in the routes of servers.
@@ -25,7 +26,7 @@ func PlacesOf(servers []*caddyhttp.Server, is func(caddyhttp.MiddlewareHandler) 
 	for _, server := range servers {
 		request.Walk(server, func(p request.Place, route caddyhttp.Route) {
 			for _, handler := range route.Handlers {
-				if p.Errors || !is(handler) { // another handler may have a type that is no map key
+				if p.Errors || !is(handler) { // a handler of an unknown type may not be a valid map key
 					continue
 				}
 				if _, known := places[handler]; known {
@@ -47,7 +48,7 @@ func PlacesOf(servers []*caddyhttp.Server, is func(caddyhttp.MiddlewareHandler) 
 	return places
 }
 
-// has returns a function that reports whether a host is one of the place.
+// has returns a function that reports whether the place includes a host.
 func (p Place) has() func(host string) bool {
 	if len(p.Hosts) == 0 {
 		return func(string) bool { return true }
@@ -55,7 +56,7 @@ func (p Place) has() func(host string) bool {
 	return hasOf(p.Hosts)
 }
 
-// hasOf returns a function that reports whether a host matches one of some, which may be wildcards.
+// hasOf returns a function that reports whether a host matches the given hosts or wildcards.
 func hasOf(some []string) func(host string) bool {
 	hosts := request.HostsOfServer(nil)
 	hosts.Add(some)

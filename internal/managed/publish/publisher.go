@@ -19,12 +19,12 @@ import (
 
 // Config is the configuration of a Publisher. Its functions may be called concurrently.
 type Config struct {
-	// Schedule has the rules of the configuration. Partial reports that the rules of a list are
-	// missing, see [Publisher.Submit].
+	// Schedule has the rules of the configuration. Partial means that the rules of a list are
+	// missing. See [Publisher.Submit].
 	Schedule *managed.Schedule
 	Partial  bool
-	// ListNames are the names of the lists of rules. A change in which a list loses more than half
-	// of its rules has to be confirmed. Lists returns the lists for a report; it may be nil.
+	// ListNames are the names of the lists of rules. A person has to confirm a change in which a list
+	// loses more than half of its rules. Lists returns the lists for a report, and may be nil.
 	ListNames []string
 	Lists     func() []report.ManagedList
 	Registry  *uaident.Registry
@@ -32,37 +32,38 @@ type Config struct {
 	Rollout   Rollout
 	Gate      managed.Gate
 
-	// Source reads the base, nil for none. SourceKey is the path of a base file, "" for the
-	// response of the next handler.
+	// Source fetches the base. It is nil without a base. SourceKey is the path of a base file, or ""
+	// for the response of the next handler.
 	Source    origin.Source
 	SourceKey string
-	// Bases caches the bases. It outlives a configuration, so that the last good base does.
+	// Bases caches the bases. It outlives a configuration, so the last good base survives a reload.
 	Bases *policy.Cache
-	// Base returns a function that returns the base of a host, nil if unknown.
+	// Base returns a function that returns the base of a host, or nil if unknown.
 	Base func() func(host string) []byte
-	// RequestSites returns the site of a request. Hosts are the hosts that the configuration
-	// names, none for any.
+	// RequestSites returns the site of a request. Hosts are the hosts in the configuration. No hosts
+	// means any host.
 	RequestSites *request.Sites
 	SiteHosts    []string
 
-	// Storage keeps the history, and Sites its copy in memory.
+	// Storage stores the history. Sites has the copy in memory.
 	Storage Storage
 	Sites   *Sites
-	// Stored is closed after the storage was read for Bases and Visits, nil without a storage.
+	// Stored is closed after Bases and Visits were read from the storage. It is nil without a
+	// storage.
 	Stored <-chan struct{}
-	// Instance returns the name of this instance, which stays the same over a restart.
+	// Instance returns the name of this instance, which does not change at a restart.
 	Instance func() string
-	// IsRunning reports whether the configuration runs. A configuration that fails to load
-	// submits nothing.
+	// IsRunning reports whether the configuration runs. A configuration that fails to load submits
+	// nothing.
 	IsRunning func() bool
 	// Visits returns the pages that search engines requested in the last 24 hours. A change that
-	// disallows one of them has to be confirmed, and its trial ends.
+	// disallows such a page waits for confirmation. A trial of such a change ends.
 	Visits func() []ledger.Visit
 	// ReadSince returns the crawlers that fetched the robots.txt of some hosts since a time.
 	ReadSince func(has func(host string) bool, since time.Time) []string
-	// Trials judges changes on live requests; it may be nil.
+	// Trials compares changes on live requests. It may be nil.
 	Trials Trials
-	// Interval is the time between two reads of the history, 0 for a minute, or for 10 seconds
+	// Interval is the time between two reads of the history. Zero means one minute, or 10 seconds
 	// during a trial.
 	Interval time.Duration
 	Now      func() time.Time
@@ -70,18 +71,18 @@ type Config struct {
 	Observer Observer
 }
 
-// Observer observes a Publisher. Its methods are called concurrently.
+// Observer receives events of a Publisher. Its methods are called concurrently.
 type Observer interface {
-	// Composed is called with the time that composing and checking a file took.
+	// Composed is called after a file was composed and checked. took is the duration.
 	Composed(took time.Duration)
-	// PageRequested is called for each request for a file, with whether the file was cached.
+	// PageRequested is called for each request for a file.
 	PageRequested(cached bool)
-	// PageFailed is called with the stage in which a file failed.
+	// PageFailed is called when a file fails. stage is one of the Stage constants.
 	PageFailed(stage string)
-	// Changed is called for each change to which this instance gave another state.
+	// Changed is called when this instance sets the state of a change.
 	Changed(site string, change Change)
-	// HistoryFailed is called when the history cannot be read or written, and with nil once it
-	// can be again.
+	// HistoryFailed is called when the history cannot be read or written. After recovery it is called
+	// with a nil error.
 	HistoryFailed(site string, err error)
 }
 
@@ -89,23 +90,23 @@ type Observer interface {
 const (
 	StageBase    = "base"    // the base cannot be read
 	StageRules   = "rules"   // a list of rules cannot be read or used
-	StageCompose = "compose" // base and rules make no file
+	StageCompose = "compose" // the base and the rules do not yield a file
 	StageGate    = "gate"    // the gate refuses the file
 )
 
-// Publisher publishes the robots.txt files of one robots_txt handler of a configuration: it
-// submits the handler's rules to the history, and serves the files of the published change.
+// Publisher publishes the robots.txt files of one robots_txt handler. It submits the handler's rules
+// to the history, and serves the files of the published change.
 type Publisher struct {
 	Config
 
 	wake   chan struct{}
-	logged string // the last error of the storage that was logged
+	logged string // last logged error of the storage
 
 	mu      sync.Mutex
 	next    submission
-	pending bool                         // next was not submitted yet
-	parsed  map[string]*managed.Schedule // of the changes in use, by the IDs of their specs
-	refused atomic.Bool                  // nothing is published, and the storage did not take the submission
+	pending bool                         // next is not submitted yet
+	parsed  map[string]*managed.Schedule // changes in use, by spec ID
+	refused atomic.Bool                  // nothing is published, and the submission could not be stored
 
 	// Set by Begin:
 	begun    atomic.Bool
@@ -115,13 +116,13 @@ type Publisher struct {
 	applying sync.Mutex
 	served   served // guarded by applying, like the fields below
 	over     bool   // the configuration has ended
-	onTrial  int    // the number of the change that Trials judges, 0 for none
-	endTrial func() // ends that, nil for none
+	onTrial  int    // number of the change that Trials compares; 0 if none
+	endTrial func() // ends the trial; nil if none
 
 	pages
 }
 
-// submission is a schedule to be published.
+// submission is a schedule to publish.
 type submission struct {
 	schedule *managed.Schedule
 	spec     []byte
@@ -135,15 +136,15 @@ func newSubmission(s *managed.Schedule, origin Origin, partial bool) submission 
 	return submission{s, spec, IDOf(spec), origin, partial}
 }
 
-// served identifies the changes that are served: the IDs of the published change and of the change
-// on trial, and the number of the latter.
+// served identifies the served changes. It has the IDs of the published change and of the change on
+// trial, and the number of the latter.
 type served struct {
 	published, trial string
 	number           int
 }
 
-// New returns a publisher. Requests are served from now on, with the rules of Config if the history
-// is not known after two seconds.
+// New returns a publisher that serves requests. If the history is unknown after two seconds, requests
+// get the rules of Config.
 func New(c Config) *Publisher {
 	p := &Publisher{Config: c, wake: make(chan struct{}, 1), parsed: make(map[string]*managed.Schedule)}
 	p.next, p.pending = newSubmission(c.Schedule, FromConfiguration, c.Partial), true
@@ -151,7 +152,7 @@ func New(c Config) *Publisher {
 	return p
 }
 
-// Begin starts to submit and to publish, and returns a function that stops and waits for the end.
+// Begin starts to submit and to publish. end stops the publisher and waits until it has stopped.
 func (p *Publisher) Begin(place Place) (end func()) {
 	site, release := p.Sites.Use(place.Name)
 	p.place, p.site = place, site
@@ -183,11 +184,11 @@ func (p *Publisher) Begin(place Place) (end func()) {
 	}
 }
 
-// endWait bounds how long the end of a configuration waits for the storage.
+// endWait is the maximum wait for the storage when a configuration ends.
 const endWait = 2 * time.Second
 
-// Submit submits a schedule in the background. A partial schedule, in which the rules of a list are
-// missing because the list was never read, does not replace a published change.
+// Submit submits a schedule in the background. A partial schedule lacks the rules of a list that was
+// never fetched. It does not replace a published change.
 func (p *Publisher) Submit(schedule *managed.Schedule, origin Origin, partial bool) {
 	next := newSubmission(schedule, origin, partial)
 	p.mu.Lock()
@@ -203,14 +204,14 @@ func (p *Publisher) poke() {
 	}
 }
 
-// submission returns the latest submission, and whether it was not submitted yet.
+// submission returns the latest submission, and whether it is still pending.
 func (p *Publisher) submission() (submission, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.next, p.pending
 }
 
-// submitted records that a submission is in the history.
+// submitted records that the history has a submission.
 func (p *Publisher) submitted(s submission) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -248,8 +249,8 @@ func (p *Publisher) fallback() *managed.Schedule {
 	return next.schedule
 }
 
-// lastServed returns the schedule that was served last, also by the configuration before, and
-// whether it was served without a history. It returns nil if there is none.
+// lastServed returns the schedule that was served last, also by the previous configuration. alone
+// reports whether it was served without a history. s is nil if there is none.
 func (p *Publisher) lastServed() (s *managed.Schedule, alone bool) {
 	spec, alone := p.site.Served()
 	if spec == nil {
@@ -257,7 +258,7 @@ func (p *Publisher) lastServed() (s *managed.Schedule, alone bool) {
 	}
 	s, err := managed.ParseSpec(p.Registry, spec)
 	if err != nil {
-		return nil, false // such as a crawler that the registry does not have any more
+		return nil, false // for example a crawler that the registry does not have any more
 	}
 	return s, alone
 }

@@ -13,8 +13,8 @@ func (p *Publisher) ReadBy() []string {
 	return nil
 }
 
-// readersOf returns the crawlers that fetched the robots.txt since a change was published, at most
-// [MostLines].
+// readersOf returns at most [MostLines] crawlers that fetched the robots.txt since a change was
+// published.
 func (p *Publisher) readersOf(c *Change) []string {
 	all := p.ReadSince(p.place.has(), c.Published)
 	if more := len(all) - MostLines; more > 0 {
@@ -23,7 +23,7 @@ func (p *Publisher) readersOf(c *Change) []string {
 	return all
 }
 
-// recordReaders adds its readers to a change that a step has replaced.
+// recordReaders adds the crawlers that fetched a change to a change that was replaced.
 func (p *Publisher) recordReaders(before, after History) History {
 	was := before.Published
 	if was == nil || after.Published != nil && after.Published.Number == was.Number {

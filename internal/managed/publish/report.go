@@ -6,11 +6,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// mostReported bounds the past changes in a report.
+// mostReported is the maximum number of past changes in a report.
 const mostReported = 20
 
-// Report returns the changes for a report: the pending change, the published change, and the latest
-// past changes.
+// Report returns the pending change, the published change, and the latest past changes.
 func (p *Publisher) Report() []report.ManagedChange {
 	if !p.begun.Load() {
 		return []report.ManagedChange{}
@@ -25,7 +24,7 @@ func (p *Publisher) Report() []report.ManagedChange {
 	return all
 }
 
-// report returns the changes for a report, in the order of [Publisher.Report].
+// report returns the changes in the order of [Publisher.Report].
 func (h *History) report() []report.ManagedChange {
 	all := []report.ManagedChange{}
 	for _, c := range []*Change{h.Pending, h.Published} {
@@ -39,7 +38,7 @@ func (h *History) report() []report.ManagedChange {
 	return all
 }
 
-// report returns the change for a report.
+// report returns a change for a report.
 func (c *Change) report() report.ManagedChange {
 	one := report.ManagedChange{
 		Number: c.Number, ID: c.ID, Origin: string(c.Origin), State: string(c.State), Since: c.Since, Until: c.Until,
@@ -59,7 +58,7 @@ func (c *Change) report() report.ManagedChange {
 	return one
 }
 
-// words describes who decided, and why.
+// words describes the person or trial that decided, and the reason.
 func (b *By) words() string {
 	words := b.Who
 	if b.Why != "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 )
 
-// The default intervals between two reads of the history, and the wait after a first failure.
+// The default intervals between two reads of the history, and the wait after the first failure.
 const (
 	readInterval  = time.Minute
 	trialInterval = 10 * time.Second // during a trial
@@ -27,7 +27,7 @@ func (p *Publisher) run(ctx context.Context) {
 	if !p.awaitRunning(ctx) {
 		return
 	}
-	// A configuration that fails to load does not get here, so it takes nobody's turn.
+	// A configuration that fails to load does not call Begin, so the previous one remains the latest.
 	isLatest := p.site.Begin()
 	for {
 		if errors.Is(err, ErrLost) || errors.Is(err, ErrDamaged) {
@@ -71,14 +71,14 @@ func (p *Publisher) awaitRunning(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// step submits, ends a trial that is over, and serves the published change.
+// step submits, ends a trial whose time is over, and serves the published change.
 func (p *Publisher) step(ctx context.Context, isLatest func() bool) error {
 	if err := p.submitPending(ctx, isLatest); err != nil {
 		if state, _ := p.site.History(); state.Changes == 0 {
 			p.serveAlone(ctx, err)
 			return err
 		}
-		return errors.Join(err, p.apply(ctx)) // this instance may only be able to read
+		return errors.Join(err, p.apply(ctx)) // this instance may have read access only
 	}
 	if err := p.conclude(ctx); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (p *Publisher) untilNext() time.Duration {
 	return most
 }
 
-// restore writes a lost or damaged history again, as far as this instance knows it.
+// restore writes a lost or damaged history again from memory.
 func (p *Publisher) restore(ctx context.Context) error {
 	_, err := p.update(ctx, nil, func(s History) (History, *Change, error) {
 		return s, nil, nil
@@ -107,7 +107,7 @@ func (p *Publisher) restore(ctx context.Context) error {
 	return err
 }
 
-// update takes a step in the history, and reports the changed change to log and observer.
+// update runs a step on the history. It logs a changed change and reports it to the observer.
 func (p *Publisher) update(ctx context.Context, spec []byte, step Step) (*Change, error) {
 	var before History
 	_, changed, err := p.store.Update(ctx, spec, func(s History) (History, *Change, error) {
@@ -126,8 +126,8 @@ func (p *Publisher) update(ctx context.Context, spec []byte, step Step) (*Change
 	return changed, nil
 }
 
-// apply serves the published change and judges the change on trial, unless the configuration has
-// ended. If ctx has ended, it reads nothing and serves what it served before.
+// apply serves the published change and starts its trial, unless the configuration has ended. If ctx
+// has ended, apply reads nothing and serves the previous change.
 func (p *Publisher) apply(ctx context.Context) error {
 	p.applying.Lock()
 	defer p.applying.Unlock()
@@ -176,12 +176,12 @@ func (p *Publisher) apply(ctx context.Context) error {
 	return nil
 }
 
-// continueTrial goes on with the trial of the configuration before, without waiting for the storage:
-// the results of a trial are dropped once nobody judges the change.
+// continueTrial continues the trial of the previous configuration without waiting for the storage. A
+// gap would drop the results of the trial.
 func (p *Publisher) continueTrial() {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = p.apply(ended) // after an error, the trial goes on once the history was read
+	_ = p.apply(ended) // after an error, the trial continues when the history is read
 }
 
 // schedule returns the schedule of a spec.
@@ -200,7 +200,7 @@ func (p *Publisher) schedule(ctx context.Context, id string, latest submission) 
 		return nil, err
 	}
 	s, err := managed.ParseSpec(p.Registry, spec)
-	if err != nil { // such as a crawler that the registry does not have any more
+	if err != nil { // for example a crawler that the registry does not have any more
 		return nil, fmt.Errorf("%w: the rules of change %s: %w", ErrDamaged, id, err)
 	}
 	p.mu.Lock()
@@ -209,7 +209,7 @@ func (p *Publisher) schedule(ctx context.Context, id string, latest submission) 
 	return s, nil
 }
 
-// logTrouble logs that the history fails, or works again, once each.
+// logTrouble logs the first failure of the history, and the recovery.
 func (p *Publisher) logTrouble(err error) {
 	p.Observer.HistoryFailed(p.place.Name, err)
 	message := ""

@@ -13,7 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Running are the publishers of the running configurations. The zero value has none.
+// Running is the list of publishers of the running configurations. The zero value is empty.
 type Running struct {
 	mu  sync.Mutex
 	all []*Publisher // in the order of Add
@@ -31,7 +31,7 @@ func (r *Running) Add(p *Publisher) (remove func()) {
 	}
 }
 
-// Next returns the time of the next change of a file of any site, zero for never.
+// Next returns the time of the next change of a file of any site, or the zero time.
 func (r *Running) Next(now time.Time) (next time.Time) {
 	for _, p := range r.publishers() {
 		if turn := p.serving.Load().next(now); next.IsZero() || !turn.IsZero() && turn.Before(next) {
@@ -41,7 +41,8 @@ func (r *Running) Next(now time.Time) (next time.Time) {
 	return next
 }
 
-// publishers returns the publishers that serve, the latest first, which takes over in a reload.
+// publishers returns the publishers that serve, the latest first. After a reload the latest takes
+// over.
 func (r *Running) publishers() (all []*Publisher) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -76,8 +77,7 @@ func (r *Running) Site(host string, now time.Time) (report.ManagedDetail, bool) 
 	return report.ManagedDetail{}, false
 }
 
-// hosts returns the hosts that the configuration names, and the named sites whose robots.txt was
-// requested, with their keys.
+// hosts returns the hosts in the configuration and the requested named sites, with their keys.
 func (p *Publisher) hosts() map[string]policy.Key {
 	hosts := make(map[string]policy.Key)
 	for _, host := range p.SiteHosts {
@@ -96,7 +96,7 @@ func (p *Publisher) hosts() map[string]policy.Key {
 	return hosts
 }
 
-// look has the data of a report about a host.
+// look is the data of a report about a host.
 type look struct {
 	*Publisher
 	host  string
@@ -104,10 +104,10 @@ type look struct {
 	at    spot
 	from  *edition
 	now   time.Time
-	page  *Page // nil for none
+	page  *Page // nil if none
 	state *policy.State
-	under *policy.Version // the last good base, nil for none
-	err   error           // why the present file is refused
+	under *policy.Version // the last good base, or nil
+	err   error           // reason why the present file is refused
 }
 
 func (p *Publisher) lookAt(host string, key policy.Key, now time.Time) *look {
@@ -142,7 +142,7 @@ func (p *Publisher) lookAt(host string, key policy.Key, now time.Time) *look {
 	return l
 }
 
-// base returns the last good base, nil for none.
+// base returns the last good base, or nil.
 func (l *look) base() []byte {
 	if l.under == nil {
 		return nil

@@ -9,14 +9,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// shelf caches the pages of named sites, or of hosts that only clients name: these must not evict the
-// pages of named sites.
+// shelf caches the pages of named sites, or of hosts that only clients name. The latter must not
+// evict pages of named sites.
 type shelf struct {
 	pages  *simplelru.LRU[pageKey, made]
-	making map[pageKey]func() made           // pages that are composed now
+	making map[pageKey]func() made           // pages that are being composed
 	bytes  int                               // of all pages
-	most   int                               // bytes
-	asked  *simplelru.LRU[policy.Key, *Page] // the last page of each site; nil for the key of a base
+	most   int                               // maximum bytes
+	asked  *simplelru.LRU[policy.Key, *Page] // last page of each site; nil for the key of a base
 }
 
 // pageKey identifies a page by its sources.
@@ -27,7 +27,7 @@ type pageKey struct {
 	since  int64          // start of the schedule in nanoseconds, since the page has a date
 }
 
-// made is a page, or the error.
+// made is a page or an error.
 type made struct {
 	page *Page
 	err  error
@@ -40,7 +40,7 @@ func (m made) size() int {
 	return len(m.page.text)
 }
 
-// newShelf returns a shelf with bounds.
+// newShelf returns a shelf with a maximum number of pages and of bytes.
 func newShelf(pages, bytes int) *shelf {
 	s := &shelf{making: make(map[pageKey]func() made), most: bytes}
 	s.pages, _ = simplelru.NewLRU(pages, func(_ pageKey, m made) { s.bytes -= m.size() }) // fails only for a size below 1
@@ -48,7 +48,7 @@ func newShelf(pages, bytes int) *shelf {
 	return s
 }
 
-// add adds a page, and evicts the least recently used.
+// add adds a page and evicts the least recently used pages.
 func (s *shelf) add(key pageKey, m made) {
 	s.bytes += m.size()
 	s.pages.Add(key, m)
@@ -57,7 +57,7 @@ func (s *shelf) add(key pageKey, m made) {
 	}
 }
 
-// meet returns the last page of a site, nil if none, and whether this is the first call for the key.
+// meet returns the last page of a site, or nil. first reports the first call for the key.
 func (s *shelf) meet(key policy.Key) (last *Page, first bool) {
 	last, known := s.asked.Get(key)
 	if !known {

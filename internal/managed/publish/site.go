@@ -9,16 +9,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// Site is the history of a site in the memory of this instance. It outlives a configuration, and a
-// failing storage.
+// Site is the history of a site in memory. It outlives a configuration, and failures of the storage.
 type Site struct {
-	busy chan struct{} // has one value during a read or write of the storage
+	busy chan struct{} // has one value while the storage is read or written
 
 	mu    sync.Mutex
 	state History
 	known bool
 	specs map[string][]byte // of the published and the pending change
-	last  []byte            // the spec served last, nil for none
+	last  []byte            // last served spec, or nil
 	alone bool              // last was served without a history
 	turns uint64
 }
@@ -26,8 +25,8 @@ type Site struct {
 // NewSite returns a site without a known history.
 func NewSite() *Site { return &Site{busy: make(chan struct{}, 1)} }
 
-// begin waits until no other goroutine reads or writes the storage, so that a later read is never
-// overwritten by an earlier one.
+// begin waits until no other goroutine reads or writes the storage. Otherwise an earlier read could
+// overwrite a later one.
 func (s *Site) begin(ctx context.Context) (end func(), err error) {
 	select {
 	case s.busy <- struct{}{}:
@@ -37,15 +36,15 @@ func (s *Site) begin(ctx context.Context) (end func(), err error) {
 	}
 }
 
-// History returns the history, and whether it is known.
+// History returns the history. The result is false if the history is unknown.
 func (s *Site) History() (History, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state, s.known
 }
 
-// Begin makes a configuration the latest. The returned function reports whether it still is: a
-// configuration that has ended must not submit after the next one.
+// Begin makes a configuration the latest. isLatest reports whether it still is. A configuration that
+// has ended must not submit after the next one.
 func (s *Site) Begin() (isLatest func() bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +57,7 @@ func (s *Site) Begin() (isLatest func() bool) {
 	}
 }
 
-// learn takes over a stored history.
+// learn stores a history in memory.
 func (s *Site) learn(state History) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,14 +65,14 @@ func (s *Site) learn(state History) {
 	maps.DeleteFunc(s.specs, func(id string, _ []byte) bool { return !slices.Contains(state.inUse(), id) })
 }
 
-// Serve records the spec that is served, and whether it is served without a history.
+// Serve records the served spec. alone means that it is served without a history.
 func (s *Site) Serve(spec []byte, alone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last, s.alone = spec, alone
 }
 
-// Served returns the arguments of the last [Site.Serve], nil if there was none.
+// Served returns the arguments of the last [Site.Serve]. spec is nil if there was no call.
 func (s *Site) Served() (spec []byte, alone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +87,7 @@ func (s *Site) spec(id string) ([]byte, bool) {
 	return spec, ok
 }
 
-// keep keeps a spec in memory, if it is in use.
+// keep stores a spec in memory if it is in use.
 func (s *Site) keep(id string, spec []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,14 +114,14 @@ type Sites struct {
 	sites map[string]*used
 }
 
-// used is a site with the number of configurations that use it.
+// used is a site and the number of configurations that use it.
 type used struct {
 	*Site
 	by int
 }
 
-// Use returns the site of a name until release is called. Configurations that overlap get the same
-// site.
+// Use returns the site of a name. The caller calls release after use. Configurations that overlap
+// share the site.
 func (s *Sites) Use(name string) (site *Site, release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,7 +143,7 @@ func (s *Sites) Use(name string) (site *Site, release func()) {
 	})
 }
 
-// Report returns the known changes of each site, by name.
+// Report returns the changes of each site, by name.
 func (s *Sites) Report() map[string][]report.ManagedChange {
 	s.mu.Lock()
 	defer s.mu.Unlock()
