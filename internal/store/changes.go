@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// visitInterval is the time between two writes of a site if only its visits have changed.
+	// visitInterval is the time between two writes of a site of which only the visits have changed.
 	visitInterval = time.Minute
 
-	// maxChanges bounds the sites that are read, for each instance.
+	// maxChanges is the maximum number of sites to read per instance.
 	maxChanges = 2048
 )
 
-// changes are the held changes of robots.txt files and the visits of search engines, by site.
+// changes stores delayed changes of robots.txt files and visits of search engines, by site.
 type changes struct {
 	store *Store
 	tracker

@@ -2,20 +2,19 @@ package store
 
 import "time"
 
-// maxApart is the difference between the clocks of two instances up to which times are not
-// corrected.
+// maxApart is the largest difference between two clocks that is ignored.
 const maxApart = time.Minute
 
-// clock estimates the clock of a peer. A value that has changed since the previous look was
-// saved since then, so the time in the value is the peer's present time, to within the interval
-// between two looks.
+// clock estimates the clock of a peer from the times in its values. If a value has changed since the
+// previous look, its time is recent. The error is at most the interval between two looks.
 type clock struct {
 	looked time.Time         // start of the last look at all values of the peer
 	saved  map[key]time.Time // times in the values
 	ahead  time.Duration     // of our clock; negative if the peer is behind
 }
 
-// note learns from the time in a value. A time in the future is evidence at any time.
+// note updates the estimate with the time in a value. A time in the future always proves a
+// difference.
 func (c *clock) note(k key, saved, now time.Time) {
 	apart := saved.Sub(now)
 	fresh := !c.looked.IsZero() && now.Sub(c.looked) < 2*syncInterval
@@ -28,7 +27,7 @@ func (c *clock) note(k key, saved, now time.Time) {
 	c.saved[k] = saved
 }
 
-// apart returns how far the clock is ahead of ours, 0 if the difference is below maxApart.
+// apart returns the lead of the peer's clock. It returns 0 if the difference is at most maxApart.
 func (c *clock) apart() time.Duration {
 	if c.ahead.Abs() <= maxApart {
 		return 0
@@ -36,8 +35,8 @@ func (c *clock) apart() time.Duration {
 	return c.ahead
 }
 
-// noteClock learns from the time at which a peer saved a value, and returns how far the clock of
-// the peer is ahead of ours.
+// noteClock updates the estimate with the time at which a peer saved a value. It returns the lead of
+// the peer's clock.
 func (p *peers) noteClock(k key, saved, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,7 +48,7 @@ func (p *peers) noteClock(k key, saved, now time.Time) time.Duration {
 	return peer.apart()
 }
 
-// lookedAt records a look at all values of a peer, and when the look began.
+// lookedAt records the start of a look at all values of a peer.
 func (p *peers) lookedAt(instance string, began time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,16 +13,16 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// maxCopies bounds the hosts whose files are read, for each instance.
+// maxCopies is the maximum number of hosts to read per instance.
 const maxCopies = 2048
 
-// copiesKind are the robots.txt files that crawlers may be using, by host.
+// copiesKind stores the robots.txt files that crawlers may be using, by host.
 type copiesKind struct {
 	store *Store
 	tracker
 }
 
-// due returns the hosts whose files have changed, and each host once per [copies.KeepInterval].
+// due returns the hosts with changed files. It also returns each host once per [copies.KeepInterval].
 func (c *copiesKind) due(context.Context, bool) iter.Seq[pending] {
 	book, now := c.store.memory.parts.Copies, c.store.now()
 	return func(yield func(pending) bool) {

@@ -9,13 +9,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// root is the directory of everything that is stored.
+// root is the storage directory of all values.
 const root = "robots_guard/v1"
 
-// quarantine is the directory of an instance for its invalid values.
+// quarantine is the name of an instance's directory for invalid values.
 const quarantine = "set_aside"
 
-// basePrefix begins the name of the base of a composed robots.txt.
+// basePrefix is the name prefix for bases of composed robots.txt files.
 const basePrefix = "base-"
 
 // The suffixes of the names of values.
@@ -36,8 +36,8 @@ func (k key) directory() string { return root + "/" + k.instance + "/" + k.kind 
 // aside returns the key to which an invalid value is moved.
 func (k key) aside() key { return key{k.instance, quarantine, k.kind + "-" + k.name} }
 
-// parseKey parses a key from a listing. It returns false for a directory and for the key of
-// another program.
+// parseKey parses a key from a listing. It returns false for directories and for keys of other
+// programs.
 func parseKey(name string) (k key, ok bool) {
 	rest, ok := strings.CutPrefix(name, root+"/")
 	k.instance, rest, _ = strings.Cut(rest, "/")
@@ -55,11 +55,11 @@ func parseKey(name string) (k key, ok bool) {
 	return k, isJSON && slices.Contains(kindNames[:], k.kind)
 }
 
-// shared is the directory with the changes of robots_txt, which all instances write.
+// shared is the directory of the robots_txt changes. All instances write to this directory.
 const shared = "managed"
 
-// instanceOf returns the instance in a key or directory from a listing, "" if the key is not
-// below the directory of an instance.
+// instanceOf returns the instance in a listed key or directory. It returns "" if the key does not
+// belong to an instance.
 func instanceOf(name string) string {
 	rest, ok := strings.CutPrefix(name, root+"/")
 	if instance, _, _ := strings.Cut(rest, "/"); ok && instance != shared {
@@ -71,7 +71,7 @@ func instanceOf(name string) string {
 // siteName returns the name of a site's value.
 func siteName(site policy.Key) string { return hashName(site.Quoted(), suffixJSON) }
 
-// hashName returns a name made of the hash of a string.
+// hashName returns the hash of a string with a suffix.
 func hashName(text, suffix string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:]) + suffix

@@ -16,7 +16,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// The names of the kinds of values, which are also the directories of an instance.
+// The names of the kinds of values, and of their directories.
 const (
 	kindPolicies = "policies"
 	kindCopies   = "copies"
@@ -33,30 +33,29 @@ func Kinds() []string { return slices.Clone(kindNames[:]) }
 
 // kind is a row of the table of kinds.
 type kind struct {
-	name   string // also its directory
-	prefix string // of the names of its values, if two rows share a directory
+	name   string // also the directory
+	prefix string // of value names, if two rows share a directory
 	max    int64  // bytes of a value
-	most   int    // values of an instance that are read
-	// follows reports whether the values of peers are read every [syncInterval]. The values of
-	// other kinds are read once a day.
+	most   int    // maximum number of values to read per instance
+	// follows means that the values of peers are read every [syncInterval]. Other kinds are read once
+	// a day.
 	follows bool
-	// after reports whether values are written only after the stored values of this instance
-	// were read.
+	// after means that writing starts only after the stored values of this instance were read.
 	after bool
 	values
 }
 
 // values encodes and decodes the values of a kind.
 type values interface {
-	// due returns the values to write now. At the last call of a configuration it returns every
-	// value with unsaved changes.
+	// due returns the values to write now. The last call of a configuration returns every value with
+	// unsaved changes.
 	due(ctx context.Context, last bool) iter.Seq[pending]
-	// take restores a value into memory. It returns nil, errExpired, errIncomplete, or why the
-	// value is invalid. It may be called concurrently.
+	// take restores a value into memory. It returns nil, errExpired, errIncomplete, or the reason why
+	// the value is invalid. Concurrent calls are allowed.
 	take(v value, found *summary) error
 }
 
-// Errors of take about a value that is not damaged.
+// Errors of take for a value that is not damaged.
 var (
 	errExpired    = errors.New("the value was not refreshed for 31 days")
 	errIncomplete = errors.New("the value has to be read again later")
@@ -67,20 +66,20 @@ type value struct {
 	key      key
 	own      bool // written by this instance
 	data     []byte
-	modified time.Time // zero if the storage does not know
-	old      bool      // not refreshed for [maxUnrefreshed], by modified
+	modified time.Time // zero if unknown
+	old      bool      // by modified, not refreshed for [maxUnrefreshed]
 }
 
 // pending is a value to write.
 type pending struct {
 	name   string
-	about  zap.Field              // for the log
+	about  zap.Field              // log field
 	encode func() ([]byte, error) // returns nil data if nothing is left to write
-	stored func()                 // is called after a successful write
+	stored func()                 // called after a successful write
 }
 
-// table returns the kinds of a store, in the order in which they are read: a change that is held
-// back refers to a version, so policies come first.
+// table returns the kinds in reading order. Policies come first because a delayed change refers to a
+// policy version.
 func (s *Store) table(retention time.Duration) []kind {
 	parts := s.memory.parts
 	s.bases = newPolicies(s, basePrefix, parts.Bases)
@@ -105,7 +104,7 @@ func (k *kind) has(key key) bool {
 	return key.kind == k.name && strings.HasPrefix(key.name, basePrefix) == (k.prefix == basePrefix)
 }
 
-// kindOf returns the kind of a key, nil for an unknown one.
+// kindOf returns the kind of a key, or nil.
 func (s *Store) kindOf(k key) *kind {
 	for i := range s.kinds {
 		if s.kinds[i].has(k) {

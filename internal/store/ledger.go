@@ -14,28 +14,29 @@ import (
 )
 
 const (
-	// maxLedgers bounds the peers whose ledgers are read, the latest first.
+	// maxLedgers is the maximum number of peers whose ledgers are read. The most recent peers come
+	// first.
 	maxLedgers = 8
 
-	// maxLedgerSites bounds the sites that are read, for each instance. A ledger has less.
+	// maxLedgerSites is the maximum number of sites to read per instance. A ledger has fewer sites.
 	maxLedgerSites = 4096
 )
 
-// counts is the ledger, by site. The counts of peers are shown together with those of this instance,
-// but stay separate.
+// counts stores the ledger by site. Reports add the counts of peers, but memory and storage separate
+// them.
 type counts struct {
 	store     *Store
 	retention time.Duration
 	tracker
 
-	own    []ledger.Stored // sites of this instance, while they are read
-	others *ledger.Ledger  // of peers, while it is read
+	own    []ledger.Stored // sites of this instance during a read
+	others *ledger.Ledger  // sites of peers during a read
 }
 
 func ledgerName(site string) string { return hashName(site, suffixLedger) }
 
-// due returns the sites that were counted since they were written last, and the others at long
-// intervals. It returns none before the stored ledger was read, which would be overwritten.
+// due returns the sites with new counts, and at long intervals all others. Before the stored ledger
+// was read it returns nothing, because a write would overwrite that ledger.
 func (c *counts) due(context.Context, bool) iter.Seq[pending] {
 	memory := c.store.memory
 	return func(yield func(pending) bool) {
@@ -96,7 +97,7 @@ func (c *counts) take(v value, _ *summary) error {
 // storedLedger lists the stored sites of an instance.
 type storedLedger struct {
 	values   []storedValue
-	modified time.Time // the latest
+	modified time.Time // latest time of its values
 }
 
 type storedValue struct {
@@ -105,8 +106,7 @@ type storedValue struct {
 	modified time.Time
 }
 
-// read restores the ledger of this instance once in the life of the process, and reads the ledgers
-// of peers.
+// read restores the ledger of this instance once per process, and reads the ledgers of peers.
 func (c *counts) read(ctx context.Context) {
 	found := newSummary()
 	found.ofLedger = true
@@ -152,7 +152,7 @@ func (c *counts) list(ctx context.Context, found *summary) map[string]storedLedg
 	return all
 }
 
-// listOf is list for one instance. The first failure ends it.
+// listOf lists the stored sites of one instance. It stops at the first failure.
 func (c *counts) listOf(ctx context.Context, instance string, found *summary) (stored storedLedger) {
 	keys, err := c.store.keys(ctx, instance, &c.store.ledger)
 	if err != nil {
@@ -164,7 +164,7 @@ func (c *counts) listOf(ctx context.Context, instance string, found *summary) (s
 		case err != nil:
 			c.store.failedRead(k, err, found)
 		case c.store.isOld(modified):
-			c.store.remove(ctx, k, newSummary()) // after an error the next look tries again
+			c.store.remove(ctx, k, newSummary()) // after an error the next look retries
 		default:
 			stored.values = append(stored.values, storedValue{k, size, modified})
 			if modified.After(stored.modified) {
@@ -178,7 +178,7 @@ func (c *counts) listOf(ctx context.Context, instance string, found *summary) (s
 	return stored
 }
 
-// readAll reads listed values.
+// readAll reads the listed values.
 func (c *counts) readAll(ctx context.Context, values []storedValue, found *summary) {
 	for _, v := range values {
 		if ctx.Err() != nil {
@@ -188,7 +188,7 @@ func (c *counts) readAll(ctx context.Context, values []storedValue, found *summa
 	}
 }
 
-// restore restores the ledger of this instance once in the life of the process, all sites or none.
+// restore restores the ledger of this instance once per process. It restores all sites or none.
 func (c *counts) restore(ctx context.Context, stored storedLedger, found *summary) {
 	memory := c.store.memory
 	memory.ledgerRead.Lock()

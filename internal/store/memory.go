@@ -11,13 +11,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Parts are the stored parts of the memory of a process.
+// Parts are the parts of a process's memory that are stored.
 type Parts struct {
 	Policies *policy.Cache   // the robots.txt files of sites
-	Bases    *policy.Cache   // robots.txt files from which others are composed
+	Bases    *policy.Cache   // bases of composed robots.txt files
 	Copies   *copies.Book    // files that crawlers may still use
 	Readers  *ledger.Readers // robots fetches of crawlers
-	Changes  Changes         // held changes and visits of search engines
+	Changes  Changes         // delayed changes and visits of search engines
 	Lists    Lists           // addresses of crawlers
 	Ledger   *ledger.Ledger  // counts of requests
 
@@ -25,39 +25,39 @@ type Parts struct {
 	Rates            Rates            // recent requests by crawler
 }
 
-// Changes has the held changes of robots.txt files, and the visits of search engines, at named
+// Changes has the delayed changes of robots.txt files and the visits of search engines at named
 // sites.
 type Changes interface {
-	// Sites returns the sites with a held change or a visit.
+	// Sites returns the sites with a delayed change or a visit.
 	Sites() []policy.Key
-	// Revision returns two numbers that grow with the held changes, which are stored at once, and
-	// with the visits.
+	// Revision returns two counters. holds grows with the delayed changes, which are stored
+	// immediately. visits grows with the visits.
 	Revision(site policy.Key) (holds, visits uint64)
-	// Snapshot returns the content to store for a site. ok is false if there is none.
+	// Snapshot returns the content to store for a site. ok is false without content.
 	Snapshot(site policy.Key) (kept ledger.Changes, ok bool)
-	// Restore restores stored content of this or another instance, and returns how many changes
-	// are held back again. complete is false if the content refers to an unknown version. state is
-	// the policy of the site, nil if unknown.
+	// Restore restores stored content of this or another instance. It returns the number of changes
+	// that are delayed again. complete is false if the content refers to an unknown version. state is
+	// the policy of the site, or nil.
 	Restore(kept ledger.Changes, state *policy.State, elsewhere bool) (held int, complete bool)
 }
 
-// Lists are the fetched lists of crawlers' addresses.
+// Lists are the fetched address lists of crawlers.
 type Lists interface {
 	// Fetched returns the number of fetches. Lists that were never fetched are not stored.
 	Fetched() uint64
 	// Export encodes all lists for Import.
 	Export() ([]byte, error)
-	// Import takes over the lists that are newer than the present ones.
+	// Import replaces lists with newer ones from data.
 	Import(data []byte) error
 }
 
-// Acknowledgements are the alerts that the owner has acknowledged.
+// Acknowledgements are the alerts that a person has acknowledged.
 type Acknowledgements interface {
 	// Revision returns the number of changes. Unchanged acknowledgements are not stored.
 	Revision() uint64
 	// Export encodes the acknowledgements for Import.
 	Export() ([]byte, error)
-	// Import takes over the acknowledgements that are later than the present ones.
+	// Import replaces acknowledgements with later ones from data.
 	Import(data []byte) error
 }
 
@@ -65,23 +65,23 @@ type Acknowledgements interface {
 type Rates interface {
 	// Share sets whether rates are shared with other instances.
 	Share(now time.Time, others bool)
-	// Export encodes the counts of this instance for Import; nil if there are none.
+	// Export encodes the counts of this instance for Import. It returns nil without counts.
 	Export(now time.Time) ([]byte, error)
-	// Import takes in the counts of another instance.
+	// Import adds the counts of another instance.
 	Import(instance string, data []byte, now time.Time) error
 }
 
-// Memory is the stored state of a process. It outlives its stores: during a reload two stores run
-// for a moment. A nil Memory is the memory of a process that stores nothing.
+// Memory is the stored state of a process. It outlives its stores, because two stores overlap during
+// a reload. A nil Memory belongs to a process without storage.
 type Memory struct {
 	parts Parts
-	// A write to the storage locks one of these, so that the last write has the latest state. The
-	// ledger does not delay other kinds.
+	// A write to the storage locks one of these mutexes, so the last write has the latest state. The
+	// ledger has its own mutex and does not delay other kinds.
 	writing, writingLedger sync.Mutex
 
 	cold     atomic.Bool
-	restored atomic.Pointer[<-chan struct{}] // nil without a storage
-	next     atomic.Pointer[<-chan struct{}] // the same for the store that takes over next
+	restored atomic.Pointer[<-chan struct{}] // nil without storage
+	next     atomic.Pointer[<-chan struct{}] // restored of the next store
 
 	ledgerRead struct {
 		sync.Mutex
@@ -93,7 +93,7 @@ type Memory struct {
 	troubles troubles
 }
 
-// troubles are the kinds of values that cannot be written. The zero value has none.
+// troubles has the kinds of values that cannot be written. The zero value is empty.
 type troubles struct {
 	mu  sync.Mutex
 	all map[string]writeTrouble // by kind
@@ -104,7 +104,7 @@ type writeTrouble struct {
 	err   error // the latest
 }
 
-// note records an attempt to write a value.
+// note records the result of an attempt to write a value.
 func (t *troubles) note(kind string, now time.Time, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -123,8 +123,8 @@ func (t *troubles) note(kind string, now time.Time, err error) {
 	t.all[kind] = known
 }
 
-// Trouble returns the time since which some kind of value cannot be written, and the error. It
-// returns the zero time if all kinds can be written, or if no store runs.
+// Trouble returns the start and the error of a write failure that continues. since is the zero time
+// if there is no failure, or if no store runs.
 func (m *Memory) Trouble() (since time.Time, err error) {
 	if !m.Stores() {
 		return time.Time{}, nil
@@ -139,7 +139,7 @@ func (m *Memory) Trouble() (since time.Time, err error) {
 	return since, err
 }
 
-// forgetOthers drops the counts of other instances once no store runs, because nothing updates them.
+// forgetOthers drops the counts of other instances if no store runs. Nothing would update them.
 func (m *Memory) forgetOthers(now time.Time) {
 	if m.Stores() {
 		return
@@ -159,21 +159,21 @@ func (m *Memory) writingOf(kind string) *sync.Mutex {
 	return &m.writing
 }
 
-// NewMemory returns a memory of these parts, all of which are required.
+// NewMemory returns a memory of these parts. All parts are required.
 func NewMemory(parts Parts) *Memory {
 	return &Memory{parts: parts}
 }
 
-// Expect announces a store, which need not begin soon. Requests wait until restored is called or ctx
-// ends. If another store runs and has read its values, requests wait for the new store only once it
-// begins, because loading a configuration may take long.
+// Expect announces a store that may begin later. Requests wait until restored is called or ctx ends.
+// If another store has read its values, requests wait only after the new store begins, because a
+// configuration may load slowly.
 func (m *Memory) Expect(ctx context.Context) (restored func()) {
 	known, restored := context.WithCancel(ctx)
 	done := known.Done()
 	if m.Stores() && isClosed(m.Restored()) {
 		m.next.Store(&done)
 	} else {
-		m.next.Store(nil) // from a configuration that failed to load
+		m.next.Store(nil) // left by a configuration that failed to load
 		m.restored.Store(&done)
 	}
 	return restored
@@ -196,7 +196,8 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// Restored returns a channel that is closed after the first read of a store, nil without a store.
+// Restored returns a channel that is closed after the first read of a store. It returns nil without a
+// store.
 func (m *Memory) Restored() <-chan struct{} {
 	if m == nil {
 		return nil
@@ -207,10 +208,10 @@ func (m *Memory) Restored() <-chan struct{} {
 	return nil
 }
 
-// Cold reports whether the process has just begun and has not read all stored values.
+// Cold reports whether the process has not yet read all stored values.
 func (m *Memory) Cold() bool { return m != nil && m.cold.Load() }
 
-// Others returns the ledger of the other instances, nil if unknown.
+// Others returns the ledger of the other instances, or nil.
 func (m *Memory) Others() *ledger.Ledger {
 	if m == nil {
 		return nil

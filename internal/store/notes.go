@@ -12,33 +12,33 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 )
 
-// The names of the notes of an instance.
+// The names of the notes.
 const (
 	alertsName = "acknowledged" + suffixJSON // acknowledgements of alerts
-	rangesName = "ranges" + suffixJSON       // fetched lists of crawlers' addresses
+	rangesName = "ranges" + suffixJSON       // fetched address lists of crawlers
 	ratesName  = "rates" + suffixJSON        // recent requests by crawler
 )
 
 var noteNames = [...]string{alertsName, rangesName, ratesName}
 
 const (
-	// maxNote bounds a note, in bytes.
+	// maxNote is the maximum size of a note in bytes.
 	maxNote = 1 << 20
-	// deadAfter is the age at which the rates of any instance are removed. They are of use for a
+	// deadAfter is the age at which rates of any instance are removed. Rates are useful for one
 	// minute.
 	deadAfter = 25 * time.Hour
 )
 
-// note is a value that holds a whole part of the memory.
+// note is a value that contains a whole part of the memory.
 type note struct {
 	name   string
-	wait   time.Duration // between two writes
+	wait   time.Duration // minimum time between two writes
 	at     func() revision
 	export func() ([]byte, error) // returns nil data if there is nothing to store
 	take   func(v value) error
 }
 
-// notes are the small parts of the memory, each stored as one value.
+// notes stores the small parts of the memory, each as one value.
 type notes struct {
 	store *Store
 	tracker
@@ -54,8 +54,8 @@ func newNotes(s *Store) *notes {
 	}}
 }
 
-// due skips a note that never changed. The last write of a configuration leaves out the rates,
-// which only peers use, and does not wait.
+// due skips notes that never changed. The last call of a configuration skips the rates, which only
+// peers use, and ignores waits.
 func (n *notes) due(_ context.Context, last bool) iter.Seq[pending] {
 	return func(yield func(pending) bool) {
 		for _, note := range n.all {
@@ -100,8 +100,8 @@ func (n *notes) take(v value, _ *summary) error {
 	return fmt.Errorf("%s is an unknown note", v.key.name)
 }
 
-// ratesRevision returns a new revision at each call while other instances run. A single instance
-// stores no rates.
+// ratesRevision returns a new revision at each call if other instances run. A single instance does
+// not store rates.
 func (s *Store) ratesRevision() revision {
 	now := s.now()
 	others := len(s.peers.active(now)) > 0

@@ -10,13 +10,13 @@ import (
 
 const (
 	maxPeers   = 1024
-	maxActive  = 8              // peers that are returned by active
-	idleAfter  = 25 * time.Hour // a peer that wrote nothing for so long is idle
-	idleLooks  = 40             // an idle peer is read at one look in so many
-	coarseTime = time.Minute    // resolution of the times of some storages
+	maxActive  = 8              // maximum number of peers in active
+	idleAfter  = 25 * time.Hour // time without writes after which a peer is idle
+	idleLooks  = 40             // an idle peer is read at one look in idleLooks
+	coarseTime = time.Minute    // resolution of modification times in some storages
 )
 
-// peers are the other instances. The zero value knows none.
+// peers has the other instances. The zero value is empty.
 type peers struct {
 	mu    sync.Mutex
 	all   map[string]*peer
@@ -30,8 +30,8 @@ type peer struct {
 	clock
 }
 
-// add adds a peer, unless there are too many. latest is when the peer wrote last. The caller holds
-// p.mu.
+// add adds a peer unless there are too many. latest is the time of the peer's last write. The caller
+// must hold p.mu.
 func (p *peers) add(instance string, latest time.Time) {
 	if len(p.all) >= maxPeers {
 		return
@@ -42,8 +42,8 @@ func (p *peers) add(instance string, latest time.Time) {
 	p.all[instance] = &peer{seen: make(map[key]time.Time), latest: latest}
 }
 
-// keep drops the peers that are not among the instances, and adds the new ones. latest returns
-// when a new peer wrote last.
+// keep adds new instances and drops peers that are not listed. latest returns the time of a new
+// peer's last write.
 func (p *peers) keep(instances []string, own string, latest func(instance string) time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -56,7 +56,7 @@ func (p *peers) keep(instances []string, own string, latest func(instance string
 }
 
 // due returns the peers to read now. An idle peer is due at one look in [idleLooks]. An unknown
-// instance has just begun.
+// instance has just started and is due.
 func (p *peers) due(instances []string, own string, now time.Time) (due []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -83,8 +83,7 @@ func (p *peers) heard(instance string, at time.Time) {
 	}
 }
 
-// saw records that a value was read, so that the value is read again only after it was written
-// again.
+// saw records that a value was read. The value is read again only after another write.
 func (p *peers) saw(k key, modified time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,7 +92,7 @@ func (p *peers) saw(k key, modified time.Time) {
 	}
 }
 
-// listed drops the records of values that a listing of a peer and kind does not have any more.
+// listed drops the records of values that are missing in a listing.
 func (p *peers) listed(instance, kind string, keys []key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,7 +117,7 @@ func (p *peers) isNews(k key, modified, now time.Time) bool {
 	return peer == nil || modified.IsZero() || !modified.Equal(peer.seen[k]) || now.Sub(modified) < coarseTime
 }
 
-// active returns the peers that are not idle, the latest first.
+// active returns the peers that are not idle. The most recent peer comes first.
 func (p *peers) active(now time.Time) (all []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -19,35 +19,35 @@ const (
 	// rewriteInterval is the time after which the value of an unchanged version is written again.
 	rewriteInterval = time.Hour
 
-	keysPerPolicy = 4 // values read per policy, since a few instances may have the same sites
+	keysPerPolicy = 4 // values to read per policy, since instances may share sites
 )
 
-// maxPoliciesFor returns how many values of policies are read, of all instances together. The
-// cache has room for a number of named sites.
+// maxPoliciesFor returns the maximum number of policy values to read from all instances. sites is the
+// cache's capacity for named sites.
 func maxPoliciesFor(sites int) int { return keysPerPolicy * (sites + 256) }
 
-// policies are the versions of the robots.txt files of named sites, or of the bases of composed
-// files. The files of hosts that only clients name are not stored.
+// policies stores the versions of the robots.txt files of named sites, or of bases. Files of hosts
+// that only clients name are not stored.
 type policies struct {
 	store  *Store
-	prefix string // of the names of values
+	prefix string // of value names
 	cache  *policy.Cache
 	began  time.Time
 	short  bool // the configuration ended before the storage was read
 
-	mu     sync.Mutex // guards stored while values are taken in
+	mu     sync.Mutex // guards stored while values are read
 	stored map[policy.Key]storedPolicy
 }
 
-// storedPolicy describes the latest stored value of a site, by any instance.
+// storedPolicy describes the latest stored value of a site from any instance.
 type storedPolicy struct {
 	hash     [sha256.Size]byte
-	via      string // the redirects, quoted
+	via      string // quoted redirects
 	status   int
 	lastRead time.Time
 }
 
-// storedOf describes the value of a state.
+// storedOf describes the value that would be stored for a state.
 func storedOf(state *policy.State) storedPolicy {
 	via := ""
 	if len(state.Via) > 0 {
@@ -60,8 +60,8 @@ func newPolicies(s *Store, prefix string, cache *policy.Cache) *policies {
 	return &policies{store: s, prefix: prefix, cache: cache, stored: make(map[policy.Key]storedPolicy)}
 }
 
-// due returns the policies with a new version, and at intervals those that were fetched again
-// unchanged.
+// due returns the policies with a new version. At intervals it also returns policies that were
+// fetched again unchanged.
 func (p *policies) due(_ context.Context, last bool) iter.Seq[pending] {
 	renew := rewriteInterval
 	if last && p.store.exiting() {
@@ -84,7 +84,7 @@ func (p *policies) due(_ context.Context, last bool) iter.Seq[pending] {
 // isDue reports whether the state of a site should be written now.
 func (p *policies) isDue(site policy.Key, state *policy.State, renew time.Duration) bool {
 	if p.short && state.Good.FirstRead.Before(p.began) {
-		return false // the configuration before has stored the version, and the next one will look
+		return false // the version is stored already, and the next configuration checks again
 	}
 	stored, known := p.stored[site]
 	now := storedOf(state)
@@ -137,12 +137,12 @@ func (p *policies) restore(snapshot policy.Snapshot, found *summary) {
 		found.restored[restored{p, site}] = true
 	}
 	if snapshot.State.Good.LastRead.After(p.store.now()) {
-		return // written by a clock that was wrong; the value will be replaced
+		return // a wrong clock wrote the value, which will be replaced
 	}
 	p.noteStored(site, storedOf(&snapshot.State))
 }
 
-// noteStored records a stored value of a site, unless a later one is recorded. The caller holds
+// noteStored records a stored value of a site unless a later value is recorded. The caller must hold
 // p.mu.
 func (p *policies) noteStored(site policy.Key, value storedPolicy) {
 	if value.lastRead.After(p.stored[site].lastRead) {
@@ -150,20 +150,20 @@ func (p *policies) noteStored(site policy.Key, value storedPolicy) {
 	}
 }
 
-// forget drops the records of sites that have left the cache.
+// forget drops the records of sites that are not in the cache any more.
 func (p *policies) forget() {
 	if len(p.stored) > 2*p.cache.Stats(policy.Named).Entries+100 {
 		maps.DeleteFunc(p.stored, func(site policy.Key, _ storedPolicy) bool { return p.cache.Get(site) == nil })
 	}
 }
 
-// held returns a function that reports whether the cache has the content of a value of this
-// instance, so that the value need not be read; the function then records the value as stored.
-// After a reload no value has to be read. held returns nil if the cache is empty.
+// held returns a function that reports whether the cache already contains a value of this instance.
+// The function records such a value as stored, so a reload reads no values. held returns nil if the
+// cache is empty.
 //
-// A value that was written after the cached version was first read contains that version,
-// because an instance writes what it has. A storage to which this process has not written has no
-// value as new as that.
+// A value contains the cached version if it was written after the version was first fetched. An
+// instance always writes its current version. If this process has not written to a storage, the
+// storage has no such value.
 func (p *policies) held() func(k key, modified time.Time) bool {
 	byName := make(map[string]*policy.Entry)
 	for _, e := range p.cache.Entries() {
@@ -195,7 +195,7 @@ func (p *policies) held() func(k key, modified time.Time) bool {
 	}
 }
 
-// versions returns the tables of policies that a store keeps.
+// versions returns the policy tables of a store.
 func (s *Store) versions() []*policies {
 	return slices.DeleteFunc([]*policies{s.policies, s.bases}, func(p *policies) bool { return p == nil })
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// quarantine moves an invalid value out of the way. An invalid value of another instance stays
+// quarantine moves an invalid value to another directory. An invalid value of another instance stays
 // until it expires.
 func (s *Store) quarantine(ctx context.Context, v value, reason error, found *summary) {
 	if v.old {
@@ -17,7 +17,7 @@ func (s *Store) quarantine(ctx context.Context, v value, reason error, found *su
 	}
 	if v.own && v.data != nil {
 		if err := s.storage.Store(ctx, v.key.aside().String(), v.data); err == nil {
-			_ = s.storage.Delete(ctx, v.key.String()) // after an error the next read tries again
+			_ = s.storage.Delete(ctx, v.key.String()) // after an error the next read retries
 		}
 	}
 	s.observer.ValueRead(v.key.kind, readSetAside)
@@ -36,8 +36,8 @@ func (s *Store) remove(ctx context.Context, k key, found *summary) {
 	found.removedOne()
 }
 
-// failedRead counts a value that could not be read. It ignores a missing value, which another
-// instance has removed.
+// failedRead records a value that could not be read. It ignores a missing value, because another
+// instance may have removed it.
 func (s *Store) failedRead(k key, err error, found *summary) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return
@@ -46,16 +46,16 @@ func (s *Store) failedRead(k key, err error, found *summary) {
 	found.fail(err)
 }
 
-// maxUnusable bounds the invalid values that are remembered.
+// maxUnusable is the maximum number of remembered invalid values.
 const maxUnusable = 1024
 
-// unusable remembers the invalid values, so that each is logged once. The zero value is empty.
+// unusable remembers invalid values, so each is logged once. The zero value is empty.
 type unusable struct {
 	mu       sync.Mutex
 	modified map[key]time.Time
 }
 
-// isNew reports whether a value of this time is not remembered yet, and remembers it.
+// isNew remembers a value of this time, and reports whether it was new.
 func (u *unusable) isNew(k key, modified time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -12,16 +12,16 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 )
 
-// parallelReads is the number of concurrent reads, since a storage may be far away.
+// parallelReads is the number of concurrent reads. A remote storage can be slow.
 const parallelReads = 8
 
-// maxObjects bounds the objects in a JSON value, since a few bytes can become much memory. The
-// largest value that is written, of readers, has 8,000.
+// maxObjects is the maximum number of objects in a JSON value, because a small value can use much
+// memory. The largest written value, of readers, has 8,000 objects.
 const maxObjects = 20_000
 
-// Read takes in the values of all instances except the ledger, and removes values that were not
-// refreshed for 31 days. It returns whether all values could be read. [Store.Start] calls Read
-// once a day, and sooner after a failure.
+// Read restores the values of all instances except the ledger, and removes values that were not
+// refreshed for 31 days. It reports whether all reads succeeded. [Store.Start] calls Read once a day,
+// and sooner after a failure.
 func (s *Store) Read(ctx context.Context) bool {
 	keys, aside, left, err := s.listAll(ctx)
 	if err != nil {
@@ -51,8 +51,8 @@ func (s *Store) Read(ctx context.Context) bool {
 	return found.failed == 0
 }
 
-// listAll returns the keys to read by kind, in the order of the table and those of this instance
-// first, the keys that were set aside, and how many policies are left out.
+// listAll returns the keys to read by kind, in table order. The keys of this instance come first. It
+// also returns the keys in quarantine, and the number of policies beyond the limit.
 func (s *Store) listAll(ctx context.Context) (keys [][]key, aside []key, left int, err error) {
 	instances, err := s.instances(ctx)
 	if err != nil {
@@ -77,9 +77,9 @@ func (s *Store) listAll(ctx context.Context) (keys [][]key, aside []key, left in
 	}
 	s.peers.keep(instances, s.instance, func(instance string) time.Time {
 		if stored[instance] {
-			return time.Time{} // the values will tell
+			return time.Time{} // the values have the time
 		}
-		return s.now() // the instance may have just begun
+		return s.now() // the instance may have just started
 	})
 	for i := range s.kinds {
 		if more := len(keys[i]) - s.maxPolicies; more > 0 && s.kinds[i].name == kindPolicies {
@@ -90,7 +90,7 @@ func (s *Store) listAll(ctx context.Context) (keys [][]key, aside []key, left in
 	return keys, aside, left, nil
 }
 
-// ownFirst returns the instances in order, with this instance first.
+// ownFirst returns the sorted instances, with this instance first.
 func ownFirst(instances []string, own string) []string {
 	all := []string{own}
 	for _, instance := range instances {
@@ -101,8 +101,8 @@ func ownFirst(instances []string, own string) []string {
 	return all
 }
 
-// readAll takes values into memory. It skips a value if known, which may be nil, reports for the
-// time of the value that memory has its content. known is called concurrently.
+// readAll restores values into memory. It skips a value if known reports that memory has its content.
+// known may be nil, and is called concurrently.
 func (s *Store) readAll(ctx context.Context, keys []key, known func(k key, modified time.Time) bool, found *summary) {
 	queue := make(chan key)
 	var readers sync.WaitGroup
@@ -129,8 +129,8 @@ func (s *Store) readAll(ctx context.Context, keys []key, known func(k key, modif
 	readers.Wait()
 }
 
-// readStated reads a value of known size and time into memory. A value that was not refreshed for
-// 31 days is removed.
+// readStated restores a value of known size and time. It removes a value that was not refreshed for
+// 31 days.
 func (s *Store) readStated(ctx context.Context, k key, size int64, modified time.Time, found *summary) {
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)
 	defer cancel()
@@ -159,7 +159,8 @@ func (s *Store) readStated(ctx context.Context, k key, size int64, modified time
 	s.takeIn(ctx, kind, v, found)
 }
 
-// takeIn takes a value into memory. It removes an expired value and sets an invalid one aside.
+// takeIn restores a value into memory. It removes an expired value and moves an invalid one to
+// quarantine.
 func (s *Store) takeIn(ctx context.Context, kind *kind, v value, found *summary) {
 	switch err := kind.take(v, found); {
 	case err == nil:
@@ -176,11 +177,11 @@ func (s *Store) takeIn(ctx context.Context, kind *kind, v value, found *summary)
 	}
 }
 
-// isOld reports whether a value was not refreshed for 31 days. The time is zero if the storage
-// does not know it.
+// isOld reports whether a value was not refreshed for 31 days. It returns false for an unknown (zero)
+// time.
 func (s *Store) isOld(modified time.Time) bool {
 	return !modified.IsZero() && s.isExpired(modified)
 }
 
-// isExpired reports whether a time of writing is 31 days ago.
+// isExpired reports whether a value was saved at least 31 days ago.
 func (s *Store) isExpired(saved time.Time) bool { return s.now().Sub(saved) >= maxUnrefreshed }

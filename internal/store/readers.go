@@ -14,7 +14,7 @@ import (
 // noteInterval is the time between two writes of the same value.
 const noteInterval = 10 * time.Second
 
-// readers are the last robots fetches of crawlers, in [ledger.ReaderParts] values.
+// readers stores the last robots fetches of crawlers in [ledger.ReaderParts] values.
 type readers struct {
 	store *Store
 	tracker
@@ -53,7 +53,7 @@ func (r *readers) take(v value, _ *summary) error {
 	return nil
 }
 
-// unlessLast returns the wait between two writes, zero at the last write.
+// unlessLast returns wait, or zero at the last write.
 func unlessLast(last bool, wait time.Duration) time.Duration {
 	if last {
 		return 0

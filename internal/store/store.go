@@ -12,38 +12,38 @@ import (
 )
 
 const (
-	writeInterval  = 2 * time.Second     // between two looks for unsaved changes
-	syncInterval   = 15 * time.Second    // between two looks at the values of peers
-	ledgerInterval = 5 * time.Minute     // between two looks at the ledgers
-	readInterval   = 24 * time.Hour      // between two looks at all values
-	readRetry      = time.Minute         // until the look after a failure, doubled each time
+	writeInterval  = 2 * time.Second     // between two checks for unsaved changes
+	syncInterval   = 15 * time.Second    // between two reads of the values of peers
+	ledgerInterval = 5 * time.Minute     // between two reads of the ledgers
+	readInterval   = 24 * time.Hour      // between two reads of all values
+	readRetry      = time.Minute         // until the read after a failure, doubled each time
 	maxUnrefreshed = 31 * 24 * time.Hour // age at which the values of any instance are removed
 
-	startWait = 2 * time.Second // for the first read, if the process knows nothing
+	startWait = 2 * time.Second // maximum wait for the first read, if the memory is empty
 	flushTime = 5 * time.Second
 )
 
-// StopWait bounds the time that a store takes to end, if the storage answers.
+// StopWait is the maximum time that a store needs to stop if the storage answers.
 const StopWait = flushTime + time.Second
 
-// Options are the options of a store.
+// Options configures a store.
 type Options struct {
 	Storage  Storage
 	Instance string  // the unique name of this instance
 	Memory   *Memory // the stored parts of the process
 	Observer Observer
-	// OnlyBases keeps the bases of composed robots.txt files, and nothing else.
+	// OnlyBases limits the store to the bases of composed robots.txt files.
 	OnlyBases bool
 	Logger    *zap.Logger
-	// Restored is called after the first read; it may be nil.
+	// Restored is called after the first read. It may be nil.
 	Restored func()
-	// Exiting reports whether the process ends, and not only a configuration; nil means never.
+	// Exiting reports whether the process ends, and not only a configuration. Nil means never.
 	Exiting func() bool
-	// Policies is the number of named sites whose policies are kept.
+	// Policies is the maximum number of named sites in the policy cache.
 	Policies int
-	// Retention is the age at which the counts of the ledger are dropped, 0 for the default.
+	// Retention is the maximum age of ledger counts. Zero means the default.
 	Retention time.Duration
-	// Now is the clock, nil for [time.Now].
+	// Now returns the current time. Nil means [time.Now].
 	Now func() time.Time
 }
 
@@ -58,7 +58,7 @@ type Store struct {
 	exiting     func() bool
 	restored    func()
 	onlyBases   bool
-	maxPolicies int // values of policies that are read
+	maxPolicies int // maximum number of policy values to read
 
 	kinds    []kind // except the ledger
 	ledger   kind
@@ -66,7 +66,7 @@ type Store struct {
 	bases    *policies
 	counts   *counts // nil with onlyBases
 
-	known    bool // the values of this instance were read, so they can be replaced
+	known    bool // the values of this instance were read, so writes are safe
 	peers    peers
 	backoff  backoff
 	unusable unusable
@@ -94,8 +94,8 @@ func New(o Options) *Store {
 	return s
 }
 
-// Start runs the store until ctx ends. The channel is closed after the last write. If wait is set,
-// Start waits up to two seconds for the first read.
+// Start runs the store until ctx ends. done is closed after the last write. If wait is set, Start
+// waits at most two seconds for the first read.
 func (s *Store) Start(ctx context.Context, wait bool) (done <-chan struct{}) {
 	for _, p := range s.versions() {
 		p.began = s.now()
@@ -137,7 +137,8 @@ func (s *Store) Start(ctx context.Context, wait bool) (done <-chan struct{}) {
 	return finished
 }
 
-// run reads and writes all kinds except the ledger. whole is the result of the first read.
+// run reads and writes all kinds except the ledger. whole reports whether the first read was
+// complete.
 func (s *Store) run(ctx context.Context, whole bool) {
 	retry := readRetry
 	untilRead := func(whole bool) time.Duration {
@@ -168,7 +169,7 @@ func (s *Store) run(ctx context.Context, whole bool) {
 	}
 }
 
-// runLedger reads and writes the ledger, which is large and for which no request waits.
+// runLedger reads and writes the ledger. The ledger is large, and requests do not wait for it.
 func (s *Store) runLedger(ctx context.Context) {
 	s.counts.read(ctx)
 	ticker := time.NewTicker(ledgerInterval)
@@ -199,10 +200,11 @@ func closedWithin(c <-chan struct{}, most time.Duration) bool {
 	}
 }
 
-// trouble records whether the last read and the last write failed, so that a failure is logged once.
+// trouble records whether the last read and the last write failed, so that each failure is logged
+// once.
 type trouble struct{ read, write atomic.Bool }
 
-// failing returns the trouble of the ledger or of the rest.
+// failing returns the trouble of the ledger, or of the other kinds.
 func (s *Store) failing(ofLedger bool) *trouble {
 	if ofLedger {
 		return &s.ledgerTrouble

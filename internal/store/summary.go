@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// summary counts the results of a look at the storage. It may be written concurrently.
+// summary counts the results of a look at the storage. Its methods may be called concurrently.
 type summary struct {
 	ofLedger bool // the look is at the ledger
 
@@ -18,11 +18,11 @@ type summary struct {
 	restored map[restored]bool // sites with a restored current version
 	removed  int               // expired values
 	unusable int               // invalid values
-	example  string            // the key of one of these
-	reason   error             // why it is invalid
+	example  string            // key of the first invalid value
+	reason   error             // error of the first invalid value
 	failed   int               // values that could not be read
-	failure  error             // of the first of these
-	held     int               // changes that are held back again
+	failure  error             // the first error
+	held     int               // changes that are delayed again
 }
 
 // restored is a site whose policy was restored into a cache.
@@ -61,7 +61,7 @@ func (f *summary) fail(err error) {
 	}
 }
 
-// report logs a summary. left is the number of policies that were not read.
+// report logs a summary. left is the number of unread policies.
 func (s *Store) report(found *summary, left int) {
 	s.reportTrouble(found)
 	if left > 0 {
@@ -92,8 +92,8 @@ func (s *Store) reportTrouble(found *summary) {
 	}
 }
 
-// levelOfTrouble returns the level at which a failed read is logged: warning the first time, then
-// debug.
+// levelOfTrouble returns the log level of a failed read. The first failure is a warning. Later
+// failures have level debug.
 func (s *Store) levelOfTrouble(ofLedger bool) zapcore.Level {
 	if s.failing(ofLedger).read.Swap(true) {
 		return zap.DebugLevel

@@ -4,8 +4,8 @@ import (
 	"context"
 )
 
-// Sync takes in the values that peers have written since the last look. [Store.Start] calls Sync
-// every 15 seconds.
+// Sync reads the values that peers have written since the last look. [Store.Start] calls Sync every
+// 15 seconds.
 func (s *Store) Sync(ctx context.Context) {
 	if s.onlyBases {
 		return
@@ -21,7 +21,7 @@ func (s *Store) Sync(ctx context.Context) {
 			s.known = true
 		}
 	}
-	instances, err := s.instances(ctx) // after an error the known peers are still read
+	instances, err := s.instances(ctx) // after an error, known peers are still read
 	for _, instance := range s.peers.due(instances, s.instance, s.now()) {
 		began := s.now()
 		for i := range s.kinds {
@@ -41,8 +41,7 @@ func (s *Store) Sync(ctx context.Context) {
 	}
 }
 
-// syncKind reads the values of a kind that an instance has written since the last look. The
-// first failure ends the look.
+// syncKind reads the new values of a kind and an instance. It stops at the first failure.
 func (s *Store) syncKind(ctx context.Context, instance string, kind *kind, found *summary) {
 	if found.failed > 0 || ctx.Err() != nil {
 		return

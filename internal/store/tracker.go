@@ -11,8 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 )
 
-// tracker records the values of a kind that this instance has stored, by name. The zero value is
-// empty.
+// tracker records the stored values of a kind of this instance, by name. The zero value is empty.
 type tracker struct {
 	mu     sync.Mutex
 	stored map[string]tracked
@@ -25,7 +24,7 @@ type tracked struct {
 	at    revision
 }
 
-// revision changes with the content of a value.
+// revision identifies the content of a value.
 type revision struct{ urgent, other uint64 }
 
 func (t *tracker) get(name string) tracked {
@@ -43,7 +42,7 @@ func (t *tracker) set(name string, value tracked) {
 	t.stored[name] = value
 }
 
-// forget drops the records of values that are not needed any more, once they are many.
+// forget drops the records of unneeded values if there are many.
 func (t *tracker) forget(needed map[string]bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -52,22 +51,22 @@ func (t *tracker) forget(needed map[string]bool) {
 	}
 }
 
-// change is a value that may have unsaved changes.
+// change describes a value that may have unsaved changes.
 type change struct {
 	name   string
 	about  zap.Field
 	at     revision
-	wait   time.Duration // since the last write
+	wait   time.Duration // minimum time since the last write
 	encode func() (d ledger.Document, empty bool, err error)
 }
 
-// due returns how to write a value with unsaved changes. It returns false if the value is unchanged
-// or was written too recently.
+// due returns how to write a value. It returns false if the value is unchanged or was written too
+// recently.
 func (t *tracker) due(c change, now time.Time) (p pending, ok bool) {
 	known := t.get(c.name)
 	first, age := known.saved.IsZero(), now.Sub(known.saved)
 	if age < 0 {
-		age = renewInterval // written by a clock that was wrong
+		age = renewInterval // a wrong clock wrote the value
 	}
 	renew := !first && age >= renewInterval
 	if c.at == known.at && !renew || !first && age < c.wait {

@@ -10,24 +10,22 @@ import (
 )
 
 const (
-	// maxWriteFailures is the number of failures in a row that ends an attempt to write: the
-	// storage fails then, and not a single value.
+	// maxWriteFailures is the number of consecutive failures after which a write round stops. The
+	// storage itself probably fails then.
 	maxWriteFailures = 3
 
 	firstWriteRetry = 4 * time.Second
 	lastWriteRetry  = 5 * time.Minute
 
-	// renewInterval is the time after which an unchanged value is written again, so that it does
-	// not expire.
+	// renewInterval is the time after which an unchanged value is written again. Otherwise the value
+	// would expire.
 	renewInterval = 7 * 24 * time.Hour
 )
 
-// Write writes the values that are due, except the ledger. [Store.Start] calls Write every two
-// seconds.
+// Write writes the due values except the ledger. [Store.Start] calls Write every two seconds.
 func (s *Store) Write(ctx context.Context) { s.writeAll(ctx, false) }
 
-// writeAll writes the values that are due. At the last call it writes every value with unsaved
-// changes.
+// writeAll writes the due values. The last call writes every value with unsaved changes.
 func (s *Store) writeAll(ctx context.Context, last bool) {
 	for i := range s.kinds {
 		kind := &s.kinds[i]
@@ -40,8 +38,8 @@ func (s *Store) writeAll(ctx context.Context, last bool) {
 	}
 }
 
-// write writes the values of a kind that are due. It returns false if it gave up. At the last call
-// it also tries values that failed before.
+// write writes the due values of a kind. It returns false if it stopped early. The last call retries
+// values that failed before.
 func (s *Store) write(ctx context.Context, kind *kind, last bool) bool {
 	failures := 0
 	for p := range kind.due(ctx, last) {
@@ -58,8 +56,7 @@ func (s *Store) write(ctx context.Context, kind *kind, last bool) bool {
 	return true
 }
 
-// writeOne writes a value. During a reload two stores write, one at a time, and each writes the
-// present state.
+// writeOne writes a value. During a reload two stores write in turn. Each writes the current state.
 func (s *Store) writeOne(ctx context.Context, k key, p pending) error {
 	writing := s.memory.writingOf(k.kind)
 	writing.Lock()
@@ -95,13 +92,13 @@ func (s *Store) writeOne(ctx context.Context, k key, p pending) error {
 	return nil
 }
 
-// backoff postpones writes of values that failed before. The zero value is empty.
+// backoff postpones writes after failures. The zero value is empty.
 type backoff struct {
 	mu   sync.Mutex
 	keys map[key]attempts
 }
 
-// attempts are failed writes in a row.
+// attempts records consecutive failed writes.
 type attempts struct {
 	failures int
 	retry    time.Time // earliest next attempt
@@ -120,7 +117,7 @@ func (b *backoff) failed(k key, now time.Time) {
 	if b.keys == nil {
 		b.keys = make(map[key]attempts)
 	}
-	// A value that is not due any more has an old time.
+	// A value that is not due any more has an old retry time.
 	maps.DeleteFunc(b.keys, func(_ key, a attempts) bool { return now.Sub(a.retry) > time.Hour })
 	known := b.keys[k]
 	known.retry = now.Add(min(lastWriteRetry, firstWriteRetry<<min(known.failures, 10)))

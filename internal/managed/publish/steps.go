@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// Errors of steps that are not possible.
+// Errors of steps that are impossible in the present state.
 var (
 	ErrNonePending = errors.New("no change waits or is on trial")
 	ErrOther       = errors.New("another change has come since")
@@ -23,12 +23,13 @@ var (
 	ErrIsFirst     = errors.New("nothing was published before; there is nothing older to go back to")
 )
 
-// Each step returns the history after it, and the change that it gave another state, nil
-// if it changed none.
+// Each step returns the new history, and the change whose state it set. The change is nil if no state
+// was set.
 
-// Submit takes the submission of an instance. A change that is no news or is pending already has no
-// effect. The published change, submitted again, rejects a pending change. Any other change is
-// published, or replaces the pending change. A change with reasons has to be confirmed.
+// Submit records the submission of an instance. It publishes the change, or makes it the pending
+// change if it has reasons or a rollout. A change with reasons has to be confirmed. Submit has no
+// effect if the change is not new or is pending already. If the change is the published one, Submit
+// rejects a pending change.
 func (h History) Submit(instance string, c Change, now time.Time) (History, *Change) {
 	isNews := h.IsNews(instance, &c)
 	if before := h.Submitted[instance]; before.ID != c.ID || now.Sub(before.At) >= instanceRenew {
@@ -60,8 +61,8 @@ func (h History) Submit(instance string, c Change, now time.Time) (History, *Cha
 }
 
 // withSubmitted returns the submissions of instances with one more. It drops instances without a
-// submission for 31 days, and of too many the farthest from now, because a clock that was ahead wrote
-// times that never get old.
+// submission for 31 days. If there are still too many, it drops the submission whose time is farthest
+// from now. A time in the future comes from a wrong clock and would never expire.
 func withSubmitted(before map[string]Submitted, instance string, last Submitted) map[string]Submitted {
 	after := maps.Clone(before)
 	if after == nil {
@@ -76,7 +77,7 @@ func withSubmitted(before map[string]Submitted, instance string, last Submitted)
 	return after
 }
 
-// rollOut begins the trial of a change, or publishes it.
+// rollOut starts the trial of a change, or publishes it if it has no trial.
 func (h History) rollOut(c Change, now time.Time) (History, *Change) {
 	if c.Rollout.State == "" {
 		return h.publish(c, now)
@@ -96,7 +97,7 @@ func (h History) publish(c Change, now time.Time) (History, *Change) {
 	return h, h.Published
 }
 
-// succeed replaces the published change, which gets the state end.
+// succeed replaces the published change, whose state becomes end.
 func (h History) succeed(c Change, end State, who string, now time.Time) History {
 	if h.Published != nil {
 		h = h.over(*h.Published, end, By{Who: who, At: now})
@@ -106,7 +107,7 @@ func (h History) succeed(c Change, end State, who string, now time.Time) History
 	return h
 }
 
-// withdraw rejects the pending change in favor of another.
+// withdraw rejects the pending change because another change replaces it.
 func (h History) withdraw(by By) (History, *Change) {
 	if h.Pending == nil {
 		return h, nil
@@ -121,8 +122,8 @@ func (h History) end(state State, by By) (History, *Change) {
 	return h, &h.Past[0]
 }
 
-// over adds a change to the past, and drops past changes that are too old or too many. The change that
-// was published last stays, for a rollback.
+// over moves a change to the past, and drops past changes that are too old or too many. The last
+// published change stays for a rollback.
 func (h History) over(c Change, state State, by By) History {
 	c.State, c.Since, c.Until, c.Ended = state, by.At, time.Time{}, &by
 	past := withoutRepeated(append([]Change{c}, h.Past...))
@@ -135,11 +136,11 @@ func (h History) over(c Change, state State, by By) History {
 	return h
 }
 
-// mostRejected bounds the rejected changes by lists of rules.
+// mostRejected is the maximum number of rejected changes by lists of rules.
 const mostRejected = 20
 
-// withoutRepeated drops all but the latest rejected changes by lists of rules, in place: a list that
-// changes all the time must not fill the history.
+// withoutRepeated drops, in place, all rejected changes by lists of rules except the latest. A list
+// that changes often must not fill the history.
 func withoutRepeated(past []Change) []Change {
 	seen := 0
 	return slices.DeleteFunc(past, func(c Change) bool {
@@ -151,7 +152,7 @@ func withoutRepeated(past []Change) []Change {
 	})
 }
 
-// Confirm rolls out the pending change that waits.
+// Confirm rolls out the pending change that waits for confirmation.
 func (h History) Confirm(id string, by By, now time.Time) (History, *Change, error) {
 	by.At = now
 	if err := h.isPending(id); err != nil {
@@ -181,7 +182,7 @@ func (h History) Promote(id string, by By, now time.Time) (History, *Change, err
 	return h, changed, nil
 }
 
-// Advance publishes the pending change if its trial is over.
+// Advance publishes the pending change if the time of its trial is over.
 func (h History) Advance(now time.Time) (History, *Change) {
 	if c := h.Pending; !c.OnTrial() || c.Until.IsZero() || now.Before(c.Until) {
 		return h, nil
@@ -202,7 +203,7 @@ func (h History) Stop(id string, by By, now time.Time) (History, *Change, error)
 	return h, changed, nil
 }
 
-// isPending returns an error if a change is not the pending one; "" stands for any.
+// isPending returns an error if the ID is not that of the pending change. An empty ID matches any.
 func (h *History) isPending(id string) error {
 	switch {
 	case h.Pending == nil:
@@ -213,8 +214,8 @@ func (h *History) isPending(id string) error {
 	return nil
 }
 
-// Rollback publishes the change with this ID again, at once. Without an ID it takes back the canary if
-// there is one, and otherwise publishes the change before, or no rules.
+// Rollback immediately publishes the change with this ID again. Without an ID it stops a canary. If
+// there is no canary, it publishes the previous change, or no rules.
 func (h History) Rollback(id string, by By, now time.Time) (History, *Change, error) {
 	by.At = now
 	if c := h.Pending; id == "" && c != nil && c.State == Canary {
@@ -247,16 +248,16 @@ func (h History) Rollback(id string, by By, now time.Time) (History, *Change, er
 	return h, &h.Past[0], nil
 }
 
-// parent returns the ID of the change before the published one, and the number before which that change
-// was published. A change that a rollback published again keeps its original place, so that each
-// further rollback goes further back.
+// parent returns the ID of the change before the published one. The parent was published before the
+// change with the returned number. After a rollback, the restored change has its original position.
+// Each further rollback therefore goes further back.
 func (h *History) parent() (id string, before int, err error) {
 	current := h.Published
 	for current.Origin == FromRollback {
 		if current.ID == IDOf(Empty) {
 			return "", 0, ErrIsFirst
 		}
-		i := slices.IndexFunc(h.Past, func(c Change) bool { return c.Number == current.Restores && c.Number < current.Number }) // so that it ends
+		i := slices.IndexFunc(h.Past, func(c Change) bool { return c.Number == current.Restores && c.Number < current.Number }) // the second condition ends the loop
 		if i < 0 {
 			return "", 0, fmt.Errorf("%w: what was before %s is no longer in the history", ErrUnknown, current.ID)
 		}
@@ -265,8 +266,7 @@ func (h *History) parent() (id string, before int, err error) {
 	return current.Parent, current.Number, nil
 }
 
-// latest returns the last change before a number that was published with an ID, nil for
-// none.
+// latest returns the last published change with an ID and a number below before, or nil.
 func (h *History) latest(id string, before int) *Change {
 	for i := range h.Past {
 		if c := &h.Past[i]; c.ID == id && c.Number < before && !c.Published.IsZero() {
@@ -279,7 +279,7 @@ func (h *History) latest(id string, before int) *Change {
 	return nil
 }
 
-// first returns the first lines, each cut to [MostText].
+// first returns the first [MostLines] lines. It cuts each line to [MostText] bytes.
 func first(lines []string) []string {
 	more := len(lines) - MostLines
 	lines = slices.Clone(lines[:min(len(lines), MostLines)])

@@ -17,19 +17,19 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 )
 
-// Directory is the directory of the histories.
+// Directory is the storage directory of the histories.
 const Directory = "robots_guard/v1/managed"
 
-// Bounds of one operation of the storage, of the wait for the lock, and of the time for which a lock is
-// surely ours. A storage takes the lock of a killed instance for stale after ten seconds or more.
+// The maximum time of a storage operation, the maximum wait for the lock, and the time for which a
+// lock is safe. A storage treats the lock of a killed instance as stale after ten seconds or more.
 const (
 	opTimeout = 10 * time.Second
 	lockWait  = 30 * time.Second
 	lockHolds = 20 * time.Second
 )
 
-// Storage is the part of Caddy's storage that a Store uses. Values are written whole or not at all. The
-// error for a missing value is [fs.ErrNotExist].
+// Storage is the part of Caddy's storage that a Store uses. A write must be atomic. The error for a
+// missing value is [fs.ErrNotExist].
 type Storage interface {
 	Lock(ctx context.Context, name string) error
 	Unlock(ctx context.Context, name string) error
@@ -39,7 +39,8 @@ type Storage interface {
 	List(ctx context.Context, directory string, recursive bool) ([]string, error)
 }
 
-// Bounds of a history that is read: bytes, objects and arrays. The largest that is written has less.
+// The maximum size of a history to read, in bytes, objects and arrays. Histories that a Store writes
+// are smaller.
 const (
 	maxState        = 128 << 20
 	maxStateObjects = 20_000
@@ -49,20 +50,20 @@ const (
 // ErrDamaged is returned for an invalid value. The next write moves a damaged history aside.
 var ErrDamaged = errors.New("the stored history is damaged")
 
-// ErrLost is returned for a history that is not stored any more. The next write restores it.
+// ErrLost is returned if the stored history is gone. The next write restores the history.
 var ErrLost = errors.New("the stored history is gone")
 
-// Store keeps the changes of a site in a storage.
+// Store stores the changes of a site.
 //
-// A spec is written before the history that refers to it. A crash therefore leaves at most an unused
-// spec, which the next write deletes, and never a change without its spec.
+// A Store writes a spec before the history that refers to it. A crash therefore leaves at most an
+// unused spec, and never a change without a spec. The next write deletes an unused spec.
 type Store struct {
 	storage   Storage
 	directory string
 	site      *Site
 	now       func() time.Time
-	last      stored // the last read
-	// SetAside is called with the new key of a damaged history; it may be nil.
+	last      stored // the last read value
+	// SetAside is called after a damaged history was moved. key is the new key. SetAside may be nil.
 	SetAside func(key string, err error)
 }
 
@@ -72,7 +73,7 @@ type stored struct {
 	state History
 }
 
-// NewStore returns the store of a site. All instances have to use the same name for the site.
+// NewStore returns the store of a site. All instances must use the same name for the site.
 func NewStore(storage Storage, name string, site *Site, now func() time.Time) *Store {
 	sum := sha256.Sum256([]byte(name))
 	return &Store{storage: storage, directory: path.Join(Directory, hex.EncodeToString(sum[:16])), site: site, now: now}
@@ -81,7 +82,7 @@ func NewStore(storage Storage, name string, site *Site, now func() time.Time) *S
 func (s *Store) stateKey() string         { return s.directory + "/state.json" }
 func (s *Store) specKey(id string) string { return s.directory + "/specs/" + id + ".json" }
 
-// Read reads the history, the zero History if nothing is stored.
+// Read reads the history. It returns the zero History if nothing is stored.
 func (s *Store) Read(ctx context.Context) (History, error) {
 	end, err := s.site.begin(ctx)
 	if err != nil {
@@ -122,14 +123,14 @@ func (s *Store) read(ctx context.Context) (state History, data []byte, err error
 	return state, data, nil
 }
 
-// isCount reports whether a number can be a count. The largest integer could not be increased.
+// isCount reports whether n can be a counter. It excludes numbers that cannot be increased.
 func isCount(n int64) bool { return 0 <= n && n < 1<<53 }
 
 func (s *Store) load(ctx context.Context, key string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)
 	defer cancel()
 	if err := context.Cause(ctx); err != nil {
-		return nil, err // some storages do not check
+		return nil, err // some storages ignore the context
 	}
 	return s.storage.Load(ctx, key)
 }
@@ -148,7 +149,7 @@ func (s *Store) Spec(ctx context.Context, id string) ([]byte, error) {
 	if spec, ok := s.site.spec(id); ok {
 		return spec, nil
 	}
-	if len(id) != len(IDOf(nil)) || strings.Trim(id, "0123456789abcdef") != "" { // would be the path of another value
+	if len(id) != len(IDOf(nil)) || strings.Trim(id, "0123456789abcdef") != "" { // such an ID could be the path of another value
 		return nil, fmt.Errorf("the rules of change %.40q: %w", id, fs.ErrNotExist)
 	}
 	spec, err := s.load(ctx, s.specKey(id))
@@ -162,12 +163,11 @@ func (s *Store) Spec(ctx context.Context, id string) ([]byte, error) {
 	return spec, nil
 }
 
-// Step changes a history. It returns the new history, and the change that got another state, nil for
-// none.
+// Step changes a history. It returns the new history, and the change whose state it set, or nil.
 type Step func(History) (after History, changed *Change, err error)
 
-// Update takes a step under the lock of the history, and writes the result. spec is the submitted spec,
-// nil if the step submits nothing. After an error nothing is written.
+// Update runs a step under the lock of the history, and writes the result. spec is the submitted
+// spec. It is nil if the step submits nothing. After an error nothing is written.
 func (s *Store) Update(ctx context.Context, spec []byte, step Step) (after History, changed *Change, err error) {
 	end, err := s.site.begin(ctx)
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *Store) Update(ctx context.Context, spec []byte, step Step) (after Histo
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), opTimeout)
 		defer cancel()
-		_ = s.storage.Unlock(ctx, lock) // it becomes stale
+		_ = s.storage.Unlock(ctx, lock) // after an error the lock becomes stale
 	}()
 	before, data, err := s.recovered(ctx)
 	if err != nil {
@@ -196,7 +196,7 @@ func (s *Store) Update(ctx context.Context, spec []byte, step Step) (after Histo
 	after.Revision = before.Revision
 	if same, err := json.Marshal(after); err != nil || bytes.Equal(same, data) {
 		if err == nil && spec != nil {
-			s.site.keep(IDOf(spec), spec) // such as the published spec after a restart
+			s.site.keep(IDOf(spec), spec) // for example the published spec after a restart
 		}
 		return before, changed, err
 	}
@@ -232,8 +232,8 @@ func (s *Store) write(ctx context.Context, state History) error {
 	return err
 }
 
-// recovered returns the stored history. If that is damaged or lost, it returns the history in memory, or
-// an empty one, and moves the damaged value aside.
+// recovered returns the stored history. If the stored history is damaged or lost, it returns the
+// history in memory, or an empty one. It moves a damaged value to another key.
 func (s *Store) recovered(ctx context.Context) (History, []byte, error) {
 	state, data, err := s.read(ctx)
 	known, ok := s.site.History()
@@ -255,7 +255,7 @@ func (s *Store) recovered(ctx context.Context) (History, []byte, error) {
 	return state, data, nil
 }
 
-// restore writes the specs in use again, as far as they are in memory.
+// restore writes the specs in use again if they are in memory.
 func (s *Store) restore(ctx context.Context, known History) error {
 	for _, id := range known.inUse() {
 		if spec, ok := s.site.spec(id); ok {

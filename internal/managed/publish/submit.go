@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 )
 
-// maxAttempts bounds how often a submission is repeated while others publish.
+// maxAttempts is the maximum number of attempts to submit while others publish.
 const maxAttempts = 5
 
 var (
@@ -19,7 +19,7 @@ var (
 	errEnded = errors.New("another configuration has replaced this one")
 )
 
-// submitPending submits the latest submission, unless that was done.
+// submitPending submits the latest submission if it is still pending.
 func (p *Publisher) submitPending(ctx context.Context, isLatest func() bool) error {
 	next, pending := p.submission()
 	if state, _ := p.site.History(); !pending || !isLatest() || next.partial && state.Published != nil {
@@ -82,7 +82,7 @@ func (s *submission) change() Change {
 	return Change{ID: s.id, Origin: s.origin, Made: By{Who: string(s.origin)}}
 }
 
-// serveAlone serves the fallback after a failed submission, if nothing was ever published.
+// serveAlone serves the fallback after a failed submission if nothing was ever published.
 func (p *Publisher) serveAlone(ctx context.Context, failed error) {
 	if ctx.Err() != nil || errors.Is(failed, errMoved) {
 		return
@@ -97,14 +97,15 @@ func (p *Publisher) serveAlone(ctx context.Context, failed error) {
 	p.Serve(ctx, next, nil, nil)
 }
 
-// The waits for the first read of the storage: of a request, and of a submission, during which the
-// published file stays.
+// The maximum wait for the first read of the storage. During backgroundWait, the published file
+// stays.
 const (
 	requestWait    = 2 * time.Second
 	backgroundWait = 10 * time.Second
 )
 
-// awaitStored waits until the storage was read for bases and visits, or a time has passed.
+// awaitStored waits until bases and visits were read from the storage, or until the time most has
+// passed.
 func (p *Publisher) awaitStored(ctx context.Context, most time.Duration) {
 	if p.Stored == nil {
 		return
@@ -117,8 +118,8 @@ func (p *Publisher) awaitStored(ctx context.Context, most time.Duration) {
 	}
 }
 
-// submitAlone makes the schedule that was served without a history the first change of an empty
-// history. That schedule was in force, so the submission has to be compared with it.
+// submitAlone adds the schedule that was served without a history as the first change of an empty
+// history. The next submission is then compared with that schedule.
 func (p *Publisher) submitAlone(ctx context.Context, isLatest func() bool) error {
 	if state, _ := p.site.History(); state.Changes > 0 {
 		return nil

@@ -10,16 +10,16 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Trials judges changes on live requests.
+// Trials compares changes with the published files on live requests.
 type Trials interface {
-	// Try judges a change until end is called.
+	// Try compares a change until end is called.
 	Try(*shadow.Candidate) (end func())
-	// Changed reports that the file of some hosts has changed.
+	// Changed reports a new file for the hosts for which has returns true.
 	Changed(has func(host string) bool)
 }
 
-// judge lets Trials judge a change in place of the previous one; c may be nil. The caller holds
-// p.applying.
+// judge starts the comparison of a change, and ends the previous comparison. c may be nil. The caller
+// must hold p.applying.
 func (p *Publisher) judge(c *Change, published, trial *managed.Schedule) {
 	if p.endTrial != nil {
 		p.endTrial()
@@ -37,10 +37,10 @@ func (p *Publisher) judge(c *Change, published, trial *managed.Schedule) {
 	}})
 }
 
-// errNoBase is returned if the base of a file is unknown.
+// errNoBase is the error for an unknown base.
 var errNoBase = errors.New("the base was not read yet")
 
-// fileOf composes the present file of a schedule for a host.
+// fileOf composes the current file of a schedule for a host.
 func (p *Publisher) fileOf(s *managed.Schedule, host string) policy.Answer {
 	base := p.Base()(host)
 	if base == nil && !s.IsStaging(host) {
@@ -53,8 +53,8 @@ func (p *Publisher) fileOf(s *managed.Schedule, host string) policy.Answer {
 	return policy.Answer{Status: http.StatusOK, Body: text}
 }
 
-// conclude ends a trial: at once if the change shuts out a search engine and nobody has confirmed the
-// change, otherwise when its time is over.
+// conclude ends a trial when its time is over. It also ends a trial whose change disallows pages for
+// a search engine, unless a person confirmed the change.
 func (p *Publisher) conclude(ctx context.Context) error {
 	state, _ := p.site.History()
 	c := state.Pending

@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// ErrFault is what a [Faulty] storage says.
+// ErrFault is the error of a [Faulty] storage.
 var ErrFault = errors.New("a fault of the storage")
 
-// A Fault is what becomes of an operation of a [Faulty] storage.
+// A Fault is the way in which an operation of a [Faulty] storage fails.
 type Fault uint8
 
 const (
-	Refused    Fault = iota // it is not done
-	Torn                    // of a value one half is written; what is no value is not done
-	Unanswered              // it is done, and its answer is lost
-	Hangs                   // it is not done, and waits for the end of its context
+	Refused    Fault = iota // the operation has no effect
+	Torn                    // half of the value is written; other operations have no effect
+	Unanswered              // the operation succeeds, but returns an error
+	Hangs                   // the operation has no effect and waits until its context ends
 )
 
-// Faults returns what a [Faulty] storage is to be told so that each operation has each
-// fault once: those that differ, alone and with all that come later.
+// Faults returns one [Faulty] storage per operation and fault, with and without a crash. It omits
+// cases that do not differ.
 func Faults(ops []string) (all []Faulty) {
 	for _, op := range ops {
 		name, _, _ := strings.Cut(op, " ")
 		all = append(all, Faulty{At: op, Fault: Refused}, Faulty{At: op, Fault: Hangs})
 		if name == "load" || name == "list" || name == "stat" {
-			continue // to crash there is to crash before the next that leaves something behind
+			continue // same as a crash before the next operation with an effect
 		}
 		all = append(all, Faulty{At: op, Fault: Refused, Crash: true}, Faulty{At: op, Fault: Unanswered}, Faulty{At: op, Fault: Unanswered, Crash: true})
 		if name == "store" {
@@ -42,16 +42,15 @@ func Faults(ops []string) (all []Faulty) {
 
 func (f Fault) String() string { return [...]string{"refused", "torn", "unanswered", "hangs"}[f] }
 
-// Faulty is a storage of which one operation has a fault, or that one and all that
-// come after it, as when the process ends there. A test runs something once without a
-// fault, and then once for each of [Faults].
+// Faulty is a storage in which one operation fails. With Crash all later operations fail too, as if
+// the process had ended. A test runs once without a fault, and then once for each result of [Faults].
 type Faulty struct {
 	*Storage // may be shared
-	// At is the operation as Ops names it, "" for none.
+	// At is the failing operation, in the form of Ops. It is "" for none.
 	At string
-	// Fault is what becomes of it.
+	// Fault is the way in which the operation fails.
 	Fault Fault
-	// Crash lets all that begin later be refused.
+	// Crash makes all later operations fail.
 	Crash bool
 
 	mu      sync.Mutex
@@ -61,25 +60,25 @@ type Faulty struct {
 	crashed bool
 }
 
-// Ops returns what was done up to now: each operation with its key, and how often it was
-// done before, so that it is the same where several are done at once.
+// Ops returns the operations so far. Each has its key and its number of earlier occurrences, so the
+// names do not depend on the order of concurrent operations.
 func (f *Faulty) Ops() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.ops)
 }
 
-// Stored returns how often a value was written without a fault.
+// Stored returns the number of successful writes of a value.
 func (f *Faulty) Stored(key string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.stored[key]
 }
 
-// String says what the fault is.
+// String describes the fault.
 func (f *Faulty) String() string { return fmt.Sprintf("%s: %s, crash: %t", f.At, f.Fault, f.Crash) }
 
-// begin notes an operation, and returns what becomes of it. ok is false if it has a fault.
+// begin records an operation and returns its fault. ok is false if the operation fails.
 func (f *Faulty) begin(op string) (fault Fault, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -99,7 +98,7 @@ func (f *Faulty) begin(op string) (fault Fault, ok bool) {
 	return 0, true
 }
 
-// do does an operation, if it is to be done, and half of it, if there is such a thing.
+// do runs whole, or half if the operation is torn. half may be nil.
 func (f *Faulty) do(ctx context.Context, op string, whole, half func() error) error {
 	fault, ok := f.begin(op)
 	switch {

@@ -1,5 +1,4 @@
-// Package storetest has a storage in memory for tests, which breaks when it is
-// told to.
+// Package storetest provides a storage in memory that can fail, for tests.
 package storetest
 
 import (
@@ -14,25 +13,25 @@ import (
 	"time"
 )
 
-// Storage is a storage that several instances share. Tests set its fields while
-// nobody uses it.
+// Storage is a storage that several instances share. Tests set its fields only while nothing uses the
+// storage.
 type Storage struct {
 	Values map[string][]byte
-	Times  map[string]time.Time // of the values, when they were written
-	Now    time.Time            // when values are written
+	Times  map[string]time.Time // modification times of the values
+	Now    time.Time            // modification time of new values
 	Writes int                  // attempts
-	Lists  []string             // the directories that were listed, with "/..." for all below
+	Lists  []string             // listed directories; a recursive listing ends with "/..."
 
-	Broken error         // of everything
-	Silent chan struct{} // if set, nobody gets a list before it is closed
-	Refuse string        // part of keys that are not stored
-	Keep   error         // of everything that is to be deleted
+	Broken error         // error of every operation
+	Silent chan struct{} // if set, List waits until the channel is closed
+	Refuse string        // a key that contains this cannot be stored
+	Keep   error         // error of Delete
 
 	mu    sync.Mutex
-	locks map[string]chan struct{} // by name, with one value while somebody has it
+	locks map[string]chan struct{} // by name; a locked channel has one value
 }
 
-// New returns a storage that is empty.
+// New returns an empty storage.
 func New() *Storage {
 	return &Storage{Values: make(map[string][]byte), Times: make(map[string]time.Time), Now: time.Now()}
 }
@@ -44,21 +43,22 @@ func (m *Storage) Clone() *Storage {
 	return &Storage{Values: maps.Clone(m.Values), Times: maps.Clone(m.Times), Now: m.Now}
 }
 
-// Break breaks the storage while it may be in use, and nil mends it.
+// Break makes every operation fail with an error, and repairs the storage if err is nil. It may be
+// called during use.
 func (m *Storage) Break(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.Broken = err
 }
 
-// SetNow sets the time of what is written from now on, while the storage may be in use.
+// SetNow sets the modification time of new values. It may be called during use.
 func (m *Storage) SetNow(now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.Now = now
 }
 
-// Lock waits until nobody else has the lock of that name.
+// Lock waits until the lock of this name is free.
 func (m *Storage) Lock(ctx context.Context, name string) error {
 	m.mu.Lock()
 	if m.locks == nil {
@@ -80,7 +80,7 @@ func (m *Storage) Lock(ctx context.Context, name string) error {
 	}
 }
 
-// Unlock gives a lock back.
+// Unlock releases a lock.
 func (m *Storage) Unlock(_ context.Context, name string) error {
 	m.mu.Lock()
 	lock := m.locks[name]
@@ -93,7 +93,7 @@ func (m *Storage) Unlock(_ context.Context, name string) error {
 	}
 }
 
-// FreeLocks gives all locks back, as storages do with those of the dead.
+// FreeLocks releases all locks, as storages do after an instance was killed.
 func (m *Storage) FreeLocks() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -134,8 +134,7 @@ func (m *Storage) Delete(_ context.Context, key string) error {
 	return m.Broken
 }
 
-// List returns the keys below a directory, and directories, too, as a file system
-// does.
+// List returns the keys in a directory. It also returns directories, as a file system does.
 func (m *Storage) List(_ context.Context, directory string, recursive bool) ([]string, error) {
 	if m.Silent != nil {
 		<-m.Silent
@@ -167,7 +166,7 @@ func (m *Storage) List(_ context.Context, directory string, recursive bool) ([]s
 	return slices.Sorted(maps.Keys(found)), m.Broken
 }
 
-// Stat returns the size of a value and when it was written.
+// Stat returns the size and the modification time of a value.
 func (m *Storage) Stat(_ context.Context, key string) (size int64, modified time.Time, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
