@@ -8,15 +8,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// chain is the names by which a crawler looks for its group, the first its own.
+// chain has the names by which a crawler selects its group. The first is its own name.
 type chain []string
 
-// chainOf returns the names of a known crawler.
+// chainOf returns the names of a registered crawler.
 func chainOf(c *uaident.Crawler) chain {
 	return slices.Concat(chain{c.Token}, c.Aliases, c.Fallback)
 }
 
-// chain returns the names by which the crawler of a wish looks for its group.
+// chain returns the names by which the crawler of a wish selects its group.
 func (w *wish) chain() chain {
 	switch {
 	case w.name == Everybody:
@@ -27,10 +27,9 @@ func (w *wish) chain() chain {
 	return chain{w.name}
 }
 
-// findBystanders finds the crawlers that may obey a new group although no rule is
-// about them, since they fall back on its name: Googlebot-Image obeys a group for
-// Googlebot where it has none. What cannot be told apart by any text is left out: a
-// group for "Sogou web spider" names Sogou, too.
+// findBystanders finds crawlers that may obey a new group although no rule names them. For example,
+// Googlebot-Image obeys a group for Googlebot if it has no group itself. Crawlers that share a name
+// in every file are skipped: a group for "Sogou web spider" also names Sogou.
 func (p *Plan) findBystanders(crawlers []chain) {
 	if len(p.asked) == 0 {
 		return
@@ -45,8 +44,7 @@ func (p *Plan) findBystanders(crawlers []chain) {
 	}
 }
 
-// follows reports whether a bystander would obey a new group in a text, where the
-// groups of the base are named as robots says.
+// follows reports whether a bystander would obey a new group. robots has the groups of the base.
 func (p *Plan) follows(names chain, robots *policy.Robots) bool {
 	for i, name := range names {
 		if p.asked[strings.ToLower(name)] != nil {

@@ -11,24 +11,23 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// horizon is how far ahead texts are checked: over a year, so that a rule for each
-// Christmas is.
+// horizon is how far ahead files are checked. It is longer than a year, to include yearly rules.
 const horizon = 400 * 24 * time.Hour
 
-// rulesAText is how many rules a text has at most, on average, if as many texts are checked
-// as may be. Of longer lists of rules fewer texts are, since each takes its time.
+// rulesAText is the average number of rules per file up to which the maximum number of files is
+// checked. With more rules, fewer files are checked, because each needs more time.
 const rulesAText = 200
 
-// Report is what was found in the texts of a schedule.
+// Report has the findings about the files of a schedule.
 type Report struct {
 	Findings []Finding
-	Texts    int // that were checked
-	Left     int // that were not, since there are too many
+	Texts    int // checked files
+	Left     int // files beyond the limit, which were not checked
 }
 
-// Check looks at the texts that the schedule makes of a base from now on until the
-// horizon, at most so many as most says: first those of hosts that no rule names. What is
-// found in several is told once, for the first.
+// Check checks the files that the schedule makes from a base, from now until the horizon. most is the
+// maximum number of files. Hosts without own rules come first. A finding about several files is
+// returned once, for the first file.
 func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 	for i := range s.rules {
 		rule := &s.rules[i]
@@ -52,7 +51,7 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 		r.Findings = append(r.Findings, f)
 	}
 	told := make(map[string]bool)
-	work := 0 // in rules that were composed
+	work := 0 // number of composed rules
 	check := func(t *table, host string) {
 		for turn := t.turn(now); turn <= len(t.turns) && t.start(turn).Before(now.Add(horizon)); turn++ {
 			if r.Texts == most || r.Texts > 0 && work > most*rulesAText {
@@ -89,9 +88,8 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 	return r
 }
 
-// slowest returns who of those that a rule is about may be the last to know of it, and
-// how long after it has begun: any within the 24 hours of RFC 9309 section 2.4, but for
-// those whose operators say that they take longer.
+// slowest returns the crawler of a rule that may refetch robots.txt last, and its delay. The default
+// is 24 hours (RFC 9309 section 2.4). Some operators document a longer delay.
 func (s *Schedule) slowest(r *Rule) (who string, lag time.Duration) {
 	who, lag = "a crawler", policy.MaxAge
 	for _, name := range r.names {
@@ -102,7 +100,7 @@ func (s *Schedule) slowest(r *Rule) (who string, lag time.Duration) {
 	return who, lag
 }
 
-// SomeHost returns a host that a text can be for, in place of a wildcard or of any.
+// SomeHost returns an example host for a wildcard or for any host.
 func SomeHost(host string) string {
 	if rest, ok := strings.CutPrefix(host, "*."); ok {
 		return "www." + rest
@@ -110,7 +108,7 @@ func SomeHost(host string) string {
 	return cmp.Or(host, "www.example.com")
 }
 
-// checkTurn looks at the text of a piece of time.
+// checkTurn checks the file of a turn.
 func (t *table) checkTurn(base []byte, turn int, host string) []Finding {
 	plan := t.make(turn)
 	text, err := plan.Compose(base, SomeHost(host))

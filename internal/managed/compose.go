@@ -11,13 +11,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Staging is the robots.txt of a site that nobody shall index.
+// Staging is the robots.txt of a staging site. It disallows everything.
 const Staging = "# This site is for tests: robots_txt has it as staging.\nUser-agent: *\nDisallow: /\n"
 
-// Compose returns the text that a base and the plan make for a host. The base may
-// be nil. An error says why there is none, and then nothing may be published: a
-// text that is longer than [policy.MaxSize] is cut by crawlers, and one of a base
-// that crawlers read in two ways could forbid more than the owner meant.
+// Compose returns the file that the plan makes from a base for a host. The base may be nil. After an
+// error nothing may be published. Crawlers truncate a file that is longer than [policy.MaxSize]. If
+// crawlers interpret the base differently, the file could disallow more than intended.
 func (p *Plan) Compose(base []byte, host string) ([]byte, error) {
 	if len(base) > policy.MaxSize {
 		return nil, fmt.Errorf("the base has more than %d bytes, of which crawlers read no more; shorten it", policy.MaxSize)
@@ -54,25 +53,25 @@ func (p *Plan) Compose(base []byte, host string) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// composition is a text in the making.
+// composition is the state of one Compose call.
 type composition struct {
 	plan *Plan
 	file *file
-	all  []string // the lines of the * group
-	of   []target // whose groups change, in the order of the text
+	all  []string // lines of the * group
+	of   []target // crawlers whose groups change, in file order
 
-	seen, moved int  // lines that were looked at, and bytes that were moved, by repeat
-	tooMany     bool // of these
+	seen, moved int  // lines read and bytes moved by repeat
+	tooMany     bool // one of these limits is exceeded
 }
 
-// target is a crawler that gets a group of its own.
+// target is a crawler that gets its own group.
 type target struct {
 	name  string
 	names chain
 	wish  *wish // nil for a bystander
 }
 
-// groups changes the groups of the base and returns those that stand below it.
+// groups changes the groups of the base, and returns the groups to append.
 func (c *composition) groups() string {
 	everybody := c.plan.asked[Everybody]
 	c.all = c.file.content(c.file.named(Everybody))
@@ -97,7 +96,7 @@ func (c *composition) groups() string {
 			blocks = append(blocks, b)
 		}
 	}
-	for _, t := range c.of { // after all contents are taken
+	for _, t := range c.of { // after all contents were read
 		if c.ownGroup(t) < 0 {
 			c.file.remove(c.file.named(t.name))
 		}
@@ -133,8 +132,8 @@ func (c *composition) targets() (all []target) {
 	return all
 }
 
-// ownGroup returns the group of the base to which what is wished for a crawler can
-// simply be added, since it is for nobody else; -1 if there is none.
+// ownGroup returns the group of the base to which the lines of a wish can be added. Only the target
+// may use that group. The result is -1 if there is none.
 func (c *composition) ownGroup(t target) int {
 	if t.wish == nil || t.wish.whole != "" || t.wish.delay != "" {
 		return -1
@@ -147,13 +146,13 @@ func (c *composition) ownGroup(t target) int {
 	return c.file.own(places)
 }
 
-// contentOf returns the lines of a target's group.
+// contentOf returns the lines for a target's group.
 func (c *composition) contentOf(t target) []string {
 	if t.name == Everybody {
 		return closed(c.all)
 	}
 	lines, named := c.all, false
-	if policy.IsTraining(t.name) { // which inherits nothing of *, and is not a crawler that uses pages
+	if policy.IsTraining(t.name) { // inherits nothing from *, and is not a crawler that uses pages
 		return closed(t.wish.over(c.file.content(c.file.named(t.name))))
 	}
 	if places := c.file.obeyed(t.names); places != nil {
@@ -168,7 +167,7 @@ func (c *composition) contentOf(t target) []string {
 	return closed(lines)
 }
 
-// over returns what a group says if a wish comes to what it said.
+// over returns the lines of a group after a wish was applied.
 func (w *wish) over(lines []string) (all []string) {
 	switch {
 	case w.whole != "":
@@ -189,9 +188,8 @@ func (w *wish) over(lines []string) (all []string) {
 	return withoutIdle(append(all, linesOf(w.prefers)...))
 }
 
-// withoutIdle leaves out rules that forbid what another allows by the same pattern.
-// The one that allows holds (RFC 9309 section 2.2.2), but some parsers take the
-// first of two.
+// withoutIdle removes disallow rules if an allow rule has the same pattern. The allow rule wins (RFC
+// 9309 section 2.2.2), but some parsers use the first rule.
 func withoutIdle(lines []string) []string {
 	var allowed map[string]bool
 	for _, line := range lines {
@@ -211,8 +209,8 @@ func withoutIdle(lines []string) []string {
 	})
 }
 
-// valueOf returns what stands behind the colon of a line with a key, which is in
-// lower case, and whether the line has that key.
+// valueOf returns the value of a line with a key. ok is false if the line has another key. key must
+// be in lower case.
 func valueOf(line, key string) (value string, ok bool) {
 	before, value, colon := strings.Cut(line, ":")
 	if !colon || !strings.EqualFold(strings.Trim(before, "\ufeff \t"), key) {
@@ -221,7 +219,7 @@ func valueOf(line, key string) (value string, ok bool) {
 	return strings.Trim(value, " \t"), true
 }
 
-// comment names the rules that a wish comes from, in lines of usual length.
+// comment returns comment lines with the rules of a wish, at most about 100 characters each.
 func (w *wish) comment() string {
 	const width = 100
 	var b strings.Builder
@@ -242,8 +240,8 @@ func (w *wish) comment() string {
 	return b.String()
 }
 
-// closed adds to lines without a rule one that allows everything: without a rule a
-// group would go on in the next.
+// closed adds an empty Disallow to lines without a rule. Otherwise the group would merge with the
+// next one.
 func closed(lines []string) []string {
 	if !slices.ContainsFunc(lines, isRule) {
 		return append(slices.Clone(lines), "Disallow:")
@@ -261,7 +259,7 @@ func hasKey(line string, keys ...string) bool {
 	})
 }
 
-// block is a group in the text.
+// block is a group to append.
 type block struct {
 	comment string
 	names   []string

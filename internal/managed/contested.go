@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// contested reports whether crawlers disagree about what the lines of a file are.
+// contested reports whether crawlers interpret the lines of a file differently.
 func contested(robots *policy.Robots) bool {
 	findings, unreported := robots.Findings()
 	return unreported > 0 || slices.ContainsFunc(findings, func(f policy.Finding) bool {
@@ -17,16 +17,16 @@ func contested(robots *policy.Robots) bool {
 	})
 }
 
-// maxCompared bounds the bytes of paths that are judged for all crawlers together, and
-// maxNames the names that are looked through for them: these bound the time that a base
-// may cost.
+// maxCompared is the maximum number of path bytes to match for all crawlers together. maxNames is the
+// maximum number of compared names. Both limit the CPU time for a base.
 const (
 	maxCompared = 2_000_000
 	maxNames    = 5_000_000
 )
 
-// check makes sure that a base which crawlers read in two ways has become stricter
-// for nobody whom no rule is about. It looks where rules are: at their own paths.
+// check returns an error if a composed file is stricter than its base for a crawler that no rule
+// names. It is called if crawlers interpret the base differently. It compares example paths of all
+// rules.
 func (c *composition) check(composed *policy.Robots) error {
 	before, paths := c.file.robots, triedPaths(c.file.robots, composed)
 	others := c.others()
@@ -48,7 +48,7 @@ func (c *composition) check(composed *policy.Robots) error {
 	return nil
 }
 
-// triedPaths returns a path for each pattern of two texts, in order.
+// triedPaths returns an example path for each pattern of two files, sorted.
 func triedPaths(before, after *policy.Robots) []string {
 	paths := []string{"/"}
 	for _, robots := range []*policy.Robots{before, after} {
@@ -62,9 +62,8 @@ func triedPaths(before, after *policy.Robots) []string {
 	return slices.Compact(paths)
 }
 
-// others returns the crawlers that the base names and no rule is about, and those
-// that would follow a rule about another, each with the names it goes by. One that
-// nobody names is among them.
+// others returns the crawlers without their own rule about fetching, each with its names. The result
+// includes crawlers that obey another crawler's group, and one unnamed crawler.
 func (c *composition) others() (others []chain) {
 	targets := c.of
 	known := make(map[string]bool)
@@ -90,5 +89,5 @@ func (c *composition) others() (others []chain) {
 	return others
 }
 
-// isAboutFetching reports whether a wish, nil for none, changes what may be fetched.
+// isAboutFetching reports whether a wish changes access to pages. It returns false for nil.
 func (w *wish) isAboutFetching() bool { return w != nil && (w.whole != "" || len(w.paths) > 0) }

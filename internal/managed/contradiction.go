@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// topic is what a rule can say one thing about: a crawler's whole site, one
-// pattern, its delay, or one use of some pages.
+// topic is the subject of a rule for one crawler. A subject is the whole site, a pattern, the delay,
+// or a use of some pages.
 type topic struct {
 	crawler int
 	what    string
@@ -16,24 +16,23 @@ type topic struct {
 const (
 	wholeSite = ""
 	delayWord = "\x00delay"
-	useWord   = "\x00use of " // and what it is
+	useWord   = "\x00use of " // followed by the use
 )
 
-// saying is what a rule says about a topic.
+// saying is a statement of a rule about a topic.
 type saying struct {
 	rule *Rule
 	line string
 }
 
-// Bounds of what is looked at to find contradictions, and with that of the time and
-// the memory that rules of others can take.
+// Limits for the time and the memory that the search for contradictions needs.
 const (
 	maxSayings = 2_000_000
-	maxOpposed = 5_000_000 // pairs of sayings of which it is asked when they hold
+	maxOpposed = 5_000_000 // pairs of sayings whose times are compared
 )
 
-// contradiction finds two rules that say opposite things about one topic, at a time
-// and a host that they have in common.
+// contradiction returns an error for two rules that contradict each other about a topic. The rules
+// must have a time and a host in common.
 func contradiction(rules []Rule) error {
 	c := contradictions{ids: make(map[string]int), first: make(map[topic]saying), more: make(map[topic][]saying)}
 	for i := range rules {
@@ -44,16 +43,16 @@ func contradiction(rules []Rule) error {
 	return nil
 }
 
-// contradictions are what rules have said.
+// contradictions indexes the statements of rules.
 type contradictions struct {
-	ids     map[string]int // of crawlers, by folded names and the ones that were met
+	ids     map[string]int // crawler numbers, by folded and original names
 	first   map[topic]saying
-	more    map[topic][]saying // that came later
+	more    map[topic][]saying // later sayings
 	said    int
 	opposed int
 }
 
-// id returns the number of a crawler.
+// id returns the number of a crawler. It assigns a new number to a new crawler.
 func (c *contradictions) id(name string) int {
 	id, known := c.ids[name]
 	if !known {
@@ -67,7 +66,7 @@ func (c *contradictions) id(name string) int {
 	return id
 }
 
-// add takes a rule, or tells what it contradicts.
+// add adds a rule. It returns an error if the rule contradicts an earlier one.
 func (c *contradictions) add(r *Rule) error {
 	against, at := r.places()
 	for _, name := range r.about() {
@@ -98,7 +97,7 @@ func (c *contradictions) add(r *Rule) error {
 	return nil
 }
 
-// contradicted returns a rule that has said the opposite, nil for none.
+// contradicted returns a rule with the opposite statement, or nil.
 func (c *contradictions) contradicted(s saying, key topic) *Rule {
 	first, known := c.first[key]
 	if !known {
@@ -119,10 +118,9 @@ func (c *contradictions) contradicted(s saying, key topic) *Rule {
 	return nil
 }
 
-// places returns where a rule is kept for those that come later, and where rules are
-// that have a host in common with it. A rule for all hosts is at "", and others are at
-// "*" for such a rule; one for a host is at that, and for wildcards at what follows its
-// first label with a dot before.
+// places returns the index keys of a rule. A rule is stored under the keys at, and compared with the
+// rules under the keys against. A rule for all hosts has the key "". Other rules have the key "*" and
+// their hosts. A rule for www.example.com also has the key ".example.com", which a wildcard looks up.
 func (r *Rule) places() (against, at []string) {
 	if len(r.Hosts) == 0 {
 		return []string{"", "*"}, []string{""}
@@ -139,7 +137,7 @@ func (r *Rule) places() (against, at []string) {
 	return against, at
 }
 
-// sayings yields the topics of a rule, without the crawler, and what it says.
+// sayings yields the topics of a rule, without the crawler, and the lines.
 func (r *Rule) sayings() func(yield func(what, line string) bool) {
 	return func(yield func(what, line string) bool) {
 		switch {
@@ -158,7 +156,7 @@ func (r *Rule) sayings() func(yield func(what, line string) bool) {
 	}
 }
 
-// sayings yields the uses that a preference is about, and what it says.
+// sayings yields the uses of a preference and their values.
 func (p *preference) sayings(yield func(what, said string) bool) {
 	for _, c := range p.says {
 		what := p.kind + " " + c.key
@@ -171,8 +169,8 @@ func (p *preference) sayings(yield func(what, said string) bool) {
 	}
 }
 
-// about returns the names that a rule is about, one that stands for every crawler
-// if it is about all of them.
+// about returns the crawlers of a rule. If the rule is about all crawlers, the result is one special
+// name.
 func (r *Rule) about() []string {
 	if len(r.For) == 0 {
 		return []string{"every crawler"}
@@ -180,7 +178,7 @@ func (r *Rule) about() []string {
 	return r.names
 }
 
-// contradict tells of a contradiction.
+// contradict returns the error for a contradiction.
 func contradict(name, what string, a, b *Rule) error {
 	remedy := "remove one"
 	if !a.isAlways() || !b.isAlways() {
@@ -206,5 +204,5 @@ func contradict(name, what string, a, b *Rule) error {
 
 func (r *Rule) isAlways() bool { return r.Window == Window{} }
 
-// isNamed reports whether a rule has a name that its owner gave it.
+// isNamed reports whether the owner has named a rule.
 func (r *Rule) isNamed() bool { return strings.HasPrefix(r.ID, "rule ") }

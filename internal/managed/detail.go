@@ -9,10 +9,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// mostTurns bounds how many files to come are composed for a report.
+// mostTurns is the maximum number of future files to compose for a report.
 const mostTurns = 100
 
-// Rules returns the rules of a host, also those that are over or to come.
+// Rules returns the rules of a host, including past and future rules.
 func (p Period) Rules(host string, now time.Time) []report.ManagedRule {
 	all := []report.ManagedRule{}
 	for _, i := range p.table.rules {
@@ -32,8 +32,8 @@ func (p Period) Rules(host string, now time.Time) []report.ManagedRule {
 	return all
 }
 
-// Turns returns the changes of rules to come at a host, and which lines they add and remove if
-// the base stays as it is.
+// Turns returns the future rule changes at a host. Each has the added and removed lines for the
+// present base.
 func (p Period) Turns(base []byte, host string, now time.Time) []report.ManagedTurn {
 	all := []report.ManagedTurn{}
 	t := p.table
@@ -59,7 +59,7 @@ func (p Period) Turns(base []byte, host string, now time.Time) []report.ManagedT
 	return all
 }
 
-// linesAt returns the text of a turn in lines, without comments; none if it cannot be
+// linesAt returns the lines of a turn's file, without comments. It returns none if the file cannot be
 // composed.
 func (t *table) linesAt(turn int, base []byte, host string) (lines []string) {
 	text, err := t.make(turn).Compose(base, host)
@@ -69,7 +69,7 @@ func (t *table) linesAt(turn int, base []byte, host string) (lines []string) {
 	return linesIn(string(text))
 }
 
-// linesIn returns the lines of a text, without comments.
+// linesIn returns the lines of a file, without comments.
 func linesIn(text string) (lines []string) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
@@ -79,7 +79,7 @@ func linesIn(text string) (lines []string) {
 	return lines
 }
 
-// less returns the lines that are not among others, as often as they are more.
+// less returns the lines that are missing in others. Repeated lines are matched by number.
 func less(lines, others []string) []string {
 	count := make(map[string]int)
 	for _, line := range others {
@@ -94,7 +94,7 @@ func less(lines, others []string) []string {
 	return left
 }
 
-// added returns the lines that a rule makes at a host.
+// added returns the lines that a rule adds at a host.
 func (r *Rule) added(host string) (lines []string) {
 	switch {
 	case r.Delay != "":
@@ -113,7 +113,7 @@ func (r *Rule) added(host string) (lines []string) {
 	return lines
 }
 
-// makes reports whether a rule makes a line, or a part of a preference.
+// makes reports whether a rule adds a line, or a part of a preference.
 func (r *Rule) makes(line, host string) bool {
 	if slices.Contains(r.added(host), line) {
 		return true
@@ -122,8 +122,7 @@ func (r *Rule) makes(line, host string) bool {
 	return ok && r.preference != nil && len(p.without([]preference{*r.preference}).says) == 0
 }
 
-// Lines returns the lines of a file that rules make, in groups of those whom they are
-// about.
+// Lines returns the lines of a file that come from rules, each in the groups of the rule's crawlers.
 func (p *Plan) Lines(text, host string) []report.ManagedLine {
 	lines := []report.ManagedLine{}
 	written := splitLines(text)
@@ -156,7 +155,7 @@ func (p *Plan) Lines(text, host string) []report.ManagedLine {
 	return lines
 }
 
-// about returns the rules about the crawlers of a group.
+// about returns the rules for the crawlers of a group.
 func (p *Plan) about(g policy.Group) (rules []*Rule) {
 	rules = slices.Clone(p.everywhere)
 	for _, a := range g.Agents {
@@ -171,7 +170,7 @@ func (p *Plan) about(g policy.Group) (rules []*Rule) {
 	return rules
 }
 
-// namesBy returns the names of the rules that make a line.
+// namesBy returns the names of the rules that add a line.
 func namesBy(rules []*Rule, line, host string) (names []string) {
 	for _, r := range rules {
 		if !slices.Contains(names, r.ID) && r.makes(line, host) {
@@ -181,7 +180,7 @@ func namesBy(rules []*Rule, line, host string) (names []string) {
 	return names
 }
 
-// Findings returns what the owner should know about the file that the plan makes of a base.
+// Findings returns the findings about the file that the plan makes from a base.
 func (p *Plan) Findings(base, text []byte, host string) []report.ManagedFound {
 	all := []report.ManagedFound{}
 	for _, f := range p.checkText(base, text, host) {

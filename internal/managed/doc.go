@@ -1,13 +1,11 @@
-// Package managed composes the robots.txt that a site serves: from the one that the
-// site has, its base, and from rules about crawlers.
+// Package managed composes the robots.txt of a site from the site's own file, the base, and from
+// rules about crawlers.
 //
-// A [Plan] is what the owner wants. [Plan.Compose] makes a text of a base and a
-// plan; it is a function of these alone. A [Schedule] returns the plan of a host at a
-// time. Package publish serves the files.
+// A [Plan] has the rules in force. [Plan.Compose] makes a file from a base and a plan, and depends on
+// nothing else. A [Schedule] returns the plan of a host at a time. Package publish serves the files.
 //
-// What a composed text says to a crawler is what the base said to it, and then what
-// the rules about it say; to a crawler that no rule is about it says what the base
-// did. For that a crawler that a rule is about gets a group of its own, with a copy
-// of what it obeyed until then, since a named group hides the * group. Crawlers that
-// would obey that group instead of theirs, by a documented fallback, get one too.
+// A composed file gives a crawler the rules of the base, changed by the rules about that crawler.
+// Other crawlers get the rules of the base. A crawler with a rule gets its own group with a copy of
+// its previous group, because a named group hides the * group. Crawlers that would obey the new group
+// through a documented fallback also get their own group.
 package managed

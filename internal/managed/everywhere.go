@@ -7,11 +7,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// A preference about all crawlers stands in the * group, and is repeated in every
-// other: what * says is lost for a crawler that a group names. What a group says
-// itself about a use of the same pages holds.
+// A preference about all crawlers is written into the * group and into every other group, because a
+// named crawler ignores the * group. A group's own preference about the same use and pages wins.
 
-// missing returns what a group lacks of the preferences about all crawlers.
+// missing returns the lines of the preferences about all crawlers that a group lacks.
 func (p *Plan) missing(lines []string) []string {
 	if len(p.everywhere) == 0 || isClosed(lines) {
 		return nil
@@ -26,13 +25,13 @@ func (p *Plan) missing(lines []string) []string {
 	return linesOf(lacks)
 }
 
-// mostSeen bounds how many lines are looked at for all crawlers of the base together,
-// and with that the time that a hostile one takes: a name has a copy of its group.
+// mostSeen is the maximum number of lines to read for all crawlers of the base. It limits the time
+// for a hostile base, because each name copies its group.
 const mostSeen = 1_000_000
 
-// repeat writes the preferences about all crawlers into the groups of the base that
-// remain. A group whose crawlers lack different things loses those that lack some;
-// they are returned as blocks.
+// repeat writes the preferences about all crawlers into the remaining groups of the base. If the
+// crawlers of a group lack different preferences, those with missing preferences leave the group.
+// They are returned as blocks.
 func (c *composition) repeat() (moved []*block) {
 	if len(c.plan.everywhere) == 0 {
 		return nil
@@ -81,7 +80,7 @@ func (c *composition) repeat() (moved []*block) {
 	return moved
 }
 
-// uniform reports whether some crawlers of a group lack the same.
+// uniform reports whether all crawlers of a group lack the same preferences.
 func uniform(agents []policy.Agent, missing map[string][]string) bool {
 	for _, a := range agents {
 		if !slices.Equal(missing[strings.ToLower(a.Name)], missing[strings.ToLower(agents[0].Name)]) {
@@ -91,7 +90,7 @@ func uniform(agents []policy.Agent, missing map[string][]string) bool {
 	return true
 }
 
-// comment names the rules with preferences about all crawlers.
+// comment returns the comment with the rules of the preferences about all crawlers.
 func (p *Plan) comment() string {
 	w := new(wish)
 	for _, r := range p.everywhere {
@@ -102,7 +101,7 @@ func (p *Plan) comment() string {
 	return w.comment()
 }
 
-// byName returns the user-agent lines by the folded name that they have.
+// byName returns the user-agent lines by folded name.
 func (f *file) byName() map[string][]place {
 	all := make(map[string][]place)
 	for i, g := range f.groups {

@@ -7,15 +7,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// file is a base as lines and groups.
+// file is a base, split into lines and groups.
 type file struct {
 	robots  *policy.Robots
 	groups  []policy.Group
 	records [][]policy.Record      // by group
-	stated  map[int][]policy.Agent // by line of a Content-Usage, whom it is for
-	lines   []string               // with their ends, as they were written
+	stated  map[int][]policy.Agent // agents by the line of their Content-Usage
+	lines   []string               // original lines with line ends
 	removed []bool                 // by line
-	added   [][]string             // by line, what stands below it now
+	added   [][]string             // lines to insert below each line
 }
 
 func newFile(base []byte) *file {
@@ -32,7 +32,7 @@ func newFile(base []byte) *file {
 	return f
 }
 
-// splitLines splits a text behind each LF, CR or CRLF.
+// splitLines splits a string after each LF, CR or CRLF.
 func splitLines(text string) (lines []string) {
 	for text != "" {
 		end := strings.IndexAny(text, "\r\n") + 1
@@ -69,13 +69,13 @@ func (f *file) named(name string) (places []place) {
 	return places
 }
 
-// isEverybody reports whether a group's name stands for every crawler.
+// isEverybody reports whether a group name is a wildcard.
 func isEverybody(name string) bool {
 	return name == Everybody || strings.HasPrefix(name, "* ") || strings.HasPrefix(name, "*\t")
 }
 
-// obeyed returns the user-agent lines by which a crawler finds its rules, nil if
-// only the * group is for it.
+// obeyed returns the user-agent lines of the group that a crawler obeys. It returns nil for the *
+// group.
 func (f *file) obeyed(names chain) []place {
 	for _, name := range names {
 		if places := f.named(name); places != nil {
@@ -85,11 +85,10 @@ func (f *file) obeyed(names chain) []place {
 	return nil
 }
 
-// content returns the lines below user-agent lines. Where an extension line stands
-// between those of one group, crawlers disagree whether what is above it has the
-// group's rules; there it gets what opens something, so that the copy is never
-// stricter than the original. A user-agent line behind a Content-Usage begins another
-// group for that (draft-ietf-aipref-attach-05).
+// content returns the lines below user-agent lines. If an extension line splits the user-agent lines
+// of a group, crawlers disagree about the first part. The first part then gets no disallow rules, so
+// the copy is never stricter than the original. A user-agent line after a Content-Usage starts
+// another group for that line (draft-ietf-aipref-attach-05).
 func (f *file) content(places []place) (lines []string) {
 	done := make(map[int]bool)
 	for _, p := range places {
@@ -100,7 +99,7 @@ func (f *file) content(places []place) (lines []string) {
 		whole := slices.ContainsFunc(places, func(q place) bool { return q.group == p.group && !f.isParted(q) })
 		for _, line := range f.below(p.group) {
 			if agents := f.stated[line]; agents != nil && !haveBetween(places, agents[0].Line, line) {
-				continue // it is for others
+				continue // the line is for other crawlers
 			}
 			if whole || !slices.ContainsFunc(g.Rules, func(r policy.Rule) bool { return r.Line == line && !r.Allow }) {
 				lines = append(lines, f.line(line))
@@ -111,21 +110,20 @@ func (f *file) content(places []place) (lines []string) {
 	return lines
 }
 
-// haveBetween reports whether one of some places, which are in file order, stands from a
-// line on and before another.
+// haveBetween reports whether a place is at a line number from from up to, but not including, before.
+// places must be in file order.
 func haveBetween(places []place, from, before int) bool {
 	i, _ := slices.BinarySearchFunc(places, from, func(p place, line int) int { return p.agent.Line - line })
 	return i < len(places) && places[i].agent.Line < before
 }
 
-// isParted reports whether an extension line stands between a user-agent line and
-// the rules of its group.
+// isParted reports whether an extension line separates a user-agent line from the rules of its group.
 func (f *file) isParted(p place) bool {
 	last := f.groups[p.group].Agents[len(f.groups[p.group].Agents)-1]
 	return slices.ContainsFunc(f.records[p.group], func(r policy.Record) bool { return r.Line > p.agent.Line && r.Line < last.Line })
 }
 
-// below returns the numbers of the rules and extension lines of a group.
+// below returns the line numbers of the rules and extension lines of a group.
 func (f *file) below(group int) (lines []int) {
 	for _, r := range f.groups[group].Rules {
 		lines = append(lines, r.Line)
@@ -137,15 +135,14 @@ func (f *file) below(group int) (lines []int) {
 	return lines
 }
 
-// line returns what a crawler reads in a line.
+// line returns a line without comment and surrounding space.
 func (f *file) line(number int) string {
 	s, _, _ := strings.Cut(f.lines[number-1], "#")
 	s, _, _ = strings.Cut(s, "\x00")
 	return strings.Trim(s, " \t\r\n")
 }
 
-// remove takes user-agent lines out of their groups, and what stands below them
-// where nobody is left.
+// remove removes user-agent lines, and the lines below them that no crawler needs.
 func (f *file) remove(places []place) {
 	for _, p := range places {
 		f.removed[p.agent.Line] = true
@@ -159,8 +156,7 @@ func (f *file) remove(places []place) {
 	}
 }
 
-// own returns the group that has a single user-agent line, this one, -1 if there
-// is none.
+// own returns the group whose only user-agent line is in places, or -1.
 func (f *file) own(places []place) int {
 	if len(places) == 1 && len(f.groups[places[0].group].Agents) == 1 {
 		return places[0].group
@@ -177,7 +173,7 @@ func (f *file) insert(group int, lines []string) {
 	f.added[last] = append(f.added[last], lines...)
 }
 
-// text returns the file as it is now, ready for more groups below.
+// text returns the changed file. Groups can be appended to the result.
 func (f *file) text() string {
 	var b strings.Builder
 	for i, line := range f.lines {
@@ -201,8 +197,8 @@ func (f *file) text() string {
 	return b.String()
 }
 
-// isOpen reports whether a user-agent line behind the file might continue its last
-// group, which has no rule that every crawler reads.
+// isOpen reports whether a user-agent line after the end might extend the last group. The last group
+// then has no rule that every crawler reads.
 func (f *file) isOpen() bool {
 	last := len(f.groups) - 1
 	if last < 0 || !slices.ContainsFunc(f.groups[last].Agents, func(a policy.Agent) bool { return !f.removed[a.Line] }) {

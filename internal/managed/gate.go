@@ -11,10 +11,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Gate tells which findings stop a text: errors, and with Warnings those, too.
+// Gate selects the findings that stop a file. Errors always do. Warnings adds warnings, and Off
+// disables the gate.
 type Gate struct{ Warnings, Off bool }
 
-// Stops returns the first finding that stops a text, nil for none.
+// Stops returns the first finding that stops a file, or nil.
 func (g Gate) Stops(findings []Finding) *Finding {
 	i := slices.IndexFunc(findings, func(f Finding) bool {
 		return f.Severity == policy.Error || g.Warnings && f.Severity == policy.Warning
@@ -25,7 +26,7 @@ func (g Gate) Stops(findings []Finding) *Finding {
 	return &findings[i]
 }
 
-// Check returns why a text for a host may not be published, nil if it may.
+// Check returns an error if a file for a host must not be published.
 func (g Gate) Check(plan *Plan, base, text []byte, host string) error {
 	if g.Off {
 		return nil
@@ -42,34 +43,32 @@ func (g Gate) Check(plan *Plan, base, text []byte, host string) error {
 	return nil
 }
 
-// What the gate finds beside what lint does.
+// The codes of findings about rules. Package lint has the other codes.
 const (
-	// RuleOver is a rule whose time is over.
+	// RuleOver is a rule that has ended.
 	RuleOver policy.Code = "rule-over"
-	// RuleBrief is a rule that is over before most crawlers know of it.
+	// RuleBrief is a rule that ends before most crawlers refetch robots.txt.
 	RuleBrief policy.Code = "rule-brief"
-	// RuleIdle is a rule that decides nothing for a crawler.
+	// RuleIdle is a rule without effect for a crawler.
 	RuleIdle policy.Code = "rule-idle"
-	// RuleOpens is a rule that allows what the base forbids.
+	// RuleOpens is a rule that allows a path that the base disallows.
 	RuleOpens policy.Code = "rule-opens-base"
-	// PreferenceReplaced is a rule that replaces a group of the base which states the
-	// opposite about training.
+	// PreferenceReplaced is a rule that replaces an opposite training preference of the base.
 	PreferenceReplaced policy.Code = "preference-replaced"
 )
 
-// Finding is something in a text, or in the rules that it is made of, that the owner
-// should know.
+// Finding is a problem of a file or of its rules, for the owner.
 type Finding struct {
 	Severity policy.Severity
 	Code     policy.Code
-	Rules    []string  // that it is about, by their names; none for the text as a whole
-	At       string    // where the first of them stands, "" if that is not known
-	Host     string    // of the text, "" for hosts that no rule names
-	From     time.Time // since when the text holds, zero for what holds now
+	Rules    []string  // names of the rules; empty for the file as a whole
+	At       string    // position of the first rule, "" if unknown
+	Host     string    // "" for hosts that no rule names
+	From     time.Time // start of the file; zero for the present file
 	Message  string
 }
 
-// String tells the finding in a line, without where the rule stands.
+// String returns the finding in one line, without the position of the rule.
 func (f *Finding) String() string {
 	var b strings.Builder
 	if len(f.Rules) > 0 {
@@ -85,9 +84,8 @@ func (f *Finding) String() string {
 	return b.String() + " [" + string(f.Code) + "]"
 }
 
-// checkErrors looks for what no crawler reads, for which lint takes ten times as long.
-// The other errors that lint finds are those of a sitemap, which were found when the
-// rules were loaded.
+// checkErrors finds lines that no crawler reads. A full lint takes ten times as long. Lint has only
+// one other kind of error, invalid sitemaps, which are found when the rules are loaded.
 func (p *Plan) checkErrors(base, text []byte, host string) []Finding {
 	linted, _ := policy.Parse(text).Findings()
 	linted = slices.DeleteFunc(slices.Clone(linted), func(f policy.Finding) bool { return f.Severity < policy.Error })
@@ -106,15 +104,15 @@ func (p *Plan) checkErrors(base, text []byte, host string) []Finding {
 	return p.whatIsNew(base, text, host, before, found)
 }
 
-// checkText looks at a text that was made of a base and a plan for a host.
+// checkText checks a file that the plan made from a base for a host.
 func (p *Plan) checkText(base, text []byte, host string) []Finding {
 	before, after := policy.Parse(base), policy.Parse(text)
 	found := p.whatIsNew(base, text, host, lint.Look(before, lint.Options{}).Findings, lint.Look(after, lint.Options{}).Findings)
 	return append(found, p.checkWishes(before, after, host)...)
 }
 
-// whatIsNew returns the findings of a text that the base does not have: what a base
-// says is its owner's.
+// whatIsNew returns the findings of a file that the base does not have. The base belongs to the
+// owner.
 func (p *Plan) whatIsNew(base, text []byte, host string, before, after []lint.Finding) (found []Finding) {
 	known := make(map[string]bool)
 	for _, f := range before {
@@ -138,12 +136,11 @@ func (p *Plan) whatIsNew(base, text []byte, host string, before, after []lint.Fi
 	return found
 }
 
-// meant are findings about what a rule is for: names that no client sends, of old
-// crawlers too, as classes have them, search engines that are forbidden by name, and
-// preferences, which forbid no fetching.
+// meant are the findings that a rule causes intentionally. Examples are names that no client sends,
+// retired crawlers of a class, and search engines that are disallowed by name.
 var meant = []policy.Code{lint.EmptyFile, lint.RobotsOnly, lint.Retired, lint.SearchForbidden, lint.ContentUsage, lint.ContentSignal}
 
-// lineIn returns a line of a text, by its number.
+// lineIn returns the line with a number.
 func lineIn(text []byte, number int) string {
 	for line := range strings.Lines(string(text)) {
 		if number--; number == 0 {
@@ -153,7 +150,7 @@ func lineIn(text []byte, number int) string {
 	return ""
 }
 
-// saying returns the rules that say a line to a host, and where the first of them stands.
+// saying returns the rules that add a line at a host, and the position of the first rule.
 func (p *Plan) saying(line, host string) (rules []string, at string) {
 	is := func(said string) bool { return atHost(said, host) == line }
 	for _, folded := range p.order {
@@ -171,8 +168,7 @@ func (p *Plan) saying(line, host string) (rules []string, at string) {
 	return rules, at
 }
 
-// checkWishes finds rules that open what the base forbids, and those whose lines are
-// left out of the text.
+// checkWishes finds rules that allow paths that the base disallows, and rules without effect.
 func (p *Plan) checkWishes(before, after *policy.Robots, host string) (found []Finding) {
 	for _, folded := range p.order {
 		w := p.asked[folded]
@@ -200,9 +196,9 @@ func (p *Plan) checkWishes(before, after *policy.Robots, host string) (found []F
 	return found
 }
 
-// replaced returns the line of the base, 0 for none, that states the opposite of a rule and
-// is replaced by it: a line about use in the * group, or an allow rule in the group of a
-// preference. What a rule opens, opened finds.
+// replaced returns the line of the base that a rule replaces with the opposite, or 0. The line is a
+// usage preference in the * group, or an allow rule in a group that expresses a preference. opened
+// finds the other differences.
 func (w *wish) replaced(base *policy.Robots, was *policy.Selection, r *Rule, host string) (line int) {
 	if r.preference != nil && w.name == Everybody {
 		var target policy.Target
@@ -226,7 +222,7 @@ func (w *wish) replaced(base *policy.Robots, was *policy.Selection, r *Rule, hos
 	return 0
 }
 
-// opened returns a path that a rule opens, by the paths of the base and its own.
+// opened returns a path that a rule newly allows. It checks the paths of the base and of the rule.
 func opened(base *policy.Robots, was, is *policy.Selection, r *Rule, host string) (path string, found bool) {
 	if !r.Allow || r.Delay != "" {
 		return "", false

@@ -12,11 +12,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// names are the names by which crawlers look for groups.
+// names resolves the names by which crawlers select groups.
 type names struct {
 	registry *uaident.Registry
-	chains   []chain // of all known crawlers
-	stored   bool    // the words were known to whoever has stored them
+	chains   []chain // of all registered crawlers
+	stored   bool    // the words come from a stored spec and were valid then
 	met      map[string][]string
 }
 
@@ -28,7 +28,7 @@ func newNames(registry *uaident.Registry) *names {
 	return n
 }
 
-// compile checks rules one by one and finds out whom they are about.
+// compile checks each rule and resolves its crawlers.
 func (n *names) compile(rules []Rule) (err error) {
 	for i := range rules {
 		r := &rules[i]
@@ -50,7 +50,7 @@ func (n *names) compile(rules []Rule) (err error) {
 	return nil
 }
 
-// of is namesOf, which takes its time for a class: many rules may be about the same.
+// of caches namesOf, because many rules may have the same classes.
 func (n *names) of(words []string) (all []string, err error) {
 	key := strings.Join(words, "\x00")
 	all, known := n.met[key]
@@ -62,7 +62,7 @@ func (n *names) of(words []string) (all []string, err error) {
 	return all, err
 }
 
-// hostsOf returns hosts as requests have them.
+// hostsOf returns hosts in the form of requests.
 func hostsOf(words []string) (hosts []string, err error) {
 	for _, word := range words {
 		rest, below := strings.CutPrefix(word, "*.")
@@ -78,9 +78,9 @@ func hostsOf(words []string) (hosts []string, err error) {
 	return hosts, nil
 }
 
-// namesOf returns the product tokens that words stand for, each once. A class
-// stands for the crawlers of that class: one with several purposes has the class of
-// its main one, so that ai_training has no search engine.
+// namesOf returns the product tokens for words, without duplicates. A class stands for its crawlers.
+// The class of a crawler with several purposes is its main purpose, so ai_training has no search
+// engine.
 func (n *names) namesOf(words []string) (names []string, err error) {
 	if len(words) == 0 {
 		return nil, errors.New("name the crawlers of the rule: a product token, a class such as ai_training, or *")
@@ -101,7 +101,7 @@ func (n *names) namesOf(words []string) (names []string, err error) {
 		token, meant := strings.CutPrefix(word, judge.MeantToken)
 		if c := n.registry.Lookup(token); c != nil {
 			token = c.Token
-		} else if !meant && (!n.stored || word == strings.ToLower(word)) { // which may be a class that is new
+		} else if !meant && (!n.stored || word == strings.ToLower(word)) { // may be a class of a newer version
 			return nil, unknown(n.registry, word)
 		}
 		if err := checkName(token); err != nil {
@@ -137,7 +137,7 @@ func unknown(registry *uaident.Registry, word string) error {
 	return fmt.Errorf("%q is neither a class nor a known crawler; %s (for a new crawler of that name write %s)", word, hint, judge.MeantToken+word)
 }
 
-// checkName tells whether a group can have this name.
+// checkName returns an error if a group cannot have this name.
 func checkName(token string) error {
 	if token == "" || strings.ContainsAny(token, "\r\n\x00#:*,/") || strings.Trim(token, " \t") != token {
 		return fmt.Errorf("%q can be no product token", token)

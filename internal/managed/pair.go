@@ -11,34 +11,33 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Pair is the texts that two schedules make for some hosts from a time on.
+// Pair has the files that two schedules make for some hosts from a time on.
 type Pair struct {
-	Hosts         []string  // as rules name them, wildcards included; "" for those that none names
+	Hosts         []string  // as in rules, with wildcards; "" for all other hosts
 	From          time.Time // zero for now
 	Before, After []byte
 }
 
-// group is hosts for which two schedules make the same texts.
+// group is a set of hosts for which two schedules make the same files.
 type group struct {
 	before, after   *table
 	base            string
-	staging, stages bool   // before and after
-	host            string // "" if the texts are the same for all
+	staging, stages bool   // staging sites before and after
+	host            string // "" if the files are the same for all hosts
 }
 
 // Comparison compares the files of two schedules.
 type Comparison struct {
 	Before, After *Schedule
-	Hosts         []string                 // besides those that the schedules name
-	Base          func(host string) []byte // what is known of the base at a host
+	Hosts         []string                 // additional hosts
+	Base          func(host string) []byte // known base of a host
 	Now           time.Time
-	OnlyNow       bool // compares no files to come
-	Most          int  // how many pairs are compared at most
+	OnlyNow       bool // skips future files
+	Most          int  // maximum number of compared pairs
 }
 
-// Each calls do for the files that differ, from now on until the horizon. It returns how
-// many pairs were not compared. A file that cannot be composed is left out, since it is
-// not served either.
+// Each calls do for the files that differ, from now until the horizon. left is the number of pairs
+// that were not compared. A file that cannot be composed is skipped, because it is not served.
 func (c *Comparison) Each(do func(Pair)) (left int) {
 	var groups []group
 	hosts := make(map[group][]string)
@@ -80,8 +79,8 @@ func (c *Comparison) Each(do func(Pair)) (left int) {
 	return left
 }
 
-// hostsOfBoth returns the hosts that two schedules name, and others, "" for the rest
-// first.
+// hostsOfBoth returns the hosts of two schedules, and more. The first result is "" for all other
+// hosts.
 func hostsOfBoth(a, b *Schedule, more []string) []string {
 	hosts := map[string]bool{"": true}
 	for _, s := range []*Schedule{a, b} {
@@ -103,7 +102,7 @@ func hostsOfBoth(a, b *Schedule, more []string) []string {
 	return slices.Sorted(maps.Keys(hosts))
 }
 
-// turns returns when a file of a group may change: now, as zero, and what is to come.
+// turns returns the times at which a file of a group may change. The first is zero for now.
 func (c *Comparison) turns(g *group) []time.Time {
 	turns := []time.Time{{}}
 	if c.OnlyNow {
@@ -119,7 +118,7 @@ func (c *Comparison) turns(g *group) []time.Time {
 	return sortedTimes(turns)
 }
 
-// textAt returns the text of a time, and whether there is one.
+// textAt returns the file at a time. The result is false if there is no file.
 func (t *table) textAt(at time.Time, base, host string, staging bool) ([]byte, bool) {
 	if staging {
 		return []byte(Staging), true
@@ -128,8 +127,8 @@ func (t *table) textAt(at time.Time, base, host string, staging bool) ([]byte, b
 	return text, err == nil
 }
 
-// SameFor reports whether two schedules say the same to some crawlers whatever the
-// base is: their rules about these, and about all, are the same, and so is staging.
+// SameFor reports whether two schedules have the same effect for some crawlers, for any base. The
+// rules about these crawlers and about all crawlers must be equal, and the staging sites too.
 func SameFor(a, b *Schedule, crawlers []*uaident.Crawler) bool {
 	about := map[string]bool{Everybody: true}
 	for _, c := range crawlers {
@@ -140,7 +139,7 @@ func SameFor(a, b *Schedule, crawlers []*uaident.Crawler) bool {
 	return slices.Equal(a.staging, b.staging) && maps.Equal(a.sayingsTo(about), b.sayingsTo(about))
 }
 
-// sayingsTo returns what the rules about some crawlers say.
+// sayingsTo returns the rules about some crawlers, encoded.
 func (s *Schedule) sayingsTo(about map[string]bool) map[string]bool {
 	said := make(map[string]bool)
 	for i := range s.rules {
@@ -156,8 +155,8 @@ func (s *Schedule) sayingsTo(about map[string]bool) map[string]bool {
 	return said
 }
 
-// LostRules returns how many rules of a list the schedule has that are not over at now, and
-// how many of them the next one lacks. Two rules of one name are the same rule.
+// LostRules returns the number of rules of a list that have not ended at now. lost is the number of
+// these rules that next lacks. Rules with the same name are the same rule.
 func (s *Schedule) LostRules(next *Schedule, list string, now time.Time) (lost, all int) {
 	names := make(map[string]bool)
 	for i := range next.rules {
@@ -177,8 +176,8 @@ func (s *Schedule) LostRules(next *Schedule, list string, now time.Time) (lost, 
 	return lost, all
 }
 
-// Difference returns what another schedule says in words, a line for each rule, sitemap
-// and line that is new or gone.
+// Difference describes the difference between two schedules. Each line describes a rule, sitemap or
+// line that was added or removed.
 func Difference(before, after *Schedule) (lines []string) {
 	was, is := before.words(), after.words()
 	for _, sign := range []struct {
@@ -198,7 +197,7 @@ func Difference(before, after *Schedule) (lines []string) {
 	return lines
 }
 
-// words returns all that a schedule says, in lines.
+// words describes a schedule in lines.
 func (s *Schedule) words() (lines []string) {
 	for i := range s.rules {
 		lines = append(lines, s.rules[i].String())
@@ -218,7 +217,7 @@ func (s *Schedule) words() (lines []string) {
 	return lines
 }
 
-// String tells the rule in a line.
+// String describes the rule in one line.
 func (r *Rule) String() string {
 	words := []string{}
 	if r.isNamed() {

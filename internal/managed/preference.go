@@ -8,17 +8,16 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// The lines that tell what may be done with what a crawler fetches. They forbid no
-// fetching.
+// The keys of lines about the use of fetched pages. They do not disallow fetching.
 const (
-	// contentUsage is that of the working group AIPREF of the IETF
-	// (draft-ietf-aipref-attach, with the vocabulary of draft-ietf-aipref-vocab).
+	// contentUsage is the key of the IETF working group AIPREF (draft-ietf-aipref-attach, with the
+	// vocabulary of draft-ietf-aipref-vocab).
 	contentUsage = policy.ContentUsage
-	// contentSignal is that of contentsignals.org.
+	// contentSignal is the key of contentsignals.org.
 	contentSignal = policy.ContentSignal
 )
 
-// vocabulary is what a kind of line can say.
+// vocabulary has the uses and values of a kind of line.
 type vocabulary struct {
 	keys     []string
 	yes, no  string
@@ -33,15 +32,15 @@ var vocabularies = map[string]vocabulary{
 // preference is a line about the use of some pages.
 type preference struct {
 	kind string // contentUsage or contentSignal
-	path string // what it is about, "" for the whole site
+	path string // "" for the whole site
 	says []choice
 }
 
-// choice is what a preference says about one use.
+// choice is the value of one use.
 type choice struct{ key, value string }
 
-// parsePreference reads what stands behind the key of a line as its owner wrote it,
-// such as "/blog train-ai=n, search=y". Its errors say what to write instead.
+// parsePreference parses the value of a line, such as "/blog train-ai=n, search=y". Errors explain
+// the fix.
 func parsePreference(kind, text string) (p preference, err error) {
 	words := vocabularies[kind]
 	p.kind = kind
@@ -68,7 +67,7 @@ func parsePreference(kind, text string) (p preference, err error) {
 	return p, nil
 }
 
-// parsePreference returns the preference of a rule, nil if it has none.
+// parsePreference returns the preference of a rule, or nil.
 func (r *Rule) parsePreference() (*preference, error) {
 	for kind, text := range map[string]string{contentUsage: r.Usage, contentSignal: r.Signal} {
 		if text != "" {
@@ -79,7 +78,7 @@ func (r *Rule) parsePreference() (*preference, error) {
 	return nil, nil
 }
 
-// parse reads one member of a dictionary.
+// parse parses one member of a dictionary.
 func (v vocabulary) parse(part string) (choice, error) {
 	key, value, _ := strings.Cut(part, "=")
 	switch {
@@ -105,19 +104,18 @@ func (p preference) String() string {
 	return strings.TrimSuffix(p.kind+": "+p.path, " ") + " " + strings.Join(parts, ", ")
 }
 
-// parsed returns what the preference says.
+// parsed returns the uses of the preference.
 func (p preference) parsed() (says policy.Preferences) {
 	_, value := policy.CutUsage(strings.TrimPrefix(p.String(), p.kind+": "))
 	if p.kind == contentSignal {
 		return policy.ParseSignals(value)
 	}
-	says, _ = policy.ParsePreferences(value) // it was written by String
+	says, _ = policy.ParsePreferences(value) // valid, because String wrote it
 	return says
 }
 
-// readPreference reads a line of a base as crawlers do; ok is false for lines of
-// another kind, and for those that are no dictionary and say nothing (RFC 9651 section
-// 4.2).
+// readPreference parses a line of a base as crawlers do. ok is false for other lines, and for invalid
+// dictionaries, which crawlers ignore (RFC 9651 section 4.2).
 func readPreference(line string) (p preference, ok bool) {
 	for kind := range vocabularies {
 		value, ok := valueOf(line, strings.ToLower(kind))
@@ -138,7 +136,7 @@ func readPreference(line string) (p preference, ok bool) {
 	return preference{}, false
 }
 
-// readPreferences returns those that lines have.
+// readPreferences returns the preferences in lines.
 func readPreferences(lines []string) (all []preference) {
 	for _, line := range lines {
 		if p, ok := readPreference(line); ok {
@@ -148,8 +146,7 @@ func readPreferences(lines []string) (all []preference) {
 	return all
 }
 
-// without returns what a preference says about uses and pages that others say
-// nothing about.
+// without returns a preference without the uses and pages of others.
 func (p preference) without(others []preference) preference {
 	p.says = slices.DeleteFunc(slices.Clone(p.says), func(c choice) bool {
 		return slices.ContainsFunc(others, func(o preference) bool { return o.has(p, c.key) })
@@ -157,12 +154,12 @@ func (p preference) without(others []preference) preference {
 	return p
 }
 
-// has reports whether p says something about a use of the pages that o is about.
+// has reports whether p has a value for a use of the pages of o.
 func (p preference) has(o preference, key string) bool {
 	return p.kind == o.kind && p.path == o.path && slices.ContainsFunc(p.says, func(c choice) bool { return c.key == key })
 }
 
-// withoutSaid leaves out of lines what preferences say that take their place.
+// withoutSaid removes from lines the preferences that by replaces.
 func withoutSaid(lines []string, by []preference) (all []string) {
 	if len(by) == 0 {
 		return lines
@@ -191,8 +188,7 @@ func linesOf(all []preference) (lines []string) {
 	return lines
 }
 
-// isClosed reports whether lines forbid the whole site, so that there is nothing
-// whose use they could be about.
+// isClosed reports whether lines disallow the whole site. Preferences would then have no effect.
 func isClosed(lines []string) bool {
 	closed := false
 	for _, line := range lines {

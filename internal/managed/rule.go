@@ -9,77 +9,75 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Everybody is the name of the group for crawlers that no other group names.
+// Everybody is the name of the group for crawlers without their own group.
 const Everybody = "*"
 
-// Rule says what some crawlers may fetch.
+// Rule describes access to pages, or their use, for some crawlers.
 type Rule struct {
-	ID    string   `json:"id"`              // is told in the text, in one line
+	ID    string   `json:"id"`              // one line, published in the file
 	For   []string `json:"for,omitempty"`   // product tokens, classes and "*"
 	Allow bool     `json:"allow,omitempty"` // false for disallow
 	Paths []string `json:"paths,omitempty"` // patterns of RFC 9309 section 2.2.2; none for the whole site
-	// Delay is the value of Crawl-delay; a rule with one is about nothing else.
+	// Delay is the value of Crawl-delay. A rule with a delay has no paths or preference.
 	Delay string `json:"crawl_delay,omitempty"`
-	// Usage and Signal are the values of Content-Usage and Content-Signal, such as
-	// "/blog train-ai=n"; a rule with one is about nothing else. Where For is empty
-	// they are about all crawlers.
+	// Usage and Signal are the values of Content-Usage and Content-Signal, such as "/blog
+	// train-ai=n". A rule with a preference has no delay. If For is empty, the preference applies to
+	// all crawlers.
 	Usage  string `json:"content_usage,omitempty"`
 	Signal string `json:"content_signal,omitempty"`
 	Window
-	// Hosts are those that the rule is for, in lower case and without ports;
-	// *.example.com stands for every name with one label more. None for all.
+	// Hosts are in lower case and without ports. *.example.com matches names with exactly one more
+	// label. No hosts means all hosts.
 	Hosts []string `json:"hosts,omitempty"`
-	// Reason, Owner and Ticket say why it is there; they are not published.
+	// Reason, Owner and Ticket document the rule. They are not published.
 	Reason string `json:"reason,omitempty"`
 	Owner  string `json:"owner,omitempty"`
 	Ticket string `json:"ticket,omitempty"`
-	List   string `json:"list,omitempty"` // the name of the list that it is from, "" for none
-	At     string `json:"-"`              // where it stands, such as Caddyfile:12, "" if that is not known
+	List   string `json:"list,omitempty"` // name of the source list; "" for none
+	At     string `json:"-"`              // position such as Caddyfile:12; "" if unknown
 
-	names      []string    // the product tokens that For stands for
-	preference *preference // that Usage or Signal says
+	names      []string    // resolved product tokens of For
+	preference *preference // parsed Usage or Signal
 }
 
-// RuleError says what is wrong with a rule.
+// RuleError is an error in a rule.
 type RuleError struct {
-	Rule string // its ID
-	At   string // where it stands, "" if that is not known
+	Rule string // ID of the rule
+	At   string // position, "" if unknown
 	Err  error
 }
 
-// Error tells which rule, and not where it stands.
+// Error returns the rule and the error, without the position.
 func (e *RuleError) Error() string { return e.Rule + ": " + e.Err.Error() }
 
-// Unwrap returns what is wrong.
+// Unwrap returns Err.
 func (e *RuleError) Unwrap() error { return e.Err }
 
-// Plan is what a site's owner wants in its robots.txt beside what the base says.
-// It is immutable.
+// Plan has the changes of a base that the owner wants. It is immutable.
 type Plan struct {
 	asked      map[string]*wish // by folded name
-	order      []string         // the names of asked in the order of the text
+	order      []string         // keys of asked, in file order
 	bystanders []chain
 	everywhere []*Rule // preferences about all crawlers
 	sitemaps   []string
 	lines      []string
-	hosts      bool // some text has a hostPlaceholder
+	hosts      bool // a line contains the host placeholder
 }
 
-// wish is what the rules say about one crawler, or about all that no group names.
+// wish combines the rules about one crawler, or about the * group.
 type wish struct {
-	name    string // as it stands in the text
+	name    string // as written in the file
 	crawler *uaident.Crawler
 	rules   []*Rule
 	ids     []string
-	whole   string   // the line that stands for the whole site, "" without
+	whole   string   // the line for the whole site, or ""
 	paths   []string // lines
-	delay   string   // a line, "" without
+	delay   string   // the Crawl-delay line, or ""
 	prefers []preference
-	said    map[string]bool // ids and paths, once there are many
+	said    map[string]bool // index of ids and paths, if there are many
 }
 
-// newPlan returns the plan of rules that are compiled and do not contradict each
-// other.
+// newPlan returns the plan of compiled rules without contradictions.
 func newPlan(names *names, rules []*Rule, sitemaps, lines []string) (*Plan, error) {
 	p := &Plan{asked: make(map[string]*wish), sitemaps: sitemaps, lines: lines}
 	for _, r := range rules {
@@ -94,7 +92,7 @@ func newPlan(names *names, rules []*Rule, sitemaps, lines []string) (*Plan, erro
 	return p, nil
 }
 
-// IsEmpty reports whether the plan leaves every base as it is.
+// IsEmpty reports whether the plan never changes a base.
 func (p *Plan) IsEmpty() bool { return len(p.asked)+len(p.sitemaps)+len(p.lines) == 0 }
 
 func (p *Plan) add(registry *uaident.Registry, r *Rule) {
@@ -116,8 +114,8 @@ func (p *Plan) add(registry *uaident.Registry, r *Rule) {
 	}
 }
 
-// addEverywhere takes the preferences about all crawlers into the * group, as far as
-// no rule about that group alone says otherwise.
+// addEverywhere adds the preferences about all crawlers to the * group. A rule about the * group
+// alone wins.
 func (p *Plan) addEverywhere() {
 	w := p.asked[Everybody]
 	if w == nil && len(p.everywhere) > 0 {
@@ -135,7 +133,7 @@ func (p *Plan) addEverywhere() {
 	}
 }
 
-// add takes a rule into the wish.
+// add adds a rule to the wish.
 func (w *wish) add(r *Rule) {
 	w.rules = append(w.rules, r)
 	if !w.has(w.ids, r.ID) {
@@ -156,7 +154,7 @@ func (w *wish) add(r *Rule) {
 	}
 }
 
-// has reports whether something to be added is among what was said before.
+// has reports whether before contains s. It builds an index if before is long, and then adds s.
 func (w *wish) has(before []string, s string) bool {
 	const few = 16
 	if len(before) < few {
@@ -180,7 +178,7 @@ func lineOf(allow bool, path string) string {
 	return "Disallow: " + path
 }
 
-// check looks at what is written into the text as it is.
+// check checks sitemaps and lines, which are written to the file unchanged.
 func (p *Plan) check() error {
 	for _, s := range p.sitemaps {
 		if err := checkLine(s); err != nil {
@@ -213,7 +211,7 @@ func (p *Plan) check() error {
 	return nil
 }
 
-// checkPlaceholders tells which placeholder cannot stand in a text.
+// checkPlaceholders returns an error for a placeholder that a file cannot have.
 func checkPlaceholders(s string) error {
 	rest := atHost(s, "")
 	for _, begin := range otherPlaceholders {
@@ -228,15 +226,14 @@ func checkPlaceholders(s string) error {
 	return nil
 }
 
-// otherPlaceholders are how those of Caddy begin: nobody wants to publish one as it stands.
+// otherPlaceholders are the prefixes of other Caddy placeholders. They would be published literally.
 // A path may have other braces.
 var otherPlaceholders = []string{"{http.", "{env.", "{file.", "{system.", "{time."}
 
-// hostPlaceholder is what {host} stands for in a Caddyfile.
+// hostPlaceholder replaces {host} in a Caddyfile.
 const hostPlaceholder = "{http.request.host}"
 
-// shortPlaceholder stands for the same where no Caddyfile is read: in JSON, and in lists
-// of rules.
+// shortPlaceholder is the same placeholder in JSON and in lists of rules.
 const shortPlaceholder = "{host}"
 
 func checkLine(s string) error {
@@ -246,7 +243,7 @@ func checkLine(s string) error {
 	return nil
 }
 
-// checkPath tells what is wrong with the pattern of a rule.
+// checkPath returns an error for an invalid pattern.
 func checkPath(path string) error {
 	switch {
 	case path == "" || path[0] != '/' && path[0] != '*':
@@ -265,10 +262,10 @@ func dependsOnHost(s string) bool {
 	return strings.Contains(s, hostPlaceholder) || strings.Contains(s, shortPlaceholder)
 }
 
-// atHost returns what a text says at a host.
+// atHost replaces the placeholders with a host.
 func atHost(s, host string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, hostPlaceholder, host), shortPlaceholder, host)
 }
 
-// asWritten returns a text with the placeholder as people write it.
+// asWritten returns a string with the short placeholder.
 func asWritten(s string) string { return strings.ReplaceAll(s, hostPlaceholder, shortPlaceholder) }

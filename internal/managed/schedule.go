@@ -13,38 +13,37 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Schedule is what a site's owner wants in its robots.txt by time and host. It is
-// immutable for those who ask it.
+// Schedule has the rules of a site by time and host. It is immutable for callers.
 type Schedule struct {
 	names    *names
 	rules    []Rule
 	sitemaps []string
 	lines    []string
-	staging  []string       // hosts, as they were written
-	staged   *request.Hosts // the same, nil for none
+	staging  []string       // hosts as written
+	staged   *request.Hosts // matches staging; nil for none
 	common   *table
 	exact    map[string]*table // by host
-	below    map[string]*table // by what follows the *. of a wildcard
+	below    map[string]*table // by the wildcard's suffix after *.
 	turns    []time.Time       // of all tables
 }
 
-// table is what holds at some hosts. Its turns part time into len(turns)+1 pieces,
-// within each of which the same rules are in force.
+// table has the rules of some hosts. The turns divide time into len(turns)+1 periods. The rules in
+// force do not change within a period.
 type table struct {
 	schedule *Schedule
-	rules    []int // of the schedule
+	rules    []int // indexes of rules in the schedule
 	turns    []time.Time
-	hosts    bool // some text depends on the host
+	hosts    bool // a file depends on the host
 
 	mu    sync.Mutex
-	plans [2]struct { // that of a turn and the next, by its last bit
+	plans [2]struct { // cached plans of two consecutive turns, by the lowest bit
 		turn int
 		plan *Plan
 	}
 }
 
-// NewSchedule returns a schedule. Its errors say which rule or line is wrong, and
-// which two contradict each other at some time and host.
+// NewSchedule returns a schedule. Errors name an invalid rule or line, or two rules that contradict
+// each other at a time and host.
 func NewSchedule(registry *uaident.Registry, rules []Rule, sitemaps, lines []string) (*Schedule, error) {
 	return makeSchedule(newNames(registry), rules, sitemaps, lines)
 }
@@ -63,12 +62,11 @@ func makeSchedule(names *names, rules []Rule, sitemaps, lines []string) (*Schedu
 	return s, s.makeTables()
 }
 
-// mostInTables bounds how many rules all tables have together, each as often as it
-// stands in one: rules for all hosts stand in the table of each host that has its own.
+// mostInTables is the maximum number of rules in all tables together. A rule for all hosts is in the
+// table of each host with its own rules.
 const mostInTables = 20_000_000
 
-// makeTables finds out which rules are for which hosts. Hosts with the same rules
-// share a table.
+// makeTables assigns rules to hosts. Hosts with the same rules share a table.
 func (s *Schedule) makeTables() error {
 	var common []int
 	exact, below := make(map[string][]int), make(map[string][]int)
@@ -143,15 +141,14 @@ func sortedTimes(times []time.Time) []time.Time {
 	return slices.CompactFunc(times, time.Time.Equal)
 }
 
-// At returns what holds for a host at a time, and when that changes, zero for
-// never.
+// At returns the plan of a host at a time, and the time of the next change. The time is zero if there
+// is no later change.
 func (s *Schedule) At(now time.Time, host string) (*Plan, time.Time) {
 	p := s.Period(host, now)
 	return p.Plan(), p.End()
 }
 
-// Text returns what a host is served at a time whose base is known, or why that is
-// nothing.
+// Text returns the file of a host with this base at a time.
 func (s *Schedule) Text(now time.Time, host string, base []byte) ([]byte, error) {
 	if s.IsStaging(host) {
 		return []byte(Staging), nil
@@ -160,8 +157,7 @@ func (s *Schedule) Text(now time.Time, host string, base []byte) ([]byte, error)
 	return plan.Compose(base, host)
 }
 
-// Next returns the first time after now at which some text changes, zero if none
-// does any more.
+// Next returns the time of the first change of a file after now, or the zero time.
 func (s *Schedule) Next(now time.Time) time.Time {
 	i := turnsUntil(s.turns, now)
 	if i == len(s.turns) {
@@ -184,15 +180,15 @@ func (s *Schedule) of(host string) *table {
 	return s.common
 }
 
-// turnsUntil returns how many times are not after now.
+// turnsUntil returns the number of turns that are not after now.
 func turnsUntil(turns []time.Time, now time.Time) int {
 	return sort.Search(len(turns), func(i int) bool { return turns[i].After(now) })
 }
 
-// turn returns the piece of time that now is in.
+// turn returns the index of the period at now.
 func (t *table) turn(now time.Time) int { return turnsUntil(t.turns, now) }
 
-// start returns when a piece of time begins, zero for the first.
+// start returns the start of a period, or the zero time for the first period.
 func (t *table) start(turn int) time.Time {
 	if turn == 0 {
 		return time.Time{}
@@ -200,7 +196,7 @@ func (t *table) start(turn int) time.Time {
 	return t.turns[turn-1]
 }
 
-// end returns when a piece of time ends, zero for the last.
+// end returns the end of a period, or the zero time for the last period.
 func (t *table) end(turn int) time.Time {
 	if turn == len(t.turns) {
 		return time.Time{}
@@ -208,7 +204,7 @@ func (t *table) end(turn int) time.Time {
 	return t.turns[turn]
 }
 
-// plan returns what holds in a piece of time. The plans of two in a row are kept.
+// plan returns the plan of a period. It caches two consecutive plans.
 func (t *table) plan(turn int) *Plan {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -234,10 +230,9 @@ func (t *table) make(turn int) *Plan {
 	return plan
 }
 
-// Lifetime returns how long clients may keep a page: no longer than until another
-// takes its place, and never less than the minute that all of them keep it. It is
-// rounded up to a second: who comes back before the turn would keep the old page
-// for another minute.
+// Lifetime returns the cache lifetime of a page. A page expires when the next page replaces it, but
+// not before the minimum of one minute. The result is rounded up to a second. A client that returned
+// shortly before the change would use the old page for another minute.
 func Lifetime(most time.Duration, now, until time.Time) time.Duration {
 	if until.IsZero() {
 		return most

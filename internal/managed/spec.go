@@ -10,8 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// spec is a schedule as it is stored and compared: all that its owner wants, and
-// nothing of where that is written.
+// spec is a schedule as it is stored and compared. It has no source positions.
 type spec struct {
 	Rules    []Rule   `json:"rules,omitempty"`
 	Sitemaps []string `json:"sitemaps,omitempty"`
@@ -19,23 +18,22 @@ type spec struct {
 	Staging  []string `json:"staging,omitempty"`
 }
 
-// anyHost stands for all hosts in the staging of a spec.
+// anyHost represents all hosts in the staging hosts of a spec.
 const anyHost = "*"
 
-// Spec returns the schedule as JSON, the same for schedules that want the same. It
-// is {} for one that wants nothing.
+// Spec returns the schedule as JSON. Equal schedules have equal specs. The spec of an empty schedule
+// is {}.
 func (s *Schedule) Spec() []byte {
 	data, err := json.Marshal(spec{s.rules, s.sitemaps, s.lines, s.staging})
 	if err != nil {
-		panic(fmt.Sprintf("rules that were checked: %v", err)) // times of the years that RFC 3339 has, and strings
+		panic(fmt.Sprintf("rules that were checked: %v", err)) // only strings and times that RFC 3339 can represent
 	}
 	return data
 }
 
-// ParseSpec returns the schedule of a spec. What this version does not know is an
-// error: a part of what the owner wants could be something else. But a crawler that the
-// registry does not know stands for the one of that name, as with token: another instance
-// may know it by its configuration or version.
+// ParseSpec returns the schedule of a spec. Unknown fields are an error, because a part of the rules
+// could have another effect. An unregistered crawler name is a product token, because another
+// instance may have registered it.
 func ParseSpec(registry *uaident.Registry, data []byte) (*Schedule, error) {
 	var stored spec
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -52,8 +50,8 @@ func ParseSpec(registry *uaident.Registry, data []byte) (*Schedule, error) {
 	return s, err
 }
 
-// Stage says that the sites at these hosts, all for none, have the text [Staging]. It
-// belongs to the making of a schedule.
+// Stage makes hosts staging sites, which serve [Staging]. No hosts means all hosts. Stage must not be
+// called after the schedule is in use.
 func (s *Schedule) Stage(hosts ...string) {
 	if len(hosts) == 0 {
 		hosts = []string{anyHost}
@@ -62,10 +60,10 @@ func (s *Schedule) Stage(hosts ...string) {
 	s.staged.Add(hosts)
 }
 
-// HasStaging reports whether the site at any host is for tests.
+// HasStaging reports whether any host is a staging site.
 func (s *Schedule) HasStaging() bool { return s.staged != nil }
 
-// IsStaging reports whether the site at a host is for tests.
+// IsStaging reports whether a host is a staging site.
 func (s *Schedule) IsStaging(host string) bool {
 	return s.staged != nil && (slices.Contains(s.staging, anyHost) || s.staged.Has(host))
 }

@@ -6,15 +6,14 @@ import (
 	"time"
 )
 
-// Window is when a rule is in force: from From, and until just before Until. The
-// zero value of either leaves that end open.
+// Window is the time from From until just before Until. A zero From or Until means no limit.
 type Window struct {
 	From  time.Time `json:"from,omitzero"`
 	Until time.Time `json:"until,omitzero"`
 }
 
-// ParseWindow reads the ends of a window as RFC 3339 has them; "" leaves one open.
-// Its errors say what to write instead.
+// ParseWindow parses the ends of a window in the format of RFC 3339. "" means no limit. Errors
+// explain the fix.
 func ParseWindow(from, until string) (w Window, err error) {
 	if w.From, err = parseTime("from", from); err != nil {
 		return w, err
@@ -31,13 +30,13 @@ func ParseWindow(from, until string) (w Window, err error) {
 	return w, fmt.Errorf("it would end at %s, before it begins at %s; swap the times", until, from)
 }
 
-// parseTime reads one end of a window.
+// parseTime parses one end of a window.
 func parseTime(what, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
 	t, err := time.Parse(time.RFC3339, text)
-	if _, bad := t.MarshalText(); err == nil && bad == nil && t.Year() > 1 { // the year 1 begins with the zero time, which leaves an end open
+	if _, bad := t.MarshalText(); err == nil && bad == nil && t.Year() > 1 { // the zero time is in the year 1
 		return t, nil
 	}
 	zoneless := strings.Replace(text, " ", "T", 1)
@@ -49,17 +48,17 @@ func parseTime(what, text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%s %q is no time that RFC 3339 knows; write it as 2026-11-27T00:00:00+01:00", what, text)
 }
 
-// has reports whether a time is within the window.
+// has reports whether a window includes a time.
 func (w Window) has(t time.Time) bool {
 	return !t.Before(w.From) && (w.Until.IsZero() || t.Before(w.Until))
 }
 
-// meets reports whether two windows have a time in common.
+// meets reports whether two windows overlap.
 func (w Window) meets(o Window) bool {
 	return (w.Until.IsZero() || o.From.Before(w.Until)) && (o.Until.IsZero() || w.From.Before(o.Until))
 }
 
-// and returns what two windows that meet have in common.
+// and returns the overlap of two windows that meet.
 func (w Window) and(o Window) Window {
 	if o.From.After(w.From) {
 		w.From = o.From
@@ -70,7 +69,7 @@ func (w Window) and(o Window) Window {
 	return w
 }
 
-// String tells the window in words, "" if it is open at both ends.
+// String describes the window. It returns "" for a window without limits.
 func (w Window) String() string {
 	var words []string
 	if !w.From.IsZero() {
