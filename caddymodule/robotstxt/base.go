@@ -7,11 +7,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 )
 
-// noBase is what to do where a base file is not there.
+// noBase is the advice for a missing base file.
 const noBase = "write base none if there is nothing to build on"
 
-// source returns from where the base is read, nil where there is none, and what tells it
-// from others.
+// source returns the source of the base, and a key that identifies the source. from is nil without a
+// base.
 func (h *Handler) source() (from origin.Source, key string) {
 	switch {
 	case h.BaseFile != "":
@@ -22,8 +22,8 @@ func (h *Handler) source() (from origin.Source, key string) {
 	return nil, ""
 }
 
-// checkBase makes sure that a base file is there: without it the site's own lines would be
-// gone.
+// checkBase returns an error if the base file is missing. Without the file, the site's own rules
+// would be lost.
 func (h *Handler) checkBase() error {
 	if h.BaseFile == "" {
 		return nil
@@ -31,8 +31,7 @@ func (h *Handler) checkBase() error {
 	return origin.CheckFile("base", h.BaseFile, noBase)
 }
 
-// markBase keeps the line of a base file that is not there, or not yet, as on another
-// machine.
+// markBase records the Caddyfile line of a missing base file. The file may exist on another machine.
 func (h *Handler) markBase(d *caddyfile.Dispenser) {
 	if h.checkBase() != nil {
 		h.WrittenAt = option.LineOf(d)

@@ -17,8 +17,8 @@ import (
 
 func init() {
 	option.RegisterDirective("robots_txt", parseCaddyfile)
-	// Behind robots_guard, which stands at the same place and was registered before,
-	// so that it sees what crawlers are served.
+	// The order puts robots_txt after robots_guard, so that robots_guard sees the served file. Both
+	// use the same position, and robots_guard was registered first.
 	httpcaddyfile.RegisterDirectiveOrder("robots_txt", httpcaddyfile.Before, "redir")
 }
 
@@ -69,7 +69,8 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	    max_age     <duration>
 //	}
 //
-// All but base, training_preference, staging, gate, confirm, rollout and max_age may stand several times.
+// The options base, training_preference, staging, gate, confirm, rollout and max_age may appear only
+// once. All other options may be repeated.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	begin := *d
@@ -85,7 +86,7 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// options are what may stand in the block of the directive.
+// options returns the options of the directive's block.
 func (h *Handler) options() []option.Option {
 	const who = "one or more product tokens or classes such as ai_training, or *, and perhaps a block of paths"
 	return []option.Option{
@@ -132,12 +133,12 @@ func (h *Handler) addRule(allow bool) func([]string) error {
 	}
 }
 
-// markRule keeps where the rule stands that was added last.
+// markRule records the position of the last rule.
 func (h *Handler) markRule(d *caddyfile.Dispenser) {
 	h.Rules[len(h.Rules)-1].At = option.LineOf(d)
 }
 
-// addNamed begins a rule that readRule fills.
+// addNamed adds a named rule. readRule parses its block.
 func (h *Handler) addNamed(args []string) error {
 	if len(args) != 1 {
 		return option.ErrCount
@@ -146,7 +147,7 @@ func (h *Handler) addNamed(args []string) error {
 	return nil
 }
 
-// readRule reads the block of a named rule, which was added last.
+// readRule parses the block of the last rule, which has a name.
 func (h *Handler) readRule(d *caddyfile.Dispenser) error {
 	r := &h.Rules[len(h.Rules)-1]
 	says := 0
@@ -200,7 +201,7 @@ func nameError(r *Rule, err error) error {
 	return err
 }
 
-// readPaths reads the block of the rule that was added last.
+// readPaths parses the block of the last rule, which has paths.
 func (h *Handler) readPaths(d *caddyfile.Dispenser) error {
 	rule, begin := &h.Rules[len(h.Rules)-1], *d
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
@@ -223,13 +224,14 @@ func (h *Handler) addDelay(args []string) error {
 	return nil
 }
 
-// What preferences look like.
+// Descriptions of the arguments of preferences.
 const (
 	usageWords  = "perhaps a path, and uses such as train-ai=n, search=y"
 	signalWords = "uses such as search=yes, ai-train=no"
 )
 
-// addPreference adds a rule about all crawlers that says one in a field.
+// addPreference returns a parser that adds a rule about all crawlers. field selects the field for the
+// preference.
 func (h *Handler) addPreference(field func(*Rule) *string) func([]string) error {
 	return func(args []string) error {
 		h.Rules = append(h.Rules, Rule{})
@@ -237,7 +239,7 @@ func (h *Handler) addPreference(field func(*Rule) *string) func([]string) error 
 	}
 }
 
-// setPreference takes the arguments together: commas may stand between them.
+// setPreference returns a parser that joins the arguments, because they may be separated by commas.
 func setPreference(into *string) func([]string) error {
 	return func(args []string) error {
 		if len(args) == 0 {
@@ -248,7 +250,7 @@ func setPreference(into *string) func([]string) error {
 	}
 }
 
-// setTraining adds the rule that states a preference about training in every form.
+// setTraining adds the rule for a training preference in every form.
 func (h *Handler) setTraining(args []string) error {
 	switch {
 	case len(args) == 0 || len(args) > 2:
@@ -261,7 +263,7 @@ func (h *Handler) setTraining(args []string) error {
 	return nil
 }
 
-// add takes one argument each time, which is one more of into.
+// add returns a parser that appends one argument to into at each call.
 func add(into *[]string) func([]string) error {
 	return func(args []string) error {
 		if len(args) != 1 {

@@ -14,21 +14,21 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// gateWords are the words of Handler.Gate, and gates what they mean.
+// gateWords are the values of Handler.Gate, and gates maps each to its gate.
 var (
 	gateWords = []string{"error", "warning", "off"}
 	gates     = map[string]managed.Gate{"error": {}, "warning": {Warnings: true}, "off": {Off: true}}
 )
 
-// mostAtStart bounds how many texts are checked when a configuration is loaded, and
-// with that how long it takes. Those beyond are checked when they are composed.
+// mostAtStart is the maximum number of files to check when a configuration is loaded. It limits the
+// loading time. The other files are checked when they are composed.
 const mostAtStart = 1000
 
-// mostTold bounds how many findings are logged at once: a list may have any number.
+// mostTold is the maximum number of logged findings. A list may have any number of findings.
 const mostTold = 20
 
-// passGate checks the texts that are to come, as far as the base is known: that of
-// the handlers behind is not.
+// passGate checks the present and future files. The base from the next handlers is unknown at that
+// time, and is treated as missing.
 func (h *Handler) passGate(s *managed.Schedule, logger *zap.Logger) error {
 	base, err := h.knownBase()
 	if err != nil || h.Gate == "off" {
@@ -57,14 +57,14 @@ func (h *Handler) passGate(s *managed.Schedule, logger *zap.Logger) error {
 	return nil
 }
 
-// knownBase returns the base as far as it is known without asking the site.
+// knownBase returns the base file, or nil if the base is not a file.
 func (h *Handler) knownBase() ([]byte, error) {
 	if h.BaseFile == "" {
 		return nil, nil
 	}
 	file, err := os.Open(h.BaseFile)
 	if os.IsNotExist(err) {
-		return nil, nil // as a missing robots.txt
+		return nil, nil // like a missing robots.txt
 	}
 	if err != nil {
 		return nil, fmt.Errorf("base: %w", err)
@@ -73,9 +73,8 @@ func (h *Handler) knownBase() ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, policy.MaxSize+1))
 }
 
-// CheckRules looks at the texts that the rules make from now on for a site with some
-// hosts, none for any, for the commands. Lists of rules are read. The base takes the
-// place of the configured one unless it is nil.
+// CheckRules checks the present and future files of a site for the commands. No hosts means any host.
+// It also reads the lists of rules. A non-nil base replaces the configured base.
 func (h *Handler) CheckRules(registry *uaident.Registry, hosts []string, base []byte) (managed.Report, managed.Gate, error) {
 	h.registry = registry
 	h.setDefaults()

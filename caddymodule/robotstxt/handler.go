@@ -1,5 +1,4 @@
-// Package robotstxt is the face of the directive robots_txt: its words in a
-// Caddyfile and in JSON.
+// Package robotstxt implements the directive robots_txt with its Caddyfile and JSON syntax.
 package robotstxt
 
 import (
@@ -28,75 +27,73 @@ func init() {
 	caddy.RegisterModule(new(Handler))
 }
 
-// Handler serves a robots.txt that it composes from what the site has and from
-// rules about crawlers. A crawler that a rule is about gets a group of its own with
-// what it obeyed until then; all others are told what they were told before.
+// Handler serves a robots.txt that it composes from the site's own file and from rules about
+// crawlers. A crawler with a rule gets its own group, which includes its previous rules. The rules
+// for all other crawlers do not change.
 type Handler struct {
-	// What the rules come to: `upstream` is what the handlers behind this one answer
-	// for /robots.txt, `none` is nothing. Default: `upstream`.
+	// The file to which the rules are added. `upstream` uses the response of the next handlers for
+	// /robots.txt. `none` uses an empty file. Default: `upstream`.
 	Base string `json:"base,omitempty"`
 
-	// The path of a file that takes the place of the base. It has to be there when the
-	// configuration is loaded.
+	// The path of a file that replaces the base. The file must exist when the configuration is
+	// loaded.
 	BaseFile string `json:"base_file,omitempty"`
 
 	// The place of the base in the Caddyfile, such as `Caddyfile:12`, for error messages.
 	// The Caddyfile adapter sets it if the base file does not exist.
 	WrittenAt string `json:"at,omitempty"`
 
-	// What crawlers may fetch. Their order does not matter.
+	// The rules about crawlers. Their order has no effect.
 	Rules []Rule `json:"rules,omitempty"`
 
-	// Files, and URLs of http or https, with more rules as JSON. They are read again
-	// when they change.
+	// Files and HTTP or HTTPS URLs with more rules as JSON. They are read again when they change.
 	Lists []string `json:"lists,omitempty"`
 
-	// Where those of them stand, such as `Caddyfile:12`, for messages. The Caddyfile fills it
-	// in for files that were not there as it was read.
+	// The position of each list in the Caddyfile, such as `Caddyfile:12`, for messages. The Caddyfile
+	// adapter sets it for files that do not exist.
 	ListsAt map[string]string `json:"lists_at,omitempty"`
 
-	// URLs of sitemaps. `{http.request.host}` stands for the site's host, as it does
-	// in lines and paths.
+	// The URLs of sitemaps. `{http.request.host}` is replaced with the site's host, also in lines and
+	// paths.
 	Sitemaps []string `json:"sitemaps,omitempty"`
 
-	// Other lines that are about the whole file, such as `Host: example.com`.
+	// Other lines for the whole file, such as `Host: example.com`.
 	Lines []string `json:"lines,omitempty"`
 
-	// Serve a robots.txt that forbids everything to everybody, and
-	// `X-Robots-Tag: noindex` with every answer but that of a robots_guard before it.
+	// Serve a robots.txt that disallows everything, and send `X-Robots-Tag: noindex` with every
+	// response. Responses of a preceding robots_guard do not get the header.
 	Staging bool `json:"staging,omitempty"`
 
-	// The hosts that this is for, such as `staging.example.com` or `*.test`.
-	// Default: all.
+	// The staging hosts, such as `staging.example.com` or `*.test`. Default: all hosts.
 	StagingHosts []string `json:"staging_hosts,omitempty"`
 
-	// Send `X-Robots-Tag: noarchive` with every answer, by which Amazon does not train models
-	// on it. Only with a rule that has the training preference `n`.
+	// Send `X-Robots-Tag: noarchive` with every response. Amazon does not train models on such
+	// responses. Requires a rule with the training preference `n`.
 	NoArchive bool `json:"noarchive,omitempty"`
 
-	// Findings of this severity stop a text: `error`, `warning`, or `off` for none. At
-	// the start that is an error; later the text before stays. Default: `error`.
+	// The severity of findings that stop a file: `error`, `warning`, or `off` for none. At the start
+	// such a finding is an error. Later the previous file stays. Default: `error`.
 	Gate string `json:"gate,omitempty"`
 
-	// Which changes wait until somebody confirms them: `search` for those that newly
-	// forbid a search engine the site's `/` or a page that it was served in the last
-	// 24 hours, `any` for all that change a text, or `off`. Until then what was
-	// published before stays. Default: `search`.
+	// The changes that wait for confirmation. `search` selects changes that newly disallow `/` for a
+	// search engine, or a page that a search engine requested in the last 24 hours. `any` selects all
+	// changes of a file, and `off` none. The published file stays until confirmation. Default:
+	// `search`.
 	Confirm string `json:"confirm,omitempty"`
 
-	// How a change comes to all, once it needs no confirmation. Default: at once.
+	// The rollout of a change that needs no confirmation. Default: publish immediately.
 	Rollout *Rollout `json:"rollout,omitempty"`
 
-	// How long crawlers may keep the robots.txt. Default: `1h`.
+	// The time for which crawlers may cache the robots.txt. Default: `1h`.
 	MaxAge caddy.Duration `json:"max_age,omitempty"`
 
 	publisher *publish.Publisher
 	lists     *rulelist.Site
-	release   []func()          // ends what Provision began, the last first
-	registry  *uaident.Registry // of the configuration, nil while that is not known
+	release   []func()          // ends what Provision started, in reverse order
+	registry  *uaident.Registry // of the configuration; nil if unknown
 }
 
-// The words of Handler.Base.
+// The values of Handler.Base.
 const (
 	baseUpstream = "upstream"
 	baseNone     = "none"
@@ -131,7 +128,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	hosts := texts.HostsOf(h.key()) // of all sites together, if a snippet stands in several
+	hosts := texts.HostsOf(h.key()) // of all sites, if a snippet is used in several
 	if err := cmp.Or(h.checkHosts(hosts), h.checkStaging(hosts, app.Production), h.Rollout.check(hosts, texts.Of(h.key()))); err != nil {
 		return err
 	}
@@ -156,7 +153,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	return nil
 }
 
-// run starts something that goes on until Cleanup.
+// run starts a goroutine that Cleanup stops.
 func (h *Handler) run(do func(context.Context)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -170,7 +167,7 @@ func (h *Handler) run(do func(context.Context)) {
 	})
 }
 
-// Cleanup ends what Provision began.
+// Cleanup stops everything that Provision started.
 func (h *Handler) Cleanup() error {
 	for _, release := range slices.Backward(h.release) {
 		release()
@@ -179,7 +176,7 @@ func (h *Handler) Cleanup() error {
 	return nil
 }
 
-// setDefaults fills in what the configuration leaves open.
+// setDefaults sets the defaults of empty fields.
 func (h *Handler) setDefaults() {
 	h.Base = cmp.Or(h.Base, baseUpstream)
 	h.MaxAge = cmp.Or(h.MaxAge, caddy.Duration(time.Hour))
@@ -187,7 +184,7 @@ func (h *Handler) setDefaults() {
 	h.Confirm = cmp.Or(h.Confirm, string(publish.Search))
 }
 
-// Validate checks what does not need the configuration around it.
+// Validate checks everything that does not need the rest of the configuration.
 func (h *Handler) Validate() error {
 	switch {
 	case h.Base != "" && h.Base != baseUpstream && h.Base != baseNone:
@@ -222,7 +219,7 @@ func (h *Handler) Validate() error {
 	return err
 }
 
-// ServeHTTP answers requests for /robots.txt and passes all others on.
+// ServeHTTP answers requests for /robots.txt and passes all others to the next handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if publish.IsForBase(r.Context()) {
 		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)

@@ -19,15 +19,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 )
 
-// lists has the lists of rules that some configuration uses, by where they are. They
-// survive a reload, so that what was good before it still is.
+// lists has the lists of rules in use, by file or URL. It outlives a reload, so the last good
+// versions stay.
 var lists = caddy.NewUsagePool()
 
-// loadTime is how long a configuration that is loaded waits for a list at a URL.
+// loadTime is the maximum wait for a list at a URL when a configuration is loaded.
 const loadTime = 5 * time.Second
 
-// useLists reads the lists of rules, and keeps them until Cleanup. What came of it
-// tells [rulelist.Site.First].
+// useLists loads the lists of rules and uses them until Cleanup. [rulelist.Site.First] returns the
+// result.
 func (h *Handler) useLists(ctx caddy.Context, app *caddymodule.App, has func(host string) bool, observer publish.Observer) (*rulelist.Site, error) {
 	c := rulelist.Config{Registry: h.registry, Rules: h.written(), Sitemaps: h.Sitemaps, Lines: h.Lines, Has: has, Logger: ctx.Logger()}
 	c.Check = func(s *managed.Schedule) error {
@@ -57,8 +57,8 @@ func (h *Handler) useLists(ctx caddy.Context, app *caddymodule.App, has func(hos
 	return site, nil
 }
 
-// wholeSchedule returns the schedule with what the lists say now, for the commands. A
-// list that cannot be read is an error.
+// wholeSchedule returns the schedule with freshly read lists, for the commands. An unreadable list is
+// an error.
 func (h *Handler) wholeSchedule(hosts []string) (*managed.Schedule, error) {
 	c := rulelist.Config{Registry: h.knownRegistry(), Rules: h.written(), Sitemaps: h.Sitemaps, Lines: h.Lines, Has: hasHost(hosts), Logger: zap.NewNop()}
 	for _, place := range h.Lists {
@@ -75,7 +75,7 @@ func (h *Handler) wholeSchedule(hosts []string) (*managed.Schedule, error) {
 	return rulelist.NewSite(c).First(true)
 }
 
-// markList keeps the line of a list that was read last, if that is a file and not there.
+// markList records the Caddyfile line of the last list if the list is a missing file.
 func (h *Handler) markList(d *caddyfile.Dispenser) {
 	place := h.Lists[len(h.Lists)-1]
 	if l, err := rulelist.New(place, nil); err != nil || !l.IsFile() || !option.IsMissing(place) {
@@ -87,7 +87,7 @@ func (h *Handler) markList(d *caddyfile.Dispenser) {
 	h.ListsAt[place] = option.LineOf(d)
 }
 
-// atList returns an error of a list with its line, if that is kept.
+// atList adds the recorded line of a list to an error.
 func (h *Handler) atList(lists []*rulelist.List, err error) error {
 	for _, l := range lists {
 		if errors.Is(err, l.Trouble()) {
@@ -97,8 +97,7 @@ func (h *Handler) atList(lists []*rulelist.List, err error) error {
 	return err
 }
 
-// acquireList returns the list at a place until Cleanup, and begins to read it if
-// nobody uses it yet.
+// acquireList returns the list in a file or at a URL until Cleanup. It starts to read a new list.
 func (h *Handler) acquireList(place string) (*rulelist.List, error) {
 	value, _, err := lists.LoadOrNew(place, func() (caddy.Destructor, error) {
 		l, err := rulelist.New(place, time.Now)
@@ -114,7 +113,7 @@ func (h *Handler) acquireList(place string) (*rulelist.List, error) {
 	return value.(*remote.Running[*rulelist.List]).Runner, nil
 }
 
-// isReload reports whether a configuration runs that stays if this one is refused.
+// isReload reports whether a configuration runs. That configuration stays if this one is rejected.
 func isReload() bool {
 	_, err := caddy.ActiveContext().AppIfConfigured("http")
 	return err == nil

@@ -7,7 +7,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
 
-// ofGuard are options of robots_guard that people write into robots_txt.
+// ofGuard returns options of robots_guard that owners often write into robots_txt.
 func ofGuard() []option.Option {
 	own := option.Names(new(Handler).options())
 	others := slices.DeleteFunc(caddymodule.GuardOptions(), func(o option.Option) bool { return slices.Contains(own, o.Name) })

@@ -40,7 +40,7 @@ func (h *Handler) publishConfig(ctx caddy.Context, app *caddymodule.App) (c publ
 			base, err = h.knownBase()
 		}
 		if base == nil && err == nil {
-			base = []byte{} // there is none
+			base = []byte{} // without a base
 		}
 		return func(string) []byte { return base }
 	}
@@ -49,13 +49,13 @@ func (h *Handler) publishConfig(ctx caddy.Context, app *caddymodule.App) (c publ
 
 // Start starts to publish the rules.
 func (h *Handler) Start(place publish.Place) (p *publish.Publisher, end func()) {
-	if place.Name == "" { // the handler is in routes of an unknown handler
+	if place.Name == "" { // routes of an unknown handler contain this handler
 		place.Name = h.key()
 	}
 	return h.publisher, h.publisher.Begin(place)
 }
 
-// submit submits the rules after a list has changed.
+// submit submits the rules after a change of a list.
 func (h *Handler) submit(_ context.Context, next *managed.Schedule) {
 	h.publisher.Submit(next, publish.FromRules, h.lists.Lacks())
 }

@@ -14,18 +14,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/placement"
 )
 
-// Rollout says how a change comes to all.
+// Rollout configures the trial of a change before it is published everywhere.
 type Rollout struct {
-	// What comes first: `shadow` judges the change beside what is published, on live
-	// requests and without any effect, and publishes it after the time unless a search
-	// engine would be newly forbidden something. `hosts` serves it at some hosts, and ends
-	// like that, too.
+	// The first stage. `shadow` compares the change with the published file on live requests, without
+	// effect. It then publishes the change unless a search engine would be newly disallowed. `hosts`
+	// serves the change at some hosts, and ends in the same way.
 	Stage string `json:"stage"`
 
-	// The hosts that have it first, such as `shop.example.com` or `*.example.com`.
+	// The hosts of the first stage, such as `shop.example.com` or `*.example.com`.
 	Hosts []string `json:"hosts,omitempty"`
 
-	// How long that takes, from `1m` to `30d`. At hosts it may be left out: then somebody
+	// The length of the first stage, from `1m` to `30d`. It is optional for `hosts`: then a person
 	// has to promote the change.
 	Duration caddy.Duration `json:"duration,omitempty"`
 
@@ -34,13 +33,13 @@ type Rollout struct {
 	WrittenAt string `json:"at,omitempty"`
 }
 
-// The words of Rollout.Stage.
+// The values of Rollout.Stage.
 const (
 	rolloutShadow = "shadow"
 	rolloutHosts  = "hosts"
 )
 
-// setRollout reads how a change comes to all.
+// setRollout parses the option rollout.
 func (h *Handler) setRollout(args []string) error {
 	switch {
 	case len(args) == 1 && args[0] == "now":
@@ -62,20 +61,20 @@ func (h *Handler) setRollout(args []string) error {
 	return nil
 }
 
-// markRollout keeps where it stands.
+// markRollout records the position of the option.
 func (h *Handler) markRollout(d *caddyfile.Dispenser) {
 	if h.Rollout != nil {
 		h.Rollout.WrittenAt = option.LineOf(d)
 	}
 }
 
-// Bounds of Rollout.Duration.
+// Limits of Rollout.Duration.
 const (
 	shortestRollout = time.Minute
 	longestRollout  = 30 * 24 * time.Hour
 )
 
-// validate checks what a configuration says. That of nil is at once.
+// validate checks the rollout. Nil is valid and publishes immediately.
 func (r *Rollout) validate() error {
 	if r == nil {
 		return nil
@@ -104,7 +103,7 @@ func (r *Rollout) plan() publish.Rollout {
 	return plan
 }
 
-// check makes sure that it goes with the hosts and the places of its robots_txt.
+// check checks that the rollout fits the hosts and the positions of its robots_txt.
 func (r *Rollout) check(hosts []string, places []placement.Text) error {
 	if r == nil {
 		return nil
@@ -112,7 +111,7 @@ func (r *Rollout) check(hosts []string, places []placement.Text) error {
 	return option.At(r.WrittenAt, cmp.Or(r.checkHosts(hosts), r.checkShadow(places)))
 }
 
-// checkHosts makes sure that the hosts are some of the site.
+// checkHosts checks that the site has the hosts of the rollout.
 func (r *Rollout) checkHosts(hosts []string) error {
 	has := hasHost(hosts)
 	if has == nil {
@@ -126,8 +125,8 @@ func (r *Rollout) checkHosts(hosts []string) error {
 	return nil
 }
 
-// checkShadow makes sure that a change is judged at all places of a robots_txt before it
-// is published. Routes that cannot be looked at may have a guard.
+// checkShadow checks that a guard compares a change at every position of a robots_txt. Routes of
+// unknown handlers may contain a guard.
 func (r *Rollout) checkShadow(places []placement.Text) error {
 	if r.Stage != rolloutShadow {
 		return nil

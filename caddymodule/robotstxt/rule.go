@@ -15,70 +15,66 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Rule says what some crawlers may fetch.
+// Rule describes access to pages, or their use, for some crawlers.
 type Rule struct {
-	// The rule's own name, which stands in the robots.txt above what it adds: up to
-	// 64 letters, digits, `-`, `_` and `.`. A rule without one is named by its words,
-	// and has no time, host, reason, owner or ticket.
+	// The name of the rule: up to 64 letters, digits, `-`, `_` and `.`. The robots.txt has it in a
+	// comment. A rule without a name has no time, host, reason, owner or ticket.
 	ID string `json:"id,omitempty"`
 
-	// Product tokens, classes such as `ai_training`, or `*` for those that no other
-	// group is for. A token has to be known, or stand behind `token:`. A preference
-	// without it is about all crawlers.
+	// Product tokens, classes such as `ai_training`, or `*` for crawlers without their own group. An
+	// unknown token needs the prefix `token:`. Without this field, a preference applies to all
+	// crawlers.
 	For []string `json:"for,omitempty"`
 
-	// Whether it allows; otherwise it forbids.
+	// Whether the rule allows paths. Otherwise it disallows them.
 	Allow bool `json:"allow,omitempty"`
 
-	// The patterns that it is about. Default: the whole site, and then the
-	// crawlers' groups say nothing else.
+	// The path patterns. Default: the whole site. The crawlers' groups then have no other rules.
 	Paths []string `json:"paths,omitempty"`
 
-	// The seconds of a `Crawl-delay`. A rule with one neither allows nor forbids.
+	// The seconds of a `Crawl-delay`. Such a rule has no paths.
 	CrawlDelay string `json:"crawl_delay,omitempty"`
 
-	// The value of a `Content-Usage`: perhaps a path, and of `train-ai`, `ai-use` and
-	// `search` each with `=y` or `=n`, such as `/blog train-ai=n, search=y`. A rule
-	// with one neither allows nor forbids.
+	// The value of a `Content-Usage`: an optional path, and `train-ai`, `ai-use` or `search` with
+	// `=y` or `=n`, such as `/blog train-ai=n, search=y`. Such a rule does not allow or disallow
+	// paths.
 	ContentUsage string `json:"content_usage,omitempty"`
 
-	// The value of a `Content-Signal`: of `search`, `ai-input` and `ai-train` each with
-	// `=yes` or `=no`. A rule with one says nothing else.
+	// The value of a `Content-Signal`: `search`, `ai-input` or `ai-train` with `=yes` or `=no`. Such
+	// a rule has no other effect.
 	ContentSignal string `json:"content_signal,omitempty"`
 
-	// `y` or `n`: whether pages may be used to train models, in every form that operators
+	// `y` or `n`: whether pages may be used to train models. The rule adds every form that operators
 	// read: a `Content-Usage`, a `Content-Signal`, and the groups `__usage_ai-training`,
-	// `Google-Extended` and `Applebot-Extended`. A rule with one says nothing else.
+	// `Google-Extended` and `Applebot-Extended`. Such a rule has no other effect.
 	TrainingPreference string `json:"training_preference,omitempty"`
 
-	// When the rule begins, by RFC 3339 with a time zone, such as
-	// `2026-11-27T00:00:00+01:00`. Default: it is in force already.
+	// The start of the rule in RFC 3339 format with a time zone, such as `2026-11-27T00:00:00+01:00`.
+	// Default: in force already.
 	From string `json:"from,omitempty"`
 
-	// When it ends: the first moment at which it is not in force any more. Default:
-	// never.
+	// The end of the rule: the first time at which the rule is not in force. Default: never.
 	Until string `json:"until,omitempty"`
 
-	// The hosts that it is for, such as `shop.example.com`, or `*.example.com` for
-	// every name with one label more. Default: all of the site.
+	// The hosts of the rule, such as `shop.example.com`. `*.example.com` matches names with exactly
+	// one more label. Default: all hosts of the site.
 	Hosts []string `json:"hosts,omitempty"`
 
-	// Why it is there, up to 500 characters in one line. It is not published, nor
-	// are the next two.
+	// The reason for the rule, one line of at most 500 characters. The reason, the owner and the
+	// ticket are not published.
 	Reason string `json:"reason,omitempty"`
 
-	// Who answers for it.
+	// The person or team that is responsible for the rule.
 	Owner string `json:"owner,omitempty"`
 
-	// Where it was asked for.
+	// The ticket that requested the rule.
 	Ticket string `json:"ticket,omitempty"`
 
-	// Where the rule stands, such as `Caddyfile:12`, for messages. The Caddyfile
-	// fills it in.
+	// The position of the rule, such as `Caddyfile:12`, for messages. The Caddyfile adapter sets it.
 	At string `json:"at,omitempty"`
 }
 
-// schedule returns what the owner wants by the configuration alone.
+// schedule returns the schedule of the configuration's own rules, without lists.
 func (h *Handler) schedule() (*managed.Schedule, error) {
 	rules, err := rulelist.Compile(h.written())
 	if err != nil {
@@ -91,7 +87,7 @@ func (h *Handler) schedule() (*managed.Schedule, error) {
 	return s, err
 }
 
-// finish says in a schedule that is being made which hosts are for tests.
+// finish adds the staging hosts to a new schedule.
 func (h *Handler) finish(s *managed.Schedule) {
 	if h.Staging {
 		s.Stage(h.StagingHosts...)
@@ -106,7 +102,7 @@ func (h *Handler) written() (rules []rulelist.Rule) {
 	return rules
 }
 
-// knownRegistry returns the registry of the configuration, once that is known.
+// knownRegistry returns the registry of the configuration, or the default registry.
 func (h *Handler) knownRegistry() *uaident.Registry {
 	if h.registry == nil {
 		return uaident.Default()
@@ -114,13 +110,13 @@ func (h *Handler) knownRegistry() *uaident.Registry {
 	return h.registry
 }
 
-// name is what the robots.txt calls the rule.
+// name returns the name of the rule in the robots.txt.
 func (r *Rule) name() string {
 	written := rulelist.Rule(*r)
 	return written.Name()
 }
 
-// noPath refuses a path where crawlers are to be named.
+// noPath returns an error if a path is among the names of crawlers.
 func noPath(names []string) error {
 	if i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, "/") }); i >= 0 {
 		return fmt.Errorf("%q is a path; paths stand in a block behind the crawlers, one a line", names[i])
@@ -128,15 +124,15 @@ func noPath(names []string) error {
 	return nil
 }
 
-// hasHost returns what tells whether a host, or one that a wildcard stands for, is
-// among some; nil for any.
+// hasHost returns a function that reports whether hosts match a host or a wildcard. It returns nil
+// for any host.
 func hasHost(hosts []string) func(host string) bool {
 	if len(hosts) == 0 {
 		return nil
 	}
 	of := request.HostsOfServer(nil)
 	of.Add(hosts)
-	above := make(map[string]bool, len(hosts)) // what follows the first label of each
+	above := make(map[string]bool, len(hosts)) // each host without its first label
 	for _, host := range hosts {
 		_, rest, _ := strings.Cut(request.NormalHost(host, false), ".")
 		above[rest] = true
@@ -150,7 +146,7 @@ func hasHost(hosts []string) func(host string) bool {
 	}
 }
 
-// checkHosts makes sure that the hosts of rules are some of the site.
+// checkHosts returns an error if a rule has a host that the site does not have.
 func (h *Handler) checkHosts(hosts []string) error {
 	has := hasHost(hosts)
 	for i := range h.Rules {
@@ -164,7 +160,7 @@ func (h *Handler) checkHosts(hosts []string) error {
 	return nil
 }
 
-// key tells a configuration from others.
+// key identifies the configuration of a handler.
 func (h *Handler) key() string {
 	same := *h
 	same.Rules, same.WrittenAt, same.ListsAt = slices.Clone(h.Rules), "", nil
@@ -177,12 +173,12 @@ func (h *Handler) key() string {
 	}
 	text, err := json.Marshal(&same)
 	if err != nil {
-		return "" // for any host
+		return "" // matches any host
 	}
 	return string(text)
 }
 
-// nameOf is key for a handler as it stands in the routes.
+// nameOf returns the key of a handler's configuration in a route.
 func nameOf(config json.RawMessage) string {
 	var h Handler
 	if err := json.Unmarshal(config, &h); err != nil {
@@ -192,7 +188,7 @@ func nameOf(config json.RawMessage) string {
 	return h.key()
 }
 
-// hintOf tells which of some hosts may be meant.
+// hintOf suggests hosts for an unknown host.
 func hintOf(word string, hosts []string) string {
 	if near := nearHost(word, hosts); near != "" {
 		return near
@@ -203,7 +199,7 @@ func hintOf(word string, hosts []string) string {
 	return "it has " + strings.Join(hosts, ", ")
 }
 
-// nearHost asks whether a host is meant that is spelt nearly so, "" if none is.
+// nearHost suggests a host with a similar name. It returns "" if there is none.
 func nearHost(word string, hosts []string) string {
 	const most = 4 // edits
 	best, distance := "", most

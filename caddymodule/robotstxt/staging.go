@@ -13,8 +13,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 )
 
-// validateStaging checks what can be told without the site. That staging is on is said by
-// the word alone.
+// validateStaging checks everything that does not need the site. The word staging alone enables
+// staging.
 func (h *Handler) validateStaging() error {
 	if len(h.StagingHosts) > 0 && !h.Staging {
 		return errors.New("staging_hosts means nothing without staging")
@@ -30,8 +30,8 @@ func (h *Handler) validateStaging() error {
 	return nil
 }
 
-// checkStaging makes sure that no production host is closed as one for tests. hosts are
-// those of the site, none for any.
+// checkStaging returns an error if a production host would be a staging host. hosts are those of the
+// site. No hosts means any host.
 func (h *Handler) checkStaging(hosts, production []string) error {
 	if !h.Staging {
 		return nil
@@ -45,8 +45,8 @@ func (h *Handler) checkStaging(hosts, production []string) error {
 	return nil
 }
 
-// warnStaging tells of hosts for staging that the site does not have: where those are that are
-// meant, nothing is closed. hosts are those of the site, none for any.
+// warnStaging logs staging hosts that the site does not have. A mistyped host would not be closed.
+// hosts are those of the site. No hosts means any host.
 func (h *Handler) warnStaging(hosts []string, logger *zap.Logger) {
 	for _, host := range h.StagingHosts {
 		if !haveCommon(host, hosts) {
@@ -56,13 +56,12 @@ func (h *Handler) warnStaging(hosts []string, logger *zap.Logger) {
 	}
 }
 
-// haveCommon reports whether a host is one of some, each of which may be a wildcard;
-// none stands for all.
+// haveCommon reports whether a host overlaps with some hosts or wildcards. No hosts means all hosts.
 func haveCommon(host string, some []string) bool {
 	return len(some) == 0 || slices.ContainsFunc(some, func(other string) bool { return covers(host, other) || covers(other, host) })
 }
 
-// covers reports whether a host, perhaps a wildcard, stands for another one.
+// covers reports whether a host or wildcard matches another host.
 func covers(wildcard, host string) bool {
 	of := request.HostsOfServer(nil)
 	of.Add([]string{wildcard})

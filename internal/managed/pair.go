@@ -155,7 +155,7 @@ func (s *Schedule) sayingsTo(about map[string]bool) map[string]bool {
 	return said
 }
 
-// LostRules returns the number of rules of a list that have not ended at now. lost is the number of
+// LostRules counts the rules of a list that have not ended at now as all. lost is the number of
 // these rules that next lacks. Rules with the same name are the same rule.
 func (s *Schedule) LostRules(next *Schedule, list string, now time.Time) (lost, all int) {
 	names := make(map[string]bool)

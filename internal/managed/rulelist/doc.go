@@ -1,7 +1,6 @@
-// Package rulelist knows the lists of rules that a robots_txt reads beside its own
-// configuration: their form, where they are, and which version of one is in use.
+// Package rulelist reads the lists of rules for robots_txt from files and URLs.
 //
-// A [List] is read again and again; all sites with the same file or URL share it. What
-// cannot be used leaves what was good before in its place. A [Site] makes a schedule of
-// the rules of its configuration and of its lists.
+// A [List] is read regularly. All sites with the same file or URL share the list. If a new version is
+// invalid, the last good version stays in use. A [Site] makes a schedule of the rules in its
+// configuration and in its lists.
 package rulelist

@@ -11,47 +11,46 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 )
 
-// Version is what a list said at a time. It is immutable.
+// Version is one fetched version of a list. It is immutable.
 type Version struct {
 	Rules []Rule
 	hash  [sha256.Size]byte
 }
 
-// kind is what a list is read as.
+// kind describes a list for package remote.
 var kind = remote.Kind{Option: "rules", Text: "a list", Max: maxBytes}
 
-// User is a site of a configuration, for which a list is read.
+// User is a site that uses a list.
 type User struct {
-	// Changed is called when the list has another version. It must not wait.
+	// Changed is called after the list has changed. It must not block.
 	Changed func()
-	// The fields below are used of the first user only, so that each message is logged once.
+	// Only the fields below of the first user are used, so that each message is logged once.
 	Logger *zap.Logger
-	Failed func() // counts that the list could not be read or used
+	Failed func() // counts failed reads and invalid lists
 }
 
-// List is a list of rules at a file or a URL. It outlives a configuration, and keeps
-// nothing of one but its users. It is not stored: what is published of its rules is in the
-// history of each site.
+// List is a list of rules in a file or at a URL. It outlives a configuration, and refers to a
+// configuration only through its users. It is not stored, because the history of each site has the
+// published rules.
 type List struct {
 	source remote.Source
 	now    func() time.Time
 
-	reading sync.Mutex // held while the list is read
+	reading sync.Mutex // serializes reads
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	users    remote.Users[User]
-	loads    any           // the load of a configuration for which it was read last
-	good     *Version      // nil for none
+	loads    any           // the last configuration load that read the list
+	good     *Version      // last good version, or nil
 	last     remote.Answer // without its data
-	wrong    error         // with the last answer
-	unread   error         // why there is no newer answer
-	logged   string        // the trouble that the owner knows of
-	failures int           // in a row
-	next     time.Time     // when it is read again
+	wrong    error         // error in the content of last
+	unread   error         // error of the last read, or nil
+	logged   string        // last logged message
+	failures int           // consecutive failures
+	next     time.Time     // time of the next read
 }
 
-// New returns the list at a place: a file, or a URL of http or https. It is not read
-// yet.
+// New returns the list in a file or at an HTTP or HTTPS URL. It does not read the list.
 func New(place string, now func() time.Time) (*List, error) {
 	source, err := kind.New(place, now)
 	if err != nil {
@@ -64,20 +63,20 @@ func newList(source remote.Source, now func() time.Time) *List {
 	return &List{source: source, now: now}
 }
 
-// Name is what messages call the list.
+// Name returns the name of the list for messages.
 func (l *List) Name() string { return l.source.Name() }
 
 // IsFile reports whether the list is on this machine.
 func (l *List) IsFile() bool { return !l.source.IsURL() }
 
-// Good returns the last version that could be used, nil for none.
+// Good returns the last good version, or nil.
 func (l *List) Good() *Version {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.good
 }
 
-// Trouble returns why the list cannot be read or used now, nil if it can.
+// Trouble returns the reason why the list cannot be read or used now, or nil.
 func (l *List) Trouble() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,14 +86,14 @@ func (l *List) Trouble() error {
 	return l.wrong
 }
 
-// isInvalid reports whether the list was read, and what was read last is no list.
+// isInvalid reports whether the last read succeeded but returned an invalid list.
 func (l *List) isInvalid() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.unread == nil && l.wrong != nil
 }
 
-// Use begins to tell a user, until release is called.
+// Use adds a user until release is called.
 func (l *List) Use(u *User) (release func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,10 +105,9 @@ func (l *List) Use(u *User) (release func()) {
 	}
 }
 
-// Load reads the list for a configuration that is being loaded, once for all of its
-// sites: of two loads the values of by differ, which can be compared. [List.Good] and
-// [List.Trouble] return the result. Load waits no longer than ctx lasts, also for another
-// read that is under way.
+// Load reads the list while a configuration is loaded. Repeated calls with the same by read the list
+// once. by must be comparable. [List.Good] and [List.Trouble] return the result. Load returns when
+// ctx ends, even if another read runs.
 func (l *List) Load(ctx context.Context, by any) {
 	l.mu.Lock()
 	again := l.loads == by
@@ -122,7 +120,7 @@ func (l *List) Load(ctx context.Context, by any) {
 	l.read(ctx)
 }
 
-// Run reads the list whenever that is due, until ctx ends.
+// Run reads the list when a read is due, until ctx ends.
 func (l *List) Run(ctx context.Context) {
 	remote.Run(ctx, func(ctx context.Context) time.Duration {
 		l.reading.Lock()
@@ -134,14 +132,14 @@ func (l *List) Run(ctx context.Context) {
 	})
 }
 
-// untilDue returns how long it is until the list is to be read again.
+// untilDue returns the time until the next read.
 func (l *List) untilDue() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.next.Sub(l.now())
 }
 
-// read reads the list. l.reading must be held.
+// read reads the list. The caller must hold l.reading.
 func (l *List) read(ctx context.Context) {
 	l.mu.Lock()
 	before := l.last
@@ -149,7 +147,7 @@ func (l *List) read(ctx context.Context) {
 	answer, err := l.source.Read(ctx, before)
 	switch {
 	case ctx.Err() != nil && err != nil && context.Cause(ctx) == context.Canceled:
-		// It says nothing about the list.
+		// The read was canceled, which is no failure of the list.
 	case err != nil:
 		l.failed(answer, err)
 	case answer.Unchanged:
@@ -160,8 +158,8 @@ func (l *List) read(ctx context.Context) {
 	}
 }
 
-// answered takes an answer with what it says, nil if it is as before, or what is wrong
-// with it.
+// answered records a successful read. v is nil if the content has not changed. wrong is the error in
+// the content.
 func (l *List) answered(answer remote.Answer, v *Version, wrong error) {
 	l.mu.Lock()
 	l.unread, l.failures = nil, 0
@@ -177,7 +175,7 @@ func (l *List) answered(answer remote.Answer, v *Version, wrong error) {
 	l.tell(changed, v != nil)
 }
 
-// failed takes that the list could not be read.
+// failed records a failed read.
 func (l *List) failed(answer remote.Answer, err error) {
 	l.mu.Lock()
 	l.unread = err
@@ -190,9 +188,8 @@ func (l *List) failed(answer remote.Answer, err error) {
 	l.tell(false, l.source.IsURL())
 }
 
-// tell tells the users that the list has changed, and the owner if there is trouble
-// or none any more. It counts trouble with something that was not looked at before.
-// l.mu must be held; it is released.
+// tell notifies the users of a change, and logs a new problem or the recovery. isNew means that a
+// problem is counted even if it was logged before. The caller must hold l.mu, which tell unlocks.
 func (l *List) tell(changed, isNew bool) {
 	message, err := "", l.unread
 	switch {
@@ -219,7 +216,7 @@ func (l *List) tell(changed, isNew bool) {
 	}
 }
 
-// log tells the owner of trouble, or that it is over.
+// log logs a problem or the recovery.
 func (u *User) log(name, message string, err error, good *Version) {
 	log := u.Logger.With(zap.String("rules", name))
 	switch {
@@ -232,7 +229,7 @@ func (u *User) log(name, message string, err error, good *Version) {
 	}
 }
 
-// equal reports whether two versions say the same.
+// equal reports whether two versions have the same content.
 func (v *Version) equal(o *Version) bool {
 	return v == o || v != nil && o != nil && v.hash == o.hash
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 )
 
-// What a list may have at most.
+// The limits of a list.
 const (
 	maxBytes = 16 << 20
 	maxRules = 100_000
 )
 
-// listFields and ruleFields are the fields of a list and of a rule in it.
+// listFields and ruleFields are the JSON fields of a list and of a rule.
 var (
 	listFields = []string{"rules", "$schema"}
 	ruleFields = []string{"id", "for", "disallow", "allow", "crawl_delay", "content_usage", "content_signal", "from", "until", "hosts", "reason", "owner", "ticket"}
@@ -29,11 +29,10 @@ const (
 	wantPaths = `%s has to be a list of paths such as ["/search"], or true for the whole site`
 )
 
-// decoder reads the JSON of a list.
+// decoder parses the JSON of a list.
 type decoder struct{ *jsontext.Decoder }
 
-// parse reads the rules of a list. Its errors begin with the name of the list, and say
-// in which line and column what is wrong.
+// parse parses the rules of a list. Errors have the name of the list, the line and the column.
 func parse(name string, data []byte) ([]Rule, error) {
 	if len(data) > maxBytes {
 		return nil, fmt.Errorf("%s: it has more than %d MiB; write fewer rules, or several lists", name, maxBytes>>20)
@@ -44,7 +43,7 @@ func parse(name string, data []byte) ([]Rule, error) {
 	}
 	d := decoder{decoded}
 	rules, given := []Rule{}, false
-	lines := make(map[string]string) // by id
+	lines := make(map[string]string) // by ID
 	err = d.Object(wantList, listFields, func(field string) error {
 		if field == "$schema" {
 			_, err := d.Text(field)
@@ -75,13 +74,13 @@ func parse(name string, data []byte) ([]Rule, error) {
 	return rules, nil
 }
 
-// rule reads a rule and checks what does not need others.
+// rule parses a rule and checks everything that does not need other rules.
 func (d decoder) rule() (r Rule, err error) {
 	says := 0
 	begin := 0
 	err = d.Object(wantRule, ruleFields, func(field string) (err error) {
 		if begin == 0 {
-			begin = d.At() // of the first field; there is none at 0
+			begin = d.At() // position of the first field, which is never 0
 		}
 		switch field {
 		case "id":
@@ -131,7 +130,7 @@ func (d decoder) rule() (r Rule, err error) {
 	return r, d.check(&r, says)
 }
 
-// check makes sure that a rule is whole.
+// check checks that a rule is complete.
 func (d decoder) check(r *Rule, says int) error {
 	if r.ID == "" {
 		return d.Mistake("a rule needs an id, by which the robots.txt names it")
@@ -150,8 +149,8 @@ func (d decoder) check(r *Rule, says int) error {
 	return nil
 }
 
-// paths reads what a rule forbids or allows, nothing for null. A list without a path
-// is refused: what has lost its paths must not become a rule about the whole site.
+// paths parses the paths of a rule. The JSON value null means no paths. An empty list is an error,
+// because a rule without paths applies to the whole site.
 func (d decoder) paths(field string, before []string) (paths []string, said bool, err error) {
 	t := d.Next()
 	switch t.First {
@@ -166,7 +165,7 @@ func (d decoder) paths(field string, before []string) (paths []string, said bool
 	return before, false, d.Mistake(wantPaths+", and not %s", field, t)
 }
 
-// delay reads the seconds of a crawl_delay, "" for null.
+// delay parses the seconds of a crawl_delay. It returns "" for null.
 func (d decoder) delay() (string, error) {
 	t := d.Next()
 	if t.First == jsontext.Null {

@@ -12,16 +12,16 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Rule is a rule as its owner has written it, in a Caddyfile or in a list.
+// Rule is a rule as written in a Caddyfile or in a list.
 type Rule struct {
 	ID            string
 	For           []string
 	Allow         bool
-	Paths         []string // none for the whole site
+	Paths         []string // empty for the whole site
 	CrawlDelay    string
 	ContentUsage  string
 	ContentSignal string
-	// TrainingPreference is y or n, for a rule that states it in every form.
+	// TrainingPreference is y or n. Such a rule sets the preference in every form.
 	TrainingPreference string
 	From               string
 	Until              string
@@ -29,15 +29,15 @@ type Rule struct {
 	Reason             string
 	Owner              string
 	Ticket             string
-	At                 string // where it stands
+	At                 string // position in the source
 }
 
-// maxNote bounds reasons, owners and tickets, in characters.
+// maxNote is the maximum length of a reason, an owner or a ticket, in characters.
 const maxNote = 500
 
 var validID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// Managed returns the rule as texts are composed of it. Its errors do not name it.
+// Managed converts the rule for package managed. Errors do not include the name of the rule.
 func (r *Rule) Managed() (rule managed.Rule, err error) {
 	rule = managed.Rule{ID: r.Name(), For: r.For, Allow: r.Allow, Paths: r.Paths, Delay: r.CrawlDelay,
 		Usage: r.ContentUsage, Signal: r.ContentSignal, Hosts: r.Hosts, Reason: r.Reason, Owner: r.Owner, Ticket: r.Ticket, At: r.At}
@@ -64,8 +64,8 @@ func (r *Rule) Managed() (rule managed.Rule, err error) {
 	return rule, err
 }
 
-// Name is what the robots.txt calls the rule: its own name, or its words in a
-// Caddyfile without its paths.
+// Name returns the name of the rule in the robots.txt. A rule without an ID is named by its Caddyfile
+// words without paths.
 func (r *Rule) Name() string {
 	word := "disallow"
 	switch {
@@ -85,8 +85,8 @@ func (r *Rule) Name() string {
 	return strings.Join(append([]string{word}, r.For...), " ")
 }
 
-// Compile returns rules as texts are composed of them. Its errors name the rule, and
-// where it stands if that is a list.
+// Compile converts rules for package managed. Errors have the name of the rule and its position in a
+// list.
 func Compile(rules []Rule) ([]managed.Rule, error) {
 	all := make([]managed.Rule, 0, len(rules))
 	known := make(map[string]*Rule, len(rules))
@@ -111,7 +111,7 @@ func Compile(rules []Rule) ([]managed.Rule, error) {
 	return all, nil
 }
 
-// forms returns how many rules Compile makes of the rule.
+// forms returns the number of rules that Compile makes from the rule.
 func (r *Rule) forms() int {
 	if r.TrainingPreference != "" {
 		return 3
@@ -119,8 +119,8 @@ func (r *Rule) forms() int {
 	return 1
 }
 
-// inEveryForm returns the rules that state a preference about training: as Content-Usage, as
-// Content-Signal, and in the groups that operators read as one.
+// inEveryForm returns the rules for a training preference. The forms are Content-Usage,
+// Content-Signal, and the groups that operators interpret as a preference.
 func inEveryForm(rule managed.Rule, yes bool) []managed.Rule {
 	usage, signal, groups := rule, rule, rule
 	usage.Usage, signal.Signal, groups.Allow = "train-ai=n", "ai-train=no", yes

@@ -12,35 +12,35 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Config is what the schedules of a site are made of.
+// Config configures the schedules of a site.
 type Config struct {
 	Registry *uaident.Registry
 	Rules    []Rule // of the configuration
 	Sitemaps []string
 	Lines    []string
 	Lists    []*List
-	// Has reports whether a host, or some that a wildcard stands for, is one of the
-	// site. It is nil if the site is for any.
+	// Has reports whether the site has a host, or a host that matches a wildcard. It is nil if the
+	// site has any host.
 	Has func(host string) bool
-	// Check returns why a schedule may not be served.
+	// Check returns an error if a schedule must not be served.
 	Check  func(*managed.Schedule) error
 	Logger *zap.Logger
 }
 
-// Site makes schedules of the rules in a configuration and of those in its lists.
+// Site makes schedules from the rules of a configuration and of its lists.
 type Site struct {
 	Config
 	changed chan struct{}
-	used    []*Version // of each list, nil for none
-	refused error      // why the versions of now are not used
+	used    []*Version // used version of each list, or nil
+	refused error      // reason why the present versions are not used
 }
 
-// NewSite returns a site. No list is asked yet.
+// NewSite returns a site. It reads no list.
 func NewSite(c Config) *Site {
 	return &Site{Config: c, changed: make(chan struct{}, 1), used: make([]*Version, len(c.Lists))}
 }
 
-// Changed is told when a list has another version; see [User].
+// Changed announces a new version of a list. See [User].
 func (s *Site) Changed() {
 	select {
 	case s.changed <- struct{}{}:
@@ -48,11 +48,10 @@ func (s *Site) Changed() {
 	}
 }
 
-// First returns the schedule of a configuration that is being loaded, once its lists
-// are. An error of the configuration is returned, and so is that of a file, which is a
-// part of it. What cannot be used of a URL is left out: what others serve must not keep
-// a server from starting. Where something is served already, as strict says, it is an
-// error, too, unless the list could not be read at all.
+// First returns the first schedule of a configuration, after its lists were loaded. An error in the
+// configuration or in a list file is returned. An invalid list at a URL is skipped, so that a remote
+// server cannot prevent a start. If strict is set, an invalid list at a URL is an error too. Callers
+// set strict if another configuration runs already. An unreachable URL is never an error.
 func (s *Site) First(strict bool) (*managed.Schedule, error) {
 	with := s.versions()
 	strict = strict || !slices.ContainsFunc(s.Lists, func(l *List) bool { return !l.IsFile() })
@@ -69,7 +68,7 @@ func (s *Site) First(strict bool) (*managed.Schedule, error) {
 	return s.fitting(with)
 }
 
-// fitting returns a schedule without the lists at URLs that do not go with the rest.
+// fitting returns a schedule without the URL lists that are incompatible with the other rules.
 func (s *Site) fitting(all []*Version) (*managed.Schedule, error) {
 	for i, l := range s.Lists {
 		if l.IsFile() {
@@ -96,15 +95,14 @@ func (s *Site) fitting(all []*Version) (*managed.Schedule, error) {
 	return schedule, nil
 }
 
-// Lacks reports whether a list at a URL was never read with success, so that schedules lack
-// its rules.
+// Lacks reports whether a list at a URL was never read successfully. Schedules then lack its rules.
 func (s *Site) Lacks() bool {
 	return slices.ContainsFunc(s.Lists, func(l *List) bool { return l.Good() == nil })
 }
 
-// Run hands the next schedule to publish whenever a list has another version, until ctx
-// ends. One that cannot be used is left out; the owner is told once, and failed is called
-// each time.
+// Run publishes a new schedule after each change of a list, until ctx ends. If the new lists are
+// incompatible, Run does not publish them. It then logs the first such error, and calls failed for
+// each.
 func (s *Site) Run(ctx context.Context, publish func(context.Context, *managed.Schedule), failed func()) {
 	for {
 		select {
@@ -116,7 +114,7 @@ func (s *Site) Run(ctx context.Context, publish func(context.Context, *managed.S
 	}
 }
 
-// renew hands the next schedule to publish, if the lists say something else.
+// renew publishes the next schedule if a list has changed.
 func (s *Site) renew(ctx context.Context, publish func(context.Context, *managed.Schedule), failed func()) {
 	with := s.versions()
 	if slices.EqualFunc(with, s.used, (*Version).equal) {
@@ -133,7 +131,7 @@ func (s *Site) renew(ctx context.Context, publish func(context.Context, *managed
 	s.Logger.Info("robots_txt goes by other rules", zap.Strings("lists", s.Names()))
 }
 
-// versions returns what the lists say now.
+// versions returns the last good versions of the lists.
 func (s *Site) versions() []*Version {
 	all := make([]*Version, len(s.Lists))
 	for i, l := range s.Lists {
@@ -150,7 +148,7 @@ func (s *Site) Names() (names []string) {
 	return names
 }
 
-// tell tells the owner that lists cannot be used at this site, or can again.
+// tell logs that the lists are incompatible, or that the problem is over.
 func (s *Site) tell(err error) {
 	switch {
 	case err != nil && s.refused == nil:
@@ -182,7 +180,7 @@ func (s *Site) schedule(with []*Version) (*managed.Schedule, error) {
 	return schedule, err
 }
 
-// own returns the rules that are for hosts of the site, and how many are not.
+// own returns the rules for hosts of the site, and the number of other rules.
 func (s *Site) own(rules []Rule) (own []Rule, others int) {
 	if s.Has == nil {
 		return rules, 0
@@ -200,8 +198,8 @@ func (s *Site) own(rules []Rule) (own []Rule, others int) {
 	return own, others
 }
 
-// schedule returns a schedule of rules as they are written, with the list of each, "" for
-// the configuration. Its errors say which rule is wrong, and where it stands.
+// schedule returns a schedule of written rules. lists has the list of each rule, "" for the
+// configuration. Errors have the name and the position of the rule.
 func schedule(registry *uaident.Registry, rules []Rule, lists, sitemaps, lines []string) (*managed.Schedule, error) {
 	compiled, err := Compile(rules)
 	if err == nil {
