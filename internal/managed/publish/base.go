@@ -119,7 +119,7 @@ func (p *Publisher) onRead(key policy.Key) func(before, after policy.State) {
 		switch {
 		case isUsable(&after) && known && !isUsable(&before):
 			log.Log(levelFor(key.Segment(), zap.InfoLevel), "the base of the robots.txt can be read again")
-		case isUsable(&after), known && !isUsable(&before): // it was told before
+		case isUsable(&after), known && !isUsable(&before): // logged before
 		default:
 			log.Log(levelFor(key.Segment(), zap.WarnLevel), "the base of the robots.txt cannot be read; "+baseInUse(after), zap.Int("status", after.Status), zap.Error(after.Err))
 		}
