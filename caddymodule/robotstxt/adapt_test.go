@@ -13,8 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestAdapt holds Caddyfiles against the JSON, or the error, that they become, as
-// the test of this name does for the rest.
+// TestAdapt compares Caddyfiles with the adapted JSON, or with the error.
 func TestAdapt(t *testing.T) {
 	files, err := filepath.Glob("testdata/adapt/*.caddyfiletest")
 	if err != nil || len(files) == 0 {

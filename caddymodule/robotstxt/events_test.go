@@ -13,10 +13,10 @@ import (
 
 func init() { caddy.RegisterModule(listener{}) }
 
-// heard is what listeners have heard.
+// heard receives the events.
 var heard = make(chan caddy.Event, 100)
 
-// listener is a handler of events.
+// listener is an event handler.
 type listener struct{}
 
 func (listener) CaddyModule() caddy.ModuleInfo {
@@ -30,8 +30,7 @@ func (listener) Handle(_ context.Context, e caddy.Event) error {
 
 var _ caddyevents.Handler = listener{}
 
-// What becomes of a change is told to who has subscribed to the events of a running
-// Caddy.
+// TestEventsOfChanges checks that event handlers in a running Caddy receive changes.
 func TestEventsOfChanges(t *testing.T) {
 	storage := t.TempDir()
 	t.Cleanup(func() { _ = caddy.Stop() })
@@ -85,8 +84,7 @@ func TestEventsOfChanges(t *testing.T) {
 	tells("robots_change_rejected", "bingbot may not fetch / any more")
 }
 
-// TestHandlerIsNotCopied keeps an event, which asks its origin for its ID, from copying the handler
-// while its configuration ends.
+// TestHandlerIsNotCopied checks that an event does not copy the handler while its configuration ends.
 func TestHandlerIsNotCopied(t *testing.T) {
 	if _, ok := any(Handler{}).(caddy.Module); ok {
 		t.Error("CaddyModule copies the handler")

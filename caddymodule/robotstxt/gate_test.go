@@ -8,8 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// TestFindingsNameLines tells where a line stands about which something is found, also
-// one without a name of its own.
+// TestFindingsNameLines checks that a finding has the Caddyfile line of its rule, even without an ID.
 func TestFindingsNameLines(t *testing.T) {
 	for line, base := range map[string]string{
 		"crawl_delay SemrushBot 3600":                 "",

@@ -2,7 +2,7 @@ package robotstxt
 
 import "testing"
 
-// TestKeyOfLines takes a configuration whose lines have moved for the same.
+// TestKeyOfLines checks that moved lines do not change the key of a configuration.
 func TestKeyOfLines(t *testing.T) {
 	rolloutAt := func(line string) *Rollout {
 		return &Rollout{Stage: "shadow", WrittenAt: line}

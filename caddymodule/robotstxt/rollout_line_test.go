@@ -9,8 +9,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 )
 
-// TestLineOfRollout finds a rollout that does not go with its site among many sites: what is
-// known only when all are there names the line, too.
+// TestLineOfRollout checks that the error for an invalid rollout has the Caddyfile line, also with
+// many sites.
 func TestLineOfRollout(t *testing.T) {
 	for rollout, want := range map[string]string{
 		"hosts shop.test": `rollout: this site has no host "shop.test"; it has b.test, at Caddyfile:9`,

@@ -10,8 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
 
-// TestSyntax holds the options to the comment that tells the syntax and to the
-// document, which shows the same.
+// TestSyntax compares the options with the syntax in the comment and in the documentation.
 func TestSyntax(t *testing.T) {
 	source, err := os.ReadFile("caddyfile.go")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// BenchmarkCompose makes texts of a base with as many rules.
+// BenchmarkCompose composes files from bases with different numbers of rules.
 func BenchmarkCompose(b *testing.B) {
 	plan, err := planOf(uaident.Default(), []Rule{disallow("ai_training"), disallow("SemrushBot", "/a", "/b"), disallow("*", "/c")}, nil, nil)
 	if err != nil {
@@ -32,8 +32,8 @@ func BenchmarkCompose(b *testing.B) {
 	}
 }
 
-// BenchmarkComposeRules makes a text of that many rules with times, most about one
-// path each; the plan of the turn included.
+// BenchmarkComposeRules composes a file from many timed rules, including the plan. Most rules have
+// one path.
 func BenchmarkComposeRules(b *testing.B) {
 	var rules []Rule
 	for i := range 10_000 {

@@ -25,7 +25,7 @@ func prefer(usage string, who ...string) Rule {
 	return Rule{ID: strings.Join(append([]string{"content_usage"}, who...), " "), For: who, Usage: usage}
 }
 
-// bare returns a text without the version.
+// bare returns a file without the version.
 func bare(text string) string {
 	before, after, found := strings.Cut(text, ", version ")
 	if !found {
@@ -93,8 +93,8 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// A rule for Googlebot is not one for Googlebot-Image, which would obey a group for
-// Googlebot where it has none of its own.
+// TestBystanders checks that a rule for Googlebot does not apply to Googlebot-Image, which falls back
+// on a Googlebot group.
 func TestBystanders(t *testing.T) {
 	plan, err := planOf(uaident.Default(), []Rule{disallow("Googlebot", "/a")}, nil, nil)
 	if err != nil {
@@ -121,7 +121,7 @@ func TestBystanders(t *testing.T) {
 	}
 }
 
-// A class has the names that are for a robots.txt alone, and no search engine.
+// TestClass checks that a class includes control tokens and no search engine.
 func TestClass(t *testing.T) {
 	plan, err := planOf(uaident.Default(), []Rule{disallow("ai_training")}, nil, nil)
 	if err != nil {
@@ -166,7 +166,8 @@ func TestPlanErrors(t *testing.T) {
 	}
 }
 
-// What a base says that crawlers read in two ways may become milder, never stricter.
+// TestContested uses bases that crawlers interpret differently. The composed file may become milder,
+// but never stricter.
 func TestContested(t *testing.T) {
 	plan, err := planOf(uaident.Default(), []Rule{disallow("GPTBot", "/a"), disallow("Googlebot", "/b")}, nil, nil)
 	if err != nil {
@@ -197,8 +198,8 @@ func TestContested(t *testing.T) {
 	}
 }
 
-// A base that crawlers read in two ways is not built on where that would make it
-// stricter for a crawler that no rule is about, whoever that is and wherever.
+// TestContestedForOthers rejects such a base if the file would be stricter for a crawler without a
+// rule.
 func TestContestedForOthers(t *testing.T) {
 	for _, tc := range []struct {
 		what, base string
@@ -227,7 +228,7 @@ func TestContestedForOthers(t *testing.T) {
 	}
 }
 
-// A long base that crawlers read in two ways would take minutes to compare.
+// TestContestedAndLong rejects a long base of this kind, because the comparison would need minutes.
 func TestContestedAndLong(t *testing.T) {
 	plan, err := planOf(uaident.Default(), []Rule{disallow("GPTBot", "/a")}, nil, nil)
 	if err != nil {

@@ -19,7 +19,7 @@ func TestCheck(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		rule Rule
-		code policy.Code // "" for nothing
+		code policy.Code // "" for none
 		says string
 	}{
 		{"what is all right", during(disallow("GPTBot", "/a"), "r", open, open), "", ""},
@@ -65,8 +65,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// However many texts there are, no more are checked than asked for; what is in many
-// is told once.
+// TestCheckIsBounded limits the number of checked files, and reports a repeated finding once.
 func TestCheckIsBounded(t *testing.T) {
 	rules := []Rule{allow("bingbot", "/private/press")}
 	for i := range 50 {
@@ -95,7 +94,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// The text that the site has is its owner's: what lint finds there stops nothing.
+// TestBaseStopsNothing checks that lint findings in the base do not stop a file.
 func TestBaseStopsNothing(t *testing.T) {
 	plan, err := planOf(uaident.Default(), []Rule{disallow("GPTBot")}, nil, nil)
 	if err != nil {
@@ -111,7 +110,7 @@ func TestBaseStopsNothing(t *testing.T) {
 	}
 }
 
-// {host} stands for some host where no rule names one.
+// TestCheckWithHosts checks {host} with an example host.
 func TestCheckWithHosts(t *testing.T) {
 	rules := []Rule{during(disallow("GPTBot", "/a"), "r", epoch, time.Time{}, "*.b.example")}
 	s, err := NewSchedule(uaident.Default(), rules, []string{"https://" + hostPlaceholder + "/s.xml"}, nil)

@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// A base in which many crawlers stand above many lines, and none of them lacks the
-// same, is refused before it takes long: each would get a copy of the lines.
+// TestCopiesAreBounded rejects a base with many crawlers above many lines whose missing preferences
+// all differ. Each crawler would get a copy of the lines.
 func TestCopiesAreBounded(t *testing.T) {
 	var base strings.Builder
 	for i := 0; base.Len() < policy.MaxSize/3; i++ {
@@ -40,16 +40,16 @@ func TestCopiesAreBounded(t *testing.T) {
 	}
 }
 
-// A time that cannot be stored is none: 24 hours are no offset of RFC 3339, which
-// package time lets pass.
+// TestOffsetOfADay rejects an offset of 24 hours. RFC 3339 has no such offset, but package time
+// accepts it.
 func TestOffsetOfADay(t *testing.T) {
 	if w, err := ParseWindow("2026-01-01T00:00:00+24:00", ""); err == nil {
 		t.Errorf("got %v", w)
 	}
 }
 
-// Many rules for all hosts beside many hosts with their own are refused before they take
-// memory; either alone is fine.
+// TestTablesAreBounded rejects many rules for all hosts together with many hosts with their own
+// rules. Each alone is accepted.
 func TestTablesAreBounded(t *testing.T) {
 	many := func(common, hosts int) []Rule {
 		var rules []Rule

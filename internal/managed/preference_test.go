@@ -7,20 +7,19 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// TestPreferencesOfTheBase holds what a base says of a use, as crawlers read it, against
-// rules about the same.
+// TestPreferencesOfTheBase combines the preferences of a base with rules about the same uses.
 func TestPreferencesOfTheBase(t *testing.T) {
 	for _, tc := range []struct {
-		base string // of GPTBot
+		base string // for GPTBot
 		rule Rule
-		want policy.Preference // of /blog/1
+		want policy.Preference // for /blog/1
 	}{
 		{"/blog train-ai=y", prefer("/blog train-ai=n"), policy.PreferenceYes},
 		{"/blog\ttrain-ai=y", prefer("/blog train-ai=n"), policy.PreferenceYes},
 		{"/blog \t train-ai=n", prefer("/blog train-ai=y", "GPTBot"), policy.PreferenceYes},
 		{"/blog\ttrain-ai=n", prefer("/blog train-ai=y", "GPTBot"), policy.PreferenceYes},
 		{"train-ai=y;ref=1", prefer("train-ai=n"), policy.PreferenceYes},
-		// What is not a dictionary says nothing.
+		// An invalid dictionary has no effect.
 		{"train-ai=y, Search=y", prefer("train-ai=n"), policy.PreferenceNo},
 		{"train-ai=y,", prefer("train-ai=n"), policy.PreferenceNo},
 		{"train-ai=y search=y", prefer("train-ai=n"), policy.PreferenceNo},
@@ -40,9 +39,9 @@ func TestPreferencesOfTheBase(t *testing.T) {
 	}
 }
 
-// TestPreferencesAbove has a base whose * group has preferences alone, so that for older
-// parsers it goes on in the next group: of what it states of use that has nothing, nor
-// it of that.
+// TestPreferencesAbove uses a base whose * group has only preferences. Older parsers merge such a
+// group with the next one. The next group must not inherit the preferences, and the * group must not
+// inherit the next group's.
 func TestPreferencesAbove(t *testing.T) {
 	const base = "User-agent: *\nContent-Usage: train-ai=y, ai-use=y\n\nUser-agent: GPTBot\nContent-Usage: ai-use=n\nDisallow: /p\n"
 	for _, tc := range []struct {
@@ -72,7 +71,7 @@ func TestPreferencesAbove(t *testing.T) {
 	}
 }
 
-// preferencesOf returns what a file states to a crawler about a target.
+// preferencesOf returns the preferences of a file for a crawler and a target.
 func preferencesOf(robots *policy.Robots, token, target string) policy.Preferences {
 	var t policy.Target
 	t.Set(target, false)

@@ -12,8 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// The naive model: a base is a list of groups, and what a crawler obeys is found by
-// going through it, without any text.
+// The naive model has a base as a list of groups. It searches the list for the rules of a crawler.
 type modelGroup struct {
 	names []string
 	rules []string
@@ -53,12 +52,12 @@ func randomBase(r *rand.Rand) (groups []modelGroup, text string) {
 	return groups, strings.TrimRight(b.String(), pick(r, []string{"\n", ""}))
 }
 
-// obeys returns the rules that a crawler of these names obeys.
+// obeys returns the rules of a crawler with these names.
 func obeys(groups []modelGroup, names []string) (rules []string) {
 	return obeysByName(groups, append(names, Everybody))
 }
 
-// obeysByName is obeys without the * group.
+// obeysByName returns the same without the * group.
 func obeysByName(groups []modelGroup, names []string) (rules []string) {
 	for _, name := range names {
 		found := false
@@ -77,13 +76,13 @@ func obeysByName(groups []modelGroup, names []string) (rules []string) {
 	return nil
 }
 
-// modelOf returns what base and rules say to a crawler.
+// modelOf returns the rules of a crawler from the base and the added rules.
 func modelOf(groups []modelGroup, rules []Rule, c *uaident.Crawler, name string) []string {
 	names := []string{name}
 	if c != nil {
 		names = chainOf(c)
 	}
-	hasOwn := policy.IsTraining(name) // for which * says nothing
+	hasOwn := policy.IsTraining(name) // does not inherit from *
 	for _, n := range names {
 		for _, g := range groups {
 			for _, named := range g.names {
@@ -145,9 +144,8 @@ func randomRules(r *rand.Rand) (rules []Rule) {
 	return rules
 }
 
-// TestComposedTextsSayWhatBaseAndRulesSay compares composed texts with the model
-// for every token and path; a crawler that no rule is about is judged as before,
-// and a rule that forbids opens nothing.
+// TestComposedTextsSayWhatBaseAndRulesSay compares composed files with the model for every token and
+// path. Verdicts of crawlers without a rule do not change, and a disallow rule never allows a path.
 func TestComposedTextsSayWhatBaseAndRulesSay(t *testing.T) {
 	registry := uaident.Default()
 	most := 200_000

@@ -8,15 +8,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// The naive model of preferences: what a crawler is told is a value for each use and
-// path, and of equal ones any n is n.
+// The naive model of preferences has a value for each use and path of a crawler. If equal lines
+// disagree, n wins.
 
 func randomUse(r *rand.Rand) string {
 	path := pick(r, []string{"", "", "/a ", "/b "})
 	return path + pick(r, []string{"train-ai=n", "train-ai=y", "search=n, train-ai=n", "train-ai=n, search=y", "ai-use=n"})
 }
 
-// uses returns what lines say, by path and use.
+// uses returns the preferences in lines, by path and use.
 func uses(lines []string) map[string]string {
 	said := make(map[string]string)
 	for _, line := range lines {
@@ -38,7 +38,7 @@ func uses(lines []string) map[string]string {
 	return said
 }
 
-// usesBy returns what those rules say that are about a crawler, or about all.
+// usesBy returns the preferences of the rules that are selected by about.
 func usesBy(rules []Rule, about func(r Rule) bool) map[string]string {
 	var lines []string
 	for _, r := range rules {
@@ -49,7 +49,7 @@ func usesBy(rules []Rule, about func(r Rule) bool) map[string]string {
 	return uses(lines)
 }
 
-// over returns what is said where one thing takes the place of another.
+// over returns before, overwritten with said.
 func over(said, before map[string]string) map[string]string {
 	all := make(map[string]string)
 	for _, m := range []map[string]string{before, said} {
@@ -60,9 +60,8 @@ func over(said, before map[string]string) map[string]string {
 	return all
 }
 
-// usesOf returns what base and rules say to a crawler: rules about it hold before what
-// the base says to it by name, that before rules about all, and these before what
-// the base says to all.
+// usesOf returns the preferences for a crawler. The order of priority is rules about the crawler, its
+// group in the base, rules about all crawlers, and the * group of the base.
 func usesOf(groups []modelGroup, rules []Rule, c *uaident.Crawler, name string) map[string]string {
 	names := []string{name}
 	if c != nil {
@@ -75,7 +74,7 @@ func usesOf(groups []modelGroup, rules []Rule, c *uaident.Crawler, name string) 
 	own := usesBy(rules, about)
 	said := modelOf(groups, rules, c, name)
 	for _, r := range rules {
-		if r.Usage == "" && about(r) && len(r.Paths) == 0 { // its group says just that
+		if r.Usage == "" && about(r) && len(r.Paths) == 0 { // the group has only this rule
 			return over(own, unless(isClosed(said), all))
 		}
 	}
@@ -105,7 +104,7 @@ func unless(not bool, said map[string]string) map[string]string {
 	return said
 }
 
-// groupsOf returns the groups of a text as the model has them.
+// groupsOf converts the groups of a file to the model.
 func groupsOf(robots *policy.Robots) (groups []modelGroup) {
 	for _, g := range robots.Groups() {
 		var m modelGroup

@@ -29,7 +29,7 @@ func newSchedule(t testing.TB, rules ...Rule) *Schedule {
 	return s
 }
 
-// planOf returns what holds of rules that are always in force.
+// planOf returns the plan of rules without times.
 func planOf(registry *uaident.Registry, rules []Rule, sitemaps, lines []string) (*Plan, error) {
 	s, err := NewSchedule(registry, rules, sitemaps, lines)
 	if err != nil {
@@ -48,8 +48,7 @@ func textAt(t testing.TB, s *Schedule, now time.Time, host string) string {
 	return string(text)
 }
 
-// A rule is in force from its first moment and until just before its last, where
-// its hosts are.
+// TestBoundaries checks the first and the last moment of a rule at its hosts.
 func TestBoundaries(t *testing.T) {
 	end := epoch.Add(time.Hour)
 	s := newSchedule(t,
@@ -126,7 +125,7 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// Rules contradict each other only where and while both are in force.
+// TestContradictions checks that rules contradict each other only at common hosts and times.
 func TestContradictions(t *testing.T) {
 	later, end := epoch.Add(time.Hour), epoch.Add(2*time.Hour)
 	open := time.Time{}
@@ -152,8 +151,8 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
-// At any time and host a schedule holds what a plan of just those rules does that
-// are in force then, by looking at each.
+// TestScheduleIsItsRulesInForce compares a schedule with a plan of the rules in force, for random
+// times and hosts.
 func TestScheduleIsItsRulesInForce(t *testing.T) {
 	hosts := []string{"a.example", "b.example", "x.b.example"}
 	schedules := uint64(60)
@@ -179,7 +178,7 @@ func TestScheduleIsItsRulesInForce(t *testing.T) {
 		}
 		s, err := NewSchedule(uaident.Default(), rules, nil, nil)
 		if err != nil {
-			continue // they contradict each other
+			continue // the rules contradict each other
 		}
 		for range 20 {
 			now, host := epoch.Add(time.Duration(r.IntN(13))*time.Hour+time.Duration(r.IntN(3)-1)*time.Microsecond), pick(r, hosts)
@@ -204,8 +203,7 @@ func TestScheduleIsItsRulesInForce(t *testing.T) {
 	}
 }
 
-// {host} is the host that is asked, in JSON and lists of rules, too, and is told as it is
-// written.
+// TestHostAsWritten replaces {host} in JSON and lists of rules. Messages show the placeholder.
 func TestHostAsWritten(t *testing.T) {
 	for _, host := range []string{shortPlaceholder, hostPlaceholder} {
 		s, err := NewSchedule(uaident.Default(), []Rule{disallow("GPTBot", "/"+host+"/a")}, []string{"https://" + host + "/s.xml"}, nil)

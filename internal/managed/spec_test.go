@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// What is stored makes the same schedule, without where its rules stand.
+// TestSpec restores an equal schedule from its spec, without source positions.
 func TestSpec(t *testing.T) {
 	rule := during(disallow("GPTBot", "/a<b"), "sale", epoch, epoch.Add(time.Hour), "B.test", "*.c.test")
 	rule.Reason, rule.Owner, rule.Ticket, rule.At = "load", "shop", "OPS-1", "Caddyfile:3"
@@ -54,7 +54,7 @@ func TestSpec(t *testing.T) {
 	}
 }
 
-// The words of a difference name the rule, with what it says, and why.
+// TestDifference checks the lines of a difference, with rule, content and reason.
 func TestDifference(t *testing.T) {
 	sale := during(disallow("*", "/search"), "sale", epoch, epoch.Add(time.Hour), "b.test")
 	sale.Reason, sale.Ticket = "load of the sale", "OPS-1"
@@ -68,7 +68,8 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-// Pairs are the texts that differ, now and to come, once for hosts that have the same.
+// TestComparison checks the pairs of different files, now and in the future. Hosts with equal files
+// share a pair.
 func TestComparison(t *testing.T) {
 	later := during(disallow("*", "/later"), "later", epoch.Add(time.Hour), time.Time{}, "b.test", "c.test")
 	over := during(disallow("*", "/over"), "over", time.Time{}, epoch.Add(-time.Hour), "d.test")
@@ -97,7 +98,7 @@ func TestComparison(t *testing.T) {
 	}
 }
 
-// The crawlers that nothing changes for can be told without a base.
+// TestSameFor finds unaffected crawlers without a base.
 func TestSameFor(t *testing.T) {
 	google := []*uaident.Crawler{uaident.Default().Lookup("Googlebot")}
 	for name, test := range map[string]struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// TestStorageAlerts has what an owner knows of alerts after a restart, and at another
-// instance within seconds.
+// TestStorageAlerts checks that acknowledgements survive a restart, and reach another instance within
+// seconds.
 func TestStorageAlerts(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon
@@ -45,7 +45,7 @@ func TestStorageAlerts(t *testing.T) {
 	damaged.logged(t, "stored values cannot be used and are set aside")
 }
 
-// TestTrouble tells since when a kind of values cannot be stored.
+// TestTrouble checks the start of a write failure.
 func TestTrouble(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon
@@ -67,7 +67,7 @@ func TestTrouble(t *testing.T) {
 	i.Write(ctx)
 	trouble(noon)
 	i.memory.stores.Add(-1)
-	trouble(time.Time{}) // nobody stores any more
+	trouble(time.Time{}) // no store runs
 	i.memory.stores.Add(1)
 	m.Broken = nil
 	i.Write(ctx)
@@ -77,7 +77,7 @@ func TestTrouble(t *testing.T) {
 
 	m.Broken = errors.New("no space left")
 	i.time = noon.Add(3 * time.Hour)
-	for _, data := range [][]byte{[]byte("{}"), nil} { // nothing is left that could not be stored
+	for _, data := range [][]byte{[]byte("{}"), nil} { // no unsaved value remains
 		err := i.writeOne(ctx, key{instance: "first", kind: kindNotes}, pending{encode: func() ([]byte, error) { return data, nil }})
 		if (err == nil) != (data == nil) {
 			t.Errorf("%s: %v", data, err)
@@ -89,8 +89,7 @@ func TestTrouble(t *testing.T) {
 	trouble(time.Time{})
 }
 
-// TestNothingAcknowledged does not renew what is stored where nothing is known any
-// more: it is removed in time.
+// TestNothingAcknowledged does not renew an empty value, which then expires.
 func TestNothingAcknowledged(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon

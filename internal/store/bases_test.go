@@ -15,7 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// onlyBases makes an instance one that keeps nothing else.
+// onlyBases limits an instance to bases.
 func onlyBases(i *instance) *instance {
 	i.Store = New(Options{
 		Storage: i.inMemory, Instance: "first", Observer: i.observed, Logger: zap.NewNop(), Now: func() time.Time { return i.time },
@@ -25,7 +25,7 @@ func onlyBases(i *instance) *instance {
 	return i
 }
 
-// build takes a base into the cache.
+// build adds a base to the cache.
 func (i *instance) build(key policy.Key, text string) {
 	served := i.cache
 	defer func() { i.cache = served }()
@@ -33,8 +33,8 @@ func (i *instance) build(key policy.Key, text string) {
 	i.learn(key, policy.Named, text)
 }
 
-// Bases are known again after a restart, and are not taken for what is served; they
-// are where nothing else is kept, too.
+// TestStorageKeepsBases restores bases after a restart, separately from served files. It also works
+// if nothing else is stored.
 func TestStorageKeepsBases(t *testing.T) {
 	for name, with := range map[string]func(*instance) *instance{
 		"all": func(i *instance) *instance { return i }, "only bases": onlyBases,
@@ -73,7 +73,7 @@ func TestStorageKeepsBases(t *testing.T) {
 	}
 }
 
-// unread is a storage that may not read any value.
+// unread is a storage that can fail to load values.
 type unread struct {
 	*storetest.Storage
 	is atomic.Bool
@@ -86,8 +86,8 @@ func (u *unread) Load(ctx context.Context, key string) ([]byte, error) {
 	return u.Storage.Load(ctx, key)
 }
 
-// Bases that could not be read when the process began are there once the storage answers, and
-// not only when all is read again, after a day.
+// TestBasesAreReadAgain reads bases soon after the storage recovers, and not only at the next daily
+// read.
 func TestBasesAreReadAgain(t *testing.T) {
 	for name, fails := range map[string]func(u *unread, err error){
 		"nothing can be listed": func(u *unread, err error) { u.Break(err) },

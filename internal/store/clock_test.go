@@ -14,7 +14,7 @@ func TestClocksApart(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		ahead  time.Duration
-		looked bool // the peer was looked at before
+		looked bool // the peer was read before
 		want   time.Duration
 	}{
 		{"right", 0, true, 0},
@@ -57,7 +57,7 @@ func TestClocksApart(t *testing.T) {
 	}
 }
 
-// TestClockIsSetRight has the clock of a peer corrected.
+// TestClockIsSetRight corrects the clock of a peer.
 func TestClockIsSetRight(t *testing.T) {
 	var c clock
 	k := key{instance: "x", kind: kindReaders, name: "1.json"}
@@ -72,7 +72,7 @@ func TestClockIsSetRight(t *testing.T) {
 			t.Errorf("step %d: ahead by %v, want %v", step, got, x.want)
 		}
 	}
-	now = now.Add(time.Hour) // nobody looked
+	now = now.Add(time.Hour) // no look in the last hour
 	c.note(k, now.Add(-20*time.Minute), now)
 	if got := c.apart(); got != 0 {
 		t.Errorf("a value of twenty minutes ago makes the clock differ by %v", got)

@@ -10,7 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// The files that two instances have.
+// The files of two instances.
 const (
 	ours   = "User-agent: *\nDisallow: /\n"
 	theirs = "User-agent: *\nDisallow: /b\n"
@@ -18,13 +18,13 @@ const (
 
 var copiesOfA = copies.Of{Host: copies.Host{Name: "a.test"}, Named: true}
 
-// learns has an instance read the robots.txt of a site, and note that.
+// learns fetches the robots.txt of a site and records the file.
 func (i *instance) learns(text string) {
 	i.learn(siteA, policy.Named, text)
 	i.copied.Note(copiesOfA, i.cache.Get(siteA).State(), i.time)
 }
 
-// others returns the files that a crawler may be using besides a file, and whether one is lost.
+// others returns the other files that a crawler may be using, and whether a file is lost.
 func (i *instance) others(text, token string) (texts []string, lost bool) {
 	version := policy.VersionOf(policy.Answer{Status: 200, Body: []byte(text)}, i.time)
 	all, lost := i.copied.Others(copiesOfA.Host, token, version, i.time, policy.MaxAge)
@@ -34,8 +34,8 @@ func (i *instance) others(text, token string) (texts []string, lost bool) {
 	return texts, lost
 }
 
-// TestCopiesOfPeers has a file change at one instance: another instance, and one that begins,
-// know that crawlers may be using either file, for a day.
+// TestCopiesOfPeers changes a file at one instance. Other instances know for a day that crawlers may
+// be using either file.
 func TestCopiesOfPeers(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	here, there := newInstance(m, "here", noon), newInstance(m, "there", noon)
@@ -65,8 +65,7 @@ func TestCopiesOfPeers(t *testing.T) {
 	}
 }
 
-// TestCopiesAfterARestart keeps the files that crawlers may be using, as long as the instance
-// runs and stores them.
+// TestCopiesAfterARestart restores the files that crawlers may be using.
 func TestCopiesAfterARestart(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	first := newInstance(m, "first", noon)

@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// TestDenseValues sets values aside that would take two hundred times their size in
-// memory, before they do.
+// TestDenseValues moves values aside that would need 200 times their size in memory, before they are
+// decoded.
 func TestDenseValues(t *testing.T) {
 	dense := strings.Repeat("{},", 300_000) + "{}"
 	absent := strings.Repeat("null,", 200_000) + "null"

@@ -16,15 +16,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// texts are what siteA has served, one after the other; the first one before the life
-// whose storage fails.
+// texts are the successive files of siteA. The first was served before the storage fails.
 var texts = []string{open, shut, open + "Disallow: /again/\n"}
 
-// remembers is what an instance knows that is kept.
+// remembers is the stored knowledge of an instance.
 type remembers struct {
-	text     string    // of siteA, its place in texts; -1 for none
-	versions []bool    // which of these it would still let a crawler keep to
-	read     time.Time // when bingbot has read it last, here or at another instance
+	text     string    // index of siteA's file in texts, or -1
+	versions []bool    // versions that a crawler may still use
+	read     time.Time // bingbot's last robots fetch at any instance
 	counts   string
 	alerts   string
 	lists    bool
@@ -41,7 +40,7 @@ func (i *instance) remembers() (all remembers) {
 	return all
 }
 
-// begin returns an instance that has just begun.
+// begin starts an instance.
 func begin(t *testing.T, m *storetest.Storage, id string) *instance {
 	i := newInstance(m, id, m.Now)
 	t.Cleanup(i.verifier.Close)
@@ -53,8 +52,8 @@ func begin(t *testing.T, m *storetest.Storage, id string) *instance {
 
 func (i *instance) readAllStored(ctx context.Context) { i.Read(ctx) }
 
-// works lets an instance live through what instances do: it is read what is stored,
-// texts change and are read, requests come, alerts are acknowledged, and it ends.
+// works runs the typical operations of an instance. It reads stored values, fetches changed files,
+// handles requests, acknowledges alerts and stops.
 func (i *instance) works(ctx context.Context, each func()) {
 	step := func(after time.Duration, do ...func(context.Context)) {
 		i.time = i.time.Add(after)
@@ -81,8 +80,7 @@ func (i *instance) works(ctx context.Context, each func()) {
 	step(time.Second, func(ctx context.Context) { i.writeAll(ctx, true) }, func(ctx context.Context) { i.write(ctx, &i.ledger, true) })
 }
 
-// lived returns a storage in which an instance has lived before, with a value that is
-// damaged, and one that nobody needs.
+// lived returns a storage of an earlier process, with a damaged value and an unneeded value.
 func lived(t *testing.T) *storetest.Storage {
 	m := storetest.New()
 	m.Now = noon.Add(-40 * 24 * time.Hour)
@@ -109,13 +107,12 @@ func lived(t *testing.T) *storetest.Storage {
 	return m
 }
 
-// TestEachOperationOfAStorage has a fault at each operation of the storage in the life of
-// an instance, and every kind of fault there is.
+// TestEachOperationOfAStorage injects every kind of fault into every storage operation of an
+// instance.
 //
-// While it is one fault, nothing is lost: after a while the same is stored as without.
-// Where the process ends with it, the next one knows a text that the site has served, at
-// least as new as what was stored before; it knows who has read the versions, and lives
-// as if nothing had been. The other instance goes on all the time, and nobody waits.
+// A single fault loses nothing: the final values equal those of a run without a fault. After a crash,
+// the next process has a served file that is not older than the stored one, and the recorded robots
+// fetches. The other instance runs all the time, and no request waits.
 func TestEachOperationOfAStorage(t *testing.T) {
 	t.Parallel()
 	before := lived(t)
@@ -147,7 +144,7 @@ func TestEachOperationOfAStorage(t *testing.T) {
 	t.Logf("%d faults at %d operations", len(faults), len(clean.Ops()))
 }
 
-// lives lets an instance live with a storage, and returns what its next life remembers.
+// lives runs an instance with a storage, and returns the knowledge of the next process.
 func lives(t *testing.T, f *storetest.Faulty) remembers {
 	t.Helper()
 	ctx := t.Context()
@@ -179,7 +176,7 @@ func lives(t *testing.T, f *storetest.Faulty) remembers {
 	return next.remembers()
 }
 
-// isLeft fails unless a crash has left enough, with which the next life goes on.
+// isLeft fails the test unless the next process can continue after a crash.
 func isLeft(t *testing.T, f *storetest.Faulty, got remembers) {
 	t.Helper()
 	torn := func(kind string) bool {

@@ -21,12 +21,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// instance is a process with a cold cache, at a time of its own.
+// instance is a process with an empty cache and its own clock.
 type instance struct {
 	*Store
 	inMemory *storetest.Storage
 	cache    *policy.Cache
-	based    *policy.Cache // the bases
+	based    *policy.Cache // bases
 	copied   *copies.Book
 	read     *ledger.Readers
 	counted  *ledger.Ledger
@@ -44,7 +44,7 @@ var (
 	inventedBounds = policy.Bounds{Entries: 1_000, Bytes: 32 << 20, Reads: 8}
 )
 
-// derived is what is kept beside a text.
+// derived is the data that is cached with a file.
 type derived struct{}
 
 func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
@@ -69,11 +69,11 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 	return i
 }
 
-// observed are counts by what was done, kind and result.
+// observed counts operations by operation, kind and result.
 type observed struct {
 	mu     sync.Mutex
 	counts map[[3]string]int
-	last   time.Time // with success
+	last   time.Time // last success
 }
 
 func newObserved() *observed { return &observed{counts: make(map[[3]string]int)} }
@@ -96,13 +96,13 @@ func (o *observed) ValueRead(kind, result string) {
 	o.counts[[3]string{"read", kind, result}]++
 }
 
-// reads returns how many values of a kind were looked at with a result.
+// reads returns the number of reads of a kind with a result.
 func (o *observed) reads(kind, result string) int { return o.counts[[3]string{"read", kind, result}] }
 
-// writes is reads for attempts to write.
+// writes returns the number of writes of a kind with a result.
 func (o *observed) writes(kind, result string) int { return o.counts[[3]string{"write", kind, result}] }
 
-// noChanges is a guard that holds nothing back.
+// noChanges is a change guard without delayed changes.
 type noChanges struct{}
 
 func (noChanges) Sites() []policy.Key                        { return nil }
@@ -112,14 +112,14 @@ func (noChanges) Restore(ledger.Changes, *policy.State, bool) (int, bool) {
 	return 0, true
 }
 
-// acknowledgements are some text of an owner.
+// acknowledgements has a string in place of acknowledged alerts.
 type acknowledgements struct {
 	mu       sync.Mutex
 	revision uint64
 	text     string
 }
 
-// write is what the owner does.
+// write changes the acknowledgements.
 func (a *acknowledgements) write(revision uint64, text string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -146,11 +146,11 @@ func (a *acknowledgements) Import(data []byte) error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.text = max(a.text, string(data)) // which stands for later
+	a.text = max(a.text, string(data)) // the larger string is the later one
 	return nil
 }
 
-// fetchedLists are the lists of a verifier.
+// fetchedLists implements Lists for a verifier.
 type fetchedLists struct {
 	*verify.Verifier
 	fetched *uint64
@@ -158,7 +158,7 @@ type fetchedLists struct {
 
 func (l fetchedLists) Fetched() uint64 { return *l.fetched }
 
-// learn reads the robots.txt of a site.
+// learn stores a fetched robots.txt of a site in the cache.
 func (i *instance) learn(key policy.Key, segment policy.Segment, text string) {
 	e := i.cache.Add(key, segment)
 	e.MakeDue()
@@ -166,7 +166,7 @@ func (i *instance) learn(key policy.Key, segment policy.Segment, text string) {
 		func() policy.Answer { return policy.Answer{Status: 200, Body: []byte(text)} }, nil)
 }
 
-// text returns what an instance knows of a site.
+// text returns the cached file of a site.
 func (i *instance) text(key policy.Key) string {
 	if e := i.cache.Get(key); e != nil && e.State() != nil && e.State().Good != nil {
 		return e.State().Good.Robots.Text()
@@ -174,36 +174,36 @@ func (i *instance) text(key policy.Key) string {
 	return "(nothing)"
 }
 
-// bingOf is bingbot at a site.
+// bingOf returns bingbot as a reader of a site.
 func bingOf(key policy.Key) ledger.Reader {
 	return ledger.Reader{Site: key, Crawler: "bingbot", Network: netip.MustParsePrefix("192.0.2.0/24")}
 }
 
-// reads notes that bingbot has read the robots.txt of a site.
+// reads records a robots fetch of bingbot.
 func (i *instance) reads(key policy.Key) {
 	i.read.Read(bingOf(key), ledger.Reading{At: i.time, Status: 200, Hash: [32]byte{1}})
 }
 
-// hasRead reports when bingbot has read it, as far as this instance knows.
+// hasRead returns the time of bingbot's last known robots fetch.
 func (i *instance) hasRead(key policy.Key) time.Time {
 	last, _ := i.read.Last(bingOf(key))
 	return last.At
 }
 
-// ask counts requests of GPTBot at a site.
+// ask counts n requests of GPTBot at a site.
 func (i *instance) ask(site string, n int) {
 	for range n {
 		i.counted.Record(&ledger.Request{At: i.time, Site: site, Token: "GPTBot", Class: uaident.AITraining})
 	}
 }
 
-// readLedger looks at the ledgers.
+// readLedger reads the ledgers.
 func (i *instance) readLedger(ctx context.Context) { i.counts.read(ctx) }
 
-// writeLedger stores what is new in the ledger.
+// writeLedger writes the unsaved counts.
 func (i *instance) writeLedger(ctx context.Context) { i.write(ctx, &i.ledger, false) }
 
-// later lets time pass and writes what is pending.
+// later advances the clock and writes unsaved values.
 func (i *instance) later(t *testing.T, d time.Duration) {
 	t.Helper()
 	i.time = i.time.Add(d)
@@ -211,7 +211,7 @@ func (i *instance) later(t *testing.T, d time.Duration) {
 	i.Write(t.Context())
 }
 
-// logged fails unless one line has this message.
+// logged fails the test unless exactly one log entry has this message.
 func (i *instance) logged(t *testing.T, message string) {
 	t.Helper()
 	if n := i.logs.FilterMessage(message).Len(); n != 1 {
@@ -219,7 +219,7 @@ func (i *instance) logged(t *testing.T, message string) {
 	}
 }
 
-// policyKey returns where an instance stores the policy of a site.
+// policyKey returns the key of a site's policy.
 func policyKey(instance string, site policy.Key) key {
 	return key{instance, kindPolicies, siteName(site)}
 }

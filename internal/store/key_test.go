@@ -29,7 +29,7 @@ func TestParseKey(t *testing.T) {
 	}
 }
 
-// TestKeysStay as they are: another version finds what was stored by them.
+// TestKeysStay checks the keys, because other versions have to find stored values.
 func TestKeysStay(t *testing.T) {
 	for got, want := range map[string]string{
 		siteName(siteA):      "45e7c1e377a997fae5c9defe59fe90dfb764f8f07142e35230171fa6f181ad2b.json",

@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// TestLedgerStoreWithoutRequests stores what is noted of a site without another request: an
-// answer that took its time, what people do, and the mode.
+// TestLedgerStoreWithoutRequests stores changes of a site without a new request. Examples are a slow
+// response, a person's action, and the mode.
 func TestLedgerStoreWithoutRequests(t *testing.T) {
 	for what, happens := range map[string]func(*instance){
 		"an answer": func(i *instance) {

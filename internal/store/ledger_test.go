@@ -14,7 +14,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// shown returns the number of requests at each site that are shown.
+// shown returns the reported number of requests per site.
 func (i *instance) shown() string {
 	counts := make(map[string]uint64)
 	shown := i.counted.Snapshot()
@@ -50,7 +50,7 @@ func TestLedgerStoreAfterRestart(t *testing.T) {
 	}
 
 	again := newInstance(m, "first", noon.Add(time.Hour))
-	again.ask("a.test", 10) // comes before the storage has answered
+	again.ask("a.test", 10) // before the storage has answered
 	again.readLedger(ctx)
 	again.readLedger(ctx)
 	if got := again.shown(); got != "map[a.test:14 b.test:2]" {
@@ -64,8 +64,8 @@ func TestLedgerStoreAfterRestart(t *testing.T) {
 	}
 }
 
-// TestLedgerStoreKeepsIdleSites for as long as the ledger does, although nobody
-// comes.
+// TestLedgerStoreKeepsIdleSites checks that a site without requests stays stored for the retention
+// time.
 func TestLedgerStoreKeepsIdleSites(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon
@@ -88,7 +88,7 @@ func TestLedgerStoreKeepsIdleSites(t *testing.T) {
 	}
 }
 
-// TestLedgerStoreIsCounted as the other values in the storage are.
+// TestLedgerStoreIsCounted checks that an Observer receives the operations of the ledger.
 func TestLedgerStoreIsCounted(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon
@@ -133,7 +133,7 @@ func TestLedgerStoreIsCounted(t *testing.T) {
 	}
 }
 
-// TestLedgerStoreTogether shows what all instances have counted, once.
+// TestLedgerStoreTogether adds the counts of all instances, each once.
 func TestLedgerStoreTogether(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon
@@ -155,7 +155,7 @@ func TestLedgerStoreTogether(t *testing.T) {
 			i.writeLedger(ctx)
 		}
 	}
-	// A container without a volume is another instance after a restart.
+	// After a restart, a container without a volume is a new instance.
 	reborn := newInstance(m, "fourth", noon.Add(24*time.Hour))
 	reborn.readLedger(ctx)
 	if got := reborn.shown(); got != "map[a.test:6 first.test:1 second.test:1 third.test:1]" {
@@ -168,7 +168,7 @@ func TestLedgerStoreTogether(t *testing.T) {
 	}
 }
 
-// TestLedgerStoreKeepsWhatIsThere writes nothing before it knows what is stored.
+// TestLedgerStoreKeepsWhatIsThere writes nothing before the stored ledger was read.
 func TestLedgerStoreKeepsWhatIsThere(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon
@@ -202,8 +202,7 @@ func TestLedgerStoreKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestLedgerStoreSetsAside keeps what it cannot read, and leaves alone what is
-// not its own.
+// TestLedgerStoreSetsAside moves invalid values aside, but not those of other instances.
 func TestLedgerStoreSetsAside(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon
@@ -216,7 +215,7 @@ func TestLedgerStoreSetsAside(t *testing.T) {
 	damaged := bytes.Clone(m.Values[a.String()])
 	damaged[len(damaged)-1] ^= 1
 	m.Values[a.String()] = damaged
-	m.Values[key{"first", kindLedger, ledgerName("c.test")}.String()] = m.Values[b.String()] // renamed
+	m.Values[key{"first", kindLedger, ledgerName("c.test")}.String()] = m.Values[b.String()] // wrong name
 	m.Values[key{"second", kindLedger, ledgerName("a.test")}.String()] = damaged
 	m.Values["robots_guard/v1/first/policies/x.json"] = []byte("not a ledger")
 	for key := range m.Values {
@@ -237,11 +236,11 @@ func TestLedgerStoreSetsAside(t *testing.T) {
 	if m.Values[key{"second", kindLedger, ledgerName("a.test")}.String()] == nil {
 		t.Error("a value of another instance was moved")
 	}
-	// Nobody is told of the same value again.
+	// The same value is not logged again.
 	again.readLedger(ctx)
 	again.logged(t, "stored values cannot be used and are set aside")
 
-	// What was set aside goes, too, when nobody has needed it for long.
+	// A value in quarantine expires too.
 	again.time = noon.Add(maxUnrefreshed)
 	again.Read(ctx)
 	again.readLedger(ctx)
@@ -250,7 +249,7 @@ func TestLedgerStoreSetsAside(t *testing.T) {
 	}
 }
 
-// TestLedgerStoreRuns starts and ends: what is pending at the end is written.
+// TestLedgerStoreRuns starts and stops a store. Unsaved counts are written at the end.
 func TestLedgerStoreRuns(t *testing.T) {
 	m := storetest.New()
 	i := newInstance(m, "first", noon)

@@ -14,7 +14,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// served are the texts of lists of addresses by their URLs.
+// served are address lists by URL.
 type served map[string]string
 
 // RoundTrip implements [http.RoundTripper].
@@ -26,12 +26,11 @@ func (l served) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// acme is a crawler whose addresses are in a list.
+// acme is a crawler with an address list.
 var acme = uaident.Crawler{Token: "AcmeBot", Operator: "Acme", Class: uaident.Search,
 	Verification: uaident.Verification{Ranges: []string{"https://acme.test/bots.txt"}}}
 
-// TestStorageLists has the lists of addresses after a restart, and on another
-// instance, without asking for them again.
+// TestStorageLists restores address lists after a restart and at another instance, without a fetch.
 func TestStorageLists(t *testing.T) {
 	ctx, m, now := context.Background(), storetest.New(), time.Now()
 	configured := func(id string) *instance {
@@ -53,7 +52,7 @@ func TestStorageLists(t *testing.T) {
 	if m.Writes != 0 {
 		t.Fatal("lists that were never read are stored")
 	}
-	a.verifier.Explain(ctx, &acme, netip.MustParseAddr("192.0.2.1"), true) // reads the list
+	a.verifier.Explain(ctx, &acme, netip.MustParseAddr("192.0.2.1"), true) // fetches the list
 	a.fetched++
 	a.writeAll(ctx, true)
 	a.writeAll(ctx, true)
@@ -72,7 +71,7 @@ func TestStorageLists(t *testing.T) {
 	}
 }
 
-// TestStorageListsDamaged sets aside what cannot be used, and goes without.
+// TestStorageListsDamaged moves an invalid value aside and continues without it.
 func TestStorageListsDamaged(t *testing.T) {
 	for name, text := range map[string]string{
 		"no JSON":            "{",
@@ -100,7 +99,7 @@ func TestStorageListsDamaged(t *testing.T) {
 	}
 }
 
-// TestStorageListsOfTheDead removes what nobody has refreshed for a month.
+// TestStorageListsOfTheDead removes values that were not refreshed for a month.
 func TestStorageListsOfTheDead(t *testing.T) {
 	m, now := storetest.New(), time.Now()
 	if err := m.Store(context.Background(), key{"dead", kindNotes, rangesName}.String(), []byte(`{"version": 1, "lists": []}`)); err != nil {

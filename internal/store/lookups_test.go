@@ -14,8 +14,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestListsPrefixes looks below the directories of which it needs the values, and
-// never at all of a storage: that may hold much else.
+// TestListsPrefixes lists only the required directories, and never a whole storage, which may contain
+// many other values.
 func TestListsPrefixes(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon
@@ -58,7 +58,7 @@ func TestListsPrefixes(t *testing.T) {
 	}
 }
 
-// TestPeersTroubleIsToldOnce although a peer is looked at all the time.
+// TestPeersTroubleIsToldOnce logs the failures of a peer once, although the peer is read repeatedly.
 func TestPeersTroubleIsToldOnce(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon
@@ -89,7 +89,7 @@ func TestPeersTroubleIsToldOnce(t *testing.T) {
 	i.logged(t, "stored values can be read again")
 }
 
-// TestIdlePeers are looked at now and then, so that the dead cost little.
+// TestIdlePeers checks that idle peers are rarely read.
 func TestIdlePeers(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon

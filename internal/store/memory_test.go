@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// TestExpectAfterAFailedLoad has requests wait for the store of a configuration also where
-// another one was expected before that could not be loaded.
+// TestExpectAfterAFailedLoad makes requests wait for a store although an earlier expected store never
+// began.
 func TestExpectAfterAFailedLoad(t *testing.T) {
 	m := storetest.New()
 	memory := newInstance(m, "first", noon).memory
@@ -28,7 +28,7 @@ func TestExpectAfterAFailedLoad(t *testing.T) {
 	failing, cancel := context.WithCancel(t.Context())
 	memory.Expect(failing)
 	cancel()
-	end() // by a configuration without a storage
+	end() // a configuration without a storage
 
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -39,7 +39,7 @@ func TestExpectAfterAFailedLoad(t *testing.T) {
 	}
 }
 
-// sharedRates is whether rates are shared with other instances.
+// sharedRates records whether rates are shared with other instances.
 type sharedRates struct {
 	Rates
 	others bool
@@ -47,8 +47,8 @@ type sharedRates struct {
 
 func (s *sharedRates) Share(_ time.Time, others bool) { s.others = others }
 
-// TestOthersAreForgotten once nothing is stored any more: what other instances have told
-// last must not count for ever.
+// TestOthersAreForgotten drops the counts of other instances after the last store ends. Their last
+// counts must not apply forever.
 func TestOthersAreForgotten(t *testing.T) {
 	m := storetest.New()
 	i, other := newInstance(m, "first", noon), newInstance(m, "second", noon)

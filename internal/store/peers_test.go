@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// TestPeersForgetWhatIsGone has a peer remove what it has stored: nothing is kept of that.
+// TestPeersForgetWhatIsGone drops the records of values that a peer has removed.
 func TestPeersForgetWhatIsGone(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	theirs, ours := newInstance(m, "theirs", noon), newInstance(m, "ours", noon)

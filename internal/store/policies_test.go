@@ -9,21 +9,21 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// again returns the store of the next configuration of a process.
+// again returns the store of the next configuration.
 func (i *instance) again(storage Storage) *Store {
 	s := New(Options{Storage: storage, Instance: i.instance, Observer: i.observed, Logger: i.logger, Now: i.now, Memory: i.memory})
 	s.maxPolicies = i.maxPolicies
 	return s
 }
 
-// TestReadWhatIsHeld has the store of the next configuration read no policy that the process
-// holds, and yet write each again that is not stored.
+// TestReadWhatIsHeld checks that the next store reads no policy that is in memory. It writes policies
+// that are not stored.
 func TestReadWhatIsHeld(t *testing.T) {
 	const before, after = "User-agent: *\nDisallow: /before/\n", "User-agent: *\nDisallow: /after/\n"
 	site, other := namedKey("a.example"), namedKey("b.example")
 	for name, tc := range map[string]struct {
-		meanwhile     func(i *instance, m *storetest.Storage) *storetest.Storage // to be read next
-		reads, writes int                                                        // of policies, by the next store
+		meanwhile     func(i *instance, m *storetest.Storage) *storetest.Storage // returns the storage to read next
+		reads, writes int                                                        // number of policies for the next store
 	}{
 		"nothing": {func(_ *instance, m *storetest.Storage) *storetest.Storage { return m }, 0, 0},
 		"a text that is not stored": {func(i *instance, m *storetest.Storage) *storetest.Storage {
@@ -35,7 +35,7 @@ func TestReadWhatIsHeld(t *testing.T) {
 			i.learn(site, policy.Named, before)
 			return m
 		}, 1, 1},
-		"nobody has asked for a month": {func(i *instance, m *storetest.Storage) *storetest.Storage { // they have expired
+		"nobody has asked for a month": {func(i *instance, m *storetest.Storage) *storetest.Storage { // the values have expired
 			i.time = i.time.Add(maxUnrefreshed + time.Hour)
 			return m
 		}, 0, 2},
@@ -43,7 +43,7 @@ func TestReadWhatIsHeld(t *testing.T) {
 		"a storage of before": {func(i *instance, m *storetest.Storage) *storetest.Storage {
 			old := m.Clone()
 			i.learn(site, policy.Named, after)
-			i.later(t, time.Minute) // this is in the one in use
+			i.later(t, time.Minute) // written to the storage in use
 			return old
 		}, 1, 1},
 		"a storage that tells no times": {func(_ *instance, m *storetest.Storage) *storetest.Storage {
@@ -81,8 +81,7 @@ func TestReadWhatIsHeld(t *testing.T) {
 	}
 }
 
-// BenchmarkReadHeld reads what is stored of very many sites that the process knows, as after
-// a reload.
+// BenchmarkReadHeld reads the stored policies of many cached sites, as after a reload.
 func BenchmarkReadHeld(b *testing.B) {
 	i := newInstance(storetest.New(), "a", time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC))
 	i.Read(b.Context())
@@ -99,8 +98,8 @@ func BenchmarkReadHeld(b *testing.B) {
 	}
 }
 
-// TestDueAfterAnotherInstance writes a policy again of which nothing was due, once it is
-// known that another instance has stored another text since.
+// TestDueAfterAnotherInstance writes an unchanged policy again after another instance has stored a
+// different file.
 func TestDueAfterAnotherInstance(t *testing.T) {
 	m := storetest.New()
 	now := time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
@@ -109,7 +108,7 @@ func TestDueAfterAnotherInstance(t *testing.T) {
 	a.Read(t.Context())
 	a.learn(site, policy.Named, "User-agent: *\nDisallow: /a/\n")
 	a.later(t, time.Minute)
-	a.later(t, time.Minute) // nothing is due
+	a.later(t, time.Minute) // no policy is due
 	written := a.observed.writes(kindPolicies, "success")
 
 	b.time = b.time.Add(10 * time.Minute)
@@ -118,19 +117,19 @@ func TestDueAfterAnotherInstance(t *testing.T) {
 	b.later(t, time.Second)
 
 	a.time = a.time.Add(20 * time.Minute)
-	a.learn(site, policy.Named, "User-agent: *\nDisallow: /a/\n") // as before, so that it is not due yet
+	a.learn(site, policy.Named, "User-agent: *\nDisallow: /a/\n") // unchanged, so not due
 	a.later(t, time.Second)
 	if got := a.observed.writes(kindPolicies, "success"); got != written {
 		t.Fatalf("written %d times, want %d: the same text was read again, and that is stored once an hour", got, written)
 	}
-	a.Read(t.Context()) // what b has stored
+	a.Read(t.Context()) // reads the value of b
 	a.later(t, time.Second)
 	if got := a.observed.writes(kindPolicies, "success"); got != written+1 {
 		t.Errorf("written %d times, want %d: b has stored another text", got, written+1)
 	}
 }
 
-// BenchmarkDue looks what is to be stored of very many sites of which nothing is.
+// BenchmarkDue looks for due policies among many sites without unsaved changes.
 func BenchmarkDue(b *testing.B) {
 	i := newInstance(storetest.New(), "a", time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC))
 	i.Read(b.Context())

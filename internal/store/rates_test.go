@@ -11,8 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// TestRatesAmongInstances has two instances let pass together what one may. One that is
-// alone writes nothing of that, and what a dead one has left is removed.
+// TestRatesAmongInstances applies a rate limit to the sum of two instances. A single instance stores
+// no rates, and old rates are removed.
 func TestRatesAmongInstances(t *testing.T) {
 	if syncInterval != rate.LookEvery {
 		t.Errorf("the store looks every %v, and counts are taken to be of every %v", syncInterval, rate.LookEvery)
@@ -25,7 +25,7 @@ func TestRatesAmongInstances(t *testing.T) {
 	step := func(of ...*instance) (passed int) {
 		for _, i := range of {
 			i.time = m.Now
-			for n := range 40 { // ten a second at each, for four seconds
+			for n := range 40 { // ten a second at each instance, for four seconds
 				if !i.rate.Spend(m.Now.Add(time.Duration(n)*100*time.Millisecond), who, rules).Over {
 					passed++
 				}

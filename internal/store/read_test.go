@@ -11,8 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestStoreSiblings reads what others have written: the newest version, but no
-// file of theirs.
+// TestStoreSiblings reads the newest versions of other instances, except those of files.
 func TestStoreSiblings(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon
@@ -57,7 +56,7 @@ func TestStoreSiblings(t *testing.T) {
 	}
 }
 
-// TestStoreSetsAside gets over values of all kinds, with one line about them.
+// TestStoreSetsAside ignores invalid values of all kinds, and logs them once.
 func TestStoreSetsAside(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon
@@ -98,7 +97,7 @@ func TestStoreSetsAside(t *testing.T) {
 		t.Error("a value of another instance was moved")
 	}
 
-	// Nobody refreshes them, so they go.
+	// The values are not refreshed, so they expire.
 	later := newInstance(m, "third", noon.Add(31*24*time.Hour))
 	later.Read(ctx)
 	if got := m.Keys(); len(got) != 2 || !slices.Contains(got, "robots_guard/v1/note.txt") {
@@ -106,7 +105,7 @@ func TestStoreSetsAside(t *testing.T) {
 	}
 }
 
-// TestStoreBound reads no more keys than it should.
+// TestStoreBound limits the number of read keys.
 func TestStoreBound(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon
@@ -132,7 +131,7 @@ func TestStoreBound(t *testing.T) {
 	cold.logged(t, "not all stored policies were read; raise the option policies of robots_guard")
 }
 
-// TestStoreMany restores as many policies as are kept by default.
+// TestStoreMany restores the default maximum of policies.
 func TestStoreMany(t *testing.T) {
 	m := storetest.New()
 	m.Now = noon

@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// TestNotesOfAWrongClock has a process begin again after its clock was years ahead: what it
-// notes is stored, though what is there says that it was saved in years.
+// TestNotesOfAWrongClock starts a process after its clock was years ahead. New values are stored,
+// although the stored value has a future time.
 func TestNotesOfAWrongClock(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	ahead := newInstance(m, "first", noon.AddDate(10, 0, 0))
@@ -58,11 +58,11 @@ func TestNotesOfReadersOverARestart(t *testing.T) {
 		read   bool
 		writes int
 	}{
-		{2 * time.Second, false, 1}, // nothing is new
-		{2 * time.Second, true, 1},  // it was written just now
+		{2 * time.Second, false, 1}, // unchanged
+		{2 * time.Second, true, 1},  // written recently
 		{6 * time.Second, false, 2},
 		{time.Hour, false, 2},
-		{renewInterval, false, 3}, // so that nobody takes it for a dead one's
+		{renewInterval, false, 3}, // a renewed value does not expire
 		{time.Hour, false, 3},
 	} {
 		first.time = first.time.Add(want.after)
@@ -120,7 +120,7 @@ func TestNotesOfSiblings(t *testing.T) {
 		t.Error("one that starts does not know")
 	}
 
-	// A peer that is dead is looked at now and then, and its notes go in the end.
+	// A dead peer is rarely read, and its values finally expire.
 	last := noon.Add(time.Minute)
 	second.time = last.Add(maxUnrefreshed - 1)
 	second.Read(ctx)
@@ -165,7 +165,7 @@ func TestNotesSetAside(t *testing.T) {
 	}
 }
 
-// TestNotesAreNotLostByAFailure reads what was stored before it replaces it.
+// TestNotesAreNotLostByAFailure reads stored values before it replaces them.
 func TestNotesAreNotLostByAFailure(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	first := newInstance(m, "first", noon)

@@ -10,12 +10,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// replacing is a storage in a file system in which another process replaces a value during
-// a listing: what it has written beside it is gone before it is looked at.
+// replacing is a storage in a file system. During a listing, another process creates and removes a
+// temporary file.
 type replacing struct {
 	*storetest.Storage
-	kind  string // in whose directories
-	times int    // how often that happens
+	kind  string // kind of the affected directories
+	times int    // number of affected listings
 }
 
 func (r *replacing) List(ctx context.Context, directory string, recursive bool) ([]string, error) {
@@ -27,8 +27,8 @@ func (r *replacing) List(ctx context.Context, directory string, recursive bool) 
 	return names[:0], &fs.PathError{Op: "lstat", Path: "/var/lib/caddy/" + directory + "/1931319445", Err: fs.ErrNotExist}
 }
 
-// TestListWhileAnotherWrites takes no directory for empty in which a file was there and is
-// gone: what is stored would be replaced by less.
+// TestListWhileAnotherWrites does not treat a directory as empty if a file is removed during a
+// listing. Otherwise stored values would be overwritten.
 func TestListWhileAnotherWrites(t *testing.T) {
 	for name, times := range map[string]int{"once": 1, "all the time": 1000} {
 		t.Run(name, func(t *testing.T) {

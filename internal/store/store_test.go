@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestStoreAfterRestart knows again what was known.
+// TestStoreAfterRestart restores all parts after a restart.
 func TestStoreAfterRestart(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon
@@ -72,7 +72,7 @@ func TestStoreAfterRestart(t *testing.T) {
 	again.logged(t, "policies restored from the storage")
 }
 
-// TestStoreRuns starts and ends: what is pending at the end is written.
+// TestStoreRuns starts and stops a store. Unsaved changes are written at the end.
 func TestStoreRuns(t *testing.T) {
 	m := storetest.New()
 	i := newInstance(m, "first", noon)
@@ -88,7 +88,7 @@ func TestStoreRuns(t *testing.T) {
 	}
 }
 
-// TestStoreSlow neither keeps a server from starting nor from stopping.
+// TestStoreSlow checks that a slow storage does not prevent a start or a stop.
 func TestStoreSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := storetest.New()
@@ -114,7 +114,7 @@ func TestStoreSlow(t *testing.T) {
 	})
 }
 
-// TestStoreWritesInTime stores a new version within 5 s, whenever it is read.
+// TestStoreWritesInTime stores a new version within five seconds.
 func TestStoreWritesInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := storetest.New()

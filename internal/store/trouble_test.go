@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// TestUndeletable keeps the ledger although a value of the dead cannot be removed.
+// TestUndeletable writes the ledger although an expired value cannot be removed.
 func TestUndeletable(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon.Add(-40 * 24 * time.Hour)
@@ -42,7 +42,7 @@ func TestUndeletable(t *testing.T) {
 	}
 }
 
-// unreadable is a storage that cannot read one value.
+// unreadable is a storage that cannot load one value.
 type unreadable struct {
 	*storetest.Storage
 	key string
@@ -55,8 +55,8 @@ func (u unreadable) Load(ctx context.Context, k string) ([]byte, error) {
 	return u.Storage.Load(ctx, k)
 }
 
-// TestLedgerTroubleIsToldOnce tells once that a value of the ledger cannot be
-// read, and of no recovery that has not come, whatever else can be read.
+// TestLedgerTroubleIsToldOnce logs an unreadable ledger value once, and logs no recovery while the
+// value stays unreadable.
 func TestLedgerTroubleIsToldOnce(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon

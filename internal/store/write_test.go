@@ -14,7 +14,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestStoreFailures tries again later, and tells about it once.
+// TestStoreFailures retries later and logs a failure once.
 func TestStoreFailures(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon
@@ -52,7 +52,7 @@ func TestStoreFailures(t *testing.T) {
 	}
 }
 
-// TestStoreAtTheEnd tries again at once what could not be written.
+// TestStoreAtTheEnd retries failed values immediately at the end.
 func TestStoreAtTheEnd(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	i := newInstance(m, "first", noon)
@@ -72,8 +72,7 @@ func TestStoreAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestStoreCutShort writes what is new although it did not learn what is
-// stored, but not everything.
+// TestStoreCutShort writes new values although the stored ones were not read, but not all kinds.
 func TestStoreCutShort(t *testing.T) {
 	m := storetest.New()
 	m.Now = noon
@@ -91,7 +90,7 @@ func TestStoreCutShort(t *testing.T) {
 	}
 }
 
-// TestStoreForgets does not remember sites for ever.
+// TestStoreForgets drops the records of sites that are not cached.
 func TestStoreForgets(t *testing.T) {
 	m := storetest.New()
 	i := newInstance(m, "first", noon)
@@ -105,8 +104,8 @@ func TestStoreForgets(t *testing.T) {
 	}
 }
 
-// TestStoreWritesWhereItLeads writes a policy of which nothing is new but where the
-// robots.txt is redirected to: crawlers are let through to that after a restart, too.
+// TestStoreWritesWhereItLeads writes an unchanged policy whose redirects have changed. After a
+// restart crawlers may then follow the redirects.
 func TestStoreWritesWhereItLeads(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	first := newInstance(m, "first", noon)

@@ -11,10 +11,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// opensToAll is a rule that opens what the site's own text closes.
+// opensToAll is a rule that allows paths that the base disallows.
 var opensToAll = managed.Rule{ID: "open", For: []string{"*"}, Allow: true, Paths: []string{"/"}}
 
-// allowsPage reports whether a text allows Googlebot the page /.
+// allowsPage reports whether a file allows Googlebot to fetch /.
 func allowsPage(text string) bool {
 	return policy.Parse([]byte(text)).Select(true, "Googlebot").Judge("/").Allowed
 }
@@ -27,13 +27,14 @@ func (i *instance) isOpen(when string) {
 	}
 }
 
-// A process that has never read the history serves its rules. What is loaded after them and has
-// to be confirmed leaves them in force, and is compared with them also once the storage answers.
+// TestRulesAfterThoseServedWithoutHistory starts without a readable history, so the instance serves
+// its rules. A later configuration that needs confirmation is compared with these rules, also after
+// the storage recovers.
 func TestRulesAfterThoseServedWithoutHistory(t *testing.T) {
 	for name, test := range map[string]struct {
 		rules   []managed.Rule
 		rollout Rollout
-		same    bool // nothing waits
+		same    bool // no change waits
 	}{
 		"no more open":           {rules: []managed.Rule{disallow("GPTBot", "/a")}},
 		"closed to all":          {rules: []managed.Rule{disallow("*", "/")}},
@@ -80,7 +81,8 @@ func TestRulesAfterThoseServedWithoutHistory(t *testing.T) {
 	}
 }
 
-// What a process has served without the history gives way to what is published.
+// TestHistoryAfterRulesServedWithoutIt replaces rules that were served without a history with the
+// published rules.
 func TestHistoryAfterRulesServedWithoutIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		storage := storetest.New()

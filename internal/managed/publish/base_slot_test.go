@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// slowBases is a source that takes a second for each base.
+// slowBases is a source that needs a second for each base.
 type slowBases struct{}
 
 func (slowBases) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
@@ -22,9 +22,8 @@ func (slowBases) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
 	}, true
 }
 
-// TestFirstBaseWaitsForASlot asks for a site while as many other bases are read as may be at
-// once: it waits until its own can be, and is not served what the site answers without the
-// rules.
+// TestFirstBaseWaitsForASlot requests a site while the maximum number of bases is being fetched. The
+// request waits for a slot. It does not receive the site's file without the rules.
 func TestFirstBaseWaitsForASlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, Reads: 1}
@@ -44,6 +43,6 @@ func TestFirstBaseWaitsForASlot(t *testing.T) {
 		if page, _ := p.Page(r.WithContext(ctx)); page != nil {
 			t.Errorf("%+v for who has gone", page)
 		}
-		time.Sleep(time.Minute) // for what is read
+		time.Sleep(time.Minute) // until all fetches have ended
 	})
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// ownText is the site's own robots.txt, which may be kept for a minute.
+// ownText is the site's own robots.txt, with a lifetime of one minute.
 type ownText struct{ text atomic.Value }
 
 func (o *ownText) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
@@ -28,16 +28,16 @@ func (o *ownText) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
 	}, true
 }
 
-// with gives an instance a base.
+// with sets the base of an instance.
 func (i *instance) with(source *ownText) *instance {
 	i.source = source
 	return i
 }
 
-// read has crawlers ask until the base was read again and judged.
+// read makes crawler requests until the base was fetched again and checked.
 func (i *instance) read() { i.readAt("a.test") }
 
-// readAt is read for a host.
+// readAt does the same as read for a host.
 func (i *instance) readAt(host string) {
 	for range 2 {
 		i.text(host)
@@ -52,7 +52,7 @@ func newText(text string) *ownText {
 	return o
 }
 
-// says checks which of the site's own lines are served, with the rule beside them.
+// says checks the served line of the base next to the rule.
 func (i *instance) says(want string) {
 	i.t.Helper()
 	text := i.text("a.test")
@@ -66,8 +66,8 @@ const (
 	closed = "User-agent: *\nDisallow: /\n"
 )
 
-// A new base counts at once, also if it closes the site: it is the site's own text, and no
-// change of the rules.
+// TestNewBaseCountsAtOnce serves a new base immediately, even if it disallows the site. A new base is
+// not a change of the rules.
 func TestNewBaseCountsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		own := newText(open)
@@ -84,8 +84,8 @@ func TestNewBaseCountsAtOnce(t *testing.T) {
 	})
 }
 
-// TestRulesThatUncoverABase has rules open what the site's own text closes: rules without
-// that wait, also where no search engine has come lately.
+// TestRulesThatUncoverABase publishes rules that allow what the base disallows. A configuration
+// without these rules waits for confirmation, even without recent requests of search engines.
 func TestRulesThatUncoverABase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInstance(t, storetest.New(), "one").with(newText("User-agent: *\nDisallow: /\n"))
@@ -107,8 +107,8 @@ func TestRulesThatUncoverABase(t *testing.T) {
 	})
 }
 
-// TestRulesThatMayUncoverABase has the same rules come from a process that has not read what
-// the site's own text closes: it is not taken for one that closes nothing.
+// TestRulesThatMayUncoverABase repeats the test with an instance that has not fetched the base. An
+// unknown base is treated as one that disallows everything.
 func TestRulesThatMayUncoverABase(t *testing.T) {
 	opens := func(who string) managed.Rule {
 		return managed.Rule{ID: "open", For: []string{who}, Allow: true, Paths: []string{"/"}}

@@ -15,7 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 )
 
-// manyHosts are as many as have texts of their own in the benchmarks.
+// manyHosts are the hosts with their own files in the benchmarks.
 var manyHosts = func() (hosts []string) {
 	for i := range 10_000 {
 		hosts = append(hosts, fmt.Sprintf("h%d.test", i))
@@ -43,8 +43,8 @@ func BenchmarkPage(b *testing.B) {
 	}
 }
 
-// BenchmarkTurn asks for the next pages of 10,000 hosts, each with a base of its own and
-// one more rule of its own.
+// BenchmarkTurn requests the next pages of 10,000 hosts. Each host has its own base and one rule of
+// its own.
 func BenchmarkTurn(b *testing.B) {
 	rules := []managed.Rule{disallow("ai_training")}
 	for i, host := range manyHosts {
@@ -68,7 +68,7 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
-// slowestRequest asks for pages until ctx ends.
+// slowestRequest requests pages until ctx ends.
 func slowestRequest(ctx context.Context, p *Publisher, server *caddyhttp.Server) (slowest time.Duration) {
 	for i := 0; ctx.Err() == nil; i++ {
 		r := asks(server, manyHosts[i%len(manyHosts)])
@@ -80,7 +80,7 @@ func slowestRequest(ctx context.Context, p *Publisher, server *caddyhttp.Server)
 	return slowest
 }
 
-// BenchmarkServe answers with a page of usual size.
+// BenchmarkServe serves a page of typical size.
 func BenchmarkServe(b *testing.B) {
 	page := newPage(string(bytes.Repeat([]byte("Disallow: /x\n"), 300)), time.Now())
 	r := httptest.NewRequest(http.MethodGet, "/robots.txt", nil)

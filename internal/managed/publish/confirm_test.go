@@ -14,8 +14,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// A change that closes nothing to search engines is published at once; one that does
-// waits, over a restart too, until somebody confirms it.
+// TestConfirmation publishes a change immediately if it allows all pages of search engines. Other
+// changes wait for confirmation, also over a restart.
 func TestConfirmation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		storage := storetest.New()
@@ -45,7 +45,7 @@ func TestConfirmation(t *testing.T) {
 	})
 }
 
-// What has to be confirmed, and what has not.
+// TestReasons checks which changes need confirmation.
 func TestReasons(t *testing.T) {
 	sale := disallow("*")
 	sale.ID, sale.Window.From = "rule sale", time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -59,8 +59,8 @@ func TestReasons(t *testing.T) {
 		before, after []managed.Rule
 		confirm       Confirm
 		visits        []ledger.Visit
-		want          string // a part of the first reason, "" for none
-		count         int    // of reasons, 0 for any
+		want          string // part of the first reason, or ""
+		count         int    // number of reasons, 0 for any
 	}{
 		"training":                      {after: []managed.Rule{disallow("ai_training")}},
 		"all of the site":               {after: []managed.Rule{disallow("*")}, want: "Googlebot, bingbot, YandexBot and "},
@@ -107,7 +107,8 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// Staging that is so from the beginning is meant; later it would close a site.
+// TestStagingIsConfirmed needs no confirmation if the first configuration is staging. A later change
+// to staging waits.
 func TestStagingIsConfirmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		staging := func() *managed.Schedule {
@@ -132,8 +133,8 @@ func TestStagingIsConfirmed(t *testing.T) {
 	})
 }
 
-// A rollback holds over a reload of the same configuration and at the other instance,
-// until the configuration is another one.
+// TestRollbackHolds checks that a rollback survives a reload of the same configuration, and applies
+// at the other instance. A different configuration ends it.
 func TestRollbackHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		storage := storetest.New()
@@ -145,7 +146,7 @@ func TestRollbackHolds(t *testing.T) {
 		two.serves("/a")
 		time.Sleep(readInterval)
 		synctest.Wait()
-		two.serves("/b") // as the history says, and not its configuration
+		two.serves("/b") // from the history, not from its configuration
 		if _, err := one.Act(t.Context(), "rollback", "", ann); err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +165,7 @@ func TestRollbackHolds(t *testing.T) {
 	})
 }
 
-// Some hosts have a change before others, until its time is over.
+// TestRolloutByHosts serves a change at some hosts until the time of the trial is over.
 func TestRolloutByHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInstance(t, storetest.New(), "one")
@@ -196,9 +197,9 @@ func TestRolloutByHosts(t *testing.T) {
 	})
 }
 
-// Without a storage a request waits two seconds at most, and then has what needs no
-// confirmation, or no rule; a reload keeps what was published. Once the storage
-// answers all is as it should.
+// TestStorageDown breaks the storage. A request then waits at most two seconds, and receives rules
+// that need no confirmation. After a reload the published rules stay. The pending rules are submitted
+// when the storage works again.
 func TestStorageDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down := errors.New("down")
@@ -236,8 +237,8 @@ func TestStorageDown(t *testing.T) {
 	})
 }
 
-// A configuration that never runs has changed nothing, and neither has one that ended
-// before its submission could be stored.
+// TestFailedLoad ends configurations that never ran, or whose submission was not stored. They must
+// not change anything.
 func TestFailedLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		storage := storetest.New()

@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 )
 
-// Another schedule is served at once, and the pages of the one before are forgotten.
+// TestServeAnotherSchedule serves a new schedule immediately and drops the cached pages.
 func TestServeAnotherSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPublisher(newSchedule(t, disallow("GPTBot", "/a")), new(bases), time.Now)
@@ -47,7 +47,7 @@ func TestServeAnotherSchedule(t *testing.T) {
 	})
 }
 
-// Where the gate refuses a text of another schedule, the text before stays.
+// TestServeWhatTheGateStops serves the previous file if the gate refuses the new one.
 func TestServeWhatTheGateStops(t *testing.T) {
 	p := newPublisher(newSchedule(t, disallow("GPTBot", "/a")), nil, time.Now)
 	p.Gate.Warnings = true
@@ -59,8 +59,8 @@ func TestServeWhatTheGateStops(t *testing.T) {
 	}
 }
 
-// BenchmarkServeAnother puts another schedule in place at 10,000 hosts, each with a
-// base and a rule of its own, and tells of the slowest request meanwhile.
+// BenchmarkServeAnother replaces the schedule of 10,000 hosts with their own bases and rules. It
+// reports the slowest request during the replacement.
 func BenchmarkServeAnother(b *testing.B) {
 	schedules := [2]*managed.Schedule{}
 	for i := range schedules {
@@ -89,7 +89,7 @@ func BenchmarkServeAnother(b *testing.B) {
 	}
 }
 
-// What is tried is told of the hosts that it is about.
+// TestTrialIsTold announces a trial for the hosts of the trial.
 func TestTrialIsTold(t *testing.T) {
 	first, next := newSchedule(t, disallow("GPTBot", "/a")), newSchedule(t, disallow("GPTBot", "/b"))
 	p := newPublisher(first, nil, time.Now)
@@ -108,8 +108,8 @@ func TestTrialIsTold(t *testing.T) {
 	}
 }
 
-// A text that the gate stops leaves the one before in force, at a turn and for a new
-// base; where there is none what the site answers stays.
+// TestRefusedTextLeavesTheOneBefore serves the previous file if the gate refuses a file, at a turn
+// and for a new base. Without a previous file, the next handler answers.
 func TestRefusedTextLeavesTheOneBefore(t *testing.T) {
 	now := epoch.Add(-time.Hour)
 	rules := []managed.Rule{disallow("GPTBot"), during(allow("bingbot", "/a.test/0"), "press", epoch, time.Time{})}

@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// life is what becomes of a site: its steps, and what is in force after each.
+// life is a list of steps with the published change after each.
 var life = []struct {
 	step func(s *Store) error
 	then string
@@ -40,11 +40,10 @@ func update(s *Store, step func(History) (History, *Change, error)) error {
 	return err
 }
 
-// TestEachOperationOfAHistory has a fault at each operation of the storage while a site's
-// text is changed, and every kind of fault there is. What is published is the change
-// before or the new one, whole; the step succeeds when it is taken again, by this
-// instance, after a crash by the next process, or by another instance; and the history is
-// the same in the end as without. Nobody waits for longer than for a lock.
+// TestEachOperationOfAHistory injects every kind of fault into every storage operation while changes
+// are published. The published change is always the complete previous or new one. A repeated step
+// succeeds at this instance, at the next process after a crash, or at another instance. The final
+// history equals that of a run without a fault. No step waits longer than for a lock.
 func TestEachOperationOfAHistory(t *testing.T) {
 	t.Parallel()
 	clean := &storetest.Faulty{Storage: prepared(t)}
@@ -71,7 +70,7 @@ func TestEachOperationOfAHistory(t *testing.T) {
 	t.Logf("%d faults at %d operations", len(faults), len(clean.Ops()))
 }
 
-// lives takes all steps, and those that fail again, and returns what is stored then.
+// lives runs all steps, repeats failed steps, and returns the stored history.
 func lives(t *testing.T, f *storetest.Faulty) History {
 	t.Helper()
 	s, other := newStore(f), newStore(f.Storage)
@@ -81,7 +80,7 @@ func lives(t *testing.T, f *storetest.Faulty) History {
 			t.Fatalf("%v: the other instance: %v", f, err)
 		}
 		if err := l.step(s); err != nil {
-			f.Storage.FreeLocks() // as storages do with those of the dead
+			f.Storage.FreeLocks() // as storages do after an instance was killed
 			_, err := newStore(f.Storage).Read(t.Context())
 			damaged := errors.Is(err, ErrDamaged)
 			if damaged != (f.Fault == storetest.Torn && f.At != "" && isState(f.At)) {
@@ -97,7 +96,7 @@ func lives(t *testing.T, f *storetest.Faulty) History {
 				s = newStore(f.Storage)
 			}
 			if damaged {
-				s = other // which knows what was stored
+				s = other // has the stored history
 			}
 			if err := l.step(s); errors.Is(err, storetest.ErrFault) {
 				t.Errorf("%v: again: %v", f, err)
@@ -113,10 +112,10 @@ func lives(t *testing.T, f *storetest.Faulty) History {
 	return state
 }
 
-// isState reports whether an operation is about the state, and not about a spec.
+// isState reports whether an operation concerns the history, and not a spec.
 func isState(op string) bool { return strings.Contains(op, "/state.json #") }
 
-// isIn fails unless one of these is in force by what is stored, with all that it names.
+// isIn fails the test unless the stored history publishes one of these changes, with all its specs.
 func isIn(t *testing.T, f *storetest.Faulty, want ...string) {
 	t.Helper()
 	s := newStore(f.Storage)
@@ -134,7 +133,7 @@ func isIn(t *testing.T, f *storetest.Faulty, want ...string) {
 	}
 }
 
-// named is what is in force by the names of texts.
+// named returns the name of the published change.
 func named(s History) string {
 	got := inForce(s)
 	for _, name := range []string{"old", "new", "asked", "newer"} {

@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// FuzzState takes every step from whatever is stored: what comes of it can be stored, and
-// is not damaged when it is read again.
+// FuzzState applies every step to an arbitrary stored history. The result must be storable and
+// readable.
 func FuzzState(f *testing.F) {
 	now := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 	for _, text := range []string{

@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// A state that is JSON, and that nobody here has written, is damaged or can be used, and
-// ends no server.
+// TestHostileState reads valid JSON that no Store has written. Every history is damaged or usable,
+// and nothing panics.
 func TestHostileState(t *testing.T) {
 	now := time.Now()
 	for _, tc := range []struct {
@@ -50,7 +50,7 @@ func TestHostileState(t *testing.T) {
 	}
 }
 
-// What is no ID of a spec names none, wherever in the storage it would lead.
+// TestHostileID uses invalid spec IDs, which must not lead to other storage keys.
 func TestHostileID(t *testing.T) {
 	storage := storetest.New()
 	s := NewStore(storage, "a.test", NewSite(), time.Now)

@@ -22,35 +22,35 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// instance is a server with a site a.test.
+// instance is a server with the site a.test.
 type instance struct {
 	t        *testing.T
 	name     string
 	storage  Storage
 	sites    *Sites
 	visits   atomic.Pointer[[]ledger.Visit]
-	reads    map[string]time.Time // when crawlers have read the robots.txt last
-	compare  func()               // is called whenever changes are compared, nil for nothing
+	reads    map[string]time.Time // last robots fetches of crawlers
+	compare  func()               // called at each comparison of changes; may be nil
 	base     string
 	confirm  Confirm
 	rollout  Rollout
-	lists    []string // of rules, by name
-	lacks    bool     // one of these was never read
+	lists    []string // names of lists of rules
+	lacks    bool     // a list was never read
 	news     seen
-	trials   *trials         // nil for none
-	source   *ownText        // nil for no base
-	stored   <-chan struct{} // is closed after the first read of the storage, nil without a storage
-	visited  <-chan struct{} // is closed when visits are known, nil if they always are
+	trials   *trials         // may be nil
+	source   *ownText        // nil without a base
+	stored   <-chan struct{} // closed after the first read of the storage; nil without a storage
+	visited  <-chan struct{} // closed when visits are known; nil if always known
 	registry *uaident.Registry
 	bases    *policy.Cache
-	ahead    time.Duration // of its clock
-	listen   []string      // where its server does, beside another one for the same host; nil for the only one
+	ahead    time.Duration // lead of its clock
+	listen   []string      // listeners of the server, if another server has the same host
 
 	*Publisher
 	end func()
 }
 
-// seen is an observer.
+// seen is an Observer that records events.
 type seen struct {
 	mu   sync.Mutex
 	news []State
@@ -81,14 +81,14 @@ func (i *instance) visitsNow() []ledger.Visit {
 	return nil
 }
 
-// nobodyReads is where no crawler has read anything.
+// nobodyReads returns no robots fetches.
 func nobodyReads(func(string) bool, time.Time) []string { return nil }
 
 func disallow(who string, paths ...string) managed.Rule {
 	return managed.Rule{ID: "disallow " + who, For: []string{who}, Paths: paths}
 }
 
-// load loads a configuration with some rules, in the place of the one before.
+// load replaces the configuration with one that has these rules.
 func (i *instance) load(rules ...managed.Rule) {
 	i.t.Helper()
 	s, err := managed.NewSchedule(i.registry, rules, nil, nil)
@@ -153,7 +153,7 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 	synctest.Wait()
 }
 
-// sitesOf tells sites apart where several servers have one host.
+// sitesOf distinguishes sites if several servers have the same host.
 func (i *instance) sitesOf() *request.Sites {
 	if i.listen == nil {
 		return new(request.Sites)
@@ -162,7 +162,7 @@ func (i *instance) sitesOf() *request.Sites {
 	return &request.Sites{Servers: func() []*caddyhttp.Server { return []*caddyhttp.Server{other} }, IsGuard: func(caddyhttp.MiddlewareHandler) bool { return true }}
 }
 
-// text returns what a host is served.
+// text returns the served file of a host.
 func (i *instance) text(host string) string {
 	i.t.Helper()
 	names := caddyhttp.MatchHost{"a.test", "b.test"}

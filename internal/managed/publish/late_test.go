@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// TestActsWhileItsConfigurationEnds has a person promote a change while the configuration
-// ends that was asked to: the guards are told of no trial after that.
+// TestActsWhileItsConfigurationEnds promotes a change while its configuration ends. No trial may
+// start after that.
 func TestActsWhileItsConfigurationEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		storage := &interrupted{Storage: storetest.New()}

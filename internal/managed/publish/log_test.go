@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Hosts that clients invent do not fill the log.
+// TestInventedHostsAreQuiet checks that hosts that only clients name do not fill the log.
 func TestInventedHostsAreQuiet(t *testing.T) {
 	core, logs := observer.New(zap.InfoLevel)
 	p := publisherOf(t)

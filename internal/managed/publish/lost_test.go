@@ -10,9 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// TestLostRulesAreNotPublished has a person go back to a change whose rules are lost, and to
-// one whose rules cannot be understood here: nobody could serve them, and after a restart
-// there would be no rule at all.
+// TestLostRulesAreNotPublished rolls back to changes whose rules are lost or unreadable. The rollback
+// fails, because no instance could serve these rules.
 func TestLostRulesAreNotPublished(t *testing.T) {
 	for name, damage := range map[string]func(s *storetest.Storage, key string) error{
 		"lost": func(s *storetest.Storage, key string) error { return s.Delete(t.Context(), key) },
@@ -52,7 +51,7 @@ func TestLostRulesAreNotPublished(t *testing.T) {
 	}
 }
 
-// loses removes the rules of a change from a storage.
+// loses deletes the rules of a change from a storage.
 func loses(t *testing.T, storage *storetest.Storage, id string) {
 	t.Helper()
 	for _, key := range storage.Keys() {
@@ -64,8 +63,8 @@ func loses(t *testing.T, storage *storetest.Storage, id string) {
 	}
 }
 
-// TestLostRulesAreNotTried has a person confirm a change whose rules are lost: nobody could
-// serve them to anybody, nor publish them in the end.
+// TestLostRulesAreNotTried confirms a change whose rules are lost. The confirmation fails, because no
+// instance could serve these rules.
 func TestLostRulesAreNotTried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		storage := storetest.New()

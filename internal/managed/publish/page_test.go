@@ -11,9 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 )
 
-// A client that goes by dates alone and not by tags holds what is served by then, also
-// where the base that was before comes back, another host has had that for long, or another
-// instance has read it earlier.
+// TestWhoGoesByDates uses a client that compares dates and ignores ETags. It receives the current
+// file after a base returns, at another host, and from another instance.
 func TestWhoGoesByDates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := new(bases)
@@ -23,7 +22,7 @@ func TestWhoGoesByDates(t *testing.T) {
 		held, date := "", ""
 		for i, step := range []struct{ version, instance int }{{1, 0}, {2, 0}, {1, 0}, {2, 1}, {1, 0}, {3, 0}, {3, 1}} {
 			source.version.Store(int64(step.version))
-			time.Sleep(25 * time.Hour) // so that each base is due
+			time.Sleep(25 * time.Hour) // each base is due
 			p, r := instances[step.instance], asks(server, "a.test")
 			p.Page(r)
 			synctest.Wait()
@@ -45,7 +44,7 @@ func TestWhoGoesByDates(t *testing.T) {
 	})
 }
 
-// answerOf returns what a request is answered with.
+// answerOf returns the response to a request.
 func answerOf(t *testing.T, p *Publisher, r *http.Request) *http.Response {
 	t.Helper()
 	page, until := p.Page(r)

@@ -9,7 +9,8 @@ import (
 
 type pointed struct{ caddyhttp.MiddlewareHandler }
 
-// Caddy's own redirects from http to https are handlers that no map can have as a key.
+// TestPlacesBesideRedirectsToHTTPS uses a route with a handler type that is not a valid map key, like
+// Caddy's redirects to HTTPS.
 func TestPlacesBesideRedirectsToHTTPS(t *testing.T) {
 	ours := new(pointed)
 	redirect := caddyhttp.StaticResponse{StatusCode: "308", Headers: http.Header{"Location": {"https://a.test"}}}

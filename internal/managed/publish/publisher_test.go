@@ -21,7 +21,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// bases is a source that has another text for each site.
+// bases is a source with a different file for each site.
 type bases struct{ version atomic.Int64 }
 
 func (b *bases) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, bool) {
@@ -63,7 +63,7 @@ func serving(c Config) *Publisher {
 	return p
 }
 
-// site names some hosts, as a configuration does.
+// site returns a server with hosts.
 func site(hosts ...string) *caddyhttp.Server {
 	names := caddyhttp.MatchHost(hosts)
 	return &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&names}}}}}
@@ -74,7 +74,7 @@ func asks(server *caddyhttp.Server, host string) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), caddyhttp.ServerCtxKey, server))
 }
 
-// TestTurn serves another text from the very moment at which a rule begins or ends.
+// TestTurn serves another file exactly when a rule starts or ends.
 func TestTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		from := time.Now().Add(10 * time.Hour)

@@ -27,7 +27,7 @@ func schedule(t *testing.T, rules ...managed.Rule) *managed.Schedule {
 	return s
 }
 
-// interrupted is a storage in which something happens just before the lock is taken.
+// interrupted is a storage that calls a function just before it locks.
 type interrupted struct {
 	*storetest.Storage
 	happens func()
@@ -41,7 +41,7 @@ func (s *interrupted) Lock(ctx context.Context, name string) error {
 	return s.Storage.Lock(ctx, name)
 }
 
-// submit has another instance submit a spec.
+// submitTo submits a spec from another instance.
 func submitTo(t *testing.T, storage Storage, spec []byte, reasons ...string) {
 	t.Helper()
 	s := NewStore(storage, "a.test", NewSite(), time.Now)
@@ -54,7 +54,7 @@ func submitTo(t *testing.T, storage Storage, spec []byte, reasons ...string) {
 	}
 }
 
-// another begins another configuration of the same instance beside what runs.
+// another starts a second configuration of the same instance.
 func (i *instance) another(running bool, s *managed.Schedule) (end func()) {
 	r := New(Config{Schedule: s, RequestSites: new(request.Sites), Registry: uaident.Default(), Confirm: Search, Storage: i.storage, Sites: i.sites,
 		Instance: func() string { return i.name }, IsRunning: func() bool { return running },
@@ -63,8 +63,8 @@ func (i *instance) another(running bool, s *managed.Schedule) (end func()) {
 	return r.Begin(Place{Name: "a.test", Hosts: []string{"a.test"}})
 }
 
-// TestComparedBeforeItCounts never publishes what was not compared with what is
-// published, however others submit meanwhile.
+// TestComparedBeforeItCounts never publishes a change that was not compared with the published one,
+// even if others submit meanwhile.
 func TestComparedBeforeItCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		storage := &interrupted{Storage: storetest.New()}
@@ -82,7 +82,8 @@ func TestComparedBeforeItCounts(t *testing.T) {
 	})
 }
 
-// TestFailedReloadTakesNoTurn has what runs go on after a configuration that failed.
+// TestFailedReloadTakesNoTurn lets the running configuration continue after another one failed to
+// load.
 func TestFailedReloadTakesNoTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInstance(t, storetest.New(), "one")
@@ -95,8 +96,8 @@ func TestFailedReloadTakesNoTurn(t *testing.T) {
 	})
 }
 
-// TestOldConfigurationSubmitsNoMore has the configuration that took over decide, also
-// while the one before was comparing.
+// TestOldConfigurationSubmitsNoMore ignores the submission of a configuration that has ended during a
+// comparison.
 func TestOldConfigurationSubmitsNoMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInstance(t, storetest.New(), "one")
@@ -123,8 +124,8 @@ func TestOldConfigurationSubmitsNoMore(t *testing.T) {
 	})
 }
 
-// TestUnknownCrawlerInHistory publishes what is wanted where what was published names a
-// crawler that the registry has no more.
+// TestUnknownCrawlerInHistory publishes rules although the published change names a crawler that the
+// registry no longer has.
 func TestUnknownCrawlerInHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		storage := storetest.New()
@@ -136,7 +137,7 @@ func TestUnknownCrawlerInHistory(t *testing.T) {
 	})
 }
 
-// TestStateComesBack serves on what is known where the state is lost or damaged, and
+// TestStateComesBack continues with the history in memory if the stored one is lost or damaged, and
 // stores it again.
 func TestStateComesBack(t *testing.T) {
 	for name, damage := range map[string]func(s *storetest.Storage, key string) error{
@@ -176,8 +177,8 @@ func TestStateComesBack(t *testing.T) {
 	}
 }
 
-// TestDecidesAboutWhatWasShown decides without an ID about no other change than the one that
-// the instance has told of, as where another one has submitted the next a moment ago.
+// TestDecidesAboutWhatWasShown acts without an ID after another instance has submitted a new change.
+// The action fails, because this instance has not shown that change.
 func TestDecidesAboutWhatWasShown(t *testing.T) {
 	for _, verb := range []string{"confirm", "promote", "stop"} {
 		t.Run(verb, func(t *testing.T) {
@@ -214,8 +215,8 @@ func TestDecidesAboutWhatWasShown(t *testing.T) {
 	}
 }
 
-// TestListAfterRollback lets a list that changes after a rollback wait for a person:
-// it would bring back what was rolled back.
+// TestListAfterRollback changes a list after a rollback. The change waits for confirmation, because
+// it would undo the rollback.
 func TestListAfterRollback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInstance(t, storetest.New(), "one")

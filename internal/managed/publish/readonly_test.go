@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// readOnly is a storage into which an instance can write nothing.
+// readOnly is a storage that rejects writes.
 type readOnly struct{ *storetest.Storage }
 
 var errReadOnly = errors.New("the file system is read-only")
@@ -20,8 +20,8 @@ var errReadOnly = errors.New("the file system is read-only")
 func (readOnly) Lock(context.Context, string) error          { return errReadOnly }
 func (readOnly) Store(context.Context, string, []byte) error { return errReadOnly }
 
-// TestStorageIsReadOnly serves the rules of the configuration where nobody can publish them,
-// unless they have to be confirmed or tried first.
+// TestStorageIsReadOnly serves the rules of the configuration if the storage rejects writes. Rules
+// that need confirmation or a trial are not served.
 func TestStorageIsReadOnly(t *testing.T) {
 	for name, test := range map[string]struct {
 		rules   []managed.Rule
@@ -48,8 +48,8 @@ func TestStorageIsReadOnly(t *testing.T) {
 	}
 }
 
-// TestStorageStaysReadOnly keeps what is served there over a reload whose rules are to be
-// tried first, and serves other rules of the same configuration, as of a list.
+// TestStorageStaysReadOnly continues to serve the previous rules over a reload whose rules need a
+// trial. Other changed rules are served.
 func TestStorageStaysReadOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInstance(t, readOnly{storetest.New()}, "one")
@@ -68,11 +68,11 @@ func TestStorageStaysReadOnly(t *testing.T) {
 	})
 }
 
-// slowVisits is how long what is stored of visits takes in a test.
+// slowVisits is the time that reading the stored visits needs.
 const slowVisits = 5 * time.Second
 
-// TestServesNothingBeforeItCompares serves no rules that have to be confirmed while it is not
-// known yet that they have to be, also where the storage then refuses them once.
+// TestServesNothingBeforeItCompares does not serve rules before they are compared, even if the
+// storage then fails once.
 func TestServesNothingBeforeItCompares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		storage := &refusesOnce{Storage: storetest.New()}
@@ -82,7 +82,7 @@ func TestServesNothingBeforeItCompares(t *testing.T) {
 		i.visits.Store(new([]ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/b/1"}}))
 		time.AfterFunc(slowVisits, func() { close(visited) })
 		i.load(disallow("*", "/b"))
-		i.serves() // after two seconds
+		i.serves() // after the maximum wait of two seconds
 		time.Sleep(2 * readInterval)
 		synctest.Wait()
 		if state, _ := i.History(); state.Published != nil || state.Pending == nil || !storage.refused {
@@ -93,7 +93,7 @@ func TestServesNothingBeforeItCompares(t *testing.T) {
 	})
 }
 
-// refusesOnce is a storage that cannot be locked the first time.
+// refusesOnce is a storage whose first lock fails.
 type refusesOnce struct {
 	*storetest.Storage
 	refused bool
@@ -107,8 +107,8 @@ func (s *refusesOnce) Lock(ctx context.Context, name string) error {
 	return s.Storage.Lock(ctx, name)
 }
 
-// TestInstanceThatCanOnlyRead has an instance follow what another one publishes, although it
-// cannot submit what it wants itself.
+// TestInstanceThatCanOnlyRead serves the change that another instance publishes, although its own
+// submission fails.
 func TestInstanceThatCanOnlyRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		storage := storetest.New()

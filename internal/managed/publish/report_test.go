@@ -11,8 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// TestReport tells of a change that waits, of what is in force and of what was, with who
-// decided it.
+// TestReport checks the report of a pending, a published and a past change.
 func TestReport(t *testing.T) {
 	if got := new(Publisher).Report(); got == nil || len(got) != 0 {
 		t.Errorf("before it has begun: %+v", got)
@@ -55,8 +54,8 @@ superseded configuration reasons 0 difference true []`; got != want {
 	})
 }
 
-// TestWhoHasRead keeps with each change which crawlers have read the robots.txt while it
-// was published, also over a restart.
+// TestWhoHasRead checks the recorded crawlers that fetched each published change, also after a
+// restart.
 func TestWhoHasRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		storage := storetest.New()

@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// TestStorageDownAfterARestart serves what is published also where the process has
-// only found that stored, and submitted nothing.
+// TestStorageDownAfterARestart serves the stored published change after the storage fails, although
+// the process submitted nothing.
 func TestStorageDownAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		storage := storetest.New()
@@ -29,10 +29,11 @@ func TestStorageDownAfterARestart(t *testing.T) {
 	})
 }
 
-// Rules are compared with what is found in the storage, if that comes within two seconds.
+// TestRulesAwaitStoredBases compares rules with the stored bases if the storage answers within two
+// seconds.
 func TestRulesAwaitStoredBases(t *testing.T) {
 	for name, test := range map[string]struct {
-		after time.Duration // until the bases are known
+		after time.Duration // until the bases are read
 		waits bool
 	}{
 		"soon":     {after: time.Second},

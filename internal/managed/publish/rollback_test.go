@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// TestRolledBackByTwo goes back one step where two persons do so at two instances.
+// TestRolledBackByTwo rolls back one step if two people roll back at two instances.
 func TestRolledBackByTwo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		storage := storetest.New()
@@ -34,13 +34,12 @@ func TestRolledBackByTwo(t *testing.T) {
 	})
 }
 
-// TestRollsBackWhatWasShown takes back without an ID no other change than the one that the
-// instance has told of: the trial that is over at another one, or what is published while that
-// one has gone on.
+// TestRollsBackWhatWasShown rolls back without an ID after another instance has changed the history.
+// The rollback fails if its change is not the one that this instance has shown.
 func TestRollsBackWhatWasShown(t *testing.T) {
 	some := Rollout{State: Canary, Hosts: []string{"b.test"}}
 	for name, tc := range map[string]struct {
-		tried  bool // what two shows
+		tried  bool // the second instance shows a trial
 		then   func(one *instance)
 		serves []string
 		isMine bool

@@ -15,7 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// flaky is a source at a time of its own that has a text, or fails.
+// flaky is a source with its own clock that can fail.
 type flaky struct {
 	now  time.Time
 	text string
@@ -30,8 +30,8 @@ func (f *flaky) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
 	}, true
 }
 
-// What is shown of a host is what it is served, with the rule of each line, and what
-// comes next; also of hosts that nobody has asked yet.
+// TestRunning checks the report of a host: the served file, the rule of each line, and the next
+// changes. Hosts without requests are included.
 func TestRunning(t *testing.T) { synctest.Test(t, runs) }
 
 func runs(t *testing.T) {
@@ -75,7 +75,7 @@ func runs(t *testing.T) {
 	if next := r.Next(now); !next.Equal(sale.From) {
 		t.Errorf("the next change is at %v", next)
 	}
-	synctest.Wait() // what was read in the background looks at the clock
+	synctest.Wait() // background fetches read the clock
 	now = sale.From
 	if d, _ := r.Site("a.test", now); !strings.Contains(d.Text, "/sale") || !d.Since.Equal(sale.From) {
 		t.Errorf("in the sale: %v %q", d.Since, d.Text)
@@ -86,7 +86,7 @@ func runs(t *testing.T) {
 	}
 }
 
-// A base that fails, and a text that the gate stops, are told with their reasons.
+// TestRunningTellsOfTrouble reports a failed base and a refused file with their reasons.
 func TestRunningTellsOfTrouble(t *testing.T) { synctest.Test(t, tellOfTrouble) }
 
 func tellOfTrouble(t *testing.T) {
@@ -98,7 +98,7 @@ func tellOfTrouble(t *testing.T) {
 	r.Add(p)
 	read := func() report.ManagedSite {
 		p.Page(asks(site("a.test"), "a.test"))
-		synctest.Wait() // it is read in the background
+		synctest.Wait() // fetched in the background
 		d, _ := r.Site("a.test", source.now)
 		return d.ManagedSite
 	}

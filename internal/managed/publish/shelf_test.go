@@ -13,7 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// publisherOf returns a publisher whose texts have the host in them.
+// publisherOf returns a publisher whose files contain the host.
 func publisherOf(t *testing.T) *Publisher {
 	t.Helper()
 	schedule, err := managed.NewSchedule(uaident.Default(), []managed.Rule{disallow("GPTBot")}, []string{"https://" + "{http.request.host}" + "/s.xml"}, nil)
@@ -23,8 +23,8 @@ func publisherOf(t *testing.T) *Publisher {
 	return serving(Config{Schedule: schedule, Now: time.Now})
 }
 
-// Hosts that clients invent cost a bounded amount of memory, and evict no text of a
-// site that the configuration names.
+// TestInventedHostsAreBounded checks that hosts that only clients name use limited memory, and evict
+// no page of a configured site.
 func TestInventedHostsAreBounded(t *testing.T) {
 	p := publisherOf(t)
 	named := p.composed(nil, spot{segment: policy.Named, host: "a.example", period: p.Serving().Period("a.example", time.Now())}).page
@@ -43,7 +43,7 @@ func TestInventedHostsAreBounded(t *testing.T) {
 	}
 }
 
-// Of many who ask at once for a new text one composes it.
+// TestComposedOnce composes a new page once for many concurrent requests.
 func TestComposedOnce(t *testing.T) {
 	p := publisherOf(t)
 	var composed atomic.Int32

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// A request for a robots.txt allocates nothing, whatever is tried, and whoever asks.
+// TestPageAllocatesNothing checks that a request for a robots.txt allocates no memory, even during a
+// trial.
 func TestPageAllocatesNothing(t *testing.T) {
 	all, tried := newSchedule(t, disallow("GPTBot")), newSchedule(t, disallow("ClaudeBot"))
 	p := newPublisher(all, new(bases), time.Now)

@@ -11,17 +11,17 @@ import (
 
 var epoch = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 
-// act is a step in a test: a word, an ID and what news or error are expected.
+// act is a step with its ID and the expected result.
 type act struct {
 	do, id string
 	state  State
 	err    error
-	then   string // published/pending
+	then   string // expected published/pending
 }
 
-// play takes steps, an hour after another. The words: "submit", "ask" for a submission
-// that has to be confirmed, "hosts" for one that is tried at hosts for two hours,
-// "other" for one by another instance.
+// play runs steps one hour apart. "submit" submits a change, and "ask" a change that needs
+// confirmation. "hosts" submits a change with a canary of two hours, and "other" submits from another
+// instance.
 func play(t *testing.T, acts []act) History {
 	t.Helper()
 	var s History
@@ -73,7 +73,7 @@ func play(t *testing.T, acts []act) History {
 	return s
 }
 
-// stateOf returns the state that a step gave a change, "" for none.
+// stateOf returns the state of a changed change, or "".
 func stateOf(c *Change) State {
 	if c == nil {
 		return ""
@@ -150,7 +150,7 @@ func TestSteps(t *testing.T) {
 			{"submit", "a", Published, nil, "a/-"},
 			{"hosts", "b", Canary, nil, "a/b:canary"},
 			{"stop", "b", Rejected, nil, "a/-"},
-			{"hosts", "b", "", nil, "a/-"}, // the configuration is as it was
+			{"hosts", "b", "", nil, "a/-"}, // the previous configuration again
 			{"promote", "b", "", ErrNonePending, "a/-"},
 		},
 		"a rollback holds": {
@@ -158,7 +158,7 @@ func TestSteps(t *testing.T) {
 			{"submit", "b", Published, nil, "b/-"},
 			{"rollback", "", RolledBack, nil, "a/-"},
 			{"submit", "b", "", nil, "a/-"},
-			{"other", "b", "", nil, "a/-"}, // that instance is late
+			{"other", "b", "", nil, "a/-"}, // the other instance is late
 			{"submit", "c", Published, nil, "c/-"},
 		},
 		"rollbacks go back and back": {
@@ -187,7 +187,7 @@ func TestSteps(t *testing.T) {
 			{"submit", "a", Published, nil, "a/-"},
 			{"hosts", "b", Canary, nil, "a/b:canary"},
 			{"rollback", "", RolledBack, nil, "a/-"},
-			{"rollback", "b", "", ErrUnknown, "a/-"}, // it never was published
+			{"rollback", "b", "", ErrUnknown, "a/-"}, // b was never published
 		},
 		"a rollback of what is published": {
 			{"submit", "a", Published, nil, "a/-"},
@@ -207,7 +207,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// The history says what became of each change, who did it and why.
+// TestHistory checks the recorded state, person and reason of each change.
 func TestHistory(t *testing.T) {
 	s := play(t, []act{
 		{"submit", "a", Published, nil, "a/-"},
@@ -241,7 +241,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// The history is bounded by number and age, but what was published last stays.
+// TestHistoryIsBounded limits the history by number and age. The last published change always stays.
 func TestHistoryIsBounded(t *testing.T) {
 	var s History
 	for i := range mostChanges + 50 {
@@ -264,8 +264,8 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 }
 
-// TestNotedBesideTheFuture has as many instances as are noted of a clock that was ahead: who
-// submits now is noted all the same, so that a rollback holds.
+// TestNotedBesideTheFuture fills the submissions with times from a wrong clock. A new submission is
+// recorded anyway, so a rollback lasts.
 func TestNotedBesideTheFuture(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var all map[string]Submitted
@@ -280,7 +280,7 @@ func TestNotedBesideTheFuture(t *testing.T) {
 	}
 }
 
-// TestRejectedLists keeps few of the changes by lists of rules that came and went.
+// TestRejectedLists checks that few rejected changes by lists of rules stay.
 func TestRejectedLists(t *testing.T) {
 	var s History
 	for i := range 3 * mostRejected {

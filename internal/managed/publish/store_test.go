@@ -30,7 +30,7 @@ func newStore(storage Storage) *Store {
 	return NewStore(storage, "a.test", NewSite(), func() time.Time { return epoch })
 }
 
-// isWhole fails the test if what is stored is half a change, or history is lost.
+// isWhole fails the test if the stored history is incomplete.
 func isWhole(t *testing.T, storage *storetest.Storage, published ...string) {
 	t.Helper()
 	s := newStore(storage)
@@ -56,7 +56,7 @@ func isWhole(t *testing.T, storage *storetest.Storage, published ...string) {
 	}
 }
 
-// prepared returns a storage with a change, and a spec that a crash has left.
+// prepared returns a storage with a change, and with an unused spec from a crash.
 func prepared(t *testing.T) *storetest.Storage {
 	storage := storetest.New()
 	s := newStore(storage)
@@ -69,8 +69,8 @@ func prepared(t *testing.T) *storetest.Storage {
 	return storage
 }
 
-// Several instances publish at once: all changes are in the history, each once, one
-// is published, and nobody writes over what another has written.
+// TestManyPublishAtOnce publishes from several instances at once. The history has each change once,
+// one change is published, and no write is lost.
 func TestManyPublishAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, instances := range []int{2, 3} {
@@ -107,7 +107,7 @@ func TestManyPublishAtOnce(t *testing.T) {
 	}
 }
 
-// A damaged state is kept aside and told; what this instance knows is not lost.
+// TestDamagedState moves a damaged history aside and reports it. The history in memory stays.
 func TestDamagedState(t *testing.T) {
 	t.Parallel()
 	for _, knows := range []bool{true, false} {
@@ -138,7 +138,7 @@ func TestDamagedState(t *testing.T) {
 	}
 }
 
-// What is gone from the storage is written again by who knows it, with its rules.
+// TestLostState writes a lost history and its rules again from memory.
 func TestLostState(t *testing.T) {
 	t.Parallel()
 	storage := storetest.New()
@@ -160,7 +160,7 @@ func TestLostState(t *testing.T) {
 	}
 }
 
-// A spec whose text is another one than its ID says is not used.
+// TestDamagedSpec rejects a spec that does not match its ID.
 func TestDamagedSpec(t *testing.T) {
 	t.Parallel()
 	storage := prepared(t)
@@ -174,7 +174,7 @@ func TestDamagedSpec(t *testing.T) {
 	}
 }
 
-// A storage that was slow while the lock was ours is not written to any more.
+// TestSlowStorage does not write after the lock may have become stale.
 func TestSlowStorage(t *testing.T) {
 	t.Parallel()
 	storage := prepared(t)
@@ -187,7 +187,7 @@ func TestSlowStorage(t *testing.T) {
 	isWhole(t, storage, "old")
 }
 
-// Nobody waits longer for the storage than told.
+// TestSilentStorage checks the maximum waits for the storage.
 func TestSilentStorage(t *testing.T) {
 	t.Parallel()
 	storage := prepared(t)
@@ -203,7 +203,7 @@ func TestSilentStorage(t *testing.T) {
 	}
 }
 
-// A step that changes nothing writes nothing.
+// TestNothingIsWrittenForNothing checks that a step without a change writes nothing.
 func TestNothingIsWrittenForNothing(t *testing.T) {
 	t.Parallel()
 	storage := prepared(t)
@@ -216,7 +216,7 @@ func TestNothingIsWrittenForNothing(t *testing.T) {
 	}
 }
 
-// What is stored is at most some megabytes.
+// TestStateIsBounded limits the stored history to a few megabytes.
 func TestStateIsBounded(t *testing.T) {
 	t.Parallel()
 	var s History
@@ -236,7 +236,7 @@ func TestStateIsBounded(t *testing.T) {
 	}
 }
 
-// Only the latest configuration submits.
+// TestBegin checks that only the latest configuration submits.
 func TestBegin(t *testing.T) {
 	t.Parallel()
 	s := NewSite()

@@ -12,8 +12,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// TestWishThatLacksSomething publishes no schedule that lacks the rules of a list in the place
-// of another. Where nothing is published it is better than none.
+// TestWishThatLacksSomething does not replace a published change with a schedule that lacks the rules
+// of a list. Without a published change it is published.
 func TestWishThatLacksSomething(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInstance(t, storetest.New(), "one")
@@ -31,9 +31,9 @@ func TestWishThatLacksSomething(t *testing.T) {
 	})
 }
 
-// TestShrunkList has a change confirmed in which a list loses more than half of its rules,
-// also over a reload. Rules that are over, that are not of the list, or whose list the
-// configuration has no more do not count.
+// TestShrunkList requires confirmation if a list loses more than half of its rules, also over a
+// reload. Rules that have ended are ignored. So are rules from elsewhere, and rules of a list that
+// the configuration no longer has.
 func TestShrunkList(t *testing.T) {
 	of := func(list string, paths ...string) (rules []managed.Rule) {
 		for _, path := range paths {

@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// TestTrialOverAReload reloads the configuration in the middle of a trial: a search
-// engine that it shuts out ends it.
+// TestTrialOverAReload reloads the configuration during a trial. The trial still ends if the change
+// disallows a search engine.
 func TestTrialOverAReload(t *testing.T) {
 	for _, stage := range []State{Shadow, Canary} {
 		t.Run(string(stage), func(t *testing.T) {
@@ -24,7 +24,7 @@ func TestTrialOverAReload(t *testing.T) {
 				rules := []managed.Rule{disallow("GPTBot", "/a"), disallow("bingbot", "/b")}
 				i.load(rules...)
 				i.visits.Store(new(requested("bingbot", "/b/1")))
-				storage.Break(errors.New("no network")) // so that the next one begins late
+				storage.Break(errors.New("no network")) // the next configuration begins late
 				i.load(rules...)
 				if len(i.trials.tried()) != 1 {
 					t.Errorf("tried are %v", i.trials.tried())

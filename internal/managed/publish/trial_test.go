@@ -15,16 +15,16 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// trials are those of an instance.
+// trials records the trials of an instance.
 type trials struct {
 	mu    sync.Mutex
-	texts map[string]string // that are tried, at a.test, by source
-	users map[string]int    // how many try them
+	texts map[string]string // files on trial at a.test, by source
+	users map[string]int    // number of users of a trial
 
-	changed int // how often another text came
+	changed int // number of changed files
 }
 
-// tried returns the texts that are tried, by source.
+// tried returns the files on trial, by source.
 func (t *trials) tried() map[string]string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -56,21 +56,21 @@ func (t *trials) Changed(func(string) bool) {
 	t.changed++
 }
 
-// requested is a page that a search engine requested at a.test.
+// requested returns a visit of a search engine at a.test.
 func requested(crawler, target string) []ledger.Visit {
 	return []ledger.Visit{{Crawler: crawler, Chain: []string{crawler}, Wildcard: true, Host: "a.test", Target: target}}
 }
 
-// TestShadow judges a change next to what is published for a time, and publishes it then
-// unless it shuts out a search engine.
+// TestShadow compares a change with the published file, and publishes the change after the trial. The
+// trial fails if the change disallows a search engine.
 func TestShadow(t *testing.T) { testTrial(t, Rollout{State: Shadow}) }
 
-// TestHostsStop ends the trial at some hosts for the same reason.
+// TestHostsStop repeats the test with a canary.
 func TestHostsStop(t *testing.T) {
 	testTrial(t, Rollout{State: Canary, Hosts: []string{"b.test"}})
 }
 
-// testTrial tries changes for six hours.
+// testTrial runs trials of six hours.
 func testTrial(t *testing.T, rollout Rollout) {
 	const hour = time.Hour
 	rollout.Seconds = 6 * 3600
@@ -142,7 +142,7 @@ func testTrial(t *testing.T, rollout Rollout) {
 	}
 }
 
-// TestShadowEndsWithItsConfiguration leaves nothing that is tried.
+// TestShadowEndsWithItsConfiguration checks that no trial continues after its configuration.
 func TestShadowEndsWithItsConfiguration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInstance(t, storetest.New(), "one")
@@ -160,8 +160,9 @@ func TestShadowEndsWithItsConfiguration(t *testing.T) {
 	})
 }
 
-// TestWithoutItsTrial publishes what its own trial has ended when it is loaded with rollout
-// now, but not by the same configuration again, nor what a person has given up.
+// TestWithoutItsTrial loads a change without a trial after its trial has rejected it. The change is
+// then published. The same configuration with a trial does not publish it, nor does a change that a
+// person rejected.
 func TestWithoutItsTrial(t *testing.T) {
 	for _, by := range []string{"trial", "ann"} {
 		t.Run(by, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// TestUnknownCrawlerElsewhere serves what another instance has published also where that
-// knows a crawler by a newer version, or by its configuration.
+// TestUnknownCrawlerElsewhere serves a change from an instance that knows a crawler that this
+// instance does not know.
 func TestUnknownCrawlerElsewhere(t *testing.T) {
 	newer, err := uaident.Default().With(uaident.Crawler{Token: "HouseBot", Class: uaident.SEO, Operator: "House"})
 	if err != nil {

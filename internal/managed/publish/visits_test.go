@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// TestRulesAwaitStoredVisits compares rules that come with a restart once it is known what
-// search engines were served before it, if that comes within ten seconds.
+// TestRulesAwaitStoredVisits compares rules after a restart with the stored visits if the storage
+// answers within ten seconds.
 func TestRulesAwaitStoredVisits(t *testing.T) {
 	for name, test := range map[string]struct {
 		after time.Duration

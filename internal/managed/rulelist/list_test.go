@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/remote/remotetest"
 )
 
-// What is wrong leaves what was good in place; the owner is told once, and when it is
-// over.
+// TestLastGoodVersionStays checks that an invalid list does not replace the last good version. The
+// problem and its end are logged once.
 func TestLastGoodVersionStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := read(t, list("a", "b"), nil)
@@ -38,7 +38,7 @@ func TestLastGoodVersionStays(t *testing.T) {
 	})
 }
 
-// After failures it is tried again in growing intervals, up to an hour.
+// TestBackOff checks the growing intervals after failures, up to one hour.
 func TestBackOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := read(t, "", errDown)
@@ -60,8 +60,7 @@ func TestBackOff(t *testing.T) {
 	})
 }
 
-// TestLoadWhileItIsRead keeps no configuration from being loaded while a server takes its
-// time for an answer in the background.
+// TestLoadWhileItIsRead loads a configuration while a slow background read runs.
 func TestLoadWhileItIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newList(remotetest.Slow{Source: remotetest.NewSource("https://cms.test/rules", list("a"), nil)}, time.Now)

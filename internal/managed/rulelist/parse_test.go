@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Errors say in which line and column what is wrong, and what to do.
+// TestParseErrors checks that errors have the line, the column and the fix.
 func TestParseErrors(t *testing.T) {
 	rule := func(fields string) string { return "{\"rules\": [\n  {" + fields + "}\n]}" }
 	const whole = `"id": "a", "for": ["GPTBot"], "disallow": true`
@@ -112,8 +112,8 @@ func TestParseBounds(t *testing.T) {
 	}
 }
 
-// The schema in docs has the fields of a list, and the document that shows it only
-// lists that can be read.
+// TestSchema checks that the documented schema has the fields of a list, and that the documented
+// lists are valid.
 func TestSchema(t *testing.T) {
 	data, err := os.ReadFile("../../../docs/rules.schema.json")
 	if err != nil {
@@ -183,7 +183,8 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// FuzzParse reads anything. What is read has bounds, and makes a schedule or an error.
+// FuzzParse parses arbitrary data. A parsed list is within the limits, and makes a schedule or an
+// error.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"rules": [{"id": "a", "for": ["GPTBot"], "disallow": ["/a"], "until": null}]}`))
 	f.Add([]byte(`{"rules": [{"id": "a", "for": ["*"], "crawl_delay": 1e1, "hosts": ["a.test"]}, {"id": "b", "for": ["seo"], "allow": true}]}`))
@@ -207,7 +208,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// BenchmarkList reads a list of 10,000 rules and makes a schedule of it.
+// BenchmarkList parses a list of 10,000 rules and makes a schedule.
 func BenchmarkList(b *testing.B) {
 	var text strings.Builder
 	for i := range 10_000 {

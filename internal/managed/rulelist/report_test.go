@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestReport tells how many rules the version in use has, and what is wrong now.
+// TestReport checks the number of rules and the present problem.
 func TestReport(t *testing.T) {
 	bad := false
 	server, l := serve(t, func(w http.ResponseWriter, r *http.Request) {

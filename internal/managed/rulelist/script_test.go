@@ -15,7 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/remote/remotetest"
 )
 
-// list returns a list with rules of these names.
+// list returns a list with rules of these IDs.
 func list(ids ...string) string {
 	var rules []string
 	for _, id := range ids {
@@ -39,7 +39,7 @@ func (v *Version) ids() string {
 	return strings.Join(ids, " ")
 }
 
-// reader is a list that a user reads.
+// reader is a list with a user.
 type reader struct {
 	*List
 	source  *remotetest.Source
@@ -49,7 +49,7 @@ type reader struct {
 	end     func()
 }
 
-// read returns a list that says this, once a configuration with it is loaded.
+// read loads a list with this content for a configuration.
 func read(t *testing.T, data string, err error) *reader {
 	t.Helper()
 	core, log := observer.New(zapcore.InfoLevel)
@@ -64,7 +64,7 @@ func read(t *testing.T, data string, err error) *reader {
 	return r
 }
 
-// next lets a time pass.
+// next advances the clock.
 func next(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -77,7 +77,7 @@ func (r *reader) has(t *testing.T, want string) {
 	}
 }
 
-// told compares what was logged, by how it begins.
+// told compares the beginnings of the logged messages.
 func (r *reader) told(t *testing.T, want ...string) {
 	t.Helper()
 	remotetest.Told(t, r.log, want...)

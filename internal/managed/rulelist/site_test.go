@@ -18,7 +18,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// place returns a list that says this, read once.
+// place returns a list with this content, read once.
 func place(t *testing.T, data string, file bool) (*List, *remotetest.Source) {
 	t.Helper()
 	source := remotetest.NewSource("https://cms.test/rules", data, nil)
@@ -38,7 +38,7 @@ func siteOf(lists ...*List) (*Site, *observer.ObservedLogs) {
 	}), log
 }
 
-// says returns what a schedule makes of nothing at a host.
+// says returns the file that a schedule makes from an empty base at a host.
 func says(t *testing.T, s *managed.Schedule, host string) string {
 	t.Helper()
 	plan, _ := s.At(time.Now(), host)
@@ -51,14 +51,14 @@ func says(t *testing.T, s *managed.Schedule, host string) string {
 
 const opposite = `{"rules": [{"id": "x", "for": ["GPTBot"], "allow": ["/own"]}]}`
 
-// What is wrong with a configuration that is loaded depends on where it is.
+// TestFirst checks errors in a configuration, in a list file and in a list at a URL.
 func TestFirst(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		data   string
 		file   bool
 		strict bool
-		want   string // an error, or a line of the text
+		want   string // an error, or a line of the file
 	}{
 		{"a URL", list("a"), false, false, "Disallow: /a"},
 		{"a file", list("a"), true, false, "Disallow: /a"},
@@ -93,7 +93,7 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// At a start only the list that goes with nothing is left out.
+// TestFirstLeavesOutOneList skips only the incompatible list at a start.
 func TestFirstLeavesOutOneList(t *testing.T) {
 	a, _ := place(t, list("a"), false)
 	bad, _ := place(t, opposite, false)
@@ -115,8 +115,8 @@ func TestFirstLeavesOutOneList(t *testing.T) {
 	}
 }
 
-// Rules for hosts of other sites are left out, and those for some hosts keep those of
-// the site.
+// TestHostsOfOtherSites skips rules for hosts of other sites. Rules for several hosts apply to the
+// hosts of the site.
 func TestHostsOfOtherSites(t *testing.T) {
 	l, _ := place(t, `{"rules": [
 		{"id": "a", "for": ["GPTBot"], "disallow": ["/a"], "hosts": ["other.test", "a.test"]},
@@ -139,8 +139,8 @@ func TestHostsOfOtherSites(t *testing.T) {
 	}
 }
 
-// A new version is published; one that goes with nothing, or that the gate stops,
-// leaves the rules before, is told once and counted each time.
+// TestRun publishes a new version. An incompatible or refused version is not published, logged once
+// and counted each time.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, source := place(t, list("a"), false)

@@ -12,11 +12,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// TestTrainingPreference states the same in every form, to every crawler that may fetch
-// something, and leaves verdicts as they are. Where the base states the opposite, the gate
-// says so.
+// TestTrainingPreference adds a preference in every form for every crawler with access, without a
+// change of verdicts. The gate reports an opposite preference in the base.
 func TestTrainingPreference(t *testing.T) {
-	for _, tc := range []struct{ name, base, n, y string }{ // n and y are what the gate finds
+	for _, tc := range []struct{ name, base, n, y string }{ // n and y are the findings of the gate
 		{"nothing", "", "", ""},
 		{"groups", "User-agent: *\nDisallow: /private/\n\nUser-agent: GPTBot\nUser-agent: CCBot\nDisallow: /a\n\nUser-agent: Bytespider\nDisallow: /\n", "", "rule-opens-base"},
 		{"the same", "User-agent: __usage_ai-training\nDisallow: /\n\nUser-agent: *\nContent-Usage: train-ai=n\nDisallow: /private/\n", "", "preference-replaced rule-opens-base"},
@@ -77,7 +76,7 @@ func TestTrainingPreference(t *testing.T) {
 	}
 }
 
-// TestTrainingPreferenceErrors has a rule that says something else, too.
+// TestTrainingPreferenceErrors rejects a training preference with other content.
 func TestTrainingPreferenceErrors(t *testing.T) {
 	for _, r := range []Rule{{TrainingPreference: "no"}, {TrainingPreference: "n", For: []string{"GPTBot"}}, {TrainingPreference: "n", Allow: true}, {TrainingPreference: "n", ContentUsage: "search=y"}} {
 		if _, err := Compile([]Rule{r}); err == nil || !strings.Contains(err.Error(), "training_preference") {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// serve returns a server that answers so, and the list at it.
+// serve returns a server with this handler, and the list at its URL.
 func serve(t *testing.T, answer http.HandlerFunc) (*httptest.Server, *List) {
 	t.Helper()
 	server := httptest.NewServer(answer)
@@ -27,11 +27,11 @@ func serve(t *testing.T, answer http.HandlerFunc) (*httptest.Server, *List) {
 	return server, l
 }
 
-// What cannot be a list is an error that says why, and the list before stays.
+// TestHostileAnswers rejects responses that are not lists. The previous list stays.
 func TestHostileAnswers(t *testing.T) {
 	var zipped bytes.Buffer
 	zip := gzip.NewWriter(&zipped)
-	for range 2 << 10 { // 32 MiB, twice the bound
+	for range 2 << 10 { // 32 MiB, twice the limit
 		if _, err := zip.Write(make([]byte, 16<<10)); err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func TestHostileAnswers(t *testing.T) {
 	}
 }
 
-// An answer that hangs or drips ends in time, and says so.
+// TestSlowAnswers checks that a slow response ends with a timeout.
 func TestSlowAnswers(t *testing.T) {
 	for name, answer := range map[string]http.HandlerFunc{
 		"hangs": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
@@ -138,8 +138,8 @@ func TestSlowAnswers(t *testing.T) {
 	}
 }
 
-// What is known is asked for conditionally, by both validators; packed answers and
-// redirects on the same host are read.
+// TestConditionalRequests sends both validators. Compressed responses and redirects on the same host
+// are accepted.
 func TestConditionalRequests(t *testing.T) {
 	full := 0
 	server, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -196,7 +196,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// A file is read when it has changed; one that is gone or wrong leaves what it said.
+// TestFile reads a changed file. The last good version stays if the file is missing or invalid.
 func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rules.json")
 	l, err := New(path, time.Now)
@@ -226,7 +226,7 @@ func TestFile(t *testing.T) {
 	says("a b", "")
 	write(`{"rules": [{"id": "a",` + "\n" + `"foor": []}]}`)
 	says("a b", path+`:2:1: unknown field "foor"; did you mean for?`)
-	says("a b", "did you mean for?") // and the file is not read again
+	says("a b", "did you mean for?") // the file is not read again
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
