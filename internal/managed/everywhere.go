@@ -7,8 +7,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// A preference about all crawlers is written into the * group and into every other group, because a
-// named crawler ignores the * group. A group's own preference about the same use and pages wins.
+// A preference about all crawlers is written into the * group and into every other group. A crawler
+// that a group names ignores the * group. A group's own preference about the same use and pages wins.
 
 // missing returns the lines of the preferences about all crawlers that a group lacks.
 func (p *Plan) missing(lines []string) []string {

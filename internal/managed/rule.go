@@ -21,8 +21,8 @@ type Rule struct {
 	// Delay is the value of Crawl-delay. A rule with a delay has no paths or preference.
 	Delay string `json:"crawl_delay,omitempty"`
 	// Usage and Signal are the values of Content-Usage and Content-Signal, such as "/blog
-	// train-ai=n". A rule with a preference has no delay. If For is empty, the preference applies to
-	// all crawlers.
+	// train-ai=n". A rule with a preference has no Paths and no delay. If For is empty, the
+	// preference applies to all crawlers.
 	Usage  string `json:"content_usage,omitempty"`
 	Signal string `json:"content_signal,omitempty"`
 	Window

@@ -42,8 +42,8 @@ func (p *Publisher) Act(ctx context.Context, verb, id string, by By) (*Change, e
 	return changed, p.apply(context.WithoutCancel(ctx))
 }
 
-// asShown returns [ErrOther] if a verb without an ID would apply to another change than in the
-// history that this instance shows.
+// asShown returns [ErrOther] if a verb without an ID would apply to a new change, which this instance
+// has not shown yet.
 func asShown(now, shown *History, verb string) error {
 	was, is := shown.subject(verb), now.subject(verb)
 	if was != nil && is != nil && was.Number != is.Number {

@@ -218,10 +218,11 @@ func (p *Publisher) submitted(s submission) {
 	p.pending = p.pending && p.next.schedule != s.schedule
 }
 
-// fallback returns the schedule to serve if the storage does not answer, or cannot be written:
-//   - the published change, if the history is known;
-//   - the submission, if nothing is published and it needs neither confirmation nor a trial;
-//   - the schedule that was served before without a history, or a schedule without rules.
+// fallback returns the schedule to serve if the storage fails. It returns the first of
+//   - the published change, if the history is known
+//   - the submission, if nothing is published, and the submission needs neither confirmation nor a trial
+//   - the schedule that was served before without a history
+//   - the schedule without rules
 func (p *Publisher) fallback() *managed.Schedule {
 	next, _ := p.submission()
 	before, first, begun := p.noRules(), true, p.begun.Load()

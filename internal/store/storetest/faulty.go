@@ -60,8 +60,8 @@ type Faulty struct {
 	crashed bool
 }
 
-// Ops returns the operations so far. Each has its key and its number of earlier occurrences, so the
-// names do not depend on the order of concurrent operations.
+// Ops returns the operations so far. The name of an operation has the key and the number of earlier
+// occurrences, and does not depend on the order of concurrent operations.
 func (f *Faulty) Ops() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
