@@ -10,11 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// What crawlers got, counted by what the server counts by. Only Caddy's own log tells that
-// a guard has answered, so in others what it has blocked is among the answers to what is
-// forbidden.
-
-// answered counts the answer to the request of a crawler that was just judged.
+// answered counts the response to a judged request. Responses of the guard itself are left out.
+// Only Caddy's log marks them, so in other logs a blocked request looks like a refusal by the site.
 func (w *worker) answered(c *crawlerCount) {
 	status, ok := parity.StatusOf(w.record.Status)
 	if !ok || w.record.Guarded {
@@ -33,16 +30,16 @@ func (w *worker) answered(c *crawlerCount) {
 	c.answers.Bytes += uint64(w.record.Bytes)
 }
 
-// AnswersReport is what a crawler got, by what the robots.txt says.
+// AnswersReport counts the responses to a crawler by the verdict of the requests.
 type AnswersReport struct {
 	Allowed   parity.Answers `json:"allowed"`
 	Forbidden parity.Answers `json:"forbidden"`
-	Unruled   parity.Answers `json:"unruled"` // exempt
+	Unruled   parity.Answers `json:"unruled"` // requests of an exempt crawler
 	RobotsTxt parity.Answers `json:"robots_txt"`
-	Bytes     uint64         `json:"bytes"` // 0 where the log has none
+	Bytes     uint64         `json:"bytes"` // 0 if the log has no sizes
 }
 
-// FindingReport says that what a crawler got belies the robots.txt.
+// FindingReport describes responses that contradict the robots.txt.
 type FindingReport struct {
 	What    parity.What `json:"what"`
 	Token   string      `json:"token"`
@@ -50,11 +47,11 @@ type FindingReport struct {
 	Of      uint64      `json:"of"`
 	Bad     uint64      `json:"bad"`
 	Percent int         `json:"percent"`
-	Status  string      `json:"status"` // that most of the bad ones have
+	Status  string      `json:"status"` // the most frequent status of the bad responses
 	Text    string      `json:"text"`
 }
 
-// answersOf returns the report of a crawler, nil where no status is known.
+// answersOf returns the report of a crawler, or nil if the log has no status.
 func answersOf(c *parity.Counts) *AnswersReport {
 	if c.All() == 0 {
 		return nil
@@ -62,8 +59,7 @@ func answersOf(c *parity.Counts) *AnswersReport {
 	return &AnswersReport{c.Answers(parity.Allowed), c.Answers(parity.Forbidden), c.Answers(parity.Unruled), c.Answers(parity.RobotsTxt), c.Bytes}
 }
 
-// fillAnswers says where what crawlers got belies the robots.txt, the largest share
-// first, and what comes back as visits.
+// fillAnswers reports responses that contradict the robots.txt, the largest share first.
 func (r *Report) fillAnswers(p *plan, t *tally) {
 	r.Findings = []FindingReport{}
 	for id := range t.crawlers {
@@ -83,7 +79,7 @@ func (r *Report) fillAnswers(p *plan, t *tally) {
 	})
 }
 
-// answers writes what is found about what crawlers got, and what comes back.
+// answers writes the findings about responses.
 func (t *tables) answers(r *Report) {
 	if len(r.Findings) == 0 {
 		return

@@ -8,27 +8,27 @@ import (
 	"io"
 )
 
-// maxLine bounds a line, in bytes. It is also the size of a chunk. A server
-// bounds what it takes in as a request to far less.
+// maxLine bounds a line, in bytes, and is the size of a chunk. The limits of servers for a request
+// are far lower.
 const maxLine = 512 << 10
 
-// chunk is some whole lines of one log.
+// chunk is a part of a log that ends at the end of a line.
 type chunk struct {
 	in   *input
-	buf  []byte // memory of maxLine bytes
-	data []byte // the part of buf that holds the lines
+	buf  []byte // has maxLine bytes
+	data []byte // the lines, a part of buf
 
 	tooLong bool // data is the start of a line that is longer than maxLine
-	last    bool // the last of its log
+	last    bool // the last chunk of the log
 
-	done chan struct{} // receives when a worker is through with it
+	done chan struct{} // receives a value when a worker has finished the chunk
 
-	// What the worker found, for the one who goes through the chunks in order.
+	// Results of the worker, which the sequence reads in the order of the log.
 	lines     int
 	malformed int
 	examples  []example
 	events    []event
-	paths     []byte // those of the events
+	paths     []byte // paths of the events
 }
 
 // example is a malformed line.
@@ -38,24 +38,24 @@ type example struct {
 	text string
 }
 
-// maxExamples is how many malformed lines are shown.
+// maxExamples bounds the malformed lines in the report.
 const maxExamples = 5
 
 // chunker reads logs in chunks.
 type chunker struct {
 	free chan *chunk
-	emit func(*chunk) // takes over a chunk
+	emit func(*chunk) // becomes the owner of the chunk
 }
 
-// read reads a log to its end or until ctx is done.
+// read splits a log into chunks until the log ends or ctx is done.
 func (c *chunker) read(ctx context.Context, in *input) (err error) {
 	text, err := in.reader()
 	if err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, text.Close()) }() // which says the same again, if anything
-	var rest []byte                                    // of the last chunk: the beginning of a line
-	skipping := false                                  // within a line that is too long
+	defer func() { err = cmp.Or(err, text.Close()) }() // Close repeats an error of Read
+	var rest []byte                                    // the beginning of a line, from the last chunk
+	skipping := false                                  // true inside a line that is too long
 	for {
 		var k *chunk
 		select {

@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Bounds of the report.
+// Bounds of the report: the number of rows.
 const (
 	reportedRules = 200
 	reportedPaths = 200
@@ -17,7 +17,7 @@ const (
 	ruleCrawlers  = 20
 )
 
-// fill makes the report of the counts.
+// fill converts the counts into the report.
 func (r *Report) fill(p *plan, t *tally, s *sequence, o *Options, logs []*input) {
 	r.Lines, r.Malformed, r.Other, r.OtherSite, r.OtherTime = t.lines, t.malformed, t.other, t.otherSite, t.otherTime
 	r.Browsers, r.Requests, r.Examples = t.browsers, t.requests, s.examples
@@ -114,7 +114,7 @@ func (r *Report) fillRules(p *plan, t *tally) {
 			rule = &RuleReport{Rule: valid(c.rule.String()), Line: c.rule.Line, Group: valid(c.group), Robots: p.versions[key.version].name}
 			rules[at] = rule
 		}
-		rule.Group = min(rule.Group, valid(c.group)) // it may have several names
+		rule.Group = min(rule.Group, valid(c.group)) // a group may have several names
 		rule.Requests += c.count
 		rule.Crawlers = append(rule.Crawlers, RuleCrawlers{Token: p.crawlers.key(key.crawler).name, Requests: c.count})
 	}
@@ -148,5 +148,5 @@ func pointer(at int64) *time.Time {
 	return &t
 }
 
-// valid makes what a client sent fit for a report.
+// valid replaces invalid UTF-8, so that a client's string fits into JSON.
 func valid(s string) string { return strings.ToValidUTF8(s, "\ufffd") }

@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// identity is what a User-Agent is by one version of the robots.txt.
+// identity is the identity of a User-Agent under one version of the robots.txt.
 type identity struct {
 	userAgent []byte
 	hash      uint64
@@ -17,18 +17,17 @@ type identity struct {
 
 	browser bool
 	client  uaident.Identity // refers to userAgent
-	bound   judge.Bound      // by the rules of the version
+	bound   judge.Bound      // for the rules of the version
 	crawler int32
 }
 
-// Bounds of the memory for User-Agents: how many, and how long ones.
+// Bounds of the cache of identities: the number of User-Agents, and their length in bytes.
 const (
 	knownIdentities  = 2048
 	maxKnownIdentity = 512
 )
 
-// identify tells who a User-Agent claims to be. The answer holds until the next
-// call.
+// identify returns the claimed identity of a User-Agent. The result is valid until the next call.
 func (w *worker) identify(userAgent []byte) *identity {
 	if len(userAgent) > maxKnownIdentity {
 		who := &w.known[knownIdentities]
@@ -46,8 +45,8 @@ func (w *worker) identify(userAgent []byte) *identity {
 	return who
 }
 
-// meet identifies a User-Agent with the names of the current version, as the
-// handler does.
+// meet identifies a User-Agent by the registry and the names in the current version, as the handler
+// does.
 func (w *worker) meet(who *identity, userAgent string) {
 	current := &w.versions[w.version]
 	who.client = current.settings.Identify(w.registry, userAgent, current.overlay)
@@ -62,13 +61,13 @@ func (w *worker) meet(who *identity, userAgent string) {
 	who.crawler = w.crawlers.id(crawlerKey{name, who.client.Class})
 }
 
-// ask judges the request of the record by a version.
+// ask judges the request in the record by a version.
 func (w *worker) ask(who *identity, current *version) {
 	q := w.requestOf(who)
 	current.settings.Judge(&q, judge.Rules{Robots: current.robots}, &w.scratch, &w.result)
 }
 
-// requestOf returns the request of the record.
+// requestOf converts the record into a request.
 func (w *worker) requestOf(who *identity) judge.Request {
 	r := &w.record
 	return judge.Request{

@@ -19,26 +19,26 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 )
 
-// input is a log that is read.
+// input is a log to read.
 type input struct {
 	name        string
 	format      *logformat.Format
-	compression string // gzip, zstd or ""
-	size        int64  // of the file; 0 for standard input
+	compression string // "gzip", "zstd" or ""
+	size        int64  // in bytes; 0 for standard input
 	open        func() (io.ReadCloser, error)
-	opened      io.ReadCloser // one that cannot be opened twice
-	begins      int64         // the time of its first request
-	timed       bool          // that is known
-	found       bool          // a request is among the first lines
+	opened      io.ReadCloser // an open file, if opening it again is impossible
+	begins      int64         // the time of the first request
+	timed       bool          // whether begins is known
+	found       bool          // the first lines contain a request
 	empty       bool
-	broken      error // why not even its first line can be read
+	broken      error // the error if the first line is unreadable
 }
 
-// headSize is how much of a log is looked at to recognise its format.
+// headSize is the number of bytes that are read to recognise the format.
 const headSize = 64 << 10
 
-// expand replaces patterns such as access.log* by the files they match. A file
-// with such a name wins over a pattern.
+// expand replaces patterns such as access.log* by the matching files. A file with the same name as
+// a pattern has precedence.
 func expand(names []string) ([]string, error) {
 	var files []string
 	for _, name := range names {
@@ -69,8 +69,8 @@ func expand(names []string) ([]string, error) {
 	return files, nil
 }
 
-// inputs looks at the logs that are named: that they can be read, and which
-// format they have. It sorts them by the time of their first request.
+// inputs opens the named logs, recognises their formats, and sorts the logs by the time of their
+// first request.
 func inputs(names []string, stdin io.Reader) ([]*input, error) {
 	names, err := expand(names)
 	if err != nil {
@@ -96,7 +96,7 @@ func inputs(names []string, stdin io.Reader) ([]*input, error) {
 	return all, nil
 }
 
-// stat finds out whether there is a file that can be read.
+// stat reports an error if the file is missing or not readable.
 func (in *input) stat() error {
 	info, err := os.Stat(in.name)
 	switch {
@@ -114,7 +114,7 @@ func (in *input) stat() error {
 	return nil
 }
 
-// signatures are the first bytes of files that are no logs but may hold some.
+// signatures are the first bytes of archives and other files that may contain logs.
 var signatures = []struct{ magic, advice string }{
 	{"BZh", "is compressed by bzip2; pipe it: bzcat FILE | caddy robots-guard audit -"},
 	{"\xfd7zXZ\x00", "is compressed by xz; pipe it: xzcat FILE | caddy robots-guard audit -"},
@@ -124,7 +124,7 @@ var signatures = []struct{ magic, advice string }{
 	{"\xfe\xff", "is UTF-16; save it as UTF-8"},
 }
 
-// look reads the head of the log: it recognises compression and format.
+// look reads the head of the log and recognises the compression and the format.
 func (in *input) look() error {
 	file, err := in.open()
 	if err != nil {
@@ -143,7 +143,7 @@ func (in *input) look() error {
 	return in.recognise(head)
 }
 
-// head returns the first bytes of the text and a reader of the rest.
+// head returns the first uncompressed bytes and a reader of the rest.
 func (in *input) head(file io.ReadCloser) (head []byte, text io.ReadCloser, err error) {
 	raw := bufio.NewReaderSize(file, 1<<16)
 	magic, err := raw.Peek(6)
@@ -169,13 +169,13 @@ func (in *input) head(file io.ReadCloser) (head []byte, text io.ReadCloser, err 
 	case err == nil:
 	case !errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, nil, fmt.Errorf("cannot be read: %w", err)
-	case len(head) == 0: // cut so early that it would pass for an empty one
+	case len(head) == 0: // truncated before the first uncompressed byte, so the file would look empty
 		in.broken = err
 	}
 	return head, text, nil
 }
 
-// recognise tells the format by the head of the log, and when it begins.
+// recognise sets the format and the time of the first request from the head of the log.
 func (in *input) recognise(head []byte) error {
 	if in.broken != nil {
 		return nil
@@ -184,7 +184,7 @@ func (in *input) recognise(head []byte) error {
 		return nil
 	}
 	var err error
-	switch in.format, err = logformat.Recognise(bytes.TrimLeft(head, "\x00")); { // which truncation of an open log leaves behind
+	switch in.format, err = logformat.Recognise(bytes.TrimLeft(head, "\x00")); { // NUL bytes come from truncating an open log
 	case err != nil && hasNUL(head):
 		return fmt.Errorf("%s is a binary file, not a log", in.name)
 	case err != nil:
@@ -201,12 +201,12 @@ func (in *input) recognise(head []byte) error {
 	return nil
 }
 
-// hasNUL reports whether a NUL stands at the start of a file, which no format of a log has.
+// hasNUL reports whether a NUL is near the start of a file. No log format has NULs.
 func hasNUL(head []byte) bool {
 	return bytes.IndexByte(head[:min(len(head), 4096)], 0) >= 0
 }
 
-// reader opens the log for reading its lines, once.
+// reader opens the log to read the lines. Call reader once.
 func (in *input) reader() (io.ReadCloser, error) {
 	if in.opened != nil {
 		return in.opened, nil
@@ -222,8 +222,7 @@ func (in *input) reader() (io.ReadCloser, error) {
 	return text, err
 }
 
-// text undoes the compression of raw, and leaves out a byte order mark at its beginning.
-// Closing it closes file.
+// text decompresses raw and skips a byte order mark. Closing the result closes file.
 func (in *input) text(raw io.Reader, file io.Closer) (io.ReadCloser, error) {
 	switch in.compression {
 	case "gzip":
@@ -242,7 +241,7 @@ func (in *input) text(raw io.Reader, file io.Closer) (io.ReadCloser, error) {
 	return closing{unmarked(raw), file}, nil
 }
 
-// unmarked leaves out a byte order mark. An error of r comes again with the next read.
+// unmarked skips a byte order mark. The next read returns an error of r again.
 func unmarked(r io.Reader) io.Reader {
 	const mark = "\ufeff"
 	first := make([]byte, len(mark))
@@ -253,17 +252,16 @@ func unmarked(r io.Reader) io.Reader {
 	return io.MultiReader(bytes.NewReader(first[:n]), r)
 }
 
-// maxWindow bounds the memory that a zstd stream can ask for, in bytes. It is
-// what zstd --ultra --long=27 needs.
+// maxWindow bounds the memory of a zstd stream, in bytes. It suffices for zstd --ultra --long=27.
 const maxWindow = 128 << 20
 
-// closing is a reader and what has to be closed after it.
+// closing is a reader with the closers to call after reading.
 type closing struct {
 	io.Reader
 	io.Closer
 }
 
-// closers are closed one after the other.
+// closers close in their order.
 type closers []io.Closer
 
 func (c closers) Close() (err error) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// fillNotes says what a reader of the report has to know.
+// fillNotes adds the limits of the report, such as lines without a time.
 func (r *Report) fillNotes(p *plan, t *tally, o *Options, logs []*input) {
 	r.Notes = []string{}
 	note := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
@@ -52,7 +52,7 @@ func (r *Report) fillNotes(p *plan, t *tally, o *Options, logs []*input) {
 	}
 }
 
-// noteHosts says whose requests were judged by whose robots.txt.
+// noteHosts adds notes about hosts that were judged by the robots.txt of another host, or left out.
 func (r *Report) noteHosts(p *plan, t *tally, o *Options, note func(format string, args ...any)) {
 	var names, without []string
 	for _, host := range r.Hosts {
@@ -73,7 +73,7 @@ func (r *Report) noteHosts(p *plan, t *tally, o *Options, note func(format strin
 	}
 }
 
-// listed names the first of a list.
+// listed returns the first names of a list in words.
 func listed(names []string) string {
 	const most = 3
 	text := strings.Join(names[:min(len(names), most)], ", ")
@@ -83,7 +83,7 @@ func listed(names []string) string {
 	return text
 }
 
-// agents reports whether a log has a place for User-Agents.
+// agents reports whether a log has a field for User-Agents.
 func agents(logs []*input) bool {
 	return slices.ContainsFunc(logs, func(in *input) bool { return in.format != nil && in.format.HasUserAgent })
 }

@@ -14,10 +14,10 @@ type event struct {
 	crawler int32
 	at      int64
 	network netip.Prefix
-	asked   asked // of the crawler
+	asked   asked // limits of the crawler
 }
 
-// sequence goes through what workers found, in the order of the log.
+// sequence processes the results of workers in the order of the log.
 type sequence struct {
 	*plan
 	tally    *tally
@@ -30,7 +30,7 @@ func newSequence(p *plan) *sequence {
 	return &sequence{plan: p, tally: newTally(), budgets: rate.NewBudgets(timeOf(0)), lines: make(map[*input]*LogReport)}
 }
 
-// take takes in a chunk that a worker is through with.
+// take adds a finished chunk.
 func (s *sequence) take(k *chunk) {
 	log := s.lines[k.in]
 	for _, e := range k.examples {
@@ -47,12 +47,12 @@ func (s *sequence) take(k *chunk) {
 	}
 }
 
-// key returns the crawler with a number.
+// key returns the key of a crawler number.
 func (c *crawlers) key(id int32) crawlerKey {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.keys[id]
 }
 
-// timeOf returns the time of a Unix time in nanoseconds.
+// timeOf converts Unix nanoseconds into a time in UTC.
 func timeOf(at int64) time.Time { return time.Unix(0, at).UTC() }

@@ -17,7 +17,7 @@ import (
 // asked has the limits that apply to a request. Whether the request exceeds them depends on earlier
 // requests, so workers only find the limits, and the sequence counts in the order of the log.
 type asked struct {
-	delay   time.Duration    // the least of the versions that the crawler may follow, 0 for none
+	delay   time.Duration    // the shortest of all versions that the crawler may follow; 0 for none
 	limit   *rate.Limit      // nil for none
 	crawler *uaident.Crawler // nil if unregistered
 	host    [2]int           // in chunk.paths
@@ -49,7 +49,7 @@ func (w *worker) asks(k *chunk, current *version, who *identity) (a asked) {
 	if a.delay == 0 {
 		return a
 	}
-	q.Bound = nil // which is for the current version
+	q.Bound = nil // Bound belongs to the current version
 	for _, v := range current.state.Held(timeOf(r.At), current.graceOf(who)) {
 		var scratch judge.Scratch
 		var result judge.Result
@@ -102,14 +102,14 @@ func (s *sequence) pace(e *event, k *chunk) {
 	}
 }
 
-// RateReport shows how fast a crawler came that has a limit.
+// RateReport compares the request rate of a crawler with its limits.
 type RateReport struct {
 	CrawlDelay float64 `json:"crawl_delay"`     // seconds, the last one; 0 for none
 	Habit      string  `json:"habit"`           // by its operator: obeys, ignores or undocumented
 	Limit      string  `json:"limit,omitempty"` // of the configuration, such as "GPTBot 30/1m"
-	Requests   uint64  `json:"requests"`        // that the limits apply to
-	Over       uint64  `json:"over"`            // of these, too many
-	Slowed     uint64  `json:"slowed"`          // of these, answered 429 by rate enforce
+	Requests   uint64  `json:"requests"`        // requests that a limit applies to
+	Over       uint64  `json:"over"`            // requests over a limit
+	Slowed     uint64  `json:"slowed"`          // requests that rate enforce would answer with 429
 }
 
 // rateOf returns the report of a crawler, or nil without a limit.
@@ -140,7 +140,7 @@ func (r *Report) Paced() (paced []*CrawlerReport) {
 	return paced
 }
 
-// SlowedSentence says how many requests rate enforce would have answered 429.
+// SlowedSentence returns how many requests rate enforce would have answered with 429.
 func (r *Report) SlowedSentence() string {
 	var all uint64
 	paced := r.Paced()

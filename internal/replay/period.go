@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// ParseTime reads a point in time as people write it: RFC 3339, a date, a date
-// and a time (UTC if there is no zone), or how long ago it was, such as 90m, 24h
-// or 30d.
+// ParseTime parses a time: RFC 3339, a date, or a date and a time, in UTC without a zone. A
+// duration such as 90m, 24h or 30d is a time before now.
 func ParseTime(s string, now time.Time) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
 		if at, err := time.Parse(layout, s); err == nil {
@@ -34,6 +33,5 @@ func ParseTime(s string, now time.Time) (time.Time, error) {
 	return now.Add(-ago), nil
 }
 
-// isLogYear reports whether nanoseconds can count as far as a year, as times of
-// requests are.
+// isLogYear reports whether Unix nanoseconds can represent the year, with a margin.
 func isLogYear(year int) bool { return 1700 <= year && year <= 2200 }

@@ -17,50 +17,48 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Options say what to replay. Logs and Versions are needed.
+// Options configure a replay. Logs and Versions are required.
 type Options struct {
-	// Logs are files, patterns of files, and - for Stdin. Compressed ones are
-	// recognised. If the time of the first request of each can be told, they are
-	// read in that order, else as given.
+	// Logs are files, patterns of files, or - for Stdin. Compressed logs are recognised. Run reads
+	// the logs in the order of their first requests, or as listed if a log has no times.
 	Logs  []string
 	Stdin io.Reader
-	// Versions are the texts of the robots.txt, each in force from its time to
-	// that of the next. The first is held to have been in force before, too.
+	// Versions are the versions of the robots.txt. Each is in force until the next, and the first
+	// also before its own time.
 	Versions []Version
-	// Sites are the hosts whose requests count, such as example.com or
-	// https://example.com. A request without a host in the log counts. Empty for all.
+	// Sites are the hosts to judge, such as example.com or https://example.com. Requests without a
+	// host in the log are always judged. Empty means all hosts.
 	Sites []string
-	// Since and Until bound the time of the requests that count, Until
-	// excluded. Zero for no bound.
+	// Since and Until limit the time of the requests. Until is excluded. The zero time sets no
+	// limit.
 	Since, Until time.Time
-	// Settings are those of the handler. A log does not tell whether a User-Agent
-	// is true, so clients are judged by what they claim.
+	// Settings are the settings of the handler. Logs cannot verify a User-Agent, so clients are
+	// judged by their claimed names.
 	Settings judge.Settings
-	// Rate has the rate limits of crawlers; nil for no report of rates.
+	// Rate has the rate limits of crawlers. Nil omits the report of rates.
 	Rate *rate.Settings
-	// Paths says that [Report.Challenge] is filled.
+	// Paths requests [Report.Challenge].
 	Paths bool
-	// Sources says that [Report.Sources] is filled.
+	// Sources requests [Report.Sources].
 	Sources bool
-	// Grace is for how long a crawler may follow a version that was replaced: 0
-	// for the handler's default, not at all if it is negative.
+	// Grace is how long a crawler may follow a replaced version. Zero means the default of the
+	// handler, and a negative value means not at all.
 	Grace time.Duration
-	// Registry knows the crawlers; nil for uaident.Default.
+	// Registry identifies the crawlers. Nil means uaident.Default.
 	Registry *uaident.Registry
-	// Workers is how many goroutines judge; 0 for one for each processor.
+	// Workers is the number of goroutines that judge. Zero means one for each processor.
 	Workers int
-	// Lines, if not nil, is the number of lines read so far while Run runs.
+	// Lines, if not nil, receives the number of lines read while Run runs.
 	Lines *atomic.Int64
-	// Now is the time of the report. Zero for no time.
+	// Now is the time of the report. The zero time omits the time.
 	Now time.Time
 
 	maxLine int // 0 for the default
 }
 
-// Run replays logs. When ctx is done it stops early, and returns the report of
-// what was read with an error that says so. So it does if a log cannot be read to
-// its end: the others are read all the same. If it returns no report, nothing was
-// read, and the error says what to do.
+// Run replays logs. If ctx is done, Run stops early and returns a partial report and an error. An
+// unreadable log also causes an error, but Run still reads the other logs. Without a report nothing
+// was read, and the error has the advice.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Lines == nil {
 		o.Lines = new(atomic.Int64)
@@ -97,7 +95,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return report, err
 }
 
-// plan checks the options.
+// plan checks the options and prepares the replay.
 func (o *Options) plan() (*plan, []*input, error) {
 	p := &plan{registry: o.Registry, rate: o.Rate, paths: o.Paths, sources: o.Sources, since: math.MinInt64, until: math.MaxInt64, crawlers: new(crawlers)}
 	if p.registry == nil {
@@ -138,11 +136,11 @@ func (o *Options) plan() (*plan, []*input, error) {
 	return p, logs, nil
 }
 
-// errInterrupted says that a replay was stopped.
+// errInterrupted is the error of a replay that ctx stopped.
 var errInterrupted = errors.New("interrupted: the report covers the lines read until then")
 
-// pump reads the logs, has workers judge their chunks side by side, and hands
-// them to s in order.
+// pump reads the logs, lets workers judge the chunks in parallel, and passes the chunks to s in
+// order.
 func pump(ctx context.Context, logs []*input, workers []*worker, s *sequence, o *Options) error {
 	depth := 2*len(workers) + 2
 	free := make(chan *chunk, depth)
@@ -150,7 +148,7 @@ func pump(ctx context.Context, logs []*input, workers []*worker, s *sequence, o 
 		free <- &chunk{buf: make([]byte, cmp.Or(o.maxLine, maxLine)), done: make(chan struct{}, 1)}
 	}
 	read, results := make(chan *chunk), make(chan error, 1)
-	go func() { // ends when the logs do, or when ctx is done and no Read blocks any more
+	go func() { // ends with the logs, or when ctx is done and no Read blocks
 		results <- readAll(ctx, logs, free, read)
 	}()
 	ordered := make(chan *chunk, depth)
@@ -178,8 +176,7 @@ func pump(ctx context.Context, logs []*input, workers []*worker, s *sequence, o 
 			select {
 			case k := <-read:
 				ordered <- k
-				// In turn, so that the same logs give the same estimates where counts
-				// are estimated.
+				// A fixed turn makes estimated counts the same in each run.
 				work[next%len(work)] <- k
 			case err := <-results:
 				return err
@@ -199,7 +196,7 @@ func pump(ctx context.Context, logs []*input, workers []*worker, s *sequence, o 
 	return err
 }
 
-// readAll reads one log after the other.
+// readAll reads the logs one after the other.
 func readAll(ctx context.Context, logs []*input, free chan *chunk, read chan<- *chunk) error {
 	c := chunker{free: free, emit: func(k *chunk) {
 		select {
@@ -209,7 +206,7 @@ func readAll(ctx context.Context, logs []*input, free chan *chunk, read chan<- *
 	}}
 	var failed error
 	for _, in := range logs {
-		if in.format == nil { // nothing is in it, or nothing that can be read
+		if in.format == nil { // the log is empty or unreadable
 			if in.broken != nil {
 				failed = errors.Join(failed, &unreadable{in, in.broken})
 			}

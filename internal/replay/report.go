@@ -2,29 +2,28 @@ package replay
 
 import "time"
 
-// Report is what a replay found. Lines is the sum of Malformed, Other,
-// OtherSite, OtherTime, Browsers and Requests. docs/audit.md documents the JSON
-// that it makes.
+// Report is the result of a replay. Lines is the sum of Malformed, Other, OtherSite, OtherTime,
+// Browsers and Requests. docs/audit.md documents the JSON.
 type Report struct {
 	Created time.Time    `json:"created"`
 	Lines   uint64       `json:"lines"`
 	Logs    []*LogReport `json:"logs"`
-	// Malformed lines are no lines of their log's format, or too long.
+	// Malformed is the number of lines that do not have the format of the log or are too long.
 	Malformed uint64    `json:"malformed"`
 	Examples  []Example `json:"malformed_examples,omitempty"`
-	// Other lines hold no request that can be judged.
+	// Other is the number of lines without a request to judge.
 	Other     uint64 `json:"other"`
 	OtherSite uint64 `json:"other_site"`
 	OtherTime uint64 `json:"other_time"`
 	Browsers  uint64 `json:"browsers"`
-	// Requests are those of all clients that are no browsers. What they do not
-	// say is allowed.
+	// Requests is the number of requests of all clients except browsers. Requests that are not
+	// disallowed, stale or exempt are allowed.
 	Requests   uint64 `json:"requests"`
 	Disallowed uint64 `json:"disallowed"`
 	Stale      uint64 `json:"stale"`
 	Exempt     uint64 `json:"exempt"`
-	// First and Last are the times of the first and last request of the site,
-	// nil if the logs have no times.
+	// First and Last are the times of the first and the last request of the site. Nil means that
+	// the logs have no times.
 	First    *time.Time      `json:"first"`
 	Last     *time.Time      `json:"last"`
 	Sites    []string        `json:"sites"`
@@ -34,22 +33,22 @@ type Report struct {
 	Crawlers []CrawlerReport `json:"crawlers"`
 	Rules    []RuleReport    `json:"rules"`
 	Paths    []PathReport    `json:"paths"`
-	// Findings are where the answers to crawlers contradict the robots.txt.
+	// Findings are responses to crawlers that contradict the robots.txt.
 	Findings []FindingReport `json:"findings"`
 	// Challenge is absent if [Options.Paths] is false.
 	Challenge *ChallengeReport `json:"challenge,omitempty"`
-	// Sources are from where crawlers sent requests that enforce would have blocked, if that was
-	// asked for, the one with the most requests first.
+	// Sources are the networks of requests that enforce would have blocked, sorted by requests,
+	// descending. Empty without [Options.Sources].
 	Sources []Source `json:"-"`
-	// Notes are sentences about what limits the report.
+	// Notes are sentences about the limits of the report.
 	Notes []string `json:"notes"`
-	// Incomplete says why not all was read, if so.
+	// Incomplete is the reason if some logs were not read to the end.
 	Incomplete string `json:"incomplete,omitempty"`
 
 	unnamed bool // no request has a User-Agent
 }
 
-// LogReport is about one log.
+// LogReport describes one log.
 type LogReport struct {
 	Name        string `json:"name"`
 	Format      string `json:"format"`
@@ -64,25 +63,25 @@ type Example struct {
 	Log     string `json:"log"`
 	Line    int    `json:"line"`
 	Problem string `json:"problem"`
-	Text    string `json:"text"` // its start
+	Text    string `json:"text"` // the start of the line
 }
 
-// HostReport is a host that the logs name. Of many, the rarer are left out and
-// the counts of others may be too high.
+// HostReport is a host in the logs. With many hosts the rare ones are missing, and the counts of
+// others may be too high.
 type HostReport struct {
 	Host  string `json:"host"`
 	Lines uint64 `json:"lines"`
 }
 
-// VersionReport is a version of the robots.txt.
+// VersionReport describes a version of the robots.txt.
 type VersionReport struct {
 	Name  string     `json:"name"`
-	From  *time.Time `json:"from"` // nil for the only one
+	From  *time.Time `json:"from"` // nil if the host has one version only
 	Rules int        `json:"rules"`
 }
 
-// ClassReport is about all clients of a class. WouldBlock is what the handler
-// would have refused in the mode enforce.
+// ClassReport sums up all clients of a class. WouldBlock is the number of requests that enforce
+// would have blocked.
 type ClassReport struct {
 	Class      string `json:"class"`
 	Crawlers   int    `json:"crawlers"`
@@ -93,8 +92,8 @@ type ClassReport struct {
 	WouldBlock uint64 `json:"would_block"`
 }
 
-// CrawlerReport is about a crawler, as it calls itself. "_other" stands for all
-// clients of the class whose names neither the registry nor the robots.txt has.
+// CrawlerReport describes a crawler by its claimed name. "_other" is the sum of all clients of the
+// class whose names are missing in the registry and the robots.txt.
 type CrawlerReport struct {
 	Token          string     `json:"token"`
 	Class          string     `json:"class"`
@@ -104,16 +103,16 @@ type CrawlerReport struct {
 	Stale          uint64     `json:"stale"`
 	Exempt         uint64     `json:"exempt"`
 	RobotsRequests uint64     `json:"robots_requests"`
-	RobotsRead     *time.Time `json:"robots_read"`   // when it last got it, nil for never
-	RobotsStatus   int        `json:"robots_status"` // the status it got then, 0 for never
-	Last           *time.Time `json:"last"`          // its last request
-	// Answers is absent where the log has no status of its requests.
+	RobotsRead     *time.Time `json:"robots_read"`   // the time of the last robots.txt fetch; nil for never
+	RobotsStatus   int        `json:"robots_status"` // the status of the last robots.txt fetch; 0 for never
+	Last           *time.Time `json:"last"`          // the last request
+	// Answers is absent if the log has no status codes.
 	Answers *AnswersReport `json:"answers,omitempty"`
 	// Rate is absent without limits or without [Options.Rate].
 	Rate *RateReport `json:"rate,omitempty"`
 }
 
-// RuleReport is about a rule that was broken.
+// RuleReport describes a rule that crawlers violated.
 type RuleReport struct {
 	Rule     string         `json:"rule"`
 	Line     int            `json:"line"`
@@ -123,15 +122,14 @@ type RuleReport struct {
 	Crawlers []RuleCrawlers `json:"crawlers"`
 }
 
-// RuleCrawlers is who broke a rule.
+// RuleCrawlers counts the violations of a rule by one crawler.
 type RuleCrawlers struct {
 	Token    string `json:"token"`
 	Requests uint64 `json:"requests"`
 }
 
-// PathReport is a path that a crawler asked for although it must not. Excess is
-// by how much Requests may be too high, where there were too many paths to count
-// each.
+// PathReport counts the requests of a crawler for a disallowed path. Excess is the possible error
+// of Requests, which is an estimate if the logs have too many paths.
 type PathReport struct {
 	Path     string `json:"path"`
 	Token    string `json:"token"`

@@ -17,7 +17,7 @@ func (w *worker) pathOf(target []byte) []byte {
 
 // rawPath returns the path of a target as sent, without the query.
 func rawPath(target []byte) []byte {
-	if target[0] != '/' { // the absolute form
+	if target[0] != '/' { // absolute form
 		target = target[bytes.Index(target, []byte("://"))+3:]
 		i := bytes.IndexAny(target, "/?")
 		if i < 0 || target[i] == '?' {
@@ -50,9 +50,9 @@ func methodOf(b []byte) string {
 	case "HEAD":
 		return "HEAD"
 	case "OPTIONS":
-		return "OPTIONS" // which is not counted as a fetch
+		return "OPTIONS" // does not count as a fetch
 	}
-	return "POST" // all others are alike here
+	return "POST" // all other methods have the same effect
 }
 
 // network returns the network of an address in a log, the zero Prefix if it is invalid.
@@ -61,6 +61,5 @@ func network(b []byte) netip.Prefix {
 	return addr.Network(client)
 }
 
-// unsafeString returns the bytes as a string without copying them. It is for
-// callees that keep nothing of it.
+// unsafeString converts bytes to a string without copying. The callee must not retain the string.
 func unsafeString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

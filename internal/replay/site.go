@@ -10,7 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 )
 
-// hostList is the hosts whose requests are judged, in lower case. An empty list takes all.
+// hostList lists the hosts to judge, in lower case. An empty list includes all hosts.
 type hostList []string
 
 // parseSites returns the hosts of sites such as example.com or https://example.com:8443.

@@ -11,9 +11,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Bounds of what is kept of sources. One takes up to 10 KB.
+// Bounds of the sources. One source needs up to 10 KB.
 const (
-	maxSources     = 10000 // for each worker
+	maxSources     = 10000 // per worker
 	maxSamples     = 10
 	maxSourceRules = 50
 	maxSampleText  = 512 // bytes of a target or User-Agent
@@ -22,22 +22,22 @@ const (
 // Source is a network from which a crawler sent requests that enforce would have blocked.
 type Source struct {
 	Network netip.Prefix // a /24, or a /48 of IPv6
-	// Address is the one address that the requests came from, the zero Addr for several.
+	// Address is the only address of the source. The zero Addr means several addresses.
 	Address netip.Addr
-	// Crawler is how the client calls itself, as the registry or the robots.txt spells it, ""
-	// for a name that neither knows. UserAgent is what it sent first.
+	// Crawler is the claimed name as spelt in the registry or the robots.txt, or "" if both lack
+	// the name. UserAgent is the first User-Agent that the client sent.
 	Crawler, UserAgent string
-	// Robots is the robots.txt in force, with its name.
+	// Robots is the version of the robots.txt in force, with its file name.
 	Robots Version
-	// Requests is how many there were, from First to Last, and Bytes the size of the answers.
+	// Requests is the number of requests from First to Last. Bytes is the size of the responses.
 	Requests    uint64
 	Bytes       uint64
 	First, Last time.Time
-	Rules       []SourceRule // that they broke, the one most often broken first
-	Samples     []Sample     // the first requests, in the order of time
+	Rules       []SourceRule // violated rules, the most frequent first
+	Samples     []Sample     // the first requests, sorted by time
 }
 
-// SourceRule is a rule that a source broke.
+// SourceRule is a rule that a source violated.
 type SourceRule struct {
 	Group    string `json:"group"`
 	Rule     string `json:"rule"`
@@ -48,7 +48,7 @@ type SourceRule struct {
 // Sample is a request of a source.
 type Sample struct {
 	Time      time.Time `json:"time"`
-	Client    string    `json:"client"` // its address
+	Client    string    `json:"client"` // the address of the client
 	Method    string    `json:"method"`
 	Host      string    `json:"host,omitempty"`
 	Target    string    `json:"target"` // as sent, cut at 512 bytes
@@ -56,7 +56,7 @@ type Sample struct {
 	UserAgent string    `json:"user_agent"`
 }
 
-// sourceKey is what sources are told apart by: of clients whose name is not known, the
+// sourceKey identifies a source. A client without a recognised name is identified by the
 // User-Agent.
 type sourceKey struct {
 	network          netip.Prefix
@@ -75,13 +75,13 @@ type sourceCount struct {
 	samples     []Sample
 }
 
-// sourceTally is what is counted of sources.
+// sourceTally counts violations by source.
 type sourceTally struct {
 	of                      map[sourceKey]*sourceCount
-	dropped, masked, unseen uint64 // requests of too many sources; from masked, and from no public addresses
+	dropped, masked, unseen uint64 // requests beyond maxSources; from masked addresses; from addresses that are not public
 }
 
-// add counts a request of the record, which broke a rule.
+// add counts a request of the record, which violated a rule.
 func (t *sourceTally) add(w *worker, who *identity, v policy.Verdict) {
 	r := &w.record
 	client, err := netip.ParseAddr(unsafeString(r.Client))
@@ -129,7 +129,7 @@ func (t *sourceTally) add(w *worker, who *identity, v policy.Verdict) {
 	}
 }
 
-// isMasked reports whether an address looks as if its end was cut off before it was logged.
+// isMasked reports whether an address looks truncated for privacy.
 func isMasked(client netip.Addr) bool {
 	bytes := client.AsSlice()
 	host := bytes[len(bytes)-1:]
@@ -139,7 +139,7 @@ func isMasked(client netip.Addr) bool {
 	return !slices.ContainsFunc(host, func(b byte) bool { return b != 0 })
 }
 
-// merge takes in the counts of another worker.
+// merge adds the counts of another worker.
 func (t *sourceTally) merge(o *sourceTally) {
 	t.dropped += o.dropped
 	t.masked += o.masked
@@ -171,7 +171,7 @@ func (t *sourceTally) merge(o *sourceTally) {
 	}
 }
 
-// sources returns the sources, the one with the most requests first.
+// sources returns the sources, sorted by requests, descending.
 func (t *sourceTally) sources(p *plan) []Source {
 	sources := make([]Source, 0, len(t.of))
 	for key, c := range t.of {

@@ -27,7 +27,7 @@ const (
 	maxQuoted     = 100 // characters of a malformed line
 )
 
-// WriteTable writes the report for reading in a terminal, the longer lists cut.
+// WriteTable writes the report as tables for a terminal. Long lists are truncated.
 func (r *Report) WriteTable(w io.Writer) error {
 	t := tables{w: w}
 	t.logs(r)
@@ -69,7 +69,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	return t.err
 }
 
-// endText is what stands below the tables.
+// endText returns the lines below the tables.
 func endText(examples []Example, notes []string, incomplete string) string {
 	var b strings.Builder
 	if len(examples) > 0 {
@@ -90,7 +90,7 @@ func endText(examples []Example, notes []string, incomplete string) string {
 	return b.String()
 }
 
-// Sentence sums the report up.
+// Sentence summarises the report.
 func (r *Report) Sentence() string {
 	if r.Requests == 0 && r.Browsers > 0 && r.unnamed {
 		return r.counted() + ". No line has a User-Agent, so nothing was judged."
@@ -98,7 +98,7 @@ func (r *Report) Sentence() string {
 	return r.counted() + fmt.Sprintf(". %d are disallowed.", r.Disallowed)
 }
 
-// counted tells what the lines are.
+// counted returns the kinds of lines with their numbers.
 func (r *Report) counted() string {
 	s := fmt.Sprintf("%d lines", r.Lines)
 	if r.First != nil {
@@ -118,7 +118,7 @@ func (r *Report) counted() string {
 	return s
 }
 
-// ReadText tells when the crawler last got the robots.txt.
+// ReadText returns when the crawler last fetched the robots.txt.
 func (c *CrawlerReport) ReadText() string {
 	switch {
 	case c.RobotsRead != nil:
@@ -129,7 +129,7 @@ func (c *CrawlerReport) ReadText() string {
 	return "never"
 }
 
-// Who lists the crawlers that broke the rule most often.
+// Who lists the crawlers with the most violations of the rule.
 func (r *RuleReport) Who(most int) string { return who(r.Crawlers, most) }
 
 func who(crawlers []RuleCrawlers, most int) string {
@@ -143,7 +143,7 @@ func who(crawlers []RuleCrawlers, most int) string {
 	return strings.Join(names, ", ")
 }
 
-// Count is how often the path was asked for.
+// Count returns the number of requests for the path.
 func (p *PathReport) Count() string { return countText(p.Requests, p.Excess) }
 
 func countText(requests, excess uint64) string {

@@ -7,15 +7,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// tables writes the tables of a report and the sentences between them, and
-// remembers the first error.
+// tables writes the tables and sentences of a report. The first error is stored, and later writes
+// do nothing.
 type tables struct {
 	w   io.Writer
-	now *text.Table // that is being written
+	now *text.Table // the open table
 	err error
 }
 
-// kinds are of the columns that are not names or numbers.
+// kinds has the kinds of columns that are neither names nor numbers.
 var kinds = map[string]text.Kind{
 	"LOG": text.Long, "RULE": text.Long, "PATH": text.Long,
 	"CRAWLERS": text.List, "FORMAT": text.List, "ROBOTS.TXT READ": text.Prose,
@@ -48,14 +48,14 @@ func (t *tables) end() {
 	t.now = nil
 }
 
-// more says how many rows were left out of the table.
+// more writes how many rows the table leaves out.
 func (t *tables) more(have, shown int) {
 	if have > shown {
 		t.say("and %d more; see --json\n", have-shown)
 	}
 }
 
-// say writes what is no table.
+// say writes a sentence outside the tables.
 func (t *tables) say(format string, args ...any) {
 	t.end()
 	if t.err == nil {

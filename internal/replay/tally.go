@@ -15,25 +15,25 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Bounds of what is kept.
+// Bounds of the counts.
 const (
 	maxPaths    = 2000  // pairs of a crawler and a path
 	maxPathSize = 200   // bytes of a path
 	maxRules    = 50000 // triples of a crawler, a version and a rule
-	maxHosts    = 100   // hosts that logs name
+	maxHosts    = 100   // hosts in the logs
 )
 
-// otherName stands for all clients of a class whose names neither the registry
-// nor the robots.txt spells.
+// otherName is the name of all clients of a class whose names are missing in the registry and the
+// robots.txt.
 const otherName = judge.OtherName
 
-// crawlerKey is what counts are kept by. Clients cannot make up either part.
+// crawlerKey identifies a crawler. Clients cannot invent values of either field.
 type crawlerKey struct {
 	name  string
 	class uaident.Class
 }
 
-// crawlers numbers the crawlers that were seen, the same for all workers.
+// crawlers assigns numbers to crawlers. All workers share the numbers.
 type crawlers struct {
 	mu   sync.Mutex
 	ids  map[crawlerKey]int32
@@ -55,49 +55,49 @@ func (c *crawlers) id(key crawlerKey) int32 {
 	return id
 }
 
-// crawlerCount is what is counted of a crawler.
+// crawlerCount has the counts of one crawler.
 type crawlerCount struct {
 	requests, disallowed, stale, exempt uint64
-	spared                              uint64 // of those disallowed, what enforce does not block
+	spared                              uint64 // disallowed requests that enforce does not block
 	robots                              uint64 // requests for /robots.txt
-	read                                int64  // when it last got that, 0 for never
+	read                                int64  // the time of the last robots.txt fetch; 0 for never
 	readStatus                          int
-	last                                int64 // its last request, 0 if unknown
+	last                                int64 // the last request; 0 if unknown
 	answers                             parity.Counts
 	paced, over, slowed                 uint64
-	delay                               time.Duration // the last one
-	limit                               *rate.Limit   // the last one; nil for none
+	delay                               time.Duration // the last delay
+	limit                               *rate.Limit   // the last limit; nil for none
 }
 
-// ruleKey is a rule that a crawler broke.
+// ruleKey identifies a rule that a crawler violated.
 type ruleKey struct{ crawler, version, line int32 }
 
 type ruleCount struct {
 	count uint64
 	rule  policy.Rule
-	group string // the first by the alphabet of those by which it was chosen
+	group string // the alphabetically first matching name of the group
 }
 
-// pathKey is a path that a crawler asked for although it must not.
+// pathKey identifies a disallowed path that a crawler requested.
 type pathKey struct {
 	crawler int32
 	path    string
 }
 
-// pathKeyOf returns the key of a path, in the memory of that.
+// pathKeyOf returns the key of a path. The key refers to the memory of path.
 func pathKeyOf(crawler int32, path []byte) pathKey {
 	return pathKey{crawler, unsafeString(path[:min(len(path), maxPathSize)])}
 }
 
-// tally is what one goroutine counts.
+// tally has the counts of one goroutine.
 type tally struct {
 	lines, malformed, tooLong uint64
-	other                     uint64 // lines without a request that can be judged
+	other                     uint64 // lines without a request to judge
 	otherSite, otherTime      uint64
 	browsers, requests        uint64
 	noAgent                   uint64 // requests without a User-Agent
-	noHost                    uint64 // of those of other sites, that do not say whose they are
-	beforeFirst               uint64 // judged by the first version although it came later
+	noHost                    uint64 // requests of other sites that have no host
+	beforeFirst               uint64 // requests before the first version, which judged them
 	first, last               int64
 	crawlers                  []crawlerCount // by number
 	rules                     map[ruleKey]*ruleCount
@@ -120,7 +120,7 @@ func (t *tally) crawler(id int32) *crawlerCount {
 	return &t.crawlers[id]
 }
 
-// outside counts a request outside of the robots.txt.
+// outside counts a violation.
 func (t *tally) outside(id, version int32, v policy.Rule, group string, path []byte) {
 	t.crawler(id).disallowed++
 	key := ruleKey{id, version, int32(v.Line)}
@@ -143,7 +143,7 @@ func (t *tally) outside(id, version int32, v policy.Rule, group string, path []b
 	})
 }
 
-// browser counts a request of a browser, or of a client without a name.
+// browser counts a request of a browser or of a client without a User-Agent.
 func (t *tally) browser(r *logformat.Record) {
 	t.browsers++
 	if len(r.UserAgent) == 0 {
@@ -151,7 +151,7 @@ func (t *tally) browser(r *logformat.Record) {
 	}
 }
 
-// merge takes in the counts of another tally.
+// merge adds the counts of another tally.
 func (t *tally) merge(o *tally) {
 	t.lines += o.lines
 	t.malformed += o.malformed
@@ -178,7 +178,7 @@ func (t *tally) merge(o *tally) {
 		a.paced += b.paced
 		a.over += b.over
 		a.slowed += b.slowed
-		a.delay = max(a.delay, b.delay) // the sequence alone counts rates
+		a.delay = max(a.delay, b.delay) // only the sequence counts rates
 		a.last = max(a.last, b.last)
 		a.reading(b.read, b.readStatus)
 	}
@@ -199,7 +199,7 @@ func (t *tally) merge(o *tally) {
 	t.hosts.Merge(o.hosts, maxHosts)
 }
 
-// reading notes that a crawler got the robots.txt.
+// reading records a robots.txt fetch.
 func (c *crawlerCount) reading(at int64, status int) {
 	if status > 0 && (c.readStatus == 0 || at > c.read || at == c.read && status < c.readStatus) {
 		c.read, c.readStatus = at, status

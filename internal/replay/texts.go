@@ -10,24 +10,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Texts are versions of the robots.txt of one host or of several, to judge
-// single requests by as an audit does. They do not change.
+// Texts are versions of the robots.txt of one or more hosts, to judge single requests. Texts are
+// immutable and safe for concurrent use.
 type Texts struct {
 	versions []version
-	byHost   map[string]span // nil if they are of all hosts
+	byHost   map[string]span // nil if all hosts share the versions
 }
 
-// NewTexts parses versions, as [ReadVersions] reads them. It fails if there are
-// none.
+// NewTexts parses versions, as [ReadVersions] returns them. An empty list is an error.
 func NewTexts(all []Version, registry *uaident.Registry) (*Texts, error) {
 	versions, err := prepare(&Options{Versions: all}, registry)
 	return &Texts{versions, hostSpans(versions)}, err
 }
 
-// At returns the text that a host served at a time, and the names in it that the
-// registry does not know. The first version holds before its time, too; the zero
-// time is that of the last. It returns nil for a host of which nothing is known.
-// A port and capitals in the host make no difference.
+// At returns the robots.txt that a host served at a time, and the names in the file that are
+// missing in the registry. The first version also applies before its time. The zero time selects
+// the last version. At returns nil for an unknown host. Ports and letter case of host are ignored.
 func (t *Texts) At(host string, when time.Time) (*policy.Robots, *uaident.Overlay) {
 	of := span{0, len(t.versions)}
 	if t.byHost != nil {

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// unreadable says that a log could not be read to its end.
+// unreadable is the error of a log that was not read to the end.
 type unreadable struct {
 	in  *input
 	err error
@@ -16,7 +16,7 @@ func (u *unreadable) Error() string { return u.in.name + ": " + u.err.Error() }
 
 func (u *unreadable) Unwrap() error { return u.err }
 
-// located says of logs that could not be read to their end how far they were.
+// located adds the number of the last line that was read to errors about unreadable logs.
 func (s *sequence) located(err error) error {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []error

@@ -20,28 +20,25 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Version is a text of the robots.txt and since when it was served.
+// Version is a robots.txt and the time from which it was served.
 type Version struct {
-	Name string // of the file or URL, for the report
-	Host string // whose it is, in lower case and without a port; "" for all
+	Name string // the file or URL, for the report
+	Host string // in lower case and without a port; "" for all hosts
 	From time.Time
 	Body []byte
-	// Settings and Grace hold for the requests of Host in place of those of the options; nil
-	// for those.
+	// Settings and Grace override the options for Host. Nil Settings mean no override.
 	Settings *judge.Settings
 	Grace    time.Duration
 }
 
-// maxVersions bounds how many files of a directory are read.
+// maxVersions bounds the number of files that are read from a directory.
 const maxVersions = 10000
 
-// ReadVersions reads a directory of dated versions of one robots.txt: all its
-// files *.txt. When a version came into force stands in the file's name, as in
-// robots-2026-11-20T10:00:00Z.txt; see [versionTime]. Where no time does, it is
-// the time at which the file was last changed.
+// ReadVersions reads the dated versions of a robots.txt, which are the files *.txt in a directory.
+// The file name has the time from which a version applies, as in robots-2026-11-20T10:00:00Z.txt. A
+// file without a time in its name applies from its modification time.
 //
-// A directory without such files holds one for each host instead, named for it,
-// with that host's versions.
+// A directory without such files has a subdirectory for each host, named like the host.
 func ReadVersions(dir string) ([]Version, error) {
 	versions, err := readVersions(dir)
 	if err != nil || len(versions) > 0 {
@@ -139,32 +136,32 @@ func versionTime(name string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// version is a Version made ready for judging.
+// version is a parsed [Version].
 type version struct {
 	name        string
-	host        string // "" for all
-	from, until int64  // until is when the next one came
-	first       bool   // the first, which is held to have been there before, too
+	host        string // "" for all hosts
+	from, until int64  // until is the start of the next version
+	first       bool   // the first version of the host, which also applies before from
 	body        []byte
 	robots      *policy.Robots
 	overlay     *uaident.Overlay
-	state       policy.State // as the server's would be while the version is current
+	state       policy.State // the state of a server while the version is current
 	settings    *judge.Settings
-	grace       time.Duration // how long a crawler may follow a version before this one
+	grace       time.Duration // how long a crawler may follow an earlier version
 }
 
-// written returns the version as it was given.
+// written returns the original version.
 func (v *version) written() Version {
 	return Version{Name: v.name, Host: v.host, From: timeOf(v.from), Body: v.body}
 }
 
-// single reports whether the host never had another version.
+// single reports whether the version is the only one of the host.
 func (v *version) single() bool { return v.first && v.until == math.MaxInt64 }
 
-// span is the versions of a host.
+// span is the range of the versions of a host.
 type span struct{ from, to int }
 
-// hostSpans returns which versions are of which host, nil if they are of all.
+// hostSpans returns the versions of each host, or nil if all hosts share the versions.
 func hostSpans(versions []version) map[string]span {
 	var spans map[string]span
 	for i := range versions {
@@ -185,8 +182,8 @@ func hostSpans(versions []version) map[string]span {
 	return spans
 }
 
-// prepare sorts versions by host and time and parses them. A text that is the
-// same as the one before is no version of its own.
+// prepare sorts versions by host and time, parses them, and drops a version with the same content
+// as the previous one.
 func prepare(o *Options, registry *uaident.Registry) ([]version, error) {
 	if len(o.Versions) == 0 {
 		return nil, errors.New("there is no robots.txt to judge by")
@@ -226,7 +223,7 @@ func prepare(o *Options, registry *uaident.Registry) ([]version, error) {
 	return versions, nil
 }
 
-// at returns which version was current at a time.
+// at returns the index of the version that was current at a time.
 func at(versions []version, when int64) int {
 	after := sort.Search(len(versions), func(i int) bool { return versions[i].from > when })
 	return max(after-1, 0)

@@ -12,32 +12,31 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// plan is what all workers go by. It does not change.
+// plan has the settings of all workers. It is immutable.
 type plan struct {
 	registry     *uaident.Registry
 	versions     []version
-	byHost       map[string]span // which are of which host; nil if they are of all
+	byHost       map[string]span // the versions of each host; nil if all hosts share the versions
 	hosts        hostList
 	since, until int64
 	crawlers     *crawlers
-	sources      bool           // whether sources of violations are kept
+	sources      bool           // whether to collect sources of violations
 	rate         *rate.Settings // nil without a report of rates
-	paths        bool           // whether a [ChallengeReport] is made
+	paths        bool           // whether to make a [ChallengeReport]
 }
 
-// worker judges lines. It allocates nothing for a line, but for a forbidden path
-// that is new to it, and nothing that it
-// keeps is keyed by what a client can invent.
+// worker judges lines. A line causes no allocation, except for a new disallowed path. Clients
+// cannot invent keys of the maps, so the memory is bounded.
 type worker struct {
 	*plan
 	tally   *tally
 	parsers map[*logformat.Format]logformat.Parser
-	known   []identity // what User-Agents were found to be, by hash
+	known   []identity // cache of identities by the hash of the User-Agent
 	seed    maphash.Seed
 	record  logformat.Record
 	scratch judge.Scratch
 	result  judge.Result
-	version int // the one that was current for the last line
+	version int // the version of the last line
 	span    span
 	path    []byte
 	host    hostMemo
@@ -82,7 +81,7 @@ func (w *worker) work(k *chunk) {
 	w.tally.lines += uint64(k.lines)
 }
 
-// malformed counts a line that is not a line of the format.
+// malformed counts a malformed line.
 func (w *worker) malformed(k *chunk, why string, line []byte) {
 	w.tally.malformed++
 	k.malformed++
@@ -91,7 +90,7 @@ func (w *worker) malformed(k *chunk, why string, line []byte) {
 	}
 }
 
-// judge judges the request of the record.
+// judge judges the request of the record and counts the result.
 func (w *worker) judge(k *chunk) {
 	r, t := &w.record, w.tally
 	if !w.isAskedAbout() {
@@ -141,8 +140,8 @@ func (w *worker) judge(k *chunk) {
 	}
 }
 
-// isAskedAbout reports whether the record is a request in the time and of the sites that
-// are asked about, and counts it if not.
+// isAskedAbout reports whether the time and the site of the record are to be judged. It counts the
+// other records.
 func (w *worker) isAskedAbout() bool {
 	r, t := &w.record, w.tally
 	if r.HasTime {
@@ -166,14 +165,14 @@ func (w *worker) isAskedAbout() bool {
 	return false
 }
 
-// disallowed notes a request that the current version forbids: outside of the rules, unless
-// a version allows it that the crawler may still follow.
+// disallowed counts a request that the current version disallows. The request is stale if the
+// crawler may follow an earlier version that allows it.
 func (w *worker) disallowed(k *chunk, current *version, who *identity, c *crawlerCount) {
 	r := &w.record
 	a, passes := w.asks(k, current, who), w.passes()
 	v, spared := w.result.Evidence, w.result.LogOnly || !current.settings.EnforceIncludes(who.client)
 	path := rawPath(r.Target)
-	if strings.Contains(v.Rule.Path, "?") { // the query decides, too
+	if strings.Contains(v.Rule.Path, "?") { // the rule depends on the query
 		path = withQuery(path, r.Target)
 	}
 	stale := w.mayFollowOther(current, who)
@@ -196,7 +195,7 @@ func (w *worker) disallowed(k *chunk, current *version, who *identity, c *crawle
 	w.tally.outside(who.crawler, int32(w.version), v.Rule, v.Group.Name, path)
 }
 
-// current finds the version that was current at the time of the record.
+// current sets the version that was current at the time of the record.
 func (w *worker) current() {
 	if w.byHost != nil {
 		w.span = w.host.span
@@ -215,17 +214,17 @@ func (w *worker) current() {
 	}
 }
 
-// graceOf returns how long a client may follow a version before this one.
+// graceOf returns how long a client may follow the version before this one.
 func (v *version) graceOf(who *identity) time.Duration { return judge.Grace(who.client, v.grace) }
 
-// mayFollowOther reports whether a version before the current one allows the target that a
-// crawler may still follow.
+// mayFollowOther reports whether an earlier version allows the target and the crawler may still
+// follow that version.
 func (w *worker) mayFollowOther(current *version, who *identity) bool {
 	if len(current.state.Past) == 0 || !w.record.HasTime {
 		return false
 	}
 	q := w.requestOf(who)
-	q.Bound = nil // which is for the current version
+	q.Bound = nil // Bound belongs to the current version
 	for _, v := range current.state.Held(timeOf(w.record.At), current.graceOf(who)) {
 		current.settings.Judge(&q, judge.Rules{Robots: v.Robots}, &w.scratch, &w.result)
 		if w.result.Verdict != judge.Disallowed {
