@@ -9,8 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 )
 
-// answeredLog is a log in which a search engine is refused a third of the pages that it may
-// fetch.
+// answeredLog returns a log in which a search engine is refused a third of the allowed pages.
 func answeredLog() string {
 	var b strings.Builder
 	line := func(n int, target string, status int, referer, userAgent string) {
@@ -21,14 +20,14 @@ func answeredLog() string {
 	line(20, "/a", 200, "-", googlebot)
 	line(10, "/b", 403, "-", googlebot)
 	line(3, "/b", 503, "-", googlebot)
-	line(50, "/private/x", 403, "-", googlebot) // as the file says
+	line(50, "/private/x", 403, "-", googlebot) // as the robots.txt requires
 	line(5, "/robots.txt", 503, "-", gptbot)
 	line(7, "/c", 499, "-", gptbot)
 	line(1, "/c", 200, "https://chatgpt.com/", gptbot)
 	return b.String()
 }
 
-// TestAnswers finds in a log where crawlers are answered otherwise than the file says.
+// TestAnswers finds responses that contradict the robots.txt.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	r := replayed(t, answeredLog(), nil)
@@ -58,7 +57,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestAnswersOfAGuard leaves out what Caddy's log says that a guard has answered.
+// TestAnswersOfAGuard ignores responses of a guard in Caddy's log.
 func TestAnswersOfAGuard(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
@@ -76,7 +75,7 @@ func TestAnswersOfAGuard(t *testing.T) {
 	}
 }
 
-// TestAnswersUnknown says nothing of a log without statuses.
+// TestAnswersUnknown reports nothing for a log without status codes.
 func TestAnswersUnknown(t *testing.T) {
 	t.Parallel()
 	r := replayed(t, strings.ReplaceAll(combined(noon, "GET /a", googlebot), " 200 ", " - "), nil)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// endless is a reader of one line without end.
+// endless is a reader of one infinite line.
 type endless struct{ n int64 }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -25,7 +25,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestEndlessLine has a line of many times the memory that is there for one.
+// TestEndlessLine replays a line that is many times longer than the buffer.
 func TestEndlessLine(t *testing.T) {
 	t.Parallel()
 	line := combined(noon, "GET /x", googlebot)
@@ -37,8 +37,7 @@ func TestEndlessLine(t *testing.T) {
 	}
 }
 
-// TestNoAllocation replays a log a second time: nothing is allocated for a line
-// that was not the first of its kind.
+// TestNoAllocation replays a log twice. The second time no line allocates.
 func TestNoAllocation(t *testing.T) {
 	p, logs, err := (&Options{Logs: []string{"-"}, Stdin: bytes.NewReader(combinedLog(1, 2000)), Versions: oneVersion(sampleRobots), Lines: new(atomic.Int64), Workers: 1}).plan()
 	if err != nil {
@@ -52,8 +51,8 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-// TestBoundedMemory has a log of which every line invents a crawler, a path and
-// a host: what is kept does not grow with them.
+// TestBoundedMemory replays a log with a new crawler, path and host in every line. The memory stays
+// bounded.
 func TestBoundedMemory(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder

@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 )
 
-// TestChallenge counts what a challenge on disallowed pages would meet, and what it would not.
+// TestChallenge counts the requests that a challenge on disallowed pages would and would not meet.
 func TestChallenge(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
@@ -20,7 +20,7 @@ func TestChallenge(t *testing.T) {
 	add(2, "GET /search?q=x", firefox)
 	add(1, "GET /%73earch", firefox)
 	add(20, "GET /style.css", firefox)
-	add(3, "GET /search/logo.png", firefox) // disallowed, and no page
+	add(3, "GET /search/logo.png", firefox) // disallowed, but not a page
 	add(1, "POST /search", firefox)
 	add(1, "GET /robots.txt", firefox)
 	add(1, "GET /.well-known/security.txt", firefox)

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// hostLine makes a line of the Combined format with the host in front.
+// hostLine makes a line of the Combined format with a leading host.
 func hostLine(host, at, target, userAgent string) string {
 	return host + " " + combined(at, "GET "+target, userAgent)
 }
 
-// TestHosts judges each host by its own robots.txt, and none by another's.
+// TestHosts judges each host by its own robots.txt only.
 func TestHosts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -37,7 +37,7 @@ func TestHosts(t *testing.T) {
 	for _, tc := range []struct {
 		name, log string
 		sites     []string
-		want      [4]uint64 // requests, disallowed, stale, of other sites
+		want      [4]uint64 // requests, disallowed, stale, other sites
 		note      string
 	}{
 		{"the rule of its host", hostLine("a.example", late, "/a", gptbot), nil, [4]uint64{1, 1, 0, 0}, ""},
@@ -68,7 +68,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// TestSeveralHosts says that all hosts were judged by one robots.txt.
+// TestSeveralHosts expects a note that one robots.txt judged all hosts.
 func TestSeveralHosts(t *testing.T) {
 	t.Parallel()
 	log := strings.Repeat(hostLine("a.example", noon, "/", gptbot), 200) + hostLine("b.example", noon, "/", gptbot)

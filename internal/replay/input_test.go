@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestMalformed counts lines that are none and shows some.
+// TestMalformed counts malformed lines and shows some.
 func TestMalformed(t *testing.T) {
 	t.Parallel()
 	good := combined(noon, "GET /x", googlebot)
@@ -33,7 +33,8 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// TestByteOrderMark reads a log as Windows programs write it, whose first line is one like all others.
+// TestByteOrderMark reads a log with a byte order mark, as Windows programs write. Its first line
+// is read like all others.
 func TestByteOrderMark(t *testing.T) {
 	t.Parallel()
 	for name, log := range map[string]string{
@@ -48,7 +49,7 @@ func TestByteOrderMark(t *testing.T) {
 	}
 }
 
-// TestLogsThatCannotBeRead has an answer for each that says what to do.
+// TestLogsThatCannotBeRead expects advice in each error.
 func TestLogsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

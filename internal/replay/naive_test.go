@@ -20,15 +20,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// naive counts a Combined log line by line, with none of the code that makes the
-// replay fast.
+// naive counts the lines of a Combined log one by one, without the fast code of the replay.
 type naive struct {
 	versions []Version
 	robots   []*policy.Robots
 	overlays []*uaident.Overlay
 
 	lines, malformed, other, browsers, requests uint64
-	crawlers                                    map[string]*CrawlerReport // by token and class
+	crawlers                                    map[string]*CrawlerReport // keyed by token and class
 	rules                                       map[string]uint64
 	paths                                       map[string]uint64
 }
@@ -45,7 +44,7 @@ func newNaive(versions []Version) *naive {
 	return n
 }
 
-// current returns which version is in force.
+// current returns the version in force.
 func (n *naive) current(at time.Time) int {
 	current := 0
 	for i, v := range n.versions {
@@ -134,7 +133,7 @@ func (n *naive) line(line string) {
 	n.paths[name+" "+path]++
 }
 
-// compare holds a report against the naive counts.
+// compare compares a report with the naive counts.
 func (n *naive) compare(t *testing.T, r *Report) {
 	t.Helper()
 	if r.Lines != n.lines || r.Malformed != n.malformed || r.Other != n.other || r.Browsers != n.browsers || r.Requests != n.requests {
@@ -172,8 +171,8 @@ func (n *naive) compare(t *testing.T, r *Report) {
 	}
 }
 
-// TestReplayCountsAsNaively compares the replay of random logs, in random
-// pieces and compressions, with a recount line by line.
+// TestReplayCountsAsNaively compares the replay of random logs, in random pieces and compressions,
+// with a naive count.
 func TestReplayCountsAsNaively(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(12) {
@@ -182,7 +181,7 @@ func TestReplayCountsAsNaively(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 2))
 			begin := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 			versions := []Version{{Name: "a", From: begin, Body: []byte(sampleRobots)}}
-			if seed%2 == 1 { // more of them, within the time of the log
+			if seed%2 == 1 { // more versions, within the time of the log
 				versions = append(versions,
 					Version{Name: "b", From: begin.Add(time.Minute), Body: []byte("User-agent: *\nDisallow: /articles\nDisallow: /assets\n")},
 					Version{Name: "c", From: begin.Add(2 * time.Minute), Body: []byte("User-agent: *\nDisallow: /\n\nUser-agent: ExampleSpider\nDisallow: /shop\n")},
@@ -202,7 +201,7 @@ func TestReplayCountsAsNaively(t *testing.T) {
 						fmt.Fprintf(&text, "%s - - [%s] \"GET /cut o\n", e.Address, e.Time.Format("02/Jan/2006:15:04:05 -0700"))
 					case 2:
 						fmt.Fprintf(&text, "%s - - [%s] \"\\x16\\x03\" 400 0 \"-\" \"-\"\r\n", e.Address, e.Time.Format("02/Jan/2006:15:04:05 -0700"))
-					case 3: // a jump, so that the versions have a day to grow old
+					case 3: // a jump of time, so that versions become a day old
 						l.Skip(time.Duration(random.IntN(8)) * time.Hour)
 						fallthrough
 					default:
@@ -238,7 +237,7 @@ func TestReplayCountsAsNaively(t *testing.T) {
 	}
 }
 
-// compressed compresses by gzip, by zstd or not at all.
+// compressed compresses with gzip, zstd or not at all.
 func compressed(t *testing.T, body []byte, how int) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -248,7 +247,7 @@ func compressed(t *testing.T, body []byte, how int) []byte {
 	case 1:
 		z := gzip.NewWriter(&b)
 		half := len(body) / 2
-		_, _ = z.Write(body[:half]) // two members, as logs that were appended have
+		_, _ = z.Write(body[:half]) // two members, as in appended logs
 		_ = z.Close()
 		z.Reset(&b)
 		_, _ = z.Write(body[half:])

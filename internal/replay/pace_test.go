@@ -20,7 +20,7 @@ const (
 	bingbot    = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)"
 )
 
-// visitsEvery makes the lines of a client that comes from several networks in turn.
+// visitsEvery makes the lines of a client that alternates between several networks.
 func visitsEvery(every, long time.Duration, networks int, path, userAgent string) string {
 	var b strings.Builder
 	from := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
@@ -30,11 +30,12 @@ func visitsEvery(every, long time.Duration, networks int, path, userAgent string
 	return b.String()
 }
 
-// TestRate counts how fast crawlers asked.
+// TestRate measures the request rates of crawlers.
 func TestRate(t *testing.T) {
 	t.Parallel()
 	const robots = "User-agent: *\nCrawl-delay: 10\nDisallow: /private/\n\nUser-agent: GPTBot\nDisallow: /private/\n"
-	// Two a second for ten minutes: 45 until it is too fast, then one in ten seconds.
+	// Two requests a second for ten minutes. The first 45 are within the limit, then one in ten
+	// seconds.
 	fast := visitsEvery(time.Second/2, 10*time.Minute, 1, "/", ccbot)
 	for _, tc := range []struct {
 		name, log string
@@ -76,14 +77,14 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// enforced are the settings of rate enforce.
+// enforced returns the settings of rate enforce.
 func enforced() *rate.Settings {
 	s := rate.Default
 	s.Enforce = true
 	return &s
 }
 
-// limited sets a limit of so many requests, one an hour.
+// limited sets a limit of the given burst and one request an hour.
 func limited(client string, requests int) func(*Options) {
 	return func(o *Options) {
 		clients, _ := judge.ParseSelector(uaident.Default(), []string{client}, false)
@@ -94,7 +95,7 @@ func limited(client string, requests int) func(*Options) {
 	}
 }
 
-// concurrent sets a limit of what is under way at once.
+// concurrent sets a limit on concurrent requests.
 func concurrent(client string) func(*Options) {
 	return func(o *Options) {
 		clients, _ := judge.ParseSelector(uaident.Default(), []string{client}, false)
@@ -102,13 +103,13 @@ func concurrent(client string) func(*Options) {
 	}
 }
 
-// over tells how many of two requests a second in ten minutes the server's own budgets
-// find too many.
+// over returns the number of requests over the limit of the server's own budgets, for two requests
+// a second in ten minutes.
 func over(t *testing.T, networks int) (n uint64) {
 	t.Helper()
 	budgets, rules := rate.NewBudgets(time.Unix(0, 0)), rate.Default.Rules(new(uaident.Identify(ccbot)), verify.Claimed, 10*time.Second, nil)
 	for i := range 1200 {
-		at := time.Date(2026, time.November, 21, 12, 0, i/2, 0, time.UTC) // as the log has it
+		at := time.Date(2026, time.November, 21, 12, 0, i/2, 0, time.UTC) // in whole seconds, as in the log
 		who := rate.Spender{
 			Site: new(policy.Key), Token: "CCBot", Identity: verify.Claimed,
 			Network: netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 0, byte(2 + i%networks), 0}), 24),
@@ -123,8 +124,8 @@ func over(t *testing.T, networks int) (n uint64) {
 	return n
 }
 
-// TestRateAfterAChange holds a crawler to a longer delay from a day after the change, also if it
-// has fetched the new file.
+// TestRateAfterAChange applies a longer delay one day after the change, also to a crawler that
+// fetched the new file.
 func TestRateAfterAChange(t *testing.T) {
 	t.Parallel()
 	changed := func(at time.Time) []Version {
@@ -133,7 +134,7 @@ func TestRateAfterAChange(t *testing.T) {
 			{Name: "new", Body: []byte("User-agent: *\nCrawl-delay: 20\n"), From: at},
 		}
 	}
-	began := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC) // the log
+	began := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC) // the start of the log
 	visits := visitsEvery(time.Second, 10*time.Minute, 1, "/", ccbot)
 	read := combined(noon, "GET /robots.txt", ccbot)
 	for name, tc := range map[string]struct {

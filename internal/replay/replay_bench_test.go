@@ -23,7 +23,7 @@ func sampleLog(seed uint64, lines int, write func(*sampleEntry, io.Writer) error
 	return b.Bytes()
 }
 
-// BenchmarkReplay tells how many lines a second one worker replays.
+// BenchmarkReplay measures the lines per second of one worker.
 func BenchmarkReplay(b *testing.B) {
 	const lines = 200000
 	for _, bc := range []struct {

@@ -19,7 +19,7 @@ const (
 
 const rules = "User-agent: *\nDisallow: /private/\n"
 
-// oneVersion is a robots.txt that never changed.
+// oneVersion returns a robots.txt that never changed.
 func oneVersion(text string) []Version { return []Version{{Name: "robots.txt", Body: []byte(text)}} }
 
 // combined makes a line of the Combined format.
@@ -43,7 +43,7 @@ func replayed(t *testing.T, log string, change func(*Options)) *Report {
 	return r
 }
 
-// TestSites chooses requests by the host that the log has.
+// TestSites selects requests by their host.
 func TestSites(t *testing.T) {
 	t.Parallel()
 	line := func(host string) string { return host + " " + combined(noon, "GET /x", googlebot) }
@@ -106,12 +106,12 @@ func TestPeriod(t *testing.T) {
 	}
 }
 
-// untimed makes a line of nginx's JSON without a time.
+// untimed makes a JSON line of nginx without a time.
 func untimed(target, userAgent string) string {
 	return fmt.Sprintf(`{"request_uri":"%s","status":200,"http_user_agent":"%s"}`+"\n", target, userAgent)
 }
 
-// TestNoUserAgents has a log from which the header was filtered.
+// TestNoUserAgents replays a log without User-Agents.
 func TestNoUserAgents(t *testing.T) {
 	t.Parallel()
 	line := `{"ts":1795275413,"request":{"method":"GET","host":"a","uri":"/private/","headers":{}},"status":200}` + "\n"
@@ -124,7 +124,7 @@ func TestNoUserAgents(t *testing.T) {
 	}
 }
 
-// blocking is a reader that gives a log and then blocks until it is released.
+// blocking is a reader that returns a log and then blocks until released.
 type blocking struct {
 	text    io.Reader
 	reached chan struct{}
@@ -144,7 +144,7 @@ func (b *blocking) Read(p []byte) (int, error) {
 	return 0, io.EOF
 }
 
-// TestInterrupted stops a replay while its log neither ends nor goes on.
+// TestInterrupted stops a replay while a read of the log blocks.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	log := combinedLog(1, 5000)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestJSON compares all of the JSON of a small log with what docs/audit.md says.
+// TestJSON compares the JSON of a small log with docs/audit.md.
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	r := replayed(t, combined(noon, "GET /private/a?b", gptbot)+combined(noon, "GET /robots.txt", gptbot)+combined(noon, "GET /private/a", firefox)+"x\n", func(o *Options) {
@@ -51,7 +51,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestWithoutTimes replays a log that has none.
+// TestWithoutTimes replays a log without times.
 func TestWithoutTimes(t *testing.T) {
 	t.Parallel()
 	r := replayed(t, untimed("/robots.txt", gptbot)+untimed("/private/", gptbot), func(o *Options) {
@@ -62,7 +62,7 @@ func TestWithoutTimes(t *testing.T) {
 	}
 }
 
-// TestLogsInOrderOfTime reads rotated logs that are named the newest first.
+// TestLogsInOrderOfTime reads rotated logs whose names list the newest first.
 func TestLogsInOrderOfTime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

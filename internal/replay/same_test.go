@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// TestSameReport makes the same report of the same log each time, also where
-// counts are estimated, and whichever worker is the faster. A client of another
-// name is told by whom it names first.
+// TestSameReport replays a log several times. The reports are equal, also with estimated counts and
+// workers of different speed.
 func TestSameReport(t *testing.T) {
 	var log bytes.Buffer
 	log.Write(combinedLog(3, 4000))

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// sampleRobots is a robots.txt for these logs.
+// sampleRobots is the robots.txt for the sample logs.
 const sampleRobots = `User-agent: *
 Disallow: /admin/
 Disallow: /search
@@ -34,7 +34,7 @@ Disallow: /api/private/
 Sitemap: https://www.example.com/sitemap.xml
 `
 
-// sampleAgents are User-Agents of robots by how often they come.
+// sampleAgents are User-Agents of robots with their weights.
 var sampleAgents = []struct {
 	share     int
 	userAgent string
@@ -57,18 +57,17 @@ var sampleAgents = []struct {
 	{1, "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/141.0.0.0 Safari/537.36"},
 	{1, "Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)"},
 	{1, "Feedly/1.0 (+http://www.feedly.com/fetcher.html; 12 subscribers)"},
-	{1, "ExampleSpider-%d/1.0 (+https://spider-%d.example/about)"}, // a different one each time
+	{1, "ExampleSpider-%d/1.0 (+https://spider-%d.example/about)"}, // a different name each time
 }
 
-// samplePlatforms are the places where browsers run.
+// samplePlatforms are the platforms in User-Agents of browsers.
 var samplePlatforms = []string{
 	"Windows NT 10.0; Win64; x64", "Macintosh; Intel Mac OS X 10_15_7", "X11; Linux x86_64", "Linux; Android 10; K",
 	"iPhone; CPU iPhone OS 18_5 like Mac OS X", "Linux; Android 14; SM-S918B", "X11; CrOS x86_64 14541.0.0",
 }
 
-// sampleLines makes log lines that look like those of a busy site: seven requests of
-// ten are of browsers, three of robots of all kinds. All is made up; the same seed makes
-// the same log.
+// sampleLines makes log lines like those of a busy site. Seven of ten requests come from browsers
+// and three from robots. All data is invented, and the same seed makes the same log.
 type sampleLines struct {
 	random *rand.Rand
 	at     time.Time
@@ -76,7 +75,7 @@ type sampleLines struct {
 	zipf   *rand.Zipf
 }
 
-// newSample returns a log that begins at a time.
+// newSample returns a log that begins at the given time.
 func newSample(seed uint64, begin time.Time) *sampleLines {
 	random := rand.New(rand.NewPCG(seed, 1))
 	l := &sampleLines{random: random, at: begin, zipf: rand.NewZipf(random, 1.2, 4, 5000)}
@@ -86,7 +85,7 @@ func newSample(seed uint64, begin time.Time) *sampleLines {
 	return l
 }
 
-// Skip has nobody ask for anything for a while.
+// Skip adds a pause without requests.
 func (l *sampleLines) Skip(d time.Duration) { l.at = l.at.Add(d) }
 
 // sampleEntry is a request.
@@ -187,7 +186,7 @@ func (e *sampleEntry) Combined(w io.Writer) error {
 	return err
 }
 
-// Caddy writes a line as Caddy's access log in JSON has it.
+// Caddy writes a line of Caddy's JSON log.
 func (e *sampleEntry) Caddy(w io.Writer) error {
 	_, err := fmt.Fprintf(w, `{"level":"info","ts":%.7f,"logger":"http.log.access.log0","msg":"handled request","request":{"remote_ip":%q,"remote_port":"40000",`+
 		`"client_ip":%q,"proto":"HTTP/2.0","method":%q,"host":%q,"uri":%q,"headers":{"Accept":["text/html,*/*;q=0.8"],"Accept-Encoding":["gzip, deflate, br"],`+
@@ -200,8 +199,8 @@ func (e *sampleEntry) Caddy(w io.Writer) error {
 // sampleField is a header field.
 type sampleField struct{ name, value string }
 
-// CaddyFull writes a line as Caddy's access log has it of what browsers and robots send
-// today: with so many header fields, in any order.
+// CaddyFull writes a line of Caddy's log with the header fields of current browsers and robots, in
+// any order.
 func (e *sampleEntry) CaddyFull(w io.Writer) error {
 	random := rand.New(rand.NewPCG(uint64(e.Time.UnixNano()), uint64(e.Size)))
 	_, err := fmt.Fprintf(w, `{"level":"info","ts":%.7f,"logger":"http.log.access.log0","msg":"handled request","request":{"remote_ip":%q,"remote_port":"%d",`+
@@ -213,7 +212,7 @@ func (e *sampleEntry) CaddyFull(w io.Writer) error {
 	return err
 }
 
-// sent is what the client sends.
+// sent returns the request header.
 func (e *sampleEntry) sent() []sampleField {
 	fields := []sampleField{{"User-Agent", e.UserAgent}, {"Accept-Encoding", "gzip, deflate, br, zstd"}}
 	if e.Referer != "-" {
@@ -233,7 +232,7 @@ func (e *sampleEntry) sent() []sampleField {
 	return append(fields, sampleField{"Accept", "*/*"}, sampleField{"From", "crawler(at)example.com"})
 }
 
-// answered is what the server answers.
+// answered returns the response header.
 func (e *sampleEntry) answered(random *rand.Rand) []sampleField {
 	fields := []sampleField{{"Server", "Caddy"}, {"Alt-Svc", `h3=":443"; ma=2592000`}, {"Content-Type", "text/html; charset=utf-8"}, {"Vary", "Accept-Encoding"}}
 	if e.Status == http.StatusOK {
@@ -243,7 +242,7 @@ func (e *sampleEntry) answered(random *rand.Rand) []sampleField {
 	return fields
 }
 
-// shuffled writes fields in any order, as an object of arrays.
+// shuffled writes the fields as a JSON object of arrays, in random order.
 func shuffled(random *rand.Rand, fields []sampleField) string {
 	random.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
 	var b strings.Builder

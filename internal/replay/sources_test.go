@@ -7,7 +7,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestSourcesAreMerged adds what two workers counted of the same source.
+// TestSourcesAreMerged merges the counts of two workers for the same source.
 func TestSourcesAreMerged(t *testing.T) {
 	t.Parallel()
 	tally := func(address string, first, last int64) *sourceTally {

@@ -7,7 +7,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// TestTexts asks for the text of a host at a time.
+// TestTexts finds the version of a host at a time.
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	day := func(n int) time.Time { return time.Date(2026, 11, n, 0, 0, 0, 0, time.UTC) }

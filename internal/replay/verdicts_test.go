@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestClasses has clients of every sort ask for the same forbidden page.
+// TestClasses requests the same disallowed page by clients of every class.
 func TestClasses(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -46,7 +46,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestTargets says which requests are judged, and as what.
+// TestTargets judges various request targets.
 func TestTargets(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -85,7 +85,7 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// TestReadings says when a crawler is held to have read the robots.txt.
+// TestReadings decides which requests are robots fetches.
 func TestReadings(t *testing.T) {
 	t.Parallel()
 	line := func(hour int, method string, status int) string {
@@ -106,8 +106,8 @@ func TestReadings(t *testing.T) {
 	}
 }
 
-// TestStaleForLonger follows a crawler that takes three days to know of a change, by its
-// operator's word, and one that does not.
+// TestStaleForLonger follows a crawler whose operator documents a delay of three days after a
+// change, and a crawler without such a delay.
 func TestStaleForLonger(t *testing.T) {
 	t.Parallel()
 	change := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

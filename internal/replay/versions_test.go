@@ -34,7 +34,7 @@ func TestVersionTime(t *testing.T) {
 		{"robots-v2.txt", ""},
 		{"robots-2026-13-40.txt", ""},
 		{"robots-2200-12-31.txt", "2200-12-31T00:00:00Z"},
-		{"robots-9999-12-31.txt", ""}, // no nanoseconds count so far
+		{"robots-9999-12-31.txt", ""}, // nanoseconds cannot represent this year
 		{"robots-00010101.txt", ""},
 	} {
 		at, ok := versionTime(tc.name)

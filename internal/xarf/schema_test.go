@@ -14,7 +14,7 @@ import (
 
 type schema = map[string]any
 
-// readSchema reads one of the schemas of https://github.com/xarf/xarf-spec at commit 37820da.
+// readSchema reads a schema of https://github.com/xarf/xarf-spec at commit 37820da.
 func readSchema(t *testing.T, name string) schema {
 	t.Helper()
 	text, err := os.ReadFile("testdata/" + name)
@@ -28,13 +28,13 @@ func readSchema(t *testing.T, name string) schema {
 	return s
 }
 
-// checker holds values against the part of JSON Schema that the schemas of XARF use.
+// checker validates values by the subset of JSON Schema that the schemas of XARF use.
 type checker struct {
 	core  schema
-	known map[string]bool // the fields of objects that the schemas name
+	known map[string]bool // the fields of objects in the schemas
 }
 
-// formats are the formats that strings may have to have.
+// formats check the formats of strings.
 var formats = map[string]func(string) bool{
 	"uuid": regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString,
 	"date-time": func(s string) bool {
@@ -48,7 +48,7 @@ var formats = map[string]func(string) bool{
 	"hostname": regexp.MustCompile(`^([a-z0-9-]+\.)*[a-z0-9-]+$`).MatchString,
 }
 
-// check returns what is wrong with a value. root is the file in which a schema stands.
+// check returns the errors of a value. root is the file of the schema.
 func (c *checker) check(at string, root, s schema, value any) (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, at+": "+fmt.Sprintf(format, args...)) }
 	switch ref := s["$ref"]; ref {
@@ -122,7 +122,7 @@ func (c *checker) check(at string, root, s schema, value any) (wrong []string) {
 	return wrong
 }
 
-// typed says that a value has one of some types, if it may not have any of them.
+// typed returns an error if a schema does not allow any of these types.
 func (c *checker) typed(at string, s schema, types ...string) []string {
 	want, ok := s["type"].(string)
 	if !ok || slices.Contains(types, want) {

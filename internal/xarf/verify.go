@@ -15,18 +15,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Verified is what replaying a report has found.
+// Verified is the result of [Verify].
 type Verified struct {
 	Report  *Report
 	Robots  string // the SHA-256 of the attached robots.txt, in hexadecimal
-	Samples int    // attached requests
-	// Wrong says, for each sample that the robots.txt does not disallow or disallows by another
-	// rule than any the report names, what it is. Without any the report is right.
+	Samples int    // number of attached requests
+	// Wrong has an entry for each sample that the robots.txt does not disallow, or disallows by a
+	// rule outside the report. An empty list means that the report is correct.
 	Wrong []string
 }
 
-// Verify replays the sample requests of a report against the robots.txt that is attached to it.
-// It returns an error for what is no report of this kind, or was changed after it was made.
+// Verify judges the sample requests of a report by the attached robots.txt. It returns an error for
+// another kind of report, and for a report that was changed after its creation.
 func Verify(text []byte, registry *uaident.Registry) (*Verified, error) {
 	var r Report
 	if err := json.Unmarshal(text, &r); err != nil {
@@ -62,7 +62,7 @@ func Verify(text []byte, registry *uaident.Registry) (*Verified, error) {
 	return v, nil
 }
 
-// verifySample says what is wrong with a sample, "" for nothing.
+// verifySample returns the error of a sample, or "".
 func verifySample(s *replay.Sample, rules []replay.SourceRule, robots *policy.Robots, registry *uaident.Registry, overlay *uaident.Overlay) string {
 	var settings judge.Settings
 	var scratch judge.Scratch
@@ -81,8 +81,8 @@ func verifySample(s *replay.Sample, rules []replay.SourceRule, robots *policy.Ro
 	return fmt.Sprintf("%s %s of %q is disallowed by line %d (%s), which the report does not name", s.Method, s.Target, s.UserAgent, rule.Line, rule)
 }
 
-// attached returns the content of an evidence, or an error if it is missing or does not have its
-// hash.
+// attached returns the content of an evidence, or an error if the evidence is missing or its hash
+// is wrong.
 func (r *Report) attached(description string) ([]byte, error) {
 	for _, e := range r.Evidence {
 		if e.Description != description {

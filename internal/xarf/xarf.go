@@ -1,7 +1,7 @@
-// Package xarf writes and checks reports of abuse in the format XARF v4, type
-// connection/scraping: requests that a robots.txt disallows.
+// Package xarf writes and checks abuse reports in the format XARF v4, type connection/scraping,
+// about requests that a robots.txt disallows.
 //
-// The format is that of https://github.com/xarf/xarf-spec, whose schemas are in testdata.
+// The format is defined in https://github.com/xarf/xarf-spec. Its schemas are in testdata.
 package xarf
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/replay"
 )
 
-// Report is a report about one source. Its fields are those of the schemas xarf-core and
+// Report is a report about one source, with the fields of the schemas xarf-core and
 // connection-scraping.
 type Report struct {
 	Version    string     `json:"xarf_version"`
@@ -30,7 +30,7 @@ type Report struct {
 	Category   string     `json:"category"`
 	Type       string     `json:"type"`
 	Protocol   string     `json:"protocol"`
-	UserAgent  string     `json:"user_agent"` // as sent, which proves nothing
+	UserAgent  string     `json:"user_agent"` // as sent, without proof
 	Requests   uint64     `json:"total_requests"`
 	Bytes      uint64     `json:"data_volume,omitempty"`
 	Respects   bool       `json:"respects_robots_txt"`
@@ -39,18 +39,18 @@ type Report struct {
 	EvidenceBy string     `json:"evidence_source"`
 	Evidence   []Evidence `json:"evidence"`
 	Tags       []string   `json:"tags"`
-	// Description is for people.
+	// Description is a summary for people.
 	Description string `json:"description"`
 }
 
-// Contact is who makes or sends a report.
+// Contact is the author or the sender of a report.
 type Contact struct {
 	Org     string `json:"org"`
 	Contact string `json:"contact"` // an email address
 	Domain  string `json:"domain"`
 }
 
-// Evidence is a file that is attached to a report.
+// Evidence is a file attached to a report.
 type Evidence struct {
 	ContentType string `json:"content_type"`
 	Description string `json:"description"`
@@ -59,22 +59,22 @@ type Evidence struct {
 	Size        int    `json:"size"`    // bytes
 }
 
-// The descriptions by which [Verify] finds the evidence of a report.
+// The descriptions that [Verify] uses to find the evidence of a report.
 const (
 	robotsEvidence   = "The robots.txt in force, as it was served"
 	requestsEvidence = "What was requested, and the rules that disallow it"
 )
 
-// requests is the content of the evidence about the requests, in JSON.
+// requests is the JSON content of the evidence about the requests.
 type requests struct {
-	// Name is how the client calls itself, "" for a name that is not known.
+	// Name is the claimed name of the client, or "" if the name is not recognised.
 	Name       string              `json:"claimed_name,omitempty"`
-	RobotsFrom *time.Time          `json:"robots_txt_from,omitempty"` // since when the file was served, if known
+	RobotsFrom *time.Time          `json:"robots_txt_from,omitempty"` // when the file was first served, if known
 	Rules      []replay.SourceRule `json:"rules"`
 	Samples    []replay.Sample     `json:"samples"`
 }
 
-// ParseContact reads who makes a report, such as "Example Ltd <abuse@example.com>".
+// ParseContact parses the author of a report, such as "Example Ltd <abuse@example.com>".
 func ParseContact(s string) (c Contact, err error) {
 	a, err := mail.ParseAddress(s)
 	if err != nil || a.Name == "" {
@@ -86,8 +86,8 @@ func ParseContact(s string) (c Contact, err error) {
 	return Contact{Org: a.Name, Contact: a.Address, Domain: a.Address[strings.LastIndexByte(a.Address, '@')+1:]}, nil
 }
 
-// New makes the report of a source. It names the client as the client names itself, and no
-// operator: anybody can send any User-Agent.
+// New makes the report of a source. It names the client by its claimed name and names no operator,
+// since anybody can send any User-Agent.
 func New(s *replay.Source, from Contact) (*Report, error) {
 	r := &Report{
 		Version: "4.2.0", ID: newUUID(), Timestamp: s.Last.UTC(), Reporter: from, Sender: from, Source: s.Network.String(),
@@ -126,7 +126,7 @@ func attach(contentType, description string, content []byte) Evidence {
 // newUUID returns a random UUID (RFC 9562 section 5.4).
 func newUUID() string {
 	var u [16]byte
-	_, _ = rand.Read(u[:]) // it never fails
+	_, _ = rand.Read(u[:]) // Read never fails
 	u[6], u[8] = u[6]&0x0f|0x40, u[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
 }

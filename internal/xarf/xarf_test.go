@@ -20,7 +20,7 @@ const (
 
 var example = Contact{Org: "Example Ltd", Contact: "abuse@example.com", Domain: "example.com"}
 
-// sources audits a log.
+// sources returns the sources that an audit finds in a log.
 func sources(t *testing.T, log string) []replay.Source {
 	t.Helper()
 	report, err := replay.Run(t.Context(), replay.Options{
@@ -63,7 +63,7 @@ func TestReport(t *testing.T) {
 		if r.First.After(r.Last) || !r.Timestamp.Equal(r.Last) || r.Respects || r.Bytes != 900*r.Requests {
 			t.Errorf("%+v", r)
 		}
-		// Anybody can send any name: an operator is not named.
+		// A claimed name is no proof, so the report names no operator.
 		data, err := json.Marshal(r)
 		if err != nil {
 			t.Fatal(err)
@@ -91,7 +91,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestVerifyFinds has reports that are wrong, or no reports.
+// TestVerifyFinds verifies incorrect reports and other files.
 func TestVerifyFinds(t *testing.T) {
 	s := sources(t, line("198.51.100.7", 1, "/private/x", "NewBot/1.0"))[0]
 	changed := func(change func(*Report)) []byte {
@@ -159,7 +159,7 @@ func TestParseContact(t *testing.T) {
 	}
 }
 
-// TestSchema holds a hundred reports of all kinds of sources against the schemas of XARF.
+// TestSchema validates a hundred reports about all kinds of sources by the schemas of XARF.
 func TestSchema(t *testing.T) {
 	core, scraping := readSchema(t, "xarf-core.json"), readSchema(t, "connection-scraping.json")
 	var log strings.Builder
@@ -209,7 +209,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// TestSchemaCheckerFinds has the checker of TestSchema find what is wrong.
+// TestSchemaCheckerFinds checks that the checker of TestSchema finds errors.
 func TestSchemaCheckerFinds(t *testing.T) {
 	core, scraping := readSchema(t, "xarf-core.json"), readSchema(t, "connection-scraping.json")
 	s := sources(t, line("198.51.100.7", 1, "/private/x", "NewBot/1.0"))[0]

@@ -8,16 +8,16 @@ import (
 	"testing"
 )
 
-// readHeaders returns the User-Agent that a parser reads in the header of a request, and
-// whether the line is one.
+// readHeaders returns the User-Agent that a parser finds in a request header, and whether the line
+// is valid.
 func readHeaders(p *jsonParser, headers string) (userAgent string, ok bool) {
 	var r Record
 	what, _ := p.Parse([]byte(`{"request":{"uri":"/a","headers":`+headers+`},"status":200}`), &r)
 	return string(r.UserAgent), what == Request
 }
 
-// compareWithJSON compares what is read in the header of a request with what encoding/json
-// reads. It returns false where that takes it for something else.
+// compareWithJSON compares the parser with encoding/json. It returns false if encoding/json
+// disagrees about the type of the line.
 func compareWithJSON(t *testing.T, headers string) bool {
 	t.Helper()
 	var want map[string][]string
@@ -34,7 +34,7 @@ func compareWithJSON(t *testing.T, headers string) bool {
 	return true
 }
 
-// countKeys counts how often an object has a key.
+// countKeys counts the occurrences of a key in an object.
 func countKeys(object, key string) (n int) {
 	d := json.NewDecoder(strings.NewReader(object))
 	_, _ = d.Token() // the brace
@@ -48,8 +48,8 @@ func countKeys(object, key string) (n int) {
 	return n
 }
 
-// TestOddHeaders reads headers with a key twice, of which the last with a value counts, and
-// with spaces in one place only.
+// TestOddHeaders parses headers with duplicate keys and with irregular spaces. The last duplicate
+// with a value wins.
 func TestOddHeaders(t *testing.T) {
 	for headers, want := range map[string]string{
 		`{"User-Agent":["a"],"User-Agent":["b"]}`:          "b",
@@ -65,8 +65,7 @@ func TestOddHeaders(t *testing.T) {
 	}
 }
 
-// TestHeadersBesideJSON reads headers that are put together of parts by which the end of an
-// object, or the place of a key, could be mistaken.
+// TestHeadersBesideJSON combines parts that could hide the end of an object or the place of a key.
 func TestHeadersBesideJSON(t *testing.T) {
 	parts := []string{`]}`, `","User-Agent`, `","Referer","`, `{`, `}`, `[`, `]`, `,`, `:`, `\"`, `\\`, `User-Agent`, `Referer`, ` `, `a`, `\"User-Agent\":[\"b\"]`, `\"]}`}
 	random := rand.New(rand.NewPCG(3, 4))
@@ -112,8 +111,7 @@ func TestHeadersBesideJSON(t *testing.T) {
 	}
 }
 
-// FuzzHeaders compares what is read in the header of a request with what encoding/json
-// reads.
+// FuzzHeaders compares parsed request headers with encoding/json.
 func FuzzHeaders(f *testing.F) {
 	f.Add(`{"Accept":["*/*"],"User-Agent":["x \"y\"","z"],"Referer":["https://a.example/"]}`)
 	f.Add(`{"A":["]}"],"User-Agent":["x"]}`)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestCaddyLinesBesideOthers reads lines with one parser, which remembers the lines before,
-// and each with a new one: all say the same.
+// TestCaddyLinesBesideOthers parses lines with one parser, which caches the previous line, and with
+// a new parser each. The results are equal.
 func TestCaddyLinesBesideOthers(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	any := func(of ...string) string { return of[random.IntN(len(of))] }
@@ -56,7 +56,7 @@ func TestCaddyLinesBesideOthers(t *testing.T) {
 	}
 }
 
-// TestGuarded tells by Caddy's log whether a robots_guard has answered in place of the site.
+// TestGuarded recognises responses of a robots_guard in Caddy's log.
 func TestGuarded(t *testing.T) {
 	var p jsonParser
 	for guard, want := range map[string]bool{
@@ -67,7 +67,7 @@ func TestGuarded(t *testing.T) {
 		`{"crawler":"blocked","of":{"action":"blocked"}}`:                            false,
 		`{}`: false, `null`: false, `"blocked"`: false,
 	} {
-		for range 2 { // with what is remembered of the line before, too
+		for range 2 { // the second time with a cached line
 			var r Record
 			line := `{"ts":1,"logger":"http.log.access.log0","request":{"uri":"/"},"status":429,"robots_guard":` + guard + `}`
 			if what, why := p.Parse([]byte(line), &r); what != Request || r.Guarded != want {
@@ -83,7 +83,7 @@ func TestGuarded(t *testing.T) {
 	}
 }
 
-// TestObjectsElsewhere reads lines that have what Caddy has in one place in another, too.
+// TestObjectsElsewhere parses lines with Caddy's objects in unusual places.
 func TestObjectsElsewhere(t *testing.T) {
 	var p jsonParser
 	for _, line := range []string{
@@ -91,7 +91,7 @@ func TestObjectsElsewhere(t *testing.T) {
 		`{"request":{"uri":"/a","headers":null},"status":200,"headers":1}`,
 		`{"robots_guard":[{"action":"blocked"}],"request":{"uri":"/a","action":"blocked"},"status":200,"action":"blocked"}`,
 	} {
-		for range 2 { // with what is remembered of the line before, too
+		for range 2 { // the second time with a cached line
 			var r Record
 			if what, why := p.Parse([]byte(line), &r); what != Request || string(r.Target) != "/a" || r.UserAgent != nil || r.Guarded {
 				t.Errorf("%s: %d %s, target %q, User-Agent %q, %v", line, what, why, r.Target, r.UserAgent, r.Guarded)

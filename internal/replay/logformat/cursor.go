@@ -2,14 +2,14 @@ package logformat
 
 import "bytes"
 
-// jsonCursor reads a JSON text from front to back without allocating. It takes
-// every valid text and some that are not quite valid.
+// jsonCursor parses JSON from front to back without allocating. It accepts all valid JSON and some
+// invalid JSON.
 type jsonCursor struct {
 	b []byte
 	i int
 }
 
-// space skips white space, of which logs have none. It is inlined up to there.
+// space skips white space. The usual case without white space is inlined.
 func (c *jsonCursor) space() {
 	if c.i < len(c.b) && c.b[c.i] <= ' ' {
 		c.spaces()
@@ -27,7 +27,7 @@ func (c *jsonCursor) spaces() {
 	}
 }
 
-// next skips white space and takes the byte given, if it is there.
+// next skips white space and consumes the wanted byte, if present.
 func (c *jsonCursor) next(want byte) bool {
 	c.space()
 	if c.i < len(c.b) && c.b[c.i] == want {
@@ -37,7 +37,7 @@ func (c *jsonCursor) next(want byte) bool {
 	return false
 }
 
-// text reads a string and returns what stands between its quotes.
+// text parses a string and returns the bytes between the quotes.
 func (c *jsonCursor) text() (raw []byte, ok bool) {
 	if !c.next('"') {
 		return nil, false
@@ -51,14 +51,14 @@ func (c *jsonCursor) text() (raw []byte, ok bool) {
 	return raw, true
 }
 
-// startsObject skips white space and reports whether an object is there.
+// startsObject skips white space and reports whether an object follows.
 func (c *jsonCursor) startsObject() bool {
 	c.space()
 	return c.i < len(c.b) && c.b[c.i] == '{'
 }
 
-// key reads the next key of an object. more is false at its end; ok is false
-// where there is neither.
+// key parses the next key of an object. more is false at the end of the object, and ok is false for
+// invalid JSON.
 func (c *jsonCursor) key() (raw []byte, more, ok bool) {
 	switch c.space(); {
 	case c.i >= len(c.b):
@@ -73,8 +73,8 @@ func (c *jsonCursor) key() (raw []byte, more, ok bool) {
 	return raw, true, ok && c.next(':')
 }
 
-// value reads any value. Of a string it returns what is between the quotes, of
-// a number or word all of it, of an object or array nothing.
+// value parses any value. It returns the bytes between the quotes of a string, all of a number or
+// word, and nothing for an object or array.
 func (c *jsonCursor) value() (raw []byte, ok bool) {
 	c.space()
 	if c.i >= len(c.b) {
@@ -95,10 +95,10 @@ func (c *jsonCursor) value() (raw []byte, ok bool) {
 	return c.b[start:c.i], c.i > start
 }
 
-// endsWord has the bytes that end a number or a word.
+// endsWord has the bytes after a number or a word.
 var endsWord = [256]bool{',': true, '}': true, ']': true, ' ': true, '\t': true, '\r': true, '\n': true}
 
-// nested skips an object or array with all that is in it.
+// nested skips an object or array.
 func (c *jsonCursor) nested() bool {
 	depth := 0
 	for c.i < len(c.b) {
@@ -123,9 +123,8 @@ func (c *jsonCursor) nested() bool {
 	return false
 }
 
-// flat skips an object with all that is in it, without looking at each of its strings. It
-// returns false, and has skipped nothing, where it cannot tell the end so: the first brace
-// has to be outside of a string.
+// flat skips an object without parsing each string. It returns false and skips nothing if the first
+// closing brace may be inside a string.
 func (c *jsonCursor) flat() bool {
 	rest := c.b[c.i:]
 	end := bytes.IndexByte(rest, '}')
@@ -136,11 +135,11 @@ func (c *jsonCursor) flat() bool {
 	return true
 }
 
-// isOutside reports whether the end of a part of a JSON text, which begins outside of its
-// strings, can be told to be outside, too.
+// isOutside reports whether the end of a part of JSON is certainly outside strings. The part begins
+// outside strings.
 func isOutside(part []byte) bool {
 	if n := len(part); n > 3 && part[n-1] == ']' && part[n-2] == '"' {
-		// The quote ends a string unless it may begin one or belong to one.
+		// The quote ends a string unless the quote may begin a string or be a part of one.
 		before := part[n-3]
 		if before > ' ' && before != '[' && before != ',' && before != ':' && before != '\\' {
 			return true
@@ -151,9 +150,9 @@ func isOutside(part []byte) bool {
 
 var quote = []byte{'"'}
 
-// member returns where in an object that [jsonCursor.flat] skips the value of a key begins,
-// 0 if the key is not there. It looks for nothing but the key with the quote behind it; ok is
-// false where that does not tell, as where there are spaces or the key comes twice.
+// member returns the index of the value of a key in an object that [jsonCursor.flat] skips, or 0 if
+// the key is absent. It searches for the quoted key only. ok is false if the result is uncertain,
+// for example because of spaces or a duplicate key.
 func member(object, quotedKey []byte) (at int, ok bool) {
 	for from := 0; ; {
 		i := bytes.IndexByte(object[from:], quotedKey[0])
@@ -163,7 +162,7 @@ func member(object, quotedKey []byte) (at int, ok bool) {
 		i += from
 		from = i + 1
 		end := i + len(quotedKey)
-		if i < 2 || object[i-1] != '"' || end >= len(object) || string(object[i:end]) != string(quotedKey) { // another key, or a text
+		if i < 2 || object[i-1] != '"' || end >= len(object) || string(object[i:end]) != string(quotedKey) { // another key, or a string value
 			continue
 		}
 		if before := object[i-2]; at > 0 || object[end] != ':' || before != '{' && before != ',' {
@@ -173,7 +172,7 @@ func member(object, quotedKey []byte) (at int, ok bool) {
 	}
 }
 
-// end reports whether only white space is left.
+// end reports whether only white space follows.
 func (c *jsonCursor) end() bool {
 	c.space()
 	return c.i == len(c.b)

@@ -6,10 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// unescape undoes the backslash escapes of a field: \xHH of nginx and Apache,
-// \" \\ \n and the like of Apache and of JSON, \uHHHH of JSON, \] of HAProxy. What is
-// no escape stays as it is. It returns b itself if there is nothing to undo, else a part of
-// buf, which it appends to.
+// unescape decodes the backslash escapes of a field: \xHH of nginx and Apache, \" \\ \n and others
+// of Apache and JSON, \uHHHH of JSON, \] of HAProxy. Unknown escapes stay unchanged. It returns b
+// itself without escapes, and otherwise a part of buf, to which it appends.
 func unescape(b []byte, buf *[]byte) []byte {
 	i := bytes.IndexByte(b, '\\')
 	if i < 0 {
@@ -31,8 +30,8 @@ func unescape(b []byte, buf *[]byte) []byte {
 	return dst[from:len(dst):len(dst)]
 }
 
-// appendEscape appends what the escape at the start of b stands for and returns
-// its length, 0 if it is none.
+// appendEscape decodes the escape at the start of b. It returns the length of the escape, or 0 if b
+// does not start with an escape.
 func appendEscape(dst, b []byte) ([]byte, int) {
 	if len(b) < 2 {
 		return dst, 0
@@ -76,7 +75,7 @@ func appendEscape(dst, b []byte) ([]byte, int) {
 	return dst, 0
 }
 
-// hexValue reads n hexadecimal digits.
+// hexValue parses n hexadecimal digits.
 func hexValue(b []byte, n int) (v rune, ok bool) {
 	if len(b) < n {
 		return 0, false
@@ -95,8 +94,8 @@ func hexValue(b []byte, n int) (v rune, ok bool) {
 	return v, true
 }
 
-// Unpercent undoes percent-encoding; what is no escape stays. Like unescape it
-// returns b itself if there is nothing to undo.
+// Unpercent decodes percent-encoding. Invalid escapes stay unchanged. It returns b itself without
+// escapes, and otherwise a part of buf, to which it appends.
 func Unpercent(b []byte, buf *[]byte) []byte {
 	i := bytes.IndexByte(b, '%')
 	if i < 0 {
@@ -117,8 +116,8 @@ func Unpercent(b []byte, buf *[]byte) []byte {
 	return dst[from:len(dst):len(dst)]
 }
 
-// endOfQuoted returns where a quoted field ends: at the first quote that no
-// backslash escapes. It is -1 if there is none.
+// endOfQuoted returns the index of the first quote without a backslash, which ends a quoted field.
+// It returns -1 if the quote is missing.
 func endOfQuoted(b []byte) int {
 	end := bytes.IndexByte(b, '"')
 	if end <= 0 || b[end-1] != '\\' {
@@ -127,7 +126,7 @@ func endOfQuoted(b []byte) int {
 	return endOfEscaped(b)
 }
 
-// endOfEscaped is endOfQuoted for fields with a backslash before a quote.
+// endOfEscaped does the work of endOfQuoted for fields with a backslash before a quote.
 func endOfEscaped(b []byte) int {
 	for i := 0; i < len(b); i++ {
 		switch b[i] {

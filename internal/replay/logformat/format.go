@@ -15,13 +15,13 @@ import (
 
 // Format is a format of access logs.
 type Format struct {
-	// Name is combined, common, host_combined, host_common, caddy, nginx or traefik.
+	// Name is "combined", "common", "host_combined", "host_common", "caddy", "nginx" or "traefik".
 	Name string
-	// HasUserAgent is false for the Common formats, which do not log it.
+	// HasUserAgent is false for the Common formats, which have no User-Agent.
 	HasUserAgent bool
 
 	json   bool
-	hosted bool // the host, with or without a port, is the first field
+	hosted bool // the first field is the host, with or without a port
 }
 
 var textFormats = []*Format{
@@ -31,7 +31,7 @@ var textFormats = []*Format{
 	{Name: "host_common", hosted: true},
 }
 
-// jsonFormats are the formats of JSON objects, by the server that writes them.
+// jsonFormats are the JSON formats, indexed by server.
 var jsonFormats = [...]*Format{
 	caddyJSON:   {Name: "caddy", HasUserAgent: true, json: true},
 	nginxJSON:   {Name: "nginx", HasUserAgent: true, json: true},
@@ -51,18 +51,17 @@ func TrimEnd(line []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\r'})
 }
 
-// Bounds of what Recognise looks at and quotes.
+// Bounds of the lines that Recognise reads and quotes.
 const (
 	sampleLines = 200
 	quotedBytes = 100
 )
 
-// Recognise returns the format in which most of the first lines of a log can be
-// parsed. If that is less than a tenth of them, the log has another format: the
-// error then names the line, what it lacks and what to do.
+// Recognise returns the format of most of the first lines of a log. If fewer than a tenth of the
+// lines fit, the error names a line, the problem and the fix.
 func Recognise(head []byte) (*Format, error) {
 	var lines [][]byte
-	first := 0 // number of the first line that is not empty
+	first := 0 // number of the first non-empty line
 	for line := range bytes.Lines(head) {
 		if len(lines) == sampleLines {
 			break
@@ -97,8 +96,8 @@ func Recognise(head []byte) (*Format, error) {
 	return nil, fmt.Errorf("line %d: %s: %s", first, hint(lines[0]), text.Quote(string(lines[0]), quotedBytes))
 }
 
-// recogniseJSON returns the server that wrote most of the lines, and how many lines
-// are its JSON. The error says that none of them has a User-Agent.
+// recogniseJSON returns the server that wrote most of the lines, and the number of these lines. The
+// error means that none of the lines has a User-Agent.
 func recogniseJSON(lines [][]byte) (best *Format, most int, err error) {
 	var p jsonParser
 	var r Record
@@ -122,7 +121,7 @@ func recogniseJSON(lines [][]byte) (best *Format, most int, err error) {
 		}
 	}
 	if server == caddyJSON {
-		requests[caddyJSON] += messages // which Caddy writes into the same file
+		requests[caddyJSON] += messages // Caddy writes messages into the same file
 	}
 	if requests[server] > 0 && agents[server] == 0 {
 		switch server {
@@ -137,7 +136,7 @@ func recogniseJSON(lines [][]byte) (best *Format, most int, err error) {
 
 const readable = "audit reads Combined, Common, and the JSON of Caddy, nginx and Traefik"
 
-// hint says why a line has no known format and what to do.
+// hint returns why the format of a line is unknown, and the fix.
 func hint(line []byte) string {
 	switch {
 	case line[0] == '{':

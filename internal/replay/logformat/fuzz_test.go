@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzLine feeds every parser: no line makes one panic, keep anything or claim
-// more than there is.
+// FuzzLine parses any line with every parser. No line causes a panic, an allocation that stays, or
+// a slice outside the line.
 func FuzzLine(f *testing.F) {
 	for _, line := range []string{
 		`192.0.2.1 - - [21/Nov/2026:15:36:53 +0000] "GET /a\x22 HTTP/1.1" 200 5 "-" "x\"y"`,
@@ -49,8 +49,7 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// FuzzJSON compares the cursor with encoding/json: what that takes for a
-// line of nginx is read the same.
+// FuzzJSON compares the cursor with encoding/json for lines of nginx.
 func FuzzJSON(f *testing.F) {
 	f.Add([]byte(`{"request_uri":"/a\u00fc\ud83d\ude00\n\"","http_user_agent":"x","a":[{"b":"]}"}],"c":null,"d":1e5}`))
 	f.Add([]byte(` { "request_uri" : "/\/" } `))
@@ -65,7 +64,7 @@ func FuzzJSON(f *testing.F) {
 		var fields map[string]json.RawMessage
 		_ = json.Unmarshal(line, &fields)
 		if fields["request_uri"] == nil || fields["http_user_agent"] == nil || hasOtherFields(fields) {
-			return // keys in another case, which encoding/json takes
+			return // encoding/json ignores the case of keys
 		}
 		for key := range fields {
 			if key != "request_uri" && strings.EqualFold(key, "request_uri") || key != "http_user_agent" && strings.EqualFold(key, "http_user_agent") || strings.ContainsRune(key, '\ufffd') {
@@ -90,8 +89,8 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// hasOtherFields reports whether a key stands for the time, the target or the User-Agent,
-// or for what Caddy logs.
+// hasOtherFields reports whether a key names the time, the target, the User-Agent or a field of
+// Caddy's log.
 func hasOtherFields(fields map[string]json.RawMessage) bool {
 	for key := range fields {
 		switch f := lineField([]byte(key)); f {
@@ -106,8 +105,8 @@ func hasOtherFields(fields map[string]json.RawMessage) bool {
 	return false
 }
 
-// escapedKey reports whether a key of an object has escapes: here keys are
-// compared as they are written.
+// escapedKey reports whether a key of an object has escapes. The parser compares keys without
+// decoding.
 func escapedKey(line []byte) bool {
 	c := jsonCursor{b: line}
 	c.next('{')

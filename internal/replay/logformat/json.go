@@ -14,22 +14,22 @@ const (
 	traefikJSON
 )
 
-// jsonObject is an object in a line whose keys are read.
+// jsonObject is an object whose keys the parser reads.
 type jsonObject uint8
 
 const (
-	lineObject    jsonObject = iota // the line itself
-	requestObject                   // "request" of Caddy
-	headersObject                   // "headers" in that
-	guardObject                     // "robots_guard" of Caddy
+	lineObject    jsonObject = iota // the line
+	requestObject                   // "request" in a line of Caddy
+	headersObject                   // "headers" in "request"
+	guardObject                     // "robots_guard" in a line of Caddy
 )
 
-// jsonField is what a key stands for.
+// jsonField is the meaning of a key.
 type jsonField uint8
 
 const (
 	skippedField jsonField = iota
-	requestField           // an object of Caddy, a request line of nginx
+	requestField           // an object of Caddy, or a request line of nginx
 	guardField
 	headersField
 	loggerField
@@ -39,19 +39,19 @@ const (
 	statusField
 	sizeField
 	targetField
-	pathField // a target that nginx has decoded, where no other is logged
+	pathField // a target decoded by nginx, used without another target
 	traefikTargetField
 	methodField
 	hostField
 	clientField
-	peerField // the client unless there is a clientField
+	peerField // the client, used without a clientField
 	agentField
 	agentsField // an array of header values
 	actionField
 )
 
-// fieldOf returns what a key of an object stands for. nginx lets the owner choose the
-// keys: those named like its variables are known, and the usual shorter ones.
+// fieldOf returns the meaning of a key in an object. The site owner chooses the keys of nginx. The
+// parser knows names like nginx's variables and the usual shorter names.
 func fieldOf(object jsonObject, key []byte) jsonField {
 	switch object {
 	case lineObject:
@@ -83,7 +83,7 @@ func fieldOf(object jsonObject, key []byte) jsonField {
 	return skippedField
 }
 
-// lineField returns what a key of a line stands for.
+// lineField returns the meaning of a key in a line.
 func lineField(key []byte) jsonField {
 	switch string(key) {
 	case "request":
@@ -122,21 +122,21 @@ func lineField(key []byte) jsonField {
 	return skippedField
 }
 
-// jsonParser parses lines that are JSON objects, as Caddy, nginx and Traefik write them.
-// Other messages of Caddy in the same file are no requests.
+// jsonParser parses the JSON lines of Caddy, nginx and Traefik. Other messages of Caddy in the same
+// file have the outcome Other.
 type jsonParser struct {
-	server       jsonServer // of the last line that was a request
-	hasUserAgent bool       // whether that had a key for the User-Agent, or Caddy's headers
+	server       jsonServer // the server that wrote the last request
+	hasUserAgent bool       // whether the last request had a key for the User-Agent, or Caddy's headers
 
 	buf  []byte
 	time timeCache
 	line jsonLine
 }
 
-// jsonLine is what was found in a line, beside the record.
+// jsonLine is the content of a line that is not in the record.
 type jsonLine struct {
 	target, path, requestLine, at, logger []byte
-	hasRequest, hasMessage, hasCaddyTime  bool // what Caddy's lines have
+	hasRequest, hasMessage, hasCaddyTime  bool // keys of Caddy's lines
 	hasTarget, hasPath, hasTraefik        bool
 }
 
@@ -159,7 +159,7 @@ func (p *jsonParser) Parse(line []byte, r *Record) (Outcome, string) {
 	l := &p.line
 	switch {
 	case l.hasRequest:
-		// A request that fails is logged by http.log.error, too.
+		// http.log.error logs a failed request a second time.
 		if len(l.logger) > 0 && !bytes.HasPrefix(l.logger, []byte("http.log.access")) || r.Status == 0 {
 			return Other, ""
 		}
@@ -190,7 +190,7 @@ func (p *jsonParser) Parse(line []byte, r *Record) (Outcome, string) {
 	return Request, ""
 }
 
-// object reads an object, at whose brace the cursor stands.
+// object parses an object. The cursor is at its opening brace.
 func (p *jsonParser) object(c *jsonCursor, object jsonObject, r *Record) (ok bool) {
 	c.next('{')
 	for {
@@ -216,7 +216,7 @@ func (p *jsonParser) object(c *jsonCursor, object jsonObject, r *Record) (ok boo
 	}
 }
 
-// nested reads a value that is an object of Caddy's log, unless it has another type.
+// nested parses an object in Caddy's log. A value of another type is skipped.
 func (p *jsonParser) nested(c *jsonCursor, field jsonField, r *Record) (ok bool) {
 	if !c.startsObject() {
 		value, ok := c.value()
@@ -235,8 +235,8 @@ func (p *jsonParser) nested(c *jsonCursor, field jsonField, r *Record) (ok bool)
 	return p.headers(c, r)
 }
 
-// headers reads the request header. Browsers send many fields in any order, so it looks for
-// the User-Agent alone if the end of the object can be found without reading each field.
+// headers parses the request header. Browsers send many fields in any order. So headers searches
+// for the User-Agent only, if it can find the end of the object without parsing each field.
 func (p *jsonParser) headers(c *jsonCursor, r *Record) (ok bool) {
 	start := c.i
 	if !c.flat() {
@@ -257,7 +257,7 @@ func (p *jsonParser) headers(c *jsonCursor, r *Record) (ok bool) {
 // keyUserAgent is the key of the User-Agent with its closing quote.
 var keyUserAgent = []byte(`User-Agent"`)
 
-// set puts a value into the record.
+// set stores a value in the record.
 func (p *jsonParser) set(field jsonField, value []byte, r *Record) {
 	l := &p.line
 	switch field {
@@ -298,8 +298,8 @@ func (p *jsonParser) set(field jsonField, value []byte, r *Record) {
 	}
 }
 
-// userAgent reads an array of User-Agents and joins them, as the handler does. A value of
-// another type is skipped.
+// userAgent parses an array of User-Agents and joins them, as the handler does. A value of another
+// type is skipped.
 func (p *jsonParser) userAgent(c *jsonCursor, r *Record) (ok bool) {
 	start := c.i
 	if !c.next('[') {

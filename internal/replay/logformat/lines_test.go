@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// parsed is a record as strings.
+// parsed is a record with strings.
 type parsed struct {
 	at, method, target, host, userAgent, client string
 	status                                      int
@@ -89,7 +89,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// formatOf returns the format with a name.
+// formatOf returns the format by name.
 func formatOf(name string) *Format {
 	for _, f := range slices.Concat(textFormats, jsonFormats[:]) {
 		if f.Name == name {

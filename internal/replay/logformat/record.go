@@ -2,43 +2,41 @@ package logformat
 
 import "bytes"
 
-// Record is what a line says of a request. Its slices belong to the line or to
-// the parser and hold until the next line is parsed.
+// Record is the request in a line. The slices refer to the line or to memory of the parser, and are
+// valid until the next call of Parse.
 type Record struct {
 	At        int64 // Unix time in nanoseconds
 	HasTime   bool
-	Method    []byte // empty where the format does not have it
-	Target    []byte // as sent; empty if there was no request that can be judged
-	Host      []byte // with the port if that is logged; empty if not known
-	UserAgent []byte // empty for none
-	Client    []byte // the address; empty if not known
-	Status    int    // 0 if not known
-	Bytes     int64  // of the answer, with its header or without; 0 if not known
-	Guarded   bool   // the log says that a robots_guard has answered in place of the site
+	Method    []byte // empty if the format has no method
+	Target    []byte // as sent; empty without a request to judge
+	Host      []byte // with the port if logged; empty if unknown
+	UserAgent []byte // empty if absent
+	Client    []byte // the address; empty if unknown
+	Status    int    // 0 if unknown
+	Bytes     int64  // the size of the response, with or without its header; 0 if unknown
+	Guarded   bool   // a robots_guard responded instead of the site
 }
 
-// Outcome says what a line is.
+// Outcome is the kind of a line.
 type Outcome uint8
 
-// What a line can be.
+// The kinds of lines.
 const (
 	Request   Outcome = iota
-	Other             // a comment, a directive, a message about something else
-	Malformed         // no line of the format
+	Other             // a comment, a directive or another message
+	Malformed         // not a line of the format
 )
 
-// Parser reads the lines of one format. It keeps a buffer, so each goroutine
-// needs its own.
+// Parser parses the lines of one format. It is not safe for concurrent use.
 type Parser interface {
-	// Parse reads a line without its end. why says in a few words what is wrong
-	// with a malformed one.
+	// Parse parses a line without its line ending. why is the problem of a malformed line, in a few
+	// words.
 	Parse(line []byte, r *Record) (what Outcome, why string)
 }
 
-// setTarget takes a request target into the record. What has no path, such as
-// "*", the host of a CONNECT or garbage, is left out: there is nothing to judge.
-// The authority of an absolute form wins over a Host field (RFC 9112 section
-// 3.2.2).
+// setTarget stores a request target in the record. It ignores targets without a path, such as "*",
+// the host of a CONNECT, or garbage. The authority of an absolute form overrides a Host field (RFC
+// 9112 section 3.2.2).
 func (r *Record) setTarget(target []byte) {
 	r.Target = nil
 	if len(target) == 0 {
@@ -63,8 +61,8 @@ func (r *Record) setTarget(target []byte) {
 	r.Host = host
 }
 
-// setRequest takes a request line apart. Only the target can contain spaces,
-// and servers refuse those.
+// setRequest splits a request line. Only the target can contain spaces, and servers reject these
+// requests.
 func (r *Record) setRequest(line []byte) {
 	i := bytes.IndexByte(line, ' ')
 	if i <= 0 {
@@ -78,7 +76,7 @@ func (r *Record) setRequest(line []byte) {
 	r.setTarget(target)
 }
 
-// orEmpty turns the "-" that logs have for what was not sent into nothing.
+// orEmpty returns nil for "-", which means an absent field.
 func orEmpty(b []byte) []byte {
 	if len(b) == 1 && b[0] == '-' {
 		return nil
@@ -86,7 +84,7 @@ func orEmpty(b []byte) []byte {
 	return b
 }
 
-// foldEqual reports whether b is s, a lower-case word, in any case.
+// foldEqual reports whether b equals s without regard to case. s is in lower case.
 func foldEqual(b []byte, s string) bool {
 	if len(b) != len(s) {
 		return false
@@ -99,7 +97,7 @@ func foldEqual(b []byte, s string) bool {
 	return true
 }
 
-// parseSize reads a number of bytes; 0 for anything else, such as "-".
+// parseSize parses a number of bytes. It returns 0 for anything else, such as "-".
 func parseSize(b []byte) (n int64) {
 	if len(b) > 18 {
 		return 0
@@ -113,7 +111,7 @@ func parseSize(b []byte) (n int64) {
 	return n
 }
 
-// parseStatus reads a three-digit status; 0 for anything else.
+// parseStatus parses a three-digit status. It returns 0 for anything else.
 func parseStatus(b []byte) int {
 	if len(b) != 3 {
 		return 0

@@ -14,10 +14,9 @@ const (
 	firefox   = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 )
 
-// The logs in testdata are of nginx 1.22.1, Apache 2.4.67 and Caddy v2.11.9 on Debian 12.
+// The logs in testdata come from nginx 1.22.1, Apache 2.4.67 and Caddy v2.11.9 on Debian 12.
 
-// sent are the requests that the servers of testdata were asked: targets and
-// User-Agents as they went over the wire.
+// sent are the targets and User-Agents of the requests in testdata, as sent over the wire.
 var sent = []struct{ target, userAgent string }{
 	{"/", firefox},
 	{"/robots.txt", googlebot},
@@ -38,7 +37,7 @@ var sent = []struct{ target, userAgent string }{
 	{"/private/curl", "curl/8.7.1"},
 	{"http://example.com/private/absolute", googlebot},
 	{"http://other.example/private/otherhost", googlebot},
-	{"/private/absolute", googlebot}, // the same as nginx has them in $request_uri
+	{"/private/absolute", googlebot}, // as in $request_uri of nginx
 	{"/private/otherhost", googlebot},
 	{"/private/head", googlebot},
 	{"/private/post", googlebot},
@@ -58,14 +57,13 @@ var sent = []struct{ target, userAgent string }{
 	{"/private/long-ua", "GPTBot/1.2 " + strings.Repeat("z", 9000)},
 }
 
-// TestServers reads what real servers wrote and compares it with what they were
-// asked.
+// TestServers parses the logs of real servers and compares them with the requests.
 func TestServers(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		log, format string
-		requests    int  // lines that hold a request with a target
-		others      int  // lines that do not
+		requests    int  // lines with a target
+		others      int  // lines without a target
 		lossy       bool // invalid UTF-8 is replaced
 		host        bool
 	}{
@@ -119,7 +117,7 @@ func TestServers(t *testing.T) {
 				switch {
 				case !ok && r.Status != 400:
 					t.Errorf("line %d: nobody asked for %.100q", n, r.Target)
-				case !f.HasUserAgent, r.Status == 400: // refused before the User-Agent was read
+				case !f.HasUserAgent, r.Status == 400: // rejected before the server read the User-Agent
 				case string(r.UserAgent) != string(orEmpty([]byte(userAgent))) && string(r.UserAgent) != userAgent:
 					t.Errorf("line %d: User-Agent %.100q, want %.100q", n, r.UserAgent, userAgent)
 				}
@@ -136,7 +134,7 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// wantHost returns the host that a target was asked of.
+// wantHost returns the host of a target.
 func wantHost(target string) string {
 	if strings.Contains(target, "otherhost") {
 		return "other.example"
@@ -144,7 +142,7 @@ func wantHost(target string) string {
 	return "example.com"
 }
 
-// replaced returns s as Caddy logs it: each byte that is not UTF-8 replaced.
+// replaced returns s as Caddy logs it, with a replacement for each invalid UTF-8 byte.
 func replaced(s string) string {
 	var b strings.Builder
 	for s != "" {

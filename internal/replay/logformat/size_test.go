@@ -2,7 +2,7 @@ package logformat
 
 import "testing"
 
-// TestSizes reads how much was sent, in all formats that log it.
+// TestSizes parses the response size in all formats that have sizes.
 func TestSizes(t *testing.T) {
 	for _, tc := range []struct {
 		format, line string

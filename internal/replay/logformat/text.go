@@ -60,8 +60,8 @@ func (p *textParser) Parse(line []byte, r *Record) (Outcome, string) {
 
 var space = []byte{' '}
 
-// cutTime finds the time in brackets, and returns what stands before and after it. A
-// user name comes before it and may look like the beginning of a time.
+// cutTime finds the time in brackets and returns the parts before and after the time. The user name
+// is before the time and may look like the beginning of a time.
 func (p *textParser) cutTime(line []byte, r *Record) (before, after []byte) {
 	for from := 0; ; {
 		i := bytes.IndexByte(line[from:], '[')
@@ -80,7 +80,7 @@ func (p *textParser) cutTime(line []byte, r *Record) (before, after []byte) {
 	}
 }
 
-// client parses the fields before the time. It returns what is wrong with them.
+// client parses the fields before the time. It returns the problem, or "".
 func (p *textParser) client(fields []byte, r *Record) (why string) {
 	if p.hosted {
 		host, rest, _ := bytes.Cut(fields, space)

@@ -1,8 +1,8 @@
 package logformat
 
-const second = 1_000_000_000 // in nanoseconds, the unit of all times here
+const second = 1_000_000_000 // in nanoseconds, the unit of all times in this file
 
-// digits reads a number of exactly len(b) digits; -1 for anything else.
+// digits parses a number of exactly len(b) digits. It returns -1 for anything else.
 func digits(b []byte) int {
 	n := 0
 	for _, c := range b {
@@ -14,7 +14,7 @@ func digits(b []byte) int {
 	return n
 }
 
-// days counts the days from 1970 to a date of the proleptic Gregorian calendar.
+// days returns the days from 1970 to a date of the proleptic Gregorian calendar.
 func days(year, month, day int) int {
 	if month <= 2 {
 		year--
@@ -26,11 +26,11 @@ func days(year, month, day int) int {
 	return era*146097 + yearOfEra*365 + yearOfEra/4 - yearOfEra/100 + dayOfYear - 719468
 }
 
-// daysIn counts the days of a month.
+// daysIn returns the days of a month.
 func daysIn(year, month int) int { return days(year+month/12, month%12+1, 1) - days(year, month, 1) }
 
-// unix puts a time together. ok is false for what no calendar or clock shows.
-// A year has to be within those that nanoseconds can count.
+// unix converts a date and time to Unix nanoseconds. ok is false for an invalid date or time, and
+// for a year that nanoseconds cannot represent.
 func unix(year, month, day, hour, minute, sec, zone int) (at int64, ok bool) {
 	if year < 1700 || year > 2200 || month < 1 || month > 12 || day < 1 || day > 28 && day > daysIn(year, month) ||
 		uint(hour) > 23 || uint(minute) > 59 || uint(sec) > 60 {
@@ -39,7 +39,7 @@ func unix(year, month, day, hour, minute, sec, zone int) (at int64, ok bool) {
 	return (int64(days(year, month, day))*86400 + int64(hour*3600+minute*60+sec-zone)) * second, true
 }
 
-// zoneOf reads +0100, +01:00 or Z; in seconds.
+// zoneOf parses +0100, +01:00 or Z and returns seconds.
 func zoneOf(b []byte) (zone int, ok bool) {
 	switch {
 	case len(b) == 1 && b[0]|0x20 == 'z':
@@ -65,7 +65,7 @@ var months = [...]string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug",
 
 const commonTimeLength = len("02/Jan/2006:15:04:05 -0700")
 
-// commonTime reads the time of a Common log, 02/Jan/2006:15:04:05 -0700.
+// commonTime parses the time of the Common format, 02/Jan/2006:15:04:05 -0700.
 func commonTime(b []byte) (at int64, ok bool) {
 	if len(b) != commonTimeLength || b[2] != '/' || b[6] != '/' || b[11] != ':' || b[14] != ':' || b[17] != ':' || b[20] != ' ' {
 		return 0, false
@@ -84,8 +84,8 @@ func commonTime(b []byte) (at int64, ok bool) {
 	return unix(digits(b[7:11]), month, digits(b[:2]), digits(b[12:14]), digits(b[15:17]), digits(b[18:20]), zone)
 }
 
-// isoTime reads the times of RFC 3339 and what is like them: a space or T
-// between, "/" in the date, fractions, no zone (UTC).
+// isoTime parses RFC 3339 and similar times: a space or T before the time, "/" in the date,
+// fractions, no zone (UTC).
 func isoTime(b []byte) (at int64, ok bool) {
 	if len(b) < 19 || b[4] != b[7] || b[4] != '-' && b[4] != '/' || b[13] != ':' || b[16] != ':' || b[10] != 'T' && b[10] != ' ' && b[10] != 't' {
 		return 0, false
@@ -110,8 +110,8 @@ func isoTime(b []byte) (at int64, ok bool) {
 	return at + fraction, ok
 }
 
-// unixTime reads a number of seconds, with or without a fraction, or of milli-,
-// micro- or nanoseconds, which the size of the number tells.
+// unixTime parses Unix seconds with or without a fraction. A large number is in milli-, micro- or
+// nanoseconds.
 func unixTime(b []byte) (at int64, ok bool) {
 	i := 0
 	for ; i < len(b) && b[i] != '.'; i++ {
@@ -150,7 +150,7 @@ func unixTime(b []byte) (at int64, ok bool) {
 	return at + fraction*unit, true
 }
 
-// anyTime reads a time in any of the notations above.
+// anyTime parses a time in any of these notations.
 func anyTime(b []byte) (at int64, ok bool) {
 	if at, ok = isoTime(b); !ok {
 		if at, ok = commonTime(b); !ok {
@@ -160,7 +160,7 @@ func anyTime(b []byte) (at int64, ok bool) {
 	return at, ok
 }
 
-// timeCache caches the last parsed time, since many lines in a row have the same.
+// timeCache caches the last parsed time, since many consecutive lines have the same time.
 type timeCache struct {
 	text  [32]byte
 	n     int

@@ -6,7 +6,7 @@ import (
 )
 
 func TestTimes(t *testing.T) {
-	for _, tc := range []struct{ in, want string }{ // "" for no time
+	for _, tc := range []struct{ in, want string }{ // "" for an invalid time
 		{"21/Nov/2026:15:36:53 +0000", "2026-11-21T15:36:53Z"},
 		{"21/nov/2026:15:36:53 -0130", "2026-11-21T17:06:53Z"},
 		{"29/Feb/2024:23:59:60 +0100", "2024-02-29T23:00:00Z"},
@@ -52,8 +52,8 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestTimesAgree compares every hour of some years, leap ones among them, with
-// the standard library.
+// TestTimesAgree compares every hour of some years, including leap years, with the standard
+// library.
 func TestTimesAgree(t *testing.T) {
 	for _, year := range []int{1970, 1999, 2000, 2024, 2026, 2100} {
 		for at := time.Date(year, 1, 1, 0, 59, 58, 0, time.UTC); at.Year() == year; at = at.Add(7 * time.Hour) {
@@ -66,5 +66,5 @@ func TestTimesAgree(t *testing.T) {
 	}
 }
 
-// timeOf returns the time of a Unix time in nanoseconds.
+// timeOf converts Unix nanoseconds into a time in UTC.
 func timeOf(at int64) time.Time { return time.Unix(0, at).UTC() }
