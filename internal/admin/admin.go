@@ -19,70 +19,66 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Running is what runs at the time of a request to the API.
+// Running is the running configuration at the time of a request to the API.
 type Running interface {
-	// Policies returns what is known of the robots.txt of each site, in any order.
+	// Policies returns the policies of all sites in any order.
 	Policies() []*policy.Entry
-	// Policy returns the policy of an authority that the configuration names, with
-	// nothing known if nobody has asked for that yet; nil for another one. Without a scheme
-	// it is the one of https, if there is one.
+	// Policy returns the policy of a configured authority, which is empty before the first request
+	// for it. It returns nil for another authority. Without a scheme, https has precedence.
 	Policy(scheme, authority string) *policy.Entry
-	// Enforces reports whether some site with this robots.txt is in enforce.
+	// Enforces reports whether a site with this robots.txt is in enforce mode.
 	Enforces(policy.Key) bool
 	// Modes returns the mode of each configured site by its label.
 	Modes() map[string]string
-	// WithheldAt returns in words which crawlers get something else instead of this
+	// WithheldAt returns in words which crawlers receive another response instead of this
 	// robots.txt.
 	WithheldAt(policy.Key) []string
-	// TakesEffect returns a function that tells when the current robots.txt will be the only
-	// one that counts, the zero time if it is already. EndGrace lets no earlier one count any
-	// more.
+	// TakesEffect returns a function for the time from which only the current robots.txt applies.
+	// The zero time means that it applies already. EndGrace ends the use of earlier versions.
 	TakesEffect() func(policy.Key) time.Time
 	EndGrace(policy.Key)
-	// Fetch reads a robots.txt and waits for it, and returns an error where that
-	// cannot be tried without a request for its site, or ctx has ended.
+	// Fetch fetches a robots.txt and waits for the result. It returns an error if the fetch needs a
+	// request for the site, or if ctx ends.
 	Fetch(ctx context.Context, e *policy.Entry) error
-	// Findings returns what is wrong with a version of a robots.txt.
+	// Findings returns the problems of a version of a robots.txt.
 	Findings(policy.Key, *policy.Version) *lint.Report
-	// Reports returns what reports are made of.
+	// Reports returns the source of all reports.
 	Reports(now time.Time) *report.Source
-	// Book returns the alerts, nil if no guard runs.
+	// Book returns the alerts, or nil without a guard.
 	Book() *alert.Book
 	// TestNotify sends each receiver of alerts a test message, and returns the results.
 	TestNotify(ctx context.Context) []notify.Tested
-	// Managed returns the robots_txt that run.
+	// Managed returns the running robots_txt handlers.
 	Managed() []Managed
-	// Registry returns how it stands with the registry that the configuration names, nil
-	// for none.
+	// Registry returns the state of the configured registry, or nil if none is configured.
 	Registry() *report.Registry
-	// Proposals returns the names that clients often call themselves by and that no
-	// registry knows.
+	// Proposals returns frequent names of clients that no registry has.
 	Proposals() []report.Proposal
-	// Guard returns the host of a URL, "" if it names none, and the guard that
-	// judges requests for it, nil if there is none.
+	// Guard returns the host of a URL, or "" if the URL has no host. guard is the guard that judges
+	// requests for the URL, or nil.
 	Guard(url string) (host string, guard *Guard)
 }
 
-// Guard is a robots_guard that runs.
+// Guard is a running robots_guard.
 type Guard struct {
-	Site     string // its hosts, "" for any
-	Several  bool   // whether others are for the same hosts, with matchers, and this is the first
-	Led      string // the https authority that requests are redirected to before they meet it, "" if they are not
+	Site     string // the hosts; "" for any host
+	Several  bool   // whether other guards, with matchers, have the same hosts; this guard is the first
+	Led      string // the https authority to which Caddy redirects requests before the guard, or ""
 	Registry *uaident.Registry
 	Settings judge.Settings
-	Rate     *rate.Settings // nil if it does not look at how fast crawlers ask
+	Rate     *rate.Settings // nil if the guard does not measure request rates
 	Fallback policy.Fallback
-	// Key is whose robots.txt it judges by; Site and ForwardedHost may be missing.
+	// Key is the key of the robots.txt that the guard uses. Site and ForwardedHost may be missing.
 	Key policy.Key
 }
 
-// ExplainPath is the path that explains a request by POST.
+// ExplainPath is the path that explains a verdict by POST.
 const ExplainPath = "/robots_guard/explain"
 
-// API is the endpoints.
+// API has the endpoints.
 type API struct{ find func() Running }
 
-// New returns the endpoints. find returns what runs, never nil.
+// New returns the endpoints. find returns the running configuration and never nil.
 func New(find func() Running) *API { return &API{find} }
 
 // Routes returns all endpoints.
@@ -109,7 +105,7 @@ func writeJSON(w http.ResponseWriter, status int, value any) error {
 	return enc.Encode(value)
 }
 
-// failed is an error with the status to answer with.
+// failed returns an error with the status of the response.
 func failed(status int, format string, args ...any) error {
 	return caddy.APIError{HTTPStatus: status, Err: fmt.Errorf(format, args...)}
 }

@@ -35,16 +35,16 @@ type NotifyTest struct {
 	Receivers []notify.Tested `json:"receivers"`
 }
 
-// AlertNote is what may be sent with an acknowledgement.
+// AlertNote is the optional body of an acknowledgement.
 type AlertNote struct {
 	Note string `json:"note,omitempty"`
-	By   string `json:"by,omitempty"` // who knows
+	By   string `json:"by,omitempty"` // the person who acknowledges
 }
 
-// maxNote bounds it, in bytes.
+// maxNote bounds an [AlertNote], in bytes.
 const maxNote = 8 << 10
 
-// alerts answers with all alerts.
+// alerts responds with all alerts.
 func (a *API) alerts(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
 		return failed(http.StatusMethodNotAllowed, "use GET to read alerts")
@@ -52,7 +52,7 @@ func (a *API) alerts(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, alertsOf(a.find()))
 }
 
-// alertsOf returns all alerts, none if no guard runs.
+// alertsOf returns all alerts, or none without a guard.
 func alertsOf(running Running) alert.List {
 	if book := running.Book(); book != nil {
 		return book.List()
@@ -68,7 +68,7 @@ func (a *API) testNotify(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, NotifyTest{a.find().TestNotify(r.Context())})
 }
 
-// acknowledge acknowledges an alert, or takes that back.
+// acknowledge acknowledges an alert, or reverts an acknowledgement.
 func (a *API) acknowledge(w http.ResponseWriter, r *http.Request) error {
 	id, ok := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, AlertsPath+"/"), "/acknowledge")
 	book := a.find().Book()

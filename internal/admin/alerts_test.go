@@ -29,7 +29,7 @@ func (troubled) TestNotify(context.Context) []notify.Tested {
 	return []notify.Tested{{Receiver: "slack", Error: "no such host"}}
 }
 
-// fullDisk is what is known of that server.
+// fullDisk is the state of a server with a full disk.
 type fullDisk struct{}
 
 func (fullDisk) Live() map[string]report.Live               { return nil }
@@ -45,7 +45,7 @@ func (fullDisk) StorageTrouble() (time.Time, error) {
 }
 func (fullDisk) Reports(now time.Time) *report.Source { return &report.Source{Now: now} }
 
-// TestAlerts lists and acknowledges them.
+// TestAlerts lists and acknowledges alerts.
 func TestAlerts(t *testing.T) {
 	book := alert.NewBook(fullDisk{}, time.Now)
 	id := book.List().Alerts[0].ID
@@ -87,7 +87,7 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// sent asks the API as Caddy does.
+// sent sends a request to the API as Caddy does.
 func sent(t *testing.T, running Running, method, path, body string) (status int, answer string) {
 	t.Helper()
 	w := httptest.NewRecorder()

@@ -13,15 +13,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 )
 
-// filters are the parameters of a URL that narrow a report.
+// filters are the URL parameters that filter a report.
 var filters = []string{"site", "host", "class", "identity", "window", "from", "to"}
 
-// paged are those of a report that comes in pages.
+// paged are the URL parameters of a report with pages.
 var paged = append(slices.Clip(filters), "limit", "after")
 
-// taking is an endpoint that takes these parameters of a URL, each once. A misspelt one would
-// have it answer something else than what was asked for. One that is empty asks for nothing,
-// and by "_" clients get past caches.
+// taking wraps an endpoint that accepts these URL parameters, each once. A misspelt parameter is an
+// error, because the response would answer another question. An empty parameter has no effect.
+// Clients use "_" to bypass caches.
 func taking(handler caddy.AdminHandlerFunc, parameters ...string) caddy.AdminHandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		query, err := url.ParseQuery(r.URL.RawQuery)
@@ -44,8 +44,8 @@ func taking(handler caddy.AdminHandlerFunc, parameters ...string) caddy.AdminHan
 	}
 }
 
-// readBody reads a JSON object that has no fields but those of into. What stands behind it
-// is left out.
+// readBody parses a JSON object into a value. Unknown fields are an error. Data after the object is
+// ignored.
 func readBody(body io.Reader, into any) error {
 	decoder := json.NewDecoder(body)
 	decoder.DisallowUnknownFields()

@@ -8,10 +8,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestParameters answers no question that is misspelt.
+// TestParameters rejects misspelt parameters.
 func TestParameters(t *testing.T) {
 	k := learn(policy.Key{Site: "shop.test", Host: "shop.test"})
-	for target, want := range map[string]string{ // "" for one that is answered
+	for target, want := range map[string]string{ // "" for a valid request
 		"summary":                                 "",
 		"summary?clas=search":                     `unknown parameter "clas"; did you mean class?`,
 		"summary?limit=3":                         `unknown parameter "limit"; known are site, host, class, identity, window, from, to`,
@@ -36,9 +36,9 @@ func TestParameters(t *testing.T) {
 		"registry/proposals?limit=1":              "takes none",
 		"managed/changes?site=shop.test":          "takes none",
 		"managed/history?sit=shop.test":           "did you mean site?",
-		"managed/history?from=&site=&to=":         "", // as the command sends it
+		"managed/history?from=&site=&to=":         "", // as sent by the command
 		"summary?clas=&site=shop.test":            "",
-		"summary?_=1795663943509":                 "", // past a cache
+		"summary?_=1795663943509":                 "", // bypasses a cache
 		"managed/diff?site=shop.test&form=1&to=2": "did you mean from?",
 	} {
 		status, body := k.ask(t, http.MethodGet, "/robots_guard/"+target, "")
@@ -59,7 +59,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestFields takes no body with a misspelt field, which would do something else.
+// TestFields rejects a body with a misspelt field.
 func TestFields(t *testing.T) {
 	k := learn()
 	for target, body := range map[string]string{

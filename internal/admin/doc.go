@@ -1,4 +1,3 @@
-// Package admin is the part of Caddy's admin API that tells of robots_guard: what
-// is known of each robots.txt, what crawlers did, and why a request is judged as
-// it is.
+// Package admin adds endpoints to Caddy's admin API. They return the policies, the reports about
+// crawlers, and explanations of verdicts.
 package admin

@@ -13,7 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// maxExplainBody bounds a request to be explained, in bytes.
+// maxExplainBody bounds the body of a request to explain, in bytes.
 const maxExplainBody = 128 << 10
 
 // explain tells how the running server judges a request, by the robots.txt that
@@ -71,7 +71,7 @@ func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, e)
 }
 
-// held returns the rules that are held for a guard, without reading any.
+// held returns the current rules of a guard without fetching.
 func (a *API) held(entries []*policy.Entry, guard *Guard) explain.Rules {
 	from := explain.Rules{Name: guard.Key.String()}
 	entry := a.heldEntry(entries, guard.Key)
@@ -91,7 +91,7 @@ func (a *API) held(entries []*policy.Entry, guard *Guard) explain.Rules {
 	return from
 }
 
-// heldEntry returns the entry of a key, whichever site of its host it is of.
+// heldEntry returns the entry of a key. The site of the key may differ.
 func (a *API) heldEntry(entries []*policy.Entry, key policy.Key) *policy.Entry {
 	if key.Source == "" {
 		return a.entryOf(entries, key.String(), key.Server)

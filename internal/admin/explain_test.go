@@ -12,8 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// TestExplainsByTheGuard explains by the robots.txt and the settings of the guard
-// that was found.
+// TestExplainsByTheGuard explains by the robots.txt and the settings of the guard of the URL.
 func TestExplainsByTheGuard(t *testing.T) {
 	one := policy.Key{Site: "shop.test", Host: "shop.test", Server: "1"}
 	two := policy.Key{Site: "shop.test", Host: "shop.test", Server: "2"}
@@ -47,7 +46,7 @@ func TestExplainsByTheGuard(t *testing.T) {
 	}
 }
 
-// TestExplainsTheFirstOfSeveral says so, since another guard may judge the request otherwise.
+// TestExplainsTheFirstOfSeveral expects a remark that another guard may judge the request.
 func TestExplainsTheFirstOfSeveral(t *testing.T) {
 	k := learn(policy.Key{Host: "shop.test"})
 	k.guard = &Guard{Several: true, Registry: uaident.Default(), Key: policy.Key{Host: "shop.test"}}
@@ -57,7 +56,7 @@ func TestExplainsTheFirstOfSeveral(t *testing.T) {
 	}
 }
 
-// TestExplainRefuses says what is wrong with a question.
+// TestExplainRefuses returns errors for invalid requests.
 func TestExplainRefuses(t *testing.T) {
 	k := learn()
 	for _, tc := range []struct {

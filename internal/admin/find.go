@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// entryOf returns the entry that goes by a name at a server, at any if that is
-// "", the one of https if there are two.
+// entryOf returns the entry with a name at a server, or at any server for "". With two entries,
+// https has precedence.
 func (a *API) entryOf(entries []*policy.Entry, name, server string) *policy.Entry {
 	if name == "" {
 		return nil
@@ -40,7 +40,7 @@ func (a *API) entryOf(entries []*policy.Entry, name, server string) *policy.Entr
 		case key.Host == authority:
 			rank = 2
 		case port == "" && own == host, key.Host == normal[key.Secure]:
-			rank = 1 // at whichever port, or in another spelling
+			rank = 1 // another port or another spelling
 		}
 		if rank > best {
 			found, best = e.Entry, rank
@@ -49,13 +49,13 @@ func (a *API) entryOf(entries []*policy.Entry, name, server string) *policy.Entr
 	return found
 }
 
-// sortedEntry is an entry and what policies are sorted by.
+// sortedEntry is an entry with its sort key.
 type sortedEntry struct {
 	key string
 	*policy.Entry
 }
 
-// sorted returns entries in a fixed order.
+// sorted returns the entries in a fixed order.
 func sorted(entries []*policy.Entry) []sortedEntry {
 	all := make([]sortedEntry, len(entries))
 	for i, e := range entries {
@@ -65,8 +65,8 @@ func sorted(entries []*policy.Entry) []sortedEntry {
 	return all
 }
 
-// pageKey is what policies are sorted by: the authority, and what else tells two
-// sites of one authority apart, if it is not just what the authority says.
+// pageKey returns the sort key: the authority, followed by the other parts of the key if they
+// matter.
 func pageKey(key policy.Key) string {
 	host, _ := addr.CutPort(key.Host)
 	if key.Server == "" && key.ForwardedHost == "" && key.Site == host {
@@ -75,12 +75,12 @@ func pageKey(key policy.Key) string {
 	return key.String() + " " + key.Quoted()
 }
 
-// PathName is the name of an authority or a source as it stands in a path.
+// PathName returns the name of an authority or a source inside a path.
 func PathName(name string) string {
 	return strings.TrimPrefix(strings.Replace(name, "://", ":/", 1), "/")
 }
 
-// schemeAndAuthority divides a name into its scheme, "" for none, and the authority.
+// schemeAndAuthority splits a name into the scheme, which may be "", and the authority.
 func schemeAndAuthority(name string) (scheme, authority string) {
 	name = PathName(name)
 	if scheme, authority, ok := strings.Cut(name, ":/"); ok {

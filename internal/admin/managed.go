@@ -29,68 +29,67 @@ import (
 // name may be left out.
 const ManagedPath = "/robots_guard/managed"
 
-// Managed is a robots_txt that runs.
+// Managed is a running robots_txt handler.
 type Managed interface {
-	// Site is its name in the history, and Hosts where it stands, none for any.
+	// Site is the name in the history. Hosts are the hosts of the handler, and an empty list means
+	// any host.
 	Site() string
 	Hosts() []string
-	// History returns what is known of its changes, and whether something is.
+	// History returns the history of changes. ok is false if the history is unknown.
 	History() (publish.History, bool)
-	// ReadBy returns which crawlers have read the robots.txt since the change that is
-	// published was.
+	// ReadBy returns the crawlers that have fetched the robots.txt since the published change.
 	ReadBy() []string
-	// Difference returns in words what the rules of a change say otherwise than those
-	// of another.
+	// Difference describes in words how the rules of two changes differ.
 	Difference(ctx context.Context, from, to string) ([]string, error)
-	// Act does one of the [Verbs], and returns when it is served what came of it.
+	// Act applies one of the [Verbs]. It returns the resulting change when the server serves it.
 	Act(ctx context.Context, verb, id string, by publish.By) (*publish.Change, error)
 }
 
-// Verbs are what a person can do about a change.
+// Verbs returns the actions that a person can apply to a change.
 func Verbs() []string { return []string{"confirm", "promote", "stop", "rollback"} }
 
-// Deed is what a person does about a change.
+// Deed is an action of a person on a change.
 type Deed struct {
 	Site   string `json:"site,omitempty"`
-	ID     string `json:"id,omitempty"` // of the change; what waits, or for a rollback what was before, if absent
+	ID     string `json:"id,omitempty"` // the ID of the change; by default the pending change, or the previous one for a rollback
 	Who    string `json:"who"`
-	Why    string `json:"why,omitempty"` // needed to confirm
+	Why    string `json:"why,omitempty"` // required to confirm
 	Ticket string `json:"ticket,omitempty"`
 }
 
-// Done is what came of it.
+// Done is the result of a [Deed].
 type Done struct {
 	Site  string        `json:"site"`
-	State publish.State `json:"state"` // that a change has now
+	State publish.State `json:"state"` // the new state of the change
 	ManagedState
 }
 
-// ManagedState is what is known of the changes of a site.
+// ManagedState has the published and the pending change of a site.
 type ManagedState struct {
-	Published *publish.Change `json:"published"` // null if none ever was
-	Pending   *publish.Change `json:"pending"`   // null if none waits or is tried
+	Published *publish.Change `json:"published"` // null if no change was ever published
+	Pending   *publish.Change `json:"pending"`   // null if no change is waiting or on trial
 }
 
-// ManagedSite is a robots_txt with what is published and what waits.
+// ManagedSite is a robots_txt handler with its published and its pending change.
 type ManagedSite struct {
 	Site  string   `json:"site"`
-	Hosts []string `json:"hosts"` // none for any
-	Known bool     `json:"known"` // false while the history could not be read
+	Hosts []string `json:"hosts"` // empty for any host
+	Known bool     `json:"known"` // false if the history is unreadable
 	ManagedState
 }
 
-// ManagedSites are all of them.
+// ManagedSites lists all robots_txt handlers.
 type ManagedSites struct {
 	Sites []ManagedSite `json:"sites"`
 }
 
-// ManagedHistory is a site with all of its changes.
+// ManagedHistory is a site with all its changes.
 type ManagedHistory struct {
 	ManagedSite
 	History []publish.Change `json:"history"` // the latest first
 }
 
-// ManagedDiff is what a change says otherwise than another.
+// ManagedDiff is the difference between two changes.
 type ManagedDiff struct {
 	Site       string   `json:"site"`
 	From       string   `json:"from"`
@@ -110,13 +109,13 @@ func (a *API) managedRoutes() []caddy.AdminRoute {
 	return routes
 }
 
-// siteOf tells what is known of a robots_txt.
+// siteOf returns the state and the history of a robots_txt handler.
 func siteOf(m Managed) (ManagedSite, publish.History) {
 	state, known := m.History()
 	return ManagedSite{m.Site(), append([]string{}, m.Hosts()...), known, ManagedState{state.Published, state.Pending}}, state
 }
 
-// managed answers with all robots_txt.
+// managed responds with all robots_txt handlers.
 func (a *API) managed(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
 		return failed(http.StatusMethodNotAllowed, "use GET to read what is published")
@@ -129,7 +128,7 @@ func (a *API) managed(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, all)
 }
 
-// managedOf returns the robots_txt of a name, or of a host; "" stands for the only one.
+// managedOf returns the robots_txt handler with a name or a host. "" selects the only handler.
 func (a *API) managedOf(name string) (Managed, error) {
 	all := a.find().Managed()
 	if name == "" && len(all) == 1 {
@@ -152,7 +151,7 @@ func (a *API) managedOf(name string) (Managed, error) {
 	return nil, failed(http.StatusNotFound, "choose a robots_txt by the parameter site: one of %s", strings.Join(names, " or "))
 }
 
-// managedHistory answers with the changes of a site.
+// managedHistory responds with the changes of a site.
 func (a *API) managedHistory(w http.ResponseWriter, r *http.Request) error {
 	m, err := a.managedOf(r.FormValue("site"))
 	if err != nil {
@@ -167,8 +166,8 @@ func (a *API) managedHistory(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, ManagedHistory{site, append([]publish.Change{}, state.Past...)})
 }
 
-// managedDiff answers with the difference of two changes: without IDs of what is
-// published and what waits, or else of what was published before and what is.
+// managedDiff responds with the difference of two changes. The default is the published and the
+// pending change, or else the previous and the published change.
 func (a *API) managedDiff(w http.ResponseWriter, r *http.Request) error {
 	m, err := a.managedOf(r.FormValue("site"))
 	if err != nil {
@@ -190,7 +189,7 @@ func (a *API) managedDiff(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, d)
 }
 
-// managedDeed does what a person wants.
+// managedDeed applies the action of a person.
 func (a *API) managedDeed(verb string) caddy.AdminHandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if r.Method != http.MethodPost {
@@ -222,7 +221,8 @@ func (a *API) managedDeed(verb string) caddy.AdminHandlerFunc {
 	}
 }
 
-// checkLine tells what is wrong with what a person has written, which is kept.
+// checkLine returns an error for an invalid line that a person entered. The history stores the
+// line.
 func checkLine(name, text string) error {
 	if utf8.RuneCountInString(text) > publish.MostText || strings.ContainsAny(text, "\r\n\x00") {
 		return errors.New(name + " has to be one line of up to 500 characters")
@@ -230,7 +230,7 @@ func checkLine(name, text string) error {
 	return nil
 }
 
-// check tells what is wrong with a deed.
+// check returns an error for an invalid deed.
 func (d *Deed) check(verb string) error {
 	for _, field := range []struct{ name, text string }{{"who", d.Who}, {"why", d.Why}, {"ticket", d.Ticket}} {
 		if err := checkLine(field.name, field.text); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// changing is a server at which robots.txt files change while they are told of.
+// changing is a server whose robots.txt files change during a report.
 type changing struct {
 	known
 	change func()
@@ -21,8 +21,7 @@ func (c changing) Enforces(key policy.Key) bool {
 	return c.known.Enforces(key)
 }
 
-// TestReportIsOfOneMoment tells of a robots.txt as it was at one moment, although it
-// changes just then.
+// TestReportIsOfOneMoment reports one consistent state of a robots.txt that is changing.
 func TestReportIsOfOneMoment(t *testing.T) {
 	key := policy.Key{Secure: true, Host: "shop.test", Site: "shop.test"}
 	for _, method := range []string{http.MethodGet, http.MethodPost} {

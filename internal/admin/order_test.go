@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFirstMistakeIsTold has a request with several mistakes be answered with the first in
-// the order of the documents each time.
+// TestFirstMistakeIsTold sends a request with several mistakes. The response always names the first
+// in the documented order.
 func TestFirstMistakeIsTold(t *testing.T) {
 	for range 50 {
 		d := Deed{Who: "a\nb", Why: "a\nb", Ticket: "a\nb"}

@@ -24,7 +24,7 @@ import (
 // servers have the same host, server tells which is meant.
 const PoliciesPath = "/robots_guard/policies"
 
-// PolicyList is the answer to GET without an authority.
+// PolicyList is the response to GET without an authority.
 type PolicyList struct {
 	Policies []PolicySummary `json:"policies"`
 	Total    int             `json:"total"`
@@ -32,13 +32,13 @@ type PolicyList struct {
 	Next string `json:"next,omitempty"`
 }
 
-// PolicySummary is what is known of one site.
+// PolicySummary is the state of the robots.txt of one site.
 type PolicySummary struct {
 	Authority    string     `json:"authority"`
-	Server       string     `json:"server,omitempty"` // where the server listens, if another has the same host
+	Server       string     `json:"server,omitempty"` // where the server listens, if another server has the same host
 	Source       string     `json:"source"`           // server, url or file
 	Segment      string     `json:"segment"`          // named or invented
-	Status       int        `json:"status"`           // of the last good answer; 0 if there was none
+	Status       int        `json:"status"`           // the status of the last good response; 0 without one
 	LastMeaning  string     `json:"last_meaning,omitempty"`
 	LastError    string     `json:"last_error,omitempty"`
 	Failures     int        `json:"failures"`
@@ -48,40 +48,39 @@ type PolicySummary struct {
 	LastRead     *time.Time `json:"last_read,omitempty"`
 	AgeSeconds   float64    `json:"age_seconds"`
 	NextRefresh  *time.Time `json:"next_refresh,omitempty"`
-	Expires      *time.Time `json:"expires,omitempty"` // when it may not be used any more unless the file is unreachable
+	Expires      *time.Time `json:"expires,omitempty"` // when the version expires, unless the robots.txt is unreachable
 	Rules        int        `json:"rules"`
 	Findings     int        `json:"findings"`
-	Versions     int        `json:"versions"` // kept, the current one included
-	// TakesEffect is when what only the current version forbids is blocked: until then a
-	// crawler may be using an earlier one. Absent if it is already.
+	Versions     int        `json:"versions"` // number of stored versions, with the current one
+	// TakesEffect is the time from which the current version alone decides. Before this time a
+	// crawler may follow an earlier version. Absent if the current version already decides alone.
 	TakesEffect *time.Time `json:"takes_effect,omitempty"`
-	// NotProtecting says why enforce has nothing to enforce; absent where it has,
-	// and where no site with this robots.txt is in enforce.
+	// NotProtecting is the reason why enforce has nothing to enforce. Absent if enforce has rules,
+	// and if no site with this robots.txt is in enforce mode.
 	NotProtecting *report.NotProtecting `json:"not_protecting,omitempty"`
-	// Withheld says which crawlers get something else instead of the file, and the remedy.
+	// Withheld names crawlers that receive another response instead of the file, and the remedy.
 	Withheld []string `json:"withheld,omitempty"`
 }
 
-// PolicyReport is the answer to GET with an authority.
+// PolicyReport is the response to GET with an authority.
 type PolicyReport struct {
 	PolicySummary
 	FindingList []PolicyFinding `json:"finding_list"`
 	Unreported  int             `json:"unreported"` // findings beyond those in the list
 	VersionList []PolicyVersion `json:"version_list"`
-	Refresh     *PolicyRefresh  `json:"refresh,omitempty"` // of the answer to a refresh only
+	Refresh     *PolicyRefresh  `json:"refresh,omitempty"` // only in the response to a refresh
 }
 
-// PolicyFinding is something that is wrong with a robots.txt, as the command lint
-// finds it.
+// PolicyFinding is a problem in a robots.txt, as the command lint reports it.
 type PolicyFinding struct {
 	Code     string `json:"code"`
 	Severity string `json:"severity"`
-	Line     int    `json:"line"`   // 0 where it is about the whole file
+	Line     int    `json:"line"`   // 0 if the finding is about the whole file
 	Column   int    `json:"column"` // in Unicode code points, counted from 1; 0 with line 0
 	Message  string `json:"message"`
 }
 
-// PolicyVersion is a version of a robots.txt that is kept.
+// PolicyVersion is a stored version of a robots.txt.
 type PolicyVersion struct {
 	Version   string     `json:"version"`
 	Status    int        `json:"status"`
@@ -98,7 +97,7 @@ const (
 	maxPage     = 1000
 )
 
-// list answers with a page of what is known of all sites.
+// list responds with a page of the policies of all sites.
 func (a *API) list(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
 		return failed(http.StatusMethodNotAllowed, "use GET to read policies")
@@ -131,7 +130,7 @@ func (a *API) list(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, list)
 }
 
-// one answers with what is known of one site, or reads its robots.txt.
+// one responds with the policy of one site, or refreshes its robots.txt.
 func (a *API) one(w http.ResponseWriter, r *http.Request) error {
 	name := strings.TrimPrefix(r.URL.Path, PoliciesPath+"/")
 	name, refresh := strings.CutSuffix(name, "/refresh")
@@ -165,7 +164,7 @@ func (a *API) one(w http.ResponseWriter, r *http.Request) error {
 	return readNow(w, r, running, e)
 }
 
-// summaryOf tells what is known of an entry by a state of it, which may be another one by now.
+// summaryOf summarises an entry by one of its states, which may be replaced meanwhile.
 func summaryOf(running Running, takesEffect func(policy.Key) time.Time, e *policy.Entry, s *policy.State, now time.Time) PolicySummary {
 	r := PolicySummary{Authority: e.Key().String(), Server: e.Key().Server, Source: e.Key().SourceKind(), Segment: e.Segment().String(), Withheld: running.WithheldAt(e.Key())}
 	if s == nil {
@@ -192,7 +191,7 @@ func summaryOf(running Running, takesEffect func(policy.Key) time.Time, e *polic
 	return r
 }
 
-// reportOf is summaryOf with the details.
+// reportOf returns the summary with the details.
 func reportOf(running Running, e *policy.Entry, s *policy.State, now time.Time) PolicyReport {
 	r := PolicyReport{PolicySummary: summaryOf(running, running.TakesEffect(), e, s, now), FindingList: []PolicyFinding{}, VersionList: []PolicyVersion{}}
 	if s == nil || s.Good == nil {

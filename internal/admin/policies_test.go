@@ -20,11 +20,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// known is what runs where these policies are known.
+// known is a running configuration with these policies.
 type known struct {
 	cache *policy.Cache
 	guard *Guard
-	// answer is what a robots.txt is read as without a request, nil for not at all
+	// answer is the result of a fetch without a request. Nil means that such a fetch is impossible.
 	answer func() policy.Answer
 }
 
@@ -64,7 +64,7 @@ func (k known) Fetch(_ context.Context, e *policy.Entry) error {
 	return nil
 }
 
-// learn reads the robots.txt of sites.
+// learn returns the policies of sites with a fetched robots.txt.
 func learn(keys ...policy.Key) known {
 	bounds := policy.Bounds{Entries: 100, Bytes: 1 << 20, Reads: 8}
 	cache := policy.NewCache(bounds, bounds, time.Now, nil)
@@ -76,7 +76,7 @@ func learn(keys ...policy.Key) known {
 	return known{cache: cache}
 }
 
-// ask asks the API of a server that knows these sites.
+// ask sends a request to the API of a server with these policies.
 func (k known) ask(t *testing.T, method, target, body string) (status int, answer string) {
 	t.Helper()
 	api := New(func() Running { return k })
@@ -100,15 +100,14 @@ func (k known) ask(t *testing.T, method, target, body string) (status int, answe
 	return w.Code, w.Body.String()
 }
 
-// TestAdminFindsPolicies answers for the site that was asked for, and for no
-// other one of the same host.
+// TestAdminFindsPolicies returns the requested site and no other site of the same host.
 func TestAdminFindsPolicies(t *testing.T) {
 	secure := func(host string) policy.Key { return policy.Key{Site: "shop.test", Secure: true, Host: host} }
 	plain := func(host string) policy.Key { return policy.Key{Site: "shop.test", Host: host} }
 	for name, tc := range map[string]struct {
 		known []policy.Key
 		asked string
-		want  string // authority, "" for none
+		want  string // authority; "" for none
 	}{
 		"itself":                    {[]policy.Key{secure("shop.test")}, "shop.test", "https://shop.test"},
 		"https before http":         {[]policy.Key{plain("shop.test"), secure("shop.test")}, "shop.test", "https://shop.test"},
@@ -143,8 +142,7 @@ func TestAdminFindsPolicies(t *testing.T) {
 	}
 }
 
-// TestAdminRefreshes reads a robots.txt before the answer, which says what came of
-// it.
+// TestAdminRefreshes fetches a robots.txt before the response, which has the result.
 func TestAdminRefreshes(t *testing.T) {
 	key := policy.Key{Site: "shop.test", Host: "shop.test"}
 	same := learn(key).cache.Get(key).State().Good
@@ -153,7 +151,7 @@ func TestAdminRefreshes(t *testing.T) {
 		status  int
 		outcome Outcome
 		why     string
-		rules   int // in force now
+		rules   int // number in force
 	}{
 		"another text": {func() policy.Answer {
 			return policy.Answer{Status: 200, Body: []byte("User-agent: *\nDisallow: /a\nDisallow: /b\n")}
@@ -186,7 +184,7 @@ func TestAdminRefreshes(t *testing.T) {
 	}
 }
 
-// TestAdminTellsWhatProtectsNothing of sites in enforce.
+// TestAdminTellsWhatProtectsNothing reports sites in enforce mode without anything to enforce.
 func TestAdminTellsWhatProtectsNothing(t *testing.T) {
 	for site, want := range map[string]string{"enforced.test": `"cause": "missing"`, "monitored.test": ""} {
 		k := learn()
@@ -201,7 +199,7 @@ func TestAdminTellsWhatProtectsNothing(t *testing.T) {
 	}
 }
 
-// TestAdminTellsServersApart answers for the server that is named.
+// TestAdminTellsServersApart selects the policy of the named server.
 func TestAdminTellsServersApart(t *testing.T) {
 	one := policy.Key{Site: "shop.test", Host: "shop.test", Server: ":8001"}
 	two := policy.Key{Site: "shop.test", Host: "shop.test", Server: ":8002"}
@@ -223,7 +221,7 @@ func TestAdminTellsServersApart(t *testing.T) {
 	}
 }
 
-// TestAdminPagesHoldAll gives every policy once, however alike two are.
+// TestAdminPagesHoldAll returns every policy once, however similar two policies are.
 func TestAdminPagesHoldAll(t *testing.T) {
 	keys := []policy.Key{
 		{Source: "/srv/robots.txt"},

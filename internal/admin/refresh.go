@@ -8,29 +8,29 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// PolicyRefresh says what came of reading a robots.txt.
+// PolicyRefresh is the result of a refresh.
 type PolicyRefresh struct {
 	Outcome Outcome `json:"outcome"`
-	// Why it failed, or waits, in plain words; "" for the others.
+	// Why is the reason in words if the refresh failed or is waiting, else "".
 	Why string `json:"why,omitempty"`
-	// Before is the version that was in force before, "" for none.
+	// Before is the version before the refresh, or "".
 	Before string `json:"before,omitempty"`
-	// RulesBefore is the number of its rules.
+	// RulesBefore is the number of rules in Before.
 	RulesBefore int `json:"rules_before"`
 }
 
-// Outcome is what came of reading a robots.txt.
+// Outcome is the outcome of a refresh.
 type Outcome string
 
 // Outcomes.
 const (
-	Changed   Outcome = "changed"   // there is another text than before, or a first one
-	Unchanged Outcome = "unchanged" // the text is the same
-	Failed    Outcome = "failed"    // it could not be read; what held before holds still
-	Waiting   Outcome = "waiting"   // it takes a request of a client to read it
+	Changed   Outcome = "changed"   // a new version, or the first one
+	Unchanged Outcome = "unchanged" // the same version
+	Failed    Outcome = "failed"    // the fetch failed; the previous state still applies
+	Waiting   Outcome = "waiting"   // the fetch needs a request of a client
 )
 
-// readNow reads a robots.txt and answers with what came of that.
+// readNow fetches a robots.txt and responds with the result.
 func readNow(w http.ResponseWriter, r *http.Request, running Running, e *policy.Entry) error {
 	before := e.State()
 	err := running.Fetch(r.Context(), e)
@@ -38,7 +38,7 @@ func readNow(w http.ResponseWriter, r *http.Request, running Running, e *policy.
 	status, outcome := http.StatusOK, outcomeOf(before, after)
 	if err != nil {
 		e.MakeDue()
-		after = e.State() // which says so
+		after = e.State() // the state has the error
 		status, outcome.Outcome, outcome.Why = http.StatusAccepted, Waiting, err.Error()
 	}
 	answer := reportOf(running, e, after, time.Now())
@@ -46,7 +46,7 @@ func readNow(w http.ResponseWriter, r *http.Request, running Running, e *policy.
 	return writeJSON(w, status, answer)
 }
 
-// outcomeOf compares what was known of a robots.txt before and after it was read.
+// outcomeOf compares the states before and after a fetch.
 func outcomeOf(before, after *policy.State) PolicyRefresh {
 	o := PolicyRefresh{Outcome: Changed}
 	if before != nil && before.Good != nil {

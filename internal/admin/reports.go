@@ -13,7 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// reportPrefix is where the reports stand on Caddy's admin API.
+// reportPrefix is the prefix of the report paths in Caddy's admin API.
 const reportPrefix = "/robots_guard/"
 
 // reportRoutes serve the views of the ledger:
@@ -57,17 +57,17 @@ func (a *API) reportRoutes() []caddy.AdminRoute {
 	return routes
 }
 
-// reportView is one of the views.
+// reportView makes one of the views.
 type reportView func(*report.Source, reportQuery) (any, error)
 
-// reportQuery is what a request asks of a view.
+// reportQuery has the parameters of a request for a view.
 type reportQuery struct {
 	report.Filter
 	after, limit int
 	path         string // after the prefix
 }
 
-// reporting answers with a view.
+// reporting responds with a view.
 func (a *API) reporting(view reportView) caddy.AdminHandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if r.Method != http.MethodGet {
@@ -109,7 +109,7 @@ func parseReportQuery(query url.Values) (q reportQuery, err error) {
 	return q, nil
 }
 
-// crawlerReport is all about one crawler.
+// crawlerReport returns the details of one crawler.
 func crawlerReport(s *report.Source, q reportQuery) (any, error) {
 	id, evidence := strings.CutSuffix(strings.TrimPrefix(q.path, "crawlers/"), "/evidence")
 	if evidence {
@@ -122,7 +122,7 @@ func crawlerReport(s *report.Source, q reportQuery) (any, error) {
 	return nil, failed(http.StatusNotFound, "no request of %.80q is known in this window; GET %scrawlers lists all", id, reportPrefix)
 }
 
-// robotsReport is the view of one robots.txt.
+// robotsReport returns the view of one robots.txt.
 func robotsReport(s *report.Source, q reportQuery) (any, error) {
 	if q.Site == "" {
 		return nil, failed(http.StatusBadRequest, "say which site: ?site=<host>")
@@ -133,7 +133,7 @@ func robotsReport(s *report.Source, q reportQuery) (any, error) {
 	return nil, failed(http.StatusNotFound, "nothing is known of the site %.80q; GET %ssummary lists all", q.Site, reportPrefix)
 }
 
-// managedReport is the view of robots_txt, with all about the site of the filter.
+// managedReport returns the view of robots_txt, with the details of the site in the filter.
 func managedReport(s *report.Source, q reportQuery) (any, error) {
 	if m, ok := s.ManagedTexts(q.Filter); ok {
 		return m, nil
