@@ -12,21 +12,21 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 )
 
-// AlertsPath is where the alerts stand:
+// AlertsPath is the path of the alerts:
 //
 //	GET    /robots_guard/alerts
 //	POST   /robots_guard/alerts/<id>/acknowledge
 //	DELETE /robots_guard/alerts/<id>/acknowledge
 //
-// POST takes an [AlertNote] or nothing, and DELETE takes an acknowledgement back.
-// Both answer with the alert.
+// POST accepts an [AlertNote] or an empty body. DELETE reverts an acknowledgement. Both respond
+// with the alert.
 const AlertsPath = "/robots_guard/alerts"
 
 // TestNotifyPath sends each receiver of notify a test message, without retries:
 //
 //	POST /robots_guard/alerts/test
 //
-// The answer is a [NotifyTest].
+// The response is a [NotifyTest].
 const TestNotifyPath = AlertsPath + "/test"
 
 // NotifyTest has the result of the test message to each receiver. The list is empty if the

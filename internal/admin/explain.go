@@ -16,15 +16,14 @@ import (
 // maxExplainBody bounds the body of a request to explain, in bytes.
 const maxExplainBody = 128 << 10
 
-// explain tells how the running server judges a request, by the robots.txt that
-// it holds and the settings of the site:
+// explain responds with the verdict of the running server on a request, by the current robots.txt
+// and the settings of the site:
 //
 //	POST /robots_guard/explain  {"user_agent": "...", "url": "https://example.com/x"}
 //
-// "identity" may say what is to be assumed of the client: verified, claimed,
-// unknown or spoofed; claimed if it is left out. "method" is GET if it is left
-// out.
-// The answer is an explain.Explanation as JSON.
+// The optional "identity" is the assumed identity of the client: verified, claimed, unknown or
+// spoofed. The default is claimed. The default of "method" is GET. The response is an
+// explain.Explanation as JSON.
 func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodPost {
 		return failed(http.StatusMethodNotAllowed, "use POST with a JSON object that has user_agent and url")

@@ -15,7 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 )
 
-// ManagedPath is where the changes of robots_txt stand:
+// ManagedPath is the path of the changes of robots_txt:
 //
 //	GET  /robots_guard/managed/changes
 //	GET  /robots_guard/managed/history?site=<site>
@@ -25,8 +25,8 @@ import (
 //	POST /robots_guard/managed/stop
 //	POST /robots_guard/managed/rollback
 //
-// POST takes a [Deed] and answers with a [Done]. Where a single robots_txt runs its
-// name may be left out.
+// POST accepts a [Deed] and responds with a [Done]. The name of the robots_txt is optional if only
+// one robots_txt runs.
 const ManagedPath = "/robots_guard/managed"
 
 // Managed is a running robots_txt handler.

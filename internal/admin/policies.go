@@ -11,17 +11,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// PoliciesPath is where the policies stand:
+// PoliciesPath is the path of the policies:
 //
 //	GET  /robots_guard/policies[?limit=<n>][&after=<authority>]
 //	GET  /robots_guard/policies/<authority>[?server=<address>]
 //	POST /robots_guard/policies/<authority>/refresh[?server=<address>]
 //	POST /robots_guard/policies/<authority>/end-grace[?server=<address>]
 //
-// An authority is a host, with its port unless that is the default, or
-// "https:/" or "http:/" before it to tell the two apart (a path cannot hold two
-// slashes in a row). A policy from a URL or a file goes by these. Where two
-// servers have the same host, server tells which is meant.
+// An authority is a host, with the port unless the port is the default. The prefix "https:/" or
+// "http:/" selects the scheme. It has one slash, because a path cannot contain two consecutive
+// slashes. The name of a policy from a URL or a file is the URL or the file. The parameter server
+// selects one of two servers with the same host.
 const PoliciesPath = "/robots_guard/policies"
 
 // PolicyList is the response to GET without an authority.

@@ -16,7 +16,7 @@ import (
 // reportPrefix is the prefix of the report paths in Caddy's admin API.
 const reportPrefix = "/robots_guard/"
 
-// reportRoutes serve the views of the ledger:
+// reportRoutes returns the endpoints with the views of the ledger:
 //
 //	GET /robots_guard/summary
 //	GET /robots_guard/crawlers[?limit=<n>][&after=<n>]
@@ -29,8 +29,8 @@ const reportPrefix = "/robots_guard/"
 //	GET /robots_guard/managed
 //	GET /robots_guard/shadow
 //
-// All of them take the filters site, host, class, identity and window, which means nothing
-// to the last.
+// All of them accept the filters site, host, class, identity and window. The last view ignores
+// window.
 func (a *API) reportRoutes() []caddy.AdminRoute {
 	var routes []caddy.AdminRoute
 	for _, it := range []struct {

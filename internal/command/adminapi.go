@@ -20,8 +20,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// adminAPI is where the admin API of a running server listens, by the flags of a
-// command.
+// adminAPI has the flags that locate the admin API of a running server.
 type adminAPI struct{ address, config, adapter string }
 
 // define defines the flags.
@@ -46,7 +45,7 @@ func (a *adminAPI) find() (adminServer, error) {
 	if n, wrong := strconv.ParseUint(port, 10, 16); err == nil && (n == 0 || wrong != nil) && !strings.Contains(a.address, "/") {
 		return "", fmt.Errorf("--address %q has no port from 1 to 65535; write it as %s", a.address, net.JoinHostPort(host, "2019"))
 	}
-	if err != nil && a.address != "" && !strings.Contains(a.address, "/") { // as that of a socket has
+	if err != nil && a.address != "" && !strings.Contains(a.address, "/") { // the address of a socket has a slash
 		return "", fmt.Errorf("--address %q has no port; write it as %s", a.address, net.JoinHostPort(strings.Trim(a.address, "[]"), "2019"))
 	}
 	if a.address != "" || a.config == "" {
@@ -57,14 +56,14 @@ func (a *adminAPI) find() (adminServer, error) {
 	if err != nil {
 		return "", ofConfig(a.config, err)
 	}
-	if isOff(config) { // else the default address would be asked, where another server may listen
+	if isOff(config) { // another server may listen at the default address
 		return "", fmt.Errorf("the admin API is off in %s, so no command can ask that server; remove admin off, or let it listen on a socket, as admin unix//run/caddy.sock does", a.config)
 	}
 	address, err := caddycmd.DetermineAdminAPIAddress("", config, a.config, a.adapter)
 	return adminServer(address), err
 }
 
-// isOff reports whether a configuration, as JSON, has no admin API.
+// isOff reports whether a JSON configuration turns the admin API off.
 func isOff(config []byte) bool {
 	var of struct {
 		Admin struct {
@@ -74,17 +73,18 @@ func isOff(config []byte) bool {
 	return json.Unmarshal(config, &of) == nil && of.Admin.Disabled
 }
 
-// maxAdminAnswer bounds an answer, in bytes: more than any of the admin API has, which may
-// be of something else that listens there.
+// maxAdminAnswer bounds a response, in bytes. It is larger than any response of the admin API.
+// Another server may listen at the address.
 const maxAdminAnswer = 64 << 20
 
-// adminWait is how long an answer may take to begin, and then to go on.
+// adminWait is the timeout for the start of a response, and for each read of its body.
 const adminWait = 2 * time.Minute
 
-// errNoAnswer says that what was asked neither answers nor ends the connection.
+// errNoAnswer is the error of a server that neither responds nor closes the connection.
 var errNoAnswer = errors.New("no answer in " + text.Duration(adminWait))
 
-// begin makes a request that has no end of its own, and waits so long for its answer to begin.
+// begin sends a request that has no timeout of its own, and returns an error if the response does
+// not start in time.
 func begin(most time.Duration, request func() (*http.Response, error)) (*http.Response, error) {
 	type answer struct {
 		response *http.Response
@@ -103,7 +103,7 @@ func begin(most time.Duration, request func() (*http.Response, error)) (*http.Re
 	}
 }
 
-// flowing is a body that is given up where it stops for so long.
+// flowing is a body with a timeout for each read.
 type flowing struct {
 	io.ReadCloser
 	most time.Duration
@@ -118,8 +118,8 @@ func (f flowing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// read makes a request with a value as JSON, unless that is nil, decodes the response into
-// answer, unless that is nil, and returns the response.
+// read sends a request with value as JSON, unless value is nil. It decodes the response into
+// answer, unless answer is nil, and returns the response.
 func (s adminServer) read(method, uri string, value, answer any) (body shownJSON, err error) {
 	header := make(http.Header)
 	var request []byte
@@ -152,8 +152,8 @@ func (s adminServer) read(method, uri string, value, answer any) (body shownJSON
 	return body, nil
 }
 
-// explain says what to do about a request to the admin API that failed. Caddy
-// hands down nothing but a text.
+// explain converts the error of a request to the admin API into advice. Caddy's errors have nothing
+// but a message.
 func (s adminServer) explain(err error) error {
 	if _, body, ok := strings.Cut(err.Error(), "caddy responded with error: HTTP "); ok {
 		status, body, _ := strings.Cut(body, ": ")
@@ -169,7 +169,7 @@ func (s adminServer) explain(err error) error {
 		return fmt.Errorf("the admin API at %s answers %s: %s", s, status, body)
 	}
 	why := strings.TrimPrefix(err.Error(), "performing request: ")
-	if _, short, ok := strings.Cut(why, `": `); ok { // after the URL
+	if _, short, ok := strings.Cut(why, `": `); ok { // the part after the URL
 		why = short
 	}
 	switch {
@@ -183,5 +183,5 @@ func (s adminServer) explain(err error) error {
 	return fmt.Errorf("no server answers at %s: %s; start it, or %s", s, report.Why(errors.New(why)), sayWhere)
 }
 
-// sayWhere is what to do where another server was asked.
+// sayWhere is the advice if the command reached another server.
 const sayWhere = "say where its admin API listens with --address or --config"

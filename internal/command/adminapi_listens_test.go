@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// TestWhatListens asks what is no admin API of Caddy: each is told in plain words, with what
-// to do.
+// TestWhatListens connects to servers that are not Caddy's admin API. The errors have advice.
 func TestWhatListens(t *testing.T) {
 	answering := func(text string) string {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -50,8 +49,8 @@ func TestWhatListens(t *testing.T) {
 	}
 }
 
-// TestNoAnswer ends waiting for what takes a request and never answers, or stops within its
-// answer.
+// TestNoAnswer times out if a server accepts a request and does not respond, or stops within the
+// response.
 func TestNoAnswer(t *testing.T) {
 	ended := make(chan struct{})
 	never := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -82,8 +81,7 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// TestFilesOfOptions has a directory, or what is no configuration, in place of a file: the
-// answer names it.
+// TestFilesOfOptions passes a directory or an invalid file as a configuration. The error names it.
 func TestFilesOfOptions(t *testing.T) {
 	dir := t.TempDir()
 	bad := filepath.Join(dir, "sites.conf")
@@ -105,7 +103,7 @@ func TestFilesOfOptions(t *testing.T) {
 	}
 }
 
-// TestNotReadable tells who may not read a file what to do.
+// TestNotReadable expects advice if the user may not read a file.
 func TestNotReadable(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("root may read everything")

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// TestEndlessAnswer ends reading what listens at the address of the admin API and answers
-// without an end.
+// TestEndlessAnswer stops reading an infinite response.
 func TestEndlessAnswer(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		for blank := bytes.Repeat([]byte(" "), 1<<20); ; {
@@ -27,8 +26,8 @@ func TestEndlessAnswer(t *testing.T) {
 	}
 }
 
-// TestAddressOfConfig takes the address from a configuration, and asks no other server where
-// that has none.
+// TestAddressOfConfig uses the address in a configuration. Without an admin API in the
+// configuration it sends no request.
 func TestAddressOfConfig(t *testing.T) {
 	for config, want := range map[string]string{
 		`{"admin":{"listen":"localhost:2020"}}`: "localhost:2020",

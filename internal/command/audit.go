@@ -99,7 +99,7 @@ type audit struct {
 	since, until  string
 	json          bool
 	rate, paths   bool
-	byHost        bool // each host is judged by the settings of its site
+	byHost        bool // judge each host by the settings of its site
 
 	xarf, reporter, verify string
 }

@@ -96,7 +96,7 @@ func robotsOf(site string) string {
 	return strings.TrimSuffix(site, "/") + "/robots.txt"
 }
 
-// isPattern reports whether a configured host stands for several.
+// isPattern reports whether a configured host matches several hosts.
 func isPattern(host string) bool { return strings.ContainsAny(host, "*{") }
 
 // auditedHosts returns at least one host to audit, each with its site: the hosts of --site, or
@@ -141,7 +141,7 @@ func (a *audit) auditedHosts(sites []Site) (hosts []auditedHost, notes []string,
 func (a *audit) namedHosts(sites []Site) (hosts []auditedHost, notes []string, err error) {
 	for _, name := range a.sites {
 		if !isURL(name) {
-			name = "any://" + name // at any port
+			name = "any://" + name // any port
 		}
 		site, several, err := a.config.siteFor(sites, name)
 		if err != nil {

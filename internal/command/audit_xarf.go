@@ -17,15 +17,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// maxReports is how many reports are written: those of the sources with the most requests.
+// maxReports bounds the number of reports. The sources with the most requests have precedence.
 const maxReports = 1000
 
-// maxReportSize bounds a report that is verified, in bytes: a robots.txt of 500 KiB in Base64, and
-// the requests.
+// maxReportSize bounds a report to verify, in bytes. It suffices for a robots.txt of 500 KiB in
+// Base64 and the requests.
 const maxReportSize = 4 << 20
 
-// writeReports writes a report of abuse for each source into a directory, and returns what is to
-// be said of that.
+// writeReports writes an abuse report for each source into a directory. The notes are messages for
+// the user.
 func (a *audit) writeReports(sources []replay.Source, from xarf.Contact) (notes []string, err error) {
 	if err := os.MkdirAll(a.xarf, 0o755); err != nil {
 		return nil, fmt.Errorf("--xarf: %w", err)
@@ -64,7 +64,7 @@ func writeNewFile(path string, value any) error {
 	return errors.Join(err, file.Close())
 }
 
-// fileNameOf names the report of a source by its network and crawler.
+// fileNameOf returns the file name of a report, from the network and the crawler of the source.
 func fileNameOf(s *replay.Source) string {
 	name := s.Network.String() + "-" + s.Crawler
 	return strings.Trim(strings.Map(func(c rune) rune {
@@ -75,7 +75,7 @@ func fileNameOf(s *replay.Source) string {
 	}, name), "-")
 }
 
-// verifyReport checks a report of abuse against the robots.txt that is attached to it.
+// verifyReport checks an abuse report by the attached robots.txt.
 func (a *audit) verifyReport(cmd *cobra.Command) (int, error) {
 	data, err := readBounded(cmd, a.verify, maxReportSize)
 	if err != nil {

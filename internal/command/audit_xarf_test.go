@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestReportsOfAbuse writes a report of a log and verifies it, and has what cannot be done say so.
+// TestReportsOfAbuse writes abuse reports from a log and verifies them, and checks the errors.
 func TestReportsOfAbuse(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

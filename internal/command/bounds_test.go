@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// TestFilesWithoutEnd refuses files that are far too large for what they should be, and
-// reads no more of them than it takes to see that.
+// TestFilesWithoutEnd rejects files that are too large without reading the rest.
 func TestFilesWithoutEnd(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

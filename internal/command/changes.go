@@ -19,7 +19,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// changes are the verbs of managed that ask a running server.
+// changes has the verbs of managed that send a request to a running server.
 type changes struct {
 	api      adminAPI
 	deed     admin.Deed
@@ -27,12 +27,12 @@ type changes struct {
 	json     bool
 }
 
-// runs reports whether a verb is one of these.
+// runs reports whether a verb belongs to changes.
 func (c *changes) runs(verb string) bool {
 	return slices.Contains(append(admin.Verbs(), "changes", "history", "diff"), verb)
 }
 
-// whoOr returns who does it, the user of this machine if that is not said.
+// whoOr returns said, or the user of this machine if said is empty.
 func whoOr(said string) string {
 	if said != "" {
 		return said
@@ -44,7 +44,7 @@ func whoOr(said string) string {
 	return known.Username
 }
 
-// run asks the server.
+// run sends the request to the server.
 func (c *changes) run(cmd *cobra.Command, args []string) (int, error) {
 	verb := args[0]
 	method, uri, deed := http.MethodGet, admin.ManagedPath+"/"+verb, any(nil)
@@ -79,7 +79,7 @@ func (c *changes) run(cmd *cobra.Command, args []string) (int, error) {
 	})
 }
 
-// answerTo returns a value for the answer of the server to a verb.
+// answerTo returns a value to decode the response to a verb into.
 func answerTo(verb string) any {
 	switch verb {
 	case "changes":
@@ -92,7 +92,7 @@ func answerTo(verb string) any {
 	return new(admin.Done)
 }
 
-// printChanges prints an answer for people to read.
+// printChanges prints a response for people.
 func printChanges(out io.Writer, answer any) {
 	switch answer := answer.(type) {
 	case *admin.ManagedSites:
@@ -122,7 +122,7 @@ func printChanges(out io.Writer, answer any) {
 	}
 }
 
-// slower names the crawlers that take longer than others to follow a robots.txt.
+// slower returns the crawlers that need longer than others to follow a change.
 func slower() (words string) {
 	for _, c := range uaident.Default().Crawlers() {
 		if c.RobotsLag.Most > policy.MaxAge {
@@ -132,7 +132,7 @@ func slower() (words string) {
 	return words
 }
 
-// printState prints what is published, and what waits or is tried.
+// printState prints the published and the pending change.
 func printState(out io.Writer, s admin.ManagedState) {
 	if s.Published == nil {
 		fmt.Fprintln(out, "  nothing was published yet; the site's own robots.txt stands alone")
@@ -173,7 +173,7 @@ func printChange(out io.Writer, c *publish.Change) {
 	}
 }
 
-// spelled tells who did something, and why.
+// spelled returns the person and the reason of an action.
 func spelled(by publish.By) string {
 	return text.Printable(strings.Join(slices.DeleteFunc([]string{by.Who, by.Why, by.Ticket}, func(s string) bool { return s == "" }), ", "))
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// New returns the command, to be registered with Caddy. What a configuration
-// says it learns by config.
+// New returns the command to register with Caddy. config gives it access to configurations.
 func New(config Config) caddycmd.Command {
 	return caddycmd.Command{
 		Name:  "robots-guard",
@@ -67,8 +66,7 @@ caddy robots-guard status
 	}
 }
 
-// unknownCommand says that there is no such command below cmd, and which one may
-// be meant.
+// unknownCommand returns an error for an unknown command below cmd, with a suggestion.
 func unknownCommand(cmd *cobra.Command, name string) error {
 	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(name); len(near) > 0 {
@@ -86,7 +84,7 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 // Exit statuses of the commands.
 const (
 	ExitOK       = 0
-	ExitFindings = 1 // the output has something to act on
+	ExitFindings = 1 // the output requires an action
 	ExitFailed   = 2 // wrong usage or input, or no server
 )
 
@@ -118,8 +116,7 @@ func exit(cmd *cobra.Command, code int) error {
 	return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return code, nil })(cmd, nil)
 }
 
-// failure is an error that was printed, with the one that makes the process exit
-// with ExitFailed.
+// failure is a printed error, with the error that makes the process exit with ExitFailed.
 type failure struct{ said, exit error }
 
 func (f *failure) Error() string { return f.said.Error() }
@@ -140,6 +137,6 @@ func atMost(n int) cobra.PositionalArgs {
 
 // completeWords lets the shell complete the values of a flag.
 func completeWords(cmd *cobra.Command, flag string, words ...string) {
-	// It fails only for a flag that does not exist.
+	// RegisterFlagCompletionFunc fails only for an unknown flag.
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }

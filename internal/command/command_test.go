@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestMistakes ends in an error that says what is wrong.
+// TestMistakes checks the errors for wrong usage.
 func TestMistakes(t *testing.T) {
 	for name, args := range map[string][]string{
 		"unknown command \"explan\"; did you mean explain?":                                     {"explan"},
@@ -35,7 +35,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// execute runs a command and returns what it prints.
+// execute runs a command and returns the output.
 func execute(ctx context.Context, config Config, args ...string) (output string, err error) {
 	cmd := &cobra.Command{Use: "robots-guard"}
 	New(config).CobraFunc(cmd)

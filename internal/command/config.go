@@ -19,47 +19,44 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Config is what the commands learn from the module of which they tell.
+// Config gives the commands access to the module and to configurations.
 type Config struct {
-	// FetchTimeout is how long the server lets reading a robots.txt take.
+	// FetchTimeout is the timeout of the server for a fetch of a robots.txt.
 	FetchTimeout time.Duration
-	// Sites returns the sites with a robots_guard in a configuration file, of
-	// which there is at least one, and the registry as the file changes it. The
-	// adapter may be "".
+	// Sites returns at least one site with a robots_guard in a configuration file, and the registry
+	// with the changes of the file. The adapter may be "".
 	Sites func(file, adapter string) ([]Site, *uaident.Registry, error)
-	// Verification returns how claims are verified by a configuration file, by
-	// default for "".
+	// Verification returns how a configuration file verifies claims. "" means the defaults.
 	Verification func(file string) (*Verification, error)
-	// Rules returns what is found in the texts that each robots_txt of a
-	// configuration file makes, of which there is at least one. The adapter may be
-	// "". The base takes the place of the configured ones unless it is nil.
+	// Rules checks the output of at least one robots_txt in a configuration file. The adapter may
+	// be "". A base that is not nil replaces the configured bases.
 	Rules func(file, adapter string, base []byte) ([]Rules, error)
 }
 
-// Rules is what was found in the texts of one robots_txt.
+// Rules is the result of the check of one robots_txt.
 type Rules struct {
-	Hosts  []string // none for any
+	Hosts  []string // empty for any host
 	Gate   managed.Gate
 	Report managed.Report
 }
 
-// Site is what a configuration says of a site with a robots_guard.
+// Site is the configuration of a site with a robots_guard.
 type Site struct {
-	Hosts    []string // none for any
-	Listen   []string // the addresses of its server
-	LedTo    bool     // automatic HTTPS redirects requests by http to that
-	Matched  bool     // whether other matchers than hosts stand before the robots_guard
-	Source   string   // the URL or the file of its robots.txt, "" for the site's own
+	Hosts    []string // empty for any host
+	Listen   []string // the addresses of the server
+	LedTo    bool     // automatic HTTPS redirects http requests to this site
+	Matched  bool     // whether the robots_guard has matchers other than hosts
+	Source   string   // the URL or file of the robots.txt; "" for the robots.txt of the site
 	Settings judge.Settings
-	Err      error // why the settings cannot be used
+	Err      error // the error if the settings are invalid
 	Grace    time.Duration
-	Rate     *rate.Settings // nil if it does not look at how fast crawlers ask
+	Rate     *rate.Settings // nil if the guard does not measure request rates
 }
 
 // name names the site in a message.
 func (s *Site) name() string { return strings.Join(s.Hosts, ", ") }
 
-// isLike reports whether another site says the same, as one does that is both by http and https.
+// isLike reports whether two sites have the same settings, as a site with both http and https does.
 func (s *Site) isLike(other *Site) bool {
 	a, b := *s, *other
 	for _, site := range []*Site{&a, &b} {
@@ -68,19 +65,19 @@ func (s *Site) isLike(other *Site) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// Verification is how the claims of clients are verified.
+// Verification has the settings for verifying clients.
 type Verification struct {
 	Registry   *uaident.Registry
-	On         bool              // whether they are at all
-	Signatures bool              // whether signatures count
-	Agents     map[string]string // the agents that sign, with their operators
+	On         bool              // whether verification is on
+	Signatures bool              // whether to verify signatures
+	Agents     map[string]string // signing agents with their operators
 	Verifier   verify.Config
 }
 
-// siteFor returns the site that a URL is of, the only one if the URL names no
-// host. One that listens at its port comes before others, as for [request.Find]; one that
-// names the host and has https alone, before those by http that take any, for Caddy redirects
-// there. several says that another one may be meant just as well, which says something else.
+// siteFor returns the site of a URL, or the only site if the URL has no host. A site that listens
+// at the port of the URL has precedence, see [request.Find]. A site for https that names the host
+// has precedence over http sites for any host, because Caddy redirects. several reports whether
+// another site with different settings also matches.
 func (c *Config) siteFor(sites []Site, url string) (found *Site, several bool, err error) {
 	host := request.HostOf(url)
 	if host == "" && len(sites) == 1 {
@@ -95,7 +92,7 @@ func (c *Config) siteFor(sites []Site, url string) (found *Site, several bool, e
 			continue
 		}
 		named := len(s.Hosts) > 0
-		switch listens := request.Listens(s.Listen, url); { // in the order in which Caddy has routes
+		switch listens := request.Listens(s.Listen, url); { // in the order of Caddy's routes
 		case named && listens:
 			fits += 6
 		case listens, named && s.LedTo && isLed && request.Listens(s.Listen, led):
@@ -123,7 +120,8 @@ func (c *Config) siteFor(sites []Site, url string) (found *Site, several bool, e
 	return nil, false, fmt.Errorf("no robots_guard is for %s; there are sites for %s", host, strings.Join(names, ", "))
 }
 
-// ledToHTTPS returns where automatic HTTPS redirects a URL by http, unless that has a port.
+// ledToHTTPS returns the target of the automatic HTTPS redirect of an http URL. ok is false for a
+// URL with a port.
 func ledToHTTPS(url string) (led string, ok bool) {
 	authority := request.AsSent(addr.Authority(url), false)
 	if _, port := addr.CutPort(authority); port != "" || len(url) < 5 || !strings.EqualFold(url[:5], "http:") {
@@ -132,8 +130,8 @@ func ledToHTTPS(url string) (led string, ok bool) {
 	return "https://" + authority, true
 }
 
-// checkConfig says what is wrong with the name of a configuration file, "" and -
-// for none and standard input.
+// checkConfig returns an error for an invalid name of a configuration file. "" means no file and -
+// means standard input.
 func checkConfig(name string) error {
 	if name == "" || name == "-" {
 		return nil
@@ -150,8 +148,8 @@ func checkConfig(name string) error {
 	return nil
 }
 
-// sites returns the sites with a robots_guard in a configuration file, and the
-// registry as that changes it.
+// sites returns the sites with a robots_guard in a configuration file, and the registry with the
+// changes of the file.
 func (c *Config) sites(file, adapter string) ([]Site, *uaident.Registry, error) {
 	if err := checkConfig(file); err != nil {
 		return nil, nil, err
@@ -160,7 +158,7 @@ func (c *Config) sites(file, adapter string) ([]Site, *uaident.Registry, error) 
 	return sites, registry, ofConfig(file, err)
 }
 
-// ofConfig names the configuration file in an error that does not.
+// ofConfig adds the name of the configuration file to an error that lacks the name.
 func ofConfig(file string, err error) error {
 	if err == nil || strings.Contains(err.Error(), file) {
 		return err

@@ -11,14 +11,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// configured is a configuration with these sites.
+// configured returns a configuration with these sites.
 func configured(sites ...Site) Config {
 	return Config{
 		Sites: func(string, string) ([]Site, *uaident.Registry, error) { return sites, uaident.Default(), nil },
 	}
 }
 
-// besideCaddyfile goes to a directory that has a Caddyfile.
+// besideCaddyfile changes to a directory with a Caddyfile.
 func besideCaddyfile(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -27,7 +27,7 @@ func besideCaddyfile(t *testing.T) {
 	}
 }
 
-// privateRobots returns a file that forbids /private/.
+// privateRobots returns a file that disallows /private/.
 func privateRobots(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "robots.txt")
@@ -37,7 +37,7 @@ func privateRobots(t *testing.T) string {
 	return name
 }
 
-// TestSiteOfAURL chooses the settings of the site that is asked about.
+// TestSiteOfAURL selects the settings of the URL's site.
 func TestSiteOfAURL(t *testing.T) {
 	enforced := Site{Hosts: []string{"a.test", "www.a.test"}, Settings: judge.Settings{Enforce: true}}
 	watched := Site{Hosts: []string{"b.test"}, Matched: true}
@@ -64,7 +64,7 @@ func TestSiteOfAURL(t *testing.T) {
 		name  string
 		sites []Site
 		url   string
-		want  string // a piece of the output or of the error
+		want  string // a part of the output or the error
 	}{
 		{"the first", all, "https://www.a.test/private/", "robots_guard of a.test, www.a.test, mode enforce"},
 		{"the second", all, "https://b.test/private/", "robots_guard of b.test, mode monitor"},
@@ -111,8 +111,7 @@ func TestSiteOfAURL(t *testing.T) {
 	}
 }
 
-// TestAuditedSites takes the settings of one site, or of several that have the
-// same.
+// TestAuditedSites uses the settings of one site, or of several sites with equal settings.
 func TestAuditedSites(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "access.log")
 	line := `{"host":"a.test","request_method":"GET","request_uri":"/private/","http_user_agent":"GPTBot/1.3"}`

@@ -75,7 +75,7 @@ func (d *diffing) run(cmd *cobra.Command, names []string) (int, error) {
 	return code, writeResult(cmd.OutOrStdout(), d.json, result, func(out *text.Screen) error { return result.Write(out) })
 }
 
-// read reads the two files. A URL without a robots.txt restricts nothing.
+// read reads the two files. A URL with a missing robots.txt restricts nothing.
 func (d *diffing) read(cmd *cobra.Command, names []string) ([]*policy.Robots, error) {
 	both := make([]*policy.Robots, 2)
 	for i, name := range names {

@@ -1,6 +1,6 @@
-// Package command is "caddy robots-guard": what a robots.txt means, who a
-// User-Agent is, and what a configuration makes of both, on the command line.
+// Package command implements "caddy robots-guard": commands that evaluate robots.txt files,
+// identify User-Agents and check configurations.
 //
-// A file is a command, with its flags, its help and what it does. What a
-// configuration says, and how a URL is read, is handed in by [Config].
+// Each file has one command with its flags and its help. [Config] reads configurations and fetches
+// URLs.
 package command

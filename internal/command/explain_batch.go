@@ -37,8 +37,8 @@ type batchRequest struct {
 	Time      batchTime       `json:"time"` // with --robots
 }
 
-// batchAgent is a User-Agent, if one is given. null is that of a client that sends none,
-// as databases have it, unless the line has a token.
+// batchAgent is an optional User-Agent. The null of a database means a client without a User-Agent,
+// unless the line has a token.
 type batchAgent struct {
 	text        string
 	given, null bool
@@ -50,11 +50,11 @@ func (a *batchAgent) UnmarshalJSON(value []byte) error {
 	return json.Unmarshal(value, &a.text)
 }
 
-// batchTime is the time of a request: a number of seconds since 1970, as a
-// number or in quotes, or RFC 3339. Nothing and 0 are no time.
+// batchTime is the time of a request: RFC 3339, or Unix seconds as a number or a string. null, ""
+// and 0 mean no time.
 type batchTime struct{ time.Time }
 
-// maxBatchTime bounds times: the year 2242 and what comes after is a mistake.
+// maxBatchTime bounds times, in Unix seconds. A time in the year 2242 or later is a mistake.
 const maxBatchTime = 1 << 33
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -65,7 +65,7 @@ func (t *batchTime) UnmarshalJSON(value []byte) error {
 	}
 	seconds, err := strconv.ParseFloat(text, 64)
 	if math.IsNaN(seconds) {
-		seconds = -1 // as an integer it is another one on each processor
+		seconds = -1 // the conversion to an integer depends on the processor
 	}
 	at := time.UnixMicro(int64(min(seconds, maxBatchTime) * 1e6))
 	if err != nil {
@@ -78,7 +78,7 @@ func (t *batchTime) UnmarshalJSON(value []byte) error {
 	return nil
 }
 
-// batchResult is the line that answers it.
+// batchResult is the response to a line.
 type batchResult struct {
 	ID        json.RawMessage `json:"id"`
 	Allowed   bool            `json:"allowed"`
@@ -92,34 +92,33 @@ type batchResult struct {
 	Error     string          `json:"error,omitempty"`
 }
 
-// errBadLines makes the process exit with ExitFailed after a batch in which
-// some lines were answered by an error.
+// errBadLines makes the process exit with ExitFailed after a batch with invalid lines.
 var errBadLines = errors.New("some lines were not understood; see their \"error\"")
 
-// batch answers lines.
+// batch judges lines.
 type batch struct {
-	texts *replay.Texts // of --robots, nil without
+	texts *replay.Texts // from --robots; nil without the flag
 	known map[knownAgent]uaident.Identity
-	last  struct { // what a line brought last: many tend to bring the same
+	last  struct { // robots.txt of the last line, since many lines tend to have the same
 		body    []byte
 		robots  *policy.Robots
 		overlay *uaident.Overlay
 	}
 }
 
-// knownAgent is a User-Agent by the names that a robots.txt adds to the registry.
+// knownAgent is a cache key: a User-Agent, and the names that a robots.txt adds to the registry.
 type knownAgent struct {
 	userAgent string
 	overlay   *uaident.Overlay
 }
 
-// Bounds of the memory for User-Agents: how many, and how long ones.
+// Bounds of the cache of User-Agents: their number, and their length in bytes.
 const (
 	maxKnownAgents   = 2048
 	maxKnownAgentLen = 512
 )
 
-// runBatch answers the lines of standard input.
+// runBatch judges the lines of standard input.
 func (x *explaining) runBatch(cmd *cobra.Command) error {
 	var texts *replay.Texts
 	if x.robots == "-" {
@@ -141,7 +140,7 @@ func newBatch(texts *replay.Texts) *batch {
 	return &batch{texts: texts, known: make(map[knownAgent]uaident.Identity)}
 }
 
-// run answers each line of in by a line on out, in order.
+// run writes a response to out for each line of in, in order.
 func (b *batch) run(in io.Reader, out io.Writer) error {
 	lines := bufio.NewReaderSize(in, 1<<16)
 	w := bufio.NewWriterSize(out, 1<<16)
@@ -157,7 +156,7 @@ func (b *batch) run(in io.Reader, out io.Writer) error {
 			break
 		}
 		if number == 1 {
-			line = bytes.TrimPrefix(line, []byte("\ufeff")) // as some shells write it
+			line = bytes.TrimPrefix(line, []byte("\ufeff")) // some shells write a byte order mark
 		}
 		result := nothingKnown
 		if errors.Is(err, bufio.ErrTooLong) {
@@ -172,7 +171,7 @@ func (b *batch) run(in io.Reader, out io.Writer) error {
 			return err
 		}
 		if lines.Buffered() == 0 {
-			// Somebody may be waiting for the answer before sending more.
+			// The sender may wait for the response before sending more.
 			if err := w.Flush(); err != nil {
 				return err
 			}
@@ -187,8 +186,7 @@ func (b *batch) run(in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// answer answers one line. What it cannot understand is allowed, with an error
-// that says why.
+// answer judges one line. An invalid line has the verdict unknown, is allowed, and has an error.
 func (b *batch) answer(line []byte) batchResult {
 	var request batchRequest
 	unknown := nothingKnown
@@ -209,7 +207,7 @@ func (b *batch) answer(line []byte) batchResult {
 		return unknown
 	}
 	robots, overlay := b.robots(&request)
-	if robots == nil { // none is known of the host
+	if robots == nil { // no robots.txt for the host
 		return unknown
 	}
 	who := claimant{token: request.Token, method: request.Method, isAgent: isAgent}
@@ -226,11 +224,11 @@ var defaultSite = explain.Site{Registry: uaident.Default()}
 
 var nullID = json.RawMessage("null")
 
-// nothingKnown is the answer to a line that cannot be judged, without the error.
+// nothingKnown is the response to an invalid line, without the error.
 var nothingKnown = batchResult{ID: nullID, Allowed: true, Verdict: judge.Unknown.String()}
 
-// robots returns what a line is judged by: the robots.txt that it brings, or that
-// of --robots, nil where that has none of the host.
+// robots returns the robots.txt in a line, or else the one of --robots. It returns nil if --robots
+// has no robots.txt for the host.
 func (b *batch) robots(q *batchRequest) (*policy.Robots, *uaident.Overlay) {
 	body := q.RobotsB64
 	switch {
@@ -246,7 +244,7 @@ func (b *batch) robots(q *batchRequest) (*policy.Robots, *uaident.Overlay) {
 	return b.last.robots, b.last.overlay
 }
 
-// identify tells who a User-Agent is. It remembers some.
+// identify identifies a User-Agent. Recent results are cached.
 func (b *batch) identify(userAgent string, overlay *uaident.Overlay) uaident.Identity {
 	key := knownAgent{userAgent, overlay}
 	if client, known := b.known[key]; known {
@@ -262,13 +260,13 @@ func (b *batch) identify(userAgent string, overlay *uaident.Overlay) uaident.Ide
 	return client
 }
 
-// maxBatchLine bounds a line with its end, in bytes. A robots.txt of which all is read takes up to
-// 3 MiB if it is all escapes.
+// maxBatchLine bounds a line with its line ending, in bytes. A robots.txt of the maximum size needs
+// up to 3 MiB if all characters are escaped.
 const maxBatchLine = 8 << 20
 
-// readLine reads a line with its end, if it has one. It is good until the next one is
-// read; long is memory for one that is longer than the buffer. Of one that is longer than
-// maxBatchLine it returns nothing but [bufio.ErrTooLong], and goes to its end.
+// readLine reads a line with its line ending, if present. The line is valid until the next call.
+// long is memory for lines that exceed the buffer. readLine skips a line that exceeds maxBatchLine
+// and returns [bufio.ErrTooLong].
 func readLine(lines *bufio.Reader, long *[]byte) (line []byte, err error) {
 	line, err = lines.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {

@@ -7,16 +7,15 @@ import (
 	"testing"
 )
 
-// TestBatchLines answers a line that is too long in its place, whatever it is,
-// and keeps no more of it than of others.
+// TestBatchLines responds to each line that is too long, in order and with bounded memory.
 func TestBatchLines(t *testing.T) {
 	t.Parallel()
 	const robots = `{"id":1,"robots":"User-agent: *\nDisallow: /x","url":"/x"}`
 	long := strings.Repeat(`{"id":`, 2<<20)
 	for name, tc := range map[string]struct {
 		in   string
-		want []string // the beginning of each answer
-		says string   // by the error
+		want []string // the beginning of each response
+		says string   // in the error
 	}{
 		"in the midst":      {robots + "\n" + long[:maxBatchLine] + "\n" + robots, []string{`{"id":1,"allowed":false`, `{"id":null,"allowed":true,"verdict":"unknown"`, `{"id":1,"allowed":false`}, "line 2: longer than 8 MiB"},
 		"the last":          {robots + "\n" + long, []string{`{"id":1,"allowed":false`, `{"id":null,"allowed":true,"verdict":"unknown"`}, "line 2: longer than 8 MiB"},

@@ -13,8 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// TestBatchByDirectory judges lines by the text that their host served at their
-// time.
+// TestBatchByDirectory judges lines by the version that their host served at their time.
 func TestBatchByDirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -34,7 +33,7 @@ func TestBatchByDirectory(t *testing.T) {
 	const zorkly = `"user_agent":"zorkly/1.0"`
 	lines := []struct {
 		line string
-		want [2]string // the beginning and the end of the answer, or of its error a piece
+		want [2]string // the beginning and the end of the response, or a part of its error
 	}{
 		{`{"id":1,"host":"a.example","time":1793800000,"token":"x","url":"/old"}`, [2]string{`{"id":1,"allowed":false,"verdict":"disallowed","rule":"Disallow: /old"`, `"crawler":"x","class":""}`}},
 		{`{"id":2,"host":"A.example:443","time":"1793800000","token":"x","url":"/new"}`, [2]string{`{"id":2,"allowed":true,"verdict":"allowed"`, `"crawler":"x","class":""}`}},
@@ -81,7 +80,7 @@ func TestBatchByDirectory(t *testing.T) {
 	}
 }
 
-// TestBatchForgets has more User-Agents than are remembered.
+// TestBatchForgets sends more User-Agents than the cache can have.
 func TestBatchForgets(t *testing.T) {
 	t.Parallel()
 	b := newBatch(nil)
@@ -97,7 +96,7 @@ func TestBatchForgets(t *testing.T) {
 	}
 }
 
-// BenchmarkBatch judges lines as a database sends them.
+// BenchmarkBatch judges lines as sent by a database.
 func BenchmarkBatch(b *testing.B) {
 	texts, err := replay.NewTexts([]replay.Version{{Body: []byte("User-agent: *\nDisallow: /private/\nDisallow: /search\n\nUser-agent: GPTBot\nDisallow: /\nAllow: /articles/\n")}}, uaident.Default())
 	if err != nil {
@@ -113,4 +112,69 @@ func BenchmarkBatch(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*lines), "ns/line")
+}
+
+// TestPlainLines compares plain with encoding/json, for lines and all their variants with one
+// changed byte.
+func TestPlainLines(t *testing.T) {
+	t.Parallel()
+	plain := 0
+	try := func(line string) (taken bool) {
+		var quick, slow batchRequest
+		if !quick.plain([]byte(line)) {
+			return false
+		}
+		plain++
+		if err := json.Unmarshal([]byte(line), &slow); err != nil {
+			t.Fatalf("%q is taken: %v", line, err)
+		}
+		if !quick.Time.Equal(slow.Time.Time) {
+			t.Fatalf("%q: %v, want %v", line, quick.Time, slow.Time)
+		}
+		quick.Time, slow.Time = batchTime{}, batchTime{}
+		if !reflect.DeepEqual(quick, slow) {
+			t.Fatalf("%q: %+v, want %+v", line, quick, slow)
+		}
+		return true
+	}
+	for _, line := range []string{
+		`{"id":12,"host":"a","time":1793800000,"user_agent":"x \"y\" z","method":"GET","url":"\/a\/b\\?"}` + "\n",
+		`{"token":"x","url":"/a","id":0,"time":0,"method":"PUT","method":"HEAD"}`, `{}`, `{"user_agent":""}` + "\r\n",
+		`{"id":[17,"a \"\/\\",0,""],"url":"/"}`, `{"id":"b\/","url":"/"}`,
+	} {
+		if !try(line) {
+			t.Errorf("%q is left to encoding/json", line)
+		}
+		for i := range line {
+			try(line[:i])
+			try(line[:i] + line[i+1:])
+			for b := range 256 {
+				try(line[:i] + string([]byte{byte(b)}) + line[i:])
+				try(line[:i] + string([]byte{byte(b)}) + line[i+1:])
+			}
+		}
+	}
+	if plain < 1000 {
+		t.Errorf("only %d are plain", plain)
+	}
+}
+
+// TestResultLines compares written results with encoding/json.
+func TestResultLines(t *testing.T) {
+	t.Parallel()
+	for _, r := range []batchResult{
+		{ID: nullID, Crawler: "GPTBot", Class: "ai_training", Verdict: "disallowed", Rule: "Disallow: /<a>&b", Line: 7, Group: "*", Ambiguous: true},
+		{ID: json.RawMessage(`{"a":[1,"<"]}`), Allowed: true, Verdict: "allowed"},
+		{ID: nullID, Rule: `Disallow: /"`}, {ID: nullID, Rule: "Disallow: /\u00e4\x01"}, {ID: nullID, Group: `a\`}, {ID: nullID, Crawler: "\u2028"}, {ID: nullID, Error: "line 1: no"},
+	} {
+		var want bytes.Buffer
+		enc := json.NewEncoder(&want)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(r); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := r.appendTo(nil); err != nil || string(got) != want.String() {
+			t.Errorf("got %s, %v, want %s", got, err, want.String())
+		}
+	}
 }

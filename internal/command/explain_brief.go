@@ -31,14 +31,14 @@ type briefResult struct {
 	GroupLine int    `json:"group_line,omitempty"`
 	Form      string `json:"form,omitempty"`
 	Ambiguous bool   `json:"ambiguous"`
-	// Preferences is what is stated about the use of what may be fetched.
+	// Preferences are the preferences about the use of the page.
 	Preferences string `json:"preferences,omitempty"`
-	// Licenses are the terms that the file leads to.
+	// Licenses are the license terms that the robots.txt links to.
 	Licenses []string `json:"licenses,omitempty"`
-	Note     string   `json:"note,omitempty"` // such as that no request carries the name
+	Note     string   `json:"note,omitempty"` // for example that no request carries the name
 
 	reason judge.Reason
-	// statements are the lines that state Preferences.
+	// statements are the lines behind Preferences.
 	statements []policy.Statement
 }
 
@@ -111,7 +111,7 @@ func (who claimant) identified(site *explain.Site, robots *policy.Robots) claima
 	return who
 }
 
-// overlayOf returns the names that only a robots.txt knows.
+// overlayOf returns the names that only a robots.txt has.
 func overlayOf(robots *policy.Robots) *uaident.Overlay {
 	return uaident.Default().Overlay(robots.Names())
 }
@@ -150,7 +150,7 @@ func judgeURL(site *explain.Site, robots *policy.Robots, who claimant, u string)
 	return result
 }
 
-// printJSON returns functions that print results a line each.
+// printJSON returns functions that print one result per line.
 func printJSON(w io.Writer) (print func(briefResult) error, finish func() error) {
 	enc := newEncoder(w)
 	return func(r briefResult) error { return enc.Encode(r) }, func() error { return nil }

@@ -8,13 +8,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// helpCommand returns the command that shows the help of another, which cobra
-// has for the root alone.
+// helpCommand returns the command that shows the help of another command. Cobra has such a command
+// for the root only.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "help [<command>]",
 		Short:  "Shows the help of a command",
-		Hidden: true, // from the list of commands, which ends by saying how to get help
+		Hidden: true, // hides the command in the list, which ends with advice about help
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 			var names []string
 			for _, c := range cmd.Parent().Commands() {
@@ -38,7 +38,7 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// printHelp prints the help of a command: what it is for and examples first.
+// printHelp prints the help of a command, beginning with its purpose and examples.
 func printHelp(w io.Writer, cmd *cobra.Command) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s.\n\n", cmd.Short)
@@ -63,7 +63,7 @@ func printHelp(w io.Writer, cmd *cobra.Command) {
 	} else if cmd.HasAvailableLocalFlags() {
 		fmt.Fprintf(&b, "Options:\n%s", cmd.LocalFlags().FlagUsagesWrapped(screenOf(w).Width()))
 	}
-	_, _ = io.WriteString(w, b.String()) // no line of it is broken: commands are to be copied
+	_, _ = io.WriteString(w, b.String()) // long lines are not wrapped, because people copy commands
 }
 
 // indented indents each line.

@@ -92,9 +92,8 @@ func (x *identifying) run(cmd *cobra.Command, agents []string) (int, error) {
 	return 0, out.Flush()
 }
 
-// identifyLines answers each line of in by a line on out, in order. Of a line
-// longer than the buffer the rest is dropped: only the first two thousand bytes identify
-// a client.
+// identifyLines writes a response to out for each line of in, in order. The rest of a line that
+// exceeds the buffer is dropped, because only the first two thousand bytes identify a client.
 func identifyLines(in io.Reader, out *bufio.Writer, print func(*bufio.Writer, string) error) error {
 	lines := bufio.NewReaderSize(in, 1<<16)
 	for {
@@ -112,7 +111,7 @@ func identifyLines(in io.Reader, out *bufio.Writer, print func(*bufio.Writer, st
 			_, long, err = lines.ReadLine()
 		}
 		if lines.Buffered() == 0 {
-			// The sender may wait for the answer before it sends more.
+			// The sender may wait for the response before sending more.
 			if err := out.Flush(); err != nil {
 				return err
 			}
@@ -126,7 +125,7 @@ func printIdentity(out *bufio.Writer, id uaident.Identity) error {
 	return err
 }
 
-// identityReport is what --json prints.
+// identityReport is the output of --json.
 type identityReport struct {
 	UserAgent string   `json:"user_agent"`
 	Token     string   `json:"token"`
@@ -138,7 +137,7 @@ type identityReport struct {
 	Registry  *entry   `json:"registry,omitempty"`
 }
 
-// entry is what the registry says of a crawler.
+// entry is the registry entry of a crawler.
 type entry struct {
 	Token         string   `json:"token"`
 	Operator      string   `json:"operator,omitempty"`

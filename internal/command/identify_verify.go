@@ -20,7 +20,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
 )
 
-// claimReport is what --ip prints as JSON.
+// claimReport is the JSON output of --ip.
 type claimReport struct {
 	UserAgent string      `json:"user_agent"`
 	IP        netip.Addr  `json:"ip"`
@@ -98,8 +98,8 @@ func (x *identifying) explain(ctx context.Context, by *Verification, client uaid
 	return found, err
 }
 
-// explainSignatures says what the signatures of a crawler's requests are worth,
-// nothing if it is not known to sign any.
+// explainSignatures describes whether signatures of a crawler can be verified. The step is zero if
+// the crawler is not known to sign.
 func (x *identifying) explainSignatures(ctx context.Context, by *Verification, c *uaident.Crawler) (verify.Step, error) {
 	say := func(format string, args ...any) (verify.Step, error) {
 		return verify.Step{Method: verify.WebBotAuth, Text: fmt.Sprintf(format, args...)}, nil
@@ -137,7 +137,7 @@ func (x *identifying) explainSignatures(ctx context.Context, by *Verification, c
 	return say("%s", strings.Join(said, " "))
 }
 
-// said is an explanation of a claim that cannot be verified.
+// said returns an explanation for a claim that cannot be verified.
 func said(text string) verify.Explanation {
 	return verify.Explanation{Steps: []verify.Step{{Text: text}}}
 }

@@ -22,19 +22,19 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// robotsInput is a robots.txt that a command was given.
+// robotsInput is a robots.txt from the arguments of a command.
 type robotsInput struct {
-	name string // as it was given, - for standard input
+	name string // the argument; - for standard input
 	body []byte // at most policy.MaxSize+1 bytes
-	site string // scheme and host of a URL, "" for a file
-	// missing says that the server of the URL answers that there is none, which
-	// restricts nothing; status is its answer.
+	site string // scheme and host of a URL; "" for a file
+	// missing means that the server responds that the file does not exist, which restricts nothing.
+	// status is the status of the response.
 	missing bool
 	status  int
 }
 
-// readInput reads what an argument stands for: a file, a URL, of which
-// /robots.txt is taken where it has no path, or - for standard input.
+// readInput reads a file, a URL, or standard input for -. A URL without a path means its
+// /robots.txt.
 func (c *Config) readInput(ctx context.Context, stdin io.Reader, name string) (in robotsInput, err error) {
 	in.name = name
 	switch {
@@ -54,8 +54,8 @@ func (c *Config) readInput(ctx context.Context, stdin io.Reader, name string) (i
 	return in, err
 }
 
-// readVersions reads a directory with versions of a robots.txt, or those of
-// several hosts, or one text from a file or a URL, whose site it then returns.
+// readVersions reads a directory with versions of a robots.txt for one or several hosts, or one
+// robots.txt from a file or URL. site is the site of the URL.
 func (c *Config) readVersions(ctx context.Context, name string) (versions []replay.Version, site string, err error) {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		versions, err = replay.ReadVersions(name)
@@ -71,11 +71,11 @@ func (c *Config) readVersions(ctx context.Context, name string) (versions []repl
 	return []replay.Version{{Name: in.name, Body: in.body}}, in.site, nil
 }
 
-// schemed matches what begins with a scheme, and not with a host and its port.
+// schemed matches a string with a scheme, but not a host with a port.
 var schemed = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[^0-9]`)
 
-// checkTarget looks whether what is to be judged can be: a URL, even one that no server
-// should be asked for, or a path.
+// checkTarget returns an error if the target is neither a path nor a URL. The URL need not be valid
+// for a request.
 func checkTarget(target string) error {
 	if strings.HasPrefix(target, "/") {
 		return nil
@@ -89,7 +89,7 @@ func checkTarget(target string) error {
 	return fmt.Errorf("%q is neither a URL such as https://example.com/page nor a path that begins with /", target)
 }
 
-// checkHost looks whether a URL of the web has a host. What stands behind that may be anything.
+// checkHost returns an error for an http or https URL without a valid host.
 func checkHost(target string) error {
 	authority := addr.Authority(target)
 	u, err := url.Parse("http://" + authority)
@@ -102,7 +102,7 @@ func checkHost(target string) error {
 	return err
 }
 
-// ownRobots returns where the robots.txt of a URL's own site stands.
+// ownRobots returns the URL of the robots.txt of a URL's own site.
 func ownRobots(rawURL string) (string, error) {
 	if addr.Authority(rawURL) == "" {
 		return "", fmt.Errorf("%q names no site; give the robots.txt with --robots", rawURL)
@@ -114,8 +114,8 @@ func ownRobots(rawURL string) (string, error) {
 	return rawURL + "/robots.txt", nil
 }
 
-// rules returns what is forbidden. It fails for a web page in place of a
-// robots.txt, and for UTF-16: these restrict nothing, which nobody means who asks.
+// rules parses the robots.txt. It returns an error for a web page and for UTF-16, since both
+// restrict nothing and are mistakes.
 func (in *robotsInput) rules() (*policy.Robots, error) {
 	robots := policy.Parse(in.body)
 	findings, _ := robots.Findings()
@@ -130,7 +130,7 @@ func (in *robotsInput) rules() (*policy.Robots, error) {
 	return robots, nil
 }
 
-// noteOn tells that a text has lines, and none that a robots.txt has.
+// noteOn returns a note if the file has lines but no robots.txt lines, or "".
 func (in *robotsInput) noteOn(robots *policy.Robots) string {
 	findings, _ := robots.Findings()
 	isOther := func(f policy.Finding) bool { return f.Code == policy.NoKey || f.Code == policy.UnknownKey }
@@ -140,7 +140,7 @@ func (in *robotsInput) noteOn(robots *policy.Robots) string {
 	return in.name + " has no line of a robots.txt, so it allows everything; give a robots.txt"
 }
 
-// fetch reads a URL.
+// fetch fetches a URL.
 func (in *robotsInput) fetch(ctx context.Context, c *Config) error {
 	u, err := url.Parse(in.name)
 	if err != nil || u.Host == "" {
@@ -152,7 +152,7 @@ func (in *robotsInput) fetch(ctx context.Context, c *Config) error {
 	in.name, in.site = u.String(), u.Scheme+"://"+u.Host
 	ctx, cancel := context.WithTimeout(ctx, 2*c.FetchTimeout)
 	defer cancel()
-	answer := origin.NewURL(in.name, "", true).Fetch(ctx, nil) // whoever types a URL may well reach it
+	answer := origin.NewURL(in.name, "", true).Fetch(ctx, nil) // private addresses are allowed, because the user chose the URL
 	in.status = answer.Status
 	switch answer.Meaning() {
 	case policy.Rules:
@@ -168,7 +168,7 @@ func (in *robotsInput) fetch(ctx context.Context, c *Config) error {
 	return fmt.Errorf("cannot read %s: the server answers %d; try again later or give a copy as a file", in.name, answer.Status)
 }
 
-// readRobotsFile reads the beginning of a file of this machine, which may be a pipe.
+// readRobotsFile reads the beginning of a local file or pipe.
 func readRobotsFile(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	switch {
@@ -186,7 +186,7 @@ func readRobotsFile(name string) ([]byte, error) {
 	return body, nil
 }
 
-// readMost reads a file that may be a pipe, and one byte more than most of a longer one.
+// readMost reads at most most+1 bytes of a file or pipe.
 func readMost(name string, most int64) ([]byte, error) {
 	file, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -202,9 +202,8 @@ func readMost(name string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, most+1))
 }
 
-// isBinary reports whether a file is no text: many of its first bytes are
-// control characters. One NUL or two, and UTF-16 with its mark, are left to the
-// parser, which tells more about them.
+// isBinary reports whether many of the first bytes are control characters. The parser reports one
+// or two NULs and UTF-16 in more detail.
 func isBinary(body []byte) bool {
 	if bytes.HasPrefix(body, []byte("\xff\xfe")) || bytes.HasPrefix(body, []byte("\xfe\xff")) {
 		return false
@@ -219,21 +218,21 @@ func isBinary(body []byte) bool {
 	return controls > 4 && controls*20 > len(start)
 }
 
-// isURL reports whether an argument is a URL rather than a file or a path.
+// isURL reports whether an argument is a URL, and not a file or path.
 func isURL(s string) bool {
 	scheme, _, ok := strings.Cut(s, "://")
 	return ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http"))
 }
 
-// robotsFiles reads the robots.txt for each of several URLs, each file once.
+// robotsFiles reads the robots.txt for several URLs, each file once.
 type robotsFiles struct {
 	config *Config
 	stdin  io.Reader
 	known  map[string]*policy.Robots
-	note   string // a remark about the first file that deserves one
+	note   string // the first note about a file
 }
 
-// of returns the robots.txt with this name, or that of the URL's own site for "".
+// of returns the robots.txt with this name, or the robots.txt of the URL's own site for "".
 func (f *robotsFiles) of(ctx context.Context, name, u string) (*policy.Robots, error) {
 	if name == "" {
 		var err error

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestPipe reads a robots.txt from a pipe that is named like a file, as <(command) is.
+// TestPipe reads a robots.txt from a pipe with a file name, as in <(command).
 func TestPipe(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

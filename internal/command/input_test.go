@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestWhatIsNoRobots has files that restrict nothing, which nobody means who asks by them.
+// TestWhatIsNoRobots rejects files that restrict nothing by mistake.
 func TestWhatIsNoRobots(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -72,7 +72,7 @@ func TestWhatIsNoRobots(t *testing.T) {
 	}
 }
 
-// TestWhyAURLCannotBeRead tells it in plain words.
+// TestWhyAURLCannotBeRead checks the errors of fetches.
 func TestWhyAURLCannotBeRead(t *testing.T) {
 	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	t.Cleanup(slow.Close)

@@ -22,7 +22,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
 )
 
-// TestEveryCommandPrintsJSON asks each command for its flag and its section.
+// TestEveryCommandPrintsJSON checks that each command has a flag for JSON and a section in
+// docs/json.md.
 func TestEveryCommandPrintsJSON(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "json.md"))
 	if err != nil {
@@ -43,8 +44,7 @@ func TestEveryCommandPrintsJSON(t *testing.T) {
 	}
 }
 
-// TestJSONPage looks up every field that a command prints in docs/json.md, in
-// the section of the command.
+// TestJSONPage checks that docs/json.md has every field of each command in the command's section.
 func TestJSONPage(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "json.md"))
 	if err != nil {

@@ -80,7 +80,7 @@ type checkingRules struct {
 	json                bool
 }
 
-// checkedRules is what the command prints as JSON of a robots_txt.
+// checkedRules is the JSON output for one robots_txt.
 type checkedRules struct {
 	Hosts    []string         `json:"hosts"`
 	Texts    int              `json:"texts"`
@@ -118,7 +118,7 @@ func (m *checkingRules) run(cmd *cobra.Command, args []string) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		base = append([]byte{}, in.body...) // not nil, which would mean the configured one
+		base = append([]byte{}, in.body...) // not nil, because nil means the configured bases
 	}
 	all, err := m.config.Rules(m.file, m.adapter, base)
 	if err != nil {
@@ -159,7 +159,7 @@ func asJSON(all []Rules) []checkedRules {
 	return sites
 }
 
-// print tells of one robots_txt.
+// print prints the result for one robots_txt.
 func (m *checkingRules) print(w io.Writer, r *Rules) {
 	for i := range r.Report.Findings {
 		f := &r.Report.Findings[i]
@@ -169,7 +169,7 @@ func (m *checkingRules) print(w io.Writer, r *Rules) {
 	fmt.Fprintf(w, "%s: %s\n", text.Printable(cmp.Or(site, "any host")), verdictOf(r.Report, r.Gate))
 }
 
-// verdictOf sums up a report.
+// verdictOf summarises a report.
 func verdictOf(r managed.Report, gate managed.Gate) string {
 	texts := fmt.Sprintf("%d texts", r.Texts)
 	if r.Texts == 1 {

@@ -14,7 +14,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// show asks a running server what it serves and will, of all hosts or of one.
+// show prints the current and the next rules of a running server, for all hosts or for one.
 func (m *checkingRules) show(cmd *cobra.Command, hosts []string) (int, error) {
 	if len(hosts) > 1 {
 		return 0, fmt.Errorf("managed show takes one host, not also %q", hosts[1])
@@ -35,7 +35,7 @@ func (m *checkingRules) show(cmd *cobra.Command, hosts []string) (int, error) {
 	return ExitOK, body.show(cmd.OutOrStdout(), m.json, func(out *text.Screen) error { return printAllManaged(out, &all) })
 }
 
-// printAllManaged prints what is known of all hosts, and all about one.
+// printAllManaged prints all hosts, and the details if the response has them.
 func printAllManaged(out io.Writer, all *report.Managed) error {
 	for i := range all.Managed {
 		printManaged(out, &all.Managed[i])
@@ -51,7 +51,7 @@ func printAllManaged(out io.Writer, all *report.Managed) error {
 	return nil
 }
 
-// printManaged prints what is known of a host, in a few lines.
+// printManaged prints a host in a few lines.
 func printManaged(w io.Writer, s *report.ManagedSite) {
 	host := s.Host
 	if host == "" {
@@ -85,7 +85,7 @@ func printManaged(w io.Writer, s *report.ManagedSite) {
 	}
 }
 
-// trialWords describes the change that a host is served before others.
+// trialWords describes the change on trial at a host.
 func trialWords(t *report.ManagedTrial) string {
 	words := fmt.Sprintf("change %s is tried at this host", text.Printable(t.Change))
 	if !t.Until.IsZero() {
@@ -94,7 +94,7 @@ func trialWords(t *report.ManagedTrial) string {
 	return words
 }
 
-// printDetail prints the rest of what is known of a host.
+// printDetail prints the details of a host.
 func printDetail(w io.Writer, d *report.ManagedDetail) {
 	for _, r := range d.Rules {
 		fmt.Fprintf(w, "\n%s (%s)\n  %s\n", text.Printable(r.Name), strings.ReplaceAll(r.State, "_", " "), text.Printable(r.Says))
@@ -137,7 +137,7 @@ func printDetail(w io.Writer, d *report.ManagedDetail) {
 	}
 }
 
-// turnWords tells which rules begin and end.
+// turnWords returns the rules that begin and end.
 func turnWords(t report.ManagedTurn) string {
 	var parts []string
 	for _, part := range []struct {
@@ -151,7 +151,7 @@ func turnWords(t report.ManagedTurn) string {
 	return strings.Join(parts, ", ")
 }
 
-// shortTime returns a time to the minute, "" for none.
+// shortTime formats a time to the minute. The zero time is "".
 func shortTime(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -98,7 +98,7 @@ func (g *registry) run(cmd *cobra.Command, args []string) (int, error) {
 	return 0, errors.New("say what to do: caddy robots-guard registry show, export, check, diff, status or propose")
 }
 
-// readEdition reads a registry from a file, or from standard input.
+// readEdition reads a registry from a file or from standard input.
 func readEdition(cmd *cobra.Command, name string) (*edition.Edition, error) {
 	data, err := readBounded(cmd, name, edition.MaxBytes)
 	if err != nil {
@@ -107,8 +107,7 @@ func readEdition(cmd *cobra.Command, name string) (*edition.Edition, error) {
 	return edition.Parse(name, data)
 }
 
-// readBounded reads a file, or standard input for "-", and of one larger than most bytes one
-// byte more.
+// readBounded reads at most most+1 bytes of a file, or of standard input for "-".
 func readBounded(cmd *cobra.Command, name string, most int64) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(io.LimitReader(cmd.InOrStdin(), most+1))
@@ -116,7 +115,7 @@ func readBounded(cmd *cobra.Command, name string, most int64) ([]byte, error) {
 	return readMost(name, most)
 }
 
-// checkedRegistry is what check prints as JSON.
+// checkedRegistry is the JSON output of check.
 type checkedRegistry struct {
 	Date     string   `json:"date,omitempty"`
 	Crawlers int      `json:"crawlers"`
@@ -125,7 +124,7 @@ type checkedRegistry struct {
 	Changes []edition.Change `json:"changes"`
 }
 
-// check tells what is wrong with a registry, else what it changes.
+// check prints the errors of a registry, or its changes.
 func (g *registry) check(cmd *cobra.Command, name string) (int, error) {
 	data, err := readBounded(cmd, name, edition.MaxBytes)
 	if err != nil {
@@ -164,7 +163,7 @@ func (g *registry) check(cmd *cobra.Command, name string) (int, error) {
 	return code, out.Flush()
 }
 
-// laidOver returns what an edition changes in the built-in registry.
+// laidOver returns the changes of an edition to the built-in registry.
 func laidOver(e *edition.Edition) ([]edition.Change, error) {
 	over, err := e.Over(uaident.Default())
 	if err != nil {
@@ -173,7 +172,7 @@ func laidOver(e *edition.Edition) ([]edition.Change, error) {
 	return append([]edition.Change{}, edition.Diff(uaident.Default().Crawlers(), over.Crawlers())...), nil
 }
 
-// diff tells what a registry says otherwise than another or than the built-in one.
+// diff prints how a registry differs from another or from the built-in registry.
 func (g *registry) diff(cmd *cobra.Command, names []string) (code int, err error) {
 	after, err := readEdition(cmd, names[len(names)-1])
 	if err != nil {
@@ -200,7 +199,7 @@ func (g *registry) diff(cmd *cobra.Command, names []string) (code int, err error
 	return code, out.Flush()
 }
 
-// printRegistryChanges prints what is different, a crawler a line.
+// printRegistryChanges prints the differences, one crawler per line.
 func printRegistryChanges(w io.Writer, changes []edition.Change) {
 	for _, c := range changes {
 		fmt.Fprintf(w, "%s: %s", text.Printable(c.Token), c.Kind)

@@ -32,8 +32,8 @@ func (g *registry) propose(w io.Writer) error {
 	})
 }
 
-// printProposal prints a name with what is known of it as comments above its option, so
-// that all of it can be pasted.
+// printProposal prints the option for a name, with the details as comments above it. The output can
+// be pasted into a Caddyfile.
 func printProposal(w io.Writer, p *report.Proposal) {
 	about := ""
 	if p.Error > 0 {

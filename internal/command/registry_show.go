@@ -63,7 +63,7 @@ func notCheckedFor(duration string, now time.Time) (func(*uaident.Crawler) bool,
 	return func(c *uaident.Crawler) bool { return c.Checked < since }, nil
 }
 
-// meant asks whether a name that is near in spelling is meant, if there is one.
+// meant suggests a name with a similar spelling, or returns "".
 func meant(token string) string {
 	var tokens []string
 	for _, c := range uaident.Default().Crawlers() {

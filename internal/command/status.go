@@ -216,7 +216,7 @@ func orDash(s string) string {
 	return s
 }
 
-// notesOn returns what an owner has to know about a robots.txt, problems first.
+// notesOn returns the notes for the owner of a robots.txt, problems first.
 func notesOn(h *report.Health, now time.Time) (notes []string) {
 	if h.State == report.Unread {
 		notes = append(notes, "not fetched yet: that happens when the first crawler comes, or by --refresh")

@@ -17,9 +17,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// adminAnswering is an admin API that gives the same response to every request. It returns
-// its address, and a function that returns the method, target and body of each request.
-func adminAnswering(t *testing.T, answer string) (address string, requests func() string) {
+// adminAnswering starts an admin API that gives the same response to every request. It returns the
+// address, and a function for the method, target and body of the last request.
+func adminAnswering(t *testing.T, answer string) (address string, last func() string) {
 	t.Helper()
 	var asked []string
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

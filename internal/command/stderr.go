@@ -18,8 +18,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// printError prints an error in a line, each of several in one of its own. Of
-// an error with several lines the others are indented.
+// printError prints each error on its own line. Further lines of an error are indented.
 func printError(w io.Writer, err error) {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, one := range several.Unwrap() {
@@ -33,8 +32,8 @@ func printError(w io.Writer, err error) {
 	printNote(w, "error", err.Error())
 }
 
-// printNote prints a line for people beside the output of a command: a warning
-// or an error. Nothing in it can write to the terminal.
+// printNote prints a warning or an error. Control characters are escaped, because they could change
+// the terminal. Further lines are indented.
 func printNote(w io.Writer, kind, message string) {
 	var b strings.Builder
 	for i, line := range strings.Split(strings.TrimSpace(message), "\n") {
@@ -45,10 +44,10 @@ func printNote(w io.Writer, kind, message string) {
 	}
 	screen := screenOf(w)
 	fmt.Fprintf(screen, "%s: %s\n", text.Paint(screen, kind), b.String())
-	_ = screen.Flush() // an error about errors has nowhere to go
+	_ = screen.Flush() // a failure to print an error cannot be reported
 }
 
-// badFlag says more of a flag that cannot be used than pflag does.
+// badFlag adds advice to pflag's error about an invalid flag.
 func badFlag(cmd *cobra.Command, err error) error {
 	advice := "see " + cmd.CommandPath() + " --help"
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
@@ -76,7 +75,7 @@ func badFlag(cmd *cobra.Command, err error) error {
 // flagLists matches the two lists of flags in an error of [cobra.Command.ValidateFlagGroups].
 var flagLists = regexp.MustCompile(`group \[([^]]*)\].*?(?:\[([^]]*)\]|$)`)
 
-// badFlagGroup says in plain words which flags contradict or need each other.
+// badFlagGroup describes flags that contradict or need each other.
 func badFlagGroup(cmd *cobra.Command, err error) error {
 	lists := flagLists.FindStringSubmatch(err.Error())
 	if lists == nil {
@@ -94,21 +93,20 @@ func badFlagGroup(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("give %s; see %s --help", join(lists[1], "or"), cmd.CommandPath())
 }
 
-// holdLog keeps what Caddy logs from standard error until the function that it
-// returns is called, which prints the warnings as notes on w. What is logged
-// while a configuration is read is for operators of a server.
+// holdLog buffers Caddy's log until the returned function is called, which prints the warnings on
+// w. Messages about a configuration are for operators of a server.
 func holdLog(w io.Writer) (told func()) {
 	_, before, held := caddy.BufferedLog()
 	return func() {
-		held.FlushTo(zap.New(warnings{w})) // first, for the other flushes to standard error
+		held.FlushTo(zap.New(warnings{w})) // first, because the other flush writes to standard error
 		caddy.UnbufferDefaultLogger(before)
 	}
 }
 
-// warnings prints what is logged, and is at least a warning, as notes.
+// warnings prints log entries of the level warning and above.
 type warnings struct{ w io.Writer }
 
-// Enabled is true for everything: a buffer is flushed without asking.
+// Enabled returns true, because a buffer flushes all entries.
 func (warnings) Enabled(zapcore.Level) bool { return true }
 
 func (n warnings) With([]zapcore.Field) zapcore.Core { return n }
@@ -118,7 +116,7 @@ func (n warnings) Check(e zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.Chec
 }
 
 func (n warnings) Write(e zapcore.Entry, fields []zapcore.Field) error {
-	// How a Caddyfile is indented is the matter of caddy fmt.
+	// caddy fmt checks the formatting of a Caddyfile.
 	if e.Level < zapcore.WarnLevel || strings.Contains(e.Message, "not formatted") {
 		return nil
 	}

@@ -12,8 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// openTerminal returns a terminal of so many columns, and where to read what is
-// shown on it.
+// openTerminal returns a terminal with this number of columns, and a file with its output.
 func openTerminal(t *testing.T, columns uint16) (terminal, shown *os.File) {
 	t.Helper()
 	shown, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -39,7 +38,7 @@ func openTerminal(t *testing.T, columns uint16) (terminal, shown *os.File) {
 	return terminal, shown
 }
 
-// onTerminal runs a command and returns what a terminal of 60 columns shows.
+// onTerminal runs a command and returns its output on a terminal with 60 columns.
 func onTerminal(t *testing.T, args ...string) string {
 	t.Helper()
 	terminal, shown := openTerminal(t, 60)
@@ -63,7 +62,7 @@ func onTerminal(t *testing.T, args ...string) string {
 	root.SetOut(terminal)
 	root.SetErr(terminal)
 	root.SetArgs(append([]string{"robots-guard"}, args...))
-	_ = root.ExecuteContext(t.Context()) // what it says of an error is shown
+	_ = root.ExecuteContext(t.Context()) // the terminal shows the error
 	fmt.Fprint(terminal, "the end")
 	select {
 	case <-done:
@@ -73,8 +72,8 @@ func onTerminal(t *testing.T, args ...string) string {
 	return strings.TrimSuffix(strings.ReplaceAll(b.String(), "\r\n", "\n"), "the end")
 }
 
-// TestTerminal fits what is shown to a terminal, and colours words on one that
-// shows colours.
+// TestTerminal fits the output to the width of a terminal, and uses colours if the terminal has
+// them.
 func TestTerminal(t *testing.T) {
 	robots := privateRobots(t)
 	const long = "/private/" + "a-long-name-of-a-page-that-does-not-fit.html"
@@ -125,7 +124,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// TestNoTerminal writes into a file or a pipe in full, whatever the environment.
+// TestNoTerminal writes full lines into a file or pipe, regardless of the environment.
 func TestNoTerminal(t *testing.T) {
 	t.Setenv("COLUMNS", "20")
 	long := "/private/" + strings.Repeat("long", 40)

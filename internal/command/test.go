@@ -95,7 +95,7 @@ func (x *caseTesting) run(cmd *cobra.Command, names []string) (int, error) {
 	}
 	var results []expect.Result
 	var errs []error
-	notes := make(map[string]string) // by who asks, for finding them takes a while
+	notes := make(map[string]string) // notes by client, cached because finding them is slow
 	overlay := overlayOf(robots)
 	for _, name := range names {
 		cases, err := readCases(cmd.InOrStdin(), name)
@@ -129,7 +129,7 @@ func (x *caseTesting) run(cmd *cobra.Command, names []string) (int, error) {
 	return code, errors.Join(expect.Write(out, x.format, results), out.Flush())
 }
 
-// maxCases bounds a table, in bytes.
+// maxCases bounds the table of cases, in bytes.
 const maxCases = 16 << 20
 
 // readCases reads a table of cases.
@@ -146,8 +146,7 @@ func readCases(stdin io.Reader, name string) ([]expect.Case, error) {
 	return expect.Read(name, bytes.NewReader(body))
 }
 
-// readTable reads a file, or standard input, as far as is needed to see that it is too
-// large.
+// readTable reads a file or standard input. It stops when the table exceeds maxCases.
 func readTable(stdin io.Reader, name string) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(io.LimitReader(stdin, maxCases+1))
@@ -164,8 +163,8 @@ func readTable(stdin io.Reader, name string) ([]byte, error) {
 	return readMost(name, maxCases)
 }
 
-// JudgeCase judges one case as explain does. The overlay has the names that only the
-// robots.txt knows.
+// JudgeCase judges one case as explain does. The overlay has the names that only the robots.txt
+// has.
 func JudgeCase(robots *policy.Robots, overlay *uaident.Overlay, c expect.Case) expect.Result {
 	who := claimant{token: c.Token, userAgent: c.UserAgent, isAgent: c.Token == ""}
 	if who.isAgent {
@@ -192,8 +191,7 @@ func JudgeCase(robots *policy.Robots, overlay *uaident.Overlay, c expect.Case) e
 	return r
 }
 
-// stated returns what is stated about a category of use by its label, and the lines
-// that state it in words.
+// stated returns the preference with this label, and its lines in words.
 func (r *briefResult) stated(label string) (says policy.Preference, because string) {
 	about := slices.IndexFunc(policy.Uses(), func(u policy.Use) bool { return u.String() == label })
 	if r.Verdict != judge.Allowed.String() {

@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// TestManyCases bounds what a case costs of which a table may have hundreds of thousands,
-// each by a name that nobody knows, while the robots.txt has tens of thousands of names.
+// TestManyCases bounds the cost of one case. A table may have hundreds of thousands of cases with
+// unknown names, and a robots.txt tens of thousands of names.
 func TestManyCases(t *testing.T) {
 	var text strings.Builder
 	for i := range 20_000 {
@@ -29,7 +29,7 @@ func TestManyCases(t *testing.T) {
 			JudgeCase(robots, overlay, c)
 		}
 	})
-	if most := int64(64 << 10); judged.AllocedBytesPerOp() > most { // all names are four times that
+	if most := int64(64 << 10); judged.AllocedBytesPerOp() > most { // all names need four times that
 		t.Errorf("a case allocates %d bytes, want at most %d", judged.AllocedBytesPerOp(), most)
 	}
 	i := 0

@@ -11,8 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// checkTokenFlag tells what is not a product token behind --token: it would be judged as a
-// crawler that no group names.
+// checkTokenFlag returns an error if --token is not a product token. Without this check, the token
+// would be judged as a crawler that no group names.
 func checkTokenFlag(cmd *cobra.Command, token string) error {
 	switch {
 	case !cmd.Flags().Changed("token") || uaident.Default().Lookup(token) != nil:

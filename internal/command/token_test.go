@@ -12,8 +12,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// TestOddTokens says of a token that no request carries it, and which one a misspelt
-// one may be meant to be, alike in every command that takes a token.
+// TestOddTokens expects the same notes in every command: no request carries the token, or a similar
+// token exists.
 func TestOddTokens(t *testing.T) {
 	dir := t.TempDir()
 	robots, cases := filepath.Join(dir, "robots.txt"), filepath.Join(dir, "cases.txt")
@@ -47,9 +47,9 @@ func TestOddTokens(t *testing.T) {
 		} {
 			isAgent := strings.Contains(strings.Join(args, " "), "--user-agent")
 			output, _ := execute(t.Context(), Config{}, args...)
-			output = html.UnescapeString(output) // of JUnit
+			output = html.UnescapeString(output) // JUnit escapes the output
 			times := 1
-			if about == "" || isAgent && token == "GTPBot" { // clients may call themselves what they like
+			if about == "" || isAgent && token == "GTPBot" { // clients may use any name
 				times = 0
 			}
 			if got := strings.Count(output, "no request carries") + strings.Count(output, "no known crawler"); got != times {
@@ -62,8 +62,8 @@ func TestOddTokens(t *testing.T) {
 	}
 }
 
-// TestExplainToken explains the verdict that check has for a token, and what the
-// settings do about its crawler.
+// TestExplainToken explains the verdict of check for a token, and the effect of the settings on its
+// crawler.
 func TestExplainToken(t *testing.T) {
 	robots := privateRobots(t)
 	besideCaddyfile(t)
