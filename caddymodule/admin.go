@@ -37,7 +37,7 @@ func (adminPolicies) CaddyModule() caddy.ModuleInfo {
 func (adminPolicies) Provision(ctx caddy.Context) error {
 	known := sharedNow()
 	if known == nil {
-		return nil // it is the first
+		return nil // the first configuration
 	}
 	return known.Metrics.RegisterWhile(func() bool { return sharedNow() == known }, ctx.GetMetricsRegistry())
 }
@@ -45,14 +45,14 @@ func (adminPolicies) Provision(ctx caddy.Context) error {
 // Routes implements caddy.AdminRouter.
 func (adminPolicies) Routes() []caddy.AdminRoute { return admin.New(findRunning).Routes() }
 
-// running is what the admin API finds. The state is nil if no robots_guard runs.
+// running is the running configuration for the admin API. The state is nil without a robots_guard.
 type running struct {
 	*guard.State
 	sites   *request.Sites
 	servers []*caddyhttp.Server
 	managed []*publish.Publisher
 	known   *registryInUse
-	// receivers are those of notify.
+	// receivers are the receivers of notify.
 	receivers []*notify.Receiver
 }
 

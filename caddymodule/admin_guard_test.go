@@ -19,8 +19,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 )
 
-// TestGuardOfAURL finds the guard that a request for a URL meets: at the server
-// that listens at its port, then by its host.
+// TestGuardOfAURL finds the guard of a URL, first by the port of the server and then by the host.
 func TestGuardOfAURL(t *testing.T) {
 	guards := make(map[caddyhttp.MiddlewareHandler]string)
 	route := func(name string, hosts ...string) caddyhttp.Route {
@@ -29,7 +28,7 @@ func TestGuardOfAURL(t *testing.T) {
 		guards[h] = name
 		r := caddyhttp.Route{Handlers: []caddyhttp.MiddlewareHandler{h}}
 		if len(hosts) > 0 {
-			// As the Caddyfile adapter does it.
+			// The Caddyfile adapter makes the same matcher.
 			match := caddyhttp.MatchHost(hosts)
 			r = caddyhttp.Route{
 				MatcherSets: caddyhttp.MatcherSets{{&match}},
@@ -52,7 +51,8 @@ func TestGuardOfAURL(t *testing.T) {
 		{"https://a.shop.test/", "a.shop.test", "wildcard at 443"},
 		{"https://blog.test/", "blog.test", "any at 443"},
 		{"http://blog.test:8002/", "blog.test", "blog at 8002"},
-		// At no server's port, as behind a proxy that maps it: by the host alone.
+		// No server listens at the port, as behind a proxy with another port. The host alone
+		// selects the guard.
 		{"http://blog.test:7000/", "blog.test", "blog at 8002"},
 		{"http://shop.test/", "shop.test", "shop at 443"},
 		{"http://other.test:8001/", "other.test", "any at 443"},
@@ -74,8 +74,7 @@ func TestGuardOfAURL(t *testing.T) {
 	}
 }
 
-// TestExplainOfTwoServers explains a host that two servers have by the one that
-// listens at the port of the URL.
+// TestExplainOfTwoServers selects one of two servers with the same host by the port of the URL.
 func TestExplainOfTwoServers(t *testing.T) {
 	servers := make(map[string]any)
 	ports := make(map[string]string)
@@ -131,14 +130,13 @@ func TestExplainOfTwoServers(t *testing.T) {
 	}
 }
 
-// TestGuardBehindARedirect finds the guard that a client of a site meets after Caddy has
-// redirected it to https.
+// TestGuardBehindARedirect finds the guard for a client that Caddy redirects to https.
 func TestGuardBehindARedirect(t *testing.T) {
 	h := new(Handler)
 	provisionedGuard(t, h, nil)
 	match := caddyhttp.MatchHost{"shop.test"}
 	site := caddyhttp.MatcherSets{{&match}}
-	redirect := func(location string) caddyhttp.RouteList { // as Caddy makes it
+	redirect := func(location string) caddyhttp.RouteList { // in the form of Caddy's redirects
 		return caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{caddyhttp.MatchProtocol("http"), match}}, Handlers: []caddyhttp.MiddlewareHandler{
 			caddyhttp.StaticResponse{StatusCode: "308", Headers: http.Header{"Location": []string{location}}},
 		}}}
@@ -161,7 +159,7 @@ func TestGuardBehindARedirect(t *testing.T) {
 	}
 }
 
-// TestGuardBesideARedirect has requests come to a guard, or to nothing of ours, although Caddy
+// TestGuardBesideARedirect sends requests to a guard, or to no handler of this module, while Caddy
 // redirects others.
 func TestGuardBesideARedirect(t *testing.T) {
 	h := new(Handler)
@@ -189,7 +187,7 @@ func TestGuardBesideARedirect(t *testing.T) {
 	}
 }
 
-// TestGuardOfSeveral tells that a site has another guard, to which the request may come.
+// TestGuardOfSeveral reports that a site has another guard which may judge the request.
 func TestGuardOfSeveral(t *testing.T) {
 	h := new(Handler)
 	provisionedGuard(t, h, nil)

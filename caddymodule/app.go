@@ -44,15 +44,15 @@ type App struct {
 	// site may always make one. Default: `8`.
 	UnnamedReads int `json:"unnamed_reads,omitempty"`
 
-	// Store the last good version of each robots.txt, its past versions, held changes and counts
-	// in Caddy's [storage](https://caddyserver.com/docs/json/storage/), so that they survive a
+	// Store the last good version of each robots.txt, past versions, pending changes and counts in
+	// Caddy's [storage](https://caddyserver.com/docs/json/storage/), so that they survive a
 	// restart. For hosts that are not configured, the 256 most used are stored. Instances that
 	// share a storage share these data. Default: `true` if Caddy's storage is a local directory,
 	// else `false`.
 	Storage *bool `json:"storage,omitempty"`
 
-	// How long counts and evidence are kept, from one hour to 90 days. Default: `2160h`, which
-	// is 90 days.
+	// How long counts and evidence are stored, from one hour to 90 days. Default: `2160h`, which is
+	// 90 days.
 	Retention caddy.Duration `json:"retention,omitempty"`
 
 	// Receivers of alerts: chat services, mail or webhooks.
@@ -74,30 +74,30 @@ type App struct {
 	RegistryFrom *Registry `json:"registry,omitempty"`
 
 	sites    *request.Sites
-	registry *uaident.Registry // what the words of the configuration are held against
-	known    *registryInUse    // what requests are
+	registry *uaident.Registry // validates tokens and classes of the configuration
+	known    *registryInUse    // identifies the clients of requests
 	identity *identity.Checker
 	unverify func() error // ends the use of the settings of verify
-	unsign   func()       // and that of the agents that sign
+	unsign   func()       // ends the use of the signing agents
 
 	ctx    caddy.Context
 	logger *zap.Logger
 	state  *guard.State
-	sent   *notify.History // alerts that receivers were sent, also by configurations before
+	sent   *notify.History // alerts sent by this and earlier configurations
 
 	receivers []*notify.Receiver
-	release   []func() // ends what Start has asked for
+	release   []func() // reverts the actions of Start
 	cancel    context.CancelFunc
-	done      <-chan struct{} // closed when the store has ended
+	done      <-chan struct{} // closed when the store has stopped
 
-	starting   []Starter            // what begins with the configuration
-	running    []*publish.Publisher // what of these brings changes into force
-	restored   func()               // is called once it is known what is stored
+	starting   []Starter            // handlers that start with the configuration
+	running    []*publish.Publisher // publishers of these handlers
+	restored   func()               // called after the store has loaded its data
 	bases      bool                 // whether bases are stored
-	placed     bool                 // whether it was looked where the handlers stand
-	used       bool                 // whether any site uses it
-	verified   bool                 // whether anything asks if a client is who it claims to be
-	asksPath   bool                 // whether the configuration asks for the verdict of paths
+	placed     bool                 // whether the order of handlers was checked
+	used       bool                 // whether a site uses the app
+	verified   bool                 // whether an option depends on verified identities
+	asksPath   bool                 // whether the configuration uses the path verdict
 	texts      placement.Texts      // see Texts
 	registered bool                 // whether the collectors are registered with the configuration
 }
@@ -167,7 +167,7 @@ func runningApp() *App {
 func serversOf(ctx caddy.Context) (servers []*caddyhttp.Server) {
 	app, err := ctx.AppIfConfigured("http")
 	if err != nil {
-		return nil // then there are none
+		return nil // no servers
 	}
 	if app, ok := app.(*caddyhttp.App); ok {
 		for _, name := range slices.Sorted(maps.Keys(app.Servers)) {
@@ -233,7 +233,7 @@ func (a *App) Start() (err error) {
 	a.startManaged()
 	a.state.Reread(a.ctx)
 	a.state.Alerts.Watch(a.ctx, notify.Start(a.ctx, a.receivers, a.sent))
-	// What is stored saves asking for lists again.
+	// Stored lists need no new requests.
 	if a.Verify != nil {
 		defer a.state.Identities.KeepLists(a.ctx, a.logger)
 	}
@@ -256,7 +256,7 @@ func (a *App) askSites() {
 
 // Stop writes pending data and closes the store before the configuration closes the storage.
 func (a *App) Stop() error {
-	defer func() { // forgets lists of addresses that are to be stored before
+	defer func() { // drops address lists, after they were stored
 		if err := a.unverify(); err != nil {
 			a.logger.Warn("the configuration before cannot verify claims as it did", zap.Error(err))
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestAppBounds gives the cache the bound of the last configuration that runs.
+// TestAppBounds sets the bound of the cache to the value of the last running configuration.
 func TestAppBounds(t *testing.T) {
 	ctx, err := caddy.ProvisionContext(&caddy.Config{Admin: &caddy.AdminConfig{Disabled: true}})
 	if err != nil {
@@ -60,8 +60,8 @@ func TestAppBounds(t *testing.T) {
 	}
 }
 
-// TestAppIsNotCopied keeps an event, which asks its origin for its ID, from copying the app while
-// that takes another registry into use.
+// TestAppIsNotCopied checks that an event does not copy the app while the app adopts another
+// registry. An event asks its origin for the ID.
 func TestAppIsNotCopied(t *testing.T) {
 	if _, ok := any(App{}).(caddy.Module); ok {
 		t.Error("CaddyModule copies the app")

@@ -15,8 +15,8 @@ import (
 func init() {
 	httpcaddyfile.RegisterGlobalOption("robots_guard", parseGlobalOption)
 	option.RegisterDirective("robots_guard", parseCaddyfile)
-	// Before redirects, rewrites, caches and authentication, so that what is
-	// judged is what the crawler asked for.
+	// The guard judges the URL that the crawler requested, so it runs before redirects, rewrites,
+	// caches and authentication.
 	httpcaddyfile.RegisterDirectiveOrder("robots_guard", httpcaddyfile.Before, "redir")
 }
 
@@ -75,15 +75,14 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	    }
 //	}
 //
-// on_violation is only read as part of a Caddyfile, since its directives need
-// the rest of it.
+// on_violation requires a whole Caddyfile, because its directives need the other parts.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return h.read(d, func(d *caddyfile.Dispenser) error {
 		return d.Err("on_violation can only stand in a site of a Caddyfile")
 	})
 }
 
-// read reads the tokens of the directive, onViolation those of that block.
+// read parses the directive. onViolation parses the block of on_violation.
 func (h *Handler) read(d *caddyfile.Dispenser, onViolation func(*caddyfile.Dispenser) error) error {
 	d.Next() // the directive's name
 	options, words := h.options(onViolation), d.RemainingArgs()
@@ -98,7 +97,7 @@ func (h *Handler) read(d *caddyfile.Dispenser, onViolation func(*caddyfile.Dispe
 	}
 	if h.Mode == modeEnforce && len(words) > 0 {
 		h.EnforceOnly, words = words, nil
-		if slices.Contains(h.EnforceOnly, modeMonitor) { // also a class, but that is not what is meant
+		if slices.Contains(h.EnforceOnly, modeMonitor) { // monitor is also a class, but the mode is intended
 			return d.Err("monitor and enforce are two modes; keep one")
 		}
 		if slices.Contains(h.EnforceOnly, "all") {
@@ -117,16 +116,16 @@ func (h *Handler) read(d *caddyfile.Dispenser, onViolation func(*caddyfile.Dispe
 	return option.ReadBlock(d, slices.Concat(options, shared, modes, texts), h.validateValues, h.Validate)
 }
 
-// modeOptions are the mode where people take it for an option.
+// modeOptions are modes that people write as options.
 var modeOptions = []option.Option{{Name: modeMonitor}, {Name: modeEnforce}, {Name: "mode"}}
 
-// textOptions are those of robots_txt that people write here.
+// textOptions are options of robots_txt that people write in robots_guard.
 var textOptions = []option.Option{{Name: "allow"}, {Name: "base"}, {Name: "content_signal"}, {Name: "content_usage"}, {Name: "disallow"}, {Name: "rule"}, {Name: "rules"}, {Name: "sitemap"}}
 
-// GuardOptions are those of the directive, for another that tells where they belong.
+// GuardOptions returns the options of the directive, for errors of another directive.
 func GuardOptions() []option.Option { return new(Handler).options(nil) }
 
-// options are what may stand in the block of the directive.
+// options returns the options in the block of the directive.
 func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option.Option {
 	return []option.Option{
 		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt, perhaps with host <host> behind it, or file <path>, perhaps with optional behind it", Set: h.setSource, Mark: h.markSource},
@@ -158,8 +157,8 @@ func (h *Handler) setSource(args []string) (err error) {
 	return err
 }
 
-// markSource keeps the line of a file that does not exist. The Caddyfile may be adapted on another
-// machine than the one that runs it, so this is no error yet.
+// markSource stores the line of a missing file. The file may be on another machine than the
+// Caddyfile adapter, so the adapter returns no error.
 func (h *Handler) markSource(d *caddyfile.Dispenser) {
 	if h.checkSourceFile() != nil {
 		h.Source.WrittenAt = option.LineOf(d)
@@ -173,8 +172,8 @@ func (h *Handler) setShadow(args []string) (err error) {
 	return err
 }
 
-// clients is for an option that lists clients, those behind "verified" on a line
-// of their own.
+// clients returns the parser of an option with a list of clients. A line with "verified" sets a
+// second list.
 func clients(name string, claimed, verified *[]string) func([]string) error {
 	return func(args []string) error {
 		name, into := name, claimed

@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
 
-// parseGlobalOption reads the global option of this name. See
-// App.UnmarshalCaddyfile for the syntax.
+// parseGlobalOption parses the global option robots_guard. See App.UnmarshalCaddyfile for the
+// syntax.
 func parseGlobalOption(d *caddyfile.Dispenser, before any) (any, error) {
 	if before != nil {
 		d.Next()
@@ -58,8 +58,8 @@ func parseGlobalOption(d *caddyfile.Dispenser, before any) (any, error) {
 //	    }
 //	}
 //
-// verify without an argument, with a block, is on. crawler may stand several
-// times, once for each token, and notify once for each URL.
+// verify with a block and without an argument is on. crawler can be repeated for each token, and
+// notify for each URL.
 func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the option's name
 	if d.NextArg() {
@@ -69,7 +69,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return option.ReadBlock(d, append(a.options(), ofSites...), a.validateValues, a.Validate)
 }
 
-// options are what may stand in the block of the global option.
+// options returns the options in the block of the global option.
 func (a *App) options() []option.Option {
 	return []option.Option{
 		{Name: "policies", Usage: option.CountUpTo(maxPolicies), Set: option.One(&a.Policies, option.Number)},
@@ -94,7 +94,7 @@ func (a *App) addReceiver(args []string) error {
 	return nil
 }
 
-// readReceiver reads the block of the receiver that was added last.
+// readReceiver parses the block of the receiver that was added last.
 func (a *App) readReceiver(d *caddyfile.Dispenser) error {
 	return (*notify.Config)(&a.Notify[len(a.Notify)-1]).UnmarshalCaddyfile(d)
 }
@@ -121,7 +121,7 @@ func (a *App) readVerify(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// options are what may stand in the block of verify.
+// options returns the options in the block of verify.
 func (v *Verify) options() []option.Option {
 	return []option.Option{
 		{Name: "ranges", Usage: option.Listed(rangesWords, "or"), Set: option.One(&v.Ranges, option.Word)},
@@ -145,7 +145,7 @@ func (a *App) addCrawler(args []string) error {
 	return option.One(&a.Crawlers[len(a.Crawlers)-1].Token, option.AnyText)(args)
 }
 
-// readCrawler reads the block of the crawler that was added last.
+// readCrawler parses the block of the crawler that was added last.
 func (a *App) readCrawler(d *caddyfile.Dispenser) error {
 	return a.Crawlers[len(a.Crawlers)-1].UnmarshalCaddyfile(d)
 }

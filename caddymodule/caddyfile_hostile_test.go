@@ -12,9 +12,9 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
 
-// TestCaddyfileHostile reads many wrong Caddyfiles into everything that
-// has a place in one: each is refused with an error that says where, or becomes
-// JSON. They are made of pieces of right ones, always the same.
+// TestCaddyfileHostile parses invalid Caddyfiles with every directive, option and matcher. Each
+// Caddyfile yields an error with its place, or valid JSON. The inputs consist of pieces of valid
+// Caddyfiles and are the same in each run.
 func TestCaddyfileHostile(t *testing.T) {
 	pieces := strings.Fields(`source server file https://a.test/robots.txt fetch_timeout fetch_wait fetch_from 192.0.2.1 10.0.0.1 5s 0 -1s 99999999h 1d ttl 1m 24h grace off
 		change_guard unreachable last_good disallow_google merge_slashes on allow_private wildcard search browser exempt verified
@@ -44,8 +44,7 @@ func TestCaddyfileHostile(t *testing.T) {
 	}
 }
 
-// FuzzCaddyfile does the same with whatever is found to lead somewhere new,
-// starting at the golden files.
+// FuzzCaddyfile parses any input as TestCaddyfileHostile does. The golden files are the seeds.
 func FuzzCaddyfile(f *testing.F) {
 	files, err := filepath.Glob("testdata/adapt/*.caddyfiletest")
 	if err != nil || len(files) == 0 {
@@ -62,20 +61,19 @@ func FuzzCaddyfile(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if len(text) <= 4096 { // more is only more of the same
+		if len(text) <= 4096 { // longer inputs reach no other code
 			readAll(t, text)
 		}
 	})
 }
 
-// readAll reads a text into all that is configured in a Caddyfile, and returns
-// how many of them take it. An error has to say where, and what is taken has to
-// be the same after it was JSON.
+// readAll parses a text with every directive, option and matcher, and returns the number that
+// accept it. An error must name the place. An accepted value must survive JSON encoding unchanged.
 func readAll(t *testing.T, text string) (accepted int) {
 	t.Helper()
 	tokens, err := caddyfile.Tokenize([]byte(text), "Caddyfile")
 	if err != nil || len(tokens) == 0 {
-		return 0 // Caddy's
+		return 0 // an error of Caddy
 	}
 	type module = caddyfile.Unmarshaler
 	for _, pair := range [][2]module{

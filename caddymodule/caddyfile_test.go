@@ -15,9 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestAdapt holds Caddyfiles against the JSON, or the error, that they become.
-// Each file in testdata/adapt has the one above a line of dashes and the other
-// below it.
+// TestAdapt adapts Caddyfiles to JSON. Each file in testdata/adapt has a Caddyfile, a line of
+// dashes, and the expected JSON or error.
 func TestAdapt(t *testing.T) {
 	files, err := filepath.Glob("testdata/adapt/*.caddyfiletest")
 	if err != nil || len(files) == 0 {

@@ -11,8 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/command"
 )
 
-// TestRobotsOfASite reads the robots.txt where a command is given a site, and
-// does not take a web page for one that allows everything.
+// TestRobotsOfASite fetches the robots.txt of a site, and rejects a web page in its place.
 func TestRobotsOfASite(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

@@ -12,8 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestCommandsPage fails if docs/commands.md is not what the commands say of
-// themselves.
+// TestCommandsPage compares docs/commands.md with the help of the commands.
 func TestCommandsPage(t *testing.T) {
 	path := filepath.Join("..", "docs", "commands.md")
 	page := commandsPage(t)
@@ -61,8 +60,8 @@ func commandsPage(t *testing.T) string {
 	return b.String()
 }
 
-// markdown turns a help text into Markdown: what is indented becomes a block of
-// code, and what Markdown would take for markup is escaped.
+// markdown converts a help text to Markdown. Indented lines become a code block, and markup
+// characters are escaped.
 func markdown(text string) string {
 	var paragraphs []string
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {

@@ -30,8 +30,8 @@ func init() {
 	}))
 }
 
-// configuredSites reads the sites with a robots_guard of a configuration file and
-// the registry with its changes; adapter may be empty.
+// configuredSites returns the sites with a robots_guard in a configuration file, and the registry
+// with its changes. The adapter may be "".
 func configuredSites(path, adapter string) ([]command.Site, *uaident.Registry, error) {
 	all, registry, err := placedIn(path, adapter)
 	if err != nil {
@@ -54,8 +54,8 @@ func configuredSites(path, adapter string) ([]command.Site, *uaident.Registry, e
 	return sites, registry, nil
 }
 
-// configuredRules looks at the texts that each robots_txt of a configuration file
-// makes. The base takes the place of the configured ones unless it is nil.
+// configuredRules checks the output of each robots_txt in a configuration file. A base that is not
+// nil replaces the configured bases.
 func configuredRules(path, adapter string, base []byte) (all []command.Rules, err error) {
 	placed, registry, err := placedIn(path, adapter)
 	if err != nil {
@@ -90,8 +90,8 @@ func configuredRules(path, adapter string, base []byte) (all []command.Rules, er
 	return all, nil
 }
 
-// placedIn returns our handlers in a configuration file and the registry with its
-// changes; adapter may be empty.
+// placedIn returns the handlers of this module in a configuration file, and the registry with its
+// changes. The adapter may be "".
 func placedIn(path, adapter string) ([]*placement.Placed, *uaident.Registry, error) {
 	config, _, _, err := caddycmd.LoadConfig(path, adapter)
 	if err != nil {
@@ -126,7 +126,7 @@ func placedIn(path, adapter string) ([]*placement.Placed, *uaident.Registry, err
 	return all, registry, nil
 }
 
-// siteOf returns what the commands have to know of a guard.
+// siteOf returns the properties of a guard that the commands need.
 func siteOf(p *placement.Placed, registry *uaident.Registry) (s command.Site, err error) {
 	var h Handler
 	if err := json.Unmarshal(p.Config, &h); err != nil {
@@ -138,13 +138,13 @@ func siteOf(p *placement.Placed, registry *uaident.Registry) (s command.Site, er
 		s.Rate, s.Err = h.Rate.Settings(registry)
 	}
 	if source := h.Source; source != nil {
-		s.Source = source.URL + source.File // one of the two
+		s.Source = source.URL + source.File // one of both is empty
 	}
 	return s, nil
 }
 
-// configuredVerification returns how claims are verified by a configuration file,
-// as by "verify on" for "".
+// configuredVerification returns how a configuration file verifies claims. "" means the defaults of
+// "verify on".
 func configuredVerification(file string) (v *command.Verification, err error) {
 	app := &App{Verify: new(Verify)}
 	if file != "" {
@@ -165,8 +165,7 @@ func configuredVerification(file string) (v *command.Verification, err error) {
 	}, nil
 }
 
-// appIn returns the app in a configuration file, one with the defaults if it
-// has none.
+// appIn returns the app in a configuration file, or an app with the defaults.
 func appIn(name string) (*App, error) {
 	body, err := os.ReadFile(name)
 	if err != nil {

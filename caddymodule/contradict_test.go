@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// TestContradictionByRegistry loads sites whose options contradict each other by the class that a
-// registry says some crawler has, which may change without the owner: no server must fail to
-// start by that. It is warned of.
+// TestContradictionByRegistry loads sites whose options contradict each other because of a class in
+// a registry. A registry can change without the owner, so the server starts with a warning.
 func TestContradictionByRegistry(t *testing.T) {
 	registry := filepath.Join(t.TempDir(), "registry.json")
 	text := `{"crawlers": [{"token": "FooBot", "operator": "Foo", "class": "seo", "source": "https://foo.example/bot"}]}`

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestAtRanges names the line of a file that is not there, and none once it is.
+// TestAtRanges adds the line of a missing file to the error, and no line after the file exists.
 func TestAtRanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ranges.txt")
 	list := CrawlerRanges{File: path}
@@ -27,7 +27,7 @@ func TestAtRanges(t *testing.T) {
 	}
 }
 
-// TestAtRangesOfSeveral names the line of each file that is not there.
+// TestAtRangesOfSeveral adds the line of each missing file to the error.
 func TestAtRangesOfSeveral(t *testing.T) {
 	var all []Crawler
 	for i, name := range []string{"one", "two", "one"} {

@@ -12,13 +12,13 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// The page finds its files wherever it is mounted and whatever was stripped
-// from the path before.
+// TestDashboardPaths mounts the dashboard at several paths, with and without stripped prefixes. The
+// page finds its files.
 func TestDashboardPaths(t *testing.T) {
 	for _, tc := range []struct {
 		name, asked, stripped string // the paths before and after other directives
 		status                int
-		want                  string // the Location, or what the body holds
+		want                  string // the Location, or a part of the body
 	}{
 		{"at the root", "/", "/", 200, "<title>Robots Guard"},
 		{"in a directory", "/robots-guard/", "/robots-guard/", 200, "<title>Robots Guard"},

@@ -20,7 +20,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// decidedRobots is what all decisions are made by.
+// decidedRobots is the robots.txt of all decisions.
 const decidedRobots = `User-agent: *
 Disallow: /private/
 Disallow: /.well-known/written
@@ -39,8 +39,7 @@ User-agent: CCBot
 Disallow: /
 `
 
-// decisions are requests with what is decided about them. The options are those
-// of robots_guard enforce.
+// decisions are requests with the expected decisions, by the options of robots_guard enforce.
 var decisions = []struct {
 	name      string
 	options   string
@@ -50,7 +49,7 @@ var decisions = []struct {
 	target    string
 	verdict   judge.Verdict
 	action    judge.Action
-	rule      string // that decides
+	rule      string // the rule that decides
 }{
 	{"the * group", "", "GPTBot/1.3", verify.Claimed, "", "/private/x", judge.Disallowed, judge.Blocked, "Disallow: /private/"},
 	{"another spelling", "", "GPTBot/1.3", verify.Claimed, "", "/%70rivate//x", judge.Disallowed, judge.Blocked, "Disallow: /private/"},
@@ -99,7 +98,7 @@ var decisions = []struct {
 	{"an unknown identity", "", googlebot, verify.Unknown, "", "/google/", judge.Disallowed, judge.Blocked, "Disallow: /google/"},
 }
 
-// TestDecision has one decision for the server, the matchers and all commands.
+// TestDecision expects the same decision from the server, the matchers and all commands.
 func TestDecision(t *testing.T) {
 	for _, tc := range decisions {
 		t.Run(tc.name, func(t *testing.T) {
@@ -143,10 +142,10 @@ func TestDecision(t *testing.T) {
 				t.Fatal(err)
 			}
 			r, g := decidedRequest(t, h, tc.identity, method, tc.target, u, tc.userAgent)
-			g.Judge(get("bingbot/2.0", "/")) // reads the file, for which a library does not wait
+			g.Judge(get("bingbot/2.0", "/")) // fetches the file, because a library does not wait
 			j := g.Judge(r)
 			if j == nil {
-				j = &guard.Judgement{Result: judge.Result{Verdict: judge.Exempt}} // it is not judged at all
+				j = &guard.Judgement{Result: judge.Result{Verdict: judge.Exempt}} // not judged
 			} else {
 				g.Publish(r, j)
 				if j.Identity != tc.identity {
@@ -175,7 +174,7 @@ func TestDecision(t *testing.T) {
 				t.Errorf("explain: %s, want %s", e.Handler.Action, tc.action)
 			}
 
-			// audit, which takes every name for true, and finds no such target in a log
+			// audit believes all names. Such targets do not occur in a log.
 			if tc.identity == verify.Claimed && strings.Contains(tc.target, "/") && !strings.HasPrefix(tc.target, "x:") {
 				line, err := json.Marshal(map[string]any{"request_method": method, "request_uri": tc.target, "http_user_agent": tc.userAgent})
 				if err != nil {
@@ -199,7 +198,7 @@ func TestDecision(t *testing.T) {
 				}
 			}
 			if tc.options != "" {
-				return // the commands below know no configuration
+				return // the commands below have no configuration
 			}
 			output, code := runRobotsGuard(t, "", "explain", "--brief", "--json", "--robots", robots, "--user-agent", tc.userAgent,
 				"--identity", tc.identity.String(), "--method", method, absolute)
@@ -213,7 +212,7 @@ func TestDecision(t *testing.T) {
 				t.Errorf("check: allowed %t, exit status %d", c.Allowed, code)
 			}
 			if method != http.MethodGet || tc.identity != verify.Claimed || u.Opaque != "" {
-				return // which test does not know, or takes for a mistake
+				return // the command test rejects it
 			}
 			expected := "allow"
 			if tc.verdict == judge.Disallowed {
@@ -230,15 +229,15 @@ func TestDecision(t *testing.T) {
 	}
 }
 
-// decidedRequest returns a request as Caddy passes it to a guard of the handler,
-// which finds its client to be of this identity.
+// decidedRequest returns a request as Caddy passes it to the guard of a handler. The client has the
+// given identity.
 func decidedRequest(t *testing.T, h Handler, identity verify.State, method, target string, u *url.URL, userAgent string) (*http.Request, *guard.Guard) {
 	t.Helper()
 	client := "192.0.2.1"
 	var app *App
 	switch identity {
 	case verify.Claimed:
-	case verify.Unknown: // only names could tell, and no server answers for them
+	case verify.Unknown: // only reverse DNS can verify, and no DNS server responds
 		app = &App{Verify: &Verify{Ranges: rangesOff, Resolver: "127.0.0.1:1"}}
 	default:
 		list := filepath.Join(t.TempDir(), "google.txt")

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// runVerify runs the command with a configuration that has a list for Googlebot
-// and asks nobody.
+// runVerify runs the command with a configuration that has an address list for Googlebot and no
+// reverse DNS.
 func runVerify(t *testing.T, args ...string) (output string, err error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -26,7 +26,7 @@ func runVerify(t *testing.T, args ...string) (output string, err error) {
 	return executeRobotsGuard(t, "", append([]string{"identify", "--config", config}, args...)...)
 }
 
-// claimReport is what the command prints as JSON, as far as it is tested.
+// claimReport is the tested part of the JSON output.
 type claimReport struct {
 	Crawler, Operator, Identity, Proof string
 	Steps                              []any
@@ -73,7 +73,7 @@ func TestVerifyCommand(t *testing.T) {
 	}
 }
 
-// TestIdentifyByConfiguration identifies a crawler that only the configuration names.
+// TestIdentifyByConfiguration identifies a crawler from the configuration.
 func TestIdentifyByConfiguration(t *testing.T) {
 	output, err := runVerify(t, "AcmeBot/1.0")
 	if err != nil || output != "AcmeBot\tseo\n" {

@@ -20,7 +20,7 @@ func TestHostInLocation(t *testing.T) {
 	}
 }
 
-// TestInvalidLocations refuses arguments and hosts that no location has.
+// TestInvalidLocations rejects invalid arguments and hosts.
 func TestInvalidLocations(t *testing.T) {
 	for _, args := range []string{"http://a.test/robots.txt host", "http://a.test/robots.txt host b.test c", "file /x host b.test"} {
 		if l, err := ParseLocation(strings.Fields(args)); err == nil {
@@ -37,8 +37,8 @@ func TestInvalidLocations(t *testing.T) {
 	}
 }
 
-// TestPlaceholdersInLocation refuses what would be read as it stands, braces and all, so that
-// a file that is not there or an answer of 404 would restrict nothing.
+// TestPlaceholdersInLocation rejects placeholders that nothing replaces. The missing file or the
+// response 404 would restrict nothing.
 func TestPlaceholdersInLocation(t *testing.T) {
 	for args, want := range map[string]string{
 		"file /srv/{host}/robots.txt":                       "source file: {host} is not filled in",

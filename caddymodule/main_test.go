@@ -9,11 +9,11 @@ import (
 	"github.com/caddyserver/certmagic"
 )
 
-// TestMain keeps what the tests store out of the home of whoever runs them.
+// TestMain stores the data of tests outside the home directory of the user.
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "caddymodule")
 	if err == nil {
-		err = os.Setenv("XDG_DATA_HOME", dir) // for the ID of the instance
+		err = os.Setenv("XDG_DATA_HOME", dir) // for the instance ID
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

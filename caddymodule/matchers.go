@@ -63,7 +63,7 @@ func (m *MatchCrawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		if _, err := judge.ParseSelector(nil, words, true); err != nil {
 			return d.Errf("robots_crawler: %v", err)
 		}
-		if _, err := judge.ParseSelector(uaident.Default(), words, true); err != nil { // which a crawler option may add
+		if _, err := judge.ParseSelector(uaident.Default(), words, true); err != nil { // a crawler option may add the client
 			m.WrittenAt = option.LineOf(d)
 		}
 		m.Clients = append(m.Clients, words...)

@@ -9,7 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// series returns how many of our metrics a configuration shows.
+// series returns the number of metrics of this module in a configuration.
 func series(t *testing.T, ctx caddy.Context) (n int) {
 	t.Helper()
 	all, err := ctx.GetMetricsRegistry().Gather()
@@ -24,10 +24,10 @@ func series(t *testing.T, ctx caddy.Context) (n int) {
 	return n
 }
 
-// TestMetricsWhileReloading shows at the admin API of a configuration, which begins before
-// its guards do, what is known, until it turns out that it has none.
+// TestMetricsWhileReloading requests the metrics of a new configuration. It shows the metrics of
+// the previous one until its guards are provisioned, or until it has none.
 func TestMetricsWhileReloading(t *testing.T) {
-	others := statePool // of tests whose configurations have not ended
+	others := statePool // from tests whose configurations have not ended
 	defer func() { statePool = others }()
 	statePool = caddy.NewUsagePool()
 	before, end := caddy.NewContext(caddy.Context{Context: context.Background()})
@@ -60,7 +60,7 @@ func TestMetricsWhileReloading(t *testing.T) {
 		t.Errorf("%d metrics of the next configuration, want %d: %v", series(t, with), want, err)
 	}
 	endWith()
-	for range 1000 { // until nobody has the state any more
+	for range 1000 { // until the state is released
 		if sharedNow() == nil && series(t, without) == 0 {
 			return
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 )
 
-// mistakes are what owners write in the block of robots_guard.
+// mistakes are wrong options in the block of robots_guard.
 var mistakes = []string{
 	"robots_guard enforc",
 	"robots_guard enforce ai-training",
@@ -35,7 +35,7 @@ var mistakes = []string{
 	"@bots robots_crawler search\n\trobots_guard @bost enforce",
 }
 
-// misplaced are mistakes that show when a site is put together, as Caddyfiles.
+// misplaced are Caddyfiles with mistakes that the adapter finds after parsing.
 var misplaced = []string{
 	"example.com {\n\t@bots robots_crawler Googelbot ai_training\n\trespond @bots 403\n}\n",
 	"{\n\trobots_guard {\n\t\tregistry /nonexistent/registry.json\n\t}\n}\nexample.com {\n\trobots_guard\n}\n",
@@ -73,7 +73,7 @@ func TestMistakes(t *testing.T) {
 			continue
 		}
 		said := err.Error()
-		_, said, _ = strings.Cut(said[max(0, strings.LastIndex(said, "provision ")):], ": ") // Caddy names the modules around it before
+		_, said, _ = strings.Cut(said[max(0, strings.LastIndex(said, "provision ")):], ": ") // Caddy's prefix names the modules
 		fmt.Fprintf(&page, "\n%s\n%s\n", text, said)
 	}
 	if *update {

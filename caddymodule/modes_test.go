@@ -8,7 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 )
 
-// TestModes knows the mode of each site by the configuration, before a crawler has come.
+// TestModes returns the mode of each site from the configuration, without a request of a crawler.
 func TestModes(t *testing.T) {
 	const config = `{
 	admin off

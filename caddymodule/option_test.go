@@ -17,7 +17,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
 
-// blocks are the options by the block that they stand in.
+// blocks returns the options of each block.
 func blocks() map[string][]option.Option {
 	return map[string][]option.Option{
 		"directive": new(Handler).options(nil),
@@ -30,8 +30,7 @@ func blocks() map[string][]option.Option {
 	}
 }
 
-// TestOptionUsage gives each option arguments that it does not take, on which the
-// error tells its usage.
+// TestOptionUsage passes invalid arguments to each option. The error has the usage.
 func TestOptionUsage(t *testing.T) {
 	for block, options := range blocks() {
 		for _, o := range options {
@@ -49,8 +48,7 @@ func TestOptionUsage(t *testing.T) {
 	}
 }
 
-// TestOptionsInSyntax holds the options to the comments that tell the syntax and
-// to configuration.md, which shows the same.
+// TestOptionsInSyntax compares the options with the syntax in comments and in configuration.md.
 func TestOptionsInSyntax(t *testing.T) {
 	directive := syntaxOf(t, "caddyfile.go")
 	same(t, "the comment of the directive", optionsIn(directive, "robots_guard"), blocks()["directive"])
@@ -69,7 +67,7 @@ func TestOptionsInSyntax(t *testing.T) {
 	}
 }
 
-// TestOptionsInTables holds the options to the tables of the documents.
+// TestOptionsInTables compares the options with the tables in the documents.
 func TestOptionsInTables(t *testing.T) {
 	configuration, identity := page(t, "docs/configuration.md"), page(t, "docs/identity.md")
 	same(t, "docs/configuration.md", slices.DeleteFunc(tableIn(t, configuration, "\n## Directive\n"),
@@ -81,7 +79,7 @@ func TestOptionsInTables(t *testing.T) {
 	same(t, "docs/identity.md", tableIn(t, identity, "\n| option of `crawler` |"), blocks()["crawler"])
 }
 
-// same fails if the names are not those of the options, in their order.
+// same fails if the names and their order differ from the options.
 func same(t *testing.T, where string, names []string, options []option.Option) {
 	t.Helper()
 	if want := option.Names(options); !slices.Equal(names, want) {
@@ -108,7 +106,7 @@ func syntaxOf(t *testing.T, file string) string {
 	return ""
 }
 
-// optionsIn returns the first words of the lines right inside of a block.
+// optionsIn returns the first word of each line at the top level of a block.
 func optionsIn(syntax, block string) (names []string) {
 	depth, inside := 0, 0
 	for line := range strings.Lines(syntax) {
@@ -139,8 +137,7 @@ var (
 	code = regexp.MustCompile("`(\\w+)[^`]*`")
 )
 
-// tableIn returns the names in the first column of the first table behind some
-// text, each once.
+// tableIn returns the unique names in the first column of the first table after a text.
 func tableIn(t *testing.T, page, behind string) (names []string) {
 	t.Helper()
 	_, rest, ok := strings.Cut(page, behind)

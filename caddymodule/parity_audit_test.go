@@ -17,7 +17,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestOneEngineForLogs holds the replay of logs to the verdicts of the server.
+// TestOneEngineForLogs compares the replay of logs with the verdicts of the server.
 func TestOneEngineForLogs(t *testing.T) {
 	plain := Handler{Mode: modeEnforce, FetchTimeout: caddy.Duration(time.Minute), FetchWait: caddy.Duration(time.Minute)}
 	configured := plain
@@ -29,7 +29,7 @@ func TestOneEngineForLogs(t *testing.T) {
 	}
 }
 
-// compareWithLogs replays what a guard has judged and compares the counts.
+// compareWithLogs replays the requests that a guard has judged, and compares the counts.
 func compareWithLogs(t *testing.T, h Handler) {
 	offlineHandler := h
 	offlineHandler.setDefaults()
@@ -38,14 +38,14 @@ func compareWithLogs(t *testing.T, h Handler) {
 	compared := 0
 	for name, text := range parityFiles(t) {
 		online := provisionedGuard(t, servingFile(t, h, text), nil)
-		online.Judge(get("bingbot/2.0", "/")) // reads the file
+		online.Judge(get("bingbot/2.0", "/")) // fetches the file
 		want := make(map[counted]uint64)
 		blocked := make(map[string]uint64)
 		var log bytes.Buffer
 		for _, target := range parityTargets(policy.Parse([]byte(text))) {
 			u, err := url.ParseRequestURI(target)
 			if err != nil || u.Path == "/robots.txt" {
-				continue // no server accepts it, or never judged
+				continue // no server accepts it, or no guard judges it
 			}
 			for i := range 2 * len(parityAgents) {
 				userAgent, method := parityAgents[i/2], parityMethods[i%2]
@@ -54,7 +54,7 @@ func compareWithLogs(t *testing.T, h Handler) {
 					t.Fatal(err)
 				}
 				if !json.Valid(line) || bytes.Contains(line, []byte(`\ufffd`)) {
-					continue // JSON cannot say what was sent
+					continue // JSON cannot represent it
 				}
 				r := get(userAgent, "/")
 				r.Method, r.RequestURI, r.URL = method, target, u

@@ -19,8 +19,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// FuzzOneEngine asks the server, explain, check, audit and a managed text about the same
-// request: all have to give one answer.
+// FuzzOneEngine compares the verdicts of the server, explain, check, audit and a managed robots.txt
+// on the same request.
 func FuzzOneEngine(f *testing.F) {
 	rules, err := managed.NewSchedule(uaident.Default(), []managed.Rule{{ID: "one", For: []string{"PetalBot"}}}, nil, nil)
 	if err != nil {
@@ -42,7 +42,7 @@ func FuzzOneEngine(f *testing.F) {
 		}
 		h := Handler{Mode: modeEnforce}
 		online := provisionedGuard(t, servingFile(t, h, text), nil)
-		online.Judge(get("bingbot/2.0", "/")) // reads the file
+		online.Judge(get("bingbot/2.0", "/")) // fetches the file
 		r := get(userAgent, "/")
 		r.Method, r.RequestURI, r.URL = method, target, u
 		j := online.Judge(r)
@@ -77,15 +77,15 @@ func FuzzOneEngine(f *testing.F) {
 	})
 }
 
-// canBeSent reports whether a request can bear a text, and JSON say so.
+// canBeSent reports whether a request and JSON can represent a text.
 func canBeSent(text string) bool {
 	quoted, err := json.Marshal(text)
 	return err == nil && len(text) < 500 && !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f }) &&
 		!bytes.Contains(quoted, []byte(`\ufffd`))
 }
 
-// auditedAs reports whether audit counts a request as forbidden. ok is false if it does
-// not judge it.
+// auditedAs reports whether audit finds a request disallowed. ok is false if audit does not judge
+// it.
 func auditedAs(t *testing.T, settings judge.Settings, text string, asked explain.Request) (forbidden, ok bool) {
 	line, err := json.Marshal(map[string]any{"request_method": asked.Method, "request_uri": asked.URL, "http_user_agent": asked.UserAgent})
 	if err != nil {

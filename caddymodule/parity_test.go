@@ -24,9 +24,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// parityFiles returns robots.txt files by name: some of our own, and the real
-// ones that stand beside a checkout or not at all: one in five of these, all
-// with LONG_TESTS.
+// parityFiles returns robots.txt files by name. Some are synthetic. Real files come from a
+// directory next to the checkout, if present: one in five, or all with LONG_TESTS.
 func parityFiles(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{
@@ -93,10 +92,10 @@ var parityAgents = []string{
 	"acmescraper/0.1", "Twitterbot/1.0", firefox, "", "UptimeRobot/2.0 GPTBot/1.2", "Acme-Webhooks/1.0",
 }
 
-// parityMethods are methods of crawlers and of others.
+// parityMethods are the methods of the requests.
 var parityMethods = []string{http.MethodGet, http.MethodPost}
 
-// parityTargets returns targets that the rules of a file are about.
+// parityTargets returns targets that the rules of a file match or nearly match.
 func parityTargets(robots *policy.Robots) []string {
 	targets := []string{"/", "/a-page", "/robots.txt", "/a//b/../c?d=/e%3Ff", "/.well-known/acme-challenge/x", "http://h/x",
 		"/.well-known/webfinger?x", "/.well-known/../a-page", "/.well-known/%2e%2e/a-page"}
@@ -118,8 +117,7 @@ func parityTargets(robots *policy.Robots) []string {
 	return targets
 }
 
-// TestOneEngine holds the server and the commands to the same verdicts, by the
-// same rules, with the same consequences.
+// TestOneEngine expects the same verdicts, rules and actions from the server and the commands.
 func TestOneEngine(t *testing.T) {
 	settings := Handler{
 		Mode: modeEnforce, Exempt: []string{"CCBot"}, OnlyLog: []string{"search"},
@@ -134,7 +132,7 @@ func TestOneEngine(t *testing.T) {
 			online := provisionedGuard(t, servingFile(t, h, text), nil)
 			h.setDefaults()
 			offline := siteOfHandler(t, &h)
-			online.Judge(get("bingbot/2.0", "/")) // reads the file
+			online.Judge(get("bingbot/2.0", "/")) // fetches the file
 			for _, target := range targets {
 				u, err := url.ParseRequestURI(target)
 				if err != nil {
@@ -159,7 +157,7 @@ func TestOneEngine(t *testing.T) {
 						disallowed++
 					}
 					if h.Mode == modeEnforce || method != http.MethodGet {
-						continue // the command below knows no configuration and no methods
+						continue // the command below has no configuration and no methods
 					}
 					allowed := j == nil || j.Evidence.Allowed || j.Verdict != judge.Disallowed
 					if got := command.JudgeCase(robots, uaident.Default().Overlay(robots.Names()), expect.Case{UserAgent: userAgent, URL: target}); got.Got != allowed {
@@ -178,7 +176,7 @@ func TestOneEngine(t *testing.T) {
 	}
 }
 
-// siteOfHandler is by what the handler judges, for explanations.
+// siteOfHandler returns the settings of a handler for explanations.
 func siteOfHandler(t *testing.T, h *Handler) *explain.Site {
 	t.Helper()
 	settings, err := h.settings(uaident.Default())
@@ -188,7 +186,7 @@ func siteOfHandler(t *testing.T, h *Handler) *explain.Site {
 	return &explain.Site{Registry: uaident.Default(), Settings: settings, Configured: true}
 }
 
-// TestExplain checks what the explanation tells beside the verdict.
+// TestExplain checks the explanation of a verdict.
 func TestExplain(t *testing.T) {
 	h := Handler{Mode: modeEnforce, OnlyLog: []string{"search"}, ExemptVerified: []string{"GPTBot"}, Spoofed: spoofedBlock}
 	site := siteOfHandler(t, &h)
@@ -197,7 +195,7 @@ func TestExplain(t *testing.T) {
 		name, userAgent, target string
 		identity                verify.State
 		verdict, action         string
-		says                    []string // pieces of the text
+		says                    []string // parts of the explanation
 	}{
 		{"blocked", "GPTBot/1.3", "/%70rivate//x", verify.Claimed, "disallowed", "blocked", []string{
 			`"GPTBot": a name in the registry`, "GPTBot: no group names it", "so the * group decides, 1 rule in line 1",
@@ -235,7 +233,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestExplainUnknown checks an explanation where nobody knows the rules.
+// TestExplainUnknown checks the explanation without a known robots.txt.
 func TestExplainUnknown(t *testing.T) {
 	site := siteOfHandler(t, &Handler{})
 	e := site.Explain(explain.Rules{Name: "x"}, explain.Request{UserAgent: "GPTBot/1.3", URL: "/"})

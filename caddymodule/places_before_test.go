@@ -2,7 +2,7 @@ package caddymodule
 
 import "testing"
 
-// What people write before the first guard never keeps a configuration from being loaded.
+// TestGuardBehindManyHandlers loads configurations with many other handlers before the first guard.
 func TestGuardBehindManyHandlers(t *testing.T) {
 	const all = `{
 	order robots_guard before redir

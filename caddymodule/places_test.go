@@ -11,8 +11,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 )
 
-// validate returns the error of a Caddyfile, or of JSON, as "caddy validate" does,
-// nil if it is right, and what is logged.
+// validate validates a Caddyfile or JSON as "caddy validate" does, and returns the log and the
+// error.
 func validate(t *testing.T, config string) (log string, err error) {
 	t.Helper()
 	if !strings.HasPrefix(config, "{\"") {
@@ -31,11 +31,11 @@ func validate(t *testing.T, config string) (log string, err error) {
 	decodeJSON(t, `{"logs": {"default": {"writer": {"output": "file", "roll": false, "filename": `+string(caddyconfig.JSON(file, nil))+`}}}}`, &logging)
 	parsed.Logging = &logging
 	err = caddy.Validate(&parsed)
-	text, _ := os.ReadFile(file) // there is none before the first line
+	text, _ := os.ReadFile(file) // missing before the first line
 	return string(text), err
 }
 
-// A matcher robots_disallowed needs a guard that its requests have come through.
+// TestMatcherPlaces checks that a guard runs before each matcher robots_disallowed.
 func TestMatcherPlaces(t *testing.T) {
 	const needs = "robots_disallowed needs a robots_guard before it"
 	for _, tc := range []struct{ name, config, want string }{
@@ -62,7 +62,7 @@ func TestMatcherPlaces(t *testing.T) {
 	}
 }
 
-// Guards that do nothing, or not what is meant, are found wherever they stand.
+// TestGuardPlaces finds guards that have no effect or an unintended effect.
 func TestGuardPlaces(t *testing.T) {
 	const (
 		trusting   = "{\n servers {\n trusted_proxies static private_ranges\n trusted_proxies_strict\n }\n}\n"
@@ -110,8 +110,8 @@ func TestGuardPlaces(t *testing.T) {
 	}
 }
 
-// A dashboard is where it can be opened, hides nothing, and is open to everybody
-// only where that is meant.
+// TestDashboardPlaces finds dashboards that are unreachable, hide other pages, or are public by
+// mistake.
 func TestDashboardPlaces(t *testing.T) {
 	const (
 		open  = "everybody who can reach this server can open the dashboard"

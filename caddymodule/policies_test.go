@@ -8,8 +8,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// TestPoliciesOfManyHosts keeps a robots.txt for each host of a configuration that names more
-// than there is room for by default, with http and with https.
+// TestPoliciesOfManyHosts caches the robots.txt of each host, by http and https, if the
+// configuration names more hosts than the default bound.
 func TestPoliciesOfManyHosts(t *testing.T) {
 	for _, tc := range []struct{ hosts, configured, want int }{
 		{3, 0, 10_000},

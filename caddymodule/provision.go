@@ -109,7 +109,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 	err = cmp.Or(c.Settings.CheckEnforced(app.registry, h.EnforceOnly), h.Rate.ValidateFor(h.Decide == nil, h.Exempt, app.registry))
 	if err != nil && app.RegistryFrom == nil {
 		return nil, err
-	} else if err != nil { // by what others say of a class now, who must keep no server from starting
+	} else if err != nil { // a class of the registry may have changed, which must not prevent a start
 		h.logger.Warn("options contradict each other, unless the registry says otherwise", zap.Error(err))
 	}
 	if h.Source != nil {
@@ -155,7 +155,7 @@ var fallbackOf = map[string]policy.Fallback{
 // falseNameOf returns what to do about spoofed names.
 var falseNameOf = map[string]judge.FalseName{spoofedBlock: judge.BlockFalseName, spoofedLog: judge.LogFalseName}
 
-// settings returns the settings of judge.
+// settings returns the settings of package judge.
 func (h *Handler) settings(registry *uaident.Registry) (s judge.Settings, err error) {
 	s = judge.Settings{Enforce: h.Mode == modeEnforce, KeepSlashes: h.KeepSlashes, FalseName: falseNameOf[h.Spoofed]}
 	if s.Wildcard, err = judge.ParseClasses(h.Wildcard); err != nil {

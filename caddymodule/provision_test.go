@@ -19,14 +19,14 @@ const (
 	firefox   = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 )
 
-// get is a request of a client.
+// get returns a request of a client.
 func get(userAgent, target string) *http.Request {
 	r := httptest.NewRequest(http.MethodGet, target, nil)
 	r.Header.Set("User-Agent", userAgent)
 	return r
 }
 
-// servingFile has a handler read this robots.txt from a file.
+// servingFile returns a handler that reads this robots.txt from a file.
 func servingFile(t *testing.T, h Handler, robots string) *Handler {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "robots.txt")
@@ -38,17 +38,17 @@ func servingFile(t *testing.T, h Handler, robots string) *Handler {
 	return &h
 }
 
-// storesNothing returns the app of a configuration that keeps nothing. Caddy
-// empties the map.
+// storesNothing returns the app of a configuration without storage. Caddy empties the map, so each
+// call returns a new one.
 func storesNothing() caddy.ModuleMap {
 	return caddy.ModuleMap{"robots_guard": json.RawMessage(`{"storage": false}`)}
 }
 
-// provisionedGuard returns the guard of a handler in a configuration with this
-// app, whose settings of verify are in use if it is not nil.
+// provisionedGuard returns the guard of a handler in a configuration with this app. A non-nil app
+// also applies its verify settings.
 func provisionedGuard(t *testing.T, h *Handler, app *App) *guard.Guard {
 	t.Helper()
-	// Nothing starts the app, so that requests would wait for what is stored.
+	// The app is not started, so requests would wait for stored data.
 	config := &caddy.Config{Admin: &caddy.AdminConfig{Disabled: true}, AppsRaw: storesNothing()}
 	if app != nil {
 		app.Storage = new(bool)

@@ -16,8 +16,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// registryFeeds holds the feeds of registry files and URLs while a configuration uses them. A
-// reload keeps the feed and its pending changes.
+// registryFeeds has the feeds of registry files and URLs while a configuration uses them. A feed
+// and its pending changes survive a reload.
 var registryFeeds = caddy.NewUsagePool()
 
 // registryInUse is the registry of a running configuration. It follows the changes of the

@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 )
 
-// TestRetention follows the last configuration that runs.
+// TestRetention applies the retention of the last running configuration.
 func TestRetention(t *testing.T) {
 	ctx, err := caddy.ProvisionContext(&caddy.Config{Admin: &caddy.AdminConfig{Disabled: true}})
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/command"
 )
 
-// runRobotsGuard runs a command of caddy robots-guard and returns what it prints
-// and its exit status.
+// runRobotsGuard runs a command of caddy robots-guard and returns the output and the exit status.
 func runRobotsGuard(t *testing.T, input string, args ...string) (output string, code int) {
 	t.Helper()
 	output, err := executeRobotsGuard(t, input, args...)
@@ -28,8 +27,7 @@ func runRobotsGuard(t *testing.T, input string, args ...string) (output string, 
 	return output, code
 }
 
-// executeRobotsGuard runs a command of caddy robots-guard and returns what it
-// prints.
+// executeRobotsGuard runs a command of caddy robots-guard and returns the output.
 func executeRobotsGuard(t *testing.T, input string, args ...string) (output string, err error) {
 	t.Helper()
 	root := &cobra.Command{Use: "robots-guard", SilenceUsage: true, SilenceErrors: true}

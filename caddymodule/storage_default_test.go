@@ -22,13 +22,13 @@ func (elsewhere) CertMagicStorage() (certmagic.Storage, error) {
 	return struct{ certmagic.Storage }{&certmagic.FileStorage{Path: caddy.AppDataDir()}}, nil
 }
 
-// TestStorageByDefault keeps history where that takes nothing but local files, and
-// says why where it does not.
+// TestStorageByDefault stores history by default if the storage is local. Otherwise it reports the
+// reason.
 func TestStorageByDefault(t *testing.T) {
 	local := json.RawMessage(`{"module": "file_system", "root": ` + string(mustJSON(t, t.TempDir())) + `}`)
 	other := json.RawMessage(`{"module": "robots_guard_test"}`)
 	for name, tc := range map[string]struct {
-		storage json.RawMessage // nil for Caddy's own
+		storage json.RawMessage // nil for Caddy's default storage
 		app     string
 		kept    bool
 	}{

@@ -58,7 +58,7 @@ func TestUnused(t *testing.T) {
 			if err := app.Stop(); err != nil {
 				t.Error(err)
 			}
-			log, _ := os.ReadFile(file) // there is none before the first line
+			log, _ := os.ReadFile(file) // missing before the first line
 			for _, warning := range []string{"guards no site by itself", "verify has no effect"} {
 				if warns := strings.Contains(string(log), warning); warns != (warning == tc.warning) {
 					t.Errorf("%q is in the log: %t; the log:\n%s", warning, warns, log)

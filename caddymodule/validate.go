@@ -66,7 +66,7 @@ func (h *Handler) validateValues() error {
 		option.Units([]string{"fetch_timeout", "fetch_wait", "ttl_min", "ttl_max", "grace", "change_guard"}, h.FetchTimeout, h.FetchWait, h.TTLMin, h.TTLMax, h.Grace, h.ChangeGuard),
 		option.OneOf("unreachable", h.Unreachable, unreachableWords),
 		option.OneOf("spoofed", h.Spoofed, spoofedWords),
-		h.Source.Validate("source", true), // whether a private address is meant may be said further below
+		h.Source.Validate("source", true), // allow_private may follow later in the block
 		h.Shadow.Validate("shadow", true),
 		h.Decide.Validate(),
 		h.Rate.Validate(h.registry),
@@ -87,8 +87,8 @@ func (h *Handler) validateClients() error {
 			switch {
 			case before == names[i]:
 				return fmt.Errorf("%s names %s twice", names[i], word)
-			case before == "exempt verified" && names[i] == "only_log": // the others are only logged
-			case strings.HasSuffix(before, " verified") && names[i] == modeEnforce: // the others are blocked
+			case before == "exempt verified" && names[i] == "only_log": // unverified clients are only logged
+			case strings.HasSuffix(before, " verified") && names[i] == modeEnforce: // unverified clients are blocked
 			case before != "":
 				return fmt.Errorf("%s is in %s and in %s; remove it from one of them", word, before, names[i])
 			}
@@ -147,7 +147,7 @@ func (a *App) validateValues() error {
 		return err
 	}
 	_, err = identity.AgentsOf(registry)
-	// Lists and domains that verify leaves out have to be right, too.
+	// Lists and domains must be valid even if verify does not use them.
 	checked := App{Verify: &Verify{Resolver: v.Resolver}, Crawlers: a.Crawlers}
 	config := checked.config(registry)
 	return cmp.Or(

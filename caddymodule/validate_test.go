@@ -9,8 +9,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// TestValidate gives what a Caddyfile cannot say and JSON can. Other mistakes
-// stand in testdata/adapt.
+// TestValidate checks values that only JSON can have. Files in testdata/adapt cover the other
+// mistakes.
 func TestValidate(t *testing.T) {
 	second, on := caddy.Duration(time.Second), new(Verify)
 	for _, tc := range []struct {
@@ -36,7 +36,7 @@ func TestValidate(t *testing.T) {
 		{"source by another scheme", &Handler{Source: &Location{URL: "ftp://a.test/"}}, "is not an http or https URL"},
 		{"grace without a unit", &Handler{Grace: 24}, `grace 24ns is too short; write a unit, in JSON as a string such as "24h"`},
 		{"ttl_max without a unit", &Handler{TTLMax: 86400}, "ttl_max 86.4µs is too short"},
-		{"as short as can be", &Handler{FetchWait: 1, TTLMin: 1}, ""}, // 0 stands for the default
+		{"as short as can be", &Handler{FetchWait: 1, TTLMin: 1}, ""}, // 1 ns, because 0 means the default
 		{"fetch_wait of a millisecond", &Handler{FetchWait: caddy.Duration(time.Millisecond)}, ""},
 		{"a limit of null", &Handler{Rate: &Rate{Limits: []RateLimit{{Client: "GPTBot", Concurrent: 2}, {}}}}, "rate: limit 2 has no client; give a product token or class such as GPTBot, with requests and per, or concurrent"},
 		{"a limit of nobody", &Handler{Rate: &Rate{Limits: []RateLimit{{Requests: 3, Per: second}}}}, "rate: limit 1 has no client"},
@@ -61,8 +61,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestUnknownNamesInJSON refuses names that nobody has where no Caddyfile was
-// checked, and takes those that the app adds.
+// TestUnknownNamesInJSON rejects unknown names in JSON, and accepts names that the app adds.
 func TestUnknownNamesInJSON(t *testing.T) {
 	app := &App{Storage: new(bool), Crawlers: []Crawler{{Token: "AcmeSpider"}}}
 	for name, tc := range map[string]struct {

@@ -22,7 +22,7 @@ func init() {
 	caddy.RegisterModule(unstartable{})
 }
 
-// unstartable is an app that cannot be started, as a server whose port is taken.
+// unstartable is an app that fails to start, like a server whose port is in use.
 type unstartable struct{}
 
 func (unstartable) CaddyModule() caddy.ModuleInfo {
@@ -34,8 +34,8 @@ var errUnstartable = errors.New("it cannot be started")
 func (unstartable) Start() error { return errUnstartable }
 func (unstartable) Stop() error  { return nil }
 
-// loadApp loads a configuration with this app and no site, and perhaps with an
-// app that cannot be started.
+// loadApp loads a configuration with this app and no site. If broken, an additional app fails to
+// start.
 func loadApp(t *testing.T, app *App, broken bool) error {
 	t.Helper()
 	apps := make(map[string]any)
@@ -56,7 +56,7 @@ func loadApp(t *testing.T, app *App, broken bool) error {
 	return caddy.Load(config, true)
 }
 
-// soon waits until a condition holds.
+// soon waits until a condition is true.
 func soon(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
@@ -67,8 +67,8 @@ func soon(t *testing.T, what string, holds func() bool) {
 	t.Fatalf("it never happened: %s", what)
 }
 
-// TestVerificationOverReloads has the claims verified as the configuration says
-// that runs, whatever others were tried, and leaves nothing behind.
+// TestVerificationOverReloads verifies claims by the running configuration, also after failed
+// reloads. Nothing remains at the end.
 func TestVerificationOverReloads(t *testing.T) {
 	dir := t.TempDir()
 	verifying := func(prefix string) *App {
@@ -100,7 +100,7 @@ func TestVerificationOverReloads(t *testing.T) {
 	})
 
 	users := func() int {
-		n, _ := statePool.References(stateKey) // guards of other tests among them
+		n, _ := statePool.References(stateKey) // includes guards of other tests
 		return n
 	}
 	others := users()
@@ -117,12 +117,12 @@ func TestVerificationOverReloads(t *testing.T) {
 	soon(t, "the lists are kept up to date", logs)
 	before := runtime.NumGoroutine()
 
-	// Apps are started in any order, so not every attempt gets as far as ours.
+	// Apps start in any order, so some attempts fail before this app starts.
 	for tries, started := 0, 0; started < 4; tries++ {
 		was := running.Identities.Applied()
 		app := verifying("198.51.100.0/24")
 		if tries%2 == 0 {
-			app = new(App) // verifies nothing
+			app = new(App) // no verification
 		}
 		if err := loadApp(t, app, true); err == nil || !strings.Contains(err.Error(), errUnstartable.Error()) {
 			t.Fatalf("the configuration was loaded: %v", err)

@@ -32,8 +32,8 @@ func printError(w io.Writer, err error) {
 	printNote(w, "error", err.Error())
 }
 
-// printNote prints a warning or an error. Control characters are escaped, because they could change
-// the terminal. Further lines are indented.
+// printNote prints a warning or an error. A question mark replaces each unprintable character,
+// which could change the terminal. Further lines are indented.
 func printNote(w io.Writer, kind, message string) {
 	var b strings.Builder
 	for i, line := range strings.Split(strings.TrimSpace(message), "\n") {
