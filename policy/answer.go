@@ -35,7 +35,7 @@ const (
 	Rules Meaning = iota
 	// Unavailable: no robots.txt exists, and nothing is restricted.
 	Unavailable
-	// Unreachable: nobody can know the rules.
+	// Unreachable: the rules are unknown.
 	Unreachable
 	// Refused: 429. RFC 9309 treats 429 as unavailable, Google as unreachable.
 	Refused

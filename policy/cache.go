@@ -17,8 +17,7 @@ type Key struct {
 	// Source is the URL or file of the rules, or "" for the site itself. Sites with the same
 	// source share an entry without an authority.
 	Source string `json:"source,omitempty"`
-	// Server is where the server of the site listens: the same host on two
-	// servers is two sites.
+	// Server is the listen address of the server. The same host on two servers is two sites.
 	Server string `json:"server,omitempty"`
 	// Site is the host in the configuration: a host, a wildcard such as *.example.com, or ""
 	// for any host.
@@ -104,9 +103,9 @@ func (s Segment) String() string { return [...]string{"named", "invented"}[s] }
 
 // Bounds limit one segment of a Cache.
 type Bounds struct {
-	Entries int // sites kept
-	Bytes   int // estimated memory of the rules; equal files count once
-	Reads   int // attempts to read a robots.txt at the same time
+	Entries int // number of sites
+	Bytes   int // estimated memory of the rules; equal files are counted once
+	Reads   int // concurrent fetches
 }
 
 // Cache stores the state of many sites. Lookups take no lock. It is safe for concurrent use.
@@ -115,7 +114,7 @@ type Cache struct {
 	derive func(*Robots) any
 	index  cowmap.Large[Key, *Entry]
 
-	mu   sync.Mutex // guards all below
+	mu   sync.Mutex // guards the fields below
 	kept [segments]*segment
 }
 
@@ -124,8 +123,8 @@ type segment struct {
 	bounds   Bounds
 	order    queues
 	texts    texts
-	attempts int                    // to read a robots.txt, under way
-	fetching map[configuredSite]int // the same by configured site
+	attempts int                    // running fetches
+	fetching map[configuredSite]int // running fetches by configured site
 	evicted  uint64
 }
 
@@ -247,9 +246,9 @@ func (c *Cache) endFetch(e *Entry) {
 
 // CacheStats are the counters of a segment.
 type CacheStats struct {
-	Entries int    // sites kept
-	Bytes   int    // estimated memory of their rules
-	Evicted uint64 // sites dropped since the start to keep within the bounds
+	Entries int    // number of sites
+	Bytes   int    // estimated memory of the rules
+	Evicted uint64 // sites evicted since the start
 }
 
 // Stats returns the counts of a segment.

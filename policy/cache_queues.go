@@ -13,7 +13,7 @@ type queues struct {
 
 // queue is an intrusive linked list of entries.
 type queue struct {
-	first, last *Entry // first goes first
+	first, last *Entry // first is evicted first
 	len         int
 }
 
@@ -69,12 +69,12 @@ func (q *queues) first() *Entry {
 	return nil
 }
 
-// all yields the entries in the order in which they go.
+// all yields the entries in the order of eviction.
 func (q *queues) all() iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
 		for _, from := range []*queue{&q.fresh, &q.proven} {
 			for e := from.first; e != nil; {
-				next := e.behind // the entry may be taken out
+				next := e.behind // the caller may remove the entry
 				if !yield(e) {
 					return
 				}

@@ -5,7 +5,7 @@ import "crypto/sha256"
 // texts shares one compiled policy between all sites with the same file.
 type texts struct {
 	byHash map[[sha256.Size]byte]*sharedText
-	bytes  int // estimated memory of all
+	bytes  int // estimated memory of all files
 }
 
 type sharedText struct {
@@ -24,7 +24,7 @@ func (t *texts) keep(v *Version) {
 		t.bytes += shared.size
 	}
 	shared.users++
-	if v.Robots != shared.robots { // else others may be reading v already
+	if v.Robots != shared.robots { // otherwise other goroutines may read v
 		v.Robots, v.Derived = shared.robots, shared.derived
 	}
 }
@@ -58,7 +58,7 @@ func (t *texts) releaseAll(s *State) {
 	}
 }
 
-// sizeOf returns the estimated memory of all versions of a state, nil for none.
+// sizeOf returns the estimated memory of all versions of a state, or 0 for nil.
 func (t *texts) sizeOf(s *State) (size int) {
 	if s == nil || s.Good == nil {
 		return 0

@@ -5,14 +5,14 @@ import "slices"
 // Classes of bytes in the canonical form (RFC 9309 section 2.2.2, RFC 3986 section 2). A byte
 // with the same meaning raw and escaped has one canonical spelling.
 const (
-	byteKept    = iota // stands for itself, and its escape is another URL
-	bytePlain          // stands for itself, and so does its escape
-	byteSlash          // kept; // and /. need a closer look
-	byteQuery          // kept; starts the query
-	byteEscaped        // is spelled %XX, and so is the raw byte
+	byteKept    = iota // literal, and its escape is another URL
+	bytePlain          // literal, and its escape is the same URL
+	byteSlash          // literal; // and /. have other forms
+	byteQuery          // literal; starts the query
+	byteEscaped        // escaped as %XX, also if raw
 	bytePercent        // starts an escape
-	byteStar           // an operator in a rule, spelled %2A in a target
-	byteDollar         // an operator at the end of a rule, else spelled %24
+	byteStar           // an operator in a rule, %2A in a target
+	byteDollar         // an operator at the end of a rule, else %24
 )
 
 var byteClass = func() (class [256]uint8) {
@@ -49,7 +49,7 @@ func unescape(s string) (c byte, ok bool) {
 	return high<<4 | low&15, high|low < 16
 }
 
-// unhex is the value of a hexadecimal digit, 16 for any other byte.
+// unhex maps a hexadecimal digit to its value, and any other byte to 16.
 var unhex = func() (value [256]byte) {
 	for c := range value {
 		value[c] = 16
@@ -60,10 +60,10 @@ var unhex = func() (value [256]byte) {
 	return value
 }()
 
-// appendCanonical appends the canonical form of s, a rule's path or a part of
-// a target. Escapes are decoded once only: %2541 stays %2541.
+// appendCanonical appends the canonical form of s, which is the path of a rule or a part of a
+// target. It decodes escapes once, so %2541 stays %2541.
 func appendCanonical(dst []byte, s string, isRule bool) []byte {
-	dst = slices.Grow(dst, 3*len(s)) // as if all were escaped
+	dst = slices.Grow(dst, 3*len(s)) // the size if all bytes were escaped
 	out := dst[:cap(dst)]
 	n := len(dst)
 	for i := 0; i < len(s); i++ {

@@ -17,18 +17,18 @@ const maxRecent = 1 << 7
 type choice struct {
 	robots *Robots
 	agents []int32 // the user-agent lines that chose the groups, in file order
-	named  bool    // they name the crawler and are not *
+	named  bool    // the agents name the crawler and are not *
 	// extensionsIgnored and extensionsSplit differ in the treatment of an extension line such
 	// as Crawl-delay between two user-agent lines. The first ignores it, as Google's parser
 	// does. In the second it begins another group. They are equal in most files.
 	extensionsIgnored, extensionsSplit *matcher
-	selection                          Selection // of both
+	selection                          Selection // in both interpretations
 
 	wellKnown wellKnown
-	usages    *statements // by Content-Usage, nil if there are none
-	signals   *statements // by Content-Signal, likewise
-	delay     Delay       // by Crawl-delay
-	hasDelay  bool        // there is a Crawl-delay line, perhaps of 0
+	usages    *statements // from Content-Usage; nil without such lines
+	signals   *statements // from Content-Signal; nil without such lines
+	delay     Delay       // from Crawl-delay
+	hasDelay  bool        // a Crawl-delay line exists, perhaps with 0
 }
 
 // choices are the compiled groups. A set is immutable; additions replace it.
@@ -82,7 +82,7 @@ func (r *Robots) choice(folded []byte, agents []int32) *choice {
 	c.named = len(folded) > 0
 	next := new(choices)
 	if r.weight > r.maxWeight() {
-		r.matchers, r.weight = nil, 0 // start anew
+		r.matchers, r.weight = nil, 0 // drop all
 	} else if old != nil {
 		*next = *old
 	}

@@ -73,7 +73,7 @@ func (r *Robots) delayOf(agents []int32) (least Delay, found bool) {
 		}
 	}
 	if least.Every == 0 {
-		return Delay{}, least.Line > 0 // "Crawl-delay: 0" asks for nothing
+		return Delay{}, least.Line > 0 // "Crawl-delay: 0" is no delay
 	}
 	return least, true
 }
@@ -83,7 +83,7 @@ func (r *Robots) delayOf(agents []int32) (least Delay, found bool) {
 func (r *Robots) isUnder(line delayLine, agents []int32) bool {
 	group := &r.groups[line.group]
 	at := r.firstIn(line.group, agents)
-	above := line.Line < int(r.agents[group.splitAt].line) // of the first agent if no extension line splits the group
+	above := line.Line < int(r.agents[group.splitAt].line) // the line of the first agent if no extension line splits the group
 	for ; at < len(agents) && r.agents[agents[at]].group == line.group; at++ {
 		if (agents[at] < group.splitAt) == above {
 			return true

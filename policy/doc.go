@@ -1,15 +1,13 @@
-// Package policy reads robots.txt files and judges requests by them.
+// Package policy parses robots.txt files and evaluates requests.
 //
-// It implements RFC 9309, the Robots Exclusion Protocol, and settles what the
-// RFC leaves open in favour of two principles: nothing is forbidden that a
-// compliant crawler could not know to be forbidden, and every spelling of a
-// URL that an origin may serve as the same resource is the same URL.
+// It implements RFC 9309, the Robots Exclusion Protocol. Two principles decide where the RFC is
+// open. A URL is disallowed only if all compliant crawlers read the file that way. All spellings
+// of a URL that an origin may serve as the same resource are the same URL.
 //
 // # Use
 //
-// [Parse] turns the bytes of a file into a [Robots]; it accepts any input.
-// [Robots.Select] picks the group that a crawler has to obey, and
-// [Selection.Judge] judges a request target:
+// [Parse] parses any bytes into a [Robots]. [Robots.Select] returns the group of a crawler, and
+// [Selection.Judge] evaluates a request target:
 //
 //	robots := policy.Parse(body)
 //	group := robots.Select(true, "Googlebot-Image", "Googlebot")
@@ -18,61 +16,56 @@
 //		log.Printf("forbidden by %s in line %d", verdict.Rule, verdict.Rule.Line)
 //	}
 //
-// A [Verdict] carries its evidence: the rule as written with its line, the
-// name and line of the group, the form of the target that matched and whether
-// compliant crawlers may disagree about it.
+// A [Verdict] contains the rule as written with its line, the name and line of the group, and the
+// form of the target that matched. It also reports whether compliant crawlers may disagree.
 //
 // # Files
 //
-// Lines end with LF, CR or CRLF; # starts a comment anywhere. Keys are compared
-// whole and without case; white space is space and tab. Consecutive user-agent
-// lines open a group; blank lines, comments, sitemaps and unknown keys do not end
-// their run, an allow or disallow line does, empty or not. Groups that name the
-// same crawler are merged (RFC 9309 section 2.2.1), but never a named one with the
-// * group.
+// Lines end with LF, CR or CRLF. A # starts a comment anywhere. White space is space and tab. Keys
+// are compared whole and without case. Consecutive user-agent lines open a group. An allow or
+// disallow line ends the run of user-agent lines, even if the line is empty. Blank lines, comments,
+// sitemaps and unknown keys do not. Groups that name the same crawler are merged (RFC 9309 section
+// 2.2.1), but never with the * group.
 //
-// Where parsers differ a file has two readings. The forgiving one, that of
-// Google's public library, takes seven misspelled keys and lines of two words
-// without a colon as they are meant, and sees nothing in an extension line such as
-// Crawl-delay between user-agent lines. In the strict one none of this counts and
-// an extension line parts them. Only what both forbid is forbidden. A crawler of
-// which it is documented that it forgives, as Google's do, is selected for by
-// [Robots.SelectForgiving]: then keys and colons count in both readings.
+// Parsers differ, so a file has two interpretations. The lenient interpretation follows Google's
+// public library. It accepts seven misspelled keys, and lines of two words without a colon. It
+// ignores an extension line such as Crawl-delay between user-agent lines. The strict interpretation
+// ignores misspelled keys and missing colons, and an extension line begins another group. A URL is
+// disallowed only if both interpretations disallow it. Some crawlers, such as Google's, document
+// that they are lenient. [Robots.SelectForgiving] selects their group and accepts these keys and
+// lines in both interpretations.
 //
-// What is dubious about a file is told by [Robots.Findings], for its owner.
+// [Robots.Findings] reports problems to the owner of a file.
 //
 // # Names
 //
-// A crawler is given as a chain of product tokens in order of preference, the
-// last usually being a documented fallback (Googlebot for Googlebot-Image).
-// The first that any group names decides; the * group applies when none does
-// and the caller says that this crawler obeys it. [NameMatches] holds the rule
-// by which a group's name is compared with a product token.
+// The caller passes the product tokens of a crawler in order of preference. The last token is
+// usually a documented fallback, such as Googlebot for Googlebot-Image. The first token with a group
+// decides. Without such a group, the * group applies if the caller says that the crawler obeys it.
+// [NameMatches] compares the name of a group with a product token.
 //
 // # Rules
 //
-// A rule is compared with a target from its start; * is any run of bytes and $
-// at the end of a rule the end of the target (RFC 9309 section 2.2.3). Rules and
-// targets are brought into one canonical form first: an escape that means the
-// same as the byte is decoded, everything else that is not plain is escaped, so
-// that %2A in a rule is a star and no wildcard. The longest rule that matches
-// decides, allow among equals (section 2.2.2); the length is that of the
-// canonical form, wildcards included. "Allow: /dir/index.html" also allows /dir/
-// itself, as for Google. /robots.txt is always allowed.
+// A rule is compared with the start of a target. A * matches any bytes, and a $ at the end of a rule
+// matches the end of the target (RFC 9309 section 2.2.3). Rules and targets are compared in
+// canonical form. An escape with the same meaning as its byte is decoded, and all other special
+// bytes are escaped. So %2A in a rule is a star and no wildcard. The longest matching rule decides,
+// and an allow rule wins among equals (section 2.2.2). The length is measured in canonical form,
+// with wildcards. "Allow: /dir/index.html" also allows /dir/ itself, as for Google. /robots.txt is
+// always allowed.
 //
 // # Targets
 //
-// A target is what stands in the request line: an absolute path with an
-// optional query, as sent. [TargetOf] makes one of a URL. [Target] describes
-// the forms in which a target is compared with rules.
+// A target is an absolute path with an optional query, as sent in the request line. [TargetOf]
+// converts a URL. [Target] describes the forms of a target that are compared with rules.
 //
 // # Cost
 //
-// A group is compiled when it is first selected. A verdict does not allocate
-// and does not try every rule: rules without a wildcard are found by one
-// binary search, rules with one through an index of their rarest four bytes. The
-// work of one verdict is bounded, also for a file that was written to make verdicts
-// expensive: after a few milliseconds the search for a rule is given up, and the
-// verdict allows the target without a rule.
-// Everything in this package may be used by several goroutines at once.
+// A group is compiled when it is first selected. A verdict does not allocate and does not try every
+// rule. A binary search finds rules without a wildcard, and an index of their rarest four bytes
+// finds the others. The work of one verdict is bounded, even for a file that was written to be
+// expensive. After a few milliseconds the search stops, and the verdict allows the target without a
+// rule.
+//
+// This package is safe for concurrent use, except where a type says otherwise.
 package policy

@@ -84,8 +84,7 @@ func hasDotSegment(path string) bool {
 	}
 }
 
-// resolveDots removes the dot segments from the path in buf[start:], as
-// RFC 3986 section 5.2.4 does.
+// resolveDots removes the dot segments from the path in buf[start:], see RFC 3986 section 5.2.4.
 func resolveDots(buf []byte, start int) []byte {
 	end := start
 	for pos := start; pos < len(buf); {

@@ -17,7 +17,7 @@ type Entry struct {
 	ref     *Ref
 	state   atomic.Pointer[State]
 	used    atomic.Int64 // Unix seconds of the last use
-	uses    atomic.Int32 // different seconds in which it was used, at most maxUses
+	uses    atomic.Int32 // number of seconds with uses, at most maxUses
 	segment Segment
 
 	// changesSeen counts responses with another file than the copy. changesChecked is its
@@ -27,15 +27,15 @@ type Entry struct {
 	recheckFrom                 atomic.Int64
 
 	// Guarded by Cache.mu.
-	proven        bool   // it is in queues.proven
-	ahead, behind *Entry // its neighbours in the queue
-	queuedAt      int64  // Unix seconds of the last use before it was put at the end of its queue
+	proven        bool   // the entry is in queues.proven
+	ahead, behind *Entry // the neighbours in the queue
+	queuedAt      int64  // Unix seconds of the last use before the entry was queued
 
 	mu                   sync.Mutex
-	fetching             chan struct{} // closed when the current fetch ends; nil if there is none
-	lastReport           chan struct{} // closed when onFetched of the last fetch has returned; nil if it has
-	dueAfterFetch        bool          // make the entry due when the current fetch has ended
-	changedWhileFetching bool          // the site was seen to serve another file during the current fetch
+	fetching             chan struct{} // closed when the current fetch ends; nil without a fetch
+	lastReport           chan struct{} // closed when onFetched of the last fetch has returned; nil after that
+	dueAfterFetch        bool          // make the entry due after the current fetch
+	changedWhileFetching bool          // the site served another file during the current fetch
 }
 
 // irreplaceable reports whether a fetch cannot restore the file, because fetches fail.
@@ -56,7 +56,7 @@ func (e *Entry) Use(now time.Time) {
 	}
 }
 
-// maxUses is how many seconds of use count.
+// maxUses bounds [Entry.Uses].
 const maxUses = 1 << 10
 
 // ProvenUses is the number of seconds with uses after which a host that only clients name is
@@ -97,7 +97,7 @@ func (e *Entry) makeDue() {
 	for s := e.state.Load(); s != nil; s = e.state.Load() {
 		next := *s
 		next.Due = e.cache.now()
-		if e.state.CompareAndSwap(s, &next) { // not over what is restored meanwhile
+		if e.state.CompareAndSwap(s, &next) { // must not replace a restored state
 			return
 		}
 	}
@@ -117,7 +117,7 @@ func (e *Entry) Good() *Version {
 	return nil
 }
 
-// Due reports whether the robots.txt should be read again.
+// Due reports whether the robots.txt should be fetched.
 func (e *Entry) Due(now time.Time) bool {
 	s := e.state.Load()
 	if s == nil || !now.Before(s.Due) {
@@ -158,14 +158,13 @@ func (e *Entry) MarkSuspect(now time.Time) {
 // succeeded.
 func (e *Entry) Suspect() bool { return e.changesSeen.Load() != e.changesChecked.Load() }
 
-// Refresh fetches the robots.txt if it is due, in a goroutine that ends soon after
-// fetch returns; at most one such goroutine runs for an entry, and a bounded number
-// for the segment. A good answer holds as long as f says. onFetched, if not nil, is called
-// after each fetch, in their order, with the state before and after.
+// Refresh fetches the robots.txt if it is due, in a goroutine that ends soon after fetch returns. At
+// most one such goroutine runs for an entry, and a bounded number for the segment. f determines the
+// lifetime of a good response. onFetched, if not nil, is called after each fetch, in the order of
+// the fetches, with the state before and after.
 //
-// Refresh returns a channel that is closed when the attempt under way has ended,
-// nil if there is none: the entry is not due, or too many others are being
-// fetched.
+// Refresh returns a channel that is closed when the running fetch has ended. It returns nil if no
+// fetch is running, because the entry is not due or the segment has too many fetches.
 func (e *Entry) Refresh(f Freshness, fetch func() Answer, onFetched func(before, after State)) <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -178,7 +177,7 @@ func (e *Entry) Refresh(f Freshness, fetch func() Answer, onFetched func(before,
 	done := make(chan struct{})
 	e.fetching = done
 	changesSeen := e.changesSeen.Load()
-	var previous, report chan struct{} // of onFetched
+	var previous, report chan struct{} // channels for the order of onFetched
 	if onFetched != nil {
 		previous, report = e.lastReport, make(chan struct{})
 		e.lastReport = report

@@ -6,14 +6,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// Severity says how much a finding matters to the owner of the file.
+// Severity is the importance of a finding for the owner of the file.
 type Severity uint8
 
-// The severities, least first.
+// The severities in ascending order.
 const (
-	Info    Severity = iota // read as meant, but worth knowing
-	Warning                 // crawlers can read it differently than intended
-	Error                   // not read at all
+	Info    Severity = iota // understood as intended, but worth knowing
+	Warning                 // crawlers can interpret it differently than intended
+	Error                   // ignored
 )
 
 // String returns info, warning or error.
@@ -27,26 +27,26 @@ type Code string
 // Findings of the parser. RFC 9309 section 2.2 defines the format, and section 2.5 the size
 // limit.
 const (
-	TooLarge         Code = "too-large"           // longer than MaxSize; what follows is not read
+	TooLarge         Code = "too-large"           // longer than MaxSize; the rest is ignored
 	LineCut          Code = "line-cut"            // the line that the cut split was dropped
 	LineTooLong      Code = "line-too-long"       // 8,192 bytes or more, which some crawlers cut
-	UTF16            Code = "utf-16"              // the file is UTF-16, nothing was read
+	UTF16            Code = "utf-16"              // the file is UTF-16 and was not parsed
 	NotText          Code = "not-text"            // a NUL byte ends a line
 	ByteOrderMark    Code = "byte-order-mark"     // a whole or partial UTF-8 BOM was skipped
 	HTML             Code = "html"                // the file is a web page without a rule
 	NoKey            Code = "no-key"              // not of the form key: value
 	MissingColon     Code = "missing-colon"       // two words that Google reads as key and value
 	MisspeltKey      Code = "misspelt-key"        // a known misspelling that Google accepts
-	UnknownKey       Code = "unknown-key"         // a key that nobody defined
+	UnknownKey       Code = "unknown-key"         // an undefined key
 	RuleOutsideGroup Code = "rule-outside-group"  // allow or disallow before any user-agent
 	RuleWithoutSlash Code = "rule-without-slash"  // starts with neither / nor *, so it matches nothing
 	DollarInside     Code = "dollar-inside"       // $ before the end is an ordinary character
-	EmptyName        Code = "empty-user-agent"    // names nobody
-	NameList         Code = "user-agent-list"     // several names in one line, of which the first is read
+	EmptyName        Code = "empty-user-agent"    // an empty name
+	NameList         Code = "user-agent-list"     // several names in one line; only the first is used
 	NamePattern      Code = "user-agent-pattern"  // * in a name is not a wildcard
-	RepeatedGroup    Code = "repeated-group"      // the same name in two places: merged
+	RepeatedGroup    Code = "repeated-group"      // the same name in two groups, which are merged
 	GroupWithoutRule Code = "group-without-rules" // allows everything
-	AmbiguousGroup   Code = "ambiguous-group"     // crawlers disagree about who the rules are for
+	AmbiguousGroup   Code = "ambiguous-group"     // crawlers disagree to whom the rules apply
 )
 
 // Codes returns all codes of the parser.
@@ -58,9 +58,9 @@ func Codes() []Code {
 
 // Finding is a problem in a robots.txt.
 type Finding struct {
-	Code     Code     // what kind it is, for programs
-	Severity Severity // how much it matters
-	Line     int      // counted from 1; 0 where the finding is about the whole file
+	Code     Code     // the kind, for programs
+	Severity Severity // the importance
+	Line     int      // counted from 1; 0 for the whole file
 	Message  string   // the problem and the remedy in one or two sentences
 }
 
@@ -75,5 +75,5 @@ func (f Finding) String() string {
 // maxFindings is the maximum number of findings of a file.
 const maxFindings = 200
 
-// quoted bounds a piece of the file for use in a message.
+// quoted quotes a piece of the file and limits its length.
 func quoted(s string) string { return text.Quote(s, 60) }

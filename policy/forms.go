@@ -15,7 +15,7 @@ const (
 	FormDots                          // dot segments resolved
 	FormQueryDecoded                  // escaped / and ? decoded in the query
 	FormQueryEncoded                  // / and ? escaped in the query
-	FormOpaque                        // what follows the scheme taken for the path
+	FormOpaque                        // the part after the scheme used as the path
 )
 
 // String describes the form, for example "canonical" or "slashes, dots".
@@ -32,7 +32,7 @@ func (f Form) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// alternatives are the forms of the path or of the query, no two the same.
+// alternatives are the distinct forms of the path or of the query.
 type alternatives struct {
 	list  [maxPaths]alternative
 	count int
@@ -87,7 +87,7 @@ func (t *Target) queries(out *alternatives, canonical string) {
 	out.add(canonical, 0)
 	out.add(t.decoded(canonical, '?', '?', false), FormQueryDecoded)
 	if strings.IndexByte(canonical, '/') >= 0 || strings.IndexByte(canonical, '?') >= 0 {
-		out.list[out.count] = alternative{form: FormQueryEncoded} // to be written when it is needed
+		out.list[out.count] = alternative{form: FormQueryEncoded} // written on demand
 		out.count++
 	}
 }

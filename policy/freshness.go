@@ -19,15 +19,13 @@ type Freshness struct {
 	Min, Max time.Duration
 }
 
-// Lifetime returns how long an answer that came at now holds, by RFC 9111
-// section 4.2 as a shared cache would compute it: s-maxage, else max-age, else
-// Expires, less the age that the answer has reached. An answer that must not be
-// stored or not be reused unchecked holds for Min, as does one whose freshness
-// cannot be understood.
+// Lifetime returns the freshness lifetime of a response received at now, as for a shared cache (RFC
+// 9111 section 4.2). It is s-maxage, else max-age, else Expires, minus the age of the response. The
+// lifetime is Min if the response must not be stored or must be revalidated, or if its freshness is
+// invalid.
 //
-// must-revalidate, stale-while-revalidate and stale-if-error change nothing:
-// RFC 9309 section 2.4 says itself how long a robots.txt may be used that is
-// not fresh any more, and a request never waits for a refresh.
+// must-revalidate, stale-while-revalidate and stale-if-error have no effect. RFC 9309 section 2.4
+// defines how long a stale robots.txt may be used, and a request never waits for a refresh.
 func (f Freshness) Lifetime(a Answer, now time.Time) time.Duration {
 	life, given := explicitLifetime(a.Header, now)
 	if !given {

@@ -15,7 +15,7 @@ const gramSize = 4
 // its grams, which every matching target contains.
 type gramIndex struct {
 	slots  []gramSlot // a hash table with open addressing
-	shift  uint       // from the hash of a gram to its first slot
+	shift  uint       // shift from the hash of a gram to its first slot
 	filter []uint64   // a bit for each hash of a gram in slots, with filterBits more than a slot's
 	filed  []int32    // patterns
 }
@@ -24,8 +24,8 @@ type gramIndex struct {
 type gramSlot struct {
 	gram     uint32
 	from, to int32  // range of filed; empty if the slot is free
-	offset   int32  // of the gram in context
-	context  string // what all these patterns have in common around the gram
+	offset   int32  // offset of the gram in context
+	context  string // the common bytes of these patterns around the gram
 }
 
 // filterBits makes the filter 16 times as long as the table, which limits collisions.
@@ -37,14 +37,14 @@ const maxContext = 16
 // newGramIndex stores each pattern under its rarest gram. It also returns the patterns
 // without a gram.
 func newGramIndex(patterns []pattern) (x gramIndex, without []int32) {
-	var counts [4096]uint32 // of grams, by hash: if two hashes are equal, only the choice is worse
+	var counts [4096]uint32 // number of grams by hash; equal hashes only make the choice worse
 	for i := range patterns {
 		for _, gram := range patterns[i].grams {
 			counts[hashOf(gram)>>20]++
 		}
 	}
 	entries := make([]uint64, 0, len(patterns)) // a gram and a pattern
-	offsets := make([]int, len(patterns))       // of the gram in the pattern
+	offsets := make([]int, len(patterns))       // offset of the gram in the pattern
 	for i := range patterns {
 		least, rarest := uint32(0), uint32(0)
 		for offset, gram := range patterns[i].grams {

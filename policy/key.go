@@ -4,13 +4,13 @@ package policy
 type key uint8
 
 const (
-	keyNone      key = iota // no key that anybody defined
+	keyNone      key = iota // an undefined key
 	keyUserAgent            // opens or continues a group
 	keyAllow
 	keyDisallow
-	keySitemap   // about the whole file, stands anywhere
-	keyFile      // a known extension about the whole file
-	keyExtension // a known extension about a group
+	keySitemap   // applies to the whole file, at any place
+	keyFile      // a known extension for the whole file
+	keyExtension // a known extension for a group
 )
 
 // maxKeyLength is the length of the longest known key, in bytes.
@@ -20,7 +20,7 @@ const maxKeyLength = len("disallowaitraining")
 // parser accepts. Keys are compared whole, ignoring case. A comparison by prefix would read
 // "DisallowAITraining: /", which is in use, as "Disallow: /" and close sites.
 func lookupKey(s string) (k key, misspelt bool) {
-	switch s { // as nearly all files spell them
+	switch s { // the usual spellings
 	case "Disallow":
 		return keyDisallow, false
 	case "Allow":
@@ -59,7 +59,7 @@ func lookupKey(s string) (k key, misspelt bool) {
 	return keyNone, false
 }
 
-// lower folds an ASCII letter to lower case and leaves every other byte alone.
+// lower converts an ASCII letter to lower case. Other bytes stay unchanged.
 func lower(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c | 0x20

@@ -9,8 +9,7 @@ import (
 )
 
 const (
-	// MaxAge is how long a copy may be used while the file can be read again
-	// (RFC 9309 section 2.4).
+	// MaxAge is the maximum use of a copy while fetches succeed (RFC 9309 section 2.4).
 	MaxAge = 24 * time.Hour
 
 	// MaxUnreachable is the maximum use of the last good copy while fetches fail. RFC 9309
@@ -26,8 +25,7 @@ const (
 	Absence         = time.Hour
 	absenceInterval = time.Minute
 
-	// googleClosed is how long Google's crawlers stay away from a site whose
-	// robots.txt cannot be read.
+	// googleClosed is how long Google's crawlers avoid a site with an unreachable robots.txt.
 	googleClosed = 12 * time.Hour
 
 	firstRetry = time.Second
@@ -44,8 +42,8 @@ const (
 	LastGood Fallback = iota
 	// AllowAll restricts nothing.
 	AllowAll
-	// DisallowAll restricts everything up to MaxUnreachable, as RFC 9309
-	// section 2.3.1.4 asks of crawlers.
+	// DisallowAll restricts everything up to MaxUnreachable, as RFC 9309 section 2.3.1.4 requires
+	// of crawlers.
 	DisallowAll
 	// DisallowGoogle restricts everything for 12 hours and then behaves as LastGood, as
 	// documented by Google.
@@ -55,10 +53,9 @@ const (
 // Version is one fetched body of a robots.txt.
 type Version struct {
 	Robots *Robots
-	// Hash is the SHA-256 of the body, of the empty body where the site has no
-	// robots.txt.
+	// Hash is the SHA-256 of the body, or of the empty body if the site has no robots.txt.
 	Hash [sha256.Size]byte
-	// Status is the HTTP status of the last answer, for a file 200 or 404.
+	// Status is the HTTP status of the last response. A file has 200 or 404.
 	Status int
 	// Served reports whether a response was this file, or stated that no file exists (404,
 	// 410, a redirect without a target). Other clients can then have the same file. It is
@@ -90,7 +87,7 @@ type State struct {
 	// Past are the versions before Good, newest first, at most MaxVersions. Callers must not
 	// modify it.
 	Past []*Version
-	// Due is when the file should be read again.
+	// Due is the time of the next fetch.
 	Due time.Time
 	// Failures is the number of failed fetches since Good. FailingSince is the end of the
 	// first, and FailedAt the end of the last.
@@ -113,12 +110,12 @@ type State struct {
 func (s State) After(a Answer, now time.Time, f Freshness, jitter float64) State {
 	meaning := a.Meaning()
 	if meaning == Unchanged && s.Good == nil {
-		meaning = Unreachable // nobody asked for that
+		meaning = Unreachable // the request was not conditional
 	}
 	next := State{Good: s.Good, Past: s.Past, Via: storableVia(a.Via), Last: meaning, Status: a.Status, Err: a.Err}
 	if !meaning.Known() {
 		if next.Failures = s.Failures + 1; len(next.Via) == 0 {
-			next.Via = s.Via // it may not have come so far
+			next.Via = s.Via // the fetch may have failed before the redirects
 		}
 		next.FailingSince, next.FailedAt = s.FailingSince, now
 		if s.Failures == 0 {
@@ -141,12 +138,12 @@ func (s State) After(a Answer, now time.Time, f Freshness, jitter float64) State
 	return next
 }
 
-// take makes a good answer the current version.
+// take makes the version in a good response the current version.
 func (s *State) take(a Answer, meaning Meaning, now time.Time) {
 	before := s.Good
 	var good Version
 	switch hash := sha256.Sum256(a.text(meaning)); {
-	case meaning == Unchanged && a.Of != nil && a.Of.Hash != before.Hash: // which has come meanwhile
+	case meaning == Unchanged && a.Of != nil && a.Of.Hash != before.Hash: // another version arrived meanwhile
 		good = *a.Of
 		good.FirstRead, good.Until = now, time.Time{}
 		s.retire(before, &good, now)
@@ -157,7 +154,7 @@ func (s *State) take(a Answer, meaning Meaning, now time.Time) {
 		if before != nil {
 			s.retire(before, &good, now)
 		}
-		if good.Robots == nil { // else it has come back from the past
+		if good.Robots == nil { // otherwise a previous version has returned
 			good.Robots = Parse(a.text(meaning))
 		}
 	}

@@ -41,8 +41,8 @@ func lineCount(text []byte) int {
 	return bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) - bytes.Count(text, []byte("\r\n"))
 }
 
-// looksLikeHTML reports whether the file starts as a web page does: with a tag,
-// a comment or a declaration.
+// looksLikeHTML reports whether the file starts like a web page, with a tag, a comment or a
+// declaration.
 func looksLikeHTML(text string) bool {
 	return strings.HasPrefix(strings.TrimLeft(text, "\ufeff \t\r\n"), "<")
 }

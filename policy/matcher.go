@@ -71,7 +71,7 @@ func newMatcher(r *Robots, rules []int32) *matcher {
 		x := r.rules[i]
 		path := canonicalRule(x.path)
 		if path == "" {
-			continue // it matches nothing
+			continue // the rule matches nothing
 		}
 		c.add(path, x.allow, i)
 		if directory, ok := indexDirectory(path); ok && x.allow {
@@ -110,7 +110,7 @@ func (c *compiler) add(path string, allow bool, rule int32) {
 	c.escapes = c.escapes || hasEscapes(path)
 	rest, anchored := strings.CutSuffix(path, "$")
 	if trimmed := strings.TrimRight(rest, "*"); trimmed != rest {
-		rest, anchored = trimmed, false // "*$" is any end
+		rest, anchored = trimmed, false // "*$" matches any end
 	}
 	for strings.Contains(rest, "**") {
 		rest = strings.ReplaceAll(rest, "**", "*")

@@ -2,16 +2,15 @@ package policy
 
 import "strings"
 
-// NameMatches reports whether a group's name, the value of a user-agent line,
-// names the product token. The name has to start with the token, without
-// case, and to end there or go on with a byte that cannot be part of a token:
-// "Googlebot", "googlebot/2.1", "Googlebot*" and "Googlebot Images" name
-// Googlebot, "Googlebot-Image" and "Google" do not. A name that is empty or
-// starts with a star names no token, and * is not a wildcard within a name.
+// NameMatches reports whether the value of a user-agent line names the product token. The name must
+// start with the token, without regard to case. The next byte, if any, must not be a part of a
+// token. "Googlebot", "googlebot/2.1", "Googlebot*" and "Googlebot Images" name Googlebot.
+// "Googlebot-Image" and "Google" do not. A name that is empty or starts with a star names no token.
+// A * inside a name is not a wildcard.
 //
-// RFC 9309 section 2.2.1 asks for the longest token of [A-Za-z_-]. Real files
-// and real crawlers use digits, dots and spaces too (MJ12bot, archive.org_bot,
-// "Sogou web spider"), which that reading would cut or lose.
+// RFC 9309 section 2.2.1 compares the longest token of [A-Za-z_-]. Real files and crawlers also use
+// digits, dots and spaces (MJ12bot, archive.org_bot, "Sogou web spider"), which the RFC's rule
+// would cut or ignore.
 func NameMatches(name, token string) bool {
 	if token == "" || token[0] == '*' || len(name) < len(token) || !startsFolded(name, token) {
 		return false
@@ -19,8 +18,8 @@ func NameMatches(name, token string) bool {
 	return len(name) == len(token) || !inWord(name[len(token)])
 }
 
-// startsFolded reports whether a name, which is no shorter, starts with another, without
-// case.
+// startsFolded reports whether a name starts with another, without regard to case. The name must
+// not be shorter.
 func startsFolded(name, other string) bool {
 	for i := range len(other) {
 		if lower(name[i]) != lower(other[i]) {
@@ -39,8 +38,8 @@ func folded(name string) string {
 	return string(b)
 }
 
-// isGlobal reports whether a group's name stands for every crawler: * alone or
-// followed by white space.
+// isGlobal reports whether a group's name is * alone or followed by white space, which means every
+// crawler.
 func isGlobal(name string) bool {
 	return strings.HasPrefix(name, "*") && (len(name) == 1 || isSpace(name[1]))
 }

@@ -58,13 +58,13 @@ func mostRules(text string) int {
 type parser struct {
 	robots        *Robots
 	line          int32
-	open          bool  // the last group still takes user-agent lines
-	extensionSeen bool  // an extension line came since the last user-agent line
-	used          bool  // a Content-Usage line did
-	usesFrom      int32 // the first user-agent line that the next Content-Usage line is about
-	binary        bool  // there is a NUL byte in the file
-	strict        bool  // forgives nothing, and reports nothing: what there is to say was said
-	forgave       bool  // a line was read that only the forgiving reading knows
+	open          bool  // the last group accepts more user-agent lines
+	extensionSeen bool  // an extension line followed the last user-agent line
+	used          bool  // a Content-Usage line followed the last user-agent line
+	usesFrom      int32 // the first user-agent line of the next Content-Usage line
+	binary        bool  // the file has a NUL byte
+	strict        bool  // strict interpretation; reports nothing, because the first pass has reported all
+	forgave       bool  // the file has a line that only the lenient interpretation accepts
 }
 
 // cut returns the whole lines in the first MaxSize bytes of a longer file.
@@ -142,7 +142,7 @@ func (p *parser) readLine(s string, comment int) {
 	}
 	var name, value string
 	i := strings.IndexByte(s, ':')
-	colon := i > 0 // in front of it stands a key
+	colon := i > 0 // a key is before the colon
 	if colon {
 		name, value = s[:i], s[i+1:]
 	} else {
@@ -256,11 +256,11 @@ func (p *parser) rule(allow bool, path string) {
 	r.groups[len(r.groups)-1].ruleTo++
 }
 
-// finish looks at the file as a whole.
+// finish checks the file as a whole.
 func (p *parser) finish() *Robots {
 	r := p.robots
 	if len(r.rules) == 0 && looksLikeHTML(r.text) {
-		// The findings of its single lines are useless.
+		// Findings about single lines of a web page are useless.
 		r.findings = slices.DeleteFunc(r.findings, func(f Finding) bool { return f.Line > 0 })
 		r.unreported = 0
 		p.report(HTML, Error, 0, "this is a web page and no robots.txt, so nothing is forbidden; let the server answer 404 or send a text file")

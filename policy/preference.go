@@ -13,10 +13,10 @@ import (
 type Use uint8
 
 const (
-	TrainAI   Use = iota // to train a model that generates content
-	AIUse                // as input of a model
-	SearchUse            // in a search application
-	uses                 // how many there are
+	TrainAI   Use = iota // training of a model that generates content
+	AIUse                // input of a model
+	SearchUse            // search application
+	uses                 // number of categories
 )
 
 // useLabels are the labels of each Use in Content-Usage, and signalLabels in Content-Signal
@@ -56,7 +56,7 @@ type Preference uint8
 const (
 	PreferenceUnknown Preference = iota
 	PreferenceYes                // the use is allowed
-	PreferenceNo                 // the use is not
+	PreferenceNo                 // the use is not allowed
 )
 
 // String returns y, n, or unknown.
@@ -70,8 +70,8 @@ func (p Preference) String() string {
 	return "unknown"
 }
 
-// And combines what two statements say: any no is a no, else any yes is a yes
-// (draft-ietf-aipref-vocab-08, "Combining Preferences").
+// And combines two preferences. Any no is a no, else any yes is a yes (draft-ietf-aipref-vocab-08,
+// "Combining Preferences").
 func (p Preference) And(q Preference) Preference { return max(p, q) }
 
 // Preferences contains a preference for each category of use. The zero value has none.
@@ -161,7 +161,7 @@ type Statement struct {
 	// By is [ContentUsage], [ContentSignal], or the name of the group for a rule:
 	// [TrainingToken] or a control token.
 	By   string
-	Path string // as written, "" for all targets
+	Path string // as written; "" for all targets
 	Preferences
 	Line int // counted from 1
 }

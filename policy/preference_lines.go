@@ -38,7 +38,7 @@ func (s *statements) deciding(t *Target) (deciding []Statement) {
 	return deciding
 }
 
-// matches reports whether a statement is about a target, and the length of its path in
+// matches reports whether a statement applies to a target, and returns the length of its path in
 // canonical form.
 func (s Statement) matches(spellings []spelling) (length int, ok bool) {
 	if s.Path == "" {
@@ -48,7 +48,7 @@ func (s Statement) matches(spellings []spelling) (length int, ok bool) {
 	begin, _, _ := strings.Cut(path, "*")
 	begin = strings.TrimSuffix(begin, "$")
 	if !slices.ContainsFunc(spellings, func(x spelling) bool { return strings.HasPrefix(x.text, begin) }) {
-		return 0, false // as most of thousands of lines, which need not be compiled for that
+		return 0, false // most lines do not match, and this check needs no canonical form
 	}
 	var c compiler
 	c.add(path, true, 0)

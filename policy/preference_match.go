@@ -6,7 +6,7 @@ import "slices"
 // longest matching paths decide together.
 type statements struct {
 	lines    []Statement // in file order
-	whole    Preferences // of the lines without a path
+	whole    Preferences // preferences of the lines without a path
 	literals literalStatements
 	patterns *patternStatements // nil if no path has a wildcard inside
 }
@@ -30,8 +30,8 @@ func (s *said) add(other said) {
 // literalStatements are statements without an inner wildcard.
 type literalStatements struct {
 	literals
-	prefix []said // by text: statements about targets with that prefix
-	exact  []said // and of the text alone
+	prefix []said // by text: statements for targets with that prefix
+	exact  []said // by text: statements for the exact target
 }
 
 // add adds the statements that match one form of a target to out. Repeated additions have no
@@ -47,8 +47,7 @@ func (l *literalStatements) add(target string, out *said) {
 	}
 }
 
-// newLiteralStatements compiles literals, of which each has the line by its number as
-// its rule.
+// newLiteralStatements compiles literals. The rule of a literal is the index of its line.
 func newLiteralStatements(rules []literal, lines []Statement) (l literalStatements) {
 	l.literals = newLiterals(rules)
 	l.prefix, l.exact = make([]said, len(l.texts)), make([]said, len(l.texts))
@@ -60,7 +59,7 @@ func newLiteralStatements(rules []literal, lines []Statement) (l literalStatemen
 		}
 		into[i].add(said{x.length, lines[x.rule].Preferences})
 	}
-	for i, parent := range l.parents { // a text comes after its prefixes
+	for i, parent := range l.parents { // prefixes precede longer texts
 		if parent >= 0 {
 			l.prefix[i].add(l.prefix[parent])
 		}
@@ -72,8 +71,8 @@ func newLiteralStatements(rules []literal, lines []Statement) (l literalStatemen
 // use contains the statements about one category, with "no" as an allow rule, which wins
 // among equals.
 type patternStatements struct {
-	few   []pattern // all of them, where that is quicker than what follows
-	says  []said    // of each
+	few   []pattern // all patterns, if comparing each is faster than an index
+	says  []said    // preferences of each pattern
 	paths *matcher
 	uses  [uses]*matcher
 }
@@ -81,7 +80,7 @@ type patternStatements struct {
 // fewPatternStatements is the number of patterns up to which they are compared one by one.
 const fewPatternStatements = 4
 
-// newPatternStatements compiles patterns as newLiteralStatements does literals.
+// newPatternStatements compiles patterns. The rule of a pattern is the index of its line.
 func newPatternStatements(patterns []pattern, lines []Statement) *patternStatements {
 	if len(patterns) == 0 {
 		return nil
@@ -108,7 +107,7 @@ func newPatternStatements(patterns []pattern, lines []Statement) *patternStateme
 	return p
 }
 
-// add adds what matches a target to out.
+// add adds the statements that match a target to out.
 func (p *patternStatements) add(spellings []spelling, out *said) {
 	if p.few != nil {
 		p.addFew(spellings, out)
@@ -157,7 +156,7 @@ func (r *Robots) statementsOf(agents []int32) (byUsage, bySignal *statements) {
 		if isFor(usage.agentFrom, usage.agentTo) {
 			record := r.records[usage.record]
 			path, dictionary := CutUsage(record.Value)
-			says, _ := ParsePreferences(dictionary) // nothing if that is not a dictionary
+			says, _ := ParsePreferences(dictionary) // no preferences if invalid
 			usages = append(usages, Statement{ContentUsage, path, says, record.Line})
 		}
 	}
@@ -204,7 +203,7 @@ func (m *matcher) best(spellings []spelling) (best outcome) {
 	return best
 }
 
-// hasPaths reports whether some lines are about some targets only.
+// hasPaths reports whether a line has a path.
 func (s *statements) hasPaths() bool { return len(s.literals.texts) > 0 || s.patterns != nil }
 
 // of returns the preferences for a target.

@@ -32,7 +32,7 @@ func newPrefixes(texts []string) prefixes {
 	return p
 }
 
-// fewPrefixes is how many texts are searched without keys.
+// fewPrefixes is the number of texts up to which no keys are used.
 const fewPrefixes = 16
 
 func (p *prefixes) addKeys() {
@@ -102,7 +102,7 @@ func (p *prefixes) narrow(target string) (low, high int) {
 	return high, high
 }
 
-// commonPrefix returns how many bytes a and b have in common at the start.
+// commonPrefix returns the length of the common prefix of a and b.
 func commonPrefix(a, b string) (n int) {
 	for ; len(a)-n >= 8 && len(b)-n >= 8; n += 8 {
 		if x := binary.LittleEndian.Uint64([]byte(a[n:n+8])) ^ binary.LittleEndian.Uint64([]byte(b[n:n+8])); x != 0 {

@@ -29,9 +29,9 @@ func (s *Selection) Readings() (forgiving, strict *Selection) {
 	return &Selection{s.forgiving, s.forgiving}, strict
 }
 
-// Ambiguous reports whether crawlers disagree about which rules the selection
-// has: as a key is misspelt, a colon is missing, or an extension line such as
-// Crawl-delay stands between user-agent lines.
+// Ambiguous reports whether crawlers disagree about the rules of the selection. The reason is a
+// misspelled key, a missing colon, or an extension line such as Crawl-delay between user-agent
+// lines.
 func (s *Selection) Ambiguous() bool {
 	return s != nil && s.forgiving != s.strict && !slices.Equal(s.forgiving.list(), s.strict.list())
 }

@@ -20,8 +20,8 @@ func (p *parser) checkGroups() {
 	}
 }
 
-// tableOfNames returns an empty table for the names of so many lines, nil if they are so few
-// that each is looked at.
+// tableOfNames returns an empty table for the names of many lines. For few lines it returns nil,
+// and each line is compared.
 func tableOfNames(lines int) map[string]agent {
 	if lines <= fewNames {
 		return nil

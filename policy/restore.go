@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// clockSkew is how far the clocks of two machines may differ.
+// clockSkew is the tolerated difference between the clocks of two machines.
 const clockSkew = 5 * time.Minute
 
-// Adopt returns the state that takes in what was known elsewhere or before, other. The
-// version that was read last is the current one; the other one is held to have come before
-// it, if it is another text. Times of other may be wrong:
+// Adopt merges a stored state, or the state of another instance, into s. The version that was
+// fetched last is the current version. The other version becomes a previous version if its content
+// differs. The times of other may be wrong:
 //
-//   - a version that was read too long ago to be used is ignored;
-//   - one that was read in the future, as before a clock was set back, is ignored where
-//     another is known; else it counts as read now, and is due to be read again;
-//   - one before it that ended in the future is held to have ended when the current one
-//     of other was read last, at the latest.
+//   - A version that is too old to be used is ignored.
+//   - A version fetched in the future, by a clock that was set back later, is ignored if s has a
+//     version. Otherwise it has the fetch time now, and is due.
+//   - A previous version that ended in the future ends at the last fetch of the current version of
+//     other, at the latest.
 func (s State) Adopt(other State, now time.Time) State {
 	if other.isAhead(now) {
 		if s.Good != nil {
@@ -41,7 +41,7 @@ func (s State) Adopt(other State, now time.Time) State {
 	case o.LastRead.After(s.Good.LastRead):
 		next := State{Via: other.Via, Due: other.Due, Last: other.Last}
 		if !o.LastRead.After(s.FailingSince) {
-			next = s // not fetched since, here or there
+			next = s // neither side has fetched since
 		}
 		next.Good, next.Past = mergeVersions(o, other.Past, s.Good, s.Past)
 		return next
@@ -51,13 +51,13 @@ func (s State) Adopt(other State, now time.Time) State {
 	return next
 }
 
-// isAhead reports whether the current version was read in the future, which is by a clock
-// that was wrong.
+// isAhead reports whether the current version was fetched in the future, by a wrong clock.
 func (s *State) isAhead(now time.Time) bool {
 	return s.Good != nil && s.Good.LastRead.After(now.Add(clockSkew))
 }
 
-// readBy returns the state with a current version that was read by now, and is due.
+// readBy returns the state with a fetch time of the current version no later than now. The state is
+// due.
 func (s State) readBy(now time.Time) State {
 	read := *s.Good
 	if read.LastRead = now; read.FirstRead.After(now) {
@@ -122,7 +122,7 @@ func mergeVersions(current *Version, past []*Version, older *Version, olderPast 
 	return current, all[:min(len(all), MaxVersions)]
 }
 
-// sortPast puts the version that ended last first.
+// sortPast sorts versions by their end, latest first.
 func sortPast(past []*Version) {
 	slices.SortStableFunc(past, func(a, b *Version) int { return b.Until.Compare(a.Until) })
 }
@@ -171,7 +171,7 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 			if v.Derived != nil {
 				continue
 			}
-			if derived := c.derive(v.Robots); derived != nil { // else others may be reading v already
+			if derived := c.derive(v.Robots); derived != nil { // otherwise other goroutines may read v
 				v.Derived = derived
 			}
 		}
@@ -199,7 +199,7 @@ func (c *Cache) prove(e *Entry) {
 	}
 }
 
-// full reports whether another entry would push one out.
+// full reports whether a new entry would evict another.
 func (c *Cache) full(s Segment) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,40 +6,40 @@ import (
 	"sync/atomic"
 )
 
-// Robots is a parsed robots.txt. It never changes and may be used by several
-// goroutines at once. Its strings share the memory of one copy of the file.
+// Robots is a parsed robots.txt. It is immutable and safe for concurrent use. Its strings share the
+// memory of one copy of the file.
 //
-// What it tells of groups, rules and names is the forgiving reading; only
-// [Robots.Select] takes the strict one into account as well.
+// Its methods return the lenient interpretation. Only [Robots.Select] also uses the strict
+// interpretation.
 type Robots struct {
-	strict *Robots // the same file by the strict reading; nil where keys make no difference
+	strict *Robots // the strict interpretation; nil if keys make no difference
 
-	text       string   // the part that was read
+	text       string   // the parsed part
 	rules      []rule   // in file order
 	agents     []agent  // user-agent lines in file order
 	groups     []group  // in file order
 	records    []Record // in file order
 	usages     []usage
-	signals    []int32 // the records that are Content-Signal lines of a group
+	signals    []int32 // the records with Content-Signal lines of a group
 	delays     []delayLine
 	sitemaps   []string // paths, sorted
 	findings   []Finding
 	unreported int  // findings beyond maxFindings
-	contested  bool // some group reads differently for different crawlers
+	contested  bool // crawlers disagree about some group
 
 	byWord map[string][]int32 // agents by the folded first word of their name; nil if there are few
-	named  []int32            // if there are few, agents whose name is not *
+	named  []int32            // if few, the agents whose name is not *
 	global []int32            // agents whose name is *
-	few    [fewNames]int32    // indexes, if there are few
+	few    [fewNames]int32    // indexes, if few
 
-	trainers []int32 // agents whose name is TrainingToken, which are in none of the above
+	trainers []int32 // agents whose name is TrainingToken; none of the fields above has them
 
-	longest int // bytes of the longest name
+	longest int // length of the longest name in bytes
 
 	choices   atomic.Pointer[choices]
-	compiling sync.Mutex          // held while choices are replaced; guards what follows
-	matchers  map[string]*matcher // by the groups they were compiled from
-	weight    int                 // of choices and matchers, for maxWeight
+	compiling sync.Mutex          // locked while choices are replaced; guards the fields below
+	matchers  map[string]*matcher // by the compiled groups
+	weight    int                 // weight of choices and matchers, for maxWeight
 }
 
 // rule is an allow or disallow line.
@@ -79,10 +79,10 @@ type usage struct{ record, agentFrom, agentTo int32 }
 type Rule struct {
 	Allow bool   // false for disallow
 	Path  string // the pattern as written, without surrounding white space
-	Line  int    // counted from 1; 0 in the zero Rule, which stands for no rule
+	Line  int    // counted from 1; 0 in the zero Rule, which means no rule
 }
 
-// String returns the rule as a line of a robots.txt, "" for no rule.
+// String returns the rule as a line of a robots.txt, or "" for the zero Rule.
 func (r Rule) String() string {
 	switch {
 	case r.Line == 0:
@@ -99,33 +99,30 @@ type Agent struct {
 	Line int    // counted from 1
 }
 
-// Group is a group as it stands in the file: consecutive user-agent lines and
-// the rules under them.
+// Group is a group as written: consecutive user-agent lines, and the rules under them.
 type Group struct {
-	Agents []Agent // in the order of the file, as are Rules
-	Rules  []Rule  // none for a group that allows everything
+	Agents []Agent // in file order
+	Rules  []Rule  // in file order; empty for a group that allows everything
 	// Ambiguous reports that an extension line such as Crawl-delay separates the user-agent
 	// lines, so that crawlers disagree about the group.
 	Ambiguous bool
 }
 
-// Record is a line other than user-agent, allow and disallow that means
-// something to some crawlers: Sitemap, Crawl-delay, Request-rate, Visit-time,
-// Host, Clean-param, Noindex, Content-Signal, Content-Usage, License and the
-// like. Records never take part in a verdict.
+// Record is a line with another key that some crawlers use: Sitemap, Crawl-delay, Request-rate,
+// Visit-time, Host, Clean-param, Noindex, Content-Signal, Content-Usage, License and others.
+// Records never affect a verdict.
 type Record struct {
 	Key   string // as written
 	Value string // as written, without surrounding white space
 	Line  int    // counted from 1
-	Group int    // index into Groups, -1 where the record is about the whole file
+	Group int    // index into Groups; -1 for the whole file
 }
 
 // Text returns the parsed part of the file: at most [MaxSize] bytes in whole lines. It is
 // empty for a file that is not text, such as UTF-16.
 func (r *Robots) Text() string { return r.text }
 
-// RuleCount returns the number of allow and disallow lines in groups, empty
-// ones included.
+// RuleCount returns the number of allow and disallow lines in groups, including empty lines.
 func (r *Robots) RuleCount() int { return len(r.rules) }
 
 // Groups returns the groups in file order.
@@ -141,7 +138,7 @@ func (r *Robots) Groups() []Group {
 	return groups
 }
 
-// agentsIn returns the user-agent lines of a range, nil for none.
+// agentsIn returns the user-agent lines of a range, or nil for an empty range.
 func (r *Robots) agentsIn(from, to int32) (lines []Agent) {
 	for _, a := range r.agents[from:to] {
 		lines = append(lines, Agent{a.name, int(a.line)})
@@ -155,7 +152,7 @@ func (r *Robots) agentsIn(from, to int32) (lines []Agent) {
 func (r *Robots) StatedTo() map[int][]Agent {
 	all := make(map[int][]Agent, len(r.usages))
 	var before usage
-	var agents []Agent // of that, which many lines may share
+	var agents []Agent // shared by many lines
 	for _, u := range r.usages {
 		if u.agentFrom != before.agentFrom || u.agentTo != before.agentTo {
 			before, agents = u, r.agentsIn(u.agentFrom, u.agentTo)
@@ -165,8 +162,8 @@ func (r *Robots) StatedTo() map[int][]Agent {
 	return all
 }
 
-// Names returns the names of all groups, as written, in file order and with
-// repetitions; * is one of them, and [TrainingToken] is not.
+// Names returns the names of all groups, as written, in file order and with repetitions. They
+// include * and exclude [TrainingToken].
 func (r *Robots) Names() []string {
 	names := make([]string, 0, len(r.agents))
 	for _, a := range r.agents {
@@ -193,7 +190,7 @@ func (r *Robots) Size() int {
 		perRule    = 32 + 140 // the line, and its share of a compiled group
 		perAgent   = 24 + 90  // the line, and its share of the tables of names
 		perRecord  = 56
-		perUsage   = 12 + 900 // a line about use, and its share of compiled groups
+		perUsage   = 12 + 900 // the line, and its share of compiled groups
 		perDelay   = 24
 		perSitemap = 80
 		perFinding = 160
@@ -202,7 +199,7 @@ func (r *Robots) Size() int {
 	size := perFile + len(r.text) + perRule*len(r.rules) + perAgent*len(r.agents) +
 		perRecord*len(r.records) + perUsage*(len(r.usages)+len(r.signals)) + perDelay*len(r.delays) + perSitemap*len(r.sitemaps) + perFinding*len(r.findings)
 	if r.strict != nil {
-		size += r.strict.Size() - len(r.text) // which they share
+		size += r.strict.Size() - len(r.text) // both share the text
 	}
 	return size
 }
@@ -215,7 +212,7 @@ func (r *Robots) rule(i int32) Rule {
 // fewNames is the number of user-agent lines up to which they are compared one by one.
 const fewNames = 8
 
-// index makes the tables that Select looks names up in.
+// index makes the tables of names for Select.
 func (r *Robots) index() {
 	if len(r.agents) == 0 {
 		return

@@ -20,16 +20,13 @@ type side struct {
 	rules *matcher // the choice's extensionsIgnored or extensionsSplit
 }
 
-// Select returns the group for a crawler that goes by the product tokens given,
-// in order of preference: the first that a group names decides. If none does,
-// the * group applies, provided that global is set. It returns nil if no group
-// is for this crawler.
+// Select returns the group for a crawler with the given product tokens, in order of preference. The
+// first token with a group decides. Without such a group, the * group applies if global is set.
+// Select returns nil if no group applies to the crawler.
 //
-// Where parsers differ about the file, the two readings are looked at apart, and
-// a target is forbidden only where both forbid it: the forgiving one, which is
-// that of Google's public library, and the strict one, in which misspelled keys and
-// lines without a colon mean nothing and an extension line such as Crawl-delay
-// parts the user-agent lines around it.
+// A target is disallowed only if both interpretations of the file disallow it. The lenient
+// interpretation follows Google's public library. The strict interpretation ignores misspelled keys
+// and lines without a colon, and an extension line such as Crawl-delay begins another group.
 func (r *Robots) Select(global bool, tokens ...string) *Selection {
 	c := r.choose(global, tokens)
 	switch {
@@ -57,7 +54,7 @@ func (r *Robots) SelectForgiving(global bool, tokens ...string) *Selection {
 	return &c.selection
 }
 
-// choose finds the groups for a crawler in one reading of the keys.
+// choose finds the groups for a crawler in one interpretation of the keys.
 func (r *Robots) choose(global bool, tokens []string) *choice {
 	for _, token := range tokens {
 		if c := r.naming(token); c != nil {
@@ -113,8 +110,8 @@ func (r *Robots) naming(token string) *choice {
 	return r.choice(folded, agents)
 }
 
-// fold appends the token with its ASCII letters in lower case; nothing if it
-// is longer than every name.
+// fold appends the token with its ASCII letters in lower case. It appends nothing if the token is
+// longer than every name.
 func (r *Robots) fold(dst []byte, token string) []byte {
 	if len(token) > r.longest {
 		return dst
@@ -134,8 +131,7 @@ func (s *Selection) Group() Agent {
 	return s.forgiving.agent(s.forgiving.agents[0])
 }
 
-// Named reports whether the group names the crawler rather than being the *
-// group.
+// Named reports whether the group names the crawler and is not the * group.
 func (s *Selection) Named() bool { return s != nil && s.forgiving.named }
 
 func (c *choice) agent(i int32) Agent {
@@ -166,7 +162,7 @@ func (s *Selection) Judge(target string) Verdict {
 	return v
 }
 
-// borrowed returns a prepared target, to be given back.
+// borrowed returns a prepared target from the pool. The caller must return it.
 func borrowed(target string) *Target {
 	t := targets.Get().(*Target)
 	t.Set(target, false)
@@ -175,7 +171,7 @@ func borrowed(target string) *Target {
 
 func (t *Target) giveBack() {
 	if cap(t.buf) <= maxPooledTarget {
-		t.forget() // the caller's string
+		t.forget() // drop the caller's string
 		targets.Put(t)
 	}
 }
@@ -192,11 +188,10 @@ func (s *Selection) JudgeTarget(t *Target) Verdict {
 	return s.judge(t.fewForms())
 }
 
-// hasEscapes reports whether a rule may match where / or ? are escaped in a query, and not
-// where they are not.
+// hasEscapes reports whether a rule may match only a query with escaped / or ?.
 func (s *side) hasEscapes() bool { return s.choice != nil && s.rules.escapes }
 
-// judge judges a target in the forms given.
+// judge returns the verdict for a target in the given forms.
 func (s *Selection) judge(spellings []spelling) Verdict {
 	if isRobotsTxt(spellings) {
 		return Verdict{Allowed: true}
@@ -206,7 +201,7 @@ func (s *Selection) judge(spellings []spelling) Verdict {
 	}
 	v, other := s.strict.judge(spellings), s.forgiving.judge(spellings)
 	if v.Allowed == other.Allowed {
-		return v // by what every crawler reads
+		return v // the rule applies to every crawler
 	}
 	if other.Allowed {
 		v = other
@@ -263,14 +258,14 @@ func (s *side) chosenBy(rule int32) Agent {
 	at := s.robots.firstIn(group, s.agents)
 	for i := at; s.robots.contested && i < len(s.agents) && s.robots.agents[s.agents[i]].group == group; i++ {
 		if s.agents[i] >= s.robots.groups[group].splitAt {
-			return s.agent(s.agents[i]) // which has these rules in either case
+			return s.agent(s.agents[i]) // these agents have the rules in both interpretations
 		}
 	}
 	return s.agent(s.agents[at])
 }
 
-// firstIn returns where the first of some user-agent lines, in file order, stands that is
-// of a group.
+// firstIn returns the index of the first user-agent line that belongs to a group. agents must be in
+// file order.
 func (r *Robots) firstIn(group int32, agents []int32) int {
 	at, _ := slices.BinarySearchFunc(agents, group, func(i, group int32) int {
 		return cmp.Compare(r.agents[i].group, group)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// addSitemap takes the path of a sitemap line, whose value is to be a whole URL.
+// addSitemap adds the path of a sitemap line. The value should be a whole URL.
 func (r *Robots) addSitemap(value string) {
 	if path, ok := plainPath(value); ok {
 		r.sitemaps = append(r.sitemaps, path)
@@ -15,7 +15,7 @@ func (r *Robots) addSitemap(value string) {
 	}
 }
 
-// plainPath returns the path of a URL in which nothing needs a closer look.
+// plainPath returns the path of a URL that needs no decoding.
 func plainPath(value string) (path string, ok bool) {
 	rest, ok := strings.CutPrefix(value, "https://")
 	host := wordLength(rest)
@@ -41,7 +41,7 @@ func (r *Robots) IsSitemap(path string) bool {
 	return false
 }
 
-// hasFolded reports whether s has a word in it, without case.
+// hasFolded reports whether s contains a word, without regard to case.
 func hasFolded(s, word string) bool {
 	for i := range len(s) - len(word) + 1 {
 		if startsFolded(s[i:], word) {

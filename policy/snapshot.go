@@ -16,22 +16,21 @@ import (
 // version fits. Previous versions are omitted if necessary.
 const MaxSnapshot = 1 << 20
 
-// snapshotFormat is the version of the encoding. Format 1 did not tell servers
-// apart.
+// snapshotFormat is the version of the encoding. Format 1 did not distinguish servers.
 const snapshotFormat = 2
 
 // maxValidator is the maximum length of a stored entity tag or date in bytes. Without it the
 // next fetch is unconditional.
 const maxValidator = 1024
 
-// Snapshot is what is worth keeping of a site when the process ends: its
-// versions. Failures are not; another process may have better luck.
+// Snapshot is the stored state of a site, which has its versions. Failures are not stored, because
+// another process may succeed.
 type Snapshot struct {
-	// Key is whose it is.
+	// Key is the key of the site.
 	Key Key
-	// State has Good, Past, Via and Due, and nothing else.
+	// State has only Good, Past, Via and Due.
 	State State
-	// Saved is when the snapshot was taken.
+	// Saved is the time of the snapshot.
 	Saved time.Time
 }
 
@@ -67,8 +66,8 @@ type (
 
 // Forms of a text that is not the whole body.
 const (
-	formCut   = "cut"   // the lines within MaxSize
-	formUTF16 = "utf16" // nothing
+	formCut   = "cut"   // the whole lines within MaxSize
+	formUTF16 = "utf16" // no text
 )
 
 // Encode encodes the snapshot for [DecodeSnapshot]. It returns an error without a version,
@@ -89,7 +88,7 @@ func (s Snapshot) Encode() ([]byte, error) {
 		p.Due = latest
 	}
 	const (
-		perVersion = 16 << 10 // more than all of a version but its text can take
+		perVersion = 16 << 10 // upper bound for a version without its text
 		perKey     = 6 * maxKey
 		perVia     = 6 * maxVia * MaxRedirects
 	)
@@ -106,7 +105,7 @@ func (s Snapshot) Encode() ([]byte, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(policy)
-	// To marshal snapshotJSON would be to read the policy once more.
+	// Marshaling snapshotJSON would encode the policy a second time.
 	data := slices.Concat(fmt.Appendf(nil, `{"format":%d,"sha256":"%x","policy":`, snapshotFormat, sum), policy, []byte("}"))
 	if len(data) > MaxSnapshot {
 		return nil, fmt.Errorf("the snapshot takes %d bytes, more than %d", len(data), MaxSnapshot)
@@ -117,7 +116,7 @@ func (s Snapshot) Encode() ([]byte, error) {
 // maxKey bounds the names in a key, in bytes.
 const maxKey = 8 << 10
 
-// storable tells why a key cannot be encoded.
+// storable returns an error if a key cannot be encoded.
 func (k Key) storable() error {
 	names := [...]string{k.Source, k.Server, k.Site, k.Host, k.ForwardedHost}
 	if n := len(strings.Join(names[:], "")); n > maxKey {
@@ -134,8 +133,8 @@ func (k Key) storable() error {
 // encodedSize returns the length of a text in base64.
 func encodedSize(v versionJSON) int { return (len(v.Text) + 2) / 3 * 4 }
 
-// encoded returns a version in the shape of the encoding. Times that a clock
-// set back has mixed up are put in order.
+// encoded returns the version in the form of the encoding. It corrects the order of times after a
+// clock was set back.
 func (v *Version) encoded() versionJSON {
 	e := versionJSON{
 		SHA256: hex.EncodeToString(v.Hash[:]), Status: v.Status, Served: v.Served,

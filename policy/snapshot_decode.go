@@ -90,7 +90,7 @@ func (p *policyJSON) snapshot() (Snapshot, error) {
 	return s, nil
 }
 
-// version returns the version that was encoded.
+// version returns the decoded version.
 func (e *versionJSON) version() (*Version, error) {
 	v := &Version{
 		Status: e.Status, Served: e.Served, ETag: e.ETag, LastModified: e.LastModified,

@@ -23,8 +23,7 @@ func TargetOf(url string) string {
 	return originForm(url)
 }
 
-// startsWithPort reports whether s begins with a number and then ends or has a
-// path or a query.
+// startsWithPort reports whether s is a number, optionally followed by a path or a query.
 func startsWithPort(s string) bool {
 	rest := strings.TrimLeft(s, "0123456789")
 	return rest != s && (rest == "" || rest[0] == '/' || rest[0] == '?')
@@ -46,8 +45,8 @@ func afterScheme(target string) (rest string, ok bool) {
 	return "", false
 }
 
-// originForm strips scheme and authority from an absolute form and supplies an
-// empty path (RFC 9112 section 3.2).
+// originForm removes the scheme and authority of an absolute form, and adds a missing path (RFC
+// 9112 section 3.2).
 func originForm(target string) string {
 	if strings.HasPrefix(target, "/") {
 		return target
@@ -74,8 +73,8 @@ const (
 	maxQueries = 3
 )
 
-// usualForms is how many forms a target has room for without allocating: those of
-// a target without dot segments.
+// usualForms is the number of forms that a Target stores without allocating. It suffices for a
+// target without dot segments.
 const usualForms = 2 * maxQueries
 
 // Target is a request target in all forms that are compared with rules. A server can treat
@@ -83,9 +82,9 @@ const usualForms = 2 * maxQueries
 // again reuses the memory. It is not safe for concurrent use.
 type Target struct {
 	usual      [usualForms]spelling
-	more       []spelling // all of them, if there are more than usual
+	more       []spelling // all forms, if more than usual
 	count      int
-	incomplete bool   // some forms are not written yet, see spelling.isLeftOut
+	incomplete bool   // some forms are not written, see spelling.isLeftOut
 	buf        []byte // memory of the spellings, except for the target itself
 }
 
@@ -93,7 +92,7 @@ type Target struct {
 type spelling struct {
 	text     string
 	form     Form
-	samePath int // length of the path if it is the path of the form before, else 0
+	samePath int // length of the path if it equals the path of the previous form, else 0
 }
 
 // isLeftOut reports whether the form is not written yet. [Target.forms] writes it, with / and
@@ -101,12 +100,11 @@ type spelling struct {
 // the previous form.
 func (x *spelling) isLeftOut() bool { return x.text == "" }
 
-// Set prepares a request target. See RFC 9112 section 3.2 for what it may look
-// like; an absolute form counts by its path and query, an empty one as /. A #
-// is data: nothing is cut off there.
+// Set prepares a request target (RFC 9112 section 3.2). It uses the path and query of an absolute
+// form. An empty target is /. A # does not start a fragment.
 //
-// With keepSlashes runs of slashes are significant; without it the target is
-// also compared with them merged, which is how most servers look for files.
+// With keepSlashes, runs of slashes are significant. Without it, the target is also compared with
+// merged slashes, since most servers merge them.
 func (t *Target) Set(target string, keepSlashes bool) {
 	t.count, t.incomplete = 0, false
 	if isPlain(target) {
@@ -204,7 +202,7 @@ func (t *Target) add(x spelling) {
 	t.count++
 }
 
-// forget drops what belongs to the caller of Set.
+// forget drops the string of the caller of Set.
 func (t *Target) forget() {
 	clear(t.fewForms())
 	t.count = 0
@@ -217,20 +215,19 @@ func (t *Target) since(start int) string {
 	return unsafe.String(unsafe.SliceData(part), len(part))
 }
 
-// isRobotsTxt reports whether a target is /robots.txt itself in all of its forms,
-// with any query.
+// isRobotsTxt reports whether a target is /robots.txt in all its forms, with any query.
 func isRobotsTxt(forms []spelling) bool {
 	const file = "/robots.txt"
 	for i := range forms {
 		rest, ok := strings.CutPrefix(forms[i].text, file)
-		if !ok && !forms[i].isLeftOut() || rest != "" && rest[0] != '?' { // one has the path of another
+		if !ok && !forms[i].isLeftOut() || rest != "" && rest[0] != '?' { // a form has another path
 			return false
 		}
 	}
 	return true
 }
 
-// isPlain reports whether a target has one form only, namely itself.
+// isPlain reports whether the only form of a target is the target itself.
 func isPlain(target string) bool {
 	if target == "" || target[0] != '/' {
 		return false

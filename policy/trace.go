@@ -10,7 +10,7 @@ type Match struct {
 	Rule   Rule  // as written
 	Group  Agent // the user-agent line that chose the rule's group
 	Form   Form  // the first form of the target that matched
-	Length int   // in bytes of the canonical form: the longest match decides
+	Length int   // in bytes of the canonical form; the longest match decides
 }
 
 // Matches returns all rules of the selection that match a form of the target, by descending
@@ -57,8 +57,8 @@ func (s *Selection) Rules() []Rule {
 	return s.forgiving.list()
 }
 
-// Agents returns the user-agent lines by which the groups were chosen, in file
-// order, in the forgiving reading. It is nil for a nil Selection.
+// Agents returns the user-agent lines that selected the groups, in file order, in the lenient
+// interpretation. It is nil for a nil Selection.
 func (s *Selection) Agents() []Agent {
 	if s == nil {
 		return nil

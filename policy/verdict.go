@@ -1,17 +1,16 @@
 package policy
 
-// Verdict is the judgement of one request target with its evidence.
+// Verdict is the verdict on one request target, with its evidence.
 type Verdict struct {
-	// Allowed says that the target may be fetched.
+	// Allowed reports whether the crawler may fetch the target.
 	Allowed bool
 
 	// Rule is the deciding rule as written. It is the zero Rule if no rule matches.
 	Rule Rule
 
-	// Group is the user-agent line by which the rule's group was chosen, or the
-	// first of the crawler's groups where no rule matches. It is the zero Agent
-	// where no group is for the crawler, and for /robots.txt itself, which no
-	// group can forbid.
+	// Group is the user-agent line that selected the rule's group. Without a matching rule, it is
+	// the first of the crawler's groups. It is the zero Agent if no group applies, and for
+	// /robots.txt, which no group can disallow.
 	Group Agent
 
 	// Form is the form of the target that the rule matched.

@@ -5,11 +5,10 @@ import (
 	"sync"
 )
 
-// wellKnown are the rules of a choice that judge paths below /.well-known/,
-// compiled when they are first needed.
+// wellKnown has the rules of a choice for paths below /.well-known/, compiled on first use.
 type wellKnown struct {
 	once                               sync.Once
-	extensionsIgnored, extensionsSplit *matcher // as in choice; nil if no disallow rule is left
+	extensionsIgnored, extensionsSplit *matcher // as in choice; nil without a disallow rule
 }
 
 // WellKnown returns the part of a * group that applies to paths below /.well-known/: its
@@ -22,7 +21,7 @@ func (s *Selection) WellKnown() *Selection {
 	}
 	forgiving, strict := s.forgiving.wellKnown(), s.strict.wellKnown()
 	if forgiving.choice == nil {
-		return nil // a block takes both interpretations
+		return nil // both interpretations must disallow
 	}
 	return &Selection{forgiving: forgiving, strict: strict}
 }
@@ -51,8 +50,8 @@ func (s side) wellKnown() side {
 	return side{s.choice, rules}
 }
 
-// wellKnownRules compiles the rules, nil if no disallow rule is among them.
-// extensionsSplit is as for groupsOf.
+// wellKnownRules compiles the rules, or returns nil without a disallow rule. extensionsSplit has
+// the same meaning as for groupsOf.
 func (c *choice) wellKnownRules(extensionsSplit bool) *matcher {
 	r, disallows := c.robots, false
 	var rules []int32

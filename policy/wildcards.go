@@ -10,10 +10,10 @@ import (
 
 // pattern is a rule with a wildcard inside, in canonical form.
 type pattern struct {
-	text   string // without stars at the end, without a dollar, and with one star for a run of stars
-	star   int32  // index of the first star: a target starts with what precedes it
-	end    int32  // index behind the last star if the pattern is anchored, else the length of text: a target ends with what follows
-	single bool   // there is no star between star and end
+	text   string // without a final dollar or stars, and with one star for each run of stars
+	star   int32  // index of the first star; a target starts with the part before
+	end    int32  // index after the last star if anchored, else the length of text; a target ends with the rest
+	single bool   // no star is between star and end
 	allow  bool
 	length int32
 	rule   int32
@@ -55,8 +55,8 @@ const fewPatterns = 8
 
 // wildcards finds the longest patterns that match a target.
 type wildcards struct {
-	patterns []pattern // by falling length and, among equals, in file order
-	always   []uint64  // the patterns that the index does not have, a bit for each
+	patterns []pattern // by descending length, then in file order
+	always   []uint64  // a bit for each pattern that is missing in the index
 	index    gramIndex
 }
 
@@ -86,14 +86,14 @@ const maxSteps = 4 << 20
 
 // search is the work of one verdict.
 type search struct {
-	left  int       // steps, of maxSteps; negative if the search was given up
-	found *foundSet // nil until it is needed
+	left  int       // remaining steps; negative if the search was stopped
+	found *foundSet // nil until needed
 }
 
 func newSearch() search { return search{left: maxSteps} }
 
-// isGivenUp reports whether there was more work than maxSteps. The outcome is then incomplete,
-// and the target is allowed.
+// isGivenUp reports whether the search exceeded maxSteps. The outcome is then incomplete, and the
+// target is allowed.
 func (s *search) isGivenUp() bool { return s.left < 0 }
 
 // release ends the search.
