@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// TestVersionOfAnAnswer tells which answers hold a version, and by what hash it is known.
+// TestVersionOfAnAnswer checks which responses have a version, and its hash.
 func TestVersionOfAnAnswer(t *testing.T) {
 	const text = "User-agent: *\nDisallow: /x\n"
 	for _, tc := range []struct {
 		name   string
 		answer Answer
-		held   string // the text that counts
+		held   string // the expected text
 		settle bool
 	}{
 		{"a file", Answer{Status: 200, Body: []byte(text)}, text, true},
@@ -57,7 +57,7 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-// TestIsNews tells what another instance knows of versions before from what is known.
+// TestIsNews distinguishes new data of another instance from known data.
 func TestIsNews(t *testing.T) {
 	until := func(n int, at time.Duration) *Version {
 		return &Version{Hash: [sha256.Size]byte{byte(n)}, Until: epoch.Add(at)}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// hostileRules are groups of as many rules as fit, written for one target: each rule has
-// pieces that all stand in it, and matches in none of its forms.
+// hostileRules are groups with as many rules as fit, written for one target. The target contains
+// all pieces of each rule, but no form of it matches.
 var hostileRules = []struct {
 	name         string
 	text, target string
@@ -21,8 +21,8 @@ var hostileRules = []struct {
 	hostileBlocks(),
 }
 
-// hostilePairs has rules of two pieces of the target, of which the second stands only
-// before the first.
+// hostilePairs returns rules of two pieces of the target. The second piece occurs only before the
+// first.
 func hostilePairs(name, alphabet string, size int) (h struct{ name, text, target string }) {
 	random := rand.New(rand.NewPCG(5, 6))
 	target := []byte{'/'}
@@ -41,7 +41,7 @@ func hostilePairs(name, alphabet string, size int) (h struct{ name, text, target
 	return h
 }
 
-// hostileLetters has rules of single letters, of which the target lacks the last.
+// hostileLetters returns rules of single letters. The target lacks the last letter.
 func hostileLetters() (h struct{ name, text, target string }) {
 	random := rand.New(rand.NewPCG(7, 8))
 	h.name, h.target = "letters", "/"+strings.Repeat("abcdefgh", 900)[:7199]
@@ -58,7 +58,7 @@ func hostileLetters() (h struct{ name, text, target string }) {
 	return h
 }
 
-// hostileRuns has rules of runs of one letter, each of which stands everywhere.
+// hostileRuns returns rules of runs of one letter. Each run occurs everywhere in the target.
 func hostileRuns() (h struct{ name, text, target string }) {
 	h.name, h.target = "runs", "/"+strings.Repeat("a", 7199)
 	var b strings.Builder
@@ -70,8 +70,8 @@ func hostileRuns() (h struct{ name, text, target string }) {
 	return h
 }
 
-// hostileBlocks has rules of three pieces, each of which stands behind each other one,
-// but not all three in a row.
+// hostileBlocks returns rules of three pieces. Each piece occurs after each other piece, but the
+// three never occur in the order of a rule.
 func hostileBlocks() (h struct{ name, text, target string }) {
 	random := rand.New(rand.NewPCG(9, 10))
 	h.name = "blocks"
@@ -96,7 +96,7 @@ func hostileBlocks() (h struct{ name, text, target string }) {
 	return h
 }
 
-// BenchmarkHostile judges a long target by rules that were written for it.
+// BenchmarkHostile judges a long target by rules written for the target.
 func BenchmarkHostile(b *testing.B) {
 	for _, bench := range hostileRules {
 		b.Run(bench.name, func(b *testing.B) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// smallFile is like what most sites have.
+// smallFile is like the robots.txt of most sites.
 const smallFile = `# Welcome.
 User-agent: GPTBot
 User-agent: CCBot
@@ -31,7 +31,7 @@ Allow: /wp-admin/admin-ajax.php
 Sitemap: https://example.com/sitemap.xml
 `
 
-// largeFile is as large as a file may be and has one group.
+// largeFile has the maximum size and one group.
 var largeFile = []byte("User-agent: *\n" + generateRules(20000, 40, 3))[:MaxSize]
 
 func BenchmarkParse(b *testing.B) {
@@ -58,7 +58,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkVerdict selects a group and judges a target by it.
+// BenchmarkVerdict selects a group and judges a target.
 func BenchmarkVerdict(b *testing.B) {
 	rules := func(n, percent int) string { return "User-agent: *\n" + generateRules(n, percent, 4) }
 	long := "/shop/" + fill("deep/er-7/path.x/", 8000-6)

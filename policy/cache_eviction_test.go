@@ -25,15 +25,15 @@ func TestCacheEvictsTheLeastUsed(t *testing.T) {
 	}
 }
 
-// TestCacheEvictsWhatCanBeReadAgain gives entries a second chance whose eviction
-// would be noticed, and none too many.
+// TestCacheEvictsWhatCanBeReadAgain skips entries that a fetch cannot restore, but not too many of
+// them.
 func TestCacheEvictsWhatCanBeReadAgain(t *testing.T) {
 	fail := func() Answer { return failing }
 	text := func(n int) func() Answer { return func() Answer { return version(n) } }
 	for _, tc := range []struct {
 		name   string
-		before []func() Answer // the answers of the oldest entry
-		later  time.Duration   // until something is evicted
+		before []func() Answer // the responses for the oldest entry
+		later  time.Duration   // time until an eviction
 		kept   bool
 	}{
 		{"one version", []func() Answer{text(1)}, time.Minute, false},
@@ -112,8 +112,7 @@ func TestCacheIsBoundedByBytes(t *testing.T) {
 	}
 }
 
-// TestCacheKeepsHostsInUse holds tenants of a catch-all site against somebody who
-// invents hosts.
+// TestCacheKeepsHostsInUse protects the tenants of a catch-all site from invented hosts.
 func TestCacheKeepsHostsInUse(t *testing.T) {
 	c, clock := newTestCache(Bounds{Entries: 1000, Bytes: 32 << 20, Reads: 8})
 	var tenants []*Entry
@@ -139,8 +138,8 @@ func TestCacheKeepsHostsInUse(t *testing.T) {
 	}
 }
 
-// TestCacheKeepsATenthForNewOnes has new entries put out one another where they have
-// their part, and those that are proven where they have not.
+// TestCacheKeepsATenthForNewOnes lets new entries evict each other if they fill their part of the
+// segment. Otherwise they evict proven entries.
 func TestCacheKeepsATenthForNewOnes(t *testing.T) {
 	c, _ := newTestCache(Bounds{Entries: 20, Bytes: 1 << 20, Reads: 1})
 	for i := range 20 {
@@ -161,8 +160,8 @@ func TestCacheKeepsATenthForNewOnes(t *testing.T) {
 	}
 }
 
-// TestCacheEvictsTheOldestOfAllInUse has all proven entries used: each is passed over
-// once, and then the first of them goes.
+// TestCacheEvictsTheOldestOfAllInUse uses all proven entries. An eviction skips each of them once
+// and then evicts the first.
 func TestCacheEvictsTheOldestOfAllInUse(t *testing.T) {
 	c, clock := newTestCache(Bounds{Entries: 3, Bytes: 1 << 20, Reads: 1})
 	var all []*Entry
@@ -183,8 +182,7 @@ func TestCacheEvictsTheOldestOfAllInUse(t *testing.T) {
 	}
 }
 
-// TestCacheEvictsTheUnusedOfTheProven has one of two proven entries used, the first: the other one
-// goes.
+// TestCacheEvictsTheUnusedOfTheProven uses the first of two proven entries. The other is evicted.
 func TestCacheEvictsTheUnusedOfTheProven(t *testing.T) {
 	c, clock := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, Reads: 1})
 	used, unused := c.Add(Key{Host: "used"}, Named), c.Add(Key{Host: "unused"}, Named)
@@ -199,8 +197,8 @@ func TestCacheEvictsTheUnusedOfTheProven(t *testing.T) {
 	}
 }
 
-// TestCacheTakesHostsThatReturnForUsed keeps a host that only clients name if it was
-// used twice: one use is that for which it is there.
+// TestCacheTakesHostsThatReturnForUsed keeps a host that only clients name after two uses. The
+// first use created the entry and does not count.
 func TestCacheTakesHostsThatReturnForUsed(t *testing.T) {
 	for uses, kept := range []bool{false, false, true} {
 		c, clock := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, Reads: 1})
@@ -217,7 +215,7 @@ func TestCacheTakesHostsThatReturnForUsed(t *testing.T) {
 	}
 }
 
-// TestCacheKeepsOneThatIsTooLarge keeps a single entry whatever its size.
+// TestCacheKeepsOneThatIsTooLarge does not evict a single entry of any size.
 func TestCacheKeepsOneThatIsTooLarge(t *testing.T) {
 	c, _ := newTestCache(Bounds{Entries: 10, Bytes: 1, Reads: 1})
 	for i := range 2 {
@@ -229,8 +227,7 @@ func TestCacheKeepsOneThatIsTooLarge(t *testing.T) {
 	}
 }
 
-// TestUsesAreCountedBySeconds counts a second in which an entry was used once, and so many
-// of them.
+// TestUsesAreCountedBySeconds counts each second with a use once, up to the maximum.
 func TestUsesAreCountedBySeconds(t *testing.T) {
 	c, clock := newTestCache(Bounds{Entries: 10, Bytes: 1 << 20, Reads: 1})
 	e := c.Add(Key{Host: "a.test"}, Named)
@@ -250,8 +247,7 @@ func TestUsesAreCountedBySeconds(t *testing.T) {
 	}
 }
 
-// TestCacheKeepsWhatJustFits evicts nothing as long as the texts take no more than the
-// bound, and one entry when they take a byte more.
+// TestCacheKeepsWhatJustFits evicts nothing at the bound, and one entry at one byte more.
 func TestCacheKeepsWhatJustFits(t *testing.T) {
 	fill := func(bytes, sites int) CacheStats {
 		c, _ := newTestCache(Bounds{Entries: 1000, Bytes: bytes, Reads: 1})

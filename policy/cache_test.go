@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// testClock is a clock that moves by hand.
+// testClock is a clock that the test sets.
 type testClock struct{ nanoseconds atomic.Int64 }
 
 func (c *testClock) now() time.Time { return epoch.Add(time.Duration(c.nanoseconds.Load())) }
@@ -177,7 +177,7 @@ func TestCacheRereadsASuspectCopy(t *testing.T) {
 func TestCacheMakesAnEntryDue(t *testing.T) {
 	c, clock := newTestCache(roomy)
 	e := c.Add(Key{Host: "example.com"}, Named)
-	e.MakeDue() // nothing is known: it is due anyhow
+	e.MakeDue() // an entry without a fetch is due anyway
 	<-e.Refresh(holding(time.Hour), func() Answer { return version(1) }, nil)
 	clock.advance(time.Minute)
 	e.MakeDue()
@@ -186,7 +186,7 @@ func TestCacheMakesAnEntryDue(t *testing.T) {
 	}
 	answers := make(chan Answer)
 	done := e.Refresh(holding(time.Hour), func() Answer { return <-answers }, nil)
-	e.MakeDue() // what is being read may be older than this
+	e.MakeDue() // the running fetch may have started before the change
 	answers <- failing
 	if <-done; !e.Due(clock.now()) {
 		t.Error("made due during a fetch, and not due after it")
@@ -196,10 +196,10 @@ func TestCacheMakesAnEntryDue(t *testing.T) {
 	}
 }
 
-// TestCacheSharesReadsFairly lets sites hang and others read.
+// TestCacheSharesReadsFairly lets some sites hang. Fetches of other sites continue.
 func TestCacheSharesReadsFairly(t *testing.T) {
 	type turn struct {
-		tries, want int // of a site of its own
+		tries, want int // for another site
 	}
 	for _, tc := range []struct {
 		name    string

@@ -55,8 +55,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// TestCanonicalBytes checks every byte against the naive reading, raw and
-// escaped.
+// TestCanonicalBytes compares every byte, raw and escaped, with the naive implementation.
 func TestCanonicalBytes(t *testing.T) {
 	for c := range 256 {
 		for _, s := range []string{string([]byte{byte(c)}), fmt.Sprintf("%%%02x", c), fmt.Sprintf("%%%02X", c)} {
@@ -70,8 +69,7 @@ func TestCanonicalBytes(t *testing.T) {
 	}
 }
 
-// TestEncodings judges a target in all the spellings that RFC 9309 section
-// 2.2.2 calls the same.
+// TestEncodings judges a target in all spellings that are equal by RFC 9309 section 2.2.2.
 func TestEncodings(t *testing.T) {
 	checkRows(t, []judgeRow{
 		{"RFC 2.2.2: raw rule, escaped target", "User-agent: *\nDisallow: /foo/bar/\u30c4\n", "a", "/foo/bar/%E3%83%84", false},
@@ -94,8 +92,8 @@ func TestEncodings(t *testing.T) {
 	})
 }
 
-// TestReencoding checks that what is forbidden stays so in every spelling that
-// an origin may take for the same.
+// TestReencoding checks that a disallowed target stays disallowed in every spelling that an origin
+// may treat as equal.
 func TestReencoding(t *testing.T) {
 	const file = "User-agent: *\nAllow: /\nAllow: /public/\nDisallow: /private/\nDisallow: /*/secret.html\nDisallow: /shop/*?sort=(x)\nDisallow: /caf\u00e9/x;y=1,2:3\n"
 	s := Parse([]byte(file)).Select(true, "a")

@@ -10,9 +10,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// TestConformanceCases judges recorded cases from the test suites of a dozen
-// parsers. They are third-party material that stands beside a checkout or not
-// at all; the tables in this package hold the same rules by themselves.
+// TestConformanceCases judges recorded cases from the test suites of a dozen parsers. The cases are
+// third-party material in a directory next to the checkout, which may be missing. The tables in
+// this package cover the same rules.
 func TestConformanceCases(t *testing.T) {
 	for _, name := range []string{"verdicts.jsonl", "tricky.jsonl"} {
 		t.Run(name, func(t *testing.T) {

@@ -48,8 +48,8 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-// TestDelayCosts holds looking the delay up to cost nothing, however many lines
-// there are.
+// TestDelayCosts checks that a lookup of the delay does not allocate, however many lines the file
+// has.
 func TestDelayCosts(t *testing.T) {
 	file := strings.Repeat("User-agent: a\nCrawl-delay: 5\nDisallow: /x\n", 3000)
 	group := Parse([]byte(file)).Select(true, "a")

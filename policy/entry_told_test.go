@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestToldInTurn has what comes of an attempt take its time to be told, while the next one
-// is made: what is told last is what is known last, and nobody waits for that.
+// TestToldInTurn delays onFetched during the next fetch. The calls come in the order of the
+// fetches, and nothing waits for them.
 func TestToldInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bounds := Bounds{Entries: 1, Bytes: 1 << 20, Reads: 1}

@@ -25,8 +25,8 @@ Allow: /search/about
 	// /search/about true Allow: /search/about 7
 }
 
-// A crawler that goes by several names tries them in order: here a picture
-// crawler that also obeys what is written for its parent.
+// A crawler with several names tries the names in order. Here a picture crawler also obeys the
+// group of its parent.
 func ExampleRobots_Select() {
 	robots := policy.Parse([]byte(`
 User-agent: ExampleBot
@@ -40,8 +40,8 @@ Disallow: /
 	fmt.Println(group.Judge("/logo.png").Allowed)
 	fmt.Println(group.Judge("/drafts/logo.png").Allowed)
 
-	// A fetcher that acts for a user does not obey the * group, so that a file
-	// which does not name it says nothing about it.
+	// A fetcher that acts for a user does not obey the * group. A file without a group for the
+	// fetcher does not apply.
 	group = robots.Select(false, "ExampleReader")
 	fmt.Println(group == nil, group.Judge("/").Allowed)
 	// Output:
@@ -68,7 +68,7 @@ Disallow: private/
 	// 0 more
 }
 
-// A verdict says by which rule and in which form of the target it came about.
+// A verdict contains the rule and the form of the target.
 func ExampleVerdict() {
 	robots := policy.Parse([]byte("User-agent: *\nAllow: /public/\nDisallow: /private/\n"))
 	v := robots.Select(true, "ExampleBot").Judge("/public/..%2Fprivate/x")
@@ -76,8 +76,7 @@ func ExampleVerdict() {
 	// Output: false Disallow: /private/ * slashes, dots
 }
 
-// A target that several groups judge, or for a server that takes // and / for
-// different paths, is prepared once.
+// A target can be prepared once for several groups, or for a server that distinguishes // and /.
 func ExampleTarget() {
 	robots := policy.Parse([]byte("User-agent: *\nDisallow: /a/b\nUser-agent: x\nDisallow: /a/\n"))
 	var target policy.Target

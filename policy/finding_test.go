@@ -13,7 +13,7 @@ func TestFindings(t *testing.T) {
 		severity Severity
 		line     int
 		file     string
-		says     string // part of the message
+		says     string // a part of the message
 	}{
 		{TooLarge, Error, 0, large, "500 KiB"},
 		{LineCut, Warning, 51200, large[:MaxSize-2] + "Disallow: /x\n", "ignored"},
@@ -59,7 +59,7 @@ func TestFindings(t *testing.T) {
 			}
 			others := len(findings) - 1
 			if test.code == LineCut || test.code == TooLarge {
-				others-- // these two go together here
+				others-- // these two occur together
 			}
 			if others != 0 || unreported != 0 {
 				t.Errorf("%d more findings, %d unreported:\n%v", others, unreported, findings)
@@ -73,7 +73,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestNoFindings holds what is all right.
+// TestNoFindings checks valid files.
 func TestNoFindings(t *testing.T) {
 	for _, file := range []string{
 		"", "\n", "# nothing\n", smallFile,
@@ -88,19 +88,19 @@ func TestNoFindings(t *testing.T) {
 	}
 }
 
-// TestFindingsBounded checks a file that is wrong in every line.
+// TestFindingsBounded checks a file with a problem in every line.
 func TestFindingsBounded(t *testing.T) {
 	const lines = 1000
 	findings, unreported := Parse([]byte(strings.Repeat("x: y\n", lines))).Findings()
 	if len(findings) != maxFindings || len(findings)+unreported != lines {
 		t.Errorf("%d findings and %d unreported of %d", len(findings), unreported, lines)
 	}
-	// What says most about a web page is not lost among its lines.
+	// The finding about the web page remains among findings about lines.
 	findings, unreported = Parse([]byte("<html>\n" + strings.Repeat("style: y\n", lines))).Findings()
 	if len(findings) != 1 || findings[0].Code != HTML || unreported != 0 {
 		t.Errorf("a web page: %v, %d unreported", findings, unreported)
 	}
-	// What is said of the whole file stays.
+	// Findings about the whole file remain.
 	findings, _ = Parse([]byte("<html>\n" + strings.Repeat("style: y\n", MaxSize/8))).Findings()
 	if len(findings) != 2 || findings[0].Code != TooLarge || findings[1].Code != HTML {
 		t.Errorf("a large web page: %v", findings)

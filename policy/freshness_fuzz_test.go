@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// FuzzFreshness gives header fields of all kinds to what computes lifetimes and
-// back-offs. Whatever they say, a copy holds for a time within the bounds, and
-// the next attempt lies ahead, at most MaxAge.
+// FuzzFreshness computes lifetimes and delays from header fields of all kinds. The lifetime of a
+// copy is always within the bounds, and the next fetch is in the future, within MaxAge.
 func FuzzFreshness(f *testing.F) {
 	for _, seed := range [][5]string{
 		{"max-age=60", "", "", "", ""},

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// corpus returns real files of at most limit bytes by name. They are
-// third-party material that stands beside a checkout or not at all.
+// corpus returns real files of at most limit bytes by name. They are third-party material in a
+// directory next to the checkout, which may be missing.
 func corpus(tb testing.TB, limit int) map[string][]byte {
 	f, err := os.Open(filepath.Join("..", "..", "shared", "cases", "corpus.tar.gz"))
 	if errors.Is(err, os.ErrNotExist) {
@@ -68,7 +68,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(checkParse)
 }
 
-// checkParse checks what holds for every file.
+// checkParse checks the invariants of every file.
 func checkParse(t *testing.T, body []byte) {
 	r := Parse(body)
 	if !strings.HasPrefix(string(body), r.Text()) || len(r.Text()) > MaxSize {
@@ -107,7 +107,7 @@ func checkParse(t *testing.T, body []byte) {
 			t.Fatalf("finding %d: %+v", i, x)
 		}
 	}
-	// 500 bytes a line is more than anything in the file can take.
+	// 500 bytes for each line are an upper bound.
 	if most := 4096 + 2*len(body) + 500*lines; r.Size() < len(r.Text()) || r.Size() > most+500*maxFindings {
 		t.Fatalf("Size is %d for %d bytes in %d lines", r.Size(), len(body), lines)
 	}
@@ -132,7 +132,7 @@ func FuzzJudge(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte, token, target string) {
 		if len(body) > 1<<10 || len(target) > 120 {
-			return // the naive reading is slow
+			return // the naive implementation is slow
 		}
 		r := Parse(body)
 		compareWithNaive(t, r, token, target)

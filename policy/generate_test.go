@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// words are what the rules and targets that tests generate are made of.
+// words are the parts of generated rules and targets.
 var words = []string{"shop", "cart", "search", "user", "admin", "images", "static", "api", "blog", "tag",
 	"wiki", "Special:", "edit", "print", "archive", "download", "private", "tmp", "login", "report"}
 
-// generateRules returns the body of one group of n rules, of which percent in
-// a hundred have a wildcard, as large shops and wikis write them.
+// generateRules returns a group of n rules like those of large shops and wikis. percent of the
+// rules have a wildcard.
 func generateRules(n, percent int, seed uint64) string {
 	random := rand.New(rand.NewPCG(seed, 1))
 	word := func() string { return words[random.IntN(len(words))] }
@@ -36,7 +36,7 @@ func generateRules(n, percent int, seed uint64) string {
 	return b.String()
 }
 
-// generateTargets returns n targets of which many match some of those rules.
+// generateTargets returns n targets. Many of them match some of these rules.
 func generateTargets(n int, seed uint64) []string {
 	random := rand.New(rand.NewPCG(seed, 2))
 	word := func() string { return words[random.IntN(len(words))] }
@@ -60,8 +60,7 @@ func fill(s string, n int) string {
 	return strings.Repeat(s, n/len(s)+1)[:n]
 }
 
-// generateShortRules returns n rules of few different bytes, most of which
-// overlap in every way.
+// generateShortRules returns n rules of few different bytes. Most rules overlap.
 func generateShortRules(n int, seed uint64) string {
 	random := rand.New(rand.NewPCG(seed, 3))
 	var b strings.Builder

@@ -7,10 +7,9 @@ import (
 	"testing"
 )
 
-// TestGramsCannotBeMadeToCollide compiles rules whose grams fell into one part
-// of the table when the multiplier was 2^32 divided by the golden ratio: a
-// verdict took a thousand times as long. They are spread like any others now.
-// That so many of them meet by chance is less likely than one in ten thousand.
+// TestGramsCannotBeMadeToCollide compiles rules whose grams collided when the multiplier was 2^32
+// divided by the golden ratio. A verdict was then a thousand times slower. With a random multiplier
+// the test fails by chance with a probability below one in ten thousand.
 func TestGramsCannotBeMadeToCollide(t *testing.T) {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_~!'()+,;:@&"
 	const goldenRatio = 0x9E3779B1
@@ -48,8 +47,8 @@ func TestGramsCannotBeMadeToCollide(t *testing.T) {
 	}
 }
 
-// TestDecodedForm judges targets of several forms, of which only the decoded one is
-// searched for grams, by rules that may be searched for so and by rules that may not.
+// TestDecodedForm judges targets of several forms. Only the decoded form is searched for grams.
+// Some of the rules prevent this shortcut.
 func TestDecodedForm(t *testing.T) {
 	odd := []string{"%2F", "%3F", "%5C", "//", "F", "2F", "3F", "5C", "C"}
 	seeds := uint64(40)
@@ -85,8 +84,8 @@ func TestDecodedForm(t *testing.T) {
 	}
 }
 
-// TestLiteralsOutsideTheDecodedForm has a rule about what stands in a target as it was sent,
-// and not where that is decoded, among so many that they are looked up.
+// TestLiteralsOutsideTheDecodedForm has a rule that matches only the target as sent, among enough
+// rules for an index.
 func TestLiteralsOutsideTheDecodedForm(t *testing.T) {
 	var others strings.Builder
 	for i := range 2 * fewPatterns {
@@ -106,15 +105,15 @@ func TestLiteralsOutsideTheDecodedForm(t *testing.T) {
 	}
 }
 
-// TestLiteralsInOneForm has rules about what stands in one form of a target only, among so
-// many that they are looked up.
+// TestLiteralsInOneForm has rules that match only one form of a target, among enough rules for an
+// index.
 func TestLiteralsInOneForm(t *testing.T) {
 	var others strings.Builder
 	for i := range 2 * fewPatterns {
 		fmt.Fprintf(&others, "Disallow: /*other%c*\n", 'a'+i)
 	}
-	others.WriteString("Disallow: /\n")                           // an allow rule is then seen to match
-	for _, also := range []string{"", "Disallow: /*%2Fother\n"} { // with it all forms are looked through
+	others.WriteString("Disallow: /\n")                           // shows whether the allow rule matches
+	for _, also := range []string{"", "Disallow: /*%2Fother\n"} { // this rule makes the search use all forms
 		for _, tc := range []struct{ rule, target string }{
 			{"/*x/yz?u=*", "/ax%2Fyz?u=%2F"},
 			{"/*x%2Fyz?u=*", "/ax%2Fyz?u=%2F"},
@@ -139,7 +138,7 @@ func TestLiteralsInOneForm(t *testing.T) {
 	}
 }
 
-// TestLiteralsInOnePath has rules about what stands in one of the paths of a target only.
+// TestLiteralsInOnePath has rules that match only one of the paths of a target.
 func TestLiteralsInOnePath(t *testing.T) {
 	var others strings.Builder
 	for i := range 2 * fewPatterns {
@@ -154,8 +153,8 @@ func TestLiteralsInOnePath(t *testing.T) {
 	}
 }
 
-// TestFewPatternsOfOneGram has some patterns under one gram, of which only those are tried
-// whose bytes around it are right.
+// TestFewPatternsOfOneGram has some patterns with the same gram. Only patterns whose bytes around
+// the gram match are compared.
 func TestFewPatternsOfOneGram(t *testing.T) {
 	var others strings.Builder
 	for i := range 2 * fewPatterns {
@@ -177,8 +176,8 @@ func TestFewPatternsOfOneGram(t *testing.T) {
 	}
 }
 
-// TestEscapedQueries judges queries with slashes and question marks, which some clients escape,
-// by rules that have these escapes or may begin within one, and by rules that do not.
+// TestEscapedQueries judges queries with slashes and question marks, which some clients escape.
+// Some rules have these escapes or may begin within one.
 func TestEscapedQueries(t *testing.T) {
 	for rule, escapes := range map[string]bool{
 		"/*?u=%2Fa": true, "/x?%3f": true, "/*F": true, "/*2Fa": true, "/*3Fb": true, "*F": true, "/FF%2Fa": true, "/xFF*F": true, "/x*%2F$": true, "/x?u=%2f$": true,

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// googleGroups is the file of Google's section "Grouping of lines and rules"
-// and of RFC 9309 section 5.1, in one.
+// googleGroups combines the example in Google's section "Grouping of lines and rules" with RFC 9309
+// section 5.1.
 const googleGroups = `user-agent: a
 disallow: /c
 
@@ -64,7 +64,7 @@ func TestChain(t *testing.T) {
 		name   string
 		global bool
 		chain  []string
-		want   string // name of the group
+		want   string // the name of the group
 	}{
 		{"the token itself", true, []string{"Googlebot"}, "Googlebot"},
 		{"its fallback", true, []string{"Googlebot-Image", "Googlebot"}, "Googlebot"},
@@ -89,8 +89,8 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// TestNoToken checks that tokens which can name nobody do not get the * group
-// of a file with an odd name, once that is compiled.
+// TestNoToken checks that a token which names no crawler does not select the * group of a file with
+// an unusual name, after the group was compiled.
 func TestNoToken(t *testing.T) {
 	r := Parse([]byte("User-agent: !\nUser-agent: *\nDisallow: /\n"))
 	if r.Select(true, "x") == nil {
@@ -103,7 +103,7 @@ func TestNoToken(t *testing.T) {
 	}
 }
 
-// TestContested is about extension lines between user-agent lines.
+// TestContested checks extension lines between user-agent lines.
 func TestContested(t *testing.T) {
 	const file = `User-agent: a
 Crawl-delay: 1
@@ -147,8 +147,8 @@ Allow: /x/open
 	}
 }
 
-// TestMergingChangesNothing writes the rules of one crawler in one group, in
-// several, and in another order; the verdicts are the same.
+// TestMergingChangesNothing writes the rules of one crawler into one group, into several, and in
+// another order. The verdicts are equal.
 func TestMergingChangesNothing(t *testing.T) {
 	rules := strings.SplitAfter(strings.TrimSpace(generateRules(300, 40, 7))+"\n", "\n")
 	rules = rules[:len(rules)-1]

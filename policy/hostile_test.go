@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// hostileFiles are as large as a file may be, and nothing like one.
+// hostileFiles have the maximum size and unusual content.
 var hostileFiles = map[string]string{
 	"one line":          fill("x", MaxSize),
 	"one rule":          "User-agent: *\nDisallow: /" + fill("x", MaxSize-26),
@@ -32,7 +32,7 @@ var hostileFiles = map[string]string{
 	"first words":       firstWords(),
 }
 
-// nested is a group whose every rule starts the next.
+// nested returns a group in which every rule is a prefix of the next rule.
 func nested() string {
 	var b strings.Builder
 	b.WriteString("user-agent:*\n")
@@ -42,7 +42,7 @@ func nested() string {
 	return b.String()
 }
 
-// firstWords names many crawlers that share the first word.
+// firstWords returns a file with many crawlers that share the first word.
 func firstWords() string {
 	var b strings.Builder
 	for i := 0; b.Len() < MaxSize; i++ {
@@ -51,8 +51,8 @@ func firstWords() string {
 	return b.String()
 }
 
-// TestHostile reads and judges by files that are all one thing, and by real
-// ones. It would not end if anything here took the square of their size.
+// TestHostile parses hostile and real files and judges targets. With quadratic run time it would
+// not finish.
 func TestHostile(t *testing.T) {
 	files := maps.Clone(hostileFiles)
 	for name, body := range corpus(t, 2<<20) {
@@ -72,8 +72,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestSelectionsBounded names very many crawlers above very many rules: what is
-// kept compiled has to stay within a bound.
+// TestSelectionsBounded has very many crawlers above very many rules. The memory of compiled groups
+// stays bounded.
 func TestSelectionsBounded(t *testing.T) {
 	const names = 500
 	var b strings.Builder
@@ -113,8 +113,8 @@ func TestSelectionsBounded(t *testing.T) {
 	}
 }
 
-// TestManyNames has very many crawlers ask that the file names. What is known of one stays so,
-// and to note another one takes no more however many have asked before.
+// TestManyNames selects the groups of very many crawlers that the file names. Cached groups remain,
+// and the cost of another crawler does not grow.
 func TestManyNames(t *testing.T) {
 	const names = 10*maxRecent + 10
 	var b strings.Builder
@@ -144,8 +144,8 @@ func TestManyNames(t *testing.T) {
 	}
 }
 
-// TestKeptCompiled keeps what was compiled of two large groups beside each other, and of many
-// crawlers that very many lines name only as many as there is room for.
+// TestKeptCompiled caches two large groups together, and the groups of many crawlers up to the
+// bound.
 func TestKeptCompiled(t *testing.T) {
 	text := ""
 	for _, name := range []string{"a", "b", "c"} {
@@ -176,7 +176,7 @@ func TestKeptCompiled(t *testing.T) {
 	}
 }
 
-// TestSharedMatcher checks that crawlers named above the same rules share them.
+// TestSharedMatcher checks that crawlers with the same groups share the compiled rules.
 func TestSharedMatcher(t *testing.T) {
 	r := Parse([]byte("User-agent: a\nUser-agent: b\nDisallow: /x\nUser-agent: c\nDisallow: /y\n"))
 	a, b, c := r.Select(false, "a"), r.Select(false, "b"), r.Select(false, "c")
@@ -188,7 +188,7 @@ func TestSharedMatcher(t *testing.T) {
 	}
 }
 
-// TestConcurrent selects and judges on many goroutines at once.
+// TestConcurrent selects and judges in many goroutines.
 func TestConcurrent(t *testing.T) {
 	var b strings.Builder
 	for i := range 50 {
@@ -214,9 +214,8 @@ func TestConcurrent(t *testing.T) {
 	wait.Wait()
 }
 
-// TestPrefix cuts files anywhere, as a connection that breaks does not (it
-// reports an error) but a size limit does: what is read of a larger file never
-// forbids what its whole lines before the cut allow.
+// TestPrefix truncates files anywhere, as the size limit does. The truncated file never disallows a
+// target that its whole lines allow.
 func TestPrefix(t *testing.T) {
 	files := corpus(t, 64<<10)
 	if files == nil {
@@ -226,7 +225,7 @@ func TestPrefix(t *testing.T) {
 	targets := append(generateTargets(20, 6), "/", "/a", "/search", "/wp-admin/x", "/x.pdf")
 	for name, body := range files {
 		for i := range 8 {
-			// Shifted by a comment so that the limit is here.
+			// A comment shifts the file so that the limit is here.
 			cut := len(body) * i / 8
 			padded := append([]byte("#"+strings.Repeat("x", max(0, MaxSize-cut-2))+"\n"), body...)
 			if cut > MaxSize-2 || len(padded) <= MaxSize {

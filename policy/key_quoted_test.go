@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestKeyQuoted tells all keys apart, and stays as it is: what is stored goes by
-// it.
+// TestKeyQuoted checks that the strings are unique and unchanged, because stored data depend on
+// them.
 func TestKeyQuoted(t *testing.T) {
 	all := Key{Server: ":8001", Site: "*.b.test", Secure: true, Host: "a.b.test", ForwardedHost: "c.test"}
 	if got, want := all.Quoted(), `"" ":8001" "*.b.test" true "a.b.test" "c.test"`; got != want {

@@ -42,7 +42,7 @@ func TestMeaningOfAnswers(t *testing.T) {
 	}
 }
 
-// stateAfter applies answers that came at the given times after epoch.
+// stateAfter applies responses at the given times after epoch.
 func stateAfter(steps ...step) State {
 	var s State
 	for _, x := range steps {
@@ -53,7 +53,7 @@ func stateAfter(steps ...step) State {
 
 var tenMinutes = holding(10 * time.Minute)
 
-// holding lets every answer hold for d.
+// holding returns a Freshness with the lifetime d for every response.
 func holding(d time.Duration) Freshness { return Freshness{Default: d, Max: d} }
 
 type step struct {
@@ -75,7 +75,7 @@ func TestUsable(t *testing.T) {
 		steps    []step
 		at       time.Duration
 		fallback Fallback
-		known    bool // rules are known
+		known    bool // whether the rules are known
 		forbids  bool
 		closed   bool
 	}{
@@ -193,12 +193,12 @@ func TestNotModifiedKeepsTheCopy(t *testing.T) {
 	}
 }
 
-// version is an answer whose only rule has n in it.
+// version returns a response whose only rule has n in its path.
 func version(n int) Answer {
 	return Answer{Status: 200, Body: fmt.Appendf(nil, "User-agent: *\nDisallow: /%d\n", n)}
 }
 
-// ruleOf returns the n of a version.
+// ruleOf returns n of a version.
 func ruleOf(v *Version) string { return strings.TrimPrefix(v.Robots.Groups()[0].Rules[0].Path, "/") }
 
 func TestVersionsAreKept(t *testing.T) {

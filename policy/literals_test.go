@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// TestManyLiterals finds among many texts the longest that a target starts with, as a
-// look at each does: of texts that begin alike, and with bytes that a number cannot tell
-// from their end.
+// TestManyLiterals compares the search for the longest prefix with a linear search. Some texts
+// begin alike, and some have equal keys.
 func TestManyLiterals(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -48,7 +47,7 @@ func TestManyLiterals(t *testing.T) {
 			}
 		}
 	}
-	var all []literal // that a number cannot tell apart
+	var all []literal // with equal keys
 	for i := range 10_000 {
 		all = append(all, literal{text: fmt.Sprintf("/aaaaaaaaaaaa%05d", i), length: 18, rule: int32(i)})
 	}

@@ -7,31 +7,31 @@ import (
 	"time"
 )
 
-// modelled is an entry of a cache and what the model knows of it.
+// modelled is a cache entry with its state in the model.
 type modelled struct {
 	*Entry
 	history history
 	suspect bool
-	dueFrom time.Time // when that makes it due
-	since   bool      // since the attempt under way began
-	madeDue time.Time // zero if it was not since the last answer
-	again   bool      // it was made due during a fetch
+	dueFrom time.Time // the time from which the entry is due for this reason
+	since   bool      // since the start of the running fetch
+	madeDue time.Time // zero if not made due since the last response
+	again   bool      // made due during a fetch
 	answers chan Answer
-	done    <-chan struct{} // of the fetch under way, nil if there is none
+	done    <-chan struct{} // closed at the end of the running fetch; nil without one
 }
 
-// cacheModel does random things to a cache.
+// cacheModel applies random operations to a cache.
 type cacheModel struct {
 	*testing.T
 	dice  dice
 	cache *Cache
 	clock *testClock
 	rules Freshness
-	all   map[*Entry]*modelled // also those that were evicted
-	slow  []*modelled          // those that are being read
+	all   map[*Entry]*modelled // includes evicted entries
+	slow  []*modelled          // entries with a running fetch
 }
 
-// settle notes an answer.
+// settle records a response.
 func (m *cacheModel) settle(x *modelled, e event) {
 	x.history = append(x.history, e)
 	x.madeDue = time.Time{}
@@ -43,7 +43,7 @@ func (m *cacheModel) settle(x *modelled, e event) {
 	x.since = false
 }
 
-// due tells whether an entry should be read.
+// due reports whether an entry should be fetched.
 func (x *modelled) due(now time.Time) bool {
 	if len(x.history) == 0 {
 		return true
@@ -53,7 +53,7 @@ func (x *modelled) due(now time.Time) bool {
 	return !now.Before(x.State().Due) || x.suspect && seen && !now.Before(x.dueFrom)
 }
 
-// fetching counts the fetches under way in a segment.
+// fetching returns the number of running fetches in a segment.
 func (m *cacheModel) fetching(s Segment) (n int) {
 	for _, x := range m.slow {
 		if x.Segment() == s {
@@ -112,7 +112,7 @@ func (m *cacheModel) act() {
 	m.compare(x)
 }
 
-// refresh reads an entry if it is due and nothing stands against it.
+// refresh fetches an entry if it is due and the bounds allow a fetch.
 func (m *cacheModel) refresh(x *modelled, now time.Time) {
 	e := m.dice.event(now)
 	want := x.due(now) && x.done == nil && m.fetching(x.Segment()) < 2
@@ -127,7 +127,7 @@ func (m *cacheModel) refresh(x *modelled, now time.Time) {
 	}
 }
 
-// begin begins a fetch that takes its time.
+// begin starts a slow fetch.
 func (m *cacheModel) begin(x *modelled) {
 	if x.done != nil {
 		return
@@ -139,7 +139,7 @@ func (m *cacheModel) begin(x *modelled) {
 	}
 }
 
-// end lets the fetch end that began first. Its entry may have been evicted.
+// end finishes the oldest fetch. The entry may have been evicted.
 func (m *cacheModel) end() {
 	if len(m.slow) == 0 {
 		return
@@ -157,8 +157,8 @@ func (m *cacheModel) end() {
 	m.compare(x)
 }
 
-// compare compares what is known of a site with the model, and the counts of
-// the cache with what it holds.
+// compare compares the state of a site with the model, and the counters with the content of the
+// cache.
 func (m *cacheModel) compare(x *modelled) {
 	if s := x.State(); (s != nil) != (len(x.history) > 0) {
 		m.Fatalf("known: %t after %d answers", s != nil, len(x.history))
@@ -207,9 +207,8 @@ func (m *cacheModel) compare(x *modelled) {
 	}
 }
 
-// TestCacheKeepsTheRules does random things to a cache that is too small for
-// its sites, and compares it with the model after each. What is known of a site
-// begins anew when it was evicted, and with nothing else.
+// TestCacheKeepsTheRules applies random operations to a cache that is too small for its sites, and
+// compares each result with the model. Only an eviction resets the state of a site.
 func TestCacheKeepsTheRules(t *testing.T) {
 	sequences, most := 60, 300
 	if raceEnabled || testing.Short() {
@@ -250,9 +249,8 @@ func TestCacheKeepsTheRules(t *testing.T) {
 	}
 }
 
-// TestCacheEvictionIsInvisible visits the same sites through a cache with room
-// for all and through one that evicts all the time. Whatever their files become,
-// both judge alike.
+// TestCacheEvictionIsInvisible visits the same sites through a large cache and through a small
+// cache. The verdicts are equal, whatever the files become.
 func TestCacheEvictionIsInvisible(t *testing.T) {
 	d := newDice(1)
 	large, clock := newTestCache(roomy)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// dice makes random answers and times.
+// dice makes random responses and times.
 type dice struct {
 	*rand.Rand
 	texts int
@@ -20,8 +20,7 @@ func newDice(seed uint64) dice {
 
 func pick[T any](d dice, of ...T) T { return of[d.IntN(len(of))] }
 
-// step returns how long nothing happens: anything from nothing to weeks, and
-// often just what some limit is, a little more or a little less.
+// step returns a pause of up to weeks, often close to a limit.
 func (d dice) step() time.Duration {
 	const day = 24 * time.Hour
 	switch d.IntN(4) {
@@ -34,7 +33,7 @@ func (d dice) step() time.Duration {
 	}
 }
 
-// event returns a random answer that comes at now.
+// event returns a random response at now.
 func (d dice) event(now time.Time) event {
 	e := event{at: now, life: -1, jitter: pick(d, 0, 1, d.Float64()), answer: Answer{Header: http.Header{}}}
 	switch d.IntN(12) {
@@ -46,7 +45,7 @@ func (d dice) event(now time.Time) event {
 		}
 	case 4:
 		e.meaning, e.answer.Status = Unavailable, pick(d, 404, 404, 410, 401, 403, 302)
-		e.answer.Body = []byte("User-agent: *\nDisallow: /none\n") // says nothing
+		e.answer.Body = []byte("User-agent: *\nDisallow: /none\n") // restricts nothing
 	case 5, 6:
 		e.meaning, e.answer.Status = Unchanged, 304
 	case 7:
@@ -57,7 +56,7 @@ func (d dice) event(now time.Time) event {
 		d.retryAfter(&e)
 	default:
 		e.meaning, e.answer.Err = Unreachable, pick(d, errors.New("connection reset"), errors.New("no such host"))
-		e.answer.Status = pick(d, 0, 200) // it may have begun well
+		e.answer.Status = pick(d, 0, 200) // the response may have begun with 200
 		e.answer.Body = []byte("User-agent: *\nDisallow: /none\n")
 	}
 	if e.meaning.Known() {
@@ -69,7 +68,7 @@ func (d dice) event(now time.Time) event {
 	return e
 }
 
-// retryAfter may make an answer ask to come back later.
+// retryAfter sometimes adds a Retry-After.
 func (d dice) retryAfter(e *event) {
 	wait := d.step()
 	switch d.IntN(4) {
@@ -83,7 +82,7 @@ func (d dice) retryAfter(e *event) {
 	}
 }
 
-// freshness may make an answer say how long it is fresh.
+// freshness sometimes adds freshness information.
 func (d dice) freshness(e *event) {
 	h, life := e.answer.Header, max(0, d.step().Truncate(time.Second))
 	switch d.IntN(6) {
@@ -108,7 +107,7 @@ func (d dice) freshness(e *event) {
 	}
 }
 
-// question asks about some time after now.
+// question returns a random query about a time after now.
 func (d dice) question(now time.Time) question {
 	return question{now: now.Add(max(0, d.step())), grace: pick(d, 0, time.Hour, MaxAge, MaxAge, d.step())}
 }

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// question is what is asked of a state at some time.
+// question is a query of a state at a time.
 type question struct {
 	now   time.Time
 	grace time.Duration
 }
 
-// fold returns the state after all answers.
+// fold returns the state after all responses.
 func (h history) fold(f Freshness) (s State) {
 	for _, e := range h {
 		s = s.After(e.answer, e.at, f, e.jitter)
@@ -24,7 +24,7 @@ func (h history) fold(f Freshness) (s State) {
 	return s
 }
 
-// divergence tells where a state is not what the history says, "" if nowhere.
+// divergence describes the difference between a state and the model, or returns "".
 func (h history) divergence(s State, q question, f Freshness) string {
 	if len(h) == 0 {
 		return ""
@@ -91,7 +91,7 @@ func versionIs(v *Version, want run) string {
 	return ""
 }
 
-// says reports whether robots judges as one of the texts of the model does.
+// says reports whether robots has the verdicts of a text of the model.
 func says(robots *Robots, text string) bool {
 	_, path, forbids := strings.Cut(strings.TrimSpace(text), "Disallow: ")
 	if !forbids {
@@ -101,7 +101,7 @@ func says(robots *Robots, text string) bool {
 	return group.Judge(path).Allowed != forbids && group.Judge("/none").Allowed
 }
 
-// smaller leaves out of a history what is not needed for a divergence.
+// smaller removes the events that a divergence does not need.
 func (h history) smaller(q question, f Freshness) history {
 	for i := 0; i < len(h); {
 		without := slices.Delete(slices.Clone(h), i, i+1)
@@ -114,8 +114,8 @@ func (h history) smaller(q question, f Freshness) history {
 	return h
 }
 
-// TestStateKeepsTheRules runs random sequences of answers and times, and
-// compares what is known and what is to be done at random times with the model.
+// TestStateKeepsTheRules applies random sequences of responses and times, and compares the state at
+// random times with the model.
 func TestStateKeepsTheRules(t *testing.T) {
 	sequences, most := 80, 60
 	if os.Getenv("LONG_TESTS") != "" && !raceEnabled {

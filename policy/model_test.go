@@ -7,17 +7,16 @@ import (
 	"time"
 )
 
-// The naive model of the caching rules: it keeps every answer with its time and
-// derives from them, each time anew, what must hold. It shares nothing with
-// State but the types.
+// The naive model of the caching rules stores every response with its time. It derives each result
+// from all of them. It shares only the types with State.
 
-// event is an answer and what a reader of RFC 9111 takes from its header.
+// event is a response with the values of its header by RFC 9111.
 type event struct {
 	at      time.Time
 	answer  Answer
 	meaning Meaning
-	life    time.Duration // that it states, less its age; -1 if it states none
-	wait    time.Duration // that it asks for
+	life    time.Duration // freshness lifetime minus age; -1 if absent
+	wait    time.Duration // Retry-After
 	jitter  float64
 }
 
@@ -37,17 +36,16 @@ func (e event) String() string {
 
 type history []event
 
-// run is a time in which one text was current.
+// run is a period in which one text was current.
 type run struct {
 	text        string
 	status      int
 	etag        string
 	first, last time.Time
-	until       time.Time // zero for the current one
+	until       time.Time // zero for the current run
 }
 
-// split returns the answers that settled something and those after the last of
-// them.
+// split returns the responses up to the last that determined the rules, and those after it.
 func (h history) split() (settled, failing history) {
 	settled = make(history, 0, len(h))
 	for _, e := range h {
@@ -61,7 +59,7 @@ func (h history) split() (settled, failing history) {
 	return settled, failing
 }
 
-// runs returns what was current, the oldest first.
+// runs returns the current texts over time, oldest first.
 func (h history) runs() (runs []run) {
 	settled, _ := h.split()
 	for _, e := range settled {
@@ -87,7 +85,7 @@ func (h history) runs() (runs []run) {
 	return runs
 }
 
-// past returns the texts before the current one, as they were last.
+// past returns the last run of each text before the current one.
 func (h history) past() (past []run) {
 	runs := h.runs()
 	for _, r := range slices.Backward(runs) {
@@ -99,8 +97,8 @@ func (h history) past() (past []run) {
 	return past
 }
 
-// usable returns the text that holds at now, if there is one, and whether the
-// site is closed for want of one.
+// usable returns the text that applies at now, and whether the site is closed because it is
+// unknown.
 func (h history) usable(now time.Time, choice Fallback) (text string, known, closed bool) {
 	const day = 24 * time.Hour
 	settled, failing := h.split()
@@ -114,7 +112,7 @@ func (h history) usable(now time.Time, choice Fallback) (text string, known, clo
 		}
 	}
 	if len(failing) == 0 {
-		return "", false, false // nothing was ever asked
+		return "", false, false // no fetch yet
 	}
 	since := now.Sub(failing[0].at)
 	refused := failing[len(failing)-1].meaning == Refused
@@ -132,7 +130,7 @@ func (h history) usable(now time.Time, choice Fallback) (text string, known, clo
 	return "", false, false
 }
 
-// held returns the texts but the current one that a crawler may follow at now.
+// held returns the previous texts that a crawler may follow at now.
 func (h history) held(now time.Time, grace time.Duration) (texts []string) {
 	for _, r := range h.past() {
 		if now.Before(r.until.Add(grace)) {
@@ -142,7 +140,7 @@ func (h history) held(now time.Time, grace time.Duration) (texts []string) {
 	return texts
 }
 
-// due returns between which times the next attempt is due.
+// due returns the range of times in which the next fetch is due.
 func (h history) due(f Freshness) (from, to time.Time) {
 	last := h[len(h)-1]
 	_, failing := h.split()
@@ -154,7 +152,7 @@ func (h history) due(f Freshness) (from, to time.Time) {
 		life = min(max(life, f.Min), f.Max, 24*time.Hour)
 		runs := h.runs()
 		if now := runs[len(runs)-1]; !strings.Contains(now.text, "User-agent") && len(h.past()) > 0 && last.at.Sub(now.first) < time.Hour {
-			life = min(life, max(time.Minute, f.Min)) // the rules may be away by mistake
+			life = min(life, max(time.Minute, f.Min)) // the rules may be missing by mistake
 		}
 		return last.at.Add(life - life/10), last.at.Add(life)
 	}

@@ -6,8 +6,6 @@ import (
 	"strings"
 )
 
-// The naive forms of a target, see naive_test.go.
-
 func naiveHasDots(path string) bool {
 	segments := strings.Split(path, "/")
 	return slices.Contains(segments, ".") || slices.Contains(segments, "..")
@@ -32,19 +30,18 @@ func naiveResolve(path string) string {
 	return "/" + strings.Join(kept, "/")
 }
 
-// naivePath is a path that a server may take a target for, in all its forms, those first
-// in which nothing is decoded that not every server decodes.
+// naivePath is a path that a server may derive from a target, in all its forms. literal has the
+// forms in which nothing is decoded that only some servers decode.
 type naivePath struct{ literal, all []naiveForm }
 
-// naiveForm is a form of a target. Those of the query that are derived count for
-// allow rules only.
+// naiveForm is a form of a target. Derived forms of the query apply to allow rules only.
 type naiveForm struct {
 	text      string
 	allowOnly bool
 }
 
-// naivePaths returns what servers may take a target for: one path in several forms, or,
-// with dot segments or a scheme without a slash, one path for each way to read it.
+// naivePaths returns the paths that servers may derive from a target. Without dot segments and with
+// a normal scheme, it is one path in several forms.
 func naivePaths(target string) []naivePath {
 	whole, query, hasQuery := strings.Cut(target, "?")
 	query = naiveCanonical(query, false)
@@ -88,7 +85,7 @@ func naivePaths(target string) []naivePath {
 		apart = true
 		for i, some := range []string{p, naiveSlashed.Replace(p), strings.ReplaceAll(p, "%2F", "/")} {
 			if !naiveHasDots(some) {
-				continue // a server that decodes no more sees no dots
+				continue // a server that decodes no more has no dot segments
 			}
 			if i == 0 {
 				for _, end := range naiveEnds(some, naiveResolve(some)) {
@@ -128,8 +125,8 @@ func naiveMerge(path string) string {
 	return path
 }
 
-// naiveEnds returns what a path may be resolved to: without the slash that dots
-// at its end leave, too.
+// naiveEnds returns the possible results of resolving a path, with and without the slash that final
+// dots leave.
 func naiveEnds(path, resolved string) []string {
 	segments := strings.Split(path, "/")
 	if last := segments[len(segments)-1]; last != "." && last != ".." || resolved == "/" {

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// The naive reading of a file: it is parsed anew for each reading, and every rule
-// is tried on every form of the target. It shares nothing with the other one but
-// the rule by which names are compared.
+// The naive implementation parses the file for each interpretation, and compares every rule with
+// every form of the target. It shares only NameMatches with the package.
 
 const naiveRaw = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!'(),;:@"
 
@@ -35,8 +34,7 @@ func naiveCanonical(s string, isRule bool) string {
 	return string(out)
 }
 
-// naiveMatch keeps the set of places in the target that the pattern up to its
-// i-th byte can end at.
+// naiveMatch tracks the positions in the target at which the first i bytes of the pattern can end.
 func naiveMatch(pattern, target string) bool {
 	at := make([]bool, len(target)+1)
 	at[0] = true
@@ -59,8 +57,8 @@ func naiveMatch(pattern, target string) bool {
 	return true
 }
 
-// naiveReadAll judges by what decides about each of several paths: one that is forbidden
-// counts. any says that there is a form at all.
+// naiveReadAll returns the verdict over several paths, of which a disallowed path decides. any
+// reports whether a form exists.
 func naiveReadAll(rules []Rule, paths []naivePath, literal bool) (allowed bool, by Rule, any bool) {
 	var best [2]int
 	var rule [2]Rule
@@ -82,7 +80,7 @@ func naiveReadAll(rules []Rule, paths []naivePath, literal bool) (allowed bool, 
 	return true, rule[1], any
 }
 
-// naiveRead judges by the longest rule that matches any of the forms.
+// naiveRead returns the verdict of the longest rule that matches any form.
 func naiveRead(rules []Rule, forms []naiveForm) (allowed bool, by Rule, length int) {
 	var best [2]int
 	var rule [2]Rule
@@ -108,8 +106,8 @@ func naiveRead(rules []Rule, forms []naiveForm) (allowed bool, by Rule, length i
 	return true, rule[1], best[1]
 }
 
-// naiveGroups parses the lines of a file. With split an extension line between
-// user-agent lines parts them.
+// naiveGroups parses the lines of a file. With split, an extension line between user-agent lines
+// begins another group.
 func naiveGroups(text string, forgiving, split bool) (groups []Group) {
 	for _, mark := range []string{"\xef\xbb\xbf", "\xef\xbb", "\xef"} {
 		if strings.HasPrefix(text, mark) {
@@ -159,8 +157,7 @@ func naiveGroups(text string, forgiving, split bool) (groups []Group) {
 	return groups
 }
 
-// naiveRules returns the rules of every group that names the token, or of the *
-// groups.
+// naiveRules returns the rules of every group that names the token, or else of the * groups.
 func naiveRules(groups []Group, token string) (rules []Rule) {
 	collect := func(named func(name string) bool) (found bool) {
 		for _, g := range groups {
@@ -179,8 +176,8 @@ func naiveRules(groups []Group, token string) (rules []Rule) {
 	return rules
 }
 
-// naiveJudge is what Select(true, token).Judge(target), or that of
-// SelectForgiving, should say.
+// naiveJudge returns the expected verdict of Select(true, token).Judge(target), or of
+// SelectForgiving.
 func naiveJudge(r *Robots, token, target string, forgiving bool) Verdict {
 	paths := naivePaths(target)
 	if !slices.ContainsFunc(paths, func(p naivePath) bool {

@@ -2,30 +2,30 @@ package policy
 
 import "testing"
 
-// TestNameMatches is about RFC 9309 section 2.2.1, Google's section on user
-// agents, and our token rule.
+// TestNameMatches checks RFC 9309 section 2.2.1, Google's section on user agents, and the token
+// rule of this package.
 func TestNameMatches(t *testing.T) {
 	tests := []struct {
 		name, token string
 		want        bool
 	}{
 		{"Googlebot", "Googlebot", true},
-		{"googlebot", "Googlebot", true}, // RFC: without case
+		{"googlebot", "Googlebot", true}, // RFC: case is ignored
 		{"GOOGLEBOT", "googlebot", true},
 		{"Googlebot/2.1", "Googlebot", true}, // Google: the version is ignored
-		{"Googlebot*", "Googlebot", true},    // Google: a star after it, too
+		{"Googlebot*", "Googlebot", true},    // Google: a final star is ignored
 		{"Googlebot Images", "Googlebot", true},
 		{"Googlebot, Bingbot", "Googlebot", true},
 		{"Googlebot, Bingbot", "Bingbot", false},
 		{"Googlebot-Image", "Googlebot", false}, // another product
-		{"Googlebot", "Googlebot-Image", false}, // fallbacks are the caller's
+		{"Googlebot", "Googlebot-Image", false}, // the caller passes fallbacks
 		{"Google", "Googlebot", false},
 		{"Googlebots", "Googlebot", false},
 		{"Googlebot_", "Googlebot", false},
 		{"Googlebot.x", "Googlebot", false},
 		{"Googlebot2", "Googlebot", false},
 		{"xGooglebot", "Googlebot", false},
-		{"Mozilla/5.0 (compatible; Googlebot/2.1)", "Googlebot", false}, // RFC: not within the name
+		{"Mozilla/5.0 (compatible; Googlebot/2.1)", "Googlebot", false}, // RFC: the name must be at the start
 
 		// Tokens beyond the RFC's letters, "_" and "-".
 		{"MJ12bot", "MJ12bot", true},
@@ -43,9 +43,9 @@ func TestNameMatches(t *testing.T) {
 		{"AB@", "AB", true}, {"AB[", "AB", true}, {"AB`", "AB", true}, {"AB{", "AB", true}, {"AB:", "AB", true}, // beside these
 		{"botÉ", "bot", true}, // ends at a byte that cannot be part of a token
 		{"\u212aelvin", "Kelvin", false},
-		{"bot\u00c9", "bot\u00e9", false}, {"bot[", "bot{", false}, {"bot@", "bot`", false}, {"bot_x", "bot\x7fx", false}, // letters of ASCII have a case
+		{"bot\u00c9", "bot\u00e9", false}, {"bot[", "bot{", false}, {"bot@", "bot`", false}, {"bot_x", "bot\x7fx", false}, // only ASCII letters have a case
 
-		// The global group and what only looks like it.
+		// The global group and similar names.
 		{"*", "Googlebot", false},
 		{"*", "*", false},
 		{"*", "", false},
@@ -61,7 +61,7 @@ func TestNameMatches(t *testing.T) {
 		if got := NameMatches(test.name, test.token); got != test.want {
 			t.Errorf("NameMatches(%q, %q) = %t, want %t", test.name, test.token, got, test.want)
 		}
-		// Select and Named look names up in another way.
+		// Select and Named use another lookup.
 		r := Parse([]byte("User-agent: " + test.name + "\nDisallow: /\n"))
 		if got := r.Named(test.token); got != test.want {
 			t.Errorf("%q names %q: %t, want %t", test.name, test.token, got, test.want)

@@ -2,5 +2,5 @@
 
 package policy
 
-// raceEnabled says that sync.Pool drops things at random.
+// raceEnabled reports whether sync.Pool drops items at random.
 const raceEnabled = false

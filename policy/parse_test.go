@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// outline writes what a file says in canonical spelling, one group a line.
+// outline formats the content of a file in canonical spelling, one group per line.
 func outline(r *Robots) string {
 	var b strings.Builder
 	for _, g := range r.Groups() {
@@ -104,11 +104,11 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestSize is about RFC 9309 section 2.5 and Google's limit of 500 KiB.
+// TestSize checks RFC 9309 section 2.5 and Google's limit of 500 KiB.
 func TestSize(t *testing.T) {
 	const head = "User-agent: *\n"
 	const rule = "Disallow: /private/x\n"
-	// file has a line of comment such that what follows stands at the offset.
+	// file returns a file with a comment line before rest, which starts at the offset.
 	file := func(offset int, rest string) string {
 		return head + "#" + strings.Repeat("x", offset-len(head)-2) + "\n" + rest
 	}
@@ -199,7 +199,7 @@ Other: x
 	}
 }
 
-// TestLines checks that line numbers count every kind of line end.
+// TestLines checks line numbers with every kind of line end.
 func TestLines(t *testing.T) {
 	for _, eol := range []string{"\n", "\r", "\r\n"} {
 		file := strings.ReplaceAll("# x|| User-agent: a|Crawl-delay: 1||Disallow: /x|Foo: y|", "|", eol)
@@ -225,7 +225,7 @@ func TestParseCopies(t *testing.T) {
 	}
 }
 
-// TestNothingChanges adds lines that say nothing to files.
+// TestNothingChanges adds lines without an effect.
 func TestNothingChanges(t *testing.T) {
 	for _, file := range append(oddFiles, smallFile) {
 		if strings.HasPrefix(file, "\xef") || strings.HasPrefix(file, "\xff") {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestPaths holds Google's table of example path matches.
+// TestPaths checks Google's table of example path matches.
 func TestPaths(t *testing.T) {
 	tests := []struct {
 		rule            string
@@ -47,10 +47,10 @@ func TestPaths(t *testing.T) {
 		{"/*ab*b$", []string{"/abb", "/xabxb"}, []string{"/ab", "/xab"}},
 		{"/*aba*aba$", []string{"/abaaba", "/abaxaba"}, []string{"/ababa", "/aba"}},
 		{"/*a*a$", []string{"/aa", "/aba"}, []string{"/a"}},
-		// The parts before it match leftmost, so that most is left for others.
+		// The first parts match leftmost, which leaves most bytes for the other parts.
 		{"/*ab*cd*ef", []string{"/ababcdcdef"}, []string{"/cdabef", "/abcdabe"}},
 
-		// What matches nothing.
+		// Rules that match nothing.
 		{"fish", nil, []string{"/fish", "/"}},
 		{"$", nil, []string{"/"}},
 		{"", nil, []string{"/", "/a"}},
@@ -99,14 +99,14 @@ func TestPrecedence(t *testing.T) {
 		{"RFC 5.1: others, another picture", "User-Agent: *\nDisallow: *.gif$\nDisallow: /example/\nAllow: /publications/\n", "bar", "/a.gif", false},
 		{"RFC 5.1: no rules at all", "User-Agent: quxbot\nUser-Agent: bazbot\n", "quxbot", "/", true},
 
-		// What counts for the length.
+		// The length of a rule.
 		{"the order of rules does not matter", group("Disallow: /a\nAllow: /ab\nDisallow: /abc\n"), "x", "/abcd", false},
 		{"every star counts", group("Disallow: /a***\nAllow: /abc\n"), "x", "/abc", false},
 		{"a dollar counts", group("Disallow: /ab$\nAllow: /ab\n"), "x", "/ab", false},
 		{"the canonical form counts, not the escape as written", group("Disallow: /%61%62\nAllow: /abc\n"), "x", "/abc", true},
 		{"the canonical form counts, not the raw byte", group("Disallow: /\u00e9\nAllow: /*****\n"), "x", "/\u00e9", false},
 
-		// All forms of the target count together.
+		// All forms of the target are compared together.
 		{"an allow for the escaped form beats a shorter disallow for the decoded", group("Allow: /wiki/AC%2FDC\nDisallow: /wiki/AC/\n"), "x", "/wiki/AC%2FDC", true},
 		{"but not for the decoded path", group("Allow: /wiki/AC%2FDC\nDisallow: /wiki/AC/\n"), "x", "/wiki/AC/DC", false},
 		{"a disallow for the decoded form", group("Disallow: /wiki/AC/\n"), "x", "/wiki/AC%2FDC", false},
@@ -134,7 +134,7 @@ func TestPrecedence(t *testing.T) {
 	})
 }
 
-// TestEvidence checks all that a verdict tells.
+// TestEvidence checks all fields of a verdict.
 func TestEvidence(t *testing.T) {
 	const file = `User-agent: b/1
 User-agent: a/2
@@ -193,8 +193,8 @@ Disallow: /*?v=%2Fedit
 	}
 }
 
-// TestManyPatterns compares the index of many wildcard rules with the naive
-// matcher; fuzzing rarely writes enough rules for it.
+// TestManyPatterns compares the index of many wildcard rules with the naive matcher. Fuzzing rarely
+// writes enough rules.
 func TestManyPatterns(t *testing.T) {
 	seeds := uint64(1)
 	if os.Getenv("LONG_TESTS") != "" {
@@ -214,8 +214,7 @@ func TestManyPatterns(t *testing.T) {
 	}
 }
 
-// TestIndexSpreads counts the work for a verdict by 10,000 rules: how many
-// patterns the grams of a target lead to.
+// TestIndexSpreads counts the patterns that the index finds for a verdict by 10,000 rules.
 func TestIndexSpreads(t *testing.T) {
 	r := Parse([]byte("User-agent: *\n" + generateRules(10000, 40, 4)))
 	w := &r.Select(true, "x").strict.rules.wildcards

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestNobodyIsCalledTraining chooses no group by the name that states a preference, however
-// a client spells it and however many names the file has.
+// TestNobodyIsCalledTraining checks that no client selects the group of [TrainingToken], in any
+// spelling and with many names.
 func TestNobodyIsCalledTraining(t *testing.T) {
 	for _, others := range []int{0, 1, 2 * fewNames} {
 		var text strings.Builder
@@ -16,7 +16,7 @@ func TestNobodyIsCalledTraining(t *testing.T) {
 		}
 		for _, name := range []string{TrainingToken, "__USAGE_AI-Training", TrainingToken + " of all", TrainingToken + "/1.0"} {
 			r := Parse([]byte(text.String() + "User-agent: " + name + "\nDisallow: /\n"))
-			for range 2 { // with the group compiled the second time
+			for range 2 { // compiled the second time
 				for _, token := range []string{TrainingToken, strings.ToUpper(TrainingToken), name, trainingKey, strings.ToLower(trainingKey), "bot0x", ""} {
 					if s := r.Select(true, token); s != nil {
 						t.Errorf("%s of %d chooses a group for %q in line %d", name, others, token, s.Group().Line)
@@ -36,7 +36,7 @@ func TestNobodyIsCalledTraining(t *testing.T) {
 	}
 }
 
-// TestTrainingInAGroupWithOthers leaves the verdicts of the others as they are.
+// TestTrainingInAGroupWithOthers does not change the verdicts of other crawlers in the group.
 func TestTrainingInAGroupWithOthers(t *testing.T) {
 	r := Parse([]byte("User-agent: GPTBot\nUser-agent: " + TrainingToken + "\nUser-agent: *\nDisallow: /a\n"))
 	for _, token := range []string{"GPTBot", "bot", TrainingToken} {

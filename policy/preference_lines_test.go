@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestDecidingIsQuick looks at thousands of lines, as a CMS writes them for its articles:
-// those that are about other pages take no memory.
+// TestDecidingIsQuick has thousands of lines for articles, like those of a CMS. Lines for other
+// pages do not allocate.
 func TestDecidingIsQuick(t *testing.T) {
 	for _, path := range []string{"/article/%d", "/article/%d*/x", "/art%%69cle/%d$"} {
 		var text strings.Builder
@@ -28,7 +28,7 @@ func TestDecidingIsQuick(t *testing.T) {
 		}
 		most := 100.0
 		if strings.Contains(path, "%%") {
-			most += 15_000 // what is no canonical path is made one
+			most += 15_000 // other paths are made canonical
 		}
 		if n := testing.AllocsPerRun(3, func() { robots.Stated(group, &target, "") }); n > most {
 			t.Errorf("%s: %v allocations", path, n)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestContentUsage holds the grammar and the examples of draft-ietf-aipref-attach-05 and
-// draft-ietf-aipref-vocab-08, as vectors.
+// TestContentUsage checks the grammar and the examples of draft-ietf-aipref-attach-05 and
+// draft-ietf-aipref-vocab-08.
 func TestContentUsage(t *testing.T) {
 	data, err := os.ReadFile("testdata/content_usage.jsonl")
 	if err != nil {
@@ -36,7 +36,7 @@ func TestContentUsage(t *testing.T) {
 	}
 }
 
-// preferencesOf returns what a file states about a target as sent, and the lines that decide.
+// preferencesOf returns the preferences for a target as sent, and the lines that decide.
 func preferencesOf(r *Robots, token, target, control string) (Preferences, []Statement) {
 	var t Target
 	t.Set(target, false)
@@ -44,8 +44,8 @@ func preferencesOf(r *Robots, token, target, control string) (Preferences, []Sta
 	return r.Preferences(s, &t, control), r.Stated(s, &t, control)
 }
 
-// TestPreferencesCombine holds the algebra of combining: the order and repetitions
-// mean nothing, unknown adds nothing, and a no is a no.
+// TestPreferencesCombine checks how preferences combine. Order and repetition have no effect,
+// unknown adds nothing, and no wins.
 func TestPreferencesCombine(t *testing.T) {
 	var all []Preferences
 	for i := range 27 {
@@ -85,7 +85,7 @@ func allStatements(r *Robots, token string) (lines []Statement) {
 	return lines
 }
 
-// naivePreferences is what lines state for a target, line by line.
+// naivePreferences compares each line with a target.
 func naivePreferences(lines []Statement, target string) Preferences {
 	return naivePreferencesBy(ContentUsage, lines, target).And(naivePreferencesBy(ContentSignal, lines, target))
 }
@@ -117,8 +117,8 @@ func naivePreferencesBy(by string, lines []Statement, target string) (p Preferen
 	return p
 }
 
-// TestPreferencesAreTheNaiveOnes compares the compiled statements with those looked at
-// one by one, and the lines that are told to decide with what they decide.
+// TestPreferencesAreTheNaiveOnes compares compiled statements with the naive implementation, and
+// the reported lines with their effect.
 func TestPreferencesAreTheNaiveOnes(t *testing.T) {
 	dice := rand.New(rand.NewPCG(1, 2))
 	pick := func(words ...string) string { return words[dice.IntN(len(words))] }
@@ -176,26 +176,26 @@ func TestPreferencesAreTheNaiveOnes(t *testing.T) {
 	}
 }
 
-// TestManyWildcardStatements has so many statements with a wildcard that they are compiled.
+// TestManyWildcardStatements has enough statements with a wildcard to be compiled.
 func TestManyWildcardStatements(t *testing.T) {
 	for _, tc := range []struct{ lines, target, want string }{
 		{"", "/x", ""},
 		{"", "/1z", "train-ai=y"},
 		{"/*x train-ai=n", "/ax", "train-ai=n"},
 		{"/*x train-ai=y, search=n", "/ax", "train-ai=y, search=n"},
-		{"/*x ai-use=y", "/x1z", "train-ai=y"},                                       // both match, and /*1z is longer
-		{"/*1*z ai-use=n", "/1z", "ai-use=n"},                                        // the longer one alone
+		{"/*x ai-use=y", "/x1z", "train-ai=y"},                                       // both match, /*1z is longer
+		{"/*1*z ai-use=n", "/1z", "ai-use=n"},                                        // the longer decides alone
 		{"/*x train-ai=n|/*y train-ai=y", "/yx", "train-ai=n"},                       // of the same length
 		{"/*x train-ai=y|/*y search=y", "/yx", "train-ai=y, search=y"},               //
-		{"/ax train-ai=n|/a*x ai-use=y", "/ax", "ai-use=y"},                          // a literal that is shorter
-		{"/ax train-ai=n|/*x ai-use=y", "/ax", "train-ai=n, ai-use=y"},               // as long
-		{"/axy train-ai=n|/*x ai-use=y", "/axy", "train-ai=n"},                       // longer
-		{"train-ai=n|/*x ai-use=y", "/ax", "ai-use=y"},                               // and no path
+		{"/ax train-ai=n|/a*x ai-use=y", "/ax", "ai-use=y"},                          // a shorter literal
+		{"/ax train-ai=n|/*x ai-use=y", "/ax", "train-ai=n, ai-use=y"},               // a literal of the same length
+		{"/axy train-ai=n|/*x ai-use=y", "/axy", "train-ai=n"},                       // a longer literal
+		{"train-ai=n|/*x ai-use=y", "/ax", "ai-use=y"},                               // a line without a path
 		{"train-ai=n|/*x ai-use=y", "/b", "train-ai=n"},                              //
-		{"/*x noise", "/ax", ""},                                                     // the longest states nothing
+		{"/*x noise", "/ax", ""},                                                     // the longest has no preference
 		{"/*x noise|/* train-ai=n", "/ax", ""},                                       //
 		{"/*x train-ai=n", "/a%78", "train-ai=n"},                                    // in any form
-		{"/*x train-ai=n|/*y$ ai-use=y", "/x/y", "ai-use=y"},                         // an end
+		{"/*x train-ai=n|/*y$ ai-use=y", "/x/y", "ai-use=y"},                         // anchored
 		{"/*x train-ai=y|/*x train-ai=n|/*x ai-use=y", "/x", "train-ai=n, ai-use=y"}, // the same path
 	} {
 		text := "User-agent: *\n"
@@ -212,7 +212,7 @@ func TestManyWildcardStatements(t *testing.T) {
 	}
 }
 
-// TestNoPreferences are selections that state nothing.
+// TestNoPreferences checks selections without preferences.
 func TestNoPreferences(t *testing.T) {
 	for _, text := range []string{"", "User-agent: other\nContent-Usage: train-ai=n\nAllow: /\n"} {
 		if p, lines := preferencesOf(Parse([]byte(text)), "bot", "/", "Google-Extended"); p != (Preferences{}) || lines != nil {
@@ -221,7 +221,7 @@ func TestNoPreferences(t *testing.T) {
 	}
 }
 
-// TestFormerLabels are the labels of earlier drafts, and no present one.
+// TestFormerLabels checks the labels of earlier drafts and the current labels.
 func TestFormerLabels(t *testing.T) {
 	for _, use := range Uses() {
 		if FormerLabel(use.String()) != "" {
@@ -233,8 +233,8 @@ func TestFormerLabels(t *testing.T) {
 	}
 }
 
-// FuzzContentUsage reads any line without a panic, and states the same when what was
-// read is written again.
+// FuzzContentUsage parses any line without a panic. Formatting and parsing the result again gives
+// the same preferences.
 func FuzzContentUsage(f *testing.F) {
 	for _, value := range []string{"train-ai=n", "/a train-ai=y, search=n;q=1", "/", "/a\t", "train-ai=\"n\"", "a=(b c);d, ai-use=n", "train-ai=n,"} {
 		f.Add(value)
@@ -255,8 +255,7 @@ func FuzzContentUsage(f *testing.F) {
 	})
 }
 
-// BenchmarkPreferences asks for the preferences beside the verdict, as for a crawler's
-// request.
+// BenchmarkPreferences computes the verdict and the preferences for a request.
 func BenchmarkPreferences(b *testing.B) {
 	const rules = "User-agent: *\nDisallow: /private/\nDisallow: /*?sort=\n"
 	const target = "/products/1234/blue-shoes.html?page=2"
