@@ -7,11 +7,10 @@ import (
 	"testing"
 )
 
-// TestReadings is about what only some parsers read. Three judge each target:
-// one that forgives nothing, Google's library, and what follows for a crawler
-// and for one of Google's.
+// TestReadings judges targets by files that parsers interpret differently. It compares a strict
+// parser, Google's library, and the verdicts for a crawler and for a crawler of Google.
 func TestReadings(t *testing.T) {
-	type want struct{ crawler, google string } // what Judge says; ? for an ambiguous verdict
+	type want struct{ crawler, google string } // the result of Judge; ? for an ambiguous verdict
 	const (
 		yes, no, maybe = "allowed", "forbidden", "allowed?"
 	)
@@ -64,7 +63,7 @@ func TestReadings(t *testing.T) {
 	}
 }
 
-// TestReadingsEvidence names a rule that every crawler reads where there is one.
+// TestReadingsEvidence prefers a rule that every crawler reads.
 func TestReadingsEvidence(t *testing.T) {
 	s := Parse([]byte("User-agent: *\nDisalow: /shop/\nDisallow: /s\n")).Select(true, "a")
 	if v := s.Judge("/shop/1"); v.Rule.Line != 3 || v.Ambiguous {
@@ -76,7 +75,7 @@ func TestReadingsEvidence(t *testing.T) {
 	}
 }
 
-// TestSelectionReadings takes a selection apart.
+// TestSelectionReadings splits a selection into both interpretations.
 func TestSelectionReadings(t *testing.T) {
 	list := func(s *Selection) string {
 		if s == nil {
@@ -132,8 +131,8 @@ func TestSelectionReadings(t *testing.T) {
 	}
 }
 
-// TestDoubtInForms has rules that only one reading has, about forms that not every server
-// takes for the same.
+// TestDoubtInForms has rules of only one interpretation for forms that only some servers treat as
+// equal.
 func TestDoubtInForms(t *testing.T) {
 	for _, rules := range []string{
 		"User-agent: *\nDisalow: /x?u=%2Fa\nDisallow: /z\n",
@@ -149,12 +148,11 @@ func TestDoubtInForms(t *testing.T) {
 	}
 }
 
-// TestOneReading checks that a file pays for a second reading only where it has
-// one.
+// TestOneReading checks that a file has a second interpretation only if both differ.
 func TestOneReading(t *testing.T) {
 	for robots, two := range map[string]bool{
 		smallFile: false,
-		"User-agent: a\nCrawl-delay: 1\nUser-agent: b\nDisallow: /\n": false, // one reading of the keys
+		"User-agent: a\nCrawl-delay: 1\nUser-agent: b\nDisallow: /\n": false, // the keys have one interpretation
 		"User-agent: a\nDisallow: /\nCrawl-delay 1\nsite-map: x\n":    false,
 		"User-agent: a\nDisallow: /\nSitemap x\nForbid /y\n":          false,
 		"User-agent: a\nDisalow: /\n":                                 true,
@@ -169,7 +167,7 @@ func TestOneReading(t *testing.T) {
 	}
 }
 
-// TestReadingsAgainstNaive makes files of lines that parsers disagree about.
+// TestReadingsAgainstNaive compares files with ambiguous lines with the naive implementation.
 func TestReadingsAgainstNaive(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 11))
 	lines := []string{

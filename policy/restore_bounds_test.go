@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestCacheRestoreOfAPeer replaces the copy of a site that cannot be read by one that a peer
-// could read, though it is not due, and derives of that what is derived of others.
+// TestCacheRestoreOfAPeer replaces the copy of an unreachable site with the copy of a peer,
+// although the entry is not due. Derived data are computed for the copy.
 func TestCacheRestoreOfAPeer(t *testing.T) {
 	clock := new(testClock)
 	c := NewCache(roomy, roomy, clock.now, func(r *Robots) any { return r.RuleCount() })
@@ -29,7 +29,7 @@ func TestCacheRestoreOfAPeer(t *testing.T) {
 	}
 }
 
-// TestCacheBytes fills a segment to the byte.
+// TestCacheBytes fills a segment exactly to its bound in bytes.
 func TestCacheBytes(t *testing.T) {
 	size := Parse([]byte(smallFile)).Size()
 	c, clock := newTestCache(Bounds{Entries: 10, Bytes: size, Reads: 10})
@@ -52,7 +52,7 @@ func TestCacheBytes(t *testing.T) {
 	}
 }
 
-// TestCacheProve places an entry once, and none that is not there any more.
+// TestCacheProve moves an entry to the proven queue once, and ignores an evicted entry.
 func TestCacheProve(t *testing.T) {
 	c, _ := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, Reads: 10})
 	a, b := c.Add(Key{Host: "a.test"}, Invented), c.Add(Key{Host: "b.test"}, Invented)
@@ -67,7 +67,7 @@ func TestCacheProve(t *testing.T) {
 	if !slices.Equal(got, []*Entry{a, b}) || order.fresh.len > 0 {
 		t.Errorf("%v are proven, and %d are not", got, order.fresh.len)
 	}
-	c.Add(Key{Host: "c.test"}, Invented) // pushes one out
+	c.Add(Key{Host: "c.test"}, Invented) // evicts an entry
 	gone := a
 	if c.Get(a.key) == a {
 		gone = b

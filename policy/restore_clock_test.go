@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestAdoptOfAWrongClock takes in a version that ended in ten years, since the file was
-// changed while the clock was ahead: it is not held for so long.
+// TestAdoptOfAWrongClock adopts a version that ended in ten years, by a wrong clock. The version
+// does not stay that long.
 func TestAdoptOfAWrongClock(t *testing.T) {
 	const ahead = 10 * 365 * 24
 	text := func(text string, from, to, until float64) *Version {
@@ -52,8 +52,8 @@ func TestAdoptOfAWrongClock(t *testing.T) {
 	}
 }
 
-// TestRestoreOfTheFuture starts again with a clock that was set back: what was read before
-// that is all that is known, and to be read again. Where anything is known it says nothing.
+// TestRestoreOfTheFuture restarts with a clock that was set back. Future data are used and due if
+// no other data exist, and are ignored otherwise.
 func TestRestoreOfTheFuture(t *testing.T) {
 	now := at(0.5)
 	bounds := Bounds{Entries: 2, Bytes: 1 << 20, Reads: 1}

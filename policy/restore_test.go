@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// known is the state of a site whose versions were read at these times.
+// known returns the state of a site with these versions.
 func known(versions ...*Version) State {
 	s := State{Good: versions[0], Due: versions[0].LastRead.Add(time.Hour)}
 	for i, v := range versions[1:] {
@@ -40,7 +40,7 @@ func TestAdopt(t *testing.T) {
 	for name, tc := range map[string]struct {
 		live, other State
 		now         float64
-		want        []*Version // with Until from the one before
+		want        []*Version // with Until from the previous version
 		failures    int
 		due         float64
 	}{
@@ -87,7 +87,7 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// TestAdoptNewestWins takes in what instances knew in any order.
+// TestAdoptNewestWins adopts the states of several instances in any order.
 func TestAdoptNewestWins(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
@@ -112,8 +112,8 @@ func TestAdoptNewestWins(t *testing.T) {
 	}
 }
 
-// TestServedIsNotForgotten follows a site that has no file, or an empty one, and then
-// refuses it: that others may have got it is known whatever comes between.
+// TestServedIsNotForgotten has a site with a missing or empty file that later refuses requests.
+// Served stays true across all responses between.
 func TestServedIsNotForgotten(t *testing.T) {
 	read := func(s State, status int, body string) State {
 		return s.After(Answer{Status: status, Body: []byte(body)}, epoch, tenMinutes, 0)
@@ -171,8 +171,8 @@ func TestCacheRestore(t *testing.T) {
 	}
 }
 
-// TestCacheRestoreFull takes in what another instance has seen, also where as many versions
-// are known as are kept, and the text is one of them that came back.
+// TestCacheRestoreFull adopts a version of another instance when the state has the maximum number
+// of versions, and when the version is one of them.
 func TestCacheRestoreFull(t *testing.T) {
 	c, clock := newTestCache(roomy)
 	text := func(n int) string { return fmt.Sprintf("User-agent: *\nDisallow: /%d\n", n) }
@@ -182,7 +182,7 @@ func TestCacheRestoreFull(t *testing.T) {
 		clock.advance(6 * time.Hour)
 	}
 	<-e.Refresh(holding(24*time.Hour), answering(text(0)), nil)
-	for _, n := range []int{100, 2} { // a new one, and the last but one of those that are known
+	for _, n := range []int{100, 2} { // a new version, and the last but one of the known versions
 		clock.advance(time.Hour)
 		seen := versionOf(200, text(n), clock.now(), clock.now())
 		for range 2 {
@@ -201,12 +201,12 @@ func TestCacheRestoreFull(t *testing.T) {
 	}
 }
 
-// TestCacheRestoredHostsStay keeps hosts that were in use before a restart where
-// clients invent others at once.
+// TestCacheRestoredHostsStay keeps hosts that were in use before a restart while clients invent
+// other hosts.
 func TestCacheRestoredHostsStay(t *testing.T) {
 	c, clock := newTestCache(Bounds{Entries: 100, Bytes: 1 << 20, Reads: 10})
 	host := func(kind string, n int) Key { return Key{Host: fmt.Sprint(kind, n, ".test")} }
-	early := c.Add(host("restored", 0), Invented) // was asked for before the storage was read
+	early := c.Add(host("restored", 0), Invented) // requested before the storage was read
 	for n := range 50 {
 		read := clock.now().Add(-time.Hour)
 		if !c.Restore(host("restored", n), Invented, known(versionOf(200, smallFile, read, read)), false) {
@@ -229,7 +229,7 @@ func TestCacheRestoredHostsStay(t *testing.T) {
 		t.Errorf("%d are kept, want 100", n)
 	}
 
-	// Use counts on, and who is used more stays more.
+	// Uses are added, and the order of uses remains.
 	busy := c.Add(host("busy", 0), Invented)
 	for range 10 {
 		clock.advance(time.Second)
@@ -247,7 +247,7 @@ func TestCacheRestoredHostsStay(t *testing.T) {
 	}
 }
 
-// TestCacheRestoreWhileReading loses neither what is read nor what is restored.
+// TestCacheRestoreWhileReading loses neither the fetched nor the restored version.
 func TestCacheRestoreWhileReading(t *testing.T) {
 	for range 2000 {
 		c, clock := newTestCache(roomy)

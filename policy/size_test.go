@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSizeCounts adds lines to a file, each of which takes memory.
+// TestSizeCounts adds lines to a file. Each line increases the size.
 func TestSizeCounts(t *testing.T) {
 	const begin = "User-agent: *\nDisallow: /x\n"
 	size := func(text string) int { return Parse([]byte(text)).Size() }
@@ -35,8 +35,7 @@ func TestSizeCounts(t *testing.T) {
 	}
 }
 
-// TestRoomForRules has files that are read with room for as many rules as they may have, of
-// which no more is kept than they have.
+// TestRoomForRules parses files with more room than rules. Only the needed memory remains.
 func TestRoomForRules(t *testing.T) {
 	for text, want := range map[string]int{
 		"":                                     1,
@@ -67,7 +66,7 @@ func TestRoomForRules(t *testing.T) {
 	}
 }
 
-// TestTablesStaySmall reads a large file, and leaves the tables for small ones as they are.
+// TestTablesStaySmall parses a large file. The tables for small files stay unchanged.
 func TestTablesStaySmall(t *testing.T) {
 	Parse([]byte("User-agent: a\n" + strings.Repeat("Disallow: /x\n", smallSize)))
 	for range 10 {
@@ -77,7 +76,7 @@ func TestTablesStaySmall(t *testing.T) {
 	}
 }
 
-// TestTablesOfNames looks few names up one by one and many in tables.
+// TestTablesOfNames compares few names one by one, and looks up many names in tables.
 func TestTablesOfNames(t *testing.T) {
 	for lines, want := range map[int]bool{1: false, fewNames: false, fewNames + 1: true, 1000: true} {
 		r := Parse([]byte(strings.Repeat("User-agent: a\n", lines) + "Disallow: /\n"))

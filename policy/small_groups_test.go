@@ -5,15 +5,15 @@ import (
 	"testing"
 )
 
-// smallLines make groups: names, rules, an extension, what ends nothing, and misspelled keys
-// that only some read.
+// smallLines are the lines of groups: names, rules, an extension, lines that end no group, and
+// misspelled keys.
 var smallLines = []string{
 	"User-agent: a", "User-agent: b", "User-agent: *", "Allow: /x", "Disallow: /", "Crawl-delay: 1", "", "# nothing", "Disalow: /x", "useragent: a",
 }
 
-// TestEverySmallStructure judges three crawlers by files of up to six lines, in both
-// readings, and compares with the naive reading. Without -small it is all files of up to
-// three lines, and some of the others.
+// TestEverySmallStructure judges three crawlers by files of up to six lines in both
+// interpretations, and compares with the naive implementation. Without -small it uses all files of
+// up to three lines and a sample of the others.
 func TestEverySmallStructure(t *testing.T) {
 	t.Parallel()
 	part, parts, all := smallPart(t)
@@ -39,7 +39,7 @@ func TestEverySmallStructure(t *testing.T) {
 	t.Logf("%d comparisons of %d files", n, total)
 }
 
-// compareSmallFile judges by the file of a number, and returns how often.
+// compareSmallFile compares the verdicts of one file, and returns the number of comparisons.
 func compareSmallFile(t *testing.T, number int) (n int64) {
 	t.Helper()
 	lines, count := 1, len(smallLines)

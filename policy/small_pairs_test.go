@@ -5,15 +5,15 @@ import (
 	"testing"
 )
 
-// smallPair is two rules.
+// smallPair is a kind of two rules.
 type smallPair struct {
-	first, second string // their keys
-	// read judges by their lengths, of which the one that does not match has 0.
+	first, second string // keys of the rules
+	// read returns the verdict from the lengths of both rules. A rule that does not match has the
+	// length 0.
 	read func(first, second int) (allowed bool, line int)
 }
 
-// smallPairs are the kinds of two rules, of which the first stands in line 2 and the second
-// in line 3.
+// smallPairs are the kinds of two rules. The rules are in lines 2 and 3.
 var smallPairs = []smallPair{
 	{"Disallow: ", "Allow: ", func(first, second int) (bool, int) {
 		switch {
@@ -40,13 +40,13 @@ var smallPairs = []smallPair{
 		case second > first:
 			return false, 3
 		}
-		return false, 2 // the first of the longest
+		return false, 2 // the longest, or the first of two with equal length
 	}},
 }
 
-// TestEveryPairOfSmallRules judges targets of up to four symbols by two rules of up to
-// three: one that forbids and one that allows, in both orders, and two that forbid.
-// Without -small it is a slice.
+// TestEveryPairOfSmallRules judges targets of up to four symbols by two rules of up to three
+// symbols. The pairs are allow and disallow in both orders, and two disallow rules. Without -small
+// it uses a sample.
 func TestEveryPairOfSmallRules(t *testing.T) {
 	t.Parallel()
 	part, parts, all := smallPart(t)
@@ -97,8 +97,8 @@ func TestEveryPairOfSmallRules(t *testing.T) {
 	t.Logf("%d comparisons", sum)
 }
 
-// read judges the j-th target by two rules, in all forms or in those in which nothing is
-// decoded. Of several paths that it may be one that is forbidden counts.
+// read returns the verdict on the j-th target by two rules, in all forms or only in the literal
+// forms. A disallowed path decides over several paths.
 func (b *smallBlock) read(pair smallPair, first, second, j int, literal bool) (allowed bool, line int) {
 	kinds, by := [2]int{kindOf(pair.first), kindOf(pair.second)}, pair.read
 	matching := b.all
@@ -134,7 +134,7 @@ func kindOf(key string) int {
 	return 0
 }
 
-// longest returns the length of a rule of a kind if it matches one of the forms, 0 if it does not.
+// longest returns the length of a rule that matches one of the forms, or 0.
 func (r *smallRules) longest(rule int, forms []naiveForm, kind int) int {
 	i := r.of[rule]
 	if slices.ContainsFunc(forms, func(form naiveForm) bool {

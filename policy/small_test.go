@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// small chooses what the tests of every small file go through: a slice, or with "i/n" the
-// i-th of n parts of all of it, which take hours together.
+// small selects the inputs of the exhaustive tests. The default is a sample. "i/n" is the i-th of n
+// parts of all inputs, which take hours together.
 var small = flag.String("small", "", "go through part i/n of every small file")
 
-// smallPart returns which part of all is asked for, and whether one is.
+// smallPart returns the requested part. all is false for the sample.
 func smallPart(t *testing.T) (part, parts int, all bool) {
 	t.Helper()
 	if *small == "" {
@@ -28,11 +28,11 @@ func smallPart(t *testing.T) (part, parts int, all bool) {
 	return part - 1, parts, true
 }
 
-// smallSymbols have every meaning that a path or a rule can have: a letter, and itself in
-// an escape, a slash and one in an escape, the operators, a dot and a query.
+// smallSymbols have every meaning in a path or a rule: a letter and a slash, each also escaped, the
+// operators, a dot and a query.
 var smallSymbols = []string{"a", "/", "*", "$", "%2F", "%61", ".", "?"}
 
-// smallTexts returns all texts of up to so many symbols.
+// smallTexts returns all texts of up to most symbols.
 func smallTexts(most int) (all []string) {
 	last := []string{""}
 	for range most {
@@ -47,7 +47,7 @@ func smallTexts(most int) (all []string) {
 	return all
 }
 
-// smallForm is a form of a target, as the places of each of its bytes.
+// smallForm is a form of a target, as the positions of each byte.
 type smallForm struct {
 	length int
 	places [128]uint64
@@ -61,7 +61,7 @@ func newSmallForm(text string) *smallForm {
 	return f
 }
 
-// matches is naiveMatch, with the set of places in a word: bit j stands for the place
+// matches does the work of naiveMatch with the set of positions in a word. Bit j is the position
 // before byte j.
 func (f *smallForm) matches(pattern string) bool {
 	at := uint64(1)
@@ -81,19 +81,19 @@ func (f *smallForm) matches(pattern string) bool {
 	return true
 }
 
-// smallRules are rules with their canonical forms, of which many share one.
+// smallRules are rules with their canonical forms. Many rules share a form.
 type smallRules struct {
 	paths    []string
-	of       []int  // by path: which of the patterns
+	of       []int  // by path: index of the pattern
 	hasStar  []bool // by path
 	patterns []string
-	found    sync.Map // by form of a target: which patterns match it, []int
+	found    sync.Map // by form of a target: the matching patterns, []int
 }
 
 func newSmallRules(paths []string) *smallRules {
 	r, known := &smallRules{paths: paths}, make(map[string]int)
 	for _, path := range paths {
-		pattern := "" // matches nothing
+		pattern := "" // a rule that matches nothing
 		if path[0] == '/' || path[0] == '*' {
 			pattern = naiveCanonical(path, true)
 		}
@@ -108,8 +108,8 @@ func newSmallRules(paths []string) *smallRules {
 	return r
 }
 
-// matching returns which patterns match a form of a target. Many targets share it, so each
-// is tried once.
+// matching returns the patterns that match a form of a target. The result is cached, because many
+// targets share the form.
 func (r *smallRules) matching(form string) []int {
 	if known, ok := r.found.Load(form); ok {
 		return known.([]int)
@@ -125,26 +125,25 @@ func (r *smallRules) matching(form string) []int {
 	return found
 }
 
-// smallBlock is up to 64 targets, of which bit j of a word stands for the j-th. They are
-// judged by one rule after the other, since all of them fit into a processor's cache and all
-// rules do not.
+// smallBlock is up to 64 targets, one for each bit of a word. Rules are judged one by one, because
+// all targets fit into the CPU cache and all rules do not.
 type smallBlock struct {
 	rules      *smallRules
 	targets    []string
 	prepared   []Target
 	paths      [][]naivePath
-	hasLiteral uint64       // there are forms in which nothing is decoded
-	literal    smallMatches // in these
+	hasLiteral uint64       // the target has literal forms
+	literal    smallMatches // in literal forms
 	all        smallMatches // in any form
 }
 
 const smallBlockSize = 64
 
-// smallMatches are the targets that a pattern matches, by pattern: first those of
-// a disallow rule, then those of an allow rule.
+// smallMatches are the targets that a pattern matches, by pattern. The first are for a disallow
+// rule, the second for an allow rule.
 type smallMatches [2][]uint64
 
-// add records what matches a form of the j-th target.
+// add records the patterns that match a form of the j-th target.
 func (m *smallMatches) add(r *smallRules, form naiveForm, j int) {
 	for _, i := range r.matching(form.text) {
 		m[1][i] |= 1 << j
@@ -154,7 +153,7 @@ func (m *smallMatches) add(r *smallRules, form naiveForm, j int) {
 	}
 }
 
-// block finds which patterns match some of the targets.
+// block finds the patterns that match each target.
 func (r *smallRules) block(targets []string) *smallBlock {
 	n := len(r.patterns)
 	b := &smallBlock{rules: r, targets: targets, prepared: make([]Target, len(targets)), paths: make([][]naivePath, len(targets)), literal: smallMatches{make([]uint64, n), make([]uint64, n)}, all: smallMatches{make([]uint64, n), make([]uint64, n)}}
@@ -176,7 +175,7 @@ func (r *smallRules) block(targets []string) *smallBlock {
 	return b
 }
 
-// length returns the length of a rule if it matches the j-th target, 0 if it does not.
+// length returns the length of a rule that matches the j-th target, or 0.
 func (b *smallBlock) length(rule int, matching []uint64, j int) int {
 	if i := b.rules.of[rule]; matching[i]>>j&1 == 1 {
 		return len(b.rules.patterns[i])
@@ -184,14 +183,14 @@ func (b *smallBlock) length(rule int, matching []uint64, j int) int {
 	return 0
 }
 
-// inDoubt reports whether compliant crawlers may not take the j-th target to be forbidden by a
-// rule, if it is allowed in the forms in which nothing is decoded.
+// inDoubt reports whether compliant crawlers may disagree that a rule disallows the j-th target.
+// allowedLiterally means that the literal forms are allowed.
 func (b *smallBlock) inDoubt(rule, j int, allowedLiterally bool) bool {
 	return allowedLiterally && b.hasLiteral>>j&1 == 1 && b.rules.hasStar[rule]
 }
 
-// everySmall calls compare for each of n blocks in several goroutines until one fails, and
-// returns how many comparisons there were.
+// everySmall calls compare for each of n blocks in several goroutines until a call fails. It
+// returns the number of comparisons.
 func everySmall(t *testing.T, n int, compare func(i int) (n int64)) int64 {
 	var wg sync.WaitGroup
 	var next, sum atomic.Int64
@@ -206,7 +205,7 @@ func everySmall(t *testing.T, n int, compare func(i int) (n int64)) int64 {
 	return sum.Load()
 }
 
-// partOf returns each of n texts, beginning with the first.
+// partOf returns every n-th text from the first on.
 func partOf(texts []string, first, n int) (part []string) {
 	for i := first; i < len(texts); i += n {
 		part = append(part, texts[i])
@@ -214,10 +213,9 @@ func partOf(texts []string, first, n int) (part []string) {
 	return part
 }
 
-// TestEverySmallRule judges targets of up to six symbols by rules of up to five, and
-// compares the compiled rules and the forms of targets with the naive ones. Without
-// -small it is a slice: all rules of up to three and targets of up to four, the other way
-// round, and some of the others.
+// TestEverySmallRule judges targets of up to six symbols by rules of up to five symbols, and
+// compares rules and forms with the naive implementation. Without -small it uses rules of up to
+// three symbols with targets of up to four, the reverse, and a sample of the others.
 func TestEverySmallRule(t *testing.T) {
 	t.Parallel()
 	part, parts, all := smallPart(t)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// resealed changes the policy of an encoded snapshot and mends the checksum.
+// resealed changes the policy of an encoded snapshot and corrects the checksum.
 func resealed(t testing.TB, data []byte, change func(policy map[string]any)) []byte {
 	t.Helper()
 	var envelope snapshotJSON
@@ -33,7 +33,7 @@ func resealed(t testing.TB, data []byte, change func(policy map[string]any)) []b
 	return changed
 }
 
-// TestDecodeSnapshotRefuses shows what is no snapshot.
+// TestDecodeSnapshotRefuses rejects invalid data.
 func TestDecodeSnapshotRefuses(t *testing.T) {
 	past := versionOf(200, smallFile, epoch, epoch)
 	past.Until = epoch
@@ -105,7 +105,7 @@ func TestDecodeSnapshotRefuses(t *testing.T) {
 	}
 }
 
-// TestDecodeSnapshotBounds takes what is just as much as there may be.
+// TestDecodeSnapshotBounds accepts data exactly at the bounds.
 func TestDecodeSnapshotBounds(t *testing.T) {
 	good := encoded(t, snapshotOf(Key{Host: "a.test"}, versionOf(200, smallFile, epoch, epoch)))
 	for name, data := range map[string][]byte{
@@ -128,9 +128,9 @@ func TestDecodeSnapshotBounds(t *testing.T) {
 	}
 }
 
-// TestSnapshotRoom keeps of the past what there is room for, to the byte.
+// TestSnapshotRoom stores previous versions up to the exact bound in bytes.
 func TestSnapshotRoom(t *testing.T) {
-	const half = 344_832 // bytes of two texts that just fit
+	const half = 344_832 // the size of each of two texts that just fit
 	text := func(n int) string { return "#" + strings.Repeat("x", n-2) + "\n" }
 	for n, want := range map[int]int{half: 1, half + 1: 0} {
 		past := versionOf(200, text(n), epoch, epoch)
@@ -142,7 +142,7 @@ func TestSnapshotRoom(t *testing.T) {
 	}
 }
 
-// TestSnapshotOfAnotherHash is encoded as far as it goes.
+// TestSnapshotOfAnotherHash encodes a text that is not the whole body, so its hash differs.
 func TestSnapshotOfAnotherHash(t *testing.T) {
 	v := versionOf(200, "User-agent: *\nDisallow:\n", epoch, epoch)
 	v.Hash[0]++
@@ -151,8 +151,8 @@ func TestSnapshotOfAnotherHash(t *testing.T) {
 	}
 }
 
-// FuzzSnapshot decodes anything, with a right checksum, too. What it accepts it
-// writes again and reads again alike.
+// FuzzSnapshot decodes any data, also with a correct checksum. Accepted data survive encoding and
+// decoding unchanged.
 func FuzzSnapshot(f *testing.F) {
 	for _, body := range oddFiles {
 		past := versionOf(200, smallFile, epoch, epoch)
@@ -191,7 +191,7 @@ func FuzzSnapshot(f *testing.F) {
 	})
 }
 
-// TestSnapshotIsJSON has the bytes that json.Marshal would have, which others have stored.
+// TestSnapshotIsJSON compares the encoding with json.Marshal, whose output is stored elsewhere.
 func TestSnapshotIsJSON(t *testing.T) {
 	data, err := snapshotOf(Key{Host: "a<b.test"}, versionOf(200, "User-agent: *\nDisallow: /<\u2028\n", time.Unix(1e9, 5), time.Unix(2e9, 5))).Encode()
 	var envelope snapshotJSON

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// versionOf is a version of a text as it comes out of a good answer.
+// versionOf returns the version of a good response.
 func versionOf(status int, body string, first, last time.Time) *Version {
 	s := State{}.After(Answer{Status: status, Body: []byte(body)}, first, tenMinutes, 0)
 	s.Good.LastRead = last
@@ -20,7 +20,7 @@ func snapshotOf(key Key, good *Version, past ...*Version) Snapshot {
 	return Snapshot{Key: key, State: State{Good: good, Past: past, Due: good.LastRead.Add(time.Hour), Last: Answer{Status: good.Status}.Meaning()}, Saved: good.LastRead}
 }
 
-// same fails unless two snapshots say the same.
+// same fails if two snapshots differ.
 func same(t *testing.T, got, want Snapshot) {
 	t.Helper()
 	if got.Key != want.Key || !got.Saved.Equal(want.Saved) || !got.State.Due.Equal(want.State.Due) || got.State.Last != want.State.Last {
@@ -60,7 +60,7 @@ func encoded(t testing.TB, s Snapshot) []byte {
 	return data
 }
 
-// TestSnapshotRoundTrip keeps texts of all kinds.
+// TestSnapshotRoundTrip encodes and decodes texts of all kinds.
 func TestSnapshotRoundTrip(t *testing.T) {
 	key := Key{Secure: true, Host: "example.com", ForwardedHost: "www.example.com"}
 	bodies := append([]string{
@@ -93,8 +93,8 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	})
 }
 
-// TestSnapshotRoundTripRandom keeps what comes of random sequences of answers,
-// and judges by it as before.
+// TestSnapshotRoundTripRandom encodes and decodes states after random responses. The verdicts stay
+// the same.
 func TestSnapshotRoundTripRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -136,7 +136,7 @@ func TestSnapshotRoundTripRandom(t *testing.T) {
 	}
 }
 
-// TestSnapshotBounds leaves out past versions that do not fit in.
+// TestSnapshotBounds omits previous versions that do not fit.
 func TestSnapshotBounds(t *testing.T) {
 	large := func(i int) *Version {
 		v := versionOf(200, fmt.Sprint("# ", i, "\n")+strings.Repeat("Disallow: /0123456\n", 26_000), epoch, epoch)
@@ -164,7 +164,7 @@ func TestSnapshotBounds(t *testing.T) {
 	}
 }
 
-// TestSnapshotClockSetBack keeps a version although the clock was set back.
+// TestSnapshotClockSetBack stores a version after the clock was set back.
 func TestSnapshotClockSetBack(t *testing.T) {
 	old := versionOf(200, smallFile, epoch, epoch.Add(-time.Hour))
 	old.Until = epoch.Add(-2 * time.Hour)

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestEveryPartOfAFormIsFound judges targets by a rule for each part of each of
-// their forms, wherever it stands: at the ends, across the question mark, in a
-// text that several forms share. Other rules make sure that there is an index.
+// TestEveryPartOfAFormIsFound judges targets by a rule for each part of each form: at the ends,
+// across the question mark, and in text that forms share. Additional rules make the index
+// necessary.
 func TestEveryPartOfAFormIsFound(t *testing.T) {
 	filler := "User-agent: *\n"
 	for _, c := range "ABCDEFGHIJ" {
@@ -24,10 +24,10 @@ func TestEveryPartOfAFormIsFound(t *testing.T) {
 				for to := from + 2; to <= min(from+20, len(x.text)); to++ {
 					part := x.text[from:to]
 					if !isCanonicalRule(part) && string(appendCanonical(nil, part, true)) != part {
-						continue // cuts an escape
+						continue // splits an escape
 					}
 					rule, allows := "Disallow: *", x.form&(FormQueryDecoded|FormQueryEncoded) != 0
-					if allows { // derived forms of the query count for these only
+					if allows { // derived forms of the query apply to allow rules only
 						rule = "Disallow: /\nAllow: *"
 					}
 					r := Parse([]byte(filler + rule + part + "\n"))
@@ -40,8 +40,7 @@ func TestEveryPartOfAFormIsFound(t *testing.T) {
 	}
 }
 
-// TestOneGramOfManyPatterns files patterns with different bytes before the gram
-// that they are filed under in one place.
+// TestOneGramOfManyPatterns has patterns with the same gram and different bytes before it.
 func TestOneGramOfManyPatterns(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("User-agent: *\n")

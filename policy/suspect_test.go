@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestSuspectedWhileRead has the site be seen to answer otherwise once an attempt to read it
-// has got the text before: the copy is due again.
+// TestSuspectedWhileRead marks an entry as suspect during a fetch that returns the previous text.
+// The entry is due again.
 func TestSuspectedWhileRead(t *testing.T) {
 	c, clock := newTestCache(roomy)
 	e := c.Add(Key{Host: "a.test"}, Named)
@@ -26,8 +26,8 @@ func TestSuspectedWhileRead(t *testing.T) {
 	}
 }
 
-// TestSuspectedSoonAfterReading has the site be seen to answer otherwise just after it was
-// read: it is read again once that is long enough ago, though nobody sees it again.
+// TestSuspectedSoonAfterReading marks an entry as suspect just after a fetch. The next fetch
+// follows after the minimum interval, without another mark.
 func TestSuspectedSoonAfterReading(t *testing.T) {
 	c, clock := newTestCache(roomy)
 	e := c.Add(Key{Host: "a.test"}, Named)
@@ -47,8 +47,7 @@ func TestSuspectedSoonAfterReading(t *testing.T) {
 	}
 }
 
-// TestSuspectedWhileFailing has a site be seen to serve another text while it has asked for a
-// day without attempts: its trouble is over.
+// TestSuspectedWhileFailing marks an entry as suspect during a Retry-After of a day. The wait ends.
 func TestSuspectedWhileFailing(t *testing.T) {
 	c, clock := newTestCache(roomy)
 	e := c.Add(Key{Host: "a.test"}, Named)
@@ -76,9 +75,8 @@ func TestSuspectedWhileFailing(t *testing.T) {
 	}
 }
 
-// TestSuspectedWhileAReadingFails has the site be seen to serve another text while an attempt to
-// read it is under way that then fails, and asks for a day without attempts: it is read again
-// soon, and only once for that.
+// TestSuspectedWhileAReadingFails marks an entry as suspect during a fetch that fails with a
+// Retry-After of a day. One fetch follows soon.
 func TestSuspectedWhileAReadingFails(t *testing.T) {
 	c, clock := newTestCache(roomy)
 	e := c.Add(Key{Host: "a.test"}, Named)

@@ -44,7 +44,7 @@ func TestTargetOf(t *testing.T) {
 func TestForms(t *testing.T) {
 	tests := []struct {
 		name, target string
-		want         []string // text, a space and the form
+		want         []string // the text, a space and the form
 	}{
 		{"plain", "/a/b.c?d=e&f", []string{"/a/b.c?d=e&f canonical"}},
 		{"empty", "", []string{"/ canonical"}},
@@ -103,7 +103,7 @@ func TestForms(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var target Target
-			target.Set("/used//before/..%2F..?/%2F", false) // Set forgets what was
+			target.Set("/used//before/..%2F..?/%2F", false) // Set drops the previous target
 			target.Set(test.target, false)
 			var got []string
 			for _, x := range target.forms() {
@@ -166,7 +166,7 @@ func TestDots(t *testing.T) {
 	}
 }
 
-// TestEvasions has targets that some server serves as a forbidden file.
+// TestEvasions judges targets that some server maps to a disallowed file.
 func TestEvasions(t *testing.T) {
 	s := Parse([]byte("User-agent: *\nDisallow: /*.pdf$\nDisallow: /private/\n")).Select(true, "a")
 	for _, target := range []string{
@@ -193,8 +193,8 @@ func TestEvasions(t *testing.T) {
 	}
 }
 
-// TestNoPathOpensAnother has targets that some server resolves to a forbidden file and others
-// to what a longer rule allows.
+// TestNoPathOpensAnother judges targets that some servers resolve to a disallowed file, and others
+// to a path that a longer rule allows.
 func TestNoPathOpensAnother(t *testing.T) {
 	s := Parse([]byte("User-agent: *\nDisallow: /private/\nAllow: /public/pages/\nDisallow: /wiki/\nAllow: /wiki/AC%2FDC\n")).Select(true, "a")
 	for _, tc := range []struct {
@@ -203,7 +203,7 @@ func TestNoPathOpensAnother(t *testing.T) {
 		line    int
 	}{
 		{"/public/pages/b//c//../../../../private/x.txt", false, 2},
-		{"/private/b//c//../../../../public/pages/y", false, 2}, // to who keeps slashes apart
+		{"/private/b//c//../../../../public/pages/y", false, 2}, // for a server that does not merge slashes
 		{"/public/pages/a%5Cb%2F../../../private/x", false, 2},
 		{"x:private/public/pages/y", false, 2},
 		{"/public/pages/./y", true, 3},
@@ -211,7 +211,7 @@ func TestNoPathOpensAnother(t *testing.T) {
 		{"/a//../public/pages/y", true, 3},
 		{"/wiki/AC%2FDC", true, 5},
 		{"/wiki/AC/DC", false, 4},
-		{"/wiki/x/../AC%2FDC", false, 4}, // may be /wiki/AC/DC, and no client sends it
+		{"/wiki/x/../AC%2FDC", false, 4}, // may be /wiki/AC/DC, but no client sends it
 	} {
 		if v := s.Judge(tc.target); v.Allowed != tc.allowed || v.Rule.Line != tc.line {
 			t.Errorf("%q: allowed %t by line %d, want %t by %d", tc.target, v.Allowed, v.Rule.Line, tc.allowed, tc.line)

@@ -9,8 +9,7 @@ import (
 
 const day = 24 * time.Hour
 
-// timeline is a site in a cache whose clock a test moves, and an origin that
-// answers as the test says at that time.
+// timeline is a site in a cache. The test sets the clock and the responses of the origin.
 type timeline struct {
 	t     *testing.T
 	clock *testClock
@@ -28,7 +27,7 @@ func newTimeline(t *testing.T, says func(at time.Duration) Answer) *timeline {
 
 func (l *timeline) at() time.Duration { return l.clock.now().Sub(epoch) }
 
-// visit lets a request come, which causes the file to be read if it is due.
+// visit sends a request, which fetches the file if it is due.
 func (l *timeline) visit() {
 	done := l.entry.Refresh(l.rules, func() Answer { l.reads++; return l.says(l.at()) }, nil)
 	if done != nil {
@@ -36,7 +35,7 @@ func (l *timeline) visit() {
 	}
 }
 
-// busy lets requests come until some time, so far apart.
+// busy sends requests at a fixed interval until a time.
 func (l *timeline) busy(until, every time.Duration) {
 	for l.at() < until {
 		l.visit()
@@ -45,7 +44,7 @@ func (l *timeline) busy(until, every time.Duration) {
 	l.visit()
 }
 
-// state tells what holds now: the rule of the text, "nothing" or "closed".
+// state returns the current rule, "nothing" or "closed".
 func (l *timeline) state(choice Fallback) string {
 	robots, closed := l.entry.State().Usable(l.clock.now(), choice)
 	switch {
@@ -57,7 +56,7 @@ func (l *timeline) state(choice Fallback) string {
 	return robots.Groups()[0].Rules[0].Path
 }
 
-// fails is an origin that says a before and failed from some time on.
+// fails returns an origin that responds with a, and with failed from a time on.
 func fails(a Answer, from time.Duration, failed Answer) func(time.Duration) Answer {
 	return func(at time.Duration) Answer {
 		if at < from {
@@ -67,8 +66,7 @@ func fails(a Answer, from time.Duration, failed Answer) func(time.Duration) Answ
 	}
 }
 
-// TestTimelineOfAnOutage has an origin that fails from the second day on, for
-// more than a month.
+// TestTimelineOfAnOutage has an origin that fails from the second day on for more than a month.
 func TestTimelineOfAnOutage(t *testing.T) {
 	type moment struct {
 		at   time.Duration
@@ -80,7 +78,7 @@ func TestTimelineOfAnOutage(t *testing.T) {
 		before Answer
 		failed Answer
 		life   time.Duration
-		want   []moment // the outage begins after a day
+		want   []moment // the outage starts after one day
 	}{
 		{"last_good: 30 days, then nothing", LastGood, version(1), failing, time.Hour, []moment{
 			{day, "/1"}, {2*day - time.Hour, "/1"}, {3 * day, "/1"}, {30 * day, "/1"}, {31 * day, "nothing"}, {60 * day, "nothing"}}},
@@ -110,7 +108,7 @@ func TestTimelineOfAnOutage(t *testing.T) {
 					t.Errorf("after %v: %s, want %s", m.at, got, m.want)
 				}
 			}
-			// Whatever held, it is over with the first good answer.
+			// The first good response ends every fallback.
 			l.says = func(time.Duration) Answer { return version(2) }
 			l.clock.advance(day)
 			l.visit()
@@ -121,8 +119,8 @@ func TestTimelineOfAnOutage(t *testing.T) {
 	}
 }
 
-// TestTimelineOfAnOutageForGoogle has a file that is read once a day. The first
-// attempt that fails comes up to a tenth of a day before the copy ends.
+// TestTimelineOfAnOutageForGoogle has a file with one fetch a day. The first failed fetch is up to
+// a tenth of a day before the copy expires.
 func TestTimelineOfAnOutageForGoogle(t *testing.T) {
 	l := newTimeline(t, fails(version(1), time.Hour, failing))
 	l.rules = holding(day)
@@ -139,8 +137,8 @@ func TestTimelineOfAnOutageForGoogle(t *testing.T) {
 	}
 }
 
-// TestTimelineOfAnIdleSite has nobody ask for weeks. The copy is not used blindly
-// after that: it is expired, and the first request brings a new one.
+// TestTimelineOfAnIdleSite has no requests for weeks. The copy is then expired, and the first
+// request fetches a new copy.
 func TestTimelineOfAnIdleSite(t *testing.T) {
 	l := newTimeline(t, fails(version(1), day, version(2)))
 	l.visit()
@@ -159,8 +157,7 @@ func TestTimelineOfAnIdleSite(t *testing.T) {
 	}
 }
 
-// TestTimelineOfAnIdleSiteThatFails is the same with an origin that has gone
-// away meanwhile.
+// TestTimelineOfAnIdleSiteThatFails has no requests for weeks and an origin that fails meanwhile.
 func TestTimelineOfAnIdleSiteThatFails(t *testing.T) {
 	for idle, want := range map[time.Duration]map[Fallback]string{
 		20 * day: {LastGood: "/1", AllowAll: "nothing", DisallowAll: "closed", DisallowGoogle: "closed"},
@@ -178,7 +175,7 @@ func TestTimelineOfAnIdleSiteThatFails(t *testing.T) {
 	}
 }
 
-// TestTimelineOfReadings counts how often a file is read in a week of requests.
+// TestTimelineOfReadings counts the fetches in a week of requests.
 func TestTimelineOfReadings(t *testing.T) {
 	with := func(field, value string) Answer {
 		return Answer{Status: 200, Body: version(1).Body, Header: http.Header{field: {value}}}
@@ -186,7 +183,7 @@ func TestTimelineOfReadings(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		answer   Answer
-		min, max int // the next attempt comes up to a tenth earlier
+		min, max int // the next fetch is up to a tenth earlier
 	}{
 		{"no header: every ten minutes", version(1), 1008, 1130},
 		{"max-age of an hour", with("Cache-Control", "max-age=3600"), 168, 190},
@@ -207,7 +204,7 @@ func TestTimelineOfReadings(t *testing.T) {
 	}
 }
 
-// TestTimelineOfRetries counts the attempts of a day with a request each second.
+// TestTimelineOfRetries counts the fetches in a day with one request per second.
 func TestTimelineOfRetries(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
@@ -229,8 +226,8 @@ func TestTimelineOfRetries(t *testing.T) {
 	}
 }
 
-// TestTimelineOfChanges changes a file every 20 hours for two weeks. A crawler may follow what
-// was current in the last 24 hours.
+// TestTimelineOfChanges changes a file every 20 hours for two weeks. A crawler may follow each
+// version that was current in the last 24 hours.
 func TestTimelineOfChanges(t *testing.T) {
 	const every = 20 * time.Hour
 	l := newTimeline(t, func(at time.Duration) Answer { return version(int(at / every)) })
@@ -246,7 +243,7 @@ func TestTimelineOfChanges(t *testing.T) {
 		if got, want := l.state(LastGood), fmt.Sprintf("/%d", current); got != want {
 			t.Fatalf("after %v: %s, want %s", now, got, want)
 		}
-		// The change was noticed within ten minutes.
+		// The guard notices a change within ten minutes.
 		since := now - time.Duration(current)*every
 		var want []string
 		if current > 0 {

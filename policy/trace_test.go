@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestMatchesNothing has what no rule is told to match.
+// TestMatchesNothing checks targets without a matching rule.
 func TestMatchesNothing(t *testing.T) {
 	all := Parse([]byte("User-agent: *\nDisallow: /\n")).Select(true)
 	for path, s := range map[string]*Selection{"/robots.txt": all, "/a": nil} {
@@ -35,7 +35,7 @@ Allow: /a
 `))
 	for _, tc := range []struct {
 		target string
-		want   string // length and rule
+		want   string // length and rule of each match
 	}{
 		{"/", ""},
 		{"/a", "2 Allow: /a, 2 Disallow: /a"},
@@ -67,7 +67,7 @@ Allow: /a
 	}
 }
 
-// TestFirstMatchDecides holds the order of Matches against the verdict.
+// TestFirstMatchDecides compares the first of Matches with the verdict.
 func TestFirstMatchDecides(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	piece := func() string {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestDateOfTheSameSecond has a file change once more within the second in which it was read:
-// its date does not tell, so it is not asked by that.
+// TestDateOfTheSameSecond changes a file twice within one second. Its date cannot show the second
+// change, so the next request is not conditional on the date.
 func TestDateOfTheSameSecond(t *testing.T) {
 	at := func(d time.Duration) string { return epoch.Add(d).Format(http.TimeFormat) }
 	for _, tc := range []struct {
@@ -30,8 +30,8 @@ func TestDateOfTheSameSecond(t *testing.T) {
 	}
 }
 
-// TestValidatorsAreBounded has an origin that sends validators of megabytes: they
-// are neither kept nor sent back.
+// TestValidatorsAreBounded has an origin with validators of megabytes. They are neither stored nor
+// sent.
 func TestValidatorsAreBounded(t *testing.T) {
 	for _, size := range []int{maxValidator, maxValidator + 1, 1 << 20} {
 		long := strings.Repeat("x", size)

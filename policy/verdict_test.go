@@ -2,13 +2,13 @@ package policy
 
 import "testing"
 
-// judgeRow is a file, who asks for what, and the verdict.
+// judgeRow is a file, a request and the expected verdict.
 type judgeRow struct {
 	name, robots, token, target string
 	allowed                     bool
 }
 
-// judgeRows are rows that fuzzing found; it starts from them, too.
+// judgeRows are rows found by fuzzing, and seeds for fuzzing.
 var judgeRows = []judgeRow{
 	{"dots behind %2F in a path that has other dots, too", "User-agent: *\nAllow: /public\nDisallow: /priv\n", "Bot", "/./public%2F..%2Fprivate", false},
 	{"dots behind %2F in a path that has %5C elsewhere", "User-agent: *\nAllow: /public\nDisallow: /priv\n", "Bot", "/public%2F..%2Fprivate%5Cx", false},

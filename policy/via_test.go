@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// TestVia keeps where a file was redirected to, over failures that do not tell, and in a
-// storage.
+// TestVia stores the redirect targets of a file, also across failures and in a storage.
 func TestVia(t *testing.T) {
 	text := func(via ...string) Answer { return Answer{Status: http.StatusOK, Body: []byte("x"), Via: via} }
 	failed := Answer{Status: http.StatusBadGateway}
@@ -49,7 +48,8 @@ func TestVia(t *testing.T) {
 	}
 }
 
-// TestARedirectThatLeadsNowhereIsServed tells it from a refusal of the guard alone.
+// TestARedirectThatLeadsNowhereIsServed distinguishes a redirect without a target from a refusal of
+// the guard.
 func TestARedirectThatLeadsNowhereIsServed(t *testing.T) {
 	for status, want := range map[int]bool{302: true, 399: true, 400: false, 403: false, 404: true, 410: true} {
 		s := stateAfter(step{0, Answer{Status: status}}, step{time.Hour, Answer{Status: 403}})

@@ -2,8 +2,7 @@ package policy
 
 import "testing"
 
-// TestWellKnown judges paths below /.well-known/ by the rules that are written
-// for them.
+// TestWellKnown judges paths below /.well-known/ by the rules for them.
 func TestWellKnown(t *testing.T) {
 	for _, tc := range []struct {
 		rules, target string
@@ -27,7 +26,7 @@ func TestWellKnown(t *testing.T) {
 		{"", "/.well-known/x", true},
 	} {
 		s := Parse([]byte("User-agent: *\n" + tc.rules + "\n")).Select(true)
-		for range 2 { // compiled, and from memory
+		for range 2 { // compiled, and then cached
 			if v := s.WellKnown().Judge(tc.target); v.Allowed != tc.allowed {
 				t.Errorf("%q, %s: %+v", tc.rules, tc.target, v)
 			}

@@ -46,7 +46,7 @@ func TestOverlappingPatterns(t *testing.T) {
 		for i := range 20 {
 			if i%3 == 0 {
 				target = "/" + text(1+random.IntN(60))
-			} else { // change a part of the one before
+			} else { // change a part of the previous text
 				from := 1 + random.IntN(len(target))
 				target = target[:from] + text(5) + target[from+random.IntN(len(target)-from+1):]
 			}
@@ -66,21 +66,21 @@ func TestOverlappingPatterns(t *testing.T) {
 	}
 }
 
-// TestLongParts has parts of thousands of bytes and a target that nearly has them everywhere.
+// TestLongParts has parts of thousands of bytes. The target nearly contains them everywhere.
 func TestLongParts(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("User-agent: *\n")
 	for i := range 84 {
 		b.WriteString("Disallow: /*" + strings.Repeat("a", 4800+i) + "*c\n")
 	}
-	b.WriteString("Disallow: /*" + strings.Repeat("a", 4700) + "*a\n") // the shortest, and the only one that matches
+	b.WriteString("Disallow: /*" + strings.Repeat("a", 4700) + "*a\n") // the shortest rule, and the only match
 	v := Parse([]byte(b.String())).Select(true, "x").Judge("/" + strings.Repeat("a", 20_000))
 	if v.Allowed || v.Rule.Line != 86 {
 		t.Errorf("line %d decides, want 86", v.Rule.Line)
 	}
 }
 
-// steps returns how much work a verdict of the lenient interpretation is.
+// steps returns the work of a verdict in the lenient interpretation.
 func (s *Selection) steps(target string) int {
 	var prepared Target
 	prepared.Set(target, false)
@@ -90,8 +90,8 @@ func (s *Selection) steps(target string) int {
 	return maxSteps - work.left
 }
 
-// TestMaxSteps judges by rules that were written to make verdicts expensive. A verdict either
-// is right or was given up and allows, also if a rule outside of the index disallows.
+// TestMaxSteps judges by rules written to be expensive. A verdict is either correct or stopped. A
+// stopped verdict allows, even if a rule outside the index disallows.
 func TestMaxSteps(t *testing.T) {
 	all := hostileRules
 	if raceEnabled {
@@ -128,7 +128,7 @@ func TestMaxSteps(t *testing.T) {
 	}
 }
 
-// TestHostileRules adds a rule that matches, or not, to fewer of these rules.
+// TestHostileRules adds a rule that matches or does not match, with fewer hostile rules.
 func TestHostileRules(t *testing.T) {
 	for _, h := range hostileRules {
 		r := Parse([]byte(h.text[:strings.LastIndexByte(h.text[:8000], '\n')+1]))
@@ -148,7 +148,7 @@ func TestHostileRules(t *testing.T) {
 	}
 }
 
-// TestMaxStepsOfPreferences has no preference for a target if the search is given up.
+// TestMaxStepsOfPreferences has no preference if the search stops.
 func TestMaxStepsOfPreferences(t *testing.T) {
 	h := hostileRules[0]
 	text := strings.ReplaceAll(h.text, "Allow:", "Content-Usage:")
