@@ -13,7 +13,7 @@ type Answer struct {
 	Status int
 	// Header is the header of the answer. It may be nil.
 	Header http.Header
-	// Body is the content, of which not more than MaxSize+1 bytes are needed.
+	// Body is the content. It needs at most MaxSize+1 bytes.
 	Body []byte
 	// Err is the reason for an incomplete response: a timeout, a reset, DNS, or a truncated
 	// body. With a status of 500 or more it can be the reason for the server's failure.
@@ -31,7 +31,7 @@ type Meaning uint8
 
 // The meanings, RFC 9309 section 2.3.1.
 const (
-	// Rules: the body holds the rules.
+	// Rules: the body has the rules.
 	Rules Meaning = iota
 	// Unavailable: no robots.txt exists, and nothing is restricted.
 	Unavailable

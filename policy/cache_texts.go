@@ -39,7 +39,7 @@ func (t *texts) release(v *Version) {
 	}
 }
 
-// keepAll is keep for all versions of a state.
+// keepAll calls keep for all versions of a state.
 func (t *texts) keepAll(s *State) {
 	t.keep(s.Good)
 	for _, v := range s.Past {

@@ -18,7 +18,7 @@ func strictly(forgiving *Robots, text string) *Robots {
 
 // Readings returns the selection by each interpretation alone, so that neither is ambiguous.
 // Without a difference it returns the same selection twice. The strict selection can be nil
-// even if the forgiving one is not.
+// even if the lenient one is not.
 func (s *Selection) Readings() (forgiving, strict *Selection) {
 	if !s.Ambiguous() {
 		return s, s

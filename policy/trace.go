@@ -16,7 +16,7 @@ type Match struct {
 // Matches returns all rules of the selection that match a form of the target, by descending
 // length and allow rules first among equals. The first rule decides, unless the forms are
 // different paths, of which a disallowed one decides. It tries every rule and is used to
-// explain a verdict. For an ambiguous selection it uses the forgiving interpretation. See
+// explain a verdict. For an ambiguous selection it uses the lenient interpretation. See
 // [Selection.Readings].
 func (s *Selection) Matches(t *Target) []Match {
 	forms := t.forms()
@@ -49,7 +49,7 @@ func (s *Selection) Matches(t *Target) []Match {
 }
 
 // Rules returns all rules of the selection in file order, including empty rules, in the
-// forgiving interpretation. It is nil for a nil Selection.
+// lenient interpretation. It is nil for a nil Selection.
 func (s *Selection) Rules() []Rule {
 	if s == nil {
 		return nil

@@ -26,7 +26,7 @@ type asked struct {
 // counts reports whether a limit applies to the request.
 func (a *asked) counts() bool { return a.delay > 0 || a.limit != nil }
 
-// asks returns the limits for the request of the record, after its judgement by the current version.
+// asks returns the limits for the request of the record. The current version has judged it.
 func (w *worker) asks(k *chunk, current *version, who *identity) (a asked) {
 	r := &w.record
 	if w.rate == nil || !r.HasTime || w.result.Reason == judge.Configured || w.result.Reason == judge.RobotsTxt {
