@@ -18,8 +18,8 @@ import (
 )
 
 // adminAnswering starts an admin API that gives the same response to every request. It returns the
-// address, and a function for the method, target and body of the last request.
-func adminAnswering(t *testing.T, answer string) (address string, last func() string) {
+// address, and a function for the method, target and body of all requests.
+func adminAnswering(t *testing.T, answer string) (address string, requests func() string) {
 	t.Helper()
 	var asked []string
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
