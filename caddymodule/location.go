@@ -109,14 +109,14 @@ func (l *Location) HasHost() bool {
 // braces names no file and such a URL returns 404, and both restrict nothing.
 func (l *Location) checkPlaceholders(option string) error {
 	if strings.Contains(l.File, origin.HostPlaceholder) {
-		return fmt.Errorf("%s file: %s is not filled in, since one file is for all hosts of the site; name it without that", option, origin.HostPlaceholder)
+		return fmt.Errorf("%s file: %s has no value, because all hosts of the site share one file; write the path without it", option, origin.HostPlaceholder)
 	}
 	for _, s := range []string{origin.KeyFor(l.URL, ""), origin.KeyFor(l.Host, ""), l.File} {
 		_, rest, _ := strings.Cut(s, "{")
 		switch name, _, ok := strings.Cut(rest, "}"); {
 		case !ok:
 		case strings.HasPrefix(name, "env."):
-			return fmt.Errorf("%s: {%s} is not filled in; an environment variable is written as {$NAME} in a Caddyfile", option, name)
+			return fmt.Errorf("%s: {%s} has no value; an environment variable is written as {$NAME} in a Caddyfile", option, name)
 		default:
 			return fmt.Errorf("%s: {%s} has no value; write the value", option, name)
 		}

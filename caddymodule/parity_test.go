@@ -205,10 +205,10 @@ func TestExplain(t *testing.T) {
 			"Googlebot-Image: no group names it", "Googlebot: a group names it", "only_log or spoofed spares it"}},
 		{"the longest rule", "Googlebot/2.1", "/open/x", verify.Claimed, "allowed", "none", []string{
 			"5 bytes: Allow: /open in line 6", "1 byte: Disallow: / in line 5", "the longest decides"}},
-		{"a library", "curl/8.7.1", "/private/", verify.Claimed, "exempt", "none", []string{"not meant for class library"}},
+		{"a library", "curl/8.7.1", "/private/", verify.Claimed, "exempt", "none", []string{"does not apply to the class library"}},
 		{"a browser", firefox, "/private/", verify.Claimed, "exempt", "none", []string{"no word but those that browsers send"}},
 		{"robots.txt", "GPTBot/1.3", "/robots.txt", verify.Claimed, "allowed", "none", []string{"always allowed"}},
-		{"verified", "GPTBot/1.3", "/private/", verify.Verified, "exempt", "none", []string{"taken to be verified", "the configuration exempts it"}},
+		{"verified", "GPTBot/1.3", "/private/", verify.Verified, "exempt", "none", []string{"its assumed identity is verified", "the configuration exempts it"}},
 		{"a false name", "Googlebot/2.1", "/open", verify.Spoofed, "allowed", "blocked", []string{"a false name"}},
 		{"control characters", "x\x1b[2JBot/1.0", "/private/\x1b[2J", verify.Claimed, "disallowed", "blocked", nil},
 	} {

@@ -68,7 +68,7 @@ func TestGuardPlaces(t *testing.T) {
 		trusting   = "{\n servers {\n trusted_proxies static private_ranges\n trusted_proxies_strict\n }\n}\n"
 		contradict = "contradict each other"
 		twice      = "stands there twice"
-		behind     = "robots_guard stands behind "
+		behind     = "robots_guard comes after "
 	)
 	for _, tc := range []struct{ name, config, want string }{
 		{"once", "example.com {\n robots_guard\n respond ok\n}", ""},
@@ -120,7 +120,7 @@ func TestDashboardPlaces(t *testing.T) {
 		board = "robots_guard_dashboard /robots-guard"
 	)
 	for _, tc := range []struct{ name, config, err, warning string }{
-		{"with a path", "a.test {\n " + board + "\n respond ok\n}", "robots_guard_dashboard stands behind static_response", ""},
+		{"with a path", "a.test {\n " + board + "\n respond ok\n}", "robots_guard_dashboard comes after static_response", ""},
 		{"without a path", "a.test {\n robots_guard_dashboard\n reverse_proxy app:80\n}",
 			"site a.test: robots_guard_dashboard answers every request here, so that none comes to reverse_proxy; give it a path", ""},
 		{"in handle, the site beside it", "a.test {\n handle {\n robots_guard_dashboard\n }\n file_server\n}", "none comes to file_server", ""},

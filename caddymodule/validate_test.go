@@ -72,7 +72,7 @@ func TestUnknownNamesInJSON(t *testing.T) {
 		"of the app":          {Handler{Exempt: []string{"acmespider"}}, ""},
 		"nearly that":         {Handler{OnlyLogVerified: []string{"AcmeSpidre"}}, "did you mean AcmeSpider?"},
 		"a new one is meant":  {Handler{OnlyLog: []string{"token:NewBot"}}, ""},
-		"an exempt class":     {Handler{Exempt: []string{"crawler"}, Rate: &Rate{Limits: []RateLimit{{Client: "AcmeSpider", Concurrent: 3}}}}, "since exempt has crawler, its class"},
+		"an exempt class":     {Handler{Exempt: []string{"crawler"}, Rate: &Rate{Limits: []RateLimit{{Client: "AcmeSpider", Concurrent: 3}}}}, "because exempt has crawler, its class"},
 		"enforced and exempt": {Handler{Mode: modeEnforce, EnforceOnly: []string{"AcmeSpider"}, Exempt: []string{"crawler"}}, "AcmeSpider is in enforce, and exempt has crawler, its class"},
 		"twice":               {Handler{OnlyLog: []string{"token:NewBot"}, Exempt: []string{"newbot"}}, "remove it from one of them"},
 	} {

@@ -72,7 +72,7 @@ func TestDecodeSnapshotRefuses(t *testing.T) {
 		"rules of a 404":   {change: current("status", 404), want: "comes without rules"},
 		"a form":           {change: func(p map[string]any) { current("form", "new")(p); current("sha256", strings.Repeat("00", 32))(p) }, want: "is not known"},
 		"not cut":          {change: current("form", "cut"), want: "the text is whole"},
-		"not UTF-16":       {change: func(p map[string]any) { current("form", "utf16")(p); current("sha256", strings.Repeat("00", 32))(p) }, want: "not what a parser keeps"},
+		"not UTF-16":       {change: func(p map[string]any) { current("form", "utf16")(p); current("sha256", strings.Repeat("00", 32))(p) }, want: "invalid snapshot"},
 		"a long key":       {change: field("host", strings.Repeat("x", 10_000)), want: "bytes are more than"},
 		"a long validator": {change: current("etag", strings.Repeat("x", 2000)), want: "validator"},
 		"read backwards":   {change: current("first_read", epoch.Add(time.Hour)), want: "times"},

@@ -17,7 +17,7 @@ func TestSyntax(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, comment, _ := strings.Cut(string(source), "Syntax:\n//\n")
-	comment, _, _ = strings.Cut(comment, "//\n// All but")
+	comment, _, _ = strings.Cut(comment, "//\n// The options")
 	comment = strings.ReplaceAll(comment, "//\t", "")
 	page, err := os.ReadFile("../../docs/managed.md")
 	if err != nil {

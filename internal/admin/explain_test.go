@@ -65,7 +65,7 @@ func TestExplainRefuses(t *testing.T) {
 		says               string
 	}{
 		{"a GET", http.MethodGet, "", http.StatusMethodNotAllowed, "use POST"},
-		{"no JSON", http.MethodPost, "x", http.StatusBadRequest, "no JSON object"},
+		{"no JSON", http.MethodPost, "x", http.StatusBadRequest, "not a JSON object"},
 		{"a list", http.MethodPost, "[]", http.StatusBadRequest, "the body is not a JSON object with user_agent and url: it is of type array"},
 		{"too much", http.MethodPost, strings.Repeat(" ", maxExplainBody+1), http.StatusRequestEntityTooLarge, "more than"},
 		{"an identity that is none", http.MethodPost, `{"url":"http://shop.test/","identity":"x"}`, http.StatusBadRequest, `unknown identity "x"`},

@@ -39,7 +39,7 @@ func TestManaged(t *testing.T) {
 	file := report.ManagedBase{Kind: "file", File: "/srv/base.txt", FailingSince: w.time.Add(-time.Hour), Failure: "permission denied"}
 	w.texts = texts{{Host: "a.test", Base: file}, {Host: "b.test", Base: file}}
 	w.pass(unreachableAfter + time.Minute)
-	if a := w.only(); !strings.Contains(a.Detail, "/srv/base.txt: permission denied. There is no good one") {
+	if a := w.only(); !strings.Contains(a.Detail, "/srv/base.txt: permission denied. No good copy is stored") {
 		t.Errorf("got %+v", a)
 	}
 	w.texts = texts{{Host: "c.test", Version: "653da2ad012c", Refused: &report.ManagedRefusal{Since: w.time, Why: "gate: rule press: it opens /private/press to bingbot"}}}

@@ -71,7 +71,7 @@ func TestAlerts(t *testing.T) {
 		"a form":                 {"POST", one, "ann", "note=x", []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, "application/json", ""},
 		"text that looks like":   {"POST", one, "ann", "{}", []string{"Content-Type", "text/plain"}, 415, "application/json", ""},
 		"DELETE without a type":  {"DELETE", one, "ann", "", nil, 415, "application/json", ""},
-		"no JSON":                {"POST", one, "ann", "x", isJSON, 400, "no JSON", ""},
+		"no JSON":                {"POST", one, "ann", "x", isJSON, 400, "not JSON", ""},
 		"too much":               {"POST", one, "ann", `{"note":"` + strings.Repeat("x", maxBody) + `"}`, isJSON, 400, "too large", ""},
 		"the page":               {"POST", one, "ann", "{}", append(isJSON, "Sec-Fetch-Site", "same-origin", "Origin", "https://a.test"), 200, "", "ann knows: "},
 		"the page, old browser":  {"POST", one, "ann", "{}", append(isJSON, "Origin", "http://a.test"), 200, "", "ann knows: "},

@@ -54,7 +54,7 @@ func TestPreferences(t *testing.T) {
 		{"GPTBot", "/a", "train-ai=y, search=y, by Content-Usage in lines 3, 4", &Preferences{"train-ai=y, search=y", []Statement{{"Content-Usage", "search=y", 3}, {"Content-Usage", "train-ai=y", 4}}}},
 		{"GPTBot", "/a/x", "", nil},
 		{"FooBot", "/b", "", nil},
-		{"FooBot", "/c", "train-ai=n, by __usage_ai-training in line 10: what", &Preferences{"train-ai=n", []Statement{{"__usage_ai-training", "train-ai=n", 10}}}},
+		{"FooBot", "/c", "train-ai=n, by __usage_ai-training in line 10: a preference", &Preferences{"train-ai=n", []Statement{{"__usage_ai-training", "train-ai=n", 10}}}},
 		{"Googlebot", "/d", "train-ai=n, by Content-Usage in line 2, Google-Extended in line 14", &Preferences{"train-ai=n", []Statement{{"Content-Usage", "train-ai=n", 2}, {"Google-Extended", "train-ai=n", 14}}}},
 	} {
 		site := Site{Registry: uaident.Default()}

@@ -35,15 +35,15 @@ func checkToken(registry *uaident.Registry, word, token string, meant, identitie
 	if strings.Contains(word, ",") {
 		return fmt.Errorf("%q has a comma in it; separate names by spaces", word)
 	}
-	kinds := "no class"
+	kinds := "not a class"
 	if identities {
-		kinds += ", no identity"
+		kinds += ", not an identity"
 	}
 	hint := "the classes are " + ClassWords()
 	if likely := Likely(registry, word, identities); len(likely) > 0 {
 		hint = "did you mean " + strings.Join(likely, " or ") + "?"
 	}
-	return fmt.Errorf("%q is %s and no known crawler; %s (for a new crawler of that name write %s)", word, kinds, hint, quoted(MeantToken+word))
+	return fmt.Errorf("%q is %s and not a known crawler; %s (for a new crawler of that name write %s)", word, kinds, hint, quoted(MeantToken+word))
 }
 
 // allKnown reports whether each word is a class or a crawler.

@@ -39,7 +39,7 @@ func TestUnknownNames(t *testing.T) {
 		{"66.249.64.0/19", "is an address; crawlers are chosen by their names and classes, and addresses by a matcher such as @others not client_ip 66.249.64.0/19", false},
 		{"AcmeSpidre", "did you mean AcmeSpider?", false},
 		{"verifed", "did you mean verified?", true},
-		{"verified", "no class and no known crawler", false},
+		{"verified", "not a class and not a known crawler", false},
 		{"Zxqvbnmw", "the classes are other, library", false},
 		{"Fast Zxqvbnmw", `write "token:Fast Zxqvbnmw"`, false},
 		{"Google-Extended", "no request carries the name Google-Extended", false},

@@ -141,13 +141,13 @@ func TestClass(t *testing.T) {
 
 func TestPlanErrors(t *testing.T) {
 	for want, rules := range map[string][]Rule{
-		`"GTPBot" is neither a class nor a known crawler; did you mean GPTBot?`: {disallow("GTPBot")},
+		`"GTPBot" is not a class and not a known crawler; did you mean GPTBot?`: {disallow("GTPBot")},
 		`"from" is not a crawler; a rule with a time has a block`:               {{ID: "x", For: []string{"seo", "from"}}},
 		`path "x" begins with neither / nor *`:                                  {disallow("GPTBot", "x")},
 		`GPTBot is both allowed and disallowed the whole site; remove one`:      {disallow("GPTBot"), allow("gptbot")},
 		`GPTBot is both allowed and disallowed /a; remove one`:                  {disallow("ai_training", "/a"), allow("GPTBot", "/a")},
 		`* has two delays; remove one`:                                          {delay("*", "1"), delay("*", "2")},
-		`name whom it is for`:                                                   {{ID: "x"}},
+		`name the crawlers of the rule`:                                         {{ID: "x"}},
 		`path "/a\nUser-agent: Googlebot" is more than one line`:                {disallow("GPTBot", "/a\nUser-agent: Googlebot")},
 		`"/{http.request.header.x}" has a placeholder other than {host}`:        {disallow("GPTBot", "/{http.request.header.x}")},
 		`"/{env.SHOP}/" has a placeholder other than {host}`:                    {disallow("GPTBot", "/{env.SHOP}/")},

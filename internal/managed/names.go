@@ -134,7 +134,7 @@ func unknown(registry *uaident.Registry, word string) error {
 	if likely := judge.Likely(registry, word, false); len(likely) > 0 {
 		hint = "did you mean " + strings.Join(likely, " or ") + "?"
 	}
-	return fmt.Errorf("%q is neither a class nor a known crawler; %s (for a new crawler of that name write %s)", word, hint, judge.MeantToken+word)
+	return fmt.Errorf("%q is not a class and not a known crawler; %s (for a new crawler of that name write %s)", word, hint, judge.MeantToken+word)
 }
 
 // checkName returns an error if a group cannot have this name.

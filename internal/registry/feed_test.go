@@ -182,7 +182,7 @@ func TestFile(t *testing.T) {
 
 func TestPlaces(t *testing.T) {
 	for place, want := range map[string]string{
-		"": "registry needs a file or a URL", "ftp://a.test/x": "no http or https URL", "https://a.test/registry.json?x=1": "", "registry.json": "",
+		"": "registry needs a file or a URL", "ftp://a.test/x": "not an http or https URL", "https://a.test/registry.json?x=1": "", "registry.json": "",
 	} {
 		_, err := New(Settings{Place: place, Now: time.Now})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

@@ -160,7 +160,7 @@ func TestStale(t *testing.T) {
 		}
 	}
 	r := replayed(t, combined("01/Nov/2026:00:00:00", "GET /else/", gptbot), func(o *Options) { o.Versions = versions })
-	if r.Disallowed != 1 || !strings.Contains(fmt.Sprint(r.Notes), "1 requests came before the first version") {
+	if r.Disallowed != 1 || !strings.Contains(fmt.Sprint(r.Notes), "1 requests are older than the first version") {
 		t.Errorf("before the first version: %d disallowed, %q", r.Disallowed, r.Notes)
 	}
 }

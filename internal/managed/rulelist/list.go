@@ -223,7 +223,7 @@ func (u *User) log(name, message string, err error, good *Version) {
 	case err == nil:
 		log.Info("a list of rules can be used again")
 	case good == nil:
-		log.Warn(message+"; the published file stays in force until then, or without one, the rules of the list are missing", zap.Error(err))
+		log.Warn(message+"; the published file stays in force, or without one, the rules of the list are missing", zap.Error(err))
 	default:
 		log.Warn(message+"; the previous list stays in force", zap.Error(err))
 	}

@@ -43,7 +43,7 @@ func TestBackOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := read(t, "", errDown)
 		defer r.end()
-		r.told(t, "a list of rules cannot be read; what the site has published stays")
+		r.told(t, "a list of rules cannot be read; the published file stays in force")
 		next(5 * time.Minute)
 		soon := r.source.Reads()
 		if soon < 5 || soon > 9 {

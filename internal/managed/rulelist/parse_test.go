@@ -59,7 +59,7 @@ func TestParseErrors(t *testing.T) {
 		`{"rules": [{}]}`:                 "a.json:1:13: a rule needs an id",
 		rule(`"id": "a", "dissalow": []`): `a.json:2:15: unknown field "dissalow"; did you mean disallow?`,
 		rule(`"user_agent": []`):          `unknown field "user_agent"; known are id, for,`,
-		rule(whole + `, "id": "b"`):       "id stands here twice",
+		rule(whole + `, "id": "b"`):       "id is here twice",
 		rule(`"id": 7`):                   "a.json:2:10: id has to be a string, and not the number 7",
 		rule(`"id": ""`):                  "id is empty; leave it out",
 		rule(`"id": "a b", "for": ["GPTBot"], "allow": true`):                             `a.json:2:4: rule a b: "a b" cannot be a rule's name`,

@@ -68,7 +68,7 @@ func TestFirst(t *testing.T) {
 		{"a URL against the configuration at a start", opposite, false, false, "Disallow: /own"},
 		{"a URL against the configuration at a reload", opposite, false, true, "error https://cms.test/rules:1: rule x: GPTBot is both allowed and disallowed /own; disallow GPTBot says the opposite"},
 		{"a file against the configuration", opposite, true, false, "error https://cms.test/rules:1: rule x: GPTBot is both"},
-		{"a token that nobody knows", `{"rules": [{"id": "x", "for": ["GTPBot"], "allow": true}]}`, true, false, `error https://cms.test/rules:1: rule x: "GTPBot" is neither a class nor a known crawler; did you mean GPTBot`},
+		{"a token that nobody knows", `{"rules": [{"id": "x", "for": ["GTPBot"], "allow": true}]}`, true, false, `error https://cms.test/rules:1: rule x: "GTPBot" is not a class and not a known crawler; did you mean GPTBot`},
 		{"a path that is none", `{"rules": [{"id": "x", "for": ["GPTBot"], "allow": ["own"]}]}`, true, false, `error https://cms.test/rules:1: rule x: path "own" begins with neither`},
 	} {
 		l, _ := place(t, tc.data, tc.file)

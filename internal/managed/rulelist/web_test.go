@@ -181,9 +181,9 @@ func TestConditionalRequests(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	for place, want := range map[string]string{
 		"":                           "rules needs a file or a URL",
-		"ftp://a.test/rules":         "no http or https URL",
-		"file:///etc/passwd":         "no http or https URL",
-		"https://":                   "no http or https URL",
+		"ftp://a.test/rules":         "not an http or https URL",
+		"file:///etc/passwd":         "not an http or https URL",
+		"https://":                   "not an http or https URL",
 		"http://a b":                 "is not a URL",
 		"https://a.test/rules":       "",
 		"http://127.0.0.1:80/r.json": "",
