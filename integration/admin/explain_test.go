@@ -72,7 +72,7 @@ func TestAdminExplain(t *testing.T) {
 		says         string
 	}{
 		{http.MethodGet, "", http.StatusMethodNotAllowed, "use POST"},
-		{http.MethodPost, "{", http.StatusBadRequest, "no JSON object"},
+		{http.MethodPost, "{", http.StatusBadRequest, "not a JSON object"},
 		{http.MethodPost, `{"user_agent":"x","url":"/x"}`, http.StatusBadRequest, "names no site"},
 		{http.MethodPost, `{"user_agent":"x","url":"http://other.test/x"}`, http.StatusNotFound, "no robots_guard is for"},
 		{http.MethodPost, `{"user_agent":"x","url":"http://a.test/x","identity":"real"}`, http.StatusBadRequest, "unknown identity"},

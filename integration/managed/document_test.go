@@ -21,7 +21,7 @@ func TestDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, example, _ := strings.Cut(string(data), "So it is with a `Crawl-delay`:\n")
+	_, example, _ := strings.Cut(string(data), "is added to the group, or to a copy of the `*` group:\n")
 	parts := strings.Split(example, "```")
 	if len(parts) < 5 || !strings.Contains(parts[2], "`disallow SemrushBot { /search }`") {
 		t.Fatal("the example is another")

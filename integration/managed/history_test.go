@@ -92,7 +92,7 @@ func TestConfirmAndRollBack(t *testing.T) {
 	if out, code := s.managed("changes"); code != 0 || !strings.Contains(out, "waits for confirmation") || !strings.Contains(out, "Googlebot, bingbot, YandexBot and") {
 		t.Errorf("show exits with %d: %s", code, out)
 	}
-	if out, code := s.managed("confirm"); code != 2 || !strings.Contains(out, "say why with --why") {
+	if out, code := s.managed("confirm"); code != 2 || !strings.Contains(out, "give a reason with --why") {
 		t.Errorf("confirm without why exits with %d: %s", code, out)
 	}
 	if out, code := s.managed("promote"); code != 2 || !strings.Contains(out, "has to be confirmed first") {
@@ -130,7 +130,7 @@ func TestConfirmAndRollBack(t *testing.T) {
 	if out, code := s.managed("rollback", "0123456789abcdef"); code != 2 || !strings.Contains(out, "no such change was published") {
 		t.Errorf("rollback to nothing exits with %d: %s", code, out)
 	}
-	if out, code := s.managed("history", "--site", "b.test"); code != 2 || !strings.Contains(out, "site is one of a.test") {
+	if out, code := s.managed("history", "--site", "b.test"); code != 2 || !strings.Contains(out, "by the parameter site: one of a.test") {
 		t.Errorf("history of another site exits with %d: %s", code, out)
 	}
 }
