@@ -49,7 +49,7 @@ func init() {
 // `{http.robots_guard.rate.wait}` | The seconds to wait before the next request, if `over` or `slowed`
 type Handler struct {
 	// What to do about requests for disallowed URLs: `monitor` counts and logs them,
-	// `enforce` answers them. Default: `monitor`.
+	// `enforce` blocks them. Default: `monitor`.
 	Mode string `json:"mode,omitempty"`
 
 	// Product tokens and classes that `enforce` applies to, such as `ai_training`. Other

@@ -26,10 +26,9 @@ const (
 	maxReady   = 50                 // sites
 )
 
-// findInLedger examines the ledger.
-//
-// open reports whether an alert is open. After a reload the mode of a site is unknown until
-// the first request of a crawler.
+// findInLedger returns the findings about crawlers and sites in the ledger. open reports whether an
+// alert is open: after a reload, the mode of a site is unknown until the first request of a crawler,
+// and open alerts must stay open.
 func findInLedger(source *report.Source, now time.Time, open func(id string) bool) []finding {
 	return slices.Concat(findParity(source, now), findNew(source, now), findReady(source, now, open))
 }

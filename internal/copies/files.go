@@ -63,7 +63,8 @@ func (f *file) counts(token string, now, ended time.Time, grace time.Duration) b
 	return within(f.copied) || token != "" && (within(f.served[token]) || within(f.served[everyToken]))
 }
 
-// last returns the last time when the file was our copy, in force or served.
+// last returns the last time at which the guard had the file as its copy, the change guard kept it
+// in force, or the site served it.
 func (f *file) last() time.Time {
 	last := later(f.copied, f.inForceUntil)
 	for _, at := range f.served {

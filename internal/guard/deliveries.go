@@ -60,8 +60,8 @@ func (g *Guard) SelfTestSource() *origin.Server {
 	return origin.NewServer(false)
 }
 
-// NoteSelfTest records the response to the self-test with a crawler's name at a site that serves
-// browsers a robots.txt.
+// NoteSelfTest records the response to a self-test with the User-Agent of a crawler. The site must
+// serve browsers a robots.txt.
 func (s *State) NoteSelfTest(f parity.Fetcher, got parity.RobotsResponse) {
 	s.deliveries.Test(f, got, time.Now())
 }

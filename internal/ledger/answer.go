@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Answer is the site's response to a crawler's request that passed the guard. Its names are
-// the names of the [Request].
+// Answer is the site's response to a crawler's request that passed the guard. Its fields
+// Site, Token and Class have the values of the [Request].
 type Answer struct {
 	At       time.Time // time of the request
 	Site     string

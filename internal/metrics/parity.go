@@ -95,7 +95,7 @@ func (c parityCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// ParityFinding is a finding at a host.
+// ParityFinding is a contradiction between the robots.txt of a host and its responses to crawlers.
 type ParityFinding struct {
 	Host string
 	What parity.What

@@ -50,7 +50,7 @@ type peers struct {
 	named   []namedBudget    // those of crawlers by name, with some that were put out since
 }
 
-// namedBudget is a budget that has a name, and where it is.
+// namedBudget is the budget of a crawler by name, with its table.
 type namedBudget struct {
 	*budget
 	in *table

@@ -9,9 +9,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 )
 
-// NameCount is the client's own name under a shared token: _other for a name that is not in
-// the registry or robots.txt, _spoofed for a false name. It has printable characters only,
-// and at most 64 bytes.
+// NameCount counts requests by the client's own name, for tokens that clients share: _other for
+// names that neither the registry nor robots.txt has, _spoofed for spoofed names. A name has at most
+// 64 bytes, all printable.
 type NameCount struct {
 	Name  string `json:"name"`
 	Class string `json:"class"`

@@ -18,7 +18,7 @@ import (
 // assistants. Windows consist of whole hours, or of whole days beyond two days.
 type Parity struct {
 	Head
-	// Findings are the current findings for any window: verified crawlers first, then by
+	// Findings are the current findings, whatever the window: verified crawlers first, then by
 	// share.
 	Findings []ParityFinding `json:"findings"`
 	// Crawlers are the crawlers with responses in the window, most responses first.

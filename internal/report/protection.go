@@ -31,8 +31,8 @@ const (
 	NoRules        Cause = "no_rules"   // rules that disallow nothing
 )
 
-// NotProtectingOf examines the last good response. source is Health.Source. It returns nil if
-// the file disallows something, or if no response was ever good.
+// NotProtectingOf returns why the last good robots.txt disallows nothing, or nil if it disallows
+// something or does not exist. source is Health.Source.
 func NotProtectingOf(state *policy.State, source string) *NotProtecting {
 	if state == nil || state.Good == nil || state.Good.Robots.Restricts() {
 		return nil

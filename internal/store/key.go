@@ -71,7 +71,7 @@ func instanceOf(name string) string {
 // siteName returns the name of a site's value.
 func siteName(site policy.Key) string { return hashName(site.Quoted(), suffixJSON) }
 
-// hashName returns the hash of a string with a suffix.
+// hashName returns the hash of a string, followed by suffix.
 func hashName(text, suffix string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:]) + suffix

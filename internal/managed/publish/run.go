@@ -71,7 +71,7 @@ func (p *Publisher) awaitRunning(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// step submits, ends a trial whose time is over, and serves the published change.
+// step submits pending rules, ends a trial whose time is over, and serves the published change.
 func (p *Publisher) step(ctx context.Context, isLatest func() bool) error {
 	if err := p.submitPending(ctx, isLatest); err != nil {
 		if state, _ := p.site.History(); state.Changes == 0 {

@@ -73,7 +73,7 @@ func (v *Verifier) fetchIfDue(a *agent, now time.Time) bool {
 	return true
 }
 
-// begin registers a fetch with Close. It returns false after Close.
+// begin counts a fetch that Close waits for. It returns false after Close.
 func (v *Verifier) begin() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
