@@ -38,7 +38,7 @@ func TestRefusedState(t *testing.T) {
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
 	p.eval(`void (location.hash = "#/crawlers?class=foo")`)
 	p.until(`document.querySelector("#lost").innerText.includes("The server answered 400: unknown class \"foo\"; use one of")`)
-	p.until(`document.querySelector("main .waiting").innerText.includes("class \"foo\" is none")`)
+	p.until(`document.querySelector("main .waiting").innerText.includes("unknown class \"foo\"")`)
 	p.eval(`document.querySelector("#filters .all").click()`)
 	p.settled()
 	if text := p.text("#lost"); text != "" {
