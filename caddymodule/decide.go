@@ -52,7 +52,7 @@ func (d *Decide) Validate() error {
 		return nil
 	}
 	if d.By != forwarded {
-		return fmt.Errorf("%w %q for decide; use forwarded, and perhaps hosts behind it", option.ErrValue, d.By)
+		return fmt.Errorf("%w %q for decide; write decide forwarded, optionally followed by hosts", option.ErrValue, d.By)
 	}
 	for i, host := range d.Hosts {
 		if host == "" || strings.ContainsAny(host, "/:{}@ ") {

@@ -34,7 +34,7 @@ func sharedNow() (known *shared) {
 func acquireState(ctx caddy.Context) (*guard.State, *notify.History, error) {
 	value, _, err := statePool.LoadOrNew(stateKey, func() (caddy.Destructor, error) {
 		known := &shared{State: guard.NewState()}
-		known.Alerts.KeepBeside(&known.sent)
+		known.Alerts.SetExtra(&known.sent)
 		return known, nil
 	})
 	if err != nil {

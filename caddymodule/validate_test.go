@@ -39,7 +39,7 @@ func TestValidate(t *testing.T) {
 		{"as short as can be", &Handler{FetchWait: 1, TTLMin: 1}, ""}, // 1 ns, because 0 means the default
 		{"fetch_wait of a millisecond", &Handler{FetchWait: caddy.Duration(time.Millisecond)}, ""},
 		{"a limit of null", &Handler{Rate: &Rate{Limits: []RateLimit{{Client: "GPTBot", Concurrent: 2}, {}}}}, "rate: limit 2 has no client; give a product token or class such as GPTBot, with requests and per, or concurrent"},
-		{"a limit of nobody", &Handler{Rate: &Rate{Limits: []RateLimit{{Requests: 3, Per: second}}}}, "rate: limit 1 has no client"},
+		{"a limit without a client", &Handler{Rate: &Rate{Limits: []RateLimit{{Requests: 3, Per: second}}}}, "rate: limit 1 has no client"},
 		{"exempt_verified", &Handler{ExemptVerified: []string{"browser"}}, "exempt: browsers are never judged"},
 		{"policies", &App{Policies: -1}, "policies -1 cannot be; use a number from 1 to 1000000"},
 		{"unnamed_hosts", &App{UnnamedHosts: maxPolicies + 1}, "unnamed_hosts 1000001 cannot be"},

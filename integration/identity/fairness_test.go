@@ -104,8 +104,8 @@ func TestFloodsOfClaims(t *testing.T) {
 	}
 }
 
-// TestErrorIsNoList takes no error for an address list: it verifies nobody,
-// and makes nobody a liar.
+// TestErrorIsNoList serves an error in place of an address list. No client is verified
+// or refuted by it.
 func TestErrorIsNoList(t *testing.T) {
 	t.Parallel()
 	skipWithoutRoots(t)

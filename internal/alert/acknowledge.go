@@ -116,8 +116,8 @@ const documentVersion = 1
 type document struct {
 	Version      int      `json:"version"`
 	Acknowledged []stored `json:"acknowledged"`
-	// Beside is the data of [Book.KeepBeside], if any.
-	Beside json.RawMessage `json:"beside,omitempty"`
+	// Extra is the data of [Book.SetExtra], if any.
+	Extra json.RawMessage `json:"extra,omitempty"`
 }
 
 type stored struct {
@@ -128,8 +128,8 @@ type stored struct {
 	Acknowledgement
 }
 
-// Beside is additional data that is stored with the acknowledgements.
-type Beside interface {
+// Extra is additional data that is stored with the acknowledgements.
+type Extra interface {
 	// Revision returns the number of changes since the start.
 	Revision() uint64
 	// Export returns the data as JSON.
@@ -138,15 +138,15 @@ type Beside interface {
 	Import(data json.RawMessage)
 }
 
-// KeepBeside sets additional data to store. It must be called before all other methods.
-func (b *Book) KeepBeside(other Beside) { b.beside = other }
+// SetExtra sets additional data to store. It must be called before all other methods.
+func (b *Book) SetExtra(other Extra) { b.extra = other }
 
 // Revision returns the number of changes since the start. Unchanged data are not stored.
 func (b *Book) Revision() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.beside != nil {
-		return b.acks.revision + b.beside.Revision()
+	if b.extra != nil {
+		return b.acks.revision + b.extra.Revision()
 	}
 	return b.acks.revision
 }
@@ -160,9 +160,9 @@ func (b *Book) Export() ([]byte, error) {
 		d.Acknowledged = append(d.Acknowledged, stored{id, k.undone, k.last.UTC(), k.Acknowledgement})
 	}
 	slices.SortFunc(d.Acknowledged, func(x, y stored) int { return strings.Compare(x.ID, y.ID) })
-	if b.beside != nil {
+	if b.extra != nil {
 		var err error
-		if d.Beside, err = b.beside.Export(); err != nil {
+		if d.Extra, err = b.extra.Export(); err != nil {
 			return nil, err
 		}
 	}
@@ -189,8 +189,8 @@ func (b *Book) Import(data []byte) error {
 			return fmt.Errorf("an acknowledgement of %.60q at %v cannot be", s.ID, s.At)
 		}
 	}
-	if b.beside != nil && d.Beside != nil {
-		b.beside.Import(d.Beside)
+	if b.extra != nil && d.Extra != nil {
+		b.extra.Import(d.Extra)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -65,7 +65,7 @@ type Book struct {
 	lists    uint64 // sequence number of lists
 	more     int
 	acks     acknowledgements
-	beside   Beside // can be nil
+	extra    Extra // can be nil
 
 	telling sync.Mutex // held during calls of the watchers; locked before mu
 	told    uint64     // sequence number of the last list for watchers

@@ -117,7 +117,7 @@ func evidence(e string) string {
 	case "registry":
 		return "its name in the registry"
 	case "family":
-		return "the family of its name"
+		return "a registered name that its name begins with"
 	case "policy name":
 		return "a name in the robots.txt, standing as a product"
 	case "suffix":

@@ -31,8 +31,8 @@ func (g *Guard) pass(w http.ResponseWriter, r *http.Request, j *Judgement, next 
 	return err
 }
 
-// noteVisit remembers an allowed page that a search engine was served. With decide, nobody sees the
-// response, so the page counts as served.
+// noteVisit remembers an allowed page that a search engine was served. With decide, the guard does not
+// see the response, so the page counts as served.
 func (g *Guard) noteVisit(j *Judgement) {
 	if j.Verdict == judge.Allowed {
 		g.rememberPage(j)

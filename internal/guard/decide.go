@@ -38,7 +38,7 @@ func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer j.flight.end()
 	g.Publish(asked, j)
-	tell(w.Header(), j)
+	setAnswerFields(w.Header(), j)
 	switch {
 	case request.IsRobotsTxt(request.OriginalRequest(asked)):
 		g.lookAhead(asked, j)
@@ -100,8 +100,8 @@ const pathField = "X-Robots-Path"
 // maxAnswered bounds the value of such a field in bytes. nginx accepts 4 KiB for all fields by default.
 const maxAnswered = 128
 
-// tell sets a header field for each placeholder that is not empty.
-func tell(header http.Header, j *Judgement) {
+// setAnswerFields sets a header field for each placeholder that is not empty.
+func setAnswerFields(header http.Header, j *Judgement) {
 	for name, field := range answerFields {
 		value := placeholders[name](j)
 		if states := !strings.HasPrefix(name, "preference.") || value != policy.PreferenceUnknown.String(); value != "" && states {

@@ -35,7 +35,7 @@ func (p *presence) update() {
 // maxLoggedHosts bounds the hosts in a log line.
 const maxLoggedHosts = 10
 
-// noteProtection logs once when sites in enforce begin to have a robots.txt that restricts nobody, and
+// noteProtection logs once when sites in enforce begin to have a robots.txt without restrictions, and
 // once when that ends.
 func (g *Guard) noteProtection(key policy.Key) {
 	if key == (policy.Key{}) {

@@ -23,9 +23,8 @@ import (
 type Stored struct {
 	Since time.Time `json:"since"` // start of counting
 	Saved time.Time `json:"saved"`
-	// Counts are the names of the counters in each cell, in order. Encode sets them. An empty
-	// list means the names of the first format.
-	Counts []string `json:"counts,omitempty"`
+	// Counts are the names of the counters in each cell, in order. Encode sets them.
+	Counts []string `json:"counts"`
 	Site   *Site    `json:"site"`
 }
 
@@ -113,16 +112,13 @@ func DecodeStored(data []byte) (Stored, error) {
 	return s, nil
 }
 
-// firstCounts are the counters of the first format, which did not name them.
-var firstCounts = []string{"allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block"}
-
 // reorder converts cells with the named counters to the order of [Count].
 func (s *Site) reorder(words []string) error {
-	if words == nil {
-		words = firstCounts
-	}
 	if slices.Equal(words, countWords[:]) {
 		return nil
+	}
+	if len(words) == 0 {
+		return errors.New("missing names of the counters")
 	}
 	if len(words) > int(NumCounts) {
 		return errors.New("more counters than this version has")

@@ -177,6 +177,6 @@ func (c *checker) checkTrainers() {
 		names = append(names, crawler.Token)
 	}
 	if len(names) > 0 {
-		c.addValue(TrainersAllowed, line, "train-ai=n forbids no fetching, and %s and others that train models may fetch the site; if that is not meant, forbid it to them", strings.Join(names, ", "))
+		c.addValue(TrainersAllowed, line, "train-ai=n does not block fetching; training crawlers such as %s may fetch the site; to prevent that, disallow it to them", strings.Join(names, ", "))
 	}
 }

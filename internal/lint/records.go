@@ -58,11 +58,11 @@ func (c *checker) tellRecord(key string, r policy.Record) {
 	case "request-rate", "visit-time", "nofollow":
 		c.add(Unread, r.Line, at, "hardly any crawler reads %s (Seznam documents Request-rate); do not rely on it", r.Key)
 	case "content-signal":
-		c.add(ContentSignal, r.Line, at, "Content-Signal says how content may be used, by the policy at contentsignals.org; it forbids no fetching, and no large operator has said that it obeys it")
+		c.add(ContentSignal, r.Line, at, "Content-Signal says how content may be used, by the policy at contentsignals.org; it does not block fetching, and no large operator has said that it obeys it")
 	case "content-usage":
-		c.add(ContentUsage, r.Line, at, "Content-Usage is a draft of the IETF working group AIPREF; it forbids no fetching, and no large operator has said that it obeys it")
+		c.add(ContentUsage, r.Line, at, "Content-Usage is a draft of the IETF working group AIPREF; it does not block fetching, and no large operator has said that it obeys it")
 	case "license":
-		c.add(License, r.Line, at, "License leads to terms by Really Simple Licensing (rslstandard.org); it forbids no fetching, and few crawlers read it")
+		c.add(License, r.Line, at, "License leads to terms by Really Simple Licensing (rslstandard.org); it does not block fetching, and few crawlers read it")
 	case "disallowaitraining":
 		c.add(NoAITraining, r.Line, at, "nobody defines DisallowAITraining, and Google's library reads it as Disallow; write groups for the AI crawlers instead")
 	case "llm-policy":

@@ -33,9 +33,9 @@ type chunk struct {
 
 // example is a malformed line.
 type example struct {
-	line int // counted from 1 within the chunk
-	why  string
-	text string
+	line   int // counted from 1 within the chunk
+	reason string
+	text   string
 }
 
 // maxExamples bounds the malformed lines in the report.

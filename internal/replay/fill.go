@@ -21,7 +21,7 @@ const (
 func (r *Report) fill(p *plan, t *tally, s *sequence, o *Options, logs []*input) {
 	r.Lines, r.Malformed, r.Other, r.OtherSite, r.OtherTime = t.lines, t.malformed, t.other, t.otherSite, t.otherTime
 	r.Browsers, r.Requests, r.Examples = t.browsers, t.requests, s.examples
-	r.unnamed = t.noAgent == t.browsers
+	r.noUserAgents = t.noAgent == t.browsers
 	if t.first <= t.last {
 		r.First, r.Last = pointer(t.first), pointer(t.last)
 	}

@@ -36,7 +36,7 @@ func (s *sequence) take(k *chunk) {
 	for _, e := range k.examples {
 		if len(s.examples) < maxExamples {
 			s.examples = append(s.examples, Example{
-				Log: log.Name, Line: log.Lines + e.line, Problem: e.why, Text: strings.ToValidUTF8(e.text, "\ufffd"),
+				Log: log.Name, Line: log.Lines + e.line, Problem: e.reason, Text: strings.ToValidUTF8(e.text, "\ufffd"),
 			})
 		}
 	}

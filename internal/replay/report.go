@@ -45,7 +45,7 @@ type Report struct {
 	// Incomplete is the reason if some logs were not read to the end.
 	Incomplete string `json:"incomplete,omitempty"`
 
-	unnamed bool // no request has a User-Agent
+	noUserAgents bool // no request has a User-Agent
 }
 
 // LogReport describes one log.

@@ -92,7 +92,7 @@ func endText(examples []Example, notes []string, incomplete string) string {
 
 // Sentence summarises the report.
 func (r *Report) Sentence() string {
-	if r.Requests == 0 && r.Browsers > 0 && r.unnamed {
+	if r.Requests == 0 && r.Browsers > 0 && r.noUserAgents {
 		return r.counted() + ". No line has a User-Agent, so nothing was judged."
 	}
 	return r.counted() + fmt.Sprintf(". %d are disallowed.", r.Disallowed)

@@ -86,7 +86,7 @@ func (w *worker) malformed(k *chunk, why string, line []byte) {
 	w.tally.malformed++
 	k.malformed++
 	if len(k.examples) < maxExamples {
-		k.examples = append(k.examples, example{line: k.lines, why: why, text: string(line[:min(len(line), 200)])})
+		k.examples = append(k.examples, example{line: k.lines, reason: why, text: string(line[:min(len(line), 200)])})
 	}
 }
 

@@ -148,7 +148,7 @@ func (s *Source) Violations(f Filter, after, limit int) Violations {
 }
 
 // reasonStale is the reason why a stale request is not blocked.
-const reasonStale = "a version before this one allows it, which the crawler may still follow"
+const reasonStale = "an earlier version, which the crawler may still follow, allows it"
 
 // violations returns the disallowed and stale paths, newest first.
 func (v *view) violations(entries []entry) []Violation {

@@ -11,8 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Adopt takes over what a cache knows of the robots.txt of a site of a server by its other
-// keys, and returns these. Where it is known by its own, that is what was read later.
+// Adopt copies the cached state of a site from its other keys to its key, if that state is newer, and
+// returns the other keys.
 func (s *Sites) Adopt(cache *policy.Cache, server *caddyhttp.Server, site *Site) (adopted []policy.Key) {
 	since := lastRead(cache.Get(site.Key))
 	for _, before := range site.otherKeys(server) {

@@ -49,7 +49,7 @@ const fetchers = { ai_training: "Crawlers that train models", ai_search: "Crawle
 // preferences tells what was asked for although its use is not wanted.
 const preferences = (list) => [
   list.against.map((a) => h("p", {}, `${fetchers[a.class]} asked for `, h("b", {}, plural(a.requests, "page", "pages")), " of which the robots.txt states ", h("code", {}, a.stated), "; they had read it: ", h("b", {}, knew(a)), ".")),
-  h("p", { class: "quiet" }, "A preference about use forbids no fetching, so none of this is a violation. What became of the pages no request shows."),
+  h("p", { class: "quiet" }, "A preference about use does not block fetching, so these requests are not violations. The guard does not see how a crawler uses a page."),
 ];
 
 function rows(state, data, opened) {

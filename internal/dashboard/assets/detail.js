@@ -22,7 +22,7 @@ export function detail(state, { detail: d, errors }, redraw) {
         h("a", { class: "button", href: dataURL("evidence.txt", state, id), download: "" }, "readable text"), " ",
         h("a", { class: "button", href: dataURL("evidence.json", state, id), download: "" }, "JSON"), " ",
         h("a", { class: "button", href: dataURL("crawler.csv", state, id), download: "" }, "paths as CSV"))),
-    c.against ? h("p", {}, "It asked for ", h("b", {}, plural(c.against.requests, "page", "pages")), " of which the robots.txt states ", h("code", {}, c.against.stated), "; it had read it: ", knew(c.against), ". That is no violation: a preference about use forbids no fetching.") : null,
+    c.against ? h("p", {}, "It asked for ", h("b", {}, plural(c.against.requests, "page", "pages")), " of which the robots.txt states ", h("code", {}, c.against.stated), "; it had read it: ", knew(c.against), ". That is no violation: a preference about use does not block fetching.") : null,
     actions(state, d),
     chart(`crawler ${c.id}`, d, d.series, d.marks, redraw, (m) => changed(state, m)),
     h("p", { class: "quiet" }, "The chart and the sites count the chosen time. Rules, paths, User-Agents and networks are counted from their first request to their last."),

@@ -175,7 +175,7 @@ func (s *Site) schedule(with []*Version) (*managed.Schedule, error) {
 		err = s.Check(schedule)
 	}
 	if err == nil && foreign > 0 {
-		s.Logger.Info("rules of lists are left out here, since they are for hosts of other sites", zap.Int("rules", foreign))
+		s.Logger.Info("rules in lists for hosts of other sites are ignored", zap.Int("rules", foreign))
 	}
 	return schedule, err
 }
