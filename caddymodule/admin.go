@@ -94,7 +94,7 @@ func (r running) Policy(scheme, authority string) *policy.Entry {
 		name := request.AsSent(authority, secure)
 		found := request.Find(r.servers, name, secure, isGuard)
 		handler, ok := found.Handler.(*Handler)
-		if ok && (scheme == "" || scheme == request.SchemeOf(secure)) && request.IsAt(caddy.ActiveContext(), found.Server, name, secure) {
+		if ok && (scheme == "" || scheme == request.SchemeOf(secure)) && r.sites.IsAt(found.Server, name, secure) {
 			return handler.guard.PolicyOf(found.Server, name, secure)
 		}
 	}
@@ -108,14 +108,14 @@ func (r running) Guard(url string) (host string, guard *admin.Guard) {
 	}
 	secure := strings.HasPrefix(strings.ToLower(url), "https:")
 	authority := request.AsSent(addr.Authority(url), secure)
-	found, led := request.FindLed(r.servers, authority, secure, isGuard)
+	found, target := request.FindRedirected(r.servers, authority, secure, isGuard)
 	handler, ok := found.Handler.(*Handler)
 	if !ok {
 		return host, nil
 	}
 	g := handler.guard
-	authority, secure = cmp.Or(led, authority), secure || led != ""
-	return host, &admin.Guard{Several: found.Several, Led: led, Site: strings.Join(found.Hosts, ", "), Registry: g.Registry.Load(), Settings: g.Settings, Rate: g.Rate, Fallback: g.Fallback, Key: g.KeyAt(found.Server, authority, secure)}
+	authority, secure = cmp.Or(target, authority), secure || target != ""
+	return host, &admin.Guard{Several: found.Several, HTTPSTarget: target, Site: strings.Join(found.Hosts, ", "), Registry: g.Registry.Load(), Settings: g.Settings, Rate: g.Rate, Fallback: g.Fallback, Key: g.KeyAt(found.Server, authority, secure)}
 }
 
 // Interface guards

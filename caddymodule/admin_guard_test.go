@@ -150,10 +150,10 @@ func TestGuardBehindARedirect(t *testing.T) {
 	} {
 		r := running{servers: []*caddyhttp.Server{secure, {Listen: []string{":80"}, Routes: redirect(location)}}}
 		_, found := r.Guard("http://shop.test/x")
-		if found == nil || found.Led != want || found.Key.Secure != (want != "") || want != "" && found.Key.Host != want {
-			t.Errorf("%s: %+v, want to be led to %q", location, found, want)
+		if found == nil || found.HTTPSTarget != want || found.Key.Secure != (want != "") || want != "" && found.Key.Host != want {
+			t.Errorf("%s: %+v, want a redirect to %q", location, found, want)
 		}
-		if _, found := r.Guard("https://shop.test/x"); found == nil || found.Led != "" || !found.Key.Secure {
+		if _, found := r.Guard("https://shop.test/x"); found == nil || found.HTTPSTarget != "" || !found.Key.Secure {
 			t.Errorf("%s: by https %+v", location, found)
 		}
 	}
@@ -181,7 +181,7 @@ func TestGuardBesideARedirect(t *testing.T) {
 			}},
 		},
 	} {
-		if _, found := (running{servers: servers}).Guard("http://shop.test/x"); found != nil && found.Led != "" {
+		if _, found := (running{servers: servers}).Guard("http://shop.test/x"); found != nil && found.HTTPSTarget != "" {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}

@@ -114,7 +114,11 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 func (a *App) Provision(ctx caddy.Context) (err error) {
 	a.ctx = ctx
 	a.logger = ctx.Logger()
-	a.sites = &request.Sites{Servers: func() []*caddyhttp.Server { return serversOf(ctx) }, IsGuard: isOurs}
+	a.sites = &request.Sites{
+		Servers:     func() []*caddyhttp.Server { return serversOf(ctx) },
+		DefaultPort: func(secure bool) int { return configuredPort(ctx, secure) },
+		IsGuard:     isOurs,
+	}
 	if err := a.Validate(); err != nil {
 		return err
 	}
@@ -163,18 +167,32 @@ func runningApp() *App {
 	return running
 }
 
-// serversOf returns the servers of a configuration in the order of their names.
-func serversOf(ctx caddy.Context) (servers []*caddyhttp.Server) {
-	app, err := ctx.AppIfConfigured("http")
-	if err != nil {
-		return nil // no servers
-	}
-	if app, ok := app.(*caddyhttp.App); ok {
-		for _, name := range slices.Sorted(maps.Keys(app.Servers)) {
-			servers = append(servers, app.Servers[name])
+// httpApp returns the HTTP app of a configuration, or an app without servers.
+func httpApp(ctx caddy.Context) *caddyhttp.App {
+	if app, err := ctx.AppIfConfigured("http"); err == nil {
+		if app, ok := app.(*caddyhttp.App); ok {
+			return app
 		}
 	}
+	return new(caddyhttp.App)
+}
+
+// serversOf returns the servers of a configuration in the order of their names.
+func serversOf(ctx caddy.Context) (servers []*caddyhttp.Server) {
+	app := httpApp(ctx)
+	for _, name := range slices.Sorted(maps.Keys(app.Servers)) {
+		servers = append(servers, app.Servers[name])
+	}
 	return servers
+}
+
+// configuredPort returns http_port or, if secure is true, https_port of a configuration. Zero means
+// the default port of the scheme.
+func configuredPort(ctx caddy.Context, secure bool) int {
+	if secure {
+		return httpApp(ctx).HTTPSPort
+	}
+	return httpApp(ctx).HTTPPort
 }
 
 // modes returns the mode of each site with a guard, by label.

@@ -61,13 +61,13 @@ type Running interface {
 
 // Guard is a running robots_guard.
 type Guard struct {
-	Site     string // the hosts; "" for any host
-	Several  bool   // whether other guards, with matchers, have the same hosts; this guard is the first
-	Led      string // the https authority to which Caddy redirects requests before the guard, or ""
-	Registry *uaident.Registry
-	Settings judge.Settings
-	Rate     *rate.Settings // nil if the guard does not measure request rates
-	Fallback policy.Fallback
+	Site        string // the hosts; "" for any host
+	Several     bool   // whether other guards, with matchers, have the same hosts; this guard is the first
+	HTTPSTarget string // the https authority to which Caddy redirects requests before the guard, or ""
+	Registry    *uaident.Registry
+	Settings    judge.Settings
+	Rate        *rate.Settings // nil if the guard does not measure request rates
+	Fallback    policy.Fallback
 	// Key is the key of the robots.txt that the guard uses. Site and ForwardedHost may be missing.
 	Key policy.Key
 }

@@ -60,8 +60,8 @@ func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
 	e := site.Explain(a.held(running.Policies(), guard), explain.Request{UserAgent: asked.UserAgent, URL: asked.URL, Method: asked.Method, Identity: who})
 	e.Handler.Site = guard.Site
 	var notes []string
-	if guard.Led != "" {
-		notes = append(notes, "a request by http gets a redirect to https://"+guard.Led+", which is not judged; this is the result for the redirected request")
+	if guard.HTTPSTarget != "" {
+		notes = append(notes, "a request by http gets a redirect to https://"+guard.HTTPSTarget+", which is not judged; this is the result for the redirected request")
 	}
 	if guard.Several {
 		notes = append(notes, explain.FirstOfSeveral)

@@ -149,8 +149,8 @@ func (a *API) one(w http.ResponseWriter, r *http.Request) error {
 	}
 	if e == nil {
 		if scheme, authority := schemeAndAuthority(name); scheme == "http" {
-			if _, guard := running.Guard("http://" + authority); guard != nil && guard.Led != "" {
-				return failed(http.StatusNotFound, "http://%s has no robots.txt of its own, it is redirected to https://%s; ask for that", authority, guard.Led)
+			if _, guard := running.Guard("http://" + authority); guard != nil && guard.HTTPSTarget != "" {
+				return failed(http.StatusNotFound, "http://%s has no robots.txt of its own, it is redirected to https://%s; ask for that", authority, guard.HTTPSTarget)
 			}
 		}
 		return failed(http.StatusNotFound, "no policy is known for %q; write a host of the configuration, with its port unless that is the default, or one that GET %s lists", name, PoliciesPath)

@@ -1,38 +1,41 @@
 package origin
 
 import (
+	"context"
 	"net/http"
 	"net/url"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 )
 
-// isBeside reports whether a URL is the robots.txt of another configured host of the server. An
-// example is a redirect from www.example.com to example.com. The server may be unable to connect to
-// itself by that name. The origin chooses the target, so isBeside accepts no other path. Another
-// host may require client certificates.
-func (a authority) isBeside(u *url.URL, hosts *request.Hosts) bool {
-	if u.Scheme != a.scheme || u.RequestURI() != "/robots.txt" || a.host == "" {
-		return false
+// hostsAt returns the configured hosts of the server that serves a redirect's target, or nil if the
+// target is not the robots.txt of a configured host. Examples are redirects from www.example.com to
+// example.com and from http to https. Caddy may be unable to connect to itself by that name. The
+// origin chooses the target, so hostsAt accepts no other path. Another host may require client
+// certificates.
+func (s *Server) hostsAt(u *url.URL, own authority, server *caddyhttp.Server) *request.Hosts {
+	if s.Sites == nil || u.RequestURI() != "/robots.txt" || own.host == "" {
+		return nil
 	}
-	host, port := addr.CutPort(request.NormalHost(u.Host, a.scheme == "https"))
-	if _, own := addr.CutPort(a.names[0]); port != own {
-		return false
+	secure := u.Scheme == "https"
+	host, port := addr.CutPort(request.NormalHost(u.Host, secure))
+	if _, ownPort := addr.CutPort(own.names[0]); u.Scheme == own.scheme && port == ownPort {
+		// The same port, although the server may listen at another one behind a port mapping.
+		if hosts := s.Sites.Of(server); hosts.IsNamed(host) {
+			return hosts
+		}
 	}
-	_, named := hosts.Label(addr.Unbracket(host))
-	return named
+	return s.Sites.HostsAt(host+port, secure)
 }
 
-// forHost returns a copy of a virtual request for another host of the server.
-func forHost(virtual *http.Request, host string) *http.Request {
-	other := virtual.Clone(virtual.Context())
-	other.Host = host
-	if other.TLS != nil && other.TLS.ServerName != "" {
-		state := *other.TLS
-		name, _ := addr.CutPort(host)
-		state.ServerName = addr.Unbracket(name)
-		other.TLS = &state
-	}
-	return other
+// requestAt returns the template for a request to another configured host, with the User-Agent of r.
+func (s *Server) requestAt(u *url.URL, hosts *request.Hosts, r *http.Request) *http.Request {
+	secure := u.Scheme == "https"
+	key := hosts.KeyAt(request.AsSent(u.Host, secure), secure)
+	other := request.For(hosts.Server, key, nil) // not nil, since the scheme is that of the server
+	ctx := context.WithValue(other.Context(), userAgentKey{}, r.Context().Value(userAgentKey{}))
+	return virtualRequest(other.WithContext(ctx), key, outsiderOf(hosts.Server, s.From))
 }

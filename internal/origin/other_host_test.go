@@ -7,7 +7,7 @@ import (
 )
 
 // TestRedirectToAnotherHost checks that a redirect to the robots.txt of another configured host
-// stays within the server. Other redirects lead outside.
+// stays within Caddy, also if another server has that host. Other redirects lead outside.
 func TestRedirectToAnotherHost(t *testing.T) {
 	const (
 		site = `http://www.a.test:PORT {
@@ -21,7 +21,13 @@ func TestRedirectToAnotherHost(t *testing.T) {
 		}
 		http://*.b.test:PORT {
 			respond "# {host}"
+		}
+		https://a.test:TLS, https://www.a.test:TLS {
+			@inside remote_ip 127.0.0.1
+			respond @inside "# inside"
+			respond "# {scheme}://{host}{uri} {tls_version} to {http.request.header.User-Agent}"
 		}`
+		secure  = "# https://a.test/robots.txt tls1.3 to " + GuardUserAgent
 		proxied = "servers {\n trusted_proxies static 127.0.0.1/32\n }"
 	)
 	for _, tc := range []struct {
@@ -35,11 +41,17 @@ func TestRedirectToAnotherHost(t *testing.T) {
 		{"a host that a wildcard takes", "", "http://x.b.test:PORT/robots.txt", ""},
 		{"a host that nobody names", "", "http://c.test:PORT/robots.txt", ""},
 		{"another port", "", "http://a.test:1/robots.txt", ""},
-		{"another scheme", "", "https://a.test:PORT/robots.txt", ""},
+		{"https at the port of http", "", "https://a.test:PORT/robots.txt", ""},
+		{"https at another server", "", "https://a.test:TLS/robots.txt", secure},
+		{"the same host over https", "", "https://www.a.test:TLS/robots.txt", strings.Replace(secure, "a.test", "www.a.test", 1)},
+		{"https at a mapped port", "https_port TLS", "https://a.test/robots.txt", secure},
+		{"https at a port of another program", "", "https://a.test/robots.txt", ""},
+		{"http at the port of https", "", "http://a.test:TLS/robots.txt", ""},
 		{"behind a proxy", proxied, "http://a.test:PORT/robots.txt", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := loadProbed(t, tc.options, strings.Replace(site, "TO", tc.to, 1)).probe("http://www.a.test:PORT/x")
+			options := "auto_https off\n" + tc.options // no certificates, since no request comes over TLS
+			got := loadProbed(t, options, strings.Replace(site, "TO", tc.to, 1), "TLS", freePort(t)).probe("http://www.a.test:PORT/x")
 			if tc.want == "" {
 				if got.Err == "" {
 					t.Errorf("it was read within the server: %q", got.Body)

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -46,9 +48,25 @@ func (sourceProbe) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.source_probe", New: func() caddy.Module { return new(sourceProbe) }}
 }
 
-func (p *sourceProbe) Provision(caddy.Context) error {
+func (p *sourceProbe) Provision(ctx caddy.Context) error {
+	httpApp := func() *caddyhttp.App {
+		app, err := ctx.AppIfConfigured("http")
+		if err != nil {
+			return new(caddyhttp.App)
+		}
+		return app.(*caddyhttp.App)
+	}
 	p.source = NewServer(true)
-	p.source.Sites = new(request.Sites)
+	p.source.Sites = &request.Sites{
+		Servers: func() []*caddyhttp.Server { return slices.Collect(maps.Values(httpApp().Servers)) },
+		DefaultPort: func(secure bool) int {
+			if secure {
+				return httpApp().HTTPSPort
+			}
+			return httpApp().HTTPPort
+		},
+		IsGuard: func(caddyhttp.MiddlewareHandler) bool { return false },
+	}
 	return nil
 }
 

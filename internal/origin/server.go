@@ -28,8 +28,8 @@ type Server struct {
 	// of the owner's network.
 	From netip.Addr
 
-	// Sites are the sites of the configuration. A redirect to one of them stays within the server,
-	// see isBeside. If Sites is nil, all redirects to other hosts leave the server.
+	// Sites are the sites of the configuration. A redirect to one of them stays within Caddy, see
+	// hostsAt. If Sites is nil, all redirects to other hosts use the network.
 	Sites *request.Sites
 
 	outbound *outbound
@@ -53,22 +53,28 @@ func (s *Server) Prepare(r *http.Request, key policy.Key) (fetch Fetch, ok bool)
 	if !ok {
 		return nil, false
 	}
-	once, _ := s.bypassed.LoadOrStore(server, new(sync.Once))
-	once.(*sync.Once).Do(func() { bypassHealthChecks(server) })
+	s.bypassHealthChecks(server)
 	client := outsiderOf(server, s.From)
 	req := virtualRequest(r, key, client)
 	own, isProxied := authorityOf(req), client.isForwarded(r)
 	return onceMore(func(ctx context.Context, have *policy.Version) policy.Answer {
 		return Follow(ctx, own.url("/robots.txt"), own.has, conditionsOf(have), func(ctx context.Context, u *url.URL, conditions http.Header) policy.Answer {
-			switch {
-			case own.has(u):
+			if own.has(u) {
 				return s.serve(ctx, server, req, u, conditions)
-			case s.Sites != nil && !isProxied && own.isBeside(u, s.Sites.Of(server)):
-				return s.serve(ctx, server, forHost(req, request.NormalHost(u.Host, own.scheme == "https")), u, conditions)
+			}
+			if hosts := s.hostsAt(u, own, server); hosts != nil && !isProxied {
+				s.bypassHealthChecks(hosts.Server)
+				return s.serve(ctx, hosts.Server, s.requestAt(u, hosts, req), u, conditions)
 			}
 			return s.outbound.get(ctx, u, conditions)
 		})
 	}), true
+}
+
+// bypassHealthChecks adds the health-check bypasses to a server once.
+func (s *Server) bypassHealthChecks(server *caddyhttp.Server) {
+	once, _ := s.bypassed.LoadOrStore(server, new(sync.Once))
+	once.(*sync.Once).Do(func() { bypassHealthChecks(server) })
 }
 
 // virtualRequest returns the template for the guard's requests about a site. It copies only the

@@ -40,8 +40,8 @@ func Find(servers []*caddyhttp.Server, authority string, secure bool, is func(ca
 			listens += 2
 		}
 		Walk(server, func(p Place, route caddyhttp.Route) {
-			if led := ledHosts(route); led != nil {
-				p.Hosts = led
+			if redirected := redirectedHosts(route); redirected != nil {
+				p.Hosts = redirected
 			}
 			fits := HostFits(p.Hosts, host)
 			nearer := cmp.Or(cmp.Compare(listens, best[0]), cmp.Compare(fits, best[1]))
@@ -59,30 +59,6 @@ func Find(servers []*caddyhttp.Server, authority string, secure bool, is func(ca
 		})
 	}
 	return found
-}
-
-// IsAt reports whether a server of a configuration listens on the port of an authority, with
-// TLS if the authority is secure. If the authority has no port, http_port and https_port fit
-// too, because a port mapping may lead to them.
-func IsAt(ctx caddy.Context, server *caddyhttp.Server, authority string, secure bool) bool {
-	_, port := addr.CutPort(AsSent(authority, secure))
-	return isSecure(server) == secure && (listensAt(server, portOf(port, secure)) || port == "" && listensAt(server, mappedPort(ctx, secure)))
-}
-
-// mappedPort returns the http_port or https_port of a configuration, or 0.
-func mappedPort(ctx caddy.Context, secure bool) int {
-	app, err := ctx.AppIfConfigured("http")
-	if err != nil {
-		return 0
-	}
-	switch app, ok := app.(*caddyhttp.App); {
-	case !ok:
-		return 0
-	case secure:
-		return app.HTTPSPort
-	default:
-		return app.HTTPPort
-	}
 }
 
 // isSecure reports whether clients connect to a server with TLS.

@@ -42,6 +42,9 @@ func HostsOfServer(server *caddyhttp.Server) *Hosts {
 type Sites struct {
 	// Servers returns all servers of the configuration.
 	Servers func() []*caddyhttp.Server
+	// DefaultPort returns http_port or, if secure is true, https_port of the configuration. If
+	// DefaultPort is nil, no port mapping is known.
+	DefaultPort func(secure bool) int
 	// IsGuard reports whether a handler is a guard or has state of sites as guards do.
 	IsGuard func(caddyhttp.MiddlewareHandler) bool
 
@@ -63,6 +66,32 @@ func (s *Sites) Of(server *caddyhttp.Server) *Hosts {
 	h.Name = s.serverName(server)
 	s.known.Store(server, h)
 	return h
+}
+
+// IsAt reports whether a server listens on the port of an authority, with TLS if the authority is
+// secure. If the authority has no port, http_port and https_port fit too, because a port mapping
+// may lead to them.
+func (s *Sites) IsAt(server *caddyhttp.Server, authority string, secure bool) bool {
+	_, port := addr.CutPort(AsSent(authority, secure))
+	return isSecure(server) == secure && (listensAt(server, portOf(port, secure)) ||
+		port == "" && s.DefaultPort != nil && listensAt(server, s.DefaultPort(secure)))
+}
+
+// HostsAt returns the hosts of the server that clients reach at an authority, over https or http,
+// and that names the host of the authority. It returns nil if there is none.
+func (s *Sites) HostsAt(authority string, secure bool) *Hosts {
+	if s.Servers == nil {
+		return nil
+	}
+	host, _ := addr.CutPort(AsSent(authority, secure))
+	for _, server := range s.Servers() {
+		if s.IsAt(server, authority, secure) {
+			if hosts := s.Of(server); hosts.IsNamed(host) {
+				return hosts
+			}
+		}
+	}
+	return nil
 }
 
 // Add adds configured hosts without a server, for [Sites.Names].
@@ -178,6 +207,9 @@ func (h *Hosts) Label(host string) (label string, named bool) {
 	}
 	return judge.OtherName, false
 }
+
+// IsNamed reports whether the configuration names this very host. An IPv6 address may have brackets.
+func (h *Hosts) IsNamed(host string) bool { return h.exact[addr.Unbracket(host)] != nil }
 
 // Labels returns the labels of the names of host matchers. Without names a route is for any
 // host, and the label is [judge.OtherName].

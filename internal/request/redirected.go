@@ -8,31 +8,32 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 )
 
-// FindLed is Find, but where requests for an authority get nothing but Caddy's automatic
-// redirect of its host to https, what they meet there. led is the authority that they are led
-// to, "" where they are not.
-func FindLed(servers []*caddyhttp.Server, authority string, secure bool, is func(caddyhttp.MiddlewareHandler) bool) (found Found, led string) {
+// FindRedirected is like [Find], but follows Caddy's automatic redirect to https. If requests for an
+// http authority only get that redirect, FindRedirected returns the handler at its target, and target
+// is the authority there. Otherwise target is "".
+func FindRedirected(servers []*caddyhttp.Server, authority string, secure bool, is func(caddyhttp.MiddlewareHandler) bool) (found Found, target string) {
 	if !secure {
 		host, _ := addr.CutPort(AsSent(authority, false))
 		first := Find(servers, authority, false, func(caddyhttp.MiddlewareHandler) bool { return true })
-		if location := toHTTPS(first.Handler); location != "" && len(first.Hosts) > 0 && !isSecure(first.Server) { // none for any host, which stands behind all
-			led = AsSent(strings.TrimSuffix(strings.Replace(location, redirectHost, host, 1), redirectURI), true)
-			if found = Find(servers, led, true, is); found.Handler != nil && isSecure(found.Server) {
-				return found, led
+		// Without hosts, it is Caddy's last route for any host, which other sites precede.
+		if location := toHTTPS(first.Handler); location != "" && len(first.Hosts) > 0 && !isSecure(first.Server) {
+			target = AsSent(strings.TrimSuffix(strings.Replace(location, redirectHost, host, 1), redirectURI), true)
+			if found = Find(servers, target, true, is); found.Handler != nil && isSecure(found.Server) {
+				return found, target
 			}
 		}
 	}
 	return Find(servers, authority, secure, is), ""
 }
 
-// What an automatic redirect leads to: this host, perhaps with a port, and this path.
+// The Location of an automatic redirect has this prefix, perhaps a port, and this suffix.
 const (
 	redirectHost = "https://{http.request.host}"
 	redirectURI  = "{http.request.uri}"
 )
 
-// toHTTPS returns where an automatic redirect leads, "" for another handler. Those that
-// an owner writes may have conditions, and are pointers.
+// toHTTPS returns the Location of an automatic redirect, or "" for another handler. A redirect that an
+// owner writes may have conditions. It is a pointer, unlike Caddy's own.
 func toHTTPS(h caddyhttp.MiddlewareHandler) string {
 	response, ok := h.(caddyhttp.StaticResponse)
 	if location := response.Headers.Get("Location"); ok && strings.HasPrefix(location, redirectHost) && strings.HasSuffix(location, redirectURI) {
@@ -41,9 +42,9 @@ func toHTTPS(h caddyhttp.MiddlewareHandler) string {
 	return ""
 }
 
-// ledHosts returns the hosts of an automatic redirect, whose matchers are no pointers; nil for
-// another route.
-func ledHosts(route caddyhttp.Route) (names []string) {
+// redirectedHosts returns the hosts of an automatic redirect, or nil for another route. The matchers of
+// an automatic redirect are values, those of an owner are pointers.
+func redirectedHosts(route caddyhttp.Route) (names []string) {
 	for _, set := range route.MatcherSets {
 		for _, matcher := range set {
 			if hosts, ok := matcher.(caddyhttp.MatchHost); ok {
