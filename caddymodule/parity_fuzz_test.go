@@ -22,7 +22,7 @@ import (
 // FuzzOneEngine compares the verdicts of the server, explain, check, audit and a managed robots.txt
 // on the same request.
 func FuzzOneEngine(f *testing.F) {
-	rules, err := managed.NewSchedule(uaident.Default(), []managed.Rule{{ID: "one", For: []string{"PetalBot"}}}, nil, nil)
+	rules, err := managed.NewSchedule(uaident.Default(), managed.Spec{Rules: []managed.Rule{{ID: "one", For: []string{"PetalBot"}}}})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -196,7 +196,7 @@ func (h *Handler) readRule(d *caddyfile.Dispenser) error {
 
 func nameError(r *Rule, err error) error {
 	if err != nil {
-		err = fmt.Errorf("%s: %w", r.name(), err)
+		err = fmt.Errorf("%s: %w", r.Name(), err)
 	}
 	return err
 }

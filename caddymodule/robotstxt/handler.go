@@ -215,7 +215,7 @@ func (h *Handler) Validate() error {
 	if err := h.Rollout.validate(); err != nil {
 		return err
 	}
-	_, err := h.schedule()
+	_, err := managed.NewSchedule(h.knownRegistry(), h.spec())
 	return err
 }
 

@@ -29,11 +29,8 @@ const loadTime = 5 * time.Second
 // useLists loads the lists of rules and uses them until Cleanup. [rulelist.Site.First] returns the
 // result.
 func (h *Handler) useLists(ctx caddy.Context, app *caddymodule.App, has func(host string) bool, observer publish.Observer) (*rulelist.Site, error) {
-	c := rulelist.Config{Registry: h.registry, Rules: h.written(), Sitemaps: h.Sitemaps, Lines: h.Lines, Has: has, Logger: ctx.Logger()}
-	c.Check = func(s *managed.Schedule) error {
-		h.finish(s)
-		return h.passGate(s, c.Logger)
-	}
+	c := rulelist.Config{Registry: h.registry, Spec: h.spec(), Has: has, Logger: ctx.Logger()}
+	c.Check = func(s *managed.Schedule) error { return h.passGate(s, c.Logger) }
 	var site *rulelist.Site
 	user := &rulelist.User{
 		Changed: func() { site.Changed() },
@@ -60,7 +57,7 @@ func (h *Handler) useLists(ctx caddy.Context, app *caddymodule.App, has func(hos
 // wholeSchedule returns the schedule with freshly read lists, for the commands. An unreadable list is
 // an error.
 func (h *Handler) wholeSchedule(hosts []string) (*managed.Schedule, error) {
-	c := rulelist.Config{Registry: h.knownRegistry(), Rules: h.written(), Sitemaps: h.Sitemaps, Lines: h.Lines, Has: hasHost(hosts), Logger: zap.NewNop()}
+	c := rulelist.Config{Registry: h.knownRegistry(), Spec: h.spec(), Has: hasHost(hosts), Logger: zap.NewNop()}
 	for _, place := range h.Lists {
 		l, err := rulelist.New(place, time.Now)
 		if err != nil {

@@ -37,18 +37,18 @@ func TestComposedTextsAreReadAlike(t *testing.T) {
 		}
 		var rules []managed.Rule
 		for i := range 1 + r.IntN(3) {
-			rule := managed.Rule{ID: fmt.Sprint("rule ", i), For: []string{names[r.IntN(len(names))]}, Allow: r.IntN(3) == 0}
+			rule := managed.Rule{ID: fmt.Sprint(i), For: []string{names[r.IntN(len(names))]}, Allow: r.IntN(3) == 0}
 			for range r.IntN(3) {
 				rule.Paths = append(rule.Paths, paths[r.IntN(5)])
 			}
 			rules = append(rules, rule)
 		}
 		preferences := []managed.Rule{
-			{ID: "all", Usage: "train-ai=n, search=y"}, {ID: "path", Usage: "/a train-ai=n"},
-			{ID: "signal", Signal: "search=yes, ai-train=no"}, {ID: "one", For: []string{"SemrushBot"}, Usage: "train-ai=y"},
+			{ID: "all", ContentUsage: "train-ai=n, search=y"}, {ID: "path", ContentUsage: "/a train-ai=n"},
+			{ID: "signal", ContentSignal: "search=yes, ai-train=no"}, {ID: "one", For: []string{"SemrushBot"}, ContentUsage: "train-ai=y"},
 		}
 		rules = append(rules, preferences[:r.IntN(len(preferences)+1)]...)
-		schedule, err := managed.NewSchedule(uaident.Default(), rules, nil, nil)
+		schedule, err := managed.NewSchedule(uaident.Default(), managed.Spec{Rules: rules})
 		if err != nil {
 			continue // two rules contradict each other
 		}

@@ -58,9 +58,9 @@ func newRules(dice *rand.Rand) *managed.Schedule {
 	for {
 		var rules []managed.Rule
 		for n := range 1 + dice.IntN(4) {
-			rules = append(rules, managed.Rule{ID: fmt.Sprintf("rule %d", n), For: []string{who[dice.IntN(len(who))]}, Allow: dice.IntN(4) == 0, Paths: []string{paths[dice.IntN(len(paths))]}})
+			rules = append(rules, managed.Rule{ID: fmt.Sprint(n), For: []string{who[dice.IntN(len(who))]}, Allow: dice.IntN(4) == 0, Paths: []string{paths[dice.IntN(len(paths))]}})
 		}
-		if s, err := managed.NewSchedule(uaident.Default(), rules, nil, nil); err == nil {
+		if s, err := managed.NewSchedule(uaident.Default(), managed.Spec{Rules: rules}); err == nil {
 			return s
 		}
 	}

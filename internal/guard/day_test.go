@@ -35,7 +35,7 @@ type managedSite struct {
 // submit submits rules, as a configuration does that has another.
 func (s *managedSite) submit(id string, rollout publish.Rollout, reasons []string, rules ...managed.Rule) {
 	s.t.Helper()
-	schedule, err := managed.NewSchedule(uaident.Default(), rules, nil, nil)
+	schedule, err := managed.NewSchedule(uaident.Default(), managed.Spec{Rules: rules})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -156,11 +156,13 @@ func TestDayOfAManagedSite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		at := func(hour int) time.Time { return start.Add(time.Duration(hour) * time.Hour) }
-		window := func(from, until int) managed.Window { return managed.Window{From: at(from), Until: at(until)} }
+		timed := func(id string, from, until int) managed.Rule {
+			return managed.Rule{ID: id, For: []string{"*"}, Paths: []string{"/old-prices/"}, From: at(from).Format(time.RFC3339Nano), Until: at(until).Format(time.RFC3339Nano)}
+		}
 		private := managed.Rule{For: []string{"*"}, Paths: []string{"/private/"}}
 		models := managed.Rule{For: []string{"ai_training"}, Paths: []string{"/models/"}}
-		sale := managed.Rule{ID: "sale", For: []string{"*"}, Paths: []string{"/old-prices/"}, Window: window(34, 40)}
-		evening := managed.Rule{ID: "evening", For: []string{"*"}, Paths: []string{"/old-prices/"}, Window: window(42, 50)}
+		sale := timed("sale", 34, 40)
+		evening := timed("evening", 42, 50)
 		shop := managed.Rule{ID: "shop", For: []string{"search"}, Paths: []string{"/shop/"}}
 		open := managed.Rule{ID: "open", For: []string{"ai_training"}, Allow: true, Paths: []string{"/models/open/"}}
 		drafts := managed.Rule{ID: "drafts", For: []string{"ai_training"}, Paths: []string{"/drafts/"}}

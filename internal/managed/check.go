@@ -31,19 +31,19 @@ type Report struct {
 func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 	for i := range s.rules {
 		rule := &s.rules[i]
-		f := Finding{Rules: []string{rule.ID}, At: rule.At}
+		f := Finding{Rules: []string{rule.name}, At: rule.At}
 		switch who, lag := s.slowest(rule); {
-		case rule.Until.IsZero():
+		case rule.window.Until.IsZero():
 			continue
-		case !rule.Until.After(now):
+		case !rule.window.Until.After(now):
 			f.Severity, f.Code = policy.Info, RuleOver
-			f.Message = fmt.Sprintf("it is over since %s and will not be in force again; remove it", rule.Until.Format(time.RFC3339))
-		case !rule.From.IsZero() && rule.Until.Sub(rule.From) < lag:
+			f.Message = fmt.Sprintf("it is over since %s and will not be in force again; remove it", rule.window.Until.Format(time.RFC3339))
+		case !rule.window.From.IsZero() && rule.window.Until.Sub(rule.window.From) < lag:
 			f.Severity, f.Code = policy.Warning, RuleBrief
 			f.Message = fmt.Sprintf("it is in force for %s, and %s may take %g hours to read it: it counts for those that have; make it longer, or let it begin earlier",
-				rule.Until.Sub(rule.From), who, lag.Hours())
-			if rule.From.After(now) {
-				f.From = rule.From
+				rule.window.Until.Sub(rule.window.From), who, lag.Hours())
+			if rule.window.From.After(now) {
+				f.From = rule.window.From
 			}
 		default:
 			continue
@@ -90,9 +90,9 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 
 // slowest returns the crawler of a rule that may refetch robots.txt last, and its delay. The default
 // is 24 hours (RFC 9309 section 2.4). Some operators document a longer delay.
-func (s *Schedule) slowest(r *Rule) (who string, lag time.Duration) {
+func (s *Schedule) slowest(r *rule) (who string, lag time.Duration) {
 	who, lag = "a crawler", policy.MaxAge
-	for _, name := range r.names {
+	for _, name := range r.tokens {
 		if c := s.names.registry.Lookup(name); c != nil && c.RobotsLag.Most > lag {
 			who, lag = c.Token, c.RobotsLag.Most
 		}

@@ -10,19 +10,19 @@ import (
 )
 
 func disallow(who string, paths ...string) Rule {
-	return Rule{ID: "disallow " + who, For: []string{who}, Paths: paths}
+	return Rule{For: []string{who}, Paths: paths}
 }
 
 func allow(who string, paths ...string) Rule {
-	return Rule{ID: "allow " + who, For: []string{who}, Allow: true, Paths: paths}
+	return Rule{For: []string{who}, Allow: true, Paths: paths}
 }
 
 func delay(who, seconds string) Rule {
-	return Rule{ID: "crawl_delay " + who, For: []string{who}, Delay: seconds}
+	return Rule{For: []string{who}, CrawlDelay: seconds}
 }
 
 func prefer(usage string, who ...string) Rule {
-	return Rule{ID: strings.Join(append([]string{"content_usage"}, who...), " "), For: who, Usage: usage}
+	return Rule{For: who, ContentUsage: usage}
 }
 
 // bare returns a file without the version.
@@ -70,7 +70,7 @@ func TestCompose(t *testing.T) {
 		{"a use in place of another", "User-agent: *\nContent-Usage: train-ai=y, search=y\nDisallow: /p\n", []Rule{prefer("train-ai=n"), prefer("train-ai=y", "GPTBot")},
 			"\n# Added by robots_txt\n# content_usage\nUser-agent: *\nContent-Usage: search=y\nDisallow: /p\nContent-Usage: train-ai=n\n\n" +
 				"# content_usage GPTBot\nUser-agent: GPTBot\nContent-Usage: search=y\nDisallow: /p\nContent-Usage: train-ai=y\n\n"},
-		{"a signal", "User-agent: *\nAllow: /\n", []Rule{{ID: "content_signal", Signal: "search=yes,ai-train=no"}},
+		{"a signal", "User-agent: *\nAllow: /\n", []Rule{{ContentSignal: "search=yes,ai-train=no"}},
 			"User-agent: *\nAllow: /\n# content_signal\nContent-Signal: search=yes, ai-train=no\n\n# Added by robots_txt\n"},
 		{"a new name", "", []Rule{disallow("token:NewBot", "/a"), disallow("newbot", "/b")}, "error: "},
 	} {

@@ -21,7 +21,7 @@ const (
 
 // saying is a statement of a rule about a topic.
 type saying struct {
-	rule *Rule
+	rule *rule
 	line string
 }
 
@@ -33,11 +33,11 @@ const (
 
 // contradiction returns an error for two rules that contradict each other about a topic. The rules
 // must have a time and a host in common.
-func contradiction(rules []Rule) error {
+func contradiction(rules []rule) error {
 	c := contradictions{ids: make(map[string]int), first: make(map[topic]saying), more: make(map[topic][]saying)}
 	for i := range rules {
 		if err := c.add(&rules[i]); err != nil {
-			return &RuleError{rules[i].ID, rules[i].At, err}
+			return &RuleError{rules[i].name, rules[i].At, err}
 		}
 	}
 	return nil
@@ -67,7 +67,7 @@ func (c *contradictions) id(name string) int {
 }
 
 // add adds a rule. It returns an error if the rule contradicts an earlier one.
-func (c *contradictions) add(r *Rule) error {
+func (c *contradictions) add(r *rule) error {
 	against, at := r.places()
 	for _, name := range r.about() {
 		id := c.id(name)
@@ -98,12 +98,12 @@ func (c *contradictions) add(r *Rule) error {
 }
 
 // contradicted returns a rule with the opposite statement, or nil.
-func (c *contradictions) contradicted(s saying, key topic) *Rule {
+func (c *contradictions) contradicted(s saying, key topic) *rule {
 	first, known := c.first[key]
 	if !known {
 		return nil
 	}
-	if first.line != s.line && first.rule.meets(s.rule.Window) {
+	if first.line != s.line && first.rule.window.meets(s.rule.window) {
 		return first.rule
 	}
 	more := c.more[key]
@@ -111,7 +111,7 @@ func (c *contradictions) contradicted(s saying, key topic) *Rule {
 		if more[i].line == s.line {
 			continue
 		}
-		if c.opposed++; more[i].rule.meets(s.rule.Window) {
+		if c.opposed++; more[i].rule.window.meets(s.rule.window) {
 			return more[i].rule
 		}
 	}
@@ -121,7 +121,7 @@ func (c *contradictions) contradicted(s saying, key topic) *Rule {
 // places returns the index keys of a rule. A rule is stored under the keys at, and compared with the
 // rules under the keys against. A rule for all hosts has the key "". Other rules have the key "*" and
 // their hosts. A rule for www.example.com also has the key ".example.com", which a wildcard looks up.
-func (r *Rule) places() (against, at []string) {
+func (r *rule) places() (against, at []string) {
 	if len(r.Hosts) == 0 {
 		return []string{"", "*"}, []string{""}
 	}
@@ -138,11 +138,11 @@ func (r *Rule) places() (against, at []string) {
 }
 
 // sayings yields the topics of a rule, without the crawler, and the lines.
-func (r *Rule) sayings() func(yield func(what, line string) bool) {
+func (r *rule) sayings() func(yield func(what, line string) bool) {
 	return func(yield func(what, line string) bool) {
 		switch {
-		case r.Delay != "":
-			yield(delayWord, r.Delay)
+		case r.CrawlDelay != "":
+			yield(delayWord, r.CrawlDelay)
 		case r.preference != nil:
 			r.preference.sayings(yield)
 		case len(r.Paths) == 0:
@@ -171,24 +171,24 @@ func (p *preference) sayings(yield func(what, said string) bool) {
 
 // about returns the crawlers of a rule. If the rule is about all crawlers, the result is one special
 // name.
-func (r *Rule) about() []string {
+func (r *rule) about() []string {
 	if len(r.For) == 0 {
 		return []string{"every crawler"}
 	}
-	return r.names
+	return r.tokens
 }
 
 // contradict returns the error for a contradiction.
-func contradict(name, what string, a, b *Rule) error {
+func contradict(name, what string, a, b *rule) error {
 	remedy := "remove one"
 	if !a.isAlways() || !b.isAlways() {
 		remedy = "remove one, or change the times"
-		if both := a.and(b.Window).String(); both != "" {
+		if both := a.window.and(b.window).String(); both != "" {
 			remedy += "; they meet " + both
 		}
 	}
-	if a.ID != b.ID && (a.isNamed() || b.isNamed()) {
-		remedy = a.ID + " says the opposite; " + remedy
+	if a.name != b.name && a.ID+b.ID != "" {
+		remedy = a.name + " says the opposite; " + remedy
 	}
 	use, isUse := strings.CutPrefix(what, useWord)
 	switch {
@@ -202,7 +202,4 @@ func contradict(name, what string, a, b *Rule) error {
 	return fmt.Errorf("%s is both allowed and disallowed %s; %s", name, what, remedy)
 }
 
-func (r *Rule) isAlways() bool { return r.Window == Window{} }
-
-// isNamed reports whether the owner has named a rule.
-func (r *Rule) isNamed() bool { return strings.HasPrefix(r.ID, "rule ") }
+func (r *rule) isAlways() bool { return r.window == Window{} }

@@ -19,14 +19,14 @@ func (p Period) Rules(host string, now time.Time) []report.ManagedRule {
 		r := &p.table.schedule.rules[i]
 		state := report.RuleInForce
 		switch {
-		case now.Before(r.From):
+		case now.Before(r.window.From):
 			state = report.RuleToCome
-		case !r.has(now):
+		case !r.window.has(now):
 			state = report.RuleOver
 		}
 		all = append(all, report.ManagedRule{
-			Name: r.ID, Says: strings.Join(r.added(host), ", "), For: append([]string{}, r.For...), State: state,
-			From: r.From, Until: r.Until, Hosts: r.Hosts, Reason: r.Reason, Owner: r.Owner, Ticket: r.Ticket, At: r.At,
+			Name: r.name, Says: strings.Join(r.added(host), ", "), For: append([]string{}, r.For...), State: state,
+			From: r.window.From, Until: r.window.Until, Hosts: r.Hosts, Reason: r.Reason, Owner: r.Owner, Ticket: r.Ticket, At: r.At,
 		})
 	}
 	return all
@@ -46,10 +46,10 @@ func (p Period) Turns(base []byte, host string, now time.Time) []report.ManagedT
 		one := report.ManagedTurn{At: at, Begins: []string{}, Ends: []string{}}
 		for _, i := range t.rules {
 			switch r := &t.schedule.rules[i]; {
-			case r.From.Equal(at):
-				one.Begins = append(one.Begins, r.ID)
-			case r.Until.Equal(at):
-				one.Ends = append(one.Ends, r.ID)
+			case r.window.From.Equal(at):
+				one.Begins = append(one.Begins, r.name)
+			case r.window.Until.Equal(at):
+				one.Ends = append(one.Ends, r.name)
 			}
 		}
 		after := t.linesAt(turn, base, host)
@@ -95,10 +95,10 @@ func less(lines, others []string) []string {
 }
 
 // added returns the lines that a rule adds at a host.
-func (r *Rule) added(host string) (lines []string) {
+func (r *rule) added(host string) (lines []string) {
 	switch {
-	case r.Delay != "":
-		lines = []string{"Crawl-delay: " + r.Delay}
+	case r.CrawlDelay != "":
+		lines = []string{"Crawl-delay: " + r.CrawlDelay}
 	case r.preference != nil:
 		lines = []string{r.preference.String()}
 	case len(r.Paths) == 0:
@@ -114,7 +114,7 @@ func (r *Rule) added(host string) (lines []string) {
 }
 
 // makes reports whether a rule adds a line, or a part of a preference.
-func (r *Rule) makes(line, host string) bool {
+func (r *rule) makes(line, host string) bool {
 	if slices.Contains(r.added(host), line) {
 		return true
 	}
@@ -133,7 +133,7 @@ func (p *Plan) Lines(text, host string) []report.ManagedLine {
 			lines = append(lines, report.ManagedLine{Line: number, Text: strings.TrimSpace(written[number-1]), Rules: rules})
 		}
 	}
-	about := make([][]*Rule, len(groups))
+	about := make([][]*rule, len(groups))
 	for i, g := range groups {
 		about[i] = p.about(g)
 		for _, r := range g.Rules {
@@ -156,7 +156,7 @@ func (p *Plan) Lines(text, host string) []report.ManagedLine {
 }
 
 // about returns the rules for the crawlers of a group.
-func (p *Plan) about(g policy.Group) (rules []*Rule) {
+func (p *Plan) about(g policy.Group) (rules []*rule) {
 	rules = slices.Clone(p.everywhere)
 	for _, a := range g.Agents {
 		name := strings.ToLower(a.Name)
@@ -171,10 +171,10 @@ func (p *Plan) about(g policy.Group) (rules []*Rule) {
 }
 
 // namesBy returns the names of the rules that add a line.
-func namesBy(rules []*Rule, line, host string) (names []string) {
+func namesBy(rules []*rule, line, host string) (names []string) {
 	for _, r := range rules {
-		if !slices.Contains(names, r.ID) && r.makes(line, host) {
-			names = append(names, r.ID)
+		if !slices.Contains(names, r.name) && r.makes(line, host) {
+			names = append(names, r.name)
 		}
 	}
 	return names

@@ -94,8 +94,8 @@ func uniform(agents []policy.Agent, missing map[string][]string) bool {
 func (p *Plan) comment() string {
 	w := new(wish)
 	for _, r := range p.everywhere {
-		if !slices.Contains(w.ids, r.ID) {
-			w.ids = append(w.ids, r.ID)
+		if !slices.Contains(w.ids, r.name) {
+			w.ids = append(w.ids, r.name)
 		}
 	}
 	return w.comment()

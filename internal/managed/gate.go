@@ -159,8 +159,8 @@ func (p *Plan) saying(line, host string) (rules []string, at string) {
 			continue
 		}
 		for _, r := range w.rules {
-			if slices.Contains(r.added(host), line) && !slices.Contains(rules, r.ID) {
-				rules = append(rules, r.ID)
+			if slices.Contains(r.added(host), line) && !slices.Contains(rules, r.name) {
+				rules = append(rules, r.name)
 				at = cmp.Or(at, r.At)
 			}
 		}
@@ -178,17 +178,17 @@ func (p *Plan) checkWishes(before, after *policy.Robots, host string) (found []F
 		}
 		for _, r := range w.rules {
 			if line := w.replaced(before, was, r, host); line > 0 {
-				found = append(found, Finding{Severity: policy.Warning, Code: PreferenceReplaced, Rules: []string{r.ID}, At: r.At,
+				found = append(found, Finding{Severity: policy.Warning, Code: PreferenceReplaced, Rules: []string{r.name}, At: r.At,
 					Message: fmt.Sprintf("it replaces line %d of the robots.txt of the site, which states the opposite in the group %s", line, w.name)})
 			}
 			for _, path := range r.Paths {
 				if !r.Allow && is.Judge(sample(path, host)).Allowed {
-					found = append(found, Finding{Severity: policy.Warning, Code: RuleIdle, Rules: []string{r.ID}, At: r.At,
+					found = append(found, Finding{Severity: policy.Warning, Code: RuleIdle, Rules: []string{r.name}, At: r.At,
 						Message: fmt.Sprintf("%s may fetch %s all the same, since a longer or equal pattern allows it; remove that, or the rule", w.name, path)})
 				}
 			}
 			if path, opens := opened(before, was, is, r, host); opens {
-				found = append(found, Finding{Severity: policy.Warning, Code: RuleOpens, Rules: []string{r.ID}, At: r.At,
+				found = append(found, Finding{Severity: policy.Warning, Code: RuleOpens, Rules: []string{r.name}, At: r.At,
 					Message: fmt.Sprintf("it opens %s to %s, which the robots.txt of the site forbids", path, w.name)})
 			}
 		}
@@ -199,7 +199,7 @@ func (p *Plan) checkWishes(before, after *policy.Robots, host string) (found []F
 // replaced returns the line of the base that a rule replaces with the opposite, or 0. The line is a
 // usage preference in the * group, or an allow rule in a group that expresses a preference. opened
 // finds the other differences.
-func (w *wish) replaced(base *policy.Robots, was *policy.Selection, r *Rule, host string) (line int) {
+func (w *wish) replaced(base *policy.Robots, was *policy.Selection, r *rule, host string) (line int) {
 	if r.preference != nil && w.name == Everybody {
 		var target policy.Target
 		target.Set(sample(r.preference.path, host), false)
@@ -223,8 +223,8 @@ func (w *wish) replaced(base *policy.Robots, was *policy.Selection, r *Rule, hos
 }
 
 // opened returns a path that a rule newly allows. It checks the paths of the base and of the rule.
-func opened(base *policy.Robots, was, is *policy.Selection, r *Rule, host string) (path string, found bool) {
-	if !r.Allow || r.Delay != "" {
+func opened(base *policy.Robots, was, is *policy.Selection, r *rule, host string) (path string, found bool) {
+	if !r.Allow || r.CrawlDelay != "" {
 		return "", false
 	}
 	paths := slices.Clone(r.Paths)

@@ -58,7 +58,7 @@ func TestCheck(t *testing.T) {
 			if !strings.Contains(f.String(), "rule r: ") || !strings.Contains(f.Message, tc.says) || f.At != "Caddyfile:7" {
 				t.Errorf("%+v, want %s", f, tc.says)
 			}
-			if !f.From.Equal(tc.rule.From) {
+			if got := formatTime(f.From); got != tc.rule.From {
 				t.Errorf("from %v, want %v", f.From, tc.rule.From)
 			}
 		})
@@ -113,7 +113,7 @@ func TestBaseStopsNothing(t *testing.T) {
 // TestCheckWithHosts checks {host} with an example host.
 func TestCheckWithHosts(t *testing.T) {
 	rules := []Rule{during(disallow("GPTBot", "/a"), "r", epoch, time.Time{}, "*.b.example")}
-	s, err := NewSchedule(uaident.Default(), rules, []string{"https://" + hostPlaceholder + "/s.xml"}, nil)
+	s, err := NewSchedule(uaident.Default(), Spec{Rules: rules, Sitemaps: []string{"https://" + hostPlaceholder + "/s.xml"}})
 	if err != nil {
 		t.Fatal(err)
 	}

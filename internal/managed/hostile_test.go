@@ -21,7 +21,7 @@ func TestCopiesAreBounded(t *testing.T) {
 		fmt.Fprintf(&base, "Disallow: /%d\n", i)
 	}
 	base.WriteString("User-agent: b0\nContent-Usage: train-ai=y\nDisallow: /x\n")
-	plan, err := planOf(uaident.Default(), []Rule{{ID: "content_usage", Usage: "train-ai=n"}}, nil, nil)
+	plan, err := planOf(uaident.Default(), []Rule{{ContentUsage: "train-ai=n"}}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestTablesAreBounded(t *testing.T) {
 		common, hosts int
 		refused       bool
 	}{{5000, 5000, true}, {5000, 1, false}, {1, 5000, false}} {
-		_, err := NewSchedule(uaident.Default(), many(tc.common, tc.hosts), nil, nil)
+		_, err := NewSchedule(uaident.Default(), Spec{Rules: many(tc.common, tc.hosts)})
 		if tc.refused != (err != nil) || err != nil && !strings.Contains(err.Error(), "too many rules for too many hosts: 5000 rules are for all of them, and 5000 hosts") {
 			t.Errorf("%d rules and %d hosts: %v", tc.common, tc.hosts, err)
 		}

@@ -28,23 +28,47 @@ func newNames(registry *uaident.Registry) *names {
 	return n
 }
 
-// compile checks each rule and resolves its crawlers.
-func (n *names) compile(rules []Rule) (err error) {
-	for i := range rules {
-		r := &rules[i]
-		if r.preference, err = r.parsePreference(); err == nil && (r.preference == nil || len(r.For) > 0) {
-			r.names, err = n.of(r.For)
-		}
-		if err != nil {
-			return &RuleError{r.ID, r.At, err}
-		}
-		for _, path := range r.Paths {
-			if err := checkPath(path); err != nil {
-				return &RuleError{r.ID, r.At, err}
+// compile checks the rules of a spec and resolves their crawlers. It normalizes the hosts in the spec.
+func (n *names) compile(spec *Spec) (all []rule, err error) {
+	known := make(map[string]bool) // IDs
+	for _, list := range append([]List{{Rules: spec.Rules}}, spec.Lists...) {
+		for i := range list.Rules {
+			written := &list.Rules[i]
+			window, err := CheckRule(written)
+			if err == nil && known[written.ID] {
+				err = errors.New("there are two rules of that name; give each its own")
 			}
+			if err == nil {
+				written.Hosts, err = hostsOf(written.Hosts)
+			}
+			if err != nil {
+				return nil, &RuleError{written.Name(), written.At, err}
+			}
+			known[written.ID] = written.ID != ""
+			for _, r := range inEveryForm(*written) {
+				r := rule{Rule: r, name: written.Name(), list: list.Name, window: window}
+				if err := n.resolve(&r); err != nil {
+					return nil, &RuleError{r.name, r.At, err}
+				}
+				all = append(all, r)
+			}
+			written.At = ""
 		}
-		if r.Hosts, err = hostsOf(r.Hosts); err != nil {
-			return &RuleError{r.ID, r.At, err}
+	}
+	return all, nil
+}
+
+// resolve parses the preference of a rule and finds its crawlers. It also checks the paths.
+func (n *names) resolve(r *rule) (err error) {
+	if r.preference, err = r.parsePreference(); err == nil && (r.preference == nil || len(r.For) > 0) {
+		r.tokens, err = n.of(r.For)
+	}
+	if err != nil {
+		return err
+	}
+	for _, path := range r.Paths {
+		if err := checkPath(path); err != nil {
+			return err
 		}
 	}
 	return nil

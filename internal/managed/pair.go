@@ -90,8 +90,8 @@ func hostsOfBoth(a, b *Schedule, more []string) []string {
 		for rest := range s.below {
 			hosts["*."+rest] = true
 		}
-		for _, host := range s.staging {
-			if host != anyHost {
+		for _, host := range s.spec.Staging {
+			if host != AllHosts {
 				hosts[request.NormalHost(host, false)] = true
 			}
 		}
@@ -136,7 +136,7 @@ func SameFor(a, b *Schedule, crawlers []*uaident.Crawler) bool {
 			about[strings.ToLower(name)] = true
 		}
 	}
-	return slices.Equal(a.staging, b.staging) && maps.Equal(a.sayingsTo(about), b.sayingsTo(about))
+	return slices.Equal(a.spec.Staging, b.spec.Staging) && maps.Equal(a.sayingsTo(about), b.sayingsTo(about))
 }
 
 // sayingsTo returns the rules about some crawlers, encoded.
@@ -144,12 +144,12 @@ func (s *Schedule) sayingsTo(about map[string]bool) map[string]bool {
 	said := make(map[string]bool)
 	for i := range s.rules {
 		r := s.rules[i]
-		r.names = slices.DeleteFunc(slices.Clone(r.names), func(name string) bool { return !about[strings.ToLower(name)] })
-		if len(r.names) == 0 || r.Delay+r.Usage+r.Signal != "" {
+		r.For = slices.DeleteFunc(slices.Clone(r.tokens), func(name string) bool { return !about[strings.ToLower(name)] })
+		if len(r.For) == 0 || r.CrawlDelay+r.ContentUsage+r.ContentSignal != "" {
 			continue
 		}
-		r.ID, r.For, r.Reason, r.Owner, r.Ticket, r.List = "", r.names, "", "", "", ""
-		text, _ := json.Marshal(r) // see Spec
+		r.ID, r.Reason, r.Owner, r.Ticket, r.At = "", "", "", "", ""
+		text, _ := json.Marshal(r.Rule) // see Spec
 		said[string(text)] = true
 	}
 	return said
@@ -160,16 +160,16 @@ func (s *Schedule) sayingsTo(about map[string]bool) map[string]bool {
 func (s *Schedule) LostRules(next *Schedule, list string, now time.Time) (lost, all int) {
 	names := make(map[string]bool)
 	for i := range next.rules {
-		if r := &next.rules[i]; r.List == list {
-			names[r.ID] = true
+		if r := &next.rules[i]; r.list == list {
+			names[r.name] = true
 		}
 	}
 	for i := range s.rules {
 		r := &s.rules[i]
-		if r.List != list || !r.Until.IsZero() && !r.Until.After(now) {
+		if r.list != list || !r.window.Until.IsZero() && !r.window.Until.After(now) {
 			continue
 		}
-		if all++; !names[r.ID] {
+		if all++; !names[r.name] {
 			lost++
 		}
 	}
@@ -202,14 +202,14 @@ func (s *Schedule) words() (lines []string) {
 	for i := range s.rules {
 		lines = append(lines, s.rules[i].String())
 	}
-	for _, sitemap := range s.sitemaps {
+	for _, sitemap := range s.spec.Sitemaps {
 		lines = append(lines, "sitemap "+sitemap)
 	}
-	for _, line := range s.lines {
+	for _, line := range s.spec.Lines {
 		lines = append(lines, "line "+line)
 	}
-	if s.staging != nil {
-		lines = append(lines, "staging "+strings.Join(s.staging, " "))
+	if s.spec.Staging != nil {
+		lines = append(lines, "staging "+strings.Join(s.spec.Staging, " "))
 	}
 	for i := range lines {
 		lines[i] = asWritten(lines[i])
@@ -218,24 +218,24 @@ func (s *Schedule) words() (lines []string) {
 }
 
 // String describes the rule in one line.
-func (r *Rule) String() string {
+func (r *rule) String() string {
 	words := []string{}
-	if r.isNamed() {
-		words = append(words, r.ID+":")
+	if r.ID != "" {
+		words = append(words, r.name+":")
 	}
 	verb := "disallow"
 	switch {
-	case r.Delay != "":
-		verb = "crawl_delay " + r.Delay
-	case r.Usage != "":
-		verb = "content_usage " + r.Usage
-	case r.Signal != "":
-		verb = "content_signal " + r.Signal
+	case r.CrawlDelay != "":
+		verb = "crawl_delay " + r.CrawlDelay
+	case r.ContentUsage != "":
+		verb = "content_usage " + r.ContentUsage
+	case r.ContentSignal != "":
+		verb = "content_signal " + r.ContentSignal
 	case r.Allow:
 		verb = "allow"
 	}
 	words = append(append(append(words, verb), r.For...), r.Paths...)
-	if window := r.Window.String(); window != "" {
+	if window := r.window.String(); window != "" {
 		words = append(words, window)
 	}
 	if len(r.Hosts) > 0 {

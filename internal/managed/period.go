@@ -33,7 +33,7 @@ func (p Period) DependsOnHost() bool { return p.table.hosts }
 // InForce returns the number of rules in force.
 func (p Period) InForce() (n int) {
 	for _, i := range p.table.rules {
-		if p.table.schedule.rules[i].has(p.Start()) {
+		if p.table.schedule.rules[i].window.has(p.Start()) {
 			n++
 		}
 	}

@@ -68,8 +68,8 @@ func parsePreference(kind, text string) (p preference, err error) {
 }
 
 // parsePreference returns the preference of a rule, or nil.
-func (r *Rule) parsePreference() (*preference, error) {
-	for kind, text := range map[string]string{contentUsage: r.Usage, contentSignal: r.Signal} {
+func (r *rule) parsePreference() (*preference, error) {
+	for kind, text := range map[string]string{contentUsage: r.ContentUsage, contentSignal: r.ContentSignal} {
 		if text != "" {
 			p, err := parsePreference(kind, text)
 			return &p, err

@@ -34,7 +34,7 @@ func TestPreferencesOfTheBase(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := preferencesOf(policy.Parse(text), "GPTBot", "/blog/1")[policy.TrainAI]; got != tc.want {
-			t.Errorf("%q and %q: got %s, want %s, in\n%s", tc.base, tc.rule.Usage, got, tc.want, text)
+			t.Errorf("%q and %q: got %s, want %s, in\n%s", tc.base, tc.rule.ContentUsage, got, tc.want, text)
 		}
 	}
 }

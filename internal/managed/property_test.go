@@ -106,7 +106,7 @@ func saidBy(said []string, rules []Rule, about func(word string) bool) []string 
 	whole, added := "", []string(nil)
 	for _, r := range rules {
 		switch {
-		case r.Usage != "" || !about(r.For[0]):
+		case r.ContentUsage != "" || !about(r.For[0]):
 		case len(r.Paths) == 0:
 			whole = lineOf(r.Allow, "/")
 		default:
@@ -124,12 +124,12 @@ func saidBy(said []string, rules []Rule, about func(word string) bool) []string 
 func randomRules(r *rand.Rand) (rules []Rule) {
 	words := append([]string{"ai_training", "seo", "archive"}, modelNames...)
 	for i := range r.IntN(5) {
-		rule := Rule{ID: fmt.Sprint("rule ", i), For: []string{pick(r, words)}, Allow: r.IntN(3) == 0}
+		rule := Rule{ID: fmt.Sprint(i), For: []string{pick(r, words)}, Allow: r.IntN(3) == 0}
 		if rule.For[0] == "FooBot" || rule.For[0] == policy.TrainingToken {
 			rule.For[0] = "token:" + rule.For[0]
 		}
 		if r.IntN(3) == 0 {
-			rule.Allow, rule.Usage = false, randomUse(r)
+			rule.Allow, rule.ContentUsage = false, randomUse(r)
 			if r.IntN(2) == 0 {
 				rule.For = nil
 			}

@@ -42,8 +42,8 @@ func uses(lines []string) map[string]string {
 func usesBy(rules []Rule, about func(r Rule) bool) map[string]string {
 	var lines []string
 	for _, r := range rules {
-		if r.Usage != "" && about(r) {
-			lines = append(lines, contentUsage+": "+r.Usage)
+		if r.ContentUsage != "" && about(r) {
+			lines = append(lines, contentUsage+": "+r.ContentUsage)
 		}
 	}
 	return uses(lines)
@@ -74,7 +74,7 @@ func usesOf(groups []modelGroup, rules []Rule, c *uaident.Crawler, name string) 
 	own := usesBy(rules, about)
 	said := modelOf(groups, rules, c, name)
 	for _, r := range rules {
-		if r.Usage == "" && about(r) && len(r.Paths) == 0 { // the group has only this rule
+		if r.ContentUsage == "" && about(r) && len(r.Paths) == 0 { // the group has only this rule
 			return over(own, unless(isClosed(said), all))
 		}
 	}
@@ -90,7 +90,7 @@ func usesOf(groups []modelGroup, rules []Rule, c *uaident.Crawler, name string) 
 	others := usesBy(rules, func(r Rule) bool { return len(r.For) > 0 && r.For[0] == Everybody })
 	star := over(others, over(all, uses(obeys(groups, nil))))
 	for _, r := range rules {
-		if r.Usage == "" && r.For[0] == Everybody && len(r.Paths) == 0 {
+		if r.ContentUsage == "" && r.For[0] == Everybody && len(r.Paths) == 0 {
 			star = over(others, all)
 		}
 	}

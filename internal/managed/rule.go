@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robotsguard/caddy-robots-guard/caddymodule/robotstxt/rules"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -12,37 +13,22 @@ import (
 // Everybody is the name of the group for crawlers without their own group.
 const Everybody = "*"
 
-// Rule describes access to pages, or their use, for some crawlers.
-type Rule struct {
-	ID    string   `json:"id"`              // one line, published in the file
-	For   []string `json:"for,omitempty"`   // product tokens, classes and "*"
-	Allow bool     `json:"allow,omitempty"` // false for disallow
-	Paths []string `json:"paths,omitempty"` // patterns of RFC 9309 section 2.2.2; none for the whole site
-	// Delay is the value of Crawl-delay. A rule with a delay has no paths or preference.
-	Delay string `json:"crawl_delay,omitempty"`
-	// Usage and Signal are the values of Content-Usage and Content-Signal, such as "/blog
-	// train-ai=n". A rule with a preference has no Paths and no delay. If For is empty, the
-	// preference applies to all crawlers.
-	Usage  string `json:"content_usage,omitempty"`
-	Signal string `json:"content_signal,omitempty"`
-	Window
-	// Hosts are in lower case and without ports. *.example.com matches names with exactly one more
-	// label. No hosts means all hosts.
-	Hosts []string `json:"hosts,omitempty"`
-	// Reason, Owner and Ticket document the rule. They are not published.
-	Reason string `json:"reason,omitempty"`
-	Owner  string `json:"owner,omitempty"`
-	Ticket string `json:"ticket,omitempty"`
-	List   string `json:"list,omitempty"` // name of the source list; "" for none
-	At     string `json:"-"`              // position such as Caddyfile:12; "" if unknown
+// Rule is a rule of a configuration or of a list.
+type Rule = rules.Rule
 
-	names      []string    // resolved product tokens of For
-	preference *preference // parsed Usage or Signal
+// rule is a checked [Rule]. A training preference becomes several rules.
+type rule struct {
+	Rule                   // with normalized hosts
+	name       string      // see [Rule.Name]
+	list       string      // name of the source list; "" for the configuration
+	window     Window      // parsed From and Until
+	tokens     []string    // product tokens of For
+	preference *preference // parsed ContentUsage or ContentSignal
 }
 
 // RuleError is an error in a rule.
 type RuleError struct {
-	Rule string // ID of the rule
+	Rule string // name of the rule
 	At   string // position, "" if unknown
 	Err  error
 }
@@ -58,7 +44,7 @@ type Plan struct {
 	asked      map[string]*wish // by folded name
 	order      []string         // keys of asked, in file order
 	bystanders []chain
-	everywhere []*Rule // preferences about all crawlers
+	everywhere []*rule // preferences about all crawlers
 	sitemaps   []string
 	lines      []string
 	hosts      bool // a line contains the host placeholder
@@ -68,7 +54,7 @@ type Plan struct {
 type wish struct {
 	name    string // as written in the file
 	crawler *uaident.Crawler
-	rules   []*Rule
+	rules   []*rule
 	ids     []string
 	whole   string   // the line for the whole site, or ""
 	paths   []string // lines
@@ -78,7 +64,7 @@ type wish struct {
 }
 
 // newPlan returns the plan of compiled rules without contradictions.
-func newPlan(names *names, rules []*Rule, sitemaps, lines []string) (*Plan, error) {
+func newPlan(names *names, rules []*rule, sitemaps, lines []string) (*Plan, error) {
 	p := &Plan{asked: make(map[string]*wish), sitemaps: sitemaps, lines: lines}
 	for _, r := range rules {
 		p.add(names.registry, r)
@@ -95,11 +81,11 @@ func newPlan(names *names, rules []*Rule, sitemaps, lines []string) (*Plan, erro
 // IsEmpty reports whether the plan never changes a base.
 func (p *Plan) IsEmpty() bool { return len(p.asked)+len(p.sitemaps)+len(p.lines) == 0 }
 
-func (p *Plan) add(registry *uaident.Registry, r *Rule) {
+func (p *Plan) add(registry *uaident.Registry, r *rule) {
 	if len(r.For) == 0 {
 		p.everywhere = append(p.everywhere, r)
 	}
-	for _, name := range r.names {
+	for _, name := range r.tokens {
 		folded := strings.ToLower(name)
 		w := p.asked[folded]
 		if w == nil {
@@ -125,8 +111,8 @@ func (p *Plan) addEverywhere() {
 	}
 	for _, r := range p.everywhere {
 		if rest := r.preference.without(w.prefers); len(rest.says) > 0 {
-			if w.rules = append(w.rules, r); !w.has(w.ids, r.ID) {
-				w.ids = append(w.ids, r.ID)
+			if w.rules = append(w.rules, r); !w.has(w.ids, r.name) {
+				w.ids = append(w.ids, r.name)
 			}
 			w.prefers = append(w.prefers, rest)
 		}
@@ -134,14 +120,14 @@ func (p *Plan) addEverywhere() {
 }
 
 // add adds a rule to the wish.
-func (w *wish) add(r *Rule) {
+func (w *wish) add(r *rule) {
 	w.rules = append(w.rules, r)
-	if !w.has(w.ids, r.ID) {
-		w.ids = append(w.ids, r.ID)
+	if !w.has(w.ids, r.name) {
+		w.ids = append(w.ids, r.name)
 	}
 	switch {
-	case r.Delay != "":
-		w.delay = "Crawl-delay: " + r.Delay
+	case r.CrawlDelay != "":
+		w.delay = "Crawl-delay: " + r.CrawlDelay
 	case r.preference != nil:
 		w.prefers = append(w.prefers, *r.preference)
 	case len(r.Paths) == 0:

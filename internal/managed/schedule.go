@@ -15,16 +15,14 @@ import (
 
 // Schedule has the rules of a site by time and host. It is immutable for callers.
 type Schedule struct {
-	names    *names
-	rules    []Rule
-	sitemaps []string
-	lines    []string
-	staging  []string       // hosts as written
-	staged   *request.Hosts // matches staging; nil for none
-	common   *table
-	exact    map[string]*table // by host
-	below    map[string]*table // by the wildcard's suffix after *.
-	turns    []time.Time       // of all tables
+	names  *names
+	spec   Spec
+	rules  []rule         // of the spec
+	staged *request.Hosts // matches the staging hosts; nil for none
+	common *table
+	exact  map[string]*table // by host
+	below  map[string]*table // by the wildcard's suffix after *.
+	turns  []time.Time       // of all tables
 }
 
 // table has the rules of some hosts. The turns divide time into len(turns)+1 periods. The rules in
@@ -42,22 +40,27 @@ type table struct {
 	}
 }
 
-// NewSchedule returns a schedule. Errors name an invalid rule or line, or two rules that contradict
-// each other at a time and host.
-func NewSchedule(registry *uaident.Registry, rules []Rule, sitemaps, lines []string) (*Schedule, error) {
-	return makeSchedule(newNames(registry), rules, sitemaps, lines)
+// NewSchedule returns the schedule of a spec. Errors name an invalid rule or line, or two rules that
+// contradict each other at a time and host. An error about a rule is a [RuleError].
+func NewSchedule(registry *uaident.Registry, spec Spec) (*Schedule, error) {
+	return makeSchedule(newNames(registry), spec.clone())
 }
 
-func makeSchedule(names *names, rules []Rule, sitemaps, lines []string) (*Schedule, error) {
-	s := &Schedule{names: names, rules: slices.Clone(rules), sitemaps: sitemaps, lines: lines}
-	if err := s.names.compile(s.rules); err != nil {
+func makeSchedule(names *names, spec Spec) (*Schedule, error) {
+	s := &Schedule{names: names, spec: spec}
+	var err error
+	if s.rules, err = names.compile(&s.spec); err != nil {
 		return nil, err
 	}
 	if err := contradiction(s.rules); err != nil {
 		return nil, err
 	}
-	if _, err := newPlan(s.names, nil, sitemaps, lines); err != nil {
+	if _, err := newPlan(names, nil, spec.Sitemaps, spec.Lines); err != nil {
 		return nil, err
+	}
+	if len(spec.Staging) > 0 {
+		s.staged = request.HostsOfServer(nil)
+		s.staged.Add(spec.Staging)
 	}
 	return s, s.makeTables()
 }
@@ -122,10 +125,10 @@ func (s *Schedule) table(known map[string]*table, parts ...[]int) *table {
 	if t := known[string(signature)]; t != nil {
 		return t
 	}
-	t := &table{schedule: s, rules: rules, hosts: slices.ContainsFunc(slices.Concat(s.sitemaps, s.lines), dependsOnHost)}
+	t := &table{schedule: s, rules: rules, hosts: slices.ContainsFunc(slices.Concat(s.spec.Sitemaps, s.spec.Lines), dependsOnHost)}
 	for _, i := range rules {
-		t.hosts = t.hosts || slices.ContainsFunc(append([]string{s.rules[i].Usage}, s.rules[i].Paths...), dependsOnHost)
-		for _, end := range []time.Time{s.rules[i].From, s.rules[i].Until} {
+		t.hosts = t.hosts || slices.ContainsFunc(append([]string{s.rules[i].ContentUsage}, s.rules[i].Paths...), dependsOnHost)
+		for _, end := range []time.Time{s.rules[i].window.From, s.rules[i].window.Until} {
 			if !end.IsZero() {
 				t.turns = append(t.turns, end)
 			}
@@ -217,13 +220,13 @@ func (t *table) plan(turn int) *Plan {
 
 func (t *table) make(turn int) *Plan {
 	s, start := t.schedule, t.start(turn)
-	var active []*Rule
+	var active []*rule
 	for _, i := range t.rules {
-		if r := &s.rules[i]; r.has(start) {
+		if r := &s.rules[i]; r.window.has(start) {
 			active = append(active, r)
 		}
 	}
-	plan, err := newPlan(s.names, active, s.sitemaps, s.lines)
+	plan, err := newPlan(s.names, active, s.spec.Sitemaps, s.spec.Lines)
 	if err != nil {
 		panic(fmt.Sprintf("rules that were checked one by one and two by two: %v", err))
 	}

@@ -16,13 +16,22 @@ var epoch = time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC)
 
 // during returns a rule with a name and a window.
 func during(r Rule, name string, from, until time.Time, hosts ...string) Rule {
-	r.ID, r.Window, r.Hosts = "rule "+name, Window{from, until}, hosts
+	r.ID, r.Hosts = name, hosts
+	r.From, r.Until = formatTime(from), formatTime(until)
 	return r
+}
+
+// formatTime returns a time of a rule, "" for the zero time.
+func formatTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(time.RFC3339Nano)
 }
 
 func newSchedule(t testing.TB, rules ...Rule) *Schedule {
 	t.Helper()
-	s, err := NewSchedule(uaident.Default(), rules, nil, nil)
+	s, err := NewSchedule(uaident.Default(), Spec{Rules: rules})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +40,7 @@ func newSchedule(t testing.TB, rules ...Rule) *Schedule {
 
 // planOf returns the plan of rules without times.
 func planOf(registry *uaident.Registry, rules []Rule, sitemaps, lines []string) (*Plan, error) {
-	s, err := NewSchedule(registry, rules, sitemaps, lines)
+	s, err := NewSchedule(registry, Spec{Rules: rules, Sitemaps: sitemaps, Lines: lines})
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +153,7 @@ func TestContradictions(t *testing.T) {
 		{"a host and all", during(disallow("GPTBot", "/a"), "a", epoch, end, "b.example"), during(allow("GPTBot", "/a"), "b", epoch, end), "/a; rule a says the opposite"},
 		{"the same twice", during(disallow("GPTBot", "/a"), "a", epoch, end), during(disallow("GPTBot", "/a"), "b", later, open), ""},
 	} {
-		_, err := NewSchedule(uaident.Default(), []Rule{tc.a, tc.b}, nil, nil)
+		_, err := NewSchedule(uaident.Default(), Spec{Rules: []Rule{tc.a, tc.b}})
 		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
 		}
@@ -176,7 +185,7 @@ func TestScheduleIsItsRulesInForce(t *testing.T) {
 				rules[i].Hosts = []string{pick(r, append(hosts, "*.b.example"))}
 			}
 		}
-		s, err := NewSchedule(uaident.Default(), rules, nil, nil)
+		s, err := NewSchedule(uaident.Default(), Spec{Rules: rules})
 		if err != nil {
 			continue // the rules contradict each other
 		}
@@ -184,10 +193,14 @@ func TestScheduleIsItsRulesInForce(t *testing.T) {
 			now, host := epoch.Add(time.Duration(r.IntN(13))*time.Hour+time.Duration(r.IntN(3)-1)*time.Microsecond), pick(r, hosts)
 			var active []Rule
 			for _, rule := range rules {
-				began := rule.From.IsZero() || !now.Before(rule.From)
-				over := !rule.Until.IsZero() && !now.Before(rule.Until)
+				window, err := ParseWindow(rule.From, rule.Until)
+				if err != nil {
+					t.Fatal(err)
+				}
+				began := window.From.IsZero() || !now.Before(window.From)
+				over := !window.Until.IsZero() && !now.Before(window.Until)
 				if began && !over && (len(rule.Hosts) == 0 || rule.Hosts[0] == host || rule.Hosts[0] == "*.b.example" && host == "x.b.example") {
-					rule.Window, rule.Hosts = Window{}, nil
+					rule.From, rule.Until, rule.Hosts = "", "", nil
 					active = append(active, rule)
 				}
 			}
@@ -206,7 +219,7 @@ func TestScheduleIsItsRulesInForce(t *testing.T) {
 // TestHostAsWritten replaces {host} in JSON and lists of rules. Messages show the placeholder.
 func TestHostAsWritten(t *testing.T) {
 	for _, host := range []string{shortPlaceholder, hostPlaceholder} {
-		s, err := NewSchedule(uaident.Default(), []Rule{disallow("GPTBot", "/"+host+"/a")}, []string{"https://" + host + "/s.xml"}, nil)
+		s, err := NewSchedule(uaident.Default(), Spec{Rules: []Rule{disallow("GPTBot", "/"+host+"/a")}, Sitemaps: []string{"https://" + host + "/s.xml"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,27 +6,44 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// spec is a schedule as it is stored and compared. It has no source positions.
-type spec struct {
-	Rules    []Rule   `json:"rules,omitempty"`
+// Spec has everything that determines the files of a site, except the bases. Its JSON is the stored
+// form of a schedule.
+type Spec struct {
+	Rules    []Rule   `json:"rules,omitempty"` // of the configuration
+	Lists    []List   `json:"lists,omitempty"`
 	Sitemaps []string `json:"sitemaps,omitempty"`
 	Lines    []string `json:"lines,omitempty"`
-	Staging  []string `json:"staging,omitempty"`
+	// Staging are the hosts that serve [Staging]. [AllHosts] selects all hosts.
+	Staging []string `json:"staging,omitempty"`
 }
 
-// anyHost represents all hosts in the staging hosts of a spec.
-const anyHost = "*"
+// List is a list of rules.
+type List struct {
+	Name  string `json:"name"`
+	Rules []Rule `json:"rules,omitempty"`
+}
 
-// Spec returns the schedule as JSON. Equal schedules have equal specs. The spec of an empty schedule
-// is {}.
+// AllHosts in Spec.Staging selects all hosts.
+const AllHosts = "*"
+
+// clone returns a spec whose rules can be modified.
+func (s Spec) clone() Spec {
+	s.Rules, s.Lists = slices.Clone(s.Rules), slices.Clone(s.Lists)
+	for i := range s.Lists {
+		s.Lists[i].Rules = slices.Clone(s.Lists[i].Rules)
+	}
+	return s
+}
+
+// Spec returns the schedule as JSON without source positions. Equal schedules have equal specs. The
+// spec of an empty schedule is {}.
 func (s *Schedule) Spec() []byte {
-	data, err := json.Marshal(spec{s.rules, s.sitemaps, s.lines, s.staging})
+	data, err := json.Marshal(s.spec)
 	if err != nil {
-		panic(fmt.Sprintf("rules that were checked: %v", err)) // only strings and times that RFC 3339 can represent
+		panic(fmt.Sprintf("rules that were checked: %v", err)) // only strings
 	}
 	return data
 }
@@ -35,7 +52,7 @@ func (s *Schedule) Spec() []byte {
 // could have another effect. An unregistered crawler name is a product token, because another
 // instance may have registered it.
 func ParseSpec(registry *uaident.Registry, data []byte) (*Schedule, error) {
-	var stored spec
+	var stored Spec
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&stored); err != nil {
@@ -43,21 +60,7 @@ func ParseSpec(registry *uaident.Registry, data []byte) (*Schedule, error) {
 	}
 	names := newNames(registry)
 	names.stored = true
-	s, err := makeSchedule(names, stored.Rules, stored.Sitemaps, stored.Lines)
-	if err == nil && stored.Staging != nil {
-		s.Stage(stored.Staging...)
-	}
-	return s, err
-}
-
-// Stage makes hosts staging sites, which serve [Staging]. No hosts means all hosts. Stage must not be
-// called after the schedule is in use.
-func (s *Schedule) Stage(hosts ...string) {
-	if len(hosts) == 0 {
-		hosts = []string{anyHost}
-	}
-	s.staging, s.staged = slices.Clone(hosts), request.HostsOfServer(nil)
-	s.staged.Add(hosts)
+	return makeSchedule(names, stored)
 }
 
 // HasStaging reports whether any host is a staging site.
@@ -65,5 +68,5 @@ func (s *Schedule) HasStaging() bool { return s.staged != nil }
 
 // IsStaging reports whether a host is a staging site.
 func (s *Schedule) IsStaging(host string) bool {
-	return s.staged != nil && (slices.Contains(s.staging, anyHost) || s.staged.Has(host))
+	return s.staged != nil && (slices.Contains(s.spec.Staging, AllHosts) || s.staged.Has(host))
 }

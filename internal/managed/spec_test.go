@@ -12,13 +12,12 @@ import (
 func TestSpec(t *testing.T) {
 	rule := during(disallow("GPTBot", "/a<b"), "sale", epoch, epoch.Add(time.Hour), "B.test", "*.c.test")
 	rule.Reason, rule.Owner, rule.Ticket, rule.At = "load", "shop", "OPS-1", "Caddyfile:3"
-	delay := Rule{ID: "delay", For: []string{"bingbot"}, Delay: "5"}
-	usage := Rule{ID: "usage", Usage: "train-ai=n"}
-	s, err := NewSchedule(uaident.Default(), []Rule{rule, delay, usage}, []string{"https://a.test/s.xml"}, []string{"Host: a.test"})
+	delay := Rule{ID: "delay", For: []string{"bingbot"}, CrawlDelay: "5"}
+	usage := Rule{ID: "usage", ContentUsage: "train-ai=n"}
+	s, err := NewSchedule(uaident.Default(), Spec{Rules: []Rule{rule, delay, usage}, Sitemaps: []string{"https://a.test/s.xml"}, Lines: []string{"Host: a.test"}, Staging: []string{"staging.test"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Stage("staging.test")
 	again, err := ParseSpec(uaident.Default(), s.Spec())
 	if err != nil || string(again.Spec()) != string(s.Spec()) {
 		t.Fatalf("%v\n%s\n%s", err, again.Spec(), s.Spec())
@@ -58,8 +57,10 @@ func TestSpec(t *testing.T) {
 func TestDifference(t *testing.T) {
 	sale := during(disallow("*", "/search"), "sale", epoch, epoch.Add(time.Hour), "b.test")
 	sale.Reason, sale.Ticket = "load of the sale", "OPS-1"
-	staged := newSchedule(t, disallow("GPTBot"), sale)
-	staged.Stage()
+	staged, err := NewSchedule(uaident.Default(), Spec{Rules: []Rule{disallow("GPTBot"), sale}, Staging: []string{AllHosts}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	got := strings.Join(Difference(newSchedule(t, disallow("GPTBot"), allow("CCBot", "/x")), staged), "\n")
 	want := "- allow CCBot /x\n+ rule sale: disallow * /search from " + epoch.Format(time.RFC3339) + " until " + epoch.Add(time.Hour).Format(time.RFC3339) +
 		" at b.test; load of the sale; OPS-1\n+ staging *"
@@ -112,7 +113,7 @@ func TestSameFor(t *testing.T) {
 		"with another":     {[]Rule{disallow("Googlebot", "/x")}, []Rule{{ID: "r", For: []string{"Googlebot", "GPTBot"}, Paths: []string{"/x"}}}, true},
 		"at another time":  {[]Rule{disallow("*", "/x")}, []Rule{during(disallow("*", "/x"), "r", epoch, time.Time{})}, false},
 		"at another host":  {[]Rule{disallow("*", "/x")}, []Rule{during(disallow("*", "/x"), "r", time.Time{}, time.Time{}, "a.test")}, false},
-		"another's delay":  {nil, []Rule{{ID: "d", For: []string{"Googlebot"}, Delay: "1"}}, true},
+		"another's delay":  {nil, []Rule{{ID: "d", For: []string{"Googlebot"}, CrawlDelay: "1"}}, true},
 		"what is allowed":  {[]Rule{allow("Googlebot", "/x")}, nil, false},
 		"in another order": {[]Rule{disallow("*", "/x"), disallow("*", "/y")}, []Rule{disallow("*", "/y"), disallow("*", "/x")}, true},
 	} {

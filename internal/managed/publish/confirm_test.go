@@ -48,12 +48,12 @@ func TestConfirmation(t *testing.T) {
 // TestReasons checks which changes need confirmation.
 func TestReasons(t *testing.T) {
 	sale := disallow("*")
-	sale.ID, sale.Window.From = "rule sale", time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	sale.ID, sale.From = "sale", "2030-01-01T00:00:00Z"
 	visits := []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "b.test", Target: "/b/1"}}
 	atB := disallow("*", "/b")
-	atB.ID, atB.Hosts = "rule b", []string{"b.test"}
+	atB.ID, atB.Hosts = "b", []string{"b.test"}
 	later := disallow("GPTBot")
-	later.ID, later.Window.From, later.Hosts = "rule later", sale.Window.From, []string{"b.test"}
+	later.ID, later.From, later.Hosts = "later", sale.From, []string{"b.test"}
 	for name, test := range map[string]struct {
 		base          string
 		before, after []managed.Rule
@@ -71,7 +71,7 @@ func TestReasons(t *testing.T) {
 		"the end of an exception":       {base: "User-agent: *\nDisallow: /\n", before: []managed.Rule{{ID: "allow", For: []string{"Googlebot"}, Allow: true}}, want: "Googlebot may not"},
 		"a page nobody asked for":       {after: []managed.Rule{disallow("*", "/b")}},
 		"a page that was served":        {after: []managed.Rule{disallow("*", "/b")}, visits: visits, want: "Googlebot may not fetch /b/1 any more, which"},
-		"at another host":               {after: []managed.Rule{{ID: "rule a", For: []string{"*"}, Paths: []string{"/b"}, Hosts: []string{"a.test"}}}, visits: visits, want: ""},
+		"at another host":               {after: []managed.Rule{{ID: "a", For: []string{"*"}, Paths: []string{"/b"}, Hosts: []string{"a.test"}}}, visits: visits, want: ""},
 		"at its host":                   {after: []managed.Rule{atB}, visits: visits, want: "Googlebot may not fetch /b/1"},
 		"off":                           {after: []managed.Rule{disallow("*")}, confirm: Off},
 		"any, and something":            {after: []managed.Rule{disallow("GPTBot")}, confirm: Any, want: "the file changes"},
@@ -82,7 +82,7 @@ func TestReasons(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			schedule := func(rules []managed.Rule) *managed.Schedule {
-				s, err := managed.NewSchedule(uaident.Default(), rules, nil, nil)
+				s, err := managed.NewSchedule(uaident.Default(), managed.Spec{Rules: rules})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -112,8 +112,7 @@ func TestReasons(t *testing.T) {
 func TestStagingIsConfirmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		staging := func() *managed.Schedule {
-			s, _ := managed.NewSchedule(uaident.Default(), nil, nil, nil)
-			s.Stage()
+			s, _ := managed.NewSchedule(uaident.Default(), managed.Spec{Staging: []string{managed.AllHosts}})
 			return s
 		}
 		first := newInstance(t, storetest.New(), "one")
@@ -244,7 +243,7 @@ func TestFailedLoad(t *testing.T) {
 		storage := storetest.New()
 		i := newInstance(t, storage, "one")
 		i.load(disallow("GPTBot", "/a"))
-		s, _ := managed.NewSchedule(uaident.Default(), []managed.Rule{disallow("GPTBot", "/b")}, nil, nil)
+		s, _ := managed.NewSchedule(uaident.Default(), managed.Spec{Rules: []managed.Rule{disallow("GPTBot", "/b")}})
 		config := i.Config
 		config.Schedule, config.IsRunning = s, func() bool { return false }
 		fails := New(config)

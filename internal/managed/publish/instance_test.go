@@ -85,13 +85,13 @@ func (i *instance) visitsNow() []ledger.Visit {
 func nobodyReads(func(string) bool, time.Time) []string { return nil }
 
 func disallow(who string, paths ...string) managed.Rule {
-	return managed.Rule{ID: "disallow " + who, For: []string{who}, Paths: paths}
+	return managed.Rule{For: []string{who}, Paths: paths}
 }
 
 // load replaces the configuration with one that has these rules.
 func (i *instance) load(rules ...managed.Rule) {
 	i.t.Helper()
-	s, err := managed.NewSchedule(i.registry, rules, nil, nil)
+	s, err := managed.NewSchedule(i.registry, managed.Spec{Rules: rules})
 	if err != nil {
 		i.t.Fatal(err)
 	}

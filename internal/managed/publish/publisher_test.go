@@ -33,7 +33,7 @@ func (b *bases) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, bool) {
 
 func newSchedule(t testing.TB, rules ...managed.Rule) *managed.Schedule {
 	t.Helper()
-	s, err := managed.NewSchedule(uaident.Default(), rules, nil, nil)
+	s, err := managed.NewSchedule(uaident.Default(), managed.Spec{Rules: rules})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,13 +41,22 @@ func newSchedule(t testing.TB, rules ...managed.Rule) *managed.Schedule {
 }
 
 func allow(who string, paths ...string) managed.Rule {
-	return managed.Rule{ID: "allow " + who, For: []string{who}, Allow: true, Paths: paths}
+	return managed.Rule{For: []string{who}, Allow: true, Paths: paths}
 }
 
 // during returns a rule with a name and a window.
 func during(r managed.Rule, name string, from, until time.Time, hosts ...string) managed.Rule {
-	r.ID, r.Window, r.Hosts = "rule "+name, managed.Window{From: from, Until: until}, hosts
+	r.ID, r.Hosts = name, hosts
+	r.From, r.Until = formatTime(from), formatTime(until)
 	return r
+}
+
+// formatTime returns a time of a rule, "" for the zero time.
+func formatTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(time.RFC3339Nano)
 }
 
 func newPublisher(s *managed.Schedule, source origin.Source, now func() time.Time) *Publisher {

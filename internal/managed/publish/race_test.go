@@ -20,7 +20,12 @@ import (
 
 func schedule(t *testing.T, rules ...managed.Rule) *managed.Schedule {
 	t.Helper()
-	s, err := managed.NewSchedule(uaident.Default(), rules, nil, nil)
+	return scheduleOf(t, managed.Spec{Rules: rules})
+}
+
+func scheduleOf(t *testing.T, spec managed.Spec) *managed.Schedule {
+	t.Helper()
+	s, err := managed.NewSchedule(uaident.Default(), spec)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,16 +36,17 @@ func TestRunning(t *testing.T) { synctest.Test(t, runs) }
 
 func runs(t *testing.T) {
 	now := epoch
-	sale := during(disallow("*", "/sale"), "sale", now.Add(time.Hour), now.Add(2*time.Hour))
+	begin := now.Add(time.Hour)
+	sale := during(disallow("*", "/sale"), "sale", begin, now.Add(2*time.Hour))
 	sale.Reason, sale.At = "load", "Caddyfile:7"
 	over := during(disallow("CCBot"), "over", time.Time{}, now.Add(-time.Hour))
-	p := newPublisher(newSchedule(t, disallow("GPTBot", "/x"), managed.Rule{ID: "content_usage", Usage: "train-ai=n"}, sale, over), new(bases), func() time.Time { return now })
+	p := newPublisher(newSchedule(t, disallow("GPTBot", "/x"), managed.Rule{ContentUsage: "train-ai=n"}, sale, over), new(bases), func() time.Time { return now })
 	p.SiteHosts = []string{"a.test", "*.b.test"}
 	var r Running
 	remove := r.Add(p)
 	p.Page(asks(site("a.test"), "a.test"))
 	sites := r.Sites(now)
-	if len(sites) != 2 || sites[0].Host != "*.b.test" || sites[0].Version != "" || sites[1].Host != "a.test" || sites[1].InForce != 2 || !sites[1].Next.Equal(sale.From) {
+	if len(sites) != 2 || sites[0].Host != "*.b.test" || sites[0].Version != "" || sites[1].Host != "a.test" || sites[1].InForce != 2 || !sites[1].Next.Equal(begin) {
 		t.Fatalf("got %+v", sites)
 	}
 	d, ok := r.Site("a.test", now)
@@ -72,12 +73,12 @@ func runs(t *testing.T) {
 		len(d.Turns[0].Removed) > 0 || !slices.Equal(d.Turns[1].Ends, []string{"rule sale"}) || !slices.Contains(d.Turns[1].Removed, "Disallow: /sale") {
 		t.Errorf("got turns %+v", d.Turns)
 	}
-	if next := r.Next(now); !next.Equal(sale.From) {
+	if next := r.Next(now); !next.Equal(begin) {
 		t.Errorf("the next change is at %v", next)
 	}
 	synctest.Wait() // background fetches read the clock
-	now = sale.From
-	if d, _ := r.Site("a.test", now); !strings.Contains(d.Text, "/sale") || !d.Since.Equal(sale.From) {
+	now = begin
+	if d, _ := r.Site("a.test", now); !strings.Contains(d.Text, "/sale") || !d.Since.Equal(begin) {
 		t.Errorf("in the sale: %v %q", d.Since, d.Text)
 	}
 	remove()

@@ -16,7 +16,7 @@ import (
 // publisherOf returns a publisher whose files contain the host.
 func publisherOf(t *testing.T) *Publisher {
 	t.Helper()
-	schedule, err := managed.NewSchedule(uaident.Default(), []managed.Rule{disallow("GPTBot")}, []string{"https://" + "{http.request.host}" + "/s.xml"}, nil)
+	schedule, err := managed.NewSchedule(uaident.Default(), managed.Spec{Rules: []managed.Rule{disallow("GPTBot")}, Sitemaps: []string{"https://" + "{http.request.host}" + "/s.xml"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,18 +35,22 @@ func TestWishThatLacksSomething(t *testing.T) {
 // reload. Rules that have ended are ignored. So are rules from elsewhere, and rules of a list that
 // the configuration no longer has.
 func TestShrunkList(t *testing.T) {
-	of := func(list string, paths ...string) (rules []managed.Rule) {
+	of := func(list string, paths ...string) (spec managed.Spec) {
+		var rules []managed.Rule
 		for _, path := range paths {
-			r := managed.Rule{ID: "rule " + path, For: []string{"GPTBot"}, Paths: []string{path}, List: list}
+			r := managed.Rule{ID: path[1:], For: []string{"GPTBot"}, Paths: []string{path}}
 			if path == "/over" {
-				r.Until = time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC)
+				r.Until = "1999-01-01T00:00:00Z"
 			}
 			rules = append(rules, r)
 		}
-		return rules
+		if list == "" {
+			return managed.Spec{Rules: rules}
+		}
+		return managed.Spec{Lists: []managed.List{{Name: list, Rules: rules}}}
 	}
 	for name, test := range map[string]struct {
-		before, after []managed.Rule
+		before, after managed.Spec
 		confirm       Confirm
 		waits         bool
 	}{
@@ -64,10 +68,10 @@ func TestShrunkList(t *testing.T) {
 				i := newInstance(t, storetest.New(), "one")
 				i.lists = []string{"x", "y"}
 				i.confirm = cmp.Or(test.confirm, Search)
-				i.load(test.before...)
+				i.loadSchedule(scheduleOf(t, test.before))
 				for _, load := range []func(){
-					func() { i.Submit(schedule(t, test.after...), FromRules, false); synctest.Wait() },
-					func() { i.load(test.after...) },
+					func() { i.Submit(scheduleOf(t, test.after), FromRules, false); synctest.Wait() },
+					func() { i.loadSchedule(scheduleOf(t, test.after)) },
 				} {
 					load()
 					h, _ := i.History()

@@ -8,12 +8,13 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 )
 
 // Version is one fetched version of a list. It is immutable.
 type Version struct {
-	Rules []Rule
+	Rules []managed.Rule
 	hash  [sha256.Size]byte
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 )
 
 // The limits of a list.
@@ -33,7 +34,7 @@ const (
 type decoder struct{ *jsontext.Decoder }
 
 // parse parses the rules of a list. Errors have the name of the list, the line and the column.
-func parse(name string, data []byte) ([]Rule, error) {
+func parse(name string, data []byte) ([]managed.Rule, error) {
 	if len(data) > maxBytes {
 		return nil, fmt.Errorf("%s: it has more than %d MiB; write fewer rules, or several lists", name, maxBytes>>20)
 	}
@@ -42,7 +43,7 @@ func parse(name string, data []byte) ([]Rule, error) {
 		return nil, err
 	}
 	d := decoder{decoded}
-	rules, given := []Rule{}, false
+	rules, given := []managed.Rule{}, false
 	lines := make(map[string]string) // by ID
 	err = d.Object(wantList, listFields, func(field string) error {
 		if field == "$schema" {
@@ -75,7 +76,7 @@ func parse(name string, data []byte) ([]Rule, error) {
 }
 
 // rule parses a rule and checks everything that does not need other rules.
-func (d decoder) rule() (r Rule, err error) {
+func (d decoder) rule() (r managed.Rule, err error) {
 	says := 0
 	begin := 0
 	err = d.Object(wantRule, ruleFields, func(field string) (err error) {
@@ -131,7 +132,7 @@ func (d decoder) rule() (r Rule, err error) {
 }
 
 // check checks that a rule is complete.
-func (d decoder) check(r *Rule, says int) error {
+func (d decoder) check(r *managed.Rule, says int) error {
 	if r.ID == "" {
 		return d.Mistake("a rule needs an id, by which the robots.txt names it")
 	}
@@ -143,7 +144,7 @@ func (d decoder) check(r *Rule, says int) error {
 	case says > 1:
 		return d.Mistake("rule %s: a rule says one thing; write another rule for the other", r.ID)
 	}
-	if _, err := r.Managed(); err != nil {
+	if _, err := managed.CheckRule(r); err != nil {
 		return d.Mistake("rule %s: %w", r.ID, err)
 	}
 	return nil

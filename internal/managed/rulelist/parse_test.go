@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -22,7 +23,7 @@ func TestParse(t *testing.T) {
 		{"crawl_delay": 1.5, "for": ["GPTBot"], "id": "slow"},
 		{"id": "use", "content_usage": "train-ai=n"}
 	]}`))
-	want := []Rule{
+	want := []managed.Rule{
 		{ID: "sale", For: []string{"ai_training", "*"}, Paths: []string{"/a", "/b"}, From: "2026-11-27T00:00:00Z", Hosts: []string{"a.test"}, Reason: "load", Ticket: "OPS-1", At: "a.json:2"},
 		{ID: "open", For: []string{"GPTBot"}, Allow: true, At: "a.json:4"},
 		{ID: "slow", For: []string{"GPTBot"}, CrawlDelay: "1.5", At: "a.json:6"},
@@ -166,7 +167,7 @@ func TestSchema(t *testing.T) {
 		if text, isJSON := strings.CutPrefix(part, "json\n"); i%2 == 1 && isJSON {
 			rules, err := parse("docs/rules.md", []byte(text))
 			if err == nil {
-				_, err = schedule(uaident.Default(), rules, make([]string, len(rules)), nil, nil)
+				_, err = managed.NewSchedule(uaident.Default(), managed.Spec{Lists: []managed.List{{Name: "a.json", Rules: rules}}})
 			}
 			if shown++; err != nil {
 				t.Error(err)
@@ -203,7 +204,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		if len(data) < 10_000 {
-			_, _ = schedule(uaident.Default(), rules, make([]string, len(rules)), nil, nil)
+			_, _ = managed.NewSchedule(uaident.Default(), managed.Spec{Lists: []managed.List{{Name: "a.json", Rules: rules}}})
 		}
 	})
 }
@@ -232,7 +233,7 @@ func BenchmarkList(b *testing.B) {
 	b.Run("schedule", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := schedule(uaident.Default(), rules, make([]string, len(rules)), nil, nil); err != nil {
+			if _, err := managed.NewSchedule(uaident.Default(), managed.Spec{Lists: []managed.List{{Name: "a.json", Rules: rules}}}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -15,9 +15,7 @@ import (
 // Config configures the schedules of a site.
 type Config struct {
 	Registry *uaident.Registry
-	Rules    []Rule // of the configuration
-	Sitemaps []string
-	Lines    []string
+	Spec     managed.Spec // of the configuration; without lists
 	Lists    []*List
 	// Has reports whether the site has a host, or a host that matches a wildcard. It is nil if the
 	// site has any host.
@@ -159,18 +157,20 @@ func (s *Site) tell(err error) {
 	s.refused = err
 }
 
-// schedule returns the schedule with these versions of the lists.
+// schedule returns the schedule with these versions of the lists. Errors have the name and the position
+// of the rule.
 func (s *Site) schedule(with []*Version) (*managed.Schedule, error) {
-	rules, lists := slices.Clone(s.Rules), make([]string, len(s.Rules))
-	foreign := 0
+	spec, foreign := s.Spec, 0
 	for i, v := range with {
 		if v != nil {
 			own, others := s.own(v.Rules)
-			rules, foreign = append(rules, own...), foreign+others
-			lists = append(lists, slices.Repeat([]string{s.Lists[i].Name()}, len(own))...)
+			spec.Lists, foreign = append(spec.Lists, managed.List{Name: s.Lists[i].Name(), Rules: own}), foreign+others
 		}
 	}
-	schedule, err := schedule(s.Registry, rules, lists, s.Sitemaps, s.Lines)
+	schedule, err := managed.NewSchedule(s.Registry, spec)
+	if wrong, ok := errors.AsType[*managed.RuleError](err); ok && wrong.At != "" {
+		err = fmt.Errorf("%s: %w", wrong.At, err)
+	}
 	if err == nil && s.Check != nil {
 		err = s.Check(schedule)
 	}
@@ -181,7 +181,7 @@ func (s *Site) schedule(with []*Version) (*managed.Schedule, error) {
 }
 
 // own returns the rules for hosts of the site, and the number of other rules.
-func (s *Site) own(rules []Rule) (own []Rule, others int) {
+func (s *Site) own(rules []managed.Rule) (own []managed.Rule, others int) {
 	if s.Has == nil {
 		return rules, 0
 	}
@@ -196,26 +196,4 @@ func (s *Site) own(rules []Rule) (own []Rule, others int) {
 		own = append(own, r)
 	}
 	return own, others
-}
-
-// schedule returns a schedule of written rules. lists has the list of each rule, "" for the
-// configuration. Errors have the name and the position of the rule.
-func schedule(registry *uaident.Registry, rules []Rule, lists, sitemaps, lines []string) (*managed.Schedule, error) {
-	compiled, err := Compile(rules)
-	if err == nil {
-		next := compiled
-		for i := range rules {
-			for range rules[i].forms() {
-				next[0].List, next = lists[i], next[1:]
-			}
-		}
-		var schedule *managed.Schedule
-		if schedule, err = managed.NewSchedule(registry, compiled, sitemaps, lines); err == nil {
-			return schedule, nil
-		}
-	}
-	if wrong, ok := errors.AsType[*managed.RuleError](err); ok && wrong.At != "" {
-		err = fmt.Errorf("%s: %w", wrong.At, err)
-	}
-	return nil, err
 }

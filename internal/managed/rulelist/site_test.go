@@ -34,7 +34,7 @@ func siteOf(lists ...*List) (*Site, *observer.ObservedLogs) {
 	core, log := observer.New(zapcore.InfoLevel)
 	return NewSite(Config{
 		Registry: uaident.Default(), Lists: lists, Logger: zap.New(core),
-		Rules: []Rule{{For: []string{"GPTBot"}, Paths: []string{"/own"}}},
+		Spec: managed.Spec{Rules: []managed.Rule{{For: []string{"GPTBot"}, Paths: []string{"/own"}}}},
 	}), log
 }
 

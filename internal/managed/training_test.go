@@ -1,4 +1,4 @@
-package rulelist
+package managed
 
 import (
 	"os"
@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
-	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -26,14 +25,7 @@ func TestTrainingPreference(t *testing.T) {
 		{"a line of a named group", "User-agent: GPTBot\nContent-Usage: train-ai=y\nDisallow: /a\n", "preference-contradicts", ""},
 	} {
 		for _, says := range []string{"n", "y"} {
-			rules, err := Compile([]Rule{{TrainingPreference: says}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := managed.NewSchedule(uaident.Default(), rules, nil, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := newSchedule(t, Rule{TrainingPreference: says})
 			text, err := s.Text(time.Now(), "", []byte(tc.base))
 			if err != nil {
 				t.Fatal(err)
@@ -57,7 +49,7 @@ func TestTrainingPreference(t *testing.T) {
 				t.Errorf("%s: not one group\n%s", tc.name, text)
 			}
 			if tc.base == "" && says == "n" {
-				page, err := os.ReadFile("../../../docs/guides/ai-training.md")
+				page, err := os.ReadFile("../../docs/guides/ai-training.md")
 				_, shown, _ := strings.Cut(string(text), "\n# training_preference")
 				if err != nil || !strings.Contains(string(page), "```text\n# training_preference"+strings.TrimRight(shown, "\n")+"\n```") {
 					t.Errorf("docs/guides/ai-training.md does not show\n%s", text)
@@ -79,19 +71,11 @@ func TestTrainingPreference(t *testing.T) {
 // TestTrainingPreferenceErrors rejects a training preference with other content.
 func TestTrainingPreferenceErrors(t *testing.T) {
 	for _, r := range []Rule{{TrainingPreference: "no"}, {TrainingPreference: "n", For: []string{"GPTBot"}}, {TrainingPreference: "n", Allow: true}, {TrainingPreference: "n", ContentUsage: "search=y"}} {
-		if _, err := Compile([]Rule{r}); err == nil || !strings.Contains(err.Error(), "training_preference") {
+		if _, err := CheckRule(&r); err == nil || !strings.Contains(err.Error(), "training_preference") {
 			t.Errorf("%+v: %v", r, err)
 		}
 	}
-	with := []Rule{{For: []string{"seo"}}, {TrainingPreference: "n"}, {ID: "a", For: []string{"GPTBot"}}}
-	if _, err := schedule(uaident.Default(), with, []string{"", "", "list.json"}, nil, nil); err != nil {
-		t.Error(err)
-	}
-	rules, err := Compile([]Rule{{TrainingPreference: "n"}, {ContentUsage: "train-ai=y"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := managed.NewSchedule(uaident.Default(), rules, nil, nil); err == nil || !strings.Contains(err.Error(), "both yes and no") {
+	if _, err := NewSchedule(uaident.Default(), Spec{Rules: []Rule{{TrainingPreference: "n"}, {ContentUsage: "train-ai=y"}}}); err == nil || !strings.Contains(err.Error(), "both yes and no") {
 		t.Errorf("got %v", err)
 	}
 }
