@@ -61,8 +61,8 @@ func FuzzOneEngine(f *testing.F) {
 			t.Errorf("%s, %s by line %d on the server; %s, %s by line %d by explain", j.Verdict, j.Action, j.Evidence.Rule.Line, e.Verdict, e.Handler.Action, e.Line)
 		}
 		forbidden := j != nil && j.Verdict == judge.Disallowed
-		if got := command.JudgeCase(robots, uaident.Default().Overlay(robots.Names()), expect.Case{UserAgent: userAgent, URL: target}); method == http.MethodGet && got.Got == forbidden {
-			t.Errorf("forbidden by the server: %t, allowed by check: %t", forbidden, got.Got)
+		if got := command.JudgeCase(robots, uaident.Default().Overlay(robots.Names()), expect.Case{UserAgent: userAgent, URL: target}); method == http.MethodGet && got.Got == expect.Access(forbidden) {
+			t.Errorf("forbidden by the server: %t, by test: %s", forbidden, got.Got)
 		}
 		if u.Path != "/robots.txt" {
 			if got, ok := auditedAs(t, offline.Settings, text, asked); ok && got != forbidden {

@@ -160,8 +160,8 @@ func TestOneEngine(t *testing.T) {
 						continue // the command below has no configuration and no methods
 					}
 					allowed := j == nil || j.Evidence.Allowed || j.Verdict != judge.Disallowed
-					if got := command.JudgeCase(robots, uaident.Default().Overlay(robots.Names()), expect.Case{UserAgent: userAgent, URL: target}); got.Got != allowed {
-						t.Errorf("%s, %q, %s: allowed online %t, by test %t", name, userAgent, target, allowed, got.Got)
+					if got := command.JudgeCase(robots, uaident.Default().Overlay(robots.Names()), expect.Case{UserAgent: userAgent, URL: target}); got.Got != expect.Access(allowed) {
+						t.Errorf("%s, %q, %s: allowed online %t, by test %s", name, userAgent, target, allowed, got.Got)
 					}
 					if t.Failed() {
 						return
@@ -218,7 +218,7 @@ func TestExplain(t *testing.T) {
 				t.Errorf("%s, %s; want %s, %s", e.Verdict, e.Handler.Action, tc.verdict, tc.action)
 			}
 			var text strings.Builder
-			if err := e.Write(&text); err != nil {
+			if err := e.WriteText(&text); err != nil {
 				t.Fatal(err)
 			}
 			for _, piece := range tc.says {

@@ -21,6 +21,19 @@ func (s Severity) String() string {
 	return [...]string{"info", "warning", "error"}[s]
 }
 
+// MarshalText implements [encoding.TextMarshaler].
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (s *Severity) UnmarshalText(text []byte) error {
+	for *s = Info; *s <= Error; *s++ {
+		if s.String() == string(text) {
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown severity %q", text)
+}
+
 // Code names a kind of finding. Codes are stable and safe to use as a label.
 type Code string
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -65,19 +66,10 @@ type PolicySummary struct {
 // PolicyReport is the response to GET with an authority.
 type PolicyReport struct {
 	PolicySummary
-	FindingList []PolicyFinding `json:"finding_list"`
+	FindingList []lint.Finding  `json:"finding_list"`
 	Unreported  int             `json:"unreported"` // findings beyond those in the list
 	VersionList []PolicyVersion `json:"version_list"`
 	Refresh     *PolicyRefresh  `json:"refresh,omitempty"` // only in the response to a refresh
-}
-
-// PolicyFinding is a problem in a robots.txt, as the command lint reports it.
-type PolicyFinding struct {
-	Code     string `json:"code"`
-	Severity string `json:"severity"`
-	Line     int    `json:"line"`   // 0 if the finding is about the whole file
-	Column   int    `json:"column"` // in Unicode code points, counted from 1; 0 with line 0
-	Message  string `json:"message"`
 }
 
 // PolicyVersion is a stored version of a robots.txt.
@@ -193,15 +185,13 @@ func summaryOf(running Running, takesEffect func(policy.Key) time.Time, e *polic
 
 // reportOf returns the summary with the details.
 func reportOf(running Running, e *policy.Entry, s *policy.State, now time.Time) PolicyReport {
-	r := PolicyReport{PolicySummary: summaryOf(running, running.TakesEffect(), e, s, now), FindingList: []PolicyFinding{}, VersionList: []PolicyVersion{}}
+	r := PolicyReport{PolicySummary: summaryOf(running, running.TakesEffect(), e, s, now), FindingList: []lint.Finding{}, VersionList: []PolicyVersion{}}
 	if s == nil || s.Good == nil {
 		return r
 	}
 	found := running.Findings(e.Key(), s.Good)
 	r.Unreported = found.Unreported
-	for _, f := range found.Findings {
-		r.FindingList = append(r.FindingList, PolicyFinding{string(f.Code), f.Severity.String(), f.Line, f.Column, f.Message})
-	}
+	r.FindingList = append(r.FindingList, found.Findings...)
 	for _, v := range append([]*policy.Version{s.Good}, s.Past...) {
 		report := PolicyVersion{
 			Version: versionName(v), Status: v.Status, Rules: v.Robots.RuleCount(),

@@ -98,7 +98,7 @@ func findInRegistry(r *report.Registry) (found []finding) {
 			ID: idOf(RegistryFails, r.Name), Kind: RegistryFails, Severity: Warning, Since: r.FailingSince,
 			Title:  "The registry of crawlers cannot be used",
 			Detail: text.Cut(text.Printable(r.Failure), maxError) + ". " + meanwhile,
-			Do:     "Check the file or URL with: caddy robots-guard registry check.",
+			Do:     "Check the file or URL with: caddy robots-guard registry diff.",
 		}})
 	}
 	return found

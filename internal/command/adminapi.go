@@ -120,7 +120,7 @@ func (f flowing) Read(p []byte) (int, error) {
 
 // read sends a request with value as JSON, unless value is nil. It decodes the response into
 // answer, unless answer is nil, and returns the response.
-func (s adminServer) read(method, uri string, value, answer any) (body shownJSON, err error) {
+func (s adminServer) read(method, uri string, value, answer any) (body json.RawMessage, err error) {
 	header := make(http.Header)
 	var request []byte
 	if value != nil {

@@ -92,7 +92,7 @@ func TestFilesOfOptions(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"registry", "check", dir}, dir + " is a directory; give a file in it"},
+		{[]string{"registry", "diff", dir}, dir + " is a directory; give a file in it"},
 		{[]string{"managed", "check", "--config", dir}, dir + " is a directory; --config takes the file in it, such as "},
 		{[]string{"managed", "check", "--config", filepath.Join(dir, "no")}, "there is no file " + filepath.Join(dir, "no") + "; --config takes"},
 		{[]string{"status", "--config", bad}, "--config " + bad + ": config is not valid JSON: "},
@@ -112,7 +112,7 @@ func TestNotReadable(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o000); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"check", "--robots", file, "/"}, {"audit", "--robots", file, file}, {"registry", "check", file}} {
+	for _, args := range [][]string{{"check", "--robots", file, "/"}, {"audit", "--robots", file, file}, {"registry", "diff", file}} {
 		if output, err := execute(t.Context(), Config{}, args...); err == nil || !strings.Contains(output, file) || !strings.Contains(output, "permission denied; run the command as a user with that permission") {
 			t.Errorf("%v: %v, %s", args, err, output)
 		}

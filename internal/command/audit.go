@@ -82,7 +82,7 @@ zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
 	flags.StringVar(&a.xarf, "xarf", "", "a directory for reports of abuse")
 	flags.StringVar(&a.reporter, "reporter", "", "the sender of the reports: a name with an email address")
 	flags.StringVar(&a.verify, "verify-report", "", "a report of abuse to check; no log is read")
-	flags.BoolVar(&a.json, "json", false, "print JSON")
+	a.output.define(flags)
 	cmd.MarkFlagsRequiredTogether("xarf", "reporter")
 	for _, flag := range []string{"robots", "config", "site", "since", "until", "rate", "paths", "xarf"} {
 		cmd.MarkFlagsMutuallyExclusive("verify-report", flag)
@@ -93,68 +93,60 @@ zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
 // audit is the command with its flags.
 type audit struct {
 	config        Config
+	output        output
 	robots        string
 	file, adapter string
 	sites         []string
 	since, until  string
-	json          bool
 	rate, paths   bool
 	byHost        bool // judge each host by the settings of its site
 
 	xarf, reporter, verify string
 }
 
-func (a *audit) run(cmd *cobra.Command, logs []string) (int, error) {
+func (a *audit) run(cmd *cobra.Command, logs []string) (findings bool, err error) {
 	switch {
 	case a.verify != "" && len(logs) > 0:
-		return 0, errors.New("--verify-report reads no log; leave " + logs[0] + " out")
+		return false, errors.New("--verify-report reads no log; leave " + logs[0] + " out")
 	case a.verify != "":
 		return a.verifyReport(cmd)
 	case len(logs) == 0:
-		return 0, errors.New("no log given; see caddy robots-guard audit --help")
+		return false, errors.New("no log given; see caddy robots-guard audit --help")
 	}
 	o, err := a.options(cmd, logs)
 	if err != nil {
-		return 0, err
+		return false, err
 	}
 	var reporter xarf.Contact
 	if a.xarf != "" {
 		if reporter, err = xarf.ParseContact(a.reporter); err != nil {
-			return 0, fmt.Errorf("--reporter: %w", err)
+			return false, fmt.Errorf("--reporter: %w", err)
 		}
 	}
 	notes, err := a.configure(cmd.Context(), &o)
 	if err != nil {
-		return 0, err
+		return false, err
 	}
 	report, err := a.replay(cmd, o)
 	if report == nil {
-		return 0, err
+		return false, err
 	}
 	if a.byHost && err == nil && len(report.Hosts) == 0 {
-		return 0, errors.New("several sites use robots_guard, and the logs name no hosts; choose one with --site")
+		return false, errors.New("several sites use robots_guard, and the logs name no hosts; choose one with --site")
 	}
 	report.Notes = append(report.Notes, notes...)
 	if a.xarf != "" {
 		written, failed := a.writeReports(report.Sources, reporter)
 		if failed != nil {
-			return 0, failed
+			return false, failed
 		}
 		report.Notes = append(report.Notes, written...)
 	}
-	if err != nil && !a.json {
+	if err != nil && !a.output.json {
 		err = errors.New("not all was read; the report ends with the reason")
 	}
-	code := ExitOK
-	if report.Disallowed > 0 || len(report.Findings) > 0 {
-		code = ExitFindings
-	}
-	out := cmd.OutOrStdout()
-	if a.json {
-		return code, errors.Join(err, newEncoder(out).Encode(report))
-	}
-	screen := screenOf(out)
-	return code, errors.Join(err, report.WriteTable(screen), screen.Flush())
+	findings = report.Disallowed > 0 || len(report.Findings) > 0
+	return findings, errors.Join(err, a.output.print(cmd, report, report.WriteText))
 }
 
 // options returns the options of the replay by the flags.

@@ -26,7 +26,7 @@ func TestFilesWithoutEnd(t *testing.T) {
 		says string
 	}{
 		{[]string{"test", "--robots", robots, huge}, "huge: it has more than 16 MiB; is this a table of cases?"},
-		{[]string{"registry", "check", huge}, "huge: larger than 4 MiB"},
+		{[]string{"registry", "diff", huge}, "huge: larger than 4 MiB"},
 	} {
 		if output, err := execute(t.Context(), Config{}, tc.args...); err == nil || !strings.Contains(output, tc.says) {
 			t.Errorf("%q: %v, %q", tc.args, err, output)

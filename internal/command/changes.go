@@ -22,9 +22,9 @@ import (
 // changes has the verbs of managed that send a request to a running server.
 type changes struct {
 	api      adminAPI
+	output   output
 	deed     admin.Deed
 	from, to string
-	json     bool
 }
 
 // runs reports whether a verb belongs to changes.
@@ -45,18 +45,18 @@ func whoOr(said string) string {
 }
 
 // run sends the request to the server.
-func (c *changes) run(cmd *cobra.Command, args []string) (int, error) {
+func (c *changes) run(cmd *cobra.Command, args []string) error {
 	verb := args[0]
 	method, uri, deed := http.MethodGet, admin.ManagedPath+"/"+verb, any(nil)
 	switch {
 	case len(args) > 2 || len(args) > 1 && !slices.Contains(admin.Verbs(), verb):
-		return 0, fmt.Errorf("managed %s takes no argument such as %q", verb, args[len(args)-1])
+		return fmt.Errorf("managed %s takes no argument such as %q", verb, args[len(args)-1])
 	case slices.Contains(admin.Verbs(), verb):
 		if len(args) > 1 {
 			c.deed.ID = args[1]
 		}
 		if verb == "confirm" && c.deed.Why == "" {
-			return 0, errors.New("give a reason with --why; the history records it")
+			return errors.New("give a reason with --why; the history records it")
 		}
 		c.deed.Who = whoOr(c.deed.Who)
 		method, deed = http.MethodPost, c.deed
@@ -66,15 +66,15 @@ func (c *changes) run(cmd *cobra.Command, args []string) (int, error) {
 	}
 	api, err := c.api.find()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	answer := answerTo(verb)
 	body, err := api.read(method, uri, deed, answer)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return ExitOK, body.show(cmd.OutOrStdout(), c.json, func(out *text.Screen) error {
-		printChanges(out, answer)
+	return c.output.print(cmd, body, func(w io.Writer) error {
+		printChanges(w, answer)
 		return nil
 	})
 }

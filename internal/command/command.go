@@ -30,19 +30,19 @@ caddy robots-guard status
 `
 			// Cobra would show the help and exit with 0 for a command that does
 			// not exist, and with ExitFindings for such a flag.
-			cmd.RunE = runCommand(func(cmd *cobra.Command, args []string) (int, error) {
+			cmd.RunE = runCommand(func(cmd *cobra.Command, args []string) (bool, error) {
 				if len(args) > 0 {
-					return 0, unknownCommand(cmd, args[0])
+					return false, unknownCommand(cmd, args[0])
 				}
-				return 0, cmd.Help()
+				return false, cmd.Help()
 			})
 			cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-				return runCommand(func(*cobra.Command, []string) (int, error) { return 0, badFlag(cmd, err) })(cmd, nil)
+				return fail(cmd, badFlag(cmd, err))
 			})
 			// Cobra checks groups of flags after this, and would exit with ExitFindings.
 			cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 				if err := cmd.ValidateFlagGroups(); err != nil {
-					return runCommand(func(*cobra.Command, []string) (int, error) { return 0, badFlagGroup(cmd, err) })(cmd, nil)
+					return fail(cmd, badFlagGroup(cmd, err))
 				}
 				return nil
 			}
@@ -91,37 +91,38 @@ const (
 // ErrFindings makes the process exit with ExitFindings. The command has printed the findings.
 var ErrFindings = errors.New("there are findings")
 
-// runCommand adapts a function that returns an exit code to cobra. An error is
-// printed and always ends in ExitFailed.
-func runCommand(run func(cmd *cobra.Command, args []string) (code int, err error)) func(*cobra.Command, []string) error {
+// runCommand adapts a function to cobra. findings means that the output requires an action, and
+// ends in ExitFindings. An error is printed and ends in ExitFailed.
+func runCommand(run func(cmd *cobra.Command, args []string) (findings bool, err error)) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		cmd.SilenceErrors = true
-		told := holdLog(cmd.ErrOrStderr())
-		code, err := run(cmd, args)
-		told()
+		printWarnings := holdLog(cmd.ErrOrStderr())
+		findings, err := run(cmd, args)
+		printWarnings()
 		switch {
 		case err != nil:
-			printError(cmd.ErrOrStderr(), err)
-			return &failure{err, exit(cmd, ExitFailed)}
-		case code == ExitFindings:
+			return fail(cmd, err)
+		case findings:
 			return ErrFindings
 		}
-		return exit(cmd, code)
+		return nil
 	}
 }
 
-// exit returns the error by which Caddy's main function ends with a code, nil
-// for 0.
-func exit(cmd *cobra.Command, code int) error {
-	return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return code, nil })(cmd, nil)
+// fail prints an error, and returns an error that makes the process exit with ExitFailed.
+func fail(cmd *cobra.Command, err error) error {
+	cmd.SilenceErrors = true
+	printError(cmd.ErrOrStderr(), err)
+	exit := caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return ExitFailed, nil })
+	return &failure{err, exit(cmd, nil)}
 }
 
 // failure is a printed error, with the error that makes the process exit with ExitFailed.
-type failure struct{ said, exit error }
+type failure struct{ printed, exit error }
 
-func (f *failure) Error() string { return f.said.Error() }
+func (f *failure) Error() string { return f.printed.Error() }
 
-func (f *failure) Unwrap() []error { return []error{f.said, f.exit} }
+func (f *failure) Unwrap() []error { return []error{f.printed, f.exit} }
 
 // atMost returns a check for at most n arguments. Its error is printed like all others.
 func atMost(n int) cobra.PositionalArgs {
@@ -129,9 +130,7 @@ func atMost(n int) cobra.PositionalArgs {
 		if len(args) <= n {
 			return nil
 		}
-		return runCommand(func(*cobra.Command, []string) (int, error) {
-			return 0, fmt.Errorf("%s takes at most %d argument, not also %q; see %s --help", cmd.Name(), n, args[n], cmd.CommandPath())
-		})(cmd, args)
+		return fail(cmd, fmt.Errorf("%s takes at most %d argument, not also %q; see %s --help", cmd.Name(), n, args[n], cmd.CommandPath()))
 	}
 }
 

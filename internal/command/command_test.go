@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -47,4 +48,14 @@ func execute(ctx context.Context, config Config, args ...string) (output string,
 	root.SetArgs(append([]string{"robots-guard"}, args...))
 	err = root.ExecuteContext(ctx)
 	return out.String(), err
+}
+
+// compactJSON returns JSON without white space.
+func compactJSON(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := json.Compact(&b, []byte(text)); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return b.String()
 }

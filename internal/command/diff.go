@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/diff"
-	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -34,7 +33,7 @@ git show HEAD~1:robots.txt | caddy robots-guard diff - robots.txt
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&d.failOn, "fail-on", "search-block", "the changes with exit status 1: search-block, any-block, change, or never")
-	flags.BoolVar(&d.json, "json", false, "print a JSON object")
+	d.output.define(flags)
 	completeWords(cmd, "fail-on", "search-block", "any-block", "change", "never")
 	return cmd
 }
@@ -42,11 +41,11 @@ git show HEAD~1:robots.txt | caddy robots-guard diff - robots.txt
 // diffing is the command with its flags.
 type diffing struct {
 	config Config
+	output output
 	failOn string
-	json   bool
 }
 
-func (d *diffing) run(cmd *cobra.Command, names []string) (int, error) {
+func (d *diffing) run(cmd *cobra.Command, names []string) (findings bool, err error) {
 	fails := map[string]func(diff.Pair, *diff.Result) bool{
 		"search-block": diff.Pair.ShutsOutSearch,
 		"any-block":    func(_ diff.Pair, r *diff.Result) bool { return r.Blocks() },
@@ -56,23 +55,19 @@ func (d *diffing) run(cmd *cobra.Command, names []string) (int, error) {
 	failed := fails[d.failOn]
 	switch {
 	case failed == nil:
-		return 0, fmt.Errorf("unknown condition %q; --fail-on takes search-block, any-block, change or never", d.failOn)
+		return false, fmt.Errorf("unknown condition %q; --fail-on takes search-block, any-block, change or never", d.failOn)
 	case len(names) != 2:
-		return 0, errors.New("give two files: the robots.txt before the edit and the one after it")
+		return false, errors.New("give two files: the robots.txt before the edit and the one after it")
 	case names[0] == "-" && names[1] == "-":
-		return 0, errors.New("only one of the two files can be standard input")
+		return false, errors.New("only one of the two files can be standard input")
 	}
 	both, err := d.read(cmd, names)
 	if err != nil {
-		return 0, err
+		return false, err
 	}
 	pair := diff.Pair{Old: both[0], New: both[1]}
 	result := pair.Compare()
-	code := ExitOK
-	if failed(pair, result) {
-		code = ExitFindings
-	}
-	return code, writeResult(cmd.OutOrStdout(), d.json, result, func(out *text.Screen) error { return result.Write(out) })
+	return failed(pair, result), d.output.print(cmd, result, result.WriteText)
 }
 
 // read reads the two files. A URL with a missing robots.txt restricts nothing.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 
 	"github.com/spf13/cobra"
@@ -66,7 +67,7 @@ echo '{"user_agent":"GPTBot/1.2","url":"/private/report"}' | caddy robots-guard 
 	flags.StringVarP(&x.method, "method", "X", http.MethodGet, "the method of the request")
 	flags.BoolVar(&x.brief, "brief", false, "print a line for each URL")
 	flags.BoolVar(&x.batch, "batch", false, "read requests as JSON lines from standard input")
-	flags.BoolVar(&x.json, "json", false, "print a JSON object for each URL")
+	x.output.define(flags)
 	cmd.MarkFlagsMutuallyExclusive("user-agent", "token", "batch")
 	for _, flag := range []string{"identity", "method"} {
 		cmd.MarkFlagsMutuallyExclusive("token", flag)
@@ -80,68 +81,59 @@ echo '{"user_agent":"GPTBot/1.2","url":"/private/report"}' | caddy robots-guard 
 // explaining is the command with its flags.
 type explaining struct {
 	config                             Config
+	output                             output
 	userAgent, token, identity, method string
 	robots, file, adapter              string
-	brief, batch, json                 bool
+	brief, batch                       bool
 }
 
-func (x *explaining) run(cmd *cobra.Command, urls []string) (int, error) {
+func (x *explaining) run(cmd *cobra.Command, urls []string) (findings bool, err error) {
 	flags := cmd.Flags()
 	who := claimant{token: x.token, userAgent: x.userAgent, method: x.method, isAgent: flags.Changed("user-agent")}
 	switch {
 	case x.batch && len(urls) > 0:
-		return 0, errors.New("--batch reads the URLs from standard input; leave out the arguments")
+		return false, errors.New("--batch reads the URLs from standard input; leave out the arguments")
 	case x.batch:
-		return ExitOK, x.runBatch(cmd)
+		return false, x.runBatch(cmd)
 	case len(urls) == 0:
-		return 0, errors.New("no URL given; see caddy robots-guard explain --help")
+		return false, errors.New("no URL given; see caddy robots-guard explain --help")
 	case !who.isAgent && (flags.Changed("identity") || flags.Changed("method")):
-		return 0, errors.New("--identity and --method need --user-agent")
+		return false, errors.New("--identity and --method need --user-agent")
 	}
 	if err := checkTokenFlag(cmd, x.token); err != nil {
-		return 0, err
+		return false, err
 	}
 	for _, u := range urls {
 		if err := checkTarget(u); err != nil {
-			return 0, err
+			return false, err
 		}
 	}
-	var err error
 	if who.identity, err = explain.ParseIdentity(x.identity); err != nil {
-		return 0, err
+		return false, err
 	}
 	if x.brief {
 		return x.runBrief(cmd, urls, who)
 	}
-	out := screenOf(cmd.OutOrStdout())
-	if x.json {
-		out = text.NewScreen(cmd.OutOrStdout(), 0, false)
-	}
-	code := ExitOK
 	for i, u := range urls {
 		e, err := x.explain(cmd, u, who)
 		if err != nil {
-			return 0, err
+			return false, err
 		}
-		if !e.Allowed {
-			code = ExitFindings
-		}
-		if x.json {
-			err = writeJSON(out, e)
-		} else {
+		findings = findings || !e.Allowed
+		err = x.output.print(cmd, e, func(w io.Writer) error {
 			if i > 0 {
-				fmt.Fprintln(out)
+				fmt.Fprintln(w)
 			}
 			if len(urls) > 1 {
-				fmt.Fprintf(out, "%s\n\n", text.Printable(u))
+				fmt.Fprintf(w, "%s\n\n", text.Printable(u))
 			}
-			err = e.Write(out)
-		}
+			return e.WriteText(w)
+		})
 		if err != nil {
-			return 0, err
+			return false, err
 		}
 	}
-	return code, out.Flush()
+	return findings, nil
 }
 
 // explain explains the verdict on one URL.

@@ -2,7 +2,6 @@ package command
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 
@@ -53,41 +52,32 @@ type claimant struct {
 }
 
 // runBrief judges each URL and prints a line for it.
-func (x *explaining) runBrief(cmd *cobra.Command, urls []string, who claimant) (int, error) {
-	out := screenOf(cmd.OutOrStdout())
-	print, finish := printTable(out)
-	if x.json {
-		out = text.NewScreen(cmd.OutOrStdout(), 0, false)
-		print, finish = printJSON(out)
-	}
+func (x *explaining) runBrief(cmd *cobra.Command, urls []string, who claimant) (findings bool, err error) {
 	files := robotsFiles{config: &x.config, stdin: cmd.InOrStdin(), known: make(map[string]*policy.Robots)}
-	code, note := ExitOK, who.note()
-	for _, u := range urls {
+	note := who.note()
+	results := make([]briefResult, len(urls))
+	for i, u := range urls {
 		at, err := x.siteOf(u)
 		if err != nil {
-			return 0, err
+			return false, err
 		}
 		robots, err := files.of(cmd.Context(), cmp.Or(x.robots, at.configured.Source), u)
 		if err != nil {
-			return 0, err
+			return false, err
 		}
 		result := judgeURL(&at.site, robots, who.identified(&at.site, robots), u)
 		result.URL, result.Note = u, note
-		if !result.Allowed {
-			code = ExitFindings
-		}
-		if err := print(result); err != nil {
-			return 0, err
-		}
+		findings = findings || !result.Allowed
+		results[i] = result
 	}
-	err := errors.Join(finish(), out.Flush())
+	err = printBrief(cmd, x.output, results)
 	if files.note != "" {
 		printNote(cmd.ErrOrStderr(), "note", files.note)
 	}
-	if note != "" && !x.json {
+	if note != "" && !x.output.json {
 		printNote(cmd.ErrOrStderr(), "note", note)
 	}
-	return code, err
+	return findings, err
 }
 
 // note returns a remark about the client, such as that no request carries its name.
@@ -150,28 +140,30 @@ func judgeURL(site *explain.Site, robots *policy.Robots, who claimant, u string)
 	return result
 }
 
-// printJSON returns functions that print one result per line.
-func printJSON(w io.Writer) (print func(briefResult) error, finish func() error) {
-	enc := newEncoder(w)
-	return func(r briefResult) error { return enc.Encode(r) }, func() error { return nil }
-}
-
-// printTable returns functions that print results as a table.
-func printTable(w io.Writer) (print func(briefResult) error, finish func() error) {
-	table := text.NewTable(w, text.Column{Title: "VERDICT", Kind: text.Verdict}, text.Column{Title: "URL", Kind: text.Long},
-		text.Column{Title: "LINE"}, text.Column{Title: "RULE", Kind: text.Long}, text.Column{Title: "GROUP"})
-	return func(r briefResult) error {
-		line, rule, group := "-", "-", "-"
-		if r.Line > 0 {
-			line, rule = fmt.Sprint(r.Line), text.Printable(r.Rule)
+// printBrief prints the results as a table, or a JSON object per line.
+func printBrief(cmd *cobra.Command, o output, results []briefResult) error {
+	if o.json {
+		enc := newEncoder(cmd.OutOrStdout())
+		for _, r := range results {
+			if err := enc.Encode(r); err != nil {
+				return err
+			}
 		}
-		if r.Group != "" {
-			group = text.Printable(r.Group)
-		}
-		if r.Ambiguous {
-			group += " (ambiguous)"
-		}
-		table.Row(r.Verdict, text.Printable(r.URL), line, rule, group)
 		return nil
-	}, table.Flush
+	}
+	return o.print(cmd, results, func(w io.Writer) error {
+		table := text.NewTable(w, text.Column{Title: "VERDICT", Kind: text.Verdict}, text.Column{Title: "URL", Kind: text.Long},
+			text.Column{Title: "LINE"}, text.Column{Title: "RULE", Kind: text.Long}, text.Column{Title: "GROUP"})
+		for _, r := range results {
+			line, rule, group := "-", "-", orDash(text.Printable(r.Group))
+			if r.Line > 0 {
+				line, rule = fmt.Sprint(r.Line), text.Printable(r.Rule)
+			}
+			if r.Ambiguous {
+				group += " (ambiguous)"
+			}
+			table.Row(r.Verdict, text.Printable(r.URL), line, rule, group)
+		}
+		return table.Flush()
+	})
 }

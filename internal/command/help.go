@@ -24,16 +24,16 @@ func helpCommand() *cobra.Command {
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: runCommand(func(cmd *cobra.Command, args []string) (int, error) {
+		RunE: runCommand(func(cmd *cobra.Command, args []string) (bool, error) {
 			about := cmd.Parent()
 			if len(args) > 0 {
 				found, _, err := about.Find(args[:1])
 				if err != nil || found == about {
-					return 0, unknownCommand(about, args[0])
+					return false, unknownCommand(about, args[0])
 				}
 				about = found
 			}
-			return 0, about.Help()
+			return false, about.Help()
 		}),
 	}
 }

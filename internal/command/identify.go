@@ -44,23 +44,24 @@ caddy robots-guard identify --ip 203.0.113.7 --config Caddyfile --json GPTBot/1.
 	flags.StringVar(&x.ip, "ip", "", "the address of a client to verify")
 	flags.BoolVar(&x.online, "online", false, "with --ip, fetch lists and keys, and query the DNS")
 	flags.StringVarP(&x.file, "config", "c", "", "a configuration file with the options")
-	flags.BoolVar(&x.json, "json", false, "print JSON")
+	x.output.define(flags)
 	return cmd
 }
 
 // identifying is the command with its flags.
 type identifying struct {
-	config       Config
-	ip, file     string
-	online, json bool
+	config   Config
+	output   output
+	ip, file string
+	online   bool
 }
 
-func (x *identifying) run(cmd *cobra.Command, agents []string) (int, error) {
+func (x *identifying) run(cmd *cobra.Command, agents []string) (findings bool, err error) {
 	if x.online && x.ip == "" {
-		return 0, errors.New("--online needs --ip")
+		return false, errors.New("--online needs --ip")
 	}
 	if err := checkConfig(x.file); err != nil {
-		return 0, err
+		return false, err
 	}
 	if x.ip != "" {
 		return x.verify(cmd, agents)
@@ -69,27 +70,27 @@ func (x *identifying) run(cmd *cobra.Command, agents []string) (int, error) {
 	if x.file != "" {
 		verification, err := x.config.Verification(x.file)
 		if err != nil {
-			return 0, err
+			return false, err
 		}
 		registry = verification.Registry
 	}
 	out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
 	print := func(out *bufio.Writer, userAgent string) error {
 		id := registry.IdentifyWith(userAgent, nil)
-		if x.json {
+		if x.output.json {
 			return printIdentityJSON(out, userAgent, id)
 		}
 		return printIdentity(out, id)
 	}
 	if len(agents) == 0 {
-		return 0, identifyLines(cmd.InOrStdin(), out, print)
+		return false, identifyLines(cmd.InOrStdin(), out, print)
 	}
 	for _, agent := range agents {
 		if err := print(out, agent); err != nil {
-			return 0, err
+			return false, err
 		}
 	}
-	return 0, out.Flush()
+	return false, out.Flush()
 }
 
 // identifyLines writes a response to out for each line of in, in order. The rest of a line that

@@ -38,24 +38,24 @@ type claimStep struct {
 }
 
 // verify verifies the claim of one client.
-func (x *identifying) verify(cmd *cobra.Command, agents []string) (int, error) {
+func (x *identifying) verify(cmd *cobra.Command, agents []string) (findings bool, err error) {
 	if len(agents) != 1 {
-		return 0, errors.New("--ip needs one User-Agent as the argument, in quotes")
+		return false, errors.New("--ip needs one User-Agent as the argument, in quotes")
 	}
 	addr, err := netip.ParseAddr(x.ip)
 	if err != nil {
-		return 0, fmt.Errorf("--ip %q is not an IP address such as 192.0.2.1 or 2001:db8::1", x.ip)
+		return false, fmt.Errorf("--ip %q is not an IP address such as 192.0.2.1 or 2001:db8::1", x.ip)
 	}
 	verification, err := x.config.Verification(x.file)
 	if err != nil {
-		return 0, err
+		return false, err
 	}
 	report := claimReport{UserAgent: agents[0], IP: addr, Proof: verify.None.String()}
 	client := verification.Registry.IdentifyWith(agents[0], nil)
 	report.Crawler, report.Class = client.Name(), client.Class.String()
 	found, err := x.explain(cmd.Context(), verification, client, addr)
 	if err != nil {
-		return 0, err
+		return false, err
 	}
 	if client.Crawler != nil {
 		report.Operator = client.Crawler.Operator
@@ -64,15 +64,7 @@ func (x *identifying) verify(cmd *cobra.Command, agents []string) (int, error) {
 	for _, step := range found.Steps {
 		report.Steps = append(report.Steps, claimStep{step.Method.String(), step.Text})
 	}
-	code := ExitOK
-	if found.Finding.State == verify.Spoofed {
-		code = ExitFindings
-	}
-	if x.json {
-		return code, newEncoder(cmd.OutOrStdout()).Encode(report)
-	}
-	screen := screenOf(cmd.OutOrStdout())
-	return code, errors.Join(report.print(screen), screen.Flush())
+	return found.Finding.State == verify.Spoofed, x.output.print(cmd, report, report.writeText)
 }
 
 // explain verifies the claim of a client step by step.
@@ -142,8 +134,8 @@ func said(text string) verify.Explanation {
 	return verify.Explanation{Steps: []verify.Step{{Text: text}}}
 }
 
-// print writes the report for people.
-func (r *claimReport) print(w io.Writer) error {
+// writeText writes the report for people.
+func (r *claimReport) writeText(w io.Writer) error {
 	who := cmp.Or(r.Crawler, "nobody") + " (" + r.Class
 	if r.Operator != "" {
 		who += ", " + r.Operator

@@ -52,9 +52,11 @@ func TestJSONPage(t *testing.T) {
 	}
 	page := strings.ReplaceAll(string(text), "\r\n", "\n")
 
-	var linted strings.Builder
 	large := "User-agent: *\nDissallow: /x\n" + strings.Repeat("Disallow: /a\n", policy.MaxSize/12)
-	if err := lint.Write(&linted, "json", []*lint.Report{lint.Check("x", []byte(large+"Crawl-delay: 1\n"), lint.Options{})}); err != nil {
+	files := lint.Files{}
+	files.Add(lint.Check("x", []byte(large+"Crawl-delay: 1\n"), lint.Options{}))
+	linted, err := json.Marshal(files)
+	if err != nil {
 		t.Fatal(err)
 	}
 	explained, err := json.Marshal(explain.Explanation{
@@ -77,7 +79,7 @@ func TestJSONPage(t *testing.T) {
 			LastMeaning: "x", LastError: "x", FailingSince: &nothing, Version: "x",
 			FirstRead: &nothing, LastRead: &nothing, NextRefresh: &nothing, Expires: &nothing,
 		},
-		FindingList: []admin.PolicyFinding{{}}, VersionList: []admin.PolicyVersion{{Until: &nothing}},
+		FindingList: []lint.Finding{{}}, VersionList: []admin.PolicyVersion{{Until: &nothing}},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -122,14 +124,14 @@ func TestJSONPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	outputs := map[string]string{"status": "[" + string(stated) + "," + string(tried) + "," + string(listed) + "," + string(alerts) + "]", "managed": "[" + string(ruled) + "," + string(shown) + "]", "lint": linted.String(), "diff": string(different)}
+	outputs := map[string]string{"status": "[" + string(stated) + "," + string(tried) + "," + string(listed) + "," + string(alerts) + "]", "managed": "[" + string(ruled) + "," + string(shown) + "]", "lint": string(linted), "diff": string(different)}
 	brief := briefResult{ID: 1, URL: "x", Crawler: "x", Class: "x", Identity: "x", GroupLine: 1, Form: "x", Note: "x"}
 	known := entry{Operator: "x", Aliases: []string{"x"}, Fallback: []string{"x"}, RDNS: []string{"x"}, Ranges: []string{"x"}, WebBotAuth: "x", DelayMax: 1, DelaySource: "x", Source: "x"}
 	for command, value := range map[string]any{
 		"explain":  []any{json.RawMessage(explained), brief, batchResult{ID: nullID, Error: "x"}},
 		"identify": []any{identityReport{Registry: &known}, claimReport{Operator: "x", Steps: []claimStep{{}}}},
 		"registry": []any{
-			checkedRegistry{Date: "x", Changes: []edition.Change{{Fields: []edition.FieldChange{{Before: "x", After: "x"}}}}},
+			map[string]any{"changes": []edition.Change{{Fields: []edition.FieldChange{{Before: "x", After: "x"}}}}},
 			admin.Proposals{Proposals: []report.Proposal{{Error: 1, LastRead: time.Now(), WaveAt: time.Now(), WaveNetworks: 1}}},
 			admin.RegistryReport{Registry: &report.Registry{
 				InUse: &report.RegistryVersion{Date: "x"}, Checked: time.Now(), Failure: "x", FailingSince: time.Now(),
@@ -142,12 +144,11 @@ func TestJSONPage(t *testing.T) {
 		}
 		outputs[command] = string(output)
 	}
-	var tested strings.Builder
-	cases := []expect.Result{{Case: expect.Case{Token: "x", UserAgent: "x"}, Note: "x"}}
-	if err := expect.Write(&tested, "json", cases); err != nil {
+	tested, err := json.Marshal(expect.Report{Cases: []expect.Result{{Case: expect.Case{Token: "x", UserAgent: "x"}, Note: "x"}}})
+	if err != nil {
 		t.Fatal(err)
 	}
-	outputs["test"] = tested.String()
+	outputs["test"] = string(tested)
 	for command, output := range outputs {
 		_, section, _ := strings.Cut(page, "\n## "+command+"\n")
 		section, _, _ = strings.Cut(section, "\n## ")

@@ -1,9 +1,9 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -11,7 +11,6 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
-	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -43,50 +42,47 @@ caddy robots-guard lint --readings --site https://example.com - < robots.txt
 		RunE: runCommand(l.run),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&l.format, "format", "text", "the output format: "+strings.Join(lint.Formats(), ", "))
+	flags.StringVar(&l.format, "format", "text", "the output format: "+strings.Join(lintFormats, ", "))
 	flags.StringVar(&l.failOn, "fail-on", "error", "the lowest severity with exit status 1: error, warning, info, or never")
 	flags.StringVar(&l.site, "site", "", "the site that a file is for, such as https://example.com")
 	flags.IntVar(&l.pages, "pages", 0, "the number of pages of the site, to check each Crawl-delay")
 	flags.BoolVar(&l.readings, "readings", false, "always show how crawlers read the file")
-	flags.BoolVar(&l.json, "json", false, "the same as --format json")
-	completeWords(cmd, "format", lint.Formats()...)
+	l.output.define(flags)
+	completeWords(cmd, "format", lintFormats...)
 	completeWords(cmd, "fail-on", "error", "warning", "info", "never")
+	cmd.MarkFlagsMutuallyExclusive("json", "format", "readings")
 	return cmd
 }
+
+// lintFormats are the values of --format.
+var lintFormats = []string{"text", "json", "github"}
 
 // linting is the command with its flags.
 type linting struct {
 	config               Config
+	output               output
 	format, failOn, site string
-	readings, json       bool
+	readings             bool
 	pages                int
 }
 
-func (l *linting) run(cmd *cobra.Command, names []string) (int, error) {
+func (l *linting) run(cmd *cobra.Command, names []string) (findings bool, err error) {
 	fails := map[string]policy.Severity{"error": policy.Error, "warning": policy.Warning, "info": policy.Info, "never": policy.Error + 1}
 	least, ok := fails[l.failOn]
-	if l.json && cmd.Flags().Changed("format") && l.format != "json" {
-		return 0, errors.New("give either --json or --format")
-	} else if l.json {
-		l.format = "json"
-	}
 	switch {
 	case !ok:
-		return 0, fmt.Errorf("unknown severity %q; --fail-on takes error, warning, info or never", l.failOn)
-	case !slices.Contains(lint.Formats(), l.format):
-		return 0, fmt.Errorf("unknown format %q; --format takes %s", l.format, strings.Join(lint.Formats(), ", "))
-	case l.readings && l.format != "text":
-		return 0, errors.New("--readings is for the format text; json always has them")
+		return false, fmt.Errorf("unknown severity %q; --fail-on takes error, warning, info or never", l.failOn)
+	case !slices.Contains(lintFormats, l.format):
+		return false, fmt.Errorf("unknown format %q; --format takes %s", l.format, strings.Join(lintFormats, ", "))
 	case l.site != "" && request.HostOf(l.site) == "":
-		return 0, fmt.Errorf("%q is not a site; write it as https://example.com", l.site)
+		return false, fmt.Errorf("%q is not a site; write it as https://example.com", l.site)
 	case l.pages < 0:
-		return 0, fmt.Errorf("--pages %d is not a number of pages", l.pages)
+		return false, fmt.Errorf("--pages %d is not a number of pages", l.pages)
 	case len(names) == 0:
 		names = []string{"robots.txt"}
 	}
-	var reports []*lint.Report
+	files := lint.Files{Files: []*lint.Report{}, AllReadings: l.readings}
 	var errs []error
-	code := ExitOK
 	for _, name := range names {
 		in, err := l.config.readInput(cmd.Context(), cmd.InOrStdin(), name)
 		if err == nil && in.missing {
@@ -96,27 +92,19 @@ func (l *linting) run(cmd *cobra.Command, names []string) (int, error) {
 			errs = append(errs, err)
 			continue
 		}
-		site := in.site
-		if site == "" {
-			site = l.site
-		}
-		report := lint.Check(in.name, in.body, lint.Options{Site: site, Pages: l.pages})
+		report := lint.Check(in.name, in.body, lint.Options{Site: cmp.Or(in.site, l.site), Pages: l.pages})
 		if worst, found := report.Worst(); found && worst >= least {
-			code = ExitFindings
+			findings = true
 		}
-		reports = append(reports, report)
+		files.Add(report)
 	}
-	out := screenOf(cmd.OutOrStdout())
-	if l.format != "text" {
-		out = text.NewScreen(cmd.OutOrStdout(), 0, false)
+	writeText := files.WriteText
+	switch l.format {
+	case "json":
+		l.output.json = true
+	case "github":
+		writeText = files.WriteGitHub
 	}
-	errs = append(errs, l.print(out, reports), out.Flush())
-	return code, errors.Join(errs...)
-}
-
-func (l *linting) print(w io.Writer, reports []*lint.Report) error {
-	if l.readings {
-		return lint.WriteReadings(w, reports)
-	}
-	return lint.Write(w, l.format, reports)
+	errs = append(errs, l.output.print(cmd, files, writeText))
+	return findings, errors.Join(errs...)
 }

@@ -2,7 +2,6 @@ package command
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -68,7 +67,7 @@ caddy robots-guard managed rollback --why "wrong paths"
 	flags.StringVar(&m.changes.deed.Why, "why", "", "the reason for the history")
 	flags.StringVar(&m.changes.deed.Ticket, "ticket", "", "a ticket for the history")
 	flags.StringVar(&m.base, "base", "", "the site's own robots.txt")
-	flags.BoolVar(&m.json, "json", false, "print JSON")
+	m.changes.output.define(flags)
 	return cmd
 }
 
@@ -77,7 +76,6 @@ type checkingRules struct {
 	config              Config
 	changes             changes
 	file, adapter, base string
-	json                bool
 }
 
 // checkedRules is the JSON output for one robots_txt.
@@ -98,46 +96,40 @@ type checkedFinding struct {
 	Message  string      `json:"message"`
 }
 
-func (m *checkingRules) run(cmd *cobra.Command, args []string) (int, error) {
+func (m *checkingRules) run(cmd *cobra.Command, args []string) (findings bool, err error) {
 	switch {
 	case len(args) > 0 && args[0] == "show":
-		return m.show(cmd, args[1:])
+		return false, m.show(cmd, args[1:])
 	case len(args) > 0 && m.changes.runs(args[0]):
-		m.changes.json = m.json
-		return m.changes.run(cmd, args)
+		return false, m.changes.run(cmd, args)
 	case len(args) != 1 || args[0] != "check":
-		return 0, errors.New("say what to do: caddy robots-guard managed check, show, changes, history, diff, confirm, promote, stop or rollback")
+		return false, errors.New("say what to do: caddy robots-guard managed check, show, changes, history, diff, confirm, promote, stop or rollback")
 	}
 	m.file, m.adapter = cmp.Or(m.changes.api.config, "Caddyfile"), m.changes.api.adapter
 	if err := checkConfig(m.file); err != nil {
-		return 0, err
+		return false, err
 	}
 	var base []byte
 	if m.base != "" {
 		in, err := m.config.readInput(cmd.Context(), cmd.InOrStdin(), m.base)
 		if err != nil {
-			return 0, err
+			return false, err
 		}
 		base = append([]byte{}, in.body...) // not nil, because nil means the configured bases
 	}
 	all, err := m.config.Rules(m.file, m.adapter, base)
 	if err != nil {
-		return 0, ofConfig(m.file, err)
+		return false, ofConfig(m.file, err)
 	}
-	code := ExitOK
 	for i := range all {
-		if all[i].Gate.Stops(all[i].Report.Findings) != nil {
-			code = ExitFindings
+		findings = findings || all[i].Gate.Stops(all[i].Report.Findings) != nil
+	}
+	return findings, m.changes.output.print(cmd, map[string]any{"sites": asJSON(all)}, func(w io.Writer) error {
+		for i := range all {
+			m.print(w, &all[i])
 		}
-	}
-	if m.json {
-		return code, json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"sites": asJSON(all)})
-	}
-	out := screenOf(cmd.OutOrStdout())
-	for i := range all {
-		m.print(out, &all[i])
-	}
-	return code, out.Flush()
+		return nil
+	})
 }
 
 func asJSON(all []Rules) []checkedRules {

@@ -15,13 +15,13 @@ import (
 )
 
 // show prints the current and the next rules of a running server, for all hosts or for one.
-func (m *checkingRules) show(cmd *cobra.Command, hosts []string) (int, error) {
+func (m *checkingRules) show(cmd *cobra.Command, hosts []string) error {
 	if len(hosts) > 1 {
-		return 0, fmt.Errorf("managed show takes one host, not also %q", hosts[1])
+		return fmt.Errorf("managed show takes one host, not also %q", hosts[1])
 	}
 	api, err := m.changes.api.find()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	uri := "/robots_guard/managed"
 	if len(hosts) == 1 {
@@ -30,9 +30,9 @@ func (m *checkingRules) show(cmd *cobra.Command, hosts []string) (int, error) {
 	var all report.Managed
 	body, err := api.read(http.MethodGet, uri, nil, &all)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return ExitOK, body.show(cmd.OutOrStdout(), m.json, func(out *text.Screen) error { return printAllManaged(out, &all) })
+	return m.changes.output.print(cmd, body, func(w io.Writer) error { return printAllManaged(w, &all) })
 }
 
 // printAllManaged prints all hosts, and the details if the response has them.

@@ -1,11 +1,9 @@
 package command
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,11 +17,10 @@ func registryCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: `registry show [--stale <duration>] [--json] [<token>...]
   caddy robots-guard registry export
-  caddy robots-guard registry check [--json] <file|->
   caddy robots-guard registry diff [--json] [<old file>] <new file|->
   caddy robots-guard registry status [--address <host:port>] [--json]
   caddy robots-guard registry propose [--address <host:port>] [--json]`,
-		Short: "Shows, checks and compares registries of crawlers",
+		Short: "Shows and compares registries of crawlers",
 		Long: `
 A registry has data about crawlers in JSON. One is built in.
 
@@ -31,11 +28,9 @@ show prints the entries of the built-in registry, or of the given tokens and ali
 --stale 180d prints the entries that were not checked within the last 180 days. export
 prints the built-in registry as a file.
 
-check prints each mistake in a registry with its line and a correction, and the
-differences from the built-in registry.
-
 diff prints the crawlers that the second registry adds, removes and changes. A single
-file is compared with the built-in registry. Entries that the file lacks stay.
+file is compared with the built-in registry. Entries that the file lacks stay. A mistake
+in a file is an error with its line and a correction.
 
 status asks the admin API of a running server for the state of its configured registry:
 the version in use, and why a newer one was refused.
@@ -43,13 +38,12 @@ the version in use, and why a newer one was refused.
 propose asks it for frequent names that no registry has, with their requests, robots.txt
 fetches and networks since the start, and the option for the Caddyfile that adds each.
 
-Exit status: 2 if check finds a mistake; 1 if diff finds a difference.
+Exit status: 1 if diff finds a difference.
 `,
 		Example: `
 caddy robots-guard registry show Googlebot
 caddy robots-guard registry show --stale 180d
 caddy robots-guard registry export > registry.json
-caddy robots-guard registry check registry.json
 caddy robots-guard registry diff registry.json
 caddy robots-guard registry status
 caddy robots-guard registry propose
@@ -57,45 +51,42 @@ caddy robots-guard registry propose
 		RunE: runCommand(g.run),
 	}
 	g.api.define(cmd.Flags())
-	cmd.Flags().BoolVar(&g.json, "json", false, "print JSON, as show and export always do")
+	g.output.define(cmd.Flags())
 	cmd.Flags().StringVar(&g.stale, "stale", "", "with show, only entries not checked for a time such as 180d")
 	return cmd
 }
 
 // registry is the command with its flags.
 type registry struct {
-	api  adminAPI
-	json bool
-
-	stale string
+	api    adminAPI
+	output output
+	stale  string
 }
 
-func (g *registry) run(cmd *cobra.Command, args []string) (int, error) {
+func (g *registry) run(cmd *cobra.Command, args []string) (findings bool, err error) {
 	if len(args) == 0 {
 		args = []string{""}
 	}
 	out := cmd.OutOrStdout()
 	if g.stale != "" && args[0] != "show" {
-		return 0, errors.New("--stale is a flag of registry show")
+		return false, errors.New("--stale is a flag of registry show")
 	}
 	switch what, rest := args[0], args[1:]; {
 	case what == "show":
-		return g.show(out, cmd.ErrOrStderr(), rest)
+		return false, g.show(out, cmd.ErrOrStderr(), rest)
 	case what == "export" && len(rest) == 0:
 		_, err := out.Write(edition.Embedded())
-		return 0, err
-	case what == "check" && len(rest) == 1:
-		return g.check(cmd, rest[0])
+		return false, err
 	case what == "diff" && (len(rest) == 1 || len(rest) == 2):
 		return g.diff(cmd, rest)
 	case what == "status" && len(rest) == 0:
-		return 0, g.status(out)
+		return false, g.status(cmd)
 	case what == "propose" && len(rest) == 0:
-		return 0, g.propose(out)
-	case what == "check", what == "diff":
-		return 0, fmt.Errorf("registry %s needs a file; see caddy robots-guard help registry", what)
+		return false, g.propose(cmd)
+	case what == "diff":
+		return false, errors.New("registry diff needs a file; see caddy robots-guard help registry")
 	}
-	return 0, errors.New("say what to do: caddy robots-guard registry show, export, check, diff, status or propose")
+	return false, errors.New("say what to do: caddy robots-guard registry show, export, diff, status or propose")
 }
 
 // readEdition reads a registry from a file or from standard input.
@@ -115,54 +106,6 @@ func readBounded(cmd *cobra.Command, name string, most int64) ([]byte, error) {
 	return readMost(name, most)
 }
 
-// checkedRegistry is the JSON output of check.
-type checkedRegistry struct {
-	Date     string   `json:"date,omitempty"`
-	Crawlers int      `json:"crawlers"`
-	Mistakes []string `json:"mistakes"`
-
-	Changes []edition.Change `json:"changes"`
-}
-
-// check prints the errors of a registry, or its changes.
-func (g *registry) check(cmd *cobra.Command, name string) (int, error) {
-	data, err := readBounded(cmd, name, edition.MaxBytes)
-	if err != nil {
-		return 0, err
-	}
-	report := checkedRegistry{Mistakes: []string{}, Changes: []edition.Change{}}
-	e, err := edition.Parse(name, data)
-	code := ExitOK
-	if err != nil {
-		code = ExitFailed
-		report.Mistakes = strings.Split(err.Error(), "\n")
-	} else {
-		report.Date, report.Crawlers = e.Date, len(e.Crawlers)
-		if report.Changes, err = laidOver(e); err != nil {
-			return 0, err
-		}
-	}
-	if g.json {
-		return code, json.NewEncoder(cmd.OutOrStdout()).Encode(&report)
-	}
-	out := screenOf(cmd.OutOrStdout())
-	for _, mistake := range report.Mistakes {
-		fmt.Fprintf(out, "%s: %s\n", text.Paint(out, "error"), text.Printable(mistake))
-	}
-	if err := out.Flush(); err != nil || code != ExitOK {
-		return code, err
-	}
-	fmt.Fprintf(out, "%s: no mistake in %d entries; ", text.Printable(name), report.Crawlers)
-	added := 0
-	for _, c := range report.Changes {
-		if c.Kind == edition.Added {
-			added++
-		}
-	}
-	fmt.Fprintf(out, "%d are new and %d say something else than the built-in registry\n", added, len(report.Changes)-added)
-	return code, out.Flush()
-}
-
 // laidOver returns the changes of an edition to the built-in registry.
 func laidOver(e *edition.Edition) ([]edition.Change, error) {
 	over, err := e.Over(uaident.Default())
@@ -173,30 +116,25 @@ func laidOver(e *edition.Edition) ([]edition.Change, error) {
 }
 
 // diff prints how a registry differs from another or from the built-in registry.
-func (g *registry) diff(cmd *cobra.Command, names []string) (code int, err error) {
+func (g *registry) diff(cmd *cobra.Command, names []string) (findings bool, err error) {
 	after, err := readEdition(cmd, names[len(names)-1])
 	if err != nil {
-		return 0, err
+		return false, err
 	}
 	changes := []edition.Change{}
 	if len(names) == 2 {
 		before, err := readEdition(cmd, names[0])
 		if err != nil {
-			return 0, err
+			return false, err
 		}
 		changes = append(changes, edition.Diff(before.Crawlers, after.Crawlers)...)
 	} else if changes, err = laidOver(after); err != nil {
-		return 0, err
+		return false, err
 	}
-	if len(changes) > 0 {
-		code = ExitFindings
-	}
-	if g.json {
-		return code, json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"changes": changes})
-	}
-	out := screenOf(cmd.OutOrStdout())
-	printRegistryChanges(out, changes)
-	return code, out.Flush()
+	return len(changes) > 0, g.output.print(cmd, map[string]any{"changes": changes}, func(w io.Writer) error {
+		printRegistryChanges(w, changes)
+		return nil
+	})
 }
 
 // printRegistryChanges prints the differences, one crawler per line.

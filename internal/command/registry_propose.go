@@ -5,13 +5,15 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/spf13/cobra"
+
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
 // propose prints frequent names of clients of a running server that no registry has.
-func (g *registry) propose(w io.Writer) error {
+func (g *registry) propose(cmd *cobra.Command) error {
 	api, err := g.api.find()
 	if err != nil {
 		return err
@@ -21,7 +23,7 @@ func (g *registry) propose(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return body.show(w, g.json, func(out *text.Screen) error {
+	return g.output.print(cmd, body, func(out io.Writer) error {
 		for i := range found.Proposals {
 			printProposal(out, &found.Proposals[i])
 		}

@@ -15,11 +15,11 @@ import (
 
 // show prints entries of the built-in registry, and an error for each unknown token. It
 // writes to notes if no entry is stale.
-func (g *registry) show(w, notes io.Writer, tokens []string) (code int, err error) {
+func (g *registry) show(w, notes io.Writer, tokens []string) (err error) {
 	keep := func(*uaident.Crawler) bool { return true }
 	if g.stale != "" {
 		if keep, err = notCheckedFor(g.stale, time.Now()); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	crawlers := uaident.Default().Crawlers()
@@ -43,13 +43,13 @@ func (g *registry) show(w, notes io.Writer, tokens []string) (code int, err erro
 		shown++
 		line = append(edition.AppendEntry(line[:0], &crawlers[i]), '\n')
 		if _, err := w.Write(line); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	if g.stale != "" && shown == 0 && len(unknown) == 0 {
 		fmt.Fprintf(notes, "each of %d entries was checked within the last %s\n", len(crawlers), g.stale)
 	}
-	return 0, errors.Join(unknown...)
+	return errors.Join(unknown...)
 }
 
 // notCheckedFor returns a function that reports whether an entry was last checked longer

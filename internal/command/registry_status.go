@@ -5,13 +5,15 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/spf13/cobra"
+
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
 // status prints the state of the registry of a running server.
-func (g *registry) status(w io.Writer) error {
+func (g *registry) status(cmd *cobra.Command) error {
 	api, err := g.api.find()
 	if err != nil {
 		return err
@@ -21,7 +23,7 @@ func (g *registry) status(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return body.show(w, g.json, func(out *text.Screen) error {
+	return g.output.print(cmd, body, func(out io.Writer) error {
 		if known.Registry == nil {
 			fmt.Fprintln(out, "the configuration names no registry; the built-in one is in use")
 		} else {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
+	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
@@ -72,20 +73,20 @@ caddy robots-guard status --test-notify
 	flags.StringVar(&s.undo, "undo", "", "the id of an alert that was acknowledged")
 	flags.StringVar(&s.note, "note", "", "with --acknowledge, why")
 	flags.BoolVar(&s.testNotify, "test-notify", false, "send each receiver of alerts a test message")
-	flags.BoolVar(&s.json, "json", false, "print JSON")
+	s.output.define(flags)
 	cmd.MarkFlagsMutuallyExclusive("top", "refresh", "end-grace", "acknowledge", "undo", "test-notify")
 	return cmd
 }
 
 // status is the command with its flags.
 type status struct {
-	api                          adminAPI
-	acknowledge, undo, note      string
-	top, refresh, endGrace, json bool
-	testNotify                   bool
+	api                                adminAPI
+	output                             output
+	acknowledge, undo, note            string
+	top, refresh, endGrace, testNotify bool
 }
 
-func (s *status) run(cmd *cobra.Command, args []string) (int, error) {
+func (s *status) run(cmd *cobra.Command, args []string) (findings bool, err error) {
 	site := ""
 	if len(args) > 0 {
 		site = args[0]
@@ -93,59 +94,56 @@ func (s *status) run(cmd *cobra.Command, args []string) (int, error) {
 	alone := s.acknowledge != "" || s.undo != "" || s.testNotify
 	switch {
 	case site != "" && alone:
-		return 0, fmt.Errorf("--acknowledge, --undo and --test-notify take no site such as %q", site)
+		return false, fmt.Errorf("--acknowledge, --undo and --test-notify take no site such as %q", site)
 	case site == "" && s.endGrace:
-		return 0, errors.New("--end-grace needs a site such as example.com")
+		return false, errors.New("--end-grace needs a site such as example.com")
 	case s.note != "" && s.acknowledge == "":
-		return 0, errors.New("--note needs --acknowledge with the id of an alert")
+		return false, errors.New("--note needs --acknowledge with the id of an alert")
 	}
 	api, err := s.api.find()
 	if err != nil {
-		return 0, err
+		return false, err
 	}
-	out := cmd.OutOrStdout()
 	switch {
 	case s.top:
-		if err := s.showTop(api, out, site); err != nil {
-			return 0, err
+		if err := s.showTop(cmd, api, site); err != nil {
+			return false, err
 		}
-		return alertCode(api, site)
+		return hasCriticalAlert(api, site)
 	case s.refresh:
-		if code, err := s.fetch(api, out, site); code != ExitOK || err != nil {
-			return code, err
+		if findings, err := s.fetch(cmd, api, site); findings || err != nil {
+			return findings, err
 		}
-		return alertCode(api, site)
+		return hasCriticalAlert(api, site)
 	case s.endGrace:
 		if _, err := api.read(http.MethodPost, policyURI(site, "/end-grace", ""), nil, nil); err != nil {
-			return 0, err
+			return false, err
 		}
-		_, err := fmt.Fprintf(out, "%s: requests that the current robots.txt disallows are blocked from now on\n", text.Printable(site))
-		return ExitOK, err
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: requests that the current robots.txt disallows are blocked from now on\n", text.Printable(site))
+		return false, err
 	case s.testNotify:
-		return s.sendTest(api, out)
+		return s.sendTest(cmd, api)
 	case alone:
-		return ExitOK, s.decide(api, out)
+		return false, s.decide(cmd, api)
 	}
-	return s.showAll(api, out, site)
+	return s.showAll(cmd, api, site)
 }
 
 // showAll prints the sites, the alerts and the results of files on trial.
-func (s *status) showAll(api adminServer, out io.Writer, site string) (code int, err error) {
+func (s *status) showAll(cmd *cobra.Command, api adminServer, site string) (findings bool, err error) {
 	var found admin.Status
 	body, err := api.read(http.MethodGet, withSite(admin.StatusPath, site), nil, &found)
 	if err != nil {
-		return 0, err
+		return false, err
 	}
 	shutsOut := func(t report.Trial) bool { return t.Search.NewlyForbidden > 0 }
-	if hasCritical(found.Alerts) || slices.ContainsFunc(found.Trials, shutsOut) {
-		code = ExitFindings
-	}
-	return code, body.show(out, s.json, func(screen *text.Screen) error {
-		if err := printSites(screen, found.Sites, site != "", time.Now()); err != nil {
+	findings = hasCritical(found.Alerts) || slices.ContainsFunc(found.Trials, shutsOut)
+	return findings, s.output.print(cmd, body, func(w io.Writer) error {
+		if err := printSites(w, found.Sites, site != "", time.Now()); err != nil {
 			return err
 		}
-		printAlerts(screen, &found.List)
-		return printTrials(screen, &found)
+		printAlerts(w, &found.List)
+		return printTrials(w, &found)
 	})
 }
 
@@ -154,21 +152,17 @@ func hasCritical(alerts []alert.Alert) bool {
 	return slices.ContainsFunc(alerts, func(a alert.Alert) bool { return a.State == alert.Open && a.Severity == alert.Critical })
 }
 
-// alertCode returns the exit status by the open alerts of the server, or of a site unless that is
-// "".
-func alertCode(api adminServer, site string) (code int, err error) {
+// hasCriticalAlert asks the server whether a critical alert is open, at a site unless that is "".
+func hasCriticalAlert(api adminServer, site string) (bool, error) {
 	var found alert.List
 	if _, err := api.read(http.MethodGet, admin.AlertsPath, nil, &found); err != nil {
-		return 0, err
+		return false, err
 	}
 	if site != "" {
 		site = site[strings.LastIndexByte(site, '/')+1:] // without the scheme
 		found.Alerts = slices.DeleteFunc(found.Alerts, func(a alert.Alert) bool { return a.Site != "" && a.Site != site })
 	}
-	if hasCritical(found.Alerts) {
-		return ExitFindings, nil
-	}
-	return ExitOK, nil
+	return hasCritical(found.Alerts), nil
 }
 
 // withSite returns the address of a report, narrowed to a site unless that is "".
@@ -180,12 +174,12 @@ func withSite(uri, site string) string {
 }
 
 // printSites prints a line for each site, or the details of each.
-func printSites(screen *text.Screen, sites []report.SiteStatus, details bool, now time.Time) error {
+func printSites(w io.Writer, sites []report.SiteStatus, details bool, now time.Time) error {
 	if len(sites) == 0 {
-		fmt.Fprintln(screen, "no site of this server has a robots_guard")
+		fmt.Fprintln(w, "no site of this server has a robots_guard")
 		return nil
 	}
-	table := text.NewTable(screen, text.Column{Title: "SITE"}, text.Column{Title: "MODE"}, text.Column{Title: "ROBOTS.TXT OF"},
+	table := text.NewTable(w, text.Column{Title: "SITE"}, text.Column{Title: "MODE"}, text.Column{Title: "ROBOTS.TXT OF"},
 		text.Column{Title: "STATUS"}, text.Column{Title: "RULES"}, text.Column{Title: "NOTE", Kind: text.Prose})
 	for _, s := range sites {
 		status, rules := "-", "-"
@@ -202,7 +196,7 @@ func printSites(screen *text.Screen, sites []report.SiteStatus, details bool, no
 			{"version", s.Robots.Version}, {"in use since", shortTime(s.Robots.FirstRead)}, {"last fetch", shortTime(s.Robots.LastRead)}, {"next fetch", shortTime(s.Robots.NextRead)},
 		} {
 			if line.value != "" {
-				fmt.Fprintf(screen, "%s: %s\n", line.name, line.value)
+				fmt.Fprintf(w, "%s: %s\n", line.name, line.value)
 			}
 		}
 	}
@@ -243,34 +237,34 @@ func notesOn(h *report.Health, now time.Time) (notes []string) {
 }
 
 // printAlerts prints the open alerts, and a line for each acknowledged one.
-func printAlerts(screen *text.Screen, list *alert.List) {
+func printAlerts(w io.Writer, list *alert.List) {
 	open := 0
 	for _, a := range list.Alerts {
 		if a.State == alert.Open {
-			fmt.Fprintln(screen)
-			printAlert(screen, a)
+			fmt.Fprintln(w)
+			printAlert(w, a)
 			open++
 		}
 	}
 	if open == 0 {
-		fmt.Fprintln(screen, "\nno alert is open")
+		fmt.Fprintln(w, "\nno alert is open")
 	}
 	for _, a := range list.Alerts {
 		if a.State == alert.Acknowledged {
-			fmt.Fprintln(screen, acknowledged(&a))
+			fmt.Fprintln(w, acknowledged(&a))
 		}
 	}
 	if list.More > 0 {
-		fmt.Fprintf(screen, "%d more alerts are left out\n", list.More)
+		fmt.Fprintf(w, "%d more alerts are left out\n", list.More)
 	}
 }
 
 // printAlert prints an alert with what to do.
-func printAlert(screen *text.Screen, a alert.Alert) {
-	fmt.Fprintf(screen, "%s: %s (%s)\n  since %s\n", text.Paint(screen, string(a.Severity)), text.Printable(a.Title), a.ID, shortTime(a.Since))
-	fmt.Fprintf(screen, "  %s\n  %s\n", text.Printable(a.Detail), text.Printable(a.Do))
+func printAlert(w io.Writer, a alert.Alert) {
+	fmt.Fprintf(w, "%s: %s (%s)\n  since %s\n", text.Paint(w, string(a.Severity)), text.Printable(a.Title), a.ID, shortTime(a.Since))
+	fmt.Fprintf(w, "  %s\n  %s\n", text.Printable(a.Detail), text.Printable(a.Do))
 	for line := range strings.Lines(a.Copy) {
-		fmt.Fprintf(screen, "    %s\n", text.Printable(strings.TrimSuffix(line, "\n")))
+		fmt.Fprintf(w, "    %s\n", text.Printable(strings.TrimSuffix(line, "\n")))
 	}
 }
 
@@ -290,7 +284,7 @@ func acknowledged(a *alert.Alert) string {
 }
 
 // decide acknowledges an alert, or reverts that.
-func (s *status) decide(api adminServer, out io.Writer) error {
+func (s *status) decide(cmd *cobra.Command, api adminServer) error {
 	id, method, request := s.undo, http.MethodDelete, any(nil)
 	if s.acknowledge != "" {
 		id, method, request = s.acknowledge, http.MethodPost, admin.AlertNote{Note: s.note, By: whoOr("")}
@@ -300,37 +294,33 @@ func (s *status) decide(api adminServer, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return body.show(out, s.json, func(screen *text.Screen) error {
+	return s.output.print(cmd, body, func(w io.Writer) error {
 		if a.State == alert.Acknowledged {
-			fmt.Fprintln(screen, acknowledged(&a))
+			fmt.Fprintln(w, acknowledged(&a))
 		} else {
-			printAlert(screen, a)
+			printAlert(w, a)
 		}
 		return nil
 	})
 }
 
 // sendTest sends each receiver of alerts a test message.
-func (s *status) sendTest(api adminServer, out io.Writer) (code int, err error) {
+func (s *status) sendTest(cmd *cobra.Command, api adminServer) (findings bool, err error) {
 	var result admin.NotifyTest
 	body, err := api.read(http.MethodPost, admin.TestNotifyPath, nil, &result)
 	if err != nil {
-		return 0, err
+		return false, err
 	}
 	if len(result.Receivers) == 0 {
-		return 0, errors.New("the configuration has no receiver of alerts; add notify <url> to the global option robots_guard")
+		return false, errors.New("the configuration has no receiver of alerts; add notify <url> to the global option robots_guard")
 	}
-	for _, r := range result.Receivers {
-		if !r.Sent {
-			code = ExitFindings
-		}
-	}
-	return code, body.show(out, s.json, func(screen *text.Screen) error {
+	findings = slices.ContainsFunc(result.Receivers, func(r notify.Tested) bool { return !r.Sent })
+	return findings, s.output.print(cmd, body, func(w io.Writer) error {
 		for _, r := range result.Receivers {
 			if r.Sent {
-				fmt.Fprintf(screen, "%s: the test message was sent\n", text.Printable(r.Receiver))
+				fmt.Fprintf(w, "%s: the test message was sent\n", text.Printable(r.Receiver))
 			} else {
-				fmt.Fprintf(screen, "%s: %s: %s\n", text.Printable(r.Receiver), text.Paint(screen, "error"), text.Printable(r.Error))
+				fmt.Fprintf(w, "%s: %s: %s\n", text.Printable(r.Receiver), text.Paint(w, "error"), text.Printable(r.Error))
 			}
 		}
 		return nil
@@ -338,15 +328,15 @@ func (s *status) sendTest(api adminServer, out io.Writer) (code int, err error) 
 }
 
 // showTop prints the crawlers with the most violations of the last 24 hours.
-func (s *status) showTop(api adminServer, out io.Writer, site string) error {
+func (s *status) showTop(cmd *cobra.Command, api adminServer, site string) error {
 	var found report.Crawlers
 	body, err := api.read(http.MethodGet, withSite("/robots_guard/crawlers", site), nil, &found)
 	if err != nil {
 		return err
 	}
-	return body.show(out, s.json, func(screen *text.Screen) error {
+	return s.output.print(cmd, body, func(w io.Writer) error {
 		const most = 20
-		table := text.NewTable(screen, text.Column{Title: "CRAWLER"}, text.Column{Title: "CLASS"}, text.Column{Title: "VIOLATIONS"}, text.Column{Title: "BLOCKED"},
+		table := text.NewTable(w, text.Column{Title: "CRAWLER"}, text.Column{Title: "CLASS"}, text.Column{Title: "VIOLATIONS"}, text.Column{Title: "BLOCKED"},
 			text.Column{Title: "SINCE"}, text.Column{Title: "MOST REQUESTED PAGE", Kind: text.Long}, text.Column{Title: "RULE", Kind: text.Long})
 		shown := 0
 		for _, c := range found.Crawlers {
@@ -367,7 +357,7 @@ func (s *status) showTop(api adminServer, out io.Writer, site string) error {
 			table.Row(text.Printable(c.Token), c.Class, fmt.Sprint(c.Disallowed), fmt.Sprint(c.ViolationsBlocked), orDash(shortTime(c.ViolatingSince)), text.Printable(page), text.Printable(rule))
 		}
 		if shown == 0 {
-			fmt.Fprintln(screen, "no crawler broke a rule in the last 24 hours")
+			fmt.Fprintln(w, "no crawler broke a rule in the last 24 hours")
 			return nil
 		}
 		return table.Flush()

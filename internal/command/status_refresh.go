@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/spf13/cobra"
+
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -24,32 +26,32 @@ func policyURI(site, verb, listener string) string {
 
 // fetch lets the server fetch the robots.txt of a site, or of all sites for "", and prints
 // the results.
-func (s *status) fetch(api adminServer, out io.Writer, site string) (code int, err error) {
+func (s *status) fetch(cmd *cobra.Command, api adminServer, site string) (findings bool, err error) {
 	uris := []string{policyURI(site, "/refresh", "")}
 	if site == "" {
 		if uris, err = refreshURIs(api); err != nil {
-			return 0, err
+			return false, err
 		}
 	}
 	answers := make([]admin.PolicyReport, len(uris))
 	for i, uri := range uris {
 		answer := &answers[i]
 		if _, err := api.read(http.MethodPost, uri, nil, answer); err != nil {
-			return 0, err
+			return false, err
 		}
 		if answer.Refresh == nil {
 			answer.Refresh = new(admin.PolicyRefresh)
 		}
 		if o := answer.Refresh.Outcome; o != admin.Changed && o != admin.Unchanged || answer.NotProtecting != nil {
-			code = ExitFindings
+			findings = true
 		}
 	}
-	return code, writeResult(out, s.json, answers, func(screen *text.Screen) error {
+	return findings, s.output.print(cmd, answers, func(w io.Writer) error {
 		if len(answers) == 0 {
-			fmt.Fprintln(screen, nothingToRefresh)
+			fmt.Fprintln(w, nothingToRefresh)
 			return nil
 		}
-		table := text.NewTable(screen, text.Column{Title: "ROBOTS.TXT OF"}, text.Column{Title: "RESULT"}, text.Column{Title: "STATUS"}, text.Column{Title: "RULES"},
+		table := text.NewTable(w, text.Column{Title: "ROBOTS.TXT OF"}, text.Column{Title: "RESULT"}, text.Column{Title: "STATUS"}, text.Column{Title: "RULES"},
 			text.Column{Title: "NOTE", Kind: text.Prose})
 		for i := range answers {
 			printRefresh(table, &answers[i])

@@ -153,8 +153,9 @@ func TestStatus(t *testing.T) {
 					t.Fatalf("no %q where it belongs in\n%s", want, output)
 				}
 			}
-			if output, _ := execute(t.Context(), Config{}, append([]string{"status", "--json", "--address", address}, tc.args...)...); output != string(answer) {
-				t.Errorf("--json prints\n%s\nwant\n%s", output, answer)
+			output, _ = execute(t.Context(), Config{}, append([]string{"status", "--json", "--address", address}, tc.args...)...)
+			if got := compactJSON(t, output); got != string(answer) {
+				t.Errorf("--json prints\n%s\nwant\n%s", got, answer)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
@@ -11,20 +12,20 @@ import (
 )
 
 // printTrials prints the files on trial with their results, nothing if there are none.
-func printTrials(screen *text.Screen, found *admin.Status) error {
+func printTrials(w io.Writer, found *admin.Status) error {
 	for _, t := range found.Tried {
 		from := text.Printable(t.From)
 		switch {
 		case t.Error != "" && t.Version == "":
-			fmt.Fprintf(screen, "\nnot on trial: %s: %s\n", from, text.Printable(t.Error))
+			fmt.Fprintf(w, "\nnot on trial: %s: %s\n", from, text.Printable(t.Error))
 		case t.Error != "":
-			fmt.Fprintf(screen, "\non trial as it was: %s cannot be read: %s\n", from, text.Printable(t.Error))
+			fmt.Fprintf(w, "\non trial as it was: %s cannot be read: %s\n", from, text.Printable(t.Error))
 		case t.Version == "" || len(found.Trials) == 0:
-			fmt.Fprintf(screen, "\non trial: %s; no crawler has come since\n", from)
+			fmt.Fprintf(w, "\non trial: %s; no crawler has come since\n", from)
 		}
 	}
 	for i := range found.Trials {
-		if err := printTrial(screen, &found.Trials[i]); err != nil {
+		if err := printTrial(w, &found.Trials[i]); err != nil {
 			return err
 		}
 	}
@@ -32,13 +33,13 @@ func printTrials(screen *text.Screen, found *admin.Status) error {
 }
 
 // printTrial prints the results at one site.
-func printTrial(screen *text.Screen, t *report.Trial) error {
-	fmt.Fprintf(screen, "\non trial at %s: %s since %s\n", text.Printable(t.Site), text.Printable(t.From), shortTime(t.Since))
-	fmt.Fprintf(screen, "  %s\n  search engines: %s\n", differences(t.Differences), differences(t.Search))
+func printTrial(w io.Writer, t *report.Trial) error {
+	fmt.Fprintf(w, "\non trial at %s: %s since %s\n", text.Printable(t.Site), text.Printable(t.From), shortTime(t.Since))
+	fmt.Fprintf(w, "  %s\n  search engines: %s\n", differences(t.Differences), differences(t.Search))
 	if t.NewlyForbidden+t.NewlyAllowed == 0 {
 		return nil
 	}
-	table := text.NewTable(screen, text.Column{Title: "CRAWLER"}, text.Column{Title: "CLASS"}, text.Column{Title: "IDENTITY"}, text.Column{Title: "WOULD BE"},
+	table := text.NewTable(w, text.Column{Title: "CRAWLER"}, text.Column{Title: "CLASS"}, text.Column{Title: "IDENTITY"}, text.Column{Title: "WOULD BE"},
 		text.Column{Title: "REQUESTS"}, text.Column{Title: "PAGE"}, text.Column{Title: "BY", Kind: text.Prose})
 	for _, c := range t.Crawlers {
 		for _, p := range c.Pages {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/expect"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -21,11 +20,12 @@ import (
 func testCommand(config Config) *cobra.Command {
 	x := caseTesting{config: config}
 	cmd := &cobra.Command{
-		Use:   "test [--robots <file|url>] [--format tap|junit|json] <cases>...",
+		Use:   "test [--robots <file|url>] [--json] <cases>...",
 		Short: "Tests a robots.txt by a table of expected verdicts",
 		Long: `
 Reads tables of expected verdicts, judges each case by the robots.txt, and prints the
-results as TAP, JUnit or JSON. Keep a table next to your robots.txt and test it in CI.
+results as TAP (Test Anything Protocol) or JSON. Keep a table next to your robots.txt
+and test it in CI.
 
 A line of a table has three fields: a product token or a quoted User-Agent, a URL or
 path, and the expected verdict: allow, disallow, or a preference of Content-Usage
@@ -36,11 +36,10 @@ path, and the expected verdict: allow, disallow, or a preference of Content-Usag
 	"Mozilla/5.0 (compatible; GPTBot/1.3)"  /                disallow
 	*                                       /private/press/  allow
 	GPTBot                                  /blog/           train-ai=n
-	expect preference search=y for /blog/ as Bingbot
 
-The last form is a preference in words; without "as", the crawler is *. A line may also
-be a JSON object with "user_agent" or "token", "url", "expect" and an optional "name".
-Lines that begin with # are comments. - reads a table from standard input.
+A line may also be a JSON object with "user_agent" or "token", "url", "expect" and an
+optional "name". Lines that begin with # are comments. - reads a table from standard
+input.
 
 The * group applies to a product token; * is a crawler without a group of its own. A
 User-Agent is identified as the server does it, so a browser may fetch everything.
@@ -49,51 +48,42 @@ Exit status: 1 if a case fails.
 `,
 		Example: `
 caddy robots-guard test --robots robots.txt cases.txt
-caddy robots-guard test --robots robots.txt --format junit cases.txt cases.jsonl > report.xml
+caddy robots-guard test --robots robots.txt --json cases.txt cases.jsonl
 `,
 		RunE: runCommand(x.run),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&x.robots, "robots", "r", "robots.txt", "the robots.txt: a file or a URL")
-	flags.StringVar(&x.format, "format", "tap", "the output format: "+strings.Join(expect.Formats(), ", "))
-	flags.BoolVar(&x.json, "json", false, "the same as --format json")
-	completeWords(cmd, "format", expect.Formats()...)
+	x.output.define(flags)
 	return cmd
 }
 
 // caseTesting is the command with its flags.
 type caseTesting struct {
-	config         Config
-	robots, format string
-	json           bool
+	config Config
+	output output
+	robots string
 }
 
-func (x *caseTesting) run(cmd *cobra.Command, names []string) (int, error) {
-	if x.json && cmd.Flags().Changed("format") && x.format != "json" {
-		return 0, errors.New("give either --json or --format")
-	} else if x.json {
-		x.format = "json"
-	}
+func (x *caseTesting) run(cmd *cobra.Command, names []string) (findings bool, err error) {
 	switch {
-	case !slices.Contains(expect.Formats(), x.format):
-		return 0, fmt.Errorf("unknown format %q; --format takes %s", x.format, strings.Join(expect.Formats(), ", "))
 	case len(names) == 0:
-		return 0, errors.New("no table of cases given; see caddy robots-guard test --help")
+		return false, errors.New("no table of cases given; see caddy robots-guard test --help")
 	case x.robots == "-" && slices.Contains(names, "-"):
-		return 0, errors.New("only one of the robots.txt and the table can be standard input")
+		return false, errors.New("only one of the robots.txt and the table can be standard input")
 	}
 	in, err := x.config.readInput(cmd.Context(), cmd.InOrStdin(), x.robots)
 	if err != nil {
-		return 0, err
+		return false, err
 	}
 	robots, err := in.rules()
 	if err != nil {
-		return 0, err
+		return false, err
 	}
 	if note := in.noteOn(robots); note != "" {
 		printNote(cmd.ErrOrStderr(), "note", note)
 	}
-	var results []expect.Result
+	report := expect.Report{Cases: []expect.Result{}}
 	var errs []error
 	notes := make(map[string]string) // notes by client, cached because finding them is slow
 	overlay := overlayOf(robots)
@@ -112,21 +102,13 @@ func (x *caseTesting) run(cmd *cobra.Command, names []string) (int, error) {
 				notes[who] = note
 			}
 			r.Note = note
-			results = append(results, r)
+			report.Add(r)
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
-		return 0, err
+		return false, err
 	}
-	out := text.NewScreen(cmd.OutOrStdout(), 0, false)
-	if x.format == "tap" {
-		out = screenOf(cmd.OutOrStdout())
-	}
-	code := ExitOK
-	if slices.ContainsFunc(results, func(r expect.Result) bool { return !r.OK() }) {
-		code = ExitFindings
-	}
-	return code, errors.Join(expect.Write(out, x.format, results), out.Flush())
+	return report.Failed > 0, x.output.print(cmd, report, report.WriteText)
 }
 
 // maxCases bounds the table of cases, in bytes.
@@ -171,9 +153,10 @@ func JudgeCase(robots *policy.Robots, overlay *uaident.Overlay, c expect.Case) e
 		who.client = uaident.Default().IdentifyWith(c.UserAgent, overlay)
 	}
 	verdict := judgeURL(&defaultSite, robots, who, c.URL)
-	r := expect.Result{Case: c, Got: verdict.Allowed}
-	if c.About != "" {
-		r.States, r.Because = verdict.stated(c.About)
+	r := expect.Result{Case: c, Got: expect.Access(verdict.Allowed)}
+	if label, ok := c.Preference(); ok {
+		preference, because := verdict.preference(label)
+		r.Got, r.Because = label+"="+preference.String(), because
 		return r
 	}
 	switch {
@@ -191,23 +174,23 @@ func JudgeCase(robots *policy.Robots, overlay *uaident.Overlay, c expect.Case) e
 	return r
 }
 
-// stated returns the preference with this label, and its lines in words.
-func (r *briefResult) stated(label string) (says policy.Preference, because string) {
-	about := slices.IndexFunc(policy.Uses(), func(u policy.Use) bool { return u.String() == label })
+// preference returns the preference with this label, and the lines that state it.
+func (r *briefResult) preference(label string) (preference policy.Preference, because string) {
+	use := slices.IndexFunc(policy.Uses(), func(u policy.Use) bool { return u.String() == label })
 	if r.Verdict != judge.Allowed.String() {
 		return policy.PreferenceUnknown, "preferences do not apply to a URL that is " + r.Verdict
 	}
+	for _, line := range r.statements {
+		preference = preference.And(line.Preferences[use])
+	}
 	var lines []string
 	for _, line := range r.statements {
-		says = says.And(line.Preferences[about])
-	}
-	for _, line := range r.statements {
-		if says == policy.PreferenceUnknown || line.Preferences[about] == says {
+		if preference == policy.PreferenceUnknown || line.Preferences[use] == preference {
 			lines = append(lines, fmt.Sprintf("%s in line %d", line.By, line.Line))
 		}
 	}
 	if len(lines) == 0 {
-		return says, "no line has a preference for the URL"
+		return preference, "no line has a preference for the URL"
 	}
-	return says, strings.Join(lines[:min(len(lines), 10)], ", ")
+	return preference, strings.Join(lines[:min(len(lines), 10)], ", ")
 }

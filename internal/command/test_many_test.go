@@ -20,7 +20,7 @@ func TestManyCases(t *testing.T) {
 	robots := policy.Parse([]byte(text.String() + "Disallow: /private/\n"))
 	overlay := uaident.Default().Overlay(robots.Names())
 	c := expect.Case{UserAgent: "Mozilla/5.0 (compatible; Acme7Bot/1.0; +https://acme.example/bot)", URL: "/private/x"}
-	if r := JudgeCase(robots, overlay, c); r.Got {
+	if r := JudgeCase(robots, overlay, c); r.Got != expect.Disallow {
 		t.Fatalf("%+v, want what is forbidden", r)
 	}
 	judged := testing.Benchmark(func(b *testing.B) {

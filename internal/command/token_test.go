@@ -2,7 +2,6 @@ package command
 
 import (
 	"encoding/json"
-	"html"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,11 +42,9 @@ func TestOddTokens(t *testing.T) {
 			{"explain", "--robots", robots, "--user-agent", token + "/1.0", "/x"},
 			{"test", "--robots", robots, cases},
 			{"test", "--robots", robots, "--json", cases},
-			{"test", "--robots", robots, "--format", "junit", cases},
 		} {
 			isAgent := strings.Contains(strings.Join(args, " "), "--user-agent")
 			output, _ := execute(t.Context(), Config{}, args...)
-			output = html.UnescapeString(output) // JUnit escapes the output
 			times := 1
 			if about == "" || isAgent && token == "GTPBot" { // clients may use any name
 				times = 0

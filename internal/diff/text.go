@@ -11,8 +11,8 @@ import (
 // maxShown is the maximum number of listed crawlers per class.
 const maxShown = 5
 
-// Write prints the result as text.
-func (r *Result) Write(w io.Writer) error {
+// WriteText writes the result as text.
+func (r *Result) WriteText(w io.Writer) error {
 	var b strings.Builder
 	word := "rules"
 	if r.RulesAdded == 1 {

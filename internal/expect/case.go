@@ -2,10 +2,12 @@ package expect
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -13,40 +15,34 @@ import (
 
 // Case is one expectation about access to a URL, or about a preference for that URL.
 type Case struct {
-	UserAgent string // identified in the same way as by the server
-	Token     string // the exact product token, if there is no User-Agent
-	URL       string
-	Allowed   bool
-	// About is the label of a use category, such as train-ai, and Stated is the expected
-	// preference. An empty About means an expectation about access.
-	About  string
-	Stated policy.Preference
-	Name   string // for the report; empty for a generated name
-	File   string
-	Line   int
+	Name      string `json:"name"` // for the report
+	File      string `json:"file"`
+	Line      int    `json:"line"`
+	Token     string `json:"token,omitempty"`      // the exact product token, if there is no User-Agent
+	UserAgent string `json:"user_agent,omitempty"` // identified in the same way as by the server
+	URL       string `json:"url"`
+	Expected  string `json:"expected"` // Allow, Disallow, or a preference such as train-ai=n
 }
 
-// Title returns the name of the case in a report.
-func (c Case) Title() string {
-	if c.Name != "" {
-		return c.Name
+// Expected values of a case about access.
+const (
+	Allow    = "allow"
+	Disallow = "disallow"
+)
+
+// Access returns the value for a URL that a crawler may or may not fetch.
+func Access(allowed bool) string {
+	if allowed {
+		return Allow
 	}
-	who := c.Token
-	if who == "" {
-		who = c.UserAgent
-	}
-	return fmt.Sprintf("%s %s %s", who, c.says(c.Allowed, c.Stated), c.URL)
+	return Disallow
 }
 
-// says returns the word for an access or a preference.
-func (c Case) says(allowed bool, stated policy.Preference) string {
-	switch {
-	case c.About != "":
-		return c.About + "=" + stated.String()
-	case allowed:
-		return "allow"
-	}
-	return "disallow"
+// Preference returns the label of the expected preference, such as train-ai. ok is false for a case
+// about access.
+func (c *Case) Preference() (label string, ok bool) {
+	label, _, ok = strings.Cut(c.Expected, "=")
+	return label, ok
 }
 
 // maxLine is the maximum length of a table line, in bytes.
@@ -62,9 +58,6 @@ const maxLine = 1 << 20
 // The three fields are the User-Agent or product token, the URL, and the expected value. A
 // User-Agent with a space must be in quotes. A single word without a slash or parenthesis is a
 // product token.
-//
-// Another form for a preference is "expect preference train-ai=n for /x", which applies to *. The
-// suffix "as GPTBot" selects a crawler.
 func Read(file string, r io.Reader) ([]Case, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 4096), maxLine)
@@ -86,6 +79,7 @@ func Read(file string, r io.Reader) ([]Case, error) {
 			continue
 		}
 		c.File, c.Line = file, number
+		c.Name = cmp.Or(c.Name, fmt.Sprintf("%s %s %s", cmp.Or(c.Token, c.UserAgent), c.Expected, c.URL))
 		cases = append(cases, c)
 	}
 	switch err := in.Err(); {
@@ -107,40 +101,16 @@ func readLine(line string) (Case, error) {
 	switch {
 	case err != nil:
 		return Case{}, err
-	case len(fields) > 1 && fields[0] == "expect" && fields[1] == "preference":
-		return readPreference(fields[2:])
 	case len(fields) != 3:
 		return Case{}, fmt.Errorf("%d fields instead of three: the User-Agent (in quotes if it has a space), the URL, and allow, disallow or a preference such as train-ai=n", len(fields))
 	}
 	c := Case{URL: fields[1]}
-	c.setWho(fields[0])
-	return c, c.expect(fields[2])
-}
-
-// setWho sets the User-Agent or the product token.
-func (c *Case) setWho(who string) {
-	if strings.ContainsAny(who, " /()") || who == "" {
-		c.UserAgent = who
+	if strings.ContainsAny(fields[0], " /()") || fields[0] == "" {
+		c.UserAgent = fields[0]
 	} else {
-		c.Token = who
+		c.Token = fields[0]
 	}
-}
-
-// readPreference reads the fields after "expect preference".
-func readPreference(fields []string) (c Case, err error) {
-	switch {
-	case len(fields) == 3 && fields[1] == "for":
-		c.Token = "*"
-	case len(fields) == 5 && fields[1] == "for" && fields[3] == "as":
-		c.setWho(fields[4])
-	default:
-		return c, errors.New("write it as: expect preference train-ai=n for /x, with as GPTBot behind it for one crawler")
-	}
-	c.URL = fields[2]
-	if err := c.expectPreference(fields[0]); err != nil {
-		return c, err
-	}
-	return c, c.checkURL()
+	return c, c.expect(fields[2])
 }
 
 func readJSON(line string) (Case, error) {
@@ -172,38 +142,37 @@ func readJSON(line string) (Case, error) {
 func (c *Case) expect(word string) error {
 	switch strings.ToLower(word) {
 	case "allow", "allowed":
-		c.Allowed = true
+		c.Expected = Allow
 	case "disallow", "disallowed":
+		c.Expected = Disallow
 	default:
 		if !strings.Contains(word, "=") {
 			return fmt.Errorf("%.60q is neither allow nor disallow, nor a preference such as train-ai=n", word)
 		}
-		if err := c.expectPreference(word); err != nil {
+		if err := checkPreference(word); err != nil {
 			return err
 		}
+		c.Expected = word
 	}
 	return c.checkURL()
 }
 
-// expectPreference sets the expected preference.
-func (c *Case) expectPreference(preference string) error {
-	label, says, _ := strings.Cut(preference, "=")
+// checkPreference returns an error for an invalid preference.
+func checkPreference(preference string) error {
+	label, value, _ := strings.Cut(preference, "=")
 	for _, use := range policy.Uses() {
 		if label != use.String() {
 			continue
 		}
-		c.About = label
-		for _, c.Stated = range []policy.Preference{policy.PreferenceYes, policy.PreferenceNo, policy.PreferenceUnknown} {
-			if says == c.Stated.String() {
-				return nil
-			}
+		if slices.Contains([]string{policy.PreferenceYes.String(), policy.PreferenceNo.String(), policy.PreferenceUnknown.String()}, value) {
+			return nil
 		}
-		return fmt.Errorf("the value of %s is y, n or unknown, and not %.60q", label, says)
+		return fmt.Errorf("the value of %s is %.60q; write y, n or unknown", label, value)
 	}
 	if draft := policy.FormerLabel(label); draft != "" {
-		return fmt.Errorf("%.60q is a label that %s had last; those of today are train-ai, ai-use and search", label, draft)
+		return fmt.Errorf("%.60q is a label from %s; the current labels are train-ai, ai-use and search", label, draft)
 	}
-	return fmt.Errorf("%.60q is not a preference; write train-ai, ai-use or search, with =y, =n or =unknown behind it", preference)
+	return fmt.Errorf("%.60q is not a preference; write train-ai, ai-use or search, followed by =y, =n or =unknown", preference)
 }
 
 // checkURL returns an error for an invalid URL.

@@ -26,7 +26,7 @@ func TestReadings(t *testing.T) {
 		e := Explanation{Group: groupOf(group, group.Named())}
 		e.SetTarget(tc.target, &target, group)
 		var text strings.Builder
-		if err := e.Write(&text); err != nil {
+		if err := e.WriteText(&text); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range tc.want {
@@ -60,7 +60,7 @@ func TestPreferences(t *testing.T) {
 		site := Site{Registry: uaident.Default()}
 		e := site.Explain(Rules{Robots: robots}, Request{Token: tc.token, URL: tc.url})
 		var text strings.Builder
-		if err := e.Write(&text); err != nil {
+		if err := e.WriteText(&text); err != nil {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(e.Preferences, tc.want) || !strings.Contains(text.String(), tc.text) || tc.want == nil && strings.Contains(text.String(), "Content-Usage") {
@@ -83,7 +83,7 @@ func TestCrawlDelay(t *testing.T) {
 		site := Site{Registry: uaident.Default()}
 		e := site.Explain(Rules{Robots: robots}, Request{Token: tc.token, URL: "/b"})
 		var text strings.Builder
-		if err := e.Write(&text); err != nil {
+		if err := e.WriteText(&text); err != nil {
 			t.Fatal(err)
 		}
 		if tc.want == "" && e.Delay != nil || !strings.Contains(text.String(), tc.want) {

@@ -54,7 +54,7 @@ func TestRate(t *testing.T) {
 		site := Site{Registry: uaident.Default(), Configured: true, Rate: tc.settings}
 		e := site.Explain(Rules{Robots: robots}, Request{UserAgent: tc.userAgent, URL: tc.url})
 		var text strings.Builder
-		if err := e.Write(&text); err != nil {
+		if err := e.WriteText(&text); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(text.String(), tc.want) || (tc.want == "") != (e.Handler.Rate == nil) {

@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// Write prints the explanation as text.
-func (e *Explanation) Write(w io.Writer) error {
+// WriteText writes the explanation as text.
+func (e *Explanation) WriteText(w io.Writer) error {
 	p := printer{w: w}
 	if e.Token != "" {
 		p.heading("Product token")

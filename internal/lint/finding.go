@@ -12,19 +12,21 @@ import (
 
 // Finding is a problem or a hint about a file.
 type Finding struct {
-	Code     policy.Code
-	Severity policy.Severity
-	Line     int    // from 1; 0 for the whole file
-	Column   int    // of the first character, in Unicode code points from 1; 0 for the whole file
-	Message  string // the problem and the remedy
+	Code     policy.Code     `json:"code"`
+	Severity policy.Severity `json:"severity"`
+	Line     int             `json:"line"`    // from 1; 0 for the whole file
+	Column   int             `json:"column"`  // of the first character, in Unicode code points from 1; 0 for the whole file
+	Message  string          `json:"message"` // the problem and the remedy
+	// Help is the URL of the documentation of the code, set by [Check].
+	Help string `json:"help,omitempty"`
 }
 
 // Report has the findings about one file.
 type Report struct {
-	Name       string // name of the file
-	Findings   []Finding
-	Unreported int // number of findings beyond maxFindings
-	Readings   Readings
+	Name       string    `json:"name"` // name of the file
+	Findings   []Finding `json:"findings"`
+	Unreported int       `json:"unreported"` // number of findings beyond maxFindings
+	Readings   *Readings `json:"readings"`   // set by [Check]
 }
 
 // Count returns the number of findings with this severity.
@@ -68,12 +70,18 @@ func Check(name string, body []byte, options Options) *Report {
 	report := Look(policy.Parse(body), options)
 	report.Name = name
 	report.Readings = readAll(body)
+	for i := range report.Findings {
+		report.Findings[i].Help = findingsPage + string(report.Findings[i].Code)
+	}
 	return report
 }
 
+// findingsPage is the URL of the documentation of findings, without the code.
+const findingsPage = "https://github.com/robotsguard/caddy-robots-guard/blob/main/docs/findings.md#"
+
 // Look does the same as Check for a parsed file, without the comparison of crawlers.
 func Look(robots *policy.Robots, options Options) *Report {
-	c := checker{robots: robots, options: options, report: new(Report), room: maxCompared}
+	c := checker{robots: robots, options: options, report: &Report{Findings: []Finding{}}, room: maxCompared}
 	c.lines = readLines(c.robots.Text())
 	c.groups = c.robots.Groups()
 	c.takeParsed()
@@ -206,7 +214,7 @@ func (c *checker) takeParsed() {
 		if f.Line > 0 {
 			column = c.columnOf(f)
 		}
-		c.report.Findings = append(c.report.Findings, Finding{f.Code, f.Severity, f.Line, column, f.Message})
+		c.report.Findings = append(c.report.Findings, Finding{Code: f.Code, Severity: f.Severity, Line: f.Line, Column: column, Message: f.Message})
 	}
 }
 

@@ -10,29 +10,27 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Formats returns the names of the output formats.
-func Formats() []string { return []string{"text", "json", "github"} }
-
-// Write prints reports in a format of [Formats].
-func Write(w io.Writer, format string, reports []*Report) error {
-	switch format {
-	case "text":
-		return writeText(w, reports, false)
-	case "json":
-		return writeJSON(w, reports)
-	case "github":
-		return writeGitHub(w, reports)
-	}
-	return fmt.Errorf("unknown format %q; there are %s", format, strings.Join(Formats(), ", "))
+// Files has the reports on several files.
+type Files struct {
+	Files    []*Report `json:"files"`
+	Errors   int       `json:"errors"`
+	Warnings int       `json:"warnings"`
+	Infos    int       `json:"infos"`
+	// AllReadings makes WriteText print how crawlers read a file even if all crawlers agree.
+	AllReadings bool `json:"-"`
 }
 
-// WriteReadings prints reports as text. Unlike Write, it always prints the table of crawlers, even
-// if all crawlers agree.
-func WriteReadings(w io.Writer, reports []*Report) error { return writeText(w, reports, true) }
+// Add adds a report.
+func (f *Files) Add(r *Report) {
+	f.Files = append(f.Files, r)
+	f.Errors += r.Count(policy.Error)
+	f.Warnings += r.Count(policy.Warning)
+	f.Infos += r.Count(policy.Info)
+}
 
-// writeText prints a line for each finding, and the table of crawlers if they disagree.
-func writeText(w io.Writer, reports []*Report, readings bool) error {
-	for i, r := range reports {
+// WriteText writes a line for each finding, and the table of crawlers if they disagree.
+func (f *Files) WriteText(w io.Writer) error {
+	for i, r := range f.Files {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
@@ -47,8 +45,8 @@ func writeText(w io.Writer, reports []*Report, readings bool) error {
 		if r.Unreported > 0 {
 			fmt.Fprintf(w, "%s: %d more findings are not shown\n", name, r.Unreported)
 		}
-		if readings || r.Readings.Conflicts() > 0 {
-			if err := writeReadings(w, name, &r.Readings); err != nil {
+		if f.AllReadings || r.Readings.Conflicts() > 0 {
+			if err := writeReadings(w, name, r.Readings); err != nil {
 				return err
 			}
 		}
@@ -139,3 +137,29 @@ func writeReadings(w io.Writer, name string, r *Readings) error {
 
 // cell escapes and shortens a part of the file for a table.
 func cell(s string) string { return text.Short(text.Printable(s), 40) }
+
+// GitHub Actions require these escapes in messages and properties of workflow commands
+// (actions/toolkit, packages/core/src/command.ts).
+var (
+	githubData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	githubProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// WriteGitHub writes workflow commands, which become annotations of a pull request.
+func (f *Files) WriteGitHub(w io.Writer) error {
+	words := map[policy.Severity]string{policy.Error: "error", policy.Warning: "warning", policy.Info: "notice"}
+	for _, r := range f.Files {
+		for _, f := range r.Findings {
+			at := "file=" + githubProperty.Replace(r.Name)
+			if f.Line > 0 {
+				at += fmt.Sprintf(",line=%d,col=%d", f.Line, f.Column)
+			}
+			_, err := fmt.Fprintf(w, "::%s %s,title=%s::%s\n", words[f.Severity], at,
+				githubProperty.Replace(string(f.Code)), githubData.Replace(f.Message))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

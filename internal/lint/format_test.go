@@ -8,32 +8,37 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-func written(t *testing.T, format string, reports ...*Report) string {
-	t.Helper()
-	var out strings.Builder
-	if err := Write(&out, format, reports); err != nil {
-		t.Fatal(err)
+// filesOf returns the reports as one result.
+func filesOf(reports ...*Report) *Files {
+	files := &Files{Files: []*Report{}}
+	for _, r := range reports {
+		files.Add(r)
 	}
-	return out.String()
+	return files
 }
 
 func TestGitHubEscapes(t *testing.T) {
 	report := &Report{Name: "a,b:c%.txt", Findings: []Finding{
-		{policy.NoKey, policy.Warning, 3, 2, "100 %: first\nsecond, third"},
-		{policy.HTML, policy.Error, 0, 0, "a page"},
-		{License, policy.Info, 1, 1, "info"},
+		{Code: policy.NoKey, Severity: policy.Warning, Line: 3, Column: 2, Message: "100 %: first\nsecond, third"},
+		{Code: policy.HTML, Severity: policy.Error, Message: "a page"},
+		{Code: License, Severity: policy.Info, Line: 1, Column: 1, Message: "info"},
 	}}
 	want := "::warning file=a%2Cb%3Ac%25.txt,line=3,col=2,title=no-key::100 %25: first%0Asecond, third\n" +
 		"::error file=a%2Cb%3Ac%25.txt,title=html::a page\n" +
 		"::notice file=a%2Cb%3Ac%25.txt,line=1,col=1,title=license::info\n"
-	if got := written(t, "github", report); got != want {
-		t.Errorf("got\n%swant\n%s", got, want)
+	var got strings.Builder
+	if err := filesOf(report).WriteGitHub(&got); err != nil || got.String() != want {
+		t.Errorf("got\n%s(%v), want\n%s", got.String(), err, want)
 	}
 }
 
 func TestText(t *testing.T) {
 	report := Check("a\x1b.txt", []byte("User-agent: *\nDissallow: /x\nDisallow: \x1b[2Jx\n"), Options{})
-	got := written(t, "text", report, Check("b", []byte("User-agent: *\nDisallow: /x\n"), Options{}))
+	var written strings.Builder
+	if err := filesOf(report, Check("b", []byte("User-agent: *\nDisallow: /x\n"), Options{})).WriteText(&written); err != nil {
+		t.Fatal(err)
+	}
+	got := written.String()
 	for _, want := range []string{
 		"a?.txt:2:1: warning: \"Dissallow\" is misspelt, and hardly any crawler but Google's reads it; correct the spelling [misspelt-key]\n",
 		"a?.txt:3:11: error: ",
@@ -52,7 +57,10 @@ func TestText(t *testing.T) {
 }
 
 func TestJSON(t *testing.T) {
-	got := written(t, "json", Check("x", []byte("User-agent: *\nDisallow: x\n"), Options{}))
+	got, err := json.Marshal(filesOf(Check("x", []byte("User-agent: *\nDisallow: x\n"), Options{})))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var out struct {
 		Files []struct {
 			Name     string
@@ -66,7 +74,7 @@ func TestJSON(t *testing.T) {
 		}
 		Errors, Warnings, Infos int
 	}
-	if err := json.Unmarshal([]byte(got), &out); err != nil {
+	if err := json.Unmarshal(got, &out); err != nil {
 		t.Fatal(err)
 	}
 	if len(out.Files) != 1 || len(out.Files[0].Findings) != 1 || out.Errors != 1 || out.Warnings != 0 || len(out.Files[0].Readings.Crawlers) != 6 {
@@ -76,7 +84,7 @@ func TestJSON(t *testing.T) {
 	if f.Code != "rule-without-slash" || f.Severity != "error" || f.Line != 2 || f.Column != 11 || !strings.HasSuffix(f.Help, "findings.md#rule-without-slash") {
 		t.Errorf("%+v", f)
 	}
-	if got := written(t, "json"); !strings.Contains(got, `"files": []`) {
-		t.Errorf("without files: %s", got)
+	if got, err := json.Marshal(Check("x", []byte("User-agent: *\nDisallow: /x\n"), Options{})); err != nil || !strings.Contains(string(got), `"findings":[]`) {
+		t.Errorf("without findings: %s, %v", got, err)
 	}
 }

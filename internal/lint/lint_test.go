@@ -288,11 +288,10 @@ func FuzzCheck(f *testing.F) {
 				t.Fatalf("an unknown code %s", finding.Code)
 			}
 		}
-		for _, format := range Formats() {
-			var out strings.Builder
-			if err := Write(&out, format, []*Report{report}); err != nil {
-				t.Fatal(err)
-			}
+		files := new(Files)
+		files.Add(report)
+		if err := errors.Join(files.WriteText(io.Discard), files.WriteGitHub(io.Discard)); err != nil {
+			t.Fatal(err)
 		}
 	})
 }

@@ -170,7 +170,7 @@ func (d dialect) group(chain []string) *policy.Selection {
 }
 
 // readAll compares the readers.
-func readAll(body []byte) Readings {
+func readAll(body []byte) *Readings {
 	robots := policy.Parse(body)
 	strict, lenient := readAs(body, false, false), readAs(body, true, true)
 	parser := policy.Parse(rewrite(robots.Text(), func(l line) string {
@@ -188,7 +188,7 @@ func readAll(body []byte) Readings {
 		}
 		return strict
 	}
-	out := Readings{Crawlers: []Reading{}, Paths: []PathReading{}}
+	out := &Readings{Crawlers: []Reading{}, Paths: []PathReading{}}
 	var rules []policy.Rule
 	for _, r := range readers {
 		group := of(r).group(r.chain)

@@ -49,7 +49,7 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	var table bytes.Buffer
-	if err := r.WriteTable(&table); err != nil {
+	if err := r.WriteText(&table); err != nil {
 		t.Fatal(err)
 	}
 	if want := "30 % of the pages that it may fetch (10 of 33)"; !strings.Contains(table.String(), want) {

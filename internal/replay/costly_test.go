@@ -49,7 +49,7 @@ func TestChallenge(t *testing.T) {
 		t.Errorf("only_log: %+v", c)
 	}
 	var table bytes.Buffer
-	if err := r.WriteTable(&table); err != nil {
+	if err := r.WriteText(&table); err != nil {
 		t.Fatal(err)
 	}
 	const says = "Pages opened by browsers: 11. A challenge on every page meets all of them, a challenge on disallowed pages meets 3 (27.3 %)."

@@ -27,8 +27,8 @@ const (
 	maxQuoted     = 100 // characters of a malformed line
 )
 
-// WriteTable writes the report as tables for a terminal. Long lists are truncated.
-func (r *Report) WriteTable(w io.Writer) error {
+// WriteText writes the report as tables for a terminal. Long lists are truncated.
+func (r *Report) WriteText(w io.Writer) error {
 	t := tables{w: w}
 	t.logs(r)
 	t.say("\n%s\n", r.Sentence())
