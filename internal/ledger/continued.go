@@ -1,16 +1,12 @@
 package ledger
 
-import (
-	"slices"
-
-	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
-)
+import "github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 
 // An edit of a robots.txt can leave a rule unchanged or move it to another line. The rule
 // then keeps its count, with the version and line of its last decision.
 
 // same reports whether two keys belong to the same rule, ignoring version and line.
-func (k RuleKey) same(other RuleKey) bool {
+func (k *RuleKey) same(other *RuleKey) bool {
 	return k.Text == other.Text && k.Group == other.Group && k.Verdict == other.Verdict
 }
 
@@ -21,8 +17,8 @@ func (k RuleKey) moved(to RuleKey) RuleKey {
 }
 
 // same also requires the same path, host, name and outcome.
-func (k PathKey) same(other PathKey) bool {
-	return k.Path == other.Path && k.Host == other.Host && k.Blocked == other.Blocked && k.Name == other.Name && k.RuleKey.same(other.RuleKey)
+func (k *PathKey) same(other *PathKey) bool {
+	return k.Path == other.Path && k.Host == other.Host && k.Blocked == other.Blocked && k.Name == other.Name && k.RuleKey.same(&other.RuleKey)
 }
 
 func (k PathKey) moved(to PathKey) PathKey {
@@ -31,27 +27,30 @@ func (k PathKey) moved(to PathKey) PathKey {
 }
 
 // continued returns the key for counting a request. If the sketch contains the rule at
-// another place, the newer place replaces the older place.
-func continued[K comparable](s *spacesaving.Sketch[K], key K, at int64, same func(K, K) bool, moved func(K, K) K) K {
+// another place, the newer place replaces the older place. same compares key with another one.
+func continued[K comparable](s *spacesaving.Sketch[K], key K, at int64, same func(*K) bool, moved func(K, K) K) K {
 	if s.Index(key) >= 0 {
 		return key
 	}
-	i := slices.IndexFunc(s.Items, func(item spacesaving.Item[K]) bool { return same(item.Key, key) })
-	if i < 0 {
-		return key
+	for i := range s.Items {
+		item := &s.Items[i]
+		if !same(&item.Key) {
+			continue
+		}
+		if at >= item.Last {
+			s.Rekey(i, moved(item.Key, key))
+		}
+		return item.Key
 	}
-	if at >= s.Items[i].Last {
-		s.Rekey(i, moved(s.Items[i].Key, key))
-	}
-	return s.Items[i].Key
+	return key
 }
 
 // aligned returns a copy of other in which each rule has the place of its last decision in s
 // or other.
-func aligned[K comparable](s *spacesaving.Sketch[K], other spacesaving.Sketch[K], same func(K, K) bool, moved func(K, K) K) spacesaving.Sketch[K] {
+func aligned[K comparable](s *spacesaving.Sketch[K], other spacesaving.Sketch[K], same func(k, other *K) bool, moved func(K, K) K) spacesaving.Sketch[K] {
 	other = other.Clone()
 	for i, item := range other.Items {
-		key := continued(s, item.Key, item.Last, same, moved)
+		key := continued(s, item.Key, item.Last, func(k *K) bool { return same(&item.Key, k) }, moved)
 		if key != item.Key && other.Index(key) < 0 {
 			other.Rekey(i, key)
 		}

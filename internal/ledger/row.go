@@ -161,7 +161,7 @@ func (w *Row) countIn(c *Cell, q *counted) {
 func (w *Row) countRule(q *counted) {
 	at, key := q.at, RuleKey{Rule: q.Rule, Verdict: q.Verdict}
 	key.Text, key.Group = text.Cut(key.Text, maxRule), text.Cut(key.Group, maxToken)
-	key = continued(&w.Rules, key, at, RuleKey.same, RuleKey.moved)
+	key = continued(&w.Rules, key, at, key.same, RuleKey.moved)
 	w.Rules.Add(key, 1, at, maxRules, func(k RuleKey) RuleKey {
 		k.Text, k.Group = strings.Clone(k.Text), strings.Clone(k.Group)
 		return k
@@ -170,7 +170,7 @@ func (w *Row) countRule(q *counted) {
 	key = w.Rules.Items[w.Rules.Index(key)].Key
 	path := text.Cut(q.Target, maxTarget)
 	where := PathKey{Host: q.Host, Name: w.nameOf(q.Token, q.Name), Path: path, Blocked: q.Action == judge.Blocked, RuleKey: key}
-	where = continued(&w.Paths, where, at, PathKey.same, PathKey.moved)
+	where = continued(&w.Paths, where, at, where.same, PathKey.moved)
 	w.Paths.Add(where, 1, at, maxPaths, func(k PathKey) PathKey {
 		k.Host, k.Name, k.Path = strings.Clone(k.Host), strings.Clone(k.Name), strings.Clone(k.Path)
 		return k
@@ -260,8 +260,8 @@ func (w *Row) merge(other *Row) {
 		w.Names.Merge(other.asNames(other.Names, verdictCounts[:]...), maxNames)
 		w.Breakers.Merge(other.asNames(other.Breakers, CountDisallowed), maxNames)
 	}
-	w.Rules.Merge(aligned(&w.Rules, other.Rules, RuleKey.same, RuleKey.moved), maxRules)
-	w.Paths.Merge(aligned(&w.Paths, other.Paths, PathKey.same, PathKey.moved), maxPaths)
+	w.Rules.Merge(aligned(&w.Rules, other.Rules, (*RuleKey).same, RuleKey.moved), maxRules)
+	w.Paths.Merge(aligned(&w.Paths, other.Paths, (*PathKey).same, PathKey.moved), maxPaths)
 	w.Agents.Merge(other.Agents, maxAgents)
 	w.Networks.Merge(other.Networks, maxNetworks)
 	w.Samples = append(slices.Clone(w.Samples), other.Samples...)

@@ -45,14 +45,14 @@ type places[K comparable] struct {
 	cursor int    // and no item before this place has this one
 }
 
-// indexed is for how many items a sketch keeps an index. Fewer are looked through
-// as fast.
-const indexed = 64
+// indexed is the number of items above which a sketch has an index. Up to that number, a
+// search through all items is as fast and takes no memory.
+const indexed = 32
 
 // Add counts n occurrences of an item, keeping at most so many items. It has keep,
 // if not nil, make the key of a new item one that keeps nothing of the caller's.
 func (s *Sketch[K]) Add(key K, n uint64, at int64, most int, keep func(K) K) {
-	place, lowest := s.find(key, most)
+	place, lowest := s.find(key)
 	if place >= 0 {
 		item := &s.Items[place]
 		item.Count += n
@@ -82,8 +82,8 @@ func (s *Sketch[K]) Add(key K, n uint64, at int64, most int, keep func(K) K) {
 
 // find returns the place of an item, -1 if it is not there. If it looked through
 // all it returns the lowest, too, else -1.
-func (s *Sketch[K]) find(key K, most int) (place, lowest int) {
-	if most > indexed {
+func (s *Sketch[K]) find(key K) (place, lowest int) {
+	if len(s.Items) > indexed {
 		if s.places == nil {
 			s.reindex()
 		}
@@ -131,7 +131,12 @@ func (s *Sketch[K]) Index(key K) int {
 		}
 		return -1
 	}
-	return slices.IndexFunc(s.Items, func(item Item[K]) bool { return item.Key == key })
+	for i := range s.Items { // slices.IndexFunc copies the items
+		if s.Items[i].Key == key {
+			return i
+		}
+	}
+	return -1
 }
 
 // Rekey gives the item at a place another key, which no other item may have.
