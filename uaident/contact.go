@@ -23,14 +23,15 @@ func contactLength(ua string, start, end int) int {
 	default:
 		return 0
 	}
-	for end < len(ua) {
-		switch ua[end] {
-		case ' ', '(', ')', ';', ',', '"', '\'', '<', '>', '[', ']', '\t':
-			return end - start
-		}
+	for end < len(ua) && !endsContact[ua[end]] {
 		end++
 	}
 	return end - start
+}
+
+// endsContact reports whether a URL or mail address ends before a byte.
+var endsContact = [256]bool{
+	' ': true, '\t': true, '(': true, ')': true, '[': true, ']': true, '<': true, '>': true, ';': true, ',': true, '"': true, '\'': true,
 }
 
 // isTag reports whether s begins with the rest of a mail address after a plus sign:
