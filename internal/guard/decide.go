@@ -29,8 +29,9 @@ func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
 		clearPlaceholders(r)
 		return g.undecided(w, r, err)
 	}
-	j := g.Judge(asked)
-	offer := pathOffer{guard: g, person: j == nil && asked.UserAgent() != ""}
+	kept := g.namedSite(asked)
+	j := g.judgeAt(asked, kept)
+	offer := pathOffer{guard: g, kept: kept, person: j == nil && request.HasUserAgent(asked)}
 	w.Header().Set(pathField, offer.verdict(asked, Everybody).String())
 	if j == nil {
 		clearPlaceholders(r)

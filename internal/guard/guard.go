@@ -108,18 +108,21 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	if origin.IsVirtual(r.Context()) {
 		return serveOwnFetch(w, r, next)
 	}
-	j := g.Judge(r)
-	if g.AsksPath != nil && *g.AsksPath {
-		g.offerPath(r, j == nil && r.UserAgent() != "")
-	}
-	switch {
-	case j == nil:
-		clearPlaceholders(r)
-	case j.published: // the final judgement of an earlier guard
-		return next.ServeHTTP(w, r)
-	default:
+	kept := g.namedSite(r)
+	j := g.judgeAt(r, kept)
+	isFinal := j != nil && j.published // by an earlier guard
+	if j != nil && !isFinal {
 		defer j.flight.end() // also where a handler panics
 		g.Publish(r, j)
+	}
+	switch {
+	case g.AsksPath != nil && *g.AsksPath:
+		g.offerPath(r, kept, j == nil && request.HasUserAgent(r))
+	case j == nil:
+		clearPlaceholders(r)
+	}
+	if isFinal {
+		return next.ServeHTTP(w, r)
 	}
 	return g.respond(w, r, j, next)
 }
@@ -159,13 +162,15 @@ func requestsRobots(r *http.Request, j *Judgement) bool {
 
 // Judge judges a request. It returns nil for requests that are not judged: those of browsers, without a
 // User-Agent, for ACME challenges, and from templates. It does not allocate for browsers.
-func (g *Guard) Judge(r *http.Request) *Judgement {
+func (g *Guard) Judge(r *http.Request) *Judgement { return g.judgeAt(r, g.namedSite(r)) }
+
+// judgeAt is Judge with the result of namedSite.
+func (g *Guard) judgeAt(r *http.Request, kept *keptSite) *Judgement {
 	userAgent := request.UserAgentOf(r)
 	if userAgent == "" || request.HasNoPath(r) {
 		return nil
 	}
 	var other request.Site // the site if namedSite does not know the host
-	kept := g.namedSite(r)
 	key := &other.Key
 	if kept != nil {
 		key = &kept.Key
@@ -185,6 +190,7 @@ func (g *Guard) Judge(r *http.Request) *Judgement {
 	}
 	who, proof := g.Identity.Identify(r, client)
 	j := newJudgement(kept, &other)
+	j.userAgent = userAgent
 	j.Request = judge.Request{
 		Client: client, Identity: who, Method: original.Method, Target: request.TargetOf(original), Path: original.URL.Path,
 	}

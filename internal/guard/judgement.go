@@ -19,6 +19,7 @@ import (
 type Judgement struct {
 	judge.Request
 	judge.Result
+	userAgent     string          // see [request.UserAgentOf]
 	Proof         verify.Method   // how the identity was verified or refuted
 	allowedByHold bool            // a version that the change guard keeps in force allows the request
 	recorded      bool            // the ledger has counted it

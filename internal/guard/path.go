@@ -47,32 +47,38 @@ func PathOf(r *http.Request, token string) PathVerdict {
 // pathOffer computes path verdicts for later matchers and placeholders of a request.
 type pathOffer struct {
 	guard   *Guard
-	person  bool // a browser sends the request
+	request *http.Request // at the guard, for placeholders
+	kept    *keptSite     // of the request, nil if namedSite does not know the host
+	person  bool          // a browser sends the request
 	counted atomic.Bool
 }
 
 // offerVar is the request variable with the pathOffer.
 const offerVar = "robots_guard.path"
 
-// offerPath makes the path verdict available to later handlers. person means that a browser sends the
-// request.
-func (g *Guard) offerPath(r *http.Request, person bool) {
-	offer := &pathOffer{guard: g, person: person}
+// offerPath makes the path verdict available to later handlers, and makes the other placeholders empty
+// unless the request has a judgement. kept is the result of namedSite. person means that a browser sends
+// the request.
+func (g *Guard) offerPath(r *http.Request, kept *keptSite, person bool) {
+	offer := &pathOffer{guard: g, request: r, kept: kept, person: person}
 	caddyhttp.SetVar(r.Context(), offerVar, offer)
 	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
-		repl.Map(func(key string) (any, bool) {
-			if key != PathPlaceholder {
-				return nil, false
-			}
-			return offer.verdict(r, Everybody).String(), true
-		})
+		repl.Map(offer.placeholder)
 	}
+}
+
+// placeholder implements caddy.ReplacerFunc. The placeholders of a judgement come before it.
+func (o *pathOffer) placeholder(key string) (any, bool) {
+	if key == PathPlaceholder {
+		return o.verdict(o.request, Everybody).String(), true
+	}
+	return emptyPlaceholder(key)
 }
 
 // verdict returns the verdict. It counts a browser's request for a URL that is disallowed to Everybody
 // once, by site only.
 func (o *pathOffer) verdict(r *http.Request, token string) PathVerdict {
-	v := o.guard.PathVerdict(r, token)
+	v := o.guard.pathVerdict(r, o.kept, token)
 	if v == PathDisallowed && o.person && token == Everybody && o.guard.shared.Ledger != nil && o.counted.CompareAndSwap(false, true) {
 		o.guard.shared.Ledger.RecordOnDisallowed(o.guard.siteOf(r).Label, time.Now())
 	}
@@ -84,10 +90,15 @@ func (o *pathOffer) verdict(r *http.Request, token string) PathVerdict {
 // counted. /robots.txt, paths below /.well-known/ and includes of templates are allowed. PathVerdict
 // does not wait: for configured hosts, it starts a background fetch if the file is due.
 func (g *Guard) PathVerdict(r *http.Request, token string) PathVerdict {
+	return g.pathVerdict(r, g.namedSite(r), token)
+}
+
+// pathVerdict is PathVerdict with the result of namedSite.
+func (g *Guard) pathVerdict(r *http.Request, kept *keptSite, token string) PathVerdict {
 	if request.HasNoPath(r) {
 		return PathUnknown
 	}
-	robots := g.currentRobots(r, time.Now())
+	robots := g.currentRobots(r, kept, time.Now())
 	if robots == nil {
 		return PathUnknown
 	}
@@ -100,9 +111,8 @@ func (g *Guard) PathVerdict(r *http.Request, token string) PathVerdict {
 }
 
 // currentRobots returns the robots.txt in force at the site of a request, or nil, and starts a fetch if
-// it is due.
-func (g *Guard) currentRobots(r *http.Request, now time.Time) *policy.Robots {
-	kept := g.namedSite(r)
+// it is due. kept is the result of namedSite.
+func (g *Guard) currentRobots(r *http.Request, kept *keptSite, now time.Time) *policy.Robots {
 	var site *request.Site
 	if kept != nil {
 		site = kept.Site

@@ -62,7 +62,7 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledge
 		Slowed:    j.Rate.Slowed,
 		Method:    r.Method,
 		Target:    j.Target,
-		UserAgent: request.UserAgentOf(r),
+		UserAgent: j.userAgent,
 		GroupLine: j.Evidence.Group.Line,
 	}
 	if j.Action == judge.Slowed {
