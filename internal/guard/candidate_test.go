@@ -20,9 +20,10 @@ func TestCandidate(t *testing.T) {
 		g.shared.Ledger = ledger.New(time.Now)
 		text := triedText
 		candidate := func(has bool) (end func()) {
-			return g.shared.Try(&shadow.Candidate{
+			return g.shared.Try(&shadow.File{
 				Source: "change 1", Has: func(host string) bool { return has && host == "example.com" },
-				Text: func(string) policy.Answer { return policy.Answer{Status: http.StatusOK, Body: []byte(text)} },
+				Fetch:     func(string) policy.Answer { return policy.Answer{Status: http.StatusOK, Body: []byte(text)} },
+				Freshness: policy.Freshness{Min: time.Minute, Max: time.Minute, Default: time.Minute},
 			})
 		}
 		visit := func() (counts [shadow.NumDifferences]uint64) {
@@ -33,7 +34,7 @@ func TestCandidate(t *testing.T) {
 				}
 				synctest.Wait()
 			}
-			for _, trial := range g.shared.tried.trials.Snapshot() {
+			for _, trial := range g.shared.trials.effects.Snapshot() {
 				for _, row := range trial.Rows {
 					for d, n := range row.Judged {
 						counts[d] += n
@@ -77,16 +78,17 @@ func TestCandidateAtItsHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := testGuard(t, options{}, serving(triedText))
 		yes := func(string) bool { return true }
-		end := g.shared.Try(&shadow.Candidate{
+		end := g.shared.Try(&shadow.File{
 			Source: "change 1", Has: yes, IsPublished: yes,
-			Text: func(string) policy.Answer { return policy.Answer{Status: http.StatusOK, Body: []byte(textInForce)} },
+			Fetch:     func(string) policy.Answer { return policy.Answer{Status: http.StatusOK, Body: []byte(textInForce)} },
+			Freshness: policy.Freshness{Min: time.Minute, Max: time.Minute, Default: time.Minute},
 		})
 		<-fetchDone(g, requestBy("bingbot/2.0", "/"))
 		for range 2 { // the first has it read, perhaps before it is judged itself
 			g.Judge(requestBy("bingbot/2.0", "/shop/1"))
 			synctest.Wait()
 		}
-		found := g.shared.tried.trials.Snapshot()
+		found := g.shared.trials.effects.Snapshot()
 		if len(found) != 1 || len(found[0].Rows) != 1 || found[0].Rows[0].Judged[shadow.NewlyForbidden] == 0 {
 			t.Fatalf("found is %+v", found)
 		}

@@ -68,7 +68,7 @@ type Guard struct {
 	Config
 	shared   *State
 	eachHost bool                        // each host has a source of its own
-	tried    tried                       // the shadow of its configuration
+	trial    trial                       // of the configured file
 	Metrics  *metrics.Metrics            // of the State
 	sites    map[string]*policy.Key      // judged sites by label; guarded by presences.mu
 	gone     bool                        // after the end of the configuration; guarded by presences.mu
@@ -90,7 +90,7 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 		g.shared.sources.add(ctx, policy.Key{Source: g.SourceKey}, g.standalone())
 	}
 	if g.Shadow != nil {
-		g.tried = g.try(ctx)
+		g.trial = g.try(ctx)
 	}
 	if g.Events != nil && g.shared.Alerts != nil {
 		g.shared.Alerts.Follow(ctx, g.tellParity)

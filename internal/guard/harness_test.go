@@ -106,7 +106,7 @@ func testGuard(t testing.TB, o options, s origin.Source) *Guard {
 		warningLimits:   newLogLimits(time.Now),
 		violationEvents: newMessageLimits(time.Now, eventInterval, 1),
 		Copies:          copies.NewBook(deriveNames), elsewhere: newElsewhere(),
-		tried:      newTries(),
+		trials:     newTrials(),
 		rates:      rate.NewBudgets(time.Now()),
 		clock:      newClock(),
 		Identities: identity.NewShared(),

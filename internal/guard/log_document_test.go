@@ -242,12 +242,12 @@ func TestLogSchema(t *testing.T) {
 		g := testGuard(t, options{}, serving(mixedRobots))
 		got := logLines(t, func(l *zap.Logger) {
 			g.Logger = l
-			g.logTried(requestBy("bingbot/2.0", "/x"), full, "next.txt", &shadow.Request{Difference: shadow.NewlyAllowed})
+			g.logTrial(requestBy("bingbot/2.0", "/x"), full, "next.txt", &shadow.Request{Difference: shadow.NewlyAllowed})
 		})
 		compare(t, got, all, "the shadow robots.txt has another verdict")
 		got = logLines(t, func(l *zap.Logger) {
 			g.Logger = l
-			g.logTried(requestBy("bingbot/2.0", "/x"), bare, "next.txt", &shadow.Request{Difference: shadow.NewlyAllowed})
+			g.logTrial(requestBy("bingbot/2.0", "/x"), bare, "next.txt", &shadow.Request{Difference: shadow.NewlyAllowed})
 		})
 		compare(t, got, always, "the shadow robots.txt has another verdict")
 	})

@@ -148,7 +148,7 @@ func (s *State) Reports(now time.Time) *report.Source {
 	source.Registry = s.presences.known()
 	source.Withheld = s.deliveries.Find("", now)
 	source.Found = s.findings
-	s.tried.report(source)
+	s.trials.report(source)
 	if history := s.history.Load(); history != nil {
 		source.History = *history
 	}

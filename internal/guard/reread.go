@@ -31,7 +31,7 @@ func (s *State) Reread(ctx context.Context) {
 	load := s.rereads.loads
 	s.rereads.mu.Unlock()
 	s.reread(ctx, load)
-	s.tried.readAll()
+	s.trials.fetchAll()
 	context.AfterFunc(ctx, func() { s.rereadAfter(load) })
 }
 
@@ -56,8 +56,8 @@ func (s *State) rereadAfter(ended int) {
 // caches returns all caches of robots.txt files.
 func (s *State) caches() []*policy.Cache {
 	all := []*policy.Cache{s.Cache, s.Bases}
-	if s.tried != nil {
-		all = append(all, s.tried.cache)
+	if s.trials != nil {
+		all = append(all, s.trials.cache)
 	}
 	return all
 }

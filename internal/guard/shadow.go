@@ -2,12 +2,17 @@ package guard
 
 import (
 	"context"
+	"iter"
 	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
@@ -17,95 +22,151 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// tries has the robots.txt files on trial of all running configurations.
-type tries struct {
-	cache   *policy.Cache // of these files; nothing of them is stored
-	sources *standaloneSources
-	trials  *shadow.Trials
+// trials has the robots.txt files on trial of all running configurations, and their effects.
+type trials struct {
+	cache   *policy.Cache // of these files; it is not stored
+	effects *shadow.Trials
 
-	candidates candidates
+	mu    sync.Mutex // serializes changes of files
+	files atomic.Pointer[[]*shadow.File]
 }
 
-func newTries() *tries {
-	return &tries{
-		cache:   policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames),
-		sources: new(standaloneSources),
-		trials:  shadow.New(time.Now),
-	}
+func newTrials() *trials {
+	t := &trials{cache: policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames), effects: shadow.New(time.Now)}
+	t.files.Store(new([]*shadow.File))
+	return t
 }
 
-// readAll starts fetches of the files that are due.
-func (t *tries) readAll() {
-	if t == nil {
-		return
-	}
-	for _, key := range t.sources.keys() {
-		if source := t.sources.of(key); source != nil {
-			t.cache.Add(key, policy.Named).Refresh(source.freshness, source.fetch(key), source.onFetched(key))
+// Try compares a file with the file in force on live requests until end is called. It does not fetch.
+func (s *State) Try(file *shadow.File) (end func()) {
+	release := s.trials.effects.Use(file.Source)
+	s.trials.change(func(all []*shadow.File) []*shadow.File { return append(all, file) })
+	return sync.OnceFunc(func() {
+		s.trials.change(func(all []*shadow.File) []*shadow.File {
+			return slices.DeleteFunc(all, func(other *shadow.File) bool { return other == file })
+		})
+		release()
+	})
+}
+
+// change replaces the files.
+func (t *trials) change(edit func([]*shadow.File) []*shadow.File) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	files := edit(slices.Clone(*t.files.Load()))
+	t.files.Store(&files)
+}
+
+// configured yields the files without a host, the latest configuration first.
+func (t *trials) configured() iter.Seq[trial] {
+	return func(yield func(trial) bool) {
+		if t == nil {
+			return
+		}
+		for _, file := range slices.Backward(*t.files.Load()) {
+			if file.Has == nil && !yield(t.of(file, "", policy.Named)) {
+				return
+			}
 		}
 	}
 }
 
-// report adds the files on trial and their effects to the data of reports.
-func (t *tries) report(to *report.Source) {
+// fetchAll starts fetches of the configured files that are due.
+func (t *trials) fetchAll() {
+	for one := range t.configured() {
+		one.fetch()
+	}
+}
+
+// report adds the configured files, and the effects of all files, to the data of reports.
+func (t *trials) report(to *report.Source) {
 	if t == nil {
 		return
 	}
-	states := make(map[string]*policy.State)
-	for _, key := range t.sources.keys() {
-		states[key.Source] = nil
-		if e := t.cache.Get(key); e != nil {
-			states[key.Source] = e.State()
-		}
+	to.Tried = make(map[string]*policy.State)
+	for one := range t.configured() {
+		to.Tried[one.Source] = one.entry.State()
 	}
-	to.Tried, to.Trials = states, t.trials.Snapshot()
+	to.Trials = t.effects.Snapshot()
 }
 
-// tried is a robots.txt on trial. The zero value means none.
-type tried struct {
-	entry   *policy.Entry
-	from    string // its source
-	refresh func() // starts a fetch if it is due; nil for a candidate
-
-	candidate *shadow.Candidate // that composes it, nil for a shadow
-	host      string            // of the candidate
+// trial is a file on trial for a host. The zero value means none.
+type trial struct {
+	*shadow.File
+	host  string // without a port
+	entry *policy.Entry
 }
 
-// try adds the shadow of the configuration until ctx ends. It does not fetch.
-func (g *Guard) try(ctx context.Context) tried {
+// of returns the trial of a file at a host, which may have a port.
+func (t *trials) of(file *shadow.File, host string, segment policy.Segment) trial {
+	key := policy.Key{Source: file.Source, Host: host}
+	entry := t.cache.Get(key)
+	if entry == nil {
+		entry = t.cache.Add(key, segment)
+	}
+	name, _ := addr.CutPort(host)
+	return trial{file, name, entry}
+}
+
+// trialAt returns the trial at a site: the file of the guard's configuration, or the change of the
+// site's robots_txt.
+func (g *Guard) trialAt(s *request.Site) trial {
+	if g.trial.File != nil || g.shared.trials == nil || g.SourceKey != "" {
+		return g.trial
+	}
+	files := *g.shared.trials.files.Load()
+	if len(files) == 0 {
+		return trial{}
+	}
+	host, _ := addr.CutPort(s.Own().Host)
+	i := slices.IndexFunc(files, func(file *shadow.File) bool { return file.Has != nil && file.Has(host) })
+	if i < 0 {
+		return trial{}
+	}
+	return g.shared.trials.of(files[i], s.Own().Host, s.Segment)
+}
+
+// try starts the trial of the configured file until ctx ends.
+func (g *Guard) try(ctx context.Context) trial {
 	key := policy.Key{Source: g.ShadowKey}
 	fetch, _ := g.Shadow.Prepare(nil, key)
 	freshness := g.Freshness
 	freshness.Default = g.ShadowLife
-	entry := g.shared.tried.cache.Add(key, policy.Named)
-	source := &standaloneSource{
-		fetch:     func(policy.Key) func() policy.Answer { return g.timed(fetch, nil, key) },
-		freshness: freshness,
-		onFetched: func(policy.Key) func(before, after policy.State) { return g.onTriedRead },
+	file := &shadow.File{
+		Source: g.ShadowKey, Freshness: freshness, OnFetched: g.onTrialFetched,
+		Fetch: func(string) policy.Answer { return g.timed(fetch, nil, key)() },
 	}
-	g.shared.tried.sources.add(ctx, key, source)
-	g.shared.tried.trials.Use(ctx, g.ShadowKey)
-	return tried{entry: entry, from: g.ShadowKey, refresh: func() { entry.Refresh(source.freshness, source.fetch(key), source.onFetched(key)) }}
+	context.AfterFunc(ctx, g.shared.Try(file))
+	return g.shared.trials.of(file, "", policy.Named)
 }
 
-// text returns the version on trial, or nil if it cannot be read, because a missing file would allow
+// fetch starts a fetch if the file is due.
+func (t trial) fetch() {
+	t.entry.Refresh(t.Freshness, func() policy.Answer { return t.Fetch(t.host) }, t.OnFetched)
+}
+
+// version returns the version on trial, or nil if it cannot be read, because a missing file would allow
 // everything. If it is due, a background fetch starts.
-func (t tried) text(now time.Time) *policy.Version {
-	switch {
-	case !t.entry.Due(now):
-	case t.candidate != nil:
-		t.entry.Refresh(policy.Freshness{Min: candidateLife, Max: candidateLife, Default: candidateLife},
-			func() policy.Answer { return t.candidate.Text(t.host) }, nil)
-	default:
-		t.refresh()
+func (t trial) version(now time.Time) *policy.Version {
+	if t.entry.Due(now) {
+		t.fetch()
 	}
 	return shadow.Readable(t.entry.State())
 }
 
-// judgeTried also judges a request by the version on trial and counts the difference. It runs after the
+// Changed makes the copies of hosts due whose robots.txt a handler has changed.
+func (s *State) Changed(has func(host string) bool) {
+	for _, e := range s.Cache.Entries() {
+		if host, _ := addr.CutPort(e.Key().Host); e.Key().Source == "" && has(host) {
+			e.MakeDue()
+		}
+	}
+}
+
+// judgeTrial also judges a request by the version on trial and counts the difference. It runs after the
 // judgement by the version in force and does not change the request's result.
-func (g *Guard) judgeTried(r *http.Request, j *Judgement, t tried, now time.Time) {
-	version := t.text(now)
+func (g *Guard) judgeTrial(r *http.Request, j *Judgement, t trial, now time.Time) {
+	version := t.version(now)
 	if version == nil {
 		return
 	}
@@ -117,27 +178,27 @@ func (g *Guard) judgeTried(r *http.Request, j *Judgement, t tried, now time.Time
 		InForce: j.Version, Tried: version, Was: j.Evidence, Would: result.Evidence,
 		Difference: shadow.DifferenceOf(j.Verdict != judge.Disallowed, result.Verdict != judge.Disallowed),
 	}
-	if t.isPublished() {
+	if t.IsPublished != nil && t.IsPublished(t.host) { // the file on trial is the previous one
 		note.InForce, note.Tried, note.Was, note.Would = note.Tried, note.InForce, note.Would, note.Was
 		note.Difference = shadow.DifferenceOf(result.Verdict != judge.Disallowed, j.Verdict != judge.Disallowed)
 		if note.Difference == shadow.NewlyForbidden {
 			g.rememberPage(j) // the previous version would allow it
 		}
 	}
-	g.noteTried(j, t.from, note, &q, &result)
+	g.countTrial(j, t.Source, note, &q, &result)
 	g.Metrics.Tried(note.Difference)
 	if note.Difference != shadow.Same {
-		g.logTried(r, j, t.from, &note)
+		g.logTrial(r, j, t.Source, &note)
 	}
 }
 
-// noteTried counts the result of the version on trial.
-func (g *Guard) noteTried(j *Judgement, from string, note shadow.Request, q *judge.Request, result *judge.Result) {
+// countTrial counts the result of the version on trial.
+func (g *Guard) countTrial(j *Judgement, source string, note shadow.Request, q *judge.Request, result *judge.Result) {
 	group := ""
 	if result.Named {
 		group = result.Evidence.Group.Name
 	}
-	note.Site, note.Label, note.Source = *j.Site.Own(), j.Site.Label, from
+	note.Site, note.Label, note.Source = *j.Site.Own(), j.Site.Label, source
 	note.Token, note.Named, note.Class, note.Identity, note.Target = j.KnownName(), j.Named || result.Named, j.Client.Class, j.Identity, j.Target
 	if note.Token == "" {
 		note.Token = judge.KnownName(q.Client, group)
@@ -151,16 +212,16 @@ func (g *Guard) noteTried(j *Judgement, from string, note shadow.Request, q *jud
 	if note.Difference != shadow.Same && !j.Site.Named {
 		note.Host = text.Printable(j.Site.Own().Host)
 	}
-	g.shared.tried.trials.Note(&note)
+	g.shared.trials.effects.Note(&note)
 }
 
-// logTried logs a single request at debug level.
-func (g *Guard) logTried(r *http.Request, j *Judgement, from string, note *shadow.Request) {
+// logTrial logs a single request at debug level.
+func (g *Guard) logTrial(r *http.Request, j *Judgement, source string, note *shadow.Request) {
 	if c := g.Logger.Check(zapcore.DebugLevel, "the shadow robots.txt has another verdict"); c != nil {
 		c.Write(
 			zap.Inline(j),
 			zap.String("difference", note.Difference.String()),
-			zap.String("tried", from),
+			zap.String("tried", source),
 			zap.String("tried_rule", note.Would.Rule.String()),
 			zap.Int("tried_line", note.Would.Rule.Line),
 			request.LogField(r),
@@ -168,8 +229,8 @@ func (g *Guard) logTried(r *http.Request, j *Judgement, from string, note *shado
 	}
 }
 
-// onTriedRead logs whether the shadow can be read, once for each change.
-func (g *Guard) onTriedRead(before, after policy.State) {
+// onTrialFetched logs whether the shadow can be read, once for each change.
+func (g *Guard) onTrialFetched(before, after policy.State) {
 	was, is := shadow.Readable(&before), shadow.Readable(&after)
 	first := before.Good == nil && before.Failures == 0
 	level, message := zapcore.DebugLevel, "shadow robots.txt fetched"

@@ -43,8 +43,8 @@ func tryingGuard(t testing.TB, o options, tried *scriptedSource) *Guard {
 
 // readTried reads what is tried, if it is due.
 func (g *Guard) readTried() {
-	g.shared.tried.readAll()
-	if done := g.tried.entry.Refresh(policy.Freshness{}, func() policy.Answer { return policy.Answer{} }, nil); done != nil {
+	g.shared.trials.fetchAll()
+	if done := g.trial.entry.Refresh(policy.Freshness{}, func() policy.Answer { return policy.Answer{} }, nil); done != nil {
 		<-done
 	}
 }
@@ -199,7 +199,7 @@ func TestWhatCannotBeReadIsNotTried(t *testing.T) {
 			for _, name := range tc.answers {
 				answer = answers[name]
 				time.Sleep(10 * time.Minute)
-				g.shared.tried.readAll()
+				g.shared.trials.fetchAll()
 				synctest.Wait()
 			}
 			var lines []string

@@ -43,7 +43,7 @@ type State struct {
 	violationEvents *messageLimits
 	warningLimits   *messageLimits // of warnings, by host
 	changes         changeguard.Changes
-	tried           *tries // shadows; nil in some tests
+	trials          *trials // nil in some tests
 	rates           *rate.Budgets
 	clock           clock          // of stopwatches
 	Ledger          *ledger.Ledger // nil in some tests
@@ -138,7 +138,7 @@ func NewState() *State {
 		violations:      newLogLimits(time.Now),
 		violationEvents: newMessageLimits(time.Now, eventInterval, 1),
 		warningLimits:   newLogLimits(time.Now),
-		tried:           newTries(),
+		trials:          newTrials(),
 		rates:           rate.NewBudgets(time.Now()),
 		clock:           newClock(),
 		Identities:      identity.NewShared(),

@@ -36,8 +36,8 @@ func (g *Guard) judgeByCopy(l *lookup) {
 	}
 	ours, closed := inForce(state, l.now, g.Fallback)
 	g.applyRules(j, ours, closed)
-	if t := g.triedAt(j.Site); t.entry != nil && ours != nil && !l.secondPass { // each request counts once
-		g.judgeTried(r, j, t, l.now)
+	if t := g.trialAt(j.Site); t.File != nil && ours != nil && !l.secondPass { // each request counts once
+		g.judgeTrial(r, j, t, l.now)
 	}
 	if ours == nil || j.Verdict != judge.Disallowed {
 		return

@@ -27,7 +27,7 @@ func TestHostsOfASite(t *testing.T) {
 func TestHostsWithTextsOfTheirOwn(t *testing.T) {
 	now := start
 	trials := New(func() time.Time { return now })
-	trials.Use(t.Context(), "next.txt")
+	trials.Use("next.txt")
 	at := func(host string, minutes int) *Request {
 		q := by("Googlebot")
 		q.Site = policy.Key{Site: "*.example.com", Host: host}

@@ -1,7 +1,6 @@
 package shadow
 
 import (
-	"context"
 	"crypto/sha256"
 	"sync"
 	"sync/atomic"
@@ -79,13 +78,13 @@ type version struct {
 // New returns empty trials. now is the clock.
 func New(now func() time.Time) *Trials { return &Trials{now: now, users: make(map[string]int)} }
 
-// Use registers a configuration with a file on trial until ctx ends. Results are dropped once no
-// configuration has the file on trial.
-func (t *Trials) Use(ctx context.Context, source string) {
+// Use registers a user of a file on trial until release is called. Results are dropped once a file has
+// no user.
+func (t *Trials) Use(source string) (release func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.users[source]++
-	context.AfterFunc(ctx, func() {
+	return func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if t.users[source]--; t.users[source] > 0 {
@@ -98,7 +97,7 @@ func (t *Trials) Use(ctx context.Context, source string) {
 				t.all.Delete(key)
 			}
 		}
-	})
+	}
 }
 
 // Note records a request. It takes no lock that different crawlers share, and none if the verdicts are the

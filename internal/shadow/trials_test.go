@@ -1,7 +1,6 @@
 package shadow
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -36,7 +35,7 @@ func by(token string) *Request {
 // trying returns trials of next.txt.
 func trying(t *testing.T) *Trials {
 	trials := New(func() time.Time { return start })
-	trials.Use(t.Context(), "next.txt")
+	trials.Use("next.txt")
 	return trials
 }
 
@@ -124,7 +123,7 @@ func TestAnotherTextBegins(t *testing.T) {
 func TestTheTextBeforeComesBack(t *testing.T) {
 	now := start
 	trials := New(func() time.Time { return now })
-	trials.Use(t.Context(), "next.txt")
+	trials.Use("next.txt")
 	edited := by("Googlebot")
 	edited.InForce = read("Disallow: /b", 2)
 	for _, q := range []*Request{by("Googlebot"), edited} {
@@ -141,31 +140,17 @@ func TestTheTextBeforeComesBack(t *testing.T) {
 
 func TestATrialEndsWithItsConfigurations(t *testing.T) {
 	trials := New(func() time.Time { return start })
-	before, end := context.WithCancel(t.Context())
-	trials.Use(before, "next.txt")
+	end := trials.Use("next.txt")
 	trials.Note(by("Googlebot"))
-	after, endAfter := context.WithCancel(t.Context())
-	trials.Use(after, "next.txt") // a reload
+	endAfter := trials.Use("next.txt") // a reload
 	end()
-	waitFor(t, func() bool { trials.mu.Lock(); defer trials.mu.Unlock(); return trials.users["next.txt"] == 1 })
 	if only(t, trials).Rows[0].Judged[Same] != 1 {
 		t.Error("a reload has forgotten what was found")
 	}
 	endAfter()
-	waitFor(t, func() bool { return len(trials.Snapshot()) == 0 })
 	trials.Note(by("Googlebot"))
 	if len(trials.Snapshot()) > 0 || trials.engines.Load() != 0 {
 		t.Errorf("a text that no configuration tries is counted; %d rows", trials.engines.Load())
-	}
-}
-
-// waitFor waits for what [context.AfterFunc] does in a goroutine of its own.
-func waitFor(t *testing.T, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it does not come true")
-		}
 	}
 }
 
@@ -264,7 +249,7 @@ func TestTrialsForSeveralGoroutines(t *testing.T) {
 
 func BenchmarkNote(b *testing.B) {
 	trials := New(time.Now)
-	trials.Use(b.Context(), "next.txt")
+	trials.Use("next.txt")
 	for d := range Difference(NumDifferences) {
 		b.Run(d.String(), func(b *testing.B) {
 			q := by("Googlebot")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
@@ -12,8 +13,8 @@ import (
 
 // Trials compares changes with the published files on live requests.
 type Trials interface {
-	// Try compares a change until end is called.
-	Try(*shadow.Candidate) (end func())
+	// Try compares the files of a change until end is called.
+	Try(*shadow.File) (end func())
 	// Changed reports a new file for the hosts for which has returns true.
 	Changed(has func(host string) bool)
 }
@@ -28,14 +29,20 @@ func (p *Publisher) judge(c *Change, published, trial *managed.Schedule) {
 	if c == nil || p.Trials == nil {
 		return
 	}
-	has, isPublished := p.place.has(), hasOf(c.Rollout.Hosts)
-	p.endTrial = p.Trials.Try(&shadow.Candidate{Source: "change " + c.ID, Has: has, IsPublished: isPublished, Text: func(host string) policy.Answer {
-		if isPublished(host) {
-			return p.fileOf(published, host)
-		}
-		return p.fileOf(trial, host)
-	}})
+	isPublished := hasOf(c.Rollout.Hosts)
+	p.endTrial = p.Trials.Try(&shadow.File{
+		Source: "change " + c.ID, Has: p.place.has(), IsPublished: isPublished, Freshness: policy.Freshness{Min: trialLife, Max: trialLife, Default: trialLife},
+		Fetch: func(host string) policy.Answer {
+			if isPublished(host) {
+				return p.fileOf(published, host)
+			}
+			return p.fileOf(trial, host)
+		},
+	})
 }
+
+// trialLife is the lifetime of a file on trial. Timed rules and base files can change it.
+const trialLife = time.Minute
 
 // errNoBase is the error for an unknown base.
 var errNoBase = errors.New("the base was not read yet")

@@ -31,11 +31,11 @@ func (t *trials) tried() map[string]string {
 	return maps.Clone(t.texts)
 }
 
-func (t *trials) Try(c *shadow.Candidate) (end func()) {
+func (t *trials) Try(c *shadow.File) (end func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if c.Has("a.test") && !c.Has("b.test") {
-		t.texts[c.Source] = string(c.Text("a.test").Body)
+		t.texts[c.Source] = string(c.Fetch("a.test").Body)
 	}
 	if t.users == nil {
 		t.users = make(map[string]int)
