@@ -143,7 +143,7 @@ func (a *App) Provision(ctx caddy.Context) (err error) {
 	if err := a.provisionIdentity(); err != nil || !a.history().Kept {
 		return err
 	}
-	a.restored = a.state.Memory.Expect(ctx)
+	a.restored = a.state.Memory.AnnounceStore(ctx)
 	return nil
 }
 
@@ -288,7 +288,7 @@ func (a *App) Stop() error {
 	a.cancel()
 	select {
 	case <-a.done:
-	case <-time.After(store.StopWait):
+	case <-time.After(store.StopTimeout):
 		a.logger.Warn("the storage is too slow; the last fetches and counts may be lost")
 	}
 	return nil

@@ -54,7 +54,7 @@ func (a *App) PublishConfig(ctx caddy.Context, watched, hasBase bool) (publish.C
 	}
 	if hasBase {
 		if a.bases = true; a.restored == nil {
-			a.restored = a.state.Memory.Expect(a.ctx)
+			a.restored = a.state.Memory.AnnounceStore(a.ctx)
 		}
 	}
 	return publish.Config{

@@ -30,16 +30,16 @@ func (a *App) history() report.History {
 // newStore returns a store in the storage of Caddy.
 func (a *App) newStore() *store.Store {
 	return store.New(store.Options{
-		Storage:   caddyStorage{a.ctx.Storage()},
-		Instance:  instance.ID(a.logger),
-		Memory:    a.state.Memory,
-		OnlyBases: !a.history().Kept,
-		Observer:  a.state.Metrics,
-		Logger:    a.logger,
-		Restored:  a.restored,
-		Exiting:   caddy.Exiting,
-		Policies:  a.Policies,
-		Retention: time.Duration(a.Retention),
+		Storage:     caddyStorage{a.ctx.Storage()},
+		Instance:    instance.ID(a.logger),
+		Memory:      a.state.Memory,
+		OnlyBases:   !a.history().Kept,
+		Observer:    a.state.Metrics,
+		Logger:      a.logger,
+		OnRestored:  a.restored,
+		IsExiting:   caddy.Exiting,
+		MaxPolicies: a.Policies,
+		Retention:   time.Duration(a.Retention),
 	})
 }
 

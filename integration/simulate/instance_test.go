@@ -60,7 +60,7 @@ func (i *instance) start() {
 	i.got = make(map[*site]map[string]look)
 	if i.storage != nil {
 		i.store = store.New(store.Options{
-			Storage: i.storage, Instance: i.id, Memory: i.state.Memory, Observer: i.state.Metrics, Logger: zap.NewNop(), Policies: 100,
+			Storage: i.storage, Instance: i.id, Memory: i.state.Memory, Observer: i.state.Metrics, Logger: zap.NewNop(), MaxPolicies: 100,
 		})
 		i.blank = i.storage.cut.Load()
 		i.bornBlind = i.blank

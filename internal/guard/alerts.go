@@ -59,7 +59,7 @@ func (s *State) Book() *alert.Book {
 
 // StorageTrouble returns the time and the cause of the first storage failure that still lasts. The
 // time is zero if there is no failure or no storage.
-func (s *State) StorageTrouble() (since time.Time, err error) { return s.Memory.Trouble() }
+func (s *State) StorageTrouble() (since time.Time, err error) { return s.Memory.WriteFailure() }
 
 // ParityFindings returns the number of open alerts about verified crawlers that do not get allowed
 // pages, by site and finding.
@@ -77,7 +77,7 @@ func (s *State) ParityFindings() map[metrics.ParityFinding]int {
 }
 
 // Stores reports whether data survive a restart.
-func (s *State) Stores() bool { return s.Memory.Stores() }
+func (s *State) Stores() bool { return s.Memory.HasRunningStore() }
 
 // noteSearchBlocked raises an alert about a search engine that a rule for other crawlers blocked.
 func (g *Guard) noteSearchBlocked(j *Judgement, crawler string) {

@@ -232,23 +232,23 @@ func TestStoredVisits(t *testing.T) {
 	i.learn(siteA, policy.Named, open)
 	i.served(siteA, "/0")
 	i.later(t, 0)
-	before := m.Writes
+	before := m.WriteAttempts
 	for n := range 30 {
 		i.served(siteA, fmt.Sprint("/", n))
 		i.later(t, time.Second)
 	}
-	if m.Writes != before {
-		t.Errorf("%d writes in 30 s", m.Writes-before)
+	if m.WriteAttempts != before {
+		t.Errorf("%d writes in 30 s", m.WriteAttempts-before)
 	}
 	i.later(t, time.Minute)
-	if m.Writes != before+1 {
-		t.Errorf("%d writes after more than a minute", m.Writes-before)
+	if m.WriteAttempts != before+1 {
+		t.Errorf("%d writes after more than a minute", m.WriteAttempts-before)
 	}
 	i.learn(siteA, policy.Named, shut)
 	i.heldUntil(siteA)
 	i.later(t, time.Second)
-	if m.Writes != before+3 { // the policy and the hold
-		t.Errorf("%d writes after a change", m.Writes-before)
+	if m.WriteAttempts != before+3 { // the policy and the hold
+		t.Errorf("%d writes after a change", m.WriteAttempts-before)
 	}
 	if got := m.Keys(); !slices.ContainsFunc(got, func(key string) bool { return strings.HasPrefix(key, "robots_guard/v1/first/changes/") }) {
 		t.Errorf("stored are %v", got)

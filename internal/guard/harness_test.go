@@ -114,7 +114,7 @@ func testGuard(t testing.TB, o options, s origin.Source) *Guard {
 	if o.Shadow != nil {
 		shared.Ledger = ledger.New(time.Now)
 	}
-	shared.Metrics = metrics.New(shared, store.Kinds(), store.Results())
+	shared.Metrics = metrics.New(shared, store.Kinds(), store.ReadResults())
 	return New(context.Background(), shared, c)
 }
 

@@ -29,7 +29,7 @@ func (g *Guard) lookUp(r *http.Request, j *Judgement, entry *policy.Entry, cache
 	now := time.Now()
 	l := lookup{r: r, j: j, entry: entry, identified: cached, now: now, until: now.Add(g.FetchWait)}
 	l.waits = j.Client.Class.IsCrawler() || isNamed(j.Client, g.knownRobots(r, j, cached))
-	if l.waits && (entry == nil || g.shared.Memory.Cold()) {
+	if l.waits && (entry == nil || g.shared.Memory.IsFirstReadPending()) {
 		g.shared.awaitStored(r, g.FetchWait)
 		l.now = time.Now()
 	}

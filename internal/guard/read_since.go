@@ -14,7 +14,7 @@ import (
 // other instances. Spoofed clients are left out.
 func (s *State) ReadSince(has func(host string) bool, since time.Time) []string {
 	found := make(map[string]bool)
-	for _, l := range []*ledger.Ledger{s.Ledger, s.Memory.Others()} {
+	for _, l := range []*ledger.Ledger{s.Ledger, s.Memory.PeerLedger()} {
 		if l == nil {
 			continue
 		}

@@ -138,7 +138,7 @@ func (s *State) Reports(now time.Time) *report.Source {
 	}
 	source.Texts = &s.Texts
 	source.Ledger = s.Ledger.Snapshot()
-	if others := s.Memory.Others(); others != nil {
+	if others := s.Memory.PeerLedger(); others != nil {
 		source.Ledger = ledger.Merge(source.Ledger, others.Snapshot())
 	}
 	seen := make(map[string]bool)

@@ -148,7 +148,7 @@ func NewState() *State {
 	s.elsewhere = newElsewhere()
 	s.Alerts = alert.NewBook(s, time.Now)
 	s.Memory = store.NewMemory(s.parts())
-	s.Metrics = metrics.New(s, store.Kinds(), store.Results())
+	s.Metrics = metrics.New(s, store.Kinds(), store.ReadResults())
 	return s
 }
 
@@ -173,7 +173,7 @@ func (s *State) Warm() bool {
 
 // parts returns the parts of the state that are stored.
 func (s *State) parts() store.Parts {
-	return store.Parts{Policies: s.Cache, Bases: s.Bases, Copies: s.Copies, Readers: s.readers, Changes: &s.changes, Ledger: s.Ledger, Lists: s.Identities, Acknowledgements: s.Alerts, Rates: s.rates}
+	return store.Parts{Policies: s.Cache, Bases: s.Bases, Copies: s.Copies, Readers: s.readers, Changes: &s.changes, Ledger: s.Ledger, AddressLists: s.Identities, Acknowledgements: s.Alerts, Rates: s.rates}
 }
 
 // awaitStored waits until stored data are loaded, at most as long as for a first fetch. Caddy starts its
@@ -186,8 +186,8 @@ func (s *State) awaitStored(r *http.Request, most time.Duration) {
 
 // Interface guards
 var (
-	_ store.Changes = (*changeguard.Changes)(nil)
-	_ store.Lists   = (*identity.Shared)(nil)
+	_ store.Changes      = (*changeguard.Changes)(nil)
+	_ store.AddressLists = (*identity.Shared)(nil)
 
 	_ store.Acknowledgements = (*alert.Book)(nil)
 	_ store.Rates            = (*rate.Budgets)(nil)

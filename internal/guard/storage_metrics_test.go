@@ -34,10 +34,10 @@ func TestStorageMetrics(t *testing.T) {
 		return n
 	}
 	good, bad := counts("success"), counts("failure")
-	m.Broken = errors.New("no network")
+	m.Err = errors.New("no network")
 	i.learn(siteA, policy.Named, open)
 	i.later(t, 0)
-	m.Broken = nil
+	m.Err = nil
 	i.later(t, 4*time.Second)
 	if counts("success") != good+1 || counts("failure") != bad+1 {
 		t.Errorf("%v good and %v bad writes, want one more than %v and %v", counts("success"), counts("failure"), good, bad)

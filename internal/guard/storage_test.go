@@ -41,11 +41,11 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 		rates:      rate.NewBudgets(now),
 		Copies:     copies.NewBook(deriveNames), elsewhere: newElsewhere(),
 	}
-	i.shared.Metrics = metrics.New(i.shared, store.Kinds(), store.Results())
+	i.shared.Metrics = metrics.New(i.shared, store.Kinds(), store.ReadResults())
 	i.shared.Alerts = alert.NewBook(i.shared, clock)
 	i.shared.Memory = store.NewMemory(i.shared.parts())
 	i.Store = store.New(store.Options{
-		Storage: m, Instance: id, Memory: i.shared.Memory, Observer: i.shared.Metrics, Logger: zap.New(core), Policies: 100, Now: clock,
+		Storage: m, Instance: id, Memory: i.shared.Memory, Observer: i.shared.Metrics, Logger: zap.New(core), MaxPolicies: 100, Now: clock,
 	})
 	return i
 }

@@ -18,22 +18,22 @@ import (
 // expects makes a guard wait for what is stored, until the function is called.
 func (o *scriptedOrigin) expects(t *testing.T) (restored func()) {
 	o.g.shared.Memory = store.NewMemory(store.Parts{})
-	return o.g.shared.Memory.Expect(t.Context())
+	return o.g.shared.Memory.AnnounceStore(t.Context())
 }
 
 // keeps begins to keep what a guard knows in a storage that answers when the
 // function is called. The server has just begun if cold is set.
 func (o *scriptedOrigin) keeps(t *testing.T, cold bool) (answer func()) {
 	state, storage := o.g.shared, storetest.New()
-	storage.Silent = make(chan struct{})
+	storage.BlockList = make(chan struct{})
 	parts := state.parts()
 	parts.Ledger, parts.Acknowledgements = ledger.New(time.Now), alert.NewBook(state, time.Now)
 	state.Memory = store.NewMemory(parts)
 	s := store.New(store.Options{Storage: storage, Instance: "first", Memory: state.Memory, Observer: state.Metrics,
-		Logger: zap.NewNop(), Restored: state.Memory.Expect(t.Context())})
+		Logger: zap.NewNop(), OnRestored: state.Memory.AnnounceStore(t.Context())})
 	go s.Start(t.Context(), cold)
 	synctest.Wait()
-	return func() { close(storage.Silent) }
+	return func() { close(storage.BlockList) }
 }
 
 // TestWaitsForTheStorage as a crawler waits for a first copy: Caddy may serve

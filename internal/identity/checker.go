@@ -124,9 +124,9 @@ func (s *Shared) onList(status verify.ListStatus) {
 	}
 }
 
-// Fetched returns the number of fetched address lists, including lists that are not accepted
+// FetchCount returns the number of fetched address lists, including lists that are not accepted
 // yet because they shrank too much. The result of Export may change with each.
-func (s *Shared) Fetched() uint64 { return s.fetched.Load() }
+func (s *Shared) FetchCount() uint64 { return s.fetched.Load() }
 
 // Export encodes the address lists for Import.
 func (s *Shared) Export() ([]byte, error) { return s.Verifier.Export() }

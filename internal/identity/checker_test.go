@@ -113,8 +113,8 @@ func TestFetched(t *testing.T) {
 		{verify.ListStatus{}, 1},
 		{verify.ListStatus{Err: failed, ShrunkSince: time.Now()}, 2},
 	} {
-		if shared.onList(read.status); shared.Fetched() != read.want {
-			t.Errorf("%+v: %d, want %d", read.status, shared.Fetched(), read.want)
+		if shared.onList(read.status); shared.FetchCount() != read.want {
+			t.Errorf("%+v: %d, want %d", read.status, shared.FetchCount(), read.want)
 		}
 	}
 }

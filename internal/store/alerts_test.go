@@ -51,14 +51,14 @@ func TestTrouble(t *testing.T) {
 	m.Now = noon
 	i := newInstance(m, "first", noon)
 	i.Read(ctx)
-	i.memory.stores.Add(1)
+	i.memory.runningStores.Add(1)
 	trouble := func(want time.Time) {
 		t.Helper()
-		if since, err := i.memory.Trouble(); !since.Equal(want) || (err == nil) != want.IsZero() {
+		if since, err := i.memory.WriteFailure(); !since.Equal(want) || (err == nil) != want.IsZero() {
 			t.Errorf("since %v: %v, want %v", since, err, want)
 		}
 	}
-	m.Broken = errors.New("no space left")
+	m.Err = errors.New("no space left")
 	trouble(time.Time{})
 	i.known.write(1, "{}")
 	i.Write(ctx)
@@ -66,19 +66,19 @@ func TestTrouble(t *testing.T) {
 	i.known.write(2, "{}")
 	i.Write(ctx)
 	trouble(noon)
-	i.memory.stores.Add(-1)
+	i.memory.runningStores.Add(-1)
 	trouble(time.Time{}) // no store runs
-	i.memory.stores.Add(1)
-	m.Broken = nil
+	i.memory.runningStores.Add(1)
+	m.Err = nil
 	i.Write(ctx)
 	i.time = noon.Add(2 * time.Hour)
 	i.Write(ctx)
 	trouble(time.Time{})
 
-	m.Broken = errors.New("no space left")
+	m.Err = errors.New("no space left")
 	i.time = noon.Add(3 * time.Hour)
 	for _, data := range [][]byte{[]byte("{}"), nil} { // no unsaved value remains
-		err := i.writeOne(ctx, key{instance: "first", kind: kindNotes}, pending{encode: func() ([]byte, error) { return data, nil }})
+		err := i.writeValue(ctx, key{instance: "first", kind: kindNotes}, pendingWrite{encode: func() ([]byte, error) { return data, nil }})
 		if (err == nil) != (data == nil) {
 			t.Errorf("%s: %v", data, err)
 		}

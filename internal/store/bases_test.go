@@ -21,7 +21,7 @@ func onlyBases(i *instance) *instance {
 		Storage: i.inMemory, Instance: "first", Observer: i.observed, Logger: zap.NewNop(), Now: func() time.Time { return i.time },
 		Memory: i.memory, OnlyBases: true,
 	})
-	i.maxPolicies = 1000
+	i.maxPolicyValues = 1000
 	return i
 }
 
@@ -66,7 +66,7 @@ func TestStorageKeepsBases(t *testing.T) {
 			if got := again.text(siteA); got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
-			if again.memory.Stores() {
+			if again.memory.HasRunningStore() {
 				t.Error("a store runs that was not started")
 			}
 		})
@@ -90,7 +90,7 @@ func (u *unread) Load(ctx context.Context, key string) ([]byte, error) {
 // read.
 func TestBasesAreReadAgain(t *testing.T) {
 	for name, fails := range map[string]func(u *unread, err error){
-		"nothing can be listed": func(u *unread, err error) { u.Break(err) },
+		"nothing can be listed": func(u *unread, err error) { u.SetErr(err) },
 		"values cannot be read": func(u *unread, err error) { u.is.Store(err != nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestBasesAreReadAgain(t *testing.T) {
 				first.Write(t.Context())
 				fails(m, errors.New("no network"))
 				again := newInstance(m.Storage, "first", time.Now())
-				store := New(Options{Storage: m, Instance: "first", Observer: again.observed, Logger: zap.NewNop(), Memory: again.memory, OnlyBases: true, Policies: 10})
+				store := New(Options{Storage: m, Instance: "first", Observer: again.observed, Logger: zap.NewNop(), Memory: again.memory, OnlyBases: true, MaxPolicies: 10})
 				ctx, cancel := context.WithCancel(t.Context())
 				done := store.Start(ctx, true)
 				time.Sleep(20 * time.Minute)

@@ -15,62 +15,62 @@ const (
 	// visitInterval is the time between two writes of a site of which only the visits have changed.
 	visitInterval = time.Minute
 
-	// maxChanges is the maximum number of sites to read per instance.
-	maxChanges = 2048
+	// maxChangeSites is the maximum number of sites to read per instance.
+	maxChangeSites = 2048
 )
 
-// changes stores delayed changes of robots.txt files and visits of search engines, by site.
-type changes struct {
+// changeValues stores delayed changes of robots.txt files and visits of search engines, by site.
+type changeValues struct {
 	store *Store
 	tracker
 }
 
-func (c *changes) due(_ context.Context, last bool) iter.Seq[pending] {
-	known, now := c.store.memory.parts.Changes, c.store.now()
-	return func(yield func(pending) bool) {
-		sites := known.Sites()
+func (c *changeValues) pendingWrites(_ context.Context, last bool) iter.Seq[pendingWrite] {
+	changes, now := c.store.memory.parts.Changes, c.store.now()
+	return func(yield func(pendingWrite) bool) {
+		sites := changes.Sites()
 		names := make(map[string]bool, len(sites))
 		for _, site := range sites {
 			name := siteName(site)
 			names[name] = true
-			holds, visits := known.Revision(site)
-			wait := unlessLast(last, visitInterval)
-			if c.get(name).at.urgent != holds {
-				wait = 0
+			changeRevision, visitRevision := changes.Revision(site)
+			minInterval := zeroIfLast(last, visitInterval)
+			if c.get(name).revision.urgent != changeRevision {
+				minInterval = 0
 			}
-			p, ok := c.tracker.due(change{
-				name: name, about: zap.Stringer("site", site), at: revision{urgent: holds, other: visits}, wait: wait,
+			write, ok := c.tracker.pendingWrite(valueChange{
+				name: name, logField: zap.Stringer("site", site), revision: revision{urgent: changeRevision, other: visitRevision}, minInterval: minInterval,
 				encode: func() (ledger.Document, bool, error) {
-					kept, ok := known.Snapshot(site)
-					d, err := kept.Encode(c.store.now())
+					stored, ok := changes.Snapshot(site)
+					d, err := stored.Encode(c.store.now())
 					return d, !ok, err
 				},
 			}, now)
-			if ok && !yield(p) {
+			if ok && !yield(write) {
 				return
 			}
 		}
-		c.forget(names)
+		c.dropUnneeded(names)
 	}
 }
 
-func (c *changes) take(v value, found *summary) error {
-	kept, d, err := ledger.DecodeChanges(v.data)
+func (c *changeValues) restoreValue(v value, summary *readSummary) error {
+	stored, d, err := ledger.DecodeChanges(v.data)
 	switch {
 	case err != nil:
 		return err
-	case siteName(kept.Site) != v.key.name:
-		return fmt.Errorf("the value is about %s, which has another key", kept.Site)
+	case siteName(stored.Site) != v.key.name:
+		return fmt.Errorf("the value is about %s, which has another key", stored.Site)
 	case c.store.isExpired(d.Saved):
 		return errExpired
 	}
-	held, complete := 0, true
-	if v.own || !kept.Site.IsFile() { // other instances may have a different file at the same path
-		held, complete = c.restore(kept, !v.own)
+	delayed, complete := 0, true
+	if v.isOwn || !stored.Site.IsFile() { // other instances may have a different file at the same path
+		delayed, complete = c.restore(stored, !v.isOwn)
 	}
-	found.heldAgain(held)
-	if v.own {
-		c.set(v.key.name, tracked{sum: d.Sum, saved: d.Saved})
+	summary.countDelayed(delayed)
+	if v.isOwn {
+		c.set(v.key.name, writtenValue{hash: d.Sum, saved: d.Saved})
 	}
 	if !complete {
 		return errIncomplete
@@ -78,10 +78,10 @@ func (c *changes) take(v value, found *summary) error {
 	return nil
 }
 
-func (c *changes) restore(kept ledger.Changes, elsewhere bool) (held int, complete bool) {
+func (c *changeValues) restore(stored ledger.Changes, fromPeer bool) (delayed int, complete bool) {
 	parts := c.store.memory.parts
-	if e := parts.Policies.Get(kept.Site); e != nil {
-		return parts.Changes.Restore(kept, e.State(), elsewhere)
+	if entry := parts.Policies.Get(stored.Site); entry != nil {
+		return parts.Changes.Restore(stored, entry.State(), fromPeer)
 	}
-	return parts.Changes.Restore(kept, nil, elsewhere)
+	return parts.Changes.Restore(stored, nil, fromPeer)
 }

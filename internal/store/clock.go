@@ -2,57 +2,57 @@ package store
 
 import "time"
 
-// maxApart is the largest difference between two clocks that is ignored.
-const maxApart = time.Minute
+// maxIgnoredOffset is the largest difference between two clocks that is ignored.
+const maxIgnoredOffset = time.Minute
 
-// clock estimates the clock of a peer from the times in its values. If a value has changed since the
-// previous look, its time is recent. The error is at most the interval between two looks.
-type clock struct {
-	looked time.Time         // start of the last look at all values of the peer
-	saved  map[key]time.Time // times in the values
-	ahead  time.Duration     // of our clock; negative if the peer is behind
+// peerClock estimates the clock of a peer from the times in its values. If a value has changed since the
+// previous sync, its time is recent. The error is at most the interval between two syncs.
+type peerClock struct {
+	lastSync   time.Time         // start of the last sync with the peer
+	savedTimes map[key]time.Time // times in the values
+	estimate   time.Duration     // lead of the peer's clock; negative if the peer is behind
 }
 
-// note updates the estimate with the time in a value. A time in the future always proves a
+// update corrects the estimate with the time in a value. A time in the future always proves a
 // difference.
-func (c *clock) note(k key, saved, now time.Time) {
-	apart := saved.Sub(now)
-	fresh := !c.looked.IsZero() && now.Sub(c.looked) < 2*syncInterval
-	if known, ok := c.saved[k]; (!ok || !saved.Equal(known)) && (fresh || apart > max(c.ahead, 0)) {
-		c.ahead = apart
+func (c *peerClock) update(k key, saved, now time.Time) {
+	offset := saved.Sub(now)
+	recentSync := !c.lastSync.IsZero() && now.Sub(c.lastSync) < 2*syncInterval
+	if previous, ok := c.savedTimes[k]; (!ok || !saved.Equal(previous)) && (recentSync || offset > max(c.estimate, 0)) {
+		c.estimate = offset
 	}
-	if c.saved == nil {
-		c.saved = make(map[key]time.Time)
+	if c.savedTimes == nil {
+		c.savedTimes = make(map[key]time.Time)
 	}
-	c.saved[k] = saved
+	c.savedTimes[k] = saved
 }
 
-// apart returns the lead of the peer's clock. It returns 0 if the difference is at most maxApart.
-func (c *clock) apart() time.Duration {
-	if c.ahead.Abs() <= maxApart {
+// offset returns the lead of the peer's clock. It returns 0 if the difference is at most maxIgnoredOffset.
+func (c *peerClock) offset() time.Duration {
+	if c.estimate.Abs() <= maxIgnoredOffset {
 		return 0
 	}
-	return c.ahead
+	return c.estimate
 }
 
-// noteClock updates the estimate with the time at which a peer saved a value. It returns the lead of
+// updateClock updates the estimate with the time at which a peer saved a value. It returns the lead of
 // the peer's clock.
-func (p *peers) noteClock(k key, saved, now time.Time) time.Duration {
+func (p *peers) updateClock(k key, saved, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	peer := p.all[k.instance]
+	peer := p.byInstance[k.instance]
 	if peer == nil {
 		return 0
 	}
-	peer.note(k, saved, now)
-	return peer.apart()
+	peer.update(k, saved, now)
+	return peer.offset()
 }
 
-// lookedAt records the start of a look at all values of a peer.
-func (p *peers) lookedAt(instance string, began time.Time) {
+// recordSync records the start of a sync with a peer.
+func (p *peers) recordSync(instance string, startedAt time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if peer := p.all[instance]; peer != nil {
-		peer.looked = began
+	if peer := p.byInstance[instance]; peer != nil {
+		peer.lastSync = startedAt
 	}
 }

@@ -34,7 +34,7 @@ func TestClocksApart(t *testing.T) {
 			theirs.Read(ctx)
 			theirs.learns(open)
 			theirs.writeAll(ctx, false)
-			pass(noteInterval)
+			pass(minWriteInterval)
 			if tc.looked {
 				ours.Read(ctx)
 				ours.Sync(ctx)
@@ -44,8 +44,8 @@ func TestClocksApart(t *testing.T) {
 			theirs.writeAll(ctx, false)
 			pass(5 * time.Second)
 			ours.Sync(ctx)
-			peer := ours.peers.all["theirs"]
-			if got := peer.apart(); got != tc.want {
+			peer := ours.peers.byInstance["theirs"]
+			if got := peer.offset(); got != tc.want {
 				t.Errorf("the clock is ahead by %v, want %v", got, tc.want)
 			}
 			ours.time = ours.time.Add(policy.MaxAge - 10*time.Minute)
@@ -59,22 +59,22 @@ func TestClocksApart(t *testing.T) {
 
 // TestClockIsSetRight corrects the clock of a peer.
 func TestClockIsSetRight(t *testing.T) {
-	var c clock
+	var c peerClock
 	k := key{instance: "x", kind: kindReaders, name: "1.json"}
 	now := noon
 	for step, x := range []struct{ ahead, want time.Duration }{
 		{time.Hour, time.Hour}, {time.Hour, time.Hour}, {0, 0}, {-2 * time.Hour, -2 * time.Hour}, {time.Minute / 2, 0},
 	} {
 		now = now.Add(syncInterval)
-		c.note(k, now.Add(x.ahead), now)
-		c.looked = now
-		if got := c.apart(); got != x.want {
+		c.update(k, now.Add(x.ahead), now)
+		c.lastSync = now
+		if got := c.offset(); got != x.want {
 			t.Errorf("step %d: ahead by %v, want %v", step, got, x.want)
 		}
 	}
 	now = now.Add(time.Hour) // no look in the last hour
-	c.note(k, now.Add(-20*time.Minute), now)
-	if got := c.apart(); got != 0 {
+	c.update(k, now.Add(-20*time.Minute), now)
+	if got := c.offset(); got != 0 {
 		t.Errorf("a value of twenty minutes ago makes the clock differ by %v", got)
 	}
 }

@@ -13,41 +13,41 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// maxCopies is the maximum number of hosts to read per instance.
-const maxCopies = 2048
+// maxCopyHosts is the maximum number of hosts to read per instance.
+const maxCopyHosts = 2048
 
-// copiesKind stores the robots.txt files that crawlers may be using, by host.
-type copiesKind struct {
+// copyValues stores the robots.txt files that crawlers may be using, by host.
+type copyValues struct {
 	store *Store
 	tracker
 }
 
-// due returns the hosts with changed files. It also returns each host once per [copies.KeepInterval].
-func (c *copiesKind) due(context.Context, bool) iter.Seq[pending] {
-	book, now := c.store.memory.parts.Copies, c.store.now()
-	return func(yield func(pending) bool) {
-		hosts := book.Hosts()
+// pendingWrites returns the hosts with changed files. It also returns each host once per [copies.KeepInterval].
+func (c *copyValues) pendingWrites(context.Context, bool) iter.Seq[pendingWrite] {
+	files, now := c.store.memory.parts.Copies, c.store.now()
+	return func(yield func(pendingWrite) bool) {
+		hosts := files.Hosts()
 		names := make(map[string]bool, len(hosts))
-		for _, host := range hosts[:min(len(hosts), maxCopies)] {
+		for _, host := range hosts[:min(len(hosts), maxCopyHosts)] {
 			name := hostName(host)
 			names[name] = true
-			p, ok := c.tracker.due(change{
-				name: name, about: zap.Stringer("site", host),
-				at: revision{urgent: book.Revision(host), other: uint64(now.Unix()) / uint64(copies.KeepInterval/time.Second)},
+			write, ok := c.tracker.pendingWrite(valueChange{
+				name: name, logField: zap.Stringer("site", host),
+				revision: revision{urgent: files.Revision(host), other: uint64(now.Unix()) / uint64(copies.KeepInterval/time.Second)},
 				encode: func() (ledger.Document, bool, error) {
-					d, empty, err := book.Encode(host, c.store.now())
+					d, empty, err := files.Encode(host, c.store.now())
 					return ledger.Document(d), empty, err
 				},
 			}, now)
-			if ok && !yield(p) {
+			if ok && !yield(write) {
 				return
 			}
 		}
-		c.forget(names)
+		c.dropUnneeded(names)
 	}
 }
 
-func (c *copiesKind) take(v value, _ *summary) error {
+func (c *copyValues) restoreValue(v value, _ *readSummary) error {
 	stored, sum, err := copies.Decode(v.data)
 	switch {
 	case err != nil:
@@ -58,15 +58,15 @@ func (c *copiesKind) take(v value, _ *summary) error {
 		return errExpired
 	}
 	now := c.store.now()
-	ahead := time.Duration(0)
-	if !v.own {
-		ahead = c.store.peers.noteClock(v.key, stored.Saved, now)
+	offset := time.Duration(0)
+	if !v.isOwn {
+		offset = c.store.peers.updateClock(v.key, stored.Saved, now)
 	}
-	if v.own || !(policy.Key{Source: stored.Host.Source}).IsFile() { // other instances may have a different file at the same path
-		c.store.memory.parts.Copies.Restore(stored, v.own, ahead, now)
+	if v.isOwn || !(policy.Key{Source: stored.Host.Source}).IsFile() { // other instances may have a different file at the same path
+		c.store.memory.parts.Copies.Restore(stored, v.isOwn, offset, now)
 	}
-	if v.own {
-		c.set(v.key.name, tracked{sum: sum, saved: stored.Saved})
+	if v.isOwn {
+		c.set(v.key.name, writtenValue{hash: sum, saved: stored.Saved})
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func TestDamagedCopies(t *testing.T) {
 	m.Values[where.String()] = data[:len(data)-10]
 	again := newInstance(m, "first", noon)
 	again.Read(ctx)
-	if m.Values[where.String()] != nil || m.Values[where.aside().String()] == nil {
+	if m.Values[where.String()] != nil || m.Values[where.quarantineKey().String()] == nil {
 		t.Error("the damaged value is not set aside")
 	}
 }

@@ -32,13 +32,13 @@ func TestDenseValues(t *testing.T) {
 	} {
 		t.Run(tc.kind, func(t *testing.T) {
 			m := storetest.New()
-			m.Values[root+"/peer/"+tc.kind+"/"+tc.name] = []byte(tc.text)
+			m.Values[rootDir+"/peer/"+tc.kind+"/"+tc.name] = []byte(tc.text)
 			i := newInstance(m, "ours", noon)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			i.Read(t.Context())
 			runtime.ReadMemStats(&after)
-			if n := i.observed.reads(tc.kind, readSetAside); n != 1 {
+			if n := i.observed.reads(tc.kind, resultSetAside); n != 1 {
 				t.Errorf("%d values were set aside, want 1", n)
 			}
 			if took := after.TotalAlloc - before.TotalAlloc; took > 16<<20 {

@@ -77,7 +77,7 @@ func (i *instance) works(ctx context.Context, each func()) {
 	step(11*time.Second, i.Write, i.Sync, i.writeLedger, i.readLedger)
 	i.reads(siteA)
 	i.ask("a.test", 1)
-	step(time.Second, func(ctx context.Context) { i.writeAll(ctx, true) }, func(ctx context.Context) { i.write(ctx, &i.ledger, true) })
+	step(time.Second, func(ctx context.Context) { i.writeAll(ctx, true) }, func(ctx context.Context) { i.writeKind(ctx, &i.ledgerKind, true) })
 }
 
 // lived returns a storage of an earlier process, with a damaged value and an unneeded value.
@@ -102,7 +102,7 @@ func lived(t *testing.T) *storetest.Storage {
 		i.writeLedger(t.Context())
 	}
 	m.Values[policyKey("first", namedKey("damaged.test")).String()] = []byte("noise")
-	m.Times[policyKey("first", namedKey("damaged.test")).String()] = m.Now
+	m.ModTimes[policyKey("first", namedKey("damaged.test")).String()] = m.Now
 	m.Now = noon
 	return m
 }
@@ -136,7 +136,7 @@ func TestEachOperationOfAStorage(t *testing.T) {
 			case f.Crash:
 				isLeft(t, f, got)
 			}
-			if took := time.Since(began); took > opTimeout {
+			if took := time.Since(began); took > operationTimeout {
 				t.Errorf("%v: it took %v", f, took)
 			}
 		})
@@ -164,7 +164,7 @@ func lives(t *testing.T, f *storetest.Faulty) remembers {
 	})
 	if !f.Crash { // the storage works again
 		for _, do := range []func(context.Context){i.Write, i.readLedger, i.writeLedger, i.Sync, i.readAllStored} {
-			i.time = i.time.Add(lastWriteRetry)
+			i.time = i.time.Add(maxWriteRetryDelay)
 			m.Now = i.time
 			do(ctx)
 		}
@@ -180,7 +180,7 @@ func lives(t *testing.T, f *storetest.Faulty) remembers {
 func isLeft(t *testing.T, f *storetest.Faulty, got remembers) {
 	t.Helper()
 	torn := func(kind string) bool {
-		return f.Fault == storetest.Torn && strings.HasPrefix(f.At, "store ") && strings.Contains(f.At, "/"+kind+"/")
+		return f.Fault == storetest.Torn && strings.HasPrefix(f.FailingOp, "store ") && strings.Contains(f.FailingOp, "/"+kind+"/")
 	}
 	stored := f.Stored(policyKey("first", siteA).String())
 	known := slices.Index([]string{"0", "1", "2"}, got.text)

@@ -61,11 +61,11 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 	i.Store = New(Options{
 		Storage: m, Instance: id, Observer: i.observed, Logger: zap.New(core), Now: clock,
 		Memory: NewMemory(Parts{
-			Policies: i.cache, Bases: i.based, Copies: i.copied, Readers: i.read, Changes: noChanges{}, Ledger: i.counted, Lists: fetchedLists{i.verifier, &i.fetched},
+			Policies: i.cache, Bases: i.based, Copies: i.copied, Readers: i.read, Changes: noChanges{}, Ledger: i.counted, AddressLists: fetchedLists{i.verifier, &i.fetched},
 			Acknowledgements: &i.known, Rates: i.rate,
 		}),
 	})
-	i.maxPolicies = 1000
+	i.maxPolicyValues = 1000
 	return i
 }
 
@@ -150,13 +150,13 @@ func (a *acknowledgements) Import(data []byte) error {
 	return nil
 }
 
-// fetchedLists implements Lists for a verifier.
+// fetchedLists implements AddressLists for a verifier.
 type fetchedLists struct {
 	*verify.Verifier
 	fetched *uint64
 }
 
-func (l fetchedLists) Fetched() uint64 { return *l.fetched }
+func (l fetchedLists) FetchCount() uint64 { return *l.fetched }
 
 // learn stores a fetched robots.txt of a site in the cache.
 func (i *instance) learn(key policy.Key, segment policy.Segment, text string) {
@@ -198,10 +198,10 @@ func (i *instance) ask(site string, n int) {
 }
 
 // readLedger reads the ledgers.
-func (i *instance) readLedger(ctx context.Context) { i.counts.read(ctx) }
+func (i *instance) readLedger(ctx context.Context) { i.ledgerValues.readLedgers(ctx) }
 
 // writeLedger writes the unsaved counts.
-func (i *instance) writeLedger(ctx context.Context) { i.write(ctx, &i.ledger, false) }
+func (i *instance) writeLedger(ctx context.Context) { i.writeKind(ctx, &i.ledgerKind, false) }
 
 // later advances the clock and writes unsaved values.
 func (i *instance) later(t *testing.T, d time.Duration) {

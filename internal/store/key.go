@@ -9,11 +9,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// root is the storage directory of all values.
-const root = "robots_guard/v1"
+// rootDir is the storage directory of all values.
+const rootDir = "robots_guard/v1"
 
-// quarantine is the name of an instance's directory for invalid values.
-const quarantine = "set_aside"
+// quarantineDir is the name of an instance's directory for invalid values.
+const quarantineDir = "set_aside"
 
 // basePrefix is the name prefix for bases of composed robots.txt files.
 const basePrefix = "base-"
@@ -28,18 +28,18 @@ const (
 type key struct{ instance, kind, name string }
 
 // String returns the key in the storage.
-func (k key) String() string { return root + "/" + k.instance + "/" + k.kind + "/" + k.name }
+func (k key) String() string { return rootDir + "/" + k.instance + "/" + k.kind + "/" + k.name }
 
 // directory returns the directory of the values of an instance and kind.
-func (k key) directory() string { return root + "/" + k.instance + "/" + k.kind }
+func (k key) directory() string { return rootDir + "/" + k.instance + "/" + k.kind }
 
-// aside returns the key to which an invalid value is moved.
-func (k key) aside() key { return key{k.instance, quarantine, k.kind + "-" + k.name} }
+// quarantineKey returns the key to which an invalid value is moved.
+func (k key) quarantineKey() key { return key{k.instance, quarantineDir, k.kind + "-" + k.name} }
 
 // parseKey parses a key from a listing. It returns false for directories and for keys of other
 // programs.
 func parseKey(name string) (k key, ok bool) {
-	rest, ok := strings.CutPrefix(name, root+"/")
+	rest, ok := strings.CutPrefix(name, rootDir+"/")
 	k.instance, rest, _ = strings.Cut(rest, "/")
 	k.kind, k.name, _ = strings.Cut(rest, "/")
 	if !ok || strings.Contains(k.name, "/") {
@@ -47,7 +47,7 @@ func parseKey(name string) (k key, ok bool) {
 	}
 	isJSON, isLedger := strings.HasSuffix(k.name, suffixJSON), strings.HasSuffix(k.name, suffixLedger)
 	switch {
-	case k.kind == quarantine:
+	case k.kind == quarantineDir:
 		return k, isJSON || isLedger
 	case k.kind == kindLedger:
 		return k, isLedger
@@ -55,14 +55,14 @@ func parseKey(name string) (k key, ok bool) {
 	return k, isJSON && slices.Contains(kindNames[:], k.kind)
 }
 
-// shared is the directory of the robots_txt changes. All instances write to this directory.
-const shared = "managed"
+// sharedDir is the directory of the robots_txt changes. All instances write to this directory.
+const sharedDir = "managed"
 
 // instanceOf returns the instance in a listed key or directory. It returns "" if the key does not
 // belong to an instance.
 func instanceOf(name string) string {
-	rest, ok := strings.CutPrefix(name, root+"/")
-	if instance, _, _ := strings.Cut(rest, "/"); ok && instance != shared {
+	rest, ok := strings.CutPrefix(name, rootDir+"/")
+	if instance, _, _ := strings.Cut(rest, "/"); ok && instance != sharedDir {
 		return instance
 	}
 	return ""

@@ -34,7 +34,7 @@ func TestKeysStay(t *testing.T) {
 	for got, want := range map[string]string{
 		siteName(siteA):      "45e7c1e377a997fae5c9defe59fe90dfb764f8f07142e35230171fa6f181ad2b.json",
 		ledgerName("a.test"): "52dcf5eeb77a59de2eb7221158d2316a1fce8c55c61ee02f63f378d048feed6c.ledger",
-		readersName(7):       "7.json",
+		robotsFetchName(7):   "7.json",
 		rangesName:           "ranges.json",
 		alertsName:           "acknowledged.json",
 		ratesName:            "rates.json",

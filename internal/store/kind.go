@@ -33,29 +33,29 @@ func Kinds() []string { return slices.Clone(kindNames[:]) }
 
 // kind is a row of the table of kinds.
 type kind struct {
-	name   string // also the directory
-	prefix string // of value names, if two rows share a directory
-	max    int64  // bytes of a value
-	most   int    // maximum number of values to read per instance
-	// follows means that the values of peers are read every [syncInterval]. Other kinds are read once
+	name           string // also the directory
+	prefix         string // of value names, if two rows share a directory
+	maxBytes       int64  // bytes of a value
+	maxPerInstance int    // maximum number of values to read per instance
+	// syncsPeers means that the values of peers are read every [syncInterval]. Other kinds are read once
 	// a day.
-	follows bool
-	// after means that writing starts only after the stored values of this instance were read.
-	after bool
-	values
+	syncsPeers bool
+	// needsReadFirst means that writing starts only after the stored values of this instance were read.
+	needsReadFirst bool
+	valueKind
 }
 
-// values encodes and decodes the values of a kind.
-type values interface {
-	// due returns the values to write now. The last call of a configuration returns every value with
+// valueKind encodes and decodes the values of a kind.
+type valueKind interface {
+	// pendingWrites returns the values to write now. The last call of a configuration returns every value with
 	// unsaved changes.
-	due(ctx context.Context, last bool) iter.Seq[pending]
-	// take restores a value into memory. It returns nil, errExpired, errIncomplete, or the reason why
+	pendingWrites(ctx context.Context, last bool) iter.Seq[pendingWrite]
+	// restoreValue restores a value into memory. It returns nil, errExpired, errIncomplete, or the reason why
 	// the value is invalid. Concurrent calls are allowed.
-	take(v value, found *summary) error
+	restoreValue(v value, summary *readSummary) error
 }
 
-// Errors of take for a value that is not damaged.
+// Errors of restoreValue for a value that is not damaged.
 var (
 	errExpired    = errors.New("the value was not refreshed for 31 days")
 	errIncomplete = errors.New("the value has to be read again later")
@@ -63,56 +63,56 @@ var (
 
 // value is a value that was read from the storage.
 type value struct {
-	key      key
-	own      bool // written by this instance
-	data     []byte
-	modified time.Time // zero if unknown
-	old      bool      // by modified, not refreshed for [maxUnrefreshed]
+	key         key
+	isOwn       bool // written by this instance
+	data        []byte
+	modified    time.Time // zero if unknown
+	unrefreshed bool      // by modified, not refreshed for [maxUnrefreshed]
 }
 
-// pending is a value to write.
-type pending struct {
-	name   string
-	about  zap.Field              // log field
-	encode func() ([]byte, error) // returns nil data if nothing is left to write
-	stored func()                 // called after a successful write
+// pendingWrite is a value to write.
+type pendingWrite struct {
+	name     string
+	logField zap.Field              // log field
+	encode   func() ([]byte, error) // returns nil data if nothing is left to write
+	onStored func()                 // called after a successful write
 }
 
-// table returns the kinds in reading order. Policies come first because a delayed change refers to a
+// kindTable returns the kinds in reading order. Policies come first because a delayed change refers to a
 // policy version.
-func (s *Store) table(retention time.Duration) []kind {
+func (s *Store) kindTable(retention time.Duration) []kind {
 	parts := s.memory.parts
 	s.bases = newPolicies(s, basePrefix, parts.Bases)
-	bases := kind{name: kindPolicies, prefix: basePrefix, max: policy.MaxSnapshot, most: math.MaxInt, values: s.bases}
+	bases := kind{name: kindPolicies, prefix: basePrefix, maxBytes: policy.MaxSnapshot, maxPerInstance: math.MaxInt, valueKind: s.bases}
 	if s.onlyBases {
 		return []kind{bases}
 	}
 	s.policies = newPolicies(s, "", parts.Policies)
-	s.counts = &counts{store: s, retention: retention}
+	s.ledgerValues = &ledgerValues{store: s, retention: retention}
 	return []kind{
-		{name: kindPolicies, max: policy.MaxSnapshot, most: math.MaxInt, values: s.policies}, // see maxPoliciesFor
+		{name: kindPolicies, maxBytes: policy.MaxSnapshot, maxPerInstance: math.MaxInt, valueKind: s.policies}, // see maxPolicyValues
 		bases,
-		{name: kindCopies, max: copies.MaxDocument, most: maxCopies, follows: true, after: true, values: &copiesKind{store: s}},
-		{name: kindReaders, max: ledger.MaxDocument, most: ledger.ReaderParts, follows: true, after: true, values: &readers{store: s}},
-		{name: kindChanges, max: ledger.MaxDocument, most: maxChanges, follows: true, after: true, values: &changes{store: s}},
-		{name: kindNotes, max: maxNote, most: len(noteNames), follows: true, after: true, values: newNotes(s)},
+		{name: kindCopies, maxBytes: copies.MaxDocument, maxPerInstance: maxCopyHosts, syncsPeers: true, needsReadFirst: true, valueKind: &copyValues{store: s}},
+		{name: kindReaders, maxBytes: ledger.MaxDocument, maxPerInstance: ledger.ReaderParts, syncsPeers: true, needsReadFirst: true, valueKind: &robotsFetchValues{store: s}},
+		{name: kindChanges, maxBytes: ledger.MaxDocument, maxPerInstance: maxChangeSites, syncsPeers: true, needsReadFirst: true, valueKind: &changeValues{store: s}},
+		{name: kindNotes, maxBytes: maxNote, maxPerInstance: len(noteNames), syncsPeers: true, needsReadFirst: true, valueKind: newNoteValues(s)},
 	}
 }
 
-// has reports whether a key is of the kind.
-func (k *kind) has(key key) bool {
+// contains reports whether a key is of the kind.
+func (k *kind) contains(key key) bool {
 	return key.kind == k.name && strings.HasPrefix(key.name, basePrefix) == (k.prefix == basePrefix)
 }
 
 // kindOf returns the kind of a key, or nil.
 func (s *Store) kindOf(k key) *kind {
 	for i := range s.kinds {
-		if s.kinds[i].has(k) {
+		if s.kinds[i].contains(k) {
 			return &s.kinds[i]
 		}
 	}
-	if k.kind == kindLedger && s.counts != nil {
-		return &s.ledger
+	if k.kind == kindLedger && s.ledgerValues != nil {
+		return &s.ledgerKind
 	}
 	return nil
 }

@@ -22,34 +22,34 @@ const (
 	maxLedgerSites = 4096
 )
 
-// counts stores the ledger by site. Reports add the counts of peers, but memory and storage separate
+// ledgerValues stores the ledger by site. Reports add the counts of peers, but memory and storage separate
 // them.
-type counts struct {
+type ledgerValues struct {
 	store     *Store
 	retention time.Duration
 	tracker
 
-	own    []ledger.Stored // sites of this instance during a read
-	others *ledger.Ledger  // sites of peers during a read
+	ownSites   []ledger.Stored // sites of this instance during a read
+	peerLedger *ledger.Ledger  // sites of peers during a read
 }
 
 func ledgerName(site string) string { return hashName(site, suffixLedger) }
 
-// due returns the sites with new counts, and at long intervals all others. Before the stored ledger
+// pendingWrites returns the sites with new counts, and at long intervals all others. Before the stored ledger
 // was read it returns nothing, because a write would overwrite that ledger.
-func (c *counts) due(context.Context, bool) iter.Seq[pending] {
+func (c *ledgerValues) pendingWrites(context.Context, bool) iter.Seq[pendingWrite] {
 	memory := c.store.memory
-	return func(yield func(pending) bool) {
-		memory.ledgerRead.Lock()
-		done := memory.ledgerRead.done
-		memory.ledgerRead.Unlock()
+	return func(yield func(pendingWrite) bool) {
+		memory.ownLedgerRead.Lock()
+		done := memory.ownLedgerRead.done
+		memory.ownLedgerRead.Unlock()
 		if !done {
 			return
 		}
 		snapshot := memory.parts.Ledger.Snapshot()
 		for _, site := range snapshot.Sites {
-			p, ok := c.tracker.due(change{
-				name: ledgerName(site.Name), about: zap.String("site", site.Name), at: revision{urgent: latest(site), other: site.Noted()},
+			write, ok := c.tracker.pendingWrite(valueChange{
+				name: ledgerName(site.Name), logField: zap.String("site", site.Name), revision: revision{urgent: lastCountTime(site), other: site.Noted()},
 				encode: func() (d ledger.Document, empty bool, err error) {
 					d.Saved = c.store.now()
 					d.Data, err = ledger.Stored{Since: ledger.Time(snapshot.Since), Saved: d.Saved, Site: site}.Encode()
@@ -57,15 +57,15 @@ func (c *counts) due(context.Context, bool) iter.Seq[pending] {
 					return d, false, err
 				},
 			}, c.store.now())
-			if ok && !yield(p) {
+			if ok && !yield(write) {
 				return
 			}
 		}
 	}
 }
 
-// latest returns the time of the last count.
-func latest(site *ledger.Site) uint64 {
+// lastCountTime returns the time of the last count.
+func lastCountTime(site *ledger.Site) uint64 {
 	last := int64(0)
 	for _, row := range site.Rows {
 		last = max(last, row.LastSeen)
@@ -76,8 +76,8 @@ func latest(site *ledger.Site) uint64 {
 	return uint64(last)
 }
 
-func (c *counts) take(v value, _ *summary) error {
-	if v.old {
+func (c *ledgerValues) restoreValue(v value, _ *readSummary) error {
+	if v.unrefreshed {
 		return errExpired
 	}
 	stored, err := ledger.DecodeStored(v.data)
@@ -86,125 +86,125 @@ func (c *counts) take(v value, _ *summary) error {
 		return err
 	case ledgerName(stored.Site.Name) != v.key.name:
 		return fmt.Errorf("the value is about %s, which has another key", stored.Site.Name)
-	case v.own:
-		c.own = append(c.own, stored)
+	case v.isOwn:
+		c.ownSites = append(c.ownSites, stored)
 	default:
-		c.others.Restore(stored.Site, stored.Since)
+		c.peerLedger.Restore(stored.Site, stored.Since)
 	}
 	return nil
 }
 
 // storedLedger lists the stored sites of an instance.
 type storedLedger struct {
-	values   []storedValue
+	values   []listedValue
 	modified time.Time // latest time of its values
 }
 
-type storedValue struct {
+type listedValue struct {
 	key      key
 	size     int64
 	modified time.Time
 }
 
-// read restores the ledger of this instance once per process, and reads the ledgers of peers.
-func (c *counts) read(ctx context.Context) {
-	found := newSummary()
-	found.ofLedger = true
+// readLedgers restores the ledger of this instance once per process, and reads the ledgers of peers.
+func (c *ledgerValues) readLedgers(ctx context.Context) {
+	summary := newReadSummary()
+	summary.isLedger = true
 	defer func() {
 		if ctx.Err() == nil {
-			c.store.reportTrouble(found)
+			c.store.logReadFailures(summary)
 		}
 	}()
-	all := c.list(ctx, found)
-	if found.failed > 0 {
+	ledgers := c.listLedgers(ctx, summary)
+	if summary.failedReads > 0 {
 		return
 	}
-	c.restore(ctx, all[c.store.instance], found)
-	delete(all, c.store.instance)
-	peers := make([]string, 0, len(all))
-	for peer := range all {
+	c.restoreOwn(ctx, ledgers[c.store.instance], summary)
+	delete(ledgers, c.store.instance)
+	peers := make([]string, 0, len(ledgers))
+	for peer := range ledgers {
 		peers = append(peers, peer)
 	}
-	slices.SortFunc(peers, func(a, b string) int { return all[b].modified.Compare(all[a].modified) })
-	c.others = ledger.New(c.store.now)
-	c.others.Retain(c.retention)
+	slices.SortFunc(peers, func(a, b string) int { return ledgers[b].modified.Compare(ledgers[a].modified) })
+	c.peerLedger = ledger.New(c.store.now)
+	c.peerLedger.Retain(c.retention)
 	for _, peer := range peers[:min(len(peers), maxLedgers)] {
-		c.readAll(ctx, all[peer].values, found)
+		c.readValues(ctx, ledgers[peer].values, summary)
 	}
 	if ctx.Err() == nil {
-		c.store.memory.others.Store(c.others)
+		c.store.memory.peerLedger.Store(c.peerLedger)
 	}
-	c.others = nil
+	c.peerLedger = nil
 }
 
-// list returns the stored sites by instance, and removes expired values.
-func (c *counts) list(ctx context.Context, found *summary) map[string]storedLedger {
-	instances, err := c.store.instances(ctx)
+// listLedgers returns the stored sites by instance, and removes expired values.
+func (c *ledgerValues) listLedgers(ctx context.Context, summary *readSummary) map[string]storedLedger {
+	instances, err := c.store.listInstances(ctx)
 	if err != nil {
-		c.store.failedRead(key{kind: kindLedger}, err, found)
+		c.store.recordReadFailure(key{kind: kindLedger}, err, summary)
 	}
-	all := make(map[string]storedLedger)
+	ledgers := make(map[string]storedLedger)
 	for _, instance := range instances {
-		if all[instance] = c.listOf(ctx, instance, found); found.failed > 0 {
+		if ledgers[instance] = c.listInstance(ctx, instance, summary); summary.failedReads > 0 {
 			return nil
 		}
 	}
-	return all
+	return ledgers
 }
 
-// listOf lists the stored sites of one instance. It stops at the first failure.
-func (c *counts) listOf(ctx context.Context, instance string, found *summary) (stored storedLedger) {
-	keys, err := c.store.keys(ctx, instance, &c.store.ledger)
+// listInstance lists the stored sites of one instance. It stops at the first failure.
+func (c *ledgerValues) listInstance(ctx context.Context, instance string, summary *readSummary) (stored storedLedger) {
+	keys, err := c.store.listKind(ctx, instance, &c.store.ledgerKind)
 	if err != nil {
-		c.store.failedRead(key{kind: kindLedger}, err, found)
+		c.store.recordReadFailure(key{kind: kindLedger}, err, summary)
 	}
 	for _, k := range keys {
 		size, modified, err := c.store.stat(ctx, k)
 		switch {
 		case err != nil:
-			c.store.failedRead(k, err, found)
-		case c.store.isOld(modified):
-			c.store.remove(ctx, k, newSummary()) // after an error the next look retries
+			c.store.recordReadFailure(k, err, summary)
+		case c.store.isUnrefreshed(modified):
+			c.store.remove(ctx, k, newReadSummary()) // after an error the next read retries
 		default:
-			stored.values = append(stored.values, storedValue{k, size, modified})
+			stored.values = append(stored.values, listedValue{k, size, modified})
 			if modified.After(stored.modified) {
 				stored.modified = modified
 			}
 		}
-		if found.failed > 0 {
+		if summary.failedReads > 0 {
 			break
 		}
 	}
 	return stored
 }
 
-// readAll reads the listed values.
-func (c *counts) readAll(ctx context.Context, values []storedValue, found *summary) {
+// readValues reads the listed values.
+func (c *ledgerValues) readValues(ctx context.Context, values []listedValue, summary *readSummary) {
 	for _, v := range values {
 		if ctx.Err() != nil {
 			return
 		}
-		c.store.readStated(ctx, v.key, v.size, v.modified, found)
+		c.store.readValue(ctx, v.key, v.size, v.modified, summary)
 	}
 }
 
-// restore restores the ledger of this instance once per process. It restores all sites or none.
-func (c *counts) restore(ctx context.Context, stored storedLedger, found *summary) {
+// restoreOwn restores the ledger of this instance once per process. It restores all sites or none.
+func (c *ledgerValues) restoreOwn(ctx context.Context, stored storedLedger, summary *readSummary) {
 	memory := c.store.memory
-	memory.ledgerRead.Lock()
-	defer memory.ledgerRead.Unlock()
-	if memory.ledgerRead.done {
+	memory.ownLedgerRead.Lock()
+	defer memory.ownLedgerRead.Unlock()
+	if memory.ownLedgerRead.done {
 		return
 	}
-	defer func() { c.own = nil }()
-	if c.readAll(ctx, stored.values, found); found.failed > 0 || ctx.Err() != nil {
+	defer func() { c.ownSites = nil }()
+	if c.readValues(ctx, stored.values, summary); summary.failedReads > 0 || ctx.Err() != nil {
 		return
 	}
-	for _, stored := range c.own {
+	for _, stored := range c.ownSites {
 		memory.parts.Ledger.Restore(stored.Site, stored.Since)
 	}
-	memory.ledgerRead.done = true
-	if len(c.own) > 0 {
-		c.store.logger.Info("ledger restored from the storage", zap.Int("sites", len(c.own)))
+	memory.ownLedgerRead.done = true
+	if len(c.ownSites) > 0 {
+		c.store.logger.Info("ledger restored from the storage", zap.Int("sites", len(c.ownSites)))
 	}
 }

@@ -28,13 +28,13 @@ func TestLedgerStoreWithoutRequests(t *testing.T) {
 		i.ask("a.test", 3)
 		i.counted.Switched("a.test", "monitor", noon)
 		i.writeLedger(ctx)
-		writes := m.Writes
+		writes := m.WriteAttempts
 		happens(i)
 		i.writeLedger(ctx)
-		if m.Writes != writes+1 {
-			t.Errorf("%s: %d writes, want 1", what, m.Writes-writes)
+		if m.WriteAttempts != writes+1 {
+			t.Errorf("%s: %d writes, want 1", what, m.WriteAttempts-writes)
 		}
-		if i.writeLedger(ctx); m.Writes != writes+1 {
+		if i.writeLedger(ctx); m.WriteAttempts != writes+1 {
 			t.Errorf("%s: it is written again", what)
 		}
 	}

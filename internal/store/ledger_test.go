@@ -18,7 +18,7 @@ import (
 func (i *instance) shown() string {
 	counts := make(map[string]uint64)
 	shown := i.counted.Snapshot()
-	if others := i.memory.Others(); others != nil {
+	if others := i.memory.PeerLedger(); others != nil {
 		shown = ledger.Merge(shown, others.Snapshot())
 	}
 	for _, site := range shown.Sites {
@@ -39,14 +39,14 @@ func TestLedgerStoreAfterRestart(t *testing.T) {
 	first.ask("b.test", 2)
 	first.writeLedger(ctx)
 	first.writeLedger(ctx)
-	if m.Writes != 2 {
-		t.Errorf("%d writes, want one for each site: %v", m.Writes, m.Keys())
+	if m.WriteAttempts != 2 {
+		t.Errorf("%d writes, want one for each site: %v", m.WriteAttempts, m.Keys())
 	}
 	first.time = noon.Add(time.Minute)
 	first.ask("a.test", 1)
 	first.writeLedger(ctx)
-	if m.Writes != 3 {
-		t.Errorf("%d writes after a request at one site, want 3", m.Writes)
+	if m.WriteAttempts != 3 {
+		t.Errorf("%d writes after a request at one site, want 3", m.WriteAttempts)
 	}
 
 	again := newInstance(m, "first", noon.Add(time.Hour))
@@ -78,8 +78,8 @@ func TestLedgerStoreKeepsIdleSites(t *testing.T) {
 		i.writeLedger(ctx)
 		i.readLedger(ctx)
 	}
-	if m.Writes != 9 {
-		t.Errorf("%d writes, want one a week", m.Writes)
+	if m.WriteAttempts != 9 {
+		t.Errorf("%d writes, want one a week", m.WriteAttempts)
 	}
 	again := newInstance(m, "first", i.time)
 	again.readLedger(ctx)
@@ -99,7 +99,7 @@ func TestLedgerStoreIsCounted(t *testing.T) {
 		for _, result := range []string{"success", "failure"} {
 			counts = append(counts, i.observed.writes(kindLedger, result))
 		}
-		for _, result := range Results() {
+		for _, result := range ReadResults() {
 			counts = append(counts, i.observed.reads(kindLedger, result))
 		}
 		return fmt.Sprint(counts)
@@ -107,10 +107,10 @@ func TestLedgerStoreIsCounted(t *testing.T) {
 	i.readLedger(ctx)
 	i.ask("a.test", 1)
 	i.ask("b.test", 1)
-	m.Refuse = key{"first", kindLedger, ledgerName("a.test")}.name
+	m.RejectedKeyPart = key{"first", kindLedger, ledgerName("a.test")}.name
 	i.writeLedger(ctx)
-	m.Refuse = ""
-	i.time = noon.Add(firstWriteRetry)
+	m.RejectedKeyPart = ""
+	i.time = noon.Add(minWriteRetryDelay)
 	i.writeLedger(ctx)
 	if got := all(i); got != "[2 1 0 0 0 0]" {
 		t.Errorf("after writing: %s", got)
@@ -123,12 +123,12 @@ func TestLedgerStoreIsCounted(t *testing.T) {
 	if got := all(peer); got != "[0 0 1 1 2 0]" {
 		t.Errorf("after reading: %s", got)
 	}
-	if peer.readAll(ctx, []key{a}, nil, newSummary()); all(peer) != "[0 0 1 1 2 0]" {
+	if peer.readAll(ctx, []key{a}, nil, newReadSummary()); all(peer) != "[0 0 1 1 2 0]" {
 		t.Errorf("what is gone counts: %s", all(peer))
 	}
-	m.Broken = errors.New("no network")
+	m.Err = errors.New("no network")
 	m.Values[a.String()] = []byte("x")
-	if peer.readAll(ctx, []key{a}, nil, newSummary()); all(peer) != "[0 0 1 1 2 1]" {
+	if peer.readAll(ctx, []key{a}, nil, newReadSummary()); all(peer) != "[0 0 1 1 2 1]" {
 		t.Errorf("a failure: %s", all(peer))
 	}
 }
@@ -177,22 +177,22 @@ func TestLedgerStoreKeepsWhatIsThere(t *testing.T) {
 	first.ask("a.test", 3)
 	first.writeLedger(ctx)
 	again := newInstance(m, "first", noon.Add(time.Hour))
-	m.Broken = errors.New("no network")
+	m.Err = errors.New("no network")
 	again.readLedger(ctx)
 	again.ask("a.test", 1)
-	m.Broken = nil
+	m.Err = nil
 	again.writeLedger(ctx)
-	if m.Writes != 1 {
+	if m.WriteAttempts != 1 {
 		t.Error("what was stored is lost")
 	}
 	again.logged(t, "stored values cannot be read")
 	again.readLedger(ctx)
 	again.writeLedger(ctx)
-	if got := again.shown(); got != "map[a.test:4]" || m.Writes != 2 {
-		t.Errorf("%s, %d writes", got, m.Writes)
+	if got := again.shown(); got != "map[a.test:4]" || m.WriteAttempts != 2 {
+		t.Errorf("%s, %d writes", got, m.WriteAttempts)
 	}
 	again.logged(t, "stored values can be read again")
-	m.Broken = errors.New("no network")
+	m.Err = errors.New("no network")
 	again.time = noon.Add(2 * time.Hour)
 	again.ask("a.test", 1)
 	again.writeLedger(ctx)
@@ -219,7 +219,7 @@ func TestLedgerStoreSetsAside(t *testing.T) {
 	m.Values[key{"second", kindLedger, ledgerName("a.test")}.String()] = damaged
 	m.Values["robots_guard/v1/first/policies/x.json"] = []byte("not a ledger")
 	for key := range m.Values {
-		m.Times[key] = noon
+		m.ModTimes[key] = noon
 	}
 	again := newInstance(m, "first", noon)
 	again.readLedger(ctx)
@@ -230,7 +230,7 @@ func TestLedgerStoreSetsAside(t *testing.T) {
 	if n := again.logs.FilterMessage("stored values cannot be used and are set aside").All()[0].ContextMap()["count"]; n != int64(3) {
 		t.Errorf("%v values are set aside, want 3", n)
 	}
-	if !bytes.Equal(m.Values[a.aside().String()], damaged) || m.Values[a.String()] != nil {
+	if !bytes.Equal(m.Values[a.quarantineKey().String()], damaged) || m.Values[a.String()] != nil {
 		t.Errorf("the damaged value is not set aside: %v", m.Keys())
 	}
 	if m.Values[key{"second", kindLedger, ledgerName("a.test")}.String()] == nil {
@@ -257,9 +257,9 @@ func TestLedgerStoreRuns(t *testing.T) {
 	done := i.Start(ctx, false)
 	i.ask("a.test", 1)
 	restored := func() bool {
-		i.memory.ledgerRead.Lock()
-		defer i.memory.ledgerRead.Unlock()
-		return i.memory.ledgerRead.done
+		i.memory.ownLedgerRead.Lock()
+		defer i.memory.ownLedgerRead.Unlock()
+		return i.memory.ownLedgerRead.done
 	}
 	for deadline := time.Now().Add(20 * time.Second); !restored() && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)

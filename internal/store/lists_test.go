@@ -49,15 +49,15 @@ func TestStorageLists(t *testing.T) {
 		t.Fatalf("%v before the list was read", got)
 	}
 	a.writeAll(ctx, true)
-	if m.Writes != 0 {
+	if m.WriteAttempts != 0 {
 		t.Fatal("lists that were never read are stored")
 	}
 	a.verifier.Explain(ctx, &acme, netip.MustParseAddr("192.0.2.1"), true) // fetches the list
 	a.fetched++
 	a.writeAll(ctx, true)
 	a.writeAll(ctx, true)
-	if m.Writes != 1 {
-		t.Errorf("%d writes, want 1", m.Writes)
+	if m.WriteAttempts != 1 {
+		t.Errorf("%d writes, want 1", m.WriteAttempts)
 	}
 	for _, id := range []string{"a", "b"} {
 		again := configured(id)
@@ -66,8 +66,8 @@ func TestStorageLists(t *testing.T) {
 		}
 		again.writeAll(ctx, true)
 	}
-	if m.Writes != 1 {
-		t.Errorf("what was read is written again: %d writes", m.Writes)
+	if m.WriteAttempts != 1 {
+		t.Errorf("what was read is written again: %d writes", m.WriteAttempts)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestStorageListsOfTheDead(t *testing.T) {
 	if err := m.Store(context.Background(), key{"dead", kindNotes, rangesName}.String(), []byte(`{"version": 1, "lists": []}`)); err != nil {
 		t.Fatal(err)
 	}
-	m.Times[key{"dead", kindNotes, rangesName}.String()] = now.Add(-maxUnrefreshed)
+	m.ModTimes[key{"dead", kindNotes, rangesName}.String()] = now.Add(-maxUnrefreshed)
 	newInstance(m, "a", now).Read(context.Background())
 	if _, err := m.Load(context.Background(), key{"dead", kindNotes, rangesName}.String()); err == nil {
 		t.Error("it is still there")

@@ -32,13 +32,13 @@ func TestListsPrefixes(t *testing.T) {
 	m.Values["robots_guard/v1/note.txt"] = []byte("not ours")
 	i := newInstance(m, "first", noon)
 	listed := func(look func()) string {
-		m.Lists = nil
+		m.ListedDirs = nil
 		look()
-		for n, directory := range m.Lists {
-			m.Lists[n] = strings.TrimPrefix(directory, root)
+		for n, directory := range m.ListedDirs {
+			m.ListedDirs[n] = strings.TrimPrefix(directory, rootDir)
 		}
-		slices.Sort(m.Lists)
-		return strings.Join(m.Lists, " ")
+		slices.Sort(m.ListedDirs)
+		return strings.Join(m.ListedDirs, " ")
 	}
 	all := func(instance string) string {
 		return fmt.Sprintf(" /%[1]s/changes /%[1]s/copies /%[1]s/notes /%[1]s/policies /%[1]s/policies /%[1]s/readers /%[1]s/set_aside", instance)
@@ -64,27 +64,27 @@ func TestPeersTroubleIsToldOnce(t *testing.T) {
 	m.Now = noon
 	i := newInstance(m, "first", noon)
 	i.Read(ctx)
-	noise := key{"second", kindReaders, readersName(0)}.String()
-	m.Values[noise], m.Times[noise] = []byte("noise"), noon
+	noise := key{"second", kindReaders, robotsFetchName(0)}.String()
+	m.Values[noise], m.ModTimes[noise] = []byte("noise"), noon
 	for range 10 {
 		i.Sync(ctx)
 		i.time = i.time.Add(syncInterval)
 	}
 	i.logged(t, "stored values cannot be used and are set aside")
-	m.Times[noise] = i.time
+	m.ModTimes[noise] = i.time
 	i.Sync(ctx)
 	if n := i.logs.FilterMessage("stored values cannot be used and are set aside").Len(); n != 2 {
 		t.Errorf("%d warnings after it was written again, want another", n)
 	}
 
-	m.Broken = errors.New("no network")
+	m.Err = errors.New("no network")
 	for range 10 {
 		i.Sync(ctx)
 	}
 	if n := i.logs.FilterMessage("stored values cannot be read").FilterLevelExact(zap.WarnLevel).Len(); n != 1 {
 		t.Errorf("%d warnings of a storage that is down, want 1", n)
 	}
-	m.Broken = nil
+	m.Err = nil
 	i.Sync(ctx)
 	i.logged(t, "stored values can be read again")
 }
@@ -98,11 +98,11 @@ func TestIdlePeers(t *testing.T) {
 	second.reads(siteA)
 	second.Write(ctx)
 	looks := func(i *instance, times int) (n int) {
-		m.Lists = nil
+		m.ListedDirs = nil
 		for range times {
 			i.Sync(ctx)
 		}
-		for _, directory := range m.Lists {
+		for _, directory := range m.ListedDirs {
 			if strings.HasSuffix(directory, "/second/readers") {
 				n++
 			}
@@ -114,18 +114,18 @@ func TestIdlePeers(t *testing.T) {
 	for _, tc := range []struct {
 		after time.Duration
 		want  int
-	}{{0, 2 * idleLooks}, {idleAfter - 1, 2 * idleLooks}, {idleAfter, 2}} {
+	}{{0, 2 * idleSyncFactor}, {peerIdleAfter - 1, 2 * idleSyncFactor}, {peerIdleAfter, 2}} {
 		first.time = noon.Add(tc.after)
-		if n := looks(first, 2*idleLooks); n != tc.want {
-			t.Errorf("after %v: %d looks of %d, want %d", tc.after, n, 2*idleLooks, tc.want)
+		if n := looks(first, 2*idleSyncFactor); n != tc.want {
+			t.Errorf("after %v: %d looks of %d, want %d", tc.after, n, 2*idleSyncFactor, tc.want)
 		}
 	}
 	second.time = first.time
 	second.reads(siteA)
 	m.Now = first.time
 	second.Write(ctx)
-	looks(first, idleLooks)
-	if n := looks(first, idleLooks); n != idleLooks {
+	looks(first, idleSyncFactor)
+	if n := looks(first, idleSyncFactor); n != idleSyncFactor {
 		t.Errorf("after it was heard of again: %d looks, want all", n)
 	}
 }

@@ -13,13 +13,13 @@ import (
 
 // Parts are the parts of a process's memory that are stored.
 type Parts struct {
-	Policies *policy.Cache   // the robots.txt files of sites
-	Bases    *policy.Cache   // bases of composed robots.txt files
-	Copies   *copies.Book    // files that crawlers may still use
-	Readers  *ledger.Readers // robots fetches of crawlers
-	Changes  Changes         // delayed changes and visits of search engines
-	Lists    Lists           // addresses of crawlers
-	Ledger   *ledger.Ledger  // counts of requests
+	Policies     *policy.Cache   // the robots.txt files of sites
+	Bases        *policy.Cache   // bases of composed robots.txt files
+	Copies       *copies.Book    // files that crawlers may still use
+	Readers      *ledger.Readers // robots fetches of crawlers
+	Changes      Changes         // delayed changes and visits of search engines
+	AddressLists AddressLists    // addresses of crawlers
+	Ledger       *ledger.Ledger  // counts of requests
 
 	Acknowledgements Acknowledgements // of alerts
 	Rates            Rates            // recent requests by crawler
@@ -32,19 +32,19 @@ type Changes interface {
 	Sites() []policy.Key
 	// Revision returns two counters. holds grows with the delayed changes, which are stored
 	// immediately. visits grows with the visits.
-	Revision(site policy.Key) (holds, visits uint64)
+	Revision(site policy.Key) (changeRevision, visitRevision uint64)
 	// Snapshot returns the content to store for a site. ok is false without content.
-	Snapshot(site policy.Key) (kept ledger.Changes, ok bool)
+	Snapshot(site policy.Key) (stored ledger.Changes, ok bool)
 	// Restore restores stored content of this or another instance. It returns the number of changes
 	// that are delayed again. complete is false if the content refers to an unknown version. state is
 	// the policy of the site, or nil.
-	Restore(kept ledger.Changes, state *policy.State, elsewhere bool) (held int, complete bool)
+	Restore(stored ledger.Changes, state *policy.State, fromPeer bool) (delayed int, complete bool)
 }
 
-// Lists are the fetched address lists of crawlers.
-type Lists interface {
-	// Fetched returns the number of fetches. Lists that were never fetched are not stored.
-	Fetched() uint64
+// AddressLists are the fetched address lists of crawlers.
+type AddressLists interface {
+	// FetchCount returns the number of fetches. Lists that were never fetched are not stored.
+	FetchCount() uint64
 	// Export encodes all lists for Import.
 	Export() ([]byte, error)
 	// Import replaces lists with newer ones from data.
@@ -64,7 +64,7 @@ type Acknowledgements interface {
 // Rates are the recent requests by crawler.
 type Rates interface {
 	// Share sets whether rates are shared with other instances.
-	Share(now time.Time, others bool)
+	Share(now time.Time, hasPeers bool)
 	// Export encodes the counts of this instance for Import. It returns nil without counts.
 	Export(now time.Time) ([]byte, error)
 	// Import adds the counts of another instance.
@@ -77,86 +77,86 @@ type Memory struct {
 	parts Parts
 	// A write to the storage locks one of these mutexes, so the last write has the latest state. The
 	// ledger has its own mutex and does not delay other kinds.
-	writing, writingLedger sync.Mutex
+	writeMu, ledgerWriteMu sync.Mutex
 
-	cold     atomic.Bool
-	restored atomic.Pointer[<-chan struct{}] // nil without storage
-	next     atomic.Pointer[<-chan struct{}] // restored of the next store
+	isFirstReadPending atomic.Bool
+	restoredChan       atomic.Pointer[<-chan struct{}] // nil without storage
+	nextRestoredChan   atomic.Pointer[<-chan struct{}] // restored of the next store
 
-	ledgerRead struct {
+	ownLedgerRead struct {
 		sync.Mutex
 		done bool
 	}
-	others atomic.Pointer[ledger.Ledger]
+	peerLedger atomic.Pointer[ledger.Ledger]
 
-	stores   atomic.Int32 // running stores, except those with [Options.OnlyBases]
-	troubles troubles
+	runningStores atomic.Int32 // running stores, except those with [Options.OnlyBases]
+	writeFailures writeFailures
 }
 
-// troubles has the kinds of values that cannot be written. The zero value is empty.
-type troubles struct {
-	mu  sync.Mutex
-	all map[string]writeTrouble // by kind
+// writeFailures has the kinds of values that cannot be written. The zero value is empty.
+type writeFailures struct {
+	mu     sync.Mutex
+	byKind map[string]writeFailure // by kind
 }
 
-type writeTrouble struct {
+type writeFailure struct {
 	since time.Time
 	err   error // the latest
 }
 
-// note records the result of an attempt to write a value.
-func (t *troubles) note(kind string, now time.Time, err error) {
+// record records the result of an attempt to write a value.
+func (t *writeFailures) record(kind string, now time.Time, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err == nil {
-		delete(t.all, kind)
+		delete(t.byKind, kind)
 		return
 	}
-	if t.all == nil {
-		t.all = make(map[string]writeTrouble)
+	if t.byKind == nil {
+		t.byKind = make(map[string]writeFailure)
 	}
-	known, ok := t.all[kind]
+	failure, ok := t.byKind[kind]
 	if !ok {
-		known.since = now
+		failure.since = now
 	}
-	known.err = err
-	t.all[kind] = known
+	failure.err = err
+	t.byKind[kind] = failure
 }
 
-// Trouble returns the start and the error of a write failure that continues. since is the zero time
+// WriteFailure returns the start and the error of a write failure that continues. since is the zero time
 // if there is no failure, or if no store runs.
-func (m *Memory) Trouble() (since time.Time, err error) {
-	if !m.Stores() {
+func (m *Memory) WriteFailure() (since time.Time, err error) {
+	if !m.HasRunningStore() {
 		return time.Time{}, nil
 	}
-	m.troubles.mu.Lock()
-	defer m.troubles.mu.Unlock()
-	for _, known := range m.troubles.all {
-		if err == nil || known.since.Before(since) {
-			since, err = known.since, known.err
+	m.writeFailures.mu.Lock()
+	defer m.writeFailures.mu.Unlock()
+	for _, failure := range m.writeFailures.byKind {
+		if err == nil || failure.since.Before(since) {
+			since, err = failure.since, failure.err
 		}
 	}
 	return since, err
 }
 
-// forgetOthers drops the counts of other instances if no store runs. Nothing would update them.
-func (m *Memory) forgetOthers(now time.Time) {
-	if m.Stores() {
+// dropPeerState drops the counts of other instances if no store runs. Nothing would update them.
+func (m *Memory) dropPeerState(now time.Time) {
+	if m.HasRunningStore() {
 		return
 	}
-	m.others.Store(nil)
+	m.peerLedger.Store(nil)
 	m.parts.Rates.Share(now, false)
 }
 
-// Stores reports whether a store runs.
-func (m *Memory) Stores() bool { return m != nil && m.stores.Load() > 0 }
+// HasRunningStore reports whether a store runs.
+func (m *Memory) HasRunningStore() bool { return m != nil && m.runningStores.Load() > 0 }
 
-// writingOf returns the lock for writes of a kind.
-func (m *Memory) writingOf(kind string) *sync.Mutex {
+// writeMutex returns the lock for writes of a kind.
+func (m *Memory) writeMutex(kind string) *sync.Mutex {
 	if kind == kindLedger {
-		return &m.writingLedger
+		return &m.ledgerWriteMu
 	}
-	return &m.writing
+	return &m.writeMu
 }
 
 // NewMemory returns a memory of these parts. All parts are required.
@@ -164,25 +164,25 @@ func NewMemory(parts Parts) *Memory {
 	return &Memory{parts: parts}
 }
 
-// Expect announces a store that may begin later. Requests wait until restored is called or ctx ends.
+// AnnounceStore announces a store that may begin later. Requests wait until restored is called or ctx ends.
 // If another store has read its values, requests wait only after the new store begins, because a
 // configuration may load slowly.
-func (m *Memory) Expect(ctx context.Context) (restored func()) {
-	known, restored := context.WithCancel(ctx)
-	done := known.Done()
-	if m.Stores() && isClosed(m.Restored()) {
-		m.next.Store(&done)
+func (m *Memory) AnnounceStore(ctx context.Context) (restored func()) {
+	readCtx, restored := context.WithCancel(ctx)
+	done := readCtx.Done()
+	if m.HasRunningStore() && isClosed(m.Restored()) {
+		m.nextRestoredChan.Store(&done)
 	} else {
-		m.next.Store(nil) // left by a configuration that failed to load
-		m.restored.Store(&done)
+		m.nextRestoredChan.Store(nil) // left by a configuration that failed to load
+		m.restoredChan.Store(&done)
 	}
 	return restored
 }
 
-// begins makes requests wait for the store that was announced last.
-func (m *Memory) begins() {
-	if next := m.next.Swap(nil); next != nil {
-		m.restored.Store(next)
+// activateNextStore makes requests wait for the store that was announced last.
+func (m *Memory) activateNextStore() {
+	if next := m.nextRestoredChan.Swap(nil); next != nil {
+		m.restoredChan.Store(next)
 	}
 }
 
@@ -202,19 +202,19 @@ func (m *Memory) Restored() <-chan struct{} {
 	if m == nil {
 		return nil
 	}
-	if restored := m.restored.Load(); restored != nil {
+	if restored := m.restoredChan.Load(); restored != nil {
 		return *restored
 	}
 	return nil
 }
 
-// Cold reports whether the process has not yet read all stored values.
-func (m *Memory) Cold() bool { return m != nil && m.cold.Load() }
+// IsFirstReadPending reports whether the process has not yet read all stored values.
+func (m *Memory) IsFirstReadPending() bool { return m != nil && m.isFirstReadPending.Load() }
 
-// Others returns the ledger of the other instances, or nil.
-func (m *Memory) Others() *ledger.Ledger {
+// PeerLedger returns the ledger of the other instances, or nil.
+func (m *Memory) PeerLedger() *ledger.Ledger {
 	if m == nil {
 		return nil
 	}
-	return m.others.Load()
+	return m.peerLedger.Load()
 }

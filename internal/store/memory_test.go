@@ -17,23 +17,23 @@ func TestExpectAfterAFailedLoad(t *testing.T) {
 	memory := newInstance(m, "first", noon).memory
 	start := func(restored func()) (end func()) {
 		ctx, cancel := context.WithCancel(t.Context())
-		done := New(Options{Storage: m, Instance: "first", Memory: memory, Observer: newObserved(), Logger: zap.NewNop(), Restored: restored}).Start(ctx, true)
+		done := New(Options{Storage: m, Instance: "first", Memory: memory, Observer: newObserved(), Logger: zap.NewNop(), OnRestored: restored}).Start(ctx, true)
 		return func() {
 			cancel()
 			<-done
 		}
 	}
-	end := start(memory.Expect(t.Context()))
+	end := start(memory.AnnounceStore(t.Context()))
 	<-memory.Restored()
 	failing, cancel := context.WithCancel(t.Context())
-	memory.Expect(failing)
+	memory.AnnounceStore(failing)
 	cancel()
 	end() // a configuration without a storage
 
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	memory.Expect(ctx)
-	memory.begins()
+	memory.AnnounceStore(ctx)
+	memory.activateNextStore()
 	if isClosed(memory.Restored()) {
 		t.Error("nobody waits for what is stored")
 	}
@@ -67,11 +67,11 @@ func TestOthersAreForgotten(t *testing.T) {
 	nextCtx, end := context.WithCancel(t.Context())
 	nextDone := next.Start(nextCtx, false)
 	cancel()
-	if <-done; i.memory.Others() == nil {
+	if <-done; i.memory.PeerLedger() == nil {
 		t.Error("a reload forgets what others have counted")
 	}
 	end()
-	if <-nextDone; i.memory.Others() != nil || rates.others {
+	if <-nextDone; i.memory.PeerLedger() != nil || rates.others {
 		t.Errorf("shown are %s, and rates are shared: %t", i.shown(), rates.others)
 	}
 }

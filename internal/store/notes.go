@@ -24,47 +24,47 @@ var noteNames = [...]string{alertsName, rangesName, ratesName}
 const (
 	// maxNote is the maximum size of a note in bytes.
 	maxNote = 1 << 20
-	// deadAfter is the age at which rates of any instance are removed. Rates are useful for one
+	// maxRatesAge is the age at which rates of any instance are removed. Rates are useful for one
 	// minute.
-	deadAfter = 25 * time.Hour
+	maxRatesAge = 25 * time.Hour
 )
 
 // note is a value that contains a whole part of the memory.
 type note struct {
-	name   string
-	wait   time.Duration // minimum time between two writes
-	at     func() revision
-	export func() ([]byte, error) // returns nil data if there is nothing to store
-	take   func(v value) error
+	name     string
+	wait     time.Duration // minimum time between two writes
+	revision func() revision
+	export   func() ([]byte, error) // returns nil data if there is nothing to store
+	restore  func(v value) error
 }
 
-// notes stores the small parts of the memory, each as one value.
-type notes struct {
+// noteValues stores the small parts of the memory, each as one value.
+type noteValues struct {
 	store *Store
 	tracker
-	all []note
+	notes []note
 }
 
-func newNotes(s *Store) *notes {
-	alerts, ranges := s.memory.parts.Acknowledgements, s.memory.parts.Lists
-	return &notes{store: s, all: []note{
+func newNoteValues(s *Store) *noteValues {
+	alerts, ranges := s.memory.parts.Acknowledgements, s.memory.parts.AddressLists
+	return &noteValues{store: s, notes: []note{
 		{alertsName, 0, func() revision { return revision{urgent: alerts.Revision()} }, alerts.Export, func(v value) error { return alerts.Import(v.data) }},
-		{rangesName, noteInterval, func() revision { return revision{other: ranges.Fetched()} }, ranges.Export, func(v value) error { return ranges.Import(v.data) }},
-		{ratesName, syncInterval, s.ratesRevision, func() ([]byte, error) { return s.memory.parts.Rates.Export(s.now()) }, s.takeRates},
+		{rangesName, minWriteInterval, func() revision { return revision{other: ranges.FetchCount()} }, ranges.Export, func(v value) error { return ranges.Import(v.data) }},
+		{ratesName, syncInterval, s.ratesRevision, func() ([]byte, error) { return s.memory.parts.Rates.Export(s.now()) }, s.restoreRates},
 	}}
 }
 
-// due skips notes that never changed. The last call of a configuration skips the rates, which only
+// pendingWrites skips notes that never changed. The last call of a configuration skips the rates, which only
 // peers use, and ignores waits.
-func (n *notes) due(_ context.Context, last bool) iter.Seq[pending] {
-	return func(yield func(pending) bool) {
-		for _, note := range n.all {
-			at := note.at()
-			if at == (revision{}) || last && note.name == ratesName {
+func (n *noteValues) pendingWrites(_ context.Context, last bool) iter.Seq[pendingWrite] {
+	return func(yield func(pendingWrite) bool) {
+		for _, note := range n.notes {
+			current := note.revision()
+			if current == (revision{}) || last && note.name == ratesName {
 				continue
 			}
-			p, ok := n.tracker.due(change{
-				name: note.name, about: zap.Skip(), at: at, wait: unlessLast(last, note.wait),
+			write, ok := n.tracker.pendingWrite(valueChange{
+				name: note.name, logField: zap.Skip(), revision: current, minInterval: zeroIfLast(last, note.wait),
 				encode: func() (d ledger.Document, empty bool, err error) {
 					d.Saved = n.store.now()
 					if d.Data, err = note.export(); err == nil && len(d.Data) > maxNote {
@@ -74,26 +74,26 @@ func (n *notes) due(_ context.Context, last bool) iter.Seq[pending] {
 					return d, d.Data == nil, err
 				},
 			}, n.store.now())
-			if ok && !yield(p) {
+			if ok && !yield(write) {
 				return
 			}
 		}
 	}
 }
 
-func (n *notes) take(v value, _ *summary) error {
-	if v.old {
+func (n *noteValues) restoreValue(v value, _ *readSummary) error {
+	if v.unrefreshed {
 		return errExpired
 	}
-	for _, note := range n.all {
+	for _, note := range n.notes {
 		if note.name != v.key.name {
 			continue
 		}
-		if err := note.take(v); err != nil {
+		if err := note.restore(v); err != nil {
 			return err
 		}
-		if v.own {
-			n.set(note.name, tracked{sum: sha256.Sum256(v.data), saved: v.modified})
+		if v.isOwn {
+			n.set(note.name, writtenValue{hash: sha256.Sum256(v.data), saved: v.modified})
 		}
 		return nil
 	}
@@ -104,21 +104,21 @@ func (n *notes) take(v value, _ *summary) error {
 // not store rates.
 func (s *Store) ratesRevision() revision {
 	now := s.now()
-	others := len(s.peers.active(now)) > 0
-	s.memory.parts.Rates.Share(now, others)
-	if !others {
+	hasPeers := len(s.peers.activePeers(now)) > 0
+	s.memory.parts.Rates.Share(now, hasPeers)
+	if !hasPeers {
 		return revision{}
 	}
 	return revision{other: uint64(now.UnixNano())}
 }
 
-// takeRates imports the rates of another instance.
-func (s *Store) takeRates(v value) error {
+// restoreRates imports the rates of another instance.
+func (s *Store) restoreRates(v value) error {
 	now := s.now()
 	switch {
-	case !v.modified.IsZero() && now.Sub(v.modified) > deadAfter:
+	case !v.modified.IsZero() && now.Sub(v.modified) > maxRatesAge:
 		return errExpired
-	case v.own:
+	case v.isOwn:
 		return nil
 	}
 	return s.memory.parts.Rates.Import(v.key.instance, v.data, now)

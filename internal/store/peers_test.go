@@ -17,7 +17,7 @@ func TestPeersForgetWhatIsGone(t *testing.T) {
 	theirs.writeAll(ctx, false)
 	ours.Read(ctx)
 	ours.Sync(ctx)
-	peer := ours.peers.all["theirs"]
+	peer := ours.peers.byInstance["theirs"]
 	for _, k := range m.Keys() {
 		if strings.Contains(k, "/theirs/") {
 			if err := m.Delete(ctx, k); err != nil {
@@ -25,14 +25,14 @@ func TestPeersForgetWhatIsGone(t *testing.T) {
 			}
 		}
 	}
-	m.Break(errors.New("no answer"))
+	m.SetErr(errors.New("no answer"))
 	ours.Sync(ctx)
-	if len(peer.seen) == 0 || len(peer.saved) == 0 {
-		t.Errorf("%d values are known and when %d were saved, want some, for nobody knows what is stored", len(peer.seen), len(peer.saved))
+	if len(peer.readTimes) == 0 || len(peer.savedTimes) == 0 {
+		t.Errorf("%d values are known and when %d were saved, want some, for nobody knows what is stored", len(peer.readTimes), len(peer.savedTimes))
 	}
-	m.Break(nil)
+	m.SetErr(nil)
 	ours.Sync(ctx)
-	if len(peer.seen) > 0 || len(peer.saved) > 0 {
-		t.Errorf("%d values are known and when %d were saved, of which none is stored", len(peer.seen), len(peer.saved))
+	if len(peer.readTimes) > 0 || len(peer.savedTimes) > 0 {
+		t.Errorf("%d values are known and when %d were saved, of which none is stored", len(peer.readTimes), len(peer.savedTimes))
 	}
 }

@@ -16,24 +16,24 @@ import (
 )
 
 const (
-	// rewriteInterval is the time after which the value of an unchanged version is written again.
-	rewriteInterval = time.Hour
+	// policyRewriteInterval is the time after which the value of an unchanged version is written again.
+	policyRewriteInterval = time.Hour
 
-	keysPerPolicy = 4 // values to read per policy, since instances may share sites
+	valuesPerPolicy = 4 // values to read per policy, since instances may share sites
 )
 
-// maxPoliciesFor returns the maximum number of policy values to read from all instances. sites is the
+// maxPolicyValues returns the maximum number of policy values to read from all instances. sites is the
 // cache's capacity for named sites.
-func maxPoliciesFor(sites int) int { return keysPerPolicy * (sites + 256) }
+func maxPolicyValues(sites int) int { return valuesPerPolicy * (sites + 256) }
 
-// policies stores the versions of the robots.txt files of named sites, or of bases. Files of hosts
+// policyValues stores the versions of the robots.txt files of named sites, or of bases. Files of hosts
 // that only clients name are not stored.
-type policies struct {
-	store  *Store
-	prefix string // of value names
-	cache  *policy.Cache
-	began  time.Time
-	short  bool // the configuration ended before the storage was read
+type policyValues struct {
+	store      *Store
+	prefix     string // of value names
+	cache      *policy.Cache
+	startedAt  time.Time
+	endedEarly bool // the configuration ended before the storage was read
 
 	mu     sync.Mutex // guards stored while values are read
 	stored map[policy.Key]storedPolicy
@@ -41,40 +41,40 @@ type policies struct {
 
 // storedPolicy describes the latest stored value of a site from any instance.
 type storedPolicy struct {
-	hash     [sha256.Size]byte
-	via      string // quoted redirects
-	status   int
-	lastRead time.Time
+	hash      [sha256.Size]byte
+	redirects string // quoted redirects
+	status    int
+	lastRead  time.Time
 }
 
-// storedOf describes the value that would be stored for a state.
-func storedOf(state *policy.State) storedPolicy {
-	via := ""
+// describeStored describes the value that would be stored for a state.
+func describeStored(state *policy.State) storedPolicy {
+	redirects := ""
 	if len(state.Via) > 0 {
-		via = fmt.Sprintf("%q", state.Via)
+		redirects = fmt.Sprintf("%q", state.Via)
 	}
-	return storedPolicy{state.Good.Hash, via, state.Good.Status, state.Good.LastRead}
+	return storedPolicy{state.Good.Hash, redirects, state.Good.Status, state.Good.LastRead}
 }
 
-func newPolicies(s *Store, prefix string, cache *policy.Cache) *policies {
-	return &policies{store: s, prefix: prefix, cache: cache, stored: make(map[policy.Key]storedPolicy)}
+func newPolicies(s *Store, prefix string, cache *policy.Cache) *policyValues {
+	return &policyValues{store: s, prefix: prefix, cache: cache, stored: make(map[policy.Key]storedPolicy)}
 }
 
-// due returns the policies with a new version. At intervals it also returns policies that were
+// pendingWrites returns the policies with a new version. At intervals it also returns policies that were
 // fetched again unchanged.
-func (p *policies) due(_ context.Context, last bool) iter.Seq[pending] {
-	renew := rewriteInterval
-	if last && p.store.exiting() {
-		renew = time.Second
+func (p *policyValues) pendingWrites(_ context.Context, last bool) iter.Seq[pendingWrite] {
+	rewriteAfter := policyRewriteInterval
+	if last && p.store.isExiting() {
+		rewriteAfter = time.Second
 	}
-	return func(yield func(pending) bool) {
-		p.forget()
-		for _, e := range p.cache.Entries() {
-			state := e.State()
-			if state == nil || state.Good == nil || e.Segment() != policy.Named || !p.isDue(e.Key(), state, renew) {
+	return func(yield func(pendingWrite) bool) {
+		p.dropUncached()
+		for _, entry := range p.cache.Entries() {
+			state := entry.State()
+			if state == nil || state.Good == nil || entry.Segment() != policy.Named || !p.isDue(entry.Key(), state, rewriteAfter) {
 				continue
 			}
-			if !yield(p.pending(e)) {
+			if !yield(p.pendingWrite(entry)) {
 				return
 			}
 		}
@@ -82,120 +82,120 @@ func (p *policies) due(_ context.Context, last bool) iter.Seq[pending] {
 }
 
 // isDue reports whether the state of a site should be written now.
-func (p *policies) isDue(site policy.Key, state *policy.State, renew time.Duration) bool {
-	if p.short && state.Good.FirstRead.Before(p.began) {
+func (p *policyValues) isDue(site policy.Key, state *policy.State, rewriteAfter time.Duration) bool {
+	if p.endedEarly && state.Good.FirstRead.Before(p.startedAt) {
 		return false // the version is stored already, and the next configuration checks again
 	}
-	stored, known := p.stored[site]
-	now := storedOf(state)
-	return !known || stored.hash != now.hash || stored.status != now.status || stored.via != now.via || now.lastRead.Sub(stored.lastRead) >= renew
+	stored, isStored := p.stored[site]
+	current := describeStored(state)
+	return !isStored || stored.hash != current.hash || stored.status != current.status || stored.redirects != current.redirects || current.lastRead.Sub(stored.lastRead) >= rewriteAfter
 }
 
-// pending returns how to write the policy of an entry.
-func (p *policies) pending(e *policy.Entry) pending {
+// pendingWrite returns how to write the policy of an entry.
+func (p *policyValues) pendingWrite(entry *policy.Entry) pendingWrite {
 	var state *policy.State
-	return pending{
-		name:  p.nameOf(e.Key()),
-		about: zap.Stringer("site", e.Key()),
+	return pendingWrite{
+		name:     p.valueName(entry.Key()),
+		logField: zap.Stringer("site", entry.Key()),
 		encode: func() ([]byte, error) {
-			state = e.State()
-			return policy.Snapshot{Key: e.Key(), State: *state, Saved: p.store.now()}.Encode()
+			state = entry.State()
+			return policy.Snapshot{Key: entry.Key(), State: *state, Saved: p.store.now()}.Encode()
 		},
-		stored: func() {
-			p.stored[e.Key()] = storedOf(state)
+		onStored: func() {
+			p.stored[entry.Key()] = describeStored(state)
 		},
 	}
 }
 
-// nameOf returns the name of the value of a site.
-func (p *policies) nameOf(site policy.Key) string { return p.prefix + siteName(site) }
+// valueName returns the name of the value of a site.
+func (p *policyValues) valueName(site policy.Key) string { return p.prefix + siteName(site) }
 
-func (p *policies) take(v value, found *summary) error {
+func (p *policyValues) restoreValue(v value, summary *readSummary) error {
 	snapshot, err := policy.DecodeSnapshot(v.data)
 	switch {
 	case err != nil:
 		return err
-	case p.nameOf(snapshot.Key) != v.key.name:
+	case p.valueName(snapshot.Key) != v.key.name:
 		return fmt.Errorf("the value is about %s, which has another key", snapshot.Key)
 	case p.store.isExpired(snapshot.Saved):
 		return errExpired
 	}
-	if v.own || !snapshot.Key.IsFile() { // other instances may have a different file at the same path
-		p.restore(snapshot, found)
+	if v.isOwn || !snapshot.Key.IsFile() { // other instances may have a different file at the same path
+		p.restore(snapshot, summary)
 	}
 	return nil
 }
 
 // restore restores a policy into the cache.
-func (p *policies) restore(snapshot policy.Snapshot, found *summary) {
+func (p *policyValues) restore(snapshot policy.Snapshot, summary *readSummary) {
 	site := snapshot.Key
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	newest := found.restored[restored{p, site}]
-	found.read++
-	if p.cache.Restore(site, site.Segment(), snapshot.State, newest) {
-		found.restored[restored{p, site}] = true
+	alreadyRestored := summary.restoredSites[restoredSite{p, site}]
+	summary.validPolicies++
+	if p.cache.Restore(site, site.Segment(), snapshot.State, alreadyRestored) {
+		summary.restoredSites[restoredSite{p, site}] = true
 	}
 	if snapshot.State.Good.LastRead.After(p.store.now()) {
 		return // a wrong clock wrote the value, which will be replaced
 	}
-	p.noteStored(site, storedOf(&snapshot.State))
+	p.recordStored(site, describeStored(&snapshot.State))
 }
 
-// noteStored records a stored value of a site unless a later value is recorded. The caller must hold
+// recordStored records a stored value of a site unless a later value is recorded. The caller must hold
 // p.mu.
-func (p *policies) noteStored(site policy.Key, value storedPolicy) {
+func (p *policyValues) recordStored(site policy.Key, value storedPolicy) {
 	if value.lastRead.After(p.stored[site].lastRead) {
 		p.stored[site] = value
 	}
 }
 
-// forget drops the records of sites that are not in the cache any more.
-func (p *policies) forget() {
+// dropUncached drops the records of sites that are not in the cache any more.
+func (p *policyValues) dropUncached() {
 	if len(p.stored) > 2*p.cache.Stats(policy.Named).Entries+100 {
 		maps.DeleteFunc(p.stored, func(site policy.Key, _ storedPolicy) bool { return p.cache.Get(site) == nil })
 	}
 }
 
-// held returns a function that reports whether the cache already contains a value of this instance.
-// The function records such a value as stored, so a reload reads no values. held returns nil if the
+// cachedValues returns a function that reports whether the cache already contains a value of this instance.
+// The function records such a value as stored, so a reload reads no values. cachedValues returns nil if the
 // cache is empty.
 //
 // A value contains the cached version if it was written after the version was first fetched. An
 // instance always writes its current version. If this process has not written to a storage, the
 // storage has no such value.
-func (p *policies) held() func(k key, modified time.Time) bool {
+func (p *policyValues) cachedValues() func(k key, modified time.Time) bool {
 	byName := make(map[string]*policy.Entry)
-	for _, e := range p.cache.Entries() {
-		if state := e.State(); state != nil && state.Good != nil {
-			byName[p.nameOf(e.Key())] = e
+	for _, entry := range p.cache.Entries() {
+		if state := entry.State(); state != nil && state.Good != nil {
+			byName[p.valueName(entry.Key())] = entry
 		}
 	}
 	if len(byName) == 0 {
 		return nil
 	}
 	return func(k key, modified time.Time) bool {
-		e := byName[k.name]
-		if e == nil || k.instance != p.store.instance {
+		entry := byName[k.name]
+		if entry == nil || k.instance != p.store.instance {
 			return false
 		}
-		state := e.State()
-		good := state.Good
-		if !modified.After(good.FirstRead) || modified.Before(good.LastRead.Add(-rewriteInterval)) || p.store.isOld(modified) {
+		state := entry.State()
+		goodVersion := state.Good
+		if !modified.After(goodVersion.FirstRead) || modified.Before(goodVersion.LastRead.Add(-policyRewriteInterval)) || p.store.isUnrefreshed(modified) {
 			return false
 		}
-		value := storedOf(state)
+		value := describeStored(state)
 		if modified.Before(value.lastRead) {
 			value.lastRead = modified // the value contains no later fetch
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.noteStored(e.Key(), value)
+		p.recordStored(entry.Key(), value)
 		return true
 	}
 }
 
-// versions returns the policy tables of a store.
-func (s *Store) versions() []*policies {
-	return slices.DeleteFunc([]*policies{s.policies, s.bases}, func(p *policies) bool { return p == nil })
+// policyTables returns the policy tables of a store.
+func (s *Store) policyTables() []*policyValues {
+	return slices.DeleteFunc([]*policyValues{s.policies, s.bases}, func(p *policyValues) bool { return p == nil })
 }

@@ -12,7 +12,7 @@ import (
 // again returns the store of the next configuration.
 func (i *instance) again(storage Storage) *Store {
 	s := New(Options{Storage: storage, Instance: i.instance, Observer: i.observed, Logger: i.logger, Now: i.now, Memory: i.memory})
-	s.maxPolicies = i.maxPolicies
+	s.maxPolicyValues = i.maxPolicyValues
 	return s
 }
 
@@ -47,7 +47,7 @@ func TestReadWhatIsHeld(t *testing.T) {
 			return old
 		}, 1, 1},
 		"a storage that tells no times": {func(_ *instance, m *storetest.Storage) *storetest.Storage {
-			clear(m.Times)
+			clear(m.ModTimes)
 			return m
 		}, 2, 0},
 		"one is dropped from the cache": {func(i *instance, m *storetest.Storage) *storetest.Storage {
@@ -70,10 +70,10 @@ func TestReadWhatIsHeld(t *testing.T) {
 			i.learn(other, policy.Named, before)
 			i.later(t, time.Minute)
 			next := i.again(tc.meanwhile(i, m))
-			read, written := i.observed.reads(kindPolicies, readGood), i.observed.writes(kindPolicies, "success")
+			read, written := i.observed.reads(kindPolicies, resultGood), i.observed.writes(kindPolicies, "success")
 			next.Read(t.Context())
 			next.Write(t.Context())
-			read, written = i.observed.reads(kindPolicies, readGood)-read, i.observed.writes(kindPolicies, "success")-written
+			read, written = i.observed.reads(kindPolicies, resultGood)-read, i.observed.writes(kindPolicies, "success")-written
 			if read != tc.reads || written != tc.writes {
 				t.Errorf("%d policies are read and %d written, want %d and %d", read, written, tc.reads, tc.writes)
 			}
@@ -85,7 +85,7 @@ func TestReadWhatIsHeld(t *testing.T) {
 func BenchmarkReadHeld(b *testing.B) {
 	i := newInstance(storetest.New(), "a", time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC))
 	i.Read(b.Context())
-	i.maxPolicies = 20_000
+	i.maxPolicyValues = 20_000
 	for n := range 10_000 {
 		i.learn(namedKey(fmt.Sprintf("s%d.example", n)), policy.Named, "User-agent: *\nDisallow: /a/\n")
 	}
@@ -139,7 +139,7 @@ func BenchmarkDue(b *testing.B) {
 	i.Write(b.Context())
 	b.ReportAllocs()
 	for b.Loop() {
-		for range i.policies.due(b.Context(), false) {
+		for range i.policies.pendingWrites(b.Context(), false) {
 			b.Fatal("something is due")
 		}
 	}

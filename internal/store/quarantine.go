@@ -10,59 +10,59 @@ import (
 
 // quarantine moves an invalid value to another directory. An invalid value of another instance stays
 // until it expires.
-func (s *Store) quarantine(ctx context.Context, v value, reason error, found *summary) {
-	if v.old {
-		s.remove(ctx, v.key, found)
+func (s *Store) quarantine(ctx context.Context, v value, reason error, summary *readSummary) {
+	if v.unrefreshed {
+		s.remove(ctx, v.key, summary)
 		return
 	}
-	if v.own && v.data != nil {
-		if err := s.storage.Store(ctx, v.key.aside().String(), v.data); err == nil {
+	if v.isOwn && v.data != nil {
+		if err := s.storage.Store(ctx, v.key.quarantineKey().String(), v.data); err == nil {
 			_ = s.storage.Delete(ctx, v.key.String()) // after an error the next read retries
 		}
 	}
-	s.observer.ValueRead(v.key.kind, readSetAside)
-	if s.unusable.isNew(v.key, v.modified) {
-		found.quarantine(v.key, reason)
+	s.observer.ValueRead(v.key.kind, resultSetAside)
+	if s.invalidValues.add(v.key, v.modified) {
+		summary.countInvalid(v.key, reason)
 	}
 }
 
 // remove removes a value.
-func (s *Store) remove(ctx context.Context, k key, found *summary) {
+func (s *Store) remove(ctx context.Context, k key, summary *readSummary) {
 	if err := s.storage.Delete(ctx, k.String()); err != nil {
-		s.failedRead(k, err, found)
+		s.recordReadFailure(k, err, summary)
 		return
 	}
-	s.observer.ValueRead(k.kind, readExpired)
-	found.removedOne()
+	s.observer.ValueRead(k.kind, resultExpired)
+	summary.countRemoved()
 }
 
-// failedRead records a value that could not be read. It ignores a missing value, because another
+// recordReadFailure records a value that could not be read. It ignores a missing value, because another
 // instance may have removed it.
-func (s *Store) failedRead(k key, err error, found *summary) {
+func (s *Store) recordReadFailure(k key, err error, summary *readSummary) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	s.observer.ValueRead(k.kind, readFailed)
-	found.fail(err)
+	s.observer.ValueRead(k.kind, resultFailed)
+	summary.recordFailure(err)
 }
 
-// maxUnusable is the maximum number of remembered invalid values.
-const maxUnusable = 1024
+// maxInvalidValues is the maximum number of remembered invalid values.
+const maxInvalidValues = 1024
 
-// unusable remembers invalid values, so each is logged once. The zero value is empty.
-type unusable struct {
+// invalidValues remembers invalid values, so each is logged once. The zero value is empty.
+type invalidValues struct {
 	mu       sync.Mutex
 	modified map[key]time.Time
 }
 
-// isNew remembers a value of this time, and reports whether it was new.
-func (u *unusable) isNew(k key, modified time.Time) bool {
+// add remembers a value of this time, and reports whether it was new.
+func (u *invalidValues) add(k key, modified time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if known, ok := u.modified[k]; ok && known.Equal(modified) {
+	if previous, ok := u.modified[k]; ok && previous.Equal(modified) {
 		return false
 	}
-	if u.modified == nil || len(u.modified) >= maxUnusable {
+	if u.modified == nil || len(u.modified) >= maxInvalidValues {
 		u.modified = make(map[key]time.Time)
 	}
 	u.modified[k] = modified

@@ -66,7 +66,7 @@ func TestRatesAmongInstances(t *testing.T) {
 	if _, ok := m.Values[dead]; !ok {
 		t.Fatal("nothing is stored")
 	}
-	m.Now = m.Now.Add(deadAfter + time.Hour)
+	m.Now = m.Now.Add(maxRatesAge + time.Hour)
 	first.time = m.Now
 	first.Read(ctx)
 	if _, ok := m.Values[dead]; ok {

@@ -23,87 +23,87 @@ const maxObjects = 20_000
 // refreshed for 31 days. It reports whether all reads succeeded. [Store.Start] calls Read once a day,
 // and sooner after a failure.
 func (s *Store) Read(ctx context.Context) bool {
-	keys, aside, left, err := s.listAll(ctx)
+	keys, quarantined, skipped, err := s.listAll(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			s.log(s.levelOfTrouble(false), "the storage cannot be listed; no policies are restored from it", zap.Error(err))
+			s.log(s.readFailureLevel(false), "the storage cannot be listed; no policies are restored from it", zap.Error(err))
 		}
 		return false
 	}
-	found := newSummary()
-	s.readAll(ctx, aside, nil, found)
-	failed := 0
+	summary := newReadSummary()
+	s.readAll(ctx, quarantined, nil, summary)
+	ownFailures := 0
 	for i := range s.kinds {
-		var known func(k key, modified time.Time) bool
-		if p, ok := s.kinds[i].values.(*policies); ok {
-			known = p.held()
+		var isCached func(k key, modified time.Time) bool
+		if p, ok := s.kinds[i].valueKind.(*policyValues); ok {
+			isCached = p.cachedValues()
 		}
-		before := found.failed
-		s.readAll(ctx, keys[i], known, found)
-		if s.kinds[i].after {
-			failed += found.failed - before
+		failuresBefore := summary.failedReads
+		s.readAll(ctx, keys[i], isCached, summary)
+		if s.kinds[i].needsReadFirst {
+			ownFailures += summary.failedReads - failuresBefore
 		}
 	}
 	if ctx.Err() == nil {
-		s.known = s.known || failed == 0
-		s.report(found, left)
+		s.ownValuesRead = s.ownValuesRead || ownFailures == 0
+		s.logSummary(summary, skipped)
 	}
-	return found.failed == 0
+	return summary.failedReads == 0
 }
 
 // listAll returns the keys to read by kind, in table order. The keys of this instance come first. It
 // also returns the keys in quarantine, and the number of policies beyond the limit.
-func (s *Store) listAll(ctx context.Context) (keys [][]key, aside []key, left int, err error) {
-	instances, err := s.instances(ctx)
+func (s *Store) listAll(ctx context.Context) (keys [][]key, quarantined []key, skipped int, err error) {
+	instances, err := s.listInstances(ctx)
 	if err != nil {
 		return nil, nil, 0, err
 	}
 	keys = make([][]key, len(s.kinds))
-	stored := make(map[string]bool)
+	hasValues := make(map[string]bool)
 	for _, instance := range ownFirst(instances, s.instance) {
-		moved, err := s.keysIn(ctx, key{instance: instance, kind: quarantine})
+		quarantinedKeys, err := s.listKeys(ctx, key{instance: instance, kind: quarantineDir})
 		if err != nil {
 			return nil, nil, 0, err
 		}
-		aside = append(aside, moved...)
+		quarantined = append(quarantined, quarantinedKeys...)
 		for i := range s.kinds {
-			found, err := s.keys(ctx, instance, &s.kinds[i])
+			kindKeys, err := s.listKind(ctx, instance, &s.kinds[i])
 			if err != nil {
 				return nil, nil, 0, err
 			}
-			keys[i] = append(keys[i], found...)
-			stored[instance] = stored[instance] || len(found) > 0
+			keys[i] = append(keys[i], kindKeys...)
+			hasValues[instance] = hasValues[instance] || len(kindKeys) > 0
 		}
 	}
-	s.peers.keep(instances, s.instance, func(instance string) time.Time {
-		if stored[instance] {
+	s.peers.setInstances(instances, s.instance, func(instance string) time.Time {
+		if hasValues[instance] {
 			return time.Time{} // the values have the time
 		}
 		return s.now() // the instance may have just started
 	})
 	for i := range s.kinds {
-		if more := len(keys[i]) - s.maxPolicies; more > 0 && s.kinds[i].name == kindPolicies {
-			left += more
-			keys[i] = keys[i][:s.maxPolicies]
+		if excess := len(keys[i]) - s.maxPolicyValues; excess > 0 && s.kinds[i].name == kindPolicies {
+			skipped += excess
+			keys[i] = keys[i][:s.maxPolicyValues]
 		}
 	}
-	return keys, aside, left, nil
+	return keys, quarantined, skipped, nil
 }
 
 // ownFirst returns the sorted instances, with this instance first.
 func ownFirst(instances []string, own string) []string {
-	all := []string{own}
+	sorted := []string{own}
 	for _, instance := range instances {
 		if instance != own {
-			all = append(all, instance)
+			sorted = append(sorted, instance)
 		}
 	}
-	return all
+	return sorted
 }
 
-// readAll restores values into memory. It skips a value if known reports that memory has its content.
-// known may be nil, and is called concurrently.
-func (s *Store) readAll(ctx context.Context, keys []key, known func(k key, modified time.Time) bool, found *summary) {
+// readValues restores values into memory. It skips a value if isCached reports that memory has its content.
+// isCached may be nil, and is called concurrently.
+func (s *Store) readAll(ctx context.Context, keys []key, isCached func(k key, modified time.Time) bool, summary *readSummary) {
 	queue := make(chan key)
 	var readers sync.WaitGroup
 	for range min(parallelReads, len(keys)) {
@@ -112,9 +112,9 @@ func (s *Store) readAll(ctx context.Context, keys []key, known func(k key, modif
 				size, modified, err := s.stat(ctx, k)
 				switch {
 				case err != nil:
-					s.failedRead(k, err, found)
-				case known == nil || !known(k, modified):
-					s.readStated(ctx, k, size, modified, found)
+					s.recordReadFailure(k, err, summary)
+				case isCached == nil || !isCached(k, modified):
+					s.readValue(ctx, k, size, modified, summary)
 				}
 			}
 		})
@@ -129,57 +129,57 @@ func (s *Store) readAll(ctx context.Context, keys []key, known func(k key, modif
 	readers.Wait()
 }
 
-// readStated restores a value of known size and time. It removes a value that was not refreshed for
+// readValue restores a value of known size and time. It removes a value that was not refreshed for
 // 31 days.
-func (s *Store) readStated(ctx context.Context, k key, size int64, modified time.Time, found *summary) {
-	ctx, cancel := context.WithTimeout(ctx, opTimeout)
+func (s *Store) readValue(ctx context.Context, k key, size int64, modified time.Time, summary *readSummary) {
+	ctx, cancel := context.WithTimeout(ctx, operationTimeout)
 	defer cancel()
-	s.peers.heard(k.instance, modified)
-	v := value{key: k, own: k.instance == s.instance, modified: modified, old: s.isOld(modified)}
+	s.peers.recordWrite(k.instance, modified)
+	v := value{key: k, isOwn: k.instance == s.instance, modified: modified, unrefreshed: s.isUnrefreshed(modified)}
 	kind := s.kindOf(k)
 	switch {
 	case kind == nil:
-		if v.old {
-			s.remove(ctx, k, found)
+		if v.unrefreshed {
+			s.remove(ctx, k, summary)
 		}
 		return
-	case size > kind.max:
-		s.quarantine(ctx, v, fmt.Errorf("%d bytes are more than the value can have", size), found)
+	case size > kind.maxBytes:
+		s.quarantine(ctx, v, fmt.Errorf("%d bytes are more than the value can have", size), summary)
 		return
 	}
 	var err error
 	if v.data, err = s.storage.Load(ctx, k.String()); err != nil {
-		s.failedRead(k, err, found)
+		s.recordReadFailure(k, err, summary)
 		return
 	}
 	if objects, _ := jsontext.Nesting(v.data); k.kind != kindLedger && objects > maxObjects {
-		s.quarantine(ctx, v, fmt.Errorf("%d objects are more than the value can have", objects), found)
+		s.quarantine(ctx, v, fmt.Errorf("%d objects are more than the value can have", objects), summary)
 		return
 	}
-	s.takeIn(ctx, kind, v, found)
+	s.restoreValue(ctx, kind, v, summary)
 }
 
-// takeIn restores a value into memory. It removes an expired value and moves an invalid one to
+// restoreValue restores a value into memory. It removes an expired value and moves an invalid one to
 // quarantine.
-func (s *Store) takeIn(ctx context.Context, kind *kind, v value, found *summary) {
-	switch err := kind.take(v, found); {
+func (s *Store) restoreValue(ctx context.Context, kind *kind, v value, summary *readSummary) {
+	switch err := kind.restoreValue(v, summary); {
 	case err == nil:
-		if kind.follows {
-			s.peers.saw(v.key, v.modified)
+		if kind.syncsPeers {
+			s.peers.recordRead(v.key, v.modified)
 		}
-		s.observer.ValueRead(v.key.kind, readGood)
+		s.observer.ValueRead(v.key.kind, resultGood)
 	case errors.Is(err, errIncomplete):
-		s.observer.ValueRead(v.key.kind, readGood)
+		s.observer.ValueRead(v.key.kind, resultGood)
 	case errors.Is(err, errExpired):
-		s.remove(ctx, v.key, found)
+		s.remove(ctx, v.key, summary)
 	default:
-		s.quarantine(ctx, v, err, found)
+		s.quarantine(ctx, v, err, summary)
 	}
 }
 
-// isOld reports whether a value was not refreshed for 31 days. It returns false for an unknown (zero)
+// isUnrefreshed reports whether a value was not refreshed for 31 days. It returns false for an unknown (zero)
 // time.
-func (s *Store) isOld(modified time.Time) bool {
+func (s *Store) isUnrefreshed(modified time.Time) bool {
 	return !modified.IsZero() && s.isExpired(modified)
 }
 

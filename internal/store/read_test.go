@@ -35,9 +35,9 @@ func TestStoreSiblings(t *testing.T) {
 	if cold.cache.Get(siteA).Due(cold.time) {
 		t.Error("a fresh copy of a peer is due")
 	}
-	writes := m.Writes
+	writes := m.WriteAttempts
 	cold.Write(ctx)
-	if m.Writes != writes {
+	if m.WriteAttempts != writes {
 		t.Error("what a peer has stored was stored again")
 	}
 
@@ -74,7 +74,7 @@ func TestStoreSetsAside(t *testing.T) {
 	m.Values["robots_guard/v1/note.txt"] = []byte("not ours")
 	m.Values["robots_guard/v1/a/b/c/d.json"] = []byte("not ours")
 	for key := range m.Values {
-		m.Times[key] = noon
+		m.ModTimes[key] = noon
 	}
 
 	again := newInstance(m, "first", noon)
@@ -117,7 +117,7 @@ func TestStoreBound(t *testing.T) {
 		i.Write(ctx)
 	}
 	cold := newInstance(m, "b", noon)
-	cold.maxPolicies = 25
+	cold.maxPolicyValues = 25
 	cold.Read(ctx)
 	own := 0
 	for _, e := range cold.cache.Entries() {
@@ -141,7 +141,7 @@ func TestStoreMany(t *testing.T) {
 	}
 	first.Write(t.Context())
 	cold := newInstance(m, "second", noon)
-	cold.maxPolicies = maxPoliciesFor(namedBounds.Entries)
+	cold.maxPolicyValues = maxPolicyValues(namedBounds.Entries)
 	start := time.Now()
 	cold.Read(t.Context())
 	if n := cold.cache.Stats(policy.Named).Entries; n != namedBounds.Entries {

@@ -11,34 +11,34 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 )
 
-// noteInterval is the time between two writes of the same value.
-const noteInterval = 10 * time.Second
+// minWriteInterval is the time between two writes of the same value.
+const minWriteInterval = 10 * time.Second
 
-// readers stores the last robots fetches of crawlers in [ledger.ReaderParts] values.
-type readers struct {
+// robotsFetchValues stores the last robots fetches of crawlers in [ledger.ReaderParts] values.
+type robotsFetchValues struct {
 	store *Store
 	tracker
 }
 
-func readersName(part int) string { return strconv.Itoa(part) + suffixJSON }
+func robotsFetchName(part int) string { return strconv.Itoa(part) + suffixJSON }
 
-func (r *readers) due(_ context.Context, last bool) iter.Seq[pending] {
+func (r *robotsFetchValues) pendingWrites(_ context.Context, last bool) iter.Seq[pendingWrite] {
 	known, now := r.store.memory.parts.Readers, r.store.now()
-	return func(yield func(pending) bool) {
+	return func(yield func(pendingWrite) bool) {
 		for part := range ledger.ReaderParts {
-			p, ok := r.tracker.due(change{
-				name: readersName(part), about: zap.Skip(),
-				at: revision{other: known.Noted(part)}, wait: unlessLast(last, noteInterval),
+			write, ok := r.tracker.pendingWrite(valueChange{
+				name: robotsFetchName(part), logField: zap.Skip(),
+				revision: revision{other: known.Noted(part)}, minInterval: zeroIfLast(last, minWriteInterval),
 				encode: func() (ledger.Document, bool, error) { return known.EncodePart(part, r.store.now()) },
 			}, now)
-			if ok && !yield(p) {
+			if ok && !yield(write) {
 				return
 			}
 		}
 	}
 }
 
-func (r *readers) take(v value, _ *summary) error {
+func (r *robotsFetchValues) restoreValue(v value, _ *readSummary) error {
 	all, d, err := ledger.DecodeReaders(v.data)
 	switch {
 	case err != nil:
@@ -46,15 +46,15 @@ func (r *readers) take(v value, _ *summary) error {
 	case r.store.isExpired(d.Saved):
 		return errExpired
 	}
-	r.store.memory.parts.Readers.Merge(all, !v.own, r.store.now())
-	if v.own {
-		r.set(v.key.name, tracked{sum: d.Sum, saved: d.Saved})
+	r.store.memory.parts.Readers.Merge(all, !v.isOwn, r.store.now())
+	if v.isOwn {
+		r.set(v.key.name, writtenValue{hash: d.Sum, saved: d.Saved})
 	}
 	return nil
 }
 
-// unlessLast returns wait, or zero at the last write.
-func unlessLast(last bool, wait time.Duration) time.Duration {
+// zeroIfLast returns wait, or zero at the last write.
+func zeroIfLast(last bool, wait time.Duration) time.Duration {
 	if last {
 		return 0
 	}

@@ -18,20 +18,20 @@ func TestNotesOfAWrongClock(t *testing.T) {
 	ahead.reads(siteA)
 	ahead.known.write(1, `"known"`)
 	ahead.later(t, 0)
-	if m.Writes != 2 {
-		t.Fatalf("%d values were stored, want 2", m.Writes)
+	if m.WriteAttempts != 2 {
+		t.Fatalf("%d values were stored, want 2", m.WriteAttempts)
 	}
 	again := newInstance(m, "first", noon)
 	again.Read(ctx)
 	again.reads(siteA)
 	again.known.write(2, `"known again"`)
-	again.later(t, noteInterval)
-	if m.Writes != 4 {
-		t.Errorf("%d values were stored, want 2 more", m.Writes)
+	again.later(t, minWriteInterval)
+	if m.WriteAttempts != 4 {
+		t.Errorf("%d values were stored, want 2 more", m.WriteAttempts)
 	}
 	again.later(t, time.Hour)
-	if m.Writes != 4 {
-		t.Errorf("%d values were stored, and nothing was new", m.Writes)
+	if m.WriteAttempts != 4 {
+		t.Errorf("%d values were stored, and nothing was new", m.WriteAttempts)
 	}
 	last := newInstance(m, "first", again.time)
 	last.Read(ctx)
@@ -70,8 +70,8 @@ func TestNotesOfReadersOverARestart(t *testing.T) {
 			first.reads(siteA)
 		}
 		first.later(t, 0)
-		if m.Writes != want.writes {
-			t.Errorf("step %d: %d writes, want %d", step, m.Writes, want.writes)
+		if m.WriteAttempts != want.writes {
+			t.Errorf("step %d: %d writes, want %d", step, m.WriteAttempts, want.writes)
 		}
 	}
 
@@ -80,13 +80,13 @@ func TestNotesOfReadersOverARestart(t *testing.T) {
 	if got := again.hasRead(siteA); !got.Equal(first.hasRead(siteA)) || got.IsZero() {
 		t.Errorf("after a restart it was read at %v, want %v", got, first.hasRead(siteA))
 	}
-	again.later(t, noteInterval)
-	if m.Writes != 3 {
+	again.later(t, minWriteInterval)
+	if m.WriteAttempts != 3 {
 		t.Error("what was read from the storage was written again")
 	}
 	again.reads(siteA)
 	again.writeAll(ctx, true)
-	if m.Writes != 4 {
+	if m.WriteAttempts != 4 {
 		t.Error("what was read last is not written at the end")
 	}
 }
@@ -102,7 +102,7 @@ func TestNotesOfSiblings(t *testing.T) {
 	if got := second.hasRead(siteA); !got.Equal(noon) {
 		t.Errorf("read at %v, as far as a peer knows", got)
 	}
-	second.later(t, noteInterval)
+	second.later(t, minWriteInterval)
 	if len(m.Values) != 1 {
 		t.Errorf("what a peer has stored is stored again: %v", m.Keys())
 	}
@@ -146,7 +146,7 @@ func TestNotesSetAside(t *testing.T) {
 	m.Values[key] = []byte(future)
 	for name, value := range map[string]string{"second/readers/0": "noise", "second/changes/x": future} {
 		name = "robots_guard/v1/" + name + ".json"
-		m.Values[name], m.Times[name] = []byte(value), noon
+		m.Values[name], m.ModTimes[name] = []byte(value), noon
 	}
 	again := newInstance(m, "first", noon)
 	again.Read(ctx)
@@ -155,7 +155,7 @@ func TestNotesSetAside(t *testing.T) {
 	if string(m.Values[aside]) != future {
 		t.Errorf("it is not kept: %v", m.Keys())
 	}
-	if n := again.observed.reads(kindReaders, readSetAside); n != 2 {
+	if n := again.observed.reads(kindReaders, resultSetAside); n != 2 {
 		t.Error("it is not counted")
 	}
 	again.reads(siteA)
@@ -173,14 +173,14 @@ func TestNotesAreNotLostByAFailure(t *testing.T) {
 	first.reads(siteA)
 	first.later(t, 0)
 
-	m.Broken = errors.New("no network")
+	m.Err = errors.New("no network")
 	again := newInstance(m, "first", noon.Add(time.Hour))
 	again.Read(ctx)
 	again.Sync(ctx)
-	m.Broken = nil
+	m.Err = nil
 	again.reads(siteURL)
 	again.later(t, 0)
-	if m.Writes != 1 {
+	if m.WriteAttempts != 1 {
 		t.Error("it was written before it was read")
 	}
 	again.Sync(ctx)

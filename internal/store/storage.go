@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// opTimeout is the maximum time of a storage operation.
-const opTimeout = 10 * time.Second
+// operationTimeout is the maximum time of a storage operation.
+const operationTimeout = 10 * time.Second
 
 // Storage is the part of Caddy's storage that a store uses. Writes must be atomic. The error for a
 // missing value or directory is [fs.ErrNotExist].
@@ -34,84 +34,84 @@ type Storage interface {
 type Observer interface {
 	// ValueWritten counts an attempt to write a value.
 	ValueWritten(kind string, at time.Time, err error)
-	// ValueRead counts a read value. result is one of [Results].
+	// ValueRead counts a read value. result is one of [ReadResults].
 	ValueRead(kind, result string)
 }
 
 // The results of reading a value.
 const (
-	readGood     = "good"
-	readSetAside = "set_aside" // invalid
-	readExpired  = "expired"   // not refreshed for 31 days
-	readFailed   = "failed"
+	resultGood     = "good"
+	resultSetAside = "set_aside" // invalid
+	resultExpired  = "expired"   // not refreshed for 31 days
+	resultFailed   = "failed"
 )
 
-// Results returns the results of reading a value.
-func Results() []string { return []string{readGood, readSetAside, readExpired, readFailed} }
+// ReadResults returns the results of reading a value.
+func ReadResults() []string { return []string{resultGood, resultSetAside, resultExpired, resultFailed} }
 
-// mostLists is the maximum number of attempts to list a directory whose files are being removed.
-const mostLists = 5
+// maxListAttempts is the maximum number of attempts to list a directory whose files are being removed.
+const maxListAttempts = 5
 
 // list returns the keys and directories in a directory. The result is empty if the directory does not
 // exist.
 func (s *Store) list(ctx context.Context, directory string) (names []string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, opTimeout)
+	ctx, cancel := context.WithTimeout(ctx, operationTimeout)
 	defer cancel()
-	for range mostLists {
+	for range maxListAttempts {
 		names, err = s.storage.List(ctx, directory, false)
 		switch {
 		case !errors.Is(err, fs.ErrNotExist):
 			return names, err
-		case !isWithin(err, directory):
+		case !isFileErrorIn(err, directory):
 			return nil, nil
 		}
 	}
 	return nil, fmt.Errorf("files are removed while the directory is listed: %v", err) // must not match [fs.ErrNotExist]
 }
 
-// isWithin reports whether an error is about a file in a directory, and not about the directory
+// isFileErrorIn reports whether an error is about a file in a directory, and not about the directory
 // itself. Caddy's file storage stops a listing at a file that was removed meanwhile. An example is
 // the temporary file of a concurrent write.
-func isWithin(err error, directory string) bool {
+func isFileErrorIn(err error, directory string) bool {
 	file, ok := errors.AsType[*fs.PathError](err)
 	return ok && filepath.Base(file.Path) != path.Base(directory)
 }
 
 // stat returns the size and the modification time of a value.
 func (s *Store) stat(ctx context.Context, k key) (size int64, modified time.Time, err error) {
-	ctx, cancel := context.WithTimeout(ctx, opTimeout)
+	ctx, cancel := context.WithTimeout(ctx, operationTimeout)
 	defer cancel()
 	return s.storage.Stat(ctx, k.String())
 }
 
-// keys returns the values of a kind and instance, up to the kind's limit.
-func (s *Store) keys(ctx context.Context, instance string, kind *kind) ([]key, error) {
-	all, err := s.keysIn(ctx, key{instance: instance, kind: kind.name})
-	all = slices.DeleteFunc(all, func(k key) bool { return !kind.has(k) })
-	return all[:min(len(all), kind.most)], err
+// listKind returns the values of a kind and instance, up to the kind's limit.
+func (s *Store) listKind(ctx context.Context, instance string, kind *kind) ([]key, error) {
+	keys, err := s.listKeys(ctx, key{instance: instance, kind: kind.name})
+	keys = slices.DeleteFunc(keys, func(k key) bool { return !kind.contains(k) })
+	return keys[:min(len(keys), kind.maxPerInstance)], err
 }
 
-// keysIn returns the keys in the directory of a key.
-func (s *Store) keysIn(ctx context.Context, directory key) (all []key, err error) {
+// listKeys returns the keys in the directory of a key.
+func (s *Store) listKeys(ctx context.Context, directory key) (keys []key, err error) {
 	names, err := s.list(ctx, directory.directory())
 	if len(names) > 0 {
-		all = make([]key, 0, len(names))
+		keys = make([]key, 0, len(names))
 	}
 	for _, name := range names {
 		if k, ok := parseKey(name); ok && k.instance == directory.instance && k.kind == directory.kind {
-			all = append(all, k)
+			keys = append(keys, k)
 		}
 	}
-	return all, err
+	return keys, err
 }
 
-// instances returns the instances with stored values. The result may include this instance.
-func (s *Store) instances(ctx context.Context) (all []string, err error) {
-	names, err := s.list(ctx, root)
+// listInstances returns the instances with stored values. The result may include this instance.
+func (s *Store) listInstances(ctx context.Context) (instances []string, err error) {
+	names, err := s.list(ctx, rootDir)
 	for _, name := range names {
 		if instance := instanceOf(name); instance != "" {
-			all = append(all, instance)
+			instances = append(instances, instance)
 		}
 	}
-	return all, err
+	return instances, err
 }

@@ -38,7 +38,7 @@ func TestListWhileAnotherWrites(t *testing.T) {
 			first.readLedger(ctx)
 			first.ask("a.test", 3)
 			first.writeLedger(ctx)
-			stored := m.Writes
+			stored := m.WriteAttempts
 
 			again := newInstance(m, "first", noon.Add(time.Hour))
 			storage := &replacing{m, kindLedger, times}
@@ -49,7 +49,7 @@ func TestListWhileAnotherWrites(t *testing.T) {
 			if got := again.shown(); times == 1 && got != "map[a.test:4]" {
 				t.Errorf("got %s", got)
 			}
-			if times > 1 && m.Writes != stored {
+			if times > 1 && m.WriteAttempts != stored {
 				t.Error("what could not be read was replaced")
 			}
 			storage.times = 0

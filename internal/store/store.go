@@ -16,15 +16,15 @@ const (
 	syncInterval   = 15 * time.Second    // between two reads of the values of peers
 	ledgerInterval = 5 * time.Minute     // between two reads of the ledgers
 	readInterval   = 24 * time.Hour      // between two reads of all values
-	readRetry      = time.Minute         // until the read after a failure, doubled each time
+	readRetryDelay = time.Minute         // until the read after a failure, doubled each time
 	maxUnrefreshed = 31 * 24 * time.Hour // age at which the values of any instance are removed
 
-	startWait = 2 * time.Second // maximum wait for the first read, if the memory is empty
-	flushTime = 5 * time.Second
+	maxStartWait = 2 * time.Second // maximum wait for the first read, if the memory is empty
+	flushTimeout = 5 * time.Second
 )
 
-// StopWait is the maximum time that a store needs to stop if the storage answers.
-const StopWait = flushTime + time.Second
+// StopTimeout is the maximum time that a store needs to stop if the storage answers.
+const StopTimeout = flushTimeout + time.Second
 
 // Options configures a store.
 type Options struct {
@@ -35,12 +35,12 @@ type Options struct {
 	// OnlyBases limits the store to the bases of composed robots.txt files.
 	OnlyBases bool
 	Logger    *zap.Logger
-	// Restored is called after the first read. It may be nil.
-	Restored func()
-	// Exiting reports whether the process ends, and not only a configuration. Nil means never.
-	Exiting func() bool
-	// Policies is the maximum number of named sites in the policy cache.
-	Policies int
+	// OnRestored is called after the first read. It may be nil.
+	OnRestored func()
+	// IsExiting reports whether the process ends, and not only a configuration. Nil means never.
+	IsExiting func() bool
+	// MaxPolicies is the maximum number of named sites in the policy cache.
+	MaxPolicies int
 	// Retention is the maximum age of ledger counts. Zero means the default.
 	Retention time.Duration
 	// Now returns the current time. Nil means [time.Now].
@@ -49,29 +49,29 @@ type Options struct {
 
 // Store writes the values of one instance to a storage, and reads those of all instances.
 type Store struct {
-	storage     Storage
-	instance    string
-	memory      *Memory
-	observer    Observer
-	logger      *zap.Logger
-	now         func() time.Time
-	exiting     func() bool
-	restored    func()
-	onlyBases   bool
-	maxPolicies int // maximum number of policy values to read
+	storage         Storage
+	instance        string
+	memory          *Memory
+	observer        Observer
+	logger          *zap.Logger
+	now             func() time.Time
+	isExiting       func() bool
+	onRestored      func()
+	onlyBases       bool
+	maxPolicyValues int // maximum number of policy values to read
 
-	kinds    []kind // except the ledger
-	ledger   kind
-	policies *policies // nil with onlyBases
-	bases    *policies
-	counts   *counts // nil with onlyBases
+	kinds        []kind // except the ledger
+	ledgerKind   kind
+	policies     *policyValues // nil with onlyBases
+	bases        *policyValues
+	ledgerValues *ledgerValues // nil with onlyBases
 
-	known    bool // the values of this instance were read, so writes are safe
-	peers    peers
-	backoff  backoff
-	unusable unusable
+	ownValuesRead bool // the values of this instance were read, so writes are safe
+	peers         peers
+	writeBackoff  writeBackoff
+	invalidValues invalidValues
 	// The ledger and the other kinds are written at different times.
-	ledgerTrouble, trouble trouble
+	ledgerFailures, failures loggedFailures
 }
 
 // New returns a store that is not started.
@@ -79,91 +79,91 @@ func New(o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Restored == nil {
-		o.Restored = func() {}
+	if o.OnRestored == nil {
+		o.OnRestored = func() {}
 	}
-	if o.Exiting == nil {
-		o.Exiting = func() bool { return false }
+	if o.IsExiting == nil {
+		o.IsExiting = func() bool { return false }
 	}
 	s := &Store{
 		storage: o.Storage, instance: o.Instance, memory: o.Memory, observer: o.Observer, logger: o.Logger, onlyBases: o.OnlyBases,
-		now: o.Now, exiting: o.Exiting, restored: o.Restored, maxPolicies: maxPoliciesFor(o.Policies),
+		now: o.Now, isExiting: o.IsExiting, onRestored: o.OnRestored, maxPolicyValues: maxPolicyValues(o.MaxPolicies),
 	}
-	s.kinds = s.table(o.Retention)
-	s.ledger = kind{name: kindLedger, max: ledger.MaxStored, most: maxLedgerSites, values: s.counts}
+	s.kinds = s.kindTable(o.Retention)
+	s.ledgerKind = kind{name: kindLedger, maxBytes: ledger.MaxStored, maxPerInstance: maxLedgerSites, valueKind: s.ledgerValues}
 	return s
 }
 
 // Start runs the store until ctx ends. done is closed after the last write. If wait is set, Start
 // waits at most two seconds for the first read.
 func (s *Store) Start(ctx context.Context, wait bool) (done <-chan struct{}) {
-	for _, p := range s.versions() {
-		p.began = s.now()
+	for _, table := range s.policyTables() {
+		table.startedAt = s.now()
 	}
-	s.memory.begins()
-	s.memory.cold.Store(wait)
-	ready, finished := make(chan struct{}), make(chan struct{})
+	s.memory.activateNextStore()
+	s.memory.isFirstReadPending.Store(wait)
+	firstReadDone, stopped := make(chan struct{}), make(chan struct{})
 	if s.policies != nil {
-		s.memory.stores.Add(1)
+		s.memory.runningStores.Add(1)
 	}
-	var running sync.WaitGroup
-	running.Go(func() {
-		whole := s.Read(ctx)
-		for _, p := range s.versions() {
-			p.short = ctx.Err() != nil
+	var goroutines sync.WaitGroup
+	goroutines.Go(func() {
+		complete := s.Read(ctx)
+		for _, table := range s.policyTables() {
+			table.endedEarly = ctx.Err() != nil
 		}
-		close(ready)
-		s.restored()
-		s.run(ctx, whole)
+		close(firstReadDone)
+		s.onRestored()
+		s.run(ctx, complete)
 	})
-	if s.counts != nil {
-		running.Go(func() {
-			<-ready // requests wait for the other kinds
+	if s.ledgerValues != nil {
+		goroutines.Go(func() {
+			<-firstReadDone // requests wait for the other kinds
 			s.runLedger(ctx)
 		})
 	}
 	go func() {
-		defer close(finished)
-		running.Wait()
+		defer close(stopped)
+		goroutines.Wait()
 		if s.policies != nil {
-			s.memory.stores.Add(-1)
+			s.memory.runningStores.Add(-1)
 		}
-		s.memory.forgetOthers(s.now())
+		s.memory.dropPeerState(s.now())
 	}()
-	if wait && !closedWithin(ready, startWait) {
+	if wait && !closedWithin(firstReadDone, maxStartWait) {
 		s.logger.Info("the storage is slow; requests are judged before all stored values are read")
 	}
-	s.memory.cold.Store(false)
-	return finished
+	s.memory.isFirstReadPending.Store(false)
+	return stopped
 }
 
 // run reads and writes all kinds except the ledger. whole reports whether the first read was
 // complete.
-func (s *Store) run(ctx context.Context, whole bool) {
-	retry := readRetry
-	untilRead := func(whole bool) time.Duration {
-		wait := retry
-		if retry = min(2*retry, readInterval); whole {
-			wait, retry = readInterval, readRetry
+func (s *Store) run(ctx context.Context, complete bool) {
+	retryDelay := readRetryDelay
+	nextReadDelay := func(complete bool) time.Duration {
+		delay := retryDelay
+		if retryDelay = min(2*retryDelay, readInterval); complete {
+			delay, retryDelay = readInterval, readRetryDelay
 		}
-		return wait
+		return delay
 	}
-	write, read, peers := time.NewTicker(writeInterval), time.NewTimer(untilRead(whole)), time.NewTicker(syncInterval)
-	defer write.Stop()
-	defer read.Stop()
-	defer peers.Stop()
+	writeTicker, readTimer, syncTicker := time.NewTicker(writeInterval), time.NewTimer(nextReadDelay(complete)), time.NewTicker(syncInterval)
+	defer writeTicker.Stop()
+	defer readTimer.Stop()
+	defer syncTicker.Stop()
 	for {
 		select {
-		case <-write.C:
+		case <-writeTicker.C:
 			s.Write(ctx)
-		case <-peers.C:
+		case <-syncTicker.C:
 			s.Sync(ctx)
-		case <-read.C:
-			read.Reset(untilRead(s.Read(ctx)))
+		case <-readTimer.C:
+			readTimer.Reset(nextReadDelay(s.Read(ctx)))
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
+			flushCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 			defer cancel()
-			s.writeAll(last, true)
+			s.writeAll(flushCtx, true)
 			return
 		}
 	}
@@ -171,26 +171,26 @@ func (s *Store) run(ctx context.Context, whole bool) {
 
 // runLedger reads and writes the ledger. The ledger is large, and requests do not wait for it.
 func (s *Store) runLedger(ctx context.Context) {
-	s.counts.read(ctx)
+	s.ledgerValues.readLedgers(ctx)
 	ticker := time.NewTicker(ledgerInterval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
-			s.write(ctx, &s.ledger, true) // the interval is longer than any backoff
-			s.counts.read(ctx)
+			s.writeKind(ctx, &s.ledgerKind, true) // the interval is longer than any backoff
+			s.ledgerValues.readLedgers(ctx)
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
+			flushCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 			defer cancel()
-			s.write(last, &s.ledger, true)
+			s.writeKind(flushCtx, &s.ledgerKind, true)
 			return
 		}
 	}
 }
 
 // closedWithin reports whether a channel is closed within a time.
-func closedWithin(c <-chan struct{}, most time.Duration) bool {
-	timer := time.NewTimer(most)
+func closedWithin(c <-chan struct{}, timeout time.Duration) bool {
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
 	case <-c:
@@ -200,14 +200,14 @@ func closedWithin(c <-chan struct{}, most time.Duration) bool {
 	}
 }
 
-// trouble records whether the last read and the last write failed, so that each failure is logged
+// loggedFailures records whether the last read and the last write failed, so that each failure is logged
 // once.
-type trouble struct{ read, write atomic.Bool }
+type loggedFailures struct{ readFailed, writeFailed atomic.Bool }
 
-// failing returns the trouble of the ledger, or of the other kinds.
-func (s *Store) failing(ofLedger bool) *trouble {
-	if ofLedger {
-		return &s.ledgerTrouble
+// failuresOf returns the trouble of the ledger, or of the other kinds.
+func (s *Store) failuresOf(isLedger bool) *loggedFailures {
+	if isLedger {
+		return &s.ledgerFailures
 	}
-	return &s.trouble
+	return &s.failures
 }

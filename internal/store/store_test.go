@@ -27,25 +27,25 @@ func TestStoreAfterRestart(t *testing.T) {
 		t.Fatalf("stored are %v", m.Keys())
 	}
 	first.Write(ctx)
-	if m.Writes != 3 {
-		t.Errorf("%d writes, want 3", m.Writes)
+	if m.WriteAttempts != 3 {
+		t.Errorf("%d writes, want 3", m.WriteAttempts)
 	}
 
 	first.time = noon.Add(30 * time.Minute)
 	first.learn(siteA, policy.Named, "# one\n")
 	first.Write(ctx)
-	if m.Writes != 3 {
+	if m.WriteAttempts != 3 {
 		t.Error("an unchanged version was written again within the hour")
 	}
 	first.learn(siteA, policy.Named, "User-agent: zorkly\n")
 	first.Write(ctx)
-	if m.Writes != 4 {
+	if m.WriteAttempts != 4 {
 		t.Error("a new version was not written")
 	}
 	first.time = noon.Add(90 * time.Minute)
 	first.learn(siteA, policy.Named, "User-agent: zorkly\n")
 	first.Write(ctx)
-	if m.Writes != 5 {
+	if m.WriteAttempts != 5 {
 		t.Error("that an old version is still current was not written")
 	}
 
@@ -66,7 +66,7 @@ func TestStoreAfterRestart(t *testing.T) {
 		t.Error("the names in the file are not known")
 	}
 	again.Write(ctx)
-	if m.Writes != 5 {
+	if m.WriteAttempts != 5 {
 		t.Error("what was read was written again")
 	}
 	again.logged(t, "policies restored from the storage")
@@ -92,23 +92,23 @@ func TestStoreRuns(t *testing.T) {
 func TestStoreSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := storetest.New()
-		m.Silent = make(chan struct{})
+		m.BlockList = make(chan struct{})
 		i := newInstance(m, "first", noon)
 		ctx, cancel := context.WithCancel(t.Context())
 		start := time.Now()
 		done := i.Start(ctx, true)
-		if took := time.Since(start); took != startWait {
-			t.Errorf("the start took %v, want %v", took, startWait)
+		if took := time.Since(start); took != maxStartWait {
+			t.Errorf("the start took %v, want %v", took, maxStartWait)
 		}
-		if i.memory.Cold() {
+		if i.memory.IsFirstReadPending() {
 			t.Error("crawlers wait for the storage even now")
 		}
 		cancel()
 		if closedWithin(done, time.Minute) {
 			t.Error("it has ended before the storage answered")
 		}
-		close(m.Silent)
-		if !closedWithin(done, StopWait) {
+		close(m.BlockList)
+		if !closedWithin(done, StopTimeout) {
 			t.Error("it does not end")
 		}
 	})

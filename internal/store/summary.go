@@ -9,93 +9,93 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// summary counts the results of a look at the storage. Its methods may be called concurrently.
-type summary struct {
-	ofLedger bool // the look is at the ledger
+// readSummary counts the results of a read of the storage. Its methods may be called concurrently.
+type readSummary struct {
+	isLedger bool // the read is of the ledger
 
-	mu       sync.Mutex
-	read     int               // valid policies
-	restored map[restored]bool // sites with a restored current version
-	removed  int               // expired values
-	unusable int               // invalid values
-	example  string            // key of the first invalid value
-	reason   error             // error of the first invalid value
-	failed   int               // values that could not be read
-	failure  error             // the first error
-	held     int               // changes that are delayed again
+	mu                sync.Mutex
+	validPolicies     int
+	restoredSites     map[restoredSite]bool // sites with a restored current version
+	removedValues     int                   // expired values
+	invalidCount      int                   // invalid values
+	firstInvalidKey   string                // key of the first invalid value
+	firstInvalidError error                 // error of the first invalid value
+	failedReads       int                   // values that could not be read
+	firstError        error                 // the first error
+	delayedChanges    int                   // changes that are delayed again
 }
 
-// restored is a site whose policy was restored into a cache.
-type restored struct {
-	policies *policies
+// restoredSite is a site whose policy was restored into a cache.
+type restoredSite struct {
+	policies *policyValues
 	site     policy.Key
 }
 
-func newSummary() *summary { return &summary{restored: make(map[restored]bool)} }
+func newReadSummary() *readSummary { return &readSummary{restoredSites: make(map[restoredSite]bool)} }
 
-func (f *summary) quarantine(k key, reason error) {
+func (f *readSummary) countInvalid(k key, reason error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.unusable++; f.unusable == 1 {
-		f.example, f.reason = k.String(), reason
+	if f.invalidCount++; f.invalidCount == 1 {
+		f.firstInvalidKey, f.firstInvalidError = k.String(), reason
 	}
 }
 
-func (f *summary) removedOne() {
+func (f *readSummary) countRemoved() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.removed++
+	f.removedValues++
 }
 
-func (f *summary) heldAgain(changes int) {
+func (f *readSummary) countDelayed(changes int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.held += changes
+	f.delayedChanges += changes
 }
 
-func (f *summary) fail(err error) {
+func (f *readSummary) recordFailure(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.failed++; f.failed == 1 {
-		f.failure = err
+	if f.failedReads++; f.failedReads == 1 {
+		f.firstError = err
 	}
 }
 
-// report logs a summary. left is the number of unread policies.
-func (s *Store) report(found *summary, left int) {
-	s.reportTrouble(found)
-	if left > 0 {
+// logSummary logs a summary. skipped is the number of unread policies.
+func (s *Store) logSummary(summary *readSummary, skipped int) {
+	s.logReadFailures(summary)
+	if skipped > 0 {
 		s.logger.Warn("not all stored policies were read; raise the option policies of robots_guard",
-			zap.Int("read", s.maxPolicies), zap.Int("left", left))
+			zap.Int("read", s.maxPolicyValues), zap.Int("left", skipped))
 	}
-	if found.held > 0 {
-		s.logger.Info("change guard: changes are held back for the rest of their time", zap.Int("count", found.held))
+	if summary.delayedChanges > 0 {
+		s.logger.Info("change guard: changes are held back for the rest of their time", zap.Int("count", summary.delayedChanges))
 	}
 	level := zap.DebugLevel
-	if len(found.restored) > 0 || found.removed > 0 {
+	if len(summary.restoredSites) > 0 || summary.removedValues > 0 {
 		level = zap.InfoLevel
 	}
 	s.log(level, "policies restored from the storage",
-		zap.Int("read", found.read), zap.Int("restored", len(found.restored)), zap.Int("removed", found.removed))
+		zap.Int("read", summary.validPolicies), zap.Int("restored", len(summary.restoredSites)), zap.Int("removed", summary.removedValues))
 }
 
-// reportTrouble logs invalid values and failed reads.
-func (s *Store) reportTrouble(found *summary) {
-	if found.unusable > 0 {
+// logReadFailures logs invalid values and failed reads.
+func (s *Store) logReadFailures(summary *readSummary) {
+	if summary.invalidCount > 0 {
 		s.logger.Warn("stored values cannot be used and are set aside",
-			zap.Int("count", found.unusable), zap.String("example", found.example), zap.NamedError("reason", found.reason))
+			zap.Int("count", summary.invalidCount), zap.String("example", summary.firstInvalidKey), zap.NamedError("reason", summary.firstInvalidError))
 	}
-	if found.failed > 0 {
-		s.log(s.levelOfTrouble(found.ofLedger), "stored values cannot be read", zap.Int("count", found.failed), zap.Error(found.failure))
-	} else if s.failing(found.ofLedger).read.Swap(false) {
+	if summary.failedReads > 0 {
+		s.log(s.readFailureLevel(summary.isLedger), "stored values cannot be read", zap.Int("count", summary.failedReads), zap.Error(summary.firstError))
+	} else if s.failuresOf(summary.isLedger).readFailed.Swap(false) {
 		s.logger.Info("stored values can be read again")
 	}
 }
 
-// levelOfTrouble returns the log level of a failed read. The first failure is a warning. Later
+// readFailureLevel returns the log level of a failed read. The first failure is a warning. Later
 // failures have level debug.
-func (s *Store) levelOfTrouble(ofLedger bool) zapcore.Level {
-	if s.failing(ofLedger).read.Swap(true) {
+func (s *Store) readFailureLevel(isLedger bool) zapcore.Level {
+	if s.failuresOf(isLedger).readFailed.Swap(true) {
 		return zap.DebugLevel
 	}
 	return zap.WarnLevel

@@ -4,63 +4,63 @@ import (
 	"context"
 )
 
-// Sync reads the values that peers have written since the last look. [Store.Start] calls Sync every
+// Sync reads the values that peers have written since the last sync. [Store.Start] calls Sync every
 // 15 seconds.
 func (s *Store) Sync(ctx context.Context) {
 	if s.onlyBases {
 		return
 	}
-	found := newSummary()
-	if !s.known {
+	summary := newReadSummary()
+	if !s.ownValuesRead {
 		for i := range s.kinds {
-			if s.kinds[i].after {
-				s.syncKind(ctx, s.instance, &s.kinds[i], found)
+			if s.kinds[i].needsReadFirst {
+				s.syncKind(ctx, s.instance, &s.kinds[i], summary)
 			}
 		}
-		if ctx.Err() == nil && found.failed == 0 {
-			s.known = true
+		if ctx.Err() == nil && summary.failedReads == 0 {
+			s.ownValuesRead = true
 		}
 	}
-	instances, err := s.instances(ctx) // after an error, known peers are still read
-	for _, instance := range s.peers.due(instances, s.instance, s.now()) {
-		began := s.now()
+	instances, err := s.listInstances(ctx) // after an error, known peers are still read
+	for _, instance := range s.peers.duePeers(instances, s.instance, s.now()) {
+		startedAt := s.now()
 		for i := range s.kinds {
-			if s.kinds[i].follows {
-				s.syncKind(ctx, instance, &s.kinds[i], found)
+			if s.kinds[i].syncsPeers {
+				s.syncKind(ctx, instance, &s.kinds[i], summary)
 			}
 		}
-		if found.failed == 0 && ctx.Err() == nil {
-			s.peers.lookedAt(instance, began)
+		if summary.failedReads == 0 && ctx.Err() == nil {
+			s.peers.recordSync(instance, startedAt)
 		}
 	}
 	if err != nil {
-		found.fail(err)
+		summary.recordFailure(err)
 	}
 	if ctx.Err() == nil {
-		s.report(found, 0)
+		s.logSummary(summary, 0)
 	}
 }
 
 // syncKind reads the new values of a kind and an instance. It stops at the first failure.
-func (s *Store) syncKind(ctx context.Context, instance string, kind *kind, found *summary) {
-	if found.failed > 0 || ctx.Err() != nil {
+func (s *Store) syncKind(ctx context.Context, instance string, kind *kind, summary *readSummary) {
+	if summary.failedReads > 0 || ctx.Err() != nil {
 		return
 	}
-	keys, err := s.keys(ctx, instance, kind)
+	keys, err := s.listKind(ctx, instance, kind)
 	if err != nil {
-		s.failedRead(key{instance: instance, kind: kind.name}, err, found)
+		s.recordReadFailure(key{instance: instance, kind: kind.name}, err, summary)
 	} else {
-		s.peers.listed(instance, kind.name, keys)
+		s.peers.dropUnlisted(instance, kind.name, keys)
 	}
 	for _, k := range keys {
-		if found.failed > 0 || ctx.Err() != nil {
+		if summary.failedReads > 0 || ctx.Err() != nil {
 			return
 		}
 		size, modified, err := s.stat(ctx, k)
 		if err != nil {
-			s.failedRead(k, err, found)
-		} else if s.peers.isNews(k, modified, s.now()) {
-			s.readStated(ctx, k, size, modified, found)
+			s.recordReadFailure(k, err, summary)
+		} else if s.peers.mayHaveChanged(k, modified, s.now()) {
+			s.readValue(ctx, k, size, modified, summary)
 		}
 	}
 }

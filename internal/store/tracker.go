@@ -14,83 +14,85 @@ import (
 // tracker records the stored values of a kind of this instance, by name. The zero value is empty.
 type tracker struct {
 	mu     sync.Mutex
-	stored map[string]tracked
+	stored map[string]writtenValue
 }
 
-// tracked describes a stored value.
-type tracked struct {
-	sum   [sha256.Size]byte
-	saved time.Time
-	at    revision
+// writtenValue describes a stored value.
+type writtenValue struct {
+	hash     [sha256.Size]byte
+	saved    time.Time
+	revision revision
 }
 
 // revision identifies the content of a value.
 type revision struct{ urgent, other uint64 }
 
-func (t *tracker) get(name string) tracked {
+func (t *tracker) get(name string) writtenValue {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.stored[name]
 }
 
-func (t *tracker) set(name string, value tracked) {
+func (t *tracker) set(name string, value writtenValue) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.stored == nil {
-		t.stored = make(map[string]tracked)
+		t.stored = make(map[string]writtenValue)
 	}
 	t.stored[name] = value
 }
 
-// forget drops the records of unneeded values if there are many.
-func (t *tracker) forget(needed map[string]bool) {
+// dropUnneeded drops the records of unneeded values if there are many.
+func (t *tracker) dropUnneeded(needed map[string]bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.stored) > 2*len(needed)+100 {
-		maps.DeleteFunc(t.stored, func(name string, _ tracked) bool { return !needed[name] })
+		maps.DeleteFunc(t.stored, func(name string, _ writtenValue) bool { return !needed[name] })
 	}
 }
 
-// change describes a value that may have unsaved changes.
-type change struct {
-	name   string
-	about  zap.Field
-	at     revision
-	wait   time.Duration // minimum time since the last write
-	encode func() (d ledger.Document, empty bool, err error)
+// valueChange describes a value that may have unsaved changes.
+type valueChange struct {
+	name        string
+	logField    zap.Field
+	revision    revision
+	minInterval time.Duration // minimum time since the last write
+	encode      func() (d ledger.Document, empty bool, err error)
 }
 
-// due returns how to write a value. It returns false if the value is unchanged or was written too
+// pendingWrite returns how to write a value. It returns false if the value is unchanged or was written too
 // recently.
-func (t *tracker) due(c change, now time.Time) (p pending, ok bool) {
-	known := t.get(c.name)
-	first, age := known.saved.IsZero(), now.Sub(known.saved)
+func (t *tracker) pendingWrite(change valueChange, now time.Time) (write pendingWrite, ok bool) {
+	written := t.get(change.name)
+	isFirst, age := written.saved.IsZero(), now.Sub(written.saved)
 	if age < 0 {
 		age = renewInterval // a wrong clock wrote the value
 	}
-	renew := !first && age >= renewInterval
-	if c.at == known.at && !renew || !first && age < c.wait {
-		return pending{}, false
+	renew := !isFirst && age >= renewInterval
+	if change.revision == written.revision && !renew || !isFirst && age < change.minInterval {
+		return pendingWrite{}, false
 	}
-	var d ledger.Document
-	return pending{
-		name:  c.name,
-		about: c.about,
+	var document ledger.Document
+	return pendingWrite{
+		name:     change.name,
+		logField: change.logField,
 		encode: func() (data []byte, err error) {
 			var empty bool
-			d, empty, err = c.encode()
+			document, empty, err = change.encode()
 			switch {
 			case err != nil:
 				return nil, err
-			case d.Sum == known.sum && !renew, empty && first:
-				known.at = c.at
-				t.set(c.name, known)
+			case document.Sum == written.hash && !renew, empty && isFirst:
+				written.revision = change.revision
+				t.set(change.name, written)
 				return nil, nil
 			case empty && renew:
 				return nil, nil // the value expires
 			}
-			return d.Data, nil
+			return document.Data, nil
 		},
-		stored: func() { t.set(c.name, tracked{sum: d.Sum, saved: d.Saved, at: c.at}) },
+		onStored: func() {
+			t.set(change.name, writtenValue{hash: document.Sum, saved: document.Saved, revision: change.revision})
+		},
 	}, true
 }

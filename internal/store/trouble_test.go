@@ -19,7 +19,7 @@ func TestUndeletable(t *testing.T) {
 	dead.readLedger(ctx)
 	dead.ask("x.test", 1)
 	dead.writeLedger(ctx)
-	m.Keep = errors.New("access denied")
+	m.DeleteErr = errors.New("access denied")
 	m.Now = noon.Add(-time.Hour)
 	own := newInstance(m, "own", m.Now)
 	own.readLedger(ctx)
@@ -27,7 +27,7 @@ func TestUndeletable(t *testing.T) {
 	own.writeLedger(ctx)
 
 	m.Now = noon
-	m.Keep = errors.New("access denied")
+	m.DeleteErr = errors.New("access denied")
 	again := newInstance(m, "own", noon)
 	again.readLedger(ctx)
 	again.readLedger(ctx)
@@ -35,9 +35,9 @@ func TestUndeletable(t *testing.T) {
 		t.Errorf("after restart: %s", got)
 	}
 	again.ask("a.test", 2)
-	writes := m.Writes
+	writes := m.WriteAttempts
 	again.writeLedger(ctx)
-	if m.Writes == writes {
+	if m.WriteAttempts == writes {
 		t.Error("the ledger is not written any more")
 	}
 }

@@ -14,8 +14,8 @@ const (
 	// storage itself probably fails then.
 	maxWriteFailures = 3
 
-	firstWriteRetry = 4 * time.Second
-	lastWriteRetry  = 5 * time.Minute
+	minWriteRetryDelay = 4 * time.Second
+	maxWriteRetryDelay = 5 * time.Minute
 
 	// renewInterval is the time after which an unchanged value is written again. Otherwise the value
 	// would expire.
@@ -29,25 +29,25 @@ func (s *Store) Write(ctx context.Context) { s.writeAll(ctx, false) }
 func (s *Store) writeAll(ctx context.Context, last bool) {
 	for i := range s.kinds {
 		kind := &s.kinds[i]
-		if kind.after && (ctx.Err() != nil || !s.known) {
+		if kind.needsReadFirst && (ctx.Err() != nil || !s.ownValuesRead) {
 			return
 		}
-		if !s.write(ctx, kind, last) && kind.after {
+		if !s.writeKind(ctx, kind, last) && kind.needsReadFirst {
 			return
 		}
 	}
 }
 
-// write writes the due values of a kind. It returns false if it stopped early. The last call retries
+// writeKind writes the due values of a kind. It returns false if it stopped early. The last call retries
 // values that failed before.
-func (s *Store) write(ctx context.Context, kind *kind, last bool) bool {
+func (s *Store) writeKind(ctx context.Context, kind *kind, last bool) bool {
 	failures := 0
-	for p := range kind.due(ctx, last) {
-		k := key{s.instance, kind.name, p.name}
-		if !last && s.backoff.waits(k, s.now()) {
+	for pending := range kind.pendingWrites(ctx, last) {
+		k := key{s.instance, kind.name, pending.name}
+		if !last && s.writeBackoff.isWaiting(k, s.now()) {
 			continue
 		}
-		if err := s.writeOne(ctx, k, p); err == nil {
+		if err := s.writeValue(ctx, k, pending); err == nil {
 			failures = 0
 		} else if failures++; failures == maxWriteFailures || ctx.Err() != nil {
 			return false
@@ -56,76 +56,76 @@ func (s *Store) write(ctx context.Context, kind *kind, last bool) bool {
 	return true
 }
 
-// writeOne writes a value. During a reload two stores write in turn. Each writes the current state.
-func (s *Store) writeOne(ctx context.Context, k key, p pending) error {
-	writing := s.memory.writingOf(k.kind)
-	writing.Lock()
-	defer writing.Unlock()
-	data, err := p.encode()
+// writeValue writes a value. During a reload two stores write in turn. Each writes the current state.
+func (s *Store) writeValue(ctx context.Context, k key, pending pendingWrite) error {
+	writeMu := s.memory.writeMutex(k.kind)
+	writeMu.Lock()
+	defer writeMu.Unlock()
+	data, err := pending.encode()
 	if err == nil && data == nil { // nothing is left to store
-		s.memory.troubles.note(k.kind, s.now(), nil)
+		s.memory.writeFailures.record(k.kind, s.now(), nil)
 		return nil
 	}
 	if err == nil {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, opTimeout)
+		ctx, cancel = context.WithTimeout(ctx, operationTimeout)
 		defer cancel()
 		err = s.storage.Store(ctx, k.String(), data)
 	}
 	now := s.now()
 	s.observer.ValueWritten(k.kind, now, err)
-	s.memory.troubles.note(k.kind, now, err)
+	s.memory.writeFailures.record(k.kind, now, err)
 	if err != nil {
-		s.backoff.failed(k, now)
+		s.writeBackoff.recordFailure(k, now)
 		level := zap.WarnLevel
-		if s.failing(k.kind == kindLedger).write.Swap(true) {
+		if s.failuresOf(k.kind == kindLedger).writeFailed.Swap(true) {
 			level = zap.DebugLevel
 		}
-		s.log(level, "a value cannot be stored; the guard tries again", p.about, zap.Stringer("key", k), zap.Error(err))
+		s.log(level, "a value cannot be stored; the guard tries again", pending.logField, zap.Stringer("key", k), zap.Error(err))
 		return err
 	}
-	s.backoff.succeeded(k)
-	if s.failing(k.kind == kindLedger).write.Swap(false) {
+	s.writeBackoff.recordSuccess(k)
+	if s.failuresOf(k.kind == kindLedger).writeFailed.Swap(false) {
 		s.logger.Info("values can be stored again")
 	}
-	p.stored()
+	pending.onStored()
 	return nil
 }
 
-// backoff postpones writes after failures. The zero value is empty.
-type backoff struct {
+// writeBackoff postpones writes after failures. The zero value is empty.
+type writeBackoff struct {
 	mu   sync.Mutex
-	keys map[key]attempts
+	keys map[key]failedWrites
 }
 
-// attempts records consecutive failed writes.
-type attempts struct {
+// failedWrites records consecutive failed writes.
+type failedWrites struct {
 	failures int
-	retry    time.Time // earliest next attempt
+	retryAt  time.Time // earliest next attempt
 }
 
-// waits reports whether it is too early for another attempt.
-func (b *backoff) waits(k key, now time.Time) bool {
+// isWaiting reports whether it is too early for another attempt.
+func (b *writeBackoff) isWaiting(k key, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return now.Before(b.keys[k].retry)
+	return now.Before(b.keys[k].retryAt)
 }
 
-func (b *backoff) failed(k key, now time.Time) {
+func (b *writeBackoff) recordFailure(k key, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.keys == nil {
-		b.keys = make(map[key]attempts)
+		b.keys = make(map[key]failedWrites)
 	}
 	// A value that is not due any more has an old retry time.
-	maps.DeleteFunc(b.keys, func(_ key, a attempts) bool { return now.Sub(a.retry) > time.Hour })
-	known := b.keys[k]
-	known.retry = now.Add(min(lastWriteRetry, firstWriteRetry<<min(known.failures, 10)))
-	known.failures++
-	b.keys[k] = known
+	maps.DeleteFunc(b.keys, func(_ key, a failedWrites) bool { return now.Sub(a.retryAt) > time.Hour })
+	previous := b.keys[k]
+	previous.retryAt = now.Add(min(maxWriteRetryDelay, minWriteRetryDelay<<min(previous.failures, 10)))
+	previous.failures++
+	b.keys[k] = previous
 }
 
-func (b *backoff) succeeded(k key) {
+func (b *writeBackoff) recordSuccess(k key) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.keys, k)

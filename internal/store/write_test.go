@@ -22,21 +22,21 @@ func TestStoreFailures(t *testing.T) {
 	for n := range 10 {
 		i.learn(namedKey(fmt.Sprint(n, ".test")), policy.Named, "# x\n")
 	}
-	m.Broken = errors.New("no network")
+	m.Err = errors.New("no network")
 	i.Read(ctx)
 	i.logged(t, "the storage cannot be listed; no policies are restored from it")
 	i.Write(ctx)
-	if m.Writes != maxWriteFailures {
-		t.Errorf("%d attempts, want %d", m.Writes, maxWriteFailures)
+	if m.WriteAttempts != maxWriteFailures {
+		t.Errorf("%d attempts, want %d", m.WriteAttempts, maxWriteFailures)
 	}
 	for range 5 {
 		i.Write(ctx)
 	}
-	if n := i.logs.FilterLevelExact(zap.WarnLevel).FilterMessage("a value cannot be stored; the guard tries again").Len(); n != 1 || m.Writes != 10 {
-		t.Errorf("%d warnings, %d attempts", n, m.Writes)
+	if n := i.logs.FilterLevelExact(zap.WarnLevel).FilterMessage("a value cannot be stored; the guard tries again").Len(); n != 1 || m.WriteAttempts != 10 {
+		t.Errorf("%d warnings, %d attempts", n, m.WriteAttempts)
 	}
-	m.Broken, m.Refuse = nil, policyKey("first", namedKey("3.test")).name
-	i.time = noon.Add(firstWriteRetry)
+	m.Err, m.RejectedKeyPart = nil, policyKey("first", namedKey("3.test")).name
+	i.time = noon.Add(minWriteRetryDelay)
 	i.Write(ctx)
 	if len(m.Values) != 9 {
 		t.Errorf("%d are stored, want all but the one that is refused", len(m.Values))
@@ -44,7 +44,7 @@ func TestStoreFailures(t *testing.T) {
 	if n := i.logs.FilterMessage("values can be stored again").Len(); n == 0 {
 		t.Error("nobody says that it works again")
 	}
-	m.Refuse = ""
+	m.RejectedKeyPart = ""
 	i.time = noon.Add(time.Hour)
 	i.Write(ctx)
 	if len(m.Values) != 10 {
@@ -59,9 +59,9 @@ func TestStoreAtTheEnd(t *testing.T) {
 	i.Read(ctx)
 	i.learn(siteA, policy.Named, open)
 	i.reads(siteA)
-	m.Refuse = "first"
+	m.RejectedKeyPart = "first"
 	i.writeAll(ctx, false)
-	m.Refuse = ""
+	m.RejectedKeyPart = ""
 	i.writeAll(ctx, false)
 	if len(m.Values) != 0 {
 		t.Errorf("stored are %v although nothing was due", m.Keys())
@@ -81,7 +81,7 @@ func TestStoreCutShort(t *testing.T) {
 	i.time = noon.Add(time.Minute)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	i.policies.began, i.policies.short = i.time, true
+	i.policies.startedAt, i.policies.endedEarly = i.time, true
 	i.Read(ctx)
 	i.learn(siteURL, policy.Named, "# after\n")
 	i.Write(t.Context())
@@ -119,15 +119,15 @@ func TestStoreWritesWhereItLeads(t *testing.T) {
 		}, nil)
 		first.Write(ctx)
 	}
-	if m.Writes != 3 {
-		t.Errorf("%d writes, want 3", m.Writes)
+	if m.WriteAttempts != 3 {
+		t.Errorf("%d writes, want 3", m.WriteAttempts)
 	}
 	again := newInstance(m, "first", noon.Add(time.Hour/2))
 	again.Read(ctx)
 	if via := again.cache.Get(siteA).State().Via; len(via) != 1 || via[0] != "/b" {
 		t.Errorf("it leads to %v", via)
 	}
-	if again.Write(ctx); m.Writes != 3 {
+	if again.Write(ctx); m.WriteAttempts != 3 {
 		t.Error("what was read was written again")
 	}
 }

@@ -45,7 +45,7 @@ func TestRulesAfterThoseServedWithoutHistory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				storage := storetest.New()
-				storage.Break(errors.New("no network"))
+				storage.SetErr(errors.New("no network"))
 				i := newInstance(t, storage, "one").with(newText(closed))
 				i.rollout = test.rollout
 				i.load(opensToAll)
@@ -55,7 +55,7 @@ func TestRulesAfterThoseServedWithoutHistory(t *testing.T) {
 				i.isOpen("after a reload")
 				i.read()
 				i.isOpen("later")
-				storage.Break(nil)
+				storage.SetErr(nil)
 				time.Sleep(2 * readInterval)
 				i.isOpen("once the storage answers")
 				state, _ := i.History()
@@ -89,10 +89,10 @@ func TestHistoryAfterRulesServedWithoutIt(t *testing.T) {
 		one := newInstance(t, storage, "one")
 		one.load(disallow("GPTBot", "/a"))
 		two := newInstance(t, storage, "two")
-		storage.Break(errors.New("no network"))
+		storage.SetErr(errors.New("no network"))
 		two.load(disallow("CCBot", "/b"))
 		two.serves("/b")
-		storage.Break(nil)
+		storage.SetErr(nil)
 		time.Sleep(2 * readInterval)
 		state, _ := two.History()
 		if _, alone := two.site.Served(); state.Changes != 2 || alone {

@@ -203,7 +203,7 @@ func TestStorageDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down := errors.New("down")
 		storage := storetest.New()
-		storage.Break(down)
+		storage.SetErr(down)
 		i := newInstance(t, storage, "one")
 		i.load(disallow("GPTBot", "/a"))
 		start := time.Now()
@@ -215,7 +215,7 @@ func TestStorageDown(t *testing.T) {
 		closes := newInstance(t, storage, "two")
 		closes.load(disallow("*", "/c"), disallow("bingbot"))
 		closes.serves()
-		storage.Break(nil)
+		storage.SetErr(nil)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if s, _ := closes.History(); s.Pending == nil {
@@ -225,10 +225,10 @@ func TestStorageDown(t *testing.T) {
 			t.Fatal(err)
 		}
 		closes.serves("/c")
-		storage.Break(down)
+		storage.SetErr(down)
 		closes.load(disallow("GPTBot", "/b"))
 		closes.serves("/c")
-		storage.Break(nil)
+		storage.SetErr(nil)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		closes.serves("/b")

@@ -83,7 +83,7 @@ func lives(t *testing.T, f *storetest.Faulty) History {
 			f.Storage.FreeLocks() // as storages do after an instance was killed
 			_, err := newStore(f.Storage).Read(t.Context())
 			damaged := errors.Is(err, ErrDamaged)
-			if damaged != (f.Fault == storetest.Torn && f.At != "" && isState(f.At)) {
+			if damaged != (f.Fault == storetest.Torn && f.FailingOp != "" && isState(f.FailingOp)) {
 				t.Errorf("%v: %v", f, err)
 			}
 			if !damaged {

@@ -24,12 +24,12 @@ func TestTrialOverAReload(t *testing.T) {
 				rules := []managed.Rule{disallow("GPTBot", "/a"), disallow("bingbot", "/b")}
 				i.load(rules...)
 				i.visits.Store(new(requested("bingbot", "/b/1")))
-				storage.Break(errors.New("no network")) // the next configuration begins late
+				storage.SetErr(errors.New("no network")) // the next configuration begins late
 				i.load(rules...)
 				if len(i.trials.tried()) != 1 {
 					t.Errorf("tried are %v", i.trials.tried())
 				}
-				storage.Break(nil)
+				storage.SetErr(nil)
 				time.Sleep(time.Minute)
 				synctest.Wait()
 				state, _ := i.History()

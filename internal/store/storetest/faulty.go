@@ -25,19 +25,19 @@ const (
 
 // Faults returns one [Faulty] storage per operation and fault, with and without a crash. It omits
 // cases that do not differ.
-func Faults(ops []string) (all []Faulty) {
+func Faults(ops []string) (faults []Faulty) {
 	for _, op := range ops {
 		name, _, _ := strings.Cut(op, " ")
-		all = append(all, Faulty{At: op, Fault: Refused}, Faulty{At: op, Fault: Hangs})
+		faults = append(faults, Faulty{FailingOp: op, Fault: Refused}, Faulty{FailingOp: op, Fault: Hangs})
 		if name == "load" || name == "list" || name == "stat" {
 			continue // same as a crash before the next operation with an effect
 		}
-		all = append(all, Faulty{At: op, Fault: Refused, Crash: true}, Faulty{At: op, Fault: Unanswered}, Faulty{At: op, Fault: Unanswered, Crash: true})
+		faults = append(faults, Faulty{FailingOp: op, Fault: Refused, Crash: true}, Faulty{FailingOp: op, Fault: Unanswered}, Faulty{FailingOp: op, Fault: Unanswered, Crash: true})
 		if name == "store" {
-			all = append(all, Faulty{At: op, Fault: Torn}, Faulty{At: op, Fault: Torn, Crash: true})
+			faults = append(faults, Faulty{FailingOp: op, Fault: Torn}, Faulty{FailingOp: op, Fault: Torn, Crash: true})
 		}
 	}
-	return all
+	return faults
 }
 
 func (f Fault) String() string { return [...]string{"refused", "torn", "unanswered", "hangs"}[f] }
@@ -46,18 +46,18 @@ func (f Fault) String() string { return [...]string{"refused", "torn", "unanswer
 // the process had ended. A test runs once without a fault, and then once for each result of [Faults].
 type Faulty struct {
 	*Storage // may be shared
-	// At is the failing operation, in the form of Ops. It is "" for none.
-	At string
+	// FailingOp is the failing operation, in the form of Ops. It is "" for none.
+	FailingOp string
 	// Fault is the way in which the operation fails.
 	Fault Fault
 	// Crash makes all later operations fail.
 	Crash bool
 
-	mu      sync.Mutex
-	ops     []string
-	times   map[string]int
-	stored  map[string]int // by key
-	crashed bool
+	mu          sync.Mutex
+	ops         []string
+	occurrences map[string]int
+	storedCount map[string]int // by key
+	crashed     bool
 }
 
 // Ops returns the operations so far. The name of an operation has the key and the number of earlier
@@ -72,24 +72,26 @@ func (f *Faulty) Ops() []string {
 func (f *Faulty) Stored(key string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.stored[key]
+	return f.storedCount[key]
 }
 
 // String describes the fault.
-func (f *Faulty) String() string { return fmt.Sprintf("%s: %s, crash: %t", f.At, f.Fault, f.Crash) }
+func (f *Faulty) String() string {
+	return fmt.Sprintf("%s: %s, crash: %t", f.FailingOp, f.Fault, f.Crash)
+}
 
 // begin records an operation and returns its fault. ok is false if the operation fails.
 func (f *Faulty) begin(op string) (fault Fault, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.times == nil {
-		f.times, f.stored = make(map[string]int), make(map[string]int)
+	if f.occurrences == nil {
+		f.occurrences, f.storedCount = make(map[string]int), make(map[string]int)
 	}
-	f.times[op]++
-	name := fmt.Sprintf("%s #%d", op, f.times[op])
+	f.occurrences[op]++
+	name := fmt.Sprintf("%s #%d", op, f.occurrences[op])
 	f.ops = append(f.ops, name)
 	switch {
-	case name == f.At:
+	case name == f.FailingOp:
 		f.crashed = f.Crash
 		return f.Fault, false
 	case f.crashed:
@@ -99,15 +101,15 @@ func (f *Faulty) begin(op string) (fault Fault, ok bool) {
 }
 
 // do runs whole, or half if the operation is torn. half may be nil.
-func (f *Faulty) do(ctx context.Context, op string, whole, half func() error) error {
+func (f *Faulty) do(ctx context.Context, op string, complete, partial func() error) error {
 	fault, ok := f.begin(op)
 	switch {
 	case ok:
-		return whole()
+		return complete()
 	case fault == Unanswered:
-		_ = whole()
-	case fault == Torn && half != nil:
-		_ = half()
+		_ = complete()
+	case fault == Torn && partial != nil:
+		_ = partial()
 	case fault == Hangs:
 		<-ctx.Done()
 		return ctx.Err()
@@ -133,7 +135,7 @@ func (f *Faulty) Store(ctx context.Context, key string, value []byte) error {
 	if err == nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.stored[key]++
+		f.storedCount[key]++
 	}
 	return err
 }

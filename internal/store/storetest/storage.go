@@ -16,16 +16,16 @@ import (
 // Storage is a storage that several instances share. Tests set its fields only while nothing uses the
 // storage.
 type Storage struct {
-	Values map[string][]byte
-	Times  map[string]time.Time // modification times of the values
-	Now    time.Time            // modification time of new values
-	Writes int                  // attempts
-	Lists  []string             // listed directories; a recursive listing ends with "/..."
+	Values        map[string][]byte
+	ModTimes      map[string]time.Time // modification times of the values
+	Now           time.Time            // modification time of new values
+	WriteAttempts int                  // attempts
+	ListedDirs    []string             // listed directories; a recursive listing ends with "/..."
 
-	Broken error         // error of every operation
-	Silent chan struct{} // if set, List waits until the channel is closed
-	Refuse string        // a key that contains this cannot be stored
-	Keep   error         // error of Delete
+	Err             error         // error of every operation
+	BlockList       chan struct{} // if set, List waits until the channel is closed
+	RejectedKeyPart string        // a key that contains this cannot be stored
+	DeleteErr       error         // error of Delete
 
 	mu    sync.Mutex
 	locks map[string]chan struct{} // by name; a locked channel has one value
@@ -33,22 +33,22 @@ type Storage struct {
 
 // New returns an empty storage.
 func New() *Storage {
-	return &Storage{Values: make(map[string][]byte), Times: make(map[string]time.Time), Now: time.Now()}
+	return &Storage{Values: make(map[string][]byte), ModTimes: make(map[string]time.Time), Now: time.Now()}
 }
 
 // Clone returns a storage with the same values.
 func (m *Storage) Clone() *Storage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return &Storage{Values: maps.Clone(m.Values), Times: maps.Clone(m.Times), Now: m.Now}
+	return &Storage{Values: maps.Clone(m.Values), ModTimes: maps.Clone(m.ModTimes), Now: m.Now}
 }
 
-// Break makes every operation fail with an error, and repairs the storage if err is nil. It may be
+// SetErr makes every operation fail with an error, and repairs the storage if err is nil. It may be
 // called during use.
-func (m *Storage) Break(err error) {
+func (m *Storage) SetErr(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.Broken = err
+	m.Err = err
 }
 
 // SetNow sets the modification time of new values. It may be called during use.
@@ -67,7 +67,7 @@ func (m *Storage) Lock(ctx context.Context, name string) error {
 	if m.locks[name] == nil {
 		m.locks[name] = make(chan struct{}, 1)
 	}
-	lock, err := m.locks[name], m.Broken
+	lock, err := m.locks[name], m.Err
 	m.mu.Unlock()
 	if err != nil {
 		return err
@@ -104,11 +104,11 @@ func (m *Storage) FreeLocks() {
 func (m *Storage) Store(_ context.Context, key string, value []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.Writes++
-	if m.Broken != nil || m.Refuse != "" && strings.Contains(key, m.Refuse) {
-		return errors.Join(m.Broken, errors.New("refused"))
+	m.WriteAttempts++
+	if m.Err != nil || m.RejectedKeyPart != "" && strings.Contains(key, m.RejectedKeyPart) {
+		return errors.Join(m.Err, errors.New("refused"))
 	}
-	m.Values[key], m.Times[key] = slices.Clone(value), m.Now
+	m.Values[key], m.ModTimes[key] = slices.Clone(value), m.Now
 	return nil
 }
 
@@ -118,33 +118,33 @@ func (m *Storage) Load(_ context.Context, key string) ([]byte, error) {
 	defer m.mu.Unlock()
 	value, ok := m.Values[key]
 	if !ok {
-		return nil, cmp.Or(m.Broken, fs.ErrNotExist)
+		return nil, cmp.Or(m.Err, fs.ErrNotExist)
 	}
-	return value, m.Broken
+	return value, m.Err
 }
 
 // Delete removes a value.
 func (m *Storage) Delete(_ context.Context, key string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.Keep != nil {
-		return m.Keep
+	if m.DeleteErr != nil {
+		return m.DeleteErr
 	}
 	delete(m.Values, key)
-	return m.Broken
+	return m.Err
 }
 
 // List returns the keys in a directory. It also returns directories, as a file system does.
 func (m *Storage) List(_ context.Context, directory string, recursive bool) ([]string, error) {
-	if m.Silent != nil {
-		<-m.Silent
+	if m.BlockList != nil {
+		<-m.BlockList
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if recursive {
-		m.Lists = append(m.Lists, directory+"/...")
+		m.ListedDirs = append(m.ListedDirs, directory+"/...")
 	} else {
-		m.Lists = append(m.Lists, directory)
+		m.ListedDirs = append(m.ListedDirs, directory)
 	}
 	found, prefix := make(map[string]bool), directory+"/"
 	for key := range m.Values {
@@ -161,9 +161,9 @@ func (m *Storage) List(_ context.Context, directory string, recursive bool) ([]s
 		}
 	}
 	if len(found) == 0 {
-		return nil, cmp.Or(m.Broken, fs.ErrNotExist)
+		return nil, cmp.Or(m.Err, fs.ErrNotExist)
 	}
-	return slices.Sorted(maps.Keys(found)), m.Broken
+	return slices.Sorted(maps.Keys(found)), m.Err
 }
 
 // Stat returns the size and the modification time of a value.
@@ -174,7 +174,7 @@ func (m *Storage) Stat(_ context.Context, key string) (size int64, modified time
 	if !ok {
 		return 0, time.Time{}, fs.ErrNotExist
 	}
-	return int64(len(value)), m.Times[key], m.Broken
+	return int64(len(value)), m.ModTimes[key], m.Err
 }
 
 // Keys returns the keys of all values, in order.
