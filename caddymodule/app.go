@@ -268,7 +268,7 @@ func (a *App) Start() (err error) {
 // askSites fetches the robots.txt of the sites after all apps have started, because a handler
 // may send a request to another site of this server, such as a login.
 func (a *App) askSites() {
-	test := origin.SelfTest{Sites: origin.SelfTestSites(a.sites, describe), Note: a.state.NoteSelfTest, Logger: a.logger}
+	test := origin.SelfTest{Sites: origin.SelfTestSites(a.sites, describe), OnCrawlerResponse: a.state.NoteSelfTest, Logger: a.logger}
 	a.release = append(a.release, test.Start(a.ctx))
 }
 

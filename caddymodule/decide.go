@@ -80,7 +80,7 @@ func (d *Decide) ValidateWith(from, shadow *Location, onViolation caddyhttp.Rout
 	case len(onViolation) > 0:
 		return errors.New("decide and on_violation contradict each other: the proxy makes the answer, and would pass a page for one that lets the crawler pass; " +
 			"use status, and write the page into the configuration of the proxy")
-	case origin.ChoosesServer(from.URL) && d.defaultHost() == "":
+	case origin.HostSelectsServer(from.URL) && d.defaultHost() == "":
 		return errors.New("decide has to name the hosts of the proxy, at least one without a *: with source " + from.URL +
 			" whoever makes up another host would choose whose robots.txt counts; write decide forwarded example.com")
 	}
@@ -102,7 +102,7 @@ func (d *Decide) Apply(c *guard.Config) {
 	if d != nil {
 		c.ForwardAuth = request.HostsOfServer(nil)
 		c.ForwardAuth.Add(d.Hosts)
-		if origin.ChoosesServer(c.SourceKey) {
+		if origin.HostSelectsServer(c.SourceKey) {
 			c.DefaultHost = d.defaultHost()
 		}
 	}

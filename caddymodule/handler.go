@@ -185,7 +185,7 @@ func describe(handler caddyhttp.MiddlewareHandler) (d origin.SelfTestHandler) {
 	if h, ok := handler.(*Handler); ok {
 		d.Source = h.guard.SelfTestSource()
 	} else if isOurs(handler) {
-		d = origin.SelfTestHandler{Source: origin.NewServer(false), Composes: true}
+		d = origin.SelfTestHandler{Source: origin.NewServer(false), IsRobotsTxt: true}
 	}
 	return d
 }

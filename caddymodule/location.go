@@ -80,7 +80,7 @@ func (l *Location) Validate(option string, allowPrivate bool) error {
 	if strings.ContainsAny(l.Host, "/@ ?#") {
 		return fmt.Errorf("%s: %q is not a host; write one such as example.com behind host, perhaps with a port", option, l.Host)
 	}
-	u, err := url.Parse(origin.KeyFor(l.URL, "host.invalid"))
+	u, err := url.Parse(origin.KeyForHost(l.URL, "host.invalid"))
 	if err != nil {
 		return fmt.Errorf("%s %q is not a URL: %w", option, l.URL, err)
 	}
@@ -111,7 +111,7 @@ func (l *Location) checkPlaceholders(option string) error {
 	if strings.Contains(l.File, origin.HostPlaceholder) {
 		return fmt.Errorf("%s file: %s has no value, because all hosts of the site share one file; write the path without it", option, origin.HostPlaceholder)
 	}
-	for _, s := range []string{origin.KeyFor(l.URL, ""), origin.KeyFor(l.Host, ""), l.File} {
+	for _, s := range []string{origin.KeyForHost(l.URL, ""), origin.KeyForHost(l.Host, ""), l.File} {
 		_, rest, _ := strings.Cut(s, "{")
 		switch name, _, ok := strings.Cut(rest, "}"); {
 		case !ok:

@@ -118,7 +118,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 		server := origin.NewServer(h.AllowPrivate)
 		server.Sites = app.sites
 		if h.FetchFrom != "" {
-			server.From = netip.MustParseAddr(h.FetchFrom) // Validate has checked it
+			server.ClientAddr = netip.MustParseAddr(h.FetchFrom) // Validate has checked it
 		}
 		c.Source = server
 	}

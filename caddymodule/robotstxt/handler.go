@@ -234,7 +234,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if r.URL.Path != "/robots.txt" || !slices.Contains([]string{http.MethodGet, http.MethodHead}, r.Method) {
 		return next.ServeHTTP(w, r)
 	}
-	origin.NoteSelfTest(r.Context())
+	origin.RecordSelfTestRequest(r.Context())
 	page, until := h.publisher.Page(r)
 	if page == nil {
 		return next.ServeHTTP(w, r)

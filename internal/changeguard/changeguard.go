@@ -18,8 +18,8 @@ import (
 // Bounds on memory: the number of configured sites and of unknown hosts, each with about
 // 20 KB, and the number of holds of one site at the same time.
 const (
-	maxChangingNamed    = 2048
-	maxChangingInvented = 64
+	maxNamedSites       = 2048
+	maxUnknownHostSites = 64
 	maxHolds            = 8
 )
 
@@ -28,34 +28,34 @@ const (
 type Changes struct {
 	Clock func() time.Time // nil for time.Now
 
-	guards atomic.Int64 // number of users; changed under mu
+	users atomic.Int64 // number of users; changed under mu
 
-	mu    sync.Mutex // guards known; each site has its own mutex
-	known [2]*simplelru.LRU[policy.Key, *SiteChanges]
+	mu    sync.Mutex // guards sites; each site has its own mutex
+	sites [2]*simplelru.LRU[policy.Key, *SiteChanges]
 }
 
 // SiteChanges has the served pages and the holds of one robots.txt.
 type SiteChanges struct {
-	mu     sync.Mutex
-	served ledger.Served
-	hash   [sha256.Size]byte // the version that was compared last
-	read   time.Time         // when that version was fetched first
-	holds  []Hold            // oldest first; replaced, never modified
+	mu          sync.Mutex
+	servedPages ledger.Served
+	hash        [sha256.Size]byte // the version that was compared last
+	firstFetch  time.Time         // when that version was fetched first
+	holds       []Hold            // oldest first; replaced, never modified
 
-	turned    uint64          // number of changes of hash or holds
-	unchecked *policy.Version // the current version if restored holds are not compared with it yet, else nil
+	revision         uint64          // number of changes of hash or holds
+	uncheckedVersion *policy.Version // the current version if restored holds are not compared with it yet, else nil
 }
 
 // Hold keeps a replaced version in force.
 type Hold struct {
 	Version *policy.Version // the version that stays in force
 	Visits  []ledger.Visit  // the pages that the next version newly disallows
-	since   time.Time
-	Until   time.Time // end of the hold, unless it is lifted earlier
+	start   time.Time
+	End     time.Time // end of the hold, unless it is lifted earlier
 }
 
-// PagesOf returns the pages of visits.
-func PagesOf(visits []ledger.Visit) []judge.ServedPage {
+// ServedPages returns the pages of visits.
+func ServedPages(visits []ledger.Visit) []judge.ServedPage {
 	pages := make([]judge.ServedPage, len(visits))
 	for i := range visits {
 		v := &visits[i]
@@ -75,23 +75,23 @@ func (c *Changes) now() time.Time {
 func (c *Changes) Len(segment policy.Segment) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if known := c.known[segment]; known != nil {
-		return known.Len()
+	if sites := c.sites[segment]; sites != nil {
+		return sites.Len()
 	}
 	return 0
 }
 
-// Guarded registers a user of c until ctx is done: a guard that holds changes, or a reader of
+// RegisterUser registers a user of c until ctx is done: a guard that holds changes, or a reader of
 // the served pages. Without a user, c records and holds nothing.
-func (c *Changes) Guarded(ctx context.Context) {
+func (c *Changes) RegisterUser(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.guards.Add(1)
+	c.users.Add(1)
 	context.AfterFunc(ctx, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.guards.Add(-1) == 0 {
-			c.known = [2]*simplelru.LRU[policy.Key, *SiteChanges]{}
+		if c.users.Add(-1) == 0 {
+			c.sites = [2]*simplelru.LRU[policy.Key, *SiteChanges]{}
 		}
 	})
 }
@@ -100,9 +100,9 @@ func (c *Changes) Guarded(ctx context.Context) {
 func (c *Changes) Site(key policy.Key) *SiteChanges {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if known := c.known[key.Segment()]; known != nil {
-		found, _ := known.Get(key)
-		return found
+	if sites := c.sites[key.Segment()]; sites != nil {
+		site, _ := sites.Get(key)
+		return site
 	}
 	return nil
 }
@@ -111,106 +111,106 @@ func (c *Changes) Site(key policy.Key) *SiteChanges {
 func (c *Changes) add(key policy.Key, current *policy.Version) *SiteChanges {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	known := c.known[key.Segment()]
-	if known == nil {
-		most := maxChangingNamed
+	sites := c.sites[key.Segment()]
+	if sites == nil {
+		maxSites := maxNamedSites
 		if key.Segment() == policy.Invented {
-			most = maxChangingInvented
+			maxSites = maxUnknownHostSites
 		}
-		known, _ = simplelru.NewLRU[policy.Key, *SiteChanges](most, nil) // fails only for sizes below 1
-		c.known[key.Segment()] = known
+		sites, _ = simplelru.NewLRU[policy.Key, *SiteChanges](maxSites, nil) // fails only for sizes below 1
+		c.sites[key.Segment()] = sites
 	}
-	if found, ok := known.Get(key); ok {
-		return found
+	if site, ok := sites.Get(key); ok {
+		return site
 	}
-	made := &SiteChanges{hash: current.Hash, read: current.FirstRead}
-	known.Add(key, made)
-	return made
+	site := &SiteChanges{hash: current.Hash, firstFetch: current.FirstRead}
+	sites.Add(key, site)
+	return site
 }
 
-// Served records that a page was served while version allowed it.
-func (c *Changes) Served(key policy.Key, version *policy.Version, v ledger.Visit) {
+// RecordServed records that a page was served while version allowed it.
+func (c *Changes) RecordServed(key policy.Key, version *policy.Version, visit ledger.Visit) {
 	site := c.add(key, version)
-	v.At = c.now()
+	visit.At = c.now()
 	site.mu.Lock()
 	defer site.mu.Unlock()
-	site.served.Note(v)
+	site.servedPages.Note(visit)
 }
 
-// News has the changes of the holds of a site.
-type News struct {
-	Began   *Hold  // the new hold, or nil
+// HoldChanges has the changes of the holds of a site.
+type HoldChanges struct {
+	Started *Hold  // the new hold, or nil
 	Expired []Hold // holds whose time is over
 	Lifted  []Hold // holds whose pages are all allowed again
 }
 
-// Look compares a new version of a robots.txt with the previous version and returns the holds.
-// A change that disallows pages that search engines were served recently is held for most.
+// UpdateHolds compares a new version of a robots.txt with the previous version and returns the holds.
+// A change that disallows pages that search engines were served recently is held for maxHoldTime.
 //
 // Callers call Look before and after a version becomes the current version, so that no
 // request is judged between a change and its hold.
-func (c *Changes) Look(key policy.Key, state *policy.State, most time.Duration, keepSlashes bool) (holds []Hold, news News) {
+func (c *Changes) UpdateHolds(key policy.Key, state *policy.State, maxHoldTime time.Duration, keepSlashes bool) (holds []Hold, changes HoldChanges) {
 	site := c.Site(key)
 	if site == nil || state.Good == nil {
-		return nil, News{}
+		return nil, HoldChanges{}
 	}
 	now := c.now()
 	site.mu.Lock()
 	defer site.mu.Unlock()
-	good := state.Good
+	current := state.Good
 	// A concurrent request may still have the previous version.
-	if good.FirstRead.After(site.read) {
-		if good.Hash != site.hash {
-			news = site.change(state, now, now.Add(most), keepSlashes)
+	if current.FirstRead.After(site.firstFetch) {
+		if current.Hash != site.hash {
+			changes = site.compareVersion(state, now, now.Add(maxHoldTime), keepSlashes)
 		}
-		site.hash, site.read = good.Hash, good.FirstRead
-		site.turned++
+		site.hash, site.firstFetch = current.Hash, current.FirstRead
+		site.revision++
 	}
-	if of := site.unchecked; of != nil && (good.Hash == of.Hash || good.FirstRead.After(of.FirstRead)) {
-		site.unchecked = nil
-		news.Lifted = append(news.Lifted, site.lift(good.Robots, keepSlashes)...)
+	if unchecked := site.uncheckedVersion; unchecked != nil && (current.Hash == unchecked.Hash || current.FirstRead.After(unchecked.FirstRead)) {
+		site.uncheckedVersion = nil
+		changes.Lifted = append(changes.Lifted, site.liftHolds(current.Robots, keepSlashes)...)
 	}
-	site.drop(func(h Hold) bool {
-		if now.Before(h.Until) {
+	site.removeHolds(func(h Hold) bool {
+		if now.Before(h.End) {
 			return false
 		}
-		news.Expired = append(news.Expired, h)
+		changes.Expired = append(changes.Expired, h)
 		return true
 	})
-	return site.holds, news
+	return site.holds, changes
 }
 
-// change compares a new version and starts a hold if necessary.
-func (site *SiteChanges) change(state *policy.State, now, until time.Time, keepSlashes bool) (news News) {
+// compareVersion compares a new version and starts a hold if necessary.
+func (site *SiteChanges) compareVersion(state *policy.State, now, until time.Time, keepSlashes bool) (changes HoldChanges) {
 	current := state.Good.Robots
-	news.Lifted = site.lift(current, keepSlashes)
-	before := site.compared(state.Past)
-	if before == nil {
-		return news
+	changes.Lifted = site.liftHolds(current, keepSlashes)
+	previous := site.lastComparedVersion(state.Past)
+	if previous == nil {
+		return changes
 	}
-	h := Hold{Version: before, since: now, Until: until}
-	recent := site.served.Recent(now)
-	for _, i := range judge.ShutsOutSearch(before.Robots, current, judge.Served{Pages: PagesOf(recent), KeepSlashes: keepSlashes}).Pages {
-		h.Visits = append(h.Visits, recent[i])
+	hold := Hold{Version: previous, start: now, End: until}
+	recent := site.servedPages.Recent(now)
+	for _, i := range judge.ShutsOutSearch(previous.Robots, current, judge.Served{Pages: ServedPages(recent), KeepSlashes: keepSlashes}).Pages {
+		hold.Visits = append(hold.Visits, recent[i])
 	}
-	if len(h.Visits) == 0 {
-		return news
+	if len(hold.Visits) == 0 {
+		return changes
 	}
-	for _, known := range site.holds {
-		if known.Version.Hash == before.Hash {
-			return news // another instance has started the hold
+	for _, existing := range site.holds {
+		if existing.Version.Hash == previous.Hash {
+			return changes // another instance has started the hold
 		}
 	}
-	kept := site.holds[max(0, len(site.holds)+1-maxHolds):]
-	site.holds = append(kept[:len(kept):len(kept)], h)
-	news.Began = &h
-	return news
+	newest := site.holds[max(0, len(site.holds)+1-maxHolds):]
+	site.holds = append(newest[:len(newest):len(newest)], hold)
+	changes.Started = &hold
+	return changes
 }
 
-// lift removes the holds whose pages are all allowed again.
-func (site *SiteChanges) lift(current *policy.Robots, keepSlashes bool) (lifted []Hold) {
-	site.drop(func(h Hold) bool {
-		if pages := PagesOf(h.Visits); slices.ContainsFunc(pages, func(p judge.ServedPage) bool { return p.Forbids(current, keepSlashes) }) {
+// liftHolds removes the holds whose pages are all allowed again.
+func (site *SiteChanges) liftHolds(current *policy.Robots, keepSlashes bool) (lifted []Hold) {
+	site.removeHolds(func(h Hold) bool {
+		if pages := ServedPages(h.Visits); slices.ContainsFunc(pages, func(p judge.ServedPage) bool { return p.Forbids(current, keepSlashes) }) {
 			return false
 		}
 		lifted = append(lifted, h)
@@ -219,9 +219,9 @@ func (site *SiteChanges) lift(current *policy.Robots, keepSlashes bool) (lifted 
 	return lifted
 }
 
-// compared returns the version that was compared last.
-func (site *SiteChanges) compared(past []*policy.Version) *policy.Version {
-	for _, v := range past {
+// lastComparedVersion returns the version that was compared last.
+func (site *SiteChanges) lastComparedVersion(pastVersions []*policy.Version) *policy.Version {
+	for _, v := range pastVersions {
 		if v.Hash == site.hash {
 			return v
 		}
@@ -229,35 +229,35 @@ func (site *SiteChanges) compared(past []*policy.Version) *policy.Version {
 	return nil
 }
 
-// drop removes the holds for which over returns true.
-func (site *SiteChanges) drop(over func(Hold) bool) {
-	var kept []Hold
+// removeHolds removes the holds for which isOver returns true.
+func (site *SiteChanges) removeHolds(isOver func(Hold) bool) {
+	var remaining []Hold
 	for _, h := range site.holds {
-		if !over(h) {
-			kept = append(kept, h)
+		if !isOver(h) {
+			remaining = append(remaining, h)
 		}
 	}
-	if len(kept) != len(site.holds) {
-		site.turned++
+	if len(remaining) != len(site.holds) {
+		site.revision++
 	}
-	site.holds = kept
+	site.holds = remaining
 }
 
-// HeldHosts returns the configured hosts with a hold.
-func (c *Changes) HeldHosts() map[string]bool {
+// HostsWithHold returns the configured hosts with a hold.
+func (c *Changes) HostsWithHold() map[string]bool {
 	c.mu.Lock()
-	var all []*SiteChanges
-	for _, known := range c.known {
-		if known != nil {
-			all = append(all, known.Values()...)
+	var sites []*SiteChanges
+	for _, cache := range c.sites {
+		if cache != nil {
+			sites = append(sites, cache.Values()...)
 		}
 	}
 	c.mu.Unlock()
 	now, hosts := c.now(), make(map[string]bool)
-	for _, site := range all {
+	for _, site := range sites {
 		site.mu.Lock()
 		for _, h := range site.holds {
-			if now.Before(h.Until) {
+			if now.Before(h.End) {
 				for _, v := range h.Visits {
 					hosts[v.Host] = true
 				}
@@ -268,19 +268,19 @@ func (c *Changes) HeldHosts() map[string]bool {
 	return hosts
 }
 
-// HeldUntil returns the end of the last hold of a robots.txt, or the zero time if there is no
+// HoldEnd returns the end of the last hold of a robots.txt, or the zero time if there is no
 // hold.
-func (c *Changes) HeldUntil(key policy.Key) (until time.Time) {
-	held := c.Site(key)
-	if held == nil {
+func (c *Changes) HoldEnd(key policy.Key) (until time.Time) {
+	site := c.Site(key)
+	if site == nil {
 		return time.Time{}
 	}
 	now := c.now()
-	held.mu.Lock()
-	defer held.mu.Unlock()
-	for _, h := range held.holds {
-		if now.Before(h.Until) && h.Until.After(until) {
-			until = h.Until
+	site.mu.Lock()
+	defer site.mu.Unlock()
+	for _, h := range site.holds {
+		if now.Before(h.End) && h.End.After(until) {
+			until = h.End
 		}
 	}
 	return until

@@ -71,7 +71,7 @@ func TestLook(t *testing.T) {
 				}
 				held, news := s.look()
 				began := 0
-				if news.Began != nil {
+				if news.Started != nil {
 					began = 1
 				}
 				if began != step.began || len(news.Lifted) != step.lifted || len(news.Expired) != step.ended || held != step.held {
@@ -98,12 +98,12 @@ func TestHoldsAreBounded(t *testing.T) {
 		before := s.state.Good.Hash
 		s.become(forbid(paths...))
 		s.now = s.now.Add(-59 * time.Minute) // no hold ends meanwhile
-		holds, news := s.c.Look(s.key, &s.state, holdFor, false)
-		if len(holds) != min(i+1, maxHolds) || news.Began == nil || holds[len(holds)-1].Version.Hash != before {
-			t.Errorf("after %d changes %d are held, one began: %v", i+1, len(holds), news.Began != nil)
+		holds, news := s.c.UpdateHolds(s.key, &s.state, holdFor, false)
+		if len(holds) != min(i+1, maxHolds) || news.Started == nil || holds[len(holds)-1].Version.Hash != before {
+			t.Errorf("after %d changes %d are held, one began: %v", i+1, len(holds), news.Started != nil)
 		}
 	}
-	holds, _ := s.c.Look(s.key, &s.state, holdFor, false)
+	holds, _ := s.c.UpdateHolds(s.key, &s.state, holdFor, false)
 	if first := holds[0].Version.Hash; first != hash(forbid(paths[:2]...)) {
 		t.Error("the oldest of them has not made room")
 	}
@@ -122,13 +122,13 @@ func TestLookAtNothing(t *testing.T) {
 	before := s.state
 	s.become(forbid("/"))
 	s.state.Good = nil
-	if held, news := s.look(); held != 0 || news.Began != nil {
+	if held, news := s.look(); held != 0 || news.Started != nil {
 		t.Error("no robots.txt is a change")
 	}
 	s.state = before
 	s.become(forbid("/"))
 	s.state.Past = nil // whoever has it knows no version before
-	if held, news := s.look(); held != 0 || news.Began != nil {
+	if held, news := s.look(); held != 0 || news.Started != nil {
 		t.Error("what was before is not known, and is held")
 	}
 }
@@ -138,7 +138,7 @@ func TestAnotherInstanceWasFirst(t *testing.T) {
 	s := newSite(t, forbid("/c"))
 	s.visit("Googlebot", "/a")
 	s.become(forbid("/a"))
-	if held, news := s.look(); held != 1 || news.Began == nil {
+	if held, news := s.look(); held != 1 || news.Started == nil {
 		t.Fatalf("%d held, %+v", held, news)
 	}
 	kept, _ := s.c.Snapshot(s.key)
@@ -150,10 +150,10 @@ func TestAnotherInstanceWasFirst(t *testing.T) {
 	if n, complete := other.c.Restore(kept, &other.state, true); n != 1 || !complete {
 		t.Fatalf("%d restored, all: %v", n, complete)
 	}
-	if held, news := other.look(); held != 1 || news.Began != nil {
-		t.Errorf("%d held, begun anew: %v", held, news.Began != nil)
+	if held, news := other.look(); held != 1 || news.Started != nil {
+		t.Errorf("%d held, begun anew: %v", held, news.Started != nil)
 	}
-	if until := other.c.HeldUntil(other.key); !until.Equal(other.now.Add(time.Minute)) {
+	if until := other.c.HoldEnd(other.key); !until.Equal(other.now.Add(time.Minute)) {
 		t.Errorf("held until %v, want the other's time", until)
 	}
 }
@@ -167,7 +167,7 @@ func TestHeld(t *testing.T) {
 		if until != 0 {
 			want = s.now.Add(until)
 		}
-		if n, got := len(s.c.HeldHosts()), s.c.HeldUntil(s.key); n != hosts || !got.Equal(want) {
+		if n, got := len(s.c.HostsWithHold()), s.c.HoldEnd(s.key); n != hosts || !got.Equal(want) {
 			t.Errorf("%d hosts until %v, want %d until %v", n, got, hosts, want)
 		}
 	}
@@ -187,7 +187,7 @@ func TestHeld(t *testing.T) {
 	held(1, 1)
 	s.now = s.now.Add(1)
 	held(0, 0) // although nobody has looked since
-	if !s.c.HeldUntil(s.key).IsZero() {
+	if !s.c.HoldEnd(s.key).IsZero() {
 		t.Error("what is over is held")
 	}
 }

@@ -25,7 +25,7 @@ type site struct {
 func newSite(t *testing.T, text string) *site {
 	s := &site{key: policy.Key{Site: "a.test", Host: "a.test"}, now: time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)}
 	s.c.Clock = func() time.Time { return s.now }
-	s.c.Guarded(t.Context())
+	s.c.RegisterUser(t.Context())
 	s.become(text)
 	return s
 }
@@ -38,12 +38,12 @@ func (s *site) become(text string) {
 
 // visit has a search engine be served a page.
 func (s *site) visit(crawler, target string) {
-	s.c.Served(s.key, s.state.Good, ledger.Visit{Crawler: crawler, Chain: []string{crawler}, Wildcard: true, Host: s.key.Host, Target: target})
+	s.c.RecordServed(s.key, s.state.Good, ledger.Visit{Crawler: crawler, Chain: []string{crawler}, Wildcard: true, Host: s.key.Host, Target: target})
 }
 
 // look compares, and returns how many holds there are.
-func (s *site) look() (held int, news News) {
-	holds, news := s.c.Look(s.key, &s.state, holdFor, false)
+func (s *site) look() (held int, news HoldChanges) {
+	holds, news := s.c.UpdateHolds(s.key, &s.state, holdFor, false)
 	return len(holds), news
 }
 
@@ -65,22 +65,22 @@ func TestGuarded(t *testing.T) {
 	key := policy.Key{Site: "a.test", Host: "a.test"}
 	is := func(guarded bool, remembered int, when string) {
 		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); c.IsGuarded() != guarded || c.Len(policy.Named) != remembered; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(20 * time.Second); c.HasUser() != guarded || c.Len(policy.Named) != remembered; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) { // contexts end in a goroutine
-				t.Fatalf("%s: guarded %v, %d sites, want %v and %d", when, c.IsGuarded(), c.Len(policy.Named), guarded, remembered)
+				t.Fatalf("%s: guarded %v, %d sites, want %v and %d", when, c.HasUser(), c.Len(policy.Named), guarded, remembered)
 			}
 		}
 	}
 	is(false, 0, "at first")
 	first, endFirst := context.WithCancel(t.Context())
 	second, endSecond := context.WithCancel(t.Context())
-	c.Guarded(first)
+	c.RegisterUser(first)
 	is(true, 0, "with a guard")
-	c.Guarded(second)
-	c.Served(key, &policy.Version{}, ledger.Visit{Crawler: "Googlebot", Target: "/a"})
+	c.RegisterUser(second)
+	c.RecordServed(key, &policy.Version{}, ledger.Visit{Crawler: "Googlebot", Target: "/a"})
 	is(true, 1, "with a visit")
 	endFirst()
-	for c.guards.Load() > 1 {
+	for c.users.Load() > 1 {
 		time.Sleep(time.Millisecond)
 	}
 	is(true, 1, "with one guard less")
@@ -94,7 +94,7 @@ func TestSitesAreBounded(t *testing.T) {
 		segment policy.Segment
 		site    string // "" for its host
 		most    int
-	}{{policy.Named, "", maxChangingNamed}, {policy.Invented, "*.test", maxChangingInvented}} {
+	}{{policy.Named, "", maxNamedSites}, {policy.Invented, "*.test", maxUnknownHostSites}} {
 		s := newSite(t, forbid())
 		key := func(i int) policy.Key {
 			host := string(rune('a'+i%26)) + string(rune('a'+i/26%26)) + string(rune('a'+i/676)) + ".test"
@@ -122,7 +122,7 @@ func TestSitesAreBounded(t *testing.T) {
 			if restored(tc.most); s.c.Site(key(tc.most)) != nil || s.c.Site(key(0)) == nil {
 				t.Error("what is restored pushes out another")
 			}
-			if restored(0); len(s.c.Site(key(0)).served.Recent(s.now)) != 2 {
+			if restored(0); len(s.c.Site(key(0)).servedPages.Recent(s.now)) != 2 {
 				t.Error("of what is known nothing is restored where all is full")
 			}
 		}

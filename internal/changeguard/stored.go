@@ -13,62 +13,62 @@ import (
 func (c *Changes) Sites() []policy.Key {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if known := c.known[policy.Named]; known != nil {
-		return known.Keys()
+	if sites := c.sites[policy.Named]; sites != nil {
+		return sites.Keys()
 	}
 	return nil
 }
 
 // Revision returns counters that grow with each change of the holds and of the visits.
-func (c *Changes) Revision(key policy.Key) (holds, visits uint64) {
+func (c *Changes) Revision(key policy.Key) (holdRevision, visitRevision uint64) {
 	c.mu.Lock()
-	var found *SiteChanges
-	if known := c.known[policy.Named]; known != nil {
-		found, _ = known.Peek(key)
+	var site *SiteChanges
+	if sites := c.sites[policy.Named]; sites != nil {
+		site, _ = sites.Peek(key)
 	}
 	c.mu.Unlock()
-	if found == nil {
+	if site == nil {
 		return 0, 0
 	}
-	found.mu.Lock()
-	defer found.mu.Unlock()
-	return found.turned, found.served.News()
+	site.mu.Lock()
+	defer site.mu.Unlock()
+	return site.revision, site.servedPages.News()
 }
 
 // Snapshot returns the visits and holds of a configured site for storage. ok is false if there
 // are none.
-func (c *Changes) Snapshot(key policy.Key) (kept ledger.Changes, ok bool) {
-	found := c.Site(key)
-	if found == nil {
+func (c *Changes) Snapshot(key policy.Key) (stored ledger.Changes, ok bool) {
+	site := c.Site(key)
+	if site == nil {
 		return ledger.Changes{}, false
 	}
 	now := c.now()
-	found.mu.Lock()
-	defer found.mu.Unlock()
-	kept = ledger.Changes{Site: key, Hash: found.hash, Read: found.read, Visits: found.served.Own(now)}
-	for _, h := range found.holds {
-		if now.Before(h.Until) {
-			kept.Holds = append(kept.Holds, ledger.Hold{Version: h.Version.Hash, Since: h.since, Until: h.Until, Visits: h.Visits})
+	site.mu.Lock()
+	defer site.mu.Unlock()
+	stored = ledger.Changes{Site: key, Hash: site.hash, Read: site.firstFetch, Visits: site.servedPages.Own(now)}
+	for _, h := range site.holds {
+		if now.Before(h.End) {
+			stored.Holds = append(stored.Holds, ledger.Hold{Version: h.Version.Hash, Since: h.start, Until: h.End, Visits: h.Visits})
 		}
 	}
-	return kept, len(kept.Visits)+len(kept.Holds) > 0
+	return stored, len(stored.Visits)+len(stored.Holds) > 0
 }
 
 // Restore merges the stored visits and holds of a site, of this or of another instance. All
-// instances hold a change until the same time, which the first instance sets. held is the
+// instances hold a change until the same time, which the first instance sets. added is the
 // number of new holds. complete is false if this instance lacks the version of a hold.
-func (c *Changes) Restore(from ledger.Changes, state *policy.State, elsewhere bool) (held int, complete bool) {
+func (c *Changes) Restore(stored ledger.Changes, state *policy.State, fromPeer bool) (added int, complete bool) {
 	now := c.now()
-	found := c.restored(from)
-	if found == nil {
+	site := c.siteToRestore(stored)
+	if site == nil {
 		return 0, true // no guard holds changes
 	}
-	found.mu.Lock()
-	defer found.mu.Unlock()
-	found.served.Merge(from.Visits, elsewhere, now)
+	site.mu.Lock()
+	defer site.mu.Unlock()
+	site.servedPages.Merge(stored.Visits, fromPeer, now)
 	complete = true
-	for _, h := range from.Holds {
-		if !now.Before(h.Until) || h.Since.After(now.Add(clockSkew)) {
+	for _, h := range stored.Holds {
+		if !now.Before(h.Until) || h.Since.After(now.Add(maxClockSkew)) {
 			continue
 		}
 		version := pastVersion(state, h.Version)
@@ -77,30 +77,30 @@ func (c *Changes) Restore(from ledger.Changes, state *policy.State, elsewhere bo
 			complete = false
 		case h.Since.Before(version.FirstRead):
 			// The hold is of an earlier period in which this version was current.
-		case found.adopt(Hold{Version: version, Visits: h.Visits, since: h.Since, Until: h.Until}, state.Good):
-			held++
+		case site.mergeHold(Hold{Version: version, Visits: h.Visits, start: h.Since, End: h.Until}, state.Good):
+			added++
 		}
 	}
-	return held, complete
+	return added, complete
 }
 
-// clockSkew is the maximum difference between the clocks of two instances.
-const clockSkew = 5 * time.Minute
+// maxClockSkew is the maximum difference between the clocks of two instances.
+const maxClockSkew = 5 * time.Minute
 
-// restored returns the site to restore into, or nil if there is no guard or no room.
-func (c *Changes) restored(from ledger.Changes) *SiteChanges {
+// siteToRestore returns the site to restore into, or nil if there is no guard or no room.
+func (c *Changes) siteToRestore(stored ledger.Changes) *SiteChanges {
 	c.mu.Lock()
-	guards, known := c.guards.Load(), c.known[policy.Named]
-	full := known != nil && known.Len() >= maxChangingNamed && !known.Contains(from.Site)
+	users, sites := c.users.Load(), c.sites[policy.Named]
+	isFull := sites != nil && sites.Len() >= maxNamedSites && !sites.Contains(stored.Site)
 	c.mu.Unlock()
-	if guards == 0 || full {
+	if users == 0 || isFull {
 		return nil
 	}
-	found := from.Read
-	if now := c.now(); found.After(now) {
-		found = now // a time in the future, from a wrong clock, would hide all changes until then
+	firstFetch := stored.Read
+	if now := c.now(); firstFetch.After(now) {
+		firstFetch = now // a time in the future, from a wrong clock, would hide all changes until then
 	}
-	return c.add(from.Site, &policy.Version{Hash: from.Hash, FirstRead: found})
+	return c.add(stored.Site, &policy.Version{Hash: stored.Hash, FirstRead: firstFetch})
 }
 
 // pastVersion returns a previous version, or nil. It does not return the current version,
@@ -117,26 +117,26 @@ func pastVersion(state *policy.State, hash [sha256.Size]byte) *policy.Version {
 	return nil
 }
 
-// adopt adds a hold and reports whether anything changed. It never extends an existing hold.
-func (site *SiteChanges) adopt(h Hold, current *policy.Version) bool {
-	for i, known := range site.holds {
-		if known.Version.Hash != h.Version.Hash {
+// mergeHold adds a hold and reports whether anything changed. It never extends an existing hold.
+func (site *SiteChanges) mergeHold(hold Hold, current *policy.Version) bool {
+	for i, existing := range site.holds {
+		if existing.Version.Hash != hold.Version.Hash {
 			continue
 		}
-		if !h.Until.Before(known.Until) {
+		if !hold.End.Before(existing.End) {
 			return false
 		}
-		known.since, known.Until = h.since, h.Until
+		existing.start, existing.End = hold.start, hold.End
 		site.holds = slices.Clone(site.holds)
-		site.holds[i] = known
-		site.turned++
+		site.holds[i] = existing
+		site.revision++
 		return true
 	}
 	if len(site.holds) == maxHolds {
 		return false
 	}
-	site.holds = append(slices.Clip(site.holds), h)
-	site.turned++
-	site.unchecked = current
+	site.holds = append(slices.Clip(site.holds), hold)
+	site.revision++
+	site.uncheckedVersion = current
 	return true
 }

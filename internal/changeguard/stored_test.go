@@ -57,8 +57,8 @@ func TestRestore(t *testing.T) {
 		{"a hold", open, -time.Minute, time.Hour, 1, true},
 		{"as long as it lasts", open, -time.Minute, 1, 1, true},
 		{"one that is over", open, -time.Minute, 0, 0, true},
-		{"one of a clock that is ahead", open, clockSkew, time.Hour, 1, true},
-		{"one of the future", open, clockSkew + 1, time.Hour, 0, true},
+		{"one of a clock that is ahead", open, maxClockSkew, time.Hour, 1, true},
+		{"one of the future", open, maxClockSkew + 1, time.Hour, 0, true},
 		{"of a text that is not known", forbid("/x"), -time.Minute, time.Hour, 0, false},
 		{"of the text that is in force", closed, -time.Minute, time.Hour, 0, false},
 		{"since the text was there", open, -time.Hour, time.Hour, 1, true},
@@ -94,7 +94,7 @@ func TestRestoreOfAWrongClock(t *testing.T) {
 	visit := []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/a", At: s.now}}
 	s.c.Restore(ledger.Changes{Site: s.key, Hash: s.state.Good.Hash, Read: s.now.AddDate(10, 0, 0), Visits: visit}, &s.state, false)
 	s.become(forbid("/a"))
-	if held, news := s.look(); held != 1 || news.Began == nil {
+	if held, news := s.look(); held != 1 || news.Started == nil {
 		t.Errorf("%d changes are held back, want 1", held)
 	}
 }
@@ -141,7 +141,7 @@ func TestRestoreAgain(t *testing.T) {
 		if (revision() > before) != (tc.held > 0) || revision() < before {
 			t.Errorf("text %d for %v: revision %d after %d", tc.text, tc.until, revision(), before)
 		}
-		if until := s.c.HeldUntil(s.key); !until.Equal(s.now.Add(tc.all)) {
+		if until := s.c.HoldEnd(s.key); !until.Equal(s.now.Add(tc.all)) {
 			t.Errorf("text %d for %v: held until %v", tc.text, tc.until, until)
 		}
 	}
@@ -171,7 +171,7 @@ func TestRestoredHoldIsLifted(t *testing.T) {
 	visit := []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/a"}}
 	s.c.Restore(ledger.Changes{Site: s.key, Hash: s.state.Good.Hash, Read: s.state.Good.FirstRead,
 		Holds: []ledger.Hold{{Version: hash(forbid()), Since: s.now, Until: s.now.Add(time.Hour), Visits: visit}}}, &s.state, true)
-	if n := len(s.c.HeldHosts()); n != 1 {
+	if n := len(s.c.HostsWithHold()); n != 1 {
 		t.Fatalf("%d hosts before a look", n)
 	}
 	if held, news := s.look(); held != 0 || len(news.Lifted) != 1 {
@@ -196,7 +196,7 @@ func TestRestoredWhileARequestIsUnderWay(t *testing.T) {
 	if held, _ := s.c.Restore(kept, &s.state, true); held != 1 {
 		t.Fatalf("%d are held, want one", held)
 	}
-	s.c.Look(s.key, &underWay, holdFor, false)
+	s.c.UpdateHolds(s.key, &underWay, holdFor, false)
 	if n, _ := s.look(); n != 1 {
 		t.Errorf("%d are held, want one", n)
 	}

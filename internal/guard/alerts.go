@@ -23,7 +23,7 @@ func (s *State) Live() map[string]report.Live {
 			if e := s.Cache.Get(key); e != nil {
 				live.State = e.State()
 			}
-			live.HeldUntil, live.TakesEffect = s.changes.HeldUntil(key), takesEffect(key)
+			live.HeldUntil, live.TakesEffect = s.changes.HoldEnd(key), takesEffect(key)
 		}
 		sites[label] = live
 	}

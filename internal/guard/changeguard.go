@@ -43,12 +43,12 @@ func (g *Guard) noteVisit(j *Judgement) {
 // page shuts out the search engine. If verify is on, only verified crawlers count, because a spoofed
 // name must not hold back a change.
 func (g *Guard) rememberPage(j *Judgement) {
-	if g.ChangeGuard <= 0 && !g.shared.changes.IsGuarded() || j.Reason == judge.RobotsTxt || j.Version == nil ||
+	if g.ChangeGuard <= 0 && !g.shared.changes.HasUser() || j.Reason == judge.RobotsTxt || j.Version == nil ||
 		!judge.IsSearchEngine(j.Client.Class, j.Identity) || !j.Client.Known() || g.Identity.Verifies() && j.Identity != verify.Verified {
 		return
 	}
 	who := j.Subject(nil, g.Settings.WildcardApplies(j.Client))
-	g.shared.changes.Served(j.Site.Key, j.Version, ledger.Visit{
+	g.shared.changes.RecordServed(j.Site.Key, j.Version, ledger.Visit{
 		Crawler:  j.Client.Name(),
 		Chain:    who.Chain,
 		Wildcard: who.Wildcard,
@@ -63,7 +63,7 @@ func (g *Guard) updateHolds(s *request.Site, of copies.Of, state *policy.State) 
 	if g.ChangeGuard <= 0 {
 		return nil
 	}
-	holds, news := g.shared.changes.Look(s.Key, state, g.ChangeGuard, g.Settings.KeepSlashes)
+	holds, news := g.shared.changes.UpdateHolds(s.Key, state, g.ChangeGuard, g.Settings.KeepSlashes)
 	now := time.Now()
 	for _, h := range news.Lifted {
 		g.shared.Copies.KeepInForce(of, h.Version, now, now)
@@ -72,11 +72,11 @@ func (g *Guard) updateHolds(s *request.Site, of copies.Of, state *policy.State) 
 	for _, h := range news.Expired {
 		g.logRelease(s, state.Good, h, "change_guard has expired; the current robots.txt is in force")
 	}
-	if news.Began != nil {
-		g.logHold(s, state.Good, *news.Began)
+	if news.Started != nil {
+		g.logHold(s, state.Good, *news.Started)
 	}
 	for _, h := range holds {
-		g.shared.Copies.KeepInForce(of, h.Version, h.Until, now)
+		g.shared.Copies.KeepInForce(of, h.Version, h.End, now)
 	}
 	return holds
 }
@@ -136,7 +136,7 @@ func (g *Guard) holdFields(s *request.Site, current *policy.Version, h changegua
 		zap.String("site", s.Key.String()),
 		zap.String("version", hex.EncodeToString(current.Hash[:6])),
 		zap.String("in_force", hex.EncodeToString(h.Version.Hash[:6])),
-		zap.Time("until", h.Until),
+		zap.Time("until", h.End),
 		zap.Strings("crawlers", crawlers),
 		zap.Int("pages", len(h.Visits)),
 	}
@@ -150,7 +150,7 @@ func (g *Guard) examples(current *policy.Version, h changeguard.Hold) (shown []s
 		line    int
 	}
 	seen := make(map[kind]bool)
-	pages := changeguard.PagesOf(h.Visits)
+	pages := changeguard.ServedPages(h.Visits)
 	for _, again := range []bool{false, true} {
 		for i, v := range h.Visits {
 			if len(shown) == maxLoggedExamples {

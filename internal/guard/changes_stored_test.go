@@ -30,7 +30,7 @@ func TestARestoredHoldIsLifted(t *testing.T) {
 	if held, complete := c.Restore(stale, state, true); held != 1 || !complete {
 		t.Fatalf("%d holds, complete: %t", held, complete)
 	}
-	if holds, news := c.Look(siteA, state, heldFor, false); len(holds) != 0 || len(news.Lifted) != 1 {
+	if holds, news := c.UpdateHolds(siteA, state, heldFor, false); len(holds) != 0 || len(news.Lifted) != 1 {
 		t.Errorf("%d holds, %d lifted", len(holds), len(news.Lifted))
 	}
 }
@@ -63,23 +63,23 @@ const shut = "User-agent: *\nDisallow: /\n"
 
 // guards makes an instance hold changes back.
 func (i *instance) guards(t *testing.T) *instance {
-	i.shared.changes.Guarded(t.Context())
+	i.shared.changes.RegisterUser(t.Context())
 	return i
 }
 
 // served notes that a search engine was served a page.
 func (i *instance) served(key policy.Key, target string) {
 	e := i.shared.Cache.Get(key)
-	i.shared.changes.Served(key, e.State().Good,
+	i.shared.changes.RecordServed(key, e.State().Good,
 		ledger.Visit{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: target})
 }
 
 // heldUntil returns until when each version is held back, by its text.
 func (i *instance) heldUntil(key policy.Key) map[string]time.Time {
 	all := make(map[string]time.Time)
-	holds, _ := i.shared.changes.Look(key, i.shared.Cache.Get(key).State(), heldFor, false)
+	holds, _ := i.shared.changes.UpdateHolds(key, i.shared.Cache.Get(key).State(), heldFor, false)
 	for _, h := range holds {
-		all[h.Version.Robots.Text()] = h.Until
+		all[h.Version.Robots.Text()] = h.End
 	}
 	return all
 }

@@ -42,7 +42,7 @@ func (g *Guard) noteOwnFetch(site *request.Site, fetch func() policy.Answer) fun
 	label := site.Label
 	return func() policy.Answer {
 		answer := fetch()
-		if got, ok := origin.ResponseOf(answer); ok {
+		if got, ok := origin.FirstResponse(answer); ok {
 			g.shared.deliveries.Fetched(label, got)
 		}
 		return answer

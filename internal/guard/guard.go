@@ -84,7 +84,7 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 		g.Sites.Add(g.ForwardAuth)
 	}
 	if g.ChangeGuard > 0 {
-		g.shared.changes.Guarded(ctx)
+		g.shared.changes.RegisterUser(ctx)
 	}
 	if g.SourceKey != "" {
 		g.shared.sources.add(ctx, policy.Key{Source: g.SourceKey}, g.standalone())
@@ -131,7 +131,7 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 func serveOwnFetch(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
 	clearPlaceholders(r)
-	return origin.Failed(r.Context(), next.ServeHTTP(w, r))
+	return origin.RecordError(r.Context(), next.ServeHTTP(w, r))
 }
 
 // respond passes a request on, or responds if it is blocked or slowed. j is nil for a request that is
@@ -234,9 +234,9 @@ func (g *Guard) sourced(s request.Site) request.Site {
 	}
 	if s.Own().Site == "" && g.DefaultHost != "" {
 		s.Segment = policy.Named
-		return s.ReadAs(policy.Key{Source: origin.KeyFor(g.SourceKey, g.DefaultHost)})
+		return s.ReadAs(policy.Key{Source: origin.KeyForHost(g.SourceKey, g.DefaultHost)})
 	}
-	return s.From(origin.KeyFor(g.SourceKey, s.Own().Host))
+	return s.From(origin.KeyForHost(g.SourceKey, s.Own().Host))
 }
 
 // hostsAt returns the hosts that the configuration names at a server.

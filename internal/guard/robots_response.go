@@ -78,7 +78,7 @@ func (w *robotsRecorder) response(err error) robotsResponse {
 
 // isPage reports whether the response is an HTML page.
 func (w *robotsRecorder) isPage() bool {
-	return origin.IsWebPage(w.status, w.Header(), w.body[:min(len(w.body), maxPageStart)])
+	return origin.IsHTMLPage(w.status, w.Header(), w.body[:min(len(w.body), maxPageStart)])
 }
 
 // isComplete reports whether the client was sent the whole response.

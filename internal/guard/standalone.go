@@ -49,7 +49,7 @@ func (s *standaloneSources) of(key policy.Key) *standaloneSource {
 	all := s.known[policy.Key{Source: key.Source}]
 	if len(all) == 0 {
 		for other, some := range s.known {
-			if origin.IsKeyOf(key.Source, other.Source) {
+			if origin.KeyMatchesTemplate(key.Source, other.Source) {
 				all = some
 			}
 		}

@@ -87,13 +87,13 @@ func (s *State) CacheStats(segment policy.Segment) policy.CacheStats { return s.
 
 // HeldHosts returns the configured hosts at which the change guard holds back a change.
 func (s *State) HeldHosts() map[string]bool {
-	held := s.changes.HeldHosts()
+	held := s.changes.HostsWithHold()
 	s.presences.keepNamed(held)
 	return held
 }
 
 // WatchServed records pages that search engines are served until ctx ends, for [State.Visits].
-func (s *State) WatchServed(ctx context.Context) { s.changes.Guarded(ctx) }
+func (s *State) WatchServed(ctx context.Context) { s.changes.RegisterUser(ctx) }
 
 // Visits returns the pages that search engines were served recently.
 func (s *State) Visits() []ledger.Visit { return s.changes.Visits() }

@@ -14,9 +14,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// answerOf converts an HTTP response with its body, or with as much of the body as the parser
+// answerFromResponse converts an HTTP response with its body, or with as much of the body as the parser
 // reads.
-func answerOf(status int, header http.Header, body []byte) policy.Answer {
+func answerFromResponse(status int, header http.Header, body []byte) policy.Answer {
 	answer := policy.Answer{Status: status, Header: header}
 	switch {
 	case status < 200 || status > 599,
@@ -35,9 +35,9 @@ func answerOf(status int, header http.Header, body []byte) policy.Answer {
 	return answer
 }
 
-// maxWindow limits the memory for decompression, in bytes. RFC 8878 section 3.1.1.1.2 recommends
+// maxZstdWindow limits the memory for decompression, in bytes. RFC 8878 section 3.1.1.1.2 recommends
 // support for windows of 8 MiB.
-const maxWindow = 8 << 20
+const maxZstdWindow = 8 << 20
 
 // Decode decodes a body with a Content-Encoding. The guard sends no Accept-Encoding, but some sites
 // have only compressed files. Decode stops after as many bytes as the parser reads.
@@ -50,42 +50,42 @@ func Decode(header http.Header, body []byte) ([]byte, error) {
 		if len(body) == 0 {
 			return nil, nil
 		}
-		zip, err := gzip.NewReader(bytes.NewReader(body))
+		gzipReader, err := gzip.NewReader(bytes.NewReader(body))
 		if err != nil {
 			return nil, fmt.Errorf("unpacking the answer: %w", err)
 		}
-		decoder = zip
+		decoder = gzipReader
 	case "zstd":
-		zip, err := zstd.NewReader(bytes.NewReader(body), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxWindow))
+		zstdReader, err := zstd.NewReader(bytes.NewReader(body), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxZstdWindow))
 		if err != nil {
 			return nil, fmt.Errorf("unpacking the answer: %w", err)
 		}
-		defer zip.Close()
-		decoder = zip
+		defer zstdReader.Close()
+		decoder = zstdReader
 	default:
-		if isMisnomer(coding) && bytes.IndexByte(body, 0) < 0 {
+		if isUnregisteredCoding(coding) && bytes.IndexByte(body, 0) < 0 {
 			return body, nil
 		}
 		return nil, fmt.Errorf("the answer has Content-Encoding %q, which was not asked for and cannot be read; serve robots.txt unencoded to clients that send no Accept-Encoding", coding)
 	}
-	text, err := io.ReadAll(io.LimitReader(decoder, policy.MaxSize+1))
-	if err != nil && len(text) <= policy.MaxSize {
+	decoded, err := io.ReadAll(io.LimitReader(decoder, policy.MaxSize+1))
+	if err != nil && len(decoded) <= policy.MaxSize {
 		return nil, fmt.Errorf("unpacking the answer: %w", err)
 	}
-	return text, nil
+	return decoded, nil
 }
 
-// codings are the registered codings except identity. They come from the HTTP Content Coding
+// registeredCodings are the registered codings except identity. They come from the HTTP Content Coding
 // Registry of IANA, as of 2026. See https://www.iana.org/assignments/http-parameters.
-var codings = []string{
+var registeredCodings = []string{
 	"aes128gcm", "br", "compress", "dcb", "dcz", "deflate", "exi", "gzip", "pack200-gzip", "x-compress", "x-gzip", "zstd",
 }
 
-// isMisnomer reports whether a Content-Encoding names no registered coding. Some scripts send a
+// isUnregisteredCoding reports whether a Content-Encoding names no registered coding. Some scripts send a
 // charset or "none" by mistake, and clients then use the body unchanged.
-func isMisnomer(coding string) bool {
+func isUnregisteredCoding(coding string) bool {
 	for name := range strings.SplitSeq(coding, ",") {
-		if slices.Contains(codings, strings.TrimSpace(name)) {
+		if slices.Contains(registeredCodings, strings.TrimSpace(name)) {
 			return false
 		}
 	}

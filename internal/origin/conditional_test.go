@@ -68,7 +68,7 @@ func TestConditionalVirtualRequest(t *testing.T) {
 	serve := func(conditions http.Header) policy.Answer {
 		return NewServer(false).serve(t.Context(), tagged(`"1"`, ""), pattern, u, conditions)
 	}
-	if answer := serve(conditionsOf(&policy.Version{ETag: `"1"`})); answer.Meaning() != policy.Unchanged {
+	if answer := serve(conditionalHeader(&policy.Version{ETag: `"1"`})); answer.Meaning() != policy.Unchanged {
 		t.Errorf("meaning %s (%v), want unchanged", answer.Meaning(), answer.Err)
 	}
 	if answer := serve(nil); answer.Meaning() != policy.Rules || len(answer.Body) == 0 {

@@ -23,7 +23,7 @@ type File struct {
 
 // Prepare implements [Source]. ok is always true, since a file needs no request.
 func (s File) Prepare(*http.Request, policy.Key) (fetch Fetch, ok bool) {
-	return onceMore(func(context.Context, *policy.Version) policy.Answer { return s.fetch() }), true
+	return refetchIncomplete(func(context.Context, *policy.Version) policy.Answer { return s.fetch() }), true
 }
 
 func (s File) fetch() policy.Answer {
@@ -38,25 +38,25 @@ func (s File) fetch() policy.Answer {
 }
 
 // CheckFile returns an error if an option names an unusable file. It runs when the configuration is
-// loaded. A missing file is an error only if otherwise is set. The error then ends with otherwise,
+// loaded. A missing file is an error only if alternative is set. The error then ends with alternative,
 // which names an alternative.
-func CheckFile(option, path, otherwise string) error {
+func CheckFile(option, path, alternative string) error {
 	_, err := ReadFile(path)
-	if err == nil || otherwise == "" && errors.Is(err, fs.ErrNotExist) {
+	if err == nil || alternative == "" && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	begins := ""
+	absoluteHint := ""
 	if full, err := filepath.Abs(path); err == nil && full != path {
-		begins = "; a relative path begins where Caddy was started, so this is " + full
+		absoluteHint = "; a relative path begins where Caddy was started, so this is " + full
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s file %s: there is no such file%s; %s, or %s", option, path, begins, cmp.Or(didYouMean(path), "correct the path"), otherwise)
+		return fmt.Errorf("%s file %s: there is no such file%s; %s, or %s", option, path, absoluteHint, cmp.Or(similarFileHint(path), "correct the path"), alternative)
 	}
-	return fmt.Errorf("%s file %s: %w%s", option, path, err, begins)
+	return fmt.Errorf("%s file %s: %w%s", option, path, err, absoluteHint)
 }
 
-// didYouMean returns a hint if a file with a similar name exists.
-func didYouMean(path string) string {
+// similarFileHint returns a hint if a file with a similar name exists.
+func similarFileHint(path string) string {
 	if near := text.NearFile(path); near != "" {
 		return "did you mean " + near + "? Correct the path"
 	}

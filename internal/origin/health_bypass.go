@@ -36,45 +36,45 @@ type exchangeKey struct{}
 // exchange has the response of an upstream to a virtual request, if the bypass hides the response
 // from the server.
 type exchange struct {
-	mu     sync.Mutex
-	answer *policy.Answer
-	failed error // error of a handler of the site
+	mu           sync.Mutex
+	hiddenAnswer *policy.Answer
+	handlerErr   error // error of a handler of the site
 }
 
-// Failed records the error with which a handler ended a request of the guard. Caddy's response to
-// that error has only a status. Failed returns err.
-func Failed(ctx context.Context, err error) error {
+// RecordError records the error with which a handler ended a request of the guard. Caddy's response to
+// that error has only a status. RecordError returns err.
+func RecordError(ctx context.Context, err error) error {
 	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok && err != nil {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		x.failed = err
+		x.handlerErr = err
 	}
 	return err
 }
 
-// failure returns the error of the site, or nil.
-func (x *exchange) failure() error {
+// siteError returns the error of the site, or nil.
+func (x *exchange) siteError() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if handled, ok := errors.AsType[caddyhttp.HandlerError](x.failed); ok {
+	if handled, ok := errors.AsType[caddyhttp.HandlerError](x.handlerErr); ok {
 		return handled.Err // without the position in Caddy's code
 	}
-	return x.failed
+	return x.handlerErr
 }
 
-// errBypassed replaces the failure for the proxy.
-var errBypassed = fmt.Errorf("ignored by passive health checks: %w", context.Canceled)
+// errHiddenFromProxy replaces the failure for the proxy.
+var errHiddenFromProxy = fmt.Errorf("ignored by passive health checks: %w", context.Canceled)
 
-func (x *exchange) put(a policy.Answer) {
+func (x *exchange) setAnswer(a policy.Answer) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.answer = &a
+	x.hiddenAnswer = &a
 }
 
-func (x *exchange) take() *policy.Answer {
+func (x *exchange) getAnswer() *policy.Answer {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.answer
+	return x.hiddenAnswer
 }
 
 // bypassHealthChecks adds a bypass to each proxy of a server that has passive health checks and
@@ -93,66 +93,66 @@ func bypassProxy(proxy *reverseproxy.Handler) {
 	if proxy.HealthChecks == nil || proxy.HealthChecks.Passive == nil || proxy.HealthChecks.Passive.FailDuration == 0 {
 		return // the proxy ignores failures
 	}
-	if transport, ok := proxy.Transport.(*reverseproxy.HTTPTransport); ok && transport.Transport != nil && bypassed.add(transport.Transport) {
+	if transport, ok := proxy.Transport.(*reverseproxy.HTTPTransport); ok && transport.Transport != nil && bypassedTransports.add(transport.Transport) {
 		transport.Transport.RegisterProtocol("http", &healthBypass{proxy, transport.Transport})
 	}
 }
 
-// bypassed has the transports that have a bypass, until the garbage collector frees them. A
+// bypassedTransports has the transports that have a bypass, until the garbage collector frees them. A
 // transport accepts each protocol name once, and has no method that lists its protocols.
-var bypassed bypasses
+var bypassedTransports transportSet
 
-type bypasses struct{ known sync.Map } // of weak.Pointer[http.Transport]
+type transportSet struct{ transports sync.Map } // of weak.Pointer[http.Transport]
 
 // add adds a transport and reports whether it is new.
-func (s *bypasses) add(transport *http.Transport) bool {
+func (s *transportSet) add(transport *http.Transport) bool {
 	key := weak.Make(transport)
-	if _, there := s.known.LoadOrStore(key, nil); there {
+	if _, exists := s.transports.LoadOrStore(key, nil); exists {
 		return false
 	}
-	runtime.AddCleanup(transport, func(key weak.Pointer[http.Transport]) { s.known.Delete(key) }, key)
+	runtime.AddCleanup(transport, func(key weak.Pointer[http.Transport]) { s.transports.Delete(key) }, key)
 	return true
 }
 
 // RoundTrip implements [http.RoundTripper] for [http.Transport.RegisterProtocol].
 func (s *healthBypass) RoundTrip(req *http.Request) (*http.Response, error) {
-	x, _ := req.Context().Value(exchangeKey{}).(*exchange)
-	if x == nil {
+	ex, _ := req.Context().Value(exchangeKey{}).(*exchange)
+	if ex == nil {
 		return nil, http.ErrSkipAltProtocol
 	}
 	start := time.Now()
 	// Without its exchange, the request skips the bypass on the second pass.
 	resp, err := s.transport.RoundTrip(req.WithContext(context.WithValue(req.Context(), exchangeKey{}, nil)))
 	switch {
-	case errors.Is(err, context.Canceled), err != nil && s.triesOthers(err):
+	case errors.Is(err, context.Canceled), err != nil && s.retriesNextUpstream(err):
 		return nil, err
 	case err != nil:
-		x.put(policy.Answer{Err: err})
-		return nil, errBypassed
-	case !s.countsAsFailure(resp.StatusCode, time.Since(start)):
+		ex.setAnswer(policy.Answer{Err: err})
+		return nil, errHiddenFromProxy
+	case !s.isHealthFailure(resp.StatusCode, time.Since(start)):
 		return resp, nil
 	}
 	defer resp.Body.Close()
-	x.put(answerIn(resp, req.Header))
-	return nil, errBypassed
+	ex.setAnswer(readAnswer(resp, req.Header))
+	return nil, errHiddenFromProxy
 }
 
-// triesOthers reports whether the proxy tries another upstream after err. The proxy finds a
+// retriesNextUpstream reports whether the proxy tries another upstream after err. The proxy finds a
 // reachable upstream only if it sees the failure.
-func (s *healthBypass) triesOthers(err error) bool {
-	_, unreached := errors.AsType[reverseproxy.DialError](err)
+func (s *healthBypass) retriesNextUpstream(err error) bool {
+	_, isDialError := errors.AsType[reverseproxy.DialError](err)
 	balancing := s.proxy.LoadBalancing
-	return unreached && balancing != nil && (balancing.Retries > 0 || balancing.TryDuration > 0)
+	return isDialError && balancing != nil && (balancing.Retries > 0 || balancing.TryDuration > 0)
 }
 
-// countsAsFailure reports whether passive health checks treat a response as a failure. The limit
+// isHealthFailure reports whether passive health checks treat a response as a failure. The limit
 // for latency is 25 % lower than configured, since the proxy measures a slightly longer time.
-func (s *healthBypass) countsAsFailure(status int, took time.Duration) bool {
+func (s *healthBypass) isHealthFailure(status int, latency time.Duration) bool {
 	checks := s.proxy.HealthChecks.Passive
-	if slow := time.Duration(checks.UnhealthyLatency); slow > 0 && took >= slow-slow/4 {
+	if maxLatency := time.Duration(checks.UnhealthyLatency); maxLatency > 0 && latency >= maxLatency-maxLatency/4 {
 		return true
 	}
-	return slices.ContainsFunc(checks.UnhealthyStatus, func(bad int) bool {
-		return caddyhttp.StatusCodeMatches(status, bad)
+	return slices.ContainsFunc(checks.UnhealthyStatus, func(unhealthy int) bool {
+		return caddyhttp.StatusCodeMatches(status, unhealthy)
 	})
 }

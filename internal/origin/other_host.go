@@ -11,18 +11,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 )
 
-// hostsAt returns the configured hosts of the server that serves a redirect's target, or nil if the
+// configuredHostsAt returns the configured hosts of the server that serves a redirect's target, or nil if the
 // target is not the robots.txt of a configured host. Examples are redirects from www.example.com to
 // example.com and from http to https. Caddy may be unable to connect to itself by that name. The
-// origin chooses the target, so hostsAt accepts no other path. Another host may require client
+// origin chooses the target, so configuredHostsAt accepts no other path. Another host may require client
 // certificates.
-func (s *Server) hostsAt(u *url.URL, own authority, server *caddyhttp.Server) *request.Hosts {
+func (s *Server) configuredHostsAt(u *url.URL, own authority, server *caddyhttp.Server) *request.Hosts {
 	if s.Sites == nil || u.RequestURI() != "/robots.txt" || own.host == "" {
 		return nil
 	}
 	secure := u.Scheme == "https"
 	host, port := addr.CutPort(request.NormalHost(u.Host, secure))
-	if _, ownPort := addr.CutPort(own.names[0]); u.Scheme == own.scheme && port == ownPort {
+	if _, ownPort := addr.CutPort(own.normalizedHosts[0]); u.Scheme == own.scheme && port == ownPort {
 		// The same port, although the server may listen at another one behind a port mapping.
 		if hosts := s.Sites.Of(server); hosts.IsNamed(host) {
 			return hosts
@@ -31,11 +31,11 @@ func (s *Server) hostsAt(u *url.URL, own authority, server *caddyhttp.Server) *r
 	return s.Sites.HostsAt(host+port, secure)
 }
 
-// requestAt returns the template for a request to another configured host, with the User-Agent of r.
-func (s *Server) requestAt(u *url.URL, hosts *request.Hosts, r *http.Request) *http.Request {
+// requestForHost returns the template for a request to another configured host, with the User-Agent of r.
+func (s *Server) requestForHost(u *url.URL, hosts *request.Hosts, r *http.Request) *http.Request {
 	secure := u.Scheme == "https"
 	key := hosts.KeyAt(request.AsSent(u.Host, secure), secure)
 	other := request.For(hosts.Server, key, nil) // not nil, since the scheme is that of the server
 	ctx := context.WithValue(other.Context(), userAgentKey{}, r.Context().Value(userAgentKey{}))
-	return virtualRequest(other.WithContext(ctx), key, outsiderOf(hosts.Server, s.From))
+	return virtualRequest(other.WithContext(ctx), key, newVirtualClient(hosts.Server, s.ClientAddr))
 }

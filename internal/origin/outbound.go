@@ -19,23 +19,23 @@ const GuardUserAgent = "RobotsGuard/1 (+https://github.com/robotsguard/caddy-rob
 // maxResponseHeader is the maximum header size of a response from another server, in bytes.
 const maxResponseHeader = 64 << 10
 
-// outbound fetches a robots.txt from another server, which the owner configured or a site redirects
-// to. Somebody else may control the redirect, so by default outbound connects only to public
+// outboundClient fetches a robots.txt from another server, which the owner configured or a site redirects
+// to. Somebody else may control the redirect, so by default the client connects only to public
 // addresses.
-type outbound struct {
+type outboundClient struct {
 	client *http.Client
 }
 
-// newOutbound returns a client without persistent connections, since fetches are rare. The client
+// newOutboundClient returns a client without persistent connections, since fetches are rare. The client
 // needs no Close.
-func newOutbound(allowPrivate bool) *outbound {
+func newOutboundClient(allowPrivate bool) *outboundClient {
 	dialer := &net.Dialer{Timeout: 30 * time.Second}
 	if !allowPrivate {
 		// Control runs after the name is resolved and before the connection is made, so DNS
 		// rebinding has no effect.
-		dialer.Control = refusePrivate
+		dialer.Control = refusePrivateAddress
 	}
-	return &outbound{client: &http.Client{
+	return &outboundClient{client: &http.Client{
 		Transport: &http.Transport{
 			// No proxy, even from the environment. The proxy would resolve the name and might reach
 			// private addresses.
@@ -51,14 +51,14 @@ func newOutbound(allowPrivate bool) *outbound {
 }
 
 // get makes one request and does not follow redirects.
-func (o *outbound) get(ctx context.Context, u *url.URL, conditions http.Header) policy.Answer {
-	return o.getAs(ctx, u, "", conditions)
+func (o *outboundClient) get(ctx context.Context, u *url.URL, conditions http.Header) policy.Answer {
+	return o.getWithHost(ctx, u, "", conditions)
 }
 
-// getAs does the same as get with another Host. The request then looks like a forwarded request of
+// getWithHost does the same as get with another Host. The request then looks like a forwarded request of
 // the proxy. An empty host means the host of the URL.
-func (o *outbound) getAs(ctx context.Context, u *url.URL, host string, conditions http.Header) policy.Answer {
-	answer := o.try(ctx, u, host, conditions)
+func (o *outboundClient) getWithHost(ctx context.Context, u *url.URL, host string, conditions http.Header) policy.Answer {
+	answer := o.do(ctx, u, host, conditions)
 	if answer.Err != nil && ctx.Err() != nil {
 		answer.Err = context.Cause(ctx) // more useful than "context canceled"
 	}
@@ -68,7 +68,7 @@ func (o *outbound) getAs(ctx context.Context, u *url.URL, host string, condition
 	return answer
 }
 
-func (o *outbound) try(ctx context.Context, u *url.URL, host string, conditions http.Header) policy.Answer {
+func (o *outboundClient) do(ctx context.Context, u *url.URL, host string, conditions http.Header) policy.Answer {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
 		return policy.Answer{Err: err}
@@ -82,31 +82,31 @@ func (o *outbound) try(ctx context.Context, u *url.URL, host string, conditions 
 	maps.Copy(req.Header, conditions)
 	resp, err := o.client.Do(req)
 	if err != nil {
-		return policy.Answer{Err: plainError(err)}
+		return policy.Answer{Err: unwrapURLError(err)}
 	}
 	defer resp.Body.Close()
-	return answerIn(resp, conditions)
+	return readAnswer(resp, conditions)
 }
 
-// answerIn reads a response, with as much of the body as the parser reads. conditions are the
+// readAnswer reads a response, with as much of the body as the parser reads. conditions are the
 // validators of the request.
-func answerIn(resp *http.Response, conditions http.Header) policy.Answer {
+func readAnswer(resp *http.Response, conditions http.Header) policy.Answer {
 	conditional := conditions.Get("If-None-Match") != "" || conditions.Get("If-Modified-Since") != ""
 	if resp.StatusCode == http.StatusNotModified && conditional {
 		return policy.Answer{Status: resp.StatusCode, Header: resp.Header}
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return answerOf(resp.StatusCode, resp.Header, nil)
+		return answerFromResponse(resp.StatusCode, resp.Header, nil)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, policy.MaxSize+1))
 	if err != nil {
 		return policy.Answer{Err: err}
 	}
-	return answerOf(resp.StatusCode, resp.Header, body)
+	return answerFromResponse(resp.StatusCode, resp.Header, body)
 }
 
-// plainError removes the method and the URL that http.Client adds to an error.
-func plainError(err error) error {
+// unwrapURLError removes the method and the URL that http.Client adds to an error.
+func unwrapURLError(err error) error {
 	if wrapped, ok := err.(*url.Error); ok {
 		return wrapped.Err
 	}

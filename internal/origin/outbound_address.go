@@ -8,14 +8,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 )
 
-// refusePrivate is a [net.Dialer] Control function that returns an error for nonpublic addresses.
-func refusePrivate(_, address string, _ syscall.RawConn) error {
-	to, err := netip.ParseAddrPort(address)
+// refusePrivateAddress is a [net.Dialer] Control function that returns an error for nonpublic addresses.
+func refusePrivateAddress(_, address string, _ syscall.RawConn) error {
+	addrPort, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("refusing to connect to %s: %w", address, err)
 	}
-	if !addr.IsPublic(to.Addr()) {
-		return fmt.Errorf("refusing to connect to %s, which is not a public address; if that is intended, write allow_private on", to.Addr())
+	if !addr.IsPublic(addrPort.Addr()) {
+		return fmt.Errorf("refusing to connect to %s, which is not a public address; if that is intended, write allow_private on", addrPort.Addr())
 	}
 	return nil
 }

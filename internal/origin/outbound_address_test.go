@@ -42,11 +42,11 @@ func TestRefusedAddresses(t *testing.T) {
 }
 
 func TestRefusePrivate(t *testing.T) {
-	if err := refusePrivate("tcp4", "1.1.1.1:443", nil); err != nil {
+	if err := refusePrivateAddress("tcp4", "1.1.1.1:443", nil); err != nil {
 		t.Error(err)
 	}
 	for _, address := range []string{"127.0.0.1:80", "[fe80::1%eth0]:80", "nonsense", "localhost:80"} {
-		if refusePrivate("tcp", address, nil) == nil {
+		if refusePrivateAddress("tcp", address, nil) == nil {
 			t.Errorf("%s is let through", address)
 		}
 	}

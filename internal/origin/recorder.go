@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// errEnough makes a handler stop after enough of its response was recorded.
-var errEnough = errors.New("the robots guard has read enough")
+// errBodyLimit makes a handler stop after enough of its response was recorded.
+var errBodyLimit = errors.New("the robots guard has read enough")
 
 // recorder is the response writer of a virtual request. It records the header and as much of the
 // body as the parser reads. Another goroutine may read it during a write of the handler, and the
@@ -18,18 +18,18 @@ var errEnough = errors.New("the robots guard has read enough")
 type recorder struct {
 	// header belongs to the handler. Others may read it only after the handler has returned.
 	header http.Header
-	// full is closed when the body is longer than policy.MaxSize.
-	full chan struct{}
+	// bodyFull is closed when the body is longer than policy.MaxSize.
+	bodyFull chan struct{}
 
-	mu     sync.Mutex
-	status int
-	sent   http.Header // a copy of header from the time of WriteHeader
-	body   []byte
-	sealed bool
+	mu         sync.Mutex
+	status     int
+	sentHeader http.Header // a copy of header from the time of WriteHeader
+	body       []byte
+	finished   bool
 }
 
 func newRecorder() *recorder {
-	return &recorder{header: make(http.Header), full: make(chan struct{})}
+	return &recorder{header: make(http.Header), bodyFull: make(chan struct{})}
 }
 
 // Header implements [http.ResponseWriter].
@@ -46,11 +46,11 @@ func (rec *recorder) WriteHeader(status int) {
 	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	if rec.sealed || rec.status != 0 {
+	if rec.finished || rec.status != 0 {
 		return
 	}
 	rec.status = status
-	rec.sent = rec.header.Clone()
+	rec.sentHeader = rec.header.Clone()
 }
 
 // Write implements [http.ResponseWriter].
@@ -58,17 +58,17 @@ func (rec *recorder) Write(p []byte) (int, error) {
 	rec.WriteHeader(http.StatusOK)
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	room := policy.MaxSize + 1 - len(rec.body)
-	if rec.sealed || room == 0 {
-		return 0, errEnough
+	remaining := policy.MaxSize + 1 - len(rec.body)
+	if rec.finished || remaining == 0 {
+		return 0, errBodyLimit
 	}
-	n := min(len(p), room)
+	n := min(len(p), remaining)
 	rec.body = append(rec.body, p[:n]...)
-	if n == room {
-		close(rec.full)
+	if n == remaining {
+		close(rec.bodyFull)
 	}
 	if n < len(p) {
-		return n, errEnough
+		return n, errBodyLimit
 	}
 	return n, nil
 }
@@ -84,28 +84,28 @@ func (rec *recorder) FlushError() error {
 // They have no body.
 func (rec *recorder) EnableFullDuplex() error { return nil }
 
-// recorded is the recorded response.
-type recorded struct {
-	status int // 0 if the handler wrote no header
-	header http.Header
-	body   []byte
-	cut    bool // the body is longer than the recorded part
-	short  bool // the body is shorter than its Content-Length
+// recordedResponse is the recorded response.
+type recordedResponse struct {
+	status       int // 0 if the handler wrote no header
+	header       http.Header
+	body         []byte
+	isTruncated  bool // the body is longer than the recorded part
+	isIncomplete bool // the body is shorter than its Content-Length
 }
 
-// take ends the recording and returns the response.
-func (rec *recorder) take() recorded {
+// finish ends the recording and returns the response.
+func (rec *recorder) finish() recordedResponse {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	rec.sealed = true
-	got := recorded{status: rec.status, header: rec.sent, body: rec.body}
-	if length, err := strconv.ParseInt(rec.sent.Get("Content-Length"), 10, 64); err == nil && length >= 0 {
+	rec.finished = true
+	response := recordedResponse{status: rec.status, header: rec.sentHeader, body: rec.body}
+	if length, err := strconv.ParseInt(rec.sentHeader.Get("Content-Length"), 10, 64); err == nil && length >= 0 {
 		// net/http does not send more than Content-Length.
-		if int64(len(got.body)) > length {
-			got.body = got.body[:length]
+		if int64(len(response.body)) > length {
+			response.body = response.body[:length]
 		}
-		got.short = int64(len(got.body)) < length
+		response.isIncomplete = int64(len(response.body)) < length
 	}
-	got.cut = len(got.body) > policy.MaxSize
-	return got
+	response.isTruncated = len(response.body) > policy.MaxSize
+	return response
 }

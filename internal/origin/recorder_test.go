@@ -25,14 +25,14 @@ func TestRecorder(t *testing.T) {
 	if err := http.NewResponseController(rec).EnableFullDuplex(); err != nil {
 		t.Error(err)
 	}
-	got := rec.take()
-	if got.status != http.StatusTeapot || got.header.Get("Etag") != "1" || string(got.body) != "x" || got.cut || got.short {
+	got := rec.finish()
+	if got.status != http.StatusTeapot || got.header.Get("Etag") != "1" || string(got.body) != "x" || got.isTruncated || got.isIncomplete {
 		t.Errorf("got %+v", got)
 	}
-	if n, err := rec.Write([]byte("y")); n != 0 || err != errEnough {
+	if n, err := rec.Write([]byte("y")); n != 0 || err != errBodyLimit {
 		t.Errorf("Write = %d, %v after take", n, err)
 	}
-	if again := rec.take(); string(again.body) != "x" {
+	if again := rec.finish(); string(again.body) != "x" {
 		t.Errorf("got %q after take", again.body)
 	}
 }
@@ -41,7 +41,7 @@ func TestRecorderFull(t *testing.T) {
 	rec := newRecorder()
 	full := func() bool {
 		select {
-		case <-rec.full:
+		case <-rec.bodyFull:
 			return true
 		default:
 			return false
@@ -55,16 +55,16 @@ func TestRecorderFull(t *testing.T) {
 		{policy.MaxSize - 1, policy.MaxSize - 1, false, nil},
 		{1, 1, false, nil}, // the longest body without overflow
 		{0, 0, false, nil},
-		{3, 1, true, errEnough},
-		{1, 0, true, errEnough},
-		{0, 0, true, errEnough},
+		{3, 1, true, errBodyLimit},
+		{1, 0, true, errBodyLimit},
+		{0, 0, true, errBodyLimit},
 	} {
 		if n, err := rec.Write(make([]byte, step.size)); n != step.n || err != step.err || full() != step.full {
 			t.Errorf("writing %d: got %d, %v, full %t", step.size, n, err, full())
 		}
 	}
-	if got := rec.take(); !got.cut || len(got.body) != policy.MaxSize+1 || got.status != http.StatusOK {
-		t.Errorf("got status %d, %d bytes, cut %t", got.status, len(got.body), got.cut)
+	if got := rec.finish(); !got.isTruncated || len(got.body) != policy.MaxSize+1 || got.status != http.StatusOK {
+		t.Errorf("got status %d, %d bytes, cut %t", got.status, len(got.body), got.isTruncated)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestRecorderAbandoned(t *testing.T) {
 			_ = rec.FlushError()
 		}
 	})
-	got := rec.take()
+	got := rec.finish()
 	body := bytes.Clone(got.body)
 	handlers.Wait()
 	if !bytes.Equal(got.body, body) || !bytes.HasPrefix(body, []byte("kept")) || got.header.Get("X") != "" {

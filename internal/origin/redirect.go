@@ -19,54 +19,54 @@ import (
 // Only the first request has conditions, since 304 from another URL might mean another file. Follow
 // also drops the validators of a file that was found after a redirect.
 //
-// isOwn reports whether a URL belongs to the site. A nil isOwn means that no URL does.
-func Follow(ctx context.Context, u *url.URL, isOwn func(*url.URL) bool, conditions http.Header, get func(context.Context, *url.URL, http.Header) policy.Answer) policy.Answer {
-	seen := make(map[string]bool)
-	var via []string
+// isOwnURL reports whether a URL belongs to the site. A nil isOwnURL means that no URL does.
+func Follow(ctx context.Context, u *url.URL, isOwnURL func(*url.URL) bool, conditions http.Header, get func(context.Context, *url.URL, http.Header) policy.Answer) policy.Answer {
+	visited := make(map[string]bool)
+	var redirects []string
 	for {
-		seen[u.String()] = true
+		visited[u.String()] = true
 		answer := get(ctx, u, conditions)
-		if mayBeOlder(answer, conditions) {
+		if mayMeanOlderFile(answer, conditions) {
 			answer = get(ctx, u, nil)
 		}
-		next := redirectTarget(u, answer)
-		if next == nil || seen[next.String()] || len(seen) > policy.MaxRedirects {
-			if len(seen) > 1 && answer.Header != nil {
+		target := redirectTarget(u, answer)
+		if target == nil || visited[target.String()] || len(visited) > policy.MaxRedirects {
+			if len(visited) > 1 && answer.Header != nil {
 				answer.Header = answer.Header.Clone()
 				answer.Header.Del("ETag")
 				answer.Header.Del("Last-Modified")
 			}
-			answer.Via = via
+			answer.Via = redirects
 			return answer
 		}
-		u, conditions = next, nil
-		if isOwn != nil && isOwn(u) {
-			via = append(via, u.RequestURI())
+		u, conditions = target, nil
+		if isOwnURL != nil && isOwnURL(u) {
+			redirects = append(redirects, u.RequestURI())
 		} else {
-			via = append(via, u.String())
+			redirects = append(redirects, u.String())
 		}
 	}
 }
 
-// conditionsOf returns the header fields of a conditional request for a stored file (RFC 9110
+// conditionalHeader returns the header fields of a conditional request for a stored file (RFC 9110
 // section 13.1). It returns nil if the file has no validators.
-func conditionsOf(have *policy.Version) http.Header {
+func conditionalHeader(stored *policy.Version) http.Header {
 	switch {
-	case have == nil:
+	case stored == nil:
 		return nil
-	case have.ETag != "":
-		return http.Header{"If-None-Match": {have.ETag}}
-	case have.LastModified != "":
-		return http.Header{"If-Modified-Since": {have.LastModified}}
+	case stored.ETag != "":
+		return http.Header{"If-None-Match": {stored.ETag}}
+	case stored.LastModified != "":
+		return http.Header{"If-Modified-Since": {stored.LastModified}}
 	}
 	return nil
 }
 
-// mayBeOlder reports whether a 304 response may mean an older file than the stored file, for
+// mayMeanOlderFile reports whether a 304 response may mean an older file than the stored file, for
 // example after a rollback.
-func mayBeOlder(answer policy.Answer, conditions http.Header) bool {
-	since := conditions.Get("If-Modified-Since")
-	return since != "" && answer.Status == http.StatusNotModified && answer.Header.Get("Last-Modified") != since
+func mayMeanOlderFile(answer policy.Answer, conditions http.Header) bool {
+	ifModifiedSince := conditions.Get("If-Modified-Since")
+	return ifModifiedSince != "" && answer.Status == http.StatusNotModified && answer.Header.Get("Last-Modified") != ifModifiedSince
 }
 
 // redirectTarget returns the target of a redirect, or nil.
@@ -75,15 +75,15 @@ func redirectTarget(u *url.URL, answer policy.Answer) *url.URL {
 	if answer.Err != nil || answer.Status < 300 || answer.Status > 399 || location == "" || answer.Status == http.StatusNotModified {
 		return nil
 	}
-	next, err := u.Parse(location)
-	if err != nil || next.Host == "" || next.Scheme != "http" && next.Scheme != "https" {
+	target, err := u.Parse(location)
+	if err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" {
 		return nil
 	}
 	// Send no credentials. Servers never see a fragment.
-	next.User = nil
-	next.Fragment, next.RawFragment = "", ""
-	if next.Path == "" {
-		next.Path = "/"
+	target.User = nil
+	target.Fragment, target.RawFragment = "", ""
+	if target.Path == "" {
+		target.Path = "/"
 	}
-	return next
+	return target
 }

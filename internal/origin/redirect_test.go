@@ -109,8 +109,8 @@ func TestAuthority(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if own.has(u) != (i == 0) {
-					t.Errorf("%s of %s: %s", raw, tc.host, strconv.FormatBool(own.has(u)))
+				if own.contains(u) != (i == 0) {
+					t.Errorf("%s of %s: %s", raw, tc.host, strconv.FormatBool(own.contains(u)))
 				}
 			}
 		}

@@ -10,33 +10,33 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// ResponseOf returns the first response of a fetch, which may have followed redirects to a page. ok
+// FirstResponse returns the first response of a fetch, which may have followed redirects to a page. ok
 // is false if the response is unknown, for example after a timeout.
-func ResponseOf(a policy.Answer) (r parity.RobotsResponse, ok bool) {
-	r = parity.RobotsResponse{Status: a.Status, HTML: IsWebPage(a.Status, a.Header, a.Body)}
-	switch isFile := a.Err == nil && a.Status == http.StatusOK && !r.HTML; {
-	case errors.Is(a.Err, ErrBrokeOff) && len(a.Via) == 0:
+func FirstResponse(answer policy.Answer) (response parity.RobotsResponse, ok bool) {
+	response = parity.RobotsResponse{Status: answer.Status, HTML: IsHTMLPage(answer.Status, answer.Header, answer.Body)}
+	switch isFile := answer.Err == nil && answer.Status == http.StatusOK && !response.HTML; {
+	case errors.Is(answer.Err, ErrResponseAborted) && len(answer.Via) == 0:
 		return parity.RobotsResponse{}, true
-	case len(a.Via) > 0 && !isFile:
-		return parity.RobotsResponse{Status: http.StatusFound, Location: a.Via[0]}, true
-	case a.Status == 0:
-		return r, false
+	case len(answer.Via) > 0 && !isFile:
+		return parity.RobotsResponse{Status: http.StatusFound, Location: answer.Via[0]}, true
+	case answer.Status == 0:
+		return response, false
 	}
-	r.Location = a.Header.Get("Location")
-	return r, true
+	response.Location = answer.Header.Get("Location")
+	return response, true
 }
 
-// IsWebPage reports whether a response is an HTML page. start is the beginning of its body. If the
+// IsHTMLPage reports whether a response is an HTML page. bodyStart is the beginning of its body. If the
 // response may be a file, the body decides, since some servers send a robots.txt as text/html.
-func IsWebPage(status int, header http.Header, start []byte) bool {
+func IsHTMLPage(status int, header http.Header, bodyStart []byte) bool {
 	isHTML := strings.HasPrefix(header.Get("Content-Type"), "text/html") || strings.HasPrefix(header.Get("Content-Type"), "application/xhtml")
-	isCoded := header.Get("Content-Encoding") != ""
+	isEncoded := header.Get("Content-Encoding") != ""
 	switch {
-	case len(start) == 0 || isCoded:
+	case len(bodyStart) == 0 || isEncoded:
 		return isHTML && status != http.StatusOK
 	case status != http.StatusOK && isHTML:
 		return true
 	}
-	findings, _ := policy.Parse(start).Findings()
+	findings, _ := policy.Parse(bodyStart).Findings()
 	return slices.ContainsFunc(findings, func(f policy.Finding) bool { return f.Code == policy.HTML })
 }

@@ -18,7 +18,7 @@ import (
 // These are the bounds of a self-test.
 const (
 	maxSelfTestHosts = 100
-	selfTestTime     = 5 * time.Second // for one fetch
+	selfTestTimeout  = 5 * time.Second // for one fetch
 
 	// selfTestDelay is the time before the first fetch. A reload during this time replaces the test
 	// before any request.
@@ -39,12 +39,12 @@ var errSelfTestTimeout = errors.New("no complete answer within 5s")
 type SelfTestSite struct {
 	Name  string // such as https://example.com
 	Label string // name of the configured host in reports
-	// Unknown means that the host is invented, for a wildcard or for a site without a host. A
+	// IsUnknownHost means that the host is invented, for a wildcard or for a site without a host. A
 	// missing file, a page or a redirect is then no warning.
-	Unknown bool
-	// Reached is set when a robots_txt of the host gets the request. It is nil for a host without
+	IsUnknownHost bool
+	// ReceivedRequest is set when a robots_txt of the host gets the request. It is nil for a host without
 	// robots_txt.
-	Reached *atomic.Bool
+	ReceivedRequest *atomic.Bool
 	// Fetch fetches the robots.txt with a User-Agent.
 	Fetch func(ctx context.Context, userAgent string) policy.Answer
 }
@@ -52,18 +52,18 @@ type SelfTestSite struct {
 // SelfTest fetches the robots.txt of each configured host and logs problems.
 type SelfTest struct {
 	Sites iter.Seq[SelfTestSite] // the first [maxSelfTestHosts] are tested
-	// Note gets the crawler's response if the browser gets the file.
-	Note   func(parity.Fetcher, parity.RobotsResponse)
-	Logger *zap.Logger
+	// OnCrawlerResponse gets the crawler's response if the browser gets the file.
+	OnCrawlerResponse func(parity.Fetcher, parity.RobotsResponse)
+	Logger            *zap.Logger
 }
 
 // Start runs the test in the background, one fetch at a time. stop cancels the test and waits for
 // its end.
 func (t *SelfTest) Start(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
-		defer close(ended)
+		defer close(done)
 		select {
 		case <-time.After(selfTestDelay):
 			t.run(ctx)
@@ -72,19 +72,19 @@ func (t *SelfTest) Start(ctx context.Context) (stop func()) {
 	}()
 	return func() {
 		cancel()
-		<-ended
+		<-done
 	}
 }
 
 // run tests the sites until ctx is done.
 func (t *SelfTest) run(ctx context.Context) {
-	tested := 0
+	count := 0
 	for site := range t.Sites {
-		if tested == maxSelfTestHosts {
+		if count == maxSelfTestHosts {
 			t.Logger.Info("self-test: the configuration has more hosts than are tested", zap.Int("tested", maxSelfTestHosts))
 			return
 		}
-		tested++
+		count++
 		browser := fetchRobots(ctx, &site, SelfTestBrowser)
 		crawler := fetchRobots(ctx, &site, SelfTestCrawler)
 		if ctx.Err() != nil {
@@ -96,51 +96,51 @@ func (t *SelfTest) run(ctx context.Context) {
 			t.log(&site, browser, "browser")
 			t.log(&site, crawler, "crawler")
 		}
-		if site.Reached != nil && browser.status != 0 && !site.Reached.Load() {
+		if site.ReceivedRequest != nil && browser.status != 0 && !site.ReceivedRequest.Load() {
 			t.Logger.Warn("self-test: robots_txt is not asked for /robots.txt", zap.String("site", site.Name), zap.Int("status", browser.status),
 				zap.String("advice", "another handler answers first, or robots_txt is for other paths only; put robots_txt before that handler, in a route if necessary"))
 		}
-		if browser.isFile && crawler.responded {
-			t.Note(parity.Fetcher{Site: site.Label, Token: selfTestToken, Class: uaident.AITraining.String()}, crawler.response)
+		if browser.isFile && crawler.hasResponse {
+			t.OnCrawlerResponse(parity.Fetcher{Site: site.Label, Token: selfTestToken, Class: uaident.AITraining.String()}, crawler.response)
 		}
 	}
 }
 
 // fetchRobots fetches the robots.txt of a site and examines the response.
 func fetchRobots(ctx context.Context, site *SelfTestSite, userAgent string) selfTestOutcome {
-	ctx, cancel := context.WithTimeoutCause(ctx, selfTestTime, errSelfTestTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, selfTestTimeout, errSelfTestTimeout)
 	defer cancel()
-	return examine(site.Fetch(ctx, userAgent))
+	return evaluateAnswer(site.Fetch(ctx, userAgent))
 }
 
 // log logs the outcome for a client.
-func (t *SelfTest) log(site *SelfTestSite, o selfTestOutcome, client string) {
+func (t *SelfTest) log(site *SelfTestSite, outcome selfTestOutcome, client string) {
 	level := zapcore.InfoLevel
-	if o.advice != "" && (o.isRefusal || !site.Unknown) {
+	if outcome.advice != "" && (outcome.isRefusal || !site.IsUnknownHost) {
 		level = zapcore.WarnLevel
 	}
-	c := t.Logger.Check(level, "self-test: "+o.summary)
-	if c == nil {
+	entry := t.Logger.Check(level, "self-test: "+outcome.summary)
+	if entry == nil {
 		return
 	}
 	fields := []zap.Field{zap.String("site", site.Name), zap.String("client", client)}
-	if site.Unknown {
+	if site.IsUnknownHost {
 		fields = append(fields, zap.Bool("unknown_host", true))
 	}
-	if o.status != 0 {
-		fields = append(fields, zap.Int("status", o.status))
+	if outcome.status != 0 {
+		fields = append(fields, zap.Int("status", outcome.status))
 	}
-	if o.isFile {
-		fields = append(fields, zap.Int("rules", o.rules))
+	if outcome.isFile {
+		fields = append(fields, zap.Int("rules", outcome.rules))
 	}
-	if o.response.Location != "" {
-		fields = append(fields, zap.String("location", o.response.Location))
+	if outcome.response.Location != "" {
+		fields = append(fields, zap.String("location", outcome.response.Location))
 	}
-	if o.err != nil {
-		fields = append(fields, zap.Error(o.err))
+	if outcome.err != nil {
+		fields = append(fields, zap.Error(outcome.err))
 	}
-	if o.advice != "" {
-		fields = append(fields, zap.String("advice", o.advice))
+	if outcome.advice != "" {
+		fields = append(fields, zap.String("advice", outcome.advice))
 	}
-	c.Write(fields...)
+	entry.Write(fields...)
 }

@@ -21,8 +21,8 @@ const selfTestHost = "robots-guard-self-test"
 type SelfTestHandler struct {
 	// Source fetches the robots.txt of the server. It is nil for handlers of other modules.
 	Source *Server
-	// Composes is true for a robots_txt handler, which must receive the request for /robots.txt.
-	Composes bool
+	// IsRobotsTxt is true for a robots_txt handler, which must receive the request for /robots.txt.
+	IsRobotsTxt bool
 }
 
 // SelfTestSites returns the hosts of each server that have a handler of this project, in the order
@@ -30,9 +30,9 @@ type SelfTestHandler struct {
 func SelfTestSites(sites *request.Sites, describe func(caddyhttp.MiddlewareHandler) SelfTestHandler) iter.Seq[SelfTestSite] {
 	return func(yield func(SelfTestSite) bool) {
 		for _, server := range sites.Servers() {
-			handlers, hosts := handlersOf(server, describe)
+			handlers, hosts := handlersByHost(server, describe)
 			for _, host := range hosts {
-				if site, ok := siteAt(server, sites.Of(server), host, handlers[host]); ok && !yield(site) {
+				if site, ok := newSelfTestSite(server, sites.Of(server), host, handlers[host]); ok && !yield(site) {
 					return
 				}
 			}
@@ -40,27 +40,27 @@ func SelfTestSites(sites *request.Sites, describe func(caddyhttp.MiddlewareHandl
 	}
 }
 
-// handlersOf merges the handlers of this project at each host of a server. The empty host stands
+// handlersByHost merges the handlers of this project at each host of a server. The empty host stands
 // for any host.
-func handlersOf(server *caddyhttp.Server, describe func(caddyhttp.MiddlewareHandler) SelfTestHandler) (handlers map[string]SelfTestHandler, hosts []string) {
+func handlersByHost(server *caddyhttp.Server, describe func(caddyhttp.MiddlewareHandler) SelfTestHandler) (handlers map[string]SelfTestHandler, hosts []string) {
 	handlers = make(map[string]SelfTestHandler)
-	request.Walk(server, func(p request.Place, route caddyhttp.Route) {
+	request.Walk(server, func(place request.Place, route caddyhttp.Route) {
 		for _, handler := range route.Handlers {
-			here := describe(handler)
-			here.Composes = here.Composes && !isConditional(route)
-			if here.Source == nil || p.Errors {
+			described := describe(handler)
+			described.IsRobotsTxt = described.IsRobotsTxt && !isConditional(route)
+			if described.Source == nil || place.Errors {
 				continue
 			}
-			names := p.Hosts
+			names := place.Hosts
 			if len(names) == 0 {
 				names = []string{""}
 			}
 			for _, name := range names {
-				known, ok := handlers[name]
+				existing, ok := handlers[name]
 				if !ok {
 					hosts = append(hosts, name)
 				}
-				handlers[name] = SelfTestHandler{Source: cmp.Or(known.Source, here.Source), Composes: known.Composes || here.Composes}
+				handlers[name] = SelfTestHandler{Source: cmp.Or(existing.Source, described.Source), IsRobotsTxt: existing.IsRobotsTxt || described.IsRobotsTxt}
 			}
 		}
 	})
@@ -80,9 +80,9 @@ func isConditional(route caddyhttp.Route) bool {
 	})
 }
 
-// siteAt returns a host of a server. Its requests name no port, like those of clients behind port
+// newSelfTestSite returns a host of a server. Its requests name no port, like those of clients behind port
 // mapping. ok is false for a host with a placeholder.
-func siteAt(server *caddyhttp.Server, hosts *request.Hosts, host string, handler SelfTestHandler) (site SelfTestSite, ok bool) {
+func newSelfTestSite(server *caddyhttp.Server, hosts *request.Hosts, host string, handler SelfTestHandler) (site SelfTestSite, ok bool) {
 	if strings.ContainsAny(host, "{}") {
 		return site, false
 	}
@@ -92,30 +92,30 @@ func siteAt(server *caddyhttp.Server, hosts *request.Hosts, host string, handler
 	}
 	secure := len(server.TLSConnPolicies) > 0
 	key := hosts.KeyAt(request.AsSent(name, secure), secure)
-	r := request.For(server, key, nil)
-	if r == nil {
+	req := request.For(server, key, nil)
+	if req == nil {
 		return site, false
 	}
-	site = SelfTestSite{Name: key.String(), Label: request.NewSite(key).Label, Unknown: name != host}
-	if handler.Composes {
-		site.Reached = new(atomic.Bool)
-		r = r.WithContext(context.WithValue(r.Context(), reachedKey{}, site.Reached))
+	site = SelfTestSite{Name: key.String(), Label: request.NewSite(key).Label, IsUnknownHost: name != host}
+	if handler.IsRobotsTxt {
+		site.ReceivedRequest = new(atomic.Bool)
+		req = req.WithContext(context.WithValue(req.Context(), receivedRequestKey{}, site.ReceivedRequest))
 	}
 	site.Fetch = func(ctx context.Context, userAgent string) policy.Answer {
-		fetch, _ := handler.Source.PrepareAs(r, key, userAgent) // ok, since the request names a server
+		fetch, _ := handler.Source.PrepareWithUserAgent(req, key, userAgent) // ok, since the request names a server
 		return fetch(ctx, nil)
 	}
 	return site, true
 }
 
-// reachedKey is the context key for the flag that [NoteSelfTest] sets.
-type reachedKey struct{}
+// receivedRequestKey is the context key for the flag that [RecordSelfTestRequest] sets.
+type receivedRequestKey struct{}
 
-// NoteSelfTest records that a robots_txt received the request of the self-test. The access log
+// RecordSelfTestRequest records that a robots_txt received the request of the self-test. The access log
 // omits that request.
-func NoteSelfTest(ctx context.Context) {
-	if reached, ok := ctx.Value(reachedKey{}).(*atomic.Bool); ok {
-		reached.Store(true)
+func RecordSelfTestRequest(ctx context.Context) {
+	if received, ok := ctx.Value(receivedRequestKey{}).(*atomic.Bool); ok {
+		received.Store(true)
 		caddyhttp.SetVar(ctx, caddyhttp.LogSkipVar, true)
 	}
 }

@@ -34,7 +34,7 @@ var answers = map[string]policy.Answer{
 	"login":     {Status: 200, Body: []byte("<!doctype html><form>"), Via: []string{"https://login.test/?to=/robots.txt"}},
 	"loop":      {Status: 301, Header: http.Header{"Location": {"/robots.txt"}}},
 	"fails":     {Status: 502},
-	"aborted":   {Err: ErrBrokeOff},
+	"aborted":   {Err: ErrResponseAborted},
 	"reset":     {Err: errors.New("connection reset")},
 }
 
@@ -52,7 +52,7 @@ func testSite(browser, crawler string) SelfTestSite {
 func runTest(t *testing.T, sites iter.Seq[SelfTestSite]) (lines []string, noted []string) {
 	t.Helper()
 	core, logs := observer.New(zapcore.DebugLevel)
-	test := SelfTest{Sites: sites, Logger: zap.New(core), Note: func(f parity.Fetcher, r parity.RobotsResponse) {
+	test := SelfTest{Sites: sites, Logger: zap.New(core), OnCrawlerResponse: func(f parity.Fetcher, r parity.RobotsResponse) {
 		noted = append(noted, fmt.Sprintf("%s %s %s %d", f.Site, f.Token, f.Class, r.Status))
 	}}
 	test.run(t.Context())
@@ -117,7 +117,7 @@ func TestUnknownHost(t *testing.T) {
 	warned := []string{"aborted", "challenge", "fails", "limited", "refused", "reset"}
 	for word := range answers {
 		site := testSite(word, word)
-		site.Unknown = true
+		site.IsUnknownHost = true
 		lines, _ := runTest(t, slices.Values([]SelfTestSite{site}))
 		if got, want := strings.HasPrefix(lines[0], "warn"), slices.Contains(warned, word); got != want {
 			t.Errorf("%s: warned %t, want %t: %s", word, got, want, lines[0])
@@ -154,12 +154,12 @@ func TestTimes(t *testing.T) {
 			return policy.Answer{Err: context.Cause(ctx)}
 		}}
 		core, logs := observer.New(zapcore.DebugLevel)
-		test := SelfTest{Sites: slices.Values([]SelfTestSite{hangs, hangs, hangs}), Logger: zap.New(core), Note: func(parity.Fetcher, parity.RobotsResponse) {
+		test := SelfTest{Sites: slices.Values([]SelfTestSite{hangs, hangs, hangs}), Logger: zap.New(core), OnCrawlerResponse: func(parity.Fetcher, parity.RobotsResponse) {
 			t.Error("an answer is noted")
 		}}
 		began := time.Now()
 		stop := test.Start(t.Context())
-		time.Sleep(selfTestDelay + 4*selfTestTime - time.Second)
+		time.Sleep(selfTestDelay + 4*selfTestTimeout - time.Second)
 		synctest.Wait()
 		if n := logs.Len(); fetched != 3 || n != 1 {
 			t.Errorf("%d fetches and %d lines before the fourth fetch ends", fetched, n)
@@ -168,7 +168,7 @@ func TestTimes(t *testing.T) {
 			t.Errorf("got %v", line.ContextMap())
 		}
 		stop()
-		if took := time.Since(began); took != selfTestDelay+4*selfTestTime-time.Second {
+		if took := time.Since(began); took != selfTestDelay+4*selfTestTimeout-time.Second {
 			t.Errorf("stop takes time: ended after %s", took)
 		}
 		if n := logs.Len(); n != 1 {

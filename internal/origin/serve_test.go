@@ -79,7 +79,7 @@ func TestServeBoundsAbandoned(t *testing.T) {
 	deaf := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release })
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(ErrFetchTimeout)
-	for range maxRunning {
+	for range maxRunningRequests {
 		if answer := s.serve(ctx, deaf, pattern, u, nil); answer.Err != ErrFetchTimeout {
 			t.Fatal(answer.Err)
 		}
@@ -88,7 +88,7 @@ func TestServeBoundsAbandoned(t *testing.T) {
 		t.Fatalf("got %v", answer.Err)
 	}
 	close(release)
-	for s.running.Load() > 0 {
+	for s.runningRequests.Load() > 0 {
 		time.Sleep(time.Millisecond)
 	}
 	if answer := s.serve(t.Context(), deaf, pattern, u, nil); answer.Err != nil {

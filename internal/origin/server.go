@@ -24,27 +24,27 @@ import (
 // through the whole server. The next handler is not enough. Inside handle, route or handle_path, or
 // after a rewrite, the robots.txt may be in another route.
 type Server struct {
-	// From is the client address of the requests. The zero Addr means the default, which is outside
+	// ClientAddr is the client address of the requests. The zero Addr means the default, which is outside
 	// of the owner's network.
-	From netip.Addr
+	ClientAddr netip.Addr
 
 	// Sites are the sites of the configuration. A redirect to one of them stays within Caddy, see
-	// hostsAt. If Sites is nil, all redirects to other hosts use the network.
+	// configuredHostsAt. If Sites is nil, all redirects to other hosts use the network.
 	Sites *request.Sites
 
-	outbound *outbound
-	running  atomic.Int32
-	bypassed sync.Map // *caddyhttp.Server to the *sync.Once that adds the bypasses
+	outbound        *outboundClient
+	runningRequests atomic.Int32
+	bypassOnce      sync.Map // *caddyhttp.Server to the *sync.Once that adds the bypasses
 }
 
-// maxRunning bounds the virtual requests of one handler that have not ended. Abandoned requests
+// maxRunningRequests bounds the virtual requests of one handler that have not ended. Abandoned requests
 // that ignore their cancellation are included.
-const maxRunning = 256
+const maxRunningRequests = 256
 
 // NewServer returns a Server. allowPrivate permits redirects to addresses inside the owner's
 // network.
 func NewServer(allowPrivate bool) *Server {
-	return &Server{outbound: newOutbound(allowPrivate)}
+	return &Server{outbound: newOutboundClient(allowPrivate)}
 }
 
 // Prepare implements [Source]. ok is false if the request did not come through a server.
@@ -54,17 +54,17 @@ func (s *Server) Prepare(r *http.Request, key policy.Key) (fetch Fetch, ok bool)
 		return nil, false
 	}
 	s.bypassHealthChecks(server)
-	client := outsiderOf(server, s.From)
-	req := virtualRequest(r, key, client)
-	own, isProxied := authorityOf(req), client.isForwarded(r)
-	return onceMore(func(ctx context.Context, have *policy.Version) policy.Answer {
-		return Follow(ctx, own.url("/robots.txt"), own.has, conditionsOf(have), func(ctx context.Context, u *url.URL, conditions http.Header) policy.Answer {
-			if own.has(u) {
-				return s.serve(ctx, server, req, u, conditions)
+	client := newVirtualClient(server, s.ClientAddr)
+	virtual := virtualRequest(r, key, client)
+	ownAuthority, isProxied := authorityOf(virtual), client.isForwarded(r)
+	return refetchIncomplete(func(ctx context.Context, stored *policy.Version) policy.Answer {
+		return Follow(ctx, ownAuthority.url("/robots.txt"), ownAuthority.contains, conditionalHeader(stored), func(ctx context.Context, u *url.URL, conditions http.Header) policy.Answer {
+			if ownAuthority.contains(u) {
+				return s.serve(ctx, server, virtual, u, conditions)
 			}
-			if hosts := s.hostsAt(u, own, server); hosts != nil && !isProxied {
+			if hosts := s.configuredHostsAt(u, ownAuthority, server); hosts != nil && !isProxied {
 				s.bypassHealthChecks(hosts.Server)
-				return s.serve(ctx, hosts.Server, s.requestAt(u, hosts, req), u, conditions)
+				return s.serve(ctx, hosts.Server, s.requestForHost(u, hosts, virtual), u, conditions)
 			}
 			return s.outbound.get(ctx, u, conditions)
 		})
@@ -73,13 +73,13 @@ func (s *Server) Prepare(r *http.Request, key policy.Key) (fetch Fetch, ok bool)
 
 // bypassHealthChecks adds the health-check bypasses to a server once.
 func (s *Server) bypassHealthChecks(server *caddyhttp.Server) {
-	once, _ := s.bypassed.LoadOrStore(server, new(sync.Once))
+	once, _ := s.bypassOnce.LoadOrStore(server, new(sync.Once))
 	once.(*sync.Once).Do(func() { bypassHealthChecks(server) })
 }
 
 // virtualRequest returns the template for the guard's requests about a site. It copies only the
-// parts of r that select the site, in canonical form. Other parts describe the outsider.
-func virtualRequest(r *http.Request, key policy.Key, client outsider) *http.Request {
+// parts of r that select the site, in canonical form. Other parts describe the virtual client.
+func virtualRequest(r *http.Request, key policy.Key, client virtualClient) *http.Request {
 	virtual := &http.Request{
 		Method:     http.MethodGet,
 		Proto:      "HTTP/1.1",
@@ -98,14 +98,14 @@ func virtualRequest(r *http.Request, key policy.Key, client outsider) *http.Requ
 		virtual.Host, _ = addr.CutPort(r.Host)
 	}
 	if r.TLS != nil {
-		state := *r.TLS
-		state.PeerCertificates, state.VerifiedChains = nil, nil // these identify the client
-		state.HandshakeComplete = true                          // Caddy's IP matchers answer early data with 425
-		if state.ServerName != "" {
+		tlsState := *r.TLS
+		tlsState.PeerCertificates, tlsState.VerifiedChains = nil, nil // these identify the client
+		tlsState.HandshakeComplete = true                             // Caddy's IP matchers answer early data with 425
+		if tlsState.ServerName != "" {
 			name, _ := addr.CutPort(virtual.Host)
-			state.ServerName = addr.Unbracket(name)
+			tlsState.ServerName = addr.Unbracket(name)
 		}
-		virtual.TLS = &state
+		virtual.TLS = &tlsState
 	}
 	if client.isForwarded(r) {
 		// An origin that sees "http" may redirect to https forever. Caddy forwards these fields
@@ -121,7 +121,7 @@ func virtualRequest(r *http.Request, key policy.Key, client outsider) *http.Requ
 		default:
 			virtual.Header.Set(request.ForwardedHost, cmp.Or(key.ForwardedHost, virtual.Host))
 		}
-		client.setFields(virtual.Header)
+		client.setClientFields(virtual.Header)
 	}
 	// Keep the values of the connection. The server replaces the request's own values, which
 	// handlers modify. The client's request may end first.
@@ -134,9 +134,9 @@ func virtualRequest(r *http.Request, key policy.Key, client outsider) *http.Requ
 
 // authority is the scheme and host by which clients address a site.
 type authority struct {
-	scheme string
-	host   string
-	names  [2]string // normalized
+	scheme          string
+	host            string
+	normalizedHosts [2]string // normalized
 }
 
 // authorityOf returns the authority of a virtual request. Behind a trusted proxy, the client may
@@ -150,7 +150,7 @@ func authorityOf(virtual *http.Request) authority {
 		a.host = host
 	}
 	secure := a.scheme == "https"
-	a.names = [2]string{request.NormalHost(virtual.Host, secure), request.NormalHost(a.host, secure)}
+	a.normalizedHosts = [2]string{request.NormalHost(virtual.Host, secure), request.NormalHost(a.host, secure)}
 	return a
 }
 
@@ -158,84 +158,84 @@ func (a authority) url(path string) *url.URL {
 	return &url.URL{Scheme: a.scheme, Host: a.host, Path: path}
 }
 
-// has reports whether a URL belongs to this site.
-func (a authority) has(u *url.URL) bool {
+// contains reports whether a URL belongs to this site.
+func (a authority) contains(u *url.URL) bool {
 	host := request.NormalHost(u.Host, a.scheme == "https")
-	return u.Scheme == a.scheme && (host == a.names[0] || host == a.names[1])
+	return u.Scheme == a.scheme && (host == a.normalizedHosts[0] || host == a.normalizedHosts[1])
 }
 
 // serve makes the server respond to a virtual request for u. It waits neither for the rest of a
 // long body nor for a handler that ignores ctx.
-func (s *Server) serve(ctx context.Context, server http.Handler, pattern *http.Request, u *url.URL, conditions http.Header) policy.Answer {
+func (s *Server) serve(ctx context.Context, server http.Handler, template *http.Request, u *url.URL, conditions http.Header) policy.Answer {
 	// The server sees a cancellation without a cause, like that of a client that disconnects.
 	// reverse_proxy treats other errors, such as a deadline, as a failure of the upstream and marks
 	// the upstream as down.
-	virtual, cancel := context.WithCancel(pattern.Context())
+	serveCtx, cancel := context.WithCancel(template.Context())
 	defer cancel()
 
-	met := new(exchange)
-	inner := context.WithValue(virtual, exchangeKey{}, met)
-	inner = context.WithValue(inner, userAgentKey{}, nil) // requests that a handler makes have the guard's User-Agent
-	req := pattern.Clone(inner)
+	ex := new(exchange)
+	requestCtx := context.WithValue(serveCtx, exchangeKey{}, ex)
+	requestCtx = context.WithValue(requestCtx, userAgentKey{}, nil) // requests that a handler makes have the guard's User-Agent
+	req := template.Clone(requestCtx)
 	req.URL = &url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery, ForceQuery: u.ForceQuery}
 	req.RequestURI = u.RequestURI()
 	maps.Copy(req.Header, conditions)
-	if userAgent, ok := virtual.Value(userAgentKey{}).(string); ok {
+	if userAgent, ok := serveCtx.Value(userAgentKey{}).(string); ok {
 		req.Header.Set("User-Agent", userAgent)
 	}
 
-	if s.running.Add(1) > maxRunning {
-		s.running.Add(-1)
+	if s.runningRequests.Add(1) > maxRunningRequests {
+		s.runningRequests.Add(-1)
 		return policy.Answer{Err: errors.New("too many earlier requests for robots.txt still hang; some handler of this site does not end when its client goes away")}
 	}
 	rec := newRecorder()
-	ended := make(chan error, 1)
+	done := make(chan error, 1)
 	go func() {
-		defer s.running.Add(-1)
-		ended <- serveRecovered(server, rec, req)
+		defer s.runningRequests.Add(-1)
+		done <- serveRecovered(server, rec, req)
 	}()
 	var err error
 	select {
-	case err = <-ended:
-	case <-rec.full:
+	case err = <-done:
+	case <-rec.bodyFull:
 	case <-ctx.Done():
 	}
 
-	got, direct := rec.take(), met.take()
+	response, hidden := rec.finish(), ex.getAnswer()
 	switch {
-	case direct != nil && ctx.Err() == nil:
-		return *direct
-	case got.cut:
-		return answerOf(got.status, got.header, got.body)
+	case hidden != nil && ctx.Err() == nil:
+		return *hidden
+	case response.isTruncated:
+		return answerFromResponse(response.status, response.header, response.body)
 	case ctx.Err() != nil:
 		// This case comes before those below, since reverse_proxy responds with 499 to a
 		// cancellation. Any 4xx would mean that there is no robots.txt.
 		return policy.Answer{Err: context.Cause(ctx)}
 	case err != nil:
 		return policy.Answer{Err: err}
-	case got.short && got.status < 300:
+	case response.isIncomplete && response.status < 300:
 		return policy.Answer{Err: errors.New("the answer is shorter than its Content-Length")}
-	case got.status == http.StatusNotModified && conditions != nil:
-		return policy.Answer{Status: got.status, Header: got.header}
-	case got.status == statusClientClosed:
+	case response.status == http.StatusNotModified && conditions != nil:
+		return policy.Answer{Status: response.status, Header: response.header}
+	case response.status == statusClientClosedRequest:
 		return policy.Answer{Err: errors.New("the server gave up on the request (status 499)")}
-	case got.status == 0:
+	case response.status == 0:
 		// No handler responded. net/http then sends an empty 200.
-		return answerOf(http.StatusOK, rec.header, nil)
+		return answerFromResponse(http.StatusOK, rec.header, nil)
 	}
-	answer := answerOf(got.status, got.header, got.body)
+	answer := answerFromResponse(response.status, response.header, response.body)
 	if answer.Status >= http.StatusInternalServerError {
-		answer.Err = met.failure()
+		answer.Err = ex.siteError()
 	}
 	return answer
 }
 
-// statusClientClosed is the status that reverse_proxy writes for a canceled request. It says
+// statusClientClosedRequest is the status that reverse_proxy writes for a canceled request. It says
 // nothing about the robots.txt.
-const statusClientClosed = 499
+const statusClientClosedRequest = 499
 
-// ErrBrokeOff means that a handler stopped before the end of its response.
-var ErrBrokeOff = errors.New("the answer broke off")
+// ErrResponseAborted means that a handler stopped before the end of its response.
+var ErrResponseAborted = errors.New("the answer broke off")
 
 // serveRecovered serves a request and returns a panic as an error. Handlers panic with
 // [http.ErrAbortHandler] if they cannot complete a response. An unrecovered panic in this goroutine
@@ -245,7 +245,7 @@ func serveRecovered(server http.Handler, w http.ResponseWriter, req *http.Reques
 		switch v := recover(); v {
 		case nil:
 		case http.ErrAbortHandler:
-			err = ErrBrokeOff
+			err = ErrResponseAborted
 		default:
 			err = fmt.Errorf("a handler panicked: %v", v)
 		}

@@ -284,5 +284,5 @@ func siteKey(r *http.Request) policy.Key {
 
 // virtualOf returns the guard's own request for the site of a request.
 func virtualOf(r *http.Request) *http.Request {
-	return virtualRequest(r, siteKey(r), outsider{addr: outside4})
+	return virtualRequest(r, siteKey(r), virtualClient{addr: outsideIPv4})
 }

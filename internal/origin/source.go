@@ -13,13 +13,13 @@ type Source interface {
 	// Prepare copies the parts of a request that a fetch of its site's robots.txt needs. key
 	// identifies the site. Prepare fetches nothing. ok is false if this source cannot fetch for
 	// this request.
-	Prepare(r *http.Request, key policy.Key) (fetch Fetch, ok bool)
+	Prepare(request *http.Request, key policy.Key) (fetch Fetch, ok bool)
 }
 
 // Fetch fetches the robots.txt of one site. It may run after the end of the request that it was
-// prepared from. It returns soon after ctx is done and never panics. have is the stored version or
-// nil. The answer may say that have is unchanged.
-type Fetch func(ctx context.Context, have *policy.Version) policy.Answer
+// prepared from. It returns soon after ctx is done and never panics. stored is the stored version or
+// nil. The answer may say that this version is unchanged.
+type Fetch func(ctx context.Context, stored *policy.Version) policy.Answer
 
 // ErrFetchTimeout is the cancellation cause of a fetch that exceeds fetch_timeout.
 var ErrFetchTimeout = errors.New("no complete answer within fetch_timeout; if the robots.txt really takes that long, raise it")

@@ -18,10 +18,10 @@ func TestKeyOfHost(t *testing.T) {
 		{"http://10.0.0.5:8080/robots.txt", "{host}", "http://10.0.0.5:8080/robots.txt host a.test"},
 	} {
 		all := NewURL(tc.url, tc.host, true).Key()
-		if got := KeyFor(all, "a.test"); got != tc.key || !IsKeyOf(got, all) || IsKeyOf("x"+got, all) || IsKeyOf(got+"x", all) && !strings.HasSuffix(all, HostPlaceholder) {
-			t.Errorf("%s: the key is %s, of %s: %t", tc.url, got, all, IsKeyOf(got, all))
+		if got := KeyForHost(all, "a.test"); got != tc.key || !KeyMatchesTemplate(got, all) || KeyMatchesTemplate("x"+got, all) || KeyMatchesTemplate(got+"x", all) && !strings.HasSuffix(all, HostPlaceholder) {
+			t.Errorf("%s: the key is %s, of %s: %t", tc.url, got, all, KeyMatchesTemplate(got, all))
 		}
-		if IsKeyOf(strings.Replace(tc.key, "a.test", "b.test", 1), all) != (strings.Count(tc.key, "a.test") == 1) {
+		if KeyMatchesTemplate(strings.Replace(tc.key, "a.test", "b.test", 1), all) != (strings.Count(tc.key, "a.test") == 1) {
 			t.Errorf("%s: two hosts in one key", tc.url)
 		}
 	}
@@ -39,7 +39,7 @@ func TestPastTheProxy(t *testing.T) {
 	t.Cleanup(app.Close)
 	source := NewURL(app.URL+"/robots.txt", HostPlaceholder, true)
 	for _, host := range []string{"a.test", "b.test"} {
-		fetch, ok := source.Prepare(nil, policy.Key{Source: KeyFor(source.Key(), host), ForwardedHost: host})
+		fetch, ok := source.Prepare(nil, policy.Key{Source: KeyForHost(source.Key(), host), ForwardedHost: host})
 		if !ok {
 			t.Fatal("it cannot be read")
 		}
@@ -57,7 +57,7 @@ func TestHostOfClients(t *testing.T) {
 	address := strings.TrimPrefix(inside.URL, "http://")
 	read := func(allowPrivate bool, key policy.Key) policy.Answer {
 		source := NewURL("http://{host}/robots.txt", "", allowPrivate)
-		key.Source = KeyFor(source.Key(), address)
+		key.Source = KeyForHost(source.Key(), address)
 		fetch, _ := source.Prepare(nil, key)
 		return fetch(context.Background(), nil)
 	}

@@ -15,7 +15,7 @@ import (
 // selects the URL by host.
 type URL struct {
 	url, host    string // an empty host means the host of the URL; both may contain HostPlaceholder
-	outbound     *outbound
+	outbound     *outboundClient
 	allowPrivate bool
 }
 
@@ -23,53 +23,53 @@ type URL struct {
 // request, or empty for the host of the URL. allowPrivate permits addresses in the owner's network
 // for the URL and its redirects.
 func NewURL(rawURL, host string, allowPrivate bool) *URL {
-	return &URL{url: rawURL, host: host, outbound: newOutbound(allowPrivate), allowPrivate: allowPrivate}
+	return &URL{url: rawURL, host: host, outbound: newOutboundClient(allowPrivate), allowPrivate: allowPrivate}
 }
 
-// behindURL separates the URL and the host in a key.
-const behindURL = " host "
+// hostSeparator separates the URL and the host in a key.
+const hostSeparator = " host "
 
-// Key returns the key for all hosts: the URL, and the host if it is set. [KeyFor] returns the key
+// Key returns the key for all hosts: the URL, and the host if it is set. [KeyForHost] returns the key
 // of one host.
 func (s *URL) Key() string {
 	if s.host == "" {
 		return s.url
 	}
-	return s.url + behindURL + s.host
+	return s.url + hostSeparator + s.host
 }
 
-// errChosenByClients is the error for a host that only clients name.
-var errChosenByClients = errors.New("a client has chosen this host, which may be any inside of your network; name it behind decide, or do without allow_private")
+// errUnconfiguredHost is the error for a host that only clients name.
+var errUnconfiguredHost = errors.New("a client has chosen this host, which may be any inside of your network; name it behind decide, or do without allow_private")
 
 // Prepare implements [Source]. ok is always true, since the URL needs no request.
 func (s *URL) Prepare(_ *http.Request, key policy.Key) (fetch Fetch, ok bool) {
 	if !strings.Contains(s.Key(), HostPlaceholder) {
 		return s.Fetch, true
 	}
-	if s.allowPrivate && ChoosesServer(s.url) && key.ForwardedHost != "" && key.Site == "" {
-		return func(context.Context, *policy.Version) policy.Answer { return policy.Answer{Err: errChosenByClients} }, true
+	if s.allowPrivate && HostSelectsServer(s.url) && key.ForwardedHost != "" && key.Site == "" {
+		return func(context.Context, *policy.Version) policy.Answer { return policy.Answer{Err: errUnconfiguredHost} }, true
 	}
-	rawURL, host, _ := strings.Cut(key.Source, behindURL)
-	return s.fetchFrom(rawURL, host), true
+	rawURL, host, _ := strings.Cut(key.Source, hostSeparator)
+	return s.newFetch(rawURL, host), true
 }
 
 // Fetch fetches the URL and follows redirects, as described at [Fetch].
-func (s *URL) Fetch(ctx context.Context, have *policy.Version) policy.Answer {
-	return s.fetchFrom(s.url, s.host)(ctx, have)
+func (s *URL) Fetch(ctx context.Context, stored *policy.Version) policy.Answer {
+	return s.newFetch(s.url, s.host)(ctx, stored)
 }
 
-// fetchFrom returns a fetch of a URL with a Host that follows redirects.
-func (s *URL) fetchFrom(rawURL, host string) Fetch {
-	return onceMore(func(ctx context.Context, have *policy.Version) policy.Answer {
+// newFetch returns a fetch of a URL with a Host that follows redirects.
+func (s *URL) newFetch(rawURL, host string) Fetch {
+	return refetchIncomplete(func(ctx context.Context, stored *policy.Version) policy.Answer {
 		u, err := url.Parse(rawURL)
 		if err != nil {
 			return policy.Answer{Err: fmt.Errorf("source: %w", err)}
 		}
-		return Follow(ctx, u, nil, conditionsOf(have), func(ctx context.Context, at *url.URL, conditions http.Header) policy.Answer {
-			if at == u && host != "" {
-				return s.outbound.getAs(ctx, u, host, conditions)
+		return Follow(ctx, u, nil, conditionalHeader(stored), func(ctx context.Context, target *url.URL, conditions http.Header) policy.Answer {
+			if target == u && host != "" {
+				return s.outbound.getWithHost(ctx, u, host, conditions)
 			}
-			return s.outbound.get(ctx, at, conditions)
+			return s.outbound.get(ctx, target, conditions)
 		})
 	})
 }

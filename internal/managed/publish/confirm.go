@@ -190,7 +190,7 @@ func (f *finder) closed(p managed.Pair) {
 	}
 	for _, host := range p.Hosts {
 		visits := f.visits[host]
-		for _, i := range judge.ShutsOutSearch(before, after, judge.Served{Pages: changeguard.PagesOf(visits)}).Pages {
+		for _, i := range judge.ShutsOutSearch(before, after, judge.Served{Pages: changeguard.ServedPages(visits)}).Pages {
 			f.add(fmt.Sprintf("%s may not fetch %s any more, which it requested in the last 24 hours", visits[i].Crawler, visits[i].Target), "", p)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 // userAgentKey is the context key for another User-Agent of a virtual request.
 type userAgentKey struct{}
 
-// PrepareAs does the same as [Server.Prepare], with another User-Agent. Requests to other servers
+// PrepareWithUserAgent does the same as [Server.Prepare], with another User-Agent. Requests to other servers
 // still have the User-Agent of the guard.
-func (s *Server) PrepareAs(r *http.Request, key policy.Key, userAgent string) (fetch Fetch, ok bool) {
+func (s *Server) PrepareWithUserAgent(r *http.Request, key policy.Key, userAgent string) (fetch Fetch, ok bool) {
 	return s.Prepare(r.WithContext(context.WithValue(r.Context(), userAgentKey{}, userAgent)), key)
 }

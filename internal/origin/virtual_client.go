@@ -16,28 +16,28 @@ import (
 // documentation (RFC 5737, RFC 3849), so no client has them. Matchers such as remote_ip and
 // client_ip treat them as outside of the owner's network.
 var (
-	outside4 = netip.MustParseAddr("192.0.2.1")
-	outside6 = netip.MustParseAddr("2001:db8::1")
+	outsideIPv4 = netip.MustParseAddr("192.0.2.1")
+	outsideIPv6 = netip.MustParseAddr("2001:db8::1")
 )
 
-// outsider is the apparent client of the guard's own requests to a server.
-type outsider struct {
-	addr   netip.Addr
-	fields []string // header fields with the client's address behind a trusted proxy
+// virtualClient is the apparent client of the guard's own requests to a server.
+type virtualClient struct {
+	addr         netip.Addr
+	headerFields []string // header fields with the client's address behind a trusted proxy
 }
 
-// outsiderOf returns the outsider for a server. from is the configured address. The zero Addr means
+// newVirtualClient returns the virtual client for a server. configured is the configured address. The zero Addr means
 // the default, which is IPv6 only if the server listens on IPv6 only.
-func outsiderOf(server *caddyhttp.Server, from netip.Addr) outsider {
-	o := outsider{addr: from, fields: server.ClientIPHeaders}
+func newVirtualClient(server *caddyhttp.Server, configured netip.Addr) virtualClient {
+	client := virtualClient{addr: configured, headerFields: server.ClientIPHeaders}
 	switch {
-	case from.IsValid():
+	case configured.IsValid():
 	case len(server.Listen) > 0 && !slices.ContainsFunc(server.Listen, acceptsIPv4):
-		o.addr = outside6
+		client.addr = outsideIPv6
 	default:
-		o.addr = outside4
+		client.addr = outsideIPv4
 	}
-	return o
+	return client
 }
 
 // acceptsIPv4 reports whether clients with an IPv4 address can reach a listener. Go listens on both
@@ -52,12 +52,12 @@ func acceptsIPv4(listen string) bool {
 }
 
 // remoteAddr returns the address in the format of [http.Request.RemoteAddr].
-func (o outsider) remoteAddr() string { return netip.AddrPortFrom(o.addr, 1).String() }
+func (o virtualClient) remoteAddr() string { return netip.AddrPortFrom(o.addr, 1).String() }
 
-// setFields sets the outsider's address in the header of a request through a trusted proxy. Origins
+// setClientFields sets the client's address in the header of a request through a trusted proxy. Origins
 // read X-Forwarded-For, even if the server reads other fields.
-func (o outsider) setFields(header http.Header) {
-	for _, name := range append([]string{"X-Forwarded-For"}, o.fields...) {
+func (o virtualClient) setClientFields(header http.Header) {
+	for _, name := range append([]string{"X-Forwarded-For"}, o.headerFields...) {
 		header.Set(name, o.addr.String())
 	}
 }
@@ -65,7 +65,7 @@ func (o outsider) setFields(header http.Header) {
 // isForwarded reports whether a trusted proxy forwarded a request and described the client in the
 // header. A request without such fields comes from the proxy's machine or its network, and does not
 // show how outside clients connect.
-func (o outsider) isForwarded(r *http.Request) bool {
-	names := append([]string{"X-Forwarded-For", request.ForwardedProto, request.ForwardedHost}, o.fields...)
+func (o virtualClient) isForwarded(r *http.Request) bool {
+	names := append([]string{"X-Forwarded-For", request.ForwardedProto, request.ForwardedHost}, o.headerFields...)
 	return request.IsTrustedProxy(r) && slices.ContainsFunc(names, func(name string) bool { return r.Header.Get(name) != "" })
 }

@@ -53,7 +53,7 @@ func TestReadWhileWritten(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				reads := 0
-				fetch := onceMore(func(context.Context, *policy.Version) policy.Answer {
+				fetch := refetchIncomplete(func(context.Context, *policy.Version) policy.Answer {
 					if reads++; reads == 1 {
 						return tc.first
 					}
@@ -73,7 +73,7 @@ func TestReadWhileWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		emptied := onceMore(func(context.Context, *policy.Version) policy.Answer { return answer(200, "", "", "") })
+		emptied := refetchIncomplete(func(context.Context, *policy.Version) policy.Answer { return answer(200, "", "", "") })
 		if got := emptied(ctx, have); got.Status != http.StatusOK || got.Err != nil {
 			t.Errorf("with no time for a second reading: %+v", got)
 		}
@@ -101,7 +101,7 @@ func TestSourcesReadOnceMore(t *testing.T) {
 		"a file":          func() { file(t.Context(), have) },
 	} {
 		begun := time.Now()
-		if read(); time.Since(begun) < onceMoreAfter {
+		if read(); time.Since(begun) < refetchDelay {
 			t.Errorf("%s: read once", name)
 		}
 	}
