@@ -67,7 +67,7 @@ func (r *Registry) Validate() error {
 
 // feed returns a feed of the file or URL. It does not open it.
 func (r *Registry) feed() (*registry.Feed, error) {
-	s := registry.Settings{Place: r.From, Interval: time.Duration(r.Interval), Now: time.Now}
+	s := registry.Settings{Location: r.From, Interval: time.Duration(r.Interval), Now: time.Now}
 	if s.Interval != 0 && (s.Interval < minRegistryInterval || s.Interval > maxRegistryInterval) {
 		return nil, fmt.Errorf("registry: interval %s is out of range; use 1s to 7d", option.Short(r.Interval))
 	}
@@ -85,10 +85,10 @@ func (r *Registry) Base(ctx context.Context) (*uaident.Registry, error) {
 		return uaident.Default(), err
 	}
 	feed.Load(ctx, r, nil)
-	if err := feed.Trouble(); err != nil {
+	if err := feed.LastError(); err != nil {
 		return nil, &unreadableError{option.At(r.WrittenAt, err)}
 	}
-	return feed.Good().Over(uaident.Default())
+	return feed.InUse().Over(uaident.Default())
 }
 
 // unreadableError is returned for a registry file that is missing or invalid.

@@ -47,13 +47,13 @@ func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger
 		load, cancel := context.WithTimeoutCause(ctx, registryLoadTime, fmt.Errorf("no complete answer within %v; it is read again", registryLoadTime))
 		defer cancel()
 		u.feed.Load(load, weak.Make(u), ctx.Storage())
-		if err := u.feed.Trouble(); err != nil && u.feed.IsFile() {
+		if err := u.feed.LastError(); err != nil && u.feed.IsFile() {
 			return nil, &unreadableError{option.At(r.WrittenAt, err)}
 		}
-		if u.has = u.feed.Good(); u.has != nil {
+		if u.has = u.feed.InUse(); u.has != nil {
 			known, err := u.with(u.has)
 			if err == nil {
-				err = registry.Usable(known)
+				err = registry.CheckUsable(known)
 			}
 			if err == nil || u.feed.IsFile() {
 				u.Current = uaident.NewCurrent(known)
@@ -76,13 +76,13 @@ func (u *registryInUse) acquire(ctx caddy.Context, r *Registry) error {
 		if err != nil {
 			return nil, err
 		}
-		return remote.Begin(feed), nil
+		return remote.StartBackground(feed), nil
 	})
 	if err != nil {
 		return err
 	}
 	context.AfterFunc(ctx, func() { _, _ = registryFeeds.Delete(key) }) // Destruct returns no error
-	u.feed = value.(*remote.Running[*registry.Feed]).Runner
+	u.feed = value.(*remote.BackgroundRunner[*registry.Feed]).Runner
 	return nil
 }
 
@@ -104,7 +104,7 @@ func (u *registryInUse) Start(storage remote.Storage, adopt func(*uaident.Regist
 		return func() {}
 	}
 	u.adopt = adopt
-	release := u.feed.Use(&registry.User{Changed: u.changed, Logger: u.logger, Tell: tell, Storage: storage})
+	release := u.feed.AddUser(&registry.User{OnChange: u.changed, Logger: u.logger, SendEvent: tell, Storage: storage})
 	return func() {
 		release()
 		u.mu.Lock()
@@ -117,7 +117,7 @@ func (u *registryInUse) Start(storage remote.Storage, adopt func(*uaident.Regist
 func (u *registryInUse) changed() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	t := u.feed.Good()
+	t := u.feed.InUse()
 	if u.adopt == nil || t == u.has {
 		return
 	}

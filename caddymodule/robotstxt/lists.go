@@ -101,13 +101,13 @@ func (h *Handler) acquireList(place string) (*rulelist.List, error) {
 		if err != nil {
 			return nil, err
 		}
-		return remote.Begin(l), nil
+		return remote.StartBackground(l), nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	h.release = append(h.release, func() { _, _ = lists.Delete(place) }) // Destruct returns no error
-	return value.(*remote.Running[*rulelist.List]).Runner, nil
+	return value.(*remote.BackgroundRunner[*rulelist.List]).Runner, nil
 }
 
 // isReload reports whether a configuration runs. That configuration stays if this one is rejected.

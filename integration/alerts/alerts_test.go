@@ -141,7 +141,7 @@ func TestAlerts(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone := o.reread("robots_gone open").Alerts[0]
-	if gone.Site != "a.test" || gone.Severity != alert.Critical || !strings.Contains(gone.Copy, "curl -i http://a.test:"+o.Port+"/robots.txt") {
+	if gone.Site != "a.test" || gone.Severity != alert.Critical || !strings.Contains(gone.RemedySnippet, "curl -i http://a.test:"+o.Port+"/robots.txt") {
 		t.Errorf("%+v", gone)
 	}
 	if m := o.message(); len(m.Open) != 1 || len(m.Over) != 0 || m.Open[0].ID != gone.ID {
@@ -177,7 +177,7 @@ func TestAlerts(t *testing.T) {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	known := o.reread("robots_gone acknowledged").Alerts[0]
-	if by := known.Acknowledged; by.By != "anna" || by.Note != "the shop has moved" {
+	if by := known.Acknowledged; by.User != "anna" || by.Note != "the shop has moved" {
 		t.Errorf("%+v", by)
 	}
 	for host, want := range map[string]string{"page.test": `"read_only": false`, "open.test": `"read_only": true`} {

@@ -44,7 +44,7 @@ func TestAcknowledgedOverARestart(t *testing.T) {
 	}
 	first := run()
 	list := first.reread("not_protecting open")
-	if !list.Kept {
+	if !list.IsPersistent {
 		t.Error("with storage on, acknowledgements are kept")
 	}
 	<-told

@@ -44,19 +44,19 @@ func exampleAlerts(t *testing.T) *alerts {
 
 // dayAlerts are those of the scripted day.
 func dayAlerts() *alerts {
-	return &alerts{list: alert.List{Generated: noon, Kept: true, Alerts: []alert.Alert{
+	return &alerts{list: alert.List{Generated: noon, IsPersistent: true, Alerts: []alert.Alert{
 		{ID: "unreachable-1", Kind: alert.Unreachable, Severity: alert.Warning, Site: "shop.example.com", Since: noon.Add(-2 * time.Hour), State: alert.Open,
 			Title:  "The robots.txt of shop.example.com cannot be read",
 			Detail: "The server answers status 502 Bad Gateway. The copy of 11:20 UTC is in force until 11:20 UTC tomorrow.",
-			Do:     "Look what the site answers.", Copy: "curl -i https://shop.example.com/robots.txt"},
+			Remedy: "Look what the site answers.", RemedySnippet: "curl -i https://shop.example.com/robots.txt"},
 		{ID: "robots_changed-1", Kind: alert.RobotsChanged, Severity: alert.Info, Site: "example.com", Since: noon.Add(-28 * time.Hour), State: alert.Open,
 			Title:  "The robots.txt of example.com has changed",
 			Detail: "9 rules took the place of 3. GPTBot, ClaudeBot, CCBot and Bytespider are shut out now.",
-			Do:     "Acknowledge if that is intended."},
+			Remedy: "Acknowledge if that is intended."},
 		{ID: "ready_for_enforce-1", Kind: alert.ReadyForEnforce, Severity: alert.Info, Site: "shop.example.com", Since: noon.Add(-2 * time.Hour), State: alert.Open,
 			Title:  "shop.example.com is ready for enforce",
 			Detail: "enforce would have blocked 821 requests, and none of a search engine, a preview or a feed reader.",
-			Do:     "Replace robots_guard of this site.", Copy: "robots_guard enforce"},
+			Remedy: "Replace robots_guard of this site.", RemedySnippet: "robots_guard enforce"},
 	}}}
 }
 
@@ -84,7 +84,7 @@ func (a *alerts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.list.Alerts[i].State, a.list.Alerts[i].Acknowledged = alert.Open, nil
 	case json.NewDecoder(r.Body).Decode(&body) == nil:
 		a.list.Alerts[i].State = alert.Acknowledged
-		a.list.Alerts[i].Acknowledged = &alert.Acknowledgement{At: noon, By: "anna", Note: body.Note}
+		a.list.Alerts[i].Acknowledged = &alert.Acknowledgement{Time: noon, User: "anna", Note: body.Note}
 		a.notes = append(a.notes, body.Note)
 	}
 	_, _ = w.Write([]byte("{}"))

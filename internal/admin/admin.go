@@ -45,7 +45,7 @@ type Running interface {
 	// Reports returns the source of all reports.
 	Reports(now time.Time) *report.Source
 	// Book returns the alerts, or nil without a guard.
-	Book() *alert.Book
+	Book() *alert.Manager
 	// TestNotify sends each receiver of alerts a test message, and returns the results.
 	TestNotify(ctx context.Context) []notify.Tested
 	// Managed returns the running robots_txt handlers.

@@ -21,10 +21,10 @@ import (
 // troubled is a server with one alert.
 type troubled struct {
 	Running
-	book *alert.Book
+	book *alert.Manager
 }
 
-func (t troubled) Book() *alert.Book { return t.book }
+func (t troubled) Book() *alert.Manager { return t.book }
 func (troubled) TestNotify(context.Context) []notify.Tested {
 	return []notify.Tested{{Receiver: "slack", Error: "no such host"}}
 }
@@ -39,15 +39,15 @@ func (fullDisk) AddressLists() []verify.ListStatus          { return nil }
 func (fullDisk) Changes() map[string][]report.ManagedChange { return nil }
 func (fullDisk) Managed() report.Texts                      { return nil }
 func (fullDisk) Withheld(time.Time) []parity.Withheld       { return nil }
-func (fullDisk) Stores() bool                               { return true }
-func (fullDisk) StorageTrouble() (time.Time, error) {
+func (fullDisk) HasStorage() bool                           { return true }
+func (fullDisk) StorageFailure() (time.Time, error) {
 	return time.Now().Add(-time.Hour), errors.New("no space left on device")
 }
 func (fullDisk) Reports(now time.Time) *report.Source { return &report.Source{Now: now} }
 
 // TestAlerts lists and acknowledges alerts.
 func TestAlerts(t *testing.T) {
-	book := alert.NewBook(fullDisk{}, time.Now)
+	book := alert.NewManager(fullDisk{}, time.Now)
 	id := book.List().Alerts[0].ID
 	one := AlertsPath + "/" + id + "/acknowledge"
 	for _, tc := range []struct {

@@ -39,7 +39,7 @@ func (known) Registry() *report.Registry                 { return nil }
 func (known) Proposals() []report.Proposal               { return nil }
 func (known) Accept(string, string) error                { return nil }
 func (known) WithheldAt(policy.Key) []string             { return nil }
-func (known) Book() *alert.Book                          { return nil }
+func (known) Book() *alert.Manager                       { return nil }
 func (known) TestNotify(context.Context) []notify.Tested { return []notify.Tested{} }
 
 func (known) Reports(now time.Time) *report.Source { return &report.Source{Now: now} }

@@ -13,114 +13,118 @@ import (
 )
 
 const (
-	maxNote  = 500 // maximum length of a note in bytes
-	maxUser  = 200 // maximum length of a user name in bytes
-	maxKnown = 500
-	// forgetAfter is the time after the end of an alert for which its acknowledgement stays
+	maxNoteBytes        = 500 // maximum length of a note in bytes
+	maxUserBytes        = 200 // maximum length of a user name in bytes
+	maxAcknowledgements = 500
+	// acknowledgementRetention is the time after the end of an alert for which its acknowledgement stays
 	// valid.
-	forgetAfter = 24 * time.Hour
-	// lastInterval is the interval at which other instances learn that an alert is still
+	acknowledgementRetention = 24 * time.Hour
+	// lastOpenInterval is the interval at which other instances learn that an alert is still
 	// open.
-	lastInterval = 6 * time.Hour
+	lastOpenInterval = 6 * time.Hour
 )
 
 // ErrUnknown is the error for an alert that does not exist or has ended.
 var ErrUnknown = errors.New("no such alert is open")
 
-// acknowledgements are the acknowledgements by alert ID. Withdrawn ones stay for forgetAfter,
+// acknowledgements are the acknowledgements by alert ID. Withdrawn ones stay for acknowledgementRetention,
 // so that other instances learn of them.
 type acknowledgements struct {
-	known    map[string]*acknowledged
+	byID     map[string]*acknowledgementState
 	revision uint64 // number of changes on this instance
 }
 
-type acknowledged struct {
+type acknowledgementState struct {
 	Acknowledgement
-	undone bool
-	last   time.Time // last time at which the alert was open
-	told   time.Time // value of last that other instances know
+	isWithdrawn    bool
+	lastOpen       time.Time // lastOpen time at which the alert was open
+	sharedLastOpen time.Time // value of last that other instances know
 }
 
-// of returns the acknowledgement of an alert.
-func (a *acknowledgements) of(id string) (Acknowledgement, bool) {
-	if k := a.known[id]; k != nil && !k.undone {
+// get returns the acknowledgement of an alert.
+func (a *acknowledgements) get(id string) (Acknowledgement, bool) {
+	if k := a.byID[id]; k != nil && !k.isWithdrawn {
 		return k.Acknowledgement, true
 	}
 	return Acknowledgement{}, false
 }
 
 // set stores an acknowledgement that is newer than the stored one.
-func (a *acknowledgements) set(id string, k acknowledged) bool {
-	before := a.known[id]
-	if before != nil && !k.At.After(before.At) || before == nil && len(a.known) >= maxKnown {
+func (a *acknowledgements) set(id string, k acknowledgementState) bool {
+	existing := a.byID[id]
+	if existing != nil && !k.Time.After(existing.Time) || existing == nil && len(a.byID) >= maxAcknowledgements {
 		return false
 	}
-	if a.known == nil {
-		a.known = make(map[string]*acknowledged)
+	if a.byID == nil {
+		a.byID = make(map[string]*acknowledgementState)
 	}
-	a.known[id] = &k
+	a.byID[id] = &k
 	return true
 }
 
-// prune removes acknowledgements of alerts that ended long ago. so contains the current
+// prune removes acknowledgements of alerts that ended long ago. currentIDs contains the current
 // alerts.
-func (a *acknowledgements) prune(now time.Time, so map[string]bool) {
-	for id, k := range a.known {
-		if so[id] {
-			if now.Sub(k.told) >= lastInterval {
-				k.told = now
+func (a *acknowledgements) prune(now time.Time, currentIDs map[string]bool) {
+	for id, k := range a.byID {
+		if currentIDs[id] {
+			if now.Sub(k.sharedLastOpen) >= lastOpenInterval {
+				k.sharedLastOpen = now
 				a.revision++
 			}
-			k.last = now
-		} else if now.Sub(k.last) >= forgetAfter {
-			delete(a.known, id)
+			k.lastOpen = now
+		} else if now.Sub(k.lastOpen) >= acknowledgementRetention {
+			delete(a.byID, id)
 			a.revision++
 		}
 	}
 }
 
-// Acknowledge marks an alert as known to the owner. by is the user, or "" without a login.
+// Acknowledge marks an alert as known to the owner. user is empty without a login.
 // The error is [ErrUnknown] if the alert is not open.
-func (b *Book) Acknowledge(id, by, note string) (Alert, error) {
-	return b.decide(id, acknowledged{Acknowledgement: Acknowledgement{By: cut(by, maxUser), Note: cut(note, maxNote)}})
+func (b *Manager) Acknowledge(id, user, note string) (Alert, error) {
+	return b.setAcknowledgement(id, acknowledgementState{Acknowledgement: Acknowledgement{User: truncate(user, maxUserBytes), Note: truncate(note, maxNoteBytes)}})
 }
 
 // Reopen withdraws an acknowledgement. The error is [ErrUnknown] if the alert is not open.
-func (b *Book) Reopen(id string) (Alert, error) { return b.decide(id, acknowledged{undone: true}) }
+func (b *Manager) Reopen(id string) (Alert, error) {
+	return b.setAcknowledgement(id, acknowledgementState{isWithdrawn: true})
+}
 
-func (b *Book) decide(id string, k acknowledged) (Alert, error) {
+func (b *Manager) setAcknowledgement(id string, state acknowledgementState) (Alert, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	e := b.entries[id]
-	if e == nil || !e.shown || e.State == Over {
+	entry := b.entries[id]
+	if entry == nil || !entry.isListed || entry.State == Over {
 		return Alert{}, fmt.Errorf("%.60q: %w", id, ErrUnknown)
 	}
 	now := b.now().UTC()
-	k.At, k.last, k.told = now, now, now
-	if before := b.acks.known[id]; before != nil && !now.After(before.At) {
-		k.At = before.At.Add(time.Nanosecond) // the resolution of the clock is too coarse
+	state.Time, state.lastOpen, state.sharedLastOpen = now, now, now
+	if existing := b.acknowledgements.byID[id]; existing != nil && !now.After(existing.Time) {
+		state.Time = existing.Time.Add(time.Nanosecond) // the resolution of the clock is too coarse
 	}
-	if !b.acks.set(id, k) {
-		return Alert{}, fmt.Errorf("%d alerts are acknowledged, which is as many as can be", maxKnown)
+	if !b.acknowledgements.set(id, state) {
+		return Alert{}, fmt.Errorf("%d alerts are acknowledged, which is as many as can be", maxAcknowledgements)
 	}
-	b.acks.revision++
-	return b.alertOf(e), nil
+	b.acknowledgements.revision++
+	return b.currentAlert(entry), nil
 }
 
-func cut(s string, most int) string { return text.Cut(text.Printable(strings.TrimSpace(s)), most) }
+func truncate(s string, maxBytes int) string {
+	return text.Cut(text.Printable(strings.TrimSpace(s)), maxBytes)
+}
 
 // documentVersion is the version of the stored format.
 const documentVersion = 1
 
-// document is the stored format.
-type document struct {
-	Version      int      `json:"version"`
-	Acknowledged []stored `json:"acknowledged"`
-	// Extra is the data of [Book.SetExtra], if any.
+// storedDocument is the stored format.
+type storedDocument struct {
+	Version      int                     `json:"version"`
+	Acknowledged []storedAcknowledgement `json:"acknowledged"`
+	// Extra is the data of [Manager.SetExtra], if any.
 	Extra json.RawMessage `json:"extra,omitempty"`
 }
 
-type stored struct {
+type storedAcknowledgement struct {
 	ID     string `json:"id"`
 	Undone bool   `json:"undone,omitempty"`
 	// Last is the last time at which the alert was open, or zero.
@@ -139,27 +143,27 @@ type Extra interface {
 }
 
 // SetExtra sets additional data to store. It must be called before all other methods.
-func (b *Book) SetExtra(other Extra) { b.extra = other }
+func (b *Manager) SetExtra(extra Extra) { b.extra = extra }
 
 // Revision returns the number of changes since the start. Unchanged data are not stored.
-func (b *Book) Revision() uint64 {
+func (b *Manager) Revision() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.extra != nil {
-		return b.acks.revision + b.extra.Revision()
+		return b.acknowledgements.revision + b.extra.Revision()
 	}
-	return b.acks.revision
+	return b.acknowledgements.revision
 }
 
-// Export returns all acknowledgements for [Book.Import].
-func (b *Book) Export() ([]byte, error) {
+// Export returns all acknowledgements for [Manager.Import].
+func (b *Manager) Export() ([]byte, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	d := document{Version: documentVersion, Acknowledged: []stored{}}
-	for id, k := range b.acks.known {
-		d.Acknowledged = append(d.Acknowledged, stored{id, k.undone, k.last.UTC(), k.Acknowledgement})
+	d := storedDocument{Version: documentVersion, Acknowledged: []storedAcknowledgement{}}
+	for id, k := range b.acknowledgements.byID {
+		d.Acknowledged = append(d.Acknowledged, storedAcknowledgement{id, k.isWithdrawn, k.lastOpen.UTC(), k.Acknowledgement})
 	}
-	slices.SortFunc(d.Acknowledged, func(x, y stored) int { return strings.Compare(x.ID, y.ID) })
+	slices.SortFunc(d.Acknowledged, func(x, y storedAcknowledgement) int { return strings.Compare(x.ID, y.ID) })
 	if b.extra != nil {
 		var err error
 		if d.Extra, err = b.extra.Export(); err != nil {
@@ -175,18 +179,18 @@ func (b *Book) Export() ([]byte, error) {
 
 // Import adds acknowledgements that are newer than the known ones. They come from before a
 // restart or from another instance.
-func (b *Book) Import(data []byte) error {
-	var d document
+func (b *Manager) Import(data []byte) error {
+	var d storedDocument
 	if err := json.Unmarshal(data, &d); err != nil {
 		return fmt.Errorf("no acknowledgements: %w", err)
 	}
-	if d.Version != documentVersion || len(d.Acknowledged) > maxKnown {
+	if d.Version != documentVersion || len(d.Acknowledged) > maxAcknowledgements {
 		return fmt.Errorf("version %d with %d acknowledgements cannot be", d.Version, len(d.Acknowledged))
 	}
 	for _, s := range d.Acknowledged {
 		kind, _, _ := strings.Cut(s.ID, "-")
-		if !slices.Contains(kinds(), Kind(kind)) || len(s.ID) > 60 || s.At.IsZero() {
-			return fmt.Errorf("an acknowledgement of %.60q at %v cannot be", s.ID, s.At)
+		if !slices.Contains(allKinds(), Kind(kind)) || len(s.ID) > 60 || s.Time.IsZero() {
+			return fmt.Errorf("an acknowledgement of %.60q at %v cannot be", s.ID, s.Time)
 		}
 	}
 	if b.extra != nil && d.Extra != nil {
@@ -196,19 +200,19 @@ func (b *Book) Import(data []byte) error {
 	defer b.mu.Unlock()
 	now := b.now()
 	for _, s := range d.Acknowledged {
-		s.By, s.Note = cut(s.By, maxUser), cut(s.Note, maxNote)
-		if s.At.After(now) {
-			s.At = now.UTC() // bounds times of a wrong clock
+		s.User, s.Note = truncate(s.User, maxUserBytes), truncate(s.Note, maxNoteBytes)
+		if s.Time.After(now) {
+			s.Time = now.UTC() // bounds times of a wrong clock
 		}
 		last := s.Last
 		if last.IsZero() || last.After(now) {
 			last = now
 		}
-		if now.Sub(last) >= forgetAfter {
+		if now.Sub(last) >= acknowledgementRetention {
 			continue // expired, but not yet removed by its writer
 		}
-		if b.acks.set(s.ID, acknowledged{s.Acknowledgement, s.Undone, last, last}) {
-			b.acks.revision++
+		if b.acknowledgements.set(s.ID, acknowledgementState{s.Acknowledgement, s.Undone, last, last}) {
+			b.acknowledgements.revision++
 		}
 	}
 	return nil

@@ -24,11 +24,11 @@ type Alert struct {
 	Title string    `json:"title"` // one line
 	// Detail describes the facts in a sentence or two.
 	Detail string `json:"detail"`
-	// Do is the remedy in a sentence. Copy contains lines of a Caddyfile or robots.txt, or a
+	// Remedy is the remedy in a sentence. Copy contains lines of a Caddyfile or robots.txt, or a
 	// command for the remedy, if any.
-	Do    string `json:"do"`
-	Copy  string `json:"copy,omitempty"`
-	State State  `json:"state"`
+	Remedy        string `json:"do"`
+	RemedySnippet string `json:"copy,omitempty"`
+	State         State  `json:"state"`
 	// Acknowledged is absent unless State is acknowledged.
 	Acknowledged *Acknowledgement `json:"acknowledged,omitempty"`
 }
@@ -38,34 +38,34 @@ type Kind string
 
 // The kinds.
 const (
-	NotProtecting   Kind = "not_protecting"    // the guard is in enforce, but the robots.txt disallows nothing
-	SearchBlocked   Kind = "search_blocked"    // a rule for other crawlers blocks a search engine
-	RobotsGone      Kind = "robots_gone"       // a robots.txt with rules has disappeared
-	RobotsCloses    Kind = "robots_closes"     // a new robots.txt shuts out search engines
-	RobotsChanged   Kind = "robots_changed"    // a new version of the robots.txt
-	Unreachable     Kind = "unreachable"       // the robots.txt cannot be read
-	Waiting         Kind = "waiting"           // the change guard holds back a change of the robots.txt
-	BaseFailing     Kind = "base_failing"      // the base of a managed robots.txt cannot be read
-	TextRefused     Kind = "text_refused"      // the composed robots.txt is not served
-	ChangeWaits     Kind = "change_waiting"    // a change of a robots_txt waits for confirmation
-	ChangeStopped   Kind = "change_stopped"    // the trial of a change has rejected it
-	PagesRefused    Kind = "pages_refused"     // a crawler is refused pages that the robots.txt allows
-	PagesFail       Kind = "pages_fail"        // a search engine gets errors
-	RobotsFails     Kind = "robots_fails"      // a crawler does not get the robots.txt
-	RobotsWithheld  Kind = "robots_withheld"   // a crawler gets something else instead of the robots.txt
-	StorageFailing  Kind = "storage_failing"   // the storage fails
-	ListsStale      Kind = "lists_stale"       // lists of crawlers' addresses are old
-	RegistryFails   Kind = "registry_failing"  // the registry cannot be used
-	UnknownCrawler  Kind = "unknown_crawler"   // a robot with many requests is in no registry
-	CrawlerWave     Kind = "crawler_wave"      // a robot in no registry comes from many networks at once
-	NewCrawler      Kind = "new_crawler"       // a new crawler with many requests
-	ReadyForEnforce Kind = "ready_for_enforce" // enforce would block nobody by mistake
+	NotProtecting        Kind = "not_protecting"    // the guard is in enforce, but the robots.txt disallows nothing
+	SearchBlocked        Kind = "search_blocked"    // a rule for other crawlers blocks a search engine
+	RobotsGone           Kind = "robots_gone"       // a robots.txt with rules has disappeared
+	RobotsShutsOutSearch Kind = "robots_closes"     // a new robots.txt shuts out search engines
+	RobotsChanged        Kind = "robots_changed"    // a new version of the robots.txt
+	Unreachable          Kind = "unreachable"       // the robots.txt cannot be read
+	ChangeDelayed        Kind = "waiting"           // the change guard holds back a change of the robots.txt
+	BaseFailing          Kind = "base_failing"      // the base of a managed robots.txt cannot be read
+	ManagedFileRefused   Kind = "text_refused"      // the composed robots.txt is not served
+	ChangeUnconfirmed    Kind = "change_waiting"    // a change of a robots_txt waits for confirmation
+	ChangeStopped        Kind = "change_stopped"    // the trial of a change has rejected it
+	PagesRefused         Kind = "pages_refused"     // a crawler is refused pages that the robots.txt allows
+	PagesFail            Kind = "pages_fail"        // a search engine gets errors
+	RobotsFails          Kind = "robots_fails"      // a crawler does not get the robots.txt
+	RobotsWithheld       Kind = "robots_withheld"   // a crawler gets something else instead of the robots.txt
+	StorageFailing       Kind = "storage_failing"   // the storage fails
+	ListsStale           Kind = "lists_stale"       // lists of crawlers' addresses are old
+	RegistryFails        Kind = "registry_failing"  // the registry cannot be used
+	UnknownCrawler       Kind = "unknown_crawler"   // a robot with many requests is in no registry
+	CrawlerWave          Kind = "crawler_wave"      // a robot in no registry comes from many networks at once
+	NewCrawler           Kind = "new_crawler"       // a new crawler with many requests
+	ReadyForEnforce      Kind = "ready_for_enforce" // enforce would block nobody by mistake
 )
 
-// kinds returns all kinds.
-func kinds() []Kind {
-	return []Kind{NotProtecting, SearchBlocked, RobotsGone, RobotsCloses, RobotsChanged, Unreachable, Waiting, BaseFailing, TextRefused,
-		ChangeWaits, ChangeStopped, PagesRefused, PagesFail, RobotsFails, RobotsWithheld, StorageFailing, ListsStale, RegistryFails, UnknownCrawler, CrawlerWave, NewCrawler, ReadyForEnforce}
+// allKinds returns all kinds.
+func allKinds() []Kind {
+	return []Kind{NotProtecting, SearchBlocked, RobotsGone, RobotsShutsOutSearch, RobotsChanged, Unreachable, ChangeDelayed, BaseFailing, ManagedFileRefused,
+		ChangeUnconfirmed, ChangeStopped, PagesRefused, PagesFail, RobotsFails, RobotsWithheld, StorageFailing, ListsStale, RegistryFails, UnknownCrawler, CrawlerWave, NewCrawler, ReadyForEnforce}
 }
 
 // Severity is how much an alert matters.
@@ -96,13 +96,13 @@ const (
 	Over         State = "over"         // no longer true
 )
 
-// states returns all states.
-func states() []State { return []State{Open, Acknowledged, Over} }
+// allStates returns all states.
+func allStates() []State { return []State{Open, Acknowledged, Over} }
 
 // Acknowledgement states that the owner knows of an alert.
 type Acknowledgement struct {
-	At   time.Time `json:"at"`
-	By   string    `json:"by,omitempty"` // the user, with a login
+	Time time.Time `json:"at"`
+	User string    `json:"by,omitempty"` // the user, with a login
 	Note string    `json:"note,omitempty"`
 }
 
@@ -114,16 +114,16 @@ type List struct {
 	Alerts []Alert `json:"alerts"`
 	// More is the number of alerts beyond the limit.
 	More int `json:"more,omitempty"`
-	// Kept reports whether acknowledgements survive a restart.
-	Kept bool `json:"kept"`
+	// IsPersistent reports whether acknowledgements survive a restart.
+	IsPersistent bool `json:"kept"`
 	// ReadOnly reports whether alerts cannot be acknowledged here.
 	ReadOnly bool `json:"read_only"`
 
 	number uint64 // sequence number
 }
 
-// idOf returns the ID of an alert with the given subject.
-func idOf(kind Kind, about ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(about, "\x00")))
+// newID returns the ID of an alert with the given subject.
+func newID(kind Kind, subject ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(subject, "\x00")))
 	return string(kind) + "-" + hex.EncodeToString(sum[:6])
 }

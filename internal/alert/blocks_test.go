@@ -21,17 +21,17 @@ func googlebot(identity verify.State) Block {
 func TestSearchBlocked(t *testing.T) {
 	w := newWorld(t)
 	w.answer("a.test", "enforce", 200, rules)
-	w.Blocked(googlebot(verify.Claimed))
+	w.RecordBlock(googlebot(verify.Claimed))
 	w.pass(time.Hour)
 	w.want("somebody by its name, once", "")
-	w.Blocked(googlebot(verify.Verified))
+	w.RecordBlock(googlebot(verify.Verified))
 	w.pass(time.Minute)
 	a := w.only()
-	if a.Severity != Critical || a.Do != searchCure || a.Copy != "only_log verified Googlebot" || a.Detail != `It is verified. Line 2, "Disallow: /private/" of User-agent: *, disallows /private/a. No group of the robots.txt names this crawler.` {
+	if a.Severity != Critical || a.Remedy != searchRemedy || a.RemedySnippet != "only_log verified Googlebot" || a.Detail != `It is verified. Line 2, "Disallow: /private/" of User-agent: *, disallows /private/a. No group of the robots.txt names this crawler.` {
 		t.Errorf("%+v", a)
 	}
 	for range 4 {
-		w.Blocked(googlebot(verify.Claimed))
+		w.RecordBlock(googlebot(verify.Claimed))
 		w.pass(5 * time.Minute)
 	}
 	w.want("somebody by its name, for long", "open critical search_blocked, open warning search_blocked")
@@ -48,7 +48,7 @@ func TestSearchBlockedNoMore(t *testing.T) {
 		w := newWorld(t)
 		w.answer("a.test", "enforce", 200, rules)
 		w.leap(time.Minute)
-		w.Blocked(googlebot(verify.Verified))
+		w.RecordBlock(googlebot(verify.Verified))
 		w.leap(time.Minute)
 		w.want("at first", "open critical search_blocked")
 		return w
@@ -59,12 +59,12 @@ func TestSearchBlockedNoMore(t *testing.T) {
 	w.want("another text", "open info robots_changed, over critical search_blocked")
 
 	w = blocked(t)
-	w.reloaded = w.time
+	w.firstLoad = w.time
 	w.leap(59 * time.Minute)
 	w.want("after a reload", "open critical search_blocked")
 	w.leap(time.Minute)
 	w.want("an hour after", "over critical search_blocked")
-	w.Blocked(googlebot(verify.Verified))
+	w.RecordBlock(googlebot(verify.Verified))
 	w.leap(time.Minute)
 	w.want("blocked again", "open critical search_blocked")
 }
@@ -74,22 +74,22 @@ func TestStaging(t *testing.T) {
 	w := newWorld(t)
 	w.answer("a.test", "enforce", 200, closes)
 	w.leap(time.Minute)
-	w.Blocked(googlebot(verify.Verified))
+	w.RecordBlock(googlebot(verify.Verified))
 	w.want("a staging site", "")
 }
 
 // TestBlocksBound keeps verified engines where somebody goes by many names.
 func TestBlocksBound(t *testing.T) {
 	w := newWorld(t)
-	w.Blocked(googlebot(verify.Verified))
+	w.RecordBlock(googlebot(verify.Verified))
 	for i := range 2 * maxBlocks {
 		w.leap(2 * time.Second)
 		x := googlebot(verify.Claimed)
 		x.Rule = fmt.Sprintf("Disallow: /%d", i)
-		w.Blocked(x)
+		w.RecordBlock(x)
 	}
-	if len(w.blocks.all) != maxBlocks {
-		t.Errorf("%d are kept", len(w.blocks.all))
+	if len(w.blocks.byKey) != maxBlocks {
+		t.Errorf("%d are kept", len(w.blocks.byKey))
 	}
 	w.want("the verified one", "open critical search_blocked")
 }
@@ -101,12 +101,12 @@ func TestSearchBlockedAgain(t *testing.T) {
 		w := newWorld(t)
 		w.answer("a.test", "enforce", 200, rules)
 		for range 5 {
-			w.Blocked(googlebot(identity))
+			w.RecordBlock(googlebot(identity))
 			w.pass(5 * time.Minute)
 		}
 		before := w.only()
 		w.pass(20 * time.Minute)
-		w.Blocked(googlebot(identity))
+		w.RecordBlock(googlebot(identity))
 		w.pass(time.Minute)
 		if after := w.only(); after.State != Open || !after.Since.Equal(before.Since) {
 			t.Errorf("%s: %s since %v, before %s since %v", identity, after.State, after.Since, before.State, before.Since)
@@ -117,19 +117,19 @@ func TestSearchBlockedAgain(t *testing.T) {
 // TestBlockedAgain has an engine be blocked again within a second, which is noted without
 // waiting for others that are, and later, when another example takes the place of the first.
 func TestBlockedAgain(t *testing.T) {
-	var b blocks
+	var b searchBlocks
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	first := googlebot(verify.Verified)
-	b.note(first, at)
+	b.record(first, at)
 	want := func(last time.Time, path string) {
 		t.Helper()
-		for _, known := range b.all {
-			if !known.last().Equal(last) || known.Path != path || !known.first.Equal(at) {
+		for _, known := range b.byKey {
+			if !known.last().Equal(last) || known.Path != path || !known.start.Equal(at) {
 				t.Errorf("noted is %v with %s, want %v with %s", known.last(), known.Path, last, path)
 			}
 		}
-		if len(b.all) != 1 {
-			t.Errorf("%d engines are noted, want one", len(b.all))
+		if len(b.byKey) != 1 {
+			t.Errorf("%d engines are noted, want one", len(b.byKey))
 		}
 	}
 	want(at, first.Path)
@@ -138,7 +138,7 @@ func TestBlockedAgain(t *testing.T) {
 	b.mu.RLock()
 	done := make(chan struct{})
 	go func() {
-		b.note(second, at.Add(999*time.Millisecond))
+		b.record(second, at.Add(999*time.Millisecond))
 		close(done)
 	}()
 	select {
@@ -149,13 +149,13 @@ func TestBlockedAgain(t *testing.T) {
 	b.mu.RUnlock()
 	<-done
 	want(at.Add(999*time.Millisecond), first.Path)
-	b.note(second, at.Add(1999*time.Millisecond))
+	b.record(second, at.Add(1999*time.Millisecond))
 	want(at.Add(1999*time.Millisecond), second.Path)
-	b.note(first, at.Add(2500*time.Millisecond)) // an example is for a second
+	b.record(first, at.Add(2500*time.Millisecond)) // an example is for a second
 	want(at.Add(2500*time.Millisecond), second.Path)
-	b.note(first, at.Add(3100*time.Millisecond)) // though it was noted within one
+	b.record(first, at.Add(3100*time.Millisecond)) // though it was noted within one
 	want(at.Add(3100*time.Millisecond), first.Path)
-	b.note(second, at.Add(1500*time.Millisecond)) // by a clock that was set back
+	b.record(second, at.Add(1500*time.Millisecond)) // by a clock that was set back
 	want(at.Add(1500*time.Millisecond), second.Path)
 }
 
@@ -170,10 +170,10 @@ func TestSearchBlockedInAReload(t *testing.T) {
 		w := newWorld(t)
 		w.answer("a.test", "enforce", 200, rules)
 		w.leap(time.Minute)
-		w.Blocked(googlebot(verify.Verified))
-		w.reloaded = w.time
+		w.RecordBlock(googlebot(verify.Verified))
+		w.firstLoad = w.time
 		w.leap(after)
-		w.Blocked(googlebot(verify.Verified))
+		w.RecordBlock(googlebot(verify.Verified))
 		w.leap(30 * time.Minute)
 		w.want(after.String(), "open critical search_blocked")
 		w.leap(31 * time.Minute)
@@ -187,7 +187,7 @@ func TestSearchBlockedAtAFailedReload(t *testing.T) {
 	w := newWorld(t)
 	w.answer("a.test", "enforce", 200, rules)
 	w.leap(time.Minute)
-	w.Blocked(googlebot(verify.Verified))
+	w.RecordBlock(googlebot(verify.Verified))
 	w.leap(time.Minute)
 	load := func() (end func()) {
 		ctx, end := context.WithCancel(t.Context())
@@ -223,13 +223,13 @@ func TestSearchCure(t *testing.T) {
 		{judge.OtherName, verify.Verified, "A search engine is blocked at a.test", "only_log verified search"},
 		{judge.OtherName, verify.Unknown, "A client that claims to be a search engine is blocked at a.test", "only_log search"},
 	} {
-		x := blocked{Block: googlebot(tc.identity)}
+		x := blockRecord{Block: googlebot(tc.identity)}
 		x.Crawler = tc.crawler
-		if a := x.alert(Warning); a.Title != tc.title || a.Do != searchCure || a.Copy != tc.line || strings.Contains(a.Detail, judge.OtherName) {
+		if a := x.alert(Warning); a.Title != tc.title || a.Remedy != searchRemedy || a.RemedySnippet != tc.line || strings.Contains(a.Detail, judge.OtherName) {
 			t.Errorf("%s, %s: %+v", tc.crawler, tc.identity, a)
 		}
 	}
-	cure := strings.TrimSuffix(searchCure, ".")
+	cure := strings.TrimSuffix(searchRemedy, ".")
 	const crawler = `{{ if eq $labels.crawler "_other" }}search{{ else }}{{ $labels.crawler }}{{ end }}`
 	for file, texts := range map[string][]string{
 		"../dashboard/assets/todo.js": {cure, "only_log ${"},

@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// toldReasons is how many reasons an alert has.
-const toldReasons = 3
+// maxReasons is how many reasons an alert has.
+const maxReasons = 3
 
 // findInChanges returns findings about changes of managed robots.txt files by site. A
 // rejected change matters only until the next change.
@@ -22,44 +22,44 @@ func findInChanges(sites map[string][]report.ManagedChange, now time.Time) (foun
 		}
 		switch latest := slices.MaxFunc(sites[site], func(a, b report.ManagedChange) int { return a.Number - b.Number }); {
 		case latest.State == report.ChangeWaiting:
-			found = append(found, changeWaits(site, &latest))
-		case latest.Stopped != "" && now.Sub(latest.Since) < showOver:
-			found = append(found, changeStopped(site, &latest))
+			found = append(found, waitingChange(site, &latest))
+		case latest.Stopped != "" && now.Sub(latest.Since) < overRetention:
+			found = append(found, stoppedChange(site, &latest))
 		}
 	}
 	return found
 }
 
-func changeWaits(site string, c *report.ManagedChange) finding {
+func waitingChange(site string, change *report.ManagedChange) finding {
 	return finding{Alert: Alert{
-		ID: idOf(ChangeWaits, site, c.ID), Kind: ChangeWaits, Severity: Warning, Site: site, Since: c.Since,
-		Title:  "A change of the robots.txt of " + text.Printable(site) + " waits for confirmation",
-		Detail: told(c.Reasons) + "Until then the previous file stays in force.",
-		Do:     "If the change is intended, confirm it; otherwise remove it from the configuration.",
-		Copy:   "caddy robots-guard managed confirm --site " + quotedWord(site) + ` --why "..."`,
+		ID: newID(ChangeUnconfirmed, site, change.ID), Kind: ChangeUnconfirmed, Severity: Warning, Site: site, Since: change.Since,
+		Title:         "A change of the robots.txt of " + text.Printable(site) + " waits for confirmation",
+		Detail:        joinSentence(change.Reasons) + "Until then the previous file stays in force.",
+		Remedy:        "If the change is intended, confirm it; otherwise remove it from the configuration.",
+		RemedySnippet: "caddy robots-guard managed confirm --site " + shellQuote(site) + ` --why "..."`,
 	}}
 }
 
-func changeStopped(site string, c *report.ManagedChange) finding {
+func stoppedChange(site string, change *report.ManagedChange) finding {
 	return finding{Alert: Alert{
-		ID: idOf(ChangeStopped, site, c.ID), Kind: ChangeStopped, Severity: Warning, Site: site, Since: c.Since,
-		Title:  "The trial of a change of the robots.txt of " + text.Printable(site) + " has ended by itself",
-		Detail: told([]string{c.Stopped}) + "The previous file stays in force.",
-		Do:     "Change the rules. If they are intended, load them with rollout now and confirm them.",
-		Copy:   "caddy robots-guard managed history --site " + quotedWord(site),
+		ID: newID(ChangeStopped, site, change.ID), Kind: ChangeStopped, Severity: Warning, Site: site, Since: change.Since,
+		Title:         "The trial of a change of the robots.txt of " + text.Printable(site) + " has ended by itself",
+		Detail:        joinSentence([]string{change.Stopped}) + "The previous file stays in force.",
+		Remedy:        "Change the rules. If they are intended, load them with rollout now and confirm them.",
+		RemedySnippet: "caddy robots-guard managed history --site " + shellQuote(site),
 	}}
 }
 
-// told joins lines to a sentence followed by a space, or returns "".
-func told(lines []string) string {
-	var some []string
-	for _, line := range lines[:min(len(lines), toldReasons)] {
+// joinSentence joins lines to a sentence followed by a space, or returns "".
+func joinSentence(lines []string) string {
+	var printable []string
+	for _, line := range lines[:min(len(lines), maxReasons)] {
 		if line != "" {
-			some = append(some, text.Cut(text.Printable(line), maxError))
+			printable = append(printable, text.Cut(text.Printable(line), maxErrorBytes))
 		}
 	}
-	if len(some) == 0 {
+	if len(printable) == 0 {
 		return ""
 	}
-	return sentence(strings.Join(some, "; ")) + " "
+	return toSentence(strings.Join(printable, "; ")) + " "
 }

@@ -23,7 +23,7 @@ func TestChanges(t *testing.T) {
 	w.changes = map[string][]report.ManagedChange{"a.test,b.test": {change, published}}
 	w.want("it waits", "open warning change_waiting")
 	if a := w.only(); a.Site != "a.test,b.test" || !a.Since.Equal(start) || !strings.HasPrefix(a.Detail, "Googlebot may not fetch / any more; bingbot may not fetch /shop any more; x. Until then") ||
-		!strings.Contains(a.Copy, "managed confirm --site 'a.test,b.test' ") {
+		!strings.Contains(a.RemedySnippet, "managed confirm --site 'a.test,b.test' ") {
 		t.Errorf("got %+v", a)
 	}
 	w.time = w.time.Add(time.Hour)
@@ -41,7 +41,7 @@ func TestChanges(t *testing.T) {
 	w.pass(time.Minute)
 	w.want("another is tried", "over warning change_stopped, over warning change_waiting")
 	w.changes["a.test,b.test"] = stopped
-	w.leap(showOver + time.Minute)
-	w.leap(showOver)
+	w.leap(overRetention + time.Minute)
+	w.leap(overRetention)
 	w.want("after a day", "")
 }

@@ -15,76 +15,76 @@ import (
 )
 
 const (
-	// A new crawler was first seen within newFor, and not in the first newAfter of counting.
-	// It has at least ofSize requests in 24 hours.
-	newFor   = 7 * 24 * time.Hour
-	newAfter = 24 * time.Hour
-	ofSize   = 1000
-	maxNew   = 20 // maximum number of alerts, most requests first
+	// A new crawler was first seen within newCrawlerPeriod, and not in the first minCountingTime of counting.
+	// It has at least minNewCrawlerRequests requests in 24 hours.
+	newCrawlerPeriod      = 7 * 24 * time.Hour
+	minCountingTime       = 24 * time.Hour
+	minNewCrawlerRequests = 1000
+	maxNewCrawlers        = 20 // maximum number of alerts, most requests first
 
-	readyAfter = 7 * 24 * time.Hour // in monitor
-	maxReady   = 50                 // sites
+	minMonitorTime = 7 * 24 * time.Hour // in monitor
+	maxReadySites  = 50                 // sites
 )
 
-// findInLedger returns the findings about crawlers and sites in the ledger. open reports whether an
+// findInLedger returns the findings about crawlers and sites in the ledger. isOpen reports whether an
 // alert is open: after a reload, the mode of a site is unknown until the first request of a crawler,
 // and open alerts must stay open.
-func findInLedger(source *report.Source, now time.Time, open func(id string) bool) []finding {
-	return slices.Concat(findParity(source, now), findNew(source, now), findReady(source, now, open))
+func findInLedger(source *report.Source, now time.Time, isOpen func(id string) bool) []finding {
+	return slices.Concat(findParity(source, now), findNewCrawlers(source, now), findReadyForEnforce(source, now, isOpen))
 }
 
-// arrival is the data about a crawler at all sites.
-type arrival struct {
-	name     string
-	first    time.Time
-	requests uint64 // in the last 24 hours
-	known    bool   // named by a robots.txt
+// crawlerStats is the data about a crawler at all sites.
+type crawlerStats struct {
+	name      string
+	firstSeen time.Time
+	requests  uint64 // in the last 24 hours
+	isNamed   bool   // named by a robots.txt
 }
 
-// findNew returns new crawlers with many requests.
-func findNew(source *report.Source, now time.Time) (found []finding) {
-	var all []*arrival
-	for _, a := range arrivals(source.Ledger, now) {
-		counted := a.first.Sub(ledger.Time(source.Ledger.Since)) >= newAfter
-		if counted && !a.known && a.requests >= ofSize && now.Sub(a.first) < newFor {
-			all = append(all, a)
+// findNewCrawlers returns new crawlers with many requests.
+func findNewCrawlers(source *report.Source, now time.Time) (found []finding) {
+	var candidates []*crawlerStats
+	for _, a := range crawlerStatsByName(source.Ledger, now) {
+		isLaterArrival := a.firstSeen.Sub(ledger.Time(source.Ledger.Since)) >= minCountingTime
+		if isLaterArrival && !a.isNamed && a.requests >= minNewCrawlerRequests && now.Sub(a.firstSeen) < newCrawlerPeriod {
+			candidates = append(candidates, a)
 		}
 	}
-	slices.SortFunc(all, func(x, y *arrival) int {
+	slices.SortFunc(candidates, func(x, y *crawlerStats) int {
 		return cmp.Or(cmp.Compare(y.requests, x.requests), cmp.Compare(x.name, y.name))
 	})
-	for _, a := range all[:min(len(all), maxNew)] {
+	for _, a := range candidates[:min(len(candidates), maxNewCrawlers)] {
 		f := finding{Alert: Alert{
-			ID: idOf(NewCrawler, a.name), Kind: NewCrawler, Severity: Info, Crawler: a.name, Since: a.first,
+			ID: newID(NewCrawler, a.name), Kind: NewCrawler, Severity: Info, Crawler: a.name, Since: a.firstSeen,
 			Title:  a.name + " is new here",
-			Detail: fmt.Sprintf("It came %d times in 24 hours, first at %s. No robots.txt names it.", a.requests, timeWords(a.first, now)),
-			Do:     "Acknowledge if it is welcome.",
+			Detail: fmt.Sprintf("It came %d times in 24 hours, first at %s. No robots.txt names it.", a.requests, formatTime(a.firstSeen, now)),
+			Remedy: "Acknowledge if it is welcome.",
 		}}
 		if isToken(a.name) {
-			f.Do, f.Copy = "Add this to robots.txt if you do not want it, else acknowledge.", "User-agent: "+a.name+"\nDisallow: /"
+			f.Remedy, f.RemedySnippet = "Add this to robots.txt if you do not want it, else acknowledge.", "User-agent: "+a.name+"\nDisallow: /"
 		}
 		found = append(found, f)
 	}
 	return found
 }
 
-// arrivals returns crawlers by name. It omits classes that most sites welcome, and spoofed
+// crawlerStatsByName returns crawlers by name. It omits classes that most sites welcome, and spoofed
 // clients.
-func arrivals(all ledger.Snapshot, now time.Time) map[string]*arrival {
-	known := make(map[string]*arrival)
-	note := func(name string, first int64, requests uint64, named bool) {
-		a := known[name]
+func crawlerStatsByName(snapshot ledger.Snapshot, now time.Time) map[string]*crawlerStats {
+	stats := make(map[string]*crawlerStats)
+	add := func(name string, first int64, requests uint64, named bool) {
+		a := stats[name]
 		if a == nil {
-			a = &arrival{name: name, first: ledger.Time(first)}
-			known[name] = a
+			a = &crawlerStats{name: name, firstSeen: ledger.Time(first)}
+			stats[name] = a
 		}
-		if at := ledger.Time(first); at.Before(a.first) {
-			a.first = at
+		if firstSeen := ledger.Time(first); firstSeen.Before(a.firstSeen) {
+			a.firstSeen = firstSeen
 		}
 		a.requests += requests
-		a.known = a.known || named
+		a.isNamed = a.isNamed || named
 	}
-	for _, s := range all.Sites {
+	for _, s := range snapshot.Sites {
 		for _, row := range s.Rows {
 			class, _ := uaident.ParseClass(row.Class)
 			switch class {
@@ -95,22 +95,22 @@ func arrivals(all ledger.Snapshot, now time.Time) map[string]*arrival {
 			case !class.IsCrawler(), row.Token == judge.SpoofedName:
 			case row.Token != ledger.Other:
 				sum := row.Series[ledger.Hours].Sum(ledger.Hours, now.Add(-23*time.Hour), now)
-				note(row.Token, row.FirstSeen, sum.Requests(), row.Named)
+				add(row.Token, row.FirstSeen, sum.Requests(), row.Named)
 			default:
 				for _, item := range row.Names.Items {
-					if item.Error == 0 && now.Sub(ledger.Time(item.Last)) < newAfter {
-						note(item.Key, item.First, inADay(item.Count, now.Sub(ledger.Time(item.First))), false)
+					if item.Error == 0 && now.Sub(ledger.Time(item.Last)) < minCountingTime {
+						add(item.Key, item.First, perDay(item.Count, now.Sub(ledger.Time(item.First))), false)
 					}
 				}
 			}
 		}
 	}
-	return known
+	return stats
 }
 
-// inADay returns how many of the requests in a time came in 24 hours, on average.
-func inADay(requests uint64, in time.Duration) uint64 {
-	return uint64(float64(requests) * min(1, float64(24*time.Hour)/float64(max(in, 1))))
+// perDay returns how many of the requests in a time came in 24 hours, on average.
+func perDay(requests uint64, period time.Duration) uint64 {
+	return uint64(float64(requests) * min(1, float64(24*time.Hour)/float64(max(period, 1))))
 }
 
 // isToken reports whether a name is valid in a user-agent line.
@@ -120,57 +120,57 @@ func isToken(name string) bool {
 	})
 }
 
-// findReady returns sites in monitor for a week in which enforce would have blocked no
+// findReadyForEnforce returns sites in monitor for a week in which enforce would have blocked no
 // crawler by mistake.
-func findReady(source *report.Source, now time.Time, open func(id string) bool) (found []finding) {
-	if now.Sub(ledger.Time(source.Ledger.Since)) < readyAfter {
+func findReadyForEnforce(source *report.Source, now time.Time, isOpen func(id string) bool) (found []finding) {
+	if now.Sub(ledger.Time(source.Ledger.Since)) < minMonitorTime {
 		return nil
 	}
 	for _, s := range source.Ledger.Sites {
-		live, id := source.Live[s.Name], idOf(ReadyForEnforce, s.Name)
-		if monitored := live.Mode == judge.ModeOf(false) || live.Mode == "" && open(id); !monitored || live.State == nil || live.State.Good == nil || !live.State.Good.Robots.Restricts() || len(found) == maxReady {
+		live, id := source.Live[s.Name], newID(ReadyForEnforce, s.Name)
+		if isMonitored := live.Mode == judge.ModeOf(false) || live.Mode == "" && isOpen(id); !isMonitored || live.State == nil || live.State.Good == nil || !live.State.Good.Robots.Restricts() || len(found) == maxReadySites {
 			continue
 		}
 		first := now
 		for _, row := range s.Rows {
-			if at := ledger.Time(row.FirstSeen); at.Before(first) {
-				first = at
+			if firstSeen := ledger.Time(row.FirstSeen); firstSeen.Before(first) {
+				first = firstSeen
 			}
 		}
 		impact := source.Impact(report.Filter{Site: s.Name, Window: report.Week})
-		if now.Sub(first) < readyAfter || impact.Requests == 0 || impact.Blocked > 0 || slices.ContainsFunc(impact.ByClass, hurts) {
+		if now.Sub(first) < minMonitorTime || impact.Requests == 0 || impact.Blocked > 0 || slices.ContainsFunc(impact.ByClass, blocksByMistake) {
 			continue
 		}
 		found = append(found, finding{Alert: Alert{
-			ID: id, Kind: ReadyForEnforce, Severity: Info, Site: s.Name, Since: first.Add(readyAfter),
+			ID: id, Kind: ReadyForEnforce, Severity: Info, Site: s.Name, Since: first.Add(minMonitorTime),
 			Title: s.Name + " is ready for enforce",
 			Detail: fmt.Sprintf("It was monitored for 7 days. enforce would have blocked %d requests, and none of a search engine, a preview or a feed reader that the robots.txt does not name.",
 				impact.WouldBlock),
-			Do:   "Replace robots_guard of this site.",
-			Copy: "robots_guard enforce",
+			Remedy:        "Replace robots_guard of this site.",
+			RemedySnippet: "robots_guard enforce",
 		}})
 	}
 	return found
 }
 
-// hurts reports whether enforce would block crawlers of a class by mistake. These are classes
+// blocksByMistake reports whether enforce would block crawlers of a class by mistake. These are classes
 // that bring visitors, unless a rule names the crawler.
-func hurts(class report.ImpactClass) bool {
+func blocksByMistake(class report.ImpactClass) bool {
 	switch class.Class {
 	case uaident.Search.String(), uaident.Preview.String(), uaident.Feed.String():
 	default:
 		return false
 	}
 	return slices.ContainsFunc(class.Crawlers, func(c report.ImpactCrawler) bool {
-		byMistake := func(r report.RuleCount) bool { return !isMeant(r.Group, c.Token) }
-		return c.Blockable > 0 && (len(c.Rules) == 0 || slices.ContainsFunc(c.Rules, byMistake))
+		isMistake := func(r report.RuleCount) bool { return !namesCrawler(r.Group, c.Token) }
+		return c.Blockable > 0 && (len(c.Rules) == 0 || slices.ContainsFunc(c.Rules, isMistake))
 	})
 }
 
-// isMeant reports whether a group names a crawler.
-func isMeant(group, token string) bool {
-	if known := uaident.Default().Lookup(token); known != nil {
-		return judge.Means(group, known)
+// namesCrawler reports whether a group names a crawler.
+func namesCrawler(group, token string) bool {
+	if crawler := uaident.Default().Lookup(token); crawler != nil {
+		return judge.Means(group, crawler)
 	}
 	return policy.NameMatches(group, token)
 }

@@ -40,12 +40,12 @@ func TestNewCrawler(t *testing.T) {
 	own := bot(ledger.Other)
 	own.Name = "its own/1 name"
 	w.come(2000, own)
-	w.leap(ledgerInterval)
+	w.leap(ledgerReadInterval)
 	list := w.List().Alerts
 	if len(list) != 2 || list[0].Crawler != "New-Bot" || list[1].Crawler != "its own/1 name" {
 		t.Fatalf("%+v", list)
 	}
-	if list[0].Copy != "User-agent: New-Bot\nDisallow: /" || !strings.Contains(list[0].Detail, "1500 times") || list[1].Copy != "" {
+	if list[0].RemedySnippet != "User-agent: New-Bot\nDisallow: /" || !strings.Contains(list[0].Detail, "1500 times") || list[1].RemedySnippet != "" {
 		t.Errorf("%+v", list)
 	}
 	w.leap(8 * 24 * time.Hour)
@@ -66,7 +66,7 @@ func TestNewCrawlerOfManyDays(t *testing.T) {
 	}
 	w.come(1, slow)
 	w.come(1, fast)
-	w.leap(ledgerInterval)
+	w.leap(ledgerReadInterval)
 	if a := w.only(); a.Crawler != "FastBot" || !strings.Contains(a.Detail, "It came 1498 times in 24 hours") {
 		t.Errorf("%+v", a)
 	}
@@ -105,16 +105,16 @@ func TestReady(t *testing.T) {
 			if tc.also != nil {
 				w.come(1, *tc.also)
 			}
-			w.leap(24*time.Hour + ledgerInterval)
+			w.leap(24*time.Hour + ledgerReadInterval)
 			w.want("after a week", tc.want)
 			if tc.want == "" {
 				return
 			}
-			if a := w.only(); a.Copy != "robots_guard enforce" || !a.Since.Equal(start.Add(readyAfter)) {
+			if a := w.only(); a.RemedySnippet != "robots_guard enforce" || !a.Since.Equal(start.Add(minMonitorTime)) {
 				t.Errorf("%+v", a)
 			}
 			w.answer("a.test", "", 200, tc.text)
-			w.leap(ledgerInterval)
+			w.leap(ledgerReadInterval)
 			w.want("after a reload", tc.want)
 			w.answer("a.test", "enforce", 200, tc.text)
 			w.leap(time.Minute)

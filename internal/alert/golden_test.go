@@ -42,36 +42,36 @@ func golden(t *testing.T, name string, value any) {
 func TestExample(t *testing.T) {
 	now := time.Date(2026, 11, 21, 14, 20, 0, 0, time.UTC)
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
-	golden(t, "alerts.json", List{Generated: now, Kept: true, Alerts: []Alert{
+	golden(t, "alerts.json", List{Generated: now, IsPersistent: true, Alerts: []Alert{
 		{
-			ID: idOf(SearchBlocked, "example.com"), Kind: SearchBlocked, Severity: Critical, Site: "example.com", Crawler: "Googlebot", Since: ago(3 * time.Minute),
+			ID: newID(SearchBlocked, "example.com"), Kind: SearchBlocked, Severity: Critical, Site: "example.com", Crawler: "Googlebot", Since: ago(3 * time.Minute),
 			Title:  "Googlebot is blocked at example.com",
 			Detail: `It is verified. Line 2, "Disallow: /private/" of User-agent: *, disallows /private/a. No group of the robots.txt names this crawler.`,
-			Do:     searchCure, Copy: "only_log verified Googlebot", State: Open,
+			Remedy: searchRemedy, RemedySnippet: "only_log verified Googlebot", State: Open,
 		},
 		{
-			ID: idOf(RobotsGone, "shop.example.com"), Kind: RobotsGone, Severity: Warning, Site: "shop.example.com", Since: ago(2 * time.Hour),
+			ID: newID(RobotsGone, "shop.example.com"), Kind: RobotsGone, Severity: Warning, Site: "shop.example.com", Since: ago(2 * time.Hour),
 			Title:  "The robots.txt of shop.example.com is gone",
 			Detail: "The answer is 404; until 12:20 UTC there were 12 rules. Nothing is forbidden now.",
-			Do:     "Bring the file back, or acknowledge if that is intended.", Copy: "curl -i https://shop.example.com/robots.txt", State: Open,
+			Remedy: "Bring the file back, or acknowledge if that is intended.", RemedySnippet: "curl -i https://shop.example.com/robots.txt", State: Open,
 		},
 		{
-			ID: idOf(ReadyForEnforce, "blog.example.com"), Kind: ReadyForEnforce, Severity: Info, Site: "blog.example.com", Since: ago(26 * time.Hour),
+			ID: newID(ReadyForEnforce, "blog.example.com"), Kind: ReadyForEnforce, Severity: Info, Site: "blog.example.com", Since: ago(26 * time.Hour),
 			Title:  "blog.example.com is ready for enforce",
 			Detail: "It was monitored for 7 days. enforce would have blocked 1204 requests, and none of a search engine, a preview or a feed reader.",
-			Do:     "Replace robots_guard of this site.", Copy: "robots_guard enforce", State: Open,
+			Remedy: "Replace robots_guard of this site.", RemedySnippet: "robots_guard enforce", State: Open,
 		},
 		{
-			ID: idOf(NewCrawler, "NewBot"), Kind: NewCrawler, Severity: Info, Crawler: "NewBot", Since: ago(30 * time.Hour),
+			ID: newID(NewCrawler, "NewBot"), Kind: NewCrawler, Severity: Info, Crawler: "NewBot", Since: ago(30 * time.Hour),
 			Title:  "NewBot is new here",
 			Detail: "It came 4210 times in 24 hours, first at 08:20 UTC on 20 November. No robots.txt names it.",
-			Do:     "Add this to robots.txt if you do not want it.", Copy: "User-agent: NewBot\nDisallow: /", State: Acknowledged,
-			Acknowledged: &Acknowledgement{At: ago(time.Hour), By: "ann", Note: "a partner"},
+			Remedy: "Add this to robots.txt if you do not want it.", RemedySnippet: "User-agent: NewBot\nDisallow: /", State: Acknowledged,
+			Acknowledged: &Acknowledgement{Time: ago(time.Hour), User: "ann", Note: "a partner"},
 		},
 		{
-			ID: idOf(StorageFailing), Kind: StorageFailing, Severity: Warning, Since: ago(5 * time.Hour), Until: ago(4 * time.Hour),
+			ID: newID(StorageFailing), Kind: StorageFailing, Severity: Warning, Since: ago(5 * time.Hour), Until: ago(4 * time.Hour),
 			Title: "Saving to the storage fails", Detail: "The error is: no space left on device.",
-			Do: "Look at the storage that the Caddyfile names; the log has each attempt.", State: Over,
+			Remedy: "Look at the storage that the Caddyfile names; the log has each attempt.", State: Over,
 		},
 	}})
 }

@@ -23,7 +23,7 @@ func TestManaged(t *testing.T) {
 	w.texts = texts{{Host: "a.test", Version: "653da2ad012c", Base: report.ManagedBase{Kind: "upstream"}}}
 	w.want("all is well", "")
 	w.texts[0].Base.FailingSince, w.texts[0].Base.Failure = start, "the server answers status 502 Bad Gateway"
-	w.pass(unreachableAfter - time.Minute)
+	w.pass(minUnreachableTime - time.Minute)
 	w.want("it may pass", "")
 	w.pass(2 * time.Minute)
 	w.want("it does not", "open warning base_failing")
@@ -34,11 +34,11 @@ func TestManaged(t *testing.T) {
 	w.pass(time.Minute)
 	w.want("it is over", "over warning base_failing")
 	w.texts = nil
-	w.leap(2 * showOver)
+	w.leap(2 * overRetention)
 
 	file := report.ManagedBase{Kind: "file", File: "/srv/base.txt", FailingSince: w.time.Add(-time.Hour), Failure: "permission denied"}
 	w.texts = texts{{Host: "a.test", Base: file}, {Host: "b.test", Base: file}}
-	w.pass(unreachableAfter + time.Minute)
+	w.pass(minUnreachableTime + time.Minute)
 	if a := w.only(); !strings.Contains(a.Detail, "/srv/base.txt: permission denied. No good copy is stored") {
 		t.Errorf("got %+v", a)
 	}

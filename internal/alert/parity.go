@@ -11,8 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// maxParity is the maximum number of findings in responses, verified crawlers first.
-const maxParity = 50
+// maxParityFindings is the maximum number of findings in responses, verified crawlers first.
+const maxParityFindings = 50
 
 // findParity returns contradictions between responses and a robots.txt. Refused unverified
 // clients are no problem, because firewalls do that.
@@ -25,7 +25,7 @@ func findParity(source *report.Source, now time.Time) (found []finding) {
 		if !verified && (x.What == parity.PagesRefused || x.What == parity.RobotsFails && x.Status == parity.Refused.String()) {
 			continue
 		}
-		if len(found) == maxParity {
+		if len(found) == maxParityFindings {
 			break
 		}
 		severity := Info
@@ -42,21 +42,21 @@ func findParity(source *report.Source, now time.Time) (found []finding) {
 
 // findWithheld returns an alert for each crawler that gets another response instead of a
 // robots.txt.
-func findWithheld(all []parity.Withheld, now time.Time) (found []finding) {
-	for i := range all[:min(len(all), maxParity)] {
-		w := &all[i]
-		says, remedy, _ := strings.Cut(w.Says(now), "; ")
-		got := fmt.Sprintf("At %s %d of its requests for /robots.txt got no file since then.", w.Site, w.Answers)
+func findWithheld(withheld []parity.Withheld, now time.Time) (found []finding) {
+	for i := range withheld[:min(len(withheld), maxParityFindings)] {
+		w := &withheld[i]
+		title, remedy, _ := strings.Cut(w.Says(now), "; ")
+		detail := fmt.Sprintf("At %s %d of its requests for /robots.txt got no file since then.", w.Site, w.Answers)
 		if w.Answers == 0 {
-			got = fmt.Sprintf("The self-test found it at %s.", w.Site)
+			detail = fmt.Sprintf("The self-test found it at %s.", w.Site)
 		}
 		found = append(found, finding{Alert: Alert{
-			ID:   idOf(RobotsWithheld, w.Site, w.Token, strconv.Itoa(int(w.Instead))),
+			ID:   newID(RobotsWithheld, w.Site, w.Token, strconv.Itoa(int(w.Instead))),
 			Kind: RobotsWithheld, Severity: Warning, Site: w.Site, Crawler: w.Token, Since: w.Since,
-			Title:  capital(says),
-			Detail: got + " A crawler that cannot fetch the file does not follow it.",
-			Do:     capital(remedy) + ": leave the path out of its matcher, as below.",
-			Copy:   "not path /robots.txt",
+			Title:         capitalize(title),
+			Detail:        detail + " A crawler that cannot fetch the file does not follow it.",
+			Remedy:        capitalize(remedy) + ": leave the path out of its matcher, as below.",
+			RemedySnippet: "not path /robots.txt",
 		}})
 	}
 	return found
@@ -68,25 +68,25 @@ func parityAlert(x *report.ParityFinding, severity Severity, now time.Time) Aler
 		who = "A client that claims to be " + x.Token
 	}
 	a := Alert{
-		ID: idOf(Kind(x.What), x.Site, x.Token, x.Identity), Kind: Kind(x.What), Severity: severity, Site: x.Site, Crawler: x.Token, Since: x.Since,
-		Detail: fmt.Sprintf("%s. %d of %d answers since %s.", capital(x.Text), x.Bad, x.Of, timeWords(x.From, now)),
+		ID: newID(Kind(x.What), x.Site, x.Token, x.Identity), Kind: Kind(x.What), Severity: severity, Site: x.Site, Crawler: x.Token, Since: x.Since,
+		Detail: fmt.Sprintf("%s. %d of %d answers since %s.", capitalize(x.Text), x.Bad, x.Of, formatTime(x.From, now)),
 	}
 	switch x.What {
 	case parity.PagesRefused:
 		a.Title = fmt.Sprintf("%s is refused %d %% of what the robots.txt of %s allows", who, x.Percent, x.Site)
-		a.Do = "If it may come, let it through what refuses it: a firewall, a bot filter, a rate limit. If it may not, say so in the robots.txt, which it reads."
+		a.Remedy = "If it may come, let it through what refuses it: a firewall, a bot filter, a rate limit. If it may not, say so in the robots.txt, which it reads."
 	case parity.PagesFail:
 		a.Title = fmt.Sprintf("%s gets errors for %d %% of its pages at %s", who, x.Percent, x.Site)
-		a.Do = "See why the server fails. A search engine that gets errors comes less often, and in the end drops the pages."
+		a.Remedy = "See why the server fails. A search engine that gets errors comes less often, and in the end drops the pages."
 	case parity.RobotsFails:
 		a.Title = fmt.Sprintf("%s does not get the robots.txt of %s", who, x.Site)
-		a.Do = "Let everybody fetch /robots.txt. After 5xx and 429 a crawler assumes that nothing is allowed, after 401 and 403 that everything is allowed."
+		a.Remedy = "Let everybody fetch /robots.txt. After 5xx and 429 a crawler assumes that nothing is allowed, after 401 and 403 that everything is allowed."
 	}
 	return a
 }
 
-// capital converts the first letter to upper case.
-func capital(s string) string {
+// capitalize converts the first letter to upper case.
+func capitalize(s string) string {
 	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
 		return string(s[0]-'a'+'A') + s[1:]
 	}

@@ -37,7 +37,7 @@ func TestParity(t *testing.T) {
 	w.leap(time.Minute)
 	w.want("three are refused, and liars", "")
 	w.gets(31, with(bing, parity.Allowed, parity.Refused))
-	w.leap(ledgerInterval)
+	w.leap(ledgerReadInterval)
 	w.want("a third is refused", "open warning pages_refused")
 	a := w.only()
 	if a.Title != "bingbot is refused 34 % of what the robots.txt of a.test allows" || !a.Since.Equal(start) || !strings.Contains(a.Detail, "34 of 100 answers") {
@@ -45,7 +45,7 @@ func TestParity(t *testing.T) {
 	}
 	w.leap(3 * time.Hour)
 	w.gets(100, with(bing, parity.Allowed, parity.Success))
-	w.leap(ledgerInterval)
+	w.leap(ledgerReadInterval)
 	w.want("it gets all again", "over warning pages_refused")
 
 	w.gets(4, with(bing, parity.RobotsTxt, parity.ServerError))
@@ -53,7 +53,7 @@ func TestParity(t *testing.T) {
 	w.gets(6, with(bing, parity.Allowed, parity.ServerError))
 	w.gets(95, with(liar, parity.Allowed, parity.Success))
 	w.gets(5, with(liar, parity.Allowed, parity.ServerError))
-	w.leap(ledgerInterval)
+	w.leap(ledgerReadInterval)
 	w.want("errors", "open critical robots_fails, open warning pages_fail, open info pages_fail, over warning pages_refused")
 	if a := w.List().Alerts[2]; a.Title != "A client that claims to be bingbot gets errors for 5 % of its pages at a.test" {
 		t.Errorf("%+v", a)
@@ -75,7 +75,7 @@ func TestWithheld(t *testing.T) {
 	}}
 	w.pass(time.Minute)
 	w.want("a challenge", "open warning robots_withheld")
-	if a := w.only(); a.Title != "GPTBot gets a web page (status 403) instead of robots.txt since 12:01 UTC" || a.Copy != "not path /robots.txt" || a.Site != "a.test" || a.Crawler != "GPTBot" {
+	if a := w.only(); a.Title != "GPTBot gets a web page (status 403) instead of robots.txt since 12:01 UTC" || a.RemedySnippet != "not path /robots.txt" || a.Site != "a.test" || a.Crawler != "GPTBot" {
 		t.Errorf("%+v", a)
 	}
 	w.withheld[0].Answers, w.withheld[0].Verified, w.withheld[0].Tested = 0, false, true

@@ -38,10 +38,10 @@ func TestLists(t *testing.T) {
 	w.want("at first", "")
 	w.pass(time.Minute)
 	list := w.List()
-	if len(list.Alerts) != 2 || list.Alerts[0].Title != "The addresses of B, C, D and 1 more are out of date" || !strings.HasPrefix(list.Alerts[0].Copy, "curl ") {
+	if len(list.Alerts) != 2 || list.Alerts[0].Title != "The addresses of B, C, D and 1 more are out of date" || !strings.HasPrefix(list.Alerts[0].RemedySnippet, "curl ") {
 		t.Fatalf("%+v", list.Alerts)
 	}
-	if a := list.Alerts[1]; a.Crawler != "F" || a.Copy != "" || !strings.HasSuffix(a.Detail, "The last attempt: no such file.") {
+	if a := list.Alerts[1]; a.Crawler != "F" || a.RemedySnippet != "" || !strings.HasSuffix(a.Detail, "The last attempt: no such file.") {
 		t.Errorf("%+v", a)
 	}
 }
@@ -67,7 +67,7 @@ func TestUnknownCrawlers(t *testing.T) {
 		{Name: "GuessBot", Class: "crawler", Requests: 4000, Error: 3500},
 		{Name: "Quuxle", Class: "other", Requests: 5000},
 	}
-	if a := w.only(); a.Kind != UnknownCrawler || a.Crawler != "ThinkHarvestBot" || !strings.Contains(a.Detail, "4120 so far), never fetched robots.txt, from 3 networks: ThinkHarvestBot/1.0") || a.Copy != "crawler ThinkHarvestBot {\n}" {
+	if a := w.only(); a.Kind != UnknownCrawler || a.Crawler != "ThinkHarvestBot" || !strings.Contains(a.Detail, "4120 so far), never fetched robots.txt, from 3 networks: ThinkHarvestBot/1.0") || a.RemedySnippet != "crawler ThinkHarvestBot {\n}" {
 		t.Errorf("%+v", a)
 	}
 	w.proposals = nil
@@ -82,7 +82,7 @@ func TestCrawlerWave(t *testing.T) {
 	wave := report.Proposal{Name: "ThinkHarvestBot", Class: "crawler", Requests: 4120, Networks: 300, UserAgent: "ThinkHarvestBot/1.0", FirstSeen: start, WaveAt: start, WaveNetworks: 180}
 	w.proposals = []report.Proposal{wave}
 	if a := w.only(); a.Kind != CrawlerWave || a.Severity != Warning || a.Crawler != "ThinkHarvestBot" || a.Title != "ThinkHarvestBot comes from 180 networks at once" ||
-		a.Copy != "User-agent: ThinkHarvestBot\nDisallow: /" || !strings.Contains(a.Detail, "never fetched robots.txt, from 300 networks: ThinkHarvestBot/1.0") {
+		a.RemedySnippet != "User-agent: ThinkHarvestBot\nDisallow: /" || !strings.Contains(a.Detail, "never fetched robots.txt, from 300 networks: ThinkHarvestBot/1.0") {
 		t.Errorf("%+v", a)
 	}
 	w.proposals[0].WaveNetworks = 400 // it is the same wave

@@ -16,42 +16,42 @@ import (
 )
 
 const (
-	unreachableAfter = 15 * time.Minute
+	minUnreachableTime = 15 * time.Minute
 	// Times for which a change, and a harmful change, is an alert.
-	changedHolds = 24 * time.Hour
-	turnedHolds  = 7 * 24 * time.Hour
-	// leftAfter is the time without a verdict after which a site counts as no longer
+	changeAlertDuration        = 24 * time.Hour
+	harmfulChangeAlertDuration = 7 * 24 * time.Hour
+	// maxVerdictAge is the time without a verdict after which a site counts as no longer
 	// configured. A reload resets the modes of sites.
-	leftAfter = 24 * time.Hour
+	maxVerdictAge = 24 * time.Hour
 )
 
 // site is a robots.txt with the sites that share it.
 type site struct {
 	report.Live
-	name  string // the first of them
-	title string // all of them, in short
-	about string // part of the IDs
-	now   time.Time
+	name    string // the first of them
+	title   string // all of them, in short
+	subject string // part of the IDs
+	now     time.Time
 }
 
-// findAtSites examines the robots.txt of each site. b.mu must be held.
-func (b *Book) findAtSites(live map[string]report.Live, now time.Time) (found []finding) {
-	b.noteJudged(live, now)
-	shared := names(live)
-	for _, about := range slices.Sorted(maps.Keys(shared)) {
-		named := slices.DeleteFunc(shared[about], func(name string) bool { return now.Sub(b.judged[name]) >= leftAfter })
-		if len(named) == 0 {
+// findInSites examines the robots.txt of each site. b.mu must be held.
+func (b *Manager) findInSites(live map[string]report.Live, now time.Time) (found []finding) {
+	b.recordVerdicts(live, now)
+	sites := sitesBySource(live)
+	for _, about := range slices.Sorted(maps.Keys(sites)) {
+		active := slices.DeleteFunc(sites[about], func(name string) bool { return now.Sub(b.lastVerdicts[name]) >= maxVerdictAge })
+		if len(active) == 0 {
 			continue
 		}
-		s := site{Live: live[named[0]], name: named[0], title: named[0], about: about, now: now}
-		for _, name := range named {
+		s := site{Live: live[active[0]], name: active[0], title: active[0], subject: about, now: now}
+		for _, name := range active {
 			if l := live[name]; l.Enforces {
 				s.Live, s.name = l, name // the most important site
 				break
 			}
 		}
-		if s.title = s.name; len(named) > 1 {
-			s.title = fmt.Sprintf("%s and %d more", s.name, len(named)-1)
+		if s.title = s.name; len(active) > 1 {
+			s.title = fmt.Sprintf("%s and %d more", s.name, len(active)-1)
 		}
 		if s.State != nil {
 			found = append(found, s.find()...)
@@ -60,15 +60,15 @@ func (b *Book) findAtSites(live map[string]report.Live, now time.Time) (found []
 	return found
 }
 
-// noteJudged records the time of the last verdict by site. A new site counts as just seen.
+// recordVerdicts records the time of the last verdict by site. A new site counts as just seen.
 // b.mu must be held.
-func (b *Book) noteJudged(live map[string]report.Live, now time.Time) {
+func (b *Manager) recordVerdicts(live map[string]report.Live, now time.Time) {
 	for name, l := range live {
-		if _, known := b.judged[name]; !known || l.Mode != "" {
-			b.judged[name] = now
+		if _, known := b.lastVerdicts[name]; !known || l.Mode != "" {
+			b.lastVerdicts[name] = now
 		}
 	}
-	maps.DeleteFunc(b.judged, func(name string, _ time.Time) bool { _, known := live[name]; return !known })
+	maps.DeleteFunc(b.lastVerdicts, func(name string, _ time.Time) bool { _, known := live[name]; return !known })
 }
 
 // find returns the findings about a robots.txt.
@@ -84,13 +84,13 @@ func (s *site) find() (found []finding) {
 	if s.State.Good == nil {
 		return found
 	}
-	gone := add(s.gone())
-	closes := add(s.closes())
-	waits := add(s.waiting())
-	if !gone {
+	isGone := add(s.rulesGone())
+	isShutOut := add(s.shutsOutSearch())
+	isDelayed := add(s.delayedChange())
+	if !isGone {
 		add(s.notProtecting())
 	}
-	if !gone && !closes && !waits {
+	if !isGone && !isShutOut && !isDelayed {
 		add(s.changed())
 	}
 	return found
@@ -100,34 +100,34 @@ func (s *site) unreachable() (finding, bool) {
 	if s.State.Failures == 0 {
 		return finding{}, false
 	}
-	return finding{after: unreachableAfter, Alert: Alert{
-		ID: idOf(Unreachable, s.about), Kind: Unreachable, Severity: Warning, Since: s.State.FailingSince,
-		Title:  "The robots.txt of " + s.title + " cannot be read",
-		Detail: sentence(report.Trouble(s.State)) + " Search engines may stop crawling the site.",
-		Do:     "See why it is not served, and let the guard read it again.",
-		Copy:   s.look(),
+	return finding{minDuration: minUnreachableTime, Alert: Alert{
+		ID: newID(Unreachable, s.subject), Kind: Unreachable, Severity: Warning, Since: s.State.FailingSince,
+		Title:         "The robots.txt of " + s.title + " cannot be read",
+		Detail:        toSentence(report.Trouble(s.State)) + " Search engines may stop crawling the site.",
+		Remedy:        "See why it is not served, and let the guard read it again.",
+		RemedySnippet: s.showCommand(),
 	}}, true
 }
 
-// gone returns a finding if a file with rules became a file without rules. In enforce the
+// rulesGone returns a finding if a file with rules became a file without rules. In enforce the
 // finding stays until it is fixed, because nothing is protected.
-func (s *site) gone() (finding, bool) {
-	now := report.NotProtectingOf(s.State, s.Source)
-	if now == nil || now.Cause == report.NoRules {
+func (s *site) rulesGone() (finding, bool) {
+	problem := report.NotProtectingOf(s.State, s.Source)
+	if problem == nil || problem.Cause == report.NoRules {
 		return finding{}, false // rules that disallow nothing are the owner's intention
 	}
-	var before *policy.Version
+	var previous *policy.Version
 	for _, v := range s.State.Past {
 		if v.Robots.Restricts() {
-			before = v
+			previous = v
 			break
 		}
 	}
-	if before == nil || !s.Enforces && s.now.Sub(before.Until) >= turnedHolds {
+	if previous == nil || !s.Enforces && s.now.Sub(previous.Until) >= harmfulChangeAlertDuration {
 		return finding{}, false
 	}
 	severity, title := Warning, "is gone"
-	switch now.Cause {
+	switch problem.Cause {
 	case report.WebPage:
 		title = "has become a web page"
 	case report.Blank:
@@ -137,111 +137,111 @@ func (s *site) gone() (finding, bool) {
 		severity = Critical
 	}
 	return finding{Alert: Alert{
-		ID: idOf(RobotsGone, s.about, version(before), string(now.Cause)), Kind: RobotsGone, Severity: severity, Since: before.Until,
+		ID: newID(RobotsGone, s.subject, versionID(previous), string(problem.Cause)), Kind: RobotsGone, Severity: severity, Since: previous.Until,
 		Title: fmt.Sprintf("The robots.txt of %s %s", s.title, title),
 		Detail: fmt.Sprintf("%s Until %s there %s. Nothing is forbidden now.",
-			sentence(now.Detail), s.at(before.Until), wereRules(before.Robots.RuleCount())),
-		Do:   sentence(now.Cure) + " If this is intended, acknowledge the alert.",
-		Copy: s.look(),
+			toSentence(problem.Detail), s.timeText(previous.Until), ruleCountText(previous.Robots.RuleCount())),
+		Remedy:        toSentence(problem.Cure) + " If this is intended, acknowledge the alert.",
+		RemedySnippet: s.showCommand(),
 	}}, true
 }
 
 func (s *site) notProtecting() (finding, bool) {
-	now := report.NotProtectingOf(s.State, s.Source)
-	if !s.Enforces || now == nil {
+	problem := report.NotProtectingOf(s.State, s.Source)
+	if !s.Enforces || problem == nil {
 		return finding{}, false
 	}
 	return finding{Alert: Alert{
-		ID: idOf(NotProtecting, s.about, string(now.Cause)), Kind: NotProtecting, Severity: Warning, Since: s.State.Good.FirstRead,
-		Title:  "Nothing is protected at " + s.title,
-		Detail: "The site is in enforce, but " + now.Detail + ".",
-		Do:     sentence(now.Cure),
-		Copy:   s.look(),
+		ID: newID(NotProtecting, s.subject, string(problem.Cause)), Kind: NotProtecting, Severity: Warning, Since: s.State.Good.FirstRead,
+		Title:         "Nothing is protected at " + s.title,
+		Detail:        "The site is in enforce, but " + problem.Detail + ".",
+		Remedy:        toSentence(problem.Cure),
+		RemedySnippet: s.showCommand(),
 	}}, true
 }
 
-// closes returns a finding if a version newly disallows / for search engines without naming
+// shutsOutSearch returns a finding if a version newly disallows / for search engines without naming
 // them. A group that names an engine is the owner's intention.
-func (s *site) closes() (finding, bool) {
-	good := s.State.Good
-	if len(s.State.Past) == 0 || s.now.Sub(good.FirstRead) >= turnedHolds {
+func (s *site) shutsOutSearch() (finding, bool) {
+	current := s.State.Good
+	if len(s.State.Past) == 0 || s.now.Sub(current.FirstRead) >= harmfulChangeAlertDuration {
 		return finding{}, false
 	}
 	var engines []string
-	var by policy.Verdict
-	for _, token := range judge.ShutsOutSearch(s.State.Past[0].Robots, good.Robots, judge.Served{Engines: judge.SearchEngines()}).Engines {
+	var firstVerdict policy.Verdict
+	for _, token := range judge.ShutsOutSearch(s.State.Past[0].Robots, current.Robots, judge.Served{Engines: judge.SearchEngines()}).Engines {
 		engine := uaident.Default().Lookup(token)
-		root := judge.PageOf(engine, "/")
-		verdict := root.Verdict(good.Robots, false)
+		rootPage := judge.PageOf(engine, "/")
+		verdict := rootPage.Verdict(current.Robots, false)
 		if judge.Means(verdict.Group.Name, engine) {
 			continue
 		}
 		if engines = append(engines, token); len(engines) == 1 {
-			by = verdict
+			firstVerdict = verdict
 		}
 	}
 	if len(engines) == 0 {
 		return finding{}, false
 	}
 	return finding{Alert: Alert{
-		ID: idOf(RobotsCloses, s.about, version(good)), Kind: RobotsCloses, Severity: Critical, Since: good.FirstRead,
+		ID: newID(RobotsShutsOutSearch, s.subject, versionID(current)), Kind: RobotsShutsOutSearch, Severity: Critical, Since: current.FirstRead,
 		Title: "The new robots.txt of " + s.title + " shuts out search engines",
 		Detail: fmt.Sprintf("Line %d, %q of User-agent: %s, disallows /. The version before allowed it for %s.",
-			by.Rule.Line, text.Printable(by.Rule.String()), text.Printable(by.Group.Name), someOf(engines)),
-		Do:   "If this is the file of a staging site, restore the right one. If this is intended, acknowledge the alert.",
-		Copy: s.look(),
+			firstVerdict.Rule.Line, text.Printable(firstVerdict.Rule.String()), text.Printable(firstVerdict.Group.Name), joinNames(engines)),
+		Remedy:        "If this is the file of a staging site, restore the right one. If this is intended, acknowledge the alert.",
+		RemedySnippet: s.showCommand(),
 	}}, true
 }
 
-func (s *site) waiting() (finding, bool) {
+func (s *site) delayedChange() (finding, bool) {
 	if !s.HeldUntil.After(s.now) {
 		return finding{}, false
 	}
-	good := s.State.Good
+	current := s.State.Good
 	return finding{Alert: Alert{
-		ID: idOf(Waiting, s.about, version(good)), Kind: Waiting, Severity: Warning, Since: good.FirstRead,
+		ID: newID(ChangeDelayed, s.subject, versionID(current)), Kind: ChangeDelayed, Severity: Warning, Since: current.FirstRead,
 		Title: "A change of the robots.txt of " + s.title + " is held back",
 		Detail: fmt.Sprintf("The new file disallows pages that search engines were served in the last 24 hours. For these pages the previous file stays in force until %s; the log says which.",
-			s.at(s.HeldUntil)),
-		Do:   "If this is a mistake, restore the robots.txt. If it is intended, wait, or write this and reload.",
-		Copy: "change_guard off",
+			s.timeText(s.HeldUntil)),
+		Remedy:        "If this is a mistake, restore the robots.txt. If it is intended, wait, or write this and reload.",
+		RemedySnippet: "change_guard off",
 	}}, true
 }
 
 func (s *site) changed() (finding, bool) {
-	good := s.State.Good
-	if len(s.State.Past) == 0 || s.now.Sub(good.FirstRead) >= changedHolds {
+	current := s.State.Good
+	if len(s.State.Past) == 0 || s.now.Sub(current.FirstRead) >= changeAlertDuration {
 		return finding{}, false
 	}
-	before := s.State.Past[0]
-	detail := fmt.Sprintf("At %s there %s, before that %d.", s.at(good.FirstRead), wereRules(good.Robots.RuleCount()), before.Robots.RuleCount())
-	if findings, more := good.Robots.Findings(); len(findings) > 0 {
+	previous := s.State.Past[0]
+	detail := fmt.Sprintf("At %s there %s, before that %d.", s.timeText(current.FirstRead), ruleCountText(current.Robots.RuleCount()), previous.Robots.RuleCount())
+	if findings, more := current.Robots.Findings(); len(findings) > 0 {
 		detail += fmt.Sprintf(" lint has something to say about it: %d.", len(findings)+more)
 	}
 	return finding{Alert: Alert{
-		ID: idOf(RobotsChanged, s.about, version(before), version(good)), Kind: RobotsChanged, Severity: Info, Since: good.FirstRead,
-		Title:  "The robots.txt of " + s.title + " has changed",
-		Detail: detail,
-		Do:     "Look at the difference. If it is intended, acknowledge the alert.",
-		Copy:   "caddy robots-guard status " + quotedWord(s.Authority),
+		ID: newID(RobotsChanged, s.subject, versionID(previous), versionID(current)), Kind: RobotsChanged, Severity: Info, Since: current.FirstRead,
+		Title:         "The robots.txt of " + s.title + " has changed",
+		Detail:        detail,
+		Remedy:        "Look at the difference. If it is intended, acknowledge the alert.",
+		RemedySnippet: "caddy robots-guard status " + shellQuote(s.Authority),
 	}}, true
 }
 
-// look returns a command that shows the served file, or "" without a URL.
-func (s *site) look() string {
+// showCommand returns a command that shows the served file, or "" without a URL.
+func (s *site) showCommand() string {
 	switch s.Source {
 	case "server":
-		return "curl -i " + quotedWord(s.Authority+"/robots.txt")
+		return "curl -i " + shellQuote(s.Authority+"/robots.txt")
 	case "url":
-		return "curl -i " + quotedWord(s.Authority)
+		return "curl -i " + shellQuote(s.Authority)
 	}
 	return ""
 }
 
-// at formats a time for a sentence.
-func (s *site) at(t time.Time) string { return timeWords(t, s.now) }
+// timeText formats a time for a sentence.
+func (s *site) timeText(t time.Time) string { return formatTime(t, s.now) }
 
-func timeWords(t, now time.Time) string {
+func formatTime(t, now time.Time) string {
 	t, now = t.UTC(), now.UTC()
 	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
 		return t.Format("15:04 UTC")
@@ -249,23 +249,23 @@ func timeWords(t, now time.Time) string {
 	return t.Format("15:04 UTC on 2 January")
 }
 
-// closed reports whether a version disallows / for all crawlers that it does not name.
-func closed(v *policy.Version) bool { return !v.Robots.Select(true).Judge("/").Allowed }
+// disallowsAll reports whether a version disallows / for all crawlers that it does not name.
+func disallowsAll(v *policy.Version) bool { return !v.Robots.Select(true).Judge("/").Allowed }
 
-// alwaysClosed reports whether all known versions do.
-func alwaysClosed(s *policy.State) bool {
+// alwaysDisallowedAll reports whether all known versions do.
+func alwaysDisallowedAll(s *policy.State) bool {
 	for _, v := range s.Past {
-		if !closed(v) {
+		if !disallowsAll(v) {
 			return false
 		}
 	}
-	return closed(s.Good)
+	return disallowsAll(s.Good)
 }
 
-func version(v *policy.Version) string { return ledger.Version(v.Hash).String() }
+func versionID(v *policy.Version) string { return ledger.Version(v.Hash).String() }
 
-// sentence makes a sentence of words.
-func sentence(words string) string {
+// toSentence makes a sentence of words.
+func toSentence(words string) string {
 	if words == "" {
 		return ""
 	}
@@ -276,16 +276,16 @@ func sentence(words string) string {
 	return words + "."
 }
 
-// wereRules formats a number of rules.
-func wereRules(n int) string {
+// ruleCountText formats a number of rules.
+func ruleCountText(n int) string {
 	if n == 1 {
 		return "was 1 rule"
 	}
 	return fmt.Sprintf("were %d rules", n)
 }
 
-// quotedWord quotes a word for a shell.
-func quotedWord(word string) string {
+// shellQuote quotes a word for a shell.
+func shellQuote(word string) string {
 	for _, c := range word {
 		if c != '/' && c != ':' && c != '.' && c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
 			return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

@@ -61,7 +61,7 @@ func TestSites(t *testing.T) {
 				w.want("step "+string(rune('1'+i)), s.want)
 			}
 			for _, a := range w.List().Alerts {
-				if a.Site != "a.test" || a.Title == "" || a.Detail == "" || a.Do == "" || a.Since.IsZero() || a.Since.After(w.time) {
+				if a.Site != "a.test" || a.Title == "" || a.Detail == "" || a.Remedy == "" || a.Since.IsZero() || a.Since.After(w.time) {
 					t.Errorf("an alert lacks something: %+v", a)
 				}
 			}
@@ -80,7 +80,7 @@ func TestHeldBack(t *testing.T) {
 	w.sites["a.test"] = l
 	w.leap(time.Minute)
 	w.want("while it waits", "open warning waiting")
-	if a := w.only(); a.Copy != "change_guard off" || !strings.Contains(a.Detail, "14:00 UTC") {
+	if a := w.only(); a.RemedySnippet != "change_guard off" || !strings.Contains(a.Detail, "14:00 UTC") {
 		t.Errorf("%+v", a)
 	}
 	w.leap(time.Hour)
@@ -101,7 +101,7 @@ func TestSharedSource(t *testing.T) {
 		w.sites[name] = l
 	}
 	a := w.only()
-	if a.Kind != NotProtecting || a.Site != "b.test" || !strings.Contains(a.Title, "b.test and 2 more") || a.Copy != "curl -i 'https://shared.test/robots.txt?x=1&y'" {
+	if a.Kind != NotProtecting || a.Site != "b.test" || !strings.Contains(a.Title, "b.test and 2 more") || a.RemedySnippet != "curl -i 'https://shared.test/robots.txt?x=1&y'" {
 		t.Errorf("%+v", a)
 	}
 }
@@ -112,7 +112,7 @@ func TestLeftSites(t *testing.T) {
 	w.answer("a.test", "enforce", 404, "")
 	w.want("at first", "open warning not_protecting")
 	w.sites["a.test"] = report.Live{State: w.sites["a.test"].State, Source: "server", Enforces: true, Authority: "http://a.test"}
-	w.reloaded = w.time
+	w.firstLoad = w.time
 	w.leap(23 * time.Hour)
 	w.want("after a reload", "open warning not_protecting")
 	w.leap(2 * time.Hour)
@@ -129,7 +129,7 @@ func TestLeftSitesOfManyReloads(t *testing.T) {
 	w.sites["a.test"] = left
 	for range 4 {
 		w.want("not left for a day", "open warning not_protecting")
-		w.reloaded = w.time
+		w.firstLoad = w.time
 		w.pass(6 * time.Hour)
 	}
 	w.want("a day later", "over warning not_protecting")
@@ -139,7 +139,7 @@ func TestLeftSitesOfManyReloads(t *testing.T) {
 	w.want("judged again", "open warning not_protecting")
 	clear(w.sites)
 	w.pass(time.Minute)
-	if len(w.judged) != 0 {
-		t.Errorf("%d sites are remembered", len(w.judged))
+	if len(w.lastVerdicts) != 0 {
+		t.Errorf("%d sites are remembered", len(w.lastVerdicts))
 	}
 }

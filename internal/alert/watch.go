@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Watch updates the alerts now and every minute until ctx ends. It calls tell with each new
-// list. tell must not block or call the Book. Watch also means that a configuration was
+// Watch updates the alerts now and every minute until ctx ends. It calls onUpdate with each new
+// list. onUpdate must not block or call the Manager. Watch also means that a configuration was
 // loaded, until ctx ends.
-func (b *Book) Watch(ctx context.Context, tell func(List)) {
-	b.follow(ctx, &watcher{tell, b.now()})
+func (b *Manager) Watch(ctx context.Context, onUpdate func(List)) {
+	b.addWatcher(ctx, &watcher{onUpdate, b.now()})
 	go func() {
-		ticker := time.NewTicker(lookInterval)
+		ticker := time.NewTicker(updateInterval)
 		defer ticker.Stop()
-		b.tell(b.List())
+		b.notifyWatchers(b.List())
 		for {
 			select {
 			case <-ticker.C:
@@ -27,54 +27,54 @@ func (b *Book) Watch(ctx context.Context, tell func(List)) {
 	}()
 }
 
-// Follow calls tell with each new list until ctx ends. It does not update the alerts.
-func (b *Book) Follow(ctx context.Context, tell func(List)) {
-	b.follow(ctx, &watcher{tell: tell})
+// Subscribe calls onUpdate with each new list until ctx ends. It does not update the alerts.
+func (b *Manager) Subscribe(ctx context.Context, onUpdate func(List)) {
+	b.addWatcher(ctx, &watcher{onUpdate: onUpdate})
 }
 
-func (b *Book) follow(ctx context.Context, w *watcher) {
+func (b *Manager) addWatcher(ctx context.Context, w *watcher) {
 	b.mu.Lock()
 	b.watchers[w] = true
 	b.mu.Unlock()
-	context.AfterFunc(ctx, func() { b.leave(w) })
+	context.AfterFunc(ctx, func() { b.removeWatcher(w) })
 }
 
 // watcher receives new lists.
 type watcher struct {
-	tell   func(List)
-	loaded time.Time // load time of its configuration; zero for Follow
+	onUpdate func(List)
+	loadedAt time.Time // load time of its configuration; zero for Follow
 }
 
-// lastLoaded returns the load time of the running configuration. b.mu must be held.
-func (b *Book) lastLoaded() time.Time {
-	last := b.reloaded
+// lastLoad returns the load time of the running configuration. b.mu must be held.
+func (b *Manager) lastLoad() time.Time {
+	last := b.firstLoad
 	for w := range b.watchers {
-		if w.loaded.After(last) {
-			last = w.loaded
+		if w.loadedAt.After(last) {
+			last = w.loadedAt
 		}
 	}
 	return last
 }
 
-// leave ends a watch.
-func (b *Book) leave(w *watcher) {
+// removeWatcher ends a watch.
+func (b *Manager) removeWatcher(w *watcher) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.watchers, w)
 }
 
-// tell calls the watchers, unless they already have a newer list.
-func (b *Book) tell(list List) {
-	b.telling.Lock()
-	defer b.telling.Unlock()
-	if list.number < b.told {
+// notifyWatchers calls the watchers, unless they already have a newer list.
+func (b *Manager) notifyWatchers(list List) {
+	b.notifyMu.Lock()
+	defer b.notifyMu.Unlock()
+	if list.number < b.lastNotified {
 		return
 	}
-	b.told = list.number
+	b.lastNotified = list.number
 	b.mu.Lock()
 	watchers := slices.Collect(maps.Keys(b.watchers))
 	b.mu.Unlock()
 	for _, w := range watchers {
-		w.tell(list)
+		w.onUpdate(list)
 	}
 }

@@ -16,7 +16,7 @@ var start = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
 // world is what a book is shown, at a time of its own.
 type world struct {
-	*Book
+	*Manager
 	t         *testing.T
 	time      time.Time
 	sites     map[string]report.Live
@@ -36,7 +36,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	w := &world{t: t, time: start, sites: make(map[string]report.Live)}
 	w.counted = ledger.New(w.now)
-	w.Book = NewBook(w, w.now)
+	w.Manager = NewManager(w, w.now)
 	return w
 }
 
@@ -45,25 +45,25 @@ func (w *world) Live() map[string]report.Live               { return w.sites }
 func (w *world) Proposals() []report.Proposal               { return w.proposals }
 func (w *world) Registry() *report.Registry                 { return w.registry }
 func (w *world) AddressLists() []verify.ListStatus          { return w.lists }
-func (w *world) StorageTrouble() (time.Time, error)         { return w.since, w.trouble }
+func (w *world) StorageFailure() (time.Time, error)         { return w.since, w.trouble }
 func (w *world) Changes() map[string][]report.ManagedChange { return w.changes }
 func (w *world) Managed() report.Texts                      { return w.texts }
 func (w *world) Withheld(time.Time) []parity.Withheld       { return w.withheld }
-func (w *world) Stores() bool                               { return w.stores }
+func (w *world) HasStorage() bool                           { return w.stores }
 
 func (w *world) Reports(now time.Time) *report.Source {
 	w.reports++
 	return &report.Source{Now: now, Ledger: w.counted.Snapshot(), Live: w.sites}
 }
 
-// pass lets time pass, and the book look once a minute.
+// pass lets time pass, and the manager update once a minute.
 func (w *world) pass(d time.Duration) {
 	for end := w.time.Add(d); w.time.Before(end); w.List() {
 		w.time = w.time.Add(min(time.Minute, end.Sub(w.time)))
 	}
 }
 
-// leap lets time pass, and the book look at the end.
+// leap lets time pass, and the manager update at the end.
 func (w *world) leap(d time.Duration) {
 	w.time = w.time.Add(d)
 	w.List()

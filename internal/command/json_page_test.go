@@ -85,7 +85,7 @@ func TestJSONPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	alerts, err := json.Marshal(alert.List{More: 1, Alerts: []alert.Alert{{
-		Site: "x", Crawler: "x", Until: time.Now(), Copy: "x", Acknowledged: &alert.Acknowledgement{By: "x", Note: "x"},
+		Site: "x", Crawler: "x", Until: time.Now(), RemedySnippet: "x", Acknowledged: &alert.Acknowledgement{User: "x", Note: "x"},
 	}}})
 	if err != nil {
 		t.Fatal(err)

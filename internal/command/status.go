@@ -262,8 +262,8 @@ func printAlerts(w io.Writer, list *alert.List) {
 // printAlert prints an alert with what to do.
 func printAlert(w io.Writer, a alert.Alert) {
 	fmt.Fprintf(w, "%s: %s (%s)\n  since %s\n", text.Paint(w, string(a.Severity)), text.Printable(a.Title), a.ID, shortTime(a.Since))
-	fmt.Fprintf(w, "  %s\n  %s\n", text.Printable(a.Detail), text.Printable(a.Do))
-	for line := range strings.Lines(a.Copy) {
+	fmt.Fprintf(w, "  %s\n  %s\n", text.Printable(a.Detail), text.Printable(a.Remedy))
+	for line := range strings.Lines(a.RemedySnippet) {
 		fmt.Fprintf(w, "    %s\n", text.Printable(strings.TrimSuffix(line, "\n")))
 	}
 }
@@ -274,8 +274,8 @@ func acknowledged(a *alert.Alert) string {
 	if a.Acknowledged == nil {
 		return line
 	}
-	if a.Acknowledged.By != "" {
-		line += ", by " + text.Printable(a.Acknowledged.By)
+	if a.Acknowledged.User != "" {
+		line += ", by " + text.Printable(a.Acknowledged.User)
 	}
 	if a.Acknowledged.Note != "" {
 		line += ": " + text.Printable(a.Acknowledged.Note)

@@ -15,7 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 )
 
-// Alerts provides and acknowledges alerts. [alert.Book] implements Alerts.
+// Alerts provides and acknowledges alerts. [alert.Manager] implements Alerts.
 type Alerts interface {
 	List() alert.List
 	// Acknowledge and Reopen return [alert.ErrUnknown] for an unknown alert.

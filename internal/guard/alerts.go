@@ -50,16 +50,16 @@ func (s *State) ChangesWaiting() (n int) {
 func (s *State) NextText() time.Time { return s.Texts.Next(time.Now()) }
 
 // Book returns the alerts, or nil if no guard runs.
-func (s *State) Book() *alert.Book {
+func (s *State) Book() *alert.Manager {
 	if s == nil {
 		return nil
 	}
 	return s.Alerts
 }
 
-// StorageTrouble returns the time and the cause of the first storage failure that still lasts. The
+// StorageFailure returns the time and the cause of the first storage failure that still lasts. The
 // time is zero if there is no failure or no storage.
-func (s *State) StorageTrouble() (since time.Time, err error) { return s.Memory.WriteFailure() }
+func (s *State) StorageFailure() (since time.Time, err error) { return s.Memory.WriteFailure() }
 
 // ParityFindings returns the number of open alerts about verified crawlers that do not get allowed
 // pages, by site and finding.
@@ -76,19 +76,19 @@ func (s *State) ParityFindings() map[metrics.ParityFinding]int {
 	return found
 }
 
-// Stores reports whether data survive a restart.
-func (s *State) Stores() bool { return s.Memory.HasRunningStore() }
+// HasStorage reports whether data survive a restart.
+func (s *State) HasStorage() bool { return s.Memory.HasRunningStore() }
 
 // noteSearchBlocked raises an alert about a search engine that a rule for other crawlers blocked.
 func (g *Guard) noteSearchBlocked(j *Judgement, crawler string) {
 	if g.shared.Alerts == nil {
 		return
 	}
-	g.shared.Alerts.Blocked(alert.Block{
+	g.shared.Alerts.RecordBlock(alert.Block{
 		Site: j.Site.Label, Crawler: crawler, Identity: j.Identity,
 		Rule: j.Evidence.Rule.String(), Line: j.Evidence.Rule.Line, Group: text.Cut(j.Evidence.Group.Name, maxLoggedTarget), Path: j.Target,
 	})
 }
 
 // Interface guard
-var _ alert.Known = (*State)(nil)
+var _ alert.StateSource = (*State)(nil)

@@ -93,8 +93,8 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledge
 // noteStranger counts a client that neither the registry nor robots.txt names.
 func (g *Guard) noteStranger(r *http.Request, j *Judgement, q *ledger.Request, robots bool) {
 	if q.Token == ledger.Other {
-		g.shared.Strangers.Note(registry.Visit{
-			Name: j.Client.Name(), Class: j.Client.Class, UserAgent: q.UserAgent, Network: addr.Network(request.ClientAddr(r)), Robots: robots, At: q.At,
+		g.shared.Strangers.Record(registry.UnregisteredRequest{
+			Name: j.Client.Name(), Class: j.Client.Class, UserAgent: q.UserAgent, Network: addr.Network(request.ClientAddr(r)), IsRobotsFetch: robots, Time: q.At,
 		})
 	}
 }

@@ -47,7 +47,7 @@ type State struct {
 	rates           *rate.Budgets
 	clock           clock          // of stopwatches
 	Ledger          *ledger.Ledger // nil in some tests
-	Alerts          *alert.Book    // nil in some tests
+	Alerts          *alert.Manager // nil in some tests
 	presences       presences
 	parityTold      parityTold
 	deliveries      parity.Deliveries             // responses other than the robots.txt
@@ -146,7 +146,7 @@ func NewState() *State {
 		findings:        lint.NewKept(),
 	}
 	s.elsewhere = newElsewhere()
-	s.Alerts = alert.NewBook(s, time.Now)
+	s.Alerts = alert.NewManager(s, time.Now)
 	s.Memory = store.NewMemory(s.parts())
 	s.Metrics = metrics.New(s, store.Kinds(), store.ReadResults())
 	return s
@@ -189,7 +189,7 @@ var (
 	_ store.Changes      = (*changeguard.Changes)(nil)
 	_ store.AddressLists = (*identity.Shared)(nil)
 
-	_ store.Acknowledgements = (*alert.Book)(nil)
+	_ store.Acknowledgements = (*alert.Manager)(nil)
 	_ store.Rates            = (*rate.Budgets)(nil)
 
 	_ metrics.Observed = (*State)(nil)

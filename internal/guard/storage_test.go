@@ -42,7 +42,7 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 		Copies:     copies.NewBook(deriveNames), elsewhere: newElsewhere(),
 	}
 	i.shared.Metrics = metrics.New(i.shared, store.Kinds(), store.ReadResults())
-	i.shared.Alerts = alert.NewBook(i.shared, clock)
+	i.shared.Alerts = alert.NewManager(i.shared, clock)
 	i.shared.Memory = store.NewMemory(i.shared.parts())
 	i.Store = store.New(store.Options{
 		Storage: m, Instance: id, Memory: i.shared.Memory, Observer: i.shared.Metrics, Logger: zap.New(core), MaxPolicies: 100, Now: clock,

@@ -27,7 +27,7 @@ func (o *scriptedOrigin) keeps(t *testing.T, cold bool) (answer func()) {
 	state, storage := o.g.shared, storetest.New()
 	storage.BlockList = make(chan struct{})
 	parts := state.parts()
-	parts.Ledger, parts.Acknowledgements = ledger.New(time.Now), alert.NewBook(state, time.Now)
+	parts.Ledger, parts.Acknowledgements = ledger.New(time.Now), alert.NewManager(state, time.Now)
 	state.Memory = store.NewMemory(parts)
 	s := store.New(store.Options{Storage: storage, Instance: "first", Memory: state.Memory, Observer: state.Metrics,
 		Logger: zap.NewNop(), OnRestored: state.Memory.AnnounceStore(t.Context())})

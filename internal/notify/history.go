@@ -111,7 +111,7 @@ func (h *History) Export() (json.RawMessage, error) {
 	for _, a := range slices.SortedFunc(maps.Values(all), func(x, y alert.Alert) int {
 		return cmp.Or(cmp.Compare(slices.Index(alert.Severities(), x.Severity), slices.Index(alert.Severities(), y.Severity)), y.Since.Compare(x.Since), cmp.Compare(x.ID, y.ID))
 	}) {
-		a.Copy = "" // the end of an alert needs no remedy
+		a.RemedySnippet = "" // the end of an alert needs no remedy
 		text, err := json.Marshal(a)
 		if err != nil {
 			return nil, err

@@ -30,8 +30,8 @@ func (m Message) text(most int) string {
 		paragraphs = append(paragraphs, "This is a test. Alerts of Robots Guard will arrive here.")
 	}
 	for _, a := range m.Open {
-		s := fmt.Sprintf("%s: %s\n%s\n%s", a.Severity, inert(a.Title), inert(a.Detail), inert(a.Do))
-		for line := range strings.Lines(a.Copy) {
+		s := fmt.Sprintf("%s: %s\n%s\n%s", a.Severity, inert(a.Title), inert(a.Detail), inert(a.Remedy))
+		for line := range strings.Lines(a.RemedySnippet) {
 			s += "\n" + mentions.Replace(text.Printable(strings.TrimSuffix(line, "\n")))
 		}
 		paragraphs = append(paragraphs, s)

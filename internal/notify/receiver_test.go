@@ -108,7 +108,7 @@ func sendOnce(t *testing.T, c Config, history *History, list alert.List) (logged
 
 var example = alert.List{Alerts: []alert.Alert{{
 	ID: "robots_gone-1", Kind: alert.RobotsGone, Severity: alert.Critical, Site: "a.test", State: alert.Open,
-	Title: "The robots.txt of a.test is gone", Detail: "Line 2, \"Disallow: /*_<b>@channel\" [x](y).", Do: "Bring it back.", Copy: "curl -i http://a.test/robots.txt",
+	Title: "The robots.txt of a.test is gone", Detail: "Line 2, \"Disallow: /*_<b>@channel\" [x](y).", Remedy: "Bring it back.", RemedySnippet: "curl -i http://a.test/robots.txt",
 }}}
 
 // TestSigned is the generic format with a signature that its receiver can check.

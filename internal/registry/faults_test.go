@@ -19,28 +19,28 @@ func TestEachOperationOfARegistry(t *testing.T) {
 			source := remotetest.NewSource("https://names.test/registry.json", registryOf("ABot"), nil)
 			r := read(t, f, source)
 			next(5 * time.Minute)
-			source.Say(registryOf("ABot", "BBot"), nil)
+			source.SetContent(registryOf("ABot", "BBot"), nil)
 			next(2 * time.Hour)
 			r.has(t, "ABot BBot")
 			r.end()
-			source.Say("", errDown)
+			source.SetContent("", errDown)
 			r = read(t, f.Storage, source)
 			want := []string{"ABot BBot"}
 			if f.Crash {
 				want = append(want, "ABot", "nothing")
 			}
-			if got := r.Good().names(); !slices.Contains(want, got) {
+			if got := r.InUse().names(); !slices.Contains(want, got) {
 				t.Errorf("%v: the next one has %s, want %q", f, got, want)
 			}
 			if !f.Crash {
 				r.end()
 				return
 			}
-			source.Say(registryOf("ABot", "BBot"), nil)
+			source.SetContent(registryOf("ABot", "BBot"), nil)
 			next(2 * time.Hour)
 			r.has(t, "ABot BBot")
 			r.end()
-			source.Say("", errDown)
+			source.SetContent("", errDown)
 			r = read(t, f.Storage, source)
 			r.has(t, "ABot BBot")
 			r.end()

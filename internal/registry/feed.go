@@ -17,8 +17,8 @@ import (
 
 // Settings say where a registry is.
 type Settings struct {
-	// Place is a file, or a URL of http or https.
-	Place string
+	// Location is a file, or a URL of http or https.
+	Location string
 	// Interval is the time between fetches. Zero means two seconds for a file, and the
 	// freshness lifetime of the response for a URL.
 	Interval time.Duration
@@ -41,14 +41,14 @@ func (v *Version) equal(o *Version) bool { return v == o || v != nil && o != nil
 
 // User is a configuration with a registry.
 type User struct {
-	// Changed is called after a possible change of the version. It must not wait for the
+	// OnChange is called after a possible change of the version. It must not wait for the
 	// feed.
-	Changed func()
+	OnChange func()
 	// Only the first user's fields below are used, so that each message is sent once.
-	Logger  *zap.Logger
-	Tell    func(event string, data map[string]any) // nil sends no events
-	Storage remote.Storage                          // nil stores nothing
-	asking  remote.Asking                           // operations on Storage
+	Logger         *zap.Logger
+	SendEvent      func(event string, data map[string]any) // nil sends no events
+	Storage        remote.Storage                          // nil stores nothing
+	storageLimiter remote.StorageLimiter                   // operations on Storage
 }
 
 // Feed is a registry at a file or URL. It lives longer than a configuration and refers to no
@@ -57,33 +57,33 @@ type Feed struct {
 	Settings
 	source remote.Source
 
-	reading  sync.Mutex // held during fetches and storage operations; guards the next fields
-	restored bool       // the storage was read, or a version was fetched
-	stored   [sha256.Size]byte
-	unstored bool // the last attempt to store failed, so the next failure is not logged
+	fetchMu     sync.Mutex // held during fetches and storage operations; guards the next fields
+	isRestored  bool       // the storage was read, or a version was fetched
+	storedHash  [sha256.Size]byte
+	storeFailed bool // the last attempt to store failed, so the next failure is not logged
 
-	mu    sync.Mutex
-	users remote.Users[User]
-	load  any // last loaded configuration
+	mu         sync.Mutex
+	users      remote.Users[User]
+	lastConfig any // last loaded configuration
 	state
 }
 
 // state is the last version and the result of the last fetch.
 type state struct {
-	good     *Version      // the version in use, nil for none
-	last     remote.Answer // without its data
-	trouble  error         // error of the last attempt, or nil
-	failing  time.Time     // start of the errors
-	invalid  error         // error in the last response, or nil
-	reported bool          // the trouble was logged
-	failures int           // in a row
-	checked  time.Time     // when good was last confirmed as current
-	next     time.Time     // the next fetch
+	inUse         *Version      // the version in use, nil for none
+	lastAnswer    remote.Answer // without its data
+	lastErr       error         // error of the last attempt, or nil
+	failingSince  time.Time     // start of the errors
+	invalidErr    error         // error in the last response, or nil
+	isErrLogged   bool          // the trouble was logged
+	failures      int           // in a row
+	lastConfirmed time.Time     // when good was last confirmed as current
+	nextFetch     time.Time     // the next fetch
 }
 
 // New returns a Feed without fetching.
 func New(s Settings) (*Feed, error) {
-	source, err := remote.Kind{Option: "registry", Text: "a registry", Max: edition.MaxBytes}.New(s.Place, s.Now)
+	source, err := remote.ContentKind{Option: "registry", ContentName: "a registry", MaxBytes: edition.MaxBytes}.NewSource(s.Location, s.Now)
 	return &Feed{Settings: s, source: source}, err
 }
 
@@ -93,28 +93,28 @@ func (f *Feed) Name() string { return f.source.Name() }
 // IsFile reports whether the registry is a file.
 func (f *Feed) IsFile() bool { return !f.source.IsURL() }
 
-// Good returns the version in use, nil for none.
-func (f *Feed) Good() *Version {
+// InUse returns the version in use, nil for none.
+func (f *Feed) InUse() *Version {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.good
+	return f.inUse
 }
 
-// Trouble returns the error of the last attempt, or nil.
-func (f *Feed) Trouble() error {
+// LastError returns the error of the last attempt, or nil.
+func (f *Feed) LastError() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.trouble
+	return f.lastErr
 }
 
-// Use adds a user until release is called. It reports an error that was not reported yet.
-func (f *Feed) Use(u *User) (release func()) {
+// AddUser adds a user until release is called. It reports an error that was not reported yet.
+func (f *Feed) AddUser(u *User) (release func()) {
 	f.mu.Lock()
 	f.users.Add(u)
-	report := f.reportTrouble()
+	logFailure := f.failureLogger()
 	f.mu.Unlock()
-	report()
-	u.Changed()
+	logFailure()
+	u.OnChange()
 	return func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -127,41 +127,41 @@ func (f *Feed) Use(u *User) (release func()) {
 // result is in Good and Trouble. Load returns when ctx ends.
 func (f *Feed) Load(ctx context.Context, config any, storage remote.Storage) {
 	f.mu.Lock()
-	again := f.load == config
-	f.load = config
+	isLoaded := f.lastConfig == config
+	f.lastConfig = config
 	f.mu.Unlock()
-	if again || !remote.LockUntil(ctx, &f.reading) {
+	if isLoaded || !remote.LockUntil(ctx, &f.fetchMu) {
 		return
 	}
-	defer f.reading.Unlock()
-	f.restore(ctx, new(remote.Asking), storage)
+	defer f.fetchMu.Unlock()
+	f.restore(ctx, new(remote.StorageLimiter), storage)
 	f.fetch(ctx, true)
 }
 
 // Run fetches the registry when due until ctx ends. It stores new versions in the storage of
 // its users.
-func (f *Feed) Run(ctx context.Context) { remote.Run(ctx, f.step) }
+func (f *Feed) Run(ctx context.Context) { remote.Run(ctx, f.fetchIfDue) }
 
-// step fetches and stores if due. It returns the time until the next fetch.
-func (f *Feed) step(ctx context.Context) time.Duration {
-	f.reading.Lock()
-	defer f.reading.Unlock()
-	if f.wait() <= 0 {
+// fetchIfDue fetches and stores if due. It returns the time until the next fetch.
+func (f *Feed) fetchIfDue(ctx context.Context) time.Duration {
+	f.fetchMu.Lock()
+	defer f.fetchMu.Unlock()
+	if f.untilNextFetch() <= 0 {
 		f.fetch(ctx, false)
 	}
 	f.mu.Lock()
 	user := f.users.First()
 	f.mu.Unlock()
 	if user != nil && user.Storage != nil && f.source.IsURL() {
-		f.restore(ctx, &user.asking, user.Storage)
+		f.restore(ctx, &user.storageLimiter, user.Storage)
 		f.store(ctx, user)
 	}
-	return f.wait()
+	return f.untilNextFetch()
 }
 
-// wait returns the time until the next fetch.
-func (f *Feed) wait() time.Duration {
+// untilNextFetch returns the time until the next fetch.
+func (f *Feed) untilNextFetch() time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.next.Sub(f.Now())
+	return f.nextFetch.Sub(f.Now())
 }

@@ -25,20 +25,20 @@ func TestLastGoodVersionStays(t *testing.T) {
 		storage := remotetest.NewStorage()
 		r := read(t, storage, remotetest.NewSource("https://names.test/registry.json", registryOf("ABot", "BBot"), nil))
 		r.has(t, "ABot BBot")
-		r.source.Say(registryOf("ABot", "CBot"), nil)
+		r.source.SetContent(registryOf("ABot", "CBot"), nil)
 		next(5 * time.Minute)
 		r.has(t, "ABot CBot")
 		r.told(t, inUse)
-		r.source.Say("", errDown)
+		r.source.SetContent("", errDown)
 		next(3 * time.Hour)
-		r.source.Say("<html>", nil)
+		r.source.SetContent("<html>", nil)
 		next(2 * time.Hour)
 		r.has(t, "ABot CBot")
 		r.told(t, useless)
 		if s := r.Status(); !strings.Contains(s.Failure, "it is a web page") || s.FailingSince.IsZero() || s.InUse.Crawlers != 2 {
 			t.Errorf("%+v", s)
 		}
-		r.source.Say(registryOf("ABot", "DBot"), nil)
+		r.source.SetContent(registryOf("ABot", "DBot"), nil)
 		next(2 * time.Hour)
 		r.has(t, "ABot DBot")
 		r.told(t, again, inUse)
@@ -62,10 +62,10 @@ func TestNeverFetched(t *testing.T) {
 		defer r.end()
 		r.told(t, "the registry cannot be used; only the built-in one is in use")
 		next(5 * time.Minute)
-		if n := r.source.Reads(); n < 5 || n > 9 {
+		if n := r.source.ReadCount(); n < 5 || n > 9 {
 			t.Errorf("%d attempts in 5 minutes", n)
 		}
-		r.source.Say(registryOf("ABot"), nil)
+		r.source.SetContent(registryOf("ABot"), nil)
 		next(time.Hour)
 		r.has(t, "ABot")
 	})
@@ -90,18 +90,18 @@ func TestPlausible(t *testing.T) {
 				storage := remotetest.NewStorage()
 				r := read(t, storage, remotetest.NewSource("https://names.test/registry.json", tc.before, nil))
 				defer r.end()
-				before := r.Good().ID()
-				r.source.Say(tc.after, nil)
+				before := r.InUse().ID()
+				r.source.SetContent(tc.after, nil)
 				next(2 * time.Hour)
-				if used := r.Good().ID() != before; used != tc.plausible {
+				if used := r.InUse().ID() != before; used != tc.plausible {
 					t.Fatalf("it is used: %t", used)
 				}
-				if err := r.Trouble(); (err == nil) != tc.plausible || err != nil && !strings.Contains(err.Error(), "use it with: caddy reload --force") {
+				if err := r.LastError(); (err == nil) != tc.plausible || err != nil && !strings.Contains(err.Error(), "use it with: caddy reload --force") {
 					t.Errorf("%v", err)
 				}
 				r.Load(t.Context(), new(int), storage)
-				if r.Good().ID() == before || r.Trouble() != nil {
-					t.Errorf("after a reload: %v", r.Trouble())
+				if r.InUse().ID() == before || r.LastError() != nil {
+					t.Errorf("after a reload: %v", r.LastError())
 				}
 			})
 		})
@@ -118,13 +118,13 @@ func TestInvalidVersionIsFetchedAgain(t *testing.T) {
 		r.mu.Lock()
 		r.Interval = 10 * time.Second
 		r.mu.Unlock()
-		next(remotetest.Life + time.Second)
-		source.Say("no registry", nil)
+		next(remotetest.Lifetime + time.Second)
+		source.SetContent("no registry", nil)
 		next(11 * time.Second)
-		if r.Trouble() == nil {
+		if r.LastError() == nil {
 			t.Error("an invalid version causes no trouble")
 		}
-		source.Say(registryOf("ABot", "BBot"), nil)
+		source.SetContent(registryOf("ABot", "BBot"), nil)
 		next(11 * time.Second)
 		r.has(t, "ABot BBot")
 	})
@@ -152,7 +152,7 @@ func TestParse(t *testing.T) {
 // TestFile uses a file whenever a configuration is loaded.
 func TestFile(t *testing.T) {
 	place := filepath.Join(t.TempDir(), "registry.json")
-	f, err := New(Settings{Place: place, Now: time.Now})
+	f, err := New(Settings{Location: place, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,8 +161,8 @@ func TestFile(t *testing.T) {
 		t.Helper()
 		load++
 		f.Load(t.Context(), load, nil)
-		if err := f.Trouble(); f.Good().names() != want || (err == nil) != (trouble == "") || err != nil && !strings.Contains(err.Error(), trouble) {
-			t.Errorf("%s, %v; want %s, %s", f.Good().names(), err, want, trouble)
+		if err := f.LastError(); f.InUse().names() != want || (err == nil) != (trouble == "") || err != nil && !strings.Contains(err.Error(), trouble) {
+			t.Errorf("%s, %v; want %s, %s", f.InUse().names(), err, want, trouble)
 		}
 	}
 	write := func(content string) {
@@ -184,7 +184,7 @@ func TestPlaces(t *testing.T) {
 	for place, want := range map[string]string{
 		"": "registry needs a file or a URL", "ftp://a.test/x": "not an http or https URL", "https://a.test/registry.json?x=1": "", "registry.json": "",
 	} {
-		_, err := New(Settings{Place: place, Now: time.Now})
+		_, err := New(Settings{Location: place, Now: time.Now})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", place, err, want)
 		}

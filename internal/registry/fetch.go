@@ -16,28 +16,28 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// fetch fetches the registry. loading means that a configuration is being loaded. The
-// plausibility check is then skipped, so that the owner can use any valid version. f.reading
+// fetch fetches the registry. isConfigLoad means that a configuration is being loaded. The
+// plausibility check is then skipped, so that the owner can use any valid version. f.fetchMu
 // must be held.
-func (f *Feed) fetch(ctx context.Context, loading bool) {
+func (f *Feed) fetch(ctx context.Context, isConfigLoad bool) {
 	f.mu.Lock()
-	before := f.last
+	previous := f.lastAnswer
 	f.mu.Unlock()
-	if loading {
-		before = remote.Answer{} // also fetch a rejected version again
+	if isConfigLoad {
+		previous = remote.Answer{} // also fetch a rejected version again
 	}
-	a, err := f.source.Read(ctx, before)
+	answer, err := f.source.Read(ctx, previous)
 	if err != nil && errors.Is(context.Cause(ctx), context.Canceled) {
 		return // not an error of the registry
 	}
-	var v *Version
-	if err == nil && !a.Unchanged {
-		v, err = f.parse(a.Data)
-		if err == nil && !loading {
-			err = f.checkPlausible(v)
+	var version *Version
+	if err == nil && !answer.Unchanged {
+		version, err = f.parse(answer.Data)
+		if err == nil && !isConfigLoad {
+			err = f.checkPlausible(version)
 		}
 	}
-	f.finish(a, v, err)
+	f.recordResult(answer, version, err)
 }
 
 // parse parses and checks a registry.
@@ -46,12 +46,12 @@ func (f *Feed) parse(data []byte) (*Version, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := e.Over(uaident.Default())
+	registry, err := e.Over(uaident.Default())
 	if err == nil {
-		err = Usable(known)
+		err = CheckUsable(registry)
 	}
 	if err == nil {
-		err = checkBrowsers(known)
+		err = checkBrowsers(registry)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name(), err)
@@ -59,9 +59,9 @@ func (f *Feed) parse(data []byte) (*Version, error) {
 	return &Version{e, sha256.Sum256(data), data}, nil
 }
 
-// Usable returns an error if clients cannot be verified with a registry, for example because
+// CheckUsable returns an error if clients cannot be verified with a registry, for example because
 // two operators share a signing agent.
-func Usable(r *uaident.Registry) error {
+func CheckUsable(r *uaident.Registry) error {
 	if _, err := identity.AgentsOf(r); err != nil {
 		return err
 	}
@@ -83,121 +83,121 @@ func checkBrowsers(r *uaident.Registry) error {
 // checkPlausible returns an error if a version lacks more than half of the entries in use,
 // and more than one.
 func (f *Feed) checkPlausible(v *Version) error {
-	before := f.Good()
-	if before == nil {
+	current := f.InUse()
+	if current == nil {
 		return nil
 	}
-	lost := 0
-	for _, change := range edition.Diff(before.Crawlers, v.Crawlers) {
+	missing := 0
+	for _, change := range edition.Diff(current.Crawlers, v.Crawlers) {
 		if change.Kind == edition.Removed {
-			lost++
+			missing++
 		}
 	}
-	if lost <= 1 || 2*lost <= len(before.Crawlers) {
+	if missing <= 1 || 2*missing <= len(current.Crawlers) {
 		return nil
 	}
-	return fmt.Errorf("%s: it lacks %d of the %d entries of the version in use; if that is right, use it with: caddy reload --force", f.Name(), lost, len(before.Crawlers))
+	return fmt.Errorf("%s: it lacks %d of the %d entries of the version in use; if that is right, use it with: caddy reload --force", f.Name(), missing, len(current.Crawlers))
 }
 
-// finish records the result of a fetch. v is nil for an unchanged or invalid registry.
-func (f *Feed) finish(a remote.Answer, v *Version, err error) {
+// recordResult records the result of a fetch. version is nil for an unchanged or invalid registry.
+func (f *Feed) recordResult(answer remote.Answer, version *Version, err error) {
 	f.mu.Lock()
 	now := f.Now()
-	life := a.Life
-	if f.Interval > 0 && (err == nil || a.Data != nil) {
-		life = f.Interval
+	lifetime := answer.Lifetime
+	if f.Interval > 0 && (err == nil || answer.Data != nil) {
+		lifetime = f.Interval
 	}
-	if a.Data != nil || a.Unchanged {
-		f.last = a
-		f.last.Data = nil
+	if answer.Data != nil || answer.Unchanged {
+		f.lastAnswer = answer
+		f.lastAnswer.Data = nil
 	}
-	if a.Data != nil {
-		f.invalid = err
+	if answer.Data != nil {
+		f.invalidErr = err
 	}
 	if err != nil {
-		f.failed(err, life)
+		f.recordFailure(err, lifetime)
 		return
 	}
-	f.next = now.Add(remote.Sooner(life))
-	if a.Unchanged && f.invalid != nil {
-		f.trouble = f.invalid
+	f.nextFetch = now.Add(remote.Jitter(lifetime))
+	if answer.Unchanged && f.invalidErr != nil {
+		f.lastErr = f.invalidErr
 		f.mu.Unlock()
 		return
 	}
-	f.recovered(now)
-	if v == nil || v.equal(f.good) {
+	f.recordSuccess(now)
+	if version == nil || version.equal(f.inUse) {
 		f.mu.Unlock()
 		return
 	}
-	f.use(v)
+	f.activate(version)
 }
 
-// recovered records a successful fetch. f.mu must be held.
-func (f *Feed) recovered(now time.Time) {
-	f.checked = now
-	if u := f.users.First(); u != nil && f.reported {
+// recordSuccess records a successful fetch. f.mu must be held.
+func (f *Feed) recordSuccess(now time.Time) {
+	f.lastConfirmed = now
+	if u := f.users.First(); u != nil && f.isErrLogged {
 		u.Logger.Info("the registry can be used again", zap.String("registry", f.Name()))
 	}
-	f.trouble, f.failures, f.reported = nil, 0, false
+	f.lastErr, f.failures, f.isErrLogged = nil, 0, false
 }
 
-// failed records an error and unlocks f.mu, which must be held.
-func (f *Feed) failed(err error, wait time.Duration) {
+// recordFailure records an error and unlocks f.mu, which must be held.
+func (f *Feed) recordFailure(err error, wait time.Duration) {
 	now := f.Now()
-	if f.trouble == nil {
-		f.failing = now
+	if f.lastErr == nil {
+		f.failingSince = now
 	}
-	f.trouble = err
+	f.lastErr = err
 	if f.source.IsURL() {
-		wait = remote.Retry(f.failures, wait)
+		wait = remote.RetryDelay(f.failures, wait)
 	}
 	f.failures++
-	f.next = now.Add(remote.Sooner(max(wait, remote.LookEvery)))
-	report := f.reportTrouble()
+	f.nextFetch = now.Add(remote.Jitter(max(wait, remote.FileCheckInterval)))
+	logFailure := f.failureLogger()
 	f.mu.Unlock()
-	report()
+	logFailure()
 }
 
-// reportTrouble returns a function that logs the error once. f.mu must be held here, but not
+// failureLogger returns a function that logs the error once. f.mu must be held here, but not
 // during the call of that function.
-func (f *Feed) reportTrouble() func() {
-	u, err := f.users.First(), f.trouble
-	if u == nil || err == nil || f.reported {
+func (f *Feed) failureLogger() func() {
+	u, err := f.users.First(), f.lastErr
+	if u == nil || err == nil || f.isErrLogged {
 		return func() {}
 	}
-	f.reported = true
+	f.isErrLogged = true
 	meanwhile := "the previous version stays in use"
-	if f.good == nil {
+	if f.inUse == nil {
 		meanwhile = "only the built-in one is in use"
 	}
 	return func() {
 		u.Logger.Warn("the registry cannot be used; "+meanwhile, zap.String("registry", f.Name()), zap.Error(err))
-		u.tell("robots_registry_failing", map[string]any{"registry": f.Name(), "error": err.Error()})
+		u.sendEvent("robots_registry_failing", map[string]any{"registry": f.Name(), "error": err.Error()})
 	}
 }
 
-// use puts a version into use and unlocks f.mu, which must be held.
-func (f *Feed) use(v *Version) {
-	var before []uaident.Crawler
-	if f.good != nil {
-		before = f.good.Crawlers
+// activate puts a version into use and unlocks f.mu, which must be held.
+func (f *Feed) activate(version *Version) {
+	var previous []uaident.Crawler
+	if f.inUse != nil {
+		previous = f.inUse.Crawlers
 	}
-	f.good = v
+	f.inUse = version
 	users := f.users.All()
 	f.mu.Unlock()
 	if len(users) > 0 {
-		changes := edition.Diff(before, v.Crawlers)
+		changes := edition.Diff(previous, version.Crawlers)
 		users[0].Logger.Info("a new version of the registry is in use",
-			zap.String("registry", f.Name()), zap.String("id", v.ID()), zap.Int("crawlers", len(v.Crawlers)), zap.Int("changes", len(changes)))
-		users[0].tell("robots_registry_changed", map[string]any{"registry": f.Name(), "id": v.ID(), "crawlers": len(v.Crawlers), "changes": len(changes)})
+			zap.String("registry", f.Name()), zap.String("id", version.ID()), zap.Int("crawlers", len(version.Crawlers)), zap.Int("changes", len(changes)))
+		users[0].sendEvent("robots_registry_changed", map[string]any{"registry": f.Name(), "id": version.ID(), "crawlers": len(version.Crawlers), "changes": len(changes)})
 	}
 	for _, u := range users {
-		u.Changed()
+		u.OnChange()
 	}
 }
 
-func (u *User) tell(event string, data map[string]any) {
-	if u.Tell != nil {
-		u.Tell(event, data)
+func (u *User) sendEvent(event string, data map[string]any) {
+	if u.SendEvent != nil {
+		u.SendEvent(event, data)
 	}
 }

@@ -56,9 +56,9 @@ func read(t *testing.T, storage remote.Storage, source *remotetest.Source) *read
 	go func() { defer close(ended); r.Run(ctx) }()
 	r.end = func() { cancel(); <-ended }
 	r.Load(ctx, new(int), storage)
-	r.Use(&User{
-		Changed: func() { r.changed++ }, Logger: zap.New(core), Storage: storage,
-		Tell: func(event string, _ map[string]any) { r.events = append(r.events, event) },
+	r.AddUser(&User{
+		OnChange: func() { r.changed++ }, Logger: zap.New(core), Storage: storage,
+		SendEvent: func(event string, _ map[string]any) { r.events = append(r.events, event) },
 	})
 	return r
 }
@@ -71,7 +71,7 @@ func next(d time.Duration) {
 
 func (r *reader) has(t *testing.T, want string) {
 	t.Helper()
-	if got := r.Good().names(); got != want {
+	if got := r.InUse().names(); got != want {
 		t.Errorf("the registry has %s, want %s", got, want)
 	}
 }
@@ -79,7 +79,7 @@ func (r *reader) has(t *testing.T, want string) {
 // told compares what was logged, by how it begins.
 func (r *reader) told(t *testing.T, want ...string) {
 	t.Helper()
-	remotetest.Told(t, r.log, want...)
+	remotetest.CheckLog(t, r.log, want...)
 }
 
 var errDown = remotetest.ErrDown

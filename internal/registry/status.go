@@ -7,14 +7,14 @@ func (f *Feed) Status() *report.Registry {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := &report.Registry{Name: f.Name()}
-	if v := f.good; v != nil {
+	if v := f.inUse; v != nil {
 		s.InUse = &report.RegistryVersion{ID: v.ID(), Date: v.Date, Crawlers: len(v.Crawlers)}
 	}
-	if !f.checked.IsZero() {
-		s.Checked = f.checked.UTC()
+	if !f.lastConfirmed.IsZero() {
+		s.Checked = f.lastConfirmed.UTC()
 	}
-	if f.trouble != nil {
-		s.Failure, s.FailingSince = f.trouble.Error(), f.failing.UTC()
+	if f.lastErr != nil {
+		s.Failure, s.FailingSince = f.lastErr.Error(), f.failingSince.UTC()
 	}
 	return s
 }

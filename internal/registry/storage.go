@@ -13,8 +13,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 )
 
-// record is the stored form of a version.
-type record struct {
+// storedVersion is the stored form of a version.
+type storedVersion struct {
 	Registry     string    `json:"registry"`
 	Read         time.Time `json:"read"`
 	ETag         string    `json:"etag,omitempty"`
@@ -24,28 +24,28 @@ type record struct {
 }
 
 // key returns the storage key. All instances with the same URL share it.
-func (f *Feed) key() string { return remote.KeyIn("robots_guard/v1/registry", f.Name()) }
+func (f *Feed) key() string { return remote.StorageKey("robots_guard/v1/registry", f.Name()) }
 
 // restore puts the stored version of a URL into use, if no version is in use. After a
-// response of the storage it does nothing. f.reading must be held.
-func (f *Feed) restore(ctx context.Context, asking *remote.Asking, storage remote.Storage) {
-	if f.restored || storage == nil || f.IsFile() {
+// response of the storage it does nothing. f.fetchMu must be held.
+func (f *Feed) restore(ctx context.Context, limiter *remote.StorageLimiter, storage remote.Storage) {
+	if f.isRestored || storage == nil || f.IsFile() {
 		return
 	}
-	if f.Good() != nil {
-		f.restored = true
+	if f.InUse() != nil {
+		f.isRestored = true
 		return
 	}
-	value, err := asking.Load(ctx, storage, f.key())
+	value, err := limiter.Load(ctx, storage, f.key())
 	if errors.Is(err, fs.ErrNotExist) {
-		f.restored = true
+		f.isRestored = true
 		return
 	}
-	var r *record
-	var v *Version
+	var stored *storedVersion
+	var version *Version
 	if err == nil {
-		f.restored = true
-		r, v, err = f.decode(value)
+		f.isRestored = true
+		stored, version, err = f.decode(value)
 	}
 	f.mu.Lock()
 	if err != nil {
@@ -55,51 +55,51 @@ func (f *Feed) restore(ctx context.Context, asking *remote.Asking, storage remot
 		f.mu.Unlock()
 		return
 	}
-	f.stored, f.checked = v.hash, r.Read
-	if f.invalid == nil { // otherwise the validators belong to an invalid response
-		f.last = remote.Answer{ETag: r.ETag, LastModified: r.LastModified}
+	f.storedHash, f.lastConfirmed = version.hash, stored.Read
+	if f.invalidErr == nil { // otherwise the validators belong to an invalid response
+		f.lastAnswer = remote.Answer{ETag: stored.ETag, LastModified: stored.LastModified}
 	}
-	f.use(v)
+	f.activate(version)
 }
 
 // decode returns the version of a stored record.
-func (f *Feed) decode(value []byte) (*record, *Version, error) {
-	r := new(record)
+func (f *Feed) decode(value []byte) (*storedVersion, *Version, error) {
+	r := new(storedVersion)
 	if err := json.Unmarshal(value, r); err != nil {
 		return nil, nil, err
 	}
 	if r.Registry != f.Name() {
 		return nil, nil, fmt.Errorf("it is of %s", r.Registry)
 	}
-	if err := remote.CheckSum(r.Data, r.SHA256); err != nil {
+	if err := remote.VerifyChecksum(r.Data, r.SHA256); err != nil {
 		return nil, nil, err
 	}
 	v, err := f.parse(r.Data)
 	return r, v, err
 }
 
-// store stores the version in use if it is not stored. f.reading must be held.
+// store stores the version in use if it is not stored. f.fetchMu must be held.
 func (f *Feed) store(ctx context.Context, user *User) {
 	f.mu.Lock()
-	good := f.good
-	r := record{Registry: f.Name(), Read: f.Now().UTC()}
-	if f.trouble == nil { // otherwise the validators belong to another version
-		r.ETag, r.LastModified = f.last.ETag, f.last.LastModified
+	inUse := f.inUse
+	stored := storedVersion{Registry: f.Name(), Read: f.Now().UTC()}
+	if f.lastErr == nil { // otherwise the validators belong to another version
+		stored.ETag, stored.LastModified = f.lastAnswer.ETag, f.lastAnswer.LastModified
 	}
 	f.mu.Unlock()
-	if good == nil || good.hash == f.stored {
+	if inUse == nil || inUse.hash == f.storedHash {
 		return
 	}
-	r.Data, r.SHA256 = good.data, remote.Sum(good.data)
-	value, err := json.Marshal(&r)
+	stored.Data, stored.SHA256 = inUse.data, remote.Checksum(inUse.data)
+	value, err := json.Marshal(&stored)
 	if err == nil {
-		err = user.asking.Store(ctx, user.Storage, f.key(), value)
+		err = user.storageLimiter.Store(ctx, user.Storage, f.key(), value)
 	}
 	if err == nil {
-		f.stored = good.hash
-	} else if !f.unstored {
+		f.storedHash = inUse.hash
+	} else if !f.storeFailed {
 		user.Logger.Warn("the registry could not be stored; after a restart it has to be fetched before it is in use",
 			zap.String("registry", f.Name()), zap.Error(err))
 	}
-	f.unstored = err != nil
+	f.storeFailed = err != nil
 }

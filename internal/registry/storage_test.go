@@ -15,11 +15,11 @@ import (
 func TestDamagedRegistry(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		damage func(*record)
+		damage func(*storedVersion)
 		want   string
 	}{
-		{"whole", func(*record) {}, "ABot BBot"},
-		{"damaged", func(r *record) { r.Data = []byte(registryOf("ABot", "CBot")) }, "nothing"},
+		{"whole", func(*storedVersion) {}, "ABot BBot"},
+		{"damaged", func(r *storedVersion) { r.Data = []byte(registryOf("ABot", "CBot")) }, "nothing"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -29,14 +29,14 @@ func TestDamagedRegistry(t *testing.T) {
 				next(time.Minute)
 				r.end()
 				value, err := storage.Load(t.Context(), r.key())
-				var stored record
+				var stored storedVersion
 				if err != nil || json.Unmarshal(value, &stored) != nil || stored.SHA256 == "" {
 					t.Fatalf("%v: stored is %s", err, value)
 				}
 				c.damage(&stored)
 				value, _ = json.Marshal(stored)
-				storage.Damage(string(value))
-				source.Say("", errDown)
+				storage.Corrupt(string(value))
+				source.SetContent("", errDown)
 				r = read(t, storage, source)
 				r.has(t, c.want)
 				r.end()
@@ -55,9 +55,9 @@ func TestStoredRegistryIsOlder(t *testing.T) {
 		next(time.Minute)
 		r.end()
 
-		source.Say(registryOf("BBot", "CBot"), nil)
+		source.SetContent(registryOf("BBot", "CBot"), nil)
 		r = read(t, nil, source)
-		source.Say("", errDown)
+		source.SetContent("", errDown)
 		r.Load(t.Context(), new(int), storage)
 		r.has(t, "BBot CBot")
 		r.end()
@@ -68,9 +68,9 @@ func TestStoredRegistryIsOlder(t *testing.T) {
 // time for an answer in the background.
 func TestLoadWhileItIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := &Feed{Settings: Settings{Now: time.Now}, source: remotetest.Slow{Source: remotetest.NewSource("https://names.test/registry.json", registryOf("ABot"), nil)}}
-		remotetest.LoadsInTime(t, r.Run, func(ctx context.Context) { r.Load(ctx, new(int), nil) })
-		if r.Good() == nil {
+		r := &Feed{Settings: Settings{Now: time.Now}, source: remotetest.SlowSource{Source: remotetest.NewSource("https://names.test/registry.json", registryOf("ABot"), nil)}}
+		remotetest.CheckLoadDoesNotWait(t, r.Run, func(ctx context.Context) { r.Load(ctx, new(int), nil) })
+		if r.InUse() == nil {
 			t.Error("it is never read")
 		}
 	})
@@ -91,21 +91,21 @@ func TestStorageFailsAtTheStart(t *testing.T) {
 				r := read(t, storage, source)
 				next(time.Minute)
 				r.end()
-				storage.Fail(errors.New("no network"))
-				if source.Say(tc.serves, nil); tc.serves == "" {
-					source.Say("", errDown)
+				storage.SetErr(errors.New("no network"))
+				if source.SetContent(tc.serves, nil); tc.serves == "" {
+					source.SetContent("", errDown)
 				}
 				r = read(t, storage, source)
 				next(time.Minute)
 				r.has(t, tc.before)
-				storage.Fail(nil)
+				storage.SetErr(nil)
 				next(10 * time.Minute)
 				r.has(t, tc.after)
-				if trouble := r.Trouble() != nil; trouble != (tc.before == "nothing") {
+				if trouble := r.LastError() != nil; trouble != (tc.before == "nothing") {
 					t.Errorf("trouble: %t", trouble)
 				}
 				r.end()
-				source.Say("", errDown)
+				source.SetContent("", errDown)
 				r = read(t, storage, source)
 				defer r.end()
 				r.has(t, tc.after)

@@ -16,164 +16,164 @@ import (
 
 // Bounds on memory. Clients can invent any number of names, so a new name replaces the rarest.
 const (
-	maxNames = 64
-	maxAgent = 300 // bytes
-	maxName  = 64
+	maxNames     = 64
+	maxUserAgent = 300 // bytes
+	maxName      = 64
 )
 
 // minRequests is the number of requests from which a name is proposed.
 const minRequests = 20
 
-// Visit is a request of a client whose name the registry lacks.
-type Visit struct {
-	Name      string
-	Class     uaident.Class
-	UserAgent string
-	Network   netip.Prefix
-	Robots    bool // the client fetched robots.txt; not counted as a request
-	At        time.Time
+// UnregisteredRequest is a request of a client whose name the registry lacks.
+type UnregisteredRequest struct {
+	Name          string
+	Class         uaident.Class
+	UserAgent     string
+	Network       netip.Prefix
+	IsRobotsFetch bool // the client fetched robots.txt; not counted as a request
+	Time          time.Time
 }
 
 // Unregistered counts requests by names that the registry lacks. The zero value is empty.
 // Several goroutines may use it at once.
 type Unregistered struct {
-	waiting atomic.Pointer[waiting] // the last of the visits that are not counted yet
-	number  atomic.Int64            // of waiting visits
+	queue       atomic.Pointer[queuedRequest] // the last of the requests that are not counted yet
+	queueLength atomic.Int64                  // of queued requests
 
-	mu     sync.Mutex
-	names  map[string]*unregistered
-	rarest byCount // the values of names
+	mu          sync.Mutex
+	names       map[string]*nameStats
+	rarestFirst nameHeap // the values of names
 }
 
-// waiting is a visit that came while another goroutine was counting.
-type waiting struct {
-	Visit
-	before *waiting
+// queuedRequest is a request that came while another goroutine was counting.
+type queuedRequest struct {
+	UnregisteredRequest
+	previous *queuedRequest
 }
 
-// maxWaiting is the maximum number of waiting visits. At this number Note waits for the lock.
-const maxWaiting = 4096
+// maxQueued is the maximum number of queued requests. At this number Record waits for the lock.
+const maxQueued = 4096
 
-type unregistered struct {
-	name              string
-	place             int // in the heap
-	class             uaident.Class
-	count, error      uint64
-	reads             uint64
-	first, last, read time.Time
-	agent             string
-	networks          networks
-	surge             surge
+type nameStats struct {
+	name                                 string
+	heapIndex                            int // in the heap
+	class                                uaident.Class
+	count, countError                    uint64
+	robotsFetches                        uint64
+	firstSeen, lastSeen, lastRobotsFetch time.Time
+	userAgent                            string
+	networks                             networkSketch
+	wave                                 waveDetector
 }
 
-// Note counts a visit. If there is no room for a new name, it replaces the rarest name and
-// takes over that name's count as its possible error. Note does not wait while another
-// goroutine counts: that goroutine or the next one counts this visit too.
-func (b *Unregistered) Note(v Visit) {
-	if v.Class != uaident.GenericCrawler && v.Class != uaident.Other || !isPlain(v.Name) {
+// Record counts a request. If there is no room for a new name, it replaces the rarest name and
+// takes over that name's count as its possible error. Record does not wait while another
+// goroutine counts: that goroutine or the next one counts this request too.
+func (b *Unregistered) Record(request UnregisteredRequest) {
+	if request.Class != uaident.GenericCrawler && request.Class != uaident.Other || !isCaddyfileName(request.Name) {
 		return
 	}
 	if !b.mu.TryLock() {
-		if b.wait(v) {
+		if b.enqueue(request) {
 			return
 		}
 		b.mu.Lock()
 	}
 	defer b.mu.Unlock()
-	b.countWaiting()
-	b.count(v)
+	b.countQueued()
+	b.count(request)
 }
 
-// wait queues a visit for the next goroutine that counts. It returns false if the queue is full.
-func (b *Unregistered) wait(v Visit) bool {
-	if b.number.Add(1) > maxWaiting {
-		b.number.Add(-1)
+// enqueue queues a request for the next goroutine that counts. It returns false if the queue is full.
+func (b *Unregistered) enqueue(request UnregisteredRequest) bool {
+	if b.queueLength.Add(1) > maxQueued {
+		b.queueLength.Add(-1)
 		return false
 	}
-	v.Name, v.UserAgent = strings.Clone(v.Name), strings.Clone(text.Cut(v.UserAgent, maxAgent)) // not all of its header
-	w := &waiting{Visit: v}
+	request.Name, request.UserAgent = strings.Clone(request.Name), strings.Clone(text.Cut(request.UserAgent, maxUserAgent)) // not all of its header
+	queued := &queuedRequest{UnregisteredRequest: request}
 	for {
-		w.before = b.waiting.Load()
-		if b.waiting.CompareAndSwap(w.before, w) {
+		queued.previous = b.queue.Load()
+		if b.queue.CompareAndSwap(queued.previous, queued) {
 			return true
 		}
 	}
 }
 
-// countWaiting counts the waiting visits in their order of arrival. The caller holds b.mu.
-func (b *Unregistered) countWaiting() {
-	if b.waiting.Load() == nil {
+// countQueued counts the queued requests in their order of arrival. The caller holds b.mu.
+func (b *Unregistered) countQueued() {
+	if b.queue.Load() == nil {
 		return
 	}
-	var all []*waiting
-	for w := b.waiting.Swap(nil); w != nil; w = w.before {
-		all = append(all, w)
+	var queued []*queuedRequest
+	for w := b.queue.Swap(nil); w != nil; w = w.previous {
+		queued = append(queued, w)
 	}
-	for _, w := range slices.Backward(all) {
-		b.count(w.Visit)
+	for _, w := range slices.Backward(queued) {
+		b.count(w.UnregisteredRequest)
 	}
-	b.number.Add(-int64(len(all)))
+	b.queueLength.Add(-int64(len(queued)))
 }
 
-// count counts a visit. The caller holds b.mu.
-func (b *Unregistered) count(v Visit) {
-	s := b.names[v.Name]
-	if s == nil {
-		s = b.add(v)
+// count counts a request. The caller holds b.mu.
+func (b *Unregistered) count(request UnregisteredRequest) {
+	stats := b.names[request.Name]
+	if stats == nil {
+		stats = b.add(request)
 	}
-	s.last = v.At
-	if v.Class == uaident.GenericCrawler {
-		s.class = v.Class
+	stats.lastSeen = request.Time
+	if request.Class == uaident.GenericCrawler {
+		stats.class = request.Class
 	}
-	if v.Robots {
-		s.reads++
-		s.read = v.At
+	if request.IsRobotsFetch {
+		stats.robotsFetches++
+		stats.lastRobotsFetch = request.Time
 	} else {
-		s.count++
-		b.rarest.fix(s)
+		stats.count++
+		b.rarestFirst.fixAfterCount(stats)
 	}
-	if v.Network.IsValid() {
-		s.networks.add(v.Network)
-		if v.Class == uaident.GenericCrawler {
-			s.surge.note(v.Network, v.At)
+	if request.Network.IsValid() {
+		stats.networks.add(request.Network)
+		if request.Class == uaident.GenericCrawler {
+			stats.wave.record(request.Network, request.Time)
 		}
 	}
 }
 
 // add adds a name, in place of the rarest if there is no room. The caller holds b.mu.
-func (b *Unregistered) add(v Visit) *unregistered {
+func (b *Unregistered) add(request UnregisteredRequest) *nameStats {
 	if b.names == nil {
-		b.names = make(map[string]*unregistered)
+		b.names = make(map[string]*nameStats)
 	}
-	var s *unregistered
+	var stats *nameStats
 	if len(b.names) < maxNames {
-		s = new(unregistered)
-		b.rarest.add(s)
+		stats = new(nameStats)
+		b.rarestFirst.insert(stats)
 	} else { // the new name takes over place and count
-		s = b.rarest[0]
-		delete(b.names, s.name)
-		*s = unregistered{place: s.place, count: s.count, error: s.count}
+		stats = b.rarestFirst[0]
+		delete(b.names, stats.name)
+		*stats = nameStats{heapIndex: stats.heapIndex, count: stats.count, countError: stats.count}
 	}
-	s.name, s.class, s.first = strings.Clone(v.Name), v.Class, v.At
-	s.agent = text.Cut(text.Printable(text.Cut(v.UserAgent, maxAgent)), maxAgent)
-	b.names[s.name] = s
-	return s
+	stats.name, stats.class, stats.firstSeen = strings.Clone(request.Name), request.Class, request.Time
+	stats.userAgent = text.Cut(text.Printable(text.Cut(request.UserAgent, maxUserAgent)), maxUserAgent)
+	b.names[stats.name] = stats
+	return stats
 }
 
-// isPlain reports whether a name has a letter and can be written in a Caddyfile, perhaps
+// isCaddyfileName reports whether a name has a letter and can be written in a Caddyfile, perhaps
 // in quotes.
-func isPlain(name string) bool {
-	letter := false
+func isCaddyfileName(name string) bool {
+	hasLetter := false
 	for i := range len(name) {
 		switch c := name[i]; {
 		case 'a' <= c|0x20 && c|0x20 <= 'z':
-			letter = true
+			hasLetter = true
 		case '0' <= c && c <= '9', i > 0 && strings.IndexByte(" ._!-", c) >= 0:
 		default:
 			return false
 		}
 	}
-	return letter && len(name) <= maxName && name == strings.TrimSpace(name)
+	return hasLetter && len(name) <= maxName && name == strings.TrimSpace(name)
 }
 
 // Proposals returns the frequent names that registry lacks: crawlers first, then by number
@@ -181,23 +181,23 @@ func isPlain(name string) bool {
 func (b *Unregistered) Proposals(registry *uaident.Registry) []report.Proposal {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.countWaiting()
-	all := []report.Proposal{}
-	for name, s := range b.names {
+	b.countQueued()
+	proposals := []report.Proposal{}
+	for name, stats := range b.names {
 		c := uaident.Crawler{Token: name, Class: uaident.GenericCrawler}
-		if s.count-s.error < minRequests || registry.Lookup(name) != nil || c.Validate() != nil {
+		if stats.count-stats.countError < minRequests || registry.Lookup(name) != nil || c.Validate() != nil {
 			continue
 		}
-		all = append(all, report.Proposal{
-			Name: name, Class: s.class.String(), Requests: s.count, Error: s.error, RobotsReads: s.reads, LastRead: s.read.UTC(),
-			Networks: s.networks.count(), WaveAt: s.surge.at.UTC(), WaveNetworks: s.surge.from,
-			FirstSeen: s.first.UTC(), LastSeen: s.last.UTC(), UserAgent: s.agent, Option: crawlerOption(name),
+		proposals = append(proposals, report.Proposal{
+			Name: name, Class: stats.class.String(), Requests: stats.count, Error: stats.countError, RobotsReads: stats.robotsFetches, LastRead: stats.lastRobotsFetch.UTC(),
+			Networks: stats.networks.count(), WaveAt: stats.wave.waveStart.UTC(), WaveNetworks: stats.wave.waveMax,
+			FirstSeen: stats.firstSeen.UTC(), LastSeen: stats.lastSeen.UTC(), UserAgent: stats.userAgent, Option: crawlerOption(name),
 		})
 	}
-	slices.SortFunc(all, func(a, b report.Proposal) int {
+	slices.SortFunc(proposals, func(a, b report.Proposal) int {
 		return cmp.Or(strings.Compare(a.Class, b.Class), cmp.Compare(b.Requests-b.Error, a.Requests-a.Error), strings.Compare(a.Name, b.Name))
 	})
-	return all
+	return proposals
 }
 
 // crawlerOption returns the Caddyfile option that adds a name to the registry.

@@ -19,7 +19,7 @@ func visits(b *Unregistered, n int, userAgent string, robots bool) {
 	id := uaident.Identify(userAgent)
 	for i := range n {
 		network := netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 51, byte(i), 0}), 24)
-		b.Note(Visit{id.Name(), id.Class, userAgent, network, robots, start.Add(time.Duration(i) * time.Minute)})
+		b.Record(UnregisteredRequest{id.Name(), id.Class, userAgent, network, robots, start.Add(time.Duration(i) * time.Minute)})
 	}
 }
 
@@ -75,7 +75,7 @@ func TestPlainNames(t *testing.T) {
 		"FooBot": true, "Foo web spider": true, "archive.org_bot": true, "Yahoo! Slurp": true, "": false, " Foo": false, "Foo ": false, "12": false,
 		"Foo{x}": false, "Foo\"": false, "Foo\n": false, "Foo`": false, "Fóo": false, "-Foo": false, strings.Repeat("a", 65): false,
 	} {
-		if got := isPlain(name); got != want {
+		if got := isCaddyfileName(name); got != want {
 			t.Errorf("isPlain(%q) is %v", name, got)
 		}
 	}
@@ -94,8 +94,8 @@ func TestTheRarestMakesRoom(t *testing.T) {
 			for _, n := range counts {
 				least = min(least, n)
 			}
-			b.Note(Visit{Name: name, Class: uaident.Other, At: time.Unix(int64(i), 0)})
-			if got := b.names[name]; got == nil || got.count != least+1 || got.error != least || len(b.names) != maxNames {
+			b.Record(UnregisteredRequest{Name: name, Class: uaident.Other, Time: time.Unix(int64(i), 0)})
+			if got := b.names[name]; got == nil || got.count != least+1 || got.countError != least || len(b.names) != maxNames {
 				t.Fatalf("visit %d: %+v, want %d with an error of %d", i, got, least+1, least)
 			}
 			for other := range counts { // whoever of the rarest it was
@@ -109,7 +109,7 @@ func TestTheRarestMakesRoom(t *testing.T) {
 			counts[name] = least + 1
 			continue
 		}
-		b.Note(Visit{Name: name, Class: uaident.Other, At: time.Unix(int64(i), 0)})
+		b.Record(UnregisteredRequest{Name: name, Class: uaident.Other, Time: time.Unix(int64(i), 0)})
 		if got := b.names[name].count; got != counts[name] {
 			t.Fatalf("visit %d: %s came %d times, want %d", i, name, got, counts[name])
 		}
@@ -121,11 +121,11 @@ func TestWhoMakesRoomLeavesNothing(t *testing.T) {
 	var b Unregistered
 	for i := range maxNames {
 		for network := range 5 {
-			b.Note(Visit{Name: fmt.Sprint("Name", i), Class: uaident.GenericCrawler, Network: netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 0, byte(network), 0}), 24), Robots: true, At: start})
+			b.Record(UnregisteredRequest{Name: fmt.Sprint("Name", i), Class: uaident.GenericCrawler, Network: netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 0, byte(network), 0}), 24), IsRobotsFetch: true, Time: start})
 		}
 	}
-	b.Note(Visit{Name: "Newcomer", Class: uaident.Other, UserAgent: "Newcomer/1.0", Network: netip.MustParsePrefix("198.51.100.0/24"), At: start.Add(time.Hour)})
-	if s := b.names["Newcomer"]; s.networks.count() != 1 || s.reads != 0 || !s.read.IsZero() || s.class != uaident.Other || s.first != start.Add(time.Hour) || s.agent != "Newcomer/1.0" {
+	b.Record(UnregisteredRequest{Name: "Newcomer", Class: uaident.Other, UserAgent: "Newcomer/1.0", Network: netip.MustParsePrefix("198.51.100.0/24"), Time: start.Add(time.Hour)})
+	if s := b.names["Newcomer"]; s.networks.count() != 1 || s.robotsFetches != 0 || !s.lastRobotsFetch.IsZero() || s.class != uaident.Other || s.firstSeen != start.Add(time.Hour) || s.userAgent != "Newcomer/1.0" {
 		t.Errorf("%+v", s)
 	}
 }
@@ -134,13 +134,13 @@ func BenchmarkNote(b *testing.B) {
 	for _, names := range []int{10, 1000} {
 		b.Run(fmt.Sprint(names, " names"), func(b *testing.B) {
 			var counts Unregistered
-			visits := make([]Visit, names)
+			visits := make([]UnregisteredRequest, names)
 			for i := range visits {
-				visits[i] = Visit{Name: fmt.Sprint("Name", i), Class: uaident.GenericCrawler, UserAgent: fmt.Sprint("Name", i, "/1.0"), At: time.Unix(0, 0)}
+				visits[i] = UnregisteredRequest{Name: fmt.Sprint("Name", i), Class: uaident.GenericCrawler, UserAgent: fmt.Sprint("Name", i, "/1.0"), Time: time.Unix(0, 0)}
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				counts.Note(visits[i%names])
+				counts.Record(visits[i%names])
 			}
 		})
 	}

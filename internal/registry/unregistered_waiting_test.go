@@ -9,23 +9,23 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// TestNoteWaitsForNobody notes visits while somebody else, who has lost the processor,
+// TestRecordWaitsForNobody records visits while somebody else, who has lost the processor,
 // counts one: none is lost, and none comes before one of before.
-func TestNoteWaitsForNobody(t *testing.T) {
+func TestRecordWaitsForNobody(t *testing.T) {
 	b := new(Unregistered)
 	b.mu.Lock()
-	visits(b, maxWaiting/2, "Mozilla/5.0 (compatible; ThinkHarvestBot/1.0; +https://think.test/bot)", false)
-	visits(b, maxWaiting/2, "Quuxle/1.0", false)
+	visits(b, maxQueued/2, "Mozilla/5.0 (compatible; ThinkHarvestBot/1.0; +https://think.test/bot)", false)
+	visits(b, maxQueued/2, "Quuxle/1.0", false)
 	if len(b.names) != 0 {
 		t.Errorf("%d names are counted by others", len(b.names))
 	}
-	if b.wait(Visit{}) {
-		t.Errorf("more than %d visits wait", maxWaiting)
+	if b.enqueue(UnregisteredRequest{}) {
+		t.Errorf("more than %d visits wait", maxQueued)
 	}
 	b.mu.Unlock()
 	visits(b, 1, "Quuxle/1.0", false)
-	if b.waiting.Load() != nil || b.number.Load() != 0 {
-		t.Errorf("%d visits wait still", b.number.Load())
+	if b.queue.Load() != nil || b.queueLength.Load() != 0 {
+		t.Errorf("%d visits wait still", b.queueLength.Load())
 	}
 	got := make(map[string]uint64)
 	for _, p := range b.Proposals(uaident.Default()) {
@@ -34,7 +34,7 @@ func TestNoteWaitsForNobody(t *testing.T) {
 			t.Errorf("%s was first seen at %v, want %v", p.Name, p.FirstSeen, start)
 		}
 	}
-	if got["ThinkHarvestBot"] != maxWaiting/2 || got["Quuxle"] != maxWaiting/2+1 {
+	if got["ThinkHarvestBot"] != maxQueued/2 || got["Quuxle"] != maxQueued/2+1 {
 		t.Errorf("%v", got)
 	}
 }

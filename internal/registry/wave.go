@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// networks estimates a number of different networks by linear counting. A hash maps each
+// networkSketch estimates a number of different networks by linear counting. A hash maps each
 // network to one of 1,024 bits, and the number of set bits gives the estimate. No address is
 // stored. The error at 1,000 networks is about 5 %. The maximum estimate is about 7,000.
-type networks [1024 / 64]uint64
+type networkSketch [1024 / 64]uint64
 
 var networkSeed = maphash.MakeSeed()
 
-func (n *networks) add(network netip.Prefix) {
+func (n *networkSketch) add(network netip.Prefix) {
 	hash := maphash.Comparable(networkSeed, network)
 	n[hash>>6%uint64(len(n))] |= 1 << (hash & 63)
 }
 
 // union returns the networks of both.
-func (n networks) union(other *networks) networks {
+func (n networkSketch) union(other *networkSketch) networkSketch {
 	for i, word := range other {
 		n[i] |= word
 	}
@@ -29,65 +29,65 @@ func (n networks) union(other *networks) networks {
 }
 
 // count returns the estimated number of networks.
-func (n *networks) count() int {
-	const all = 64 * len(networks{})
-	free := all
+func (n *networkSketch) count() int {
+	const size = 64 * len(networkSketch{})
+	unsetBits := size
 	for _, word := range n {
-		free -= bits.OnesCount64(word)
+		unsetBits -= bits.OnesCount64(word)
 	}
-	return int(math.Round(-float64(all) * math.Log(float64(max(free, 1))/float64(all))))
+	return int(math.Round(-float64(size) * math.Log(float64(max(unsetBits, 1))/float64(size))))
 }
 
 // A name comes in a wave if it comes from at least waveNetworks networks within ten minutes,
-// and from at least waveTimes as many as in any ten minutes that ended more than an hour ago.
+// and from at least waveFactor as many as in any ten minutes that ended more than an hour ago.
 const (
 	waveNetworks = 50
-	waveTimes    = 5
+	waveFactor   = 5
 	waveWindow   = 5 * time.Minute // two of them are ten minutes
 	waveHistory  = 12              // recent windows, which are not part of the usual level
 )
 
-// surge detects a wave of one name. The zero value has no requests.
-type surge struct {
-	window            time.Time // start of the current window
-	current, previous networks
+// waveDetector detects a wave of one name. The zero value has no requests.
+type waveDetector struct {
+	windowStart       time.Time // start of the current window
+	current, previous networkSketch
 	recent            [waveHistory]int // networks in ten minutes, at the end of each recent window
-	usual             int              // maximum of the windows before recent
+	usualMax          int              // maximum of the windows before recent
 
-	at   time.Time // start of the last wave, zero for none
-	from int       // maximum networks in ten minutes of the wave
+	waveStart time.Time // start of the last wave, zero for none
+	waveMax   int       // maximum networks in ten minutes of the wave
 }
 
-// note adds a request.
-func (s *surge) note(network netip.Prefix, at time.Time) {
+// record adds a request.
+func (s *waveDetector) record(network netip.Prefix, at time.Time) {
 	window := at.Truncate(waveWindow)
-	for n := 0; s.window.Before(window) && !s.window.IsZero() && n <= waveHistory+1; n++ {
-		s.close()
+	for n := 0; s.windowStart.Before(window) && !s.windowStart.IsZero() && n <= waveHistory+1; n++ {
+		s.closeWindow()
 	}
-	if s.window.Before(window) {
-		s.window = window // also after a long time without requests
+	if s.windowStart.Before(window) {
+		s.windowStart = window // also after a long time without requests
 	}
 	s.current.add(network)
-	both := s.current.union(&s.previous)
-	n := both.count()
-	if n < waveNetworks || n < waveTimes*s.usual {
+	tenMinutes := s.current.union(&s.previous)
+	n := tenMinutes.count()
+	if n < waveNetworks || n < waveFactor*s.usualMax {
 		return
 	}
-	if s.at.IsZero() || at.Sub(s.at) >= waveLasts {
-		s.at, s.from = at, 0
+	if s.waveStart.IsZero() || at.Sub(s.waveStart) >= waveDuration {
+		s.waveStart, s.waveMax = at, 0
 	}
-	s.from = max(s.from, n)
+	s.waveMax = max(s.waveMax, n)
 }
 
-// waveLasts is the time for which a wave is reported. The next wave may begin after that.
-const waveLasts = 24 * time.Hour
+// waveDuration is the time for which a wave is reported. The next wave may begin after that.
+const waveDuration = 24 * time.Hour
 
-// close ends the current window and starts the next.
-func (s *surge) close() {
-	both := s.current.union(&s.previous)
-	s.usual = max(s.usual, s.recent[0])
+// closeWindow ends the current window and starts the next.
+func (s *waveDetector) closeWindow() {
+	tenMinutes := s.current.union(&s.previous)
+	s.usualMax = max(s.usualMax, s.recent[0])
 	copy(s.recent[:], s.recent[1:])
-	s.recent[waveHistory-1] = both.count()
-	s.previous, s.current = s.current, networks{}
-	s.window = s.window.Add(waveWindow)
+	s.recent[waveHistory-1] = tenMinutes.count()
+	s.previous, s.current = s.current, networkSketch{}
+	s.windowStart = s.windowStart.Add(waveWindow)
 }

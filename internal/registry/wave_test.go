@@ -19,7 +19,7 @@ func networkOf(n int) netip.Prefix {
 // come counts a request.
 func come(b *Unregistered, userAgent string, network int, at time.Time) {
 	id := uaident.Identify(userAgent)
-	b.Note(Visit{Name: id.Name(), Class: id.Class, UserAgent: userAgent, Network: networkOf(network), At: at})
+	b.Record(UnregisteredRequest{Name: id.Name(), Class: id.Class, UserAgent: userAgent, Network: networkOf(network), Time: at})
 }
 
 // waveOf returns when a name came in a wave, and from how many networks.
@@ -34,7 +34,7 @@ func waveOf(b *Unregistered, name string) (at time.Time, networks int) {
 
 func TestNetworkEstimate(t *testing.T) {
 	for _, want := range []int{0, 1, 10, 50, 200, 1000, 3000} {
-		var n networks
+		var n networkSketch
 		for i := range want {
 			n.add(networkOf(i))
 			n.add(networkOf(i))
@@ -43,7 +43,7 @@ func TestNetworkEstimate(t *testing.T) {
 			t.Errorf("%d networks are estimated at %d", want, got)
 		}
 	}
-	var full networks
+	var full networkSketch
 	for i := range full {
 		full[i] = ^uint64(0)
 	}

@@ -14,7 +14,7 @@ import (
 func TestFileChangedTwice(t *testing.T) {
 	written := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	now, path := written.Add(100*time.Millisecond), filepath.Join(t.TempDir(), "list.json")
-	file, err := remote.Kind{Option: "rules", Max: 100}.New(path, func() time.Time { return now })
+	file, err := remote.ContentKind{Option: "rules", MaxBytes: 100}.NewSource(path, func() time.Time { return now })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestFileChangedTwice(t *testing.T) {
 			t.Errorf("got %q, want %q", got, text)
 		}
 	}
-	now = now.Add(remote.LookEvery)
+	now = now.Add(remote.FileCheckInterval)
 	read()
 	if read(); !last.Unchanged {
 		t.Error("it is read again although it is old")

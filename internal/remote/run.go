@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	retryFirst = 5 * time.Second // after a failure, doubled with each further failure
-	maxNap     = time.Minute     // for changes of the clock
+	minRetryDelay = 5 * time.Second // after a failure, doubled with each further failure
+	maxSleep      = time.Minute     // for changes of the clock
 )
 
 // Run calls step repeatedly until ctx ends. step returns the time until the next call.
 func Run(ctx context.Context, step func(context.Context) time.Duration) {
 	// A configuration that is only validated ends before this and must not change the
 	// storage.
-	timer := time.NewTimer(LookEvery)
+	timer := time.NewTimer(FileCheckInterval)
 	defer timer.Stop()
 	for {
 		select {
@@ -24,28 +24,28 @@ func Run(ctx context.Context, step func(context.Context) time.Duration) {
 			return
 		case <-timer.C:
 		}
-		timer.Reset(min(max(step(ctx), time.Second), maxNap))
+		timer.Reset(min(max(step(ctx), time.Second), maxSleep))
 	}
 }
 
-// Sooner shortens d by a random amount up to 10 %, so that instances do not fetch at the same
+// Jitter shortens d by a random amount up to 10 %, so that instances do not fetch at the same
 // time.
-func Sooner(d time.Duration) time.Duration { return d - rand.N(d/10+1) }
+func Jitter(d time.Duration) time.Duration { return d - rand.N(d/10+1) }
 
-// Retry returns the wait before the next fetch of a URL. failures is the number of earlier
+// RetryDelay returns the wait before the next fetch of a URL. failures is the number of earlier
 // consecutive failures, and life the lifetime of the error response.
-func Retry(failures int, life time.Duration) time.Duration {
-	return max(min(retryFirst<<min(failures, 10), Freshness.Max), min(life, Freshness.Max))
+func RetryDelay(failures int, lifetime time.Duration) time.Duration {
+	return max(min(minRetryDelay<<min(failures, 10), FreshnessLimits.Max), min(lifetime, FreshnessLimits.Max))
 }
 
 // LockUntil locks mu and reports whether that succeeded before ctx ended.
 func LockUntil(ctx context.Context, mu *sync.Mutex) bool {
-	const again = 10 * time.Millisecond
+	const retryInterval = 10 * time.Millisecond
 	for !mu.TryLock() {
 		select {
 		case <-ctx.Done():
 			return false
-		case <-time.After(again):
+		case <-time.After(retryInterval):
 		}
 	}
 	return true
@@ -54,27 +54,27 @@ func LockUntil(ctx context.Context, mu *sync.Mutex) bool {
 // Runner has a Run method that returns when its context ends.
 type Runner interface{ Run(ctx context.Context) }
 
-// Running is a Runner in a goroutine of its own. Destruct ends it.
-type Running[R Runner] struct {
+// BackgroundRunner is a Runner in a goroutine of its own. Destruct ends it.
+type BackgroundRunner[R Runner] struct {
 	Runner R
-	end    context.CancelFunc
-	ended  chan struct{}
+	cancel context.CancelFunc
+	done   chan struct{}
 }
 
-// Begin starts a Runner.
-func Begin[R Runner](runner R) *Running[R] {
-	ctx, end := context.WithCancel(context.Background())
-	r := &Running[R]{runner, end, make(chan struct{})}
+// StartBackground starts a Runner.
+func StartBackground[R Runner](runner R) *BackgroundRunner[R] {
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &BackgroundRunner[R]{runner, cancel, make(chan struct{})}
 	go func() {
-		defer close(r.ended)
+		defer close(r.done)
 		runner.Run(ctx)
 	}()
 	return r
 }
 
 // Destruct implements caddy.Destructor. It waits for the end of the Runner.
-func (r *Running[R]) Destruct() error {
-	r.end()
-	<-r.ended
+func (r *BackgroundRunner[R]) Destruct() error {
+	r.cancel()
+	<-r.done
 	return nil
 }

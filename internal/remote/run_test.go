@@ -30,8 +30,8 @@ func TestRun(t *testing.T) {
 	for next, want := range map[time.Duration]int{-time.Hour: 60, 10 * time.Second: 6, 24 * time.Hour: 1} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &stepper{next: next}
-			running := remote.Begin(s)
-			time.Sleep(remote.LookEvery + time.Minute - time.Millisecond)
+			running := remote.StartBackground(s)
+			time.Sleep(remote.FileCheckInterval + time.Minute - time.Millisecond)
 			synctest.Wait()
 			if s.steps != want {
 				t.Errorf("%v: %d steps in a minute, want %d", next, s.steps, want)
@@ -50,9 +50,9 @@ func TestRetry(t *testing.T) {
 		life, want time.Duration
 	}{
 		{0, 0, 5 * time.Second}, {1, 0, 10 * time.Second}, {3, 0, 40 * time.Second}, {0, time.Minute, time.Minute},
-		{100, 0, remote.Freshness.Max}, {0, 24 * time.Hour, remote.Freshness.Max},
+		{100, 0, remote.FreshnessLimits.Max}, {0, 24 * time.Hour, remote.FreshnessLimits.Max},
 	} {
-		if got := remote.Retry(tc.failures, tc.life); got != tc.want {
+		if got := remote.RetryDelay(tc.failures, tc.life); got != tc.want {
 			t.Errorf("after %d failures, where %v are asked for: %v, want %v", tc.failures, tc.life, got, tc.want)
 		}
 	}
@@ -61,23 +61,23 @@ func TestRetry(t *testing.T) {
 // TestStorage keeps nobody waiting for what is stored.
 func TestStorage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, key := remotetest.NewStorage(), remote.KeyIn("texts", "https://a.test/x")
-		if _, err := new(remote.Asking).Load(t.Context(), s, key); !errors.Is(err, fs.ErrNotExist) {
+		s, key := remotetest.NewStorage(), remote.StorageKey("texts", "https://a.test/x")
+		if _, err := new(remote.StorageLimiter).Load(t.Context(), s, key); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("where there is nothing: %v", err)
 		}
-		if err := new(remote.Asking).Store(t.Context(), s, key, []byte("x")); err != nil {
+		if err := new(remote.StorageLimiter).Store(t.Context(), s, key, []byte("x")); err != nil {
 			t.Error(err)
 		}
-		if value, err := new(remote.Asking).Load(t.Context(), s, key); string(value) != "x" || err != nil {
+		if value, err := new(remote.StorageLimiter).Load(t.Context(), s, key); string(value) != "x" || err != nil {
 			t.Errorf("%q, %v", value, err)
 		}
 		s.Hang()
 		begin := time.Now()
-		if _, err := new(remote.Asking).Load(t.Context(), s, key); err == nil || time.Since(begin) > 2*time.Second {
+		if _, err := new(remote.StorageLimiter).Load(t.Context(), s, key); err == nil || time.Since(begin) > 2*time.Second {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
 		begin = time.Now()
-		if err := new(remote.Asking).Store(t.Context(), s, key, []byte("y")); err == nil || time.Since(begin) > 10*time.Second {
+		if err := new(remote.StorageLimiter).Store(t.Context(), s, key, []byte("y")); err == nil || time.Since(begin) > 10*time.Second {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
 		time.Sleep(2 * time.Hour) // it answers at last

@@ -17,13 +17,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// LookEvery is the interval of checks for a changed file.
-const LookEvery = 2 * time.Second
+// FileCheckInterval is the interval of checks for a changed file.
+const FileCheckInterval = 2 * time.Second
 
 // Source is a file or URL.
 type Source interface {
 	// Read fetches the content, unless it has not changed since before.
-	Read(ctx context.Context, before Answer) (Answer, error)
+	Read(ctx context.Context, previous Answer) (Answer, error)
 	// Name returns the name for messages.
 	Name() string
 	// IsURL reports whether the source is a URL.
@@ -38,46 +38,46 @@ type Answer struct {
 	Unchanged bool
 	// ETag and LastModified are validators for the next Read.
 	ETag, LastModified string
-	// Life is the time until the next Read.
-	Life time.Duration
+	// Lifetime is the time until the next Read.
+	Lifetime time.Duration
 }
 
-// Kind describes the content of a source.
-type Kind struct {
+// ContentKind describes the content of a source.
+type ContentKind struct {
 	// Option is the configuration option of the source, such as rules.
 	Option string
-	// Text is the name of the content, such as "a list".
-	Text string
-	// Max is the maximum size in bytes. Read returns at most one byte more.
-	Max int64
+	// ContentName is the name of the content, such as "a list".
+	ContentName string
+	// MaxBytes is the maximum size in bytes. Read returns at most one byte more.
+	MaxBytes int64
 }
 
-// New returns the source for a configured place: an http or https URL, or a file.
-func (k Kind) New(place string, now func() time.Time) (Source, error) {
-	scheme, _, isURL := strings.Cut(place, "://")
+// NewSource returns the source for a configured location: an http or https URL, or a file.
+func (k ContentKind) NewSource(location string, now func() time.Time) (Source, error) {
+	scheme, _, isURL := strings.Cut(location, "://")
 	if !isURL {
-		if place == "" {
+		if location == "" {
 			return nil, fmt.Errorf("%s needs a file or a URL", k.Option)
 		}
-		return file{k, place, now}, nil
+		return file{k, location, now}, nil
 	}
-	u, err := url.Parse(place)
+	u, err := url.Parse(location)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s %q is not a URL: %w", k.Option, place, err)
+		return nil, fmt.Errorf("%s %q is not a URL: %w", k.Option, location, err)
 	case scheme != "http" && scheme != "https" || u.Hostname() == "":
-		return nil, fmt.Errorf("%s %q is not an http or https URL; use one such as https://cms.example.com/%s.json, or a file", k.Option, place, k.Option)
+		return nil, fmt.Errorf("%s %q is not an http or https URL; use one such as https://cms.example.com/%s.json, or a file", k.Option, location, k.Option)
 	}
 	u.Fragment = "" // never sent to servers
-	return newWeb(k, u, now), nil
+	return newURLSource(k, u, now), nil
 }
 
-// timeGrain is the coarsest resolution of modification times in file systems (FAT).
-const timeGrain = 2 * time.Second
+// modTimeResolution is the coarsest resolution of modification times in file systems (FAT).
+const modTimeResolution = 2 * time.Second
 
 // file is a Source on this machine.
 type file struct {
-	kind Kind
+	kind ContentKind
 	path string
 	now  func() time.Time
 }
@@ -89,48 +89,48 @@ func (f file) Name() string { return f.path }
 func (f file) IsURL() bool { return false }
 
 // Read implements [Source].
-func (f file) Read(_ context.Context, before Answer) (a Answer, err error) {
-	a.Life = LookEvery
+func (f file) Read(_ context.Context, previous Answer) (answer Answer, err error) {
+	answer.Lifetime = FileCheckInterval
 	info, err := os.Stat(f.path)
 	if err == nil && !info.Mode().IsRegular() { // opening a pipe could block
 		err = errors.New("it is a directory, a pipe or a device; it has to be a regular file")
 	}
 	if err != nil {
-		return a, fmt.Errorf("%s: %w", f.path, f.explain(err))
+		return answer, fmt.Errorf("%s: %w", f.path, f.withRemedy(err))
 	}
-	a.ETag, a.LastModified = strconv.FormatInt(info.Size(), 10), info.ModTime().Format(time.RFC3339Nano)
-	if a.ETag == before.ETag && a.LastModified == before.LastModified {
-		a.Unchanged = true
-		return a, nil
+	answer.ETag, answer.LastModified = strconv.FormatInt(info.Size(), 10), info.ModTime().Format(time.RFC3339Nano)
+	if answer.ETag == previous.ETag && answer.LastModified == previous.LastModified {
+		answer.Unchanged = true
+		return answer, nil
 	}
-	if f.now().Sub(info.ModTime()).Abs() < timeGrain {
-		a.ETag = "" // may change again within timeGrain
+	if f.now().Sub(info.ModTime()).Abs() < modTimeResolution {
+		answer.ETag = "" // may change again within modTimeResolution
 	}
 	opened, err := os.Open(f.path)
 	if err != nil {
-		return a, fmt.Errorf("%s: %w", f.path, f.explain(err))
+		return answer, fmt.Errorf("%s: %w", f.path, f.withRemedy(err))
 	}
 	defer opened.Close()
-	if a.Data, err = io.ReadAll(io.LimitReader(opened, f.kind.Max+1)); err != nil {
-		return a, fmt.Errorf("%s: %w", f.path, err)
+	if answer.Data, err = io.ReadAll(io.LimitReader(opened, f.kind.MaxBytes+1)); err != nil {
+		return answer, fmt.Errorf("%s: %w", f.path, err)
 	}
-	return a, nil
+	return answer, nil
 }
 
-// explain adds the remedy to an error.
-func (f file) explain(err error) error {
+// withRemedy adds the remedy to an error.
+func (f file) withRemedy(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err // omits the path
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	begins, instead := "", "correct the path"
+	absoluteHint, remedy := "", "correct the path"
 	if full, err := filepath.Abs(f.path); err == nil && full != f.path {
-		begins = "; a relative path begins where Caddy was started, so this is " + full
+		absoluteHint = "; a relative path begins where Caddy was started, so this is " + full
 	}
 	if near := text.NearFile(f.path); near != "" {
-		instead = "did you mean " + near + "?"
+		remedy = "did you mean " + near + "?"
 	}
-	return fmt.Errorf("there is no such file%s; %s", begins, instead)
+	return fmt.Errorf("there is no such file%s; %s", absoluteHint, remedy)
 }

@@ -21,38 +21,38 @@ import (
 
 // Bounds of reading a URL.
 const (
-	readTime     = 30 * time.Second // total, with redirects
-	maxRedirects = 5
-	maxHeader    = 64 << 10
+	readTimeout    = 30 * time.Second // total, with redirects
+	maxRedirects   = 5
+	maxHeaderBytes = 64 << 10
 )
 
-// Freshness is the default and the bounds of the freshness lifetime.
-var Freshness = policy.Freshness{Default: 5 * time.Minute, Min: time.Minute, Max: time.Hour}
+// FreshnessLimits is the default and the bounds of the freshness lifetime.
+var FreshnessLimits = policy.Freshness{Default: 5 * time.Minute, Min: time.Minute, Max: time.Hour}
 
-// web is a Source at a URL.
-type web struct {
-	kind Kind
+// urlSource is a Source at a URL.
+type urlSource struct {
+	kind ContentKind
 	url  *url.URL
 	now  func() time.Time
 
-	// anywhere fetches the configured URL, and elsewhere fetches redirect targets.
-	anywhere, elsewhere *http.Client
+	// unrestrictedClient fetches the configured URL, and publicOnlyClient fetches redirect targets.
+	unrestrictedClient, publicOnlyClient *http.Client
 }
 
-func newWeb(kind Kind, at *url.URL, now func() time.Time) *web {
-	return &web{kind: kind, url: at, now: now, anywhere: client(nil), elsewhere: client(kind.onlyPublic)}
+func newURLSource(kind ContentKind, u *url.URL, now func() time.Time) *urlSource {
+	return &urlSource{kind: kind, url: u, now: now, unrestrictedClient: newClient(nil), publicOnlyClient: newClient(kind.refusePrivateAddress)}
 }
 
 // Name implements [Source].
-func (w *web) Name() string { return w.url.Redacted() }
+func (w *urlSource) Name() string { return w.url.Redacted() }
 
 // IsURL implements [Source].
-func (w *web) IsURL() bool { return true }
+func (w *urlSource) IsURL() bool { return true }
 
-// client returns a client without connection reuse. The control function can restrict
+// newClient returns a client without connection reuse. The control function can restrict
 // addresses. Private addresses are allowed only for the configured host, because other people
 // can control a redirect.
-func client(control func(network, address string, _ syscall.RawConn) error) *http.Client {
+func newClient(control func(network, address string, _ syscall.RawConn) error) *http.Client {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: control}
 	return &http.Client{
 		Transport: &http.Transport{
@@ -60,57 +60,57 @@ func client(control func(network, address string, _ syscall.RawConn) error) *htt
 			DialContext:            dialer.DialContext,
 			TLSHandshakeTimeout:    10 * time.Second,
 			DisableKeepAlives:      true,
-			MaxResponseHeaderBytes: maxHeader,
+			MaxResponseHeaderBytes: maxHeaderBytes,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-// onlyPublic is a [net.Dialer] Control function that allows public addresses only.
-func (k Kind) onlyPublic(_, address string, _ syscall.RawConn) error {
-	to, err := netip.ParseAddrPort(address)
-	if err == nil && !addr.IsPublic(to.Addr()) {
-		err = fmt.Errorf("refusing to follow a redirect to %s, which is not a public address; write that URL behind %s if that is intended", to.Addr(), k.Option)
+// refusePrivateAddress is a [net.Dialer] Control function that allows public addresses only.
+func (k ContentKind) refusePrivateAddress(_, address string, _ syscall.RawConn) error {
+	addrPort, err := netip.ParseAddrPort(address)
+	if err == nil && !addr.IsPublic(addrPort.Addr()) {
+		err = fmt.Errorf("refusing to follow a redirect to %s, which is not a public address; write that URL behind %s if that is intended", addrPort.Addr(), k.Option)
 	}
 	return err
 }
 
 // Read implements [Source].
-func (w *web) Read(ctx context.Context, before Answer) (Answer, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, readTime, fmt.Errorf("no complete answer within %v", readTime))
+func (w *urlSource) Read(ctx context.Context, previous Answer) (Answer, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, readTimeout, fmt.Errorf("no complete answer within %v", readTimeout))
 	defer cancel()
-	a, err := w.follow(ctx, before)
+	a, err := w.followRedirects(ctx, previous)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		if outer, ok := errors.AsType[*url.Error](err); ok {
-			err = outer.Err // omits the URL
+		if urlErr, ok := errors.AsType[*url.Error](err); ok {
+			err = urlErr.Err // omits the URL
 		}
 		err = fmt.Errorf("%s: %w", w.Name(), err)
 	}
 	return a, err
 }
 
-// follow fetches the URL and follows redirects.
-func (w *web) follow(ctx context.Context, before Answer) (Answer, error) {
-	at := w.url
+// followRedirects fetches the URL and follows redirects.
+func (w *urlSource) followRedirects(ctx context.Context, previous Answer) (Answer, error) {
+	current := w.url
 	for range maxRedirects + 1 {
-		asks := before
-		if at != w.url {
-			asks = Answer{} // validators belong to another URL
+		validators := previous
+		if current != w.url {
+			validators = Answer{} // validators belong to another URL
 		}
-		a, next, err := w.get(ctx, at, asks)
+		a, next, err := w.get(ctx, current, validators)
 		if err != nil || next == nil {
-			if at != w.url {
+			if current != w.url {
 				a.ETag, a.LastModified = "", ""
 			}
 			return a, err
 		}
-		if err := checkRedirect(at, next); err != nil {
+		if err := checkRedirect(current, next); err != nil {
 			return Answer{}, err
 		}
-		at = next
+		current = next
 	}
 	return Answer{}, fmt.Errorf("more than %d redirects", maxRedirects)
 }
@@ -125,50 +125,50 @@ func checkRedirect(from, to *url.URL) error {
 }
 
 // get makes one request. next is the target of a redirect, or nil.
-func (w *web) get(ctx context.Context, at *url.URL, before Answer) (a Answer, next *url.URL, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), http.NoBody)
+func (w *urlSource) get(ctx context.Context, target *url.URL, validators Answer) (a Answer, next *url.URL, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), http.NoBody)
 	if err != nil {
 		return a, nil, err
 	}
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("User-Agent", origin.GuardUserAgent)
-	if before.ETag != "" {
-		request.Header.Set("If-None-Match", before.ETag)
+	if validators.ETag != "" {
+		request.Header.Set("If-None-Match", validators.ETag)
 	}
-	if before.LastModified != "" {
-		request.Header.Set("If-Modified-Since", before.LastModified)
+	if validators.LastModified != "" {
+		request.Header.Set("If-Modified-Since", validators.LastModified)
 	}
-	to := w.elsewhere
-	if at.Host == w.url.Host {
-		to = w.anywhere
+	client := w.publicOnlyClient
+	if target.Host == w.url.Host {
+		client = w.unrestrictedClient
 	}
-	response, err := to.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		return a, nil, err
 	}
 	defer response.Body.Close()
-	a.Life = Freshness.Lifetime(policy.Answer{Status: response.StatusCode, Header: response.Header}, w.now())
+	a.Lifetime = FreshnessLimits.Lifetime(policy.Answer{Status: response.StatusCode, Header: response.Header}, w.now())
 	a.ETag, a.LastModified = response.Header.Get("ETag"), response.Header.Get("Last-Modified")
 	switch code := response.StatusCode; {
 	case code == http.StatusOK:
-		a.Data, err = w.body(response)
+		a.Data, err = w.readBody(response)
 		return a, nil, err
-	case code == http.StatusNotModified && (before.ETag != "" || before.LastModified != ""):
-		a.Unchanged, a.ETag, a.LastModified = true, before.ETag, before.LastModified
+	case code == http.StatusNotModified && (validators.ETag != "" || validators.LastModified != ""):
+		a.Unchanged, a.ETag, a.LastModified = true, validators.ETag, validators.LastModified
 		return a, nil, nil
 	case code >= 300 && code < 400 && response.Header.Get("Location") != "":
-		if next, err = at.Parse(response.Header.Get("Location")); err == nil {
+		if next, err = target.Parse(response.Header.Get("Location")); err == nil {
 			next.User, next.Fragment = nil, "" // do not forward credentials
 		}
 		return Answer{}, next, err
 	}
-	return Answer{Life: limit.RetryAfter(response.Header, w.now())}, nil, fmt.Errorf("the answer is %s; %s has to be answered with 200", response.Status, w.kind.Text)
+	return Answer{Lifetime: limit.RetryAfter(response.Header, w.now())}, nil, fmt.Errorf("the answer is %s; %s has to be answered with 200", response.Status, w.kind.ContentName)
 }
 
-// body reads at most Max+1 bytes of the body. gzip is already decompressed.
-func (w *web) body(response *http.Response) ([]byte, error) {
+// readBody reads at most Max+1 bytes of the body. gzip is already decompressed.
+func (w *urlSource) readBody(response *http.Response) ([]byte, error) {
 	if coding := strings.Join(response.Header.Values("Content-Encoding"), ", "); coding != "" {
 		return nil, fmt.Errorf("the answer has Content-Encoding %q, which was not asked for", coding)
 	}
-	return io.ReadAll(io.LimitReader(response.Body, w.kind.Max+1))
+	return io.ReadAll(io.LimitReader(response.Body, w.kind.MaxBytes+1))
 }

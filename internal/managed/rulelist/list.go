@@ -19,7 +19,7 @@ type Version struct {
 }
 
 // kind describes a list for package remote.
-var kind = remote.Kind{Option: "rules", Text: "a list", Max: maxBytes}
+var kind = remote.ContentKind{Option: "rules", ContentName: "a list", MaxBytes: maxBytes}
 
 // User is a site that uses a list.
 type User struct {
@@ -53,7 +53,7 @@ type List struct {
 
 // New returns the list in a file or at an HTTP or HTTPS URL. It does not read the list.
 func New(place string, now func() time.Time) (*List, error) {
-	source, err := kind.New(place, now)
+	source, err := kind.NewSource(place, now)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (l *List) answered(answer remote.Answer, v *Version, wrong error) {
 	l.unread, l.failures = nil, 0
 	l.last = answer
 	l.last.Data = nil
-	l.next = l.now().Add(remote.Sooner(answer.Life))
+	l.next = l.now().Add(remote.Jitter(answer.Lifetime))
 	changed := false
 	if v != nil {
 		if l.wrong = wrong; wrong == nil && !l.good.equal(v) {
@@ -180,12 +180,12 @@ func (l *List) answered(answer remote.Answer, v *Version, wrong error) {
 func (l *List) failed(answer remote.Answer, err error) {
 	l.mu.Lock()
 	l.unread = err
-	wait := answer.Life
+	wait := answer.Lifetime
 	if l.source.IsURL() {
-		wait = remote.Retry(l.failures, wait)
+		wait = remote.RetryDelay(l.failures, wait)
 	}
 	l.failures++
-	l.next = l.now().Add(remote.Sooner(wait))
+	l.next = l.now().Add(remote.Jitter(wait))
 	l.tell(false, l.source.IsURL())
 }
 

@@ -16,19 +16,19 @@ func TestLastGoodVersionStays(t *testing.T) {
 		r := read(t, list("a", "b"), nil)
 		defer r.end()
 		r.has(t, "a b")
-		r.source.Say(list("a", "b", "c"), nil)
+		r.source.SetContent(list("a", "b", "c"), nil)
 		next(5 * time.Minute)
 		r.has(t, "a b c")
 		r.told(t)
-		r.source.Say("", errDown)
+		r.source.SetContent("", errDown)
 		next(3 * time.Hour)
 		r.has(t, "a b c")
 		r.told(t, "a list of rules cannot be read; the previous list stays in force")
-		r.source.Say("<html>", nil)
+		r.source.SetContent("<html>", nil)
 		next(time.Hour)
 		r.told(t, "a list of rules cannot be used; the previous list stays in force")
 		r.has(t, "a b c")
-		r.source.Say(list("a", "b", "d"), nil)
+		r.source.SetContent(list("a", "b", "d"), nil)
 		next(time.Hour)
 		r.has(t, "a b d")
 		r.told(t, "a list of rules can be used again")
@@ -45,15 +45,15 @@ func TestBackOff(t *testing.T) {
 		defer r.end()
 		r.told(t, "a list of rules cannot be read; the published file stays in force")
 		next(5 * time.Minute)
-		soon := r.source.Reads()
+		soon := r.source.ReadCount()
 		if soon < 5 || soon > 9 {
 			t.Errorf("%d attempts in 5 minutes", soon)
 		}
 		next(100 * time.Hour)
-		if n := r.source.Reads() - soon; n < 99 || n > 120 {
+		if n := r.source.ReadCount() - soon; n < 99 || n > 120 {
 			t.Errorf("%d attempts in 100 hours", n)
 		}
-		r.source.Say(list("a"), nil)
+		r.source.SetContent(list("a"), nil)
 		next(time.Hour)
 		r.has(t, "a")
 		r.told(t, "a list of rules can be used again")
@@ -63,8 +63,8 @@ func TestBackOff(t *testing.T) {
 // TestLoadWhileItIsRead loads a configuration while a slow background read runs.
 func TestLoadWhileItIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newList(remotetest.Slow{Source: remotetest.NewSource("https://cms.test/rules", list("a"), nil)}, time.Now)
-		remotetest.LoadsInTime(t, r.Run, func(ctx context.Context) { r.Load(ctx, new(int)) })
+		r := newList(remotetest.SlowSource{Source: remotetest.NewSource("https://cms.test/rules", list("a"), nil)}, time.Now)
+		remotetest.CheckLoadDoesNotWait(t, r.Run, func(ctx context.Context) { r.Load(ctx, new(int)) })
 		if r.Good() == nil {
 			t.Error("it is never read")
 		}

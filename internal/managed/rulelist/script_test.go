@@ -80,7 +80,7 @@ func (r *reader) has(t *testing.T, want string) {
 // told compares the beginnings of the logged messages.
 func (r *reader) told(t *testing.T, want ...string) {
 	t.Helper()
-	remotetest.Told(t, r.log, want...)
+	remotetest.CheckLog(t, r.log, want...)
 }
 
 var errDown = remotetest.ErrDown

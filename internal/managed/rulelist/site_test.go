@@ -23,7 +23,7 @@ func place(t *testing.T, data string, file bool) (*List, *remotetest.Source) {
 	t.Helper()
 	source := remotetest.NewSource("https://cms.test/rules", data, nil)
 	if file {
-		source = remotetest.NewFile("https://cms.test/rules", data)
+		source = remotetest.NewFileSource("https://cms.test/rules", data)
 	}
 	l := newList(source, time.Now)
 	l.Load(t.Context(), 1)
@@ -167,8 +167,8 @@ func TestRun(t *testing.T) {
 		for _, data := range []string{
 			list("a", "b"), `{"rules": [{"id": "a", "for": ["GPTBot"], "allow": ["/own"]}]}`, list("a", "gate"), list("a", "b"), list("a", "c"),
 		} {
-			source.Say(data, nil)
-			next(remotetest.Life + time.Second)
+			source.SetContent(data, nil)
+			next(remotetest.Lifetime + time.Second)
 		}
 		cancel()
 		<-ended

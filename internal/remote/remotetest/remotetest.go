@@ -1,5 +1,4 @@
-// Package remotetest has a source and a storage for tests, which say and fail what they
-// are told to.
+// Package remotetest provides a source and a storage with content and errors set by tests.
 package remotetest
 
 import (
@@ -16,42 +15,42 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 )
 
-// ErrDown is what sources and storages may fail with.
+// ErrDown is an error for sources and storages.
 var ErrDown = errors.New("the server is down")
 
-// Life is how long an answer of a source lives.
-const Life = 5 * time.Minute
+// Lifetime is the freshness lifetime of a source's answer.
+const Lifetime = 5 * time.Minute
 
-// Source is a URL, or a file, that says what a test wants.
+// Source is a URL or file whose content and error a test sets.
 type Source struct {
-	name  string
-	file  bool
-	mu    sync.Mutex
-	data  string
-	err   error
-	reads int
+	name      string
+	isFile    bool
+	mu        sync.Mutex
+	data      string
+	err       error
+	readCount int
 }
 
-// NewSource returns a URL that says this, or fails.
+// NewSource returns a URL with this content or error.
 func NewSource(name, data string, err error) *Source {
 	return &Source{name: name, data: data, err: err}
 }
 
-// NewFile returns a file that says this.
-func NewFile(name, data string) *Source { return &Source{name: name, file: true, data: data} }
+// NewFileSource returns a file with this content.
+func NewFileSource(name, data string) *Source { return &Source{name: name, isFile: true, data: data} }
 
 // Name implements [remote.Source].
 func (s *Source) Name() string { return s.name }
 
 // IsURL implements [remote.Source].
-func (s *Source) IsURL() bool { return !s.file }
+func (s *Source) IsURL() bool { return !s.isFile }
 
 // Read implements [remote.Source].
 func (s *Source) Read(_ context.Context, before remote.Answer) (remote.Answer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.reads++
-	a := remote.Answer{ETag: s.data, Life: Life}
+	s.readCount++
+	a := remote.Answer{ETag: s.data, Lifetime: Lifetime}
 	if s.err != nil {
 		return remote.Answer{}, s.err
 	}
@@ -63,25 +62,25 @@ func (s *Source) Read(_ context.Context, before remote.Answer) (remote.Answer, e
 	return a, nil
 }
 
-// Say lets it say something else from now on.
-func (s *Source) Say(data string, err error) {
+// SetContent replaces the content and the error.
+func (s *Source) SetContent(data string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.data, s.err = data, err
 }
 
-// Reads returns how often it was read.
-func (s *Source) Reads() int {
+// ReadCount returns the number of reads.
+func (s *Source) ReadCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.reads
+	return s.readCount
 }
 
-// Slow is a URL whose server takes half a minute for each answer.
-type Slow struct{ *Source }
+// SlowSource is a URL whose server takes half a minute for each answer.
+type SlowSource struct{ *Source }
 
 // Read implements [remote.Source].
-func (s Slow) Read(ctx context.Context, before remote.Answer) (remote.Answer, error) {
+func (s SlowSource) Read(ctx context.Context, before remote.Answer) (remote.Answer, error) {
 	select {
 	case <-time.After(30 * time.Second):
 		return s.Source.Read(ctx, before)
@@ -90,23 +89,23 @@ func (s Slow) Read(ctx context.Context, before remote.Answer) (remote.Answer, er
 	}
 }
 
-// LoadsInTime has a text loaded that is being read from a [Slow] server, and fails if that
-// takes longer than its context lasts. A bubble of synctest has to be around it.
-func LoadsInTime(t testing.TB, run, load func(context.Context)) {
+// CheckLoadDoesNotWait calls load while run reads from a [SlowSource]. It fails if load returns after
+// the end of its context. The caller must run it in a synctest bubble.
+func CheckLoadDoesNotWait(t testing.TB, run, load func(context.Context)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { defer close(ended); run(ctx) }()
+	done := make(chan struct{})
+	go func() { defer close(done); run(ctx) }()
 	time.Sleep(10 * time.Second) // it is being read
-	loading, end := context.WithTimeout(ctx, 5*time.Second)
-	begin := time.Now()
-	if load(loading); time.Since(begin) > 5*time.Second {
-		t.Errorf("a configuration waits for %v", time.Since(begin))
+	loadCtx, cancelLoad := context.WithTimeout(ctx, 5*time.Second)
+	start := time.Now()
+	if load(loadCtx); time.Since(start) > 5*time.Second {
+		t.Errorf("a configuration waits for %v", time.Since(start))
 	}
-	end()
+	cancelLoad()
 	time.Sleep(time.Minute)
 	cancel()
-	<-ended
+	<-done
 }
 
 // Storage is a storage in memory.
@@ -117,32 +116,32 @@ type Storage struct {
 	hangs  bool
 }
 
-// NewStorage returns a storage that is empty.
+// NewStorage returns an empty storage.
 func NewStorage() *Storage { return &Storage{values: make(map[string][]byte)} }
 
-// Fail lets it fail, or not any more for nil.
-func (m *Storage) Fail(err error) {
+// SetErr sets the error of all operations, or nil.
+func (m *Storage) SetErr(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.err = err
 }
 
-// Hang lets it answer after an hour.
+// Hang delays each operation by an hour.
 func (m *Storage) Hang() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.hangs = true
 }
 
-// Len returns how many values there are.
+// Len returns the number of values.
 func (m *Storage) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.values)
 }
 
-// Damage puts something in the place of all values.
-func (m *Storage) Damage(value string) {
+// Corrupt replaces all values.
+func (m *Storage) Corrupt(value string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for key := range m.values {
@@ -150,8 +149,8 @@ func (m *Storage) Damage(value string) {
 	}
 }
 
-// wait is how long an operation takes.
-func (m *Storage) wait() {
+// hangIfSet sleeps for an hour after a call of Hang.
+func (m *Storage) hangIfSet() {
 	m.mu.Lock()
 	hangs := m.hangs
 	m.mu.Unlock()
@@ -162,7 +161,7 @@ func (m *Storage) wait() {
 
 // Store implements [remote.Storage].
 func (m *Storage) Store(_ context.Context, key string, value []byte) error {
-	m.wait()
+	m.hangIfSet()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.err == nil {
@@ -173,7 +172,7 @@ func (m *Storage) Store(_ context.Context, key string, value []byte) error {
 
 // Load implements [remote.Storage].
 func (m *Storage) Load(_ context.Context, key string) ([]byte, error) {
-	m.wait()
+	m.hangIfSet()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if value, ok := m.values[key]; ok {
@@ -182,8 +181,8 @@ func (m *Storage) Load(_ context.Context, key string) ([]byte, error) {
 	return nil, fs.ErrNotExist
 }
 
-// Told fails unless just these lines were logged since the last call, by how they begin.
-func Told(t *testing.T, log *observer.ObservedLogs, want ...string) {
+// CheckLog fails unless exactly these messages were logged since the last call. want has prefixes.
+func CheckLog(t *testing.T, log *observer.ObservedLogs, want ...string) {
 	t.Helper()
 	var got []string
 	for _, e := range log.TakeAll() {
@@ -194,6 +193,6 @@ func Told(t *testing.T, log *observer.ObservedLogs, want ...string) {
 		ok = ok && strings.HasPrefix(got[i], want[i])
 	}
 	if !ok {
-		t.Errorf("told %q, want %q", got, want)
+		t.Errorf("logged %q, want %q", got, want)
 	}
 }

@@ -17,7 +17,7 @@ func TestAcknowledge(t *testing.T) {
 	w.answer("a.test", "enforce", 404, "")
 	id := w.only().ID
 	acknowledged, err := w.Acknowledge(id, "ann", " as it\nis meant ")
-	if err != nil || acknowledged.State != Acknowledged || acknowledged.Acknowledged.By != "ann" || acknowledged.Acknowledged.Note != "as it?is meant" {
+	if err != nil || acknowledged.State != Acknowledged || acknowledged.Acknowledged.User != "ann" || acknowledged.Acknowledged.Note != "as it?is meant" {
 		t.Fatalf("%+v, %v", acknowledged, err)
 	}
 	w.leap(40 * 24 * time.Hour)
@@ -69,7 +69,7 @@ func TestKept(t *testing.T) {
 		x.answer("a.test", "enforce", 404, "")
 	}
 	id := w.only().ID
-	if list := w.List(); !list.Kept || list.ReadOnly {
+	if list := w.List(); !list.IsPersistent || list.ReadOnly {
 		t.Errorf("%+v", list)
 	}
 	if other.only().ID != id {
@@ -90,7 +90,7 @@ func TestKept(t *testing.T) {
 	}
 	copied(w, other)
 	other.want("the other", "acknowledged warning not_protecting")
-	if known := other.only().Acknowledged; known.By != "ann" || known.Note != "a partner" {
+	if known := other.only().Acknowledged; known.User != "ann" || known.Note != "a partner" {
 		t.Errorf("%+v", known)
 	}
 	other.leap(time.Minute)
@@ -161,8 +161,8 @@ func TestForgottenByAll(t *testing.T) {
 	revisions := both[0].Revision() + both[1].Revision()
 	pass(24)
 	for _, w := range both {
-		if len(w.acks.known) != 0 {
-			t.Errorf("%d acknowledgements are known two days after the end", len(w.acks.known))
+		if len(w.acknowledgements.byID) != 0 {
+			t.Errorf("%d acknowledgements are known two days after the end", len(w.acknowledgements.byID))
 		}
 	}
 	if both[0].Revision()+both[1].Revision() != revisions {
@@ -191,12 +191,12 @@ func TestBounds(t *testing.T) {
 	}
 	clear(w.sites)
 	w.leap(time.Minute)
-	if n := len(w.List().Alerts); n != maxOver {
-		t.Errorf("%d are shown that are over, want %d", n, maxOver)
+	if n := len(w.List().Alerts); n != maxOverAlerts {
+		t.Errorf("%d are shown that are over, want %d", n, maxOverAlerts)
 	}
 	w.leap(25 * time.Hour)
-	if n := len(w.List().Alerts); n != 0 || len(w.entries) != 0 || len(w.acks.known) != 0 {
-		t.Errorf("%d alerts, %d entries and %d acknowledgements are left", n, len(w.entries), len(w.acks.known))
+	if n := len(w.List().Alerts); n != 0 || len(w.entries) != 0 || len(w.acknowledgements.byID) != 0 {
+		t.Errorf("%d alerts, %d entries and %d acknowledgements are left", n, len(w.entries), len(w.acknowledgements.byID))
 	}
 }
 
@@ -212,7 +212,7 @@ func TestTooMany(t *testing.T) {
 		for i := range maxBlocks {
 			x := googlebot(verify.Claimed)
 			x.Rule = fmt.Sprintf("Disallow: /%d", i)
-			w.Blocked(x)
+			w.RecordBlock(x)
 		}
 		w.pass(5 * time.Minute)
 	}
