@@ -37,8 +37,8 @@ type acknowledgements struct {
 type acknowledgementState struct {
 	Acknowledgement
 	isWithdrawn    bool
-	lastOpen       time.Time // lastOpen time at which the alert was open
-	sharedLastOpen time.Time // value of last that other instances know
+	lastOpen       time.Time // last time at which the alert was open
+	sharedLastOpen time.Time // value of lastOpen that other instances know
 }
 
 // get returns the acknowledgement of an alert.

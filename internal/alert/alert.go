@@ -24,7 +24,7 @@ type Alert struct {
 	Title string    `json:"title"` // one line
 	// Detail describes the facts in a sentence or two.
 	Detail string `json:"detail"`
-	// Remedy is the remedy in a sentence. Copy contains lines of a Caddyfile or robots.txt, or a
+	// Remedy is a sentence. RemedySnippet contains lines of a Caddyfile or robots.txt, or a
 	// command for the remedy, if any.
 	Remedy        string `json:"do"`
 	RemedySnippet string `json:"copy,omitempty"`

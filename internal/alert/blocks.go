@@ -45,7 +45,7 @@ type Block struct {
 	Path     string
 }
 
-// searchBlocks remember them since the start. The zero value is empty.
+// searchBlocks records the blocks of search engines since the start. The zero value is empty.
 type searchBlocks struct {
 	mu    sync.RWMutex
 	byKey map[blockKey]*blockRecord
@@ -58,9 +58,9 @@ type blockKey struct {
 
 type blockRecord struct {
 	Block
-	start     time.Time    // of a time without gaps, or since there is an alert
-	updated   time.Time    // when what the Block says was so
-	lastNanos atomic.Int64 // of the last, since 1970
+	start     time.Time    // start of a period without gaps, or of the alert
+	updated   time.Time    // time of the recorded Block
+	lastNanos atomic.Int64 // time of the last block, in Unix nanoseconds
 }
 
 // last returns the time of the last block.

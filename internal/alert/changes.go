@@ -10,7 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// maxReasons is how many reasons an alert has.
+// maxReasons is the maximum number of reasons in an alert.
 const maxReasons = 3
 
 // findInChanges returns findings about changes of managed robots.txt files by site. A

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	updateInterval     = time.Minute      // between two looks by the clock
-	minUpdateInterval  = time.Second      // between two looks by somebody who reads
-	ledgerReadInterval = 10 * time.Minute // between two looks at the ledger, which is large
+	updateInterval     = time.Minute      // between two updates by the clock
+	minUpdateInterval  = time.Second      // between two updates by a caller of List
+	ledgerReadInterval = 10 * time.Minute // between two reads of the ledger, which is large
 
 	maxAlerts     = 200            // open or acknowledged
-	maxOverAlerts = 50             // ended, but still listed
-	overRetention = 24 * time.Hour // for so long
+	maxOverAlerts = 50             // ended alerts that are listed
+	overRetention = 24 * time.Hour // time for which an ended alert is listed
 )
 
 // StateSource provides the state that a Manager examines. It must be safe for concurrent use.
@@ -55,8 +55,8 @@ type Manager struct {
 	blocks searchBlocks
 
 	mu               sync.Mutex
-	lastUpdate       time.Time            // last look
-	lastLedgerRead   time.Time            // and when at the ledger
+	lastUpdate       time.Time            // last update
+	lastLedgerRead   time.Time            // last read of the ledger
 	ledgerFindings   []finding            // findings in the ledger
 	firstLoad        time.Time            // when the first configuration was loaded
 	lastVerdicts     map[string]time.Time // last verdict by site
@@ -74,7 +74,7 @@ type Manager struct {
 // entry is an alert with internal data.
 type entry struct {
 	Alert
-	isListed bool // true for long enough
+	isListed bool // lasted for minDuration
 }
 
 // finding is a current problem. A zero Since means that it began when it was first found.
