@@ -11,10 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	cdpage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
@@ -44,7 +46,8 @@ func startBrowser() {
 	allocator, endAllocator := chromedp.NewExecAllocator(context.Background(), // with a new directory for its data
 		chromedp.ExecPath(path), chromedp.Flag("headless", "new"), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-sync", true), chromedp.Flag("no-default-browser-check", true),
+		chromedp.Flag("disable-background-timer-throttling", true), chromedp.Flag("disable-renderer-backgrounding", true),
+		chromedp.Flag("disable-backgrounding-occluded-windows", true), chromedp.Flag("disable-sync", true), chromedp.Flag("no-default-browser-check", true),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("force-color-profile", "srgb"), chromedp.WSURLReadTimeout(harness.Patience))
 	browser, endBrowser := chromedp.NewContext(allocator)
 	chromium.cancel = func() { endBrowser(); endAllocator() }
@@ -102,7 +105,16 @@ func browse(t *testing.T, url string, l look) *tab {
 	if chromium.reason != "" {
 		missing(t, chromium.reason)
 	}
-	ctx, cancel := chromedp.NewContext(chromium.ctx)
+	// In a window of its own, because a tab behind another one is hidden.
+	var window target.ID
+	if err := chromedp.Run(chromium.ctx, chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		executor := cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser)
+		window, err = target.CreateTarget("about:blank").WithNewWindow(true).Do(executor)
+		return err
+	})); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := chromedp.NewContext(chromium.ctx, chromedp.WithTargetID(window))
 	t.Cleanup(cancel)
 	p := &tab{t: t, ctx: ctx}
 	chromedp.ListenTarget(ctx, p.listen)
@@ -113,7 +125,7 @@ func browse(t *testing.T, url string, l look) *tab {
 			t.Errorf("the browser says: %s", problem)
 		}
 	})
-	if err := chromedp.Run(ctx); err != nil { // opens the tab, which lives as long as this context
+	if err := chromedp.Run(ctx); err != nil { // attaches to the window, which lives as long as this context
 		t.Fatal(err)
 	}
 	scheme, motion := "light", "no-preference"
@@ -127,6 +139,7 @@ func browse(t *testing.T, url string, l look) *tab {
 		log.Enable(), runtime.Enable(),
 		emulation.SetDeviceMetricsOverride(l.width, l.height, 1, l.width < 600),
 		emulation.SetScrollbarsHidden(true),
+		emulation.SetFocusEmulationEnabled(true), // other tests have windows, too
 		// A headless browser is no person: the guard would count its requests.
 		emulation.SetUserAgentOverride("Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/148.0.0.0 Safari/537.36"),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{

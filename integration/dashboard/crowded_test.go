@@ -83,6 +83,7 @@ const inside = `JSON.stringify([...document.querySelectorAll("main .panel")].fla
 
 // TestCrowded keeps tables within their cards, whatever stands in them.
 func TestCrowded(t *testing.T) {
+	t.Parallel()
 	url := serveDay(t, crowded{scriptedDay(t)})
 	for _, width := range []int64{390, 1190, 1280, 1440, 1600} {
 		p := open(t, url, look{width: width, height: 900})
@@ -97,6 +98,7 @@ func TestCrowded(t *testing.T) {
 
 // TestPathsBreak leaves no single letter of a path on a line of its own.
 func TestPathsBreak(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, crowded{scriptedDay(t)}), narrow)
 	p.show("#/violations")
 	short := p.eval(`JSON.stringify([...document.querySelectorAll("main .path")].flatMap((e) => {
@@ -117,6 +119,7 @@ func TestPathsBreak(t *testing.T) {
 
 // TestFlagsDoNotOverlap joins changes that lie close together, and lists them.
 func TestFlagsDoNotOverlap(t *testing.T) {
+	t.Parallel()
 	for _, l := range looks {
 		p := open(t, serveDay(t, crowded{scriptedDay(t)}), l)
 		p.show("#/now")
@@ -136,6 +139,7 @@ func TestFlagsDoNotOverlap(t *testing.T) {
 
 // TestTenants leads from a host of a wildcard site to what was asked for there.
 func TestTenants(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, crowded{scriptedDay(t)}), wide)
 	p.show("#/now?site=example.com")
 	row := `[...document.querySelectorAll(".panel")].find((e) => e.innerText.startsWith("Hosts of example.com")).querySelector("tbody tr")`

@@ -1,12 +1,14 @@
 package dashboard
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -101,9 +103,17 @@ var clients = []client{
 		paths: []string{"/", "/articles/1", "/private/"}},
 }
 
-// scriptedDay is what the ledger of a small server holds after three days.
+// scriptedDay returns the ledger of a small server after three days. Tests share it, but can
+// replace its fields and sites.
 func scriptedDay(t *testing.T) *report.Source {
 	t.Helper()
+	day := *threeDays()
+	day.Live = maps.Clone(day.Live)
+	return &day
+}
+
+// threeDays computes the scripted day once.
+var threeDays = sync.OnceValue(func() *report.Source {
 	answer := func(text string) policy.Answer { return policy.Answer{Status: http.StatusOK, Body: []byte(text)} }
 	freshness := policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge}
 	changed := noon.Add(-28 * time.Hour)
@@ -154,7 +164,7 @@ func scriptedDay(t *testing.T) *report.Source {
 	}
 	at = noon
 	return &report.Source{Ledger: l.Snapshot(), Now: noon, Live: live}
-}
+})
 
 func poisson(dice *rand.Rand, mean float64) (n int) {
 	for p := dice.Float64(); p > math.Exp(-mean); p *= dice.Float64() {

@@ -33,6 +33,7 @@ func (p *tab) show(hash string) {
 
 // Every view fits the screen, in both colours.
 func TestEveryViewFits(t *testing.T) {
+	t.Parallel()
 	url := serveDay(t, scriptedDay(t))
 	for _, l := range append(looks, look{width: 800, height: 1000}, look{width: 1180, height: 800}, look{width: 1190, height: 800}, look{width: 1401, height: 800}) {
 		p := open(t, url, l)
@@ -86,6 +87,7 @@ func number(t *testing.T, text string) int {
 
 // The numbers of all views are the same, and add up.
 func TestNumbersAddUp(t *testing.T) {
+	t.Parallel()
 	day := scriptedDay(t)
 	p := open(t, serveDay(t, day), wide)
 	for _, window := range []string{"1h", "24h", "7d", "30d"} {
@@ -143,6 +145,7 @@ func TestNumbersAddUp(t *testing.T) {
 
 // Filters are in the URL, and the browser's steps back and forward undo them.
 func TestFilters(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
 	total := p.text(".tile:nth-child(1) .big")
 	choose := func(name, value string) {
@@ -186,6 +189,7 @@ func TestFilters(t *testing.T) {
 
 // Tables are sorted by any column, up and down.
 func TestSorting(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
 	p.show("#/crawlers")
 	if first := p.eval(`document.querySelector(".opener").innerText`); first != "Bytespider" {
@@ -209,6 +213,7 @@ func TestSorting(t *testing.T) {
 
 // The page can be used without a mouse.
 func TestKeyboard(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), look{width: 1440, height: 900, still: true})
 	focus := func() string {
 		return p.eval(`document.activeElement.innerText?.trim().split("\n")[0] || document.activeElement.getAttribute("aria-label") || document.activeElement.name || ""`)
@@ -253,6 +258,7 @@ func TestKeyboard(t *testing.T) {
 
 // The chart reads out what the mouse points at.
 func TestHover(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
 	p.eval(`(() => { const e = document.querySelector(".bars"), r = e.getBoundingClientRect();
 		e.dispatchEvent(new PointerEvent("pointermove", {clientX: r.left + r.width * 5.5 / 24, clientY: r.top + 20, bubbles: true})); })()`)

@@ -11,6 +11,7 @@ var looks = []look{wide, narrow, {width: 1440, height: 900, dark: true}, {width:
 
 // What an owner asks first is answered without scrolling, on every screen.
 func TestFirstScreen(t *testing.T) {
+	t.Parallel()
 	url := serveDay(t, scriptedDay(t))
 	for _, l := range looks {
 		p := open(t, url, l)
@@ -36,6 +37,7 @@ func TestFirstScreen(t *testing.T) {
 
 // On a phone the filters fold, and a crawler takes two lines, which break no name.
 func TestPhone(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), narrow)
 	shown := `[...document.querySelectorAll("select")].filter((e) => e.checkVisibility()).length`
 	for _, view := range []string{"#/now", "#/crawlers"} {

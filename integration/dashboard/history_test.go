@@ -11,6 +11,7 @@ import (
 
 // Where a restart forgets the numbers, the page says so and why; else it does not.
 func TestHistoryLost(t *testing.T) {
+	t.Parallel()
 	day := scriptedDay(t)
 	page := dashboard.New(func() dashboard.Views { return day }, nil, nil)
 	why := "the configuration has storage off"

@@ -18,6 +18,7 @@ const maxImage = 170_000
 // TestImages makes the images of the documentation. Fonts differ between
 // machines, so the ones that are there are only held to their size.
 func TestImages(t *testing.T) {
+	t.Parallel()
 	url := serveDay(t, scriptedDay(t))
 	for _, tc := range []struct {
 		name, hash string

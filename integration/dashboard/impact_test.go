@@ -23,6 +23,7 @@ func (c cautious) Impact(f report.Filter) report.Impact {
 // Impact gives the line to write next: for all where no class is seen that a
 // mistake would cost something, else class by class.
 func TestNextLine(t *testing.T) {
+	t.Parallel()
 	day := scriptedDay(t)
 	p := open(t, serveDay(t, day), wide)
 	lines := `JSON.stringify([...document.querySelectorAll(".nextlines code")].map((e) => e.textContent))`

@@ -53,6 +53,7 @@ Disallow: /cart
 // The page explains itself before anything has happened, and then follows what
 // happens without a reload, and without losing the reader's place.
 func TestLiveUpdate(t *testing.T) {
+	t.Parallel()
 	s := serve(t, sites)
 	url := "http://localhost:" + s.Port + "/robots-guard/"
 	p := open(t, url, wide)
@@ -121,6 +122,7 @@ func TestLiveUpdate(t *testing.T) {
 
 // Evidence and lists are saved from the page.
 func TestExport(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
 	p.show("#/crawlers?open=GPTBot&window=7d")
 	fetch := func(selector string) string {
@@ -147,6 +149,7 @@ func TestExport(t *testing.T) {
 
 // The page works under any prefix, inside handle_path, and behind a password.
 func TestPrefixAndPassword(t *testing.T) {
+	t.Parallel()
 	const password = "secret"
 	const hash = "$2a$04$Nw9Go.V/ZhG2ZxzD9SXAFuO3ZtB45o31Z4IAhlf3z8.rADZNXz0Uy" // of password
 	s := serve(t, `
@@ -191,6 +194,7 @@ Disallow: /
 
 // Whatever a client or a robots.txt sends, it stays text.
 func TestHostileTexts(t *testing.T) {
+	t.Parallel()
 	s := serve(t, `
 http://localhost:$PORT {
 	robots_guard monitor

@@ -38,6 +38,7 @@ func (d managing) ManagedTexts(f report.Filter) (m report.Managed, ok bool) {
 // reasons, what comes next on a line of time, and which rule makes which line. Where
 // none is for the site there is nothing.
 func TestManagedText(t *testing.T) {
+	t.Parallel()
 	panel := func(title string) string {
 		return fmt.Sprintf(`[...document.querySelectorAll(".panel")].find((e) => e.innerText.startsWith(%q))?.innerText ?? ""`, title)
 	}

@@ -29,6 +29,7 @@ func (d eventful) Summary(f report.Filter) report.Summary {
 // Edits and switches of mode are marked on the chart, for those who point, for
 // those who use the keyboard and for those who listen.
 func TestMarks(t *testing.T) {
+	t.Parallel()
 	for _, l := range looks {
 		p := open(t, serveDay(t, eventful{scriptedDay(t)}), l)
 		p.show("#/now")
@@ -65,6 +66,7 @@ func TestMarks(t *testing.T) {
 
 // The ledger marks the edit of the scripted day, and counts go on over it.
 func TestCountsGoOnOverAnEdit(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
 	p.show("#/now?window=7d")
 	p.until(`document.querySelector(".flag")?.getAttribute("aria-label") === "2026-11-20 10:20:30 UTC: robots.txt of example.com edited"`)

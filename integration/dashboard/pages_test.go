@@ -49,6 +49,7 @@ func (m many) Crawlers(f report.Filter, after, limit int) report.Crawlers {
 
 // A long list is shown in parts, as many as somebody asks for.
 func TestLongList(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, many{scriptedDay(t), 250}), narrow)
 	p.visit("#/violations")
 	for _, tc := range []struct {
@@ -67,6 +68,7 @@ func TestLongList(t *testing.T) {
 
 // Another order is one of all rows, not of those that are shown.
 func TestLongListSorted(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, many{scriptedDay(t), 250}), wide)
 	for view, first := range map[string]string{"violations": "/path/249", "crawlers": "Bot249"} {
 		p.visit("#/" + view)
@@ -83,6 +85,7 @@ func TestLongListSorted(t *testing.T) {
 
 // An opened crawler is shown also where another order leaves its row out.
 func TestLongListOpened(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, opened{many{scriptedDay(t), 250}}), wide)
 	for hash, want := range map[string]string{"#/crawlers?open=Bot3": "row", "#/crawlers?open=Bot3&sort=requests": "row", "#/crawlers?open=Bot3&sort=-requests": "panel"} {
 		p.show(hash)
@@ -104,6 +107,7 @@ func (o opened) Crawler(f report.Filter, id string) (report.CrawlerDetail, bool)
 // Of a list that is longer than the server gives at once the page says so, and saves
 // as many rows as it shows.
 func TestLongestList(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, many{scriptedDay(t), 1200}), wide)
 	p.visit("#/violations?group=crawler")
 	if text := p.text("main"); !strings.Contains(text, "Made of the latest 1,000 rows; 200 more are left out. Narrow the filters.") {
@@ -149,6 +153,7 @@ func (n named) Crawler(f report.Filter, id string) (report.CrawlerDetail, bool) 
 
 // Who has no row of its own stands beside a page by its name, and is found by it.
 func TestNamesOfOthers(t *testing.T) {
+	t.Parallel()
 	name := "Foo<b>Bot" + strings.Repeat("x", 55) // as long as any
 	for token, want := range map[string]string{"_other": name, "_spoofed": "false name " + name} {
 		p := open(t, serveDay(t, named{scriptedDay(t), token, name}), look{width: 1280, height: 900})
@@ -187,6 +192,7 @@ func (i imitated) Crawlers(f report.Filter, after, limit int) report.Crawlers {
 // Who looks at impostors sees those of the same site and time, whatever class and
 // identity were chosen: false names have others.
 func TestImpostors(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, imitated{scriptedDay(t)}), wide)
 	p.visit("#/crawlers?class=search&identity=verified&site=example.com&window=7d")
 	p.eval(`[...document.querySelectorAll("main a")].find((e) => e.innerText === "3 under a false name").click()`)
@@ -208,6 +214,7 @@ func (c closed) Summary(f report.Filter) report.Summary {
 
 // What is blocked is told to be a part of what is against the rules where it is that.
 func TestBlockedForAnotherReason(t *testing.T) {
+	t.Parallel()
 	day := scriptedDay(t)
 	for want, views := range map[string]dashboard.Views{"would be blocked": day, "would be blocked; 284 more blocked for another reason": closed{day}} {
 		if got := open(t, serveDay(t, views), wide).text(".tile:nth-child(2) .note"); !strings.HasSuffix(got, want) {
@@ -218,6 +225,7 @@ func TestBlockedForAnotherReason(t *testing.T) {
 
 // Of false names the page says by which rules they are judged, and has that explained.
 func TestFalseNames(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
 	p.show("#/crawlers?open=_spoofed:other")
 	text := p.text(".detail")

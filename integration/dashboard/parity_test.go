@@ -30,6 +30,7 @@ func (d answering) Parity(f report.Filter) (p report.Parity) {
 
 // TestAnswered shows what crawlers really get, and nothing where nobody has counted.
 func TestAnswered(t *testing.T) {
+	t.Parallel()
 	const panel = `[...document.querySelectorAll(".panel")].find((e) => e.innerText.startsWith("What crawlers really get"))?.innerText ?? ""`
 	for _, l := range []look{wide, narrow} {
 		p := open(t, serveDay(t, answering{scriptedDay(t), t}), l)

@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/browser"
-	"github.com/chromedp/cdproto/emulation"
 )
 
 // What an owner asks is answered by the first screens, in words an owner knows.
 func TestOwnersQuestions(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
 	worst := `[...document.querySelectorAll(".panel")].find((e) => e.innerText.startsWith("Who breaks the rules most")).querySelector("tbody tr")`
 	p.until(worst)
@@ -54,8 +54,9 @@ func TestOwnersQuestions(t *testing.T) {
 
 // The lines that a reader takes elsewhere are right, and a button copies them.
 func TestCopy(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
-	p.run(emulation.SetFocusEmulationEnabled(true), browser.GrantPermissions([]browser.PermissionType{browser.PermissionTypeClipboardReadWrite, browser.PermissionTypeClipboardSanitizedWrite}))
+	p.run(browser.GrantPermissions([]browser.PermissionType{browser.PermissionTypeClipboardReadWrite, browser.PermissionTypeClipboardSanitizedWrite}))
 	copied := func(name string) string {
 		p.eval(fmt.Sprintf(`document.querySelector(%q).click()`, ".copy[aria-label='Copy "+name+"']"))
 		p.until(`document.getElementById("said").textContent === "Copied"`)
@@ -96,6 +97,7 @@ func TestCopy(t *testing.T) {
 
 // Violations are grouped and searched; a page is that of one host.
 func TestGroupsAndSearch(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
 	first := func() string { return p.text("main tbody tr:first-child") }
 	p.show("#/violations")
@@ -133,6 +135,7 @@ func TestGroupsAndSearch(t *testing.T) {
 
 // The line of a rule leads to the text that it stood in.
 func TestLineLeadsToItsVersion(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
 	p.show("#/violations?q=search%3Fq%3Da")
 	p.eval(`document.querySelector("main tbody .tolines").click()`)

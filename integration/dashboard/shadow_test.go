@@ -33,6 +33,7 @@ func (d trying) Shadow(f report.Filter) (s report.Shadow) {
 // TestTriedText shows under robots.txt what a text that is tried would change, and
 // nothing where none is.
 func TestTriedText(t *testing.T) {
+	t.Parallel()
 	const panel = `[...document.querySelectorAll(".panel")].find((e) => e.innerText.startsWith("A text that is tried"))?.innerText ?? ""`
 	day := trying{scriptedDay(t), t, func(*report.Shadow) {}}
 	for _, l := range []look{wide, narrow} {

@@ -12,6 +12,7 @@ import (
 // Times are shown in UTC or in the reader's zone, as a switch says; the state is
 // in the URL.
 func TestZones(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
 	p.run(emulation.SetTimezoneOverride("Asia/Kolkata"))
 	p.show("#/robots?site=example.com")
@@ -38,6 +39,7 @@ func TestZones(t *testing.T) {
 // A range between two times narrows every view; its fields are in the zone that
 // is shown, and keep what was typed.
 func TestRange(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
 	p.run(emulation.SetTimezoneOverride("Asia/Kolkata"))
 	p.show("#/now?zone=local")
@@ -69,6 +71,7 @@ func TestRange(t *testing.T) {
 // A chart begins where counting begins, and a figure has that of the period
 // before beside it where all of that was counted.
 func TestBeginsWithCounting(t *testing.T) {
+	t.Parallel()
 	day := scriptedDay(t)
 	p := open(t, serveDay(t, day), wide)
 	p.show("#/now?window=24h")

@@ -104,6 +104,7 @@ func serveAlerts(t *testing.T, day dashboard.Views, a *alerts) string {
 
 // What is to do stands first, with a line to copy, and is acknowledged there.
 func TestToDo(t *testing.T) {
+	t.Parallel()
 	a := exampleAlerts(t)
 	p := open(t, serveAlerts(t, scriptedDay(t), a), wide)
 	titles := `[...document.querySelectorAll(".card")].filter((e) => e.checkVisibility()).map((e) => e.className + ": " + e.querySelector(".cardtitle").innerText).join("\n")`
@@ -157,6 +158,7 @@ func TestToDo(t *testing.T) {
 // There are five cards at most, none of another site than the one that is
 // chosen, and no button where nothing can be acknowledged.
 func TestToDoBounds(t *testing.T) {
+	t.Parallel()
 	a := exampleAlerts(t)
 	for i := range 5 {
 		more := a.list.Alerts[1]
@@ -200,6 +202,7 @@ func (d shutOut) Summary(f report.Filter) report.Summary {
 
 // What an alert says is not said again in another card or in a table.
 func TestNothingIsSaidTwice(t *testing.T) {
+	t.Parallel()
 	day := shutOut{scriptedDay(t)}
 	a := exampleAlerts(t)
 	p := open(t, serveAlerts(t, day, a), wide)

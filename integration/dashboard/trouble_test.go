@@ -12,6 +12,7 @@ import (
 
 // The server going away is told, and its return noticed.
 func TestConnectionLost(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
 	numbers := p.text(".tile .big")
 	p.run(network.Enable(), network.EmulateNetworkConditions(true, 0, -1, -1))
@@ -35,6 +36,7 @@ func TestConnectionLost(t *testing.T) {
 
 // A state that the server refuses, as an old link may hold, says why.
 func TestRefusedState(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
 	p.eval(`void (location.hash = "#/crawlers?class=foo")`)
 	p.until(`document.querySelector("#lost").innerText.includes("The server answered 400: unknown class \"foo\"; use one of")`)
@@ -49,6 +51,7 @@ func TestRefusedState(t *testing.T) {
 
 // An error with a body that is no object, as a proxy may send, is told by its status.
 func TestErrorWithoutReason(t *testing.T) {
+	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
 	p.eval(`void (window.fetch = async () => new Response("null", { status: 502 }))`)
 	p.eval(`document.querySelector("#foot button").click()`)
@@ -58,6 +61,7 @@ func TestErrorWithoutReason(t *testing.T) {
 
 // Without JavaScript nobody is told to wait.
 func TestWithoutJavaScript(t *testing.T) {
+	t.Parallel()
 	p := browse(t, "about:blank", wide)
 	p.run(emulation.SetScriptExecutionDisabled(true), chromedp.Navigate(serveDay(t, scriptedDay(t))))
 	var text string
@@ -70,6 +74,7 @@ func TestWithoutJavaScript(t *testing.T) {
 // What turns the direction of a text, and control characters, do not make a path look
 // like another one; what is copied is as it was sent, but for the same characters.
 func TestDirectionOfTexts(t *testing.T) {
+	t.Parallel()
 	s := serve(t, sites)
 	awaitPolicy(t, s, "localhost", "/articles/1", gptBot)
 	crawl(t, s, "localhost", "/pics/\u202egnp.exe\u2066", bytedance)
@@ -80,6 +85,7 @@ func TestDirectionOfTexts(t *testing.T) {
 
 // A command names the scheme and the port of its site, whichever view is opened first.
 func TestCommandsOfTheSite(t *testing.T) {
+	t.Parallel()
 	s := serve(t, sites)
 	awaitPolicy(t, s, "localhost", "/articles/1", gptBot)
 	for range 3 {
@@ -92,6 +98,7 @@ func TestCommandsOfTheSite(t *testing.T) {
 
 // A site that stands for several hosts is not said to be unread: each has a file.
 func TestSeveralHosts(t *testing.T) {
+	t.Parallel()
 	s := serve(t, sites+`
 http://*.tenants.localhost:$PORT {
 	robots_guard enforce
