@@ -149,7 +149,7 @@ func TestTenants(t *testing.T) {
 	p.eval(row + `.querySelector("a").click()`)
 	p.until(`location.hash === "#/violations?host=tenant-0.example.com&site=example.com"`)
 	p.settled()
-	if text := p.text("main"); p.eval(`document.querySelector(".downloads a").search.includes("host=tenant-0.example.com")`) != "true" || !strings.Contains(text, "Only of the host tenant-0.example.com.") {
+	if text := p.text("main"); p.eval(`document.querySelector(".downloads a").search.includes("host=tenant-0.example.com")`) != "true" || !strings.Contains(text, "Only the host tenant-0.example.com.") {
 		t.Errorf("the page of a tenant: %.300s", text)
 	}
 }

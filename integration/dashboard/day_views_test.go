@@ -13,8 +13,8 @@ import (
 var states = []struct{ name, hash, holds string }{
 	{"now", "#/now", "Requests by verdict, last 24 hours"},
 	{"crawlers", "#/crawlers", "10 crawlers, last 24 hours"},
-	{"crawler", "#/crawlers?open=Bytespider", "Networks of requests against the rules"},
-	{"violations", "#/violations", "Requests against the rules"},
+	{"crawler", "#/crawlers?open=Bytespider", "Networks of violations"},
+	{"violations", "#/violations", "Violations"},
 	{"by rule", "#/violations?group=rule", "by crawler"},
 	{"by crawler", "#/violations?group=crawler", "by page"},
 	{"by page", "#/violations?group=page", "by rule"},
@@ -106,11 +106,11 @@ func TestNumbersAddUp(t *testing.T) {
 		if got := number(t, p.text(".breakdown tbody tr:first-child td:nth-child(2)")); got != outside {
 			t.Errorf("%s: %d outside in the breakdown, want %d", window, got, outside)
 		}
-		note := strings.Split(p.text(".tile:nth-child(2) .note"), "·")
+		note := strings.Split(p.text(".tile:nth-child(2) .note"), " + ")
 		if got := number(t, note[0]) + number(t, note[1]); got != outside {
 			t.Errorf("%s: blocked and would be blocked are %d, want %d", window, got, outside)
 		}
-		for panel, want := range map[string]string{"Sites": ".table", "Who breaks": ".table"} {
+		for panel, want := range map[string]string{"Sites": ".table", "Most violations": ".table"} {
 			first := `[...document.querySelectorAll(".panel")].find((e) => e.innerText.startsWith("` + panel + `"))`
 			column := func(name string) string {
 				return p.eval(`(() => { const table = ` + first + `.querySelector("` + want + `"), i = [...table.querySelectorAll("thead th")].findIndex((e) => e.innerText.startsWith("` + name + `"));
@@ -119,7 +119,7 @@ func TestNumbersAddUp(t *testing.T) {
 			if got := column("Requests"); got != fmt.Sprint(requests) {
 				t.Errorf("%s: the requests of %q sum up to %s, want %d", window, panel, got, requests)
 			}
-			if got := column("Against"); got != fmt.Sprint(outside) {
+			if got := column("Violations"); got != fmt.Sprint(outside) {
 				t.Errorf("%s: the requests outside of %q sum up to %s, want %d", window, panel, got, outside)
 			}
 		}
@@ -219,7 +219,7 @@ func TestKeyboard(t *testing.T) {
 		return p.eval(`document.activeElement.innerText?.trim().split("\n")[0] || document.activeElement.getAttribute("aria-label") || document.activeElement.name || ""`)
 	}
 	p.press(kb.Tab)
-	if got := focus(); got != "Skip to the numbers" {
+	if got := focus(); got != "Skip to content" {
 		t.Errorf("the first stop is %q", got)
 	}
 	p.press(kb.Enter)
@@ -236,7 +236,7 @@ func TestKeyboard(t *testing.T) {
 	}
 	p.press(kb.ArrowLeft, kb.ArrowLeft)
 	p.until(`document.querySelector("[role=slider]").getAttribute("aria-valuetext").startsWith("21 Nov, 12:00 to 13:00: ")`)
-	p.until(`document.querySelector(".readout").innerText.includes("against the rules")`)
+	p.until(`document.querySelector(".readout").innerText.includes("violation")`)
 	p.press(kb.Home)
 	p.until(`document.querySelector("[role=slider]").getAttribute("aria-valuenow") === "0"`)
 	if got := p.eval(`document.activeElement.getAttribute("role")`); got != "slider" {

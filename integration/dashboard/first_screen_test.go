@@ -17,11 +17,11 @@ func TestFirstScreen(t *testing.T) {
 		p := open(t, url, l)
 		p.show("#/now")
 		for question, answer := range map[string]string{
-			"Who breaks the rules most?": "Bytespider 542 of 2,035 requests",
+			"Who breaks the rules most?": "Bytespider 542 of 2,035 violations",
 			"Which page?":                "/private/ example.com",
 			"Since when?":                "2 d ago",
 			"Is it really them?":         "unverified ByteDance",
-			"What should I do?":          "It is blocked where the rules forbid it.",
+			"What should I do?":          "Nothing to do. Its violations are blocked.",
 		} {
 			dt := fmt.Sprintf(`[...document.querySelectorAll(".glance dt")].find((e) => e.innerText === %q)`, question)
 			got := strings.Join(strings.Fields(p.eval(dt+`.nextElementSibling.innerText`)), " ")

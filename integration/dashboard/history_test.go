@@ -35,7 +35,7 @@ func TestHistoryLost(t *testing.T) {
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	p := open(t, s.URL+"/", narrow)
-	if text := p.text(".notice"); text != "History is lost at a restart: the configuration has storage off." {
+	if text := p.text(".notice"); text != "A restart deletes the counts: the configuration has storage off." {
 		t.Errorf("the page says %q", text)
 	}
 	why = ""

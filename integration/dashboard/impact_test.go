@@ -31,7 +31,7 @@ func TestNextLine(t *testing.T) {
 	if got := p.eval(lines); got != `["robots_guard enforce"]` {
 		t.Errorf("where nobody is at risk: %s", got)
 	}
-	if text := p.text(".nextlines"); !strings.Contains(text, "Blocks 279 such requests: SEO.") {
+	if text := p.text(".nextlines"); !strings.Contains(text, "Would have blocked 279 requests: SEO.") {
 		t.Errorf("it does not say what it blocks: %s", text)
 	}
 	if text := p.text("main .lead"); !strings.Contains(text, "before: 976") {

@@ -79,7 +79,7 @@ func TestLiveUpdate(t *testing.T) {
 		crawl(t, s, "localhost", "/articles/1", gptBot)
 	}
 	p.until(`document.querySelectorAll(".detail code.path").length > 7 && document.querySelector(".detail").innerText.includes("/articles/6")`)
-	if got := p.eval(`document.activeElement.innerText + " " + scrollY + " " + document.querySelector(".detail .astable").open + " " + (document.querySelector(".detail") === mark)`); got != "readable text "+place+" true true" {
+	if got := p.eval(`document.activeElement.innerText + " " + scrollY + " " + document.querySelector(".detail .astable").open + " " + (document.querySelector(".detail") === mark)`); got != "text "+place+" true true" {
 		t.Errorf("after an update the focus, place, table and row are: %s", got)
 	}
 
@@ -91,13 +91,13 @@ func TestLiveUpdate(t *testing.T) {
 	p.until(`document.querySelector(".detail").innerText.includes("/while/paused")`)
 
 	p.visit("#/now")
-	const card = `[...document.querySelectorAll(".todo .card")].find((e) => e.innerText.includes("of a search engine are blocked"))`
+	const card = `[...document.querySelectorAll(".todo .card")].find((e) => e.innerText.includes("earch engines are blocked"))`
 	if p.eval(card+` === undefined`) != "true" {
 		t.Error("a card says that a search engine is blocked, but none was")
 	}
 	crawl(t, s, "localhost", "/private/secret", googlebot)
 	p.until(card + `?.innerText.includes("/private/secret")`)
-	if text := p.eval(card + `.innerText`); !strings.Contains(text, "Clients with the name of a search engine are blocked") || !strings.Contains(text, "unverified") {
+	if text := p.eval(card + `.innerText`); !strings.Contains(text, "Unverified search engines are blocked") || !strings.Contains(text, "unverified") {
 		t.Errorf("the card accuses: %s", text)
 	}
 	if got := p.eval(`document.querySelector(".todo h2").innerText`); got != "To do" {
@@ -105,7 +105,7 @@ func TestLiveUpdate(t *testing.T) {
 	}
 	p.visit("#/impact")
 	p.until(`document.querySelector(".panel.bad")`) // the request may not be counted yet
-	if text := p.text(".panel.bad"); !strings.Contains(text, "in the name of search engines") {
+	if text := p.text(".panel.bad"); !strings.Contains(text, "with the name of search engines") {
 		t.Errorf("Impact accuses: %s", text)
 	}
 	p.visit("#/now")
@@ -130,7 +130,7 @@ func TestExport(t *testing.T) {
 	}
 	for _, tc := range []struct{ selector, name, holds string }{
 		{".exports a:nth-of-type(1)", "evidence-GPTBot.txt", "Disallow: /, line 18 of robots.txt (User-agent: GPTBot)"},
-		{".exports a:nth-of-type(2)", "evidence-GPTBot.json", `"requests_outside"`},
+		{".exports a:nth-of-type(2)", "evidence-GPTBot.json", `"files"`},
 		{".exports a:nth-of-type(3)", "crawler-GPTBot.csv", "example.com,GPTBot,ai_training,claimed,/articles/"},
 		{".downloads a:nth-of-type(1)", "crawlers.csv", "\nBytespider,Bytespider,ByteDance,ai_training,"},
 	} {

@@ -51,10 +51,10 @@ func TestManagedText(t *testing.T) {
 		p := open(t, url, l)
 		p.show("#/robots?site=example.com")
 		for title, wants := range map[string][]string{
-			"Managed by robots_txt": {"653da2ad012c", "What it is composed from cannot be read since", "502 Bad Gateway", "The last good one is used", "rule archive", "Caddyfile:12", "in force", "load of the search", "shop-team, OPS-7", "rule black-friday", "to come", "https://cms.example.com/rules.json", "(12 rules)", "A list of rules cannot be used as it is now"},
-			"What comes next":       {"Now", "rule black-friday begins", "+ Disallow: /compare", "rule black-friday ends", "− Disallow: /compare"},
-			"Changes":               {"waits for confirmation", "9f86d081884c7d65", "Googlebot may not fetch /shop/1 any more", "in force", "confirmed by ann: the search is slow (OPS-7)", "read since by bingbot, Googlebot", "superseded", "from a list of rules"},
-			"Which rule makes":      {"Disallow: /search", "rule archive"},
+			"Managed by robots_txt": {"653da2ad012c", "Fetching the base fails since", "502 Bad Gateway", "The last good copy is used", "rule archive", "Caddyfile:12", "in force", "load of the search", "shop-team, OPS-7", "rule black-friday", "scheduled", "https://cms.example.com/rules.json", "(12 rules)", "A rule list is invalid"},
+			"Scheduled changes":     {"Now", "rule black-friday begins", "+ Disallow: /compare", "rule black-friday ends", "− Disallow: /compare"},
+			"Changes":               {"waits for confirmation", "9f86d081884c7d65", "Googlebot may not fetch /shop/1 any more", "in force", "confirmed by ann: the search is slow (OPS-7)", "fetched by bingbot, Googlebot", "superseded", "from a rule list"},
+			"Lines by rule":         {"Disallow: /search", "rule archive"},
 		} {
 			text := strings.ReplaceAll(p.eval(panel(title)), "\u00a0", " ")
 			for _, want := range wants {

@@ -34,7 +34,7 @@ func TestMarks(t *testing.T) {
 		p := open(t, serveDay(t, eventful{scriptedDay(t)}), l)
 		p.show("#/now")
 		p.until(`document.querySelectorAll(".flag").length === 2 && document.querySelectorAll(".markline").length === 2`)
-		if name := p.eval(`document.querySelector(".flag").getAttribute("aria-label")`); name != "2026-11-20 20:20:30 UTC: shop.example.com: monitor in place of enforce" {
+		if name := p.eval(`document.querySelector(".flag").getAttribute("aria-label")`); name != "2026-11-20 20:20:30 UTC: mode of shop.example.com changed from enforce to monitor" {
 			t.Errorf("the first flag says %q", name)
 		}
 		// A flag stands where its time is.
@@ -43,7 +43,7 @@ func TestMarks(t *testing.T) {
 			t.Errorf("%d px: a flag is %d px from its time", l.width, off)
 		}
 		p.eval(`void (document.querySelector(".changes").open = true)`)
-		if text := p.text(".changes"); !strings.HasPrefix(text, "2 changes\n") || !strings.Contains(text, "2026-11-21 09:20:30 UTC robots.txt of example.com edited") {
+		if text := p.text(".changes"); !strings.HasPrefix(text, "2 changes\n") || !strings.Contains(text, "2026-11-21 09:20:30 UTC robots.txt of example.com changed") {
 			t.Errorf("the list says %q", text)
 		}
 	}
@@ -58,8 +58,8 @@ func TestMarks(t *testing.T) {
 	p.until(fmt.Sprintf(label, 1) + ` !== "none"`)
 	p.press(kb.Tab) // to the chart, whose steps name what changed in them
 	p.press(kb.End, kb.ArrowLeft, kb.ArrowLeft, kb.ArrowLeft, kb.ArrowLeft, kb.ArrowLeft)
-	p.until(`document.querySelector("[role=slider]").getAttribute("aria-valuetext").endsWith("; robots.txt of example.com edited")`)
-	p.until(`document.querySelector(".readout").innerText.includes("robots.txt of example.com edited")`)
+	p.until(`document.querySelector("[role=slider]").getAttribute("aria-valuetext").endsWith("; robots.txt of example.com changed")`)
+	p.until(`document.querySelector(".readout").innerText.includes("robots.txt of example.com changed")`)
 	p.eval(`document.querySelectorAll(".flag")[1].dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true}))`)
 	p.until(`location.hash.startsWith("#/robots?site=example.com&version=aaaa")`)
 }
@@ -69,7 +69,7 @@ func TestCountsGoOnOverAnEdit(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
 	p.show("#/now?window=7d")
-	p.until(`document.querySelector(".flag")?.getAttribute("aria-label") === "2026-11-20 10:20:30 UTC: robots.txt of example.com edited"`)
+	p.until(`document.querySelector(".flag")?.getAttribute("aria-label") === "2026-11-20 10:20:30 UTC: robots.txt of example.com changed"`)
 	p.show("#/violations?group=rule&site=example.com&window=7d")
 	rules := p.eval(`JSON.stringify([...document.querySelectorAll("main tbody th code")].map((e) => e.innerText))`)
 	if strings.Count(rules, `"Disallow: /private/"`) != 1 { // on line 3 before and after

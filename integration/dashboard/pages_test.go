@@ -110,7 +110,7 @@ func TestLongestList(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, many{scriptedDay(t), 1200}), wide)
 	p.visit("#/violations?group=crawler")
-	if text := p.text("main"); !strings.Contains(text, "Made of the latest 1,000 rows; 200 more are left out. Narrow the filters.") {
+	if text := p.text("main"); !strings.Contains(text, "Only the latest 1,000 of 1,200 rows are included. Narrow the filters.") {
 		t.Errorf("it does not say what is left out: %.600s", text)
 	}
 	p.visit("#/crawlers?rows=1000")
@@ -172,7 +172,7 @@ func TestNamesOfOthers(t *testing.T) {
 			t.Errorf("one of several names stands for a group: %s", got)
 		}
 		p.show("#/crawlers?open=GPTBot")
-		for _, part := range []string{"Last requests", "Pages against"} {
+		for _, part := range []string{"Last violations", "Pages with violations"} {
 			if got := p.text(".scroll[aria-label^='" + part + "'] tbody tr:first-child"); !strings.Contains(got, "example.com, as Foo<b>Bot") {
 				t.Errorf("%s: %s", part, got)
 			}
@@ -195,7 +195,7 @@ func TestImpostors(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, imitated{scriptedDay(t)}), wide)
 	p.visit("#/crawlers?class=search&identity=verified&site=example.com&window=7d")
-	p.eval(`[...document.querySelectorAll("main a")].find((e) => e.innerText === "3 under a false name").click()`)
+	p.eval(`[...document.querySelectorAll("main a")].find((e) => e.innerText === "and 3 spoofed").click()`)
 	p.until(`document.querySelector(".detail .chart")`)
 	if got := p.eval(`location.hash`); got != "#/crawlers?open=_spoofed%3Aother&site=example.com&window=7d" {
 		t.Errorf("the link leads to %s", got)
@@ -216,7 +216,7 @@ func (c closed) Summary(f report.Filter) report.Summary {
 func TestBlockedForAnotherReason(t *testing.T) {
 	t.Parallel()
 	day := scriptedDay(t)
-	for want, views := range map[string]dashboard.Views{"would be blocked": day, "would be blocked; 284 more blocked for another reason": closed{day}} {
+	for want, views := range map[string]dashboard.Views{"would be blocked": day, "would be blocked; 284 other requests blocked": closed{day}} {
 		if got := open(t, serveDay(t, views), wide).text(".tile:nth-child(2) .note"); !strings.HasSuffix(got, want) {
 			t.Errorf("it says %q, want %q", got, want)
 		}
@@ -229,7 +229,7 @@ func TestFalseNames(t *testing.T) {
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
 	p.show("#/crawlers?open=_spoofed:other")
 	text := p.text(".detail")
-	for _, want := range []string{"The stricter of the group of the name and the * group holds.", "explain --identity spoofed --user-agent"} {
+	for _, want := range []string{"The stricter of the group of the name and the * group applies.", "explain --identity spoofed --user-agent"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q: %.600s", want, text)
 		}

@@ -31,12 +31,12 @@ func (d answering) Parity(f report.Filter) (p report.Parity) {
 // TestAnswered shows what crawlers really get, and nothing where nobody has counted.
 func TestAnswered(t *testing.T) {
 	t.Parallel()
-	const panel = `[...document.querySelectorAll(".panel")].find((e) => e.innerText.startsWith("What crawlers really get"))?.innerText ?? ""`
+	const panel = `[...document.querySelectorAll(".panel")].find((e) => e.innerText.startsWith("Response audit"))?.innerText ?? ""`
 	for _, l := range []look{wide, narrow} {
 		p := open(t, serveDay(t, answering{scriptedDay(t), t}), l)
 		p.show("#/now")
 		text := p.eval(panel)
-		for _, want := range []string{"34 % of the pages that it may fetch were refused (51 of 150)", "bingbot", "90", "GPTBot", "5.8 MiB", "OpenAI", "chatgpt.com 8", "14"} {
+		for _, want := range []string{"34 % of the allowed pages were refused (51 of 150)", "bingbot", "90", "GPTBot", "5.8 MiB", "OpenAI", "chatgpt.com 8", "14"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("it does not say %q: %s", want, text)
 			}

@@ -12,7 +12,7 @@ import (
 func TestOwnersQuestions(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
-	worst := `[...document.querySelectorAll(".panel")].find((e) => e.innerText.startsWith("Who breaks the rules most")).querySelector("tbody tr")`
+	worst := `[...document.querySelectorAll(".panel")].find((e) => e.innerText.startsWith("Most violations")).querySelector("tbody tr")`
 	p.until(worst)
 	row := p.eval(worst + `.innerText`)
 	for question, answer := range map[string]string{
@@ -31,11 +31,11 @@ func TestOwnersQuestions(t *testing.T) {
 		t.Errorf("which pages? %q", text)
 	}
 	for id, advice := range map[string]string{
-		"SemrushBot":     "It reads robots.txt and breaks it all the same. Now it is let through; enforce stops it.",
-		"Bytespider":     "There is nothing to do. Your robots.txt shuts it out already (line 23).",
-		"Googlebot":      "It is a search engine, and it is blocked where the rules forbid it.",
-		"AhrefsBot":      "It keeps the rules. There is nothing to do.",
-		"_spoofed:other": "Somebody uses the names of others.",
+		"SemrushBot":     "It fetches robots.txt and violates it, and its violations pass. Use enforce to block them.",
+		"Bytespider":     "Nothing to do. Its violations are blocked. Your robots.txt already disallows everything for it (line 23).",
+		"Googlebot":      "This search engine is blocked. If that is not intended",
+		"AhrefsBot":      "Nothing to do. It has no violations.",
+		"_spoofed:other": "These clients use false names.",
 	} {
 		p.show("#/crawlers?open=" + id)
 		p.until(fmt.Sprintf(`document.querySelector(".actions p").innerText.includes(%q)`, advice))
@@ -65,10 +65,10 @@ func TestCopy(t *testing.T) {
 	}
 	p.show("#/crawlers?open=SemrushBot")
 	for name, want := range map[string]string{
-		"the line: Shut it out":                "User-agent: SemrushBot\nDisallow: /",
-		"the line: Never judge it":             "exempt SemrushBot",
-		"the line: Log it, never block it":     "only_log SemrushBot",
-		"the line: Have the verdict explained": "caddy robots-guard explain --user-agent 'Mozilla/5.0 (compatible; SemrushBot/7~bl; +http://www.semrush.com/bot.html)' 'https://shop.example.com/shoes?sort=price'",
+		"the line: Disallow everything":   "User-agent: SemrushBot\nDisallow: /",
+		"the line: Exempt it":             "exempt SemrushBot",
+		"the line: Log, but do not block": "only_log SemrushBot",
+		"the line: Explain the verdict":   "caddy robots-guard explain --user-agent 'Mozilla/5.0 (compatible; SemrushBot/7~bl; +http://www.semrush.com/bot.html)' 'https://shop.example.com/shoes?sort=price'",
 	} {
 		if got := copied(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
@@ -76,21 +76,21 @@ func TestCopy(t *testing.T) {
 	}
 	p.eval(`void (document.querySelector(".actions details").open = true)`)
 	letter := copied("the mail")
-	for _, part := range []string{"clients that call themselves SemrushBot", "(shop.example.com)", `forbidden by "Disallow: /cart" (line 2)`, "shop.example.com/cart", "185.191.171.0/24", "unverified"} {
+	for _, part := range []string{"clients with the name SemrushBot", "(shop.example.com)", `disallowed by "Disallow: /cart" (line 2)`, "shop.example.com/cart", "185.191.171.0/24", "unverified"} {
 		if !strings.Contains(letter, part) {
 			t.Errorf("the mail lacks %q: %s", part, letter)
 		}
 	}
 	link := p.eval(`decodeURIComponent(document.querySelector(".actions a.button").href)`)
-	if !strings.HasPrefix(link, "mailto:?subject=Requests of SemrushBot against robots.txt&body=Hello,\r\n") || len(link) > 2100 {
+	if !strings.HasPrefix(link, "mailto:?subject=Requests of SemrushBot that robots.txt disallows&body=Hello,\r\n") || len(link) > 2100 {
 		t.Errorf("%d bytes: %s", len(link), link)
 	}
 	p.show("#/crawlers?open=Googlebot")
-	if got := copied("the line: Log it, never block it"); got != "only_log verified Googlebot" {
+	if got := copied("the line: Log, but do not block"); got != "only_log verified Googlebot" {
 		t.Errorf("of who is verified: %q", got)
 	}
 	p.show("#/crawlers?open=Bytespider")
-	if p.eval(`document.querySelector(".copy[aria-label='Copy the line: Shut it out']") === null`) != "true" {
+	if p.eval(`document.querySelector(".copy[aria-label='Copy the line: Disallow everything']") === null`) != "true" {
 		t.Error("who is shut out shall be shut out again")
 	}
 }
@@ -104,7 +104,7 @@ func TestGroupsAndSearch(t *testing.T) {
 	total := p.eval(`document.querySelectorAll("main .table tbody tr").length`)
 	for _, tc := range []struct{ group, holds string }{{"by rule", "Disallow: /private/"}, {"by crawler", "SemrushBot"}, {"by page", "/search?q=a"}} {
 		p.eval(fmt.Sprintf(`[...document.querySelectorAll(".controls a")].find((e) => e.innerText === %q).click()`, tc.group))
-		p.until(fmt.Sprintf(`document.querySelector("main caption").textContent === "Requests against the rules %s"`, tc.group))
+		p.until(fmt.Sprintf(`document.querySelector("main caption").textContent === "Violations %s"`, tc.group))
 		if text := first(); !strings.Contains(text, tc.holds) {
 			t.Errorf("%s: the first row is %q", tc.group, text)
 		}
@@ -128,7 +128,7 @@ func TestGroupsAndSearch(t *testing.T) {
 		t.Error("who types has lost the focus")
 	}
 	search("nothing like it")
-	p.until(`document.querySelector("main").innerText.includes("Nothing holds these words.")`)
+	p.until(`document.querySelector("main").innerText.includes("No row contains these words.")`)
 	search("")
 	p.until(fmt.Sprintf(`document.querySelectorAll("main .table tbody tr").length === %s`, total))
 }
@@ -148,9 +148,9 @@ func TestLineLeadsToItsVersion(t *testing.T) {
 	p.show("#/violations?window=7d")
 	p.eval(fmt.Sprintf(`[...document.querySelectorAll("main tbody .tolines")].find((e) => e.href.includes("site=example.com") && !e.href.includes(%q)).click()`, current))
 	p.until(`document.querySelector(".line.marked")?.innerText.includes("Disallow: /private/")`)
-	if text := p.text("main"); !strings.Contains(text, "in force from") || !strings.Contains(text, "Show the current one") {
+	if text := p.text("main"); !strings.Contains(text, "in force from") || !strings.Contains(text, "Show the current version") {
 		t.Errorf("an earlier version is shown as the current one: %.500s", text)
 	}
 	p.visit("#/robots?site=example.com&version=0123456789abcdef&line=3")
-	p.until(`document.querySelector("main").innerText.includes("Version 01234567 is no longer in the history; this is the current one.")`)
+	p.until(`document.querySelector("main").innerText.includes("Version 01234567 is no longer stored. This is the current version.")`)
 }

@@ -34,13 +34,13 @@ func (d trying) Shadow(f report.Filter) (s report.Shadow) {
 // nothing where none is.
 func TestTriedText(t *testing.T) {
 	t.Parallel()
-	const panel = `[...document.querySelectorAll(".panel")].find((e) => e.innerText.startsWith("A text that is tried"))?.innerText ?? ""`
+	const panel = `[...document.querySelectorAll(".panel")].find((e) => e.innerText.startsWith("Trial"))?.innerText ?? ""`
 	day := trying{scriptedDay(t), t, func(*report.Shadow) {}}
 	for _, l := range []look{wide, narrow} {
 		p := open(t, serveDay(t, day), l)
 		p.show("#/robots?site=example.com")
 		text := p.eval(panel)
-		for _, want := range []string{"/srv/next.txt", "3 of them of search engines would be forbidden", "bingbot", "newly forbidden", "/shop/lamp", "Disallow: /shop", "line 3", "GPTBot", "newly allowed", "≤ 90"} {
+		for _, want := range []string{"/srv/next.txt", "3 of them are from search engines", "bingbot", "newly disallowed", "/shop/lamp", "Disallow: /shop", "line 3", "GPTBot", "newly allowed", "≤ 90"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("it does not say %q: %s", want, text)
 			}
@@ -54,13 +54,13 @@ func TestTriedText(t *testing.T) {
 	}
 	p := open(t, serveDay(t, day), wide)
 	p.show("#/robots?site=example.com")
-	if text := p.eval(panel); !strings.Contains(text, "/srv/next.txt is not tried: there is none (status 404 Not Found).") {
+	if text := p.eval(panel); !strings.Contains(text, "/srv/next.txt cannot be read, so no trial runs: there is none (status 404 Not Found).") {
 		t.Errorf("it does not say why nothing is tried: %s", text)
 	}
 	day.change = func(s *report.Shadow) { s.Trials, s.Texts[0].Error = []report.Trial{}, "" } // which may be another site's
 	p = open(t, serveDay(t, day), wide)
 	p.show("#/robots?site=example.com")
-	if text := p.eval(panel); !strings.Contains(text, "/srv/next.txt is tried on this server, and has judged no request to this site yet.") {
+	if text := p.eval(panel); !strings.Contains(text, "/srv/next.txt is on trial. No request to this site has been compared yet.") {
 		t.Errorf("it says of a text that is tried somewhere: %s", text)
 	}
 	p = open(t, serveDay(t, scriptedDay(t)), wide)

@@ -52,7 +52,7 @@ func TestRange(t *testing.T) {
 	press := `document.querySelector("#range button").click()`
 	fill("2026-11-21T12:00", "2026-11-21T11:00")
 	p.eval(press)
-	p.until(`document.querySelector("#range [role=alert]").innerText === "The end lies before the start."`)
+	p.until(`document.querySelector("#range [role=alert]").innerText === "The end must be after the start."`)
 	fill("2026-11-20T17:30", "2026-11-20T20:30")
 	p.eval(`document.querySelector("#foot button").click(), document.querySelector("#foot button").click()`) // asks again
 	p.until(`document.querySelector("#range input").value === "2026-11-20T17:30"`)

@@ -114,7 +114,7 @@ func TestToDo(t *testing.T) {
 	if p.eval(`document.querySelector("main h1 + .todo") === null`) == "true" {
 		t.Error("it does not stand first")
 	}
-	for _, part := range []string{"look now", "No group of the robots.txt names this crawler", "Correct the rule, or write this into robots_guard of the site and reload.", "only_log verified Googlebot", "since 3 min ago"} {
+	for _, part := range []string{"act now", "No group of the robots.txt names this crawler", "Correct the rule, or write this into robots_guard of the site and reload.", "only_log verified Googlebot", "since 3 min ago"} {
 		if text := p.text(".card.critical"); !strings.Contains(text, part) {
 			t.Errorf("%q is not in %q", part, text)
 		}
@@ -146,7 +146,7 @@ func TestToDo(t *testing.T) {
 	a.fail = true
 	a.mu.Unlock()
 	p.eval(`document.querySelector(".acknowledge button").click()`)
-	p.until(`document.querySelector(".card .trouble")?.innerText === "That did not work: the storage is <b>full</b>."`)
+	p.until(`document.querySelector(".card .trouble")?.innerText === "The request failed: the storage is <b>full</b>."`)
 	p.forgive("503")
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -176,7 +176,7 @@ func TestToDoBounds(t *testing.T) {
 	if p.eval(`document.querySelector(".glance dl").getBoundingClientRect().bottom <= innerHeight`) != "true" {
 		t.Errorf("on a phone the cards push the answers off the first screen: %s", p.eval(`String(document.querySelector(".glance dl").getBoundingClientRect().bottom) + " " + document.querySelector(".todo").getBoundingClientRect().height`))
 	}
-	if p.eval(`document.querySelector(".todo .plainbutton") === null`) != "true" || !strings.Contains(p.text(".todo"), "Nobody has logged in here, so nothing can be acknowledged.") {
+	if p.eval(`document.querySelector(".todo .plainbutton") === null`) != "true" || !strings.Contains(p.text(".todo"), "To acknowledge alerts, log in.") {
 		t.Error("buttons that can do nothing")
 	}
 	p.show("#/now?site=s3.example.com")
@@ -207,7 +207,7 @@ func TestNothingIsSaidTwice(t *testing.T) {
 	a := exampleAlerts(t)
 	p := open(t, serveAlerts(t, day, a), wide)
 	card := `.cards > li:first-child`
-	if text := p.text(card); strings.Contains(text, "Googlebot") || !strings.Contains(text, "Blocked: 2 requests of clients that only use such a name.") || !strings.Contains(text, "\nonly_log bingbot\n") {
+	if text := p.text(card); strings.Contains(text, "Googlebot") || !strings.Contains(text, "Blocked: 2 requests of unverified clients with the name of one.") || !strings.Contains(text, "\nonly_log bingbot\n") {
 		t.Errorf("the card says %q", text)
 	}
 	if text := p.text(".health.warn"); text != "using a copysee above" {
@@ -217,7 +217,7 @@ func TestNothingIsSaidTwice(t *testing.T) {
 	a.list.Alerts = []alert.Alert{}
 	a.mu.Unlock()
 	p = open(t, serveAlerts(t, day, a), wide)
-	if text := p.text(card); !strings.Contains(text, "Blocked: 3 requests of verified search engines and 2 requests of clients that only use such a name.") || !strings.Contains(text, "\nonly_log verified Googlebot\n") {
+	if text := p.text(card); !strings.Contains(text, "Blocked: 3 requests of verified search engines and 2 requests of unverified clients with the name of one.") || !strings.Contains(text, "\nonly_log verified Googlebot\n") {
 		t.Errorf("without an alert the card says %q", text)
 	}
 	if text := p.text(".todo h2"); text != "To do" {

@@ -18,7 +18,7 @@ func TestConnectionLost(t *testing.T) {
 	p.run(network.Enable(), network.EmulateNetworkConditions(true, 0, -1, -1))
 	p.eval(`scrollTo(0, 700)`)
 	p.until(`document.querySelector("#lost")?.innerText.includes("cannot be reached")`)
-	if text := p.text("#lost"); !strings.Contains(text, "What you see is of 2026-11-21 14:20:") {
+	if text := p.text("#lost"); !strings.Contains(text, "The numbers are from 2026-11-21 14:20:") {
 		t.Errorf("of when the numbers are: %q", text)
 	}
 	if at := p.eval(`Math.round(document.querySelector("#lost").getBoundingClientRect().top)`); at != "0" {
@@ -39,7 +39,7 @@ func TestRefusedState(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
 	p.eval(`void (location.hash = "#/crawlers?class=foo")`)
-	p.until(`document.querySelector("#lost").innerText.includes("The server answered 400: unknown class \"foo\"; use one of")`)
+	p.until(`document.querySelector("#lost").innerText.includes("The server returned status 400: unknown class \"foo\"; use one of")`)
 	p.until(`document.querySelector("main .waiting").innerText.includes("unknown class \"foo\"")`)
 	p.eval(`document.querySelector("#filters .all").click()`)
 	p.settled()
@@ -56,7 +56,7 @@ func TestErrorWithoutReason(t *testing.T) {
 	p.eval(`void (window.fetch = async () => new Response("null", { status: 502 }))`)
 	p.eval(`document.querySelector("#foot button").click()`)
 	p.eval(`document.querySelector("#foot button").click()`)
-	p.until(`document.querySelector("#lost").innerText.includes("The server answered 502")`)
+	p.until(`document.querySelector("#lost").innerText.includes("The server returned status 502")`)
 }
 
 // Without JavaScript nobody is told to wait.
@@ -113,7 +113,7 @@ Disallow: /secret/
 	p.until(`document.querySelector("main").innerText.includes("*.tenants.localhost")`)
 	for _, hash := range []string{"#/now", "#/robots?site=*.tenants.localhost"} {
 		p.visit(hash)
-		if text := p.text("main"); !strings.Contains(text, "one for each host") || strings.Contains(text, "no crawler has asked") || strings.Contains(text, "Be one yourself") {
+		if text := p.text("main"); !strings.Contains(text, "one for each host") || strings.Contains(text, "no crawler request") || strings.Contains(text, "To send such a request") {
 			t.Errorf("%s: %s", hash, text)
 		}
 	}

@@ -114,11 +114,11 @@ func violationRows(l *report.Violations) [][]string { return violationCells(l.Vi
 func pathRows(c *report.CrawlerDetail) [][]string { return violationCells(c.Paths) }
 
 func violationCells(l []report.Violation) [][]string {
-	rows := [][]string{{"site", "token", "class", "identity", "path", "rule", "line", "group", "version", "verdict", "reason",
+	rows := [][]string{{"site", "token", "class", "identity", "path", "rule", "line", "group", "version", "verdict",
 		"count", "count_at_least", "first", "last", "host", "name", "blocked"}}
 	for _, v := range l {
 		rows = append(rows, []string{v.Site, v.Token, v.Class, v.Identity, v.Path, v.Rule, strconv.Itoa(v.Line), v.Group, v.Version,
-			v.Verdict, v.Reason, number(v.Count), number(v.Count - min(v.Error, v.Count)), moment(v.First), moment(v.Last), v.Host, v.Name, number(v.Blocked)})
+			v.Verdict, number(v.Count), number(v.Count - min(v.Error, v.Count)), moment(v.First), moment(v.Last), v.Host, v.Name, number(v.Blocked)})
 	}
 	return rows
 }

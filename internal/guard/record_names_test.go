@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -17,8 +18,10 @@ func TestRecordNames(t *testing.T) {
 	g.visit(t, "ExampleMonitorBot/0.1 (+http://monitor.example/bot)", "http://EXAMPLE.com/private/x", "192.0.2.1")
 	g.visit(t, "bingbot/2.0", "http://b.example.net/private/x", "192.0.2.1")
 	sum := g.shared.Reports(time.Now()).Summary(report.Filter{})
-	if len(sum.OwnNames) != 1 || sum.OwnNames[0].Name != "ExampleMonitorBot" || sum.OwnNames[0].Count != 4 {
-		t.Errorf("own names: %+v", sum.OwnNames)
+	crawlers := g.shared.Reports(time.Now()).Crawlers(report.Filter{}, 0, 100).Crawlers
+	others := slices.IndexFunc(crawlers, func(c report.Crawler) bool { return c.Token == "_other" })
+	if names := crawlers[others].Names; len(names) != 1 || names[0].Name != "ExampleMonitorBot" || names[0].Count != 4 {
+		t.Errorf("names: %+v", names)
 	}
 	for _, site := range sum.SitesNow {
 		if want := map[string]int{"*.example.net": 2}[site.Site]; len(site.Hosts) != want {

@@ -64,11 +64,11 @@ func TestViolations(t *testing.T) {
 	if list.Total != 5 || list.Next != "3" || len(list.Violations) != 3 {
 		t.Fatalf("%d of %d, next %q", len(list.Violations), list.Total, list.Next)
 	}
-	if v := list.Violations[0]; v.Path != "/articles/0" || v.Count != 20 || v.Line != 7 || v.Reason != "" {
+	if v := list.Violations[0]; v.Path != "/articles/0" || v.Count != 20 || v.Line != 7 {
 		t.Errorf("%+v", v)
 	}
 	rest := s.Violations(Filter{}, 3, 3)
-	if v := rest.Violations[1]; v.Verdict != "stale" || v.Reason != reasonStale || rest.Next != "" {
+	if v := rest.Violations[1]; v.Verdict != "stale" || rest.Next != "" {
 		t.Errorf("%+v", v)
 	}
 	if list := s.Violations(Filter{Site: "shop.example.com", Window: Month}, 0, 10); list.Total != 1 || list.Violations[0].Token != "_other" {

@@ -20,16 +20,7 @@ func (s *Source) Evidence(f Filter, id string) (Evidence, bool) {
 	if !ok {
 		return Evidence{}, false
 	}
-	slices.Reverse(d.Recent)
-	e := Evidence{
-		Head: d.Head, Crawler: d.Crawler, Requests: d.Recent, Rules: d.Rules, Paths: d.Paths, Readings: []Reading{},
-		Agents: d.Agents, Networks: d.Networks, Files: []EvidenceFile{}, Missing: []string{},
-	}
-	for _, site := range d.SitesSeen {
-		if site.Read != nil {
-			e.Readings = append(e.Readings, *site.Read)
-		}
-	}
+	e := Evidence{CrawlerDetail: d, Files: []EvidenceFile{}, Missing: []string{}}
 	seen := make(map[string]bool)
 	for _, rule := range d.Rules {
 		if seen[rule.Site+" "+rule.Version] {
@@ -78,10 +69,12 @@ func (e Evidence) WriteText(w io.Writer) error {
 	line("Spoofed requests do not.")
 	line("")
 	line("Fetches of robots.txt")
-	for _, r := range e.Readings {
-		line("  %s  %s, status %d%s", stamp(r.At), clean(r.Site), r.Status, version(r.Version))
+	for _, site := range e.SitesSeen {
+		if r := site.Read; r != nil {
+			line("  %s  %s, status %d%s", stamp(r.At), clean(r.Site), r.Status, version(r.Version))
+		}
 	}
-	if len(e.Readings) == 0 {
+	if e.Crawler.Read == nil {
 		line("  No fetch was seen.")
 	}
 	line("")
@@ -92,7 +85,7 @@ func (e Evidence) WriteText(w io.Writer) error {
 	}
 	line("")
 	line("Requests (a sample)")
-	for _, r := range e.Requests {
+	for _, r := range slices.Backward(e.Recent) {
 		line("  %s  %s %s%s  %s, line %d, %s, from %s, identity %s", stamp(r.At), clean(r.Method), clean(cmp.Or(r.Host, r.Site)), clean(r.Path), clean(r.Rule), r.Line, r.Action, r.Network, r.identity())
 	}
 	line("")

@@ -74,7 +74,7 @@ func TestExamples(t *testing.T) {
 		{Site: "example.com", Token: "GPTBot", Class: "ai_training", Identity: "claimed", Path: "/articles/1?page=2", Rule: "Disallow: /", Line: 14,
 			Group: "GPTBot", Version: current, Verdict: "disallowed", Blocked: 40, Estimate: Estimate{Count: 90, Error: 3, First: ago(8 * 24 * time.Hour), Last: ago(time.Minute)}},
 		{Site: "example.com", Token: "GPTBot", Class: "ai_training", Identity: "claimed", Path: "/drafts/a", Rule: "Disallow: /drafts/", Line: 15,
-			Group: "GPTBot", Version: current, Verdict: "stale", Reason: "an earlier version allows it, which this crawler may still follow",
+			Group: "GPTBot", Version: current, Verdict: "stale",
 			Estimate: Estimate{Count: 24, First: ago(29 * time.Hour), Last: ago(6 * time.Hour)}},
 	}
 	samples := []Sample{
@@ -105,8 +105,6 @@ func TestExamples(t *testing.T) {
 				Version: old, Rules: 2, FirstRead: ago(50 * time.Hour), LastRead: ago(3 * time.Hour), NextRead: now.Add(time.Minute), Failures: 40,
 				FailingSince: ago(2 * time.Hour), Error: "status 503"}},
 		},
-		FalseNames:    []NameCount{{Name: "Googlebot", Class: "other", Estimate: Estimate{Count: 64, First: ago(9 * time.Hour), Last: ago(3 * time.Hour)}, Disallowed: 60}},
-		OwnNames:      other.Names,
 		Top:           []Crawler{gpt, other, bing},
 		SearchBlocked: []SearchBlocked{{Site: "example.com", Token: "Googlebot", Identity: "claimed", Blocked: 4, Last: ago(time.Hour), Path: "/private/a", Rule: "Disallow: /private/", Line: 2}},
 		Series: series(time.Hour, 24, func(i int) Counts {
@@ -119,11 +117,11 @@ func TestExamples(t *testing.T) {
 	golden(t, "summary_empty.json", Summary{
 		Marks:    []Mark{},
 		Head:     Head{Filter: Filter{Window: Hour}, Generated: now, From: now.Add(-59 * time.Minute), To: now, CountedFrom: now.Add(-time.Minute), Since: now.Add(-time.Minute), Sites: []string{}, Classes: []string{}, Identities: []string{}},
-		SitesNow: []Site{}, FalseNames: []NameCount{}, OwnNames: []NameCount{}, Top: []Crawler{}, SearchBlocked: []SearchBlocked{},
+		SitesNow: []Site{}, Top: []Crawler{}, SearchBlocked: []SearchBlocked{},
 		Series: series(time.Minute, 60, func(int) Counts { return Counts{} }),
 	})
 	golden(t, "crawlers.json", Crawlers{Head: head, Total: 4, Crawlers: []Crawler{gpt, other, bing}, Next: "3", Against: []Against{*gpt.Against}})
-	golden(t, "crawler.json", CrawlerDetail{
+	detail := CrawlerDetail{
 		Head: head, Crawler: gpt,
 		SitesSeen: []CrawlerSite{{Site: "example.com", Counts: gptCounts, Read: gptRead, SinceRead: 251, Rate: gpt.Rate, FirstSeen: gpt.FirstSeen, LastSeen: gpt.LastSeen}},
 		Series: series(time.Hour, 24, func(int) Counts {
@@ -131,7 +129,8 @@ func TestExamples(t *testing.T) {
 		}),
 		Marks: marks[1:],
 		Rules: rules, Paths: violations, Recent: samples, Agents: agents, Networks: networks,
-	})
+	}
+	golden(t, "crawler.json", detail)
 	golden(t, "violations.json", Violations{Head: head, Total: 3, Violations: violations, Next: "2"})
 	siteHead := head
 	siteHead.Filter.Site = "example.com"
@@ -229,8 +228,8 @@ func TestExamples(t *testing.T) {
 		Referrals: []parity.Referral{{Operator: "OpenAI", Fetches: 108, Visits: 8, FetchesPerVisit: &perVisit, From: []parity.AssistantVisits{{Assistant: "chatgpt.com", Visits: 8}}}},
 	})
 	golden(t, "evidence.json", Evidence{
-		Head: head, Crawler: gpt, Requests: samples, Rules: rules, Paths: violations, Readings: []Reading{*gptRead}, Agents: agents, Networks: networks,
-		Files:   []EvidenceFile{{Site: "example.com", Version: current, FirstRead: ago(28 * time.Hour), LastRead: ago(4 * time.Minute), Text: text}},
-		Missing: []string{},
+		CrawlerDetail: detail,
+		Files:         []EvidenceFile{{Site: "example.com", Version: current, FirstRead: ago(28 * time.Hour), LastRead: ago(4 * time.Minute), Text: text}},
+		Missing:       []string{},
 	})
 }

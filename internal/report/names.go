@@ -30,7 +30,7 @@ type HostCount struct {
 	Blocked    uint64 `json:"blocked"`
 }
 
-// maxTopNames is the maximum number of names in the summary and the list of crawlers.
+// maxTopNames is the maximum number of names of a crawler in a list.
 const maxTopNames = 20
 
 // names returns the names under shared tokens, most frequent first, or nil.
@@ -72,16 +72,6 @@ func countOf(keys spacesaving.Sketch[string], key string) uint64 {
 		return keys.Items[i].Count
 	}
 	return 0
-}
-
-// called returns the entries of a token.
-func (v *view) called(token string) (entries []entry) {
-	for _, e := range v.entries {
-		if e.row.Token == token {
-			entries = append(entries, e)
-		}
-	}
-	return entries
 }
 
 // impostorsOf returns the number of requests by spoofed clients with a crawler's name. It

@@ -54,14 +54,14 @@ func TestNames(t *testing.T) {
 		}
 		return all
 	}
-	if got, want := text(sum.FalseNames), "Googlebot 64 64, bingbot 2 0, "; got != want {
-		t.Errorf("false names: %s, want %s", got, want)
+	for id, want := range map[string]string{"_spoofed:crawler": "Googlebot 64 64, bingbot 2 0, ", "_other:crawler": "ExampleMonitor 9 9, NewBot\u202e 1 1, "} {
+		d, _ := s.Crawler(Filter{}, id)
+		if got := text(d.Crawler.Names); got != want {
+			t.Errorf("names of %s: %s, want %s", id, got, want)
+		}
 	}
-	if got, want := text(sum.OwnNames), "ExampleMonitor 9 9, NewBot\u202e 1 1, "; got != want {
-		t.Errorf("own names: %s, want %s", got, want)
-	}
-	if got := text(s.Summary(Filter{Identity: "verified"}).FalseNames); got != "" {
-		t.Errorf("false names of verified crawlers: %s", got)
+	if _, ok := s.Crawler(Filter{Identity: "verified"}, "_spoofed:crawler"); ok {
+		t.Error("the verified crawlers include spoofed clients")
 	}
 	if hosts := sum.SitesNow[0].Hosts; len(hosts) != 2 || hosts[0].Host != "a.example.net" || hosts[0].Count != 70 {
 		t.Errorf("hosts: %v", hosts)

@@ -20,10 +20,6 @@ type Summary struct {
 	// Top are the crawlers with the most disallowed requests, then with the most requests, at
 	// most 10.
 	Top []Crawler `json:"top"`
-	// FalseNames are the names of spoofed clients, and OwnNames the names that are not in the
-	// registry or a robots.txt. Most frequent first, at most 20.
-	FalseNames []NameCount `json:"false_names"`
-	OwnNames   []NameCount `json:"own_names"`
 	// SearchBlocked are search engines that were blocked in the window by a rule for other
 	// crawlers. Spoofed clients are omitted.
 	SearchBlocked []SearchBlocked `json:"search_blocked"`

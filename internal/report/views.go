@@ -21,8 +21,6 @@ func (s *Source) Summary(f Filter) Summary {
 	all := v.allCrawlers()
 	sum := Summary{
 		Head: v.head(), Counts: v.sum(v.entries), Previous: v.before(v.entries), Crawlers: len(all), SitesNow: []Site{}, Top: all[:min(len(all), maxTop)],
-		FalseNames:    append([]NameCount{}, first(v.names(v.called(judge.SpoofedName)), maxTopNames)...),
-		OwnNames:      append([]NameCount{}, first(v.names(v.called(judge.OtherName)), maxTopNames)...),
 		SearchBlocked: v.searchBlocked(), Series: v.series(v.entries), Marks: v.marks(v.sites()), History: s.History,
 	}
 	for _, site := range v.Ledger.Sites {
@@ -147,9 +145,6 @@ func (s *Source) Violations(f Filter, after, limit int) Violations {
 	return list
 }
 
-// reasonStale is the reason why a stale request is not blocked.
-const reasonStale = "an earlier version, which the crawler may still follow, allows it"
-
 // violations returns the disallowed and stale paths, newest first.
 func (v *view) violations(entries []entry) []Violation {
 	list := []Violation{}
@@ -182,9 +177,6 @@ func violationOf(e entry, item spacesaving.Item[ledger.PathKey]) Violation {
 		Site: e.site, Token: e.row.Token, Class: e.row.Class, Identity: e.row.Identity.String(), Host: item.Key.Host, Name: item.Key.Name, Path: item.Key.Path,
 		Rule: item.Key.Text, Line: item.Key.Line, Group: item.Key.Group, Version: item.Key.Version.String(),
 		Verdict: item.Key.Verdict.String(), Estimate: estimate(item),
-	}
-	if item.Key.Verdict == judge.Stale {
-		violation.Reason = reasonStale
 	}
 	if item.Key.Blocked {
 		violation.Blocked = item.Count

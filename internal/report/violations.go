@@ -25,10 +25,7 @@ type Violation struct {
 	Line    int    `json:"line"`
 	Group   string `json:"group"`
 	Version string `json:"version"`
-	// Verdict is disallowed, stale or exempt.
-	Verdict string `json:"verdict"`
-	// Reason says why a request is stale or exempt.
-	Reason string `json:"reason,omitempty"`
+	Verdict string `json:"verdict"` // disallowed or stale
 	// Blocked is an upper bound of the blocked requests. The others passed.
 	Blocked uint64 `json:"blocked"`
 	Estimate

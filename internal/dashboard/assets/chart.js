@@ -1,19 +1,19 @@
-// Charts, drawn in SVG by percentages of the width: they follow any layout
-// without being drawn again. No style attribute is needed.
+// Charts in SVG. Positions are percentages of the width, so that charts adapt to the layout without
+// style attributes or redrawing.
 
 import { h, s } from "./dom.js";
 import { clock, count, day, hourOf, minuteOf, plural, siteName, stamp, uncounted, utcDay, verdictName, zone } from "./format.js";
 
-// order is that of the layers, from the bottom.
+// order is the order of the layers, from the bottom.
 export const order = ["allowed", "exempt", "unknown", "stale", "disallowed"];
 
 const height = 190;
 
-// chosen holds, for each chart, the step that is read out.
+// chosen maps the ID of a chart to the time of the selected step.
 const chosen = new Map();
 
-// chart is a stack of requests by verdict over time. It begins where counting
-// begins: nothing is known of the time before. Marks tell what has changed.
+// chart shows requests over time, stacked by verdict. It begins at the start of counting. marks are
+// changes of robots.txt files and modes, and link returns the target of a mark.
 export function chart(id, head, series, marks, redraw, link) {
   const before = uncounted(head, series.step_seconds, series.points.length);
   const points = series.points.slice(before);
@@ -40,12 +40,12 @@ export function chart(id, head, series, marks, redraw, link) {
   const marksOf = (point) => shownMarks.filter((m) => points[Math.floor(within(m))] === point);
 
   return h("figure", { class: "chart", key: id },
-    flags(together(shownMarks.slice(-maxFlags), (m) => within(m) * width), link),
+    flags(groupMarks(shownMarks.slice(-maxFlags), (m) => within(m) * width), link),
     h("div", { class: "plot" },
       s("svg", { class: "yaxis", height: height + 26, "aria-hidden": "true" },
         ticks.map((n) => s("text", { x: "100%", y: y(n) + 8, dx: -8, dy: 4, "text-anchor": "end" }, count(n)))),
       h("div", {
-        class: "bars", role: "slider", tabindex: "0", "aria-label": "Requests over time; the arrow keys read out each step",
+        class: "bars", role: "slider", tabindex: "0", "aria-label": "Requests over time; select a step with the arrow keys",
         "aria-valuemin": 0, "aria-valuemax": points.length - 1, "aria-valuenow": index < 0 ? points.length - 1 : index,
         "aria-valuetext": [readout(shown ?? points[points.length - 1], series.step_seconds), ...marksOf(shown ?? points[points.length - 1]).map(change)].join("; "),
         pointermove: (event) => {
@@ -81,7 +81,7 @@ export function chart(id, head, series, marks, redraw, link) {
       ? [h("b", {}, span(shown, series.step_seconds)), ` ${count(shown.requests)} requests`,
         order.filter((verdict) => shown[verdict]).reverse().map((verdict) => h("span", { class: "key" }, swatch(verdict), `${verdictName(verdict)} ${count(shown[verdict])}`)), marksOf(shown).map((m) => h("span", {}, change(m)))]
       : order.filter((verdict) => points.some((p) => p[verdict])).reverse().map((verdict) => h("span", { class: "key" }, swatch(verdict), verdictName(verdict)))),
-    before ? h("p", { class: "quiet begins" }, `Counting began ${stamp(head.counted_from)}; nothing is known of the time before.`) : null,
+    before ? h("p", { class: "quiet begins" }, `Counting began ${stamp(head.counted_from)}.`) : null,
     shownMarks.length ? h("details", { class: "changes", key: "changes" }, h("summary", {}, plural(shownMarks.length, "change", "changes")),
       h("ul", {}, shownMarks.map((m) => h("li", { key: `${m.at} ${m.site} ${m.kind}` }, h("time", { datetime: m.at }, stamp(m.at)), " ", h("a", { href: link(m) }, change(m)))))) : null,
     h("details", { class: "astable", key: "table" }, h("summary", {}, "Show as a table"),
@@ -92,17 +92,17 @@ export function chart(id, head, series, marks, redraw, link) {
             [p.requests, ...order.map((verdict) => p[verdict]), p.blocked].map((n) => h("td", { class: "number" }, count(n))))))))));
 }
 
-const maxFlags = 24; // that are drawn; all are listed
+const maxFlags = 24; // in the chart; the list has all changes
 
-// change says what a mark marks.
-const change = (m) => (m.kind === "mode" ? `${siteName(m.site)}: ${m.to} in place of ${m.from}` : `robots.txt of ${siteName(m.site)} ${m.to ? "edited" : "empty or missing"}`);
+// change describes a mark.
+const change = (m) => (m.kind === "mode" ? `mode of ${siteName(m.site)} changed from ${m.from} to ${m.to}` : `robots.txt of ${siteName(m.site)} ${m.to ? "changed" : "is empty or missing"}`);
 
-// A flag takes so much of the width of a chart, in percent.
+// Width of a flag in percent of the chart.
 const phone = matchMedia("(max-width: 560px)");
 const flagWidth = () => (phone.matches ? 8 : 3);
 
-// together joins marks whose flags would overlap. Each group stands at its first mark.
-function together(marks, at) {
+// groupMarks groups marks whose flags would overlap. A group has the position of its first mark.
+function groupMarks(marks, at) {
   const groups = [];
   for (const m of [...marks].sort((a, b) => at(a) - at(b))) {
     const last = groups.at(-1);
@@ -112,12 +112,12 @@ function together(marks, at) {
   return groups;
 }
 
-// flags stand above the chart, each at its time. They say what they mean to the pointer
-// and to the keyboard. A flag of several changes has their number and opens the list.
+// flags returns the flags above the chart. A flag shows its label on hover and on focus. A flag of
+// several changes shows their number and opens the list.
 const flags = (groups, link) => (groups.length ? h("div", { class: "flags", role: "group", "aria-label": "Changes" },
   s("svg", { height: 24, width: "100%" }, groups.map(({ at, marks }) => {
     const [m] = marks;
-    const text = marks.length === 1 ? change(m) : `${count(marks.length)} changes, the last: ${change(marks.at(-1))}`;
+    const text = marks.length === 1 ? change(m) : `${count(marks.length)} changes, last: ${change(marks.at(-1))}`;
     const open = (event) => {
       if (marks.length === 1) return;
       event.preventDefault();
@@ -134,7 +134,7 @@ const flags = (groups, link) => (groups.length ? h("div", { class: "flags", role
 
 export const swatch = (verdict) => s("svg", { class: "swatch", width: 11, height: 11, "aria-hidden": "true" }, s("rect", { class: verdict, width: 11, height: 11, rx: 2.5 }));
 
-// sparkline is a series in short: all requests, and those against the rules.
+// sparkline shows all requests and the violations over time.
 export function sparkline(head, whole) {
   const before = uncounted(head, whole.step_seconds, whole.requests.length);
   const line = { requests: whole.requests.slice(before), disallowed: whole.disallowed.slice(before) };
@@ -142,23 +142,22 @@ export function sparkline(head, whole) {
   const top = Math.max(1, ...line.requests);
   const sum = (list) => list.reduce((a, b) => a + b, 0);
   const total = sum(line.disallowed);
-  // One path for all bars: a table has many of these.
+  // One path for all bars, because a table has many sparklines.
   const bars = (verdict, of) => s("path", { class: verdict, d: line.requests.map((_, i) => {
     const tall = of(i) && Math.max((of(i) / top) * 25, 1.5);
     return tall ? `M${i + 0.1} ${(26 - tall).toFixed(2)}h.8V26h-.8z` : "";
   }).join("") });
   return s("svg", { class: "spark", width: 112, height: 26, viewBox: `0 0 ${n} 26`, preserveAspectRatio: "none", role: "img",
-    "aria-label": `${count(sum(line.requests))} requests over time, ${count(total)} against the rules` },
+    "aria-label": `${count(sum(line.requests))} requests over time, ${plural(total, "violation", "violations")}` },
   bars("allowed", (i) => line.requests[i]), bars("disallowed", (i) => line.disallowed[i]),
   s("rect", { class: "floor", x: 0, width: n, y: 25.5, height: 0.5 }));
 }
 
-// meter is a share of 100 percent.
+// meter shows a percentage as a bar.
 export const meter = (percent, kind) => s("svg", { class: "meter", width: 56, height: 6, "aria-hidden": "true" },
   s("rect", { class: "track", width: "100%", height: 6, rx: 3 }), s("rect", { class: kind, width: `${percent}%`, height: 6, rx: 3 }));
 
-// nice rounds up to a number that can be divided into quarters, or to a small
-// one.
+// nice rounds up to a number that is divisible by 4.
 function nice(n) {
   if (n <= 4) return 4;
   const size = 10 ** Math.floor(Math.log10(n));
@@ -169,7 +168,7 @@ function nice(n) {
   return Math.ceil(n / 4) * 4;
 }
 
-// axis chooses the steps that are named.
+// axis returns the labels of the time axis.
 function axis(points, step) {
   const labels = [];
   points.forEach((p, i) => {
@@ -184,12 +183,12 @@ function axis(points, step) {
   return labels;
 }
 
-// span names a step.
+// span returns the name of a step.
 function span(p, step) {
   const from = new Date(p.at);
-  if (step >= 86400) return utcDay(from); // counted by days of UTC
+  if (step >= 86400) return utcDay(from); // days are counted in UTC
   const to = new Date(from.getTime() + step * 1000);
   return step === 60 ? clock(from) : `${day(from)}, ${clock(from)} to ${clock(to)}`;
 }
 
-const readout = (p, step) => p ? `${span(p, step)}: ${count(p.requests)} requests, ${count(p.disallowed)} against the rules, ${count(p.blocked)} blocked` : "no requests";
+const readout = (p, step) => p ? `${span(p, step)}: ${count(p.requests)} requests, ${plural(p.disallowed, "violation", "violations")}, ${count(p.blocked)} blocked` : "no requests";

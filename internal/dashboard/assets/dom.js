@@ -1,10 +1,10 @@
-// Elements are made of text nodes and attributes only: what a client has sent
-// can never become markup.
+// Elements consist of text nodes and attributes only, so that text from clients never becomes
+// markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-// What turns the direction of a text, or is a control character, would show a path or
-// a name as another one.
+// Control characters and characters that change the direction of text can disguise a path or a
+// name.
 const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 const dispatch = (event) => event.currentTarget.handlers[event.type](event);
@@ -29,16 +29,15 @@ function append(node, children) {
   }
 }
 
-// h returns an HTML element. A property that is a function handles the event
-// of its name; key identifies an element among its siblings over updates.
+// h returns an HTML element. A property that is a function handles the event of that name. key
+// identifies an element among its siblings across updates.
 export const h = (tag, props, ...children) => make(document.createElement(tag), props, children);
 
 // s returns an SVG element.
 export const s = (tag, props, ...children) => make(document.createElementNS(SVG, tag), props, children);
 
-// update makes the children of a live element those of a new one, and changes
-// no more than it has to: focus, selection, scroll position and open details
-// stay as they are.
+// update replaces the children of a live element. It changes only what differs, so that focus,
+// selection, scroll position and open details are preserved.
 export function update(live, ...children) {
   const focused = document.activeElement;
   const fresh = live.cloneNode(false);
@@ -47,7 +46,7 @@ export function update(live, ...children) {
   if (focused !== document.activeElement && focused?.isConnected && live.contains(focused)) focused.focus({ preventScroll: true });
 }
 
-const alike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && a.key === b.key;
+const matches = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && a.key === b.key;
 
 function patch(live, fresh) {
   if (live.nodeType !== Node.ELEMENT_NODE) {
@@ -55,7 +54,7 @@ function patch(live, fresh) {
     return;
   }
   for (const { name } of [...live.attributes]) {
-    // Whoever opened or closed a disclosure has it so.
+    // The reader opens and closes details.
     if (!fresh.hasAttribute(name) && !(name === "open" && live.nodeName === "DETAILS")) live.removeAttribute(name);
   }
   for (const { name, value } of fresh.attributes) {
@@ -72,7 +71,7 @@ function patch(live, fresh) {
   const value = live.nodeName === "SELECT" ? fresh.value : undefined;
   patchChildren(live, fresh);
   if (value !== undefined && live.value !== value) live.value = value;
-  // Whoever is typing is not interrupted, and in some fields what was typed stays.
+  // Does not overwrite the focused field, and fields that keep the reader's input.
   if (live.nodeName === "INPUT" && !live.hasAttribute("data-typed") && live !== document.activeElement && live.value !== fresh.value) live.value = fresh.value;
 }
 
@@ -83,7 +82,7 @@ function patchChildren(live, fresh) {
   for (const child of [...fresh.childNodes]) {
     let match = child.key === undefined ? cursor : keyed.get(child.key);
     while (child.key === undefined && match && match.key !== undefined) match = match.nextSibling;
-    if (!match || !alike(match, child)) {
+    if (!match || !matches(match, child)) {
       live.insertBefore(child, cursor);
       continue;
     }

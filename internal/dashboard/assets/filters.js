@@ -1,11 +1,11 @@
-// The filters above every view: which requests, of what time.
+// The filters above every view.
 
 import { h } from "./dom.js";
 import { className, fromField, identityName, period, siteName, toField, windows, zone } from "./format.js";
 import { go, href } from "./state.js";
 
-let unfolded = false; // on a narrow screen, where they fold
-let choosing = false; // a range of time
+let unfolded = false; // whether the filters are open on a narrow screen
+let choosing = false; // whether the fields for a range of time are open
 
 export function choices(state, head, redraw) {
   const active = ["site", "class", "identity"].filter((name) => state[name]);
@@ -37,7 +37,7 @@ function select(state, head, label, parameter, all, name, text) {
       h("option", { value: "" }, all), values.map((value) => h("option", { value, selected: chosen === value }, text(value)))));
 }
 
-// range asks for two times. What somebody has typed stays, whatever arrives.
+// range returns the fields for a range of time. Updates of the page preserve their content.
 function range(state, head, redraw) {
   const field = (label, name, iso) => h("label", { class: "filter" }, h("span", {}, label),
     h("input", { type: "datetime-local", name, value: iso ? toField(iso) : "", "data-typed": true }));
@@ -45,7 +45,7 @@ function range(state, head, redraw) {
     const box = event.currentTarget.parentNode;
     const [from, to] = ["from", "to"].map((name) => fromField(box.querySelector(`[name=${name}]`).value));
     if (!from || (to && to <= from)) {
-      box.querySelector("[role=alert]").textContent = from ? "The end lies before the start." : "Say when it starts.";
+      box.querySelector("[role=alert]").textContent = from ? "The end must be after the start." : "Enter a start time.";
       return;
     }
     choosing = false;
@@ -53,7 +53,7 @@ function range(state, head, redraw) {
     redraw();
   };
   return h("div", { id: "range", key: `range ${state.zone ?? ""}`, class: "range", role: "group", "aria-label": "Range of time" },
-    field(`From (${zone()})`, "from", state.from || head?.from), field("To, empty for now", "to", state.to),
+    field(`From (${zone()})`, "from", state.from || head?.from), field("To (empty: now)", "to", state.to),
     h("button", { type: "button", class: "plainbutton", click: show }, "Show"),
     head?.filter.window === "range" ? h("span", { class: "quiet" }, `Shown: ${period(head)}`) : null,
     h("span", { role: "alert", class: "trouble" }));

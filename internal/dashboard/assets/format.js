@@ -1,4 +1,4 @@
-// How numbers, times and words of the data are shown.
+// Formats numbers, times and words of the data.
 
 import { h } from "./dom.js";
 
@@ -8,8 +8,7 @@ export const count = (n) => integers.format(n);
 
 export const plural = (n, one, many) => `${count(n)} ${n === 1 ? one : many}`;
 
-// percent rounds towards the middle: 100 % and 0 % are said only if they are
-// exact.
+// percent returns "100 %" and "0 %" for exact values only.
 export function percent(p) {
   if (p === undefined || p === null) return "–";
   if (p > 99.9 && p < 100) return "> 99.9 %";
@@ -20,9 +19,9 @@ export function percent(p) {
 export const share = (part, whole) => (whole ? percent((100 * part) / whole) : "–");
 
 export function rate(perMinute) {
-  if (perMinute === 0) return "0 / min";
-  if (perMinute < 0.1) return "< 0.1 / min";
-  return `${perMinute < 10 ? perMinute.toFixed(1) : count(perMinute)} / min`;
+  if (perMinute === 0) return "0\u00a0/\u00a0min";
+  if (perMinute < 0.1) return "<\u00a00.1\u00a0/\u00a0min";
+  return `${perMinute < 10 ? perMinute.toFixed(1) : count(perMinute)}\u00a0/\u00a0min`;
 }
 
 export function bytes(n) {
@@ -31,22 +30,22 @@ export function bytes(n) {
   return `${(n / 1024 / 1024).toFixed(1)} MiB`;
 }
 
-// The server's clock: what it last said, and how long ago that was.
+// The server's time in the last response, and the browser's clock at that moment.
 let serverTime = Date.now();
-let heardAt = performance.now();
+let receivedAt = performance.now();
 
 export function setClock(generated) {
   serverTime = Date.parse(generated);
-  heardAt = performance.now();
+  receivedAt = performance.now();
 }
 
-export const serverNow = () => serverTime + (performance.now() - heardAt);
+export const serverNow = () => serverTime + (performance.now() - receivedAt);
 
 export function duration(seconds) {
   const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
   const n = Math.max(0, Math.round(seconds));
   for (const [unit, size] of units) {
-    // Below the double, the smaller unit tells more: 90 min, 30 h.
+    // Below twice a unit, the smaller unit is more precise: 90 min, 30 h.
     if (n >= size * (size === 1 ? 0 : 2)) return `${Math.floor(n / size)} ${unit}`;
   }
   return `${n} s`;
@@ -55,15 +54,15 @@ export function duration(seconds) {
 const pad = (n) => String(n).padStart(2, "0");
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-// Times are shown in UTC, or in the zone of the reader.
+// Times are shown in UTC or in the browser's zone.
 let local = false;
 
 export const setLocal = (on) => { local = on; };
 
-// shifted is a time whose UTC parts are those of the zone that is shown.
+// shifted returns a time whose UTC parts are the local parts in the selected zone.
 const shifted = (t) => (local ? new Date(t.getTime() - t.getTimezoneOffset() * 60000) : t);
 
-// zone names the zone of a time.
+// zone returns the name of the selected zone at a time.
 export function zone(t = new Date()) {
   const minutes = local ? -t.getTimezoneOffset() : 0;
   if (!minutes) return "UTC";
@@ -80,22 +79,22 @@ export const day = (t) => utcDay(shifted(t));
 export const hourOf = (t) => shifted(t).getUTCHours();
 export const minuteOf = (t) => shifted(t).getUTCMinutes();
 
-// stamp is an exact time; utcStamp is one for somebody elsewhere.
+// stamp formats an exact time in the selected zone, and utcStamp in UTC for other readers.
 export const stamp = (iso) => exact(shifted(new Date(iso)), zone(new Date(iso)));
 export const utcStamp = (iso) => exact(new Date(iso), "UTC");
 const exact = (t, name) => `${utcDate(t)} ${utcClock(t)}:${pad(t.getUTCSeconds())} ${name}`;
 
-// A field for a time holds it without a zone, to the minute.
+// toField and fromField convert between ISO times and the value of a datetime-local field.
 export const toField = (iso) => `${utcDate(shifted(new Date(iso)))}T${clock(new Date(iso))}`;
 export function fromField(text) {
   const t = new Date(local ? text : `${text}Z`);
   return Number.isNaN(t.getTime()) ? "" : `${t.toISOString().slice(0, 16)}:00Z`;
 }
 
-// elapsed is how long ago a time was.
+// elapsed returns the time since a moment.
 export const elapsed = (iso) => duration((serverNow() - Date.parse(iso)) / 1000);
 
-// when shows a time by its distance from now, with the exact one behind it.
+// when shows a time relative to now, with the exact time as a tooltip.
 export function when(iso, none = "–") {
   if (!iso) return none;
   const seconds = (serverNow() - Date.parse(iso)) / 1000;
@@ -103,17 +102,17 @@ export function when(iso, none = "–") {
   return h("time", { datetime: iso, title: stamp(iso) }, text);
 }
 
-// period names the time that a view shows.
+// period returns the name of a view's window.
 export function period(head) {
   if (head.filter.window !== "range") return windows[head.filter.window];
   const from = new Date(head.from), to = new Date(head.to);
   return `${day(from)}, ${clock(from)} to ${day(from) === day(to) ? "" : `${day(to)}, `}${clock(to)}`;
 }
 
-// inPeriod is the same in a sentence.
-export const inPeriod = (head) => (head.filter.window === "range" ? `the time from ${period(head)}` : `the ${period(head)}`);
+// inPeriod returns the name of a view's window for use after "in".
+export const inPeriod = (head) => (head.filter.window === "range" ? `the range ${period(head)}` : `the ${period(head)}`);
 
-// uncounted is how many steps of a view lie before counting began.
+// uncounted returns the number of steps of a view before counting began.
 export const uncounted = (head, step, steps) => Math.min(steps - 1, Math.max(0, Math.floor((Date.parse(head.counted_from) - Date.parse(head.from)) / 1000 / step)) || 0);
 
 export const windows = { "1h": "last hour", "24h": "last 24 hours", "7d": "last 7 days", "30d": "last 30 days" };
@@ -126,17 +125,17 @@ const classNames = {
 
 export const className = (name) => classNames[name] ?? name;
 
-// The words of the page; those of the JSON, the logs and the labels are the keys.
-const verdictNames = { unknown: "no rules known", stale: "in grace", disallowed: "against the rules" };
+// The words of the page. The keys are the words of the JSON, logs and metrics.
+const verdictNames = { unknown: "no robots.txt known", stale: "in grace", disallowed: "violation" };
 
 export const verdictName = (verdict) => verdictNames[verdict] ?? verdict;
 
 export const verdicts = {
-  allowed: "its group lets it, or no rule applies",
-  exempt: "no rule is meant for this client",
-  unknown: "no robots.txt was known when it was asked",
-  stale: "only a recent change forbids it, which the crawler need not know yet",
-  disallowed: "robots.txt forbids it",
+  allowed: "robots.txt allows the request",
+  exempt: "the guard does not apply robots.txt to this client",
+  unknown: "the robots.txt was not known at the time of the request",
+  stale: "a recent change disallows the request; the crawler may still use the earlier file",
+  disallowed: "robots.txt disallows the request",
 };
 
 const identityNames = { claimed: "unverified", unknown: "checking" };
@@ -144,16 +143,16 @@ const identityNames = { claimed: "unverified", unknown: "checking" };
 export const identityName = (identity) => identityNames[identity] ?? identity;
 
 export const identities = {
-  verified: "the sender proved to be who the User-Agent names",
-  claimed: "only the User-Agent says so: verify is off, or its operator publishes nothing to check it by",
-  unknown: "not decided: a check is under way, or could not be finished",
-  spoofed: "the check showed that it is somebody else",
+  verified: "the sender is the operator that the User-Agent names",
+  claimed: "not checked: verify is off, or the operator publishes no addresses, DNS names or keys",
+  unknown: "the check is not finished, or failed",
+  spoofed: "the sender is not the operator that the User-Agent names",
 };
 
 export const siteName = (site) => (site === "_other" ? "all other hosts" : site);
 
-// crawlerName names a crawler. Those without a token of their own go by what they
-// call themselves, as far as that is known.
+// crawlerName returns the name of a crawler. Clients with a shared token have the names in
+// their User-Agents, if these are known.
 export function crawlerName(token, kind, names) {
   if (token === "_spoofed") return "false names";
   if (token !== "_other") return token;
@@ -162,5 +161,6 @@ export function crawlerName(token, kind, names) {
 
 export const shortVersion = (version) => (version ?? "").slice(0, 8);
 
-// knew tells of how many requests against a preference the crawler had read it.
-export const knew = (a) => (a.known === a.requests ? "yes" : a.known ? `in ${count(a.known)} of ${count(a.requests)} requests` : "no");
+// afterFetch returns for how many requests against a preference the crawler had fetched the
+// preference before.
+export const afterFetch = (a) => (a.known === a.requests ? "yes" : a.known ? `in ${count(a.known)} of ${count(a.requests)} requests` : "no");

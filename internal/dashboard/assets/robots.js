@@ -1,25 +1,24 @@
-// robots.txt: what the file says, which lines do something, and how it changed.
+// The view robots.txt: the file with counts for each line, and its versions.
 
 import { meter } from "./chart.js";
 import { h } from "./dom.js";
 import { bytes, count, crawlerName, plural, serverNow, shortVersion, siteName, stamp, verdictName, when } from "./format.js";
-import { badge, base, downloads, empty, health, section, several } from "./parts.js";
+import { badge, downloads, empty, exampleURL, hasManyHosts, health, section } from "./parts.js";
 import { managed as managedPart } from "./managed.js";
-import { tried } from "./shadow.js";
+import { trials } from "./shadow.js";
 import { go, href } from "./state.js";
 
 export const title = "robots.txt";
 
-// Of a very long file only the first lines are shown until somebody asks.
+// Number of lines of a long file before the button "Show all".
 const manyLines = 1500;
 
-// siteOf is the site that is shown: the filter's, or the first one that has a
-// name.
+// siteOf returns the site of the filter, or the first site with a name.
 const siteOf = (state, head) => state.site || (head?.sites ?? []).find((name) => name !== "_other") || head?.sites?.[0];
 
 export function urls(url, state, head) {
   const site = siteOf(state, head);
-  return site ? { robots: url("robots.json", { site }), shadow: url("shadow.json", { site }), managed: url("managed.json", { site }) } : { summary: url("summary.json", { site: "" }) }; // which tells the sites
+  return site ? { robots: url("robots.json", { site }), shadow: url("shadow.json", { site }), managed: url("managed.json", { site }) } : { summary: url("summary.json", { site: "" }) }; // for the list of sites
 }
 
 export function render(state, { robots: r, shadow, managed, summary, errors }) {
@@ -29,16 +28,16 @@ export function render(state, { robots: r, shadow, managed, summary, errors }) {
     h("h1", {}, "robots.txt"),
     sites.length > 1 ? h("ul", { class: "picks", "aria-label": "Sites" }, sites.map((name) => h("li", { key: name },
       h("a", { href: href(state, { site: name }), "aria-current": name === site ? "true" : undefined }, siteName(name))))) : null,
-    !r ? section("File", null, empty(errors?.robots === 404 ? "Nothing is known of this site" : "No file yet",
-      "A site's robots.txt is read when the first crawler asks for a page. Then it stands here with the number of requests that each line has decided. Be that crawler:",
-      `curl -A "GPTBot/1.3" ${base(summary)}/`)) : [
+    !r ? section("File", null, empty(errors?.robots === 404 ? "Unknown site" : "No file yet",
+      "The guard fetches the robots.txt of a site at the first crawler request. To send such a request:",
+      `curl -A "GPTBot/1.3" ${exampleURL(summary)}/`)) : [
       section(siteName(site), downloads(state, "robots", { site }), facts(r), r.findings.length ? general(r) : null),
       managed ? managedPart(managed) : null,
-      shadow ? tried(state, shadow) : null,
-      earlier(state, r) ?? (r.lines.length ? section("Line by line", [state.version ? gone(state, r) : null, note(r)], lines(state, r)) : r.health.state === "unread" || !r.versions.length ? section("Line by line", null,
-        several(site) ? empty("One for each host", `This row stands for all hosts that ${site === "_other" ? "the configuration does not name" : `${site} takes and no other site`}. Each of them has a file of its own, so none is shown.`)
-          : empty("Not read yet", "The file is read when a crawler asks for a page of this site. Be one yourself:", `curl -A "GPTBot/1.3" ${base({ sites: [site] })}/`))
-        : section("Line by line", null, h("p", { class: "quiet" }, "The file is empty: nothing is restricted."))),
+      shadow ? trials(state, shadow) : null,
+      earlierVersion(state, r) ?? (r.lines.length ? section("Line by line", [state.version ? missingVersion(state, r) : null, note(r)], lines(state, r)) : r.health.state === "unread" || !r.versions.length ? section("Line by line", null,
+        hasManyHosts(site) ? empty("One for each host", `This site stands for all hosts that ${site === "_other" ? "the configuration does not name" : `match ${site} and no other site`}. Each host has its own robots.txt, so none is shown.`)
+          : empty("Not fetched yet", "The guard fetches the file at the first crawler request for this site. To send such a request:", `curl -A "GPTBot/1.3" ${exampleURL({ sites: [site] })}/`))
+        : section("Line by line", null, h("p", { class: "quiet" }, "The file is empty, so nothing is disallowed."))),
       r.versions.length ? section("Versions", null, h("ol", { class: "versions" }, r.versions.map((v, i) => version(v, i, r)))) : null,
     ],
   ];
@@ -49,60 +48,59 @@ function facts(r) {
   const fact = (name, value) => (value === undefined || value === null || value === "" ? null : h("div", { key: name }, h("dt", {}, name), h("dd", {}, value)));
   return h("dl", { class: "facts" },
     fact("State", health(r.filter.site, f)),
-    fact("Of", f.authority),
+    fact("Source", f.authority),
     fact("Status", f.status || undefined),
     fact("Version", f.version ? h("code", { title: `SHA-256 ${f.version}` }, shortVersion(f.version)) : undefined),
     fact("Since", f.first_read ? when(f.first_read) : undefined),
-    fact("Read again", f.next_read ? (Date.parse(f.next_read) > serverNow() ? when(f.next_read) : "when a crawler asks") : undefined),
-    fact("Failures in a row", f.failures ? count(f.failures) : undefined),
+    fact("Next fetch", f.next_read ? (Date.parse(f.next_read) > serverNow() ? when(f.next_read) : "at the next crawler request") : undefined),
+    fact("Consecutive failures", f.failures ? count(f.failures) : undefined),
     fact("License", r.licenses?.length ? r.licenses.map((url) => h("div", {}, h("code", { class: "path" }, url))) : undefined),
-    fact("Held back", f.held_until ? ["the previous version stays in force until ", when(f.held_until)] : undefined),
-    fact("New rules", f.takes_effect ? ["what only they forbid is blocked from ", when(f.takes_effect)] : undefined));
+    fact("Change delayed", f.held_until ? ["the previous version is in force until ", when(f.held_until)] : undefined),
+    fact("Grace ends", f.takes_effect ? when(f.takes_effect) : undefined));
 }
 
 const finding = (f, i) => h("li", { key: `${f.code} ${i}` }, badge(`severity ${f.severity}`, f.severity), " ", f.message, " ", h("code", { class: "quiet" }, f.code));
 
-// general shows the findings that belong to no line, since the others stand in
-// their places, and says how many those are.
+// general shows the findings about the whole file, and the number of findings at lines.
 function general(r) {
   const whole = r.findings.filter((f) => !f.line);
-  const placed = r.findings.length - whole.length;
+  const atLines = r.findings.length - whole.length;
   return h("div", { class: "general" },
     whole.length ? h("ul", { class: "findings" }, whole.map(finding)) : null,
-    r.unreported ? h("p", { class: "quiet" }, `${plural(r.unreported, "more is", "more are")} not shown; lint shows all.`) : null,
-    placed ? h("p", { class: "quiet" }, `${plural(placed, "finding stands", "findings stand")} beside ${placed === 1 ? "its line" : "their lines"} below.`) : null);
+    r.unreported ? h("p", { class: "quiet" }, `${plural(r.unreported, "more finding is", "more findings are")} not shown. The command lint shows all.`) : null,
+    atLines ? h("p", { class: "quiet" }, `${plural(atLines, "finding is", "findings are")} at the lines below.`) : null);
 }
 
 const note = (r) => h("p", { class: "quiet aside" },
-  r.counted_since ? ["counted since ", when(r.counted_since), r.health.first_read > r.counted_since ? [", new lines since ", when(r.health.first_read)] : null, ", whatever the filters"] : "nothing was counted yet",
+  r.counted_since ? ["counted since ", when(r.counted_since), r.health.first_read > r.counted_since ? [", new lines since ", when(r.health.first_read)] : null, ", without the filters"] : "nothing counted yet",
   r.never_hit ? `; ${plural(r.never_hit, "rule", "rules")} never used` : "", r.complete ? "" : "; only some lines are counted");
 
 const marked = (state, line) => (state.line === String(line) ? " marked" : "");
 
-// earlier shows the text of the version that the state names, if it is not the
-// current one: without counts, since those are of the current lines.
-function earlier(state, r) {
+// earlierVersion shows the version in the state, or null if it is the current version. There are no
+// counts for lines of earlier versions.
+function earlierVersion(state, r) {
   const v = state.version && r.versions.find((v) => v.version === state.version);
   if (!v || !v.until) return null;
   const texts = (v.text ?? "").split(/\r\n|\n|\r/);
   if (texts[texts.length - 1] === "") texts.pop();
   return section(`Version ${shortVersion(v.version)}`, h("p", { class: "quiet aside" }, "in force from ", h("time", { datetime: v.first_read }, stamp(v.first_read)), " to ", h("time", { datetime: v.until }, stamp(v.until)), ". ",
-    h("a", { href: href(state, { version: "", line: "" }) }, "Show the current one")),
+    h("a", { href: href(state, { version: "", line: "" }) }, "Show the current version")),
   h("table", { class: "source" }, h("caption", { class: "unseen" }, "An earlier robots.txt"),
     h("thead", { class: "unseen" }, h("tr", {}, h("th", { scope: "col" }, "Line"), h("th", { scope: "col" }, "Text"))),
     h("tbody", {}, texts.map((text, i) => h("tr", { key: i, class: `line${marked(state, i + 1)}` }, h("td", { class: "number lineno" }, i + 1), h("td", { class: "text" }, h("code", {}, text || " ")))))));
 }
 
-// gone tells that the version that the state names is not kept.
-const gone = (state, r) => (r.versions.some((v) => v.version === state.version) ? null
-  : h("p", { class: "quiet aside" }, `Version ${shortVersion(state.version)} is no longer in the history; this is the current one.`));
+// missingVersion says that the version in the state is not stored, or returns null.
+const missingVersion = (state, r) => (r.versions.some((v) => v.version === state.version) ? null
+  : h("p", { class: "quiet aside" }, `Version ${shortVersion(state.version)} is no longer stored. This is the current version.`));
 
 function lines(state, r) {
   const top = Math.max(1, ...r.lines.filter((l) => l.kind === "rule").map((l) => l.hits));
   const all = state.lines === "all" || state.line > manyLines || r.lines.length <= manyLines;
   return [
     h("table", { class: "source" },
-      h("caption", { class: "unseen" }, "The current robots.txt; beside each line the number of requests that it decided"),
+      h("caption", { class: "unseen" }, "The current robots.txt with the number of requests that each line decided"),
       h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "number" }, h("span", { class: "unseen" }, "Line")), h("th", { scope: "col" }, "Text"), h("th", { scope: "col", class: "number" }, "Requests"))),
       h("tbody", {}, (all ? r.lines : r.lines.slice(0, manyLines)).map((l) => h("tr", { key: l.line, class: `line ${l.kind}${l.never_hit ? " never" : ""}${marked(state, l.line)}` },
         h("td", { class: "number lineno" }, l.line),
@@ -119,10 +117,10 @@ function version(v, i, r) {
   const added = changed.filter((l) => l.op === "+").length;
   return h("li", { key: v.version + v.first_read, class: "version" },
     h("h3", {}, v.version ? h("code", { title: `SHA-256 ${v.version}` }, shortVersion(v.version)) : v.status >= 400 ? "no file" : "empty file", " ", v.until ? null : badge("severity info", "current")),
-    h("p", { class: "quiet" }, "first read ", h("time", { datetime: v.first_read }, stamp(v.first_read)), v.until ? [", replaced ", h("time", { datetime: v.until }, stamp(v.until))] : [", last ", when(v.last_read)],
+    h("p", { class: "quiet" }, "first fetched ", h("time", { datetime: v.first_read }, stamp(v.first_read)), v.until ? [", replaced ", h("time", { datetime: v.until }, stamp(v.until))] : [", last fetched ", when(v.last_read)],
       ` · ${bytes(v.bytes)} · ${plural(v.rules, "rule", "rules")} · status ${v.status}`),
-    !before ? h("p", { class: "quiet" }, "No earlier version is kept.")
-      : h("details", { open: i === 0 }, h("summary", {}, changed.length ? `What changed: ${plural(added, "line", "lines")} added, ${count(changed.length - added)} removed` : "The lines are the same"),
+    !before ? h("p", { class: "quiet" }, "No earlier version is stored.")
+      : h("details", { open: i === 0 }, h("summary", {}, changed.length ? `Changes: ${plural(added, "line", "lines")} added, ${count(changed.length - added)} removed` : "No changed lines"),
         h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Difference to the previous version" },
           h("table", { class: "diff" }, h("caption", { class: "unseen" }, "Difference to the previous version"),
             h("thead", { class: "unseen" }, h("tr", {}, h("th", { scope: "col" }, "Line"), h("th", { scope: "col" }, "Change"), h("th", { scope: "col" }, "Text"))),
@@ -132,10 +130,10 @@ function version(v, i, r) {
 }
 
 function rejudged(v) {
-  if (!v.rejudged.length) return h("p", { class: "quiet" }, "No path in the ledger is judged otherwise by it. The ledger knows the paths of requests against the rules only.");
-  return h("details", {}, h("summary", {}, `What it judges otherwise: ${plural(v.rejudged.length, "path", "paths")} in the ledger`),
-    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Paths that this version judges otherwise" },
-      h("table", { class: "plain" }, h("caption", { class: "unseen" }, "Paths that this version judges otherwise"),
+  if (!v.rejudged.length) return h("p", { class: "quiet" }, "The change affects no stored path. Only paths of violations are stored.");
+  return h("details", {}, h("summary", {}, `Changed verdicts: ${plural(v.rejudged.length, "stored path", "stored paths")}`),
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Paths with a changed verdict" },
+      h("table", { class: "plain" }, h("caption", { class: "unseen" }, "Paths with a changed verdict"),
         h("thead", {}, h("tr", {}, ["Crawler", "Path", "Before", "Now", "Rule"].map((name) => h("th", { scope: "col" }, name)), h("th", { scope: "col", class: "number" }, "Requests"))),
         h("tbody", {}, v.rejudged.map((j) => h("tr", {}, h("td", {}, crawlerName(j.token, "other")), h("td", {}, h("code", { class: "path" }, j.path)), h("td", {}, verdictName(j.before)), h("td", {}, verdictName(j.after)),
           h("td", {}, j.rule ? [h("code", {}, j.rule), h("span", { class: "quiet" }, ` line ${j.line}`)] : h("span", { class: "quiet" }, "no rule")), h("td", { class: "number" }, count(j.count))))))));

@@ -1,12 +1,11 @@
-// The state of the page is in its URL, behind the #: a view and its parameters.
+// The state of the page is the fragment of its URL: a view and its parameters.
 
 export const views = ["now", "crawlers", "violations", "robots", "impact"];
 
-// filters are what all views share: which requests, of what time, and in which
-// zone times are shown.
+// filters are the parameters of all views: the filter of requests, the window and the time zone.
 const filters = ["site", "class", "identity", "window", "from", "to", "zone"];
 
-// current returns the state that the URL tells.
+// current returns the state in the URL.
 export function current() {
   const [path, query] = location.hash.replace(/^#\/?/, "").split("?", 2);
   const state = { view: views.includes(path) ? path : "now", window: "24h" };
@@ -17,8 +16,7 @@ export function current() {
   return state;
 }
 
-// href returns the link to a state that differs from another one. A change of
-// the view keeps the filters only.
+// href returns a link to a changed state. A change of the view keeps only the filters.
 export function href(state, change) {
   const next = { ...state, ...change };
   const params = new URLSearchParams();
@@ -32,7 +30,7 @@ export function href(state, change) {
   return `#/${next.view}${query ? `?${query}` : ""}`;
 }
 
-// go changes the state; replace leaves no step back.
+// go changes the state. replace adds no entry to the browser's history.
 export function go(state, change, replace = false) {
   const url = href(state, change);
   if (url === location.hash) return;
@@ -42,7 +40,7 @@ export function go(state, change, replace = false) {
   } else location.hash = url;
 }
 
-// dataURL returns where the data for a state is.
+// dataURL returns the URL of the data for a state.
 export function dataURL(file, state, more = {}) {
   const params = new URLSearchParams();
   for (const name of filters) if (state[name] && name !== "zone" && !(name === "window" && state.from)) params.set(name, state[name]);

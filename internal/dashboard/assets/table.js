@@ -1,27 +1,27 @@
-// Tables that can be sorted. On narrow screens each row becomes a card; the
-// roles are spelt out since such a layout hides them.
+// Sortable tables. On narrow screens each row becomes a card. That layout hides the roles of
+// table elements from assistive technology, so they are explicit.
 
 import { h } from "./dom.js";
 import { go } from "./state.js";
 
-// table shows rows. A column is {id, title, cell, value, number, className}:
-// cell returns what is shown of a row, value what it is sorted by (columns
-// without are not sorted). options are caption, key (of a row), state, name
-// (of the parameter that holds the order), order (the default), most (how many
-// are shown of the sorted), and more, which returns a row's second row or nothing.
+// table returns a table of rows. A column is {id, title, cell, value, number, latest, className}.
+// cell returns the content for a row. value returns the sort key; a column without value is not
+// sortable. Columns with number or latest start with the highest value. options are caption, class,
+// key, id (returns the key of a row), state, name (parameter with the order), order (the default),
+// most (maximum number of rows after sorting) and more (returns a detail row or null).
 export function table(columns, rows, options) {
   const [by, descending] = parse(options.state?.[options.name] ?? options.order);
   const column = columns.find((c) => c.id === by && c.value);
   const sorted = column ? [...rows].sort((a, b) => (descending ? -1 : 1) * compare(column.value(a), column.value(b))) : rows;
   return h("table", { role: "table", class: `table ${options.class ?? ""}`, key: options.key ?? options.caption },
-    h("caption", { class: options.showCaption ? "" : "unseen" }, options.caption),
+    h("caption", { class: "unseen" }, options.caption),
     h("thead", { role: "rowgroup" },
       h("tr", { role: "row" }, columns.map((c) => heading(c, by, descending, options)))),
     h("tbody", { role: "rowgroup" }, sorted.slice(0, options.most).flatMap((row, i) => {
       const key = options.id ? options.id(row) : i;
       const more = options.more?.(row);
       return [
-        h("tr", { role: "row", key: `row ${key}`, class: [options.rowClass?.(row), more && "opened"].filter(Boolean).join(" ") || undefined },
+        h("tr", { role: "row", key: `row ${key}`, class: more ? "opened" : undefined },
           columns.map((c, i) => h(i === 0 ? "th" : "td", {
             role: i === 0 ? "rowheader" : "cell", scope: i === 0 ? "row" : undefined,
             class: [c.number && "number", c.className].filter(Boolean).join(" ") || undefined,
@@ -38,9 +38,9 @@ function heading(c, by, descending, options) {
   if (!c.value || !options.name) return h("th", props, c.title);
   const active = c.id === by;
   props["aria-sort"] = active ? (descending ? "descending" : "ascending") : undefined;
-  // Numbers and times are read from the top, names from A.
+  // Numbers and times start with the highest, names with A.
   const next = active ? (descending ? c.id : `-${c.id}`) : c.number || c.latest ? `-${c.id}` : c.id;
-  const space = c.title.lastIndexOf(" ") + 1; // the arrow stays with the last word
+  const space = c.title.lastIndexOf(" ") + 1; // keeps the arrow on the line of the last word
   return h("th", props, h("button", { class: "sort", type: "button", click: () => go(options.state, { [options.name]: next }, true) },
     c.title.slice(0, space), h("span", { class: "nowrap" }, c.title.slice(space),
       h("span", { class: "arrow", "aria-hidden": "true" }, active ? (descending ? "↓" : "↑") : ""))));
