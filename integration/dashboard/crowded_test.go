@@ -100,20 +100,22 @@ func TestCrowded(t *testing.T) {
 func TestPathsBreak(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, crowded{scriptedDay(t)}), narrow)
-	p.show("#/violations")
-	short := p.eval(`JSON.stringify([...document.querySelectorAll("main .path")].flatMap((e) => {
-		const range = document.createRange(), lines = new Map();
-		for (let i = 0; i < e.firstChild.length; i++) {
-			range.setStart(e.firstChild, i);
-			range.setEnd(e.firstChild, i + 1);
-			const { top } = range.getBoundingClientRect();
-			lines.set(top, (lines.get(top) ?? "") + e.firstChild.data[i]);
+	for _, hash := range []string{"#/violations", "#/robots?site=example.com"} {
+		p.show(hash)
+		short := p.eval(`JSON.stringify([...document.querySelectorAll("main .path, main .source code")].flatMap((e) => {
+			const range = document.createRange(), lines = new Map();
+			for (let i = 0; i < e.firstChild.length; i++) {
+				range.setStart(e.firstChild, i);
+				range.setEnd(e.firstChild, i + 1);
+				const { top } = range.getBoundingClientRect();
+				lines.set(top, (lines.get(top) ?? "") + e.firstChild.data[i]);
+			}
+			const last = [...lines.values()].at(-1);
+			return lines.size > 1 && last.length < 3 ? [[...lines.values()].join("|")] : [];
+		}))`)
+		if short != "[]" {
+			t.Errorf("paths that break before their end: %s", short)
 		}
-		const last = [...lines.values()].at(-1);
-		return lines.size > 1 && last.length < 3 ? [[...lines.values()].join("|")] : [];
-	}))`)
-	if short != "[]" {
-		t.Errorf("paths that break before their end: %s", short)
 	}
 }
 

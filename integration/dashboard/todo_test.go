@@ -196,6 +196,7 @@ func (d shutOut) Summary(f report.Filter) report.Summary {
 	s.SearchBlocked = []report.SearchBlocked{
 		{Site: "example.com", Token: "Googlebot", Identity: "verified", Blocked: 3},
 		{Site: "example.com", Token: "bingbot", Identity: "claimed", Blocked: 2},
+		{Site: "example.com", Token: "_other", Identity: "claimed", Blocked: 1}, // search engines without a token of their own
 	}
 	return s
 }
@@ -207,7 +208,7 @@ func TestNothingIsSaidTwice(t *testing.T) {
 	a := exampleAlerts(t)
 	p := open(t, serveAlerts(t, day, a), wide)
 	card := `.cards > li:first-child`
-	if text := p.text(card); strings.Contains(text, "Googlebot") || !strings.Contains(text, "Blocked: 2 requests of unverified clients with the name of one.") || !strings.Contains(text, "\nonly_log bingbot\n") {
+	if text := p.text(card); strings.Contains(text, "Googlebot") || !strings.Contains(text, "Blocked: 3 requests of unverified clients with the name of one.") || !strings.Contains(text, "\nonly_log bingbot search\n") {
 		t.Errorf("the card says %q", text)
 	}
 	if text := p.text(".health.warn"); text != "using a copysee above" {
@@ -217,7 +218,7 @@ func TestNothingIsSaidTwice(t *testing.T) {
 	a.list.Alerts = []alert.Alert{}
 	a.mu.Unlock()
 	p = open(t, serveAlerts(t, day, a), wide)
-	if text := p.text(card); !strings.Contains(text, "Blocked: 3 requests of verified search engines and 2 requests of unverified clients with the name of one.") || !strings.Contains(text, "\nonly_log verified Googlebot\n") {
+	if text := p.text(card); !strings.Contains(text, "Blocked: 3 requests of verified search engines and 3 requests of unverified clients with the name of one.") || !strings.Contains(text, "\nonly_log verified Googlebot\n") {
 		t.Errorf("without an alert the card says %q", text)
 	}
 	if text := p.text(".todo h2"); text != "To do" {

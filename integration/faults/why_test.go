@@ -37,13 +37,13 @@ func TestFaultWhy(t *testing.T) {
 	url := func(url, why string) { add("fetch_timeout 5s\n source "+url, "respond ok", url, why) }
 	const refused = "connection refused: nothing listens at that address ("
 	own("respond 503", "the server answers status 503 Service Unavailable")
-	own("respond 429", "the server asks to come back later (status 429)")
+	own("respond 429", "the server limits the rate of requests (status 429)")
 	own("reverse_proxy "+nobody, refused+"status 502 Bad Gateway, ")
 	own("reverse_proxy "+nobody+" {\n fail_duration 1s\n }", refused)
 	url("http://"+nobody+"/robots.txt", refused+"reading http://"+nobody)
 	url("http://there-is-none.invalid/robots.txt", "DNS: the name does not resolve (reading http://there-is-none.invalid")
 	url(untrusted.URL+"/robots.txt", "TLS: the certificate is not trusted (reading https://")
-	url("https://"+plain.Address()+"/robots.txt", "TLS: no connection comes about (reading https://")
+	url("https://"+plain.Address()+"/robots.txt", "TLS: the handshake fails (reading https://")
 	url("http://"+silent.Addr().String()+"/robots.txt", "reading http://"+silent.Addr().String()+"/robots.txt: no complete answer within fetch_timeout")
 
 	s := harness.Serve(t, sites.String())

@@ -27,7 +27,7 @@ type Alerts interface {
 const maxBody = 8 << 10
 
 // needsLogin is the error for an acknowledgement without a login.
-const needsLogin = "nobody has logged in here, so alerts cannot be acknowledged: put basic_auth before robots_guard_dashboard, " +
+const needsLogin = "alerts can only be acknowledged with a login: put basic_auth before robots_guard_dashboard, " +
 	"or use caddy robots-guard status --acknowledge on the server"
 
 // crossOrigin rejects requests of other sites' pages.
@@ -93,7 +93,7 @@ func (h *handler) acknowledge(w http.ResponseWriter, r *http.Request, id string)
 		refuse(w, http.StatusForbidden, needsLogin)
 		return
 	case crossOrigin.Check(r) != nil:
-		refuse(w, http.StatusForbidden, "a page of another site has sent this; acknowledge alerts on the dashboard itself")
+		refuse(w, http.StatusForbidden, "this request comes from a page of another site; acknowledge alerts on the dashboard")
 		return
 	case kind != typeJSON:
 		refuse(w, http.StatusUnsupportedMediaType, "send Content-Type: application/json")

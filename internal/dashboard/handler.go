@@ -43,7 +43,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		header.Set("Allow", "GET, HEAD")
-		refuse(w, http.StatusMethodNotAllowed, "use GET; alerts are all that can be changed here")
+		refuse(w, http.StatusMethodNotAllowed, "use GET; only alerts can be changed")
 		return
 	}
 

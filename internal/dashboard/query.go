@@ -21,7 +21,7 @@ type query struct {
 func parseQuery(raw string, limit int) (query, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
-		return query{}, fmt.Errorf("the query cannot be read: %w", err)
+		return query{}, fmt.Errorf("invalid query: %w", err)
 	}
 	q := query{limit: limit, id: values.Get("id")}
 	if q.filter, err = report.ParseFilter(values); err != nil {
@@ -29,7 +29,7 @@ func parseQuery(raw string, limit int) (query, error) {
 	}
 	if text := values.Get("after"); text != "" {
 		if q.after, err = strconv.Atoi(text); err != nil || q.after < 0 {
-			return query{}, fmt.Errorf("after %.20q is not the next of a page", text)
+			return query{}, fmt.Errorf("after %.20q is not a value of the field next", text)
 		}
 	}
 	if text := values.Get("limit"); text != "" {

@@ -29,10 +29,11 @@ type ImpactClass struct {
 
 // ImpactCrawler is the effect on one crawler.
 type ImpactCrawler struct {
-	ID         string     `json:"id"`
-	Token      string     `json:"token"`
-	Operator   string     `json:"operator,omitempty"`
-	Identities Identities `json:"identities"`
+	ID         string      `json:"id"`
+	Token      string      `json:"token"`
+	Operator   string      `json:"operator,omitempty"`
+	Names      []NameCount `json:"names,omitempty"` // see Crawler.Names
+	Identities Identities  `json:"identities"`
 	Counts
 	Blockable uint64 `json:"blockable"`
 	// Rules are the rules with the most disallowed requests, at most 5.

@@ -83,18 +83,18 @@ func causeOf(v *policy.Version) Cause {
 // details describe the file if its status does not.
 var details = map[Cause]string{
 	WebPage: "the answer is a web page",
-	UTF16:   "the text is UTF-16",
-	Blank:   "the text is empty but for comments",
-	NoRules: "no line forbids anything to anybody",
+	UTF16:   "the file is UTF-16",
+	Blank:   "the file is empty or has only comments",
+	NoRules: "no rule disallows anything",
 }
 
 // cures are the remedies by cause.
 var cures = map[Cause]string{
-	RefusedToGuard: "exempt the path /robots.txt from what refuses it, such as a login or a firewall; the guard fetches it without a login, from 192.0.2.1",
+	RefusedToGuard: "allow /robots.txt without a login and in firewalls; the guard fetches it without a login, from 192.0.2.1",
 	NoFile:         `serve a robots.txt, or name one with "source file <path>"`,
 	Redirected:     "let /robots.txt answer with the file itself, or redirect to it in at most five steps",
-	WebPage:        "serve a text file at /robots.txt, before the route by which the app answers any path with its page",
+	WebPage:        "serve a text file at /robots.txt; its route must come before the route of the app that answers all paths",
 	UTF16:          "save the file as UTF-8",
-	Blank:          `write into the file who should stay away from what, such as "User-agent: GPTBot" and below it "Disallow: /"`,
+	Blank:          `add rules, such as "User-agent: GPTBot" and on the next line "Disallow: /"`,
 	NoRules:        `add a line such as "Disallow: /" to the group of each crawler that should stay away`,
 }

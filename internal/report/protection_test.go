@@ -28,13 +28,13 @@ func TestNotProtecting(t *testing.T) {
 		{"no such file", "file", 404, "", NoFile, "there is no such file"},
 		{"a redirect that leads nowhere", "server", 302, "", Redirected, "the answer is status 302"},
 		{"an app's index page", "server", 200, index, WebPage, "the answer is a web page"},
-		{"UTF-16", "server", 200, "\xff\xfeU\x00s\x00", UTF16, "the text is UTF-16"},
-		{"nothing", "server", 200, "", Blank, "the text is empty but for comments"},
-		{"204", "server", 204, "", Blank, "the text is empty but for comments"},
-		{"a comment", "file", 200, "\ufeff# nothing yet\n\n", Blank, "the text is empty but for comments"},
-		{"everything is allowed", "server", 200, "User-agent: *\nDisallow:\n", NoRules, "no line forbids anything to anybody"},
-		{"only a sitemap", "server", 200, "Sitemap: https://example.com/s.xml\n", NoRules, "no line forbids anything to anybody"},
-		{"an error in words", "server", 200, "404 page not found\n", NoRules, "no line forbids anything to anybody"},
+		{"UTF-16", "server", 200, "\xff\xfeU\x00s\x00", UTF16, "the file is UTF-16"},
+		{"nothing", "server", 200, "", Blank, "the file is empty or has only comments"},
+		{"204", "server", 204, "", Blank, "the file is empty or has only comments"},
+		{"a comment", "file", 200, "\ufeff# nothing yet\n\n", Blank, "the file is empty or has only comments"},
+		{"everything is allowed", "server", 200, "User-agent: *\nDisallow:\n", NoRules, "no rule disallows anything"},
+		{"only a sitemap", "server", 200, "Sitemap: https://example.com/s.xml\n", NoRules, "no rule disallows anything"},
+		{"an error in words", "server", 200, "404 page not found\n", NoRules, "no rule disallows anything"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			read := policy.State{}.After(policy.Answer{Status: tc.status, Body: []byte(tc.text)}, now, freshness, 0)

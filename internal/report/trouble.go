@@ -26,7 +26,7 @@ func Trouble(s *policy.State) string {
 	case s == nil || s.Failures == 0:
 		return ""
 	case s.Err == nil && s.Status == http.StatusTooManyRequests:
-		return "the server asks to come back later (status 429)"
+		return "the server limits the rate of requests (status 429)"
 	case s.Err == nil:
 		return "the server answers " + statusWords(s.Status)
 	}
@@ -75,9 +75,9 @@ func errorWords(err error) string {
 	case errors.As(err, &untrusted), errors.As(err, &authority), errors.As(err, &name), says("x509: "):
 		return "TLS: the certificate is not trusted"
 	case errors.As(err, &record), errors.As(err, &alert), says("tls: "), says("HTTP response to HTTPS client"):
-		return "TLS: no connection comes about"
+		return "TLS: the handshake fails"
 	case says("malformed HTTP"):
-		return "no HTTP: something else listens at that address"
+		return "not HTTP: another service listens at that address"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout(), says("i/o timeout"):
 		return "time-out: no answer in time"
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), says("connection reset"), says("EOF"):

@@ -198,7 +198,7 @@ func (s *Source) Impact(f Filter) Impact {
 	classes := make(map[string]*ImpactClass)
 	for id, entries := range v.crawlers() {
 		row := entries[0].row
-		c := ImpactCrawler{ID: id, Token: row.Token, Identities: identitiesOf(entries), Counts: v.sum(entries), Rules: v.rules(entries)}
+		c := ImpactCrawler{ID: id, Token: row.Token, Names: first(v.names(entries), maxTopNames), Identities: identitiesOf(entries), Counts: v.sum(entries), Rules: v.rules(entries)}
 		c.Blockable = c.Blocked + c.WouldBlock
 		c.Rules = slices.DeleteFunc(c.Rules, func(r RuleCount) bool { return r.Verdict != judge.Disallowed.String() })
 		c.Rules = c.Rules[:min(len(c.Rules), maxImpactRules)]

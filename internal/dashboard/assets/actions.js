@@ -3,7 +3,7 @@
 
 import { h } from "./dom.js";
 import { count, identityName, utcStamp } from "./format.js";
-import { command, hostOf, lineLink, origin, safeURL } from "./parts.js";
+import { command, hostOf, lineLink, origin, quotedToken, safeURL } from "./parts.js";
 
 // Clients choose their names. Text for a file or a shell contains only safe characters, or is
 // quoted.
@@ -14,8 +14,7 @@ const quoted = (text) => `'${printable(text).replaceAll("'", "'\\''")}'`;
 export function actions(state, d) {
   const c = d.crawler;
   const name = token.test(c.token) ? c.token : undefined;
-  const word = name?.includes(" ") ? `"${name}"` : name;
-  const verified = c.identities.verified ? "verified " : "";
+  const onlyLog = name && `only_log ${c.identities.verified ? "verified " : ""}${quotedToken(name)}`;
   const disallowAll = d.rules.find((r) => r.group !== "*" && r.verdict === "disallowed" && /^disallow:\s*\/\*?$/i.test(r.rule));
   const worst = d.paths.find((p) => p.verdict === "disallowed") ?? d.paths[0];
   const agent = d.agents[0]?.user_agent;
@@ -23,8 +22,8 @@ export function actions(state, d) {
   return h("section", { class: "part actions", key: "actions" }, h("h3", {}, "What to do"), h("p", {}, advice(state, d, disallowAll)),
     h("dl", {},
       name && !disallowAll ? action("Disallow everything", "in robots.txt", `User-agent: ${name}\nDisallow: /`, c.class === "search" ? "Your pages disappear from its search results." : null) : null,
-      name ? action("Exempt it", "in robots_guard", `exempt ${verified}${word}`) : null,
-      name ? action("Log, but do not block", "in robots_guard", `only_log ${verified}${word}`) : null,
+      name ? action("Exempt it", "in robots_guard", onlyLog.replace("only_log", "exempt")) : null,
+      name ? action("Log, but do not block", "in robots_guard", onlyLog) : null,
       c.token === "_spoofed" ? action("Block spoofed clients", "in robots_guard", "spoofed block") : null,
       agent && url ? action("Explain the verdict", "in a shell", `caddy robots-guard explain${c.token === "_spoofed" ? " --identity spoofed" : ""} --user-agent ${quoted(agent)} ${quoted(url)}`) : null),
     c.disallowed ? mail(d) : null);
@@ -38,7 +37,7 @@ export function advice(state, { crawler: c }, disallowAll) {
   if (c.token === "_spoofed") return "These clients use false names. They may ignore robots.txt, but the guard can block them.";
   if (!c.disallowed) return c.stale ? "Wait. Only a recent change disallows its requests, and it may still use the earlier file." : "Nothing to do. It has no violations.";
   const where = disallowAll ? [" Your robots.txt already disallows everything for it (", lineLink(state, disallowAll), ")."] : null;
-  if (c.action === "blocked") return [c.class === "search" ? "This search engine is blocked. If that is not intended, correct the rule, or use only_log." : "Nothing to do. Its violations are blocked.", where];
+  if (c.action === "blocked") return [c.class === "search" ? "This search engine is blocked. If that is not intended, correct the rule, or write the line below with only_log into robots_guard of the site and reload." : "Nothing to do. Its violations are blocked.", where];
   if (!c.read) return ["It has not fetched robots.txt, and its violations pass. Use ", h("code", {}, "enforce"), " to block them.", where];
   return ["It fetches robots.txt and violates it, and its violations pass. Use ", h("code", {}, "enforce"), " to block them.", where];
 }

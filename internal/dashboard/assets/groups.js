@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { className, count, plural, when } from "./format.js";
-import { counted, crawlerLink, hostOf, identityBadge, rule } from "./parts.js";
+import { counted, crawlerLink, hostOf, identityBadge, rowID, rule } from "./parts.js";
 import { table } from "./table.js";
 
 export const groupings = { rule: "rule", crawler: "crawler", page: "page" };
@@ -47,7 +47,7 @@ function topSubgroups(list, cell, one) {
 // grouped shows a table of groups.
 export function grouped(state, list) {
   const by = state.group;
-  const crawler = (g) => crawlerLink(state, { ...g.row, id: g.row.token.startsWith("_") ? `${g.row.token}:${g.row.class}` : g.row.token });
+  const crawler = (g) => crawlerLink(state, { ...g.row, id: rowID(g.row.token, g.row.class) });
   const page = (g) => [h("code", { class: "path" }, g.row.path), by === "rule" && !g.row.host ? null : [" ", h("span", { class: "quiet" }, hostOf(g.row))]];
   const columns = {
     rule: { id: "rule", title: "Rule", className: "wide", value: (g) => g.row.rule, cell: (g) => [rule(state, g.row), h("div", { class: "quiet" }, g.row.group ? `User-agent: ${g.row.group}, ` : "", hostOf(g.row))] },

@@ -58,8 +58,16 @@ export const hostOf = (r) => r.host || siteName(r.site);
 export const crawlerLink = (state, c, more = {}) =>
   h("a", { href: href(state, { view: "crawlers", open: c.id ?? c.token, ...more }) }, crawlerName(c.token, c.class, c.names));
 
+// isShared reports whether a token stands for several clients. rowID returns the ID of the crawler
+// with a token and a class.
+export const isShared = (token) => token.startsWith("_");
+export const rowID = (token, kind) => (isShared(token) ? `${token}:${kind}` : token);
+
+// quotedToken quotes a token for a Caddyfile.
+export const quotedToken = (token) => (/\s/.test(token) ? `"${token}"` : token);
+
 // client links to the client of a violation. A client with a shared token has its own name.
-export const client = (state, v) => h("a", { href: href(state, { view: "crawlers", open: v.token.startsWith("_") ? `${v.token}:${v.class}` : v.token }) },
+export const client = (state, v) => h("a", { href: href(state, { view: "crawlers", open: rowID(v.token, v.class) }) },
   !v.name ? crawlerName(v.token, v.class) : v.token === "_spoofed" ? `false name ${v.name}` : v.name);
 
 // operatorAndClass describes a crawler.

@@ -1,6 +1,7 @@
 // The view robots.txt: the file with counts for each line, and its versions.
 
 import { meter } from "./chart.js";
+import { list } from "./detail.js";
 import { h } from "./dom.js";
 import { bytes, count, crawlerName, plural, serverNow, shortVersion, siteName, stamp, verdictName, when } from "./format.js";
 import { badge, downloads, empty, exampleURL, hasManyHosts, health, section } from "./parts.js";
@@ -132,9 +133,7 @@ function version(v, i, r) {
 function rejudged(v) {
   if (!v.rejudged.length) return h("p", { class: "quiet" }, "The change affects no stored path. Only paths of violations are stored.");
   return h("details", {}, h("summary", {}, `Changed verdicts: ${plural(v.rejudged.length, "stored path", "stored paths")}`),
-    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Paths with a changed verdict" },
-      h("table", { class: "plain" }, h("caption", { class: "unseen" }, "Paths with a changed verdict"),
-        h("thead", {}, h("tr", {}, ["Crawler", "Path", "Before", "Now", "Rule"].map((name) => h("th", { scope: "col" }, name)), h("th", { scope: "col", class: "number" }, "Requests"))),
-        h("tbody", {}, v.rejudged.map((j) => h("tr", {}, h("td", {}, crawlerName(j.token, "other")), h("td", {}, h("code", { class: "path" }, j.path)), h("td", {}, verdictName(j.before)), h("td", {}, verdictName(j.after)),
-          h("td", {}, j.rule ? [h("code", {}, j.rule), h("span", { class: "quiet" }, ` line ${j.line}`)] : h("span", { class: "quiet" }, "no rule")), h("td", { class: "number" }, count(j.count))))))));
+    h("div", { class: "part" }, list("Paths with a changed verdict", ["Path", "Crawler", "Before", "Now", "Rule", "#Requests"], v.rejudged.map((j) => [
+      h("code", { class: "path" }, j.path), crawlerName(j.token, "other"), verdictName(j.before), verdictName(j.after),
+      j.rule ? [h("code", {}, j.rule), h("span", { class: "quiet" }, ` line ${j.line}`)] : h("span", { class: "quiet" }, "no rule"), count(j.count)]))));
 }

@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { count, plural, siteName, stamp, when } from "./format.js";
-import { badge, command, identityBadge, lineLink } from "./parts.js";
+import { badge, command, crawlerLink, identityBadge, isShared, lineLink, quotedToken, rowID } from "./parts.js";
 import { href } from "./state.js";
 
 export const alertsURL = "api/alerts";
@@ -44,13 +44,13 @@ function searchCard(state, engines) {
   const sum = (list) => list.reduce((total, b) => total + b.blocked, 0);
   const verified = engines.filter((b) => b.identity === "verified"), others = engines.filter((b) => b.identity !== "verified");
   const requests = (list, of) => (list.length ? [plural(sum(list), "request", "requests"), ` of ${of}`] : null);
-  const names = [...new Set((verified.length ? verified : others).map((b) => (/\s/.test(b.token) ? `"${b.token}"` : b.token)))].join(" ");
+  const names = [...new Set((verified.length ? verified : others).map((b) => (isShared(b.token) ? "search" : quotedToken(b.token))))].join(" ");
   return h("li", { class: `card ${verified.length ? "critical" : "warning"}`, key: "engines" },
     h("details", { open: wide.matches },
       h("summary", {}, h("span", { class: "cardtitle" }, verified.length ? "Search engines are blocked" : "Unverified search engines are blocked"), " ", urgency({ severity: verified.length ? "critical" : "warning" })),
       h("p", {}, "Blocked: ", requests(verified, "verified search engines"), verified.length && others.length ? " and " : null, requests(others, "unverified clients with the name of one"), ". Your pages may drop out of search results."),
       h("ul", {}, engines.map((b) => h("li", { key: `${b.site} ${b.token} ${b.identity}` },
-        h("a", { href: href(state, { view: "crawlers", open: b.token }) }, b.token), " ", identityBadge(b.identity, b.blocked), ` at ${siteName(b.site)}`, b.last ? [", last ", when(b.last)] : null,
+        crawlerLink(state, { token: b.token, class: "search", id: rowID(b.token, "search") }), " ", identityBadge(b.identity, b.blocked), ` at ${siteName(b.site)}`, b.last ? [", last ", when(b.last)] : null,
         b.path ? [": ", h("code", {}, b.path), b.line ? [" by ", lineLink(state, b), ", ", h("code", {}, b.rule)] : null] : null))),
       h("p", { class: "do" }, "Correct the rule, or write this into robots_guard of the site and reload."),
       command(`only_log ${verified.length ? "verified " : ""}${names}`, "the line for search engines")));
@@ -65,7 +65,7 @@ const title = (state, a) => h("a", { href: href(state, where(a)) }, a.title);
 
 function where(a) {
   const site = a.site ?? "";
-  if (a.crawler) return { view: "crawlers", open: a.crawler, site };
+  if (a.crawler && !isShared(a.crawler)) return { view: "crawlers", open: a.crawler, site };
   if (a.kind === "ready_for_enforce") return { view: "impact", site };
   return site ? { view: "robots", site } : { view: "now" };
 }
