@@ -48,7 +48,7 @@ func TestMistakes(t *testing.T) {
 		{name: "the same for identify", args: []string{"identify", "--ip", "192.0.2.1", "--config", in("Cadyfile"), "GPTBot"}, code: 2, stderr: "there is no file"},
 		{name: "the same for status", args: []string{"status", "--config", in("Cadyfile")}, code: 2, stderr: "there is no file"},
 		{name: "a server that does not run", args: []string{"status", "--address", "127.0.0.1:1"}, code: 2,
-			stderr: "no server answers at 127.0.0.1:1: connection refused: nothing listens at that address (dial tcp 127.0.0.1:1: connect: connection refused); start it, or say where its admin API listens"},
+			stderr: "no server responds at 127.0.0.1:1: connection refused: nothing listens at that address (dial tcp 127.0.0.1:1: connect: connection refused); start it, or give the address of the admin API"},
 		{name: "a server that is no Caddy", args: []string{"status", "--address", missing.Address()}, code: 2, stderr: "is not a Caddy with robots_guard in its configuration"},
 		{name: "a site that never answers", args: []string{"explain", "--brief", "--token", "GPTBot", slow.URL + "/x"}, code: 2, stderr: "cannot read " + slow.URL + "/robots.txt"},
 		{name: "no table", args: []string{"test", "--robots", robots}, code: 2, stderr: "no table of cases given"},

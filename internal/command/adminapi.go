@@ -65,91 +65,83 @@ func (a *adminAPI) find() (adminServer, error) {
 
 // isOff reports whether a JSON configuration turns the admin API off.
 func isOff(config []byte) bool {
-	var of struct {
+	var parsed struct {
 		Admin struct {
 			Disabled bool `json:"disabled"`
 		} `json:"admin"`
 	}
-	return json.Unmarshal(config, &of) == nil && of.Admin.Disabled
+	return json.Unmarshal(config, &parsed) == nil && parsed.Admin.Disabled
 }
 
 // maxAdminAnswer bounds a response, in bytes. It is larger than any response of the admin API.
 // Another server may listen at the address.
 const maxAdminAnswer = 64 << 20
 
-// adminWait is the timeout for the start of a response, and for each read of its body.
-const adminWait = 2 * time.Minute
+// adminTimeout is the timeout for a request. A refresh of robots.txt takes the longest.
+const adminTimeout = 2 * time.Minute
 
-// errNoAnswer is the error of a server that neither responds nor closes the connection.
-var errNoAnswer = errors.New("no answer in " + text.Duration(adminWait))
-
-// begin sends a request that has no timeout of its own, and returns an error if the response does
-// not start in time.
-func begin(most time.Duration, request func() (*http.Response, error)) (*http.Response, error) {
-	type answer struct {
-		response *http.Response
-		err      error
-	}
-	answered := make(chan answer, 1)
-	go func() {
-		response, err := request()
-		answered <- answer{response, err}
-	}()
-	select {
-	case a := <-answered:
-		return a.response, a.err
-	case <-time.After(most):
-		return nil, errNoAnswer
-	}
-}
-
-// flowing is a body with a timeout for each read.
-type flowing struct {
-	io.ReadCloser
-	most time.Duration
-}
-
-func (f flowing) Read(p []byte) (int, error) {
-	timer := time.AfterFunc(f.most, func() { _ = f.Close() })
-	n, err := f.ReadCloser.Read(p)
-	if !timer.Stop() && err != io.EOF {
-		err = errNoAnswer
-	}
-	return n, err
-}
+// errTimeout is the error of a server that neither responds nor closes the connection.
+var errTimeout = errors.New("no answer in " + text.Duration(adminTimeout))
 
 // read sends a request with value as JSON, unless value is nil. It decodes the response into
 // answer, unless answer is nil, and returns the response.
 func (s adminServer) read(method, uri string, value, answer any) (body json.RawMessage, err error) {
+	if body, err = s.send(adminTimeout, method, uri, value); err != nil {
+		return nil, err
+	}
+	if answer != nil {
+		err = json.Unmarshal(body, answer)
+	}
+	if err != nil {
+		return nil, s.notCaddy(err)
+	}
+	return body, nil
+}
+
+// send sends a request with value as JSON, unless value is nil, and returns the body of the response.
+// Caddy's client has no timeout.
+func (s adminServer) send(timeout time.Duration, method, uri string, value any) ([]byte, error) {
 	header := make(http.Header)
 	var request []byte
 	if value != nil {
 		header.Set("Content-Type", "application/json")
+		var err error
 		if request, err = json.Marshal(value); err != nil {
 			return nil, err
 		}
 	}
-	response, err := begin(adminWait, func() (*http.Response, error) {
-		return caddycmd.AdminAPIRequest(string(s), method, uri, header, bytes.NewReader(request))
-	})
-	if err != nil {
-		return nil, s.explain(err)
+	type result struct {
+		body []byte
+		err  error
 	}
-	defer response.Body.Close()
-	body, err = io.ReadAll(http.MaxBytesReader(nil, flowing{response.Body, adminWait}, maxAdminAnswer))
-	if errors.Is(err, errNoAnswer) {
-		return nil, s.explain(err)
+	results := make(chan result, 1)
+	go func() { // ends with the process after a timeout
+		response, err := caddycmd.AdminAPIRequest(string(s), method, uri, header, bytes.NewReader(request))
+		if err != nil {
+			results <- result{nil, s.explain(err)}
+			return
+		}
+		defer response.Body.Close()
+		body, err := io.ReadAll(http.MaxBytesReader(nil, response.Body, maxAdminAnswer))
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			err = fmt.Errorf("it has more than %d MiB", maxAdminAnswer>>20)
+		}
+		if err != nil {
+			err = s.notCaddy(err)
+		}
+		results <- result{body, err}
+	}()
+	select {
+	case r := <-results:
+		return r.body, r.err
+	case <-time.After(timeout):
+		return nil, s.explain(errTimeout)
 	}
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		err = fmt.Errorf("it has more than %d MiB", maxAdminAnswer>>20)
-	}
-	if err == nil && answer != nil {
-		err = json.Unmarshal(body, answer)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("what listens at %s answers something else than the admin API of Caddy: %w; %s", s, err, sayWhere)
-	}
-	return body, nil
+}
+
+// notCaddy returns the error for a response that the admin API of Caddy does not give.
+func (s adminServer) notCaddy(err error) error {
+	return fmt.Errorf("the server at %s is not the admin API of Caddy: %w; %s", s, err, addressHint)
 }
 
 // explain converts the error of a request to the admin API into advice. Caddy's errors have nothing
@@ -173,15 +165,15 @@ func (s adminServer) explain(err error) error {
 		why = short
 	}
 	switch {
-	case errors.Is(err, errNoAnswer):
-		return fmt.Errorf("what listens at %s gives %w; if that is the server, what was asked of it may still be under way there; if not, %s", s, err, sayWhere)
+	case errors.Is(err, errTimeout):
+		return fmt.Errorf("the server at %s gives %w; the request may still take effect; if the address is wrong, %s", s, err, addressHint)
 	case strings.Contains(why, "malformed HTTP"), strings.Contains(why, "HTTP response to HTTPS client"):
-		return fmt.Errorf("what listens at %s is something else than the admin API of Caddy (%s); %s", s, why, sayWhere)
+		return fmt.Errorf("the server at %s is not the admin API of Caddy (%s); %s", s, why, addressHint)
 	case strings.Contains(why, "permission denied"):
 		return fmt.Errorf("the admin API at %s is not open to this user (%s); run this as the user of the server", s, why)
 	}
-	return fmt.Errorf("no server answers at %s: %s; start it, or %s", s, report.Why(errors.New(why)), sayWhere)
+	return fmt.Errorf("no server responds at %s: %s; start it, or %s", s, report.Why(errors.New(why)), addressHint)
 }
 
-// sayWhere is the advice if the command reached another server.
-const sayWhere = "say where its admin API listens with --address or --config"
+// addressHint is the advice if the command reached another server.
+const addressHint = "give the address of the admin API with --address or --config"

@@ -77,7 +77,7 @@ func fileNameOf(s *replay.Source) string {
 
 // verifyReport checks an abuse report by the attached robots.txt.
 func (a *audit) verifyReport(cmd *cobra.Command) (findings bool, err error) {
-	data, err := readBounded(cmd, a.verify, maxReportSize)
+	data, err := readFile(cmd.InOrStdin(), a.verify, maxReportSize)
 	if err != nil {
 		return false, err
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/diff"
-	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 func diffCommand(config Config) *cobra.Command {
@@ -61,31 +60,17 @@ func (d *diffing) run(cmd *cobra.Command, names []string) (findings bool, err er
 	case names[0] == "-" && names[1] == "-":
 		return false, errors.New("only one of the two files can be standard input")
 	}
-	both, err := d.read(cmd, names)
+	reader := newRobotsReader(&d.config, cmd)
+	before, err := reader.read(names[0])
 	if err != nil {
 		return false, err
 	}
-	pair := diff.Pair{Old: both[0], New: both[1]}
+	after, err := reader.read(names[1])
+	if err != nil {
+		return false, err
+	}
+	reader.printNotes()
+	pair := diff.Pair{Old: before.rules, New: after.rules}
 	result := pair.Compare()
 	return failed(pair, result), d.output.print(cmd, result, result.WriteText)
-}
-
-// read reads the two files. A URL with a missing robots.txt restricts nothing.
-func (d *diffing) read(cmd *cobra.Command, names []string) ([]*policy.Robots, error) {
-	both := make([]*policy.Robots, 2)
-	for i, name := range names {
-		in, err := d.config.readInput(cmd.Context(), cmd.InOrStdin(), name)
-		if err != nil {
-			return nil, err
-		}
-		robots, err := in.rules()
-		if err != nil {
-			return nil, err
-		}
-		if note := in.noteOn(robots); note != "" {
-			printNote(cmd.ErrOrStderr(), "note", note)
-		}
-		both[i] = robots
-	}
-	return both, nil
 }

@@ -114,8 +114,9 @@ func (x *explaining) run(cmd *cobra.Command, urls []string) (findings bool, err 
 	if x.brief {
 		return x.runBrief(cmd, urls, who)
 	}
+	reader := newRobotsReader(&x.config, cmd)
 	for i, u := range urls {
-		e, err := x.explain(cmd, u, who)
+		e, err := x.explain(reader, u, who)
 		if err != nil {
 			return false, err
 		}
@@ -137,12 +138,8 @@ func (x *explaining) run(cmd *cobra.Command, urls []string) (findings bool, err 
 }
 
 // explain explains the verdict on one URL.
-func (x *explaining) explain(cmd *cobra.Command, u string, who claimant) (*explain.Explanation, error) {
-	at, err := x.siteOf(u)
-	if err != nil {
-		return nil, err
-	}
-	from, err := x.read(cmd, cmp.Or(x.robots, at.configured.Source), u)
+func (x *explaining) explain(reader *robotsReader, u string, who claimant) (*explain.Explanation, error) {
+	at, file, err := x.siteOf(reader, u)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +147,7 @@ func (x *explaining) explain(cmd *cobra.Command, u string, who claimant) (*expla
 	if !who.isAgent {
 		request.Token = cmp.Or(who.token, "*")
 	}
-	e := at.site.Explain(from, request)
+	e := at.site.Explain(explain.Rules{Name: file.name, Robots: file.rules, Note: file.note}, request)
 	if e.Handler != nil {
 		e.Handler.Site = at.configured.name()
 		switch {
@@ -170,42 +167,28 @@ type explainedSite struct {
 	several    bool  // whether the configuration has other guards for the URL
 }
 
-// siteOf returns the site of a URL by --config, or one with the default settings.
-func (x *explaining) siteOf(u string) (explainedSite, error) {
-	at := explainedSite{site: explain.Site{Registry: uaident.Default()}, configured: new(Site)}
-	if x.file == "" {
-		return at, nil
+// siteOf returns the site of a URL by --config, or one with the default settings, and its robots.txt.
+func (x *explaining) siteOf(reader *robotsReader, u string) (at explainedSite, file *robotsFile, err error) {
+	at = explainedSite{site: explain.Site{Registry: uaident.Default()}, configured: new(Site)}
+	if x.file != "" {
+		sites, registry, err := x.config.sites(x.file, x.adapter)
+		if err != nil {
+			return at, nil, err
+		}
+		if at.configured, at.several, err = x.config.siteFor(sites, u); err != nil {
+			return at, nil, err
+		}
+		if at.configured.Err != nil {
+			return at, nil, at.configured.Err
+		}
+		at.site = explain.Site{Registry: registry, Settings: at.configured.Settings, Rate: at.configured.Rate, Configured: true}
 	}
-	sites, registry, err := x.config.sites(x.file, x.adapter)
-	if err != nil {
-		return at, err
-	}
-	if at.configured, at.several, err = x.config.siteFor(sites, u); err != nil {
-		return at, err
-	}
-	at.site = explain.Site{Registry: registry, Settings: at.configured.Settings, Rate: at.configured.Rate, Configured: true}
-	return at, at.configured.Err
-}
-
-// read reads the robots.txt with this name, or that of the URL's own site for "".
-func (x *explaining) read(cmd *cobra.Command, name, rawURL string) (explain.Rules, error) {
+	name := cmp.Or(x.robots, at.configured.Source)
 	if name == "" {
-		var err error
-		if name, err = ownRobots(rawURL); err != nil {
-			return explain.Rules{}, err
+		if name, err = robotsURL(u); err != nil {
+			return at, nil, err
 		}
 	}
-	in, err := x.config.readInput(cmd.Context(), cmd.InOrStdin(), name)
-	if err != nil {
-		return explain.Rules{}, err
-	}
-	robots, err := in.rules()
-	if err != nil {
-		return explain.Rules{}, err
-	}
-	from := explain.Rules{Name: in.name, Robots: robots, Note: in.noteOn(robots)}
-	if in.missing {
-		from.Note = fmt.Sprintf("the server answers %d: there is none, so nothing is restricted", in.status)
-	}
-	return from, nil
+	file, err = reader.read(name)
+	return at, file, err
 }

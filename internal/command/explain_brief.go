@@ -53,27 +53,21 @@ type claimant struct {
 
 // runBrief judges each URL and prints a line for it.
 func (x *explaining) runBrief(cmd *cobra.Command, urls []string, who claimant) (findings bool, err error) {
-	files := robotsFiles{config: &x.config, stdin: cmd.InOrStdin(), known: make(map[string]*policy.Robots)}
+	reader := newRobotsReader(&x.config, cmd)
 	note := who.note()
 	results := make([]briefResult, len(urls))
 	for i, u := range urls {
-		at, err := x.siteOf(u)
+		at, file, err := x.siteOf(reader, u)
 		if err != nil {
 			return false, err
 		}
-		robots, err := files.of(cmd.Context(), cmp.Or(x.robots, at.configured.Source), u)
-		if err != nil {
-			return false, err
-		}
-		result := judgeURL(&at.site, robots, who.identified(&at.site, robots), u)
+		result := judgeURL(&at.site, file.rules, who.identified(&at.site, file.rules), u)
 		result.URL, result.Note = u, note
 		findings = findings || !result.Allowed
 		results[i] = result
 	}
 	err = printBrief(cmd, x.output, results)
-	if files.note != "" {
-		printNote(cmd.ErrOrStderr(), "note", files.note)
-	}
+	reader.printNotes()
 	if note != "" && !x.output.json {
 		printNote(cmd.ErrOrStderr(), "note", note)
 	}

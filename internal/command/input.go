@@ -2,18 +2,19 @@ package command
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
@@ -37,16 +38,10 @@ type robotsInput struct {
 // /robots.txt.
 func (c *Config) readInput(ctx context.Context, stdin io.Reader, name string) (in robotsInput, err error) {
 	in.name = name
-	switch {
-	case name == "-":
-		in.body, err = io.ReadAll(io.LimitReader(stdin, policy.MaxSize+1))
-		if err != nil {
-			return in, fmt.Errorf("cannot read standard input: %w", err)
-		}
-	case isURL(name):
+	if isURL(name) {
 		err = in.fetch(ctx, c)
-	default:
-		in.body, err = readRobotsFile(name)
+	} else {
+		in.body, err = readFile(stdin, name, policy.MaxSize)
 	}
 	if err == nil && isBinary(in.body) {
 		err = fmt.Errorf("%s is a binary file; give a robots.txt", name)
@@ -63,7 +58,7 @@ func (c *Config) readVersions(ctx context.Context, name string) (versions []repl
 	}
 	in, err := c.readInput(ctx, nil, name)
 	if err == nil {
-		_, err = in.rules()
+		_, err = in.parse()
 	}
 	if err != nil {
 		return nil, "", err
@@ -102,8 +97,8 @@ func checkHost(target string) error {
 	return err
 }
 
-// ownRobots returns the URL of the robots.txt of a URL's own site.
-func ownRobots(rawURL string) (string, error) {
+// robotsURL returns the URL of the robots.txt of a URL's own site.
+func robotsURL(rawURL string) (string, error) {
 	if addr.Authority(rawURL) == "" {
 		return "", fmt.Errorf("%q names no site; give the robots.txt with --robots", rawURL)
 	}
@@ -114,9 +109,9 @@ func ownRobots(rawURL string) (string, error) {
 	return rawURL + "/robots.txt", nil
 }
 
-// rules parses the robots.txt. It returns an error for a web page and for UTF-16, since both
+// parse parses the robots.txt. It returns an error for a web page and for UTF-16, since both
 // restrict nothing and are mistakes.
-func (in *robotsInput) rules() (*policy.Robots, error) {
+func (in *robotsInput) parse() (*policy.Robots, error) {
 	robots := policy.Parse(in.body)
 	findings, _ := robots.Findings()
 	for _, f := range findings {
@@ -130,8 +125,11 @@ func (in *robotsInput) rules() (*policy.Robots, error) {
 	return robots, nil
 }
 
-// noteOn returns a note if the file has lines but no robots.txt lines, or "".
+// noteOn returns a note if the file does not exist, or has lines but no robots.txt lines, or "".
 func (in *robotsInput) noteOn(robots *policy.Robots) string {
+	if in.missing {
+		return fmt.Sprintf("%s responds with status %d, so there is no robots.txt and nothing is restricted", in.name, in.status)
+	}
 	findings, _ := robots.Findings()
 	isOther := func(f policy.Finding) bool { return f.Code == policy.NoKey || f.Code == policy.UnknownKey }
 	if len(robots.Groups())+len(robots.Records()) > 0 || !slices.ContainsFunc(findings, isOther) {
@@ -168,38 +166,26 @@ func (in *robotsInput) fetch(ctx context.Context, c *Config) error {
 	return fmt.Errorf("cannot read %s: the server answers %d; try again later or give a copy as a file", in.name, answer.Status)
 }
 
-// readRobotsFile reads the beginning of a local file or pipe.
-func readRobotsFile(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no file %s; check the name, or give a URL or - for standard input", name)
-	case err != nil:
-		return nil, err
-	case info.IsDir():
-		return nil, fmt.Errorf("%s is a directory; give the file in it, such as %s", name, filepath.Join(name, "robots.txt"))
+// readFile reads at most maxSize+1 bytes of a file or pipe, or of standard input for -.
+func readFile(stdin io.Reader, name string, maxSize int64) ([]byte, error) {
+	if name == "-" {
+		body, err := io.ReadAll(io.LimitReader(stdin, maxSize+1))
+		if err != nil {
+			return nil, fmt.Errorf("cannot read standard input: %w", err)
+		}
+		return body, nil
 	}
-	body, err := readMost(name, policy.MaxSize)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", name, err)
-	}
-	return body, nil
-}
-
-// readMost reads at most most+1 bytes of a file or pipe.
-func readMost(name string, most int64) ([]byte, error) {
 	file, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no file %s; check the name", name)
 	} else if err != nil {
 		return nil, err
 	}
+	defer file.Close()
 	if info, err := file.Stat(); err == nil && info.IsDir() {
-		_ = file.Close()
 		return nil, fmt.Errorf("%s is a directory; give a file in it", name)
 	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, most+1))
+	return io.ReadAll(io.LimitReader(file, maxSize+1))
 }
 
 // isBinary reports whether many of the first bytes are control characters. The parser reports one
@@ -224,32 +210,48 @@ func isURL(s string) bool {
 	return ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http"))
 }
 
-// robotsFiles reads the robots.txt for several URLs, each file once.
-type robotsFiles struct {
+// robotsReader reads and parses robots.txt files for a command, each once.
+type robotsReader struct {
 	config *Config
-	stdin  io.Reader
-	known  map[string]*policy.Robots
-	note   string // the first note about a file
+	cmd    *cobra.Command
+	files  map[string]*robotsFile
 }
 
-// of returns the robots.txt with this name, or the robots.txt of the URL's own site for "".
-func (f *robotsFiles) of(ctx context.Context, name, u string) (*policy.Robots, error) {
-	if name == "" {
-		var err error
-		if name, err = ownRobots(u); err != nil {
-			return nil, err
-		}
+// robotsFile is a parsed robots.txt.
+type robotsFile struct {
+	robotsInput
+	rules *policy.Robots
+	note  string // that the file restricts nothing, or ""
+}
+
+func newRobotsReader(config *Config, cmd *cobra.Command) *robotsReader {
+	return &robotsReader{config, cmd, make(map[string]*robotsFile)}
+}
+
+// read returns the robots.txt with a name. The error for a web page and for UTF-16 has advice, since
+// both restrict nothing and are mistakes.
+func (r *robotsReader) read(name string) (*robotsFile, error) {
+	if file := r.files[name]; file != nil {
+		return file, nil
 	}
-	if robots := f.known[name]; robots != nil {
-		return robots, nil
-	}
-	in, err := f.config.readInput(ctx, f.stdin, name)
+	in, err := r.config.readInput(r.cmd.Context(), r.cmd.InOrStdin(), name)
 	if err != nil {
 		return nil, err
 	}
-	robots, err := in.rules()
-	if err == nil {
-		f.known[name], f.note = robots, cmp.Or(f.note, in.noteOn(robots))
+	file := &robotsFile{robotsInput: in}
+	if file.rules, err = in.parse(); err != nil {
+		return nil, err
 	}
-	return robots, err
+	file.note = in.noteOn(file.rules)
+	r.files[name] = file
+	return file, nil
+}
+
+// printNotes prints the notes about the files, except about a missing file.
+func (r *robotsReader) printNotes() {
+	for _, name := range slices.Sorted(maps.Keys(r.files)) {
+		if file := r.files[name]; file.note != "" && !file.missing {
+			printNote(r.cmd.ErrOrStderr(), "note", file.note)
+		}
+	}
 }

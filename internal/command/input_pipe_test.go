@@ -6,6 +6,8 @@ import (
 	"os"
 	"strconv"
 	"testing"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // TestPipe reads a robots.txt from a pipe with a file name, as in <(command).
@@ -20,7 +22,7 @@ func TestPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = w.Close()
-	body, err := readRobotsFile("/dev/fd/" + strconv.Itoa(int(r.Fd())))
+	body, err := readFile(nil, "/dev/fd/"+strconv.Itoa(int(r.Fd())), policy.MaxSize)
 	if err != nil || string(body) != robots {
 		t.Errorf("%q, %v", body, err)
 	}

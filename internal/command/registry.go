@@ -91,19 +91,11 @@ func (g *registry) run(cmd *cobra.Command, args []string) (findings bool, err er
 
 // readEdition reads a registry from a file or from standard input.
 func readEdition(cmd *cobra.Command, name string) (*edition.Edition, error) {
-	data, err := readBounded(cmd, name, edition.MaxBytes)
+	data, err := readFile(cmd.InOrStdin(), name, edition.MaxBytes)
 	if err != nil {
 		return nil, err
 	}
 	return edition.Parse(name, data)
-}
-
-// readBounded reads at most most+1 bytes of a file, or of standard input for "-".
-func readBounded(cmd *cobra.Command, name string, most int64) ([]byte, error) {
-	if name == "-" {
-		return io.ReadAll(io.LimitReader(cmd.InOrStdin(), most+1))
-	}
-	return readMost(name, most)
 }
 
 // laidOver returns the changes of an edition to the built-in registry.

@@ -71,10 +71,10 @@ func TestStatusMistakes(t *testing.T) {
 		"status --end-grace":                    "--end-grace needs a site",
 		"status --test-notify a.test":           "take no site",
 		"status a.test b.test":                  "takes at most 1 argument",
-		"status --address 127.0.0.1:1 --undo x": "no server answers",
+		"status --address 127.0.0.1:1 --undo x": "no server responds",
 		"status --address localhost":            `--address "localhost" has no port; write it as localhost:2019`,
 		"status --address ::1":                  "write it as [::1]:2019",
-		"status --address unix//nowhere":        "no server answers",
+		"status --address unix//nowhere":        "no server responds",
 	} {
 		if output, err := execute(t.Context(), Config{}, strings.Fields(args)...); err == nil || errors.Is(err, ErrFindings) || !strings.Contains(output, says) {
 			t.Errorf("%s: %v: %s", args, err, output)
@@ -186,7 +186,7 @@ func TestNoAdminAPI(t *testing.T) {
 	for _, answer := range []string{"<html>", "[1]", `{"policies": 5, "managed": 5, "registry": 5, "proposals": 5, "trials": 5, "alerts": 5, "changes": 5, "sites": 5, "crawlers": 5}`, ""} {
 		address, _ := adminAnswering(t, answer)
 		for _, args := range [][]string{{"status"}, {"status", "--top"}, {"managed", "show"}, {"managed", "changes"}, {"registry", "status"}, {"registry", "propose"}} {
-			if output, err := execute(t.Context(), Config{}, append(args, "--address", address)...); err == nil || !strings.Contains(output, "what listens at "+address+" answers something else than the admin API of Caddy: ") {
+			if output, err := execute(t.Context(), Config{}, append(args, "--address", address)...); err == nil || !strings.Contains(output, "the server at "+address+" is not the admin API of Caddy: ") {
 				t.Errorf("%q answered by %q: %v, %q", args, answer, err, output)
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -72,17 +71,13 @@ func (x *caseTesting) run(cmd *cobra.Command, names []string) (findings bool, er
 	case x.robots == "-" && slices.Contains(names, "-"):
 		return false, errors.New("only one of the robots.txt and the table can be standard input")
 	}
-	in, err := x.config.readInput(cmd.Context(), cmd.InOrStdin(), x.robots)
+	reader := newRobotsReader(&x.config, cmd)
+	file, err := reader.read(x.robots)
 	if err != nil {
 		return false, err
 	}
-	robots, err := in.rules()
-	if err != nil {
-		return false, err
-	}
-	if note := in.noteOn(robots); note != "" {
-		printNote(cmd.ErrOrStderr(), "note", note)
-	}
+	reader.printNotes()
+	robots := file.rules
 	report := expect.Report{Cases: []expect.Result{}}
 	var errs []error
 	notes := make(map[string]string) // notes by client, cached because finding them is slow
@@ -116,7 +111,7 @@ const maxCases = 16 << 20
 
 // readCases reads a table of cases.
 func readCases(stdin io.Reader, name string) ([]expect.Case, error) {
-	body, err := readTable(stdin, name)
+	body, err := readFile(stdin, name, maxCases)
 	switch {
 	case err != nil:
 		return nil, err
@@ -126,23 +121,6 @@ func readCases(stdin io.Reader, name string) ([]expect.Case, error) {
 		return nil, fmt.Errorf("%s is a binary file and no table of cases", name)
 	}
 	return expect.Read(name, bytes.NewReader(body))
-}
-
-// readTable reads a file or standard input. It stops when the table exceeds maxCases.
-func readTable(stdin io.Reader, name string) ([]byte, error) {
-	if name == "-" {
-		return io.ReadAll(io.LimitReader(stdin, maxCases+1))
-	}
-	info, err := os.Stat(name)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil, fmt.Errorf("there is no file %s; check the name of the table of cases", name)
-	case err != nil:
-		return nil, err
-	case info.IsDir():
-		return nil, fmt.Errorf("%s is a directory; give the tables of cases in it", name)
-	}
-	return readMost(name, maxCases)
 }
 
 // JudgeCase judges one case as explain does. The overlay has the names that only the robots.txt

@@ -132,7 +132,7 @@ func (c *checker) add(code policy.Code, line, column int, format string, args ..
 		return
 	}
 	c.report.Findings = append(c.report.Findings, Finding{
-		Code: code, Severity: severityOf(code), Line: line, Column: column, Message: fmt.Sprintf(format, args...),
+		Code: code, Severity: severities[code], Line: line, Column: column, Message: fmt.Sprintf(format, args...),
 	})
 }
 

@@ -267,9 +267,9 @@ func TestRealFiles(t *testing.T) {
 	}
 	most := map[policy.Severity]int{policy.Error: 10, policy.Warning: 20, policy.Info: 50} // percent of files
 	for code, n := range with {
-		t.Logf("%-20s %-8s in %d of %d files", code, severityOf(code), n, files)
-		if 100*n > most[severityOf(code)]*files {
-			t.Errorf("%s, a finding of severity %s, arises in %d of %d files", code, severityOf(code), n, files)
+		t.Logf("%-20s %-8s in %d of %d files", code, severities[code], n, files)
+		if 100*n > most[severities[code]]*files {
+			t.Errorf("%s, a finding of severity %s, arises in %d of %d files", code, severities[code], n, files)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -145,11 +146,5 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// codes returns every code that Check may report. The codes of the parser come first.
-func codes() []policy.Code {
-	codes := make([]policy.Code, len(kinds))
-	for i, k := range kinds {
-		codes[i] = k.code
-	}
-	return codes
-}
+// codes returns every code that Check may report.
+func codes() []policy.Code { return slices.Sorted(maps.Keys(severities)) }

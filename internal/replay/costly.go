@@ -10,45 +10,32 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 )
 
-// pathCount counts requests by the path verdict of their URL, for a challenge with the matcher
-// robots_disallowed *.
-type pathCount struct {
-	pages, challenged                   uint64 // that browsers opened; of these, disallowed
-	browsers, programs, blocked, passed uint64 // requests for disallowed URLs, see ChallengeReport
-}
-
-func (c *pathCount) add(o *pathCount) {
-	c.pages += o.pages
-	c.challenged += o.challenged
-	c.browsers += o.browsers
-	c.programs += o.programs
-	c.blocked += o.blocked
-	c.passed += o.passed
-}
-
 // countPath counts the request of the record. blocked means that enforce blocks the request.
 func (w *worker) countPath(who *identity, blocked bool) {
-	r, c := &w.record, &w.tally.urls
+	r, c := &w.record, &w.tally.challenge
 	decoded := w.pathOf(r.Target)
 	current := &w.versions[w.version]
 	disallowed := judge.DisallowsPath(current.robots, "*", unsafeString(r.Target), unsafeString(decoded), current.settings.KeepSlashes, &w.scratch.Target)
 	person := who.browser && len(r.UserAgent) > 0
 	if person && methodOf(r.Method) == "GET" && isPage(decoded) {
-		c.pages++
+		c.Pages++
 		if disallowed {
-			c.challenged++
+			c.Challenged++
 		}
 	}
+	if !disallowed {
+		return
+	}
+	c.Requests++
 	switch {
-	case !disallowed:
 	case person:
-		c.browsers++
+		c.Browsers++
 	case !who.client.Class.IsCrawler():
-		c.programs++
+		c.Programs++
 	case blocked:
-		c.blocked++
+		c.Blocked++
 	default:
-		c.passed++
+		c.Passed++
 	}
 }
 
@@ -62,7 +49,8 @@ func isPage(p []byte) bool {
 	return slices.Contains(pageEndings, strings.ToLower(path.Ext(string(name))))
 }
 
-// ChallengeReport compares a challenge on every page with a challenge on disallowed pages only.
+// ChallengeReport compares a challenge on every page with a challenge on disallowed pages only, by
+// the matcher robots_disallowed *.
 type ChallengeReport struct {
 	// Pages is the number of pages that browsers opened. Challenged is the number of these that
 	// robots.txt disallows to crawlers that no group names.
@@ -78,12 +66,15 @@ type ChallengeReport struct {
 	Passed   uint64 `json:"passed"`
 }
 
-// report returns the counts as a report.
-func (c *pathCount) report() *ChallengeReport {
-	return &ChallengeReport{
-		Pages: c.pages, Challenged: c.challenged, Requests: c.browsers + c.programs + c.blocked + c.passed,
-		Browsers: c.browsers, Programs: c.programs, Blocked: c.blocked, Passed: c.passed,
-	}
+// add adds the counts of another report.
+func (c *ChallengeReport) add(o *ChallengeReport) {
+	c.Pages += o.Pages
+	c.Challenged += o.Challenged
+	c.Requests += o.Requests
+	c.Browsers += o.Browsers
+	c.Programs += o.Programs
+	c.Blocked += o.Blocked
+	c.Passed += o.Passed
 }
 
 // Sentences returns the report in words.

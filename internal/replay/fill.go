@@ -34,7 +34,7 @@ func (r *Report) fill(p *plan, t *tally, s *sequence, o *Options, logs []*input)
 		r.Sources = t.sources.sources(p)
 	}
 	if p.paths {
-		r.Challenge = t.urls.report()
+		r.Challenge = &t.challenge
 	}
 	r.Hosts = []HostReport{}
 	for _, e := range t.hosts.Items {

@@ -129,9 +129,7 @@ func (c *CrawlerReport) ReadText() string {
 	return "never"
 }
 
-// Who lists the crawlers with the most violations of the rule.
-func (r *RuleReport) Who(most int) string { return who(r.Crawlers, most) }
-
+// who lists the crawlers with the most violations of a rule.
 func who(crawlers []RuleCrawlers, most int) string {
 	var names []string
 	for _, c := range crawlers[:min(len(crawlers), most)] {

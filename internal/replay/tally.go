@@ -105,7 +105,7 @@ type tally struct {
 	paths                     spacesaving.Sketch[pathKey]
 	hosts                     spacesaving.Sketch[string]
 	sources                   sourceTally
-	urls                      pathCount
+	challenge                 ChallengeReport
 }
 
 func newTally() *tally {
@@ -183,7 +183,7 @@ func (t *tally) merge(o *tally) {
 		a.reading(b.read, b.readStatus)
 	}
 	t.sources.merge(&o.sources)
-	t.urls.add(&o.urls)
+	t.challenge.add(&o.challenge)
 	for key, r := range o.rules {
 		switch have := t.rules[key]; {
 		case have != nil:
