@@ -200,7 +200,7 @@ func TestGuardOfSeveral(t *testing.T) {
 		{Listen: []string{":8080"}, Routes: caddyhttp.RouteList{route("shop.test", "*")}},
 	}}
 	for url, want := range map[string]bool{"http://shop.test/a": true, "http://one.test/": false, "http://other.test/": false, "http://shop.test:8080/": false} {
-		if _, found := r.Guard(url); found == nil || found.Several != want {
+		if _, found := r.Guard(url); found == nil || found.Ambiguous != want {
 			t.Errorf("%s: %+v, want several %t", url, found, want)
 		}
 	}

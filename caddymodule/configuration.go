@@ -26,7 +26,7 @@ func init() {
 		FetchTimeout: defaultFetchTimeout,
 		Sites:        configuredSites,
 		Verification: configuredVerification,
-		Rules:        configuredRules,
+		CheckManaged: configuredRules,
 	}))
 }
 
@@ -56,7 +56,7 @@ func configuredSites(path, adapter string) ([]command.Site, *uaident.Registry, e
 
 // configuredRules checks the output of each robots_txt in a configuration file. A base that is not
 // nil replaces the configured bases.
-func configuredRules(path, adapter string, base []byte) (all []command.Rules, err error) {
+func configuredRules(path, adapter string, base []byte) (all []command.ManagedCheck, err error) {
 	placed, registry, err := placedIn(path, adapter)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func configuredRules(path, adapter string, base []byte) (all []command.Rules, er
 		if !ok {
 			return nil, fmt.Errorf("this program has another %s", p.Name)
 		}
-		rules := command.Rules{Hosts: p.Hosts}
+		rules := command.ManagedCheck{Hosts: p.Hosts}
 		if err = json.Unmarshal(p.Config, handler); err == nil {
 			rules.Report, rules.Gate, err = handler.CheckRules(registry, p.Hosts, base)
 		}
@@ -133,7 +133,7 @@ func siteOf(p *placement.Placed, registry *uaident.Registry) (s command.Site, er
 		return s, err
 	}
 	h.setDefaults()
-	s = command.Site{Hosts: p.Hosts, Listen: p.Listen, LedTo: p.LedTo, Matched: len(p.Matches) > 0, Grace: time.Duration(h.Grace)}
+	s = command.Site{Hosts: p.Hosts, Listen: p.Listen, RedirectedTo: p.LedTo, Matched: len(p.Matches) > 0, Grace: time.Duration(h.Grace)}
 	if s.Settings, s.Err = h.settings(registry); s.Err == nil {
 		s.Rate, s.Err = h.Rate.Settings(registry)
 	}

@@ -51,7 +51,7 @@ func FuzzOneEngine(f *testing.F) {
 		offline := siteOfHandler(t, &h)
 		asked := explain.Request{UserAgent: userAgent, URL: target, Method: method}
 		robots := policy.Parse([]byte(text))
-		e := offline.Explain(explain.Rules{Robots: robots}, asked)
+		e := offline.Explain(explain.RobotsFile{Robots: robots}, asked)
 		switch {
 		case j == nil:
 			if e.Verdict != judge.Exempt.String() || e.Handler.Action != judge.None.String() {
@@ -70,7 +70,7 @@ func FuzzOneEngine(f *testing.F) {
 			}
 		}
 		if composed, err := rules.Text(time.Time{}, "example.com", []byte(text)); err == nil && (j == nil || j.Client.Name() != "PetalBot") {
-			if by := offline.Explain(explain.Rules{Robots: policy.Parse(composed)}, asked); by.Verdict != e.Verdict && !e.Ambiguous {
+			if by := offline.Explain(explain.RobotsFile{Robots: policy.Parse(composed)}, asked); by.Verdict != e.Verdict && !e.Ambiguous {
 				t.Errorf("%s, but %s by a text with a rule for somebody else:\n%s", e.Verdict, by.Verdict, composed)
 			}
 		}

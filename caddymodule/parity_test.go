@@ -143,7 +143,7 @@ func TestOneEngine(t *testing.T) {
 					r := get(userAgent, "/")
 					r.Method, r.RequestURI, r.URL = method, target, u
 					j := online.Judge(r)
-					e := offline.Explain(explain.Rules{Robots: robots}, explain.Request{UserAgent: userAgent, URL: target, Method: method})
+					e := offline.Explain(explain.RobotsFile{Robots: robots}, explain.Request{UserAgent: userAgent, URL: target, Method: method})
 					compared++
 					switch {
 					case j == nil && (e.Verdict != judge.Exempt.String() || e.Handler.Action != judge.None.String()):
@@ -198,22 +198,22 @@ func TestExplain(t *testing.T) {
 		says                    []string // parts of the explanation
 	}{
 		{"blocked", "GPTBot/1.3", "/%70rivate//x", verify.Claimed, "disallowed", "blocked", []string{
-			`"GPTBot": a name in the registry`, "GPTBot: no group names it", "so the * group decides, 1 rule in line 1",
+			`"GPTBot": a name in the registry`, "GPTBot: no group has this name", "the * group in line 1 applies, with 1 rule",
 			"compared as /private//x (canonical)", "compared as /private/x (slashes)", "9 bytes: Disallow: /private/ in line 2",
 			"mode enforce: action blocked"}},
 		{"a fallback", "Googlebot-Image/1.0", "/x", verify.Claimed, "disallowed", "logged", []string{
-			"Googlebot-Image: no group names it", "Googlebot: a group names it", "only_log or spoofed spares it"}},
+			"Googlebot-Image: no group has this name", "Googlebot: a group has this name", "only_log or spoofed spares it"}},
 		{"the longest rule", "Googlebot/2.1", "/open/x", verify.Claimed, "allowed", "none", []string{
-			"5 bytes: Allow: /open in line 6", "1 byte: Disallow: / in line 5", "the longest decides"}},
+			"5 bytes: Allow: /open in line 6", "1 byte: Disallow: / in line 5", "the longest rule decides"}},
 		{"a library", "curl/8.7.1", "/private/", verify.Claimed, "exempt", "none", []string{"does not apply to the class library"}},
-		{"a browser", firefox, "/private/", verify.Claimed, "exempt", "none", []string{"no word but those that browsers send"}},
+		{"a browser", firefox, "/private/", verify.Claimed, "exempt", "none", []string{"only words that browsers send"}},
 		{"robots.txt", "GPTBot/1.3", "/robots.txt", verify.Claimed, "allowed", "none", []string{"always allowed"}},
 		{"verified", "GPTBot/1.3", "/private/", verify.Verified, "exempt", "none", []string{"its assumed identity is verified", "the configuration exempts it"}},
 		{"a false name", "Googlebot/2.1", "/open", verify.Spoofed, "allowed", "blocked", []string{"a false name"}},
 		{"control characters", "x\x1b[2JBot/1.0", "/private/\x1b[2J", verify.Claimed, "disallowed", "blocked", nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			e := site.Explain(explain.Rules{Name: "robots.txt", Robots: robots}, explain.Request{UserAgent: tc.userAgent, URL: tc.target, Identity: tc.identity})
+			e := site.Explain(explain.RobotsFile{Name: "robots.txt", Robots: robots}, explain.Request{UserAgent: tc.userAgent, URL: tc.target, Identity: tc.identity})
 			if e.Verdict != tc.verdict || e.Handler.Action != tc.action {
 				t.Errorf("%s, %s; want %s, %s", e.Verdict, e.Handler.Action, tc.verdict, tc.action)
 			}
@@ -236,16 +236,16 @@ func TestExplain(t *testing.T) {
 // TestExplainUnknown checks the explanation without a known robots.txt.
 func TestExplainUnknown(t *testing.T) {
 	site := siteOfHandler(t, &Handler{})
-	e := site.Explain(explain.Rules{Name: "x"}, explain.Request{UserAgent: "GPTBot/1.3", URL: "/"})
+	e := site.Explain(explain.RobotsFile{Name: "x"}, explain.Request{UserAgent: "GPTBot/1.3", URL: "/"})
 	if e.Verdict != "unknown" || !e.Allowed || e.Handler.Action != "none" {
 		t.Errorf("%+v", e)
 	}
 	site.Settings.Enforce = true
-	e = site.Explain(explain.Rules{Name: "x", Closed: true}, explain.Request{UserAgent: "GPTBot/1.3", URL: "/"})
+	e = site.Explain(explain.RobotsFile{Name: "x", Closed: true}, explain.Request{UserAgent: "GPTBot/1.3", URL: "/"})
 	if e.Verdict != "unknown" || e.Allowed || e.Handler.Action != "blocked" {
 		t.Errorf("a closed site: %+v, %+v", e, e.Handler)
 	}
-	e = site.Explain(explain.Rules{Name: "x", Closed: true}, explain.Request{UserAgent: "curl/8.7.1", URL: "/"})
+	e = site.Explain(explain.RobotsFile{Name: "x", Closed: true}, explain.Request{UserAgent: "curl/8.7.1", URL: "/"})
 	if e.Handler.Action != "none" {
 		t.Errorf("a library on a closed site: %+v", e.Handler)
 	}

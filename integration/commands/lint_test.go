@@ -129,7 +129,7 @@ func TestExplainCommand(t *testing.T) {
 	}
 	runPieces(t, []pieces{
 		{name: "text", args: []string{"explain", "-r", robots, "-u", harness.GPTBot, "/x"}, code: 1, stdout: []string{
-			"so it says to be GPTBot, class ai_training", "so the group GPTBot decides, 1 rule in line 5", "disallowed: Disallow: / in line 6"}},
+			"claims to be GPTBot, class ai_training", "the group GPTBot in line 5 applies, with 1 rule", "disallowed: Disallow: / in line 6"}},
 		{name: "json", args: []string{"explain", "-r", robots, "-u", harness.GPTBot, "--json", "/x"}, code: 1, stdout: []string{`"verdict": "disallowed"`, `"handler": null`, `"length": 1`}},
 		{name: "enforce", args: with("-u", harness.GPTBot, "http://a.test/x"), code: 1, stdout: []string{"robots_guard of a.test, mode enforce: action blocked"}},
 		{name: "only_log", args: with("-u", harness.Bingbot, "https://a.test/private/"), code: 1, stdout: []string{"action logged, only_log or spoofed spares it"}},
@@ -143,7 +143,7 @@ func TestExplainCommand(t *testing.T) {
 		{name: "a site without one", args: []string{"explain", "-u", harness.GPTBot, none.URL + "/x"}, code: 0, stdout: []string{"responds with status 404, so there is no robots.txt and nothing is restricted", "no group is for it"}},
 		{name: "a path of no site", args: []string{"explain", "-u", harness.GPTBot, "/x"}, code: 2, stderr: []string{"names no site"}},
 		{name: "a directory", args: []string{"explain", "-r", dir, "-u", harness.GPTBot, "/x"}, code: 2, stderr: []string{"is a directory"}},
-		{name: "no User-Agent", args: []string{"explain", "-r", robots, "/"}, code: 0, stdout: []string{"so the * group decides"}},
+		{name: "no User-Agent", args: []string{"explain", "-r", robots, "/"}, code: 0, stdout: []string{"the * group in line 1 applies"}},
 		{name: "two URLs", args: []string{"explain", "-r", robots, "-u", "x", "/one", "/two"}, code: 0, stdout: []string{"/one\n\nUser-Agent", "\n/two\n\nUser-Agent"}},
 		{name: "an unknown identity", args: []string{"explain", "-r", robots, "-u", "x", "--identity", "real", "/"}, code: 2, stderr: []string{"unknown identity"}},
 	})

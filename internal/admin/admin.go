@@ -62,7 +62,7 @@ type Running interface {
 // Guard is a running robots_guard.
 type Guard struct {
 	Site        string // the hosts; "" for any host
-	Several     bool   // whether other guards, with matchers, have the same hosts; this guard is the first
+	Ambiguous   bool   // whether other guards, with matchers, have the same hosts; this guard is the first
 	HTTPSTarget string // the https authority to which Caddy redirects requests before the guard, or ""
 	Registry    *uaident.Registry
 	Settings    judge.Settings
@@ -76,7 +76,7 @@ type Guard struct {
 const ExplainPath = "/robots_guard/explain"
 
 // API has the endpoints.
-type API struct{ find func() Running }
+type API struct{ running func() Running }
 
 // New returns the endpoints. find returns the running configuration and never nil.
 func New(find func() Running) *API { return &API{find} }
@@ -84,15 +84,15 @@ func New(find func() Running) *API { return &API{find} }
 // Routes returns all endpoints.
 func (a *API) Routes() []caddy.AdminRoute {
 	return append(append(a.reportRoutes(), a.managedRoutes()...),
-		caddy.AdminRoute{Pattern: ExplainPath, Handler: taking(a.explain)},
-		caddy.AdminRoute{Pattern: StatusPath, Handler: taking(a.status, "site")},
-		caddy.AdminRoute{Pattern: AlertsPath, Handler: taking(a.alerts)},
-		caddy.AdminRoute{Pattern: TestNotifyPath, Handler: taking(a.testNotify)},
-		caddy.AdminRoute{Pattern: AlertsPath + "/", Handler: taking(a.acknowledge)},
-		caddy.AdminRoute{Pattern: RegistryPath, Handler: taking(a.registry)},
-		caddy.AdminRoute{Pattern: RegistryPath + "/proposals", Handler: taking(a.proposals)},
-		caddy.AdminRoute{Pattern: PoliciesPath, Handler: taking(a.list, "limit", "after")},
-		caddy.AdminRoute{Pattern: PoliciesPath + "/", Handler: taking(a.one, "server")},
+		caddy.AdminRoute{Pattern: ExplainPath, Handler: withParameters(a.explain)},
+		caddy.AdminRoute{Pattern: StatusPath, Handler: withParameters(a.status, "site")},
+		caddy.AdminRoute{Pattern: AlertsPath, Handler: withParameters(a.alerts)},
+		caddy.AdminRoute{Pattern: TestNotifyPath, Handler: withParameters(a.testNotify)},
+		caddy.AdminRoute{Pattern: AlertsPath + "/", Handler: withParameters(a.acknowledge)},
+		caddy.AdminRoute{Pattern: RegistryPath, Handler: withParameters(a.registry)},
+		caddy.AdminRoute{Pattern: RegistryPath + "/proposals", Handler: withParameters(a.proposals)},
+		caddy.AdminRoute{Pattern: PoliciesPath, Handler: withParameters(a.policies, "limit", "after")},
+		caddy.AdminRoute{Pattern: PoliciesPath + "/", Handler: withParameters(a.policy, "server")},
 	)
 }
 
@@ -105,7 +105,7 @@ func writeJSON(w http.ResponseWriter, status int, value any) error {
 	return enc.Encode(value)
 }
 
-// failed returns an error with the status of the response.
-func failed(status int, format string, args ...any) error {
+// httpError returns an error with the status of the response.
+func httpError(status int, format string, args ...any) error {
 	return caddy.APIError{HTTPStatus: status, Err: fmt.Errorf(format, args...)}
 }

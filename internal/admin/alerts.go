@@ -47,13 +47,13 @@ const maxNote = 8 << 10
 // alerts responds with all alerts.
 func (a *API) alerts(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
-		return failed(http.StatusMethodNotAllowed, "use GET to read alerts")
+		return httpError(http.StatusMethodNotAllowed, "use GET to read alerts")
 	}
-	return writeJSON(w, http.StatusOK, alertsOf(a.find()))
+	return writeJSON(w, http.StatusOK, listAlerts(a.running()))
 }
 
-// alertsOf returns all alerts, or none without a guard.
-func alertsOf(running Running) alert.List {
+// listAlerts returns all alerts, or none without a guard.
+func listAlerts(running Running) alert.List {
 	if book := running.Book(); book != nil {
 		return book.List()
 	}
@@ -63,17 +63,17 @@ func alertsOf(running Running) alert.List {
 // testNotify sends a test message to all receivers.
 func (a *API) testNotify(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodPost {
-		return failed(http.StatusMethodNotAllowed, "use POST to send a test message")
+		return httpError(http.StatusMethodNotAllowed, "use POST to send a test message")
 	}
-	return writeJSON(w, http.StatusOK, NotifyTest{a.find().TestNotify(r.Context())})
+	return writeJSON(w, http.StatusOK, NotifyTest{a.running().TestNotify(r.Context())})
 }
 
 // acknowledge acknowledges an alert, or reverts an acknowledgement.
 func (a *API) acknowledge(w http.ResponseWriter, r *http.Request) error {
 	id, ok := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, AlertsPath+"/"), "/acknowledge")
-	book := a.find().Book()
+	book := a.running().Book()
 	if !ok || book == nil {
-		return failed(http.StatusNotFound, "there is nothing at this path; use %s/<id>/acknowledge", AlertsPath)
+		return httpError(http.StatusNotFound, "there is nothing at this path; use %s/<id>/acknowledge", AlertsPath)
 	}
 	var known alert.Alert
 	var err error
@@ -81,17 +81,17 @@ func (a *API) acknowledge(w http.ResponseWriter, r *http.Request) error {
 	case http.MethodPost:
 		var sent AlertNote
 		if err := readBody(http.MaxBytesReader(w, r.Body, maxNote), &sent); err != nil && !errors.Is(err, io.EOF) {
-			return failed(http.StatusBadRequest, `the body is not JSON such as {"note": "a partner"}: %w`, jsontext.InWords(err))
+			return httpError(http.StatusBadRequest, `the body is not JSON such as {"note": "a partner"}: %w`, jsontext.InWords(err))
 		}
 		known, err = book.Acknowledge(id, sent.By, sent.Note)
 	case http.MethodDelete:
 		known, err = book.Reopen(id)
 	default:
-		return failed(http.StatusMethodNotAllowed, "use POST to acknowledge an alert, and DELETE to take that back")
+		return httpError(http.StatusMethodNotAllowed, "use POST to acknowledge an alert, and DELETE to take that back")
 	}
 	switch {
 	case errors.Is(err, alert.ErrUnknown):
-		return failed(http.StatusNotFound, "%w; GET %s lists all", err, AlertsPath)
+		return httpError(http.StatusNotFound, "%w; GET %s lists all", err, AlertsPath)
 	case err != nil:
 		return err
 	}

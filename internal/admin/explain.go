@@ -26,7 +26,7 @@ const maxExplainBody = 128 << 10
 // explain.Explanation as JSON.
 func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodPost {
-		return failed(http.StatusMethodNotAllowed, "use POST with a JSON object that has user_agent and url")
+		return httpError(http.StatusMethodNotAllowed, "use POST with a JSON object that has user_agent and url")
 	}
 	var asked struct {
 		UserAgent string `json:"user_agent"`
@@ -36,44 +36,44 @@ func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxExplainBody+1))
 	if err == nil && len(body) > maxExplainBody {
-		return failed(http.StatusRequestEntityTooLarge, "the body has more than %d bytes", maxExplainBody)
+		return httpError(http.StatusRequestEntityTooLarge, "the body has more than %d bytes", maxExplainBody)
 	}
 	if err == nil {
 		err = readBody(bytes.NewReader(body), &asked)
 	}
 	if err != nil {
-		return failed(http.StatusBadRequest, "the body is not a JSON object with user_agent and url: %v", jsontext.InWords(err))
+		return httpError(http.StatusBadRequest, "the body is not a JSON object with user_agent and url: %v", jsontext.InWords(err))
 	}
-	running := a.find()
+	running := a.running()
 	host, guard := running.Guard(asked.URL)
 	if host == "" {
-		return failed(http.StatusBadRequest, "url %q names no site; write it whole, such as https://example.com/path", asked.URL)
+		return httpError(http.StatusBadRequest, "url %q names no site; write it whole, such as https://example.com/path", asked.URL)
 	}
 	who, err := explain.ParseIdentity(asked.Identity)
 	if err != nil {
-		return failed(http.StatusBadRequest, "%v", err)
+		return httpError(http.StatusBadRequest, "%v", err)
 	}
 	if guard == nil {
-		return failed(http.StatusNotFound, "no robots_guard is for %q", host)
+		return httpError(http.StatusNotFound, "no robots_guard is for %q", host)
 	}
 	site := explain.Site{Registry: guard.Registry, Settings: guard.Settings, Rate: guard.Rate, Configured: true}
-	e := site.Explain(a.held(running.Policies(), guard), explain.Request{UserAgent: asked.UserAgent, URL: asked.URL, Method: asked.Method, Identity: who})
+	e := site.Explain(a.currentRules(running.Policies(), guard), explain.Request{UserAgent: asked.UserAgent, URL: asked.URL, Method: asked.Method, Identity: who})
 	e.Handler.Site = guard.Site
 	var notes []string
 	if guard.HTTPSTarget != "" {
 		notes = append(notes, "a request by http gets a redirect to https://"+guard.HTTPSTarget+", which is not judged; this is the result for the redirected request")
 	}
-	if guard.Several {
-		notes = append(notes, explain.FirstOfSeveral)
+	if guard.Ambiguous {
+		notes = append(notes, explain.NoteFirstOfSeveral)
 	}
 	e.Handler.Note = strings.Join(notes, "; ")
 	return writeJSON(w, http.StatusOK, e)
 }
 
-// held returns the current rules of a guard without fetching.
-func (a *API) held(entries []*policy.Entry, guard *Guard) explain.Rules {
-	from := explain.Rules{Name: guard.Key.String()}
-	entry := a.heldEntry(entries, guard.Key)
+// currentRules returns the current rules of a guard without fetching.
+func (a *API) currentRules(entries []*policy.Entry, guard *Guard) explain.RobotsFile {
+	from := explain.RobotsFile{Name: guard.Key.String()}
+	entry := a.entryForKey(entries, guard.Key)
 	if entry == nil || entry.State() == nil {
 		from.Note = "it was not read yet; that happens at the first request of a crawler"
 		return from
@@ -90,10 +90,10 @@ func (a *API) held(entries []*policy.Entry, guard *Guard) explain.Rules {
 	return from
 }
 
-// heldEntry returns the entry of a key. The site of the key may differ.
-func (a *API) heldEntry(entries []*policy.Entry, key policy.Key) *policy.Entry {
+// entryForKey returns the entry of a key. The site of the key may differ.
+func (a *API) entryForKey(entries []*policy.Entry, key policy.Key) *policy.Entry {
 	if key.Source == "" {
-		return a.entryOf(entries, key.String(), key.Server)
+		return a.findEntry(entries, key.String(), key.Server)
 	}
 	if i := slices.IndexFunc(entries, func(e *policy.Entry) bool { return e.Key() == key }); i >= 0 {
 		return entries[i]

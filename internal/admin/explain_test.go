@@ -49,9 +49,9 @@ func TestExplainsByTheGuard(t *testing.T) {
 // TestExplainsTheFirstOfSeveral expects a remark that another guard may judge the request.
 func TestExplainsTheFirstOfSeveral(t *testing.T) {
 	k := learn(policy.Key{Host: "shop.test"})
-	k.guard = &Guard{Several: true, Registry: uaident.Default(), Key: policy.Key{Host: "shop.test"}}
+	k.guard = &Guard{Ambiguous: true, Registry: uaident.Default(), Key: policy.Key{Host: "shop.test"}}
 	_, body := k.ask(t, http.MethodPost, "/robots_guard/explain", `{"user_agent":"GPTBot/1.3","url":"http://shop.test/x"}`)
-	if !strings.Contains(body, explain.FirstOfSeveral) {
+	if !strings.Contains(body, explain.NoteFirstOfSeveral) {
 		t.Errorf("%s", body)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// entryOf returns the entry with a name at a server, or at any server for "". With two entries,
+// findEntry returns the entry with a name at a server, or at any server for "". With two entries,
 // https has precedence.
-func (a *API) entryOf(entries []*policy.Entry, name, server string) *policy.Entry {
+func (a *API) findEntry(entries []*policy.Entry, name, server string) *policy.Entry {
 	if name == "" {
 		return nil
 	}
@@ -59,15 +59,15 @@ type sortedEntry struct {
 func sorted(entries []*policy.Entry) []sortedEntry {
 	all := make([]sortedEntry, len(entries))
 	for i, e := range entries {
-		all[i] = sortedEntry{pageKey(e.Key()), e}
+		all[i] = sortedEntry{sortKey(e.Key()), e}
 	}
 	slices.SortFunc(all, func(a, b sortedEntry) int { return cmp.Compare(a.key, b.key) })
 	return all
 }
 
-// pageKey returns the sort key: the authority, followed by the other parts of the key if they
+// sortKey returns the sort key: the authority, followed by the other parts of the key if they
 // matter.
-func pageKey(key policy.Key) string {
+func sortKey(key policy.Key) string {
 	host, _ := addr.CutPort(key.Host)
 	if key.Server == "" && key.ForwardedHost == "" && key.Site == host {
 		return key.String()

@@ -25,7 +25,7 @@ import (
 //	POST /robots_guard/managed/stop
 //	POST /robots_guard/managed/rollback
 //
-// POST accepts a [Deed] and responds with a [Done]. The name of the robots_txt is optional if only
+// POST accepts a [Action] and responds with a [ActionResult]. The name of the robots_txt is optional if only
 // one robots_txt runs.
 const ManagedPath = "/robots_guard/managed"
 
@@ -48,8 +48,8 @@ type Managed interface {
 // Verbs returns the actions that a person can apply to a change.
 func Verbs() []string { return []string{"confirm", "promote", "stop", "rollback"} }
 
-// Deed is an action of a person on a change.
-type Deed struct {
+// Action is an action of a person on a change.
+type Action struct {
 	Site   string `json:"site,omitempty"`
 	ID     string `json:"id,omitempty"` // the ID of the change; by default the pending change, or the previous one for a rollback
 	Who    string `json:"who"`
@@ -57,8 +57,8 @@ type Deed struct {
 	Ticket string `json:"ticket,omitempty"`
 }
 
-// Done is the result of a [Deed].
-type Done struct {
+// ActionResult is the result of a [Action].
+type ActionResult struct {
 	Site  string        `json:"site"`
 	State publish.State `json:"state"` // the new state of the change
 	ManagedState
@@ -99,12 +99,12 @@ type ManagedDiff struct {
 
 func (a *API) managedRoutes() []caddy.AdminRoute {
 	routes := []caddy.AdminRoute{
-		{Pattern: ManagedPath + "/changes", Handler: taking(a.managed)},
-		{Pattern: ManagedPath + "/history", Handler: taking(a.managedHistory, "site")},
-		{Pattern: ManagedPath + "/diff", Handler: taking(a.managedDiff, "site", "from", "to")},
+		{Pattern: ManagedPath + "/changes", Handler: withParameters(a.managed)},
+		{Pattern: ManagedPath + "/history", Handler: withParameters(a.managedHistory, "site")},
+		{Pattern: ManagedPath + "/diff", Handler: withParameters(a.managedDiff, "site", "from", "to")},
 	}
 	for _, verb := range Verbs() {
-		routes = append(routes, caddy.AdminRoute{Pattern: ManagedPath + "/" + verb, Handler: taking(a.managedDeed(verb))})
+		routes = append(routes, caddy.AdminRoute{Pattern: ManagedPath + "/" + verb, Handler: withParameters(a.managedAction(verb))})
 	}
 	return routes
 }
@@ -118,10 +118,10 @@ func siteOf(m Managed) (ManagedSite, publish.History) {
 // managed responds with all robots_txt handlers.
 func (a *API) managed(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
-		return failed(http.StatusMethodNotAllowed, "use GET to read what is published")
+		return httpError(http.StatusMethodNotAllowed, "use GET to read what is published")
 	}
 	all := ManagedSites{Sites: []ManagedSite{}}
-	for _, m := range a.find().Managed() {
+	for _, m := range a.running().Managed() {
 		site, _ := siteOf(m)
 		all.Sites = append(all.Sites, site)
 	}
@@ -130,7 +130,7 @@ func (a *API) managed(w http.ResponseWriter, r *http.Request) error {
 
 // managedOf returns the robots_txt handler with a name or a host. "" selects the only handler.
 func (a *API) managedOf(name string) (Managed, error) {
-	all := a.find().Managed()
+	all := a.running().Managed()
 	if name == "" && len(all) == 1 {
 		return all[0], nil
 	}
@@ -144,11 +144,11 @@ func (a *API) managedOf(name string) (Managed, error) {
 	const most = 10
 	switch {
 	case len(all) == 0:
-		return nil, failed(http.StatusNotFound, "no robots_txt runs here")
+		return nil, httpError(http.StatusNotFound, "no robots_txt runs here")
 	case len(names) > most:
 		names = append(names[:most], "...")
 	}
-	return nil, failed(http.StatusNotFound, "choose a robots_txt by the parameter site: one of %s", strings.Join(names, " or "))
+	return nil, httpError(http.StatusNotFound, "choose a robots_txt by the parameter site: one of %s", strings.Join(names, " or "))
 }
 
 // managedHistory responds with the changes of a site.
@@ -183,24 +183,24 @@ func (a *API) managedDiff(w http.ResponseWriter, r *http.Request) error {
 	}
 	d := ManagedDiff{Site: m.Site(), From: cmp.Or(r.FormValue("from"), from), To: cmp.Or(r.FormValue("to"), to)}
 	if d.Difference, err = m.Difference(r.Context(), d.From, d.To); err != nil {
-		return failed(http.StatusNotFound, "%w; GET %s/history lists the changes", err, ManagedPath)
+		return httpError(http.StatusNotFound, "%w; GET %s/history lists the changes", err, ManagedPath)
 	}
 	d.Difference = append([]string{}, d.Difference...)
 	return writeJSON(w, http.StatusOK, d)
 }
 
-// managedDeed applies the action of a person.
-func (a *API) managedDeed(verb string) caddy.AdminHandlerFunc {
+// managedAction applies the action of a person.
+func (a *API) managedAction(verb string) caddy.AdminHandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if r.Method != http.MethodPost {
-			return failed(http.StatusMethodNotAllowed, "use POST to %s a change", verb)
+			return httpError(http.StatusMethodNotAllowed, "use POST to %s a change", verb)
 		}
-		var d Deed
+		var d Action
 		if err := readBody(http.MaxBytesReader(w, r.Body, maxNote), &d); err != nil {
-			return failed(http.StatusBadRequest, `the body is not JSON such as {"who": "ann", "why": "the sale is over"}: %w`, jsontext.InWords(err))
+			return httpError(http.StatusBadRequest, `the body is not JSON such as {"who": "ann", "why": "the sale is over"}: %w`, jsontext.InWords(err))
 		}
-		if err := d.check(verb); err != nil {
-			return failed(http.StatusBadRequest, "%w", err)
+		if err := d.validate(verb); err != nil {
+			return httpError(http.StatusBadRequest, "%w", err)
 		}
 		m, err := a.managedOf(d.Site)
 		if err != nil {
@@ -210,14 +210,14 @@ func (a *API) managedDeed(verb string) caddy.AdminHandlerFunc {
 		for _, cannot := range []error{publish.ErrNonePending, publish.ErrOther, publish.ErrUnconfirmed, publish.ErrConfirmed,
 			publish.ErrUnknown, publish.ErrUnreadable, publish.ErrIsPublished, publish.ErrIsFirst} {
 			if errors.Is(err, cannot) {
-				return failed(http.StatusConflict, "%w; GET %s/changes shows the state", err, ManagedPath)
+				return httpError(http.StatusConflict, "%w; GET %s/changes shows the state", err, ManagedPath)
 			}
 		}
 		if err != nil {
-			return failed(http.StatusServiceUnavailable, "the history of the changes: %w", err)
+			return httpError(http.StatusServiceUnavailable, "the history of the changes: %w", err)
 		}
 		site, _ := siteOf(m)
-		return writeJSON(w, http.StatusOK, Done{m.Site(), changed.State, site.ManagedState})
+		return writeJSON(w, http.StatusOK, ActionResult{m.Site(), changed.State, site.ManagedState})
 	}
 }
 
@@ -230,8 +230,8 @@ func checkLine(name, text string) error {
 	return nil
 }
 
-// check returns an error for an invalid deed.
-func (d *Deed) check(verb string) error {
+// validate returns an error for an invalid action.
+func (d *Action) validate(verb string) error {
 	for _, field := range []struct{ name, text string }{{"who", d.Who}, {"why", d.Why}, {"ticket", d.Ticket}} {
 		if err := checkLine(field.name, field.text); err != nil {
 			return err

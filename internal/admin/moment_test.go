@@ -39,7 +39,7 @@ func TestReportIsOfOneMoment(t *testing.T) {
 			path += "/refresh"
 		}
 		w := httptest.NewRecorder()
-		if err := New(func() Running { return k }).one(w, httptest.NewRequest(method, path, nil)); err != nil {
+		if err := New(func() Running { return k }).policy(w, httptest.NewRequest(method, path, nil)); err != nil {
 			t.Fatal(err)
 		}
 		var got PolicyReport

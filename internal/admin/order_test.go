@@ -10,17 +10,17 @@ import (
 // in the documented order.
 func TestFirstMistakeIsTold(t *testing.T) {
 	for range 50 {
-		d := Deed{Who: "a\nb", Why: "a\nb", Ticket: "a\nb"}
-		if err := d.check("confirm"); err == nil || !strings.HasPrefix(err.Error(), "who ") {
-			t.Fatalf("a deed: %v", err)
+		d := Action{Who: "a\nb", Why: "a\nb", Ticket: "a\nb"}
+		if err := d.validate("confirm"); err == nil || !strings.HasPrefix(err.Error(), "who ") {
+			t.Fatalf("an action: %v", err)
 		}
-		d = Deed{Who: "trial"}
-		if err := d.check("stop"); err == nil || !strings.HasPrefix(err.Error(), "who is trial") {
+		d = Action{Who: "trial"}
+		if err := d.validate("stop"); err == nil || !strings.HasPrefix(err.Error(), "who is trial") {
 			t.Fatalf("a person of that name: %v", err)
 		}
-		d = Deed{Who: "ann", Why: "a\nb", Ticket: "a\nb"}
-		if err := d.check("confirm"); err == nil || !strings.HasPrefix(err.Error(), "why ") {
-			t.Fatalf("a deed by somebody: %v", err)
+		d = Action{Who: "ann", Why: "a\nb", Ticket: "a\nb"}
+		if err := d.validate("confirm"); err == nil || !strings.HasPrefix(err.Error(), "why ") {
+			t.Fatalf("an action by somebody: %v", err)
 		}
 		if _, err := parseReportQuery(url.Values{"limit": {"x"}, "after": {"y"}}); err == nil || !strings.HasPrefix(err.Error(), "limit ") {
 			t.Fatalf("a report: %v", err)

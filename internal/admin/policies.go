@@ -89,20 +89,20 @@ const (
 	maxPage     = 1000
 )
 
-// list responds with a page of the policies of all sites.
-func (a *API) list(w http.ResponseWriter, r *http.Request) error {
+// policies responds with a page of the policies of all sites.
+func (a *API) policies(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
-		return failed(http.StatusMethodNotAllowed, "use GET to read policies")
+		return httpError(http.StatusMethodNotAllowed, "use GET to read policies")
 	}
 	limit := defaultPage
 	if value := r.URL.Query().Get("limit"); value != "" {
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 || n > maxPage {
-			return failed(http.StatusBadRequest, "limit %q is not a number from 1 to %d", value, maxPage)
+			return httpError(http.StatusBadRequest, "limit %q is not a number from 1 to %d", value, maxPage)
 		}
 		limit = n
 	}
-	running := a.find()
+	running := a.running()
 	entries := sorted(running.Policies())
 	list := PolicyList{Policies: []PolicySummary{}, Total: len(entries)}
 	after, takesEffect := r.URL.Query().Get("after"), running.TakesEffect()
@@ -113,7 +113,7 @@ func (a *API) list(w http.ResponseWriter, r *http.Request) error {
 		if len(list.Policies) == limit {
 			break
 		}
-		list.Policies = append(list.Policies, summaryOf(running, takesEffect, e.Entry, e.State(), time.Now()))
+		list.Policies = append(list.Policies, policySummary(running, takesEffect, e.Entry, e.State(), time.Now()))
 		list.Next = e.key
 	}
 	if len(entries) == 0 || list.Next == entries[len(entries)-1].key {
@@ -122,42 +122,42 @@ func (a *API) list(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, list)
 }
 
-// one responds with the policy of one site, or refreshes its robots.txt.
-func (a *API) one(w http.ResponseWriter, r *http.Request) error {
+// policy responds with the policy of one site, or refreshes its robots.txt.
+func (a *API) policy(w http.ResponseWriter, r *http.Request) error {
 	name := strings.TrimPrefix(r.URL.Path, PoliciesPath+"/")
 	name, refresh := strings.CutSuffix(name, "/refresh")
 	name, endGrace := strings.CutSuffix(name, "/end-grace")
 	switch {
 	case (refresh || endGrace) && r.Method != http.MethodPost:
-		return failed(http.StatusMethodNotAllowed, "use POST to change a policy")
+		return httpError(http.StatusMethodNotAllowed, "use POST to change a policy")
 	case !refresh && !endGrace && r.Method != http.MethodGet:
-		return failed(http.StatusMethodNotAllowed, "use GET to read a policy")
+		return httpError(http.StatusMethodNotAllowed, "use GET to read a policy")
 	}
-	running := a.find()
+	running := a.running()
 	server := r.URL.Query().Get("server")
-	e := a.entryOf(running.Policies(), name, server)
+	e := a.findEntry(running.Policies(), name, server)
 	if e == nil && refresh && server == "" {
 		e = running.Policy(schemeAndAuthority(name))
 	}
 	if e == nil {
 		if scheme, authority := schemeAndAuthority(name); scheme == "http" {
 			if _, guard := running.Guard("http://" + authority); guard != nil && guard.HTTPSTarget != "" {
-				return failed(http.StatusNotFound, "http://%s has no robots.txt of its own, it is redirected to https://%s; ask for that", authority, guard.HTTPSTarget)
+				return httpError(http.StatusNotFound, "http://%s has no robots.txt of its own, it is redirected to https://%s; ask for that", authority, guard.HTTPSTarget)
 			}
 		}
-		return failed(http.StatusNotFound, "no policy is known for %q; write a host of the configuration, with its port unless that is the default, or one that GET %s lists", name, PoliciesPath)
+		return httpError(http.StatusNotFound, "no policy is known for %q; write a host of the configuration, with its port unless that is the default, or one that GET %s lists", name, PoliciesPath)
 	}
 	if endGrace {
 		running.EndGrace(e.Key())
 	}
 	if !refresh {
-		return writeJSON(w, http.StatusOK, reportOf(running, e, e.State(), time.Now()))
+		return writeJSON(w, http.StatusOK, policyReport(running, e, e.State(), time.Now()))
 	}
-	return readNow(w, r, running, e)
+	return refreshPolicy(w, r, running, e)
 }
 
-// summaryOf summarises an entry by one of its states, which may be replaced meanwhile.
-func summaryOf(running Running, takesEffect func(policy.Key) time.Time, e *policy.Entry, s *policy.State, now time.Time) PolicySummary {
+// policySummary summarises an entry by one of its states, which may be replaced meanwhile.
+func policySummary(running Running, takesEffect func(policy.Key) time.Time, e *policy.Entry, s *policy.State, now time.Time) PolicySummary {
 	r := PolicySummary{Authority: e.Key().String(), Server: e.Key().Server, Source: e.Key().SourceKind(), Segment: e.Segment().String(), Withheld: running.WithheldAt(e.Key())}
 	if s == nil {
 		return r
@@ -183,9 +183,9 @@ func summaryOf(running Running, takesEffect func(policy.Key) time.Time, e *polic
 	return r
 }
 
-// reportOf returns the summary with the details.
-func reportOf(running Running, e *policy.Entry, s *policy.State, now time.Time) PolicyReport {
-	r := PolicyReport{PolicySummary: summaryOf(running, running.TakesEffect(), e, s, now), FindingList: []lint.Finding{}, VersionList: []PolicyVersion{}}
+// policyReport returns the summary with the details.
+func policyReport(running Running, e *policy.Entry, s *policy.State, now time.Time) PolicyReport {
+	r := PolicyReport{PolicySummary: policySummary(running, running.TakesEffect(), e, s, now), FindingList: []lint.Finding{}, VersionList: []PolicyVersion{}}
 	if s == nil || s.Good == nil {
 		return r
 	}

@@ -46,7 +46,7 @@ func (known) Reports(now time.Time) *report.Source { return &report.Source{Now: 
 func (k known) Guard(string) (string, *Guard)      { return "shop.test", k.guard }
 
 func (known) Findings(_ policy.Key, v *policy.Version) *lint.Report {
-	return lint.Look(v.Robots, lint.Options{})
+	return lint.CheckParsed(v.Robots, lint.Options{})
 }
 func (k known) Policy(_, authority string) *policy.Entry {
 	if authority != "unasked.test" {

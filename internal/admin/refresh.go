@@ -30,24 +30,24 @@ const (
 	Waiting   Outcome = "waiting"   // the fetch needs a request of a client
 )
 
-// readNow fetches a robots.txt and responds with the result.
-func readNow(w http.ResponseWriter, r *http.Request, running Running, e *policy.Entry) error {
+// refreshPolicy fetches a robots.txt and responds with the result.
+func refreshPolicy(w http.ResponseWriter, r *http.Request, running Running, e *policy.Entry) error {
 	before := e.State()
 	err := running.Fetch(r.Context(), e)
 	after := e.State()
-	status, outcome := http.StatusOK, outcomeOf(before, after)
+	status, outcome := http.StatusOK, refreshOutcome(before, after)
 	if err != nil {
 		e.MakeDue()
 		after = e.State() // the state has the error
 		status, outcome.Outcome, outcome.Why = http.StatusAccepted, Waiting, err.Error()
 	}
-	answer := reportOf(running, e, after, time.Now())
+	answer := policyReport(running, e, after, time.Now())
 	answer.Refresh = &outcome
 	return writeJSON(w, status, answer)
 }
 
-// outcomeOf compares the states before and after a fetch.
-func outcomeOf(before, after *policy.State) PolicyRefresh {
+// refreshOutcome compares the states before and after a fetch.
+func refreshOutcome(before, after *policy.State) PolicyRefresh {
 	o := PolicyRefresh{Outcome: Changed}
 	if before != nil && before.Good != nil {
 		o.Before, o.RulesBefore = versionName(before.Good), before.Good.Robots.RuleCount()

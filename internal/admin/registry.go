@@ -26,14 +26,14 @@ type Proposals struct {
 
 func (a *API) proposals(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
-		return failed(http.StatusMethodNotAllowed, "use GET to read proposals")
+		return httpError(http.StatusMethodNotAllowed, "use GET to read proposals")
 	}
-	return writeJSON(w, http.StatusOK, Proposals{a.find().Proposals()})
+	return writeJSON(w, http.StatusOK, Proposals{a.running().Proposals()})
 }
 
 func (a *API) registry(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
-		return failed(http.StatusMethodNotAllowed, "use GET to read the state of the registry")
+		return httpError(http.StatusMethodNotAllowed, "use GET to read the state of the registry")
 	}
-	return writeJSON(w, http.StatusOK, RegistryReport{a.find().Registry()})
+	return writeJSON(w, http.StatusOK, RegistryReport{a.running().Registry()})
 }

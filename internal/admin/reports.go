@@ -39,11 +39,11 @@ func (a *API) reportRoutes() []caddy.AdminRoute {
 		view       reportView
 	}{
 		{"summary", filters, func(s *report.Source, q reportQuery) (any, error) { return s.Summary(q.Filter), nil }},
-		{"crawlers", paged, func(s *report.Source, q reportQuery) (any, error) {
+		{"crawlers", pageFilters, func(s *report.Source, q reportQuery) (any, error) {
 			return s.Crawlers(q.Filter, q.after, q.limit), nil
 		}},
 		{"crawlers/", filters, crawlerReport},
-		{"violations", paged, func(s *report.Source, q reportQuery) (any, error) {
+		{"violations", pageFilters, func(s *report.Source, q reportQuery) (any, error) {
 			return s.Violations(q.Filter, q.after, q.limit), nil
 		}},
 		{"robots", filters, robotsReport},
@@ -52,7 +52,7 @@ func (a *API) reportRoutes() []caddy.AdminRoute {
 		{"parity", filters, func(s *report.Source, q reportQuery) (any, error) { return s.Parity(q.Filter), nil }},
 		{"impact", filters, func(s *report.Source, q reportQuery) (any, error) { return s.Impact(q.Filter), nil }},
 	} {
-		routes = append(routes, caddy.AdminRoute{Pattern: reportPrefix + it.path, Handler: taking(a.reporting(it.view), it.parameters...)})
+		routes = append(routes, caddy.AdminRoute{Pattern: reportPrefix + it.path, Handler: withParameters(a.reporting(it.view), it.parameters...)})
 	}
 	return routes
 }
@@ -71,14 +71,14 @@ type reportQuery struct {
 func (a *API) reporting(view reportView) caddy.AdminHandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if r.Method != http.MethodGet {
-			return failed(http.StatusMethodNotAllowed, "use GET to read reports")
+			return httpError(http.StatusMethodNotAllowed, "use GET to read reports")
 		}
 		q, err := parseReportQuery(r.URL.Query())
 		if err != nil {
-			return failed(http.StatusBadRequest, "%w", err)
+			return httpError(http.StatusBadRequest, "%w", err)
 		}
 		q.path = strings.TrimPrefix(r.URL.Path, reportPrefix)
-		answer, err := view(a.find().Reports(time.Now()), q)
+		answer, err := view(a.running().Reports(time.Now()), q)
 		if err != nil {
 			return err
 		}
@@ -119,18 +119,18 @@ func crawlerReport(s *report.Source, q reportQuery) (any, error) {
 	} else if d, ok := s.Crawler(q.Filter, id); ok {
 		return d, nil
 	}
-	return nil, failed(http.StatusNotFound, "no request of %.80q is known in this window; GET %scrawlers lists all", id, reportPrefix)
+	return nil, httpError(http.StatusNotFound, "no request of %.80q is known in this window; GET %scrawlers lists all", id, reportPrefix)
 }
 
 // robotsReport returns the view of one robots.txt.
 func robotsReport(s *report.Source, q reportQuery) (any, error) {
 	if q.Site == "" {
-		return nil, failed(http.StatusBadRequest, "say which site: ?site=<host>")
+		return nil, httpError(http.StatusBadRequest, "say which site: ?site=<host>")
 	}
 	if r, ok := s.Robots(q.Filter); ok {
 		return r, nil
 	}
-	return nil, failed(http.StatusNotFound, "nothing is known of the site %.80q; GET %ssummary lists all", q.Site, reportPrefix)
+	return nil, httpError(http.StatusNotFound, "nothing is known of the site %.80q; GET %ssummary lists all", q.Site, reportPrefix)
 }
 
 // managedReport returns the view of robots_txt, with the details of the site in the filter.
@@ -138,5 +138,5 @@ func managedReport(s *report.Source, q reportQuery) (any, error) {
 	if m, ok := s.ManagedTexts(q.Filter); ok {
 		return m, nil
 	}
-	return nil, failed(http.StatusNotFound, "no robots_txt is for the host %.80q; GET %smanaged lists all", q.Site, reportPrefix)
+	return nil, httpError(http.StatusNotFound, "no robots_txt is for the host %.80q; GET %smanaged lists all", q.Site, reportPrefix)
 }

@@ -25,40 +25,40 @@ const StatusPath = "/robots_guard/status"
 type Status struct {
 	alert.List
 	Sites []report.SiteStatus `json:"sites"`
-	// Tried are the files on trial, and Trials the results at each site.
-	Tried  []report.TriedText `json:"texts"`
-	Trials []report.Trial     `json:"trials"`
+	// TrialFiles are the files on trial, and Trials the results at each site.
+	TrialFiles []report.TriedText `json:"texts"`
+	Trials     []report.Trial     `json:"trials"`
 }
 
 // status returns the state of the server, or of one site.
 func (a *API) status(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
-		return failed(http.StatusMethodNotAllowed, "use GET to read the status")
+		return httpError(http.StatusMethodNotAllowed, "use GET to read the status")
 	}
-	running := a.find()
+	running := a.running()
 	source := running.Reports(time.Now())
 	tried := source.Shadow(report.Filter{})
-	s := Status{List: alertsOf(running), Sites: source.Status(liveSites(running, source)), Tried: tried.Texts, Trials: tried.Trials}
+	s := Status{List: listAlerts(running), Sites: source.Status(liveSites(running, source)), TrialFiles: tried.Texts, Trials: tried.Trials}
 	name := r.URL.Query().Get("site")
 	if name == "" {
 		return writeJSON(w, http.StatusOK, s)
 	}
 	labels := make(map[string]bool)
 	s.Sites = slices.DeleteFunc(s.Sites, func(one report.SiteStatus) bool {
-		labels[one.Site] = isNamed(&one, name)
+		labels[one.Site] = matchesSite(&one, name)
 		return !labels[one.Site]
 	})
 	if len(s.Sites) == 0 {
-		return failed(http.StatusNotFound, "no robots_guard of this server is for %.80q; GET %s lists all sites", name, StatusPath)
+		return httpError(http.StatusNotFound, "no robots_guard of this server is for %.80q; GET %s lists all sites", name, StatusPath)
 	}
 	s.Alerts = slices.DeleteFunc(s.Alerts, func(one alert.Alert) bool { return !labels[one.Site] })
 	s.Trials = slices.DeleteFunc(s.Trials, func(one report.Trial) bool { return !labels[one.Site] })
 	return writeJSON(w, http.StatusOK, s)
 }
 
-// isNamed reports whether a site has a name: its configured host, or the address of its
+// matchesSite reports whether a site has a name: its configured host, or the address of its
 // robots.txt with or without the scheme and the port.
-func isNamed(s *report.SiteStatus, name string) bool {
+func matchesSite(s *report.SiteStatus, name string) bool {
 	_, wanted := schemeAndAuthority(name)
 	_, authority := schemeAndAuthority(s.Robots.Authority)
 	host, _ := addr.CutPort(authority)

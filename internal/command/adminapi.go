@@ -54,7 +54,7 @@ func (a *adminAPI) find() (adminServer, error) {
 	}
 	config, _, _, err := caddycmd.LoadConfig(a.config, a.adapter)
 	if err != nil {
-		return "", ofConfig(a.config, err)
+		return "", withConfigName(a.config, err)
 	}
 	if isOff(config) { // another server may listen at the default address
 		return "", fmt.Errorf("the admin API is off in %s, so no command can ask that server; remove admin off, or let it listen on a socket, as admin unix//run/caddy.sock does", a.config)

@@ -19,7 +19,7 @@ import (
 )
 
 func auditCommand(config Config) *cobra.Command {
-	a := audit{config: config}
+	a := auditRunner{config: config}
 	cmd := &cobra.Command{
 		Use: "audit [--robots <file|dir|url>] [--config <file>] [--site <host>] [--since <time>] [--until <time>] [--rate] [--paths] [--json] <log>...\n" +
 			"  caddy robots-guard audit --xarf <dir> --reporter <name and address> ... <log>...\n" +
@@ -90,8 +90,8 @@ zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
 	return cmd
 }
 
-// audit is the command with its flags.
-type audit struct {
+// auditRunner is the command with its flags.
+type auditRunner struct {
 	config        Config
 	output        output
 	robots        string
@@ -104,7 +104,7 @@ type audit struct {
 	xarf, reporter, verify string
 }
 
-func (a *audit) run(cmd *cobra.Command, logs []string) (findings bool, err error) {
+func (a *auditRunner) run(cmd *cobra.Command, logs []string) (findings bool, err error) {
 	switch {
 	case a.verify != "" && len(logs) > 0:
 		return false, errors.New("--verify-report reads no log; leave " + logs[0] + " out")
@@ -150,7 +150,7 @@ func (a *audit) run(cmd *cobra.Command, logs []string) (findings bool, err error
 }
 
 // options returns the options of the replay by the flags.
-func (a *audit) options(cmd *cobra.Command, logs []string) (replay.Options, error) {
+func (a *auditRunner) options(cmd *cobra.Command, logs []string) (replay.Options, error) {
 	now := time.Now()
 	o := replay.Options{
 		Logs: logs, Stdin: cmd.InOrStdin(), Sites: a.sites, Now: now, Lines: new(atomic.Int64), Paths: a.paths, Sources: a.xarf != "",
@@ -177,7 +177,7 @@ func (a *audit) options(cmd *cobra.Command, logs []string) (replay.Options, erro
 }
 
 // replay reads the logs until they end or Ctrl-C is pressed.
-func (a *audit) replay(cmd *cobra.Command, o replay.Options) (*replay.Report, error) {
+func (a *auditRunner) replay(cmd *cobra.Command, o replay.Options) (*replay.Report, error) {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process

@@ -21,7 +21,7 @@ type auditedHost struct {
 
 // configure sets the options that the configuration file decides, if one is given, and reads
 // the robots.txt. The notes are for the report.
-func (a *audit) configure(ctx context.Context, o *replay.Options) (notes []string, err error) {
+func (a *auditRunner) configure(ctx context.Context, o *replay.Options) (notes []string, err error) {
 	if a.file == "" {
 		return nil, a.readRobots(ctx, o)
 	}
@@ -67,7 +67,7 @@ func (a *audit) configure(ctx context.Context, o *replay.Options) (notes []strin
 }
 
 // readRobots reads the robots.txt, or its versions.
-func (a *audit) readRobots(ctx context.Context, o *replay.Options) error {
+func (a *auditRunner) readRobots(ctx context.Context, o *replay.Options) error {
 	name := a.robots
 	switch {
 	case name == "" && len(o.Sites) == 0:
@@ -101,7 +101,7 @@ func isPattern(host string) bool { return strings.ContainsAny(host, "*{") }
 
 // auditedHosts returns at least one host to audit, each with its site: the hosts of --site, or
 // else all hosts of the configuration.
-func (a *audit) auditedHosts(sites []Site) (hosts []auditedHost, notes []string, err error) {
+func (a *auditRunner) auditedHosts(sites []Site) (hosts []auditedHost, notes []string, err error) {
 	switch {
 	case len(a.sites) > 0:
 		return a.namedHosts(sites)
@@ -123,7 +123,7 @@ func (a *audit) auditedHosts(sites []Site) (hosts []auditedHost, notes []string,
 			case first == nil:
 				known[name] = site
 				hosts = append(hosts, auditedHost{name, site})
-			case !first.isLike(site):
+			case !first.sameSettings(site):
 				notes = append(notes, a.judgedByFirst(name))
 			}
 		}
@@ -138,7 +138,7 @@ func (a *audit) auditedHosts(sites []Site) (hosts []auditedHost, notes []string,
 }
 
 // namedHosts returns the hosts of --site.
-func (a *audit) namedHosts(sites []Site) (hosts []auditedHost, notes []string, err error) {
+func (a *auditRunner) namedHosts(sites []Site) (hosts []auditedHost, notes []string, err error) {
 	for _, name := range a.sites {
 		if !isURL(name) {
 			name = "any://" + name // any port
@@ -156,13 +156,13 @@ func (a *audit) namedHosts(sites []Site) (hosts []auditedHost, notes []string, e
 	return hosts, notes, nil
 }
 
-func (a *audit) judgedByFirst(host string) string {
+func (a *auditRunner) judgedByFirst(host string) string {
 	return a.file + " has several robots_guard for " + host + "; the audit uses the first."
 }
 
 // readRobotsOf reads the robots.txt of each host, to be judged by the settings of its site. The
 // notes name the hosts whose robots.txt cannot be read.
-func (a *audit) readRobotsOf(ctx context.Context, hosts []auditedHost, o *replay.Options) (notes []string, err error) {
+func (a *auditRunner) readRobotsOf(ctx context.Context, hosts []auditedHost, o *replay.Options) (notes []string, err error) {
 	var given []replay.Version
 	if a.robots != "" {
 		if given, _, err = a.config.readVersions(ctx, a.robots); err != nil {

@@ -26,7 +26,7 @@ const maxReportSize = 4 << 20
 
 // writeReports writes an abuse report for each source into a directory. The notes are messages for
 // the user.
-func (a *audit) writeReports(sources []replay.Source, from xarf.Contact) (notes []string, err error) {
+func (a *auditRunner) writeReports(sources []replay.Source, from xarf.Contact) (notes []string, err error) {
 	if err := os.MkdirAll(a.xarf, 0o755); err != nil {
 		return nil, fmt.Errorf("--xarf: %w", err)
 	}
@@ -76,7 +76,7 @@ func fileNameOf(s *replay.Source) string {
 }
 
 // verifyReport checks an abuse report by the attached robots.txt.
-func (a *audit) verifyReport(cmd *cobra.Command) (findings bool, err error) {
+func (a *auditRunner) verifyReport(cmd *cobra.Command) (findings bool, err error) {
 	data, err := readFile(cmd.InOrStdin(), a.verify, maxReportSize)
 	if err != nil {
 		return false, err

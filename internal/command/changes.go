@@ -19,23 +19,23 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// changes has the verbs of managed that send a request to a running server.
-type changes struct {
+// changesRunner has the verbs of managed that send a request to a running server.
+type changesRunner struct {
 	api      adminAPI
 	output   output
-	deed     admin.Deed
+	action   admin.Action
 	from, to string
 }
 
-// runs reports whether a verb belongs to changes.
-func (c *changes) runs(verb string) bool {
+// handles reports whether a verb belongs to changes.
+func (c *changesRunner) handles(verb string) bool {
 	return slices.Contains(append(admin.Verbs(), "changes", "history", "diff"), verb)
 }
 
-// whoOr returns said, or the user of this machine if said is empty.
-func whoOr(said string) string {
-	if said != "" {
-		return said
+// userOr returns name, or the user of this machine if name is empty.
+func userOr(name string) string {
+	if name != "" {
+		return name
 	}
 	known, err := user.Current()
 	if err != nil {
@@ -45,31 +45,31 @@ func whoOr(said string) string {
 }
 
 // run sends the request to the server.
-func (c *changes) run(cmd *cobra.Command, args []string) error {
+func (c *changesRunner) run(cmd *cobra.Command, args []string) error {
 	verb := args[0]
-	method, uri, deed := http.MethodGet, admin.ManagedPath+"/"+verb, any(nil)
+	method, uri, action := http.MethodGet, admin.ManagedPath+"/"+verb, any(nil)
 	switch {
 	case len(args) > 2 || len(args) > 1 && !slices.Contains(admin.Verbs(), verb):
 		return fmt.Errorf("managed %s takes no argument such as %q", verb, args[len(args)-1])
 	case slices.Contains(admin.Verbs(), verb):
 		if len(args) > 1 {
-			c.deed.ID = args[1]
+			c.action.ID = args[1]
 		}
-		if verb == "confirm" && c.deed.Why == "" {
+		if verb == "confirm" && c.action.Why == "" {
 			return errors.New("give a reason with --why; the history records it")
 		}
-		c.deed.Who = whoOr(c.deed.Who)
-		method, deed = http.MethodPost, c.deed
+		c.action.Who = userOr(c.action.Who)
+		method, action = http.MethodPost, c.action
 	case verb == "changes":
 	default:
-		uri += "?" + url.Values{"site": {c.deed.Site}, "from": {c.from}, "to": {c.to}}.Encode()
+		uri += "?" + url.Values{"site": {c.action.Site}, "from": {c.from}, "to": {c.to}}.Encode()
 	}
 	api, err := c.api.find()
 	if err != nil {
 		return err
 	}
-	answer := answerTo(verb)
-	body, err := api.read(method, uri, deed, answer)
+	answer := newResponse(verb)
+	body, err := api.read(method, uri, action, answer)
 	if err != nil {
 		return err
 	}
@@ -79,8 +79,8 @@ func (c *changes) run(cmd *cobra.Command, args []string) error {
 	})
 }
 
-// answerTo returns a value to decode the response to a verb into.
-func answerTo(verb string) any {
+// newResponse returns a value to decode the response to a verb into.
+func newResponse(verb string) any {
 	switch verb {
 	case "changes":
 		return new(admin.ManagedSites)
@@ -89,7 +89,7 @@ func answerTo(verb string) any {
 	case "diff":
 		return new(admin.ManagedDiff)
 	}
-	return new(admin.Done)
+	return new(admin.ActionResult)
 }
 
 // printChanges prints a response for people.
@@ -113,17 +113,17 @@ func printChanges(out io.Writer, answer any) {
 		for _, line := range answer.Difference {
 			fmt.Fprintf(out, "  %s\n", text.Printable(line))
 		}
-	case *admin.Done:
+	case *admin.ActionResult:
 		fmt.Fprintf(out, "%s: %s\n", text.Printable(answer.Site), answer.State)
 		printState(out, answer.ManagedState)
 		if answer.State == publish.RolledBack {
-			fmt.Fprintf(out, "  most crawlers read it within 24 hours%s; until then they may use the previous file\n", slower())
+			fmt.Fprintf(out, "  most crawlers read it within 24 hours%s; until then they may use the previous file\n", slowCrawlers())
 		}
 	}
 }
 
-// slower returns the crawlers that need longer than others to follow a change.
-func slower() (words string) {
+// slowCrawlers returns the crawlers that need longer than others to follow a change.
+func slowCrawlers() (words string) {
 	for _, c := range uaident.Default().Crawlers() {
 		if c.RobotsLag.Most > policy.MaxAge {
 			words += fmt.Sprintf(", %s within %g", c.Token, c.RobotsLag.Most.Hours())
@@ -144,8 +144,6 @@ func printState(out io.Writer, s admin.ManagedState) {
 	}
 }
 
-const changeTime = "2006-01-02 15:04 UTC"
-
 // printChange prints a change.
 func printChange(out io.Writer, c *publish.Change) {
 	state := string(c.State)
@@ -153,17 +151,16 @@ func printChange(out io.Writer, c *publish.Change) {
 		state = "waits for confirmation"
 	}
 	if !c.Until.IsZero() {
-		state += " until " + c.Until.UTC().Format(changeTime)
+		state += " until " + shortTime(c.Until)
 	}
-	fmt.Fprintf(out, "  %s %s, made at %s by %s\n", c.ID, state, c.Made.At.UTC().Format(changeTime), spelled(c.Made))
-	if c.Confirmed != nil {
-		fmt.Fprintf(out, "    confirmed at %s by %s\n", c.Confirmed.At.UTC().Format(changeTime), spelled(*c.Confirmed))
-	}
-	if c.Promoted != nil {
-		fmt.Fprintf(out, "    promoted at %s by %s\n", c.Promoted.At.UTC().Format(changeTime), spelled(*c.Promoted))
-	}
-	if c.Ended != nil {
-		fmt.Fprintf(out, "    over at %s by %s\n", c.Ended.At.UTC().Format(changeTime), spelled(*c.Ended))
+	fmt.Fprintf(out, "  %s %s, made at %s by %s\n", c.ID, state, shortTime(c.Made.At), authorText(c.Made))
+	for _, action := range []struct {
+		verb string
+		by   *publish.By
+	}{{"confirmed", c.Confirmed}, {"promoted", c.Promoted}, {"over", c.Ended}} {
+		if action.by != nil {
+			fmt.Fprintf(out, "    %s at %s by %s\n", action.verb, shortTime(action.by.At), authorText(*action.by))
+		}
 	}
 	if len(c.ReadBy) > 0 {
 		fmt.Fprintf(out, "    read since by %s\n", text.Printable(strings.Join(c.ReadBy, ", ")))
@@ -173,7 +170,7 @@ func printChange(out io.Writer, c *publish.Change) {
 	}
 }
 
-// spelled returns the person and the reason of an action.
-func spelled(by publish.By) string {
+// authorText returns the person and the reason of an action.
+func authorText(by publish.By) string {
 	return text.Printable(strings.Join(slices.DeleteFunc([]string{by.Who, by.Why, by.Ticket}, func(s string) bool { return s == "" }), ", "))
 }

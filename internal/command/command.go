@@ -96,7 +96,7 @@ var ErrFindings = errors.New("there are findings")
 func runCommand(run func(cmd *cobra.Command, args []string) (findings bool, err error)) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		cmd.SilenceErrors = true
-		printWarnings := holdLog(cmd.ErrOrStderr())
+		printWarnings := bufferLog(cmd.ErrOrStderr())
 		findings, err := run(cmd, args)
 		printWarnings()
 		switch {
@@ -124,8 +124,8 @@ func (f *failure) Error() string { return f.printed.Error() }
 
 func (f *failure) Unwrap() []error { return []error{f.printed, f.exit} }
 
-// atMost returns a check for at most n arguments. Its error is printed like all others.
-func atMost(n int) cobra.PositionalArgs {
+// maxArgs returns a check for at most n arguments. Its error is printed like all others.
+func maxArgs(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) <= n {
 			return nil

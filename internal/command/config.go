@@ -28,13 +28,13 @@ type Config struct {
 	Sites func(file, adapter string) ([]Site, *uaident.Registry, error)
 	// Verification returns how a configuration file verifies claims. "" means the defaults.
 	Verification func(file string) (*Verification, error)
-	// Rules checks the output of at least one robots_txt in a configuration file. The adapter may
+	// CheckManaged checks the output of at least one robots_txt in a configuration file. The adapter may
 	// be "". A base that is not nil replaces the configured bases.
-	Rules func(file, adapter string, base []byte) ([]Rules, error)
+	CheckManaged func(file, adapter string, base []byte) ([]ManagedCheck, error)
 }
 
-// Rules is the result of the check of one robots_txt.
-type Rules struct {
+// ManagedCheck is the result of the check of one robots_txt.
+type ManagedCheck struct {
 	Hosts  []string // empty for any host
 	Gate   managed.Gate
 	Report managed.Report
@@ -42,25 +42,25 @@ type Rules struct {
 
 // Site is the configuration of a site with a robots_guard.
 type Site struct {
-	Hosts    []string // empty for any host
-	Listen   []string // the addresses of the server
-	LedTo    bool     // automatic HTTPS redirects http requests to this site
-	Matched  bool     // whether the robots_guard has matchers other than hosts
-	Source   string   // the URL or file of the robots.txt; "" for the robots.txt of the site
-	Settings judge.Settings
-	Err      error // the error if the settings are invalid
-	Grace    time.Duration
-	Rate     *rate.Settings // nil if the guard does not measure request rates
+	Hosts        []string // empty for any host
+	Listen       []string // the addresses of the server
+	RedirectedTo bool     // automatic HTTPS redirects http requests to this site
+	Matched      bool     // whether the robots_guard has matchers other than hosts
+	Source       string   // the URL or file of the robots.txt; "" for the robots.txt of the site
+	Settings     judge.Settings
+	Err          error // the error if the settings are invalid
+	Grace        time.Duration
+	Rate         *rate.Settings // nil if the guard does not measure request rates
 }
 
 // name names the site in a message.
 func (s *Site) name() string { return strings.Join(s.Hosts, ", ") }
 
-// isLike reports whether two sites have the same settings, as a site with both http and https does.
-func (s *Site) isLike(other *Site) bool {
+// sameSettings reports whether two sites have the same settings, as a site with both http and https does.
+func (s *Site) sameSettings(other *Site) bool {
 	a, b := *s, *other
 	for _, site := range []*Site{&a, &b} {
-		site.Hosts, site.Listen, site.LedTo = nil, nil, false
+		site.Hosts, site.Listen, site.RedirectedTo = nil, nil, false
 	}
 	return reflect.DeepEqual(a, b)
 }
@@ -84,7 +84,7 @@ func (c *Config) siteFor(sites []Site, url string) (found *Site, several bool, e
 		return &sites[0], false, nil
 	}
 	best := 0
-	led, isLed := ledToHTTPS(url)
+	led, isLed := httpsRedirect(url)
 	for i := range sites {
 		s := &sites[i]
 		fits := request.HostFits(s.Hosts, host)
@@ -95,13 +95,13 @@ func (c *Config) siteFor(sites []Site, url string) (found *Site, several bool, e
 		switch listens := request.Listens(s.Listen, url); { // in the order of Caddy's routes
 		case named && listens:
 			fits += 6
-		case listens, named && s.LedTo && isLed && request.Listens(s.Listen, led):
+		case listens, named && s.RedirectedTo && isLed && request.Listens(s.Listen, led):
 			fits += 4
 		}
 		switch {
 		case fits > best:
 			found, best, several = s, fits, false
-		case fits == best && !found.isLike(s):
+		case fits == best && !found.sameSettings(s):
 			several = true
 		}
 	}
@@ -120,9 +120,9 @@ func (c *Config) siteFor(sites []Site, url string) (found *Site, several bool, e
 	return nil, false, fmt.Errorf("no robots_guard is for %s; there are sites for %s", host, strings.Join(names, ", "))
 }
 
-// ledToHTTPS returns the target of the automatic HTTPS redirect of an http URL. ok is false for a
+// httpsRedirect returns the target of the automatic HTTPS redirect of an http URL. ok is false for a
 // URL with a port.
-func ledToHTTPS(url string) (led string, ok bool) {
+func httpsRedirect(url string) (led string, ok bool) {
 	authority := request.AsSent(addr.Authority(url), false)
 	if _, port := addr.CutPort(authority); port != "" || len(url) < 5 || !strings.EqualFold(url[:5], "http:") {
 		return "", false
@@ -155,11 +155,11 @@ func (c *Config) sites(file, adapter string) ([]Site, *uaident.Registry, error) 
 		return nil, nil, err
 	}
 	sites, registry, err := c.Sites(file, adapter)
-	return sites, registry, ofConfig(file, err)
+	return sites, registry, withConfigName(file, err)
 }
 
-// ofConfig adds the name of the configuration file to an error that lacks the name.
-func ofConfig(file string, err error) error {
+// withConfigName adds the name of the configuration file to an error that lacks the name.
+func withConfigName(file string, err error) error {
 	if err == nil || strings.Contains(err.Error(), file) {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func diffCommand(config Config) *cobra.Command {
-	d := diffing{config: config}
+	d := diffRunner{config: config}
 	cmd := &cobra.Command{
 		Use:   "diff [--fail-on search-block|any-block|change|never] [--json] <old> <new>",
 		Short: "Shows what an edit of a robots.txt changes",
@@ -37,14 +37,14 @@ git show HEAD~1:robots.txt | caddy robots-guard diff - robots.txt
 	return cmd
 }
 
-// diffing is the command with its flags.
-type diffing struct {
+// diffRunner is the command with its flags.
+type diffRunner struct {
 	config Config
 	output output
 	failOn string
 }
 
-func (d *diffing) run(cmd *cobra.Command, names []string) (findings bool, err error) {
+func (d *diffRunner) run(cmd *cobra.Command, names []string) (findings bool, err error) {
 	fails := map[string]func(diff.Pair, *diff.Result) bool{
 		"search-block": diff.Pair.ShutsOutSearch,
 		"any-block":    func(_ diff.Pair, r *diff.Result) bool { return r.Blocks() },

@@ -15,7 +15,7 @@ import (
 )
 
 func explainCommand(config Config) *cobra.Command {
-	x := explaining{config: config}
+	x := explainRunner{config: config}
 	cmd := &cobra.Command{
 		Use: "explain [--user-agent <ua> | --token <token>] [--robots <file|url>] [--config <file>] [--brief] [--json] <url>...\n" +
 			"  caddy robots-guard explain --batch [--robots <file|dir|url>]",
@@ -78,8 +78,8 @@ echo '{"user_agent":"GPTBot/1.2","url":"/private/report"}' | caddy robots-guard 
 	return cmd
 }
 
-// explaining is the command with its flags.
-type explaining struct {
+// explainRunner is the command with its flags.
+type explainRunner struct {
 	config                             Config
 	output                             output
 	userAgent, token, identity, method string
@@ -87,9 +87,9 @@ type explaining struct {
 	brief, batch                       bool
 }
 
-func (x *explaining) run(cmd *cobra.Command, urls []string) (findings bool, err error) {
+func (x *explainRunner) run(cmd *cobra.Command, urls []string) (findings bool, err error) {
 	flags := cmd.Flags()
-	who := claimant{token: x.token, userAgent: x.userAgent, method: x.method, isAgent: flags.Changed("user-agent")}
+	who := requester{token: x.token, userAgent: x.userAgent, method: x.method, hasUserAgent: flags.Changed("user-agent")}
 	switch {
 	case x.batch && len(urls) > 0:
 		return false, errors.New("--batch reads the URLs from standard input; leave out the arguments")
@@ -97,7 +97,7 @@ func (x *explaining) run(cmd *cobra.Command, urls []string) (findings bool, err 
 		return false, x.runBatch(cmd)
 	case len(urls) == 0:
 		return false, errors.New("no URL given; see caddy robots-guard explain --help")
-	case !who.isAgent && (flags.Changed("identity") || flags.Changed("method")):
+	case !who.hasUserAgent && (flags.Changed("identity") || flags.Changed("method")):
 		return false, errors.New("--identity and --method need --user-agent")
 	}
 	if err := checkTokenFlag(cmd, x.token); err != nil {
@@ -138,21 +138,21 @@ func (x *explaining) run(cmd *cobra.Command, urls []string) (findings bool, err 
 }
 
 // explain explains the verdict on one URL.
-func (x *explaining) explain(reader *robotsReader, u string, who claimant) (*explain.Explanation, error) {
+func (x *explainRunner) explain(reader *robotsReader, u string, who requester) (*explain.Explanation, error) {
 	at, file, err := x.siteOf(reader, u)
 	if err != nil {
 		return nil, err
 	}
 	request := explain.Request{UserAgent: who.userAgent, URL: u, Method: who.method, Identity: who.identity}
-	if !who.isAgent {
+	if !who.hasUserAgent {
 		request.Token = cmp.Or(who.token, "*")
 	}
-	e := at.site.Explain(explain.Rules{Name: file.name, Robots: file.rules, Note: file.note}, request)
+	e := at.site.Explain(explain.RobotsFile{Name: file.name, Robots: file.rules, Note: file.note}, request)
 	if e.Handler != nil {
 		e.Handler.Site = at.configured.name()
 		switch {
-		case at.several:
-			e.Handler.Note = explain.FirstOfSeveral
+		case at.ambiguous:
+			e.Handler.Note = explain.NoteFirstOfSeveral
 		case at.configured.Matched:
 			e.Handler.Note = "matchers other than the host precede it; whether they match this request is not checked here"
 		}
@@ -160,22 +160,22 @@ func (x *explaining) explain(reader *robotsReader, u string, who claimant) (*exp
 	return e, nil
 }
 
-// explainedSite is the site of a URL.
-type explainedSite struct {
+// siteForURL is the site of a URL.
+type siteForURL struct {
 	site       explain.Site
 	configured *Site // empty without --config
-	several    bool  // whether the configuration has other guards for the URL
+	ambiguous  bool  // whether the configuration has other guards for the URL
 }
 
 // siteOf returns the site of a URL by --config, or one with the default settings, and its robots.txt.
-func (x *explaining) siteOf(reader *robotsReader, u string) (at explainedSite, file *robotsFile, err error) {
-	at = explainedSite{site: explain.Site{Registry: uaident.Default()}, configured: new(Site)}
+func (x *explainRunner) siteOf(reader *robotsReader, u string) (at siteForURL, file *robotsFile, err error) {
+	at = siteForURL{site: explain.Site{Registry: uaident.Default()}, configured: new(Site)}
 	if x.file != "" {
 		sites, registry, err := x.config.sites(x.file, x.adapter)
 		if err != nil {
 			return at, nil, err
 		}
-		if at.configured, at.several, err = x.config.siteFor(sites, u); err != nil {
+		if at.configured, at.ambiguous, err = x.config.siteFor(sites, u); err != nil {
 			return at, nil, err
 		}
 		if at.configured.Err != nil {

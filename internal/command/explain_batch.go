@@ -97,30 +97,30 @@ var errBadLines = errors.New("some lines were not understood; see their \"error\
 
 // batch judges lines.
 type batch struct {
-	texts *replay.Texts // from --robots; nil without the flag
-	known map[knownAgent]uaident.Identity
-	last  struct { // robots.txt of the last line, since many lines tend to have the same
+	texts      *replay.RobotsHistory // from --robots; nil without the flag
+	identities map[agentKey]uaident.Identity
+	last       struct { // robots.txt of the last line, since many lines tend to have the same
 		body    []byte
 		robots  *policy.Robots
 		overlay *uaident.Overlay
 	}
 }
 
-// knownAgent is a cache key: a User-Agent, and the names that a robots.txt adds to the registry.
-type knownAgent struct {
+// agentKey is a cache key: a User-Agent, and the names that a robots.txt adds to the registry.
+type agentKey struct {
 	userAgent string
 	overlay   *uaident.Overlay
 }
 
 // Bounds of the cache of User-Agents: their number, and their length in bytes.
 const (
-	maxKnownAgents   = 2048
-	maxKnownAgentLen = 512
+	maxIdentities     = 2048
+	maxCachedAgentLen = 512
 )
 
 // runBatch judges the lines of standard input.
-func (x *explaining) runBatch(cmd *cobra.Command) error {
-	var texts *replay.Texts
+func (x *explainRunner) runBatch(cmd *cobra.Command) error {
+	var texts *replay.RobotsHistory
 	if x.robots == "-" {
 		return errors.New("--batch reads requests from standard input; name a file or a directory with --robots")
 	}
@@ -129,15 +129,15 @@ func (x *explaining) runBatch(cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		if texts, err = replay.NewTexts(versions, uaident.Default()); err != nil {
+		if texts, err = replay.NewRobotsHistory(versions, uaident.Default()); err != nil {
 			return err
 		}
 	}
 	return newBatch(texts).run(cmd.InOrStdin(), cmd.OutOrStdout())
 }
 
-func newBatch(texts *replay.Texts) *batch {
-	return &batch{texts: texts, known: make(map[knownAgent]uaident.Identity)}
+func newBatch(texts *replay.RobotsHistory) *batch {
+	return &batch{texts: texts, identities: make(map[agentKey]uaident.Identity)}
 }
 
 // run writes a response to out for each line of in, in order.
@@ -158,7 +158,7 @@ func (b *batch) run(in io.Reader, out io.Writer) error {
 		if number == 1 {
 			line = bytes.TrimPrefix(line, []byte("\ufeff")) // some shells write a byte order mark
 		}
-		result := nothingKnown
+		result := unknownResult
 		if errors.Is(err, bufio.ErrTooLong) {
 			result.Error = fmt.Sprintf("longer than %d MiB", maxBatchLine>>20)
 		} else {
@@ -189,7 +189,7 @@ func (b *batch) run(in io.Reader, out io.Writer) error {
 // answer judges one line. An invalid line has the verdict unknown, is allowed, and has an error.
 func (b *batch) answer(line []byte) batchResult {
 	var request batchRequest
-	unknown := nothingKnown
+	unknown := unknownResult
 	if err := json.Unmarshal(line, &request); err != nil {
 		var whose struct{ ID json.RawMessage }
 		if json.Unmarshal(line, &whose) == nil && whose.ID != nil {
@@ -210,7 +210,7 @@ func (b *batch) answer(line []byte) batchResult {
 	if robots == nil { // no robots.txt for the host
 		return unknown
 	}
-	who := claimant{token: request.Token, method: request.Method, isAgent: isAgent}
+	who := requester{token: request.Token, method: request.Method, hasUserAgent: isAgent}
 	if isAgent {
 		who.client = b.identify(request.UserAgent.text, overlay)
 	}
@@ -224,8 +224,8 @@ var defaultSite = explain.Site{Registry: uaident.Default()}
 
 var nullID = json.RawMessage("null")
 
-// nothingKnown is the response to an invalid line, without the error.
-var nothingKnown = batchResult{ID: nullID, Allowed: true, Verdict: judge.Unknown.String()}
+// unknownResult is the response to an invalid line, without the error.
+var unknownResult = batchResult{ID: nullID, Allowed: true, Verdict: judge.Unknown.String()}
 
 // robots returns the robots.txt in a line, or else the one of --robots. It returns nil if --robots
 // has no robots.txt for the host.
@@ -246,16 +246,16 @@ func (b *batch) robots(q *batchRequest) (*policy.Robots, *uaident.Overlay) {
 
 // identify identifies a User-Agent. Recent results are cached.
 func (b *batch) identify(userAgent string, overlay *uaident.Overlay) uaident.Identity {
-	key := knownAgent{userAgent, overlay}
-	if client, known := b.known[key]; known {
+	key := agentKey{userAgent, overlay}
+	if client, known := b.identities[key]; known {
 		return client
 	}
 	client := uaident.Default().IdentifyWith(userAgent, overlay)
-	if len(userAgent) <= maxKnownAgentLen {
-		if len(b.known) == maxKnownAgents {
-			clear(b.known)
+	if len(userAgent) <= maxCachedAgentLen {
+		if len(b.identities) == maxIdentities {
+			clear(b.identities)
 		}
-		b.known[key] = client
+		b.identities[key] = client
 	}
 	return client
 }

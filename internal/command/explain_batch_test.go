@@ -84,21 +84,21 @@ func TestBatchByDirectory(t *testing.T) {
 func TestBatchForgets(t *testing.T) {
 	t.Parallel()
 	b := newBatch(nil)
-	for i := range 3 * maxKnownAgents {
+	for i := range 3 * maxIdentities {
 		agent := strings.Repeat("x", i%7) + "bot/" + strings.Repeat("1", i%1000)
 		if got, want := b.identify(agent, nil).Name(), newBatch(nil).identify(agent, nil).Name(); got != want {
 			t.Fatalf("%s is %s, at first %s", agent, got, want)
 		}
 		b.identify(agent+string(rune('a'+i%26))+strings.Repeat("y", i%400), nil)
-		if len(b.known) > maxKnownAgents {
-			t.Fatalf("%d are remembered", len(b.known))
+		if len(b.identities) > maxIdentities {
+			t.Fatalf("%d are remembered", len(b.identities))
 		}
 	}
 }
 
 // BenchmarkBatch judges lines as sent by a database.
 func BenchmarkBatch(b *testing.B) {
-	texts, err := replay.NewTexts([]replay.Version{{Body: []byte("User-agent: *\nDisallow: /private/\nDisallow: /search\n\nUser-agent: GPTBot\nDisallow: /\nAllow: /articles/\n")}}, uaident.Default())
+	texts, err := replay.NewRobotsHistory([]replay.Version{{Body: []byte("User-agent: *\nDisallow: /private/\nDisallow: /search\n\nUser-agent: GPTBot\nDisallow: /\nAllow: /articles/\n")}}, uaident.Default())
 	if err != nil {
 		b.Fatal(err)
 	}

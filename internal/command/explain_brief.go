@@ -41,18 +41,18 @@ type briefResult struct {
 	statements []policy.Statement
 }
 
-// claimant is the client that requests a URL: a product token, or a User-Agent.
-type claimant struct {
-	token     string
-	userAgent string
-	isAgent   bool
-	client    uaident.Identity // set by [claimant.identified]
-	method    string           // GET if ""
-	identity  verify.State     // assumed
+// requester is the client that requests a URL: a product token, or a User-Agent.
+type requester struct {
+	token        string
+	userAgent    string
+	hasUserAgent bool
+	client       uaident.Identity // set by [claimant.identified]
+	method       string           // GET if ""
+	identity     verify.State     // assumed
 }
 
 // runBrief judges each URL and prints a line for it.
-func (x *explaining) runBrief(cmd *cobra.Command, urls []string, who claimant) (findings bool, err error) {
+func (x *explainRunner) runBrief(cmd *cobra.Command, urls []string, who requester) (findings bool, err error) {
 	reader := newRobotsReader(&x.config, cmd)
 	note := who.note()
 	results := make([]briefResult, len(urls))
@@ -75,9 +75,9 @@ func (x *explaining) runBrief(cmd *cobra.Command, urls []string, who claimant) (
 }
 
 // note returns a remark about the client, such as that no request carries its name.
-func (who *claimant) note() string {
+func (who *requester) note() string {
 	token := who.token
-	if who.isAgent {
+	if who.hasUserAgent {
 		token = ""
 		if c := uaident.Identify(who.userAgent).Crawler; c != nil {
 			token = c.Token
@@ -88,8 +88,8 @@ func (who *claimant) note() string {
 
 // identified returns the claimant with its client set: the registry of the site and the
 // names in the robots.txt identify its User-Agent.
-func (who claimant) identified(site *explain.Site, robots *policy.Robots) claimant {
-	if who.isAgent {
+func (who requester) identified(site *explain.Site, robots *policy.Robots) requester {
+	if who.hasUserAgent {
 		who.client = site.Settings.Identify(site.Registry, who.userAgent, site.Registry.Overlay(robots.Names()))
 	}
 	return who
@@ -101,9 +101,9 @@ func overlayOf(robots *policy.Robots) *uaident.Overlay {
 }
 
 // judgeURL judges one URL as the server does. The claimant has been identified.
-func judgeURL(site *explain.Site, robots *policy.Robots, who claimant, u string) briefResult {
+func judgeURL(site *explain.Site, robots *policy.Robots, who requester, u string) briefResult {
 	q := judge.Request{Method: who.method, Target: policy.TargetOf(u), Identity: who.identity, Client: who.client}
-	if !who.isAgent {
+	if !who.hasUserAgent {
 		q.Token = cmp.Or(who.token, "*")
 	}
 	var scratch judge.Scratch
@@ -122,7 +122,7 @@ func judgeURL(site *explain.Site, robots *policy.Robots, who claimant, u string)
 		result.Form = evidence.Form.String()
 	}
 	switch {
-	case !who.isAgent:
+	case !who.hasUserAgent:
 		if q.Token != "*" {
 			result.Crawler = q.Token
 		}
@@ -149,7 +149,7 @@ func printBrief(cmd *cobra.Command, o output, results []briefResult) error {
 		table := text.NewTable(w, text.Column{Title: "VERDICT", Kind: text.Verdict}, text.Column{Title: "URL", Kind: text.Long},
 			text.Column{Title: "LINE"}, text.Column{Title: "RULE", Kind: text.Long}, text.Column{Title: "GROUP"})
 		for _, r := range results {
-			line, rule, group := "-", "-", orDash(text.Printable(r.Group))
+			line, rule, group := "-", "-", cmp.Or(text.Printable(r.Group), "-")
 			if r.Line > 0 {
 				line, rule = fmt.Sprint(r.Line), text.Printable(r.Rule)
 			}

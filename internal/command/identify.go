@@ -12,7 +12,7 @@ import (
 )
 
 func identifyCommand(config Config) *cobra.Command {
-	x := identifying{config: config}
+	x := identifyRunner{config: config}
 	cmd := &cobra.Command{
 		Use: "identify [--config <file>] [--json] [<user-agent>...]\n" +
 			"  caddy robots-guard identify --ip <address> [--online] [--config <file>] [--json] <user-agent>",
@@ -48,15 +48,15 @@ caddy robots-guard identify --ip 203.0.113.7 --config Caddyfile --json GPTBot/1.
 	return cmd
 }
 
-// identifying is the command with its flags.
-type identifying struct {
+// identifyRunner is the command with its flags.
+type identifyRunner struct {
 	config   Config
 	output   output
 	ip, file string
 	online   bool
 }
 
-func (x *identifying) run(cmd *cobra.Command, agents []string) (findings bool, err error) {
+func (x *identifyRunner) run(cmd *cobra.Command, agents []string) (findings bool, err error) {
 	if x.online && x.ip == "" {
 		return false, errors.New("--online needs --ip")
 	}

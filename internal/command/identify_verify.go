@@ -38,7 +38,7 @@ type claimStep struct {
 }
 
 // verify verifies the claim of one client.
-func (x *identifying) verify(cmd *cobra.Command, agents []string) (findings bool, err error) {
+func (x *identifyRunner) verify(cmd *cobra.Command, agents []string) (findings bool, err error) {
 	if len(agents) != 1 {
 		return false, errors.New("--ip needs one User-Agent as the argument, in quotes")
 	}
@@ -68,14 +68,14 @@ func (x *identifying) verify(cmd *cobra.Command, agents []string) (findings bool
 }
 
 // explain verifies the claim of a client step by step.
-func (x *identifying) explain(ctx context.Context, by *Verification, client uaident.Identity, addr netip.Addr) (verify.Explanation, error) {
+func (x *identifyRunner) explain(ctx context.Context, by *Verification, client uaident.Identity, addr netip.Addr) (verify.Explanation, error) {
 	switch {
 	case client.Class == uaident.Browser:
-		return said("the User-Agent does not claim to be a crawler"), nil
+		return unverified("the User-Agent does not claim to be a crawler"), nil
 	case client.Crawler == nil:
-		return said("the registry does not know this crawler, so nothing can speak for it or against it; add it with the global option crawler"), nil
+		return unverified("the registry does not know this crawler, so nothing can speak for it or against it; add it with the global option crawler"), nil
 	case !by.On:
-		return said("the configuration does not verify claims; add verify on to the global option robots_guard"), nil
+		return unverified("the configuration does not verify claims; add verify on to the global option robots_guard"), nil
 	}
 	verifier := verify.New(verify.Options{UserAgent: origin.GuardUserAgent})
 	defer verifier.Close()
@@ -92,7 +92,7 @@ func (x *identifying) explain(ctx context.Context, by *Verification, client uaid
 
 // explainSignatures describes whether signatures of a crawler can be verified. The step is zero if
 // the crawler is not known to sign.
-func (x *identifying) explainSignatures(ctx context.Context, by *Verification, c *uaident.Crawler) (verify.Step, error) {
+func (x *identifyRunner) explainSignatures(ctx context.Context, by *Verification, c *uaident.Crawler) (verify.Step, error) {
 	say := func(format string, args ...any) (verify.Step, error) {
 		return verify.Step{Method: verify.WebBotAuth, Text: fmt.Sprintf(format, args...)}, nil
 	}
@@ -129,8 +129,8 @@ func (x *identifying) explainSignatures(ctx context.Context, by *Verification, c
 	return say("%s", strings.Join(said, " "))
 }
 
-// said returns an explanation for a claim that cannot be verified.
-func said(text string) verify.Explanation {
+// unverified returns an explanation for a claim that cannot be verified.
+func unverified(text string) verify.Explanation {
 	return verify.Explanation{Steps: []verify.Step{{Text: text}}}
 }
 

@@ -66,8 +66,8 @@ func (c *Config) readVersions(ctx context.Context, name string) (versions []repl
 	return []replay.Version{{Name: in.name, Body: in.body}}, in.site, nil
 }
 
-// schemed matches a string with a scheme, but not a host with a port.
-var schemed = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[^0-9]`)
+// schemePattern matches a string with a scheme, but not a host with a port.
+var schemePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[^0-9]`)
 
 // checkTarget returns an error if the target is neither a path nor a URL. The URL need not be valid
 // for a request.
@@ -78,7 +78,7 @@ func checkTarget(target string) error {
 	if scheme, _, _ := strings.Cut(target, ":"); strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https") {
 		return checkHost(target)
 	}
-	if schemed.MatchString(target) {
+	if schemePattern.MatchString(target) {
 		return nil
 	}
 	return fmt.Errorf("%q is neither a URL such as https://example.com/page nor a path that begins with /", target)

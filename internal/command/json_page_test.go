@@ -62,9 +62,9 @@ func TestJSONPage(t *testing.T) {
 	explained, err := json.Marshal(explain.Explanation{
 		Token: "x", Robots: explain.Robots{Version: "x", Note: "x"},
 		Client: explain.Client{
-			Words: []uaident.SeenWord{{Notes: []string{"x"}}}, Operator: "x", Source: "x", DelaySource: "x", Note: "x", Chain: []explain.Try{{}},
+			Words: []uaident.SeenWord{{Notes: []string{"x"}}}, Operator: "x", Source: "x", DelaySource: "x", Note: "x", Chain: []explain.ChainName{{}},
 		},
-		Delay: new(explain.Delay), Group: new(explain.Group), Forms: []explain.Form{{}}, Matches: []explain.Match{{}}, Readings: []explain.Reading{{}}, Handler: &explain.Handler{Site: "x", Note: "x", Rate: &explain.Rate{Every: 1, Limit: "x"}},
+		Delay: new(explain.Delay), Group: new(explain.Group), Forms: []explain.Form{{}}, Matches: []explain.Match{{}}, Interpretations: []explain.Interpretation{{}}, Handler: &explain.Handler{Site: "x", Note: "x", Rate: &explain.Rate{Every: 1, Limit: "x"}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestJSONPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ruled, err := json.Marshal(map[string]any{"sites": []checkedRules{{Findings: []checkedFinding{{At: "x", Host: "x", From: &nothing}}}}})
+	ruled, err := json.Marshal(map[string]any{"sites": []checkedSite{{Findings: []checkedFinding{{At: "x", Host: "x", From: &nothing}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

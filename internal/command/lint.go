@@ -15,7 +15,7 @@ import (
 )
 
 func lintCommand(config Config) *cobra.Command {
-	l := linting{config: config}
+	l := lintRunner{config: config}
 	cmd := &cobra.Command{
 		Use:   "lint [--format text|json|github] [--fail-on error|warning|info|never] [--pages <n>] [<file|url|->...]",
 		Short: "Finds mistakes in a robots.txt",
@@ -57,8 +57,8 @@ caddy robots-guard lint --readings --site https://example.com - < robots.txt
 // lintFormats are the values of --format.
 var lintFormats = []string{"text", "json", "github"}
 
-// linting is the command with its flags.
-type linting struct {
+// lintRunner is the command with its flags.
+type lintRunner struct {
 	config               Config
 	output               output
 	format, failOn, site string
@@ -66,7 +66,7 @@ type linting struct {
 	pages                int
 }
 
-func (l *linting) run(cmd *cobra.Command, names []string) (findings bool, err error) {
+func (l *lintRunner) run(cmd *cobra.Command, names []string) (findings bool, err error) {
 	fails := map[string]policy.Severity{"error": policy.Error, "warning": policy.Warning, "info": policy.Info, "never": policy.Error + 1}
 	least, ok := fails[l.failOn]
 	switch {
@@ -81,7 +81,7 @@ func (l *linting) run(cmd *cobra.Command, names []string) (findings bool, err er
 	case len(names) == 0:
 		names = []string{"robots.txt"}
 	}
-	files := lint.Files{Files: []*lint.Report{}, AllReadings: l.readings}
+	files := lint.Files{Files: []*lint.Report{}, ShowComparison: l.readings}
 	var errs []error
 	for _, name := range names {
 		in, err := l.config.readInput(cmd.Context(), cmd.InOrStdin(), name)

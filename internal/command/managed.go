@@ -16,7 +16,7 @@ import (
 )
 
 func managedCommand(config Config) *cobra.Command {
-	m := checkingRules{config: config}
+	m := managedRunner{config: config}
 	cmd := &cobra.Command{
 		Use: `managed check [--config <Caddyfile>] [--adapter <name>] [--base <file|url|->] [--json]
   caddy robots-guard managed show [<host>] [--address <host:port>] [--json]
@@ -60,26 +60,26 @@ caddy robots-guard managed rollback --why "wrong paths"
 	flags := cmd.Flags()
 	m.changes.api.define(flags)
 	flags.Lookup("config").Usage = "the configuration file to check (default Caddyfile), or with the address of the server"
-	flags.StringVar(&m.changes.deed.Site, "site", "", "a host, or a site as changes prints it; optional if there is only one")
+	flags.StringVar(&m.changes.action.Site, "site", "", "a host, or a site as changes prints it; optional if there is only one")
 	flags.StringVar(&m.changes.from, "from", "", "with diff, the id of the old change")
 	flags.StringVar(&m.changes.to, "to", "", "with diff, the id of the new change")
-	flags.StringVar(&m.changes.deed.Who, "who", "", "your name for the history, by default the user")
-	flags.StringVar(&m.changes.deed.Why, "why", "", "the reason for the history")
-	flags.StringVar(&m.changes.deed.Ticket, "ticket", "", "a ticket for the history")
+	flags.StringVar(&m.changes.action.Who, "who", "", "your name for the history, by default the user")
+	flags.StringVar(&m.changes.action.Why, "why", "", "the reason for the history")
+	flags.StringVar(&m.changes.action.Ticket, "ticket", "", "a ticket for the history")
 	flags.StringVar(&m.base, "base", "", "the site's own robots.txt")
 	m.changes.output.define(flags)
 	return cmd
 }
 
-// checkingRules is the command with its flags.
-type checkingRules struct {
+// managedRunner is the command with its flags.
+type managedRunner struct {
 	config              Config
-	changes             changes
+	changes             changesRunner
 	file, adapter, base string
 }
 
-// checkedRules is the JSON output for one robots_txt.
-type checkedRules struct {
+// checkedSite is the JSON output for one robots_txt.
+type checkedSite struct {
 	Hosts    []string         `json:"hosts"`
 	Texts    int              `json:"texts"`
 	Stopped  bool             `json:"stopped"`
@@ -96,11 +96,11 @@ type checkedFinding struct {
 	Message  string      `json:"message"`
 }
 
-func (m *checkingRules) run(cmd *cobra.Command, args []string) (findings bool, err error) {
+func (m *managedRunner) run(cmd *cobra.Command, args []string) (findings bool, err error) {
 	switch {
 	case len(args) > 0 && args[0] == "show":
 		return false, m.show(cmd, args[1:])
-	case len(args) > 0 && m.changes.runs(args[0]):
+	case len(args) > 0 && m.changes.handles(args[0]):
 		return false, m.changes.run(cmd, args)
 	case len(args) != 1 || args[0] != "check":
 		return false, errors.New("say what to do: caddy robots-guard managed check, show, changes, history, diff, confirm, promote, stop or rollback")
@@ -117,14 +117,14 @@ func (m *checkingRules) run(cmd *cobra.Command, args []string) (findings bool, e
 		}
 		base = append([]byte{}, in.body...) // not nil, because nil means the configured bases
 	}
-	all, err := m.config.Rules(m.file, m.adapter, base)
+	all, err := m.config.CheckManaged(m.file, m.adapter, base)
 	if err != nil {
-		return false, ofConfig(m.file, err)
+		return false, withConfigName(m.file, err)
 	}
 	for i := range all {
 		findings = findings || all[i].Gate.Stops(all[i].Report.Findings) != nil
 	}
-	return findings, m.changes.output.print(cmd, map[string]any{"sites": asJSON(all)}, func(w io.Writer) error {
+	return findings, m.changes.output.print(cmd, map[string]any{"sites": checkedSites(all)}, func(w io.Writer) error {
 		for i := range all {
 			m.print(w, &all[i])
 		}
@@ -132,11 +132,11 @@ func (m *checkingRules) run(cmd *cobra.Command, args []string) (findings bool, e
 	})
 }
 
-func asJSON(all []Rules) []checkedRules {
-	sites := make([]checkedRules, 0, len(all))
+func checkedSites(all []ManagedCheck) []checkedSite {
+	sites := make([]checkedSite, 0, len(all))
 	for i := range all {
 		r := &all[i]
-		site := checkedRules{
+		site := checkedSite{
 			Hosts: append([]string{}, r.Hosts...), Texts: r.Report.Texts, Stopped: r.Gate.Stops(r.Report.Findings) != nil, Findings: []checkedFinding{},
 		}
 		for _, f := range r.Report.Findings {
@@ -152,17 +152,17 @@ func asJSON(all []Rules) []checkedRules {
 }
 
 // print prints the result for one robots_txt.
-func (m *checkingRules) print(w io.Writer, r *Rules) {
+func (m *managedRunner) print(w io.Writer, r *ManagedCheck) {
 	for i := range r.Report.Findings {
 		f := &r.Report.Findings[i]
 		fmt.Fprintf(w, "%s: %s: %s\n", text.Printable(cmp.Or(f.At, m.file)), text.Paint(w, f.Severity.String()), text.Printable(f.String()))
 	}
 	site := strings.Join(r.Hosts, ", ")
-	fmt.Fprintf(w, "%s: %s\n", text.Printable(cmp.Or(site, "any host")), verdictOf(r.Report, r.Gate))
+	fmt.Fprintf(w, "%s: %s\n", text.Printable(cmp.Or(site, "any host")), checkSummary(r.Report, r.Gate))
 }
 
-// verdictOf summarises a report.
-func verdictOf(r managed.Report, gate managed.Gate) string {
+// checkSummary summarises a report.
+func checkSummary(r managed.Report, gate managed.Gate) string {
 	texts := fmt.Sprintf("%d texts", r.Texts)
 	if r.Texts == 1 {
 		texts = "1 text"

@@ -15,7 +15,7 @@ import (
 )
 
 // show prints the current and the next rules of a running server, for all hosts or for one.
-func (m *checkingRules) show(cmd *cobra.Command, hosts []string) error {
+func (m *managedRunner) show(cmd *cobra.Command, hosts []string) error {
 	if len(hosts) > 1 {
 		return fmt.Errorf("managed show takes one host, not also %q", hosts[1])
 	}
@@ -69,7 +69,7 @@ func printManaged(w io.Writer, s *report.ManagedSite) {
 		fmt.Fprintf(w, "  next change: %s\n", shortTime(s.Next))
 	}
 	if t := s.Trial; t != nil {
-		fmt.Fprintf(w, "  %s\n", trialWords(t))
+		fmt.Fprintf(w, "  %s\n", describeTrial(t))
 	}
 	if b := s.Base; b.Failure != "" {
 		fmt.Fprintf(w, "  %s: the base cannot be read since %s: %s\n", text.Paint(w, "warning"), shortTime(b.FailingSince), text.Printable(b.Failure))
@@ -85,8 +85,8 @@ func printManaged(w io.Writer, s *report.ManagedSite) {
 	}
 }
 
-// trialWords describes the change on trial at a host.
-func trialWords(t *report.ManagedTrial) string {
+// describeTrial describes the change on trial at a host.
+func describeTrial(t *report.ManagedTrial) string {
 	words := fmt.Sprintf("change %s is tried at this host", text.Printable(t.Change))
 	if !t.Until.IsZero() {
 		words += ", until " + shortTime(t.Until)
@@ -108,7 +108,7 @@ func printDetail(w io.Writer, d *report.ManagedDetail) {
 		}
 	}
 	for _, t := range d.Turns {
-		fmt.Fprintf(w, "\n%s: %s\n", shortTime(t.At), text.Printable(turnWords(t)))
+		fmt.Fprintf(w, "\n%s: %s\n", shortTime(t.At), text.Printable(describeTurn(t)))
 		for _, line := range t.Removed {
 			fmt.Fprintf(w, "  - %s\n", text.Printable(line))
 		}
@@ -137,8 +137,8 @@ func printDetail(w io.Writer, d *report.ManagedDetail) {
 	}
 }
 
-// turnWords returns the rules that begin and end.
-func turnWords(t report.ManagedTurn) string {
+// describeTurn returns the rules that begin and end.
+func describeTurn(t report.ManagedTurn) string {
 	var parts []string
 	for _, part := range []struct {
 		verb  string

@@ -13,7 +13,7 @@ import (
 )
 
 func registryCommand() *cobra.Command {
-	g := registry{}
+	g := registryRunner{}
 	cmd := &cobra.Command{
 		Use: `registry show [--stale <duration>] [--json] [<token>...]
   caddy robots-guard registry export
@@ -56,14 +56,14 @@ caddy robots-guard registry propose
 	return cmd
 }
 
-// registry is the command with its flags.
-type registry struct {
+// registryRunner is the command with its flags.
+type registryRunner struct {
 	api    adminAPI
 	output output
 	stale  string
 }
 
-func (g *registry) run(cmd *cobra.Command, args []string) (findings bool, err error) {
+func (g *registryRunner) run(cmd *cobra.Command, args []string) (findings bool, err error) {
 	if len(args) == 0 {
 		args = []string{""}
 	}
@@ -98,8 +98,8 @@ func readEdition(cmd *cobra.Command, name string) (*edition.Edition, error) {
 	return edition.Parse(name, data)
 }
 
-// laidOver returns the changes of an edition to the built-in registry.
-func laidOver(e *edition.Edition) ([]edition.Change, error) {
+// changesToBuiltIn returns the changes of an edition to the built-in registry.
+func changesToBuiltIn(e *edition.Edition) ([]edition.Change, error) {
 	over, err := e.Over(uaident.Default())
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func laidOver(e *edition.Edition) ([]edition.Change, error) {
 }
 
 // diff prints how a registry differs from another or from the built-in registry.
-func (g *registry) diff(cmd *cobra.Command, names []string) (findings bool, err error) {
+func (g *registryRunner) diff(cmd *cobra.Command, names []string) (findings bool, err error) {
 	after, err := readEdition(cmd, names[len(names)-1])
 	if err != nil {
 		return false, err
@@ -120,7 +120,7 @@ func (g *registry) diff(cmd *cobra.Command, names []string) (findings bool, err 
 			return false, err
 		}
 		changes = append(changes, edition.Diff(before.Crawlers, after.Crawlers)...)
-	} else if changes, err = laidOver(after); err != nil {
+	} else if changes, err = changesToBuiltIn(after); err != nil {
 		return false, err
 	}
 	return len(changes) > 0, g.output.print(cmd, map[string]any{"changes": changes}, func(w io.Writer) error {

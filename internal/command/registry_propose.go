@@ -13,7 +13,7 @@ import (
 )
 
 // propose prints frequent names of clients of a running server that no registry has.
-func (g *registry) propose(cmd *cobra.Command) error {
+func (g *registryRunner) propose(cmd *cobra.Command) error {
 	api, err := g.api.find()
 	if err != nil {
 		return err

@@ -15,10 +15,10 @@ import (
 
 // show prints entries of the built-in registry, and an error for each unknown token. It
 // writes to notes if no entry is stale.
-func (g *registry) show(w, notes io.Writer, tokens []string) (err error) {
+func (g *registryRunner) show(w, notes io.Writer, tokens []string) (err error) {
 	keep := func(*uaident.Crawler) bool { return true }
 	if g.stale != "" {
-		if keep, err = notCheckedFor(g.stale, time.Now()); err != nil {
+		if keep, err = uncheckedSince(g.stale, time.Now()); err != nil {
 			return err
 		}
 	}
@@ -31,7 +31,7 @@ func (g *registry) show(w, notes io.Writer, tokens []string) (err error) {
 		if known := uaident.Default().Lookup(token); known != nil {
 			crawlers = append(crawlers, *known)
 		} else {
-			unknown = append(unknown, fmt.Errorf("the built-in registry does not know %q%s", token, meant(token)))
+			unknown = append(unknown, fmt.Errorf("the built-in registry does not know %q%s", token, suggestToken(token)))
 		}
 	}
 	shown := 0
@@ -52,9 +52,9 @@ func (g *registry) show(w, notes io.Writer, tokens []string) (err error) {
 	return errors.Join(unknown...)
 }
 
-// notCheckedFor returns a function that reports whether an entry was last checked longer
+// uncheckedSince returns a function that reports whether an entry was last checked longer
 // before now than the duration says, or on an unknown day.
-func notCheckedFor(duration string, now time.Time) (func(*uaident.Crawler) bool, error) {
+func uncheckedSince(duration string, now time.Time) (func(*uaident.Crawler) bool, error) {
 	d, err := caddy.ParseDuration(duration)
 	if err != nil || d < 0 {
 		return nil, fmt.Errorf("--stale %q is not a duration; write one such as 180d or 12h", duration)
@@ -63,8 +63,8 @@ func notCheckedFor(duration string, now time.Time) (func(*uaident.Crawler) bool,
 	return func(c *uaident.Crawler) bool { return c.Checked < since }, nil
 }
 
-// meant suggests a name with a similar spelling, or returns "".
-func meant(token string) string {
+// suggestToken suggests a name with a similar spelling, or returns "".
+func suggestToken(token string) string {
 	var tokens []string
 	for _, c := range uaident.Default().Crawlers() {
 		tokens = append(tokens, c.Token)

@@ -23,7 +23,7 @@ func TestNotCheckedFor(t *testing.T) {
 		{"30h", "2026-11-24", true},
 		{"30h", "2026-11-25", false},
 	} {
-		stale, err := notCheckedFor(tc.duration, now)
+		stale, err := uncheckedSince(tc.duration, now)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // status prints the state of the registry of a running server.
-func (g *registry) status(cmd *cobra.Command) error {
+func (g *registryRunner) status(cmd *cobra.Command) error {
 	api, err := g.api.find()
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +21,7 @@ import (
 )
 
 func statusCommand() *cobra.Command {
-	var s status
+	var s statusRunner
 	cmd := &cobra.Command{
 		Use: `status [<site>] [--top] [--address <host:port>] [--json]
   caddy robots-guard status [<site>] --refresh
@@ -61,7 +62,7 @@ caddy robots-guard status --end-grace example.com
 caddy robots-guard status --acknowledge robots_gone-951623a26f8b --note "moved to the shop"
 caddy robots-guard status --test-notify
 `,
-		Args: atMost(1),
+		Args: maxArgs(1),
 		RunE: runCommand(s.run),
 	}
 	flags := cmd.Flags()
@@ -78,15 +79,15 @@ caddy robots-guard status --test-notify
 	return cmd
 }
 
-// status is the command with its flags.
-type status struct {
+// statusRunner is the command with its flags.
+type statusRunner struct {
 	api                                adminAPI
 	output                             output
 	acknowledge, undo, note            string
 	top, refresh, endGrace, testNotify bool
 }
 
-func (s *status) run(cmd *cobra.Command, args []string) (findings bool, err error) {
+func (s *statusRunner) run(cmd *cobra.Command, args []string) (findings bool, err error) {
 	site := ""
 	if len(args) > 0 {
 		site = args[0]
@@ -111,7 +112,7 @@ func (s *status) run(cmd *cobra.Command, args []string) (findings bool, err erro
 		}
 		return hasCriticalAlert(api, site)
 	case s.refresh:
-		if findings, err := s.fetch(cmd, api, site); findings || err != nil {
+		if findings, err := s.refreshRobots(cmd, api, site); findings || err != nil {
 			return findings, err
 		}
 		return hasCriticalAlert(api, site)
@@ -124,13 +125,13 @@ func (s *status) run(cmd *cobra.Command, args []string) (findings bool, err erro
 	case s.testNotify:
 		return s.sendTest(cmd, api)
 	case alone:
-		return false, s.decide(cmd, api)
+		return false, s.acknowledgeOrUndo(cmd, api)
 	}
 	return s.showAll(cmd, api, site)
 }
 
 // showAll prints the sites, the alerts and the results of files on trial.
-func (s *status) showAll(cmd *cobra.Command, api adminServer, site string) (findings bool, err error) {
+func (s *statusRunner) showAll(cmd *cobra.Command, api adminServer, site string) (findings bool, err error) {
 	var found admin.Status
 	body, err := api.read(http.MethodGet, withSite(admin.StatusPath, site), nil, &found)
 	if err != nil {
@@ -186,7 +187,7 @@ func printSites(w io.Writer, sites []report.SiteStatus, details bool, now time.T
 		if s.Robots.Status != 0 {
 			status, rules = fmt.Sprint(s.Robots.Status), fmt.Sprint(s.Robots.Rules)
 		}
-		table.Row(text.Printable(s.Site), orDash(s.Mode), orDash(text.Printable(s.Robots.Authority)), status, rules, orDash(text.Printable(strings.Join(notesOn(&s.Robots, now), "; "))))
+		table.Row(text.Printable(s.Site), cmp.Or(s.Mode, "-"), cmp.Or(text.Printable(s.Robots.Authority), "-"), status, rules, cmp.Or(text.Printable(strings.Join(siteNotes(&s.Robots, now), "; ")), "-"))
 	}
 	if err := table.Flush(); err != nil || !details {
 		return err
@@ -203,15 +204,8 @@ func printSites(w io.Writer, sites []report.SiteStatus, details bool, now time.T
 	return nil
 }
 
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
-
-// notesOn returns the notes for the owner of a robots.txt, problems first.
-func notesOn(h *report.Health, now time.Time) (notes []string) {
+// siteNotes returns the notes for the owner of a robots.txt, problems first.
+func siteNotes(h *report.Health, now time.Time) (notes []string) {
 	if h.State == report.Unread {
 		notes = append(notes, "not fetched yet: that happens when the first crawler comes, or by --refresh")
 	}
@@ -283,11 +277,11 @@ func acknowledged(a *alert.Alert) string {
 	return line
 }
 
-// decide acknowledges an alert, or reverts that.
-func (s *status) decide(cmd *cobra.Command, api adminServer) error {
+// acknowledgeOrUndo acknowledges an alert, or reverts that.
+func (s *statusRunner) acknowledgeOrUndo(cmd *cobra.Command, api adminServer) error {
 	id, method, request := s.undo, http.MethodDelete, any(nil)
 	if s.acknowledge != "" {
-		id, method, request = s.acknowledge, http.MethodPost, admin.AlertNote{Note: s.note, By: whoOr("")}
+		id, method, request = s.acknowledge, http.MethodPost, admin.AlertNote{Note: s.note, By: userOr("")}
 	}
 	var a alert.Alert
 	body, err := api.read(method, admin.AlertsPath+"/"+url.PathEscape(id)+"/acknowledge", request, &a)
@@ -305,7 +299,7 @@ func (s *status) decide(cmd *cobra.Command, api adminServer) error {
 }
 
 // sendTest sends each receiver of alerts a test message.
-func (s *status) sendTest(cmd *cobra.Command, api adminServer) (findings bool, err error) {
+func (s *statusRunner) sendTest(cmd *cobra.Command, api adminServer) (findings bool, err error) {
 	var result admin.NotifyTest
 	body, err := api.read(http.MethodPost, admin.TestNotifyPath, nil, &result)
 	if err != nil {
@@ -328,7 +322,7 @@ func (s *status) sendTest(cmd *cobra.Command, api adminServer) (findings bool, e
 }
 
 // showTop prints the crawlers with the most violations of the last 24 hours.
-func (s *status) showTop(cmd *cobra.Command, api adminServer, site string) error {
+func (s *statusRunner) showTop(cmd *cobra.Command, api adminServer, site string) error {
 	var found report.Crawlers
 	body, err := api.read(http.MethodGet, withSite("/robots_guard/crawlers", site), nil, &found)
 	if err != nil {
@@ -354,7 +348,7 @@ func (s *status) showTop(cmd *cobra.Command, api adminServer, site string) error
 				}
 				rule = fmt.Sprintf("%s (line %d)", top.Rule, top.Line)
 			}
-			table.Row(text.Printable(c.Token), c.Class, fmt.Sprint(c.Disallowed), fmt.Sprint(c.ViolationsBlocked), orDash(shortTime(c.ViolatingSince)), text.Printable(page), text.Printable(rule))
+			table.Row(text.Printable(c.Token), c.Class, fmt.Sprint(c.Disallowed), fmt.Sprint(c.ViolationsBlocked), cmp.Or(shortTime(c.ViolatingSince), "-"), text.Printable(page), text.Printable(rule))
 		}
 		if shown == 0 {
 			fmt.Fprintln(w, "no crawler broke a rule in the last 24 hours")

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -24,9 +25,9 @@ func policyURI(site, verb, listener string) string {
 	return uri.String()
 }
 
-// fetch lets the server fetch the robots.txt of a site, or of all sites for "", and prints
+// refreshRobots lets the server fetch the robots.txt of a site, or of all sites for "", and prints
 // the results.
-func (s *status) fetch(cmd *cobra.Command, api adminServer, site string) (findings bool, err error) {
+func (s *statusRunner) refreshRobots(cmd *cobra.Command, api adminServer, site string) (findings bool, err error) {
 	uris := []string{policyURI(site, "/refresh", "")}
 	if site == "" {
 		if uris, err = refreshURIs(api); err != nil {
@@ -95,5 +96,5 @@ func printRefresh(table *text.Table, a *admin.PolicyReport) {
 	if n := a.NotProtecting; n != nil && note == "" {
 		note = "nothing is protected: " + n.Detail + "; " + n.Cure
 	}
-	table.Row(text.Printable(a.Authority), result, fmt.Sprint(a.Status), rules, orDash(text.Printable(note)))
+	table.Row(text.Printable(a.Authority), result, fmt.Sprint(a.Status), rules, cmp.Or(text.Printable(note), "-"))
 }

@@ -123,7 +123,7 @@ func TestStatus(t *testing.T) {
 			"critical: Googlebot is blocked at example.com (search_blocked-", "since 2026-11-21 14:17 UTC", "only_log verified Googlebot", "curl -i https://shop.example.com/robots.txt", "acknowledged: ", "by ann: a partner",
 		}, ErrFindings},
 		{"a trial that forbids a search engine", admin.Status{
-			Tried: []report.TriedText{{From: "/next.txt", Version: "1"}},
+			TrialFiles: []report.TriedText{{From: "/next.txt", Version: "1"}},
 			Trials: []report.Trial{{
 				Site: "a.test", From: "/next.txt", Since: at, Differences: report.Differences{Requests: 3, NewlyForbidden: 1}, Search: report.Differences{Requests: 1, NewlyForbidden: 1},
 				Crawlers: []report.TriedCrawler{{Token: "bingbot", Class: "search", Identity: "claimed", Pages: []report.TriedPage{
@@ -134,7 +134,7 @@ func TestStatus(t *testing.T) {
 			"on trial at a.test: /next.txt since 2026-11-21 14:00 UTC requests judged by both: 3, newly disallowed 1, newly allowed 0 search engines: requests judged by both: 1, newly disallowed 1",
 			"bingbot search claimed disallowed 1 /shop/1 on trial: line 2, Disallow: /shop; in force: no rule",
 		}, ErrFindings},
-		{"a trial that cannot begin", admin.Status{Tried: []report.TriedText{{From: "/next.txt", Error: "no such file"}}}, nil, []string{"not on trial: /next.txt: no such file"}, nil},
+		{"a trial that cannot begin", admin.Status{TrialFiles: []report.TriedText{{From: "/next.txt", Error: "no such file"}}}, nil, []string{"not on trial: /next.txt: no such file"}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			answer, err := json.Marshal(tc.status)

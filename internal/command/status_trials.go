@@ -13,7 +13,7 @@ import (
 
 // printTrials prints the files on trial with their results, nothing if there are none.
 func printTrials(w io.Writer, found *admin.Status) error {
-	for _, t := range found.Tried {
+	for _, t := range found.TrialFiles {
 		from := text.Printable(t.From)
 		switch {
 		case t.Error != "" && t.Version == "":
@@ -35,7 +35,7 @@ func printTrials(w io.Writer, found *admin.Status) error {
 // printTrial prints the results at one site.
 func printTrial(w io.Writer, t *report.Trial) error {
 	fmt.Fprintf(w, "\non trial at %s: %s since %s\n", text.Printable(t.Site), text.Printable(t.From), shortTime(t.Since))
-	fmt.Fprintf(w, "  %s\n  search engines: %s\n", differences(t.Differences), differences(t.Search))
+	fmt.Fprintf(w, "  %s\n  search engines: %s\n", formatDifferences(t.Differences), formatDifferences(t.Search))
 	if t.NewlyForbidden+t.NewlyAllowed == 0 {
 		return nil
 	}
@@ -47,9 +47,9 @@ func printTrial(w io.Writer, t *report.Trial) error {
 			if p.Error > 0 {
 				count = "<=" + count
 			}
-			wouldBe, by := "disallowed", "on trial: "+lineOf(p.Would)+"; in force: "+lineOf(p.Was)
+			wouldBe, by := "disallowed", "on trial: "+formatLine(p.Would)+"; in force: "+formatLine(p.Was)
 			if p.Difference == shadow.NewlyAllowed.String() {
-				wouldBe, by = "allowed", "in force: "+lineOf(p.Was)+"; on trial: "+lineOf(p.Would)
+				wouldBe, by = "allowed", "in force: "+formatLine(p.Was)+"; on trial: "+formatLine(p.Would)
 			}
 			table.Row(text.Printable(c.Token), c.Class, c.Identity, wouldBe, count, text.Printable(p.Host+p.Path), by)
 		}
@@ -57,11 +57,11 @@ func printTrial(w io.Writer, t *report.Trial) error {
 	return table.Flush()
 }
 
-func differences(d report.Differences) string {
+func formatDifferences(d report.Differences) string {
 	return fmt.Sprintf("requests judged by both: %d, newly disallowed %d, newly allowed %d", d.Requests, d.NewlyForbidden, d.NewlyAllowed)
 }
 
-func lineOf(l report.TriedLine) string {
+func formatLine(l report.TriedLine) string {
 	if l.Line == 0 {
 		return "no rule"
 	}

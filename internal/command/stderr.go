@@ -93,9 +93,9 @@ func badFlagGroup(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("give %s; see %s --help", join(lists[1], "or"), cmd.CommandPath())
 }
 
-// holdLog buffers Caddy's log until the returned function is called, which prints the warnings on
+// bufferLog buffers Caddy's log until the returned function is called, which prints the warnings on
 // w. Messages about a configuration are for operators of a server.
-func holdLog(w io.Writer) (told func()) {
+func bufferLog(w io.Writer) (told func()) {
 	_, before, held := caddy.BufferedLog()
 	return func() {
 		held.FlushTo(zap.New(warnings{w})) // first, because the other flush writes to standard error

@@ -17,7 +17,7 @@ import (
 )
 
 func testCommand(config Config) *cobra.Command {
-	x := caseTesting{config: config}
+	x := testRunner{config: config}
 	cmd := &cobra.Command{
 		Use:   "test [--robots <file|url>] [--json] <cases>...",
 		Short: "Tests a robots.txt by a table of expected verdicts",
@@ -57,14 +57,14 @@ caddy robots-guard test --robots robots.txt --json cases.txt cases.jsonl
 	return cmd
 }
 
-// caseTesting is the command with its flags.
-type caseTesting struct {
+// testRunner is the command with its flags.
+type testRunner struct {
 	config Config
 	output output
 	robots string
 }
 
-func (x *caseTesting) run(cmd *cobra.Command, names []string) (findings bool, err error) {
+func (x *testRunner) run(cmd *cobra.Command, names []string) (findings bool, err error) {
 	switch {
 	case len(names) == 0:
 		return false, errors.New("no table of cases given; see caddy robots-guard test --help")
@@ -93,7 +93,7 @@ func (x *caseTesting) run(cmd *cobra.Command, names []string) (findings bool, er
 			who := c.Token + "\x00" + c.UserAgent
 			note, known := notes[who]
 			if !known {
-				note = (&claimant{token: c.Token, userAgent: c.UserAgent, isAgent: c.Token == ""}).note()
+				note = (&requester{token: c.Token, userAgent: c.UserAgent, hasUserAgent: c.Token == ""}).note()
 				notes[who] = note
 			}
 			r.Note = note
@@ -126,8 +126,8 @@ func readCases(stdin io.Reader, name string) ([]expect.Case, error) {
 // JudgeCase judges one case as explain does. The overlay has the names that only the robots.txt
 // has.
 func JudgeCase(robots *policy.Robots, overlay *uaident.Overlay, c expect.Case) expect.Result {
-	who := claimant{token: c.Token, userAgent: c.UserAgent, isAgent: c.Token == ""}
-	if who.isAgent {
+	who := requester{token: c.Token, userAgent: c.UserAgent, hasUserAgent: c.Token == ""}
+	if who.hasUserAgent {
 		who.client = uaident.Default().IdentifyWith(c.UserAgent, overlay)
 	}
 	verdict := judgeURL(&defaultSite, robots, who, c.URL)

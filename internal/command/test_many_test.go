@@ -35,7 +35,7 @@ func TestManyCases(t *testing.T) {
 	i := 0
 	noted := testing.AllocsPerRun(100, func() {
 		i++
-		(&claimant{token: fmt.Sprintf("Zorkblatter%dBot", i)}).note()
+		(&requester{token: fmt.Sprintf("Zorkblatter%dBot", i)}).note()
 	})
 	if noted > 20 { // the registry has thousands of names
 		t.Errorf("to look for a name that is meant takes %v allocations", noted)

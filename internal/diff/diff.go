@@ -19,42 +19,42 @@ func (p Pair) Overlay() *uaident.Overlay {
 	return uaident.Default().Overlay(append(p.Old.Names(), p.New.Names()...))
 }
 
-// bound is the group that applies to a client, or nil.
-type bound struct {
+// boundGroup is the group that applies to a client, or nil.
+type boundGroup struct {
 	*policy.Selection
 	named bool // the group names the client
 }
 
-// binding returns the group that applies to a client by default. A configuration can change which
+// groupFor returns the group that applies to a client by default. A configuration can change which
 // clients the * group applies to.
-func binding(client uaident.Identity, robots *policy.Robots) bound {
+func groupFor(client uaident.Identity, robots *policy.Robots) boundGroup {
 	subject := (&judge.Request{Client: client}).Subject(nil, client.Wildcard())
 	group, named, applies := subject.Group(robots)
 	if !applies {
 		group = nil
 	}
-	return bound{group, named}
+	return boundGroup{group, named}
 }
 
 // equal reports whether the same rules of one file apply to two clients.
-func (b bound) equal(other bound) bool {
+func (b boundGroup) equal(other boundGroup) bool {
 	return b.named == other.named && b.Equal(other.Selection)
 }
 
-// asking is the state of a client that requests several paths.
-type asking struct {
+// pathJudge is the state of a client that requests several paths.
+type pathJudge struct {
 	request judge.Request
 	robots  *policy.Robots
 	scratch judge.Scratch
 	result  judge.Result
 }
 
-func newAsking(client uaident.Identity, robots *policy.Robots) *asking {
-	return &asking{request: judge.Request{Client: client, Bound: new(judge.Bound)}, robots: robots}
+func newPathJudge(client uaident.Identity, robots *policy.Robots) *pathJudge {
+	return &pathJudge{request: judge.Request{Client: client, Bound: new(judge.Bound)}, robots: robots}
 }
 
 // judge returns the verdict for a path and the decisive rule.
-func (a *asking) judge(path string) (allowed bool, rule policy.Rule) {
+func (a *pathJudge) judge(path string) (allowed bool, rule policy.Rule) {
 	a.request.Target = path
 	new(judge.Settings).Judge(&a.request, judge.Rules{Robots: a.robots}, &a.scratch, &a.result)
 	return a.result.Verdict != judge.Disallowed, a.result.Evidence.Rule
@@ -131,12 +131,12 @@ const (
 // files name.
 func (p Pair) Compare() *Result {
 	r := &Result{Changes: []Change{}}
-	r.RulesAdded, r.RulesRemoved = countNew(p.Old, p.New), countNew(p.New, p.Old)
-	type groups struct{ before, after bound }
+	r.RulesAdded, r.RulesRemoved = countAdded(p.Old, p.New), countAdded(p.New, p.Old)
+	type groups struct{ before, after boundGroup }
 	byGroups := make(map[groups][]uaident.Identity)
 	var order []groups
-	for _, id := range p.audience() {
-		g := groups{binding(id, p.Old), binding(id, p.New)}
+	for _, id := range p.crawlers() {
+		g := groups{groupFor(id, p.Old), groupFor(id, p.New)}
 		// Crawlers in the same user-agent lines obey the same rules.
 		for _, known := range order {
 			if known.before.equal(g.before) && known.after.equal(g.after) {
@@ -159,16 +159,16 @@ func (p Pair) Compare() *Result {
 		}
 	}
 	slices.SortStableFunc(r.Changes, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(Rank(a.Crawlers[0].Class), Rank(b.Crawlers[0].Class)),
+		return cmp.Or(cmp.Compare(ClassRank(a.Crawlers[0].Class), ClassRank(b.Crawlers[0].Class)),
 			-cmp.Compare(min(len(a.Blocked), 1), min(len(b.Blocked), 1)))
 	})
 	return r
 }
 
 // compare returns the change for crawlers with these groups. client is one of these crawlers.
-func (p Pair) compare(client uaident.Identity, before, after bound, work int) (c Change, ok bool) {
+func (p Pair) compare(client uaident.Identity, before, after boundGroup, work int) (c Change, ok bool) {
 	old, now := rulesOf(before.Selection), rulesOf(after.Selection)
-	added, removed := changed(old, now)
+	added, removed := changedRules(old, now)
 	changes := append(slices.Clone(added), removed...)
 	if before.Ambiguous() || after.Ambiguous() {
 		changes = append(slices.Clone(old), now...) // a rule may now apply to another interpretation
@@ -178,13 +178,13 @@ func (p Pair) compare(client uaident.Identity, before, after bound, work int) (c
 	}
 	c = Change{
 		OldGroup: before.Group().Name, NewGroup: after.Group().Name,
-		Added: texts(added), Removed: texts(removed), Blocked: []Example{}, Opened: []Example{},
+		Added: ruleTexts(added), Removed: ruleTexts(removed), Blocked: []Example{}, Opened: []Example{},
 	}
 	type cause struct{ old, new policy.Rule }
 	told := make(map[cause]bool)
 	tries := 0
-	was, is := newAsking(client, p.Old), newAsking(client, p.New)
-	for path := range witnesses(old, now, changes, work) {
+	was, is := newPathJudge(client, p.Old), newPathJudge(client, p.New)
+	for path := range candidateURLs(old, now, changes, work) {
 		if tries++; tries > maxTries {
 			break
 		}

@@ -163,7 +163,7 @@ func TestCommon(t *testing.T) {
 		{"/" + strings.Repeat("*a", 140), "/" + strings.Repeat("a*", 140), "/" + strings.Repeat("a", 140), true},
 		{"/" + strings.Repeat("a", 400), "/", "", false},
 	} {
-		if got, ok := common(tc.a, tc.b); got != tc.want || ok != tc.ok {
+		if got, ok := commonPath(tc.a, tc.b); got != tc.want || ok != tc.ok {
 			t.Errorf("%s and %s: %q %t, want %q %t", tc.a, tc.b, got, ok, tc.want, tc.ok)
 		}
 	}
@@ -185,7 +185,7 @@ func TestWork(t *testing.T) {
 	after := policy.Parse([]byte("User-agent: *\nDisallow: /*b\nAllow: /a*\n")).Select(true).Rules()
 	for work, want := range map[int]bool{0: false, 1000: true} {
 		found := false
-		for path := range witnesses(nil, after, after[:1], work) {
+		for path := range candidateURLs(nil, after, after[:1], work) {
 			found = found || path == "/ab"
 		}
 		if found != want {
@@ -196,6 +196,6 @@ func TestWork(t *testing.T) {
 
 // allows reports whether a file allows a path for bingbot, without the search.
 func allows(robots *policy.Robots, path string) bool {
-	allowed, _ := newAsking(bingbot, robots).judge(path)
+	allowed, _ := newPathJudge(bingbot, robots).judge(path)
 	return allowed
 }

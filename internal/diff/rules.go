@@ -17,25 +17,25 @@ func rulesOf(s *policy.Selection) []policy.Rule {
 	return slices.Compact(rules)
 }
 
-// kind is a rule without its line number.
-type kind struct {
+// ruleKey is a rule without its line number.
+type ruleKey struct {
 	allow     bool
 	canonical string
 }
 
-// changed returns the rules that are in only one list. It ignores rules that match nothing.
-func changed(before, after []policy.Rule) (added, removed []policy.Rule) {
-	return without(after, before), without(before, after)
+// changedRules returns the rules that are in only one list. It ignores rules that match nothing.
+func changedRules(before, after []policy.Rule) (added, removed []policy.Rule) {
+	return rulesNotIn(after, before), rulesNotIn(before, after)
 }
 
-func without(rules, other []policy.Rule) []policy.Rule {
-	have := make(map[kind]bool)
+func rulesNotIn(rules, other []policy.Rule) []policy.Rule {
+	have := make(map[ruleKey]bool)
 	for _, r := range other {
-		have[kind{r.Allow, r.Canonical()}] = true
+		have[ruleKey{r.Allow, r.Canonical()}] = true
 	}
 	var left []policy.Rule
 	for _, r := range rules {
-		k := kind{r.Allow, r.Canonical()}
+		k := ruleKey{r.Allow, r.Canonical()}
 		if k.canonical != "" && !have[k] {
 			have[k] = true
 			left = append(left, r)
@@ -44,11 +44,11 @@ func without(rules, other []policy.Rule) []policy.Rule {
 	return left
 }
 
-// countNew returns the number of rules in after that are not in before for the same names.
-func countNew(before, after *policy.Robots) int {
+// countAdded returns the number of rules in after that are not in before for the same names.
+func countAdded(before, after *policy.Robots) int {
 	type line struct {
 		names string
-		kind
+		ruleKey
 	}
 	count := func(robots *policy.Robots, of func(line)) {
 		for _, g := range robots.Groups() {
@@ -58,7 +58,7 @@ func countNew(before, after *policy.Robots) int {
 			}
 			slices.Sort(names)
 			for _, r := range g.Rules {
-				of(line{strings.Join(names, "\n"), kind{r.Allow, r.Canonical()}})
+				of(line{strings.Join(names, "\n"), ruleKey{r.Allow, r.Canonical()}})
 			}
 		}
 	}
@@ -73,7 +73,7 @@ func countNew(before, after *policy.Robots) int {
 	return n
 }
 
-func texts(rules []policy.Rule) []string {
+func ruleTexts(rules []policy.Rule) []string {
 	list := []string{}
 	for _, r := range rules[:min(len(rules), maxRules)] {
 		list = append(list, r.String())

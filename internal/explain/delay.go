@@ -15,13 +15,13 @@ type Delay struct {
 	Why     string  `json:"why"` // how the crawler reacts, in a sentence
 }
 
-// setHabit records how a crawler treats Crawl-delay.
-func (c *Client) setHabit(habit uaident.CrawlDelay) {
+// setDelayHabit records how a crawler treats Crawl-delay.
+func (c *Client) setDelayHabit(habit uaident.CrawlDelay) {
 	c.CrawlDelay, c.DelaySource = habit.Habit.String(), habit.Source
 }
 
-// delayOf describes the Crawl-delay for a client, or returns nil if there is none.
-func delayOf(s *policy.Selection, c *Client, habit uaident.CrawlDelay) *Delay {
+// describeDelay describes the Crawl-delay for a client, or returns nil if there is none.
+func describeDelay(s *policy.Selection, c *Client, habit uaident.CrawlDelay) *Delay {
 	asked := judge.Delay(s, habit)
 	if asked.Line == 0 {
 		return nil
@@ -29,22 +29,22 @@ func delayOf(s *policy.Selection, c *Client, habit uaident.CrawlDelay) *Delay {
 	d := &Delay{Seconds: asked.Every.Seconds(), Line: asked.Line}
 	switch {
 	case habit.Habit == uaident.DelayIgnored:
-		d.Why = c.Name + " does not read it, as its operator says"
+		d.Why = c.Name + " ignores it, according to its operator"
 	case habit.Habit != uaident.DelayObeyed:
-		d.Why = "whether " + c.Name + " reads it its operator does not say"
+		d.Why = "the operator of " + c.Name + " does not document whether it obeys"
 	case habit.Max > 0 && asked.Every > habit.Max:
-		d.Why = fmt.Sprintf("%s keeps to it as to %g seconds, the longest that its operator names", c.Name, habit.Max.Seconds())
+		d.Why = fmt.Sprintf("%s waits %g seconds, the maximum that its operator documents", c.Name, habit.Max.Seconds())
 	default:
-		d.Why = c.Name + " keeps to it, as its operator says"
+		d.Why = c.Name + " obeys it, according to its operator"
 	}
 	if asked != s.Delay() {
-		d.Why += "; it is that of the * group, which " + c.Name + " also keeps where its own group has no Crawl-delay"
+		d.Why += "; the line is in the * group, and " + c.Name + " uses it if its own group has no Crawl-delay"
 	}
 	switch {
 	case habit.Habit == uaident.DelayIgnored:
-		d.Why += "; rate enforce does not slow it by that"
+		d.Why += "; rate enforce does not enforce this line for it"
 	case c.Class == uaident.Search.String():
-		d.Why += "; rate enforce slows a search engine only with search enforce"
+		d.Why += "; rate enforce slows search engines only with search enforce"
 	default:
 		d.Why += "; rate enforce answers much faster requests with 429"
 	}
@@ -54,6 +54,6 @@ func delayOf(s *policy.Selection, c *Client, habit uaident.CrawlDelay) *Delay {
 // delay prints the Crawl-delay of the group.
 func (p *printer) delay(d *Delay) {
 	if d != nil {
-		p.line("it asks for %g seconds between two fetches, by Crawl-delay in line %d: %s", d.Seconds, d.Line, d.Why)
+		p.line("Crawl-delay of %g seconds in line %d: %s", d.Seconds, d.Line, d.Why)
 	}
 }

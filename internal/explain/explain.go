@@ -20,9 +20,9 @@ type Explanation struct {
 	Target    string  `json:"target"`  // the requested target
 	Forms     []Form  `json:"forms"`   // the compared forms of the target
 	Matches   []Match `json:"matches"` // matching rules of the group, the decisive rule first
-	// Readings has the result of each interpretation of the file, if the strict and the lenient
+	// Interpretations has the result of each interpretation of the file, if the strict and the lenient
 	// interpretation differ for the client. Group and Matches belong to the lenient interpretation.
-	Readings []Reading `json:"readings,omitempty"`
+	Interpretations []Interpretation `json:"readings,omitempty"`
 	// Preferences is nil if the file has none, or if the target is disallowed.
 	Preferences *Preferences `json:"preferences"`
 	Verdict     string       `json:"verdict"` // allowed, disallowed, stale, exempt or unknown
@@ -58,13 +58,13 @@ type Client struct {
 	Note     string             `json:"note,omitempty"`   // for example that no request has this name
 	// CrawlDelay is how the crawler treats Crawl-delay according to its operator: obeys, ignores or
 	// undocumented. DelaySource is the operator's page about that, or empty.
-	CrawlDelay  string `json:"crawl_delay"`
-	DelaySource string `json:"crawl_delay_source,omitempty"`
-	Chain       []Try  `json:"chain"` // names that may select a group, in order
+	CrawlDelay  string      `json:"crawl_delay"`
+	DelaySource string      `json:"crawl_delay_source,omitempty"`
+	Chain       []ChainName `json:"chain"` // names that may select a group, in order
 }
 
-// Try is a name that was searched in the robots.txt.
-type Try struct {
+// ChainName is a name that was searched in the robots.txt.
+type ChainName struct {
 	Name  string `json:"name"`
 	Found bool   `json:"found"`
 }
@@ -83,9 +83,9 @@ type Form struct {
 	Form string `json:"form"` // the conversion; "canonical" for the first form
 }
 
-// Reading is the result of one interpretation of the file.
-type Reading struct {
-	Reading string `json:"reading"` // forgiving or strict
+// Interpretation is the result of one interpretation of the file.
+type Interpretation struct {
+	Name    string `json:"reading"` // forgiving or strict
 	Allowed bool   `json:"allowed"`
 	Group   *Group `json:"group"`
 	Rule    string `json:"rule"` // the decisive rule, or empty
@@ -110,43 +110,43 @@ type Handler struct {
 	Rate   *Rate  `json:"rate,omitempty"` // the rate limit of the client; nil if there is none
 }
 
-// FirstOfSeveral is the note for a site with several guards, which matchers select.
-const FirstOfSeveral = "the site has several robots_guard, and this is the first: which of them the request comes to is not told here"
+// NoteFirstOfSeveral is the note for a site with several guards, which matchers select.
+const NoteFirstOfSeveral = "the site has several robots_guard, and this is the first; the request may reach another one"
 
-// clientOf describes a client. wildcard reports whether the * group applies to the client, which is
+// describeClient describes a client. wildcard reports whether the * group applies to the client, which is
 // configurable.
-func clientOf(r *uaident.Registry, userAgent string, id uaident.Identity, wildcard bool, robots *policy.Robots) Client {
+func describeClient(r *uaident.Registry, userAgent string, id uaident.Identity, wildcard bool, robots *policy.Robots) Client {
 	c := Client{
 		Words: r.Seen(userAgent), Token: id.Token, Name: id.Name(), Class: id.Class.String(),
-		Evidence: id.Evidence.String(), Wildcard: wildcard, Chain: []Try{},
+		Evidence: id.Evidence.String(), Wildcard: wildcard, Chain: []ChainName{},
 	}
 	if id.Crawler != nil {
 		c.Operator, c.Source = id.Crawler.Operator, id.Crawler.Source
 	}
-	c.setHabit(id.CrawlDelay())
+	c.setDelayHabit(id.CrawlDelay())
 	for _, name := range id.AppendChain(nil) {
-		c.Chain = append(c.Chain, Try{name, robots != nil && judge.Named(robots, id, name)})
+		c.Chain = append(c.Chain, ChainName{name, robots != nil && judge.Named(robots, id, name)})
 	}
 	return c
 }
 
-// become makes c a client with this product token that obeys the * group. Other data from the
+// useToken makes c a client with this product token that obeys the * group. Other data from the
 // registry remain.
-func (c *Client) become(token string, r *uaident.Registry, robots *policy.Robots) {
+func (c *Client) useToken(token string, r *uaident.Registry, robots *policy.Robots) {
 	c.Words, c.Token, c.Name, c.Evidence, c.Wildcard = []uaident.SeenWord{}, token, token, "token", true
 	c.Note = judge.AboutToken(r, token)
-	c.Chain = []Try{}
+	c.Chain = []ChainName{}
 	if token != "*" {
-		c.Chain = append(c.Chain, Try{token, robots != nil && robots.Named(token)})
+		c.Chain = append(c.Chain, ChainName{token, robots != nil && robots.Named(token)})
 	}
 	if known := r.Lookup(token); known != nil {
 		c.Name, c.Class, c.Operator, c.Source = known.Token, known.Class.String(), known.Operator, known.Source
-		c.setHabit(known.CrawlDelay)
+		c.setDelayHabit(known.CrawlDelay)
 	}
 }
 
-// groupOf describes the selected group. It returns nil if there is none.
-func groupOf(s *policy.Selection, named bool) *Group {
+// describeGroup describes the selected group. It returns nil if there is none.
+func describeGroup(s *policy.Selection, named bool) *Group {
 	if s == nil {
 		return nil
 	}
@@ -160,8 +160,8 @@ func groupOf(s *policy.Selection, named bool) *Group {
 // maxMatches is the maximum number of reported matching rules.
 const maxMatches = 50
 
-// SetTarget sets the target and the rules that match it.
-func (e *Explanation) SetTarget(text string, t *policy.Target, s *policy.Selection) {
+// setTarget sets the target and the rules that match it.
+func (e *Explanation) setTarget(text string, t *policy.Target, s *policy.Selection) {
 	e.Target, e.Forms, e.Matches = text, []Form{}, []Match{}
 	for _, f := range t.Forms() {
 		e.Forms = append(e.Forms, Form{f.Text, f.Form.String()})
@@ -180,6 +180,6 @@ func (e *Explanation) SetTarget(text string, t *policy.Target, s *policy.Selecti
 		says *policy.Selection
 	}{{"forgiving", forgiving}, {"strict", strict}} {
 		v := r.says.JudgeTarget(t)
-		e.Readings = append(e.Readings, Reading{r.name, v.Allowed, groupOf(r.says, r.says.Named()), v.Rule.String(), v.Rule.Line})
+		e.Interpretations = append(e.Interpretations, Interpretation{r.name, v.Allowed, describeGroup(r.says, r.says.Named()), v.Rule.String(), v.Rule.Line})
 	}
 }

@@ -17,14 +17,14 @@ func TestReadings(t *testing.T) {
 		token, target string
 		want          []string // lines of the output
 	}{
-		{"x", "/b", []string{"  the forgiving one disallows it: the group *, Disallow: /b in line 3\n", "  the strict one allows it: the group *, no rule\n"}},
-		{"x", "/a", []string{"  the forgiving one disallows it: the group *, Disallow: /a in line 2\n", "  the strict one disallows it: the group *, Disallow: /a in line 2\n"}},
-		{"c", "/c", []string{"  the forgiving one disallows it: the group c, Disallow: /c in line 6\n", "  the strict one disallows it: the group *, Disallow: /c in line 6\n"}},
+		{"x", "/b", []string{"  the forgiving interpretation disallows it: the group *, Disallow: /b in line 3\n", "  the strict interpretation allows it: the group *, no rule\n"}},
+		{"x", "/a", []string{"  the forgiving interpretation disallows it: the group *, Disallow: /a in line 2\n", "  the strict interpretation disallows it: the group *, Disallow: /a in line 2\n"}},
+		{"c", "/c", []string{"  the forgiving interpretation disallows it: the group c, Disallow: /c in line 6\n", "  the strict interpretation disallows it: the group *, Disallow: /c in line 6\n"}},
 	} {
 		group := robots.Select(true, tc.token)
 		target.Set(tc.target, false)
-		e := Explanation{Group: groupOf(group, group.Named())}
-		e.SetTarget(tc.target, &target, group)
+		e := Explanation{Group: describeGroup(group, group.Named())}
+		e.setTarget(tc.target, &target, group)
 		var text strings.Builder
 		if err := e.WriteText(&text); err != nil {
 			t.Fatal(err)
@@ -37,9 +37,9 @@ func TestReadings(t *testing.T) {
 	}
 	one := policy.Parse([]byte("User-agent: *\nDisallow: /a\n")).Select(true)
 	var e Explanation
-	e.SetTarget("/a", &target, one)
-	if e.Readings != nil {
-		t.Errorf("a file with one reading: %+v", e.Readings)
+	e.setTarget("/a", &target, one)
+	if e.Interpretations != nil {
+		t.Errorf("a file with one reading: %+v", e.Interpretations)
 	}
 }
 
@@ -58,7 +58,7 @@ func TestPreferences(t *testing.T) {
 		{"Googlebot", "/d", "train-ai=n, by Content-Usage in line 2, Google-Extended in line 14", &Preferences{"train-ai=n", []Statement{{"Content-Usage", "train-ai=n", 2}, {"Google-Extended", "train-ai=n", 14}}}},
 	} {
 		site := Site{Registry: uaident.Default()}
-		e := site.Explain(Rules{Robots: robots}, Request{Token: tc.token, URL: tc.url})
+		e := site.Explain(RobotsFile{Robots: robots}, Request{Token: tc.token, URL: tc.url})
 		var text strings.Builder
 		if err := e.WriteText(&text); err != nil {
 			t.Fatal(err)
@@ -73,15 +73,15 @@ func TestPreferences(t *testing.T) {
 func TestCrawlDelay(t *testing.T) {
 	robots := policy.Parse([]byte("User-agent: *\nCrawl-delay: 40\nDisallow: /a\n\nUser-agent: FooBot\nDisallow: /a\n"))
 	for _, tc := range []struct{ token, want string }{
-		{"bingbot", "it asks for 40 seconds between two fetches, by Crawl-delay in line 2: bingbot keeps to it as to 30 seconds, the longest that its operator names; rate enforce slows a search engine only with search enforce\n"},
-		{"CCBot", "line 2: CCBot keeps to it, as its operator says; rate enforce answers much faster requests with 429\n"},
-		{"Googlebot", "line 2: Googlebot does not read it, as its operator says; rate enforce does not slow it by that\n"},
-		{"GPTBot", "line 2: whether GPTBot reads it its operator does not say; rate enforce answers much faster requests with 429\n"},
-		{"BarBot", "line 2: whether BarBot reads it its operator does not say; rate enforce answers much faster requests with 429\n"},
+		{"bingbot", "Crawl-delay of 40 seconds in line 2: bingbot waits 30 seconds, the maximum that its operator documents; rate enforce slows search engines only with search enforce\n"},
+		{"CCBot", "line 2: CCBot obeys it, according to its operator; rate enforce answers much faster requests with 429\n"},
+		{"Googlebot", "line 2: Googlebot ignores it, according to its operator; rate enforce does not enforce this line for it\n"},
+		{"GPTBot", "line 2: the operator of GPTBot does not document whether it obeys; rate enforce answers much faster requests with 429\n"},
+		{"BarBot", "line 2: the operator of BarBot does not document whether it obeys; rate enforce answers much faster requests with 429\n"},
 		{"FooBot", ""},
 	} {
 		site := Site{Registry: uaident.Default()}
-		e := site.Explain(Rules{Robots: robots}, Request{Token: tc.token, URL: "/b"})
+		e := site.Explain(RobotsFile{Robots: robots}, Request{Token: tc.token, URL: "/b"})
 		var text strings.Builder
 		if err := e.WriteText(&text); err != nil {
 			t.Fatal(err)

@@ -21,8 +21,8 @@ type Statement struct {
 	Line   int    `json:"line"`
 }
 
-// preferencesOf returns the preferences about an allowed target. It returns nil if there are none.
-func preferencesOf(robots *policy.Robots, s *policy.Selection, t *policy.Target, control string) *Preferences {
+// describePreferences returns the preferences about an allowed target. It returns nil if there are none.
+func describePreferences(robots *policy.Robots, s *policy.Selection, t *policy.Target, control string) *Preferences {
 	stated := robots.Preferences(s, t, control)
 	if stated == (policy.Preferences{}) {
 		return nil
@@ -40,7 +40,7 @@ func (p *printer) preferences(stated *Preferences) {
 	if stated == nil {
 		return
 	}
-	p.heading("Use")
+	p.heading("Preferences")
 	var by []string
 	for rest := stated.By; len(rest) > 0; {
 		var at []int

@@ -17,8 +17,8 @@ type Rate struct {
 	Why   string  `json:"why"`             // the action for requests over the limit
 }
 
-// slowedAbove describes a limit that is enforced.
-const slowedAbove = "requests above the limit get 429"
+// answered429 describes a limit that is enforced.
+const answered429 = "requests above the limit get 429"
 
 // rate returns the rate limit of a client. It returns nil if there is none.
 func (s *Site) rate(q *judge.Request, r *judge.Result, robots *policy.Robots) *Rate {
@@ -52,11 +52,11 @@ func (s *Site) rate(q *judge.Request, r *judge.Result, robots *policy.Robots) *R
 	case rules.Advisory && limit == nil:
 		told.Why = passes + ": it does not read Crawl-delay"
 	case rules.Advisory && told.Every > 0:
-		told.Why = slowedAbove + "; the crawler ignores Crawl-delay"
+		told.Why = answered429 + "; the crawler ignores Crawl-delay"
 	default:
-		told.Why = slowedAbove
+		told.Why = answered429
 	}
-	if rules.Mode == rate.Spare && strings.HasPrefix(told.Why, slowedAbove) {
+	if rules.Mode == rate.Spare && strings.HasPrefix(told.Why, answered429) {
 		told.Why += ", of its requests in a day one in twenty at most"
 	}
 	return told

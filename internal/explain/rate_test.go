@@ -52,7 +52,7 @@ func TestRate(t *testing.T) {
 		{"no rate", "GPTBot/1.0", "/b", nil, ""},
 	} {
 		site := Site{Registry: uaident.Default(), Configured: true, Rate: tc.settings}
-		e := site.Explain(Rules{Robots: robots}, Request{UserAgent: tc.userAgent, URL: tc.url})
+		e := site.Explain(RobotsFile{Robots: robots}, Request{UserAgent: tc.userAgent, URL: tc.url})
 		var text strings.Builder
 		if err := e.WriteText(&text); err != nil {
 			t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Rules is the robots.txt for an explanation.
-type Rules struct {
+// RobotsFile is the robots.txt for an explanation.
+type RobotsFile struct {
 	Name    string          // file, URL or authority
 	Robots  *policy.Robots  // nil if unknown
 	Version *policy.Version // from a running server; nil otherwise
@@ -44,7 +44,7 @@ type Site struct {
 
 // Explain describes the verdict about a request. It never reports the verdict stale, which depends
 // on earlier fetches.
-func (s *Site) Explain(from Rules, r Request) *Explanation {
+func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 	var overlay *uaident.Overlay
 	if from.Robots != nil {
 		overlay = s.Registry.Overlay(from.Robots.Names())
@@ -58,11 +58,11 @@ func (s *Site) Explain(from Rules, r Request) *Explanation {
 		UserAgent: r.UserAgent, Token: r.Token, URL: r.URL, Verdict: result.Verdict.String(), Allowed: result.Evidence.Allowed && result.Reason != judge.Closed,
 		Forms: []Form{}, Matches: []Match{},
 		Robots: Robots{Name: from.Name, Note: from.Note},
-		Client: clientOf(s.Registry, r.UserAgent, client, r.Identity == verify.Spoofed || s.Settings.WildcardApplies(client), from.Robots),
-		Why:    why(&result),
+		Client: describeClient(s.Registry, r.UserAgent, client, r.Identity == verify.Spoofed || s.Settings.WildcardApplies(client), from.Robots),
+		Why:    reasonText(&result),
 	}
 	if r.Token != "" {
-		e.Client.become(r.Token, s.Registry, from.Robots)
+		e.Client.useToken(r.Token, s.Registry, from.Robots)
 	} else if client.Crawler != nil {
 		e.Client.Note = judge.AboutToken(s.Registry, client.Crawler.Token)
 	}
@@ -73,12 +73,12 @@ func (s *Site) Explain(from Rules, r Request) *Explanation {
 		e.Robots.Version = hex.EncodeToString(from.Version.Hash[:])
 	}
 	e.Client.Identity = r.Identity.String()
-	e.Group = groupOf(result.Group, result.Named)
-	e.Delay = delayOf(result.Group, &e.Client, s.habit(client, r.Token))
-	if asked(&result) {
-		e.SetTarget(q.Target, &scratch.Target, result.Group)
+	e.Group = describeGroup(result.Group, result.Named)
+	e.Delay = describeDelay(result.Group, &e.Client, s.delayHabit(client, r.Token))
+	if comparesRules(&result) {
+		e.setTarget(q.Target, &scratch.Target, result.Group)
 		if result.Verdict == judge.Allowed {
-			e.Preferences = preferencesOf(from.Robots, result.Group, &scratch.Target, q.ControlToken())
+			e.Preferences = describePreferences(from.Robots, result.Group, &scratch.Target, q.ControlToken())
 		}
 		e.Ambiguous = result.Evidence.Ambiguous
 		e.Rule, e.Line = result.Evidence.Rule.String(), result.Evidence.Rule.Line
@@ -90,8 +90,8 @@ func (s *Site) Explain(from Rules, r Request) *Explanation {
 	return e
 }
 
-// habit returns how a client treats Crawl-delay. If token is not empty, it replaces the client.
-func (s *Site) habit(client uaident.Identity, token string) uaident.CrawlDelay {
+// delayHabit returns how a client treats Crawl-delay. If token is not empty, it replaces the client.
+func (s *Site) delayHabit(client uaident.Identity, token string) uaident.CrawlDelay {
 	if token == "" {
 		return client.CrawlDelay()
 	}
@@ -101,13 +101,13 @@ func (s *Site) habit(client uaident.Identity, token string) uaident.CrawlDelay {
 	return uaident.CrawlDelay{}
 }
 
-// asked reports whether rules of a group were compared with the target.
-func asked(r *judge.Result) bool {
+// comparesRules reports whether rules of a group were compared with the target.
+func comparesRules(r *judge.Result) bool {
 	return r.Reason != judge.RobotsTxt && (r.Verdict == judge.Allowed || r.Verdict == judge.Disallowed)
 }
 
-// why describes a verdict in a sentence.
-func why(r *judge.Result) string {
+// reasonText describes a verdict in a sentence.
+func reasonText(r *judge.Result) string {
 	switch {
 	case r.Verdict == judge.Disallowed, r.Reason == judge.ByRule:
 		return fmt.Sprintf("%s in line %d is %s", r.Evidence.Rule, r.Evidence.Rule.Line, judge.ByRule)

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -16,7 +17,7 @@ func (e *Explanation) WriteText(w io.Writer) error {
 		p.line("%s", e.Token)
 	} else {
 		p.heading("User-Agent")
-		p.line("%s", orNone(e.UserAgent, "(empty)"))
+		p.line("%s", cmp.Or(e.UserAgent, "(empty)"))
 	}
 	p.client(&e.Client)
 	p.heading("robots.txt")
@@ -71,12 +72,12 @@ func (p *printer) print(s string) {
 }
 
 func (p *printer) client(c *Client) {
-	p.heading("Who it is")
+	p.heading("Client")
 	if len(c.Words) == 0 && c.Evidence != "token" {
-		p.line("no word but those that browsers send, and numbers")
+		p.line("only words that browsers send, and numbers")
 	}
 	for _, word := range c.Words {
-		notes := append([]string{kinds[word.Kind]}, word.Notes...)
+		notes := append([]string{wordKinds[word.Kind]}, word.Notes...)
 		p.line("%q: %s", word.Text, strings.Join(notes, ", "))
 	}
 	switch {
@@ -84,18 +85,18 @@ func (p *printer) client(c *Client) {
 		p.line("no client is given, so only the * group applies")
 		return
 	case c.Evidence == "token":
-		p.line("%s, class %s, asked about by its token: it obeys the * group where no group names it", c.Name, c.Class)
+		p.line("product token %s, class %s; the * group applies if no group names it", c.Name, c.Class)
 	case c.Token == "":
-		p.line("so it is a browser, or nobody: class %s", c.Class)
+		p.line("claims to be no crawler: class %s", c.Class)
 		return
 	default:
-		p.line("so it says to be %s, class %s, by %s", c.Name, c.Class, evidence(c.Evidence))
+		p.line("claims to be %s, class %s; evidence: %s", c.Name, c.Class, evidenceText(c.Evidence))
 	}
 	if c.Identity != "claimed" {
 		p.line("its assumed identity is %s", c.Identity)
 	}
 	if c.Operator != "" {
-		p.line("%s is run by %s", c.Name, c.Operator)
+		p.line("operator: %s", c.Operator)
 	}
 	if c.Source != "" {
 		p.line("source: %s", c.Source)
@@ -105,35 +106,35 @@ func (p *printer) client(c *Client) {
 	}
 }
 
-// kinds describes the kinds of words in a User-Agent.
-var kinds = map[string]string{
+// wordKinds describes the kinds of words in a User-Agent.
+var wordKinds = map[string]string{
 	"name": "a name in the registry", "contact": "a URL or mail address", "generic": "says that it is a robot",
-	"tool": "says what it is for", "unknown": "no known word",
+	"tool": "a word for its purpose", "unknown": "an unknown word",
 }
 
-// evidence describes the evidence for an identity.
-func evidence(e string) string {
+// evidenceText describes the evidence for an identity.
+func evidenceText(e string) string {
 	switch e {
 	case "registry":
 		return "its name in the registry"
 	case "family":
-		return "a registered name that its name begins with"
+		return "a registered name at the beginning of its name"
 	case "policy name":
-		return "a name in the robots.txt, standing as a product"
+		return "a product name that the robots.txt has"
 	case "suffix":
-		return "how its name ends"
+		return "the end of its name"
 	case "convention":
 		return `the form "(compatible; name/version; +contact)"`
 	case "robot's contact":
 		return "a contact that says it is a robot's"
 	case "compatible":
-		return `its place after "compatible;" alone`
+		return `its position after "compatible;"`
 	case "contact":
-		return "the contact beside its name alone"
+		return "the contact after its name"
 	case "tool":
-		return "a word for what it does alone"
+		return "a word for its purpose"
 	case "structure":
-		return "what it says beside its name"
+		return "the words after its name"
 	case "library", "headless":
 		return "the name of a " + e + " client"
 	case "first product":
@@ -143,27 +144,27 @@ func evidence(e string) string {
 }
 
 func (p *printer) group(e *Explanation) {
-	p.heading("Which group")
+	p.heading("Group")
 	if len(e.Client.Chain) == 0 {
-		p.line("it has no name by which a group could address it")
+		p.line("no group can name it")
 	}
 	for _, try := range e.Client.Chain {
 		if try.Found {
-			p.line("%s: a group names it", try.Name)
+			p.line("%s: a group has this name", try.Name)
 			break
 		}
-		p.line("%s: no group names it", try.Name)
+		p.line("%s: no group has this name", try.Name)
 	}
 	switch g := e.Group; {
 	case g == nil && (e.Client.Token == "" || len(e.Forms) == 0): // or the rules were not compared
 	case g == nil:
-		p.line("and there is no * group")
+		p.line("the file has no * group")
 	case g.Named:
-		p.line("so the group %s decides, %s in %s", g.Name, ruleCount(g.Rules), lines(g.Lines))
+		p.line("the group %s in %s applies, with %s", g.Name, lines(g.Lines), ruleCount(g.Rules))
 	case e.Client.Wildcard:
-		p.line("so the * group decides, %s in %s", ruleCount(g.Rules), lines(g.Lines))
+		p.line("the * group in %s applies, with %s", lines(g.Lines), ruleCount(g.Rules))
 	default:
-		p.line("there is a * group in %s, which does not apply to the class %s", lines(g.Lines), e.Client.Class)
+		p.line("the * group in %s does not apply to the class %s", lines(g.Lines), e.Client.Class)
 		return
 	}
 	p.delay(e.Delay)
@@ -173,12 +174,12 @@ func (p *printer) target(e *Explanation) {
 	if e.Target == "" {
 		return
 	}
-	p.heading("Which rule")
-	p.line("the target is %s", e.Target)
+	p.heading("Rule")
+	p.line("target: %s", e.Target)
 	for _, f := range e.Forms {
 		p.line("compared as %s (%s)", f.Text, f.Form)
 	}
-	defer p.readings(e.Readings)
+	defer p.readings(e.Interpretations)
 	if len(e.Matches) == 0 {
 		p.line("no rule of the group matches")
 		return
@@ -195,16 +196,16 @@ func (p *printer) target(e *Explanation) {
 		p.line("%4d %s: %s in line %d%s", m.Length, unit, m.Rule, m.Line, form)
 	}
 	if len(e.Matches) > 1 {
-		p.line("the longest decides, Allow among equals")
+		p.line("the longest rule decides; Allow if two are equally long")
 	}
 }
 
 // readings prints the result of each interpretation.
-func (p *printer) readings(list []Reading) {
+func (p *printer) readings(list []Interpretation) {
 	if len(list) == 0 {
 		return
 	}
-	p.line("crawlers read this file in two ways, and only what both forbid is forbidden:")
+	p.line("crawlers interpret this file in two ways; a URL is disallowed if both interpretations disallow it:")
 	for _, r := range list {
 		verdict, group, rule := "disallows", "no group", "no rule"
 		if r.Allowed {
@@ -216,15 +217,8 @@ func (p *printer) readings(list []Reading) {
 		if r.Rule != "" {
 			rule = fmt.Sprintf("%s in line %d", r.Rule, r.Line)
 		}
-		p.line("the %s one %s it: %s, %s", r.Reading, verdict, group, rule)
+		p.line("the %s interpretation %s it: %s, %s", r.Name, verdict, group, rule)
 	}
-}
-
-func orNone(s, none string) string {
-	if s == "" {
-		return none
-	}
-	return s
 }
 
 // ruleCount formats a number of rules.

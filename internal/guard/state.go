@@ -66,7 +66,7 @@ type State struct {
 
 	registered atomic.Pointer[func() *report.Registry] // see ShowRegistry
 
-	findings *lint.Kept // lint reports; nil in some tests
+	findings *lint.Cache // lint reports; nil in some tests
 
 	own     ownPages
 	sources standaloneSources
@@ -143,7 +143,7 @@ func NewState() *State {
 		clock:           newClock(),
 		Identities:      identity.NewShared(),
 		Ledger:          ledger.New(time.Now),
-		findings:        lint.NewKept(),
+		findings:        lint.NewCache(),
 	}
 	s.elsewhere = newElsewhere()
 	s.Alerts = alert.NewManager(s, time.Now)
@@ -158,7 +158,7 @@ func (s *State) Findings(key policy.Key, v *policy.Version) *lint.Report {
 	if key.Source == "" {
 		site = key.String()
 	}
-	return s.findings.Of(v, site)
+	return s.findings.Report(v, site)
 }
 
 // Warm reports whether the robots.txt of a configured site is known.

@@ -29,9 +29,9 @@ var appRobots = sync.OnceValue(func() map[string][]string {
 	}
 	maps.DeleteFunc(robots, func(name string, tokens []string) bool {
 		slices.SortStableFunc(tokens, func(a, b string) int {
-			return cmp.Or(cmp.Compare(likeness(b, name), likeness(a, name)), cmp.Compare(len(a), len(b)))
+			return cmp.Or(cmp.Compare(similarity(b, name), similarity(a, name)), cmp.Compare(len(a), len(b)))
 		})
-		return !forPeople[name] || len(tokens) > maxRobotsOfApp || likeness(tokens[0], name) == 0 || !blocksApp(registry, name)
+		return !forPeople[name] || len(tokens) > maxRobotsOfApp || similarity(tokens[0], name) == 0 || !blocksApp(registry, name)
 	})
 	return robots
 })
@@ -42,8 +42,8 @@ func blocksApp(registry *uaident.Registry, name string) bool {
 	return client.Crawler == nil && client.Class != uaident.Browser && strings.EqualFold(client.Token, name)
 }
 
-// likeness rates how likely the author of a name wants to address a robot.
-func likeness(token, name string) int {
+// similarity rates how likely the author of a name wants to address a robot.
+func similarity(token, name string) int {
 	switch folded := strings.ToLower(token); {
 	case folded == name+"bot":
 		return 2

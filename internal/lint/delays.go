@@ -17,8 +17,8 @@ const longDelay = 30 * time.Second
 // outdated.
 const longCrawl = 30 * 24 * time.Hour
 
-// bingsLeast is the minimum delay that Bing supports.
-const bingsLeast = time.Second
+// minBingDelay is the minimum delay that Bing supports.
+const minBingDelay = time.Second
 
 // checkDelay checks a Crawl-delay line.
 func (c *checker) checkDelay(r policy.Record) {
@@ -30,12 +30,12 @@ func (c *checker) checkDelay(r policy.Record) {
 	if r.Group < 0 {
 		return
 	}
-	at, by := c.at(r.Line).keyColumn(), c.delayedBy(r.Group)
+	at, by := c.at(r.Line).keyColumn(), c.delayHandlingOf(r.Group)
 	if by.ignoring != nil {
 		c.add(DelayUnread, r.Line, at, "%s ignores Crawl-delay; set the rate in its operator's webmaster tools, or answer 503 or 429 when there is too much", strings.Join(by.ignoring, ", "))
 		return
 	}
-	switch cut := by.cut(delay); {
+	switch cut := by.describeCapped(delay); {
 	case cut != "":
 		c.add(DelayCut, r.Line, at, "%s; write that number, or disallow some pages", cut)
 	case delay > longDelay:
@@ -45,33 +45,33 @@ func (c *checker) checkDelay(r policy.Record) {
 		c.add(DelayPages, r.Line, at, "%g seconds for each of %d pages take %.0f days, so many copies in the index are old; write at most %.2g for a month, or disallow unimportant pages",
 			delay.Seconds(), pages, float64(pages)*delay.Seconds()/(24*time.Hour).Seconds(), longCrawl.Seconds()/float64(pages))
 	}
-	if bing := c.robots.Select(true, "bingbot", "msnbot"); by.global && delay >= bingsLeast && bing.DelayOrGlobal().Line == r.Line {
+	if bing := c.robots.Select(true, "bingbot", "msnbot"); by.global && delay >= minBingDelay && bing.DelayOrGlobal().Line == r.Line {
 		c.add(DelayBindsBing, r.Line, at, "a Crawl-delay of the * group binds Bing, which then fetches at most %d pages a day; a group for bingbot changes that only if it has a Crawl-delay of its own, such as 1", int(24*time.Hour/delay))
 	}
 }
 
-// delayed lists the names of a group by how their crawlers treat Crawl-delay.
-type delayed struct {
-	ignoring []string  // nil if a crawler supports it or the support is unknown
-	cutting  []*cutter // crawlers with a maximum delay
-	global   bool      // the group includes *
+// delayHandling lists the names of a group by how their crawlers treat Crawl-delay.
+type delayHandling struct {
+	ignoring []string         // nil if a crawler supports it or the support is unknown
+	capped   []*cappedCrawler // crawlers with a maximum delay
+	global   bool             // the group includes *
 }
 
-// cutter is a crawler under a name in the file, with its maximum delay.
-type cutter struct {
+// cappedCrawler is a crawler under a name in the file, with its maximum delay.
+type cappedCrawler struct {
 	token   string
 	crawler *uaident.Crawler
 }
 
-// delayedBy returns the delayed crawlers of a group. It caches the result, since a group can have
+// delayHandlingOf returns the delayed crawlers of a group. It caches the result, since a group can have
 // thousands of names and thousands of lines.
-func (c *checker) delayedBy(group int) *delayed {
-	if r := c.delayed[group]; r != nil {
+func (c *checker) delayHandlingOf(group int) *delayHandling {
+	if r := c.delayHandling[group]; r != nil {
 		return r
 	}
-	r, all, seen := new(delayed), true, make(map[string]bool)
+	r, all, seen := new(delayHandling), true, make(map[string]bool)
 	for _, a := range c.groups[group].Agents {
-		r.global = r.global || isGlobal(a.Name)
+		r.global = r.global || isWildcardName(a.Name)
 		crawler, token := crawlerOf(a.Name)
 		ignores := crawler != nil && crawler.CrawlDelay.Habit == uaident.DelayIgnored
 		if all = all && ignores; crawler == nil || seen[crawler.Token] {
@@ -82,23 +82,23 @@ func (c *checker) delayedBy(group int) *delayed {
 			r.ignoring = append(r.ignoring, token)
 		}
 		if crawler.CrawlDelay.Max > 0 {
-			r.cutting = append(r.cutting, &cutter{token, crawler})
+			r.capped = append(r.capped, &cappedCrawler{token, crawler})
 		}
 	}
 	if !all {
 		r.ignoring = nil
 	}
-	if c.delayed == nil {
-		c.delayed = make(map[int]*delayed)
+	if c.delayHandling == nil {
+		c.delayHandling = make(map[int]*delayHandling)
 	}
-	c.delayed[group] = r
+	c.delayHandling[group] = r
 	return r
 }
 
-// cut lists the crawlers that shorten a delay. It returns an empty string if there are none.
-func (r *delayed) cut(delay time.Duration) string {
+// describeCapped lists the crawlers that shorten a delay. It returns an empty string if there are none.
+func (r *delayHandling) describeCapped(delay time.Duration) string {
 	var cut []string
-	for _, x := range r.cutting {
+	for _, x := range r.capped {
 		if most := x.crawler.CrawlDelay.Max; delay > most {
 			cut = append(cut, fmt.Sprintf("%s takes %g seconds for %g", x.token, delay.Seconds(), most.Seconds()))
 		}

@@ -23,10 +23,10 @@ type Finding struct {
 
 // Report has the findings about one file.
 type Report struct {
-	Name       string    `json:"name"` // name of the file
-	Findings   []Finding `json:"findings"`
-	Unreported int       `json:"unreported"` // number of findings beyond maxFindings
-	Readings   *Readings `json:"readings"`   // set by [Check]
+	Name       string      `json:"name"` // name of the file
+	Findings   []Finding   `json:"findings"`
+	Unreported int         `json:"unreported"` // number of findings beyond maxFindings
+	Comparison *Comparison `json:"readings"`   // set by [Check]
 }
 
 // Count returns the number of findings with this severity.
@@ -40,8 +40,8 @@ func (r *Report) Count(s policy.Severity) int {
 	return n
 }
 
-// has reports whether there is a finding with this code.
-func (r *Report) has(code policy.Code) bool {
+// hasCode reports whether there is a finding with this code.
+func (r *Report) hasCode(code policy.Code) bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Code == code })
 }
 
@@ -67,9 +67,9 @@ type Options struct {
 // Check checks a robots.txt. If the file is longer than [policy.MaxSize], body must have at least
 // one more byte than that. Check accepts any bytes, in approximately linear time.
 func Check(name string, body []byte, options Options) *Report {
-	report := Look(policy.Parse(body), options)
+	report := CheckParsed(policy.Parse(body), options)
 	report.Name = name
-	report.Readings = readAll(body)
+	report.Comparison = compareCrawlers(body)
 	for i := range report.Findings {
 		report.Findings[i].Help = findingsPage + string(report.Findings[i].Code)
 	}
@@ -79,13 +79,13 @@ func Check(name string, body []byte, options Options) *Report {
 // findingsPage is the URL of the documentation of findings, without the code.
 const findingsPage = "https://github.com/robotsguard/caddy-robots-guard/blob/main/docs/findings.md#"
 
-// Look does the same as Check for a parsed file, without the comparison of crawlers.
-func Look(robots *policy.Robots, options Options) *Report {
+// CheckParsed does the same as Check for a parsed file, without the comparison of crawlers.
+func CheckParsed(robots *policy.Robots, options Options) *Report {
 	c := checker{robots: robots, options: options, report: &Report{Findings: []Finding{}}, room: maxCompared}
 	c.lines = readLines(c.robots.Text())
 	c.groups = c.robots.Groups()
-	c.takeParsed()
-	if c.lines.len() > 0 && !c.found(policy.HTML) {
+	c.addParserFindings()
+	if c.lines.len() > 0 && !c.hasFinding(policy.HTML) {
 		c.checkLines()
 		c.checkKeys()
 		c.checkNames()
@@ -93,7 +93,7 @@ func Look(robots *policy.Robots, options Options) *Report {
 		c.checkRules()
 		c.checkRecords()
 		c.checkPreferences()
-		c.takeTallies()
+		c.addRepeated()
 	}
 	if c.isEmpty() {
 		c.add(EmptyFile, 0, 0, "the file has no rules, so everything is allowed; if that is intended, write \"User-agent: *\" and an empty Disallow line")
@@ -114,15 +114,15 @@ const maxFindings = 500
 
 // checker is the state of one Check.
 type checker struct {
-	robots  *policy.Robots
-	lines   lines
-	groups  []policy.Group
-	options Options
-	report  *Report
-	tallies []*tally
-	opening map[int]bool     // see opensSite
-	room    int              // see maxCompared
-	delayed map[int]*delayed // see delayedBy
+	robots        *policy.Robots
+	lines         lines
+	groups        []policy.Group
+	options       Options
+	report        *Report
+	repeated      []*repeatedFinding
+	emptyGroups   map[int]bool           // see opensSite
+	room          int                    // see maxCompared
+	delayHandling map[int]*delayHandling // see delayHandlingOf
 }
 
 // add adds a finding, up to maxFindings.
@@ -136,8 +136,8 @@ func (c *checker) add(code policy.Code, line, column int, format string, args ..
 	})
 }
 
-// tally is a finding that is reported only for the first line.
-type tally struct {
+// repeatedFinding is a finding that is reported only for the first line.
+type repeatedFinding struct {
 	Finding
 	lines []int // the first few other lines
 	more  int
@@ -145,7 +145,7 @@ type tally struct {
 
 // addOnce does the same as addValue, but reports a code only once per file.
 func (c *checker) addOnce(code policy.Code, line int, format string, args ...any) {
-	for _, t := range c.tallies {
+	for _, t := range c.repeated {
 		switch {
 		case t.Code != code:
 		case len(t.lines) < 5:
@@ -156,12 +156,12 @@ func (c *checker) addOnce(code policy.Code, line int, format string, args ...any
 			return
 		}
 	}
-	c.tallies = append(c.tallies, &tally{Finding: Finding{Code: code, Line: line, Message: fmt.Sprintf(format, args...)}})
+	c.repeated = append(c.repeated, &repeatedFinding{Finding: Finding{Code: code, Line: line, Message: fmt.Sprintf(format, args...)}})
 }
 
-// takeTallies adds the findings of addOnce to the report.
-func (c *checker) takeTallies() {
-	for _, t := range c.tallies {
+// addRepeated adds the findings of addOnce to the report.
+func (c *checker) addRepeated() {
+	for _, t := range c.repeated {
 		if len(t.lines) > 0 {
 			slices.Sort(t.lines)
 			words := strings.Trim(fmt.Sprint(t.lines), "[]")
@@ -192,22 +192,22 @@ func (c *checker) at(number int) line {
 	return c.lines.at(number - 1)
 }
 
-func (c *checker) found(code policy.Code) bool { return c.report.has(code) }
+func (c *checker) hasFinding(code policy.Code) bool { return c.report.hasCode(code) }
 
 // isEmpty reports whether the file has no group and no record, and no finding explains why.
 func (c *checker) isEmpty() bool {
 	return len(c.groups) == 0 && len(c.robots.Records()) == 0 && len(c.report.Findings) == 0
 }
 
-// takeParsed adds the findings of the parser, with their columns.
-func (c *checker) takeParsed() {
+// addParserFindings adds the findings of the parser, with their columns.
+func (c *checker) addParserFindings() {
 	findings, more := c.robots.Findings()
 	c.report.Unreported += more
 	for _, f := range findings {
 		if f.Code == policy.GroupWithoutRule && c.opensSite(f.Line) {
 			continue // another check has a better message
 		}
-		if f.Code == policy.UnknownKey && isPrefixKey(c.at(f.Line).key) {
+		if f.Code == policy.UnknownKey && keyReadAs(c.at(f.Line).key) != "" {
 			continue // another check has a better message
 		}
 		column := 0
@@ -223,11 +223,11 @@ func (c *checker) columnOf(f policy.Finding) int {
 	l := c.at(f.Line)
 	switch f.Code {
 	case policy.NotText:
-		return columns(l.raw[:max(0, strings.IndexByte(l.raw, 0))])
+		return columnAfter(l.raw[:max(0, strings.IndexByte(l.raw, 0))])
 	case policy.RuleWithoutSlash, policy.NameList, policy.NamePattern, policy.RepeatedGroup, policy.GroupWithoutRule:
 		return l.valueColumn()
 	case policy.DollarInside:
-		return columns(l.raw[:l.valueAt+max(0, strings.IndexByte(l.value, '$'))])
+		return columnAfter(l.raw[:l.valueAt+max(0, strings.IndexByte(l.value, '$'))])
 	case policy.ByteOrderMark, policy.LineTooLong, policy.LineCut:
 		return 1
 	}

@@ -16,8 +16,8 @@ type Files struct {
 	Errors   int       `json:"errors"`
 	Warnings int       `json:"warnings"`
 	Infos    int       `json:"infos"`
-	// AllReadings makes WriteText print how crawlers read a file even if all crawlers agree.
-	AllReadings bool `json:"-"`
+	// ShowComparison makes WriteText print how crawlers read a file even if all crawlers agree.
+	ShowComparison bool `json:"-"`
 }
 
 // Add adds a report.
@@ -45,8 +45,8 @@ func (f *Files) WriteText(w io.Writer) error {
 		if r.Unreported > 0 {
 			fmt.Fprintf(w, "%s: %d more findings are not shown\n", name, r.Unreported)
 		}
-		if f.AllReadings || r.Readings.Conflicts() > 0 {
-			if err := writeReadings(w, name, r.Readings); err != nil {
+		if f.ShowComparison || r.Comparison.Conflicts() > 0 {
+			if err := writeComparison(w, name, r.Comparison); err != nil {
 				return err
 			}
 		}
@@ -75,8 +75,8 @@ func summary(r *Report) string {
 	return strings.Join(parts, ", ")
 }
 
-// writeReadings prints the table of crawlers.
-func writeReadings(w io.Writer, name string, r *Readings) error {
+// writeComparison prints the table of crawlers.
+func writeComparison(w io.Writer, name string, r *Comparison) error {
 	fmt.Fprintf(w, "%s: how crawlers read it\n", name)
 	columns := []text.Column{{Kind: text.Long}}
 	for _, c := range r.Crawlers {
@@ -84,26 +84,26 @@ func writeReadings(w io.Writer, name string, r *Readings) error {
 	}
 	table := text.NewTable(w, columns...)
 	table.Indent = 2
-	row := func(title string, of func(Reading) string) {
+	row := func(title string, of func(Interpretation) string) {
 		cells := []string{title}
 		for _, c := range r.Crawlers {
 			cells = append(cells, of(c))
 		}
 		table.Row(cells...)
 	}
-	row("group", func(c Reading) string {
+	row("group", func(c Interpretation) string {
 		if c.GroupLine == 0 {
 			return "none"
 		}
 		return fmt.Sprintf("%s (line %d)", cell(c.Group), c.GroupLine)
 	})
-	row("rules", func(c Reading) string { return strconv.Itoa(c.Rules) })
+	row("rules", func(c Interpretation) string { return strconv.Itoa(c.Rules) })
 	delays := false
 	for _, c := range r.Crawlers {
 		delays = delays || c.CrawlDelay != ""
 	}
 	if delays {
-		row("crawl-delay", func(c Reading) string {
+		row("crawl-delay", func(c Interpretation) string {
 			if c.CrawlDelay == "" {
 				return "none"
 			}

@@ -7,8 +7,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// closesAll reports whether the rule of a verdict disallows the whole site.
-func closesAll(v policy.Verdict) bool {
+// disallowsAll reports whether the rule of a verdict disallows the whole site.
+func disallowsAll(v policy.Verdict) bool {
 	if v.Allowed {
 		return false
 	}
@@ -19,14 +19,14 @@ func closesAll(v policy.Verdict) bool {
 	return false
 }
 
-// anywhere is a path that only a rule for the whole site matches.
-const anywhere = "/a-page-that-no-rule-is-about"
+// unmatchedPath is a path that only a rule for the whole site matches.
+const unmatchedPath = "/a-page-that-no-rule-is-about"
 
 // checkGroups checks which crawlers the groups allow and disallow.
 func (c *checker) checkGroups() {
 	c.checkSearchEngines()
 	star := c.robots.Select(true)
-	if v := star.Judge(anywhere); closesAll(v) && !c.robots.Named("AdsBot-Google") {
+	if v := star.Judge(unmatchedPath); disallowsAll(v) && !c.robots.Named("AdsBot-Google") {
 		c.add(AdsIgnoreStar, v.Group.Line, c.at(v.Group.Line).valueColumn(),
 			"AdsBot-Google and Mediapartners-Google ignore the * group; name them to disallow URLs for them")
 	}
@@ -41,14 +41,14 @@ func (c *checker) checkGroups() {
 
 // opensSite reports whether the group at a line has no rules although the * group disallows pages.
 func (c *checker) opensSite(line int) bool {
-	if c.opening == nil {
-		c.opening = c.openingGroups()
+	if c.emptyGroups == nil {
+		c.emptyGroups = c.groupsWithoutRules()
 	}
-	return c.opening[line]
+	return c.emptyGroups[line]
 }
 
-// openingGroups returns the first lines of the groups for which opensSite is true.
-func (c *checker) openingGroups() map[int]bool {
+// groupsWithoutRules returns the first lines of the groups for which opensSite is true.
+func (c *checker) groupsWithoutRules() map[int]bool {
 	found := make(map[int]bool)
 	starForbids := slices.ContainsFunc(c.robots.Select(true).Rules(), func(r policy.Rule) bool {
 		return !r.Allow && r.Canonical() != ""
@@ -60,14 +60,14 @@ func (c *checker) openingGroups() map[int]bool {
 	for _, g := range c.groups {
 		for _, a := range g.Agents {
 			if len(g.Rules) > 0 {
-				ruled[strings.ToLower(nameOf(a.Name))] = true
+				ruled[strings.ToLower(trimName(a.Name))] = true
 			}
 		}
 	}
 	for _, g := range c.groups {
 		if len(g.Agents) > 0 && len(g.Rules) == 0 {
 			found[g.Agents[0].Line] = !slices.ContainsFunc(g.Agents, func(a policy.Agent) bool {
-				return a.Name == "" || a.Name[0] == '*' || policy.IsTraining(a.Name) || ruled[strings.ToLower(nameOf(a.Name))]
+				return a.Name == "" || a.Name[0] == '*' || policy.IsTraining(a.Name) || ruled[strings.ToLower(trimName(a.Name))]
 			})
 		}
 	}

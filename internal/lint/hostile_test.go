@@ -58,7 +58,7 @@ func TestHostileFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			robots := policy.Parse([]byte(text))
 			done := make(chan int, 1)
-			go func() { done <- len(Look(robots, Options{}).Findings) }()
+			go func() { done <- len(CheckParsed(robots, Options{}).Findings) }()
 			select {
 			case n := <-done:
 				if n > maxFindings {

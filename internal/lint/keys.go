@@ -2,14 +2,10 @@ package lint
 
 import "strings"
 
-// isPrefixKey reports whether an unknown key begins with a key of Google's open-source library.
-// That library compares only the start of a key (robots.cc, ParsedRobotsKey), so it reads the line
-// as the shorter key.
-func isPrefixKey(key string) bool { return prefixOf(key) != "" }
-
-// prefixOf returns the key that Google's library reads instead of another key, in the usual
-// spelling. It returns an empty string if there is none.
-func prefixOf(key string) string {
+// keyReadAs returns the key that Google's open-source library reads instead of another key, in the
+// usual spelling. It returns an empty string if there is none. The library compares only the start
+// of a key (robots.cc, ParsedRobotsKey), so it reads a longer key as the shorter one.
+func keyReadAs(key string) string {
 	key = strings.ToLower(key)
 	for _, k := range []struct{ start, spelled string }{
 		{"user-agent", "User-agent"}, {"useragent", "User-agent"}, {"user agent", "User-agent"},
@@ -31,7 +27,7 @@ func (c *checker) checkKeys() {
 		if strings.EqualFold(l.key, "DisallowAITraining") {
 			continue // has its own finding
 		}
-		if read := prefixOf(l.key); read != "" {
+		if read := keyReadAs(l.key); read != "" {
 			c.add(PrefixKey, i+1, l.keyColumn(), "%s is not a key that crawlers know, but Google's library compares the start only and reads it as %s; write %s or remove the line",
 				quoted(l.key), read, read)
 		}

@@ -54,8 +54,8 @@ func (l lines) at(i int) line {
 	return readLine(strings.TrimSuffix(raw, "\r"), i == 0)
 }
 
-// space is the white space in a line. Vertical tab and form feed are not white space.
-const space = " \t"
+// whitespace is the white space in a line. Vertical tab and form feed are not white space.
+const whitespace = " \t"
 
 // readLine splits a line into its parts. The first line may begin with a byte order mark.
 func readLine(raw string, first bool) line {
@@ -72,18 +72,18 @@ func readLine(raw string, first bool) line {
 		s, l.comment = s[:i], s[i:]
 	}
 	key, value, colon := strings.Cut(s, ":")
-	l.keyAt = start + len(key) - len(strings.TrimLeft(key, space))
+	l.keyAt = start + len(key) - len(strings.TrimLeft(key, whitespace))
 	if !colon {
-		l.value, l.valueAt = strings.Trim(s, space), l.keyAt
+		l.value, l.valueAt = strings.Trim(s, whitespace), l.keyAt
 		return l
 	}
-	l.key, l.value = strings.Trim(key, space), strings.Trim(value, space)
-	l.valueAt = start + len(key) + 1 + len(value) - len(strings.TrimLeft(value, space))
+	l.key, l.value = strings.Trim(key, whitespace), strings.Trim(value, whitespace)
+	l.valueAt = start + len(key) + 1 + len(value) - len(strings.TrimLeft(value, whitespace))
 	return l
 }
 
-func (l line) keyColumn() int   { return columns(l.raw[:l.keyAt]) }
-func (l line) valueColumn() int { return columns(l.raw[:l.valueAt]) }
+func (l line) keyColumn() int   { return columnAfter(l.raw[:l.keyAt]) }
+func (l line) valueColumn() int { return columnAfter(l.raw[:l.valueAt]) }
 
-// columns returns the column after a part of a line, in Unicode code points from 1.
-func columns(before string) int { return 1 + utf8.RuneCountInString(before) }
+// columnAfter returns the column after a part of a line, in Unicode code points from 1.
+func columnAfter(before string) int { return 1 + utf8.RuneCountInString(before) }

@@ -164,7 +164,7 @@ func TestReadings(t *testing.T) {
 		{"Crawl-delay behind * and a misspelt key", "User-agent: *\nCrawl-delay: 1\nUser-agent: a\nDisalow: /x\n", "/x", "-+++++", true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r := Check("x", []byte(tc.file), Options{}).Readings
+			r := Check("x", []byte(tc.file), Options{}).Comparison
 			if tc.path == "" {
 				if len(r.Paths) > 0 {
 					t.Errorf("%+v", r.Paths)
@@ -182,12 +182,12 @@ func TestReadings(t *testing.T) {
 					allowed.WriteByte('-')
 				}
 			}
-			if p := r.Paths[0]; p.Path != tc.path || allowed.String() != tc.allowed || p.ByReading != tc.by {
+			if p := r.Paths[0]; p.Path != tc.path || allowed.String() != tc.allowed || p.ParsersDiffer != tc.by {
 				t.Errorf("%+v, want %s %s", p, tc.path, tc.allowed)
 			}
 		})
 	}
-	delays := Check("x", []byte("User-agent: bingbot\nDisallow: /x\n\nUser-agent: *\nCrawl-delay: 3\nDisallow: /y\n"), Options{}).Readings
+	delays := Check("x", []byte("User-agent: bingbot\nDisallow: /x\n\nUser-agent: *\nCrawl-delay: 3\nDisallow: /y\n"), Options{}).Comparison
 	var got []string
 	for _, c := range delays.Crawlers {
 		got = append(got, c.CrawlDelay)
@@ -195,7 +195,7 @@ func TestReadings(t *testing.T) {
 	if want := []string{"3 (ignored)", "3 (obeyed)", "3 (ignored)", "3 (undocumented)", "3 (undefined)", "3 (undefined)"}; !slices.Equal(got, want) {
 		t.Errorf("Crawl-delay %q, want %q", got, want)
 	}
-	large := Check("x", []byte("User-agent: *\n"+strings.Repeat("Disallow: /abcdefgh\n", 40000)), Options{}).Readings
+	large := Check("x", []byte("User-agent: *\n"+strings.Repeat("Disallow: /abcdefgh\n", 40000)), Options{}).Comparison
 	if notes := large.Crawlers[2].Notes; len(notes) != 2 {
 		t.Errorf("notes on a large file: %q", notes)
 	}

@@ -7,17 +7,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-const someKeys = `(?i:user-?agent|allow|disallow|crawl-?delay|sitemap|host|noindex|request-rate|visit-time|content-signal|content-usage)`
+const keyPattern = `(?i:user-?agent|allow|disallow|crawl-?delay|sitemap|host|noindex|request-rate|visit-time|content-signal|content-usage)`
 
 var (
 	// joinedKey matches a key after a value in the same line. The key must have a colon, or precede
 	// a path.
-	joinedKey = regexp.MustCompile(`(?:^|[ \t;,|*>]|%0[Aa])(` + someKeys + `)[ \t]*:|[ \t;,|*>]((?i:allow|disallow))[ \t]+[/*]|((?i:user-?agent|disallow))[ \t]*:`)
+	joinedKey = regexp.MustCompile(`(?:^|[ \t;,|*>]|%0[Aa])(` + keyPattern + `)[ \t]*:|[ \t;,|*>]((?i:allow|disallow))[ \t]+[/*]|((?i:user-?agent|disallow))[ \t]*:`)
 	// keyOfTwo matches two keys before the first colon.
-	keyOfTwo = regexp.MustCompile(`^(?i:user-?agent|allow|disallow)[ \t].*[ \t*](` + someKeys + `)$`)
+	keyOfTwo = regexp.MustCompile(`^(?i:user-?agent|allow|disallow)[ \t].*[ \t*](` + keyPattern + `)$`)
 	// writtenBreak matches a line break or tab that is written as a backslash and a letter. It must
 	// precede a key, a comment or the end of the line, or follow a colon.
-	writtenBreak = regexp.MustCompile(`(?:\\[nrt])+[ \t]*(?:` + someKeys + `[ \t]*:|#|$)|:[ \t]*\\[nrt]`)
+	writtenBreak = regexp.MustCompile(`(?:\\[nrt])+[ \t]*(?:` + keyPattern + `[ \t]*:|#|$)|:[ \t]*\\[nrt]`)
 	// writtenInName matches a written line break in a name.
 	writtenInName = regexp.MustCompile(`\\[nr]`)
 	// regexpName matches syntax of regular expressions that is not in any crawler's name.
@@ -28,8 +28,8 @@ var (
 func (c *checker) checkLines() {
 	for i := range c.lines.len() {
 		l := c.lines.at(i)
-		if at := brokenAt(l); at >= 0 {
-			c.add(WrittenBreak, i+1, columns(l.raw[:at]), "%s is a backslash and a letter here and ends no line; in a Caddyfile write the text in backticks or as a heredoc, since double quotes keep it",
+		if at := writtenBreakAt(l); at >= 0 {
+			c.add(WrittenBreak, i+1, columnAfter(l.raw[:at]), "%s is a backslash and a letter here and ends no line; in a Caddyfile write the text in backticks or as a heredoc, since double quotes keep it",
 				quoted(l.raw[at:at+2]))
 			continue
 		}
@@ -38,15 +38,15 @@ func (c *checker) checkLines() {
 		}
 		if m := keyOfTwo.FindStringSubmatchIndex(l.key); m != nil {
 			c.add(LinesJoined, i+1, l.keyColumn()+m[2], "%s is part of the line before its colon, since a line holds one key and one value; begin a new line before it", quoted(l.key[m[2]:]))
-		} else if at := joinedAt(l.value); at >= 0 && isKnownKey(unmasked(l.key)) {
-			c.add(LinesJoined, i+1, columns(l.raw[:l.valueAt+at]), "%s is part of the value of %s here, since a line holds one key and one value; begin a new line before it",
+		} else if at := joinedLineAt(l.value); at >= 0 && isKnownKey(unmasked(l.key)) {
+			c.add(LinesJoined, i+1, columnAfter(l.raw[:l.valueAt+at]), "%s is part of the value of %s here, since a line holds one key and one value; begin a new line before it",
 				quoted(l.value[at:]), l.key)
 		}
 	}
 }
 
-// joinedAt returns the offset of another key in a value, or -1.
-func joinedAt(value string) int {
+// joinedLineAt returns the offset of another key in a value, or -1.
+func joinedLineAt(value string) int {
 	for i, at := range joinedKey.FindStringSubmatchIndex(value) {
 		if i > 1 && at >= 0 {
 			return at
@@ -55,8 +55,8 @@ func joinedAt(value string) int {
 	return -1
 }
 
-// brokenAt returns the offset of a written line break in a line, or -1.
-func brokenAt(l line) int {
+// writtenBreakAt returns the offset of a written line break in a line, or -1.
+func writtenBreakAt(l line) int {
 	at := writtenBreak.FindStringIndex(l.raw)
 	if at == nil && strings.EqualFold(l.key, "User-agent") {
 		at = writtenInName.FindStringIndex(l.raw)
@@ -79,7 +79,7 @@ func isKnownKey(key string) bool {
 // checkSpelling finds names that no crawler can have. It reports whether it found one.
 func (c *checker) checkSpelling(a policy.Agent) bool {
 	switch plain := unmasked(a.Name); {
-	case brokenAt(c.lines.at(a.Line-1)) >= 0, joinedAt(a.Name) >= 0: // see checkLines
+	case writtenBreakAt(c.lines.at(a.Line-1)) >= 0, joinedLineAt(a.Name) >= 0: // see checkLines
 	case plain != a.Name && isASCII(plain):
 		c.addValue(LookAlike, a.Line, "%s has characters that only look like those of %s; crawlers compare bytes and may read another name; write %s", quoted(a.Name), quoted(plain), quoted(plain))
 	case regexpName.MatchString(a.Name):
@@ -100,11 +100,11 @@ func (c *checker) checkSlashes(number int, l line) {
 	if i < 0 || i > 0 && path[i-1] == ':' { // a URL
 		return
 	}
-	plain := doubled.ReplaceAllString(path, "/") + l.value[len(path):]
+	plain := doubleSlashes.ReplaceAllString(path, "/") + l.value[len(path):]
 	c.addValue(DoubleSlash, number, "%s matches only URLs with // in them, and links have one slash; write %s", quoted(l.value), quoted(plain))
 }
 
-var doubled = regexp.MustCompile(`//+`)
+var doubleSlashes = regexp.MustCompile(`//+`)
 
 // unmasked replaces characters that look like ASCII, and removes invisible characters. Invalid
 // UTF-8 stays unchanged.

@@ -9,11 +9,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// retired maps lower-case names in old files to an explanation. Google's names are from its list of
+// retiredCrawlers maps lower-case names in old files to an explanation. Google's names are from its list of
 // retired crawlers (developers.google.com/crawling/docs/crawlers-fetchers/retired-crawlers).
 // Anthropic's names are from its help page on crawling, and Microsoft's from Bing's overview of its
 // crawlers. The others are publicly reported closures.
-var retired = map[string]string{
+var retiredCrawlers = map[string]string{
 	"adsbot-google-mobile-apps": "Google has retired it; its ads crawler is AdsBot-Google",
 	"anthropic-ai":              "Anthropic's crawlers are ClaudeBot, Claude-User and Claude-SearchBot",
 	"claude-web":                "Anthropic's crawlers are ClaudeBot, Claude-User and Claude-SearchBot",
@@ -48,16 +48,16 @@ func crawlerOf(name string) (c *uaident.Crawler, token string) {
 	return nil, ""
 }
 
-// nameOf returns a group's name without a version or a star.
-func nameOf(name string) string {
+// trimName returns a group's name without a version or a star.
+func trimName(name string) string {
 	name, _, _ = strings.Cut(name, "/")
 	name, _, _ = strings.Cut(name, "*")
 	return strings.TrimSpace(name)
 }
 
-func isGlobal(name string) bool {
+func isWildcardName(name string) bool {
 	rest, ok := strings.CutPrefix(name, "*")
-	return ok && (rest == "" || strings.ContainsRune(space, rune(rest[0])))
+	return ok && (rest == "" || strings.ContainsRune(whitespace, rune(rest[0])))
 }
 
 // maxUnknownNames is the maximum number of names that are compared with all known names.
@@ -70,7 +70,7 @@ func (c *checker) checkNames() {
 	for _, g := range c.groups {
 		for _, a := range g.Agents {
 			folded := strings.ToLower(a.Name)
-			if a.Name == "" || isGlobal(a.Name) || seen[folded] {
+			if a.Name == "" || isWildcardName(a.Name) || seen[folded] {
 				continue
 			}
 			seen[folded] = true
@@ -78,7 +78,7 @@ func (c *checker) checkNames() {
 				c.addOnce(RobotsOnly, a.Line, "no client sends the name %s: its group says whether pages may be used to train models, and a server cannot block anything by it", quoted(a.Name))
 				continue
 			}
-			name := nameOf(a.Name)
+			name := trimName(a.Name)
 			crawler, token := crawlerOf(a.Name)
 			if c.checkSpelling(a) {
 				continue
@@ -87,7 +87,7 @@ func (c *checker) checkNames() {
 			if crawler == nil {
 				token = name
 			}
-			if becomes := retired[strings.ToLower(token)]; becomes != "" {
+			if becomes := retiredCrawlers[strings.ToLower(token)]; becomes != "" {
 				c.addOnce(Retired, a.Line, "nobody goes by %s any more: %s; remove the name or write its successor's", quoted(token), becomes)
 			} else if crawler != nil && crawler.Controls != "" {
 				c.addOnce(RobotsOnly, a.Line, "no client sends the name %s: its group says %s, and a server cannot block anything by it",
@@ -138,7 +138,7 @@ func (c *checker) checkVersion(a policy.Agent, name string) {
 func (c *checker) checkUnknown(a policy.Agent, name string) {
 	if _, isClass := uaident.ParseClass(name); isClass && strings.Contains(name, "_") {
 		c.addOnce(NamesNobody, a.Line, "%s is a class of robots_guard, and no crawler is called so; name each of them, or let the directive robots_txt with disallow %s do that", quoted(name), text.Printable(name))
-	} else if likely := nearest(name); likely != "" {
+	} else if likely := nearestName(name); likely != "" {
 		c.addValue(Misspelt, a.Line, "no known crawler is called %s; if %s is meant, write that", quoted(name), likely)
 	} else if uaident.Default().Overlay([]string{a.Name}) == nil && !strings.ContainsAny(a.Name, ",*") {
 		c.addOnce(NamesNobody, a.Line, "no crawler is identified by %s, a word that many clients or no clients send; name the product token of one", quoted(a.Name))

@@ -8,12 +8,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// nearest returns the most similar name of a known crawler, or an empty string. It ignores short
+// nearestName returns the most similar name of a known crawler, or an empty string. It ignores short
 // names and rarely used crawlers, which cause wrong suggestions.
-func nearest(name string) string {
+func nearestName(name string) string {
 	const shortest, longest = 4, 40 // letters
 	folded := text.Letters(name)
-	if token := ofCompany[folded]; token != "" {
+	if token := companyCrawlers[folded]; token != "" {
 		return token
 	}
 	if len(folded) < shortest || len(folded) > longest {
@@ -21,7 +21,7 @@ func nearest(name string) string {
 	}
 	const far = 3
 	best, found := far, ""
-	begun := beginning(name)
+	begun := crawlerWithPrefix(name)
 	for _, c := range uaident.Default().Crawlers() {
 		if c.Class == uaident.Library || c.Class == uaident.Headless {
 			continue
@@ -47,17 +47,17 @@ func nearest(name string) string {
 	return cmp.Or(found, begun)
 }
 
-// ofCompany maps common names of companies to their best known crawlers.
-var ofCompany = map[string]string{
+// companyCrawlers maps common names of companies to their best known crawlers.
+var companyCrawlers = map[string]string{
 	"ahrefs": "AhrefsBot", "amazon": "Amazonbot", "anthropic": "ClaudeBot", "apple": "Applebot", "baidu": "Baiduspider",
 	"bing": "bingbot", "bytedance": "Bytespider", "chatgpt": "ChatGPT-User", "commoncrawl": "CCBot", "duckduckgo": "DuckDuckBot",
 	"facebook": "facebookexternalhit", "google": "Googlebot", "majestic": "MJ12bot", "openai": "GPTBot",
 	"perplexity": "PerplexityBot", "semrush": "SemrushBot", "twitter": "Twitterbot", "yahoo": "Slurp",
 }
 
-// beginning returns the only known crawler with a name that begins with these words. It returns an
+// crawlerWithPrefix returns the only known crawler with a name that begins with these words. It returns an
 // empty string if there is none or more than one.
-func beginning(name string) (found string) {
+func crawlerWithPrefix(name string) (found string) {
 	for _, c := range uaident.Default().Crawlers() {
 		if len(c.Token) > len(name) && strings.EqualFold(c.Token[:len(name)], name) && c.Token[len(name)] == ' ' {
 			if found != "" {

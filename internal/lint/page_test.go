@@ -102,7 +102,7 @@ func TestPage(t *testing.T) {
 				t.Error("it stands there twice")
 			}
 			documented = append(documented, code)
-			if got := severityOf(code).String(); got != s.severity {
+			if got := severities[code].String(); got != s.severity {
 				t.Errorf("the page says %s, it is %s", s.severity, got)
 			}
 			found := false
@@ -115,8 +115,8 @@ func TestPage(t *testing.T) {
 				switch {
 				case f.Code == code:
 					found = true
-					if f.Severity != severityOf(code) {
-						t.Errorf("severity %s, want %s", f.Severity, severityOf(code))
+					if f.Severity != severities[code] {
+						t.Errorf("severity %s, want %s", f.Severity, severities[code])
 					}
 				case slices.Contains(together[code], f.Code):
 				default:
@@ -134,9 +134,6 @@ func TestPage(t *testing.T) {
 	for _, code := range codes() {
 		if !slices.Contains(documented, code) {
 			t.Errorf("%s does not stand in docs/findings.md", code)
-		}
-		if describe(code) == string(code) {
-			t.Errorf("%s has no description", code)
 		}
 	}
 	for _, code := range documented {

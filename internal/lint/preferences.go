@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// stated has the preferences of one group.
-type stated struct {
+// groupPreferences has the preferences of one group.
+type groupPreferences struct {
 	usage  map[string]usageOf // by canonical path; empty for all targets
 	parts  []part             // by Content-Usage
 	signal *part              // by Content-Signal; nil if there is none
@@ -27,7 +27,7 @@ type usageOf struct {
 // (draft-ietf-aipref-attach-05, draft-ietf-aipref-vocab-08), Content-Signal (contentsignals.org),
 // and the rules of [policy.TrainingToken] and of control tokens.
 func (c *checker) checkPreferences() {
-	groups, statedTo := make(map[int]*stated), c.robots.StatedTo()
+	groups, statedTo := make(map[int]*groupPreferences), c.robots.StatedTo()
 	for _, r := range c.robots.Records() {
 		key := strings.ToLower(r.Key)
 		if r.Group < 0 || key != "content-usage" && key != "content-signal" {
@@ -35,7 +35,7 @@ func (c *checker) checkPreferences() {
 		}
 		g := groups[r.Group]
 		if g == nil {
-			g = &stated{usage: make(map[string]usageOf)}
+			g = &groupPreferences{usage: make(map[string]usageOf)}
 			groups[r.Group] = g
 		}
 		if key == "content-usage" {
@@ -50,7 +50,7 @@ func (c *checker) checkPreferences() {
 }
 
 // checkUsage checks a Content-Usage line. g has the previous lines of the group.
-func (c *checker) checkUsage(r policy.Record, g *stated, in uses) {
+func (c *checker) checkUsage(r policy.Record, g *groupPreferences, in uses) {
 	path, dictionary := policy.CutUsage(r.Value)
 	says, err := policy.ParsePreferences(dictionary)
 	first, _, more := strings.Cut(dictionary, " ")
@@ -160,7 +160,7 @@ func (c *checker) selectFor(crawler *uaident.Crawler) *policy.Selection {
 // disallows no URL.
 func (c *checker) checkTrainers() {
 	var t policy.Target
-	t.Set(anywhere, false)
+	t.Set(unmatchedPath, false)
 	var names []string
 	line := 0
 	for _, crawler := range uaident.Default().Crawlers() {

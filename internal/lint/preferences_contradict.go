@@ -36,7 +36,7 @@ func (c *checker) checkContradictions() {
 	}
 	for _, g := range c.groups[:min(len(c.groups), maxStatedGroups)] {
 		if a := g.Agents[0]; !policy.IsTraining(a.Name) {
-			check(c.robots.Select(isGlobal(a.Name), nameOf(a.Name)), "")
+			check(c.robots.Select(isWildcardName(a.Name), trimName(a.Name)), "")
 		}
 	}
 	for _, token := range []string{"Googlebot", "Applebot"} { // their operators have control tokens
@@ -48,7 +48,7 @@ func (c *checker) checkContradictions() {
 // statedTargets returns targets with potentially different preferences. It returns none if the file
 // has no preferences.
 func (c *checker) statedTargets() []policy.Target {
-	paths, lines := []string{anywhere}, 0
+	paths, lines := []string{unmatchedPath}, 0
 	for _, r := range c.robots.Records() {
 		if strings.EqualFold(r.Key, policy.ContentUsage) || strings.EqualFold(r.Key, policy.ContentSignal) {
 			path, _ := policy.CutUsage(r.Value)

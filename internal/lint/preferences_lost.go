@@ -30,7 +30,7 @@ func (u uses) note(use policy.Use, at place) {
 }
 
 // partOf returns the preferences for the agents of a Content-Usage line.
-func (g *stated) partOf(agents []policy.Agent) uses {
+func (g *groupPreferences) partOf(agents []policy.Agent) uses {
 	if n := len(g.parts); n == 0 || g.parts[n-1].agents[0] != agents[0] {
 		g.parts = append(g.parts, part{agents, make(uses)})
 	}
@@ -38,7 +38,7 @@ func (g *stated) partOf(agents []policy.Agent) uses {
 }
 
 // whole returns the preferences for the whole group, for example from Content-Signal.
-func (g *stated) whole(agents []policy.Agent) uses {
+func (g *groupPreferences) whole(agents []policy.Agent) uses {
 	if g.signal == nil {
 		g.signal = &part{agents: agents, uses: make(uses)}
 	}
@@ -47,7 +47,7 @@ func (g *stated) whole(agents []policy.Agent) uses {
 
 // byName returns the preferences for each lower-case name, with an empty name for *. A name whose
 // lines have no preferences has no uses.
-func byName(groups map[int]*stated) map[string]uses {
+func byName(groups map[int]*groupPreferences) map[string]uses {
 	all := make(map[string]uses)
 	for _, g := range groups {
 		parts := g.parts
@@ -56,8 +56,8 @@ func byName(groups map[int]*stated) map[string]uses {
 		}
 		for _, p := range parts {
 			for _, a := range p.agents {
-				name := strings.ToLower(nameOf(a.Name))
-				if name == "" && !isGlobal(a.Name) {
+				name := strings.ToLower(trimName(a.Name))
+				if name == "" && !isWildcardName(a.Name) {
 					continue
 				}
 				if all[name] == nil {
@@ -74,7 +74,7 @@ func byName(groups map[int]*stated) map[string]uses {
 
 // checkLost finds groups that omit preferences of the * group. A named crawler obeys only its own
 // group (RFC 9309 section 2.2.1).
-func (c *checker) checkLost(groups map[int]*stated) {
+func (c *checker) checkLost(groups map[int]*groupPreferences) {
 	told := byName(groups)
 	if len(told[""]) == 0 {
 		return
@@ -90,7 +90,7 @@ func (c *checker) checkLost(groups map[int]*stated) {
 			}
 		}
 		for _, a := range g.Agents {
-			name := strings.ToLower(nameOf(a.Name))
+			name := strings.ToLower(trimName(a.Name))
 			if name != "" && !policy.IsTraining(a.Name) && c.lost(a, told[name], hidden) {
 				break // one finding per group
 			}

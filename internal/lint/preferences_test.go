@@ -29,7 +29,7 @@ func TestPreferenceLost(t *testing.T) {
 		{"a line that is wrong", all + "User-agent: GPTBot\nContent-Usage: Train-ai=n\nDisallow: /y\n", ""},
 		{"the whole site forbidden", all + "User-agent: GPTBot\nContent-Usage: search=y\nDisallow: /\n", ""},
 	} {
-		found := Look(policy.Parse([]byte(tc.text)), Options{}).Findings
+		found := CheckParsed(policy.Parse([]byte(tc.text)), Options{}).Findings
 		i := slices.IndexFunc(found, func(f Finding) bool { return f.Code == PreferenceLost })
 		if got := i >= 0; got != (tc.want != "") || got && !strings.Contains(found[i].Message, tc.want) {
 			t.Errorf("%s: got %+v", tc.name, found)
@@ -53,7 +53,7 @@ func TestPreferenceContradicts(t *testing.T) {
 		{"pages that may not be fetched", "User-agent: *\nContent-Usage: /x train-ai=y\nDisallow: /x\n\n" + training + "Disallow: /\n", ""},
 	} {
 		var got []string
-		for _, f := range Look(policy.Parse([]byte(tc.text)), Options{}).Findings {
+		for _, f := range CheckParsed(policy.Parse([]byte(tc.text)), Options{}).Findings {
 			switch f.Code {
 			case PreferenceContradicts:
 				got = append(got, fmt.Sprintf("line %d: %s", f.Line, f.Message))
@@ -71,7 +71,7 @@ func TestPreferenceContradicts(t *testing.T) {
 func TestRulesOfTraining(t *testing.T) {
 	const text = "User-agent: *\nDisallow: /private/\n\nUser-agent: __usage_ai-training\nAllow: press\nDisallow: /a\nAllow: /a\nDisallow: /b/c\nDisallow: /b\n"
 	var codes []string
-	for _, f := range Look(policy.Parse([]byte(text)), Options{}).Findings {
+	for _, f := range CheckParsed(policy.Parse([]byte(text)), Options{}).Findings {
 		codes = append(codes, string(f.Code))
 	}
 	if got, want := strings.Join(codes, " "), "robots-only-token rule-without-slash tied-rules covered-rule"; got != want {

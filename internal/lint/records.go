@@ -14,7 +14,7 @@ func (c *checker) checkRecords() {
 	told := make(map[string]bool)
 	for _, r := range c.robots.Records() {
 		key := strings.ToLower(r.Key)
-		if r.Group < 0 && isOfGroup(key) {
+		if r.Group < 0 && appliesToGroup(key) {
 			c.addOnce(RecordOutside, r.Line, "this line comes before the first user-agent line and applies to no crawler; write User-agent: * above it")
 		}
 		switch key {
@@ -32,12 +32,12 @@ func (c *checker) checkRecords() {
 			continue
 		}
 		told[key] = true
-		c.tellRecord(key, r)
+		c.reportRecord(key, r)
 	}
 }
 
-// isOfGroup reports whether lines with a key apply to a group.
-func isOfGroup(key string) bool {
+// appliesToGroup reports whether lines with a key apply to a group.
+func appliesToGroup(key string) bool {
 	switch key {
 	case "crawl-delay", "request-rate", "content-signal", "content-usage":
 		return true
@@ -45,8 +45,8 @@ func isOfGroup(key string) bool {
 	return false
 }
 
-// tellRecord reports which crawlers read a record, once per file.
-func (c *checker) tellRecord(key string, r policy.Record) {
+// reportRecord reports which crawlers read a record, once per file.
+func (c *checker) reportRecord(key string, r policy.Record) {
 	at := c.at(r.Line).keyColumn()
 	switch key {
 	case "host":
@@ -77,7 +77,7 @@ func (c *checker) checkSitemap(r policy.Record) {
 		c.addValue(SitemapURL, r.Line, "%s is not a whole URL, so crawlers ignore it; begin it with https:// and the host", quoted(r.Value))
 		return
 	}
-	if elsewhere := sitemapElsewhere(u, c.options.Site); elsewhere != "" {
+	if elsewhere := otherHostMessage(u, c.options.Site); elsewhere != "" {
 		c.addValue(SitemapHost, r.Line, "%s", elsewhere)
 	}
 }
@@ -91,9 +91,9 @@ func sitemapOf(r policy.Record) (u *url.URL, ok bool) {
 	return u, err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
-// sitemapElsewhere returns a message if a sitemap is on another host than the site. It returns an
+// otherHostMessage returns a message if a sitemap is on another host than the site. It returns an
 // empty string otherwise, or if the site is unknown.
-func sitemapElsewhere(sitemap *url.URL, site string) string {
+func otherHostMessage(sitemap *url.URL, site string) string {
 	own, err := url.Parse(site)
 	if err != nil || own.Host == "" || strings.EqualFold(own.Hostname(), sitemap.Hostname()) {
 		return ""

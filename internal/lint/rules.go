@@ -55,12 +55,12 @@ func (c *checker) checkRules() {
 
 // checkSelections checks the rules that apply together, once for each name.
 func (c *checker) checkSelections() {
-	fresh, listed := c.freshWord(), 0
+	fresh, listed := c.unusedWord(), 0
 	names, seen, told := make(map[string]bool), make(map[string]bool), make(map[int]bool)
 	for _, g := range c.groups {
 		for _, a := range g.Agents {
-			name := strings.ToLower(nameOf(a.Name))
-			if isGlobal(a.Name) {
+			name := strings.ToLower(trimName(a.Name))
+			if isWildcardName(a.Name) {
 				name = "*"
 			}
 			if names[name] || len(names) == maxNames || listed > maxListed {
@@ -81,7 +81,7 @@ func (c *checker) checkSelections() {
 				continue
 			}
 			seen[key] = true
-			set := ruleSet{checker: c, everybody: everybody, selection: s, rules: rules, fresh: fresh, told: told}
+			set := ruleSet{checker: c, wildcard: everybody, selection: s, rules: rules, unusedWord: fresh, reported: told}
 			for _, r := range rules {
 				set.size += perRule + len(r.Path) + perStar*strings.Count(r.Path, "*")
 			}
@@ -100,13 +100,13 @@ var regexpEscape = regexp.MustCompile(`\\[.dDwWsS/?*+$()\[\]-]`)
 // checkPath checks the path of one line.
 func (c *checker) checkPath(number int, l line) {
 	before := l.raw[:len(l.raw)-len(l.comment)]
-	if len(l.comment) > 1 && !strings.ContainsAny(l.comment[1:2], space+"#") && l.value != "" && !strings.ContainsAny(before[len(before)-1:], space) {
-		c.add(CommentInPath, number, columns(before), "# begins a comment, so this rule is %s; write %%23 for a # in a path, or a space before a comment", quoted(l.value))
+	if len(l.comment) > 1 && !strings.ContainsAny(l.comment[1:2], whitespace+"#") && l.value != "" && !strings.ContainsAny(before[len(before)-1:], whitespace) {
+		c.add(CommentInPath, number, columnAfter(before), "# begins a comment, so this rule is %s; write %%23 for a # in a path, or a space before a comment", quoted(l.value))
 	}
 	if segments := strings.TrimSuffix(l.value, "$") + "/"; strings.Contains(segments, "/./") || strings.Contains(segments, "/../") {
 		c.addValue(DotSegment, number, "clients resolve /./ and /../ before they ask, so %s matches nothing; write the path that is left", quoted(l.value))
 	}
-	if brokenAt(l) >= 0 {
+	if writtenBreakAt(l) >= 0 {
 		return // see checkLines
 	}
 	c.checkSlashes(number, l)
@@ -114,10 +114,10 @@ func (c *checker) checkPath(number int, l line) {
 		c.addValue(RegexpInPath, number, "%s in %s means nothing but itself, for a rule is not a regular expression; write * for any run of characters and $ for the end of the URL",
 			quoted(escape), quoted(l.value))
 	}
-	if joinedAt(l.value) >= 0 {
+	if joinedLineAt(l.value) >= 0 {
 		return // see checkLines
 	}
-	for i, word := range strings.FieldsFunc(l.value, func(c rune) bool { return strings.ContainsRune(space, c) }) {
+	for i, word := range strings.FieldsFunc(l.value, func(c rune) bool { return strings.ContainsRune(whitespace, c) }) {
 		if i > 0 && (word[0] == '/' || word[0] == '*' || isRule(strings.TrimSuffix(word, ":"))) {
 			c.addValue(SpaceInPath, number, "%s is read as one path with a space in it; give each path a line of its own", quoted(l.value))
 			break
@@ -125,8 +125,8 @@ func (c *checker) checkPath(number int, l line) {
 	}
 }
 
-// freshWord returns a word that the file does not contain.
-func (c *checker) freshWord() string {
+// unusedWord returns a word that the file does not contain.
+func (c *checker) unusedWord() string {
 	taken := make(map[string]bool)
 	for rest := c.robots.Text(); ; {
 		i := strings.IndexByte(rest, 'q')
@@ -149,20 +149,20 @@ func (c *checker) freshWord() string {
 // ruleSet is a set of rules that apply together.
 type ruleSet struct {
 	*checker
-	everybody *policy.Selection
-	selection *policy.Selection // the lenient interpretation, which has all rules
-	rules     []policy.Rule
-	fresh     string
-	told      map[int]bool // lines with a finding
-	size      int          // cost to compare all rules, see maxCompared
+	wildcard   *policy.Selection
+	selection  *policy.Selection // the lenient interpretation, which has all rules
+	rules      []policy.Rule
+	unusedWord string
+	reported   map[int]bool // lines with a finding
+	size       int          // cost to compare all rules, see maxCompared
 }
 
-// tell adds a finding about a line, unless the line has one.
-func (s *ruleSet) tell(code policy.Code, line int, format string, args ...any) {
-	if s.told[line] {
+// addFinding adds a finding about a line, unless the line has one.
+func (s *ruleSet) addFinding(code policy.Code, line int, format string, args ...any) {
+	if s.reported[line] {
 		return
 	}
-	s.told[line] = true
+	s.reported[line] = true
 	switch code {
 	case DuplicateRule, SameEncoding, CoveredRule: // long files have many of these
 		s.addOnce(code, line, format, args...)
@@ -190,16 +190,16 @@ func (s *ruleSet) check() {
 		other, tied := first[kind{!r.Allow, canonical}]
 		switch {
 		case ok && same.Path == r.Path:
-			s.tell(DuplicateRule, r.Line, "the same rule stands in line %d; remove one", same.Line)
+			s.addFinding(DuplicateRule, r.Line, "the same rule stands in line %d; remove one", same.Line)
 		case ok:
-			s.tell(SameEncoding, r.Line, "this is the rule of line %d in another spelling, %s; remove one", same.Line, quoted(canonical))
+			s.addFinding(SameEncoding, r.Line, "this is the rule of line %d in another spelling, %s; remove one", same.Line, quoted(canonical))
 		case tied:
-			s.tell(TiedRules, r.Line, "line %d says the opposite of the same path, and Allow wins where both are equally long; remove one of them", other.Line)
-			s.told[other.Line] = true
+			s.addFinding(TiedRules, r.Line, "line %d says the opposite of the same path, and Allow wins where both are equally long; remove one of them", other.Line)
+			s.reported[other.Line] = true
 		}
 	}
 	for _, r := range s.rules {
-		if canonical := r.Canonical(); canonical != "" && !s.told[r.Line] {
+		if canonical := r.Canonical(); canonical != "" && !s.reported[r.Line] {
 			s.checkRule(r, canonical)
 		}
 	}
@@ -210,26 +210,26 @@ func (s *ruleSet) check() {
 // target therefore wins for all targets.
 func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	probe, anchored := strings.CutSuffix(canonical, "$")
-	probe = strings.ReplaceAll(probe, "*", s.fresh)
+	probe = strings.ReplaceAll(probe, "*", s.unusedWord)
 	if !anchored {
-		probe += s.fresh
+		probe += s.unusedWord
 	}
 	if !strings.HasPrefix(probe, "/") {
 		probe = "/" + probe
 	}
 	v := s.selection.Judge(probe)
 	switch {
-	case v.Ambiguous || s.everybody.Judge(probe).Ambiguous:
+	case v.Ambiguous || s.wildcard.Judge(probe).Ambiguous:
 	case v.Allowed && !r.Allow && len(s.rules) <= maxCovering && s.matches(r, probe):
-		s.tell(NeverWins, r.Line, "%s in line %d allows all URLs that this rule matches and is not shorter, so it wins and this rule disallows nothing; shorten or remove that Allow, or make this rule longer than %d bytes",
+		s.addFinding(NeverWins, r.Line, "%s in line %d allows all URLs that this rule matches and is not shorter, so it wins and this rule disallows nothing; shorten or remove that Allow, or make this rule longer than %d bytes",
 			quoted(v.Rule.String()), v.Rule.Line, len(v.Rule.Canonical()))
 	case v.Allowed != r.Allow && len(s.rules) <= maxCovering && s.matches(r, probe):
-		s.tell(NeverWins, r.Line, "%s in line %d matches all that this rule matches and is not shorter, so this rule never decides; remove it or make it longer",
+		s.addFinding(NeverWins, r.Line, "%s in line %d matches all that this rule matches and is not shorter, so this rule never decides; remove it or make it longer",
 			quoted(v.Rule.String()), v.Rule.Line)
 	case v.Allowed != r.Allow: // no target can match the rule
 	case !r.Allow && len(s.rules) <= maxCovering:
 		if by := s.coveredBy(r, probe); by.Line > 0 {
-			s.tell(CoveredRule, r.Line, "%s in line %d forbids this already; remove this rule unless it is there for crawlers without wildcards",
+			s.addFinding(CoveredRule, r.Line, "%s in line %d forbids this already; remove this rule unless it is there for crawlers without wildcards",
 				quoted(by.String()), by.Line)
 		}
 	case r.Allow:
@@ -297,7 +297,7 @@ func (s *ruleSet) checkIndex(r policy.Rule, canonical string) {
 	}
 	for _, m := range s.matching(directory) {
 		if !m.Rule.Allow {
-			s.tell(IndexAllow, r.Line, "for Google this also allows %s itself, which %s in line %d forbids to other crawlers; write \"Allow: %s$\" as well if all should fetch it",
+			s.addFinding(IndexAllow, r.Line, "for Google this also allows %s itself, which %s in line %d forbids to other crawlers; write \"Allow: %s$\" as well if all should fetch it",
 				quoted(directory), quoted(m.Rule.String()), m.Rule.Line, directory)
 			return
 		}

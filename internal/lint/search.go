@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// shut lists search engines for which the whole site is disallowed.
-type shut struct {
+// shutOut lists search engines for which the whole site is disallowed.
+type shutOut struct {
 	rule    policy.Rule
 	engines []string
 }
@@ -20,15 +20,15 @@ type shut struct {
 // engine, the block is assumed to be intended.
 func (c *checker) checkSearchEngines() {
 	var target policy.Target
-	target.Set(anywhere, false)
-	var others []shut // by rule
-	var meant shut    // by their own groups
+	target.Set(unmatchedPath, false)
+	var others []shutOut // by rule
+	var meant shutOut    // by their own groups
 	for _, engine := range judge.SearchEngines() {
 		q := judge.Request{Client: uaident.Identity{Token: engine.Token, Crawler: engine, Class: engine.Class}}
 		v := q.Subject(nil, engine.JudgedByWildcard()).Verdict(c.robots, &target)
-		at := slices.IndexFunc(others, func(s shut) bool { return s.rule.Line == v.Rule.Line })
+		at := slices.IndexFunc(others, func(s shutOut) bool { return s.rule.Line == v.Rule.Line })
 		switch {
-		case !closesAll(v):
+		case !disallowsAll(v):
 		case judge.Means(v.Group.Name, engine):
 			if len(meant.engines) == 0 || v.Rule.Line < meant.rule.Line {
 				meant.rule = v.Rule
@@ -37,21 +37,21 @@ func (c *checker) checkSearchEngines() {
 		case at >= 0:
 			others[at].engines = append(others[at].engines, engine.Token)
 		default:
-			others = append(others, shut{v.Rule, []string{engine.Token}})
+			others = append(others, shutOut{v.Rule, []string{engine.Token}})
 		}
 	}
 	for _, s := range others {
 		c.add(SearchShutOut, s.rule.Line, c.at(s.rule.Line).keyColumn(), "%s closes the site to %s; if this is not a staging site, remove the rule or give them groups of their own",
-			quoted(s.rule.String()), someOf(s.engines))
+			quoted(s.rule.String()), listEngines(s.engines))
 	}
 	if len(meant.engines) > 0 {
 		c.add(SearchForbidden, meant.rule.Line, c.at(meant.rule.Line).keyColumn(), "the file names %s and closes the site to what it names; that is taken to be meant, so remove the group if it is not",
-			someOf(meant.engines))
+			listEngines(meant.engines))
 	}
 }
 
-// someOf lists search engines. A long list has only the best known.
-func someOf(engines []string) string {
+// listEngines lists search engines. A long list has only the best known.
+func listEngines(engines []string) string {
 	const most = 3
 	last := len(engines) - 1
 	switch {

@@ -107,7 +107,7 @@ func (p *Plan) checkErrors(base, text []byte, host string) []Finding {
 // checkText checks a file that the plan made from a base for a host.
 func (p *Plan) checkText(base, text []byte, host string) []Finding {
 	before, after := policy.Parse(base), policy.Parse(text)
-	found := p.whatIsNew(base, text, host, lint.Look(before, lint.Options{}).Findings, lint.Look(after, lint.Options{}).Findings)
+	found := p.whatIsNew(base, text, host, lint.CheckParsed(before, lint.Options{}).Findings, lint.CheckParsed(after, lint.Options{}).Findings)
 	return append(found, p.checkWishes(before, after, host)...)
 }
 

@@ -62,7 +62,7 @@ func TestTrainingPreference(t *testing.T) {
 				}
 			}
 			if got, want := strings.Join(codes, " "), map[string]string{"n": tc.n, "y": tc.y}[says]; got != want {
-				t.Errorf("%s, %s: the gate finds %q, want %q\n%s\n%v", tc.name, says, got, want, text, lint.Look(after, lint.Options{}).Findings)
+				t.Errorf("%s, %s: the gate finds %q, want %q\n%s\n%v", tc.name, says, got, want, text, lint.CheckParsed(after, lint.Options{}).Findings)
 			}
 		}
 	}

@@ -84,9 +84,9 @@ func (t *tables) answers(r *Report) {
 	if len(r.Findings) == 0 {
 		return
 	}
-	t.say("\nAnswers that contradict the robots.txt:\n")
+	t.printf("\nAnswers that contradict the robots.txt:\n")
 	for _, f := range r.Findings[:min(len(r.Findings), tableRules)] {
-		t.say("%s\n", text.Printable(f.Text))
+		t.printf("%s\n", text.Printable(f.Text))
 	}
 	t.more(len(r.Findings), tableRules)
 }

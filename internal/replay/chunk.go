@@ -27,7 +27,7 @@ type chunk struct {
 	lines     int
 	malformed int
 	examples  []example
-	events    []event
+	events    []rateEvent
 	paths     []byte // paths of the events
 }
 

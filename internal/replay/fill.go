@@ -23,7 +23,7 @@ func (r *Report) fill(p *plan, t *tally, s *sequence, o *Options, logs []*input)
 	r.Browsers, r.Requests, r.Examples = t.browsers, t.requests, s.examples
 	r.noUserAgents = t.noAgent == t.browsers
 	if t.first <= t.last {
-		r.First, r.Last = pointer(t.first), pointer(t.last)
+		r.First, r.Last = timePointer(t.first), timePointer(t.last)
 	}
 	r.Sites = append([]string{}, o.Sites...)
 	r.fillVersions(p)
@@ -38,7 +38,7 @@ func (r *Report) fill(p *plan, t *tally, s *sequence, o *Options, logs []*input)
 	}
 	r.Hosts = []HostReport{}
 	for _, e := range t.hosts.Items {
-		r.Hosts = append(r.Hosts, HostReport{Host: valid(e.Key), Lines: e.Count})
+		r.Hosts = append(r.Hosts, HostReport{Host: validUTF8(e.Key), Lines: e.Count})
 	}
 	slices.SortFunc(r.Hosts, func(a, b HostReport) int {
 		return cmp.Or(cmp.Compare(b.Lines, a.Lines), strings.Compare(a.Host, b.Host))
@@ -51,8 +51,8 @@ func (r *Report) fill(p *plan, t *tally, s *sequence, o *Options, logs []*input)
 func (r *Report) fillVersions(p *plan) {
 	for _, v := range p.versions {
 		report := VersionReport{Name: v.name, Rules: v.robots.RuleCount()}
-		if !v.single() {
-			report.From = pointer(v.from)
+		if !v.isOnly() {
+			report.From = timePointer(v.from)
 		}
 		r.Robots = append(r.Robots, report)
 	}
@@ -68,13 +68,13 @@ func (r *Report) fillCrawlers(p *plan, t *tally) {
 		key := p.crawlers.key(int32(id))
 		row := CrawlerReport{
 			Token: key.name, Class: key.class.String(), Requests: c.requests, Disallowed: c.disallowed, Stale: c.stale, Exempt: c.exempt,
-			Allowed: c.requests - c.disallowed - c.stale - c.exempt, RobotsRequests: c.robots, RobotsStatus: c.readStatus,
+			Allowed: c.requests - c.disallowed - c.stale - c.exempt, RobotsRequests: c.robotsRequests, RobotsStatus: c.fetchStatus,
 		}
-		if c.readStatus > 0 && c.read != 0 {
-			row.RobotsRead = pointer(c.read)
+		if c.fetchStatus > 0 && c.fetchedAt != 0 {
+			row.RobotsRead = timePointer(c.fetchedAt)
 		}
 		if c.last != 0 {
-			row.Last = pointer(c.last)
+			row.Last = timePointer(c.last)
 		}
 		row.Rate, row.Answers = p.rateOf(&c, key.name), answersOf(&c.answers)
 		r.Crawlers = append(r.Crawlers, row)
@@ -111,10 +111,10 @@ func (r *Report) fillRules(p *plan, t *tally) {
 		at := place{key.version, key.line}
 		rule := rules[at]
 		if rule == nil {
-			rule = &RuleReport{Rule: valid(c.rule.String()), Line: c.rule.Line, Group: valid(c.group), Robots: p.versions[key.version].name}
+			rule = &RuleReport{Rule: validUTF8(c.rule.String()), Line: c.rule.Line, Group: validUTF8(c.group), Robots: p.versions[key.version].name}
 			rules[at] = rule
 		}
-		rule.Group = min(rule.Group, valid(c.group)) // a group may have several names
+		rule.Group = min(rule.Group, validUTF8(c.group)) // a group may have several names
 		rule.Requests += c.count
 		rule.Crawlers = append(rule.Crawlers, RuleCrawlers{Token: p.crawlers.key(key.crawler).name, Requests: c.count})
 	}
@@ -135,7 +135,7 @@ func (r *Report) fillRules(p *plan, t *tally) {
 func (r *Report) fillPaths(p *plan, t *tally) {
 	r.Paths = []PathReport{}
 	for _, e := range t.paths.Items {
-		r.Paths = append(r.Paths, PathReport{Path: valid(e.Key.path), Token: p.crawlers.key(e.Key.crawler).name, Requests: e.Count, Excess: e.Error})
+		r.Paths = append(r.Paths, PathReport{Path: validUTF8(e.Key.path), Token: p.crawlers.key(e.Key.crawler).name, Requests: e.Count, Excess: e.Error})
 	}
 	slices.SortStableFunc(r.Paths, func(a, b PathReport) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Path, b.Path), strings.Compare(a.Token, b.Token))
@@ -143,10 +143,10 @@ func (r *Report) fillPaths(p *plan, t *tally) {
 	r.Paths = r.Paths[:min(len(r.Paths), reportedPaths)]
 }
 
-func pointer(at int64) *time.Time {
-	t := timeOf(at)
+func timePointer(at int64) *time.Time {
+	t := fromUnixNano(at)
 	return &t
 }
 
-// valid replaces invalid UTF-8, so that a client's string fits into JSON.
-func valid(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
+// validUTF8 replaces invalid UTF-8, so that a client's string fits into JSON.
+func validUTF8(s string) string { return strings.ToValidUTF8(s, "\ufffd") }

@@ -23,31 +23,31 @@ type identity struct {
 
 // Bounds of the cache of identities: the number of User-Agents, and their length in bytes.
 const (
-	knownIdentities  = 2048
-	maxKnownIdentity = 512
+	maxIdentities     = 2048
+	maxCachedAgentLen = 512
 )
 
 // identify returns the claimed identity of a User-Agent. The result is valid until the next call.
 func (w *worker) identify(userAgent []byte) *identity {
-	if len(userAgent) > maxKnownIdentity {
-		who := &w.known[knownIdentities]
-		w.meet(who, unsafeString(userAgent))
+	if len(userAgent) > maxCachedAgentLen {
+		who := &w.identities[maxIdentities]
+		w.resolve(who, unsafeString(userAgent))
 		return who
 	}
 	hash := maphash.Bytes(w.seed, userAgent)
-	who := &w.known[hash%knownIdentities]
+	who := &w.identities[hash%maxIdentities]
 	if who.used && who.hash == hash && who.version == int32(w.version) && (who.browser || bytes.Equal(who.userAgent, userAgent)) {
 		return who
 	}
 	who.userAgent = append(who.userAgent[:0], userAgent...)
 	who.hash, who.version, who.used = hash, int32(w.version), true
-	w.meet(who, unsafeString(who.userAgent))
+	w.resolve(who, unsafeString(who.userAgent))
 	return who
 }
 
-// meet identifies a User-Agent by the registry and the names in the current version, as the handler
+// resolve identifies a User-Agent by the registry and the names in the current version, as the handler
 // does.
-func (w *worker) meet(who *identity, userAgent string) {
+func (w *worker) resolve(who *identity, userAgent string) {
 	current := &w.versions[w.version]
 	who.client = current.settings.Identify(w.registry, userAgent, current.overlay)
 	who.bound = judge.Bound{}
@@ -61,8 +61,8 @@ func (w *worker) meet(who *identity, userAgent string) {
 	who.crawler = w.crawlers.id(crawlerKey{name, who.client.Class})
 }
 
-// ask judges the request in the record by a version.
-func (w *worker) ask(who *identity, current *version) {
+// judgeRequest judges the request in the record by a version.
+func (w *worker) judgeRequest(who *identity, current *version) {
 	q := w.requestOf(who)
 	current.settings.Judge(&q, judge.Rules{Robots: current.robots}, &w.scratch, &w.result)
 }

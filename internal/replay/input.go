@@ -85,7 +85,7 @@ func inputs(names []string, stdin io.Reader) ([]*input, error) {
 		} else if err := in.stat(); err != nil {
 			return nil, err
 		}
-		if err := in.look(); err != nil {
+		if err := in.detect(); err != nil {
 			return nil, err
 		}
 		all = append(all, in)
@@ -124,8 +124,8 @@ var signatures = []struct{ magic, advice string }{
 	{"\xfe\xff", "is UTF-16; save it as UTF-8"},
 }
 
-// look reads the head of the log and recognises the compression and the format.
-func (in *input) look() error {
+// detect reads the head of the log and recognises the compression and the format.
+func (in *input) detect() error {
 	file, err := in.open()
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func (in *input) look() error {
 	} else {
 		in.opened = closing{io.MultiReader(bytes.NewReader(head), text), text}
 	}
-	return in.recognise(head)
+	return in.detectFormat(head)
 }
 
 // head returns the first uncompressed bytes and a reader of the rest.
@@ -175,8 +175,8 @@ func (in *input) head(file io.ReadCloser) (head []byte, text io.ReadCloser, err 
 	return head, text, nil
 }
 
-// recognise sets the format and the time of the first request from the head of the log.
-func (in *input) recognise(head []byte) error {
+// detectFormat sets the format and the time of the first request from the head of the log.
+func (in *input) detectFormat(head []byte) error {
 	if in.broken != nil {
 		return nil
 	}
@@ -230,19 +230,19 @@ func (in *input) text(raw io.Reader, file io.Closer) (io.ReadCloser, error) {
 		if err != nil {
 			return nil, err
 		}
-		return closing{unmarked(z), closers{z, file}}, nil
+		return closing{withoutByteOrderMark(z), closers{z, file}}, nil
 	case "zstd":
 		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, err
 		}
-		return closing{unmarked(z), closers{z.IOReadCloser(), file}}, nil
+		return closing{withoutByteOrderMark(z), closers{z.IOReadCloser(), file}}, nil
 	}
-	return closing{unmarked(raw), file}, nil
+	return closing{withoutByteOrderMark(raw), file}, nil
 }
 
-// unmarked skips a byte order mark. The next read returns an error of r again.
-func unmarked(r io.Reader) io.Reader {
+// withoutByteOrderMark skips a byte order mark. The next read returns an error of r again.
+func withoutByteOrderMark(r io.Reader) io.Reader {
 	const mark = "\ufeff"
 	first := make([]byte, len(mark))
 	n, _ := io.ReadFull(r, first)

@@ -122,7 +122,7 @@ func TestLogsThatCannotBeRead(t *testing.T) {
 		t.Errorf("notes %q", r.Notes)
 	}
 	r = replayed(t, `192.0.2.1 - - [21/Nov/2026:12:00:00 +0000] "GET /private/x HTTP/1.1" 200 5`, nil)
-	if !strings.Contains(fmt.Sprint(r.Notes), "has no User-Agents (format common)") || !strings.HasSuffix(r.Sentence(), "No line has a User-Agent, so nothing was judged.") {
+	if !strings.Contains(fmt.Sprint(r.Notes), "has no User-Agents (format common)") || !strings.HasSuffix(r.Summary(), "No line has a User-Agent, so nothing was judged.") {
 		t.Errorf("notes %q", r.Notes)
 	}
 }

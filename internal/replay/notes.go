@@ -26,7 +26,7 @@ func (r *Report) fillNotes(p *plan, t *tally, o *Options, logs []*input) {
 	if p.byHost == nil && t.lines > 0 && t.otherSite == t.lines-t.malformed-t.other-t.otherTime && t.otherSite > 0 && len(r.Hosts) > 0 {
 		note("No request is of %s; the logs have %s.", strings.Join(o.Sites, " or "), r.Hosts[0].Host)
 	}
-	if t.requests == 0 && t.noAgent == t.browsers && t.browsers > 1 && agents(logs) {
+	if t.requests == 0 && t.noAgent == t.browsers && t.browsers > 1 && hasUserAgents(logs) {
 		note("No request has a User-Agent; if the log leaves out that header, have it written.")
 	}
 	if t.beforeFirst > 0 {
@@ -64,17 +64,17 @@ func (r *Report) noteHosts(p *plan, t *tally, o *Options, note func(format strin
 	}
 	switch {
 	case p.byHost == nil && len(names) > 1 && len(o.Sites) == 0:
-		note("The logs name several hosts, and all were judged by the same robots.txt: %s. --site chooses one; --robots takes a directory with that of each host.", listed(names))
+		note("The logs name several hosts, and all were judged by the same robots.txt: %s. --site chooses one; --robots takes a directory with that of each host.", listNames(names))
 	case p.byHost != nil && len(without) > 0 && len(o.Sites) == 0:
-		note("No robots.txt is there for %s; their requests count as those of other sites.", listed(without))
+		note("No robots.txt is there for %s; their requests count as those of other sites.", listNames(without))
 	}
 	if t.noHost > 0 {
 		note("%d requests do not say of which host they are, so that no robots.txt is for them; give one as a file, or have the log name the host.", t.noHost)
 	}
 }
 
-// listed returns the first names of a list in words.
-func listed(names []string) string {
+// listNames returns the first names of a list in words.
+func listNames(names []string) string {
 	const most = 3
 	text := strings.Join(names[:min(len(names), most)], ", ")
 	if n := len(names) - most; n > 0 {
@@ -83,7 +83,7 @@ func listed(names []string) string {
 	return text
 }
 
-// agents reports whether a log has a field for User-Agents.
-func agents(logs []*input) bool {
+// hasUserAgents reports whether a log has a field for User-Agents.
+func hasUserAgents(logs []*input) bool {
 	return slices.ContainsFunc(logs, func(in *input) bool { return in.format != nil && in.format.HasUserAgent })
 }

@@ -81,7 +81,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	for i := range workers {
 		workers[i] = newWorker(p)
 	}
-	err = pump(ctx, logs, workers, s, &o)
+	err = process(ctx, logs, workers, s, &o)
 	total := s.tally
 	for _, w := range workers {
 		w.host.flush(w)
@@ -89,7 +89,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	report.fill(p, total, s, &o, logs)
 	if err != nil {
-		err = s.located(err)
+		err = s.withLineNumbers(err)
 		report.Incomplete = strings.ReplaceAll(err.Error(), "\n", "; ")
 	}
 	return report, err
@@ -114,10 +114,10 @@ func (o *Options) plan() (*plan, []*input, error) {
 		return nil, nil, errors.New("the end of the time to replay is not after its beginning")
 	}
 	var err error
-	if p.versions, err = prepare(o, p.registry); err != nil {
+	if p.versions, err = parseVersions(o, p.registry); err != nil {
 		return nil, nil, err
 	}
-	p.byHost = hostSpans(p.versions)
+	p.byHost = versionsByHost(p.versions)
 	if p.hosts, err = parseSites(o.Sites); err != nil {
 		return nil, nil, err
 	}
@@ -139,9 +139,9 @@ func (o *Options) plan() (*plan, []*input, error) {
 // errInterrupted is the error of a replay that ctx stopped.
 var errInterrupted = errors.New("interrupted: the report covers the lines read until then")
 
-// pump reads the logs, lets workers judge the chunks in parallel, and passes the chunks to s in
+// process reads the logs, lets workers judge the chunks in parallel, and passes the chunks to s in
 // order.
-func pump(ctx context.Context, logs []*input, workers []*worker, s *sequence, o *Options) error {
+func process(ctx context.Context, logs []*input, workers []*worker, s *sequence, o *Options) error {
 	depth := 2*len(workers) + 2
 	free := make(chan *chunk, depth)
 	for range depth {
@@ -167,7 +167,7 @@ func pump(ctx context.Context, logs []*input, workers []*worker, s *sequence, o 
 	running.Go(func() {
 		for k := range ordered {
 			<-k.done
-			s.take(k)
+			s.add(k)
 			free <- k
 		}
 	})

@@ -91,7 +91,7 @@ func TestPeriod(t *testing.T) {
 		combined("21/Nov/2026:23:59:59", "GET /c", googlebot) + combined("22/Nov/2026:00:00:00", "GET /d", googlebot)
 	day := func(n int) time.Time { return time.Date(2026, 11, n, 0, 0, 0, 0, time.UTC) }
 	r := replayed(t, log, func(o *Options) { o.Since, o.Until = day(21), day(22) })
-	if r.Requests != 2 || r.OtherTime != 2 || timeText(r.First) != "2026-11-21T00:00:00Z" {
+	if r.Requests != 2 || r.OtherTime != 2 || formatTime(r.First) != "2026-11-21T00:00:00Z" {
 		t.Errorf("%+v", r)
 	}
 	for _, change := range []func(*Options){

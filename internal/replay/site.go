@@ -39,8 +39,8 @@ type hostMemo struct {
 	sent     []byte // the host as logged
 	host     []byte // without the port, in lower case
 	included bool
-	span     span   // its versions of the robots.txt, if each host has its own
-	count    uint64 // lines since the host was last counted
+	span     versionRange // its versions of the robots.txt, if each host has its own
+	count    uint64       // lines since the host was last counted
 }
 
 // maxHost bounds the length of a host in a log, in bytes. A longer one is another site.

@@ -123,8 +123,8 @@ func (t *sourceTally) add(w *worker, who *identity, v policy.Verdict) {
 	}
 	if len(c.samples) < maxSamples {
 		c.samples = append(c.samples, Sample{
-			Time: timeOf(r.At), Client: client.String(), Method: methodOf(r.Method), Host: valid(string(r.Host)),
-			Target: valid(string(r.Target[:min(len(r.Target), maxSampleText)])), Status: r.Status, UserAgent: valid(string(userAgent)),
+			Time: fromUnixNano(r.At), Client: client.String(), Method: methodOf(r.Method), Host: validUTF8(string(r.Host)),
+			Target: validUTF8(string(r.Target[:min(len(r.Target), maxSampleText)])), Status: r.Status, UserAgent: validUTF8(string(userAgent)),
 		})
 	}
 }
@@ -176,8 +176,8 @@ func (t *sourceTally) sources(p *plan) []Source {
 	sources := make([]Source, 0, len(t.of))
 	for key, c := range t.of {
 		s := Source{
-			Network: key.network, UserAgent: valid(c.userAgent), Robots: p.versions[key.version].written(), Requests: c.requests, Bytes: c.bytes,
-			First: timeOf(c.first), Last: timeOf(c.last), Samples: c.samples,
+			Network: key.network, UserAgent: validUTF8(c.userAgent), Robots: p.versions[key.version].source(), Requests: c.requests, Bytes: c.bytes,
+			First: fromUnixNano(c.first), Last: fromUnixNano(c.last), Samples: c.samples,
 		}
 		if name := p.crawlers.key(key.crawler).name; name != otherName {
 			s.Crawler = name

@@ -10,7 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-func timeText(t *time.Time) string {
+func formatTime(t *time.Time) string {
 	if t == nil {
 		return ""
 	}
@@ -31,16 +31,16 @@ const (
 func (r *Report) WriteText(w io.Writer) error {
 	t := tables{w: w}
 	t.logs(r)
-	t.say("\n%s\n", r.Sentence())
+	t.printf("\n%s\n", r.Summary())
 	if len(r.Crawlers) > 0 {
-		t.say("\n")
+		t.printf("\n")
 		t.table("CRAWLER", "CLASS", "REQUESTS", "DISALLOWED", "STALE", "EXEMPT", "ROBOTS.TXT READ")
 		for _, c := range r.Crawlers[:min(len(r.Crawlers), tableCrawlers)] {
-			t.row(c.Token, c.Class, c.Requests, c.Disallowed, c.Stale, c.Exempt, c.ReadText())
+			t.row(c.Token, c.Class, c.Requests, c.Disallowed, c.Stale, c.Exempt, c.LastFetch())
 		}
 		t.more(len(r.Crawlers), tableCrawlers)
 
-		t.say("\n")
+		t.printf("\n")
 		t.table("CLASS", "REQUESTS", "ENFORCE WOULD BLOCK")
 		for _, c := range r.Classes {
 			t.row(c.Class, c.Requests, c.WouldBlock)
@@ -49,15 +49,15 @@ func (r *Report) WriteText(w io.Writer) error {
 	t.rates(r)
 	t.answers(r)
 	if len(r.Rules) > 0 {
-		t.say("\n")
+		t.printf("\n")
 		t.table("RULE", "LINE", "GROUP", "REQUESTS", "CRAWLERS")
 		for _, rule := range r.Rules[:min(len(r.Rules), tableRules)] {
-			t.row(rule.Rule, rule.Line, rule.Group, rule.Requests, who(rule.Crawlers, 3))
+			t.row(rule.Rule, rule.Line, rule.Group, rule.Requests, listCrawlers(rule.Crawlers, 3))
 		}
 		t.more(len(r.Rules), tableRules)
 	}
 	if len(r.Paths) > 0 {
-		t.say("\n")
+		t.printf("\n")
 		t.table("PATH", "CRAWLER", "REQUESTS")
 		for _, p := range r.Paths[:min(len(r.Paths), tablePaths)] {
 			t.row(text.Short(text.Printable(p.Path), tablePath), p.Token, p.Count())
@@ -65,12 +65,12 @@ func (r *Report) WriteText(w io.Writer) error {
 		t.more(len(r.Paths), tablePaths)
 	}
 	t.challenge(r)
-	t.say("%s", endText(r.Examples, r.Notes, r.Incomplete))
+	t.printf("%s", footer(r.Examples, r.Notes, r.Incomplete))
 	return t.err
 }
 
-// endText returns the lines below the tables.
-func endText(examples []Example, notes []string, incomplete string) string {
+// footer returns the lines below the tables.
+func footer(examples []Example, notes []string, incomplete string) string {
 	var b strings.Builder
 	if len(examples) > 0 {
 		b.WriteString("\nMalformed lines:\n")
@@ -90,19 +90,19 @@ func endText(examples []Example, notes []string, incomplete string) string {
 	return b.String()
 }
 
-// Sentence summarises the report.
-func (r *Report) Sentence() string {
+// Summary summarises the report.
+func (r *Report) Summary() string {
 	if r.Requests == 0 && r.Browsers > 0 && r.noUserAgents {
-		return r.counted() + ". No line has a User-Agent, so nothing was judged."
+		return r.countsText() + ". No line has a User-Agent, so nothing was judged."
 	}
-	return r.counted() + fmt.Sprintf(". %d are disallowed.", r.Disallowed)
+	return r.countsText() + fmt.Sprintf(". %d are disallowed.", r.Disallowed)
 }
 
-// counted returns the kinds of lines with their numbers.
-func (r *Report) counted() string {
+// countsText returns the kinds of lines with their numbers.
+func (r *Report) countsText() string {
 	s := fmt.Sprintf("%d lines", r.Lines)
 	if r.First != nil {
-		s += fmt.Sprintf(" from %s to %s", timeText(r.First), timeText(r.Last))
+		s += fmt.Sprintf(" from %s to %s", formatTime(r.First), formatTime(r.Last))
 	}
 	s += fmt.Sprintf(": %d requests of robots and other programs, %d of browsers", r.Requests, r.Browsers)
 	for _, part := range []struct {
@@ -118,19 +118,19 @@ func (r *Report) counted() string {
 	return s
 }
 
-// ReadText returns when the crawler last fetched the robots.txt.
-func (c *CrawlerReport) ReadText() string {
+// LastFetch returns when the crawler last fetched the robots.txt.
+func (c *CrawlerReport) LastFetch() string {
 	switch {
 	case c.RobotsRead != nil:
-		return fmt.Sprintf("%s (%d)", timeText(c.RobotsRead), c.RobotsStatus)
+		return fmt.Sprintf("%s (%d)", formatTime(c.RobotsRead), c.RobotsStatus)
 	case c.RobotsStatus != 0:
 		return fmt.Sprintf("yes (%d)", c.RobotsStatus)
 	}
 	return "never"
 }
 
-// who lists the crawlers with the most violations of a rule.
-func who(crawlers []RuleCrawlers, most int) string {
+// listCrawlers lists the crawlers with the most violations of a rule.
+func listCrawlers(crawlers []RuleCrawlers, most int) string {
 	var names []string
 	for _, c := range crawlers[:min(len(crawlers), most)] {
 		names = append(names, fmt.Sprintf("%s %d", c.Token, c.Requests))

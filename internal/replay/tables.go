@@ -10,13 +10,13 @@ import (
 // tables writes the tables and sentences of a report. The first error is stored, and later writes
 // do nothing.
 type tables struct {
-	w   io.Writer
-	now *text.Table // the open table
-	err error
+	w    io.Writer
+	open *text.Table // the open table
+	err  error
 }
 
-// kinds has the kinds of columns that are neither names nor numbers.
-var kinds = map[string]text.Kind{
+// columnKinds has the kinds of columns that are neither names nor numbers.
+var columnKinds = map[string]text.Kind{
 	"LOG": text.Long, "RULE": text.Long, "PATH": text.Long,
 	"CRAWLERS": text.List, "FORMAT": text.List, "ROBOTS.TXT READ": text.Prose,
 }
@@ -26,9 +26,9 @@ func (t *tables) table(titles ...string) {
 	t.end()
 	var columns []text.Column
 	for _, title := range titles {
-		columns = append(columns, text.Column{Title: title, Kind: kinds[title]})
+		columns = append(columns, text.Column{Title: title, Kind: columnKinds[title]})
 	}
-	t.now = text.NewTable(t.w, columns...)
+	t.open = text.NewTable(t.w, columns...)
 }
 
 // row adds a row to the table.
@@ -37,26 +37,26 @@ func (t *tables) row(values ...any) {
 	for _, v := range values {
 		cells = append(cells, text.Printable(fmt.Sprint(v)))
 	}
-	t.now.Row(cells...)
+	t.open.Row(cells...)
 }
 
 // end ends a table.
 func (t *tables) end() {
-	if t.now != nil && t.err == nil {
-		t.err = t.now.Flush()
+	if t.open != nil && t.err == nil {
+		t.err = t.open.Flush()
 	}
-	t.now = nil
+	t.open = nil
 }
 
 // more writes how many rows the table leaves out.
 func (t *tables) more(have, shown int) {
 	if have > shown {
-		t.say("and %d more; see --json\n", have-shown)
+		t.printf("and %d more; see --json\n", have-shown)
 	}
 }
 
-// say writes a sentence outside the tables.
-func (t *tables) say(format string, args ...any) {
+// printf writes a sentence outside the tables.
+func (t *tables) printf(format string, args ...any) {
 	t.end()
 	if t.err == nil {
 		_, t.err = fmt.Fprintf(t.w, format, args...)

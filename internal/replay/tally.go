@@ -59,9 +59,9 @@ func (c *crawlers) id(key crawlerKey) int32 {
 type crawlerCount struct {
 	requests, disallowed, stale, exempt uint64
 	spared                              uint64 // disallowed requests that enforce does not block
-	robots                              uint64 // requests for /robots.txt
-	read                                int64  // the time of the last robots.txt fetch; 0 for never
-	readStatus                          int
+	robotsRequests                      uint64 // requests for /robots.txt
+	fetchedAt                           int64  // the time of the last robots.txt fetch; 0 for never
+	fetchStatus                         int
 	last                                int64 // the last request; 0 if unknown
 	answers                             parity.Counts
 	paced, over, slowed                 uint64
@@ -120,8 +120,8 @@ func (t *tally) crawler(id int32) *crawlerCount {
 	return &t.crawlers[id]
 }
 
-// outside counts a violation.
-func (t *tally) outside(id, version int32, v policy.Rule, group string, path []byte) {
+// addViolation counts a violation.
+func (t *tally) addViolation(id, version int32, v policy.Rule, group string, path []byte) {
 	t.crawler(id).disallowed++
 	key := ruleKey{id, version, int32(v.Line)}
 	r := t.rules[key]
@@ -143,8 +143,8 @@ func (t *tally) outside(id, version int32, v policy.Rule, group string, path []b
 	})
 }
 
-// browser counts a request of a browser or of a client without a User-Agent.
-func (t *tally) browser(r *logformat.Record) {
+// addBrowser counts a request of a browser or of a client without a User-Agent.
+func (t *tally) addBrowser(r *logformat.Record) {
 	t.browsers++
 	if len(r.UserAgent) == 0 {
 		t.noAgent++
@@ -173,14 +173,14 @@ func (t *tally) merge(o *tally) {
 		a.stale += b.stale
 		a.exempt += b.exempt
 		a.spared += b.spared
-		a.robots += b.robots
+		a.robotsRequests += b.robotsRequests
 		a.answers.Add(b.answers)
 		a.paced += b.paced
 		a.over += b.over
 		a.slowed += b.slowed
 		a.delay = max(a.delay, b.delay) // only the sequence counts rates
 		a.last = max(a.last, b.last)
-		a.reading(b.read, b.readStatus)
+		a.addFetch(b.fetchedAt, b.fetchStatus)
 	}
 	t.sources.merge(&o.sources)
 	t.challenge.add(&o.challenge)
@@ -199,9 +199,9 @@ func (t *tally) merge(o *tally) {
 	t.hosts.Merge(o.hosts, maxHosts)
 }
 
-// reading records a robots.txt fetch.
-func (c *crawlerCount) reading(at int64, status int) {
-	if status > 0 && (c.readStatus == 0 || at > c.read || at == c.read && status < c.readStatus) {
-		c.read, c.readStatus = at, status
+// addFetch records a robots.txt fetch.
+func (c *crawlerCount) addFetch(at int64, status int) {
+	if status > 0 && (c.fetchStatus == 0 || at > c.fetchedAt || at == c.fetchedAt && status < c.fetchStatus) {
+		c.fetchedAt, c.fetchStatus = at, status
 	}
 }

@@ -16,12 +16,12 @@ func (u *unreadable) Error() string { return u.in.name + ": " + u.err.Error() }
 
 func (u *unreadable) Unwrap() error { return u.err }
 
-// located adds the number of the last line that was read to errors about unreadable logs.
-func (s *sequence) located(err error) error {
+// withLineNumbers adds the number of the last line that was read to errors about unreadable logs.
+func (s *sequence) withLineNumbers(err error) error {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []error
 		for _, one := range several.Unwrap() {
-			all = append(all, s.located(one))
+			all = append(all, s.withLineNumbers(one))
 		}
 		return errors.Join(all...)
 	}

@@ -150,27 +150,27 @@ type version struct {
 	grace       time.Duration // how long a crawler may follow an earlier version
 }
 
-// written returns the original version.
-func (v *version) written() Version {
-	return Version{Name: v.name, Host: v.host, From: timeOf(v.from), Body: v.body}
+// source returns the original version.
+func (v *version) source() Version {
+	return Version{Name: v.name, Host: v.host, From: fromUnixNano(v.from), Body: v.body}
 }
 
-// single reports whether the version is the only one of the host.
-func (v *version) single() bool { return v.first && v.until == math.MaxInt64 }
+// isOnly reports whether the version is the only one of the host.
+func (v *version) isOnly() bool { return v.first && v.until == math.MaxInt64 }
 
-// span is the range of the versions of a host.
-type span struct{ from, to int }
+// versionRange is the range of the versions of a host.
+type versionRange struct{ from, to int }
 
-// hostSpans returns the versions of each host, or nil if all hosts share the versions.
-func hostSpans(versions []version) map[string]span {
-	var spans map[string]span
+// versionsByHost returns the versions of each host, or nil if all hosts share the versions.
+func versionsByHost(versions []version) map[string]versionRange {
+	var spans map[string]versionRange
 	for i := range versions {
 		host := versions[i].host
 		if host == "" {
 			return nil
 		}
 		if spans == nil {
-			spans = make(map[string]span)
+			spans = make(map[string]versionRange)
 		}
 		s, ok := spans[host]
 		if !ok {
@@ -182,9 +182,9 @@ func hostSpans(versions []version) map[string]span {
 	return spans
 }
 
-// prepare sorts versions by host and time, parses them, and drops a version with the same content
+// parseVersions sorts versions by host and time, parses them, and drops a version with the same content
 // as the previous one.
-func prepare(o *Options, registry *uaident.Registry) ([]version, error) {
+func parseVersions(o *Options, registry *uaident.Registry) ([]version, error) {
 	if len(o.Versions) == 0 {
 		return nil, errors.New("there is no robots.txt to judge by")
 	}
@@ -223,8 +223,8 @@ func prepare(o *Options, registry *uaident.Registry) ([]version, error) {
 	return versions, nil
 }
 
-// at returns the index of the version that was current at a time.
-func at(versions []version, when int64) int {
+// versionAt returns the index of the version that was current at a time.
+func versionAt(versions []version, when int64) int {
 	after := sort.Search(len(versions), func(i int) bool { return versions[i].from > when })
 	return max(after-1, 0)
 }

@@ -65,24 +65,24 @@ func TestReadVersions(t *testing.T) {
 	if err != nil || len(all) != 4 {
 		t.Fatalf("%v, %+v", err, all)
 	}
-	versions, err := prepare(&Options{Versions: all}, uaident.Default())
+	versions, err := parseVersions(&Options{Versions: all}, uaident.Default())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for _, v := range versions {
-		got = append(got, fmt.Sprintf("%s %s %d", filepath.Base(v.name), timeOf(v.from).Format(time.DateOnly), len(v.state.Past)))
+		got = append(got, fmt.Sprintf("%s %s %d", filepath.Base(v.name), fromUnixNano(v.from).Format(time.DateOnly), len(v.state.Past)))
 	}
 	if s := strings.Join(got, ", "); s != "robots-2026-11-20.txt 2026-11-20 0, robots-2026-11-21.txt 2026-11-21 1, robots.txt 2065-01-24 2" {
 		t.Error(s)
 	}
 	for day, want := range map[string]int{"2020-01-01": 0, "2026-11-20": 0, "2026-11-21": 1, "2026-11-23": 1, "2065-02-01": 2} {
 		when, _ := time.Parse(time.DateOnly, day)
-		if got := at(versions, when.UnixNano()); got != want {
+		if got := versionAt(versions, when.UnixNano()); got != want {
 			t.Errorf("%s: version %d, want %d", day, got, want)
 		}
 	}
-	if _, err := prepare(new(Options), uaident.Default()); err == nil {
+	if _, err := parseVersions(new(Options), uaident.Default()); err == nil {
 		t.Error("no versions: no error")
 	}
 }

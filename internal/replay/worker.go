@@ -16,7 +16,7 @@ import (
 type plan struct {
 	registry     *uaident.Registry
 	versions     []version
-	byHost       map[string]span // the versions of each host; nil if all hosts share the versions
+	byHost       map[string]versionRange // the versions of each host; nil if all hosts share the versions
 	hosts        hostList
 	since, until int64
 	crawlers     *crawlers
@@ -29,23 +29,23 @@ type plan struct {
 // cannot invent keys of the maps, so the memory is bounded.
 type worker struct {
 	*plan
-	tally   *tally
-	parsers map[*logformat.Format]logformat.Parser
-	known   []identity // cache of identities by the hash of the User-Agent
-	seed    maphash.Seed
-	record  logformat.Record
-	scratch judge.Scratch
-	result  judge.Result
-	version int // the version of the last line
-	span    span
-	path    []byte
-	host    hostMemo
+	tally      *tally
+	parsers    map[*logformat.Format]logformat.Parser
+	identities []identity // cache of identities by the hash of the User-Agent
+	seed       maphash.Seed
+	record     logformat.Record
+	scratch    judge.Scratch
+	result     judge.Result
+	version    int // the version of the last line
+	span       versionRange
+	path       []byte
+	host       hostMemo
 }
 
 func newWorker(p *plan) *worker {
 	return &worker{
-		plan: p, tally: newTally(), span: span{0, len(p.versions)}, parsers: make(map[*logformat.Format]logformat.Parser),
-		known: make([]identity, knownIdentities+1), seed: maphash.MakeSeed(),
+		plan: p, tally: newTally(), span: versionRange{0, len(p.versions)}, parsers: make(map[*logformat.Format]logformat.Parser),
+		identities: make([]identity, maxIdentities+1), seed: maphash.MakeSeed(),
 	}
 }
 
@@ -93,20 +93,20 @@ func (w *worker) malformed(k *chunk, why string, line []byte) {
 // judge judges the request of the record and counts the result.
 func (w *worker) judge(k *chunk) {
 	r, t := &w.record, w.tally
-	if !w.isAskedAbout() {
+	if !w.isSelected() {
 		return
 	}
-	w.current()
+	w.selectVersion()
 	who := w.identify(r.UserAgent)
 	if who.browser {
-		t.browser(r)
+		t.addBrowser(r)
 		if w.paths {
 			w.countPath(who, false)
 		}
 		return
 	}
 	current := &w.versions[w.version]
-	w.ask(who, current)
+	w.judgeRequest(who, current)
 	if w.result.Reason == judge.Challenge {
 		t.other++
 		return
@@ -118,7 +118,7 @@ func (w *worker) judge(k *chunk) {
 	if r.HasTime {
 		c.last = max(c.last, r.At)
 	}
-	if current.first && !current.single() && r.HasTime && r.At < current.from {
+	if current.first && !current.isOnly() && r.HasTime && r.At < current.from {
 		t.beforeFirst++
 	}
 	if w.paths && w.result.Verdict != judge.Disallowed {
@@ -126,9 +126,9 @@ func (w *worker) judge(k *chunk) {
 	}
 	switch {
 	case w.result.Reason == judge.RobotsTxt:
-		c.robots++
+		c.robotsRequests++
 		if judge.IsReading(methodOf(r.Method), r.Status) {
-			c.reading(r.At, r.Status)
+			c.addFetch(r.At, r.Status)
 		}
 	case w.result.Verdict == judge.Disallowed:
 		w.disallowed(k, current, who, c)
@@ -136,13 +136,13 @@ func (w *worker) judge(k *chunk) {
 		if w.result.Verdict == judge.Exempt {
 			c.exempt++
 		}
-		w.pace(k, who, w.asks(k, current, who))
+		w.queueRate(k, who, w.limitsFor(k, current, who))
 	}
 }
 
-// isAskedAbout reports whether the time and the site of the record are to be judged. It counts the
+// isSelected reports whether the time and the site of the record are to be judged. It counts the
 // other records.
-func (w *worker) isAskedAbout() bool {
+func (w *worker) isSelected() bool {
 	r, t := &w.record, w.tally
 	if r.HasTime {
 		if r.At < w.since || r.At >= w.until {
@@ -169,7 +169,7 @@ func (w *worker) isAskedAbout() bool {
 // crawler may follow an earlier version that allows it.
 func (w *worker) disallowed(k *chunk, current *version, who *identity, c *crawlerCount) {
 	r := &w.record
-	a, passes := w.asks(k, current, who), w.passes()
+	a, passes := w.limitsFor(k, current, who), w.isPassed()
 	v, spared := w.result.Evidence, w.result.LogOnly || !current.settings.EnforceIncludes(who.client)
 	path := rawPath(r.Target)
 	if strings.Contains(v.Rule.Path, "?") { // the rule depends on the query
@@ -180,7 +180,7 @@ func (w *worker) disallowed(k *chunk, current *version, who *identity, c *crawle
 		w.countPath(who, !stale && !spared)
 	}
 	if stale || passes {
-		w.pace(k, who, a)
+		w.queueRate(k, who, a)
 	}
 	if stale {
 		c.stale++
@@ -192,11 +192,11 @@ func (w *worker) disallowed(k *chunk, current *version, who *identity, c *crawle
 	case w.sources:
 		w.tally.sources.add(w, who, v)
 	}
-	w.tally.outside(who.crawler, int32(w.version), v.Rule, v.Group.Name, path)
+	w.tally.addViolation(who.crawler, int32(w.version), v.Rule, v.Group.Name, path)
 }
 
-// current sets the version that was current at the time of the record.
-func (w *worker) current() {
+// selectVersion sets the version that was current at the time of the record.
+func (w *worker) selectVersion() {
 	if w.byHost != nil {
 		w.span = w.host.span
 	}
@@ -210,7 +210,7 @@ func (w *worker) current() {
 		return
 	}
 	if v := &w.versions[w.version]; w.version < from || w.version >= to || w.record.At < v.from && !v.first || w.record.At >= v.until {
-		w.version = from + at(w.versions[from:to], w.record.At)
+		w.version = from + versionAt(w.versions[from:to], w.record.At)
 	}
 }
 
@@ -225,7 +225,7 @@ func (w *worker) mayFollowOther(current *version, who *identity) bool {
 	}
 	q := w.requestOf(who)
 	q.Bound = nil // Bound belongs to the current version
-	for _, v := range current.state.Held(timeOf(w.record.At), current.graceOf(who)) {
+	for _, v := range current.state.Held(fromUnixNano(w.record.At), current.graceOf(who)) {
 		current.settings.Judge(&q, judge.Rules{Robots: v.Robots}, &w.scratch, &w.result)
 		if w.result.Verdict != judge.Disallowed {
 			return true

@@ -30,7 +30,7 @@ type Source struct {
 	Tried  map[string]*policy.State
 	Trials []shadow.Trial
 	// Found caches findings. nil disables the cache.
-	Found *lint.Kept
+	Found *lint.Cache
 	// Withheld are crawlers that get another response instead of the robots.txt.
 	Withheld []parity.Withheld
 	// Texts provides the state of robots_txt, or is nil.
@@ -47,7 +47,7 @@ func (s *Source) findings(l Live) *lint.Report {
 	if l.Source == "server" {
 		site = l.Authority
 	}
-	return s.Found.Of(good, site)
+	return s.Found.Report(good, site)
 }
 
 // lookup returns the registry entry of a crawler, or nil.

@@ -10,24 +10,24 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Texts are versions of the robots.txt of one or more hosts, to judge single requests. Texts are
+// RobotsHistory has versions of the robots.txt of one or more hosts, to judge single requests. It is
 // immutable and safe for concurrent use.
-type Texts struct {
+type RobotsHistory struct {
 	versions []version
-	byHost   map[string]span // nil if all hosts share the versions
+	byHost   map[string]versionRange // nil if all hosts share the versions
 }
 
-// NewTexts parses versions, as [ReadVersions] returns them. An empty list is an error.
-func NewTexts(all []Version, registry *uaident.Registry) (*Texts, error) {
-	versions, err := prepare(&Options{Versions: all}, registry)
-	return &Texts{versions, hostSpans(versions)}, err
+// NewRobotsHistory parses versions, as [ReadVersions] returns them. An empty list is an error.
+func NewRobotsHistory(all []Version, registry *uaident.Registry) (*RobotsHistory, error) {
+	versions, err := parseVersions(&Options{Versions: all}, registry)
+	return &RobotsHistory{versions, versionsByHost(versions)}, err
 }
 
 // At returns the robots.txt that a host served at a time, and the names in the file that are
 // missing in the registry. The first version also applies before its time. The zero time selects
 // the last version. At returns nil for an unknown host. Ports and letter case of host are ignored.
-func (t *Texts) At(host string, when time.Time) (*policy.Robots, *uaident.Overlay) {
-	of := span{0, len(t.versions)}
+func (t *RobotsHistory) At(host string, when time.Time) (*policy.Robots, *uaident.Overlay) {
+	of := versionRange{0, len(t.versions)}
 	if t.byHost != nil {
 		host, _ = addr.CutPort(host)
 		var known bool
@@ -39,6 +39,6 @@ func (t *Texts) At(host string, when time.Time) (*policy.Robots, *uaident.Overla
 	if !when.IsZero() {
 		nanos = when.UnixNano()
 	}
-	v := &t.versions[of.from+at(t.versions[of.from:of.to], nanos)]
+	v := &t.versions[of.from+versionAt(t.versions[of.from:of.to], nanos)]
 	return v.robots, v.overlay
 }

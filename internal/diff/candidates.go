@@ -8,10 +8,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// witnesses yields URLs whose verdict may change. A changed rule matches these URLs, alone or
+// candidateURLs yields URLs whose verdict may change. A changed rule matches these URLs, alone or
 // together with another rule. work limits the search for common paths, as a number of states of
 // [common].
-func witnesses(before, after, changes []policy.Rule, work int) iter.Seq[string] {
+func candidateURLs(before, after, changes []policy.Rule, work int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, path := range []string{"/", "/example"} {
 			if !yield(path) {
@@ -19,7 +19,7 @@ func witnesses(before, after, changes []policy.Rule, work int) iter.Seq[string] 
 			}
 		}
 		for _, r := range changes {
-			for _, path := range instances(r.Canonical()) {
+			for _, path := range matchingPaths(r.Canonical()) {
 				if !yield(path) {
 					return
 				}
@@ -32,7 +32,7 @@ func witnesses(before, after, changes []policy.Rule, work int) iter.Seq[string] 
 					if work -= min(len(a), maxPattern) * min(len(b), maxPattern); work < 0 {
 						return
 					}
-					if path, ok := common(a, b); ok && !yield(path) {
+					if path, ok := commonPath(a, b); ok && !yield(path) {
 						return
 					}
 				}
@@ -41,23 +41,23 @@ func witnesses(before, after, changes []policy.Rule, work int) iter.Seq[string] 
 	}
 }
 
-// fill replaces a wildcard in a reported URL.
-const fill = "example"
+// wildcardWord replaces a wildcard in a reported URL.
+const wildcardWord = "example"
 
-// instances returns paths that a canonical rule matches. Some are as short as possible, and some
+// matchingPaths returns paths that a canonical rule matches. Some are as short as possible, and some
 // have words for the wildcards or a suffix.
-func instances(canonical string) []string {
+func matchingPaths(canonical string) []string {
 	if canonical == "" {
 		return nil
 	}
 	pattern, anchored := strings.CutSuffix(canonical, "$")
 	pattern = strings.TrimRight(pattern, "*")
 	var paths []string
-	for _, star := range []string{fill, "", "/" + fill + "/"} {
-		path := rooted(strings.ReplaceAll(pattern, "*", star))
+	for _, star := range []string{wildcardWord, "", "/" + wildcardWord + "/"} {
+		path := withSlash(strings.ReplaceAll(pattern, "*", star))
 		paths = append(paths, path)
 		if !anchored || strings.HasSuffix(canonical, "*$") {
-			paths = append(paths, path+fill, path+"/"+fill, path+"?"+fill)
+			paths = append(paths, path+wildcardWord, path+"/"+wildcardWord, path+"?"+wildcardWord)
 		}
 		if i := strings.LastIndex(path, "/index.htm"); i >= 0 {
 			paths = append(paths, path[:i+1]) // Google's rule for index pages
@@ -66,8 +66,8 @@ func instances(canonical string) []string {
 	return paths
 }
 
-// rooted returns a path for a rule that begins with *.
-func rooted(path string) string {
+// withSlash returns a path for a rule that begins with *.
+func withSlash(path string) string {
 	if !strings.HasPrefix(path, "/") {
 		return "/" + path
 	}
@@ -77,12 +77,12 @@ func rooted(path string) string {
 // maxPattern is the maximum length of rules to intersect, in bytes.
 const maxPattern = 300
 
-// common returns a shortest path that two canonical rules both match.
-func common(a, b string) (string, bool) {
+// commonPath returns a shortest path that two canonical rules both match.
+func commonPath(a, b string) (string, bool) {
 	if a == "" || b == "" || len(a) > maxPattern || len(b) > maxPattern {
 		return "", false
 	}
-	a, b = closed(a), closed(b)
+	a, b = wholePathPattern(a), wholePathPattern(b)
 	// The state (i, j) means that a[:i] and b[:j] match the path so far. A star either consumes the
 	// next byte of the other pattern, or ends.
 	type state struct{ i, j int }
@@ -144,11 +144,11 @@ func common(a, b string) (string, bool) {
 		s = from.from
 	}
 	slices.Reverse(path)
-	return rooted(string(path)), true
+	return withSlash(string(path)), true
 }
 
-// closed makes a rule match whole paths. Without $, a path may continue after the match.
-func closed(canonical string) string {
+// wholePathPattern makes a rule match whole paths. Without $, a path may continue after the match.
+func wholePathPattern(canonical string) string {
 	if pattern, ok := strings.CutSuffix(canonical, "$"); ok {
 		return pattern
 	}

@@ -14,10 +14,10 @@ func versionOf(text string, status int) *policy.Version {
 	return &policy.Version{Status: status, Robots: policy.Parse([]byte(text)), Hash: sha256.Sum256([]byte(text))}
 }
 
-// TestKeptFindsTheSame checks that the cache returns the same findings as Look, for any order of
+// TestCacheFindsTheSame checks that the cache returns the same findings as CheckParsed, for any order of
 // sites.
-func TestKeptFindsTheSame(t *testing.T) {
-	kept := NewKept()
+func TestCacheFindsTheSame(t *testing.T) {
+	kept := NewCache()
 	for name, text := range map[string]string{
 		"nothing wrong":      "User-agent: *\nDisallow: /x\n",
 		"a misspelt name":    "User-agent: GTPBot\nDisallow: /\n",
@@ -29,31 +29,31 @@ func TestKeptFindsTheSame(t *testing.T) {
 	} {
 		for _, site := range []string{"https://a.test", "", "https://b.test", "https://other.example"} {
 			v := versionOf(text, 200)
-			want := Look(v.Robots, Options{Site: site})
-			for _, k := range []*Kept{kept, nil} {
-				got := k.Of(v, site)
+			want := CheckParsed(v.Robots, Options{Site: site})
+			for _, k := range []*Cache{kept, nil} {
+				got := k.Report(v, site)
 				if !reflect.DeepEqual(got.Findings, want.Findings) || got.Unreported != want.Unreported {
 					t.Errorf("%s at %q: got %d, %+v\nwant %d, %+v", name, site, got.Total(), got.Findings, want.Total(), want.Findings)
 				}
 			}
 		}
 	}
-	if got := kept.Of(versionOf("", 404), ""); got.Total() != 0 {
+	if got := kept.Report(versionOf("", 404), ""); got.Total() != 0 {
 		t.Errorf("a missing file has findings: %+v", got.Findings)
 	}
 }
 
 // TestKeptIsBounded checks the bound on findings, and that a file is checked once.
 func TestKeptIsBounded(t *testing.T) {
-	kept := NewKept()
+	kept := NewCache()
 	v := versionOf("Disalow: /x\n", 200)
-	if first := kept.Of(v, ""); first != kept.Of(v, "") || len(first.Findings) == 0 {
+	if first := kept.Report(v, ""); first != kept.Report(v, "") || len(first.Findings) == 0 {
 		t.Error("a text is looked at twice")
 	}
 	wrong := strings.Repeat("Crawl-delay: x\n", maxFindings)
-	for i := range 2 * maxKeptFindings / maxFindings {
-		kept.Of(versionOf(fmt.Sprintf("User-agent: a%d\n%s", i, wrong), 200), "")
-		if kept.findings > maxKeptFindings {
+	for i := range 2 * maxCachedFindings / maxFindings {
+		kept.Report(versionOf(fmt.Sprintf("User-agent: a%d\n%s", i, wrong), 200), "")
+		if kept.findings > maxCachedFindings {
 			t.Fatalf("%d findings are kept", kept.findings)
 		}
 	}

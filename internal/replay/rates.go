@@ -14,20 +14,20 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// asked has the limits that apply to a request. Whether the request exceeds them depends on earlier
+// rateLimits has the limits that apply to a request. Whether the request exceeds them depends on earlier
 // requests, so workers only find the limits, and the sequence counts in the order of the log.
-type asked struct {
+type rateLimits struct {
 	delay   time.Duration    // the shortest of all versions that the crawler may follow; 0 for none
 	limit   *rate.Limit      // nil for none
 	crawler *uaident.Crawler // nil if unregistered
 	host    [2]int           // in chunk.paths
 }
 
-// counts reports whether a limit applies to the request.
-func (a *asked) counts() bool { return a.delay > 0 || a.limit != nil }
+// apply reports whether a limit applies to the request.
+func (a *rateLimits) apply() bool { return a.delay > 0 || a.limit != nil }
 
-// asks returns the limits for the request of the record. The current version has judged it.
-func (w *worker) asks(k *chunk, current *version, who *identity) (a asked) {
+// limitsFor returns the limits for the request of the record. The current version has judged it.
+func (w *worker) limitsFor(k *chunk, current *version, who *identity) (a rateLimits) {
 	r := &w.record
 	if w.rate == nil || !r.HasTime || w.result.Reason == judge.Configured || w.result.Reason == judge.RobotsTxt {
 		return a
@@ -39,8 +39,8 @@ func (w *worker) asks(k *chunk, current *version, who *identity) (a asked) {
 	if a.limit = w.rate.LimitOf(who.client); a.limit != nil && a.limit.Requests == 0 {
 		a.limit = nil // logs do not show concurrent requests
 	}
-	if !a.counts() || !w.rate.Counts(q.Method, q.Path, current.robots) {
-		return asked{}
+	if !a.apply() || !w.rate.Counts(q.Method, q.Path, current.robots) {
+		return rateLimits{}
 	}
 	a.crawler = who.client.Crawler
 	a.host[0] = len(k.paths)
@@ -50,7 +50,7 @@ func (w *worker) asks(k *chunk, current *version, who *identity) (a asked) {
 		return a
 	}
 	q.Bound = nil // Bound belongs to the current version
-	for _, v := range current.state.Held(timeOf(r.At), current.graceOf(who)) {
+	for _, v := range current.state.Held(fromUnixNano(r.At), current.graceOf(who)) {
 		var scratch judge.Scratch
 		var result judge.Result
 		current.settings.Judge(&q, judge.Rules{Robots: v.Robots}, &scratch, &result)
@@ -62,38 +62,38 @@ func (w *worker) asks(k *chunk, current *version, who *identity) (a asked) {
 	return a
 }
 
-// pace passes the request of the record to the sequence if a limit applies.
-func (w *worker) pace(k *chunk, who *identity, a asked) {
-	if a.counts() {
+// queueRate passes the request of the record to the sequence if a limit applies.
+func (w *worker) queueRate(k *chunk, who *identity, a rateLimits) {
+	if a.apply() {
 		r := &w.record
-		k.events = append(k.events, event{crawler: who.crawler, at: r.At, network: network(r.Client), asked: a})
+		k.events = append(k.events, rateEvent{crawler: who.crawler, at: r.At, network: network(r.Client), limits: a})
 	}
 }
 
-// passes reports whether the server lets the request pass. Only then its rate counts.
-func (w *worker) passes() bool { return w.result.Action != judge.Blocked }
+// isPassed reports whether the server lets the request pass. Only then its rate counts.
+func (w *worker) isPassed() bool { return w.result.Action != judge.Blocked }
 
-// pace charges a request to its limits.
-func (s *sequence) pace(e *event, k *chunk) {
-	delay := e.asked.delay
+// countRate charges a request to its limits.
+func (s *sequence) countRate(e *rateEvent, k *chunk) {
+	delay := e.limits.delay
 	key := s.crawlers.key(e.crawler)
-	client := uaident.Identity{Crawler: e.asked.crawler, Class: key.class}
-	rules := s.rate.Rules(&client, verify.Claimed, delay, e.asked.limit)
+	client := uaident.Identity{Crawler: e.limits.crawler, Class: key.class}
+	rules := s.rate.Rules(&client, verify.Claimed, delay, e.limits.limit)
 	rules.Concurrent = 0
 	if key.name == otherName {
 		key.name = ""
-		if e.asked.limit != nil {
-			key.name = e.asked.limit.Name()
+		if e.limits.limit != nil {
+			key.name = e.limits.limit.Name()
 		}
 	}
 	who := rate.Spender{
-		Site:  &policy.Key{Host: unsafeString(k.paths[e.asked.host[0]:e.asked.host[1]])},
+		Site:  &policy.Key{Host: unsafeString(k.paths[e.limits.host[0]:e.limits.host[1]])},
 		Token: key.name, Identity: verify.Claimed, Many: rate.IsOfMany(&client), Network: e.network,
 	}
 	c := s.tally.crawler(e.crawler)
 	c.paced++
-	c.delay, c.limit = delay, e.asked.limit
-	switch pace := s.budgets.Spend(timeOf(e.at), &who, &rules); {
+	c.delay, c.limit = delay, e.limits.limit
+	switch pace := s.budgets.Spend(fromUnixNano(e.at), &who, &rules); {
 	case pace.Slowed:
 		c.slowed++
 		c.over++
@@ -127,8 +127,8 @@ func (p *plan) rateOf(c *crawlerCount, token string) *RateReport {
 	return r
 }
 
-// Paced returns the crawlers with a limit, the fastest first.
-func (r *Report) Paced() (paced []*CrawlerReport) {
+// LimitedCrawlers returns the crawlers with a limit, the fastest first.
+func (r *Report) LimitedCrawlers() (paced []*CrawlerReport) {
 	for i := range r.Crawlers {
 		if r.Crawlers[i].Rate != nil {
 			paced = append(paced, &r.Crawlers[i])
@@ -143,7 +143,7 @@ func (r *Report) Paced() (paced []*CrawlerReport) {
 // SlowedSentence returns how many requests rate enforce would have answered with 429.
 func (r *Report) SlowedSentence() string {
 	var all uint64
-	paced := r.Paced()
+	paced := r.LimitedCrawlers()
 	for _, c := range paced {
 		all += c.Rate.Slowed
 	}
@@ -159,17 +159,17 @@ func (r *Report) SlowedSentence() string {
 
 // rates writes the table of rates, the fastest crawler first.
 func (t *tables) rates(r *Report) {
-	paced := r.Paced()
+	paced := r.LimitedCrawlers()
 	if len(paced) == 0 {
 		return
 	}
-	t.say("\n")
+	t.printf("\n")
 	t.table("CRAWLER", "CRAWL-DELAY", "READS IT", "LIMIT", "COUNTED", "TOO MANY", "429")
 	for _, c := range paced[:min(len(paced), tableCrawlers)] {
 		t.row(c.Token, c.Rate.CrawlDelay, c.Rate.Reads(), cmp.Or(c.Rate.Limit, "-"), c.Rate.Requests, c.Rate.Over, c.Rate.Slowed)
 	}
 	t.more(len(paced), tableCrawlers)
-	t.say("%s\n", r.SlowedSentence())
+	t.printf("%s\n", r.SlowedSentence())
 }
 
 // Reads returns in words whether the crawler obeys Crawl-delay.

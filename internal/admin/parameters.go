@@ -16,28 +16,28 @@ import (
 // filters are the URL parameters that filter a report.
 var filters = []string{"site", "host", "class", "identity", "window", "from", "to"}
 
-// paged are the URL parameters of a report with pages.
-var paged = append(slices.Clip(filters), "limit", "after")
+// pageFilters are the URL parameters of a report with pages.
+var pageFilters = append(slices.Clip(filters), "limit", "after")
 
-// taking wraps an endpoint that accepts these URL parameters, each once. A misspelt parameter is an
+// withParameters wraps an endpoint that accepts these URL parameters, each once. A misspelt parameter is an
 // error, because the response would answer another question. An empty parameter has no effect.
 // Clients use "_" to bypass caches.
-func taking(handler caddy.AdminHandlerFunc, parameters ...string) caddy.AdminHandlerFunc {
+func withParameters(handler caddy.AdminHandlerFunc, parameters ...string) caddy.AdminHandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		query, err := url.ParseQuery(r.URL.RawQuery)
 		if err != nil {
-			return failed(http.StatusBadRequest, "the parameters of the URL cannot be read: %w; they look like a=b&c=d", err)
+			return httpError(http.StatusBadRequest, "the parameters of the URL cannot be read: %w; they look like a=b&c=d", err)
 		}
 		for _, name := range slices.Sorted(maps.Keys(query)) {
 			switch {
 			case slices.Contains(parameters, name) && len(query[name]) == 1:
 			case name == "_", query.Get(name) == "" && len(query[name]) == 1:
 			case slices.Contains(parameters, name):
-				return failed(http.StatusBadRequest, "the parameter %s stands there %d times; remove all but one", name, len(query[name]))
+				return httpError(http.StatusBadRequest, "the parameter %s stands there %d times; remove all but one", name, len(query[name]))
 			case len(parameters) == 0:
-				return failed(http.StatusBadRequest, "unknown parameter %.80q; %s takes none", name, r.URL.Path)
+				return httpError(http.StatusBadRequest, "unknown parameter %.80q; %s takes none", name, r.URL.Path)
 			default:
-				return failed(http.StatusBadRequest, "unknown parameter %.80q; %s", name, jsontext.Hint(name, parameters))
+				return httpError(http.StatusBadRequest, "unknown parameter %.80q; %s", name, jsontext.Hint(name, parameters))
 			}
 		}
 		return handler(w, r)

@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// audience returns the clients that the files may affect.
-func (p Pair) audience() []uaident.Identity {
+// crawlers returns the clients that the files may affect.
+func (p Pair) crawlers() []uaident.Identity {
 	var all []uaident.Identity
 	registry := uaident.Default()
 	for i, c := range registry.Crawlers() {
@@ -46,15 +46,15 @@ func byClass(ids []uaident.Identity) []Crawlers {
 		all[at].Names = append(all[at].Names, id.Name())
 	}
 	for i := range all {
-		slices.SortStableFunc(all[i].Names, func(a, b string) int { return -cmp.Compare(fame(a), fame(b)) })
+		slices.SortStableFunc(all[i].Names, func(a, b string) int { return -cmp.Compare(prominence(a), prominence(b)) })
 	}
-	slices.SortStableFunc(all, func(a, b Crawlers) int { return cmp.Compare(Rank(a.Class), Rank(b.Class)) })
+	slices.SortStableFunc(all, func(a, b Crawlers) int { return cmp.Compare(ClassRank(a.Class), ClassRank(b.Class)) })
 	return all
 }
 
-// Rank returns the importance of a class. Search engines have rank 0, and higher ranks are less
+// ClassRank returns the importance of a class. Search engines have rank 0, and higher ranks are less
 // important.
-func Rank(class string) int {
+func ClassRank(class string) int {
 	order := []string{"search", "ai_search", "ai_assistant", "ai_training", "preview", "ads", "archive", "feed", "monitor", "service", "seo"}
 	if i := slices.Index(order, class); i >= 0 {
 		return i
@@ -62,8 +62,8 @@ func Rank(class string) int {
 	return len(order)
 }
 
-// fame returns a sort key that puts well-known names first.
-func fame(name string) int {
+// prominence returns a sort key that puts well-known names first.
+func prominence(name string) int {
 	famous := []string{"OAI-SearchBot", "GPTBot", "ClaudeBot", "PerplexityBot", "DuckDuckBot", "Applebot", "Baiduspider", "YandexBot", "bingbot", "Googlebot"}
 	return slices.Index(famous, name)
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 )
 
-// event is a request that counts for the rate of its crawler. Workers finish chunks in any order,
+// rateEvent is a request that counts for the rate of its crawler. Workers finish chunks in any order,
 // so the sequence counts the events.
-type event struct {
+type rateEvent struct {
 	crawler int32
 	at      int64
 	network netip.Prefix
-	asked   asked // limits of the crawler
+	limits  rateLimits // limits of the crawler
 }
 
 // sequence processes the results of workers in the order of the log.
@@ -27,11 +27,11 @@ type sequence struct {
 }
 
 func newSequence(p *plan) *sequence {
-	return &sequence{plan: p, tally: newTally(), budgets: rate.NewBudgets(timeOf(0)), lines: make(map[*input]*LogReport)}
+	return &sequence{plan: p, tally: newTally(), budgets: rate.NewBudgets(fromUnixNano(0)), lines: make(map[*input]*LogReport)}
 }
 
-// take adds a finished chunk.
-func (s *sequence) take(k *chunk) {
+// add adds a finished chunk.
+func (s *sequence) add(k *chunk) {
 	log := s.lines[k.in]
 	for _, e := range k.examples {
 		if len(s.examples) < maxExamples {
@@ -43,7 +43,7 @@ func (s *sequence) take(k *chunk) {
 	log.Lines += k.lines
 	log.Malformed += k.malformed
 	for i := range k.events {
-		s.pace(&k.events[i], k)
+		s.countRate(&k.events[i], k)
 	}
 }
 
@@ -54,5 +54,5 @@ func (c *crawlers) key(id int32) crawlerKey {
 	return c.keys[id]
 }
 
-// timeOf converts Unix nanoseconds into a time in UTC.
-func timeOf(at int64) time.Time { return time.Unix(0, at).UTC() }
+// fromUnixNano converts Unix nanoseconds into a time in UTC.
+func fromUnixNano(at int64) time.Time { return time.Unix(0, at).UTC() }

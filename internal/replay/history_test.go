@@ -35,7 +35,7 @@ func TestTexts(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			texts, err := NewTexts(tc.versions, uaident.Default())
+			texts, err := NewRobotsHistory(tc.versions, uaident.Default())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +61,7 @@ func TestTexts(t *testing.T) {
 			}
 		})
 	}
-	if _, err := NewTexts(nil, uaident.Default()); err == nil {
+	if _, err := NewRobotsHistory(nil, uaident.Default()); err == nil {
 		t.Error("no versions are taken")
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// reader is a crawler in the comparison.
-type reader struct {
+// comparedCrawler is a crawler in the comparison.
+type comparedCrawler struct {
 	name    string
 	chain   []string // the names that select its group, before *
 	lenient bool     // accepts misspelled keys and missing colons, and compares only the start of keys
@@ -18,8 +18,8 @@ type reader struct {
 	source  string
 }
 
-// readers are the compared crawlers. Undocumented behavior is assumed to follow RFC 9309.
-var readers = []reader{
+// comparedCrawlers are the compared crawlers. Undocumented behavior is assumed to follow RFC 9309.
+var comparedCrawlers = []comparedCrawler{
 	{
 		name: "Googlebot", chain: []string{"Googlebot"}, lenient: true, index: true, delay: "ignored",
 		source: "https://developers.google.com/crawling/docs/robots-txt/robots-txt-spec and https://github.com/google/robotstxt",
@@ -46,16 +46,16 @@ var readers = []reader{
 	},
 }
 
-// Readings compares how crawlers interpret a file.
-type Readings struct {
-	Crawlers []Reading `json:"crawlers"`
+// Comparison compares how crawlers interpret a file.
+type Comparison struct {
+	Crawlers []Interpretation `json:"crawlers"`
 	// Paths are examples with different verdicts. Differences that do not come only from the
 	// selected groups are first.
-	Paths []PathReading `json:"paths"`
+	Paths []PathVerdicts `json:"paths"`
 }
 
-// Reading is the interpretation of one crawler.
-type Reading struct {
+// Interpretation is the interpretation of one crawler.
+type Interpretation struct {
 	Crawler    string   `json:"crawler"`
 	Group      string   `json:"group"`                 // the first name of its group, or empty
 	GroupLine  int      `json:"group_line"`            // 0 for none
@@ -65,21 +65,21 @@ type Reading struct {
 	Source     string   `json:"source"` // of the documented behavior
 }
 
-// PathReading has the verdicts on one path, in the order of Readings.Crawlers.
-type PathReading struct {
+// PathVerdicts has the verdicts on one path, in the order of Comparison.Crawlers.
+type PathVerdicts struct {
 	Path    string `json:"path"`
 	Allowed []bool `json:"allowed"`
 	Line    []int  `json:"line"` // of the decisive rule; 0 for none
-	// ByReading means that the verdict of a crawler differs from the verdict that RFC 9309 requires
+	// ParsersDiffer means that the verdict of a crawler differs from the verdict that RFC 9309 requires
 	// for that crawler.
-	ByReading bool `json:"by_reading"`
+	ParsersDiffer bool `json:"by_reading"`
 }
 
 // Conflicts returns the number of paths that crawlers interpret differently.
-func (r *Readings) Conflicts() int {
+func (r *Comparison) Conflicts() int {
 	n := 0
 	for _, p := range r.Paths {
-		if p.ByReading {
+		if p.ParsersDiffer {
 			n++
 		}
 	}
@@ -88,8 +88,8 @@ func (r *Readings) Conflicts() int {
 
 // These bounds limit the comparison.
 const (
-	maxReadRules = 500 // rules to derive examples from
-	maxReadPaths = 20  // examples in a report
+	maxComparedRules = 500 // rules to derive examples from
+	maxComparedPaths = 20  // examples in a report
 )
 
 // dialect is a file in one interpretation.
@@ -99,19 +99,19 @@ type dialect struct {
 	strict       bool           // uses the strict interpretation
 }
 
-// readAs parses a file in the interpretation of a reader.
-func readAs(body []byte, lenient, index bool) dialect {
+// parseAs parses a file in the interpretation of a crawler.
+func parseAs(body []byte, lenient, index bool) dialect {
 	text := policy.Parse(body).Text()
 	if text == "" {
 		return dialect{robots: policy.Parse(nil)}
 	}
-	d := dialect{robots: policy.Parse(rewrite(text, func(l line) string { return understood(l, lenient) }))}
+	d := dialect{robots: policy.Parse(rewrite(text, func(l line) string { return normalizeLine(l, lenient) }))}
 	if !index {
 		d.withoutIndex = policy.Parse(rewrite(text, func(l line) string {
 			if opensIndex(l) {
 				return ""
 			}
-			return understood(l, lenient)
+			return normalizeLine(l, lenient)
 		}))
 	}
 	return d
@@ -135,9 +135,9 @@ func rewrite(text string, as func(line) string) []byte {
 // strictKeys are the keys that a strict reader supports.
 var strictKeys = []string{"user-agent", "allow", "disallow"}
 
-// understood returns the part of a line that a reader supports. It omits other records. According
+// normalizeLine returns the part of a line that a crawler supports. It omits other records. According
 // to RFC 9309 section 2.2.4, they must not interfere.
-func understood(l line, lenient bool) string {
+func normalizeLine(l line, lenient bool) string {
 	switch {
 	case slices.Contains(strictKeys, strings.ToLower(l.key)):
 		return l.key + ": " + l.value
@@ -146,7 +146,7 @@ func understood(l line, lenient bool) string {
 	case l.key == "":
 		return l.value // two words, or an empty line
 	}
-	if read := prefixOf(l.key); read != "" {
+	if read := keyReadAs(l.key); read != "" {
 		return read + ": " + l.value
 	}
 	return l.key + ": " + l.value
@@ -169,17 +169,17 @@ func (d dialect) group(chain []string) *policy.Selection {
 	return forgiving
 }
 
-// readAll compares the readers.
-func readAll(body []byte) *Readings {
+// compareCrawlers compares how crawlers interpret a file.
+func compareCrawlers(body []byte) *Comparison {
 	robots := policy.Parse(body)
-	strict, lenient := readAs(body, false, false), readAs(body, true, true)
+	strict, lenient := parseAs(body, false, false), parseAs(body, true, true)
 	parser := policy.Parse(rewrite(robots.Text(), func(l line) string {
 		if opensIndex(l) {
 			return ""
 		}
 		return l.raw
 	}))
-	of := func(r reader) dialect {
+	of := func(r comparedCrawler) dialect {
 		switch {
 		case r.lenient:
 			return lenient
@@ -188,13 +188,13 @@ func readAll(body []byte) *Readings {
 		}
 		return strict
 	}
-	out := &Readings{Crawlers: []Reading{}, Paths: []PathReading{}}
+	out := &Comparison{Crawlers: []Interpretation{}, Paths: []PathVerdicts{}}
 	var rules []policy.Rule
-	for _, r := range readers {
+	for _, r := range comparedCrawlers {
 		group := of(r).group(r.chain)
 		own := group.Rules()
 		rules = append(rules, own...)
-		out.Crawlers = append(out.Crawlers, Reading{
+		out.Crawlers = append(out.Crawlers, Interpretation{
 			Crawler: r.name, Group: group.Group().Name, GroupLine: group.Group().Line, Rules: len(own),
 			CrawlDelay: delayFor(robots, r), Notes: notes(robots, body, r), Source: r.source,
 		})
@@ -202,33 +202,33 @@ func readAll(body []byte) *Readings {
 	seen := make(map[string]bool)
 	for _, rule := range rules {
 		for _, path := range examples(rule) {
-			if seen[path] || len(seen) >= maxReadRules {
+			if seen[path] || len(seen) >= maxComparedRules {
 				continue
 			}
 			seen[path] = true
-			p := PathReading{Path: path}
+			p := PathVerdicts{Path: path}
 			differ := false
-			for i, r := range readers {
+			for i, r := range comparedCrawlers {
 				v := of(r).judge(path, r.chain)
 				p.Allowed, p.Line = append(p.Allowed, v.Allowed), append(p.Line, v.Rule.Line)
 				differ = differ || v.Allowed != p.Allowed[0] && i > 0
-				p.ByReading = p.ByReading || v.Allowed != strict.judge(path, r.chain).Allowed
+				p.ParsersDiffer = p.ParsersDiffer || v.Allowed != strict.judge(path, r.chain).Allowed
 			}
-			if differ || p.ByReading {
+			if differ || p.ParsersDiffer {
 				out.Paths = append(out.Paths, p)
 			}
 		}
 	}
-	slices.SortStableFunc(out.Paths, func(a, b PathReading) int {
+	slices.SortStableFunc(out.Paths, func(a, b PathVerdicts) int {
 		switch {
-		case a.ByReading == b.ByReading:
+		case a.ParsersDiffer == b.ParsersDiffer:
 			return 0
-		case a.ByReading:
+		case a.ParsersDiffer:
 			return -1
 		}
 		return 1
 	})
-	out.Paths = slices.Clip(out.Paths[:min(len(out.Paths), maxReadPaths)])
+	out.Paths = slices.Clip(out.Paths[:min(len(out.Paths), maxComparedPaths)])
 	return out
 }
 
@@ -251,7 +251,7 @@ func examples(r policy.Rule) []string {
 
 // delayFor describes how a reader treats the Crawl-delay of its group. Bingbot uses the delay of
 // the * group if its own group has none.
-func delayFor(robots *policy.Robots, r reader) string {
+func delayFor(robots *policy.Robots, r comparedCrawler) string {
 	in := func(global bool, chain ...string) string {
 		agents := robots.Select(global, chain...).Agents()
 		groups := robots.Groups()
@@ -278,7 +278,7 @@ func delayFor(robots *policy.Robots, r reader) string {
 }
 
 // notes returns other special behavior of a reader for this file.
-func notes(robots *policy.Robots, body []byte, r reader) []string {
+func notes(robots *policy.Robots, body []byte, r comparedCrawler) []string {
 	if r.name != "YandexBot" {
 		return nil
 	}

@@ -99,5 +99,5 @@ func (t *tables) challenge(r *Report) {
 	if r.Challenge == nil {
 		return
 	}
-	t.say("\n%s\n", strings.Join(r.Challenge.Sentences(), "\n"))
+	t.printf("\n%s\n", strings.Join(r.Challenge.Sentences(), "\n"))
 }
