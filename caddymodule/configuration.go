@@ -75,14 +75,17 @@ func configuredRules(path, adapter string, base []byte) (all []command.ManagedCh
 		if !ok {
 			return nil, fmt.Errorf("this program has another %s", p.Name)
 		}
-		rules := command.ManagedCheck{Hosts: p.Hosts}
+		check := command.ManagedCheck{Hosts: append([]string{}, p.Hosts...)}
+		var gate managed.Gate
 		if err = json.Unmarshal(p.Config, handler); err == nil {
-			rules.Report, rules.Gate, err = handler.CheckRules(registry, p.Hosts, base)
+			check.Report, gate, err = handler.CheckRules(registry, p.Hosts, base)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: robots_txt: %w", path, p.Site(), err)
 		}
-		all = append(all, rules)
+		check.Findings = append([]managed.Finding{}, check.Findings...)
+		check.Stopped = gate.Stops(check.Findings) != nil
+		all = append(all, check)
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%s: no site has the directive robots_txt", path)
@@ -133,7 +136,7 @@ func siteOf(p *placement.Placed, registry *uaident.Registry) (s command.Site, er
 		return s, err
 	}
 	h.setDefaults()
-	s = command.Site{Hosts: p.Hosts, Listen: p.Listen, RedirectedTo: p.LedTo, Matched: len(p.Matches) > 0, Grace: time.Duration(h.Grace)}
+	s = command.Site{Hosts: p.Hosts, Listen: p.Listen, RedirectedTo: p.LedTo, HasMatchers: len(p.Matches) > 0, Grace: time.Duration(h.Grace)}
 	if s.Settings, s.Err = h.settings(registry); s.Err == nil {
 		s.Rate, s.Err = h.Rate.Settings(registry)
 	}

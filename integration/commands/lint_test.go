@@ -72,7 +72,7 @@ func TestLint(t *testing.T) {
 	runPieces(t, []pieces{
 		{name: "text", args: []string{"lint", bad}, code: 1, stdout: []string{
 			bad + `:2:11: error: "private/" starts with neither / nor *`, "[rule-without-slash]\n",
-			bad + `:4:13: warning: no known crawler is called "Gogolebot"; if Googlebot is meant, write that [misspelt-crawler]`,
+			bad + `:4:13: warning: no known crawler is called "Gogolebot"; did you mean Googlebot? [misspelt-crawler]`,
 			bad + ": 1 error, 1 warning\n"}},
 		{name: "no findings", args: []string{"lint", good}, code: 0, stdout: []string{good + ": no findings\n"}},
 		{name: "standard input", args: []string{"lint", "-"}, stdin: linted, code: 1, stdout: []string{"-:2:11: error: "}},

@@ -33,7 +33,7 @@ func withParameters(handler caddy.AdminHandlerFunc, parameters ...string) caddy.
 			case slices.Contains(parameters, name) && len(query[name]) == 1:
 			case name == "_", query.Get(name) == "" && len(query[name]) == 1:
 			case slices.Contains(parameters, name):
-				return httpError(http.StatusBadRequest, "the parameter %s stands there %d times; remove all but one", name, len(query[name]))
+				return httpError(http.StatusBadRequest, "the parameter %s is given %d times; remove all but one", name, len(query[name]))
 			case len(parameters) == 0:
 				return httpError(http.StatusBadRequest, "unknown parameter %.80q; %s takes none", name, r.URL.Path)
 			default:

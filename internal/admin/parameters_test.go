@@ -17,7 +17,7 @@ func TestParameters(t *testing.T) {
 		"summary?limit=3":                         `unknown parameter "limit"; known are site, host, class, identity, window, from, to`,
 		"summary?colour=red":                      "known are site, host, class, identity, window, from, to",
 		"summary?site=a.test;class=search":        "cannot be read",
-		"summary?class=search&class=seo":          "class stands there 2 times; remove all but one",
+		"summary?class=search&class=seo":          "class is given 2 times; remove all but one",
 		"crawlers?limits=3":                       "did you mean limit?",
 		"crawlers?limit=3&after=1&class=search":   "",
 		"violations?limit=3&after=1&site=a.test":  "",

@@ -56,15 +56,15 @@ func (a *adminAPI) find() (adminServer, error) {
 	if err != nil {
 		return "", withConfigName(a.config, err)
 	}
-	if isOff(config) { // another server may listen at the default address
+	if adminDisabled(config) { // another server may listen at the default address
 		return "", fmt.Errorf("the admin API is off in %s, so no command can ask that server; remove admin off, or let it listen on a socket, as admin unix//run/caddy.sock does", a.config)
 	}
 	address, err := caddycmd.DetermineAdminAPIAddress("", config, a.config, a.adapter)
 	return adminServer(address), err
 }
 
-// isOff reports whether a JSON configuration turns the admin API off.
-func isOff(config []byte) bool {
+// adminDisabled reports whether a JSON configuration turns the admin API off.
+func adminDisabled(config []byte) bool {
 	var parsed struct {
 		Admin struct {
 			Disabled bool `json:"disabled"`

@@ -72,7 +72,7 @@ zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&a.robots, "robots", "r", "", "the robots.txt: a file, a URL, or a directory with dated versions")
-	flags.StringVarP(&a.file, "config", "c", "", "a configuration file with the settings")
+	flags.StringVarP(&a.configFile, "config", "c", "", "a configuration file with the settings")
 	flags.StringVarP(&a.adapter, "adapter", "a", "", "the adapter of that file")
 	flags.StringArrayVar(&a.sites, "site", nil, "a host to audit")
 	flags.StringVar(&a.since, "since", "", "the time of the first request to audit")
@@ -81,7 +81,7 @@ zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
 	flags.BoolVar(&a.paths, "paths", false, "show what a challenge on disallowed pages would meet")
 	flags.StringVar(&a.xarf, "xarf", "", "a directory for reports of abuse")
 	flags.StringVar(&a.reporter, "reporter", "", "the sender of the reports: a name with an email address")
-	flags.StringVar(&a.verify, "verify-report", "", "a report of abuse to check; no log is read")
+	flags.StringVar(&a.verifyReportPath, "verify-report", "", "a report of abuse to check; no log is read")
 	a.output.define(flags)
 	cmd.MarkFlagsRequiredTogether("xarf", "reporter")
 	for _, flag := range []string{"robots", "config", "site", "since", "until", "rate", "paths", "xarf"} {
@@ -92,23 +92,23 @@ zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
 
 // auditRunner is the command with its flags.
 type auditRunner struct {
-	config        Config
-	output        output
-	robots        string
-	file, adapter string
-	sites         []string
-	since, until  string
-	rate, paths   bool
-	byHost        bool // judge each host by the settings of its site
+	config              Config
+	output              output
+	robots              string
+	configFile, adapter string
+	sites               []string
+	since, until        string
+	rate, paths         bool
+	judgeByHost         bool // judge each host by the settings of its site
 
-	xarf, reporter, verify string
+	xarf, reporter, verifyReportPath string
 }
 
 func (a *auditRunner) run(cmd *cobra.Command, logs []string) (findings bool, err error) {
 	switch {
-	case a.verify != "" && len(logs) > 0:
+	case a.verifyReportPath != "" && len(logs) > 0:
 		return false, errors.New("--verify-report reads no log; leave " + logs[0] + " out")
-	case a.verify != "":
+	case a.verifyReportPath != "":
 		return a.verifyReport(cmd)
 	case len(logs) == 0:
 		return false, errors.New("no log given; see caddy robots-guard audit --help")
@@ -131,7 +131,7 @@ func (a *auditRunner) run(cmd *cobra.Command, logs []string) (findings bool, err
 	if report == nil {
 		return false, err
 	}
-	if a.byHost && err == nil && len(report.Hosts) == 0 {
+	if a.judgeByHost && err == nil && len(report.Hosts) == 0 {
 		return false, errors.New("several sites use robots_guard, and the logs name no hosts; choose one with --site")
 	}
 	report.Notes = append(report.Notes, notes...)

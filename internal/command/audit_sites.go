@@ -13,8 +13,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 )
 
-// auditedHost is a host and the site that it belongs to.
-type auditedHost struct {
+// hostAudit is a host and the site that it belongs to.
+type hostAudit struct {
 	name string // in lower case; "" or a pattern only if there is one site
 	site *Site
 }
@@ -22,28 +22,28 @@ type auditedHost struct {
 // configure sets the options that the configuration file decides, if one is given, and reads
 // the robots.txt. The notes are for the report.
 func (a *auditRunner) configure(ctx context.Context, o *replay.Options) (notes []string, err error) {
-	if a.file == "" {
+	if a.configFile == "" {
 		return nil, a.readRobots(ctx, o)
 	}
-	sites, registry, err := a.config.sites(a.file, a.adapter)
+	sites, registry, err := a.config.sites(a.configFile, a.adapter)
 	if err != nil {
 		return nil, err
 	}
 	o.Registry = registry
 	hosts, notes, err := a.auditedHosts(sites)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", a.file, err)
+		return nil, fmt.Errorf("%s: %w", a.configFile, err)
 	}
 	first := hosts[0].site
 	matched := false
 	for _, host := range hosts {
 		if host.site.Err != nil {
-			return nil, fmt.Errorf("%s: %w", a.file, host.site.Err)
+			return nil, fmt.Errorf("%s: %w", a.configFile, host.site.Err)
 		}
-		matched = matched || host.site.Matched
-		a.byHost = a.byHost || host.site != first
+		matched = matched || host.site.HasMatchers
+		a.judgeByHost = a.judgeByHost || host.site != first
 		if a.rate && !reflect.DeepEqual(host.site.Rate, first.Rate) {
-			return nil, fmt.Errorf("%s: the sites have different rate limits; choose one site with --site", a.file)
+			return nil, fmt.Errorf("%s: the sites have different rate limits; choose one site with --site", a.configFile)
 		}
 	}
 	if a.rate && first.Rate != nil {
@@ -52,9 +52,9 @@ func (a *auditRunner) configure(ctx context.Context, o *replay.Options) (notes [
 		o.Rate = &enforced
 	}
 	if matched {
-		notes = append(notes, "robots_guard in "+a.file+" has matchers other than the host; the audit assumes that all requests match.")
+		notes = append(notes, "robots_guard in "+a.configFile+" has matchers other than the host; the audit assumes that all requests match.")
 	}
-	if a.byHost {
+	if a.judgeByHost {
 		unread, err := a.readRobotsOf(ctx, hosts, o)
 		return append(notes, unread...), err
 	}
@@ -101,12 +101,12 @@ func isPattern(host string) bool { return strings.ContainsAny(host, "*{") }
 
 // auditedHosts returns at least one host to audit, each with its site: the hosts of --site, or
 // else all hosts of the configuration.
-func (a *auditRunner) auditedHosts(sites []Site) (hosts []auditedHost, notes []string, err error) {
+func (a *auditRunner) auditedHosts(sites []Site) (hosts []hostAudit, notes []string, err error) {
 	switch {
 	case len(a.sites) > 0:
 		return a.namedHosts(sites)
 	case len(sites) == 1:
-		return []auditedHost{{site: &sites[0]}}, nil, nil
+		return []hostAudit{{site: &sites[0]}}, nil, nil
 	}
 	known := make(map[string]*Site)
 	var skipped []string
@@ -122,7 +122,7 @@ func (a *auditRunner) auditedHosts(sites []Site) (hosts []auditedHost, notes []s
 				skipped = append(skipped, name)
 			case first == nil:
 				known[name] = site
-				hosts = append(hosts, auditedHost{name, site})
+				hosts = append(hosts, hostAudit{name, site})
 			case !first.sameSettings(site):
 				notes = append(notes, a.judgedByFirst(name))
 			}
@@ -138,7 +138,7 @@ func (a *auditRunner) auditedHosts(sites []Site) (hosts []auditedHost, notes []s
 }
 
 // namedHosts returns the hosts of --site.
-func (a *auditRunner) namedHosts(sites []Site) (hosts []auditedHost, notes []string, err error) {
+func (a *auditRunner) namedHosts(sites []Site) (hosts []hostAudit, notes []string, err error) {
 	for _, name := range a.sites {
 		if !isURL(name) {
 			name = "any://" + name // any port
@@ -151,18 +151,18 @@ func (a *auditRunner) namedHosts(sites []Site) (hosts []auditedHost, notes []str
 		if several {
 			notes = append(notes, a.judgedByFirst(host))
 		}
-		hosts = append(hosts, auditedHost{host, site})
+		hosts = append(hosts, hostAudit{host, site})
 	}
 	return hosts, notes, nil
 }
 
 func (a *auditRunner) judgedByFirst(host string) string {
-	return a.file + " has several robots_guard for " + host + "; the audit uses the first."
+	return a.configFile + " has several robots_guard for " + host + "; the audit uses the first."
 }
 
 // readRobotsOf reads the robots.txt of each host, to be judged by the settings of its site. The
 // notes name the hosts whose robots.txt cannot be read.
-func (a *auditRunner) readRobotsOf(ctx context.Context, hosts []auditedHost, o *replay.Options) (notes []string, err error) {
+func (a *auditRunner) readRobotsOf(ctx context.Context, hosts []hostAudit, o *replay.Options) (notes []string, err error) {
 	var given []replay.Version
 	if a.robots != "" {
 		if given, _, err = a.config.readVersions(ctx, a.robots); err != nil {

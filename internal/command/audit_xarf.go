@@ -17,12 +17,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// maxReports bounds the number of reports. The sources with the most requests have precedence.
-const maxReports = 1000
+// maxAbuseReports bounds the number of reports. The sources with the most requests have precedence.
+const maxAbuseReports = 1000
 
-// maxReportSize bounds a report to verify, in bytes. It suffices for a robots.txt of 500 KiB in
+// maxAbuseReportSize bounds a report to verify, in bytes. It suffices for a robots.txt of 500 KiB in
 // Base64 and the requests.
-const maxReportSize = 4 << 20
+const maxAbuseReportSize = 4 << 20
 
 // writeReports writes an abuse report for each source into a directory. The notes are messages for
 // the user.
@@ -30,7 +30,7 @@ func (a *auditRunner) writeReports(sources []replay.Source, from xarf.Contact) (
 	if err := os.MkdirAll(a.xarf, 0o755); err != nil {
 		return nil, fmt.Errorf("--xarf: %w", err)
 	}
-	for i := range sources[:min(len(sources), maxReports)] {
+	for i := range sources[:min(len(sources), maxAbuseReports)] {
 		report, err := xarf.New(&sources[i], from)
 		if err != nil {
 			return nil, err
@@ -44,8 +44,8 @@ func (a *auditRunner) writeReports(sources []replay.Source, from xarf.Contact) (
 			return nil, fmt.Errorf("--xarf: %w", err)
 		}
 	}
-	notes = append(notes, fmt.Sprintf("Reports of abuse in %s: %d. They contain addresses of clients; nothing was sent.", a.xarf, min(len(sources), maxReports)))
-	if n := len(sources) - maxReports; n > 0 {
+	notes = append(notes, fmt.Sprintf("Reports of abuse in %s: %d. They contain addresses of clients; nothing was sent.", a.xarf, min(len(sources), maxAbuseReports)))
+	if n := len(sources) - maxAbuseReports; n > 0 {
 		notes = append(notes, fmt.Sprintf("%d more sources, with fewer requests, have no report.", n))
 	}
 	return notes, nil
@@ -77,13 +77,13 @@ func fileNameOf(s *replay.Source) string {
 
 // verifyReport checks an abuse report by the attached robots.txt.
 func (a *auditRunner) verifyReport(cmd *cobra.Command) (findings bool, err error) {
-	data, err := readFile(cmd.InOrStdin(), a.verify, maxReportSize)
+	data, err := readFile(cmd.InOrStdin(), a.verifyReportPath, maxAbuseReportSize)
 	if err != nil {
 		return false, err
 	}
 	v, err := xarf.Verify(data, uaident.Default())
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", a.verify, err)
+		return false, fmt.Errorf("%s: %w", a.verifyReportPath, err)
 	}
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "source:     %s\nrequests:   %d, %s to %s\nrobots.txt: SHA-256 %s\nsamples:    %d of %d are disallowed as the report says\n",

@@ -114,15 +114,15 @@ func fail(cmd *cobra.Command, err error) error {
 	cmd.SilenceErrors = true
 	printError(cmd.ErrOrStderr(), err)
 	exit := caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return ExitFailed, nil })
-	return &failure{err, exit(cmd, nil)}
+	return &printedError{err, exit(cmd, nil)}
 }
 
-// failure is a printed error, with the error that makes the process exit with ExitFailed.
-type failure struct{ printed, exit error }
+// printedError is a printed error, with the error that makes the process exit with ExitFailed.
+type printedError struct{ printed, exit error }
 
-func (f *failure) Error() string { return f.printed.Error() }
+func (f *printedError) Error() string { return f.printed.Error() }
 
-func (f *failure) Unwrap() []error { return []error{f.printed, f.exit} }
+func (f *printedError) Unwrap() []error { return []error{f.printed, f.exit} }
 
 // maxArgs returns a check for at most n arguments. Its error is printed like all others.
 func maxArgs(n int) cobra.PositionalArgs {
@@ -134,8 +134,8 @@ func maxArgs(n int) cobra.PositionalArgs {
 	}
 }
 
-// completeWords lets the shell complete the values of a flag.
-func completeWords(cmd *cobra.Command, flag string, words ...string) {
+// completeValues lets the shell complete the values of a flag.
+func completeValues(cmd *cobra.Command, flag string, words ...string) {
 	// RegisterFlagCompletionFunc fails only for an unknown flag.
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }

@@ -35,9 +35,9 @@ type Config struct {
 
 // ManagedCheck is the result of the check of one robots_txt.
 type ManagedCheck struct {
-	Hosts  []string // empty for any host
-	Gate   managed.Gate
-	Report managed.Report
+	Hosts []string `json:"hosts"` // empty for any host
+	managed.Report
+	Stopped bool `json:"stopped"` // the gate stops one of the findings
 }
 
 // Site is the configuration of a site with a robots_guard.
@@ -45,7 +45,7 @@ type Site struct {
 	Hosts        []string // empty for any host
 	Listen       []string // the addresses of the server
 	RedirectedTo bool     // automatic HTTPS redirects http requests to this site
-	Matched      bool     // whether the robots_guard has matchers other than hosts
+	HasMatchers  bool     // whether the robots_guard has matchers other than hosts
 	Source       string   // the URL or file of the robots.txt; "" for the robots.txt of the site
 	Settings     judge.Settings
 	Err          error // the error if the settings are invalid

@@ -40,7 +40,7 @@ func privateRobots(t *testing.T) string {
 // TestSiteOfAURL selects the settings of the URL's site.
 func TestSiteOfAURL(t *testing.T) {
 	enforced := Site{Hosts: []string{"a.test", "www.a.test"}, Settings: judge.Settings{Enforce: true}}
-	watched := Site{Hosts: []string{"b.test"}, Matched: true}
+	watched := Site{Hosts: []string{"b.test"}, HasMatchers: true}
 	broken := Site{Hosts: []string{"c.test"}, Err: errors.New("wildcard: unknown class")}
 	all := []Site{enforced, watched, broken}
 	twice := []Site{
@@ -90,7 +90,7 @@ func TestSiteOfAURL(t *testing.T) {
 		{"none", all, "https://d.test/private/", "no robots_guard is for d.test; there are sites for a.test, www.a.test, b.test, c.test"},
 		{"no host", all, "/private/", "several sites use robots_guard"},
 		{"no host, one site", []Site{enforced}, "/private/", "mode enforce"},
-		{"the first of several", []Site{watched, enforced, {Hosts: watched.Hosts, Matched: true, Settings: enforce}}, "https://b.test/private/", "the site has several robots_guard, and this is the first"},
+		{"the first of several", []Site{watched, enforced, {Hosts: watched.Hosts, HasMatchers: true, Settings: enforce}}, "https://b.test/private/", "the site has several robots_guard, and this is the first"},
 		{"two that are alike", []Site{watched, watched}, "https://b.test/private/", "mode monitor"},
 		{"any host", []Site{watched, {Settings: judge.Settings{Enforce: true}}}, "https://d.test/private/", "robots_guard, mode enforce"},
 	} {

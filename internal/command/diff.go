@@ -33,7 +33,7 @@ git show HEAD~1:robots.txt | caddy robots-guard diff - robots.txt
 	flags := cmd.Flags()
 	flags.StringVar(&d.failOn, "fail-on", "search-block", "the changes with exit status 1: search-block, any-block, change, or never")
 	d.output.define(flags)
-	completeWords(cmd, "fail-on", "search-block", "any-block", "change", "never")
+	completeValues(cmd, "fail-on", "search-block", "any-block", "change", "never")
 	return cmd
 }
 

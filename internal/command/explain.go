@@ -60,10 +60,10 @@ echo '{"user_agent":"GPTBot/1.2","url":"/private/report"}' | caddy robots-guard 
 	flags.StringVarP(&x.userAgent, "user-agent", "u", "", "the User-Agent of the request")
 	flags.StringVarP(&x.token, "token", "t", "", "the product token, instead of a User-Agent")
 	flags.StringVarP(&x.robots, "robots", "r", "", "the robots.txt: a file, a URL, - for standard input, or with --batch a directory")
-	flags.StringVarP(&x.file, "config", "c", "", "a configuration file with the settings")
+	flags.StringVarP(&x.configFile, "config", "c", "", "a configuration file with the settings")
 	flags.StringVarP(&x.adapter, "adapter", "a", "", "the adapter of that file")
 	flags.StringVar(&x.identity, "identity", "claimed", "the assumed identity of the client: claimed, verified, unknown or spoofed")
-	completeWords(cmd, "identity", "claimed", "verified", "unknown", "spoofed")
+	completeValues(cmd, "identity", "claimed", "verified", "unknown", "spoofed")
 	flags.StringVarP(&x.method, "method", "X", http.MethodGet, "the method of the request")
 	flags.BoolVar(&x.brief, "brief", false, "print a line for each URL")
 	flags.BoolVar(&x.batch, "batch", false, "read requests as JSON lines from standard input")
@@ -83,7 +83,7 @@ type explainRunner struct {
 	config                             Config
 	output                             output
 	userAgent, token, identity, method string
-	robots, file, adapter              string
+	robots, configFile, adapter        string
 	brief, batch                       bool
 }
 
@@ -153,7 +153,7 @@ func (x *explainRunner) explain(reader *robotsReader, u string, who requester) (
 		switch {
 		case at.ambiguous:
 			e.Handler.Note = explain.NoteFirstOfSeveral
-		case at.configured.Matched:
+		case at.configured.HasMatchers:
 			e.Handler.Note = "matchers other than the host precede it; whether they match this request is not checked here"
 		}
 	}
@@ -170,8 +170,8 @@ type siteForURL struct {
 // siteOf returns the site of a URL by --config, or one with the default settings, and its robots.txt.
 func (x *explainRunner) siteOf(reader *robotsReader, u string) (at siteForURL, file *robotsFile, err error) {
 	at = siteForURL{site: explain.Site{Registry: uaident.Default()}, configured: new(Site)}
-	if x.file != "" {
-		sites, registry, err := x.config.sites(x.file, x.adapter)
+	if x.configFile != "" {
+		sites, registry, err := x.config.sites(x.configFile, x.adapter)
 		if err != nil {
 			return at, nil, err
 		}

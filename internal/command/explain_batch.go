@@ -78,8 +78,8 @@ func (t *batchTime) UnmarshalJSON(value []byte) error {
 	return nil
 }
 
-// batchResult is the response to a line.
-type batchResult struct {
+// batchResponse is the response to a line.
+type batchResponse struct {
 	ID        json.RawMessage `json:"id"`
 	Allowed   bool            `json:"allowed"`
 	Verdict   string          `json:"verdict"`
@@ -97,7 +97,7 @@ var errBadLines = errors.New("some lines were not understood; see their \"error\
 
 // batch judges lines.
 type batch struct {
-	texts      *replay.RobotsHistory // from --robots; nil without the flag
+	history    *replay.RobotsHistory // from --robots; nil without the flag
 	identities map[agentKey]uaident.Identity
 	last       struct { // robots.txt of the last line, since many lines tend to have the same
 		body    []byte
@@ -137,7 +137,7 @@ func (x *explainRunner) runBatch(cmd *cobra.Command) error {
 }
 
 func newBatch(texts *replay.RobotsHistory) *batch {
-	return &batch{texts: texts, identities: make(map[agentKey]uaident.Identity)}
+	return &batch{history: texts, identities: make(map[agentKey]uaident.Identity)}
 }
 
 // run writes a response to out for each line of in, in order.
@@ -162,7 +162,7 @@ func (b *batch) run(in io.Reader, out io.Writer) error {
 		if errors.Is(err, bufio.ErrTooLong) {
 			result.Error = fmt.Sprintf("longer than %d MiB", maxBatchLine>>20)
 		} else {
-			result = b.answer(line)
+			result = b.judgeLine(line)
 		}
 		if result.Error != "" {
 			result.Error, bad = fmt.Sprintf("line %d: %s", number, result.Error), true
@@ -186,8 +186,8 @@ func (b *batch) run(in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// answer judges one line. An invalid line has the verdict unknown, is allowed, and has an error.
-func (b *batch) answer(line []byte) batchResult {
+// judgeLine judges one line. An invalid line has the verdict unknown, is allowed, and has an error.
+func (b *batch) judgeLine(line []byte) batchResponse {
 	var request batchRequest
 	unknown := unknownResult
 	if err := json.Unmarshal(line, &request); err != nil {
@@ -215,7 +215,7 @@ func (b *batch) answer(line []byte) batchResult {
 		who.client = b.identify(request.UserAgent.text, overlay)
 	}
 	r := judgeURL(&defaultSite, robots, who, request.URL)
-	return batchResult{ID: unknown.ID, Crawler: r.Crawler, Class: r.Class, Allowed: r.Allowed, Verdict: r.Verdict,
+	return batchResponse{ID: unknown.ID, Crawler: r.Crawler, Class: r.Class, Allowed: r.Allowed, Verdict: r.Verdict,
 		Rule: r.Rule, Line: r.Line, Group: r.Group, Ambiguous: r.Ambiguous}
 }
 
@@ -225,7 +225,7 @@ var defaultSite = explain.Site{Registry: uaident.Default()}
 var nullID = json.RawMessage("null")
 
 // unknownResult is the response to an invalid line, without the error.
-var unknownResult = batchResult{ID: nullID, Allowed: true, Verdict: judge.Unknown.String()}
+var unknownResult = batchResponse{ID: nullID, Allowed: true, Verdict: judge.Unknown.String()}
 
 // robots returns the robots.txt in a line, or else the one of --robots. It returns nil if --robots
 // has no robots.txt for the host.
@@ -234,8 +234,8 @@ func (b *batch) robots(q *batchRequest) (*policy.Robots, *uaident.Overlay) {
 	switch {
 	case body == nil && q.Robots != nil:
 		body = []byte(*q.Robots)
-	case body == nil && b.texts != nil:
-		return b.texts.At(cmp.Or(q.Host, addr.Authority(q.URL)), q.Time.Time)
+	case body == nil && b.history != nil:
+		return b.history.At(cmp.Or(q.Host, addr.Authority(q.URL)), q.Time.Time)
 	}
 	if b.last.robots == nil || !bytes.Equal(b.last.body, body) {
 		b.last.body, b.last.robots = body, policy.Parse(body)

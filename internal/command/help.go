@@ -43,9 +43,9 @@ func printHelp(w io.Writer, cmd *cobra.Command) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s.\n\n", cmd.Short)
 	if cmd.Example != "" {
-		fmt.Fprintf(&b, "Examples:\n%s\n", indented(cmd.Example))
+		fmt.Fprintf(&b, "Examples:\n%s\n", indent(cmd.Example))
 	}
-	fmt.Fprintf(&b, "Usage:\n%s\n", indented(strings.TrimSuffix(cmd.UseLine(), " [flags]")))
+	fmt.Fprintf(&b, "Usage:\n%s\n", indent(strings.TrimSuffix(cmd.UseLine(), " [flags]")))
 	if long := strings.TrimSpace(cmd.Long); long != "" {
 		b.WriteString(long + "\n\n")
 	}
@@ -66,7 +66,7 @@ func printHelp(w io.Writer, cmd *cobra.Command) {
 	_, _ = io.WriteString(w, b.String()) // long lines are not wrapped, because people copy commands
 }
 
-// indented indents each line.
-func indented(lines string) string {
+// indent indents each line.
+func indent(lines string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSpace(lines), "\n", "\n  ") + "\n"
 }

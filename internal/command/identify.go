@@ -43,32 +43,32 @@ caddy robots-guard identify --ip 203.0.113.7 --config Caddyfile --json GPTBot/1.
 	flags := cmd.Flags()
 	flags.StringVar(&x.ip, "ip", "", "the address of a client to verify")
 	flags.BoolVar(&x.online, "online", false, "with --ip, fetch lists and keys, and query the DNS")
-	flags.StringVarP(&x.file, "config", "c", "", "a configuration file with the options")
+	flags.StringVarP(&x.configFile, "config", "c", "", "a configuration file with the options")
 	x.output.define(flags)
 	return cmd
 }
 
 // identifyRunner is the command with its flags.
 type identifyRunner struct {
-	config   Config
-	output   output
-	ip, file string
-	online   bool
+	config         Config
+	output         output
+	ip, configFile string
+	online         bool
 }
 
 func (x *identifyRunner) run(cmd *cobra.Command, agents []string) (findings bool, err error) {
 	if x.online && x.ip == "" {
 		return false, errors.New("--online needs --ip")
 	}
-	if err := checkConfig(x.file); err != nil {
+	if err := checkConfig(x.configFile); err != nil {
 		return false, err
 	}
 	if x.ip != "" {
 		return x.verify(cmd, agents)
 	}
 	registry := uaident.Default()
-	if x.file != "" {
-		verification, err := x.config.Verification(x.file)
+	if x.configFile != "" {
+		verification, err := x.config.Verification(x.configFile)
 		if err != nil {
 			return false, err
 		}
@@ -128,18 +128,18 @@ func printIdentity(out *bufio.Writer, id uaident.Identity) error {
 
 // identityReport is the output of --json.
 type identityReport struct {
-	UserAgent string   `json:"user_agent"`
-	Token     string   `json:"token"`
-	Name      string   `json:"name"`
-	Class     string   `json:"class"`
-	Evidence  string   `json:"evidence"`
-	Wildcard  bool     `json:"wildcard"`
-	Chain     []string `json:"chain"`
-	Registry  *entry   `json:"registry,omitempty"`
+	UserAgent string         `json:"user_agent"`
+	Token     string         `json:"token"`
+	Name      string         `json:"name"`
+	Class     string         `json:"class"`
+	Evidence  string         `json:"evidence"`
+	Wildcard  bool           `json:"wildcard"`
+	Chain     []string       `json:"chain"`
+	Registry  *registryEntry `json:"registry,omitempty"`
 }
 
-// entry is the registry entry of a crawler.
-type entry struct {
+// registryEntry is the registry entry of a crawler.
+type registryEntry struct {
 	Token         string   `json:"token"`
 	Operator      string   `json:"operator,omitempty"`
 	UserTriggered bool     `json:"user_triggered"`
@@ -167,7 +167,7 @@ func printIdentityJSON(out *bufio.Writer, userAgent string, id uaident.Identity)
 		Evidence: id.Evidence.String(), Wildcard: id.Wildcard(), Chain: id.AppendChain([]string{}),
 	}
 	if c := id.Crawler; c != nil {
-		report.Registry = &entry{
+		report.Registry = &registryEntry{
 			Token: c.Token, Operator: c.Operator, UserTriggered: c.UserTriggered, Aliases: c.Aliases, Fallback: c.Fallback,
 			RDNS: c.Verification.RDNS, Ranges: c.Verification.Ranges, Confirming: c.Verification.ConfirmingRanges, WebBotAuth: c.Verification.WebBotAuth,
 			CrawlDelay: c.CrawlDelay.Habit.String(), DelayMax: c.CrawlDelay.Max.Seconds(), DelayWildcard: c.CrawlDelay.Wildcard, DelaySource: c.CrawlDelay.Source,

@@ -20,19 +20,19 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
 )
 
-// claimReport is the JSON output of --ip.
-type claimReport struct {
-	UserAgent string      `json:"user_agent"`
-	IP        netip.Addr  `json:"ip"`
-	Crawler   string      `json:"crawler"`
-	Class     string      `json:"class"`
-	Operator  string      `json:"operator,omitempty"`
-	Identity  string      `json:"identity"`
-	Proof     string      `json:"proof"`
-	Steps     []claimStep `json:"steps"`
+// verificationReport is the JSON output of --ip.
+type verificationReport struct {
+	UserAgent string             `json:"user_agent"`
+	IP        netip.Addr         `json:"ip"`
+	Crawler   string             `json:"crawler"`
+	Class     string             `json:"class"`
+	Operator  string             `json:"operator,omitempty"`
+	Identity  string             `json:"identity"`
+	Proof     string             `json:"proof"`
+	Steps     []verificationStep `json:"steps"`
 }
 
-type claimStep struct {
+type verificationStep struct {
 	Method string `json:"method"`
 	Text   string `json:"text"`
 }
@@ -46,11 +46,11 @@ func (x *identifyRunner) verify(cmd *cobra.Command, agents []string) (findings b
 	if err != nil {
 		return false, fmt.Errorf("--ip %q is not an IP address such as 192.0.2.1 or 2001:db8::1", x.ip)
 	}
-	verification, err := x.config.Verification(x.file)
+	verification, err := x.config.Verification(x.configFile)
 	if err != nil {
 		return false, err
 	}
-	report := claimReport{UserAgent: agents[0], IP: addr, Proof: verify.None.String()}
+	report := verificationReport{UserAgent: agents[0], IP: addr, Proof: verify.None.String()}
 	client := verification.Registry.IdentifyWith(agents[0], nil)
 	report.Crawler, report.Class = client.Name(), client.Class.String()
 	found, err := x.explain(cmd.Context(), verification, client, addr)
@@ -62,7 +62,7 @@ func (x *identifyRunner) verify(cmd *cobra.Command, agents []string) (findings b
 	}
 	report.Identity, report.Proof = found.Finding.State.String(), found.Finding.Method.String()
 	for _, step := range found.Steps {
-		report.Steps = append(report.Steps, claimStep{step.Method.String(), step.Text})
+		report.Steps = append(report.Steps, verificationStep{step.Method.String(), step.Text})
 	}
 	return found.Finding.State == verify.Spoofed, x.output.print(cmd, report, report.writeText)
 }
@@ -73,7 +73,7 @@ func (x *identifyRunner) explain(ctx context.Context, by *Verification, client u
 	case client.Class == uaident.Browser:
 		return unverified("the User-Agent does not claim to be a crawler"), nil
 	case client.Crawler == nil:
-		return unverified("the registry does not know this crawler, so nothing can speak for it or against it; add it with the global option crawler"), nil
+		return unverified("the registry has no such crawler, so its claim cannot be verified; add it with the global option crawler"), nil
 	case !by.On:
 		return unverified("the configuration does not verify claims; add verify on to the global option robots_guard"), nil
 	}
@@ -108,25 +108,25 @@ func (x *identifyRunner) explainSignatures(ctx context.Context, by *Verification
 	case !by.Signatures:
 		return say("Requests signed by %s would be verified, but web_bot_auth is off.", strings.Join(signs, ", "))
 	case !x.online:
-		return say("A request signed by %s is verified, whatever its address. Whether the keys can be had was not asked.", strings.Join(signs, ", "))
+		return say("A request signed by %s is verified at any address. Whether its keys can be fetched was not checked; add --online.", strings.Join(signs, ", "))
 	}
 	signatures, err := botauth.New(botauth.Options{Agents: by.Agents, UserAgent: origin.GuardUserAgent})
 	if err != nil {
 		return verify.Step{}, err
 	}
 	defer signatures.Close()
-	var said []string
+	var results []string
 	for _, agent := range signs {
 		if err := signatures.Refresh(ctx, agent); err != nil {
-			said = append(said, fmt.Sprintf("A request signed by %s cannot be verified now: %v.", agent, err))
+			results = append(results, fmt.Sprintf("A request signed by %s cannot be verified now: %v.", agent, err))
 		}
 	}
 	for _, d := range signatures.Directories() {
 		if slices.Contains(signs, d.Agent) && d.Err == nil {
-			said = append(said, fmt.Sprintf("A request signed by %s is verified, whatever its address: its directory has usable keys: %d.", d.Agent, d.Keys))
+			results = append(results, fmt.Sprintf("A request signed by %s is verified at any address; its directory has usable keys: %d.", d.Agent, d.Keys))
 		}
 	}
-	return say("%s", strings.Join(said, " "))
+	return say("%s", strings.Join(results, " "))
 }
 
 // unverified returns an explanation for a claim that cannot be verified.
@@ -135,8 +135,8 @@ func unverified(text string) verify.Explanation {
 }
 
 // writeText writes the report for people.
-func (r *claimReport) writeText(w io.Writer) error {
-	who := cmp.Or(r.Crawler, "nobody") + " (" + r.Class
+func (r *verificationReport) writeText(w io.Writer) error {
+	who := cmp.Or(r.Crawler, "no crawler") + " (" + r.Class
 	if r.Operator != "" {
 		who += ", " + r.Operator
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/expect"
 	"github.com/robotsguard/caddy-robots-guard/internal/explain"
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -90,7 +91,7 @@ func TestJSONPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ruled, err := json.Marshal(map[string]any{"sites": []checkedSite{{Findings: []checkedFinding{{At: "x", Host: "x", From: &nothing}}}}})
+	ruled, err := json.Marshal(map[string]any{"sites": []ManagedCheck{{Report: managed.Report{Findings: []managed.Finding{{Rules: []string{"x"}, At: "x", Host: "x", From: time.Now()}}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,10 +127,10 @@ func TestJSONPage(t *testing.T) {
 	}
 	outputs := map[string]string{"status": "[" + string(stated) + "," + string(tried) + "," + string(listed) + "," + string(alerts) + "]", "managed": "[" + string(ruled) + "," + string(shown) + "]", "lint": string(linted), "diff": string(different)}
 	brief := briefResult{ID: 1, URL: "x", Crawler: "x", Class: "x", Identity: "x", GroupLine: 1, Form: "x", Note: "x"}
-	known := entry{Operator: "x", Aliases: []string{"x"}, Fallback: []string{"x"}, RDNS: []string{"x"}, Ranges: []string{"x"}, WebBotAuth: "x", DelayMax: 1, DelaySource: "x", Source: "x"}
+	known := registryEntry{Operator: "x", Aliases: []string{"x"}, Fallback: []string{"x"}, RDNS: []string{"x"}, Ranges: []string{"x"}, WebBotAuth: "x", DelayMax: 1, DelaySource: "x", Source: "x"}
 	for command, value := range map[string]any{
-		"explain":  []any{json.RawMessage(explained), brief, batchResult{ID: nullID, Error: "x"}},
-		"identify": []any{identityReport{Registry: &known}, claimReport{Operator: "x", Steps: []claimStep{{}}}},
+		"explain":  []any{json.RawMessage(explained), brief, batchResponse{ID: nullID, Error: "x"}},
+		"identify": []any{identityReport{Registry: &known}, verificationReport{Operator: "x", Steps: []verificationStep{{}}}},
 		"registry": []any{
 			map[string]any{"changes": []edition.Change{{Fields: []edition.FieldChange{{Before: "x", After: "x"}}}}},
 			admin.Proposals{Proposals: []report.Proposal{{Error: 1, LastRead: time.Now(), WaveAt: time.Now(), WaveNetworks: 1}}},

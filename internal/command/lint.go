@@ -48,8 +48,8 @@ caddy robots-guard lint --readings --site https://example.com - < robots.txt
 	flags.IntVar(&l.pages, "pages", 0, "the number of pages of the site, to check each Crawl-delay")
 	flags.BoolVar(&l.readings, "readings", false, "always show how crawlers read the file")
 	l.output.define(flags)
-	completeWords(cmd, "format", lintFormats...)
-	completeWords(cmd, "fail-on", "error", "warning", "info", "never")
+	completeValues(cmd, "format", lintFormats...)
+	completeValues(cmd, "fail-on", "error", "warning", "info", "never")
 	cmd.MarkFlagsMutuallyExclusive("json", "format", "readings")
 	return cmd
 }

@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
-	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 func managedCommand(config Config) *cobra.Command {
@@ -73,27 +70,9 @@ caddy robots-guard managed rollback --why "wrong paths"
 
 // managedRunner is the command with its flags.
 type managedRunner struct {
-	config              Config
-	changes             changesRunner
-	file, adapter, base string
-}
-
-// checkedSite is the JSON output for one robots_txt.
-type checkedSite struct {
-	Hosts    []string         `json:"hosts"`
-	Texts    int              `json:"texts"`
-	Stopped  bool             `json:"stopped"`
-	Findings []checkedFinding `json:"findings"`
-}
-
-type checkedFinding struct {
-	Code     policy.Code `json:"code"`
-	Severity string      `json:"severity"`
-	Rules    []string    `json:"rules"`
-	At       string      `json:"at,omitempty"`
-	Host     string      `json:"host,omitempty"`
-	From     *time.Time  `json:"from,omitempty"`
-	Message  string      `json:"message"`
+	config                    Config
+	changes                   changesRunner
+	configFile, adapter, base string
 }
 
 func (m *managedRunner) run(cmd *cobra.Command, args []string) (findings bool, err error) {
@@ -105,8 +84,8 @@ func (m *managedRunner) run(cmd *cobra.Command, args []string) (findings bool, e
 	case len(args) != 1 || args[0] != "check":
 		return false, errors.New("say what to do: caddy robots-guard managed check, show, changes, history, diff, confirm, promote, stop or rollback")
 	}
-	m.file, m.adapter = cmp.Or(m.changes.api.config, "Caddyfile"), m.changes.api.adapter
-	if err := checkConfig(m.file); err != nil {
+	m.configFile, m.adapter = cmp.Or(m.changes.api.config, "Caddyfile"), m.changes.api.adapter
+	if err := checkConfig(m.configFile); err != nil {
 		return false, err
 	}
 	var base []byte
@@ -117,14 +96,14 @@ func (m *managedRunner) run(cmd *cobra.Command, args []string) (findings bool, e
 		}
 		base = append([]byte{}, in.body...) // not nil, because nil means the configured bases
 	}
-	all, err := m.config.CheckManaged(m.file, m.adapter, base)
+	all, err := m.config.CheckManaged(m.configFile, m.adapter, base)
 	if err != nil {
-		return false, withConfigName(m.file, err)
+		return false, withConfigName(m.configFile, err)
 	}
 	for i := range all {
-		findings = findings || all[i].Gate.Stops(all[i].Report.Findings) != nil
+		findings = findings || all[i].Stopped
 	}
-	return findings, m.changes.output.print(cmd, map[string]any{"sites": checkedSites(all)}, func(w io.Writer) error {
+	return findings, m.changes.output.print(cmd, map[string]any{"sites": all}, func(w io.Writer) error {
 		for i := range all {
 			m.print(w, &all[i])
 		}
@@ -132,46 +111,23 @@ func (m *managedRunner) run(cmd *cobra.Command, args []string) (findings bool, e
 	})
 }
 
-func checkedSites(all []ManagedCheck) []checkedSite {
-	sites := make([]checkedSite, 0, len(all))
-	for i := range all {
-		r := &all[i]
-		site := checkedSite{
-			Hosts: append([]string{}, r.Hosts...), Texts: r.Report.Texts, Stopped: r.Gate.Stops(r.Report.Findings) != nil, Findings: []checkedFinding{},
-		}
-		for _, f := range r.Report.Findings {
-			found := checkedFinding{Code: f.Code, Severity: f.Severity.String(), Rules: append([]string{}, f.Rules...), At: f.At, Host: f.Host, Message: f.Message}
-			if !f.From.IsZero() {
-				found.From = &f.From
-			}
-			site.Findings = append(site.Findings, found)
-		}
-		sites = append(sites, site)
-	}
-	return sites
-}
-
 // print prints the result for one robots_txt.
 func (m *managedRunner) print(w io.Writer, r *ManagedCheck) {
-	for i := range r.Report.Findings {
-		f := &r.Report.Findings[i]
-		fmt.Fprintf(w, "%s: %s: %s\n", text.Printable(cmp.Or(f.At, m.file)), text.Paint(w, f.Severity.String()), text.Printable(f.String()))
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		fmt.Fprintf(w, "%s: %s: %s\n", text.Printable(cmp.Or(f.At, m.configFile)), text.Paint(w, f.Severity.String()), text.Printable(f.String()))
 	}
-	site := strings.Join(r.Hosts, ", ")
-	fmt.Fprintf(w, "%s: %s\n", text.Printable(cmp.Or(site, "any host")), checkSummary(r.Report, r.Gate))
-}
-
-// checkSummary summarises a report.
-func checkSummary(r managed.Report, gate managed.Gate) string {
-	texts := fmt.Sprintf("%d texts", r.Texts)
+	summary := fmt.Sprintf("%d texts checked", r.Texts)
 	if r.Texts == 1 {
-		texts = "1 text"
+		summary = "1 text checked"
 	}
 	switch {
-	case gate.Stops(r.Findings) != nil:
-		return texts + " checked; the gate stops this"
+	case r.Stopped:
+		summary += "; the gate stops this"
 	case len(r.Findings) > 0:
-		return texts + " checked; the gate lets this pass"
+		summary += "; the gate lets this pass"
+	default:
+		summary += "; no findings"
 	}
-	return texts + " checked; no findings"
+	fmt.Fprintf(w, "%s: %s\n", text.Printable(cmp.Or(strings.Join(r.Hosts, ", "), "any host")), summary)
 }

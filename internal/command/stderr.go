@@ -95,27 +95,27 @@ func badFlagGroup(cmd *cobra.Command, err error) error {
 
 // bufferLog buffers Caddy's log until the returned function is called, which prints the warnings on
 // w. Messages about a configuration are for operators of a server.
-func bufferLog(w io.Writer) (told func()) {
-	_, before, held := caddy.BufferedLog()
+func bufferLog(w io.Writer) (printWarnings func()) {
+	_, defaultLogger, buffer := caddy.BufferedLog()
 	return func() {
-		held.FlushTo(zap.New(warnings{w})) // first, because the other flush writes to standard error
-		caddy.UnbufferDefaultLogger(before)
+		buffer.FlushTo(zap.New(warningCore{w})) // first, because the other flush writes to standard error
+		caddy.UnbufferDefaultLogger(defaultLogger)
 	}
 }
 
-// warnings prints log entries of the level warning and above.
-type warnings struct{ w io.Writer }
+// warningCore prints log entries of the level warning and above.
+type warningCore struct{ w io.Writer }
 
 // Enabled returns true, because a buffer flushes all entries.
-func (warnings) Enabled(zapcore.Level) bool { return true }
+func (warningCore) Enabled(zapcore.Level) bool { return true }
 
-func (n warnings) With([]zapcore.Field) zapcore.Core { return n }
+func (n warningCore) With([]zapcore.Field) zapcore.Core { return n }
 
-func (n warnings) Check(e zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+func (n warningCore) Check(e zapcore.Entry, ce *zapcore.CheckedEntry) *zapcore.CheckedEntry {
 	return ce.AddCore(e, n)
 }
 
-func (n warnings) Write(e zapcore.Entry, fields []zapcore.Field) error {
+func (n warningCore) Write(e zapcore.Entry, fields []zapcore.Field) error {
 	// caddy fmt checks the formatting of a Caddyfile.
 	if e.Level < zapcore.WarnLevel || strings.Contains(e.Message, "not formatted") {
 		return nil
@@ -137,4 +137,4 @@ func (n warnings) Write(e zapcore.Entry, fields []zapcore.Field) error {
 	return nil
 }
 
-func (warnings) Sync() error { return nil }
+func (warningCore) Sync() error { return nil }

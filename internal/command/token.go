@@ -23,9 +23,9 @@ func checkTokenFlag(cmd *cobra.Command, token string) error {
 		return nil
 	}
 	who := uaident.Identify(token)
-	meant := cmp.Or(who.Token, "one such as GPTBot")
+	suggestion := cmp.Or(who.Token, "a token such as GPTBot")
 	if who.Crawler != nil {
-		meant = who.Crawler.Token
+		suggestion = who.Crawler.Token
 	}
-	return fmt.Errorf("--token %q is more than a product token; write %s, or the whole User-Agent behind --user-agent", token, meant)
+	return fmt.Errorf("--token %q is more than a product token; write %s, or use --user-agent with the whole User-Agent", token, suggestion)
 }

@@ -181,7 +181,7 @@ func (p Pair) compare(client uaident.Identity, before, after boundGroup, work in
 		Added: ruleTexts(added), Removed: ruleTexts(removed), Blocked: []Example{}, Opened: []Example{},
 	}
 	type cause struct{ old, new policy.Rule }
-	told := make(map[cause]bool)
+	reported := make(map[cause]bool)
 	tries := 0
 	was, is := newPathJudge(client, p.Old), newPathJudge(client, p.New)
 	for path := range candidateURLs(old, now, changes, work) {
@@ -191,10 +191,10 @@ func (p Pair) compare(client uaident.Identity, before, after boundGroup, work in
 		allowed, rule := was.judge(path)
 		allows, newRule := is.judge(path)
 		why := cause{rule, newRule}
-		if allowed == allows || told[why] {
+		if allowed == allows || reported[why] {
 			continue
 		}
-		told[why] = true
+		reported[why] = true
 		e := Example{path, rule.String(), rule.Line, newRule.String(), newRule.Line}
 		if allows {
 			c.Opened = append(c.Opened, e)

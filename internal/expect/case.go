@@ -97,7 +97,7 @@ func readLine(line string) (Case, error) {
 	if line[0] == '{' {
 		return readJSON(line)
 	}
-	fields, err := split(line)
+	fields, err := splitFields(line)
 	switch {
 	case err != nil:
 		return Case{}, err
@@ -183,9 +183,9 @@ func (c *Case) checkURL() error {
 	return nil
 }
 
-// split splits a line at white space. A field may be in double quotes. In quotes, a backslash
+// splitFields splits a line at white space. A field may be in double quotes. In quotes, a backslash
 // escapes a quote or a backslash.
-func split(line string) (fields []string, err error) {
+func splitFields(line string) (fields []string, err error) {
 	for line != "" {
 		if line[0] != '"' {
 			i := strings.IndexAny(line, " \t")

@@ -12,7 +12,7 @@ import (
 type Delay struct {
 	Seconds float64 `json:"seconds"`
 	Line    int     `json:"line"`
-	Why     string  `json:"why"` // how the crawler reacts, in a sentence
+	Reason  string  `json:"why"` // how the crawler reacts, in a sentence
 }
 
 // setDelayHabit records how a crawler treats Crawl-delay.
@@ -29,24 +29,24 @@ func describeDelay(s *policy.Selection, c *Client, habit uaident.CrawlDelay) *De
 	d := &Delay{Seconds: asked.Every.Seconds(), Line: asked.Line}
 	switch {
 	case habit.Habit == uaident.DelayIgnored:
-		d.Why = c.Name + " ignores it, according to its operator"
+		d.Reason = c.Name + " ignores it, according to its operator"
 	case habit.Habit != uaident.DelayObeyed:
-		d.Why = "the operator of " + c.Name + " does not document whether it obeys"
+		d.Reason = "the operator of " + c.Name + " does not document whether it obeys"
 	case habit.Max > 0 && asked.Every > habit.Max:
-		d.Why = fmt.Sprintf("%s waits %g seconds, the maximum that its operator documents", c.Name, habit.Max.Seconds())
+		d.Reason = fmt.Sprintf("%s waits %g seconds, the maximum that its operator documents", c.Name, habit.Max.Seconds())
 	default:
-		d.Why = c.Name + " obeys it, according to its operator"
+		d.Reason = c.Name + " obeys it, according to its operator"
 	}
 	if asked != s.Delay() {
-		d.Why += "; the line is in the * group, and " + c.Name + " uses it if its own group has no Crawl-delay"
+		d.Reason += "; the line is in the * group, and " + c.Name + " uses it if its own group has no Crawl-delay"
 	}
 	switch {
 	case habit.Habit == uaident.DelayIgnored:
-		d.Why += "; rate enforce does not enforce this line for it"
+		d.Reason += "; rate enforce does not enforce this line for it"
 	case c.Class == uaident.Search.String():
-		d.Why += "; rate enforce slows search engines only with search enforce"
+		d.Reason += "; rate enforce slows search engines only with search enforce"
 	default:
-		d.Why += "; rate enforce answers much faster requests with 429"
+		d.Reason += "; rate enforce answers much faster requests with 429"
 	}
 	return d
 }
@@ -54,6 +54,6 @@ func describeDelay(s *policy.Selection, c *Client, habit uaident.CrawlDelay) *De
 // delay prints the Crawl-delay of the group.
 func (p *printer) delay(d *Delay) {
 	if d != nil {
-		p.line("Crawl-delay of %g seconds in line %d: %s", d.Seconds, d.Line, d.Why)
+		p.line("Crawl-delay of %g seconds in line %d: %s", d.Seconds, d.Line, d.Reason)
 	}
 }

@@ -33,33 +33,33 @@ func (s *Site) rate(q *judge.Request, r *judge.Result, robots *policy.Robots) *R
 		delay = 0 // the group does not apply to the client
 	}
 	rules := s.Rate.Rules(&q.Client, q.Identity, delay, limit)
-	told := &Rate{Mode: "observe", Every: rules.File.Interval.Seconds()}
+	limited := &Rate{Mode: "observe", Every: rules.File.Interval.Seconds()}
 	if s.Rate.Enforce {
-		told.Mode = "enforce"
+		limited.Mode = "enforce"
 	}
 	if limit != nil {
-		told.Limit = limit.Whole()
+		limited.Limit = limit.Whole()
 	}
-	if told.Every == 0 && limit == nil {
+	if limited.Every == 0 && limit == nil {
 		return nil
 	}
 	const passes = "requests above the limit are counted and pass"
 	switch {
 	case rules.Mode == rate.Observe && s.Rate.Enforce:
-		told.Why = passes + ": search engines are not slowed without search enforce"
+		limited.Why = passes + ": search engines are not slowed without search enforce"
 	case rules.Mode == rate.Observe:
-		told.Why = passes
+		limited.Why = passes
 	case rules.Advisory && limit == nil:
-		told.Why = passes + ": it does not read Crawl-delay"
-	case rules.Advisory && told.Every > 0:
-		told.Why = answered429 + "; the crawler ignores Crawl-delay"
+		limited.Why = passes + ": it does not read Crawl-delay"
+	case rules.Advisory && limited.Every > 0:
+		limited.Why = answered429 + "; the crawler ignores Crawl-delay"
 	default:
-		told.Why = answered429
+		limited.Why = answered429
 	}
-	if rules.Mode == rate.Spare && strings.HasPrefix(told.Why, answered429) {
-		told.Why += ", of its requests in a day one in twenty at most"
+	if rules.Mode == rate.Spare && strings.HasPrefix(limited.Why, answered429) {
+		limited.Why += ", of its requests in a day one in twenty at most"
 	}
-	return told
+	return limited
 }
 
 // rate prints the rate limit.

@@ -92,20 +92,20 @@ const (
 	maxComparedPaths = 20  // examples in a report
 )
 
-// dialect is a file in one interpretation.
-type dialect struct {
+// interpretedFile is a file in one interpretation.
+type interpretedFile struct {
 	robots       *policy.Robots
 	withoutIndex *policy.Robots // nil if index pages open their directories
 	strict       bool           // uses the strict interpretation
 }
 
 // parseAs parses a file in the interpretation of a crawler.
-func parseAs(body []byte, lenient, index bool) dialect {
+func parseAs(body []byte, lenient, index bool) interpretedFile {
 	text := policy.Parse(body).Text()
 	if text == "" {
-		return dialect{robots: policy.Parse(nil)}
+		return interpretedFile{robots: policy.Parse(nil)}
 	}
-	d := dialect{robots: policy.Parse(rewrite(text, func(l line) string { return normalizeLine(l, lenient) }))}
+	d := interpretedFile{robots: policy.Parse(rewrite(text, func(l line) string { return normalizeLine(l, lenient) }))}
 	if !index {
 		d.withoutIndex = policy.Parse(rewrite(text, func(l line) string {
 			if opensIndex(l) {
@@ -153,7 +153,7 @@ func normalizeLine(l line, lenient bool) string {
 }
 
 // judge returns the verdict for a path.
-func (d dialect) judge(path string, chain []string) policy.Verdict {
+func (d interpretedFile) judge(path string, chain []string) policy.Verdict {
 	if d.withoutIndex != nil && strings.HasSuffix(path, "/") {
 		d.robots = d.withoutIndex
 	}
@@ -161,7 +161,7 @@ func (d dialect) judge(path string, chain []string) policy.Verdict {
 }
 
 // group returns the group for a list of names, in one interpretation.
-func (d dialect) group(chain []string) *policy.Selection {
+func (d interpretedFile) group(chain []string) *policy.Selection {
 	forgiving, strict := d.robots.Select(true, chain...).Readings()
 	if d.strict {
 		return strict
@@ -179,12 +179,12 @@ func compareCrawlers(body []byte) *Comparison {
 		}
 		return l.raw
 	}))
-	of := func(r comparedCrawler) dialect {
+	of := func(r comparedCrawler) interpretedFile {
 		switch {
 		case r.lenient:
 			return lenient
 		case r.strict:
-			return dialect{robots, parser, true}
+			return interpretedFile{robots, parser, true}
 		}
 		return strict
 	}
@@ -196,12 +196,12 @@ func compareCrawlers(body []byte) *Comparison {
 		rules = append(rules, own...)
 		out.Crawlers = append(out.Crawlers, Interpretation{
 			Crawler: r.name, Group: group.Group().Name, GroupLine: group.Group().Line, Rules: len(own),
-			CrawlDelay: delayFor(robots, r), Notes: notes(robots, body, r), Source: r.source,
+			CrawlDelay: describeDelay(robots, r), Notes: interpretationNotes(robots, body, r), Source: r.source,
 		})
 	}
 	seen := make(map[string]bool)
 	for _, rule := range rules {
-		for _, path := range examples(rule) {
+		for _, path := range examplePaths(rule) {
 			if seen[path] || len(seen) >= maxComparedRules {
 				continue
 			}
@@ -232,8 +232,8 @@ func compareCrawlers(body []byte) *Comparison {
 	return out
 }
 
-// examples returns paths that a rule matches.
-func examples(r policy.Rule) []string {
+// examplePaths returns paths that a rule matches.
+func examplePaths(r policy.Rule) []string {
 	canonical := r.Canonical()
 	if canonical == "" {
 		return nil
@@ -249,9 +249,9 @@ func examples(r policy.Rule) []string {
 	return paths
 }
 
-// delayFor describes how a reader treats the Crawl-delay of its group. Bingbot uses the delay of
+// describeDelay describes how a reader treats the Crawl-delay of its group. Bingbot uses the delay of
 // the * group if its own group has none.
-func delayFor(robots *policy.Robots, r comparedCrawler) string {
+func describeDelay(robots *policy.Robots, r comparedCrawler) string {
 	in := func(global bool, chain ...string) string {
 		agents := robots.Select(global, chain...).Agents()
 		groups := robots.Groups()
@@ -277,8 +277,8 @@ func delayFor(robots *policy.Robots, r comparedCrawler) string {
 	return value + " (" + r.delay + ")"
 }
 
-// notes returns other special behavior of a reader for this file.
-func notes(robots *policy.Robots, body []byte, r comparedCrawler) []string {
+// interpretationNotes returns other special behavior of a reader for this file.
+func interpretationNotes(robots *policy.Robots, body []byte, r comparedCrawler) []string {
 	if r.name != "YandexBot" {
 		return nil
 	}

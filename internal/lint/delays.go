@@ -24,7 +24,7 @@ const minBingDelay = time.Second
 func (c *checker) checkDelay(r policy.Record) {
 	delay, ok := policy.ParseDelay(r.Value)
 	if !ok {
-		c.addValue(DelayValue, r.Line, "%s is not a number of seconds, so nobody can obey it; write one such as 5", quoted(r.Value))
+		c.addValue(DelayValue, r.Line, "%s is not a number of seconds, so crawlers ignore it; write a number such as 5", quoted(r.Value))
 		return
 	}
 	if r.Group < 0 {
@@ -32,14 +32,14 @@ func (c *checker) checkDelay(r policy.Record) {
 	}
 	at, by := c.at(r.Line).keyColumn(), c.delayHandlingOf(r.Group)
 	if by.ignoring != nil {
-		c.add(DelayUnread, r.Line, at, "%s ignores Crawl-delay; set the rate in its operator's webmaster tools, or answer 503 or 429 when there is too much", strings.Join(by.ignoring, ", "))
+		c.add(DelayUnread, r.Line, at, "%s ignores Crawl-delay; set the rate in its operator's webmaster tools, or respond with 503 or 429 if it sends too many requests", strings.Join(by.ignoring, ", "))
 		return
 	}
 	switch cut := by.describeCapped(delay); {
 	case cut != "":
 		c.add(DelayCut, r.Line, at, "%s; write that number, or disallow some pages", cut)
 	case delay > longDelay:
-		c.add(DelayLong, r.Line, at, "%g seconds leave room for %d pages a day, so a crawler that obeys sees little of the site; Bing waits at most 30 seconds", delay.Seconds(), int(24*time.Hour/delay))
+		c.add(DelayLong, r.Line, at, "%g seconds allow %d pages a day, so a crawler that obeys fetches only a part of the site; Bing waits at most 30 seconds", delay.Seconds(), int(24*time.Hour/delay))
 	}
 	if pages := c.options.Pages; float64(pages)*delay.Seconds() > longCrawl.Seconds() {
 		c.add(DelayPages, r.Line, at, "%g seconds for each of %d pages take %.0f days, so many copies in the index are old; write at most %.2g for a month, or disallow unimportant pages",

@@ -81,7 +81,7 @@ const findingsPage = "https://github.com/robotsguard/caddy-robots-guard/blob/mai
 
 // CheckParsed does the same as Check for a parsed file, without the comparison of crawlers.
 func CheckParsed(robots *policy.Robots, options Options) *Report {
-	c := checker{robots: robots, options: options, report: &Report{Findings: []Finding{}}, room: maxCompared}
+	c := checker{robots: robots, options: options, report: &Report{Findings: []Finding{}}, remainingWork: maxComparisonWork}
 	c.lines = readLines(c.robots.Text())
 	c.groups = c.robots.Groups()
 	c.addParserFindings()
@@ -121,7 +121,7 @@ type checker struct {
 	report        *Report
 	repeated      []*repeatedFinding
 	emptyGroups   map[int]bool           // see opensSite
-	room          int                    // see maxCompared
+	remainingWork int                    // see maxComparisonWork
 	delayHandling map[int]*delayHandling // see delayHandlingOf
 }
 

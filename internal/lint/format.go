@@ -95,7 +95,7 @@ func writeComparison(w io.Writer, name string, r *Comparison) error {
 		if c.GroupLine == 0 {
 			return "none"
 		}
-		return fmt.Sprintf("%s (line %d)", cell(c.Group), c.GroupLine)
+		return fmt.Sprintf("%s (line %d)", tableCell(c.Group), c.GroupLine)
 	})
 	row("rules", func(c Interpretation) string { return strconv.Itoa(c.Rules) })
 	delays := false
@@ -107,11 +107,11 @@ func writeComparison(w io.Writer, name string, r *Comparison) error {
 			if c.CrawlDelay == "" {
 				return "none"
 			}
-			return cell(c.CrawlDelay)
+			return tableCell(c.CrawlDelay)
 		})
 	}
 	for _, p := range r.Paths {
-		cells := []string{cell(p.Path)}
+		cells := []string{tableCell(p.Path)}
 		for i, allowed := range p.Allowed {
 			word := "disallowed"
 			if allowed {
@@ -135,8 +135,8 @@ func writeComparison(w io.Writer, name string, r *Comparison) error {
 	return nil
 }
 
-// cell escapes and shortens a part of the file for a table.
-func cell(s string) string { return text.Short(text.Printable(s), 40) }
+// tableCell escapes and shortens a part of the file for a table.
+func tableCell(s string) string { return text.Short(text.Printable(s), 40) }
 
 // GitHub Actions require these escapes in messages and properties of workflow commands
 // (actions/toolkit, packages/core/src/command.ts).

@@ -33,7 +33,7 @@ func (c *checker) checkGroups() {
 	for _, g := range c.groups {
 		if len(g.Agents) > 0 && c.opensSite(g.Agents[0].Line) {
 			a := g.Agents[0]
-			c.addValue(OpensSite, a.Line, "%s has a group without a rule and does not read the * group besides, so it may fetch the URLs that * disallows; repeat the rules here", quoted(a.Name))
+			c.addValue(OpensSite, a.Line, "%s has a group without rules and does not read the * group, so it may fetch the URLs that * disallows; repeat the rules here", quoted(a.Name))
 		}
 	}
 	c.checkSplitCrawlers()
@@ -91,7 +91,7 @@ func (c *checker) checkSplitCrawlers() {
 			}
 			_, named := crawlerOf(before.Name)
 			if group[crawler.Token] != i && !strings.EqualFold(token, named) && !sameRules(g.Rules, c.groups[group[crawler.Token]].Rules) {
-				c.addValue(SplitCrawler, a.Line, "%s and %s in line %d are names of one crawler, which obeys only the group with the name that it sends; put both names above the same rules",
+				c.addValue(SplitCrawler, a.Line, "%s and %s in line %d name the same crawler, which obeys only one of the two groups; put both names above the same rules",
 					quoted(token), quoted(named), before.Line)
 			}
 		}

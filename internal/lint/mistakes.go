@@ -29,16 +29,16 @@ func (c *checker) checkLines() {
 	for i := range c.lines.len() {
 		l := c.lines.at(i)
 		if at := writtenBreakAt(l); at >= 0 {
-			c.add(WrittenBreak, i+1, columnAfter(l.raw[:at]), "%s is a backslash and a letter here and ends no line; in a Caddyfile write the text in backticks or as a heredoc, since double quotes keep it",
+			c.add(WrittenBreak, i+1, columnAfter(l.raw[:at]), "%s is a backslash and a letter and does not end the line; in a Caddyfile write the file in backticks or as a heredoc, because double quotes keep the backslash",
 				quoted(l.raw[at:at+2]))
 			continue
 		}
-		if key := unmasked(l.key); key != l.key && isKnownKey(key) {
+		if key := toASCII(l.key); key != l.key && isKnownKey(key) {
 			c.add(LookAlike, i+1, l.keyColumn(), "%s has characters that only look like %s, so crawlers skip the line; write %s", quoted(l.key), key, key)
 		}
 		if m := keyOfTwo.FindStringSubmatchIndex(l.key); m != nil {
 			c.add(LinesJoined, i+1, l.keyColumn()+m[2], "%s is part of the line before its colon, since a line holds one key and one value; begin a new line before it", quoted(l.key[m[2]:]))
-		} else if at := joinedLineAt(l.value); at >= 0 && isKnownKey(unmasked(l.key)) {
+		} else if at := joinedLineAt(l.value); at >= 0 && isKnownKey(toASCII(l.key)) {
 			c.add(LinesJoined, i+1, columnAfter(l.raw[:l.valueAt+at]), "%s is part of the value of %s here, since a line holds one key and one value; begin a new line before it",
 				quoted(l.value[at:]), l.key)
 		}
@@ -78,12 +78,12 @@ func isKnownKey(key string) bool {
 
 // checkSpelling finds names that no crawler can have. It reports whether it found one.
 func (c *checker) checkSpelling(a policy.Agent) bool {
-	switch plain := unmasked(a.Name); {
+	switch plain := toASCII(a.Name); {
 	case writtenBreakAt(c.lines.at(a.Line-1)) >= 0, joinedLineAt(a.Name) >= 0: // see checkLines
 	case plain != a.Name && isASCII(plain):
 		c.addValue(LookAlike, a.Line, "%s has characters that only look like those of %s; crawlers compare bytes and may read another name; write %s", quoted(a.Name), quoted(plain), quoted(plain))
 	case regexpName.MatchString(a.Name):
-		c.addValue(RegexpInName, a.Line, "%s is read as it stands, since a name is not a regular expression; write the product token of each crawler in a user-agent line of its own", quoted(a.Name))
+		c.addValue(RegexpInName, a.Line, "%s is compared literally, because a name is not a regular expression; write the product token of each crawler in a user-agent line of its own", quoted(a.Name))
 	case strings.ContainsAny(a.Name, "|;") && !strings.Contains(a.Name, "("): // not a whole User-Agent
 		c.addValue(policy.NameList, a.Line, "only one name can stand in a line, and %s is none; give each its own user-agent line", quoted(a.Name))
 	default:
@@ -106,9 +106,9 @@ func (c *checker) checkSlashes(number int, l line) {
 
 var doubleSlashes = regexp.MustCompile(`//+`)
 
-// unmasked replaces characters that look like ASCII, and removes invisible characters. Invalid
+// toASCII replaces characters that look like ASCII, and removes invisible characters. Invalid
 // UTF-8 stays unchanged.
-func unmasked(s string) string {
+func toASCII(s string) string {
 	if isASCII(s) {
 		return s
 	}
@@ -138,14 +138,14 @@ const (
 )
 
 // lookAlikes maps letters of other scripts to similar Latin letters.
-var lookAlikes = pairs(
+var lookAlikes = runePairs(
 	"АВЕЗКМНОРСТУХЅІЈҮԌԚԜаеорсухѕіјһԁԛԝґѵҽӏ", "ABE3KMHOPCTYXSIJYGQWaeopcyxsijhdqwrvel",
 	"ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹϳανιορτυκχϲ", "ABEZHIKMNOPTYXCjavioptukxc",
 	"ıɡℓⅼⅽⅾⅿⅰⅴⅹ", "igllcdmivx",
 )
 
-// pairs maps each letter of a string to the letter at the same position in the next string.
-func pairs(texts ...string) map[rune]rune {
+// runePairs maps each letter of a string to the letter at the same position in the next string.
+func runePairs(texts ...string) map[rune]rune {
 	m := make(map[rune]rune)
 	for i := 0; i < len(texts); i += 2 {
 		plain := texts[i+1]

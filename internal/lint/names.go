@@ -88,7 +88,7 @@ func (c *checker) checkNames() {
 				token = name
 			}
 			if becomes := retiredCrawlers[strings.ToLower(token)]; becomes != "" {
-				c.addOnce(Retired, a.Line, "nobody goes by %s any more: %s; remove the name or write its successor's", quoted(token), becomes)
+				c.addOnce(Retired, a.Line, "no crawler uses the name %s any more: %s; remove the name or write its successor's", quoted(token), becomes)
 			} else if crawler != nil && crawler.Controls != "" {
 				c.addOnce(RobotsOnly, a.Line, "no client sends the name %s: its group says %s, and a server cannot block anything by it",
 					quoted(token), crawler.Controls)
@@ -137,9 +137,9 @@ func (c *checker) checkVersion(a policy.Agent, name string) {
 // checkUnknown checks a name of no known crawler.
 func (c *checker) checkUnknown(a policy.Agent, name string) {
 	if _, isClass := uaident.ParseClass(name); isClass && strings.Contains(name, "_") {
-		c.addOnce(NamesNobody, a.Line, "%s is a class of robots_guard, and no crawler is called so; name each of them, or let the directive robots_txt with disallow %s do that", quoted(name), text.Printable(name))
+		c.addOnce(NamesNobody, a.Line, "%s is a class of robots_guard and not the name of a crawler; name each crawler, or use the directive robots_txt with disallow %s", quoted(name), text.Printable(name))
 	} else if likely := nearestName(name); likely != "" {
-		c.addValue(Misspelt, a.Line, "no known crawler is called %s; if %s is meant, write that", quoted(name), likely)
+		c.addValue(Misspelt, a.Line, "no known crawler is called %s; did you mean %s?", quoted(name), likely)
 	} else if uaident.Default().Overlay([]string{a.Name}) == nil && !strings.ContainsAny(a.Name, ",*") {
 		c.addOnce(NamesNobody, a.Line, "no crawler is identified by %s, a word that many clients or no clients send; name the product token of one", quoted(a.Name))
 	} else {

@@ -12,13 +12,13 @@ import (
 
 // groupPreferences has the preferences of one group.
 type groupPreferences struct {
-	usage  map[string]usageOf // by canonical path; empty for all targets
-	parts  []part             // by Content-Usage
-	signal *part              // by Content-Signal; nil if there is none
+	usage  map[string]usagePreference // by canonical path; empty for all targets
+	parts  []agentPreferences         // by Content-Usage
+	signal *agentPreferences          // by Content-Signal; nil if there is none
 }
 
-// usageOf has the merged preferences of the lines with one path.
-type usageOf struct {
+// usagePreference has the merged preferences of the lines with one path.
+type usagePreference struct {
 	says policy.Preferences
 	line int // of the first line
 }
@@ -35,13 +35,13 @@ func (c *checker) checkPreferences() {
 		}
 		g := groups[r.Group]
 		if g == nil {
-			g = &groupPreferences{usage: make(map[string]usageOf)}
+			g = &groupPreferences{usage: make(map[string]usagePreference)}
 			groups[r.Group] = g
 		}
 		if key == "content-usage" {
-			c.checkUsage(r, g, g.partOf(statedTo[r.Line]))
+			c.checkUsage(r, g, g.forAgents(statedTo[r.Line]))
 		} else {
-			c.checkSignal(r, g.whole(c.groups[r.Group].Agents))
+			c.checkSignal(r, g.forGroup(c.groups[r.Group].Agents))
 		}
 	}
 	c.checkContradictions()
@@ -50,7 +50,7 @@ func (c *checker) checkPreferences() {
 }
 
 // checkUsage checks a Content-Usage line. g has the previous lines of the group.
-func (c *checker) checkUsage(r policy.Record, g *groupPreferences, in uses) {
+func (c *checker) checkUsage(r policy.Record, g *groupPreferences, in preferenceLines) {
 	path, dictionary := policy.CutUsage(r.Value)
 	says, err := policy.ParsePreferences(dictionary)
 	first, _, more := strings.Cut(dictionary, " ")
@@ -76,7 +76,7 @@ func (c *checker) checkUsage(r policy.Record, g *groupPreferences, in uses) {
 	}
 	for _, use := range policy.Uses() {
 		if says[use] != policy.PreferenceUnknown {
-			in.note(use, place{r.Line, path})
+			in.add(use, preferencePlace{r.Line, path})
 		}
 		if p, q := before.says[use], says[use]; p != q && p != policy.PreferenceUnknown && q != policy.PreferenceUnknown {
 			c.addValue(UsageConflict, r.Line, "line %d states the opposite about %s for the same path, and n wins; remove one of the lines", before.line, use)
@@ -84,7 +84,7 @@ func (c *checker) checkUsage(r policy.Record, g *groupPreferences, in uses) {
 	}
 	before.says = before.says.And(says)
 	g.usage[canonical] = before
-	if v := c.forbidden(r.Group, path); v.Rule.Line > 0 {
+	if v := c.disallows(r.Group, path); v.Rule.Line > 0 {
 		c.addValue(UsageForbidden, r.Line, "line %d forbids to fetch this, so there is no use to state anything about; remove one of the lines", v.Rule.Line)
 	}
 }
@@ -101,7 +101,7 @@ func (c *checker) checkMembers(line int, dictionary string) {
 		isKnown := slices.ContainsFunc(policy.Uses(), func(u policy.Use) bool { return u.String() == label })
 		switch draft := policy.FormerLabel(label); {
 		case draft != "":
-			c.addValue(UsageLabel, line, "%s is a label that %s had last; those of today are train-ai, ai-use and search", quoted(label), draft)
+			c.addValue(UsageLabel, line, "%s is a label from %s; the current labels are train-ai, ai-use and search", quoted(label), draft)
 		case !isKnown:
 			c.addValue(UsageLabel, line, "%s is not a label of draft-ietf-aipref-vocab-08, so crawlers ignore it; the labels are train-ai, ai-use and search", quoted(label))
 		case !isItem || item.Value != httpsfv.Token("y") && item.Value != httpsfv.Token("n"):
@@ -112,7 +112,7 @@ func (c *checker) checkMembers(line int, dictionary string) {
 
 // checkSignal checks the value of Content-Signal, a list of signals after an optional path. The
 // values of search, ai-input and ai-train are yes or no.
-func (c *checker) checkSignal(r policy.Record, in uses) {
+func (c *checker) checkSignal(r policy.Record, in preferenceLines) {
 	path, value := policy.CutUsage(r.Value)
 	for part := range strings.SplitSeq(value, ",") {
 		name, says, ok := strings.Cut(strings.ToLower(strings.TrimSpace(part)), "=")
@@ -125,14 +125,14 @@ func (c *checker) checkSignal(r policy.Record, in uses) {
 	}
 	for use, says := range policy.ParseSignals(value) {
 		if says != policy.PreferenceUnknown {
-			in.note(policy.Use(use), place{r.Line, path})
+			in.add(policy.Use(use), preferencePlace{r.Line, path})
 		}
 	}
 }
 
-// forbidden returns the verdict that disallows all URLs with this prefix for a group. It returns
+// disallows returns the verdict that disallows all URLs with this prefix for a group. It returns
 // the zero verdict if some URLs may be allowed.
-func (c *checker) forbidden(group int, path string) (v policy.Verdict) {
+func (c *checker) disallows(group int, path string) (v policy.Verdict) {
 	const most = 100 // rules; this function runs for each line
 	rules := c.groups[group].Rules
 	prefix := policy.Rule{Path: path}.Canonical()

@@ -22,14 +22,14 @@ func (c *checker) checkContradictions() {
 	if len(targets) == 0 {
 		return
 	}
-	told := make(map[[2]int]bool)
+	reported := make(map[[2]int]bool)
 	check := func(s *policy.Selection, control string) {
 		for i := range targets {
 			if !s.JudgeTarget(&targets[i]).Allowed {
 				continue
 			}
-			if a, b, use, ok := opposites(c.robots.Stated(s, &targets[i], control)); ok && !told[[2]int{a.Line, b.Line}] {
-				told[[2]int{a.Line, b.Line}] = true
+			if a, b, use, ok := findOpposites(c.robots.Stated(s, &targets[i], control)); ok && !reported[[2]int{a.Line, b.Line}] {
+				reported[[2]int{a.Line, b.Line}] = true
 				c.addValue(PreferenceContradicts, b.Line, "%s states %s=%s here, and %s in line %d states %s=%s; n wins; make both lines agree", b.By, use, b.Preferences[use], a.By, a.Line, use, a.Preferences[use])
 			}
 		}
@@ -79,9 +79,9 @@ func (c *checker) statedTargets() []policy.Target {
 	return targets
 }
 
-// opposites returns two lines of different kinds with opposite preferences about a use, the earlier
+// findOpposites returns two lines of different kinds with opposite preferences about a use, the earlier
 // line first.
-func opposites(all []policy.Statement) (a, b policy.Statement, use policy.Use, found bool) {
+func findOpposites(all []policy.Statement) (a, b policy.Statement, use policy.Use, found bool) {
 	for i, a := range all {
 		for _, b := range all[i+1:] {
 			use, found := a.Opposes(b.Preferences)

@@ -6,49 +6,49 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// part has the preferences for some user-agent lines of a group.
-type part struct {
+// agentPreferences has the preferences for some user-agent lines of a group.
+type agentPreferences struct {
 	agents []policy.Agent
-	uses   uses
+	uses   preferenceLines
 }
 
-// uses has the line of the preference about each use.
-type uses map[policy.Use]place
+// preferenceLines has the line of the preference about each use.
+type preferenceLines map[policy.Use]preferencePlace
 
-// place is the line and the path of a preference.
-type place struct {
+// preferencePlace is the line and the path of a preference.
+type preferencePlace struct {
 	line int
 	path string // empty for all pages
 }
 
-// note records the first line about a use. A line about all pages has priority.
-func (u uses) note(use policy.Use, at place) {
+// add records the first line about a use. A line about all pages has priority.
+func (u preferenceLines) add(use policy.Use, at preferencePlace) {
 	before, ok := u[use]
 	if !ok || before.path != "" && at.path == "" || (before.path == "") == (at.path == "") && at.line < before.line {
 		u[use] = at
 	}
 }
 
-// partOf returns the preferences for the agents of a Content-Usage line.
-func (g *groupPreferences) partOf(agents []policy.Agent) uses {
+// forAgents returns the preferences for the agents of a Content-Usage line.
+func (g *groupPreferences) forAgents(agents []policy.Agent) preferenceLines {
 	if n := len(g.parts); n == 0 || g.parts[n-1].agents[0] != agents[0] {
-		g.parts = append(g.parts, part{agents, make(uses)})
+		g.parts = append(g.parts, agentPreferences{agents, make(preferenceLines)})
 	}
 	return g.parts[len(g.parts)-1].uses
 }
 
-// whole returns the preferences for the whole group, for example from Content-Signal.
-func (g *groupPreferences) whole(agents []policy.Agent) uses {
+// forGroup returns the preferences for the whole group, for example from Content-Signal.
+func (g *groupPreferences) forGroup(agents []policy.Agent) preferenceLines {
 	if g.signal == nil {
-		g.signal = &part{agents: agents, uses: make(uses)}
+		g.signal = &agentPreferences{agents: agents, uses: make(preferenceLines)}
 	}
 	return g.signal.uses
 }
 
-// byName returns the preferences for each lower-case name, with an empty name for *. A name whose
+// preferencesByName returns the preferences for each lower-case name, with an empty name for *. A name whose
 // lines have no preferences has no uses.
-func byName(groups map[int]*groupPreferences) map[string]uses {
-	all := make(map[string]uses)
+func preferencesByName(groups map[int]*groupPreferences) map[string]preferenceLines {
+	all := make(map[string]preferenceLines)
 	for _, g := range groups {
 		parts := g.parts
 		if g.signal != nil {
@@ -61,10 +61,10 @@ func byName(groups map[int]*groupPreferences) map[string]uses {
 					continue
 				}
 				if all[name] == nil {
-					all[name] = make(uses)
+					all[name] = make(preferenceLines)
 				}
 				for use, at := range p.uses {
-					all[name].note(use, at)
+					all[name].add(use, at)
 				}
 			}
 		}
@@ -75,32 +75,32 @@ func byName(groups map[int]*groupPreferences) map[string]uses {
 // checkLost finds groups that omit preferences of the * group. A named crawler obeys only its own
 // group (RFC 9309 section 2.2.1).
 func (c *checker) checkLost(groups map[int]*groupPreferences) {
-	told := byName(groups)
-	if len(told[""]) == 0 {
+	byName := preferencesByName(groups)
+	if len(byName[""]) == 0 {
 		return
 	}
 	for i, g := range c.groups {
-		if c.forbidden(i, "").Rule.Line > 0 {
+		if c.disallows(i, "").Rule.Line > 0 {
 			continue
 		}
-		hidden := make(uses)
-		for use, at := range told[""] {
-			if at.path == "" || c.forbidden(i, at.path).Rule.Line == 0 {
+		hidden := make(preferenceLines)
+		for use, at := range byName[""] {
+			if at.path == "" || c.disallows(i, at.path).Rule.Line == 0 {
 				hidden[use] = at
 			}
 		}
 		for _, a := range g.Agents {
 			name := strings.ToLower(trimName(a.Name))
-			if name != "" && !policy.IsTraining(a.Name) && c.lost(a, told[name], hidden) {
+			if name != "" && !policy.IsTraining(a.Name) && c.losesPreference(a, byName[name], hidden) {
 				break // one finding per group
 			}
 		}
 	}
 }
 
-// lost adds a finding about the preferences that an agent does not get. own is nil if the agent has
+// losesPreference adds a finding about the preferences that an agent does not get. own is nil if the agent has
 // no preferences. It reports whether there is a difference.
-func (c *checker) lost(a policy.Agent, own, hidden uses) bool {
+func (c *checker) losesPreference(a policy.Agent, own, hidden preferenceLines) bool {
 	if own != nil && len(own) == 0 {
 		return false // another finding reports its line
 	}
@@ -108,7 +108,7 @@ func (c *checker) lost(a policy.Agent, own, hidden uses) bool {
 	first := 0
 	for _, use := range policy.Uses() {
 		at, ok := hidden[use]
-		if _, told := own[use]; !ok || told {
+		if _, repeated := own[use]; !ok || repeated {
 			continue
 		}
 		what = append(what, use.String())
@@ -120,9 +120,9 @@ func (c *checker) lost(a policy.Agent, own, hidden uses) bool {
 	case len(what) == 0:
 		return false
 	case own == nil:
-		c.addOnce(PreferenceLost, a.Line, "%s obeys this group alone, so what line %d states about use is not stated to it; repeat that line here", quoted(a.Name), first)
+		c.addOnce(PreferenceLost, a.Line, "%s obeys only this group, so the preferences in line %d do not apply to it; repeat that line here", quoted(a.Name), first)
 	default:
-		c.addOnce(PreferenceLost, a.Line, "%s obeys this group alone, so what line %d states about %s is not stated to it; repeat that here", quoted(a.Name), first, strings.Join(what, " and "))
+		c.addOnce(PreferenceLost, a.Line, "%s obeys only this group, so the preference in line %d about %s does not apply to it; repeat it here", quoted(a.Name), first, strings.Join(what, " and "))
 	}
 	return true
 }

@@ -11,7 +11,7 @@ import (
 
 // checkRecords checks lines other than user-agent, allow and disallow.
 func (c *checker) checkRecords() {
-	told := make(map[string]bool)
+	reported := make(map[string]bool)
 	for _, r := range c.robots.Records() {
 		key := strings.ToLower(r.Key)
 		if r.Group < 0 && appliesToGroup(key) {
@@ -25,13 +25,13 @@ func (c *checker) checkRecords() {
 		case "license":
 			c.checkLicensePlace(r)
 			if u, err := url.Parse(r.Value); err != nil || u.Scheme == "" || u.Host == "" {
-				c.addValue(LicenseURL, r.Line, "%s is not a whole URL, which Really Simple Licensing asks for; begin it with https://", quoted(r.Value))
+				c.addValue(LicenseURL, r.Line, "%s is not an absolute URL, which Really Simple Licensing requires; begin it with https://", quoted(r.Value))
 			}
 		}
-		if told[key] {
+		if reported[key] {
 			continue
 		}
-		told[key] = true
+		reported[key] = true
 		c.reportRecord(key, r)
 	}
 }
@@ -50,11 +50,11 @@ func (c *checker) reportRecord(key string, r policy.Record) {
 	at := c.at(r.Line).keyColumn()
 	switch key {
 	case "host":
-		c.add(HostUnread, r.Line, at, "nobody reads Host since Yandex gave it up in 2018; redirect to the main host instead")
+		c.add(HostUnread, r.Line, at, "no crawler reads Host since Yandex dropped it in 2018; redirect to the main host instead")
 	case "clean-param":
-		c.add(CleanParam, r.Line, at, "Yandex alone reads Clean-param; for others use canonical links")
+		c.add(CleanParam, r.Line, at, "only Yandex reads Clean-param; use canonical links for other crawlers")
 	case "noindex":
-		c.add(Noindex, r.Line, at, "nobody reads Noindex in a robots.txt since Google gave it up in 2019; send X-Robots-Tag: noindex and let crawlers fetch the page")
+		c.add(Noindex, r.Line, at, "no crawler reads Noindex in a robots.txt since Google dropped it in 2019; send X-Robots-Tag: noindex and let crawlers fetch the page")
 	case "request-rate", "visit-time", "nofollow":
 		c.add(Unread, r.Line, at, "hardly any crawler reads %s (Seznam documents Request-rate); do not rely on it", r.Key)
 	case "content-signal":
@@ -62,11 +62,11 @@ func (c *checker) reportRecord(key string, r policy.Record) {
 	case "content-usage":
 		c.add(ContentUsage, r.Line, at, "Content-Usage is a draft of the IETF working group AIPREF; it does not block fetching, and no large operator has said that it obeys it")
 	case "license":
-		c.add(License, r.Line, at, "License leads to terms by Really Simple Licensing (rslstandard.org); it does not block fetching, and few crawlers read it")
+		c.add(License, r.Line, at, "License links to terms by Really Simple Licensing (rslstandard.org); it does not block fetching, and few crawlers read it")
 	case "disallowaitraining":
-		c.add(NoAITraining, r.Line, at, "nobody defines DisallowAITraining, and Google's library reads it as Disallow; write groups for the AI crawlers instead")
+		c.add(NoAITraining, r.Line, at, "DisallowAITraining is not standardized, and Google's library reads it as Disallow; write groups for the AI crawlers instead")
 	case "llm-policy":
-		c.add(LLMPolicy, r.Line, at, "nobody defines LLM-Policy, so no crawler is known to read it; name the AI crawlers in groups of their own")
+		c.add(LLMPolicy, r.Line, at, "LLM-Policy is not standardized, and no crawler is known to read it; write groups for the AI crawlers instead")
 	}
 }
 
@@ -74,7 +74,7 @@ func (c *checker) reportRecord(key string, r policy.Record) {
 func (c *checker) checkSitemap(r policy.Record) {
 	u, ok := sitemapOf(r)
 	if !ok {
-		c.addValue(SitemapURL, r.Line, "%s is not a whole URL, so crawlers ignore it; begin it with https:// and the host", quoted(r.Value))
+		c.addValue(SitemapURL, r.Line, "%s is not an absolute URL, so crawlers ignore it; begin it with https:// and the host", quoted(r.Value))
 		return
 	}
 	if elsewhere := otherHostMessage(u, c.options.Site); elsewhere != "" {

@@ -17,11 +17,11 @@ const (
 	maxListed     = 2e6  // rules of all names together
 	maxCovering   = 500  // rules of a group that are compared to find covering rules
 
-	// maxCompared is the maximum amount of comparison, in bytes of rules that are compared with
+	// maxComparisonWork is the maximum amount of comparison, in bytes of rules that are compared with
 	// targets. A star and a rule add a fixed cost.
-	maxCompared = 32 << 20
-	perRule     = 32
-	perStar     = 8
+	maxComparisonWork = 32 << 20
+	perRule           = 32
+	perStar           = 8
 )
 
 // These are the limits of Yandex from its list of errors in robots.txt
@@ -56,7 +56,7 @@ func (c *checker) checkRules() {
 // checkSelections checks the rules that apply together, once for each name.
 func (c *checker) checkSelections() {
 	fresh, listed := c.unusedWord(), 0
-	names, seen, told := make(map[string]bool), make(map[string]bool), make(map[int]bool)
+	names, seen, reported := make(map[string]bool), make(map[string]bool), make(map[int]bool)
 	for _, g := range c.groups {
 		for _, a := range g.Agents {
 			name := strings.ToLower(trimName(a.Name))
@@ -81,7 +81,7 @@ func (c *checker) checkSelections() {
 				continue
 			}
 			seen[key] = true
-			set := ruleSet{checker: c, wildcard: everybody, selection: s, rules: rules, unusedWord: fresh, reported: told}
+			set := ruleSet{checker: c, wildcard: everybody, selection: s, rules: rules, unusedWord: fresh, reported: reported}
 			for _, r := range rules {
 				set.size += perRule + len(r.Path) + perStar*strings.Count(r.Path, "*")
 			}
@@ -111,7 +111,7 @@ func (c *checker) checkPath(number int, l line) {
 	}
 	c.checkSlashes(number, l)
 	if escape := regexpEscape.FindString(l.value); escape != "" {
-		c.addValue(RegexpInPath, number, "%s in %s means nothing but itself, for a rule is not a regular expression; write * for any run of characters and $ for the end of the URL",
+		c.addValue(RegexpInPath, number, "%s in %s has no special meaning, because a rule is not a regular expression; write * for any characters and $ for the end of the URL",
 			quoted(escape), quoted(l.value))
 	}
 	if joinedLineAt(l.value) >= 0 {
@@ -154,7 +154,7 @@ type ruleSet struct {
 	rules      []policy.Rule
 	unusedWord string
 	reported   map[int]bool // lines with a finding
-	size       int          // cost to compare all rules, see maxCompared
+	size       int          // cost to compare all rules, see maxComparisonWork
 }
 
 // addFinding adds a finding about a line, unless the line has one.
@@ -190,11 +190,11 @@ func (s *ruleSet) check() {
 		other, tied := first[kind{!r.Allow, canonical}]
 		switch {
 		case ok && same.Path == r.Path:
-			s.addFinding(DuplicateRule, r.Line, "the same rule stands in line %d; remove one", same.Line)
+			s.addFinding(DuplicateRule, r.Line, "line %d has the same rule; remove one", same.Line)
 		case ok:
 			s.addFinding(SameEncoding, r.Line, "this is the rule of line %d in another spelling, %s; remove one", same.Line, quoted(canonical))
 		case tied:
-			s.addFinding(TiedRules, r.Line, "line %d says the opposite of the same path, and Allow wins where both are equally long; remove one of them", other.Line)
+			s.addFinding(TiedRules, r.Line, "line %d has the opposite rule for the same path, and Allow wins; remove one", other.Line)
 			s.reported[other.Line] = true
 		}
 	}
@@ -229,7 +229,7 @@ func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	case v.Allowed != r.Allow: // no target can match the rule
 	case !r.Allow && len(s.rules) <= maxCovering:
 		if by := s.coveredBy(r, probe); by.Line > 0 {
-			s.addFinding(CoveredRule, r.Line, "%s in line %d forbids this already; remove this rule unless it is there for crawlers without wildcards",
+			s.addFinding(CoveredRule, r.Line, "%s in line %d already disallows this; remove this rule, unless it is for crawlers that do not support wildcards",
 				quoted(by.String()), by.Line)
 		}
 	case r.Allow:
@@ -238,9 +238,9 @@ func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 }
 
 // matching returns the rules that match a target. It compares each rule and finds none after a
-// hostile file has used up maxCompared.
+// hostile file has used up maxComparisonWork.
 func (s *ruleSet) matching(target string) []policy.Match {
-	if s.room -= s.size; s.room < 0 {
+	if s.remainingWork -= s.size; s.remainingWork < 0 {
 		return nil
 	}
 	var t policy.Target

@@ -22,7 +22,7 @@ func (c *checker) checkSearchEngines() {
 	var target policy.Target
 	target.Set(unmatchedPath, false)
 	var others []shutOut // by rule
-	var meant shutOut    // by their own groups
+	var named shutOut    // by groups that name them
 	for _, engine := range judge.SearchEngines() {
 		q := judge.Request{Client: uaident.Identity{Token: engine.Token, Crawler: engine, Class: engine.Class}}
 		v := q.Subject(nil, engine.JudgedByWildcard()).Verdict(c.robots, &target)
@@ -30,10 +30,10 @@ func (c *checker) checkSearchEngines() {
 		switch {
 		case !disallowsAll(v):
 		case judge.Means(v.Group.Name, engine):
-			if len(meant.engines) == 0 || v.Rule.Line < meant.rule.Line {
-				meant.rule = v.Rule
+			if len(named.engines) == 0 || v.Rule.Line < named.rule.Line {
+				named.rule = v.Rule
 			}
-			meant.engines = append(meant.engines, engine.Token)
+			named.engines = append(named.engines, engine.Token)
 		case at >= 0:
 			others[at].engines = append(others[at].engines, engine.Token)
 		default:
@@ -41,12 +41,12 @@ func (c *checker) checkSearchEngines() {
 		}
 	}
 	for _, s := range others {
-		c.add(SearchShutOut, s.rule.Line, c.at(s.rule.Line).keyColumn(), "%s closes the site to %s; if this is not a staging site, remove the rule or give them groups of their own",
+		c.add(SearchShutOut, s.rule.Line, c.at(s.rule.Line).keyColumn(), "%s disallows the whole site for %s; if this is not a staging site, remove the rule or give them groups of their own",
 			quoted(s.rule.String()), listEngines(s.engines))
 	}
-	if len(meant.engines) > 0 {
-		c.add(SearchForbidden, meant.rule.Line, c.at(meant.rule.Line).keyColumn(), "the file names %s and closes the site to what it names; that is taken to be meant, so remove the group if it is not",
-			listEngines(meant.engines))
+	if len(named.engines) > 0 {
+		c.add(SearchForbidden, named.rule.Line, c.at(named.rule.Line).keyColumn(), "the file disallows the whole site for %s by name, which seems intended; if not, remove the group",
+			listEngines(named.engines))
 	}
 }
 

@@ -21,9 +21,9 @@ func TestWrittenOtherwise(t *testing.T) {
 		{"a name of three words", "User-agent: Sogou web spider\nDisallow: /\n", policy.NameList, 0, ""},
 		{"a name and a word", "User-agent: Googlebot Images\nDisallow: /\n", policy.NameList, 0, ""},
 		{"commas are told of once", "User-agent: GPTBot, CCBot\nDisallow: /\n", policy.NameList, 1, "GPTBot, CCBot"},
-		{"a class", "User-agent: ai_training\nDisallow: /\n", NamesNobody, 1, "let the directive robots_txt with disallow ai_training do that"},
+		{"a class", "User-agent: ai_training\nDisallow: /\n", NamesNobody, 1, "use the directive robots_txt with disallow ai_training"},
 		{"a regular expression", "User-agent: *\nDisallow: /.*\\.pdf$\n", RegexpInPath, 2, "is not a regular expression"},
-		{"digits", "User-agent: *\nDisallow: /a/\\d+/\n", RegexpInPath, 2, "means nothing but itself"},
+		{"digits", "User-agent: *\nDisallow: /a/\\d+/\n", RegexpInPath, 2, "has no special meaning"},
 		{"hidden files", "User-agent: *\nDisallow: /.*\n", RegexpInPath, 0, ""},
 		{"a path of Windows", "User-agent: *\nDisallow: /a\\b\n", RegexpInPath, 0, ""},
 	} {

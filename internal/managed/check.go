@@ -20,9 +20,9 @@ const rulesAText = 200
 
 // Report has the findings about the files of a schedule.
 type Report struct {
-	Findings []Finding
-	Texts    int // checked files
-	Left     int // files beyond the limit, which were not checked
+	Findings []Finding `json:"findings"`
+	Texts    int       `json:"texts"` // checked files
+	Left     int       `json:"-"`     // files beyond the limit, which were not checked
 }
 
 // Check checks the files that the schedule makes from a base, from now until the horizon. most is the

@@ -59,13 +59,13 @@ const (
 
 // Finding is a problem of a file or of its rules, for the owner.
 type Finding struct {
-	Severity policy.Severity
-	Code     policy.Code
-	Rules    []string  // names of the rules; empty for the file as a whole
-	At       string    // position of the first rule, "" if unknown
-	Host     string    // "" for hosts that no rule names
-	From     time.Time // start of the file; zero for the present file
-	Message  string
+	Severity policy.Severity `json:"severity"`
+	Code     policy.Code     `json:"code"`
+	Rules    []string        `json:"rules,omitempty"` // names of the rules; empty for the file as a whole
+	At       string          `json:"at,omitempty"`    // position of the first rule, "" if unknown
+	Host     string          `json:"host,omitempty"`  // "" for hosts that no rule names
+	From     time.Time       `json:"from,omitzero"`   // start of the file; zero for the present file
+	Message  string          `json:"message"`
 }
 
 // String returns the finding in one line, without the position of the rule.

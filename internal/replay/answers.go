@@ -10,9 +10,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// answered counts the response to a judged request. Responses of the guard itself are left out.
+// countResponse counts the response to a judged request. Responses of the guard itself are left out.
 // Only Caddy's log marks them, so in other logs a blocked request looks like a refusal by the site.
-func (w *worker) answered(c *crawlerCount) {
+func (w *worker) countResponse(c *crawlerCount) {
 	status, ok := parity.StatusOf(w.record.Status)
 	if !ok || w.record.Guarded {
 		return
@@ -51,8 +51,8 @@ type FindingReport struct {
 	Text    string      `json:"text"`
 }
 
-// answersOf returns the report of a crawler, or nil if the log has no status.
-func answersOf(c *parity.Counts) *AnswersReport {
+// responsesReport returns the report of a crawler, or nil if the log has no status.
+func responsesReport(c *parity.Counts) *AnswersReport {
 	if c.All() == 0 {
 		return nil
 	}
@@ -79,14 +79,14 @@ func (r *Report) fillAnswers(p *plan, t *tally) {
 	})
 }
 
-// answers writes the findings about responses.
-func (t *tables) answers(r *Report) {
+// writeResponses writes the findings about responses.
+func (t *reportWriter) writeResponses(r *Report) {
 	if len(r.Findings) == 0 {
 		return
 	}
 	t.printf("\nAnswers that contradict the robots.txt:\n")
-	for _, f := range r.Findings[:min(len(r.Findings), tableRules)] {
+	for _, f := range r.Findings[:min(len(r.Findings), maxTableRules)] {
 		t.printf("%s\n", text.Printable(f.Text))
 	}
-	t.more(len(r.Findings), tableRules)
+	t.writeOmitted(len(r.Findings), maxTableRules)
 }

@@ -44,7 +44,7 @@ func TestNoAllocation(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorker(p)
-	k := &chunk{in: logs[0], data: combinedLog(1, 2000)}
+	k := &chunk{input: logs[0], data: combinedLog(1, 2000)}
 	w.work(k)
 	if n := testing.AllocsPerRun(5, func() { w.work(k) }); n > 20 {
 		t.Errorf("%v allocations for 2,000 lines", n)
@@ -61,7 +61,7 @@ func TestBoundedMemory(t *testing.T) {
 			i, time.Unix(int64(i)*86400*4, 0).UTC().Format("02/Jan/2006:15:04:05"), i, i, i)
 	}
 	r := replayed(t, log.String(), nil)
-	if len(r.Crawlers) != 1 || r.Crawlers[0].Token != "_other" || r.Disallowed != 20000 || len(r.Paths) != reportedPaths || len(r.Hosts) != reportedHosts || len(r.Rules) != 1 {
+	if len(r.Crawlers) != 1 || r.Crawlers[0].Token != "_other" || r.Disallowed != 20000 || len(r.Paths) != maxReportedPaths || len(r.Hosts) != maxReportedHosts || len(r.Rules) != 1 {
 		t.Errorf("%d crawlers, %d paths, %d hosts, %d rules", len(r.Crawlers), len(r.Paths), len(r.Hosts), len(r.Rules))
 	}
 }

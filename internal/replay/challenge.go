@@ -94,8 +94,8 @@ func percent(part, all uint64) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(all))
 }
 
-// challenge writes the [ChallengeReport].
-func (t *tables) challenge(r *Report) {
+// writeChallenge writes the [ChallengeReport].
+func (t *reportWriter) writeChallenge(r *Report) {
 	if r.Challenge == nil {
 		return
 	}

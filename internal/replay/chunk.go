@@ -14,9 +14,9 @@ const maxLine = 512 << 10
 
 // chunk is a part of a log that ends at the end of a line.
 type chunk struct {
-	in   *input
-	buf  []byte // has maxLine bytes
-	data []byte // the lines, a part of buf
+	input *input
+	buf   []byte // has maxLine bytes
+	data  []byte // the lines, a part of buf
 
 	tooLong bool // data is the start of a line that is longer than maxLine
 	last    bool // the last chunk of the log
@@ -63,7 +63,7 @@ func (c *chunker) read(ctx context.Context, in *input) (err error) {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		*k = chunk{in: in, buf: k.buf, done: k.done, examples: k.examples[:0], events: k.events[:0], paths: k.paths[:0]}
+		*k = chunk{input: in, buf: k.buf, done: k.done, examples: k.examples[:0], events: k.events[:0], paths: k.paths[:0]}
 		n := copy(k.buf, rest)
 		var readErr error
 		for n < len(k.buf) && readErr == nil {

@@ -11,17 +11,17 @@ import (
 
 // Bounds of the report: the number of rows.
 const (
-	reportedRules = 200
-	reportedPaths = 200
-	reportedHosts = 20
-	ruleCrawlers  = 20
+	maxReportedRules = 200
+	maxReportedPaths = 200
+	maxReportedHosts = 20
+	maxRuleCrawlers  = 20
 )
 
 // fill converts the counts into the report.
 func (r *Report) fill(p *plan, t *tally, s *sequence, o *Options, logs []*input) {
 	r.Lines, r.Malformed, r.Other, r.OtherSite, r.OtherTime = t.lines, t.malformed, t.other, t.otherSite, t.otherTime
 	r.Browsers, r.Requests, r.Examples = t.browsers, t.requests, s.examples
-	r.noUserAgents = t.noAgent == t.browsers
+	r.noUserAgents = t.noUserAgent == t.browsers
 	if t.first <= t.last {
 		r.First, r.Last = timePointer(t.first), timePointer(t.last)
 	}
@@ -43,7 +43,7 @@ func (r *Report) fill(p *plan, t *tally, s *sequence, o *Options, logs []*input)
 	slices.SortFunc(r.Hosts, func(a, b HostReport) int {
 		return cmp.Or(cmp.Compare(b.Lines, a.Lines), strings.Compare(a.Host, b.Host))
 	})
-	r.Hosts = r.Hosts[:min(len(r.Hosts), reportedHosts)]
+	r.Hosts = r.Hosts[:min(len(r.Hosts), maxReportedHosts)]
 	r.fillAnswers(p, t)
 	r.fillNotes(p, t, o, logs)
 }
@@ -76,7 +76,7 @@ func (r *Report) fillCrawlers(p *plan, t *tally) {
 		if c.last != 0 {
 			row.Last = timePointer(c.last)
 		}
-		row.Rate, row.Answers = p.rateOf(&c, key.name), answersOf(&c.answers)
+		row.Rate, row.Answers = p.rateOf(&c, key.name), responsesReport(&c.answers)
 		r.Crawlers = append(r.Crawlers, row)
 		class := classes[key.class]
 		if class == nil {
@@ -86,7 +86,7 @@ func (r *Report) fillCrawlers(p *plan, t *tally) {
 		class.Crawlers++
 		class.Requests += c.requests
 		class.Disallowed += c.disallowed
-		class.WouldBlock += c.disallowed - c.spared
+		class.WouldBlock += c.disallowed - c.notEnforced
 		class.Stale += c.stale
 		class.Exempt += c.exempt
 		r.Disallowed += c.disallowed
@@ -123,13 +123,13 @@ func (r *Report) fillRules(p *plan, t *tally) {
 		slices.SortFunc(rule.Crawlers, func(a, b RuleCrawlers) int {
 			return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Token, b.Token))
 		})
-		rule.Crawlers = rule.Crawlers[:min(len(rule.Crawlers), ruleCrawlers)]
+		rule.Crawlers = rule.Crawlers[:min(len(rule.Crawlers), maxRuleCrawlers)]
 		r.Rules = append(r.Rules, *rule)
 	}
 	slices.SortFunc(r.Rules, func(a, b RuleReport) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Robots, b.Robots), cmp.Compare(a.Line, b.Line))
 	})
-	r.Rules = r.Rules[:min(len(r.Rules), reportedRules)]
+	r.Rules = r.Rules[:min(len(r.Rules), maxReportedRules)]
 }
 
 func (r *Report) fillPaths(p *plan, t *tally) {
@@ -140,7 +140,7 @@ func (r *Report) fillPaths(p *plan, t *tally) {
 	slices.SortStableFunc(r.Paths, func(a, b PathReport) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Path, b.Path), strings.Compare(a.Token, b.Token))
 	})
-	r.Paths = r.Paths[:min(len(r.Paths), reportedPaths)]
+	r.Paths = r.Paths[:min(len(r.Paths), maxReportedPaths)]
 }
 
 func timePointer(at int64) *time.Time {

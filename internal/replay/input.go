@@ -21,25 +21,25 @@ import (
 
 // input is a log to read.
 type input struct {
-	name        string
-	format      *logformat.Format
-	compression string // "gzip", "zstd" or ""
-	size        int64  // in bytes; 0 for standard input
-	open        func() (io.ReadCloser, error)
-	opened      io.ReadCloser // an open file, if opening it again is impossible
-	begins      int64         // the time of the first request
-	timed       bool          // whether begins is known
-	found       bool          // the first lines contain a request
-	empty       bool
-	broken      error // the error if the first line is unreadable
+	name         string
+	format       *logformat.Format
+	compression  string // "gzip", "zstd" or ""
+	size         int64  // in bytes; 0 for standard input
+	open         func() (io.ReadCloser, error)
+	opened       io.ReadCloser // an open file, if opening it again is impossible
+	firstRequest int64         // the time of the first request
+	hasTimes     bool          // whether begins is known
+	hasRequests  bool          // the first lines contain a request
+	empty        bool
+	readErr      error // the error if the first line is unreadable
 }
 
-// headSize is the number of bytes that are read to recognise the format.
-const headSize = 64 << 10
+// detectionSize is the number of bytes that are read to recognise the format.
+const detectionSize = 64 << 10
 
-// expand replaces patterns such as access.log* by the matching files. A file with the same name as
+// expandPatterns replaces patterns such as access.log* by the matching files. A file with the same name as
 // a pattern has precedence.
-func expand(names []string) ([]string, error) {
+func expandPatterns(names []string) ([]string, error) {
 	var files []string
 	for _, name := range names {
 		if !strings.ContainsAny(name, "*?[") {
@@ -69,10 +69,10 @@ func expand(names []string) ([]string, error) {
 	return files, nil
 }
 
-// inputs opens the named logs, recognises their formats, and sorts the logs by the time of their
+// openInputs opens the named logs, recognises their formats, and sorts the logs by the time of their
 // first request.
-func inputs(names []string, stdin io.Reader) ([]*input, error) {
-	names, err := expand(names)
+func openInputs(names []string, stdin io.Reader) ([]*input, error) {
+	names, err := expandPatterns(names)
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +90,8 @@ func inputs(names []string, stdin io.Reader) ([]*input, error) {
 		}
 		all = append(all, in)
 	}
-	if !slices.ContainsFunc(all, func(in *input) bool { return !in.timed && !in.empty && in.broken == nil }) {
-		slices.SortStableFunc(all, func(a, b *input) int { return cmp.Compare(a.begins, b.begins) })
+	if !slices.ContainsFunc(all, func(in *input) bool { return !in.hasTimes && !in.empty && in.readErr == nil }) {
+		slices.SortStableFunc(all, func(a, b *input) int { return cmp.Compare(a.firstRequest, b.firstRequest) })
 	}
 	return all, nil
 }
@@ -114,8 +114,8 @@ func (in *input) stat() error {
 	return nil
 }
 
-// signatures are the first bytes of archives and other files that may contain logs.
-var signatures = []struct{ magic, advice string }{
+// unsupportedSignatures are the first bytes of archives and other files that may contain logs.
+var unsupportedSignatures = []struct{ magic, advice string }{
 	{"BZh", "is compressed by bzip2; pipe it: bzcat FILE | caddy robots-guard audit -"},
 	{"\xfd7zXZ\x00", "is compressed by xz; pipe it: xzcat FILE | caddy robots-guard audit -"},
 	{"PK\x03\x04", "is a zip archive; unpack it first"},
@@ -138,7 +138,7 @@ func (in *input) detect() error {
 	if in.size > 0 {
 		text.Close()
 	} else {
-		in.opened = closing{io.MultiReader(bytes.NewReader(head), text), text}
+		in.opened = readCloser{io.MultiReader(bytes.NewReader(head), text), text}
 	}
 	return in.detectFormat(head)
 }
@@ -150,7 +150,7 @@ func (in *input) head(file io.ReadCloser) (head []byte, text io.ReadCloser, err 
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, nil, fmt.Errorf("cannot be read: %w", err)
 	}
-	for _, s := range signatures {
+	for _, s := range unsupportedSignatures {
 		if bytes.HasPrefix(magic, []byte(s.magic)) {
 			return nil, nil, errors.New(s.advice)
 		}
@@ -164,28 +164,28 @@ func (in *input) head(file io.ReadCloser) (head []byte, text io.ReadCloser, err 
 	if text, err = in.text(raw, file); err != nil {
 		return nil, nil, fmt.Errorf("cannot be read: %w", err)
 	}
-	head, err = io.ReadAll(io.LimitReader(text, headSize))
+	head, err = io.ReadAll(io.LimitReader(text, detectionSize))
 	switch {
 	case err == nil:
 	case !errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, nil, fmt.Errorf("cannot be read: %w", err)
 	case len(head) == 0: // truncated before the first uncompressed byte, so the file would look empty
-		in.broken = err
+		in.readErr = err
 	}
 	return head, text, nil
 }
 
 // detectFormat sets the format and the time of the first request from the head of the log.
 func (in *input) detectFormat(head []byte) error {
-	if in.broken != nil {
+	if in.readErr != nil {
 		return nil
 	}
-	if in.empty = len(bytes.TrimSpace(head)) == 0; in.empty && len(head) < headSize {
+	if in.empty = len(bytes.TrimSpace(head)) == 0; in.empty && len(head) < detectionSize {
 		return nil
 	}
 	var err error
 	switch in.format, err = logformat.Recognise(bytes.TrimLeft(head, "\x00")); { // NUL bytes come from truncating an open log
-	case err != nil && hasNUL(head):
+	case err != nil && containsNUL(head):
 		return fmt.Errorf("%s is a binary file, not a log", in.name)
 	case err != nil:
 		return fmt.Errorf("%s: %w", in.name, err)
@@ -194,15 +194,15 @@ func (in *input) detectFormat(head []byte) error {
 	var r logformat.Record
 	for line := range bytes.Lines(head) {
 		if what, _ := p.Parse(logformat.TrimEnd(line), &r); what == logformat.Request {
-			in.begins, in.timed, in.found = r.At, r.HasTime, true
+			in.firstRequest, in.hasTimes, in.hasRequests = r.At, r.HasTime, true
 			break
 		}
 	}
 	return nil
 }
 
-// hasNUL reports whether a NUL is near the start of a file. No log format has NULs.
-func hasNUL(head []byte) bool {
+// containsNUL reports whether a NUL is near the start of a file. No log format has NULs.
+func containsNUL(head []byte) bool {
 	return bytes.IndexByte(head[:min(len(head), 4096)], 0) >= 0
 }
 
@@ -230,15 +230,15 @@ func (in *input) text(raw io.Reader, file io.Closer) (io.ReadCloser, error) {
 		if err != nil {
 			return nil, err
 		}
-		return closing{withoutByteOrderMark(z), closers{z, file}}, nil
+		return readCloser{withoutByteOrderMark(z), closers{z, file}}, nil
 	case "zstd":
 		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, err
 		}
-		return closing{withoutByteOrderMark(z), closers{z.IOReadCloser(), file}}, nil
+		return readCloser{withoutByteOrderMark(z), closers{z.IOReadCloser(), file}}, nil
 	}
-	return closing{withoutByteOrderMark(raw), file}, nil
+	return readCloser{withoutByteOrderMark(raw), file}, nil
 }
 
 // withoutByteOrderMark skips a byte order mark. The next read returns an error of r again.
@@ -255,8 +255,8 @@ func withoutByteOrderMark(r io.Reader) io.Reader {
 // maxWindow bounds the memory of a zstd stream, in bytes. It suffices for zstd --ultra --long=27.
 const maxWindow = 128 << 20
 
-// closing is a reader with the closers to call after reading.
-type closing struct {
+// readCloser is a reader with the closers to call after reading.
+type readCloser struct {
 	io.Reader
 	io.Closer
 }

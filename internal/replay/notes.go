@@ -26,7 +26,7 @@ func (r *Report) fillNotes(p *plan, t *tally, o *Options, logs []*input) {
 	if p.byHost == nil && t.lines > 0 && t.otherSite == t.lines-t.malformed-t.other-t.otherTime && t.otherSite > 0 && len(r.Hosts) > 0 {
 		note("No request is of %s; the logs have %s.", strings.Join(o.Sites, " or "), r.Hosts[0].Host)
 	}
-	if t.requests == 0 && t.noAgent == t.browsers && t.browsers > 1 && hasUserAgents(logs) {
+	if t.requests == 0 && t.noUserAgent == t.browsers && t.browsers > 1 && hasUserAgents(logs) {
 		note("No request has a User-Agent; if the log leaves out that header, have it written.")
 	}
 	if t.beforeFirst > 0 {

@@ -50,7 +50,7 @@ func (w *worker) limitsFor(k *chunk, current *version, who *identity) (a rateLim
 		return a
 	}
 	q.Bound = nil // Bound belongs to the current version
-	for _, v := range current.state.Held(fromUnixNano(r.At), current.graceOf(who)) {
+	for _, v := range current.state.Held(fromUnixNano(r.At), current.graceFor(who)) {
 		var scratch judge.Scratch
 		var result judge.Result
 		current.settings.Judge(&q, judge.Rules{Robots: v.Robots}, &scratch, &result)
@@ -91,14 +91,14 @@ func (s *sequence) countRate(e *rateEvent, k *chunk) {
 		Token: key.name, Identity: verify.Claimed, Many: rate.IsOfMany(&client), Network: e.network,
 	}
 	c := s.tally.crawler(e.crawler)
-	c.paced++
+	c.limited++
 	c.delay, c.limit = delay, e.limits.limit
 	switch pace := s.budgets.Spend(fromUnixNano(e.at), &who, &rules); {
 	case pace.Slowed:
 		c.slowed++
-		c.over++
+		c.overLimit++
 	case pace.Over:
-		c.over++
+		c.overLimit++
 	}
 }
 
@@ -114,10 +114,10 @@ type RateReport struct {
 
 // rateOf returns the report of a crawler, or nil without a limit.
 func (p *plan) rateOf(c *crawlerCount, token string) *RateReport {
-	if c.paced == 0 {
+	if c.limited == 0 {
 		return nil
 	}
-	r := &RateReport{CrawlDelay: c.delay.Seconds(), Requests: c.paced, Over: c.over, Slowed: c.slowed, Habit: "undocumented"}
+	r := &RateReport{CrawlDelay: c.delay.Seconds(), Requests: c.limited, Over: c.overLimit, Slowed: c.slowed, Habit: "undocumented"}
 	if c.limit != nil {
 		r.Limit = c.limit.String()
 	}
@@ -157,18 +157,18 @@ func (r *Report) SlowedSentence() string {
 	return fmt.Sprintf("rate enforce would have answered %d requests 429, %d of %s.", all, first.Rate.Slowed, first.Token)
 }
 
-// rates writes the table of rates, the fastest crawler first.
-func (t *tables) rates(r *Report) {
+// writeRates writes the table of rates, the fastest crawler first.
+func (t *reportWriter) writeRates(r *Report) {
 	paced := r.LimitedCrawlers()
 	if len(paced) == 0 {
 		return
 	}
 	t.printf("\n")
-	t.table("CRAWLER", "CRAWL-DELAY", "READS IT", "LIMIT", "COUNTED", "TOO MANY", "429")
-	for _, c := range paced[:min(len(paced), tableCrawlers)] {
+	t.beginTable("CRAWLER", "CRAWL-DELAY", "READS IT", "LIMIT", "COUNTED", "TOO MANY", "429")
+	for _, c := range paced[:min(len(paced), maxTableCrawlers)] {
 		t.row(c.Token, c.Rate.CrawlDelay, c.Rate.Reads(), cmp.Or(c.Rate.Limit, "-"), c.Rate.Requests, c.Rate.Over, c.Rate.Slowed)
 	}
-	t.more(len(paced), tableCrawlers)
+	t.writeOmitted(len(paced), maxTableCrawlers)
 	t.printf("%s\n", r.SlowedSentence())
 }
 

@@ -74,7 +74,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		if in.format != nil {
 			log.Format = in.format.Name
 		}
-		s.lines[in] = log
+		s.logReports[in] = log
 		report.Logs = append(report.Logs, log)
 	}
 	workers := make([]*worker, max(1, o.Workers))
@@ -84,7 +84,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	err = process(ctx, logs, workers, s, &o)
 	total := s.tally
 	for _, w := range workers {
-		w.host.flush(w)
+		w.hostCache.flush(w)
 		total.merge(w.tally)
 	}
 	report.fill(p, total, s, &o, logs)
@@ -124,12 +124,12 @@ func (o *Options) plan() (*plan, []*input, error) {
 	if len(o.Logs) == 0 {
 		return nil, nil, errors.New("no log given")
 	}
-	logs, err := inputs(o.Logs, o.Stdin)
+	logs, err := openInputs(o.Logs, o.Stdin)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, in := range logs {
-		if in.found && !in.timed && (!o.Since.IsZero() || !o.Until.IsZero()) {
+		if in.hasRequests && !in.hasTimes && (!o.Since.IsZero() || !o.Until.IsZero()) {
 			return nil, nil, errors.New(in.name + " has no times, so no part of it can be chosen by time")
 		}
 	}
@@ -207,8 +207,8 @@ func readAll(ctx context.Context, logs []*input, free chan *chunk, read chan<- *
 	var failed error
 	for _, in := range logs {
 		if in.format == nil { // the log is empty or unreadable
-			if in.broken != nil {
-				failed = errors.Join(failed, &unreadable{in, in.broken})
+			if in.readErr != nil {
+				failed = errors.Join(failed, &unreadable{in, in.readErr})
 			}
 			continue
 		}

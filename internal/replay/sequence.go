@@ -20,19 +20,19 @@ type rateEvent struct {
 // sequence processes the results of workers in the order of the log.
 type sequence struct {
 	*plan
-	tally    *tally
-	budgets  *rate.Budgets
-	examples []Example
-	lines    map[*input]*LogReport
+	tally      *tally
+	budgets    *rate.Budgets
+	examples   []Example
+	logReports map[*input]*LogReport
 }
 
 func newSequence(p *plan) *sequence {
-	return &sequence{plan: p, tally: newTally(), budgets: rate.NewBudgets(fromUnixNano(0)), lines: make(map[*input]*LogReport)}
+	return &sequence{plan: p, tally: newTally(), budgets: rate.NewBudgets(fromUnixNano(0)), logReports: make(map[*input]*LogReport)}
 }
 
 // add adds a finished chunk.
 func (s *sequence) add(k *chunk) {
-	log := s.lines[k.in]
+	log := s.logReports[k.input]
 	for _, e := range k.examples {
 		if len(s.examples) < maxExamples {
 			s.examples = append(s.examples, Example{

@@ -34,9 +34,9 @@ func parseSites(sites []string) (hostList, error) {
 // includes reports whether requests for a host are judged.
 func (l hostList) includes(host string) bool { return len(l) == 0 || slices.Contains(l, host) }
 
-// hostMemo caches whether requests for the last host are judged.
-type hostMemo struct {
-	sent     []byte // the host as logged
+// hostCache caches whether requests for the last host are judged.
+type hostCache struct {
+	logged   []byte // the host as logged
 	host     []byte // without the port, in lower case
 	included bool
 	span     versionRange // its versions of the robots.txt, if each host has its own
@@ -47,13 +47,13 @@ type hostMemo struct {
 const maxHost = 300
 
 // matches reports whether requests for a logged host are judged, and counts the host.
-func (m *hostMemo) matches(w *worker, sent []byte) bool {
+func (m *hostCache) matches(w *worker, sent []byte) bool {
 	if len(sent) > maxHost {
 		return len(w.hosts) == 0 && w.byHost == nil
 	}
-	if !bytes.Equal(m.sent, sent) {
+	if !bytes.Equal(m.logged, sent) {
 		m.flush(w)
-		m.sent = append(m.sent[:0], sent...)
+		m.logged = append(m.logged[:0], sent...)
 		m.host = appendHost(m.host[:0], sent)
 		m.included = w.hosts.includes(unsafeString(m.host))
 		if w.byHost != nil {
@@ -67,7 +67,7 @@ func (m *hostMemo) matches(w *worker, sent []byte) bool {
 }
 
 // flush counts the host.
-func (m *hostMemo) flush(w *worker) {
+func (m *hostCache) flush(w *worker) {
 	if m.count > 0 {
 		w.tally.hosts.Add(unsafeString(m.host), m.count, 0, maxHosts, strings.Clone)
 		m.count = 0

@@ -65,19 +65,19 @@ type sourceKey struct {
 }
 
 type sourceCount struct {
-	userAgent   string
-	address     netip.Addr
-	several     bool
-	requests    uint64
-	bytes       uint64
-	first, last int64
-	rules       map[policy.Rule]*SourceRule
-	samples     []Sample
+	userAgent        string
+	address          netip.Addr
+	severalAddresses bool
+	requests         uint64
+	bytes            uint64
+	first, last      int64
+	rules            map[policy.Rule]*SourceRule
+	samples          []Sample
 }
 
 // sourceTally counts violations by source.
 type sourceTally struct {
-	of                      map[sourceKey]*sourceCount
+	bySource                map[sourceKey]*sourceCount
 	dropped, masked, unseen uint64 // requests beyond maxSources; from masked addresses; from addresses that are not public
 }
 
@@ -99,22 +99,22 @@ func (t *sourceTally) add(w *worker, who *identity, v policy.Verdict) {
 	if w.crawlers.key(who.crawler).name == otherName {
 		key.userAgent = unsafeString(userAgent)
 	}
-	c := t.of[key]
+	c := t.bySource[key]
 	if c == nil {
-		if len(t.of) == maxSources {
+		if len(t.bySource) == maxSources {
 			t.dropped++
 			return
 		}
 		key.userAgent = strings.Clone(key.userAgent)
 		c = &sourceCount{userAgent: string(userAgent), address: client, first: r.At, last: r.At, rules: make(map[policy.Rule]*SourceRule)}
-		if t.of == nil {
-			t.of = make(map[sourceKey]*sourceCount)
+		if t.bySource == nil {
+			t.bySource = make(map[sourceKey]*sourceCount)
 		}
-		t.of[key] = c
+		t.bySource[key] = c
 	}
 	c.requests++
 	c.bytes += uint64(r.Bytes)
-	c.several = c.several || c.address != client
+	c.severalAddresses = c.severalAddresses || c.address != client
 	c.first, c.last = min(c.first, r.At), max(c.last, r.At)
 	if rule := c.rules[v.Rule]; rule != nil {
 		rule.Requests++
@@ -144,19 +144,19 @@ func (t *sourceTally) merge(o *sourceTally) {
 	t.dropped += o.dropped
 	t.masked += o.masked
 	t.unseen += o.unseen
-	for key, more := range o.of {
-		c := t.of[key]
+	for key, more := range o.bySource {
+		c := t.bySource[key]
 		if c == nil {
-			if t.of == nil {
-				t.of = make(map[sourceKey]*sourceCount)
+			if t.bySource == nil {
+				t.bySource = make(map[sourceKey]*sourceCount)
 			}
-			t.of[key] = more
+			t.bySource[key] = more
 			continue
 		}
 		if more.first < c.first {
 			c.userAgent = more.userAgent
 		}
-		c.several = c.several || more.several || c.address != more.address
+		c.severalAddresses = c.severalAddresses || more.severalAddresses || c.address != more.address
 		c.requests += more.requests
 		c.bytes += more.bytes
 		c.first, c.last = min(c.first, more.first), max(c.last, more.last)
@@ -173,8 +173,8 @@ func (t *sourceTally) merge(o *sourceTally) {
 
 // sources returns the sources, sorted by requests, descending.
 func (t *sourceTally) sources(p *plan) []Source {
-	sources := make([]Source, 0, len(t.of))
-	for key, c := range t.of {
+	sources := make([]Source, 0, len(t.bySource))
+	for key, c := range t.bySource {
 		s := Source{
 			Network: key.network, UserAgent: validUTF8(c.userAgent), Robots: p.versions[key.version].source(), Requests: c.requests, Bytes: c.bytes,
 			First: fromUnixNano(c.first), Last: fromUnixNano(c.last), Samples: c.samples,
@@ -182,7 +182,7 @@ func (t *sourceTally) sources(p *plan) []Source {
 		if name := p.crawlers.key(key.crawler).name; name != otherName {
 			s.Crawler = name
 		}
-		if !c.several {
+		if !c.severalAddresses {
 			s.Address = c.address
 		}
 		for _, rule := range c.rules {

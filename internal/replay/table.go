@@ -19,52 +19,52 @@ func formatTime(t *time.Time) string {
 
 // Bounds of the table.
 const (
-	tableCrawlers = 30
-	tableRules    = 10
-	tablePaths    = 10
-	tableLogs     = 20
-	tablePath     = 80  // characters of a path or rule
-	maxQuoted     = 100 // characters of a malformed line
+	maxTableCrawlers = 30
+	maxTableRules    = 10
+	maxTablePaths    = 10
+	maxTableLogs     = 20
+	maxTablePathLen  = 80  // characters of a path or rule
+	maxQuoted        = 100 // characters of a malformed line
 )
 
 // WriteText writes the report as tables for a terminal. Long lists are truncated.
 func (r *Report) WriteText(w io.Writer) error {
-	t := tables{w: w}
-	t.logs(r)
+	t := reportWriter{w: w}
+	t.writeLogs(r)
 	t.printf("\n%s\n", r.Summary())
 	if len(r.Crawlers) > 0 {
 		t.printf("\n")
-		t.table("CRAWLER", "CLASS", "REQUESTS", "DISALLOWED", "STALE", "EXEMPT", "ROBOTS.TXT READ")
-		for _, c := range r.Crawlers[:min(len(r.Crawlers), tableCrawlers)] {
+		t.beginTable("CRAWLER", "CLASS", "REQUESTS", "DISALLOWED", "STALE", "EXEMPT", "ROBOTS.TXT READ")
+		for _, c := range r.Crawlers[:min(len(r.Crawlers), maxTableCrawlers)] {
 			t.row(c.Token, c.Class, c.Requests, c.Disallowed, c.Stale, c.Exempt, c.LastFetch())
 		}
-		t.more(len(r.Crawlers), tableCrawlers)
+		t.writeOmitted(len(r.Crawlers), maxTableCrawlers)
 
 		t.printf("\n")
-		t.table("CLASS", "REQUESTS", "ENFORCE WOULD BLOCK")
+		t.beginTable("CLASS", "REQUESTS", "ENFORCE WOULD BLOCK")
 		for _, c := range r.Classes {
 			t.row(c.Class, c.Requests, c.WouldBlock)
 		}
 	}
-	t.rates(r)
-	t.answers(r)
+	t.writeRates(r)
+	t.writeResponses(r)
 	if len(r.Rules) > 0 {
 		t.printf("\n")
-		t.table("RULE", "LINE", "GROUP", "REQUESTS", "CRAWLERS")
-		for _, rule := range r.Rules[:min(len(r.Rules), tableRules)] {
+		t.beginTable("RULE", "LINE", "GROUP", "REQUESTS", "CRAWLERS")
+		for _, rule := range r.Rules[:min(len(r.Rules), maxTableRules)] {
 			t.row(rule.Rule, rule.Line, rule.Group, rule.Requests, listCrawlers(rule.Crawlers, 3))
 		}
-		t.more(len(r.Rules), tableRules)
+		t.writeOmitted(len(r.Rules), maxTableRules)
 	}
 	if len(r.Paths) > 0 {
 		t.printf("\n")
-		t.table("PATH", "CRAWLER", "REQUESTS")
-		for _, p := range r.Paths[:min(len(r.Paths), tablePaths)] {
-			t.row(text.Short(text.Printable(p.Path), tablePath), p.Token, p.Count())
+		t.beginTable("PATH", "CRAWLER", "REQUESTS")
+		for _, p := range r.Paths[:min(len(r.Paths), maxTablePaths)] {
+			t.row(text.Short(text.Printable(p.Path), maxTablePathLen), p.Token, p.Count())
 		}
-		t.more(len(r.Paths), tablePaths)
+		t.writeOmitted(len(r.Paths), maxTablePaths)
 	}
-	t.challenge(r)
+	t.writeChallenge(r)
 	t.printf("%s", footer(r.Examples, r.Notes, r.Incomplete))
 	return t.err
 }
@@ -142,9 +142,9 @@ func listCrawlers(crawlers []RuleCrawlers, most int) string {
 }
 
 // Count returns the number of requests for the path.
-func (p *PathReport) Count() string { return countText(p.Requests, p.Excess) }
+func (p *PathReport) Count() string { return formatCount(p.Requests, p.Excess) }
 
-func countText(requests, excess uint64) string {
+func formatCount(requests, excess uint64) string {
 	if excess > 0 {
 		return fmt.Sprintf("%d to %d", requests-excess, requests)
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// tables writes the tables and sentences of a report. The first error is stored, and later writes
+// reportWriter writes the tables and sentences of a report. The first error is stored, and later writes
 // do nothing.
-type tables struct {
+type reportWriter struct {
 	w    io.Writer
 	open *text.Table // the open table
 	err  error
@@ -21,9 +21,9 @@ var columnKinds = map[string]text.Kind{
 	"CRAWLERS": text.List, "FORMAT": text.List, "ROBOTS.TXT READ": text.Prose,
 }
 
-// table begins a table.
-func (t *tables) table(titles ...string) {
-	t.end()
+// beginTable begins a table.
+func (t *reportWriter) beginTable(titles ...string) {
+	t.endTable()
 	var columns []text.Column
 	for _, title := range titles {
 		columns = append(columns, text.Column{Title: title, Kind: columnKinds[title]})
@@ -32,7 +32,7 @@ func (t *tables) table(titles ...string) {
 }
 
 // row adds a row to the table.
-func (t *tables) row(values ...any) {
+func (t *reportWriter) row(values ...any) {
 	var cells []string
 	for _, v := range values {
 		cells = append(cells, text.Printable(fmt.Sprint(v)))
@@ -40,33 +40,33 @@ func (t *tables) row(values ...any) {
 	t.open.Row(cells...)
 }
 
-// end ends a table.
-func (t *tables) end() {
+// endTable ends a table.
+func (t *reportWriter) endTable() {
 	if t.open != nil && t.err == nil {
 		t.err = t.open.Flush()
 	}
 	t.open = nil
 }
 
-// more writes how many rows the table leaves out.
-func (t *tables) more(have, shown int) {
+// writeOmitted writes how many rows the table leaves out.
+func (t *reportWriter) writeOmitted(have, shown int) {
 	if have > shown {
 		t.printf("and %d more; see --json\n", have-shown)
 	}
 }
 
 // printf writes a sentence outside the tables.
-func (t *tables) printf(format string, args ...any) {
-	t.end()
+func (t *reportWriter) printf(format string, args ...any) {
+	t.endTable()
 	if t.err == nil {
 		_, t.err = fmt.Fprintf(t.w, format, args...)
 	}
 }
 
-// logs writes the table of the logs.
-func (t *tables) logs(r *Report) {
-	t.table("LOG", "FORMAT", "LINES", "MALFORMED")
-	for _, l := range r.Logs[:min(len(r.Logs), tableLogs)] {
+// writeLogs writes the table of the logs.
+func (t *reportWriter) writeLogs(r *Report) {
+	t.beginTable("LOG", "FORMAT", "LINES", "MALFORMED")
+	for _, l := range r.Logs[:min(len(r.Logs), maxTableLogs)] {
 		format := l.Format
 		if l.Compression != "" {
 			format += ", " + l.Compression
@@ -76,5 +76,5 @@ func (t *tables) logs(r *Report) {
 		}
 		t.row(l.Name, format, l.Lines, l.Malformed)
 	}
-	t.more(len(r.Logs), tableLogs)
+	t.writeOmitted(len(r.Logs), maxTableLogs)
 }

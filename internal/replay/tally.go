@@ -58,13 +58,13 @@ func (c *crawlers) id(key crawlerKey) int32 {
 // crawlerCount has the counts of one crawler.
 type crawlerCount struct {
 	requests, disallowed, stale, exempt uint64
-	spared                              uint64 // disallowed requests that enforce does not block
+	notEnforced                         uint64 // disallowed requests that enforce does not block
 	robotsRequests                      uint64 // requests for /robots.txt
 	fetchedAt                           int64  // the time of the last robots.txt fetch; 0 for never
 	fetchStatus                         int
 	last                                int64 // the last request; 0 if unknown
 	answers                             parity.Counts
-	paced, over, slowed                 uint64
+	limited, overLimit, slowed          uint64
 	delay                               time.Duration // the last delay
 	limit                               *rate.Limit   // the last limit; nil for none
 }
@@ -95,7 +95,7 @@ type tally struct {
 	other                     uint64 // lines without a request to judge
 	otherSite, otherTime      uint64
 	browsers, requests        uint64
-	noAgent                   uint64 // requests without a User-Agent
+	noUserAgent               uint64 // requests without a User-Agent
 	noHost                    uint64 // requests of other sites that have no host
 	beforeFirst               uint64 // requests before the first version, which judged them
 	first, last               int64
@@ -147,7 +147,7 @@ func (t *tally) addViolation(id, version int32, v policy.Rule, group string, pat
 func (t *tally) addBrowser(r *logformat.Record) {
 	t.browsers++
 	if len(r.UserAgent) == 0 {
-		t.noAgent++
+		t.noUserAgent++
 	}
 }
 
@@ -161,7 +161,7 @@ func (t *tally) merge(o *tally) {
 	t.otherTime += o.otherTime
 	t.browsers += o.browsers
 	t.requests += o.requests
-	t.noAgent += o.noAgent
+	t.noUserAgent += o.noUserAgent
 	t.noHost += o.noHost
 	t.beforeFirst += o.beforeFirst
 	t.rulesDropped += o.rulesDropped
@@ -172,11 +172,11 @@ func (t *tally) merge(o *tally) {
 		a.disallowed += b.disallowed
 		a.stale += b.stale
 		a.exempt += b.exempt
-		a.spared += b.spared
+		a.notEnforced += b.notEnforced
 		a.robotsRequests += b.robotsRequests
 		a.answers.Add(b.answers)
-		a.paced += b.paced
-		a.over += b.over
+		a.limited += b.limited
+		a.overLimit += b.overLimit
 		a.slowed += b.slowed
 		a.delay = max(a.delay, b.delay) // only the sequence counts rates
 		a.last = max(a.last, b.last)

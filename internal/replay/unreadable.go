@@ -29,7 +29,7 @@ func (s *sequence) withLineNumbers(err error) error {
 	if !ok {
 		return err
 	}
-	where := fmt.Sprintf("%s cannot be read beyond line %d", u.in.name, s.lines[u.in].Lines)
+	where := fmt.Sprintf("%s cannot be read beyond line %d", u.in.name, s.logReports[u.in].Lines)
 	if errors.Is(err, io.ErrUnexpectedEOF) && u.in.compression != "" {
 		return fmt.Errorf("%s: its %s data ends in the middle (%w); take a whole copy", where, u.in.compression, u.err)
 	}

@@ -39,7 +39,7 @@ type worker struct {
 	version    int // the version of the last line
 	span       versionRange
 	path       []byte
-	host       hostMemo
+	hostCache  hostCache
 }
 
 func newWorker(p *plan) *worker {
@@ -61,10 +61,10 @@ func (w *worker) work(k *chunk) {
 	if len(k.data) == 0 {
 		return
 	}
-	p := w.parsers[k.in.format]
+	p := w.parsers[k.input.format]
 	if p == nil {
-		p = k.in.format.Parser()
-		w.parsers[k.in.format] = p
+		p = k.input.format.Parser()
+		w.parsers[k.input.format] = p
 	}
 	for line := range bytes.Lines(k.data) {
 		line = logformat.TrimEnd(line)
@@ -114,7 +114,7 @@ func (w *worker) judge(k *chunk) {
 	t.requests++
 	c := t.crawler(who.crawler)
 	c.requests++
-	w.answered(c)
+	w.countResponse(c)
 	if r.HasTime {
 		c.last = max(c.last, r.At)
 	}
@@ -152,7 +152,7 @@ func (w *worker) isSelected() bool {
 		t.first, t.last = min(t.first, r.At), max(t.last, r.At)
 	}
 	switch {
-	case len(r.Host) > 0 && !w.host.matches(w, r.Host):
+	case len(r.Host) > 0 && !w.hostCache.matches(w, r.Host):
 		t.otherSite++
 	case len(r.Host) == 0 && w.byHost != nil:
 		t.otherSite++
@@ -175,7 +175,7 @@ func (w *worker) disallowed(k *chunk, current *version, who *identity, c *crawle
 	if strings.Contains(v.Rule.Path, "?") { // the rule depends on the query
 		path = withQuery(path, r.Target)
 	}
-	stale := w.mayFollowOther(current, who)
+	stale := w.mayFollowEarlier(current, who)
 	if w.paths {
 		w.countPath(who, !stale && !spared)
 	}
@@ -188,7 +188,7 @@ func (w *worker) disallowed(k *chunk, current *version, who *identity, c *crawle
 	}
 	switch {
 	case spared:
-		c.spared++
+		c.notEnforced++
 	case w.sources:
 		w.tally.sources.add(w, who, v)
 	}
@@ -198,7 +198,7 @@ func (w *worker) disallowed(k *chunk, current *version, who *identity, c *crawle
 // selectVersion sets the version that was current at the time of the record.
 func (w *worker) selectVersion() {
 	if w.byHost != nil {
-		w.span = w.host.span
+		w.span = w.hostCache.span
 	}
 	from, to := w.span.from, w.span.to
 	if to-from == 1 {
@@ -214,18 +214,18 @@ func (w *worker) selectVersion() {
 	}
 }
 
-// graceOf returns how long a client may follow the version before this one.
-func (v *version) graceOf(who *identity) time.Duration { return judge.Grace(who.client, v.grace) }
+// graceFor returns how long a client may follow the version before this one.
+func (v *version) graceFor(who *identity) time.Duration { return judge.Grace(who.client, v.grace) }
 
-// mayFollowOther reports whether an earlier version allows the target and the crawler may still
+// mayFollowEarlier reports whether an earlier version allows the target and the crawler may still
 // follow that version.
-func (w *worker) mayFollowOther(current *version, who *identity) bool {
+func (w *worker) mayFollowEarlier(current *version, who *identity) bool {
 	if len(current.state.Past) == 0 || !w.record.HasTime {
 		return false
 	}
 	q := w.requestOf(who)
 	q.Bound = nil // Bound belongs to the current version
-	for _, v := range current.state.Held(fromUnixNano(w.record.At), current.graceOf(who)) {
+	for _, v := range current.state.Held(fromUnixNano(w.record.At), current.graceFor(who)) {
 		current.settings.Judge(&q, judge.Rules{Robots: v.Robots}, &w.scratch, &w.result)
 		if w.result.Verdict != judge.Disallowed {
 			return true
