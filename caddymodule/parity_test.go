@@ -218,9 +218,7 @@ func TestExplain(t *testing.T) {
 				t.Errorf("%s, %s; want %s, %s", e.Verdict, e.Handler.Action, tc.verdict, tc.action)
 			}
 			var text strings.Builder
-			if err := e.WriteText(&text); err != nil {
-				t.Fatal(err)
-			}
+			e.WriteText(&text)
 			for _, piece := range tc.says {
 				if !strings.Contains(text.String(), piece) {
 					t.Errorf("no %q in\n%s", piece, text.String())

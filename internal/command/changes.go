@@ -73,10 +73,7 @@ func (c *changesRunner) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return c.output.print(cmd, body, func(w io.Writer) error {
-		printChanges(w, answer)
-		return nil
-	})
+	return c.output.print(cmd, body, func(w io.Writer) { printChanges(w, answer) })
 }
 
 // newResponse returns a value to decode the response to a verb into.

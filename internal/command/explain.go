@@ -121,14 +121,14 @@ func (x *explainRunner) run(cmd *cobra.Command, urls []string) (findings bool, e
 			return false, err
 		}
 		findings = findings || !e.Allowed
-		err = x.output.print(cmd, e, func(w io.Writer) error {
+		err = x.output.print(cmd, e, func(w io.Writer) {
 			if i > 0 {
 				fmt.Fprintln(w)
 			}
 			if len(urls) > 1 {
 				fmt.Fprintf(w, "%s\n\n", text.Printable(u))
 			}
-			return e.WriteText(w)
+			e.WriteText(w)
 		})
 		if err != nil {
 			return false, err

@@ -145,7 +145,7 @@ func printBrief(cmd *cobra.Command, o output, results []briefResult) error {
 		}
 		return nil
 	}
-	return o.print(cmd, results, func(w io.Writer) error {
+	return o.print(cmd, results, func(w io.Writer) {
 		table := text.NewTable(w, text.Column{Title: "VERDICT", Kind: text.Verdict}, text.Column{Title: "URL", Kind: text.Long},
 			text.Column{Title: "LINE"}, text.Column{Title: "RULE", Kind: text.Long}, text.Column{Title: "GROUP"})
 		for _, r := range results {
@@ -158,6 +158,6 @@ func printBrief(cmd *cobra.Command, o output, results []briefResult) error {
 			}
 			table.Row(r.Verdict, text.Printable(r.URL), line, rule, group)
 		}
-		return table.Flush()
+		table.Flush()
 	})
 }

@@ -135,7 +135,7 @@ func unverified(text string) verify.Explanation {
 }
 
 // writeText writes the report for people.
-func (r *verificationReport) writeText(w io.Writer) error {
+func (r *verificationReport) writeText(w io.Writer) {
 	who := cmp.Or(r.Crawler, "no crawler") + " (" + r.Class
 	if r.Operator != "" {
 		who += ", " + r.Operator
@@ -144,15 +144,12 @@ func (r *verificationReport) writeText(w io.Writer) error {
 	if r.Proof != verify.None.String() {
 		identity += " (" + r.Proof + ")"
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "claims to be  %s\naddress       %s\nidentity      %s\n\n", text.Printable(who+")"), r.IP, identity)
+	fmt.Fprintf(w, "claims to be  %s\naddress       %s\nidentity      %s\n\n", text.Printable(who+")"), r.IP, identity)
 	for _, step := range r.Steps {
 		if step.Method == verify.None.String() {
-			fmt.Fprintf(&b, "- %s\n", text.Printable(step.Text))
+			fmt.Fprintf(w, "- %s\n", text.Printable(step.Text))
 		} else {
-			fmt.Fprintf(&b, "- %s: %s\n", step.Method, text.Printable(step.Text))
+			fmt.Fprintf(w, "- %s: %s\n", step.Method, text.Printable(step.Text))
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

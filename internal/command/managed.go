@@ -103,11 +103,10 @@ func (m *managedRunner) run(cmd *cobra.Command, args []string) (findings bool, e
 	for i := range all {
 		findings = findings || all[i].Stopped
 	}
-	return findings, m.changes.output.print(cmd, map[string]any{"sites": all}, func(w io.Writer) error {
+	return findings, m.changes.output.print(cmd, map[string]any{"sites": all}, func(w io.Writer) {
 		for i := range all {
 			m.print(w, &all[i])
 		}
-		return nil
 	})
 }
 

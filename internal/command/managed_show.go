@@ -32,11 +32,11 @@ func (m *managedRunner) show(cmd *cobra.Command, hosts []string) error {
 	if err != nil {
 		return err
 	}
-	return m.changes.output.print(cmd, body, func(w io.Writer) error { return printAllManaged(w, &all) })
+	return m.changes.output.print(cmd, body, func(w io.Writer) { printAllManaged(w, &all) })
 }
 
 // printAllManaged prints all hosts, and the details if the response has them.
-func printAllManaged(out io.Writer, all *report.Managed) error {
+func printAllManaged(out io.Writer, all *report.Managed) {
 	for i := range all.Managed {
 		printManaged(out, &all.Managed[i])
 	}
@@ -48,7 +48,6 @@ func printAllManaged(out io.Writer, all *report.Managed) error {
 	case all.More > 0:
 		fmt.Fprintf(out, "%d more hosts; name one to see it\n", all.More)
 	}
-	return nil
 }
 
 // printManaged prints a host in a few lines.

@@ -2,7 +2,6 @@ package command
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -18,15 +17,17 @@ func (o *output) define(flags *pflag.FlagSet) {
 }
 
 // print prints the result of a command: the result as JSON, or what writeText writes for people.
-// docs/json.md documents the JSON. A json.RawMessage is JSON from the admin API.
-func (o *output) print(cmd *cobra.Command, result any, writeText func(io.Writer) error) error {
+// docs/json.md documents the JSON. A json.RawMessage is JSON from the admin API. The writer of the text
+// keeps the first error.
+func (o *output) print(cmd *cobra.Command, result any, writeText func(io.Writer)) error {
 	if o.json {
 		enc := newEncoder(cmd.OutOrStdout())
 		enc.SetIndent("", "  ")
 		return enc.Encode(result)
 	}
 	screen := screenOf(cmd.OutOrStdout())
-	return errors.Join(writeText(screen), screen.Flush())
+	writeText(screen)
+	return screen.Flush()
 }
 
 // newEncoder returns an encoder that leaves <, > and & as they are, because commands print

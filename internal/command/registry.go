@@ -123,9 +123,8 @@ func (g *registryRunner) diff(cmd *cobra.Command, names []string) (findings bool
 	} else if changes, err = changesToBuiltIn(after); err != nil {
 		return false, err
 	}
-	return len(changes) > 0, g.output.print(cmd, map[string]any{"changes": changes}, func(w io.Writer) error {
+	return len(changes) > 0, g.output.print(cmd, map[string]any{"changes": changes}, func(w io.Writer) {
 		printRegistryChanges(w, changes)
-		return nil
 	})
 }
 

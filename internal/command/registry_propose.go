@@ -23,14 +23,13 @@ func (g *registryRunner) propose(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return g.output.print(cmd, body, func(out io.Writer) error {
+	return g.output.print(cmd, body, func(out io.Writer) {
 		for i := range found.Proposals {
 			printProposal(out, &found.Proposals[i])
 		}
 		if len(found.Proposals) == 0 {
 			fmt.Fprintln(out, "no name is seen often that no registry knows")
 		}
-		return nil
 	})
 }
 

@@ -23,13 +23,12 @@ func (g *registryRunner) status(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return g.output.print(cmd, body, func(out io.Writer) error {
+	return g.output.print(cmd, body, func(out io.Writer) {
 		if known.Registry == nil {
 			fmt.Fprintln(out, "the configuration names no registry; the built-in one is in use")
 		} else {
 			printRegistry(out, known.Registry)
 		}
-		return nil
 	})
 }
 

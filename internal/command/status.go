@@ -139,12 +139,10 @@ func (s *statusRunner) showAll(cmd *cobra.Command, api adminServer, site string)
 	}
 	shutsOut := func(t report.Trial) bool { return t.Search.NewlyForbidden > 0 }
 	findings = hasCritical(found.Alerts) || slices.ContainsFunc(found.Trials, shutsOut)
-	return findings, s.output.print(cmd, body, func(w io.Writer) error {
-		if err := printSites(w, found.Sites, site != "", time.Now()); err != nil {
-			return err
-		}
+	return findings, s.output.print(cmd, body, func(w io.Writer) {
+		printSites(w, found.Sites, site != "", time.Now())
 		printAlerts(w, &found.List)
-		return printTrials(w, &found)
+		printTrials(w, &found)
 	})
 }
 
@@ -175,10 +173,10 @@ func withSite(uri, site string) string {
 }
 
 // printSites prints a line for each site, or the details of each.
-func printSites(w io.Writer, sites []report.SiteStatus, details bool, now time.Time) error {
+func printSites(w io.Writer, sites []report.SiteStatus, details bool, now time.Time) {
 	if len(sites) == 0 {
 		fmt.Fprintln(w, "no site of this server has a robots_guard")
-		return nil
+		return
 	}
 	table := text.NewTable(w, text.Column{Title: "SITE"}, text.Column{Title: "MODE"}, text.Column{Title: "ROBOTS.TXT OF"},
 		text.Column{Title: "STATUS"}, text.Column{Title: "RULES"}, text.Column{Title: "NOTE", Kind: text.Prose})
@@ -189,8 +187,9 @@ func printSites(w io.Writer, sites []report.SiteStatus, details bool, now time.T
 		}
 		table.Row(text.Printable(s.Site), cmp.Or(s.Mode, "-"), cmp.Or(text.Printable(s.Robots.Authority), "-"), status, rules, cmp.Or(text.Printable(strings.Join(siteNotes(&s.Robots, now), "; ")), "-"))
 	}
-	if err := table.Flush(); err != nil || !details {
-		return err
+	table.Flush()
+	if !details {
+		return
 	}
 	for _, s := range sites {
 		for _, line := range []struct{ name, value string }{
@@ -201,7 +200,6 @@ func printSites(w io.Writer, sites []report.SiteStatus, details bool, now time.T
 			}
 		}
 	}
-	return nil
 }
 
 // siteNotes returns the notes for the owner of a robots.txt, problems first.
@@ -288,13 +286,12 @@ func (s *statusRunner) acknowledgeOrUndo(cmd *cobra.Command, api adminServer) er
 	if err != nil {
 		return err
 	}
-	return s.output.print(cmd, body, func(w io.Writer) error {
+	return s.output.print(cmd, body, func(w io.Writer) {
 		if a.State == alert.Acknowledged {
 			fmt.Fprintln(w, acknowledged(&a))
 		} else {
 			printAlert(w, a)
 		}
-		return nil
 	})
 }
 
@@ -309,7 +306,7 @@ func (s *statusRunner) sendTest(cmd *cobra.Command, api adminServer) (findings b
 		return false, errors.New("the configuration has no receiver of alerts; add notify <url> to the global option robots_guard")
 	}
 	findings = slices.ContainsFunc(result.Receivers, func(r notify.Tested) bool { return !r.Sent })
-	return findings, s.output.print(cmd, body, func(w io.Writer) error {
+	return findings, s.output.print(cmd, body, func(w io.Writer) {
 		for _, r := range result.Receivers {
 			if r.Sent {
 				fmt.Fprintf(w, "%s: the test message was sent\n", text.Printable(r.Receiver))
@@ -317,7 +314,6 @@ func (s *statusRunner) sendTest(cmd *cobra.Command, api adminServer) (findings b
 				fmt.Fprintf(w, "%s: %s: %s\n", text.Printable(r.Receiver), text.Paint(w, "error"), text.Printable(r.Error))
 			}
 		}
-		return nil
 	})
 }
 
@@ -328,7 +324,7 @@ func (s *statusRunner) showTop(cmd *cobra.Command, api adminServer, site string)
 	if err != nil {
 		return err
 	}
-	return s.output.print(cmd, body, func(w io.Writer) error {
+	return s.output.print(cmd, body, func(w io.Writer) {
 		const most = 20
 		table := text.NewTable(w, text.Column{Title: "CRAWLER"}, text.Column{Title: "CLASS"}, text.Column{Title: "VIOLATIONS"}, text.Column{Title: "BLOCKED"},
 			text.Column{Title: "SINCE"}, text.Column{Title: "MOST REQUESTED PAGE", Kind: text.Long}, text.Column{Title: "RULE", Kind: text.Long})
@@ -352,8 +348,8 @@ func (s *statusRunner) showTop(cmd *cobra.Command, api adminServer, site string)
 		}
 		if shown == 0 {
 			fmt.Fprintln(w, "no crawler broke a rule in the last 24 hours")
-			return nil
+			return
 		}
-		return table.Flush()
+		table.Flush()
 	})
 }

@@ -47,17 +47,17 @@ func (s *statusRunner) refreshRobots(cmd *cobra.Command, api adminServer, site s
 			findings = true
 		}
 	}
-	return findings, s.output.print(cmd, answers, func(w io.Writer) error {
+	return findings, s.output.print(cmd, answers, func(w io.Writer) {
 		if len(answers) == 0 {
 			fmt.Fprintln(w, nothingToRefresh)
-			return nil
+			return
 		}
 		table := text.NewTable(w, text.Column{Title: "ROBOTS.TXT OF"}, text.Column{Title: "RESULT"}, text.Column{Title: "STATUS"}, text.Column{Title: "RULES"},
 			text.Column{Title: "NOTE", Kind: text.Prose})
 		for i := range answers {
 			printRefresh(table, &answers[i])
 		}
-		return table.Flush()
+		table.Flush()
 	})
 }
 

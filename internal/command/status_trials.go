@@ -12,7 +12,7 @@ import (
 )
 
 // printTrials prints the files on trial with their results, nothing if there are none.
-func printTrials(w io.Writer, found *admin.Status) error {
+func printTrials(w io.Writer, found *admin.Status) {
 	for _, t := range found.TrialFiles {
 		from := text.Printable(t.From)
 		switch {
@@ -25,19 +25,16 @@ func printTrials(w io.Writer, found *admin.Status) error {
 		}
 	}
 	for i := range found.Trials {
-		if err := printTrial(w, &found.Trials[i]); err != nil {
-			return err
-		}
+		printTrial(w, &found.Trials[i])
 	}
-	return nil
 }
 
 // printTrial prints the results at one site.
-func printTrial(w io.Writer, t *report.Trial) error {
+func printTrial(w io.Writer, t *report.Trial) {
 	fmt.Fprintf(w, "\non trial at %s: %s since %s\n", text.Printable(t.Site), text.Printable(t.From), shortTime(t.Since))
 	fmt.Fprintf(w, "  %s\n  search engines: %s\n", formatDifferences(t.Differences), formatDifferences(t.Search))
 	if t.NewlyForbidden+t.NewlyAllowed == 0 {
-		return nil
+		return
 	}
 	table := text.NewTable(w, text.Column{Title: "CRAWLER"}, text.Column{Title: "CLASS"}, text.Column{Title: "IDENTITY"}, text.Column{Title: "WOULD BE"},
 		text.Column{Title: "REQUESTS"}, text.Column{Title: "PAGE"}, text.Column{Title: "BY", Kind: text.Prose})
@@ -54,7 +51,7 @@ func printTrial(w io.Writer, t *report.Trial) error {
 			table.Row(text.Printable(c.Token), c.Class, c.Identity, wouldBe, count, text.Printable(p.Host+p.Path), by)
 		}
 	}
-	return table.Flush()
+	table.Flush()
 }
 
 func formatDifferences(d report.Differences) string {

@@ -11,56 +11,53 @@ import (
 // maxShown is the maximum number of listed crawlers per class.
 const maxShown = 5
 
-// WriteText writes the result as text.
-func (r *Result) WriteText(w io.Writer) error {
-	var b strings.Builder
+// WriteText writes the result as text. The writer keeps an error, as a [text.Screen] does.
+func (r *Result) WriteText(w io.Writer) {
 	word := "rules"
 	if r.RulesAdded == 1 {
 		word = "rule"
 	}
-	fmt.Fprintf(&b, "%d %s added, %d removed\n", r.RulesAdded, word, r.RulesRemoved)
+	fmt.Fprintf(w, "%d %s added, %d removed\n", r.RulesAdded, word, r.RulesRemoved)
 	if len(r.Changes) == 0 {
-		b.WriteString("No verdict is found to change.\n")
+		fmt.Fprintln(w, "No verdict is found to change.")
 	}
 	for _, c := range r.Changes {
-		b.WriteString("\n")
-		c.write(&b)
+		fmt.Fprintln(w)
+		c.write(w)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
-func (c *Change) write(b *strings.Builder) {
+func (c *Change) write(w io.Writer) {
 	for _, of := range c.Crawlers {
 		names := strings.Join(of.Names[:min(len(of.Names), maxShown)], ", ")
 		if n := len(of.Names) - maxShown; n > 0 {
 			names += fmt.Sprintf(" and %d more", n)
 		}
-		fmt.Fprintf(b, "%s: %s\n", of.Class, text.Printable(names))
+		fmt.Fprintf(w, "%s: %s\n", of.Class, text.Printable(names))
 	}
 	before, after := groupName(c.OldGroup), groupName(c.NewGroup)
 	if before == after {
-		fmt.Fprintf(b, "  group: %s\n", after)
+		fmt.Fprintf(w, "  group: %s\n", after)
 	} else {
-		fmt.Fprintf(b, "  group: %s, before %s\n", after, before)
+		fmt.Fprintf(w, "  group: %s, before %s\n", after, before)
 	}
 	for _, rule := range c.Added {
-		fmt.Fprintf(b, "  + %s\n", text.Printable(rule))
+		fmt.Fprintf(w, "  + %s\n", text.Printable(rule))
 	}
 	for _, rule := range c.Removed {
-		fmt.Fprintf(b, "  - %s\n", text.Printable(rule))
+		fmt.Fprintf(w, "  - %s\n", text.Printable(rule))
 	}
 	if len(c.Blocked) > 0 {
-		b.WriteString("  may not fetch any more, for example:\n")
+		fmt.Fprintln(w, "  may not fetch any more, for example:")
 	}
 	for _, e := range c.Blocked {
-		fmt.Fprintf(b, "    %s  by %s (line %d)\n", text.Printable(e.URL), text.Printable(e.NewRule), e.NewLine)
+		fmt.Fprintf(w, "    %s  by %s (line %d)\n", text.Printable(e.URL), text.Printable(e.NewRule), e.NewLine)
 	}
 	if len(c.Opened) > 0 {
-		b.WriteString("  may fetch now, for example:\n")
+		fmt.Fprintln(w, "  may fetch now, for example:")
 	}
 	for _, e := range c.Opened {
-		fmt.Fprintf(b, "    %s  before: %s (line %d)\n", text.Printable(e.URL), text.Printable(e.OldRule), e.OldLine)
+		fmt.Fprintf(w, "    %s  before: %s (line %d)\n", text.Printable(e.URL), text.Printable(e.OldRule), e.OldLine)
 	}
 }
 

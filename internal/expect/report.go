@@ -36,26 +36,24 @@ func (r *Report) Add(result Result) {
 	r.Cases = append(r.Cases, result)
 }
 
-// WriteText writes the report in the Test Anything Protocol, version 13.
-func (r *Report) WriteText(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "TAP version 13\n1..%d\n", len(r.Cases))
+// WriteText writes the report in the Test Anything Protocol, version 13. The writer keeps an error, as
+// a [text.Screen] does.
+func (r *Report) WriteText(w io.Writer) {
+	fmt.Fprintf(w, "TAP version 13\n1..%d\n", len(r.Cases))
 	for i, c := range r.Cases {
 		word := "ok"
 		if !c.OK {
 			word = "not ok"
 		}
-		fmt.Fprintf(&b, "%s %d - %s\n", text.Paint(w, word), i+1, escapeTAP(c.Name))
+		fmt.Fprintf(w, "%s %d - %s\n", text.Paint(w, word), i+1, escapeTAP(c.Name))
 		if !c.OK {
-			fmt.Fprintf(&b, "  ---\n  at: %s\n  expected: %s\n  got: %s\n  because: %s\n  ...\n",
+			fmt.Fprintf(w, "  ---\n  at: %s\n  expected: %s\n  got: %s\n  because: %s\n  ...\n",
 				strconv.Quote(fmt.Sprintf("%s:%d", c.File, c.Line)), c.Expected, c.Got, strconv.Quote(c.Because))
 		}
 		if c.Note != "" {
-			fmt.Fprintf(&b, "# %s\n", text.Printable(c.Note))
+			fmt.Fprintf(w, "# %s\n", text.Printable(c.Note))
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // escapeTAP escapes # in a description, since # could start a directive such as TODO.

@@ -9,9 +9,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// WriteText writes the explanation as text.
-func (e *Explanation) WriteText(w io.Writer) error {
-	p := printer{w: w}
+// WriteText writes the explanation as text. The writer keeps an error, as a [text.Screen] does.
+func (e *Explanation) WriteText(w io.Writer) {
+	p := printer{w}
 	if e.Token != "" {
 		p.heading("Product token")
 		p.line("%s", e.Token)
@@ -49,14 +49,10 @@ func (e *Explanation) WriteText(w io.Writer) error {
 			p.line("%s", h.Note)
 		}
 	}
-	return p.err
 }
 
-// printer stores the first error.
-type printer struct {
-	w   io.Writer
-	err error
-}
+// printer writes lines.
+type printer struct{ w io.Writer }
 
 func (p *printer) heading(s string) { p.print(s + "\n") }
 
@@ -66,9 +62,7 @@ func (p *printer) line(format string, args ...any) {
 }
 
 func (p *printer) print(s string) {
-	if p.err == nil {
-		_, p.err = io.WriteString(p.w, s)
-	}
+	_, _ = io.WriteString(p.w, s)
 }
 
 func (p *printer) client(c *Client) {

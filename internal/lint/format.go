@@ -28,8 +28,9 @@ func (f *Files) Add(r *Report) {
 	f.Infos += r.Count(policy.Info)
 }
 
-// WriteText writes a line for each finding, and the table of crawlers if they disagree.
-func (f *Files) WriteText(w io.Writer) error {
+// WriteText writes a line for each finding, and the table of crawlers if they disagree. The writer
+// keeps an error, as a [text.Screen] does.
+func (f *Files) WriteText(w io.Writer) {
 	for i, r := range f.Files {
 		if i > 0 {
 			fmt.Fprintln(w)
@@ -46,15 +47,10 @@ func (f *Files) WriteText(w io.Writer) error {
 			fmt.Fprintf(w, "%s: %d more findings are not shown\n", name, r.Unreported)
 		}
 		if f.ShowComparison || r.Comparison.Conflicts() > 0 {
-			if err := writeComparison(w, name, r.Comparison); err != nil {
-				return err
-			}
+			writeComparison(w, name, r.Comparison)
 		}
-		if _, err := fmt.Fprintf(w, "%s: %s\n", name, summary(r)); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "%s: %s\n", name, summary(r))
 	}
-	return nil
 }
 
 // summary formats the number of findings.
@@ -76,7 +72,7 @@ func summary(r *Report) string {
 }
 
 // writeComparison prints the table of crawlers.
-func writeComparison(w io.Writer, name string, r *Comparison) error {
+func writeComparison(w io.Writer, name string, r *Comparison) {
 	fmt.Fprintf(w, "%s: how crawlers read it\n", name)
 	columns := []text.Column{{Kind: text.Long}}
 	for _, c := range r.Crawlers {
@@ -124,15 +120,12 @@ func writeComparison(w io.Writer, name string, r *Comparison) error {
 		}
 		table.Row(cells...)
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
+	table.Flush()
 	for _, c := range r.Crawlers {
 		for _, note := range c.Notes {
 			fmt.Fprintf(w, "  %s: %s\n", c.Crawler, note)
 		}
 	}
-	return nil
 }
 
 // tableCell escapes and shortens a part of the file for a table.
@@ -146,7 +139,7 @@ var (
 )
 
 // WriteGitHub writes workflow commands, which become annotations of a pull request.
-func (f *Files) WriteGitHub(w io.Writer) error {
+func (f *Files) WriteGitHub(w io.Writer) {
 	words := map[policy.Severity]string{policy.Error: "error", policy.Warning: "warning", policy.Info: "notice"}
 	for _, r := range f.Files {
 		for _, f := range r.Findings {
@@ -154,12 +147,8 @@ func (f *Files) WriteGitHub(w io.Writer) error {
 			if f.Line > 0 {
 				at += fmt.Sprintf(",line=%d,col=%d", f.Line, f.Column)
 			}
-			_, err := fmt.Fprintf(w, "::%s %s,title=%s::%s\n", words[f.Severity], at,
+			fmt.Fprintf(w, "::%s %s,title=%s::%s\n", words[f.Severity], at,
 				githubProperty.Replace(string(f.Code)), githubData.Replace(f.Message))
-			if err != nil {
-				return err
-			}
 		}
 	}
-	return nil
 }

@@ -27,8 +27,9 @@ const (
 	maxQuoted        = 100 // characters of a malformed line
 )
 
-// WriteText writes the report as tables for a terminal. Long lists are truncated.
-func (r *Report) WriteText(w io.Writer) error {
+// WriteText writes the report as tables for a terminal. Long lists are truncated. The writer keeps an
+// error, as a [text.Screen] does.
+func (r *Report) WriteText(w io.Writer) {
 	t := reportWriter{w: w}
 	t.writeLogs(r)
 	t.printf("\n%s\n", r.Summary())
@@ -66,7 +67,6 @@ func (r *Report) WriteText(w io.Writer) error {
 	}
 	t.writeChallenge(r)
 	t.printf("%s", footer(r.Examples, r.Notes, r.Incomplete))
-	return t.err
 }
 
 // footer returns the lines below the tables.

@@ -7,12 +7,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// reportWriter writes the tables and sentences of a report. The first error is stored, and later writes
-// do nothing.
+// reportWriter writes the tables and sentences of a report.
 type reportWriter struct {
 	w    io.Writer
 	open *text.Table // the open table
-	err  error
 }
 
 // columnKinds has the kinds of columns that are neither names nor numbers.
@@ -42,8 +40,8 @@ func (t *reportWriter) row(values ...any) {
 
 // endTable ends a table.
 func (t *reportWriter) endTable() {
-	if t.open != nil && t.err == nil {
-		t.err = t.open.Flush()
+	if t.open != nil {
+		t.open.Flush()
 	}
 	t.open = nil
 }
@@ -58,9 +56,7 @@ func (t *reportWriter) writeOmitted(have, shown int) {
 // printf writes a sentence outside the tables.
 func (t *reportWriter) printf(format string, args ...any) {
 	t.endTable()
-	if t.err == nil {
-		_, t.err = fmt.Fprintf(t.w, format, args...)
-	}
+	fmt.Fprintf(t.w, format, args...)
 }
 
 // writeLogs writes the table of the logs.

@@ -62,8 +62,8 @@ func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
 // gap separates columns.
 const gap = "  "
 
-// Flush writes the table.
-func (t *Table) Flush() error {
+// Flush writes the table. The writer keeps an error, as a [Screen] does.
+func (t *Table) Flush() {
 	widths := make([]int, len(t.columns))
 	for _, row := range t.rows {
 		for i, cell := range row {
@@ -78,8 +78,7 @@ func (t *Table) Flush() error {
 			t.row(&b, row, widths)
 		}
 	}
-	_, err := io.WriteString(t.w, b.String())
-	return err
+	_, _ = io.WriteString(t.w, b.String())
 }
 
 // leastLong is how narrow a column that is Long may become.
