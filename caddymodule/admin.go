@@ -18,54 +18,54 @@ import (
 )
 
 func init() {
-	caddy.RegisterModule(adminPolicies{})
+	caddy.RegisterModule(adminAPI{})
 }
 
-// adminPolicies adds endpoints to Caddy's admin API.
-type adminPolicies struct{}
+// adminAPI adds endpoints to Caddy's admin API.
+type adminAPI struct{}
 
 // CaddyModule returns the Caddy module information.
-func (adminPolicies) CaddyModule() caddy.ModuleInfo {
+func (adminAPI) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{
 		ID:  "admin.api.robots_guard",
-		New: func() caddy.Module { return new(adminPolicies) },
+		New: func() caddy.Module { return new(adminAPI) },
 	}
 }
 
 // Provision registers the metrics of the running configuration with the next one. /metrics may be
 // requested before the guards of the next configuration are provisioned.
-func (adminPolicies) Provision(ctx caddy.Context) error {
-	known := sharedNow()
-	if known == nil {
+func (adminAPI) Provision(ctx caddy.Context) error {
+	current := currentSharedState()
+	if current == nil {
 		return nil // the first configuration
 	}
-	return known.Metrics.RegisterWhile(func() bool { return sharedNow() == known }, ctx.GetMetricsRegistry())
+	return current.Metrics.RegisterWhileUsed(func() bool { return currentSharedState() == current }, ctx.GetMetricsRegistry())
 }
 
 // Routes implements caddy.AdminRouter.
-func (adminPolicies) Routes() []caddy.AdminRoute { return admin.New(findRunning).Routes() }
+func (adminAPI) Routes() []caddy.AdminRoute { return admin.New(findRunningConfig).Routes() }
 
-// running is the running configuration for the admin API. The state is nil without a robots_guard.
-type running struct {
+// runningConfig is the running configuration for the admin API. The state is nil without a robots_guard.
+type runningConfig struct {
 	*guard.State
-	sites   *request.Sites
-	servers []*caddyhttp.Server
-	managed []*publish.Publisher
-	known   *registryInUse
+	sites           *request.Sites
+	servers         []*caddyhttp.Server
+	managed         []*publish.Publisher
+	currentRegistry *registryInUse
 	// receivers are the receivers of notify.
 	receivers []*notify.Receiver
 }
 
-func findRunning() admin.Running {
-	found := running{servers: serversOf(caddy.ActiveContext())}
+func findRunningConfig() admin.Running {
+	found := runningConfig{servers: serversOf(caddy.ActiveContext())}
 	if app := runningApp(); app != nil {
-		found.State, found.sites, found.managed, found.known, found.receivers = app.state, app.sites, app.running, app.known, app.receivers
+		found.State, found.sites, found.managed, found.currentRegistry, found.receivers = app.state, app.sites, app.publishers, app.currentRegistry, app.receivers
 	}
 	return found
 }
 
 // Fetch implements admin.Running.
-func (r running) Fetch(ctx context.Context, e *policy.Entry) error {
+func (r runningConfig) Fetch(ctx context.Context, e *policy.Entry) error {
 	return r.State.ReadNow(ctx, e, func(key policy.Key) (*guard.Guard, *caddyhttp.Server) {
 		found := request.FindFor(r.servers, r.sites, key, isGuard)
 		if handler, ok := found.Handler.(*Handler); ok {
@@ -76,12 +76,12 @@ func (r running) Fetch(ctx context.Context, e *policy.Entry) error {
 }
 
 // TestNotify implements admin.Running.
-func (r running) TestNotify(ctx context.Context) []notify.Tested {
+func (r runningConfig) TestNotify(ctx context.Context) []notify.TestResult {
 	return notify.Test(ctx, r.receivers)
 }
 
 // Managed implements admin.Running.
-func (r running) Managed() (all []admin.Managed) {
+func (r runningConfig) Managed() (all []admin.Managed) {
 	for _, m := range r.managed {
 		all = append(all, m)
 	}
@@ -89,7 +89,7 @@ func (r running) Managed() (all []admin.Managed) {
 }
 
 // Policy implements admin.Running.
-func (r running) Policy(scheme, authority string) *policy.Entry {
+func (r runningConfig) Policy(scheme, authority string) *policy.Entry {
 	for _, secure := range []bool{true, false} {
 		name := request.AsSent(authority, secure)
 		found := request.Find(r.servers, name, secure, isGuard)
@@ -102,7 +102,7 @@ func (r running) Policy(scheme, authority string) *policy.Entry {
 }
 
 // Guard implements admin.Running.
-func (r running) Guard(url string) (host string, guard *admin.Guard) {
+func (r runningConfig) Guard(url string) (host string, guard *admin.Guard) {
 	if host = request.HostOf(url); host == "" {
 		return "", nil
 	}
@@ -120,6 +120,6 @@ func (r running) Guard(url string) (host string, guard *admin.Guard) {
 
 // Interface guards
 var (
-	_ caddy.Provisioner = adminPolicies{}
-	_ caddy.AdminRouter = adminPolicies{}
+	_ caddy.Provisioner = adminAPI{}
+	_ caddy.AdminRouter = adminAPI{}
 )

@@ -58,7 +58,7 @@ func TestGuardOfAURL(t *testing.T) {
 		{"http://other.test:8001/", "other.test", "any at 443"},
 		{"/x", "", ""},
 	} {
-		host, found := (running{servers: servers}).Guard(tc.url)
+		host, found := (runningConfig{servers: servers}).Guard(tc.url)
 		if host != tc.host || (found == nil) != (tc.want == "") {
 			t.Errorf("%s: host %q, %+v", tc.url, host, found)
 		}
@@ -69,7 +69,7 @@ func TestGuardOfAURL(t *testing.T) {
 			t.Errorf("%s: the guard of %q, want %q", tc.url, got, tc.want)
 		}
 	}
-	if host, found := (running{servers: servers[1:]}).Guard("https://other.test/"); host != "other.test" || found != nil {
+	if host, found := (runningConfig{servers: servers[1:]}).Guard("https://other.test/"); host != "other.test" || found != nil {
 		t.Errorf("nobody guards it: %q, %+v", host, found)
 	}
 }
@@ -111,7 +111,7 @@ func TestExplainOfTwoServers(t *testing.T) {
 		w := httptest.NewRecorder()
 		body := `{"user_agent":"GPTBot/1.3","url":"http://` + authority + `/x"}`
 		r := httptest.NewRequest(http.MethodPost, "/robots_guard/explain", strings.NewReader(body))
-		routes := adminPolicies{}.Routes()
+		routes := adminAPI{}.Routes()
 		i := slices.IndexFunc(routes, func(route caddy.AdminRoute) bool { return route.Pattern == admin.ExplainPath })
 		if err := routes[i].Handler.ServeHTTP(w, r); err != nil {
 			t.Fatal(err)
@@ -148,7 +148,7 @@ func TestGuardBehindARedirect(t *testing.T) {
 		"https://{http.request.host}:8443{http.request.uri}": "shop.test:8443",
 		"https://elsewhere.test/":                            "",
 	} {
-		r := running{servers: []*caddyhttp.Server{secure, {Listen: []string{":80"}, Routes: redirect(location)}}}
+		r := runningConfig{servers: []*caddyhttp.Server{secure, {Listen: []string{":80"}, Routes: redirect(location)}}}
 		_, found := r.Guard("http://shop.test/x")
 		if found == nil || found.HTTPSTarget != want || found.Key.Secure != (want != "") || want != "" && found.Key.Host != want {
 			t.Errorf("%s: %+v, want a redirect to %q", location, found, want)
@@ -181,7 +181,7 @@ func TestGuardBesideARedirect(t *testing.T) {
 			}},
 		},
 	} {
-		if _, found := (running{servers: servers}).Guard("http://shop.test/x"); found != nil && found.HTTPSTarget != "" {
+		if _, found := (runningConfig{servers: servers}).Guard("http://shop.test/x"); found != nil && found.HTTPSTarget != "" {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
@@ -195,7 +195,7 @@ func TestGuardOfSeveral(t *testing.T) {
 		hosts, paths := caddyhttp.MatchHost{host}, caddyhttp.MatchPath{path}
 		return caddyhttp.Route{MatcherSets: caddyhttp.MatcherSets{{&hosts, &paths}}, Handlers: []caddyhttp.MiddlewareHandler{h}}
 	}
-	r := running{servers: []*caddyhttp.Server{
+	r := runningConfig{servers: []*caddyhttp.Server{
 		{Listen: []string{":80"}, Routes: caddyhttp.RouteList{route("shop.test", "/a"), route("shop.test", "/b"), route("*.test", "*"), route("one.test", "*")}},
 		{Listen: []string{":8080"}, Routes: caddyhttp.RouteList{route("shop.test", "*")}},
 	}}

@@ -73,33 +73,33 @@ type App struct {
 	// change takes effect without a reload.
 	RegistryFrom *Registry `json:"registry,omitempty"`
 
-	sites    *request.Sites
-	registry *uaident.Registry // validates tokens and classes of the configuration
-	known    *registryInUse    // identifies the clients of requests
-	identity *identity.Checker
-	unverify func() error // ends the use of the settings of verify
-	unsign   func()       // ends the use of the signing agents
+	sites            *request.Sites
+	registry         *uaident.Registry // validates tokens and classes of the configuration
+	currentRegistry  *registryInUse    // identifies the clients of requests
+	identity         *identity.Checker
+	stopVerification func() error // ends the use of the settings of verify
+	stopSignatures   func()       // ends the use of the signing agents
 
-	ctx    caddy.Context
-	logger *zap.Logger
-	state  *guard.State
-	sent   *notify.History // alerts sent by this and earlier configurations
+	ctx        caddy.Context
+	logger     *zap.Logger
+	state      *guard.State
+	sentAlerts *notify.History // alerts sent by this and earlier configurations
 
 	receivers []*notify.Receiver
-	release   []func() // reverts the actions of Start
+	stopFuncs []func() // reverts the actions of Start
 	cancel    context.CancelFunc
 	done      <-chan struct{} // closed when the store has stopped
 
-	starting   []Starter            // handlers that start with the configuration
-	running    []*publish.Publisher // publishers of these handlers
-	restored   func()               // called after the store has loaded its data
-	bases      bool                 // whether bases are stored
-	placed     bool                 // whether the order of handlers was checked
-	used       bool                 // whether a site uses the app
-	verified   bool                 // whether an option depends on verified identities
-	asksPath   bool                 // whether the configuration uses the path verdict
-	texts      placement.Texts      // see Texts
-	registered bool                 // whether the collectors are registered with the configuration
+	starters          []Starter            // handlers that start with the configuration
+	publishers        []*publish.Publisher // publishers of these handlers
+	onRestored        func()               // called after the store has loaded its data
+	storesBases       bool                 // whether bases are stored
+	isOrderChecked    bool                 // whether the order of handlers was checked
+	isUsed            bool                 // whether a site uses the app
+	needsIdentity     bool                 // whether an option depends on verified identities
+	usesPathVerdict   bool                 // whether the configuration uses the path verdict
+	managedHandlers   placement.Texts      // see Texts
+	metricsRegistered bool                 // whether the collectors are registered with the configuration
 }
 
 // CaddyModule returns the Caddy module information.
@@ -117,44 +117,44 @@ func (a *App) Provision(ctx caddy.Context) (err error) {
 	a.sites = &request.Sites{
 		Servers:     func() []*caddyhttp.Server { return serversOf(ctx) },
 		DefaultPort: func(secure bool) int { return configuredPort(ctx, secure) },
-		IsGuard:     isOurs,
+		IsGuard:     isModuleHandler,
 	}
 	if err := a.Validate(); err != nil {
 		return err
 	}
-	if a.registry, err = a.RegistryFrom.Known(a.Crawlers, false); err != nil {
+	if a.registry, err = a.RegistryFrom.Resolve(a.Crawlers, false); err != nil {
 		return err
 	}
-	if a.known, err = provisionRegistry(ctx, a.RegistryFrom, a.Crawlers, a.logger); err != nil {
+	if a.currentRegistry, err = provisionRegistry(ctx, a.RegistryFrom, a.Crawlers, a.logger); err != nil {
 		return err
 	}
-	if err := a.checkLists(); err != nil {
+	if err := a.checkAddressLists(); err != nil {
 		return err
 	}
-	if a.state, a.sent, err = acquireState(ctx); err != nil {
+	if a.state, a.sentAlerts, err = acquireState(ctx); err != nil {
 		return err
 	}
-	if a.receivers, err = notify.New(a.receiverConfigs(), a.sent, a.state.Metrics, a.logger); err != nil {
+	if a.receivers, err = notify.New(a.receiverConfigs(), a.sentAlerts, a.state.Metrics, a.logger); err != nil {
 		return err
 	}
-	if err := guard.OnceStarted(ctx, a.askSites); err != nil {
+	if err := guard.OnceStarted(ctx, a.startSelfTest); err != nil {
 		return err
 	}
 	if err := a.provisionIdentity(); err != nil || !a.history().Kept {
 		return err
 	}
-	a.restored = a.state.Memory.AnnounceStore(ctx)
+	a.onRestored = a.state.Memory.AnnounceStore(ctx)
 	return nil
 }
 
 // provisionIdentity sets up the identification of clients.
 func (a *App) provisionIdentity() error {
-	a.identity = &identity.Checker{Signed: a.state.Metrics.Signed, Logger: a.logger}
+	a.identity = &identity.Checker{OnSignature: a.state.Metrics.CountSignatureCheck, Logger: a.logger}
 	if a.Verify == nil {
 		return nil
 	}
 	a.identity.Verifier = a.state.Identities.Verifier
-	return a.useSignatures(a.known.Load())
+	return a.useSignatures(a.currentRegistry.Load())
 }
 
 // runningApp returns the app of the running configuration, or nil without a robots_guard.
@@ -206,7 +206,7 @@ func (a *App) modes() map[string]string {
 					continue
 				}
 				for _, label := range a.sites.Of(server).Labels(p.Hosts) {
-					if known := modes[label]; known != "" && known != guard.Mode {
+					if mode := modes[label]; mode != "" && mode != guard.Mode {
 						modes[label] = ledger.ModeMixed
 					} else {
 						modes[label] = guard.Mode
@@ -218,8 +218,8 @@ func (a *App) modes() map[string]string {
 	return modes
 }
 
-// isOurs reports whether a handler is a robots_guard or robots_txt.
-func isOurs(handler caddyhttp.MiddlewareHandler) bool {
+// isModuleHandler reports whether a handler is a robots_guard or robots_txt.
+func isModuleHandler(handler caddyhttp.MiddlewareHandler) bool {
 	return isGuard(handler) || caddy.GetModuleName(handler) == placement.RobotsTXT
 }
 
@@ -231,55 +231,55 @@ func isGuard(handler caddyhttp.MiddlewareHandler) bool {
 
 // Start checks the routes, sets the bounds and opens the storage.
 func (a *App) Start() (err error) {
-	if a.unverify, err = a.state.Identities.Use(a.config(a.known.Load())); err != nil {
+	if a.stopVerification, err = a.state.Identities.ApplyConfig(a.verifierConfig(a.currentRegistry.Load())); err != nil {
 		return err
 	}
-	if !a.used {
+	if !a.isUsed {
 		a.logger.Warn("the global option robots_guard guards no site by itself; write robots_guard into each site that is to be guarded")
-	} else if a.Verify != nil && !a.verified {
+	} else if a.Verify != nil && !a.needsIdentity {
 		a.logger.Warn("verify has no effect: no site has robots_guard, and no matcher robots_crawler names an identity; write robots_guard into a site, or remove verify")
 	}
 	a.Policies = guard.PoliciesFor(a.Policies, a.sites.Guarded(), a.logger)
-	a.release = []func(){
+	a.stopFuncs = []func(){
 		a.state.Size(guard.Sizes{Policies: a.Policies, UnnamedHosts: a.UnnamedHosts, UnnamedReads: a.UnnamedReads}),
 		a.state.Retain(time.Duration(a.Retention)),
 		a.state.KeepHistory(a.history()),
 		a.state.UseSites(guard.ConfiguredSites{Named: a.sites.Names, Modes: a.modes()}),
-		a.state.ShowRegistry(a.known.Status),
-		a.known.Start(a.ctx.Storage(), a.adopt, a.tell),
+		a.state.ShowRegistry(a.currentRegistry.Status),
+		a.currentRegistry.Start(a.ctx.Storage(), a.applyRegistry, a.sendEvent),
 	}
 	a.startManaged()
 	a.state.Reread(a.ctx)
-	a.state.Alerts.Watch(a.ctx, notify.Start(a.ctx, a.receivers, a.sent))
+	a.state.Alerts.Watch(a.ctx, notify.Start(a.ctx, a.receivers, a.sentAlerts))
 	// Stored lists need no new requests.
 	if a.Verify != nil {
-		defer a.state.Identities.KeepLists(a.ctx, a.logger)
+		defer a.state.Identities.RefreshLists(a.ctx, a.logger)
 	}
-	if !a.history().Kept && !a.bases {
+	if !a.history().Kept && !a.storesBases {
 		return nil
 	}
-	a.sent.Keep(instance.ID(a.logger))
+	a.sentAlerts.SetInstance(instance.ID(a.logger))
 	var ctx context.Context
 	ctx, a.cancel = context.WithCancel(a.ctx)
 	a.done = a.newStore().Start(ctx, !a.state.Warm())
 	return nil
 }
 
-// askSites fetches the robots.txt of the sites after all apps have started, because a handler
+// startSelfTest fetches the robots.txt of the sites after all apps have started, because a handler
 // may send a request to another site of this server, such as a login.
-func (a *App) askSites() {
-	test := origin.SelfTest{Sites: origin.SelfTestSites(a.sites, describe), OnCrawlerResponse: a.state.NoteSelfTest, Logger: a.logger}
-	a.release = append(a.release, test.Start(a.ctx))
+func (a *App) startSelfTest() {
+	test := origin.SelfTest{Sites: origin.SelfTestSites(a.sites, describeForSelfTest), OnCrawlerResponse: a.state.NoteSelfTest, Logger: a.logger}
+	a.stopFuncs = append(a.stopFuncs, test.Start(a.ctx))
 }
 
 // Stop writes pending data and closes the store before the configuration closes the storage.
 func (a *App) Stop() error {
 	defer func() { // drops address lists, after they were stored
-		if err := a.unverify(); err != nil {
+		if err := a.stopVerification(); err != nil {
 			a.logger.Warn("the configuration before cannot verify claims as it did", zap.Error(err))
 		}
 	}()
-	for _, release := range a.release {
+	for _, release := range a.stopFuncs {
 		release()
 	}
 	if a.cancel == nil {
@@ -294,15 +294,15 @@ func (a *App) Stop() error {
 	return nil
 }
 
-// CheckPlaces checks the order of the configuration's handlers and matchers, once, when the
+// CheckOrder checks the order of the configuration's handlers and matchers, once, when the
 // first of them is provisioned with ctx.
-func (a *App) CheckPlaces(ctx caddy.Context) error {
-	if a.placed {
+func (a *App) CheckOrder(ctx caddy.Context) error {
+	if a.isOrderChecked {
 		return nil
 	}
-	a.placed = true
+	a.isOrderChecked = true
 	// A template may use any placeholder.
-	a.asksPath = a.asksPath || placement.Mentions(ctx, guard.PathPlaceholder, `"handler":"templates"`)
+	a.usesPathVerdict = a.usesPathVerdict || placement.Mentions(ctx, guard.PathPlaceholder, `"handler":"templates"`)
 	return placement.Check(ctx, a.logger)
 }
 
@@ -312,13 +312,13 @@ func AppOf(ctx caddy.Context) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	used := app.(*App)
-	used.used = true
-	return used, nil
+	robotsApp := app.(*App)
+	robotsApp.isUsed = true
+	return robotsApp, nil
 }
 
 // Registry returns the crawlers known when the configuration is loaded.
-func (a *App) Registry() *uaident.Registry { return a.known.Load() }
+func (a *App) Registry() *uaident.Registry { return a.currentRegistry.Load() }
 
 // Interface guards
 var (

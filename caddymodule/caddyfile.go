@@ -22,12 +22,12 @@ func init() {
 
 // parseCaddyfile reads the directive. See UnmarshalCaddyfile for the syntax.
 func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
-	registry, settled, err := ConfiguredRegistry(helper)
+	registry, fixedRegistry, err := ConfiguredRegistry(helper)
 	if err != nil {
 		return nil, err
 	}
-	h := &Handler{registry: registry, settled: settled}
-	return h, h.read(helper.Dispenser, func(d *caddyfile.Dispenser) error {
+	h := &Handler{registry: registry, fixedRegistry: fixedRegistry}
+	return h, h.parse(helper.Dispenser, func(d *caddyfile.Dispenser) error {
 		block := d.NewFromNextSegment()
 		handler, err := httpcaddyfile.ParseSegmentAsSubroute(helper.WithDispenser(block))
 		if err != nil {
@@ -77,13 +77,13 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //
 // on_violation requires a whole Caddyfile, because its directives need the other parts.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	return h.read(d, func(d *caddyfile.Dispenser) error {
+	return h.parse(d, func(d *caddyfile.Dispenser) error {
 		return d.Err("on_violation can only stand in a site of a Caddyfile")
 	})
 }
 
-// read parses the directive. onViolation parses the block of on_violation.
-func (h *Handler) read(d *caddyfile.Dispenser, onViolation func(*caddyfile.Dispenser) error) error {
+// parse parses the directive. onViolation parses the block of on_violation.
+func (h *Handler) parse(d *caddyfile.Dispenser, onViolation func(*caddyfile.Dispenser) error) error {
 	d.Next() // the directive's name
 	options, words := h.options(onViolation), d.RemainingArgs()
 	if name := option.FirstNamed(options, words); name != "" {
@@ -110,17 +110,17 @@ func (h *Handler) read(d *caddyfile.Dispenser, onViolation func(*caddyfile.Dispe
 	if len(words) > 0 {
 		return d.Errf("unexpected argument %q; options stand in a block below the directive", words[0])
 	}
-	shared := option.Elsewhere(new(App).options(), "for all sites; write it into robots_guard { ... } of the global options, at the top of the Caddyfile")
-	modes := option.Elsewhere(modeOptions, "not an option; the mode comes after robots_guard, as in robots_guard enforce")
-	texts := option.Elsewhere(textOptions, "of the directive robots_txt, which makes a robots.txt; robots_guard reads the one that the site has")
-	return option.ReadBlock(d, slices.Concat(options, shared, modes, texts), h.validateValues, h.Validate)
+	appOptions := option.Elsewhere(new(App).options(), "for all sites; write it into robots_guard { ... } of the global options, at the top of the Caddyfile")
+	misplacedModes := option.Elsewhere(modeOptions, "not an option; the mode comes after robots_guard, as in robots_guard enforce")
+	managedOptions := option.Elsewhere(managedOptionNames, "of the directive robots_txt, which makes a robots.txt; robots_guard reads the one that the site has")
+	return option.ReadBlock(d, slices.Concat(options, appOptions, misplacedModes, managedOptions), h.validateValues, h.Validate)
 }
 
 // modeOptions are modes that people write as options.
 var modeOptions = []option.Option{{Name: modeMonitor}, {Name: modeEnforce}, {Name: "mode"}}
 
-// textOptions are options of robots_txt that people write in robots_guard.
-var textOptions = []option.Option{{Name: "allow"}, {Name: "base"}, {Name: "content_signal"}, {Name: "content_usage"}, {Name: "disallow"}, {Name: "rule"}, {Name: "rules"}, {Name: "sitemap"}}
+// managedOptionNames are options of robots_txt that people write in robots_guard.
+var managedOptionNames = []option.Option{{Name: "allow"}, {Name: "base"}, {Name: "content_signal"}, {Name: "content_usage"}, {Name: "disallow"}, {Name: "rule"}, {Name: "rules"}, {Name: "sitemap"}}
 
 // GuardOptions returns the options of the directive, for errors of another directive.
 func GuardOptions() []option.Option { return new(Handler).options(nil) }
@@ -141,8 +141,8 @@ func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option
 		{Name: "merge_slashes", Usage: "on or off", Set: option.One(&h.KeepSlashes, option.OffOn)},
 		{Name: "allow_private", Usage: "on or off", Set: option.One(&h.AllowPrivate, option.OnOff)},
 		{Name: "wildcard", Usage: "one or more classes such as search", Set: option.Many(&h.Wildcard)},
-		{Name: "exempt", Usage: "one or more product tokens or classes such as Googlebot or monitor, perhaps behind verified", Set: clients("exempt", &h.Exempt, &h.ExemptVerified), Again: true},
-		{Name: "only_log", Usage: "one or more product tokens or classes such as Bingbot or search, perhaps behind verified", Set: clients("only_log", &h.OnlyLog, &h.OnlyLogVerified), Again: true},
+		{Name: "exempt", Usage: "one or more product tokens or classes such as Googlebot or monitor, perhaps behind verified", Set: clientList("exempt", &h.Exempt, &h.ExemptVerified), Again: true},
+		{Name: "only_log", Usage: "one or more product tokens or classes such as Bingbot or search, perhaps behind verified", Set: clientList("only_log", &h.OnlyLog, &h.OnlyLogVerified), Again: true},
 		{Name: "spoofed", Usage: option.Listed(spoofedWords, "or"), Set: option.One(&h.Spoofed, option.Word)},
 		rateOption(&h.Rate, h.registry),
 		{Name: "status", Usage: "403 or another status code from 400 to 599", Set: option.One(&h.Status, option.Number)},
@@ -161,7 +161,7 @@ func (h *Handler) setSource(args []string) (err error) {
 // Caddyfile adapter, so the adapter returns no error.
 func (h *Handler) markSource(d *caddyfile.Dispenser) {
 	if h.checkSourceFile() != nil {
-		h.Source.WrittenAt = option.LineOf(d)
+		h.Source.CaddyfileLine = option.LineOf(d)
 	}
 }
 
@@ -172,17 +172,17 @@ func (h *Handler) setShadow(args []string) (err error) {
 	return err
 }
 
-// clients returns the parser of an option with a list of clients. A line with "verified" sets a
+// clientList returns the parser of an option with a list of clients. A line with "verified" sets a
 // second list.
-func clients(name string, claimed, verified *[]string) func([]string) error {
+func clientList(name string, claimed, verified *[]string) func([]string) error {
 	return func(args []string) error {
-		name, into := name, claimed
+		name, target := name, claimed
 		if len(args) > 0 && args[0] == verify.Verified.String() {
-			name, into, args = name+" verified", verified, args[1:]
+			name, target, args = name+" verified", verified, args[1:]
 		}
-		if *into != nil {
+		if *target != nil {
 			return fmt.Errorf("%s is set twice; remove one", name)
 		}
-		return option.Many(into)(args)
+		return option.Many(target)(args)
 	}
 }

@@ -65,8 +65,8 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if d.NextArg() {
 		return d.Errf("unexpected argument %q; options stand in a block below robots_guard", d.Val())
 	}
-	ofSites := option.Elsewhere(append(new(Handler).options(nil), modeOptions...), "for one site; write it into robots_guard of that site")
-	return option.ReadBlock(d, append(a.options(), ofSites...), a.validateValues, a.Validate)
+	siteOptions := option.Elsewhere(append(new(Handler).options(nil), modeOptions...), "for one site; write it into robots_guard of that site")
+	return option.ReadBlock(d, append(a.options(), siteOptions...), a.validateValues, a.Validate)
 }
 
 // options returns the options in the block of the global option.

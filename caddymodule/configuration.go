@@ -33,16 +33,16 @@ func init() {
 // configuredSites returns the sites with a robots_guard in a configuration file, and the registry
 // with its changes. The adapter may be "".
 func configuredSites(path, adapter string) ([]command.Site, *uaident.Registry, error) {
-	all, registry, err := placedIn(path, adapter)
+	handlers, registry, err := findHandlers(path, adapter)
 	if err != nil {
 		return nil, nil, err
 	}
 	var sites []command.Site
-	for _, p := range all {
+	for _, p := range handlers {
 		if p.Name != placement.Guard {
 			continue
 		}
-		site, err := siteOf(p, registry)
+		site, err := commandSite(p, registry)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: robots_guard: %w", path, err)
 		}
@@ -56,8 +56,8 @@ func configuredSites(path, adapter string) ([]command.Site, *uaident.Registry, e
 
 // configuredRules checks the output of each robots_txt in a configuration file. A base that is not
 // nil replaces the configured bases.
-func configuredRules(path, adapter string, base []byte) (all []command.ManagedCheck, err error) {
-	placed, registry, err := placedIn(path, adapter)
+func configuredRules(path, adapter string, base []byte) (checks []command.ManagedCheck, err error) {
+	placed, registry, err := findHandlers(path, adapter)
 	if err != nil {
 		return nil, err
 	}
@@ -85,17 +85,17 @@ func configuredRules(path, adapter string, base []byte) (all []command.ManagedCh
 		}
 		check.Findings = append([]managed.Finding{}, check.Findings...)
 		check.Stopped = gate.Stops(check.Findings) != nil
-		all = append(all, check)
+		checks = append(checks, check)
 	}
-	if len(all) == 0 {
+	if len(checks) == 0 {
 		return nil, fmt.Errorf("%s: no site has the directive robots_txt", path)
 	}
-	return all, nil
+	return checks, nil
 }
 
-// placedIn returns the handlers of this module in a configuration file, and the registry with its
+// findHandlers returns the handlers of this module in a configuration file, and the registry with its
 // changes. The adapter may be "".
-func placedIn(path, adapter string) ([]*placement.Placed, *uaident.Registry, error) {
+func findHandlers(path, adapter string) ([]*placement.Placed, *uaident.Registry, error) {
 	config, _, _, err := caddycmd.LoadConfig(path, adapter)
 	if err != nil {
 		return nil, nil, err
@@ -114,23 +114,23 @@ func placedIn(path, adapter string) ([]*placement.Placed, *uaident.Registry, err
 	if err := json.Unmarshal(config, &parsed); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	registry, err := parsed.Apps.Guard.Known(parsed.Apps.Guard.Crawlers, false)
+	registry, err := parsed.Apps.Guard.Resolve(parsed.Apps.Guard.Crawlers, false)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	var all []*placement.Placed
+	var handlers []*placement.Placed
 	for _, name := range slices.Sorted(maps.Keys(parsed.Apps.HTTP.Servers)) {
 		placed, err := parsed.Apps.HTTP.Servers[name].Placed(name)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
-		all = append(all, placed...)
+		handlers = append(handlers, placed...)
 	}
-	return all, registry, nil
+	return handlers, registry, nil
 }
 
-// siteOf returns the properties of a guard that the commands need.
-func siteOf(p *placement.Placed, registry *uaident.Registry) (s command.Site, err error) {
+// commandSite returns the properties of a guard that the commands need.
+func commandSite(p *placement.Placed, registry *uaident.Registry) (s command.Site, err error) {
 	var h Handler
 	if err := json.Unmarshal(p.Config, &h); err != nil {
 		return s, err
@@ -151,25 +151,25 @@ func siteOf(p *placement.Placed, registry *uaident.Registry) (s command.Site, er
 func configuredVerification(file string) (v *command.Verification, err error) {
 	app := &App{Verify: new(Verify)}
 	if file != "" {
-		if app, err = appIn(file); err != nil {
+		if app, err = readApp(file); err != nil {
 			return nil, err
 		}
 	}
-	registry, err := app.RegistryFrom.Known(app.Crawlers, false)
+	registry, err := app.RegistryFrom.Resolve(app.Crawlers, false)
 	if err != nil {
 		return nil, err
 	}
-	agents, err := identity.AgentsOf(registry)
+	agents, err := identity.SigningAgents(registry)
 	if err != nil {
 		return nil, err
 	}
 	return &command.Verification{
-		Registry: registry, On: app.Verify != nil, Signatures: app.Verify != nil && app.Verify.WebBotAuth, Agents: agents, Verifier: app.config(registry),
+		Registry: registry, On: app.Verify != nil, Signatures: app.Verify != nil && app.Verify.WebBotAuth, Agents: agents, Verifier: app.verifierConfig(registry),
 	}, nil
 }
 
-// appIn returns the app in a configuration file, or an app with the defaults.
-func appIn(name string) (*App, error) {
+// readApp returns the app in a configuration file, or an app with the defaults.
+func readApp(name string) (*App, error) {
 	body, err := os.ReadFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("--config: %w", err)

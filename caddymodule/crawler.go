@@ -55,7 +55,7 @@ type CrawlerRanges struct {
 
 	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
 	// Caddyfile adapter sets it if the file does not exist.
-	WrittenAt string `json:"at,omitempty"`
+	CaddyfileLine string `json:"at,omitempty"`
 }
 
 // withCrawlers returns registry with the changes.
@@ -148,20 +148,20 @@ func (c *Crawler) setRanges(args []string) error {
 // markRanges stores the line of missing files for error messages.
 func (c *Crawler) markRanges(d *caddyfile.Dispenser) {
 	for i := range c.Ranges {
-		if r := &c.Ranges[i]; r.isMissing() && r.WrittenAt == "" {
-			r.WrittenAt = option.LineOf(d)
+		if r := &c.Ranges[i]; r.isMissing() && r.CaddyfileLine == "" {
+			r.CaddyfileLine = option.LineOf(d)
 		}
 	}
 }
 
 func (r *CrawlerRanges) isMissing() bool { return r.File != "" && option.IsMissing(r.File) }
 
-// atRanges adds the Caddyfile lines of missing address files to an error.
-func atRanges(all []Crawler, err error) error {
+// withRangeLines adds the Caddyfile lines of missing address files to an error.
+func withRangeLines(crawlers []Crawler, err error) error {
 	var missing []CrawlerRanges
-	for _, c := range all {
+	for _, c := range crawlers {
 		for _, r := range c.Ranges {
-			if r.WrittenAt != "" && r.isMissing() {
+			if r.CaddyfileLine != "" && r.isMissing() {
 				missing = append(missing, r)
 			}
 		}
@@ -170,7 +170,7 @@ func atRanges(all []Crawler, err error) error {
 		return err
 	}
 	if len(missing) == 1 {
-		return option.At(missing[0].WrittenAt, err)
+		return option.At(missing[0].CaddyfileLine, err)
 	}
 	places := make([]string, len(missing))
 	for i, r := range missing {
@@ -178,7 +178,7 @@ func atRanges(all []Crawler, err error) error {
 		if i == 0 {
 			is = " is named"
 		}
-		places[i] = r.File + is + " at " + r.WrittenAt
+		places[i] = r.File + is + " at " + r.CaddyfileLine
 	}
 	return fmt.Errorf("%w; %s", err, option.Listed(places, "and"))
 }

@@ -11,18 +11,18 @@ import (
 func TestAtRanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ranges.txt")
 	list := CrawlerRanges{File: path}
-	list.WrittenAt = "Caddyfile:7"
+	list.CaddyfileLine = "Caddyfile:7"
 	all, wrong := []Crawler{{Ranges: []CrawlerRanges{{URL: "https://acme.example/ranges.json"}, list}}}, errors.New("wrong")
-	if err := atRanges(all, wrong); !errors.Is(err, wrong) || err.Error() != "wrong, at Caddyfile:7" {
+	if err := withRangeLines(all, wrong); !errors.Is(err, wrong) || err.Error() != "wrong, at Caddyfile:7" {
 		t.Errorf("while it is missing: %v", err)
 	}
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := atRanges(all, wrong); err != wrong {
+	if err := withRangeLines(all, wrong); err != wrong {
 		t.Errorf("once it is there: %v", err)
 	}
-	if err := atRanges(all, nil); err != nil {
+	if err := withRangeLines(all, nil); err != nil {
 		t.Errorf("without an error: %v", err)
 	}
 }
@@ -32,10 +32,10 @@ func TestAtRangesOfSeveral(t *testing.T) {
 	var all []Crawler
 	for i, name := range []string{"one", "two", "one"} {
 		list := CrawlerRanges{File: name}
-		list.WrittenAt = []string{"Caddyfile:3", "Caddyfile:8", "Caddyfile:9"}[i]
+		list.CaddyfileLine = []string{"Caddyfile:3", "Caddyfile:8", "Caddyfile:9"}[i]
 		all = append(all, Crawler{Ranges: []CrawlerRanges{list}})
 	}
-	if err := atRanges(all, errors.New("wrong")); err.Error() != "wrong; one is named at Caddyfile:3, two at Caddyfile:8 and one at Caddyfile:9" {
+	if err := withRangeLines(all, errors.New("wrong")); err.Error() != "wrong; one is named at Caddyfile:3, two at Caddyfile:8 and one at Caddyfile:9" {
 		t.Error(err)
 	}
 }

@@ -47,7 +47,7 @@ func (d *Dashboard) Provision(ctx caddy.Context) error {
 		return err
 	}
 	d.handler = app.state.OwnPages(dashboard.New(func() dashboard.Views { return app.state.Reports(time.Now()) }, app.state.Alerts, userOf))
-	return app.CheckPlaces(ctx)
+	return app.CheckOrder(ctx)
 }
 
 // userOf returns the user of Caddy's authentication, or "".
@@ -64,9 +64,9 @@ func userOf(r *http.Request) string {
 // rewrite. Links of the page are relative to that URL.
 func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
 	if original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok && original.URL != nil {
-		asked := *r
-		asked.URL = original.URL
-		r = &asked
+		originalReq := *r
+		originalReq.URL = original.URL
+		r = &originalReq
 	}
 	d.handler.ServeHTTP(w, r)
 	return nil

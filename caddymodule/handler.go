@@ -145,10 +145,10 @@ type Handler struct {
 	// delivers the disallowed page. Not together with `decide`.
 	OnViolation caddyhttp.RouteList `json:"on_violation,omitempty"`
 
-	guard    *guard.Guard
-	logger   *zap.Logger
-	registry *uaident.Registry // of the Caddyfile; nil if configured as JSON
-	settled  *uaident.Registry // the same; nil if a registry file or URL can change classes
+	guard         *guard.Guard
+	logger        *zap.Logger
+	registry      *uaident.Registry // of the Caddyfile; nil if configured as JSON
+	fixedRegistry *uaident.Registry // the same; nil if a registry file or URL can change classes
 }
 
 // Values of Handler.Mode, Handler.Unreachable and Handler.Spoofed.
@@ -180,11 +180,11 @@ func (Handler) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// describe returns the properties of a handler that the self-test needs.
-func describe(handler caddyhttp.MiddlewareHandler) (d origin.SelfTestHandler) {
+// describeForSelfTest returns the properties of a handler that the self-test needs.
+func describeForSelfTest(handler caddyhttp.MiddlewareHandler) (d origin.SelfTestHandler) {
 	if h, ok := handler.(*Handler); ok {
 		d.Source = h.guard.SelfTestSource()
-	} else if isOurs(handler) {
+	} else if isModuleHandler(handler) {
 		d = origin.SelfTestHandler{Source: origin.NewServer(false), IsRobotsTxt: true}
 	}
 	return d

@@ -33,7 +33,7 @@ type Location struct {
 
 	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
 	// Caddyfile adapter sets it if the file does not exist.
-	WrittenAt string `json:"at,omitempty"`
+	CaddyfileLine string `json:"at,omitempty"`
 }
 
 // ParseLocation parses the arguments of the option in a Caddyfile:

@@ -16,12 +16,12 @@ import (
 // Running returns the running robots_txt handlers of all configurations.
 func (a *App) Running() *publish.Running { return &a.state.Texts }
 
-// register registers the metrics with the configuration of ctx, once. A second registration
+// registerMetrics registers the metrics with the configuration of ctx, once. A second registration
 // fails slowly.
-func (a *App) register(ctx caddy.Context) (err error) {
-	if !a.registered {
+func (a *App) registerMetrics(ctx caddy.Context) (err error) {
+	if !a.metricsRegistered {
 		err = a.state.Metrics.Register(ctx.GetMetricsRegistry())
-		a.registered = err == nil
+		a.metricsRegistered = err == nil
 	}
 	return err
 }
@@ -29,10 +29,10 @@ func (a *App) register(ctx caddy.Context) (err error) {
 // Texts returns [placement.TextsOf] for all robots_txt handlers of a configuration. It is computed
 // once, when the first of them is provisioned.
 func (a *App) Texts(ctx caddy.Context, name func(config json.RawMessage) string) (texts placement.Texts, err error) {
-	if a.texts == nil {
-		a.texts, err = placement.TextsOf(ctx, name)
+	if a.managedHandlers == nil {
+		a.managedHandlers, err = placement.TextsOf(ctx, name)
 	}
-	return a.texts, err
+	return a.managedHandlers, err
 }
 
 // Starter is a robots_txt handler that starts with the configuration.
@@ -42,8 +42,8 @@ type Starter interface {
 	Start(publish.Place) (p *publish.Publisher, end func())
 }
 
-// StartLater adds a handler that starts with the configuration. It is for Provision.
-func (a *App) StartLater(s Starter) { a.starting = append(a.starting, s) }
+// AddStarter adds a handler that starts with the configuration. It is for Provision.
+func (a *App) AddStarter(s Starter) { a.starters = append(a.starters, s) }
 
 // PublishConfig returns the parts of a publisher's configuration that the app has, after the metrics are
 // registered with the configuration of ctx. watched makes the guards record the pages that search engines
@@ -53,22 +53,22 @@ func (a *App) PublishConfig(ctx caddy.Context, watched, hasBase bool) (publish.C
 		a.state.WatchServed(context.Context(ctx))
 	}
 	if hasBase {
-		if a.bases = true; a.restored == nil {
-			a.restored = a.state.Memory.AnnounceStore(a.ctx)
+		if a.storesBases = true; a.onRestored == nil {
+			a.onRestored = a.state.Memory.AnnounceStore(a.ctx)
 		}
 	}
 	return publish.Config{
-		Registry: a.known.Load(), RequestSites: a.sites, Bases: a.state.Bases, Storage: ctx.Storage(), Sites: &a.state.Published, Stored: a.state.Memory.Restored(),
+		Registry: a.currentRegistry.Load(), RequestSites: a.sites, Bases: a.state.Bases, Storage: ctx.Storage(), Sites: &a.state.Published, Stored: a.state.Memory.Restored(),
 		Instance: func() string { return instance.ID(a.logger) }, IsRunning: func() bool { return runningApp() == a },
 		Visits: a.state.Visits, ReadSince: a.state.ReadSince, Trials: a.state, Now: time.Now, Logger: ctx.Logger(), Observer: a.state.Metrics,
-	}, a.register(ctx)
+	}, a.registerMetrics(ctx)
 }
 
-// startManaged starts the handlers that were passed to [App.StartLater].
+// startManaged starts the handlers that were passed to [App.AddStarter].
 func (a *App) startManaged() {
 	places := publish.PlacesOf(serversOf(a.ctx), func(h caddyhttp.MiddlewareHandler) bool { _, ok := h.(Starter); return ok })
-	for _, s := range a.starting {
-		p, end := s.Start(places[s])
-		a.running, a.release = append(a.running, p), append(a.release, end)
+	for _, s := range a.starters {
+		p, stop := s.Start(places[s])
+		a.publishers, a.stopFuncs = append(a.publishers, p), append(a.stopFuncs, stop)
 	}
 }

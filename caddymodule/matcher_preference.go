@@ -50,23 +50,23 @@ func (m *MatchPreference) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 }
 
 // parse returns the preferences to match.
-func (m *MatchPreference) parse() (all policy.Preferences, err error) {
+func (m *MatchPreference) parse() (preferences policy.Preferences, err error) {
 	if len(m.Preferences) == 0 {
-		return all, errors.New("robots_preference needs a preference such as train-ai=n")
+		return preferences, errors.New("robots_preference needs a preference such as train-ai=n")
 	}
 	for _, preference := range m.Preferences {
 		stated, err := policy.ParsePreferences(preference)
 		if stated.String() != preference || err != nil {
-			return all, fmt.Errorf("robots_preference: %q is not a preference; write train-ai, ai-use or search, and =y or =n behind it", preference)
+			return preferences, fmt.Errorf("robots_preference: %q is not a preference; write train-ai, ai-use or search, and =y or =n behind it", preference)
 		}
-		for use, says := range stated {
-			if before := all[use]; says != policy.PreferenceUnknown && before != policy.PreferenceUnknown && before != says {
-				return all, fmt.Errorf("robots_preference: y and n at once for %s match nothing; keep one", policy.Use(use))
+		for use, value := range stated {
+			if previous := preferences[use]; value != policy.PreferenceUnknown && previous != policy.PreferenceUnknown && previous != value {
+				return preferences, fmt.Errorf("robots_preference: y and n at once for %s match nothing; keep one", policy.Use(use))
 			}
 		}
-		all = all.And(stated)
+		preferences = preferences.And(stated)
 	}
-	return all, nil
+	return preferences, nil
 }
 
 // Provision sets up the matcher.
@@ -82,8 +82,8 @@ func (m MatchPreference) Match(r *http.Request) bool {
 		return false
 	}
 	stated := j.Preferences
-	for use, says := range m.stated {
-		if says != policy.PreferenceUnknown && stated[use] != says {
+	for use, value := range m.stated {
+		if value != policy.PreferenceUnknown && stated[use] != value {
 			return false
 		}
 	}

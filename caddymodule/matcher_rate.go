@@ -50,7 +50,7 @@ func (m *MatchRate) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 
 // Validate returns an error for an unknown state, or if there is none.
 func (m *MatchRate) Validate() error {
-	words := stateWords()
+	words := stateNames()
 	for _, state := range m.States {
 		if !slices.Contains(words, state) {
 			return fmt.Errorf("robots_rate: %q is not a state of a rate; use %s", state, option.Listed(words, "or"))
@@ -83,7 +83,7 @@ func (MatchRate) CELLibrary(caddy.Context) (cel.Library, error) {
 	})
 }
 
-func stateWords() (words []string) {
+func stateNames() (words []string) {
 	for _, state := range rate.States() {
 		words = append(words, state.String())
 	}

@@ -39,7 +39,7 @@ type MatchCrawler struct {
 
 	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
 	// Caddyfile adapter sets it if the built-in registry lacks one of the clients.
-	WrittenAt string `json:"at,omitempty"`
+	CaddyfileLine string `json:"at,omitempty"`
 
 	clients judge.Selector
 	app     *App
@@ -64,7 +64,7 @@ func (m *MatchCrawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			return d.Errf("robots_crawler: %v", err)
 		}
 		if _, err := judge.ParseSelector(uaident.Default(), words, true); err != nil { // a crawler option may add the client
-			m.WrittenAt = option.LineOf(d)
+			m.CaddyfileLine = option.LineOf(d)
 		}
 		m.Clients = append(m.Clients, words...)
 		if d.NextBlock(0) {
@@ -80,16 +80,16 @@ func (m *MatchCrawler) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	m.clients, err = judge.ParseSelector(m.app.registry, m.Clients, true)
-	m.app.verified = m.app.verified || m.clients.Identities != 0
+	m.app.needsIdentity = m.app.needsIdentity || m.clients.Identities != 0
 	m.overlay = m.app.registry.Overlay(m.clients.New).WithApplications()
-	return option.At(m.WrittenAt, err)
+	return option.At(m.CaddyfileLine, err)
 }
 
 // Match reports whether the request matches.
 func (m MatchCrawler) Match(r *http.Request) bool {
-	client := judgedBefore(r)
+	client := earlierJudgement(r)
 	if client == nil {
-		client = &guard.Judgement{Request: judge.Request{Client: m.app.known.Load().IdentifyWith(request.UserAgentOf(r), m.overlay)}}
+		client = &guard.Judgement{Request: judge.Request{Client: m.app.currentRegistry.Load().IdentifyWith(request.UserAgentOf(r), m.overlay)}}
 		if m.clients.Identities != 0 {
 			client.Identity, _ = m.app.identity.Identify(r, client.Client)
 		}
@@ -132,7 +132,7 @@ type MatchDisallowed struct {
 
 	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
 	// Caddyfile adapter sets it.
-	WrittenAt string `json:"at,omitempty"`
+	CaddyfileLine string `json:"at,omitempty"`
 }
 
 // CaddyModule returns the Caddy module information.
@@ -148,7 +148,7 @@ func (MatchDisallowed) CaddyModule() caddy.ModuleInfo {
 //	robots_disallowed [*|<token>]
 func (m *MatchDisallowed) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
-		m.WrittenAt = option.LineOf(d)
+		m.CaddyfileLine = option.LineOf(d)
 		if d.NextArg() {
 			m.Token = d.Val()
 		}
@@ -176,16 +176,16 @@ func (m *MatchDisallowed) checkToken() error {
 // Provision sets up the matcher.
 func (m *MatchDisallowed) Provision(ctx caddy.Context) (err error) {
 	if err := m.checkToken(); err != nil {
-		return option.At(m.WrittenAt, err)
+		return option.At(m.CaddyfileLine, err)
 	}
 	app, err := AppOf(ctx)
 	if err != nil {
 		return err
 	}
 	if m.Token != "" {
-		app.asksPath = true
+		app.usesPathVerdict = true
 	}
-	return app.CheckPlaces(ctx)
+	return app.CheckOrder(ctx)
 }
 
 // Match reports whether the request matches.
@@ -193,7 +193,7 @@ func (m MatchDisallowed) Match(r *http.Request) bool {
 	if m.Token != "" {
 		return guard.PathOf(r, m.Token) == guard.PathDisallowed
 	}
-	j := judgedBefore(r)
+	j := earlierJudgement(r)
 	return j != nil && j.Verdict == judge.Disallowed
 }
 
@@ -216,8 +216,8 @@ func (MatchDisallowed) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 	})
 }
 
-// judgedBefore returns the judgement of an earlier robots_guard, or nil.
-func judgedBefore(r *http.Request) *guard.Judgement {
+// earlierJudgement returns the judgement of an earlier robots_guard, or nil.
+func earlierJudgement(r *http.Request) *guard.Judgement {
 	j, _ := caddyhttp.GetVar(r.Context(), guard.Var).(*guard.Judgement)
 	return j
 }

@@ -46,7 +46,7 @@ func TestMetricsWhileReloading(t *testing.T) {
 	defer endWithout()
 	with, endWith := caddy.NewContext(caddy.Context{Context: context.Background()})
 	for _, ctx := range []caddy.Context{without, with} {
-		if err := new(adminPolicies).Provision(ctx); err != nil {
+		if err := new(adminAPI).Provision(ctx); err != nil {
 			t.Fatal(err)
 		}
 		if got := series(t, ctx); got != want {
@@ -61,7 +61,7 @@ func TestMetricsWhileReloading(t *testing.T) {
 	}
 	endWith()
 	for range 1000 { // until the state is released
-		if sharedNow() == nil && series(t, without) == 0 {
+		if currentSharedState() == nil && series(t, without) == 0 {
 			return
 		}
 		time.Sleep(time.Millisecond)

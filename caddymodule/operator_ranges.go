@@ -30,7 +30,7 @@ type OperatorRanges struct {
 
 	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
 	// Caddyfile adapter sets it if the built-in registry lacks one of the operators.
-	WrittenAt string `json:"at,omitempty"`
+	CaddyfileLine string `json:"at,omitempty"`
 
 	published *verify.Published
 }
@@ -55,7 +55,7 @@ func (o *OperatorRanges) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		return d.Err("robots_guard takes no block here")
 	}
 	if o.check(uaident.Default()) != nil { // a crawler option may add the operator
-		o.WrittenAt = option.LineOf(d)
+		o.CaddyfileLine = option.LineOf(d)
 	}
 	return nil
 }
@@ -67,10 +67,10 @@ func (o *OperatorRanges) Provision(ctx caddy.Context) error {
 		return err
 	}
 	if err := o.check(app.Registry()); err != nil {
-		return option.At(o.WrittenAt, err)
+		return option.At(o.CaddyfileLine, err)
 	}
 	if o.published = app.Published(o.Operators...); o.published == nil {
-		return option.At(o.WrittenAt, errors.New("the IP source robots_guard needs verify, which is off; "+
+		return option.At(o.CaddyfileLine, errors.New("the IP source robots_guard needs verify, which is off; "+
 			"add \"verify on\" to robots_guard in the global options"))
 	}
 	return nil
@@ -81,16 +81,16 @@ func (o *OperatorRanges) check(registry *uaident.Registry) error {
 	if len(o.Operators) == 0 {
 		return errors.New("the IP source robots_guard needs operators, such as Google")
 	}
-	known := make(map[string]bool)
+	operators := make(map[string]bool)
 	var names []string
 	for _, c := range registry.Crawlers() {
-		if folded := strings.ToLower(c.Operator); c.Operator != "" && !known[folded] {
-			known[folded] = true
+		if folded := strings.ToLower(c.Operator); c.Operator != "" && !operators[folded] {
+			operators[folded] = true
 			names = append(names, c.Operator)
 		}
 	}
 	for _, name := range o.Operators {
-		if known[strings.ToLower(name)] {
+		if operators[strings.ToLower(name)] {
 			continue
 		}
 		hint := "caddy robots-guard registry show <crawler> prints the operator of a crawler"

@@ -32,7 +32,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	if err := h.checkSourceFile(); err != nil {
-		return option.At(h.Source.WrittenAt, err)
+		return option.At(h.Source.CaddyfileLine, err)
 	}
 	if err := h.OnViolation.Provision(ctx); err != nil {
 		return fmt.Errorf("on_violation: %w", err)
@@ -41,13 +41,13 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := app.CheckPlaces(ctx); err != nil {
+	if err := app.CheckOrder(ctx); err != nil {
 		return err
 	}
 	if h.guard, err = h.newGuard(ctx); err != nil {
 		return err
 	}
-	h.guard.Metrics.Configured(ctx, h.Mode)
+	h.guard.Metrics.CountHandler(ctx, h.Mode)
 	return nil
 }
 
@@ -56,11 +56,11 @@ func (h *Handler) checkSourceFile() error {
 	if h.Source == nil || h.Source.File == "" {
 		return nil
 	}
-	otherwise := "write optional behind it if the file may be missing"
+	alternative := "write optional behind it if the file may be missing"
 	if h.Source.Optional {
-		otherwise = ""
+		alternative = ""
 	}
-	return origin.CheckFile("source", h.Source.File, otherwise)
+	return origin.CheckFile("source", h.Source.File, alternative)
 }
 
 // setDefaults sets the options that the configuration leaves out.
@@ -82,21 +82,21 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	app.verified = true
-	if err := app.register(ctx); err != nil {
+	app.needsIdentity = true
+	if err := app.registerMetrics(ctx); err != nil {
 		return nil, err
 	}
 	c := guard.Config{
 		FetchTimeout: time.Duration(h.FetchTimeout),
 		FetchWait:    time.Duration(h.FetchWait),
 		Freshness:    policy.Freshness{Min: time.Duration(h.TTLMin), Max: time.Duration(h.TTLMax)},
-		Fallback:     fallbackOf[h.Unreachable],
+		Fallback:     fallbacks[h.Unreachable],
 		Grace:        max(0, time.Duration(h.Grace)),
 		ChangeGuard:  time.Duration(h.ChangeGuard),
-		Registry:     app.known.Current,
+		Registry:     app.currentRegistry.Current,
 		Identity:     app.identity,
 		Sites:        app.sites,
-		AsksPath:     &app.asksPath,
+		AsksPath:     &app.usesPathVerdict,
 		Logger:       h.logger,
 		Refuse:       h.refuse,
 	}
@@ -113,7 +113,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 		h.logger.Warn("options contradict each other, unless the registry says otherwise", zap.Error(err))
 	}
 	if h.Source != nil {
-		c.Source, c.SourceKey = sourceAt(h.Source, h.AllowPrivate)
+		c.Source, c.SourceKey = newSource(h.Source, h.AllowPrivate)
 	} else {
 		server := origin.NewServer(h.AllowPrivate)
 		server.Sites = app.sites
@@ -123,12 +123,12 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 		c.Source = server
 	}
 	h.Decide.Apply(&c)
-	if c.Freshness.Default = lifeNear; h.Source != nil && h.Source.URL != "" && h.Decide == nil {
-		c.Freshness.Default = lifeURL
+	if c.Freshness.Default = localLifetime; h.Source != nil && h.Source.URL != "" && h.Decide == nil {
+		c.Freshness.Default = urlLifetime
 	}
 	if h.Shadow != nil {
-		c.Shadow, c.ShadowKey = sourceAt(h.Shadow, h.AllowPrivate)
-		c.ShadowLife = lifeTried
+		c.Shadow, c.ShadowKey = newSource(h.Shadow, h.AllowPrivate)
+		c.ShadowLife = shadowLifetime
 	}
 	if c.Events, err = guard.NewEvents(ctx, h.logger); err != nil {
 		return nil, err
@@ -136,28 +136,28 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 	return guard.New(ctx, app.state, c), nil
 }
 
-// sourceAt returns the source at a location and the key that identifies it.
-func sourceAt(l *Location, allowPrivate bool) (from origin.Source, key string) {
+// newSource returns the source at a location and the key that identifies it.
+func newSource(l *Location, allowPrivate bool) (source origin.Source, key string) {
 	if l.File != "" {
 		return origin.File{Path: l.File}, l.File
 	}
-	at := origin.NewURL(l.URL, l.Host, allowPrivate)
-	return at, at.Key()
+	url := origin.NewURL(l.URL, l.Host, allowPrivate)
+	return url, url.Key()
 }
 
-// fallbackOf returns the fallback for an unreachable robots.txt.
-var fallbackOf = map[string]policy.Fallback{
+// fallbacks returns the fallback for an unreachable robots.txt.
+var fallbacks = map[string]policy.Fallback{
 	unreachableAllow:    policy.AllowAll,
 	unreachableDisallow: policy.DisallowAll,
 	unreachableGoogle:   policy.DisallowGoogle,
 }
 
-// falseNameOf returns what to do about spoofed names.
-var falseNameOf = map[string]judge.FalseName{spoofedBlock: judge.BlockFalseName, spoofedLog: judge.LogFalseName}
+// falseNameActions returns what to do about spoofed names.
+var falseNameActions = map[string]judge.FalseName{spoofedBlock: judge.BlockFalseName, spoofedLog: judge.LogFalseName}
 
 // settings returns the settings of package judge.
 func (h *Handler) settings(registry *uaident.Registry) (s judge.Settings, err error) {
-	s = judge.Settings{Enforce: h.Mode == modeEnforce, KeepSlashes: h.KeepSlashes, FalseName: falseNameOf[h.Spoofed]}
+	s = judge.Settings{Enforce: h.Mode == modeEnforce, KeepSlashes: h.KeepSlashes, FalseName: falseNameActions[h.Spoofed]}
 	if s.Wildcard, err = judge.ParseClasses(h.Wildcard); err != nil {
 		return s, fmt.Errorf("wildcard: %w", err)
 	}
@@ -177,7 +177,7 @@ func (h *Handler) settings(registry *uaident.Registry) (s judge.Settings, err er
 // Lifetimes of a good response before a background fetch. The site itself and files are cheap to
 // fetch, and a shadow is edited often.
 const (
-	lifeNear  = 10 * time.Minute
-	lifeURL   = 24 * time.Hour
-	lifeTried = time.Minute
+	localLifetime  = 10 * time.Minute
+	urlLifetime    = 24 * time.Hour
+	shadowLifetime = time.Minute
 )

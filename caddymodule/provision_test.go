@@ -70,7 +70,7 @@ func provisionedGuard(t *testing.T, h *Handler, app *App) *guard.Guard {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stop, err := running.state.Identities.Use(running.config(running.known.Load()))
+		stop, err := running.state.Identities.ApplyConfig(running.verifierConfig(running.currentRegistry.Load()))
 		if err != nil {
 			t.Fatal(err)
 		}

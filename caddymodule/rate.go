@@ -123,7 +123,7 @@ func (r *Rate) ValidateFor(answers bool, exempt []string, registry *uaident.Regi
 		return nil
 	}
 	for _, l := range r.Limits {
-		if err := l.validateBeside(exempt, registry); err != nil {
+		if err := l.validateAgainst(exempt, registry); err != nil {
 			return err
 		}
 	}
@@ -140,12 +140,12 @@ func (r *Rate) ValidateFor(answers bool, exempt []string, registry *uaident.Regi
 }
 
 // inRange returns an error for a value outside the bounds. The zero value is valid.
-func inRange[T cmp.Ordered](name string, value, least, most T) error {
+func inRange[T cmp.Ordered](name string, value, lower, upper T) error {
 	var none T
-	if value == none || value >= least && value <= most {
+	if value == none || value >= lower && value <= upper {
 		return nil
 	}
-	return fmt.Errorf("rate: %s %s cannot be; use one from %s to %s", name, shortValue(value), shortValue(least), shortValue(most))
+	return fmt.Errorf("rate: %s %s cannot be; use one from %s to %s", name, shortValue(value), shortValue(lower), shortValue(upper))
 }
 
 // shortValue formats a value as in a Caddyfile.

@@ -64,8 +64,8 @@ func (l *RateLimit) validate() error {
 	)
 }
 
-// validateBeside returns an error for a limit of a client that is exempt, by name or class.
-func (l *RateLimit) validateBeside(exempt []string, registry *uaident.Registry) error {
+// validateAgainst returns an error for a limit of a client that is exempt, by name or class.
+func (l *RateLimit) validateAgainst(exempt []string, registry *uaident.Registry) error {
 	for _, name := range exempt {
 		if judge.FoldWord(name) == judge.FoldWord(l.Client) {
 			return fmt.Errorf("rate: the limit of %s has no effect, because exempt also has them; remove one", l.Client)

@@ -32,7 +32,7 @@ type Receiver struct {
 
 	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
 	// Caddyfile adapter sets it if a placeholder has no value yet.
-	WrittenAt string `json:"at,omitempty"`
+	CaddyfileLine string `json:"at,omitempty"`
 }
 
 // receiverConfigs returns the settings of the receivers.

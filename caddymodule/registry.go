@@ -27,7 +27,7 @@ type Registry struct {
 
 	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
 	// Caddyfile adapter sets it if the file is missing or invalid.
-	WrittenAt string `json:"at,omitempty"`
+	CaddyfileLine string `json:"at,omitempty"`
 }
 
 // Bounds of Registry.Interval.
@@ -42,12 +42,12 @@ const registryLoadTime = 5 * time.Second
 
 // UnmarshalCaddyfile parses the block of registry.
 func (r *Registry) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	r.WrittenAt = option.LineOf(d)
+	r.CaddyfileLine = option.LineOf(d)
 	if err := option.ReadBlock(d, r.Options(), r.Validate, r.Validate); err != nil {
 		return err
 	}
 	if _, err := r.Base(context.Background()); err == nil {
-		r.WrittenAt = ""
+		r.CaddyfileLine = ""
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func (r *Registry) Base(ctx context.Context) (*uaident.Registry, error) {
 	}
 	feed.Load(ctx, r, nil)
 	if err := feed.LastError(); err != nil {
-		return nil, &unreadableError{option.At(r.WrittenAt, err)}
+		return nil, &unreadableError{option.At(r.CaddyfileLine, err)}
 	}
 	return feed.InUse().Over(uaident.Default())
 }
@@ -100,12 +100,12 @@ func (e *unreadableError) Error() string { return "registry: " + e.err.Error() }
 // Unwrap returns the error of the file.
 func (e *unreadableError) Unwrap() error { return e.err }
 
-// Known returns the registry of a configuration that does not run: the built-in registry,
-// the registry file, and the crawler options. If lenient, a missing or invalid file is
+// Resolve returns the registry of a configuration that does not run: the built-in registry,
+// the registry file, and the crawler options. If ignoreUnreadable is set, a missing or invalid file is
 // ignored, because the file may be on another machine.
-func (r *Registry) Known(changes []Crawler, lenient bool) (*uaident.Registry, error) {
+func (r *Registry) Resolve(changes []Crawler, ignoreUnreadable bool) (*uaident.Registry, error) {
 	base, err := r.Base(context.Background())
-	if wrong, ok := errors.AsType[*unreadableError](err); ok && wrong != nil && lenient {
+	if unreadable, ok := errors.AsType[*unreadableError](err); ok && unreadable != nil && ignoreUnreadable {
 		base, err = uaident.Default(), nil
 	}
 	if err != nil {
@@ -115,15 +115,15 @@ func (r *Registry) Known(changes []Crawler, lenient bool) (*uaident.Registry, er
 }
 
 // configuredRegistry is the result of [ConfiguredRegistry] for one Caddyfile.
-type configuredRegistry struct{ registry, settled *uaident.Registry }
+type configuredRegistry struct{ registry, fixedRegistry *uaident.Registry }
 
 // ConfiguredRegistry returns the registry with the global options of the Caddyfile, which
-// precede the sites. settled is the same, or nil if a registry file or URL can change classes
+// precede the sites. fixedRegistry is the same, or nil if a registry file or URL can change classes
 // later. Such a change must not prevent a server from starting.
-func ConfiguredRegistry(helper httpcaddyfile.Helper) (registry, settled *uaident.Registry, err error) {
+func ConfiguredRegistry(helper httpcaddyfile.Helper) (registry, fixedRegistry *uaident.Registry, err error) {
 	const key = "robots_guard registry"
-	if of, ok := helper.State[key].(configuredRegistry); ok {
-		return of.registry, of.settled, nil
+	if cached, ok := helper.State[key].(configuredRegistry); ok {
+		return cached.registry, cached.fixedRegistry, nil
 	}
 	var app struct {
 		Crawlers     []Crawler `json:"crawlers"`
@@ -134,15 +134,15 @@ func ConfiguredRegistry(helper httpcaddyfile.Helper) (registry, settled *uaident
 			return nil, nil, err
 		}
 	}
-	registry, err = app.RegistryFrom.Known(app.Crawlers, false)
+	registry, err = app.RegistryFrom.Resolve(app.Crawlers, false)
 	if _, ok := errors.AsType[*unreadableError](err); ok {
 		registry, err = nil, nil // loading the configuration reports it
 	}
 	if app.RegistryFrom == nil {
-		settled = registry
+		fixedRegistry = registry
 	}
 	if helper.State != nil {
-		helper.State[key] = configuredRegistry{registry, settled}
+		helper.State[key] = configuredRegistry{registry, fixedRegistry}
 	}
-	return registry, settled, err
+	return registry, fixedRegistry, err
 }

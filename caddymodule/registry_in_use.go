@@ -29,10 +29,10 @@ type registryInUse struct {
 	changes []Crawler
 	logger  *zap.Logger
 
-	mu    sync.Mutex
-	has   *registry.Version // the version in Current
-	wrong string            // last logged error of a version that conflicts with the configuration
-	adopt func(*uaident.Registry) error
+	mu           sync.Mutex
+	version      *registry.Version // the version in Current
+	lastConflict string            // last logged error of a version that conflicts with the configuration
+	onChange     func(*uaident.Registry) error
 }
 
 // provisionRegistry loads the registry of r, applies the changes and returns the result. It
@@ -44,27 +44,27 @@ func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger
 		if err := u.acquire(ctx, r); err != nil {
 			return nil, err
 		}
-		load, cancel := context.WithTimeoutCause(ctx, registryLoadTime, fmt.Errorf("no complete answer within %v; it is read again", registryLoadTime))
+		loadCtx, cancel := context.WithTimeoutCause(ctx, registryLoadTime, fmt.Errorf("no complete answer within %v; it is read again", registryLoadTime))
 		defer cancel()
-		u.feed.Load(load, weak.Make(u), ctx.Storage())
+		u.feed.Load(loadCtx, weak.Make(u), ctx.Storage())
 		if err := u.feed.LastError(); err != nil && u.feed.IsFile() {
-			return nil, &unreadableError{option.At(r.WrittenAt, err)}
+			return nil, &unreadableError{option.At(r.CaddyfileLine, err)}
 		}
-		if u.has = u.feed.InUse(); u.has != nil {
-			known, err := u.with(u.has)
+		if u.version = u.feed.InUse(); u.version != nil {
+			combined, err := u.withVersion(u.version)
 			if err == nil {
-				err = registry.CheckUsable(known)
+				err = registry.CheckUsable(combined)
 			}
 			if err == nil || u.feed.IsFile() {
-				u.Current = uaident.NewCurrent(known)
+				u.Current = uaident.NewCurrent(combined)
 				return u, err
 			}
 			// Start applies it again and logs the error.
-			u.has = nil
+			u.version = nil
 		}
 	}
-	known, err := withCrawlers(uaident.Default(), changes)
-	u.Current = uaident.NewCurrent(known)
+	combined, err := withCrawlers(uaident.Default(), changes)
+	u.Current = uaident.NewCurrent(combined)
 	return u, err
 }
 
@@ -86,51 +86,51 @@ func (u *registryInUse) acquire(ctx caddy.Context, r *Registry) error {
 	return nil
 }
 
-// with returns the registry with a version of the feed, which may be nil.
-func (u *registryInUse) with(t *registry.Version) (known *uaident.Registry, err error) {
+// withVersion returns the registry with a version of the feed, which may be nil.
+func (u *registryInUse) withVersion(version *registry.Version) (combined *uaident.Registry, err error) {
 	base := uaident.Default()
-	if t != nil {
-		if base, err = t.Over(base); err != nil {
+	if version != nil {
+		if base, err = version.Over(base); err != nil {
 			return nil, err
 		}
 	}
 	return withCrawlers(base, u.changes)
 }
 
-// Start applies each new version of the feed until end is called. adopt is called with a
-// registry before it is used and can reject it. tell is called for events.
-func (u *registryInUse) Start(storage remote.Storage, adopt func(*uaident.Registry) error, tell func(name string, data map[string]any)) (end func()) {
+// Start applies each new version of the feed until stop is called. onChange is called with a
+// registry before it is used and can reject it. sendEvent is called for events.
+func (u *registryInUse) Start(storage remote.Storage, onChange func(*uaident.Registry) error, sendEvent func(name string, data map[string]any)) (stop func()) {
 	if u.feed == nil {
 		return func() {}
 	}
-	u.adopt = adopt
-	release := u.feed.AddUser(&registry.User{OnChange: u.changed, Logger: u.logger, SendEvent: tell, Storage: storage})
+	u.onChange = onChange
+	release := u.feed.AddUser(&registry.User{OnChange: u.applyVersion, Logger: u.logger, SendEvent: sendEvent, Storage: storage})
 	return func() {
 		release()
 		u.mu.Lock()
 		defer u.mu.Unlock()
-		u.adopt = nil // ignore a change that arrives later
+		u.onChange = nil // ignore a change that arrives later
 	}
 }
 
-// changed applies the current version of the feed.
-func (u *registryInUse) changed() {
+// applyVersion applies the current version of the feed.
+func (u *registryInUse) applyVersion() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	t := u.feed.InUse()
-	if u.adopt == nil || t == u.has {
+	version := u.feed.InUse()
+	if u.onChange == nil || version == u.version {
 		return
 	}
-	known, err := u.with(t)
+	combined, err := u.withVersion(version)
 	if err == nil {
-		err = u.adopt(known)
+		err = u.onChange(combined)
 	}
 	switch {
 	case err == nil:
-		u.Replace(known)
-		u.has, u.wrong = t, ""
-	case u.wrong != err.Error():
-		u.wrong = err.Error()
+		u.Replace(combined)
+		u.version, u.lastConflict = version, ""
+	case u.lastConflict != err.Error():
+		u.lastConflict = err.Error()
 		u.logger.Error("registry conflicts with the configuration; using the previous registry", zap.String("registry", u.feed.Name()), zap.Error(err))
 	}
 }
@@ -144,7 +144,7 @@ func (u *registryInUse) Status() *report.Registry {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if s.Failure == "" {
-		s.Failure = u.wrong
+		s.Failure = u.lastConflict
 	}
 	return s
 }

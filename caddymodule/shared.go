@@ -14,33 +14,33 @@ var statePool = caddy.NewUsagePool()
 
 const stateKey = "robots_guard"
 
-// shared is the value in the pool.
-type shared struct {
+// sharedState is the value in the pool.
+type sharedState struct {
 	*guard.State
-	sent notify.History
+	sentAlerts notify.History
 }
 
-// sharedNow returns the state of the running configurations, or nil.
-func sharedNow() (known *shared) {
+// currentSharedState returns the state of the running configurations, or nil.
+func currentSharedState() (state *sharedState) {
 	statePool.Range(func(_, value any) bool {
-		known, _ = value.(*shared)
-		return known == nil
+		state, _ = value.(*sharedState)
+		return state == nil
 	})
-	return known
+	return state
 }
 
 // acquireState returns the shared state and the history of sent alerts, and creates them for the
 // first guard. It releases them when the configuration ends, also if loading failed.
 func acquireState(ctx caddy.Context) (*guard.State, *notify.History, error) {
 	value, _, err := statePool.LoadOrNew(stateKey, func() (caddy.Destructor, error) {
-		known := &shared{State: guard.NewState()}
-		known.Alerts.SetExtra(&known.sent)
-		return known, nil
+		state := &sharedState{State: guard.NewState()}
+		state.Alerts.SetExtra(&state.sentAlerts)
+		return state, nil
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	context.AfterFunc(ctx, func() { _, _ = statePool.Delete(stateKey) }) // Destruct returns no error
-	known := value.(*shared)
-	return known.State, &known.sent, nil
+	state := value.(*sharedState)
+	return state.State, &state.sentAlerts, nil
 }

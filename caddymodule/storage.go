@@ -36,7 +36,7 @@ func (a *App) newStore() *store.Store {
 		OnlyBases:   !a.history().Kept,
 		Observer:    a.state.Metrics,
 		Logger:      a.logger,
-		OnRestored:  a.restored,
+		OnRestored:  a.onRestored,
 		IsExiting:   caddy.Exiting,
 		MaxPolicies: a.Policies,
 		Retention:   time.Duration(a.Retention),

@@ -36,7 +36,7 @@ func (h *Handler) Validate() error {
 	if h.FetchFrom != "" && h.Source != nil {
 		return errors.New("fetch_from and source contradict each other; a URL or a file is read without a request to the site, so remove fetch_from")
 	}
-	return cmp.Or(h.Decide.ValidateWith(h.Source, h.Shadow, h.OnViolation), h.Rate.ValidateFor(h.Decide == nil, h.Exempt, h.settled), h.Source.Validate("source", h.AllowPrivate), h.Shadow.Validate("shadow", h.AllowPrivate))
+	return cmp.Or(h.Decide.ValidateWith(h.Source, h.Shadow, h.OnViolation), h.Rate.ValidateFor(h.Decide == nil, h.Exempt, h.fixedRegistry), h.Source.Validate("source", h.AllowPrivate), h.Shadow.Validate("shadow", h.AllowPrivate))
 }
 
 // validateValues checks each value by itself, so that the Caddyfile adapter can report the line.
@@ -76,7 +76,7 @@ func (h *Handler) validateValues() error {
 // validateClients checks the lists of tokens and classes. Without a registry, any token is valid.
 func (h *Handler) validateClients() error {
 	s, err := h.settings(h.registry)
-	if err = cmp.Or(err, s.CheckEnforced(h.settled, h.EnforceOnly)); err != nil {
+	if err = cmp.Or(err, s.CheckEnforced(h.fixedRegistry, h.EnforceOnly)); err != nil {
 		return err
 	}
 	listed := make(map[string]string)
@@ -142,14 +142,14 @@ func (a *App) validateValues() error {
 	if v.Resolver != "" && v.NoRDNS {
 		return errors.New("verify: a resolver is of no use while rdns is off")
 	}
-	registry, err := a.RegistryFrom.Known(a.Crawlers, true)
+	registry, err := a.RegistryFrom.Resolve(a.Crawlers, true)
 	if err != nil {
 		return err
 	}
-	_, err = identity.AgentsOf(registry)
+	_, err = identity.SigningAgents(registry)
 	// Lists and domains must be valid even if verify does not use them.
 	checked := App{Verify: &Verify{Resolver: v.Resolver}, Crawlers: a.Crawlers}
-	config := checked.config(registry)
+	config := checked.verifierConfig(registry)
 	return cmp.Or(
 		option.UpTo("policies", a.Policies, maxPolicies),
 		option.UpTo("unnamed_hosts", a.UnnamedHosts, maxPolicies),

@@ -92,7 +92,7 @@ func TestVerificationOverReloads(t *testing.T) {
 		}
 	}
 	var running *guard.State
-	pooled := func() int { return running.Identities.Signers() }
+	pooled := func() int { return running.Identities.SignatureVerifierCount() }
 	t.Cleanup(func() {
 		if err := caddy.Stop(); err != nil {
 			t.Error(err)
@@ -113,13 +113,13 @@ func TestVerificationOverReloads(t *testing.T) {
 	load(verifying("192.0.2.0/24"))
 	is("at the start", "verified", "spoofed")
 	running = runningApp().state
-	logs := func() bool { return running.Identities.KeepsLists() }
+	logs := func() bool { return running.Identities.RefreshesLists() }
 	soon(t, "the lists are kept up to date", logs)
 	before := runtime.NumGoroutine()
 
 	// Apps start in any order, so some attempts fail before this app starts.
 	for tries, started := 0, 0; started < 4; tries++ {
-		was := running.Identities.Applied()
+		was := running.Identities.ApplyCount()
 		app := verifying("198.51.100.0/24")
 		if tries%2 == 0 {
 			app = new(App) // no verification
@@ -128,7 +128,7 @@ func TestVerificationOverReloads(t *testing.T) {
 			t.Fatalf("the configuration was loaded: %v", err)
 		}
 		is("after one that cannot be started", "verified", "spoofed")
-		if running.Identities.Applied() != was {
+		if running.Identities.ApplyCount() != was {
 			started++
 		}
 		if tries == 1000 {

@@ -37,8 +37,8 @@ const (
 
 var rangesWords = []string{rangesOfficial, rangesConfigured, rangesOff}
 
-// config returns the configuration of the verifier for a registry.
-func (a *App) config(registry *uaident.Registry) verify.Config {
+// verifierConfig returns the configuration of the verifier for a registry.
+func (a *App) verifierConfig(registry *uaident.Registry) verify.Config {
 	if a.Verify == nil {
 		return verify.Config{}
 	}
@@ -65,7 +65,7 @@ func (a *App) config(registry *uaident.Registry) verify.Config {
 
 // Verifies reports whether any method of verification is on.
 func (a *App) Verifies() bool {
-	c := a.config(a.known.Load())
+	c := a.verifierConfig(a.currentRegistry.Load())
 	return c.Confirms() || a.Verify != nil && a.Verify.WebBotAuth
 }
 
@@ -74,15 +74,15 @@ func (a *App) Published(operators ...string) *verify.Published {
 	if a.Verify == nil || a.Verify.Ranges == rangesOff {
 		return nil
 	}
-	a.verified = true
+	a.needsIdentity = true
 	return a.state.Identities.Verifier.Published(operators...)
 }
 
-// checkLists reads the list files, so that an invalid one fails before anything has changed.
-func (a *App) checkLists() error {
+// checkAddressLists reads the list files, so that an invalid one fails before anything has changed.
+func (a *App) checkAddressLists() error {
 	v := verify.New(verify.Options{KeepVerified: 1, KeepOthers: 1})
 	defer v.Close()
-	return atRanges(a.Crawlers, v.Configure(a.config(a.known.Load())))
+	return withRangeLines(a.Crawlers, v.Configure(a.verifierConfig(a.currentRegistry.Load())))
 }
 
 // useSignatures verifies signatures of the registry's agents from now on.
@@ -91,38 +91,38 @@ func (a *App) useSignatures(registry *uaident.Registry) error {
 		return nil
 	}
 	ctx, end := context.WithCancel(a.ctx)
-	signatures, err := a.state.Identities.UseSignatures(ctx, registry, a.logger, a.state.Metrics.ReadDirectory)
+	signatures, err := a.state.Identities.UseSignatures(ctx, registry, a.logger, a.state.Metrics.CountDirectoryFetch)
 	if err != nil {
 		end()
 		return err
 	}
 	a.identity.Signatures.Store(signatures)
-	if a.unsign != nil {
-		a.unsign()
+	if a.stopSignatures != nil {
+		a.stopSignatures()
 	}
-	a.unsign = end
+	a.stopSignatures = end
 	return nil
 }
 
-// adopt prepares for another registry, which then replaces the current one.
-func (a *App) adopt(registry *uaident.Registry) error {
-	if _, err := identity.AgentsOf(registry); err != nil || a.Verify == nil {
+// applyRegistry prepares for another registry, which then replaces the current one.
+func (a *App) applyRegistry(registry *uaident.Registry) error {
+	if _, err := identity.SigningAgents(registry); err != nil || a.Verify == nil {
 		return err
 	}
-	before := a.unverify
-	after, err := a.state.Identities.Use(a.config(registry))
+	stopPrevious := a.stopVerification
+	stopNew, err := a.state.Identities.ApplyConfig(a.verifierConfig(registry))
 	if err != nil {
 		return err
 	}
-	a.unverify = after
-	if err := before(); err != nil {
+	a.stopVerification = stopNew
+	if err := stopPrevious(); err != nil {
 		return err
 	}
 	return a.useSignatures(registry)
 }
 
-// tell emits an event about the registry to Caddy's events app.
-func (a *App) tell(name string, data map[string]any) {
+// sendEvent emits an event about the registry to Caddy's events app.
+func (a *App) sendEvent(name string, data map[string]any) {
 	if events, err := guard.NewEvents(a.ctx, a.logger); err == nil {
 		events.Send(name, data)
 	}

@@ -113,7 +113,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := app.CheckPlaces(ctx); err != nil {
+	if err := app.CheckOrder(ctx); err != nil {
 		return err
 	}
 	h.registry = app.Registry()
@@ -146,7 +146,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	c.Partial, c.ListNames, c.Lists, c.SiteHosts = h.lists.Lacks(), h.lists.Names(), h.lists.Report, hosts
 	h.publisher = publish.New(c)
 	h.release = append(h.release, app.Running().Add(h.publisher))
-	app.StartLater(h)
+	app.AddStarter(h)
 	h.run(func(ctx context.Context) {
 		h.lists.Run(ctx, h.submit, func() { c.Observer.PageFailed(publish.StageRules) })
 	})

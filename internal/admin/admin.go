@@ -44,10 +44,10 @@ type Running interface {
 	Findings(policy.Key, *policy.Version) *lint.Report
 	// Reports returns the source of all reports.
 	Reports(now time.Time) *report.Source
-	// Book returns the alerts, or nil without a guard.
-	Book() *alert.Manager
+	// AlertManager returns the alerts, or nil without a guard.
+	AlertManager() *alert.Manager
 	// TestNotify sends each receiver of alerts a test message, and returns the results.
-	TestNotify(ctx context.Context) []notify.Tested
+	TestNotify(ctx context.Context) []notify.TestResult
 	// Managed returns the running robots_txt handlers.
 	Managed() []Managed
 	// Registry returns the state of the configured registry, or nil if none is configured.

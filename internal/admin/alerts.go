@@ -32,7 +32,7 @@ const TestNotifyPath = AlertsPath + "/test"
 // NotifyTest has the result of the test message to each receiver. The list is empty if the
 // configuration has no notify.
 type NotifyTest struct {
-	Receivers []notify.Tested `json:"receivers"`
+	Receivers []notify.TestResult `json:"receivers"`
 }
 
 // AlertNote is the optional body of an acknowledgement.
@@ -54,7 +54,7 @@ func (a *API) alerts(w http.ResponseWriter, r *http.Request) error {
 
 // listAlerts returns all alerts, or none without a guard.
 func listAlerts(running Running) alert.List {
-	if book := running.Book(); book != nil {
+	if book := running.AlertManager(); book != nil {
 		return book.List()
 	}
 	return alert.List{Generated: time.Now().UTC(), Alerts: []alert.Alert{}}
@@ -71,7 +71,7 @@ func (a *API) testNotify(w http.ResponseWriter, r *http.Request) error {
 // acknowledge acknowledges an alert, or reverts an acknowledgement.
 func (a *API) acknowledge(w http.ResponseWriter, r *http.Request) error {
 	id, ok := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, AlertsPath+"/"), "/acknowledge")
-	book := a.running().Book()
+	book := a.running().AlertManager()
 	if !ok || book == nil {
 		return httpError(http.StatusNotFound, "there is nothing at this path; use %s/<id>/acknowledge", AlertsPath)
 	}

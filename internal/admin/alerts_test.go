@@ -21,12 +21,12 @@ import (
 // troubled is a server with one alert.
 type troubled struct {
 	Running
-	book *alert.Manager
+	alertManager *alert.Manager
 }
 
-func (t troubled) Book() *alert.Manager { return t.book }
-func (troubled) TestNotify(context.Context) []notify.Tested {
-	return []notify.Tested{{Receiver: "slack", Error: "no such host"}}
+func (t troubled) AlertManager() *alert.Manager { return t.alertManager }
+func (troubled) TestNotify(context.Context) []notify.TestResult {
+	return []notify.TestResult{{Receiver: "slack", Error: "no such host"}}
 }
 
 // fullDisk is the state of a server with a full disk.
@@ -74,7 +74,7 @@ func TestAlerts(t *testing.T) {
     }
   ]`},
 	} {
-		status, body := sent(t, troubled{book: book}, tc.method, tc.path, tc.body)
+		status, body := sent(t, troubled{alertManager: book}, tc.method, tc.path, tc.body)
 		if status != tc.status || !strings.Contains(body, tc.holds) {
 			t.Errorf("%s %s: %d %s", tc.method, tc.path, status, body)
 		}

@@ -32,15 +32,15 @@ func (k known) Policies() []*policy.Entry { return k.cache.Entries() }
 func (k known) TakesEffect() func(policy.Key) time.Time {
 	return func(policy.Key) time.Time { return time.Time{} }
 }
-func (k known) EndGrace(policy.Key)                      {}
-func (k known) Enforces(key policy.Key) bool             { return key.Site == "enforced.test" }
-func (known) Modes() map[string]string                   { return map[string]string{"enforced.test": "enforce"} }
-func (known) Registry() *report.Registry                 { return nil }
-func (known) Proposals() []report.Proposal               { return nil }
-func (known) Accept(string, string) error                { return nil }
-func (known) WithheldAt(policy.Key) []string             { return nil }
-func (known) Book() *alert.Manager                       { return nil }
-func (known) TestNotify(context.Context) []notify.Tested { return []notify.Tested{} }
+func (k known) EndGrace(policy.Key)                          {}
+func (k known) Enforces(key policy.Key) bool                 { return key.Site == "enforced.test" }
+func (known) Modes() map[string]string                       { return map[string]string{"enforced.test": "enforce"} }
+func (known) Registry() *report.Registry                     { return nil }
+func (known) Proposals() []report.Proposal                   { return nil }
+func (known) Accept(string, string) error                    { return nil }
+func (known) WithheldAt(policy.Key) []string                 { return nil }
+func (known) AlertManager() *alert.Manager                   { return nil }
+func (known) TestNotify(context.Context) []notify.TestResult { return []notify.TestResult{} }
 
 func (known) Reports(now time.Time) *report.Source { return &report.Source{Now: now} }
 func (k known) Guard(string) (string, *Guard)      { return "shop.test", k.guard }

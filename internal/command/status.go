@@ -305,7 +305,7 @@ func (s *statusRunner) sendTest(cmd *cobra.Command, api adminServer) (findings b
 	if len(result.Receivers) == 0 {
 		return false, errors.New("the configuration has no receiver of alerts; add notify <url> to the global option robots_guard")
 	}
-	findings = slices.ContainsFunc(result.Receivers, func(r notify.Tested) bool { return !r.Sent })
+	findings = slices.ContainsFunc(result.Receivers, func(r notify.TestResult) bool { return !r.Sent })
 	return findings, s.output.print(cmd, body, func(w io.Writer) {
 		for _, r := range result.Receivers {
 			if r.Sent {

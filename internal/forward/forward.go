@@ -16,14 +16,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// maxTarget is the maximum length of the described target, in bytes. Caddy's limit for headers can
+// maxTargetBytes is the maximum length of the described target, in bytes. Caddy's limit for headers can
 // be higher.
-const maxTarget = 64 << 10
+const maxTargetBytes = 64 << 10
 
-// maxQuoted is the maximum length of a value in an error, in bytes.
-const maxQuoted = 80
+// maxQuotedBytes is the maximum length of a value in an error, in bytes.
+const maxQuotedBytes = 80
 
-// Asked returns the request that a trusted proxy describes, as if the client had sent it to this
+// DescribedRequest returns the request that a trusted proxy describes, as if the client had sent it to this
 // server. Method, target, host and scheme come from the description. The rest comes from r, for
 // example the User-Agent and the client's address. The error is a [*Problem].
 //
@@ -31,40 +31,40 @@ const maxQuoted = 80
 // X-Original-Uri, X-Forwarded-Host, and X-Forwarded-Proto. X-Original-Url can replace the last
 // three. If two fields have the same purpose, their values must agree. A client may have sent the
 // field that its proxy does not set.
-func Asked(r *http.Request) (*http.Request, error) {
+func DescribedRequest(r *http.Request) (*http.Request, error) {
 	if !request.IsTrustedProxy(r) {
 		return nil, &Problem{Untrusted, errors.New("this address is not among the trusted_proxies of the server; name the proxy there")}
 	}
-	said, err := read(r.Header)
+	desc, err := readDescription(r.Header)
 	if err != nil {
 		return nil, err
 	}
-	u, err := said.url()
+	u, err := desc.url()
 	if err != nil {
 		return nil, err
 	}
-	said.host = request.NormalHost(said.host, said.proto == "https") // all spellings of a host are the same site for a proxy
-	asked := r.WithContext(context.WithValue(r.Context(), caddyhttp.OriginalRequestCtxKey, http.Request{
-		Method: said.method, URL: u, RequestURI: said.uri, Host: said.host,
+	desc.host = request.NormalHost(desc.host, desc.proto == "https") // all spellings of a host are the same site for a proxy
+	described := r.WithContext(context.WithValue(r.Context(), caddyhttp.OriginalRequestCtxKey, http.Request{
+		Method: desc.method, URL: u, RequestURI: desc.uri, Host: desc.host,
 	}))
-	asked.Method, asked.URL, asked.RequestURI, asked.Host = said.method, u, said.uri, said.host
-	asked.Header = headerOf(r.Header, said.proto)
-	return asked, nil
+	described.Method, described.URL, described.RequestURI, described.Host = desc.method, u, desc.uri, desc.host
+	described.Header = describedHeader(r.Header, desc.proto)
+	return described, nil
 }
 
-// headerOf returns the header of the described request. It omits the fields of the description
+// describedHeader returns the header of the described request. It omits the fields of the description
 // except the scheme, since Caddy has no other source for the scheme.
-func headerOf(all http.Header, proto string) http.Header {
-	own := make(http.Header, len(all))
-	for name, values := range all {
+func describedHeader(header http.Header, proto string) http.Header {
+	described := make(http.Header, len(header))
+	for name, values := range header {
 		switch name {
 		case forwardedMethod, forwardedURI, forwardedHost, originalMethod, originalURI, originalURL:
 		default:
-			own[name] = values
+			described[name] = values
 		}
 	}
-	own[forwardedProto] = []string{proto}
-	return own
+	described[forwardedProto] = []string{proto}
+	return described
 }
 
 // These fields describe a request.
@@ -81,53 +81,53 @@ const (
 // description has the values of the fields.
 type description struct{ method, uri, host, proto string }
 
-// read reads the fields.
-func read(header http.Header) (d description, err error) {
-	whole, err := one(header, originalURL, isTarget)
+// readDescription reads the fields.
+func readDescription(header http.Header) (d description, err error) {
+	fullURL, err := singleValue(header, originalURL, checkTarget)
 	if err != nil {
 		return d, err
 	}
-	in := partsOf(whole)
+	urlParts := splitURL(fullURL)
 	for _, part := range []struct {
-		into   *string
-		inURL  string
-		fields []string
-		valid  func(string) error
-		fold   bool // ignore case
+		target     *string
+		fromURL    string
+		fields     []string
+		valid      func(string) error
+		ignoreCase bool // ignore case
 	}{
-		{&d.method, "", []string{forwardedMethod, originalMethod}, isMethod, false},
-		{&d.proto, in.proto, []string{forwardedProto}, isProto, true},
-		{&d.host, in.host, []string{forwardedHost}, isHost, true},
-		{&d.uri, in.uri, []string{forwardedURI, originalURI}, isTarget, false},
+		{&d.method, "", []string{forwardedMethod, originalMethod}, checkMethod, false},
+		{&d.proto, urlParts.proto, []string{forwardedProto}, checkProto, true},
+		{&d.host, urlParts.host, []string{forwardedHost}, checkHost, true},
+		{&d.uri, urlParts.uri, []string{forwardedURI, originalURI}, checkTarget, false},
 	} {
-		known, from := part.inURL, originalURL
+		accepted, acceptedField := part.fromURL, originalURL
 		for _, field := range part.fields {
-			value, err := one(header, field, part.valid)
+			value, err := singleValue(header, field, part.valid)
 			switch {
 			case err != nil:
 				return d, err
 			case value == "":
 				continue
-			case known != "" && known != value && !(part.fold && strings.EqualFold(known, value)):
-				return d, problem(Contradicting, "%s says %s, but %s says %s; let the proxy set one of them, and remove the other",
-					field, quoted(value), from, quoted(known))
+			case accepted != "" && accepted != value && !(part.ignoreCase && strings.EqualFold(accepted, value)):
+				return d, newProblem(Contradicting, "%s says %s, but %s says %s; let the proxy set one of them, and remove the other",
+					field, quote(value), acceptedField, quote(accepted))
 			}
-			known, from = value, field
+			accepted, acceptedField = value, field
 		}
-		if known == "" {
-			return d, problem(Missing, "there is no %s; let the proxy set it", strings.Join(part.fields, " and no "))
+		if accepted == "" {
+			return d, newProblem(Missing, "there is no %s; let the proxy set it", strings.Join(part.fields, " and no "))
 		}
-		if err := part.valid(known); err != nil { // the value may be a part of the URL
-			return d, &Problem{Malformed, fmt.Errorf("%s: %w", from, err)}
+		if err := part.valid(accepted); err != nil { // the value may be a part of the URL
+			return d, &Problem{Malformed, fmt.Errorf("%s: %w", acceptedField, err)}
 		}
-		*part.into = known
+		*part.target = accepted
 	}
 	d.proto = schemeOf(d.proto)
 	return d, nil
 }
 
-// one returns the value of a field, or an empty string if the field is missing.
-func one(header http.Header, field string, valid func(string) error) (string, error) {
+// singleValue returns the value of a field, or an empty string if the field is missing.
+func singleValue(header http.Header, field string, valid func(string) error) (string, error) {
 	switch values := header[field]; len(values) {
 	case 0:
 		return "", nil
@@ -140,15 +140,15 @@ func one(header http.Header, field string, valid func(string) error) (string, er
 		}
 		return values[0], nil
 	default:
-		return "", problem(Repeated, "%s stands there %d times; let the proxy overwrite the client's field", field, len(values))
+		return "", newProblem(Repeated, "%s stands there %d times; let the proxy overwrite the client's field", field, len(values))
 	}
 }
 
-// partsOf splits an X-Original-Url. A path sets only the target.
-func partsOf(whole string) (d description) {
-	scheme, rest, ok := strings.Cut(whole, "://")
+// splitURL splits an X-Original-Url. A path sets only the target.
+func splitURL(value string) (d description) {
+	scheme, rest, ok := strings.Cut(value, "://")
 	if !ok || strings.ContainsAny(scheme, "/?") {
-		d.uri = whole
+		d.uri = value
 		return d
 	}
 	i := strings.IndexAny(rest, "/?")
@@ -162,16 +162,16 @@ func partsOf(whole string) (d description) {
 	return d
 }
 
-func isMethod(method string) error {
+func checkMethod(method string) error {
 	if !httpguts.ValidHeaderFieldName(method) { // both are tokens
-		return fmt.Errorf("%s is no method", quoted(method))
+		return fmt.Errorf("%s is no method", quote(method))
 	}
 	return nil
 }
 
-func isProto(proto string) error {
+func checkProto(proto string) error {
 	if schemeOf(proto) == "" {
-		return fmt.Errorf("%s is neither http nor https", quoted(proto))
+		return fmt.Errorf("%s is neither http nor https", quote(proto))
 	}
 	return nil
 }
@@ -188,8 +188,8 @@ func schemeOf(proto string) string {
 	return ""
 }
 
-// isHost returns an error unless host is a name or an address, with or without a port.
-func isHost(host string) error {
+// checkHost returns an error unless host is a name or an address, with or without a port.
+func checkHost(host string) error {
 	if len(host) > request.MaxHost {
 		return fmt.Errorf("%d bytes are more than a host can have", len(host))
 	}
@@ -199,29 +199,29 @@ func isHost(host string) error {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '.', c == '_', c >= 0x80:
 		case c == ':', c == '[', c == ']':
 			if i < len(name) && !strings.HasPrefix(name, "[") {
-				return fmt.Errorf("%s is not a host", quoted(host))
+				return fmt.Errorf("%s is not a host", quote(host))
 			}
 		default:
-			return fmt.Errorf("%s is not a host; it has to be one, without a list or credentials", quoted(host))
+			return fmt.Errorf("%s is not a host; it has to be one, without a list or credentials", quote(host))
 		}
 	}
 	if strings.Trim(name, ".") == "" || port == ":" || strings.Trim(strings.TrimPrefix(port, ":"), "0123456789") != "" {
-		return fmt.Errorf("%s is not a host", quoted(host))
+		return fmt.Errorf("%s is not a host", quote(host))
 	}
 	return nil
 }
 
-// isTarget returns an error if the target contains an invalid byte.
-func isTarget(target string) error {
-	if len(target) > maxTarget {
-		return fmt.Errorf("%d bytes are more than a target can have; the most are %d", len(target), maxTarget)
+// checkTarget returns an error if the target contains an invalid byte.
+func checkTarget(target string) error {
+	if len(target) > maxTargetBytes {
+		return fmt.Errorf("%d bytes are more than a target can have; the most are %d", len(target), maxTargetBytes)
 	}
 	for i := range len(target) {
 		switch c := target[i]; {
 		case c <= ' ', c == 0x7f:
-			return fmt.Errorf("%s has a space or a control character, which no target has", quoted(target))
+			return fmt.Errorf("%s has a space or a control character, which no target has", quote(target))
 		case c == '#': // servers disagree whether it ends the path
-			return fmt.Errorf("%s has a fragment, which no client sends", quoted(target))
+			return fmt.Errorf("%s has a fragment, which no client sends", quote(target))
 		}
 	}
 	return nil
@@ -233,42 +233,42 @@ func (d *description) url() (*url.URL, error) {
 	target := d.uri
 	switch {
 	case d.method == http.MethodConnect && !strings.HasPrefix(target, "/"):
-		return &url.URL{Host: target}, isAuthority(target)
+		return &url.URL{Host: target}, checkAuthority(target)
 	case target == "*" && d.method == http.MethodOptions:
 		return &url.URL{Path: target}, nil
 	case !strings.HasPrefix(target, "/"):
-		in := partsOf(target)
-		if in.host == "" {
-			return nil, problem(Malformed, "%s is not a target; it has to begin with a slash, as the client sent it", quoted(target))
+		parts := splitURL(target)
+		if parts.host == "" {
+			return nil, newProblem(Malformed, "%s is not a target; it has to begin with a slash, as the client sent it", quote(target))
 		}
-		if err := isAuthority(in.host); err != nil {
+		if err := checkAuthority(parts.host); err != nil {
 			return nil, err
 		}
-		if name, _ := addr.CutPort(in.host); schemeOf(in.proto) == "" || !sameName(name, d.host) {
-			return nil, problem(Contradicting, "the target %s is of another host than %s", quoted(target), quoted(d.host))
+		if name, _ := addr.CutPort(parts.host); schemeOf(parts.proto) == "" || !isSameHost(name, d.host) {
+			return nil, newProblem(Contradicting, "the target %s is of another host than %s", quote(target), quote(d.host))
 		}
-		target = in.uri
+		target = parts.uri
 	}
 	path, query, _ := strings.Cut(target, "?")
-	return &url.URL{Path: unescaped(path), RawPath: path, RawQuery: query}, nil
+	return &url.URL{Path: unescapePath(path), RawPath: path, RawQuery: query}, nil
 }
 
-// isAuthority does the same as isHost for a part of a target.
-func isAuthority(host string) error {
-	if err := isHost(host); err != nil {
+// checkAuthority does the same as checkHost for a part of a target.
+func checkAuthority(host string) error {
+	if err := checkHost(host); err != nil {
 		return &Problem{Malformed, fmt.Errorf("the target: %w", err)}
 	}
 	return nil
 }
 
-// sameName reports whether a name is equal to a host without its port.
-func sameName(name, host string) bool {
-	own, _ := addr.CutPort(host)
-	return request.NormalHost(name, true) == request.NormalHost(own, true)
+// isSameHost reports whether a name is equal to a host without its port.
+func isSameHost(name, host string) bool {
+	hostName, _ := addr.CutPort(host)
+	return request.NormalHost(name, true) == request.NormalHost(hostName, true)
 }
 
-// unescaped decodes a path as far as possible.
-func unescaped(path string) string {
+// unescapePath decodes a path as far as possible.
+func unescapePath(path string) string {
 	if decoded, err := url.PathUnescape(path); err == nil {
 		return decoded
 	}
@@ -286,4 +286,4 @@ func unescaped(path string) string {
 	return b.String()
 }
 
-func quoted(value string) string { return text.Printable(text.Cut(value, maxQuoted)) }
+func quote(value string) string { return text.Printable(text.Cut(value, maxQuotedBytes)) }

@@ -65,7 +65,7 @@ func TestAsked(t *testing.T) {
 		"no text":              {usual("X-Forwarded-Uri: /\xff"), "GET", "/\xff", "/\xff", "https://a.test"},
 		"slashes":              {usual("X-Forwarded-Uri: //x//y"), "GET", "//x//y", "//x//y", "https://a.test"},
 	} {
-		asked, err := Asked(asking(append(tc.fields, "User-Agent: bingbot")...))
+		asked, err := DescribedRequest(asking(append(tc.fields, "User-Agent: bingbot")...))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -87,7 +87,7 @@ func TestAsked(t *testing.T) {
 // TestAskedWithoutPath has requests without a path, such as OPTIONS *.
 func TestAskedWithoutPath(t *testing.T) {
 	for _, fields := range [][]string{usual("X-Forwarded-Method: OPTIONS", "X-Forwarded-Uri: *"), usual("X-Forwarded-Method: CONNECT", "X-Forwarded-Uri: a.test:443")} {
-		asked, err := Asked(asking(fields...))
+		asked, err := DescribedRequest(asking(fields...))
 		if err != nil || !request.HasNoPath(asked) {
 			t.Errorf("%v: %v", fields, err)
 		}
@@ -133,7 +133,7 @@ func TestAskedBadly(t *testing.T) {
 		"a tab":                  {usual("X-Forwarded-Uri: /x\ty"), Malformed},
 		"a control":              {usual("X-Forwarded-Uri: /x\x00y"), Malformed},
 		"a line":                 {usual("X-Forwarded-Uri: /x\r\ny"), Malformed},
-		"too long":               {usual("X-Forwarded-Uri: /" + strings.Repeat("x", maxTarget)), Malformed},
+		"too long":               {usual("X-Forwarded-Uri: /" + strings.Repeat("x", maxTargetBytes)), Malformed},
 		"a long host":            {usual("X-Forwarded-Host: " + strings.Repeat("x", 300)), Malformed},
 		"a path for a host":      {usual("X-Forwarded-Host: a.test/x"), Malformed},
 		"credentials":            {usual("X-Forwarded-Host: u@a.test"), Malformed},
@@ -148,7 +148,7 @@ func TestAskedBadly(t *testing.T) {
 		"another protocol":       {usual("X-Forwarded-Proto: gopher"), Malformed},
 		"no method but text":     {usual("X-Forwarded-Method: <GET>"), Malformed},
 	} {
-		asked, err := Asked(asking(tc.fields...))
+		asked, err := DescribedRequest(asking(tc.fields...))
 		var found *Problem
 		switch {
 		case !errors.As(err, &found):
@@ -166,7 +166,7 @@ func TestAskedByOthers(t *testing.T) {
 		name, value, _ := strings.Cut(field, ": ")
 		r.Header.Set(name, value)
 	}
-	_, err := Asked(r)
+	_, err := DescribedRequest(r)
 	var found *Problem
 	if !errors.As(err, &found) || found.Reason != Untrusted || found.Status() != http.StatusInternalServerError {
 		t.Errorf("got %v", err)
@@ -179,7 +179,7 @@ func TestReasons(t *testing.T) {
 	for _, reason := range Reasons() {
 		seen[reason.String()] = true
 	}
-	if len(seen) != reasons {
+	if len(seen) != numReasons {
 		t.Errorf("%v", seen)
 	}
 }

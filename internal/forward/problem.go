@@ -16,12 +16,12 @@ const (
 	Contradicting               // two fields disagree
 	Malformed                   // a field has an invalid value
 
-	reasons = 5
+	numReasons = 5
 )
 
 // String returns the word for logs and labels.
 func (r Reason) String() string {
-	return [reasons]string{"untrusted", "missing", "repeated", "contradicting", "malformed"}[r]
+	return [numReasons]string{"untrusted", "missing", "repeated", "contradicting", "malformed"}[r]
 }
 
 // Reasons returns all reasons, in the order of their values.
@@ -49,6 +49,6 @@ func (p *Problem) Status() int {
 	return http.StatusBadRequest
 }
 
-func problem(reason Reason, format string, args ...any) *Problem {
+func newProblem(reason Reason, format string, args ...any) *Problem {
 	return &Problem{reason, fmt.Errorf(format, args...)}
 }

@@ -20,7 +20,7 @@ import (
 type unguarded struct{ *State }
 
 // TestNotify implements admin.Running.
-func (unguarded) TestNotify(context.Context) []notify.Tested { return nil }
+func (unguarded) TestNotify(context.Context) []notify.TestResult { return nil }
 
 func (unguarded) Fetch(context.Context, *policy.Entry) error { return errNoSite }
 

@@ -36,8 +36,8 @@ func (s *State) Managed() report.Texts { return &s.Texts }
 // Changes returns the changes of robots_txt by site.
 func (s *State) Changes() map[string][]report.ManagedChange { return s.Published.Report() }
 
-// ChangesWaiting returns the number of robots_txt changes that wait for confirmation.
-func (s *State) ChangesWaiting() (n int) {
+// WaitingChanges returns the number of robots_txt changes that wait for confirmation.
+func (s *State) WaitingChanges() (n int) {
 	for _, changes := range s.Changes() {
 		if slices.ContainsFunc(changes, func(c report.ManagedChange) bool { return c.State == report.ChangeWaiting }) {
 			n++
@@ -46,11 +46,11 @@ func (s *State) ChangesWaiting() (n int) {
 	return n
 }
 
-// NextText returns the time of the next scheduled robots.txt, or the zero time.
-func (s *State) NextText() time.Time { return s.Texts.Next(time.Now()) }
+// NextManagedChange returns the time of the next scheduled robots.txt, or the zero time.
+func (s *State) NextManagedChange() time.Time { return s.Texts.Next(time.Now()) }
 
-// Book returns the alerts, or nil if no guard runs.
-func (s *State) Book() *alert.Manager {
+// AlertManager returns the alerts, or nil if no guard runs.
+func (s *State) AlertManager() *alert.Manager {
 	if s == nil {
 		return nil
 	}

@@ -44,7 +44,7 @@ func (g *Guard) noteVisit(j *Judgement) {
 // name must not hold back a change.
 func (g *Guard) rememberPage(j *Judgement) {
 	if g.ChangeGuard <= 0 && !g.shared.changes.HasUser() || j.Reason == judge.RobotsTxt || j.Version == nil ||
-		!judge.IsSearchEngine(j.Client.Class, j.Identity) || !j.Client.Known() || g.Identity.Verifies() && j.Identity != verify.Verified {
+		!judge.IsSearchEngine(j.Client.Class, j.Identity) || !j.Client.Known() || g.Identity.IsEnabled() && j.Identity != verify.Verified {
 		return
 	}
 	who := j.Subject(nil, g.Settings.WildcardApplies(j.Client))

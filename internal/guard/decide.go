@@ -24,7 +24,7 @@ import (
 // judgement in header fields, or with the response of [Config.Refuse].
 func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
 	uncached(w.Header())
-	asked, err := forward.Asked(r)
+	asked, err := forward.DescribedRequest(r)
 	if err != nil {
 		clearPlaceholders(r)
 		return g.undecided(w, r, err)
@@ -67,7 +67,7 @@ func (g *Guard) undecided(w http.ResponseWriter, r *http.Request, err error) err
 	if !ok {
 		return err
 	}
-	g.Metrics.Undecided(problem.Reason)
+	g.Metrics.CountUndecided(problem.Reason)
 	if suppressed, ok := g.shared.warningLimits.allow(undecidedLines, problem.Reason.String()); ok {
 		level, message := zapcore.WarnLevel, "a proxy does not describe the request that it asks about"
 		if problem.Reason == forward.Untrusted {

@@ -27,7 +27,7 @@ func (s *State) forget(sites ConfiguredSites) error {
 	s.violations.forget(named)
 	s.violationEvents.forget(named)
 	s.warningLimits.forget(func(host string) bool { return host == undecidedLines || named(host) })
-	s.Metrics.Forget(named)
+	s.Metrics.RemoveHosts(named)
 	return nil
 }
 

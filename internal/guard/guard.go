@@ -195,7 +195,7 @@ func (g *Guard) judgeAt(r *http.Request, kept *keptSite) *Judgement {
 		Client: client, Identity: who, Method: original.Method, Target: request.TargetOf(original), Path: original.URL.Path,
 	}
 	j.Proof = proof
-	if signed, ok := identity.SignatureOf(r); ok {
+	if signed, ok := identity.SignatureResult(r); ok {
 		j.signature = signed.Reason.String()
 	}
 	if request.IsRobotsTxt(original) || g.Settings.Exempt.Has(client, who) {

@@ -38,7 +38,7 @@ func (g *Guard) lookUp(r *http.Request, j *Judgement, entry *policy.Entry, cache
 		l.entry = g.entryFor(j.Site)
 	}
 	l.entry.Use(l.now)
-	g.Metrics.LookedUp(l.entry.State() != nil)
+	g.Metrics.CountCacheLookup(l.entry.State() != nil)
 	g.fetchDue(&l)
 	g.identifyAgain(&l)
 	return l

@@ -20,20 +20,20 @@ const Var = "robots_guard.judgement"
 // Publish counts and logs a judgement and makes it available to later handlers.
 func (g *Guard) Publish(r *http.Request, j *Judgement) {
 	j.published = true
-	if g.Identity.Verifies() && j.Client.Crawler != nil {
-		g.Metrics.CheckedBy(j.Proof, j.Identity)
+	if g.Identity.IsEnabled() && j.Client.Crawler != nil {
+		g.Metrics.CountVerification(j.Proof, j.Identity)
 	}
-	crawler := g.hostOf(j).Count(metrics.Judged{
+	crawler := g.hostOf(j).Count(metrics.JudgedRequest{
 		Crawler: j.KnownName(), Named: j.Named, Class: j.Client.Class, Identity: j.Identity, Verdict: j.Verdict, Action: j.Action,
 	})
 	if j.Rate.State != rate.NotAsked {
-		g.Metrics.Paced(j.Client.Class, j.Rate.State)
+		g.Metrics.CountRatedRequest(j.Client.Class, j.Rate.State)
 	}
 	if j.Rate.Ended {
 		g.noteSlowingEnded(j, crawler)
 	}
 	if j.BlocksSearch(j.Client, j.Identity) {
-		g.Metrics.SearchBlocked(j.Site.Label, crawler, j.Identity, time.Now())
+		g.Metrics.RecordSearchBlock(j.Site.Label, crawler, j.Identity, time.Now())
 		g.noteSearchBlocked(j, crawler)
 	}
 

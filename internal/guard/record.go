@@ -41,7 +41,7 @@ func (g *Guard) recordReading(r *http.Request, j *Judgement, read ledger.Reading
 	if request.IsEarly(r) {
 		return
 	}
-	g.Metrics.ReadBy(j.Site.Label, g.labelOf(j), read.At)
+	g.Metrics.RecordRobotsFetch(j.Site.Label, g.labelOf(j), read.At)
 	if g.shared.Ledger == nil {
 		return
 	}

@@ -67,7 +67,7 @@ func (g *Guard) timed(fetch origin.Fetch, have *policy.Version, key policy.Key) 
 		start := time.Now()
 		answer := fetch(ctx, have)
 		answer.Of = have
-		g.Metrics.Fetched(key.SourceKind(), answer.Meaning(), time.Since(start))
+		g.Metrics.ObserveFetch(key.SourceKind(), answer.Meaning(), time.Since(start))
 		return answer
 	}
 }

@@ -121,7 +121,7 @@ func (g *Guard) passAndCount(w http.ResponseWriter, r *http.Request, j *Judgemen
 	recorder := &j.response
 	recorder.ResponseWriter, recorder.method, recorder.flight = w, r.Method, &j.flight
 	if g.Rate != nil {
-		j.flight.count(g.Metrics.UnderWay(j.classCounted()))
+		j.flight.count(g.Metrics.InFlight(j.classCounted()))
 		recorder.start(g.shared.clock)
 	}
 	finished := false
@@ -130,7 +130,7 @@ func (g *Guard) passAndCount(w http.ResponseWriter, r *http.Request, j *Judgemen
 		if code != 0 {
 			g.countResponse(j, ledger.KindOf(j.Verdict), code, recorder.bytes())
 			if took > 0 {
-				g.Metrics.FirstByte(j.classCounted(), took)
+				g.Metrics.ObserveFirstByte(j.classCounted(), took)
 			}
 		}
 	}()
@@ -146,7 +146,7 @@ func (g *Guard) countResponse(j *Judgement, kind parity.Kind, code int, size int
 		return // no response, or an uncounted request
 	}
 	token, class, named := j.counted()
-	g.Metrics.Answered(class, kind, status, size)
+	g.Metrics.CountResponse(class, kind, status, size)
 	g.shared.Ledger.RecordAnswer(&ledger.Answer{
 		At: j.at, Site: j.Site.Label, Token: token, Named: named, Class: class, Identity: j.Identity,
 		Kind: kind, Status: status, Bytes: size,

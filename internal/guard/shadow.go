@@ -186,7 +186,7 @@ func (g *Guard) judgeTrial(r *http.Request, j *Judgement, t trial, now time.Time
 		}
 	}
 	g.countTrial(j, t.Source, note, &q, &result)
-	g.Metrics.Tried(note.Difference)
+	g.Metrics.CountShadowVerdict(note.Difference)
 	if note.Difference != shadow.Same {
 		g.logTrial(r, j, t.Source, &note)
 	}

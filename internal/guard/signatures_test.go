@@ -42,7 +42,7 @@ func signingGuard(t *testing.T, logger *zap.Logger) *Guard {
 	t.Cleanup(signatures.Close)
 	g := testGuard(t, options{}, serving(mixedRobots))
 	g.Identity = &identity.Checker{
-		Verifier: verifier, Signed: func(botauth.Reason) {}, Logger: logger,
+		Verifier: verifier, OnSignature: func(botauth.Reason) {}, Logger: logger,
 	}
 	g.Identity.Signatures.Store(signatures)
 	return g

@@ -85,8 +85,8 @@ func (s *State) Policies() []*policy.Entry {
 // CacheStats returns the statistics of a segment of the cache.
 func (s *State) CacheStats(segment policy.Segment) policy.CacheStats { return s.Cache.Stats(segment) }
 
-// HeldHosts returns the configured hosts at which the change guard holds back a change.
-func (s *State) HeldHosts() map[string]bool {
+// HostsWithHold returns the configured hosts at which the change guard holds back a change.
+func (s *State) HostsWithHold() map[string]bool {
 	held := s.changes.HostsWithHold()
 	s.presences.keepNamed(held)
 	return held
@@ -192,7 +192,7 @@ var (
 	_ store.Acknowledgements = (*alert.Manager)(nil)
 	_ store.Rates            = (*rate.Budgets)(nil)
 
-	_ metrics.Observed = (*State)(nil)
+	_ metrics.StateSource = (*State)(nil)
 )
 
 // ShowRegistry makes [State.Registry] call status until end is called.

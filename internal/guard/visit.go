@@ -25,7 +25,7 @@ func (g *Guard) passVisitor(w http.ResponseWriter, r *http.Request, next caddyht
 	recorder := recordResponse(w, r.Method)
 	err := next.ServeHTTP(&recorder, r)
 	if code := statusCode(r, recorder.status, err, true); code >= 200 && code < 300 || code == http.StatusNotModified {
-		g.Metrics.Visited(from)
+		g.Metrics.CountAssistantVisit(from)
 		g.shared.Ledger.RecordVisit(site, from, time.Now())
 	}
 	return err

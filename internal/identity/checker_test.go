@@ -113,7 +113,7 @@ func TestFetched(t *testing.T) {
 		{verify.ListStatus{}, 1},
 		{verify.ListStatus{Err: failed, ShrunkSince: time.Now()}, 2},
 	} {
-		if shared.onList(read.status); shared.FetchCount() != read.want {
+		if shared.recordListFetch(read.status); shared.FetchCount() != read.want {
 			t.Errorf("%+v: %d, want %d", read.status, shared.FetchCount(), read.want)
 		}
 	}
@@ -153,7 +153,7 @@ func TestUndecidedSignature(t *testing.T) {
 	} {
 		r := behindProxy("198.51.100.1", "", false)
 		r.Header.Set("Signature-Input", "sig1=()")
-		caddyhttp.SetVar(r.Context(), signedVar, test.said)
+		caddyhttp.SetVar(r.Context(), signatureVar, test.said)
 		if got, _ := checker.Identify(r, uaident.Identify("Googlebot/2.1")); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}

@@ -20,96 +20,96 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
 )
 
-// signedVar is the request variable that keeps what came of checking the
-// request's signature: one cannot be verified twice, for then it would be a
-// replay.
-const signedVar = "robots_guard.signed"
+// signatureVar is the request variable for the result of verifying the request's
+// signature. A second verification would fail as a replay.
+const signatureVar = "robots_guard.signed"
 
-// signed returns what came of checking the signature of a request.
-func (c *Checker) signed(r *http.Request) botauth.Result {
-	if known, ok := SignatureOf(r); ok {
+// checkSignature returns the result of verifying the signature of a request.
+func (c *Checker) checkSignature(r *http.Request) botauth.Result {
+	if known, ok := SignatureResult(r); ok {
 		return known
 	}
 	original := request.OriginalRequest(r)
 	result := c.Signatures.Load().Check(botauth.Request{
 		Method: original.Method, Scheme: request.SchemeOf(request.IsSecure(r, request.IsTrustedProxy(r))), Authority: r.Host, Target: request.TargetOf(original), Header: r.Header,
 	})
-	c.Signed(result.Reason)
+	c.OnSignature(result.Reason)
 	if check := c.Logger.Check(zap.DebugLevel, "signature checked"); check != nil {
 		check.Write(zap.Stringer("signature", result.Reason), zap.String("why", result.Explain()), zap.String("advice", result.Reason.Advice()),
 			zap.String("host", text.Cut(r.Host, request.MaxHost)))
 	}
-	caddyhttp.SetVar(r.Context(), signedVar, result)
+	caddyhttp.SetVar(r.Context(), signatureVar, result)
 	return result
 }
 
-// SignatureOf returns what came of checking the signature of a request, false if
-// none was checked.
-func SignatureOf(r *http.Request) (result botauth.Result, ok bool) {
+// SignatureResult returns the result of verifying the signature of a request. ok is
+// false if no signature was verified.
+func SignatureResult(r *http.Request) (result botauth.Result, ok bool) {
 	if r.Header["Signature-Input"] == nil {
 		return result, false
 	}
-	result, ok = caddyhttp.GetVar(r.Context(), signedVar).(botauth.Result)
+	result, ok = caddyhttp.GetVar(r.Context(), signatureVar).(botauth.Result)
 	return result, ok
 }
 
-// signatures is a verifier of signatures, with what its owner was told.
-type signatures struct {
+// signatureVerifier verifies signatures and logs changes of the fetch results of key
+// directories.
+type signatureVerifier struct {
 	*botauth.Verifier
 
-	directories func(result string) // is told what came of reading one
+	onDirectoryFetch func(result string) // gets the result of each fetch of a key directory
 
-	mu     sync.Mutex
-	logger *zap.Logger       // of the configuration that was loaded last
-	told   map[string]string // of each agent, directoryRead or directoryFailed
+	mu          sync.Mutex
+	logger      *zap.Logger       // of the configuration that was loaded last
+	lastResults map[string]string // by agent: directoryRead or directoryFailed
 }
 
-// What the owner was told of a directory last.
+// The results of fetching a key directory.
 const (
 	directoryRead   = "read"
 	directoryFailed = "failed"
 )
 
 // Destruct implements caddy.Destructor.
-func (s *signatures) Destruct() error {
+func (s *signatureVerifier) Destruct() error {
 	s.Close()
 	return nil
 }
 
 // UseSignatures returns a verifier of the signatures by the agents of a registry's
-// crawlers, for as long as ctx lasts. It remembers what was signed, so it lives on
-// while the agents stay the same. fetched is told what came of reading a directory
-// of keys.
-func (s *Shared) UseSignatures(ctx context.Context, registry *uaident.Registry, logger *zap.Logger, fetched func(result string)) (*botauth.Verifier, error) {
-	agents, err := AgentsOf(registry)
+// crawlers, until ctx is done. The verifier remembers used nonces, so it is shared
+// while the agents stay the same. onFetch gets the result of each fetch of a key
+// directory.
+func (s *Shared) UseSignatures(ctx context.Context, registry *uaident.Registry, logger *zap.Logger, onFetch func(result string)) (*botauth.Verifier, error) {
+	agents, err := SigningAgents(registry)
 	if err != nil {
 		return nil, err
 	}
-	var key []string
+	var agentList []string
 	for _, agent := range slices.Sorted(maps.Keys(agents)) {
-		key = append(key, agent, agents[agent])
+		agentList = append(agentList, agent, agents[agent])
 	}
-	name := strings.Join(key, " ")
-	pooled, _, err := s.signatures.LoadOrNew(name, func() (caddy.Destructor, error) {
-		made := &signatures{told: make(map[string]string), directories: fetched}
+	poolKey := strings.Join(agentList, " ")
+	pooled, _, err := s.signatureVerifiers.LoadOrNew(poolKey, func() (caddy.Destructor, error) {
+		verifier := &signatureVerifier{lastResults: make(map[string]string), onDirectoryFetch: onFetch}
 		var err error
-		made.Verifier, err = botauth.New(botauth.Options{Agents: agents, UserAgent: origin.GuardUserAgent, Fetched: made.fetched})
-		return made, err
+		verifier.Verifier, err = botauth.New(botauth.Options{Agents: agents, UserAgent: origin.GuardUserAgent, Fetched: verifier.recordDirectoryFetch})
+		return verifier, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	context.AfterFunc(ctx, func() { _, _ = s.signatures.Delete(name) }) // Destruct returns no error
-	made := pooled.(*signatures)
-	made.mu.Lock()
-	made.logger = logger
-	made.mu.Unlock()
-	return made.Verifier, nil
+	context.AfterFunc(ctx, func() { _, _ = s.signatureVerifiers.Delete(poolKey) }) // Destruct returns no error
+	verifier := pooled.(*signatureVerifier)
+	verifier.mu.Lock()
+	verifier.logger = logger
+	verifier.mu.Unlock()
+	return verifier.Verifier, nil
 }
 
-// Signers returns how many verifiers of signatures are in use.
-func (s *Shared) Signers() (n int) {
-	s.signatures.Range(func(_, _ any) bool { n++; return true })
+// SignatureVerifierCount returns the number of signature verifiers in use.
+func (s *Shared) SignatureVerifierCount() (n int) {
+	s.signatureVerifiers.Range(func(_, _ any) bool { n++; return true })
 	return n
 }
 
@@ -117,8 +117,8 @@ func (s *Shared) Signers() (n int) {
 // configuration takes over from another, two verifiers may know one.
 func (s *Shared) SigningKeys() map[string]int {
 	keys := make(map[string]int)
-	s.signatures.Range(func(_, value any) bool {
-		if s, ok := value.(*signatures); ok && s.Verifier != nil {
+	s.signatureVerifiers.Range(func(_, value any) bool {
+		if s, ok := value.(*signatureVerifier); ok && s.Verifier != nil {
 			for _, d := range s.Directories() {
 				keys[d.Agent] = max(keys[d.Agent], d.Keys)
 			}
@@ -128,19 +128,19 @@ func (s *Shared) SigningKeys() map[string]int {
 	return keys
 }
 
-// fetched counts a fetch of an agent's key directory, and tells the owner of the
-// first one that fails, and of the first one after that which does not.
-func (s *signatures) fetched(agent string, err error) {
-	says := directoryRead
+// recordDirectoryFetch counts a fetch of an agent's key directory, and logs the first
+// failure and the first success after a failure.
+func (s *signatureVerifier) recordDirectoryFetch(agent string, err error) {
+	result := directoryRead
 	if err != nil {
-		says = directoryFailed
+		result = directoryFailed
 	}
-	s.directories(says)
+	s.onDirectoryFetch(result)
 	s.mu.Lock()
-	before, logger := s.told[agent], s.logger
-	s.told[agent] = says
+	previous, logger := s.lastResults[agent], s.logger
+	s.lastResults[agent] = result
 	s.mu.Unlock()
-	if before == says || logger == nil {
+	if previous == result || logger == nil {
 		return
 	}
 	for _, d := range s.Directories() {
@@ -156,24 +156,24 @@ func (s *signatures) fetched(agent string, err error) {
 	}
 }
 
-// AgentsOf returns the agents that sign for the crawlers of a registry, with
+// SigningAgents returns the agents that sign for the crawlers of a registry, with
 // their operators. It fails if an agent would sign for two of them: whose
 // requests are they?
-func AgentsOf(registry *uaident.Registry) (map[string]string, error) {
+func SigningAgents(registry *uaident.Registry) (map[string]string, error) {
 	agents := make(map[string]string)
-	first := make(map[string]uaident.Crawler)
+	firstCrawler := make(map[string]uaident.Crawler)
 	for _, c := range registry.Crawlers() {
 		agent, ok := botauth.Origin(c.Verification.WebBotAuth)
 		if !ok || c.Operator == "" {
 			continue
 		}
-		if known, ok := agents[agent]; ok && known != c.Operator {
-			other := first[agent]
+		if operator, ok := agents[agent]; ok && operator != c.Operator {
+			other := firstCrawler[agent]
 			return nil, fmt.Errorf("crawlers %s (of the operator %s) and %s (of %s) have the same signing agent %s, and a signature cannot be both operators'; "+
-				"if one operator runs both crawlers, let the option operator of crawler name it", other.Token, known, c.Token, c.Operator, agent)
+				"if one operator runs both crawlers, let the option operator of crawler name it", other.Token, operator, c.Token, c.Operator, agent)
 		}
 		if _, ok := agents[agent]; !ok {
-			agents[agent], first[agent] = c.Operator, c
+			agents[agent], firstCrawler[agent] = c.Operator, c
 		}
 	}
 	return agents, nil

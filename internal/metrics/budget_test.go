@@ -23,7 +23,7 @@ import (
 func gatherAll(t *testing.T, m *Metrics) (total int) {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
-	for _, c := range m.all() {
+	for _, c := range m.allCollectors() {
 		registry.MustRegister(c)
 	}
 	families, err := registry.Gather()
@@ -67,31 +67,31 @@ func TestSeriesBudget(t *testing.T) {
 			host = judge.OtherName
 		} else {
 			m.SetState(host, read)
-			of := m.fileCollector.of(host)
+			of := m.fileCollector.stateOf(host)
 			of.findings = nil
 			for _, code := range policy.Codes() {
 				of.findings = append(of.findings, finding{code, 1})
 			}
 			m.SetState(host, failing)
 		}
-		m.Tried(shadow.Same)
+		m.CountShadowVerdict(shadow.Same)
 		for i, crawler := range crawlers {
-			label := m.Host(host).labels.crawler(crawler.Token, i%2 == 0)
-			m.ReadBy(host, label, time.Now())
+			label := m.Host(host).crawlerLabels.label(crawler.Token, i%2 == 0)
+			m.RecordRobotsFetch(host, label, time.Now())
 			if i%20 > 0 { // enough to fill all
 				continue
 			}
 			worstJudgements(func(class uaident.Class, who verify.State, v judge.Verdict, a judge.Action) {
-				m.Host(host).Count(Judged{Crawler: crawler.Token, Named: i%2 == 0, Class: class, Identity: who, Verdict: v, Action: a})
+				m.Host(host).Count(JudgedRequest{Crawler: crawler.Token, Named: i%2 == 0, Class: class, Identity: who, Verdict: v, Action: a})
 				if who != verify.Spoofed {
-					m.SearchBlocked(host, label, who, time.Now())
+					m.RecordSearchBlock(host, label, who, time.Now())
 				}
 			})
 		}
 	}
 	for _, source := range []string{"server", "url", "file"} {
 		for meaning := policy.Rules; ; meaning++ {
-			m.Fetched(source, meaning, time.Second)
+			m.ObserveFetch(source, meaning, time.Second)
 			if meaning == policy.Unchanged {
 				break
 			}
@@ -99,27 +99,27 @@ func TestSeriesBudget(t *testing.T) {
 	}
 	for _, method := range []string{"none", "ranges", "rdns", "web_bot_auth"} {
 		for who := verify.Claimed; who <= verify.Spoofed; who++ {
-			m.checks.WithLabelValues(method, who.String())
+			m.verifications.WithLabelValues(method, who.String())
 		}
 	}
 	for _, class := range uaident.Classes() {
 		for _, state := range rate.States() {
-			m.Paced(class, state)
+			m.CountRatedRequest(class, state)
 		}
-		m.FirstByte(class, time.Second)
+		m.ObserveFirstByte(class, time.Second)
 	}
 	for _, class := range uaident.Classes()[1:] {
 		for kind := range parity.NumKinds {
 			for status := range parity.NumStatuses {
-				m.Answered(class, kind, status, 1)
+				m.CountResponse(class, kind, status, 1)
 			}
 		}
 	}
 	for i := range parity.NumAssistants {
-		m.Visited(i)
+		m.CountAssistantVisit(i)
 	}
-	m.LookedUp(true)
-	m.LookedUp(false)
+	m.CountCacheLookup(true)
+	m.CountCacheLookup(false)
 	if total := gatherAll(t, m); total > seriesBudget || total < seriesBudget/2 {
 		t.Errorf("%d series, want many and at most %d", total, seriesBudget)
 	}
@@ -130,11 +130,11 @@ func TestSeriesBudget(t *testing.T) {
 func TestSummedRequests(t *testing.T) {
 	m := New(nothing{}, kinds, results)
 	sent, search, spoofed, overflowed := 0.0, 0.0, 0.0, 0.0
-	h, first := m.Host("a.example"), Judged{Crawler: "FirstBot", Class: uaident.SEO}
+	h, first := m.Host("a.example"), JudgedRequest{Crawler: "FirstBot", Class: uaident.SEO}
 	h.Count(first)
 	for i := range 50 {
 		worstJudgements(func(class uaident.Class, who verify.State, v judge.Verdict, a judge.Action) {
-			h.Count(Judged{Crawler: fmt.Sprintf("bot%d", i), Class: class, Identity: who, Verdict: v, Action: a})
+			h.Count(JudgedRequest{Crawler: fmt.Sprintf("bot%d", i), Class: class, Identity: who, Verdict: v, Action: a})
 			if who == verify.Spoofed {
 				spoofed++
 			}
@@ -198,7 +198,7 @@ func TestRequestsOfSeveralGoroutines(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for i := range 2000 {
-				m.Host(fmt.Sprintf("h%d", i%3)).Count(Judged{
+				m.Host(fmt.Sprintf("h%d", i%3)).Count(JudgedRequest{
 					Crawler:  fmt.Sprintf("bot%d", i%37),
 					Identity: verify.States()[i%4], Verdict: judge.Verdict(i % 6),
 				})

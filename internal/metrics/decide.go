@@ -20,7 +20,7 @@ func newDecisionMetrics(name func(string) string) DecisionMetrics {
 	return m
 }
 
-// Undecided counts a question without an answer.
-func (m *DecisionMetrics) Undecided(reason forward.Reason) {
+// CountUndecided counts a question without an answer.
+func (m *DecisionMetrics) CountUndecided(reason forward.Reason) {
 	m.undecided.WithLabelValues(reason.String()).Inc()
 }

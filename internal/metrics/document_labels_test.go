@@ -28,7 +28,7 @@ func TestLabelsAreDocumented(t *testing.T) {
 		}
 	}
 	registry := prometheus.NewRegistry()
-	for _, c := range New(nothing{}, kinds, results).all() {
+	for _, c := range New(nothing{}, kinds, results).allCollectors() {
 		registry.MustRegister(c)
 	}
 	families, err := registry.Gather()

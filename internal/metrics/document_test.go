@@ -44,7 +44,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	documented := documentedMetrics(t)
 	described := regexp.MustCompile(`fqName: "([^"]+)".*variableLabels: \{([^}]*)\}`)
 	exported := make(map[string]bool)
-	for _, c := range New(nothing{}, kinds, results).all() {
+	for _, c := range New(nothing{}, kinds, results).allCollectors() {
 		ch := make(chan *prometheus.Desc, 100)
 		c.Describe(ch)
 		close(ch)

@@ -15,102 +15,102 @@ import (
 type fileCollector struct {
 	hosts *hosts
 
-	read, changed, failing, findings, root, rules, delay, crawlers *prometheus.Desc
+	lastFetch, firstFetch, failingSince, findings, rootDisallowed, rules, crawlDelay, crawlerFetches *prometheus.Desc
 }
 
-// file is the state of a host's robots.txt.
-type file struct {
-	mu       sync.Mutex
-	read     float64 // timestamps, as the following fields
-	changed  float64
-	failing  float64 // start of the failed fetches, or 0
-	delay    time.Duration
-	findings []finding
-	crawlers map[string]float64 // last fetch by crawler
-	rules    int32
-	root     bool // disallows / for crawlers that it does not name
-	known    bool // was fetched
+// fileState is the state of a host's robots.txt.
+type fileState struct {
+	mu             sync.Mutex
+	lastFetch      float64 // timestamps, as the following fields
+	firstFetch     float64
+	failingSince   float64 // start of the failed fetches, or 0
+	crawlDelay     time.Duration
+	findings       []finding
+	crawlerFetches map[string]float64 // last fetch by crawler
+	rules          int32
+	rootDisallowed bool // disallows / for crawlers that it does not name
+	isFetched      bool // was fetched
 }
 
 // finding is a finding of the parser with its count.
 type finding struct {
 	code  policy.Code
-	times int
+	count int
 }
 
 func newFileCollector(name func(string) string, hosts *hosts) fileCollector {
-	byHost := func(what, help string, labels ...string) *prometheus.Desc {
-		return prometheus.NewDesc(name(what), help, append([]string{"host"}, labels...), nil)
+	newDesc := func(metric, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc(name(metric), help, append([]string{"host"}, labels...), nil)
 	}
 	return fileCollector{
-		hosts:    hosts,
-		read:     byHost("read_timestamp_seconds", "When the robots.txt of a configured host was last read with success."),
-		changed:  byHost("changed_timestamp_seconds", "Time of the first fetch of the current robots.txt of a configured host."),
-		failing:  byHost("unreachable_since_timestamp_seconds", "Since when the robots.txt of a configured host cannot be read; absent while it can."),
-		findings: byHost("findings", "Findings of the parser in the current robots.txt of a configured host.", "finding"),
-		root:     byHost("root_disallowed", "1 if the current robots.txt of a configured host forbids / to crawlers that it does not name, else 0."),
-		rules:    byHost("rules", "Rules in the current robots.txt of a configured host; 0 if there is none."),
-		delay:    byHost("crawl_delay_seconds", "Crawl-delay of the current robots.txt of a configured host for unnamed crawlers; 0 for none."),
-		crawlers: byHost("crawler_read_timestamp_seconds", "When a crawler last read the robots.txt; absent if it did not since the start.", "crawler"),
+		hosts:          hosts,
+		lastFetch:      newDesc("read_timestamp_seconds", "When the robots.txt of a configured host was last read with success."),
+		firstFetch:     newDesc("changed_timestamp_seconds", "Time of the first fetch of the current robots.txt of a configured host."),
+		failingSince:   newDesc("unreachable_since_timestamp_seconds", "Since when the robots.txt of a configured host cannot be read; absent while it can."),
+		findings:       newDesc("findings", "Findings of the parser in the current robots.txt of a configured host.", "finding"),
+		rootDisallowed: newDesc("root_disallowed", "1 if the current robots.txt of a configured host forbids / to crawlers that it does not name, else 0."),
+		rules:          newDesc("rules", "Rules in the current robots.txt of a configured host; 0 if there is none."),
+		crawlDelay:     newDesc("crawl_delay_seconds", "Crawl-delay of the current robots.txt of a configured host for unnamed crawlers; 0 for none."),
+		crawlerFetches: newDesc("crawler_read_timestamp_seconds", "When a crawler last read the robots.txt; absent if it did not since the start.", "crawler"),
 	}
 }
 
-func (c fileCollector) of(host string) *file { return &c.hosts.of(host).file }
+func (c fileCollector) stateOf(host string) *fileState { return &c.hosts.getOrCreate(host).fileState }
 
 // SetState sets the state of a host after a fetch of its robots.txt.
 func (c fileCollector) SetState(host string, s policy.State) {
-	f := c.of(host)
+	f := c.stateOf(host)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if s.Failures > 0 {
-		f.failing = timestamp(s.FailingSince)
+		f.failingSince = timestamp(s.FailingSince)
 		return
 	}
 	robots := s.Good.Robots
-	f.known, f.read, f.changed, f.failing = true, timestamp(s.Good.LastRead), timestamp(s.Good.FirstRead), 0
-	f.rules, f.root = int32(robots.RuleCount()), shutsOut(robots)
+	f.isFetched, f.lastFetch, f.firstFetch, f.failingSince = true, timestamp(s.Good.LastRead), timestamp(s.Good.FirstRead), 0
+	f.rules, f.rootDisallowed = int32(robots.RuleCount()), disallowsRoot(robots)
 	group, _, _ := judge.Subject{Wildcard: true}.Group(robots)
-	f.delay = group.Delay().Every
+	f.crawlDelay = group.Delay().Every
 	f.findings = nil
-	all, _ := robots.Findings()
+	findings, _ := robots.Findings()
 	for _, code := range policy.Codes() {
-		times := 0
-		for _, one := range all {
-			if one.Code == code {
-				times++
+		count := 0
+		for _, found := range findings {
+			if found.Code == code {
+				count++
 			}
 		}
-		if times > 0 {
-			f.findings = append(f.findings, finding{code, times})
+		if count > 0 {
+			f.findings = append(f.findings, finding{code, count})
 		}
 	}
 }
 
-// shutsOut reports whether a file disallows / for crawlers that it does not name.
-func shutsOut(robots *policy.Robots) bool {
+// disallowsRoot reports whether a file disallows / for crawlers that it does not name.
+func disallowsRoot(robots *policy.Robots) bool {
 	var root policy.Target
 	root.Set("/", false)
 	return !(judge.Subject{Wildcard: true}).Verdict(robots, &root).Allowed
 }
 
-// ReadBy records a crawler's robots fetch. It ignores crawlers that share a label value with
+// RecordRobotsFetch records a crawler's robots fetch. It ignores crawlers that share a label value with
 // others.
-func (c fileCollector) ReadBy(host, crawler string, at time.Time) {
+func (c fileCollector) RecordRobotsFetch(host, crawler string, at time.Time) {
 	if crawler[0] == '_' {
 		return
 	}
-	f := c.of(host)
+	f := c.stateOf(host)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.crawlers == nil {
-		f.crawlers = make(map[string]float64)
+	if f.crawlerFetches == nil {
+		f.crawlerFetches = make(map[string]float64)
 	}
-	f.crawlers[crawler] = timestamp(at)
+	f.crawlerFetches[crawler] = timestamp(at)
 }
 
 // Describe implements [prometheus.Collector].
 func (c fileCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{c.read, c.changed, c.failing, c.findings, c.root, c.rules, c.delay, c.crawlers} {
+	for _, desc := range []*prometheus.Desc{c.lastFetch, c.firstFetch, c.failingSince, c.findings, c.rootDisallowed, c.rules, c.crawlDelay, c.crawlerFetches} {
 		ch <- desc
 	}
 }
@@ -118,39 +118,39 @@ func (c fileCollector) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements [prometheus.Collector].
 func (c fileCollector) Collect(ch chan<- prometheus.Metric) {
 	for name, host := range c.hosts.All() {
-		for _, metric := range host.file.metrics(c, name) {
+		for _, metric := range host.fileState.metrics(c, name) {
 			ch <- metric // may block
 		}
 	}
 }
 
 // metrics returns the metrics of a host's file.
-func (f *file) metrics(c fileCollector, host string) (all []prometheus.Metric) {
+func (f *fileState) metrics(c fileCollector, host string) (metrics []prometheus.Metric) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	show := func(desc *prometheus.Desc, value float64, labels ...string) {
-		all = append(all, prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, append([]string{host}, labels...)...))
+	addGauge := func(desc *prometheus.Desc, value float64, labels ...string) {
+		metrics = append(metrics, prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, append([]string{host}, labels...)...))
 	}
-	if f.failing != 0 {
-		show(c.failing, f.failing)
+	if f.failingSince != 0 {
+		addGauge(c.failingSince, f.failingSince)
 	}
-	for crawler, at := range f.crawlers {
-		show(c.crawlers, at, crawler)
+	for crawler, at := range f.crawlerFetches {
+		addGauge(c.crawlerFetches, at, crawler)
 	}
-	if !f.known {
-		return all
+	if !f.isFetched {
+		return metrics
 	}
-	show(c.read, f.read)
-	show(c.changed, f.changed)
-	show(c.rules, float64(f.rules))
-	show(c.delay, f.delay.Seconds())
+	addGauge(c.lastFetch, f.lastFetch)
+	addGauge(c.firstFetch, f.firstFetch)
+	addGauge(c.rules, float64(f.rules))
+	addGauge(c.crawlDelay, f.crawlDelay.Seconds())
 	root := 0.0
-	if f.root {
+	if f.rootDisallowed {
 		root = 1
 	}
-	show(c.root, root)
-	for _, one := range f.findings {
-		show(c.findings, float64(one.times), string(one.code))
+	addGauge(c.rootDisallowed, root)
+	for _, found := range f.findings {
+		addGauge(c.findings, float64(found.count), string(found.code))
 	}
-	return all
+	return metrics
 }

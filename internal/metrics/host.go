@@ -12,26 +12,26 @@ import (
 // Host counts the requests of a configured host and contains the state of its robots.txt. It
 // is one object, because the number of hosts can be large. It is safe for concurrent use.
 type Host struct {
-	labels  crawlerLabels
-	counter hostCounters
-	file    file
+	crawlerLabels crawlerLabels
+	counter       hostCounters
+	fileState     fileState
 }
 
 // hosts are the known configured hosts by name.
 type hosts struct{ cowmap.Large[string, *Host] }
 
-// of returns a host, which it creates if necessary.
-func (h *hosts) of(name string) *Host {
+// getOrCreate returns a host, which it creates if necessary.
+func (h *hosts) getOrCreate(name string) *Host {
 	if host, ok := h.Load(name); ok {
 		return host
 	}
 	return h.LoadOrStore(name, func() *Host {
-		return &Host{counter: hostCounters{began: time.Now().UnixNano()}}
+		return &Host{counter: hostCounters{created: time.Now().UnixNano()}}
 	})
 }
 
-// Judged contains the labels of a request with a verdict.
-type Judged struct {
+// JudgedRequest contains the labels of a request with a verdict.
+type JudgedRequest struct {
 	Crawler  string        // name in the registry or robots.txt, or "" for others
 	Named    bool          // named by the robots.txt
 	Class    uaident.Class // of the client
@@ -40,21 +40,21 @@ type Judged struct {
 	Action   judge.Action  // action of the guard
 }
 
-// Forget removes the hosts that no configuration names any longer.
-func (m *Metrics) Forget(named func(host string) bool) {
+// RemoveHosts removes the hosts that no configuration names any longer.
+func (m *Metrics) RemoveHosts(isConfigured func(host string) bool) {
 	for host := range m.OperatorMetrics.hosts.All() {
-		if !named(host) {
+		if !isConfigured(host) {
 			m.OperatorMetrics.hosts.Delete(host)
 		}
 	}
-	m.search.forget(named)
+	m.searchBlocks.removeHosts(isConfigured)
 }
 
 // Host returns the counters of a configured host.
-func (m *OperatorMetrics) Host(name string) *Host { return m.hosts.of(name) }
+func (m *OperatorMetrics) Host(name string) *Host { return m.hosts.getOrCreate(name) }
 
 // Count counts a request and returns its crawler label.
-func (h *Host) Count(j Judged) (crawler string) {
+func (h *Host) Count(j JudgedRequest) (crawler string) {
 	crawler = j.Crawler // the label of nearly all crawlers
 	switch {
 	case j.Identity == verify.Spoofed: // whatever name it uses
@@ -63,7 +63,7 @@ func (h *Host) Count(j Judged) (crawler string) {
 	case crawler == "":
 		crawler = judge.OtherName
 	}
-	if series, ok := h.counter.series.Load(labelsOf(crawler, &j)); ok && (crawler != judge.OtherName || j.Crawler == "") {
+	if series, ok := h.counter.series.Load(newRequestLabels(crawler, &j)); ok && (crawler != judge.OtherName || j.Crawler == "") {
 		series.count.Add(1) // skips the lookup of the label
 		return series.crawler
 	}
@@ -74,12 +74,12 @@ func (h *Host) Count(j Judged) (crawler string) {
 
 // Label returns the label of a crawler. name is the name in the registry or robots.txt, or ""
 // for others, which clients can invent.
-func (h *Host) Label(name string, named bool, who verify.State) string {
+func (h *Host) Label(name string, isNamed bool, identity verify.State) string {
 	switch {
-	case who == verify.Spoofed:
+	case identity == verify.Spoofed:
 		return judge.SpoofedName
 	case name == "":
 		return judge.OtherName
 	}
-	return h.labels.crawler(name, named)
+	return h.crawlerLabels.label(name, isNamed)
 }

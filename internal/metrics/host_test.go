@@ -31,7 +31,7 @@ func TestHostCountsAsOneByOne(t *testing.T) {
 				name = [...]string{judge.OtherName, judge.SpoofedName, "bot\xff"}[i%3]
 			}
 			worstJudgements(func(class uaident.Class, who verify.State, v judge.Verdict, a judge.Action) {
-				j := Judged{name, i%2 == 0, class, who, v, a}
+				j := JudgedRequest{name, i%2 == 0, class, who, v, a}
 				got, label := fast.Host("a.example").Count(j), one.Label(name, i%2 == 0, who)
 				if who == verify.Spoofed {
 					j.Crawler, j.Class = "", uaident.Other
@@ -52,7 +52,7 @@ func TestHostCountsAsOneByOne(t *testing.T) {
 func TestHostKnowsLiarsByWhatTheyAre(t *testing.T) {
 	h := New(nothing{}, kinds, results).Host("a.example")
 	for i := range 1000 {
-		h.Count(Judged{Crawler: fmt.Sprintf("bot%d", i), Named: i%2 == 0, Class: uaident.Classes()[i%5], Identity: verify.Spoofed})
+		h.Count(JudgedRequest{Crawler: fmt.Sprintf("bot%d", i), Named: i%2 == 0, Class: uaident.Classes()[i%5], Identity: verify.Spoofed})
 	}
 	if n := h.counter.series.Len(); n != 1 {
 		t.Errorf("there are %d series, want 1", n)
@@ -62,7 +62,7 @@ func TestHostKnowsLiarsByWhatTheyAre(t *testing.T) {
 // TestHostCountAllocatesNothing for a request like others.
 func TestHostCountAllocatesNothing(t *testing.T) {
 	h := New(nothing{}, kinds, results).Host("a.example")
-	j := Judged{Crawler: "Googlebot", Class: uaident.Search}
+	j := JudgedRequest{Crawler: "Googlebot", Class: uaident.Search}
 	h.Count(j)
 	if n := testing.AllocsPerRun(100, func() { h.Count(j) }); n != 0 {
 		t.Errorf("%v allocations", n)
@@ -103,7 +103,7 @@ func BenchmarkHostCount(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		hosts[i*7919%len(hosts)].Count(Judged{Crawler: names[i%len(names)], Class: uaident.Search, Verdict: judge.Allowed})
+		hosts[i*7919%len(hosts)].Count(JudgedRequest{Crawler: names[i%len(names)], Class: uaident.Search, Verdict: judge.Allowed})
 	}
 }
 
@@ -121,9 +121,9 @@ func BenchmarkHostMemory(b *testing.B) {
 			host := fmt.Sprintf("h%d.example", i)
 			m.SetState(host, state)
 			for j := range 5 {
-				label := m.Host(host).Count(Judged{Crawler: fmt.Sprintf("bot%d", j)})
+				label := m.Host(host).Count(JudgedRequest{Crawler: fmt.Sprintf("bot%d", j)})
 				if j < 2 {
-					m.ReadBy(host, label, time.Now())
+					m.RecordRobotsFetch(host, label, time.Now())
 				}
 			}
 		}
@@ -140,13 +140,13 @@ func BenchmarkHostMemory(b *testing.B) {
 func TestForget(t *testing.T) {
 	m := New(nothing{}, kinds, results)
 	note := func(host string) {
-		m.Host(host).Count(Judged{Crawler: "Googlebot", Class: uaident.Search})
+		m.Host(host).Count(JudgedRequest{Crawler: "Googlebot", Class: uaident.Search})
 		m.SetState(host, policy.State{Failures: 1, FailingSince: time.Unix(1000, 0)})
-		m.SearchBlocked(host, "Googlebot", verify.Verified, time.Unix(1000, 0))
+		m.RecordSearchBlock(host, "Googlebot", verify.Verified, time.Unix(1000, 0))
 	}
 	series := func() map[string]int {
 		registry := prometheus.NewPedanticRegistry()
-		registry.MustRegister(m.requests, m.fileCollector, m.search)
+		registry.MustRegister(m.requests, m.fileCollector, m.searchBlocks)
 		families, err := registry.Gather()
 		if err != nil {
 			t.Fatal(err)
@@ -169,7 +169,7 @@ func TestForget(t *testing.T) {
 	if before["stays.test"] != 4 || before["goes.test"] != 4 {
 		t.Fatalf("before there are %v", before)
 	}
-	m.Forget(func(host string) bool { return host == "stays.test" })
+	m.RemoveHosts(func(host string) bool { return host == "stays.test" })
 	if got := series(); len(got) != 1 || got["stays.test"] != 4 {
 		t.Errorf("left are %v", got)
 	}

@@ -13,31 +13,31 @@ import (
 // maxCrawlerLabels is the maximum number of crawler label values of one host.
 const maxCrawlerLabels = 40
 
-// ownersShare is the number of values reserved for names in the host's robots.txt.
-const ownersShare = 20
+// reservedLabels is the number of values reserved for names in the host's robots.txt.
+const reservedLabels = 20
 
 // crawlerLabels are the crawlers with a label value of their own at a host. A value is never
 // removed or reassigned, so that a time series keeps its meaning.
 type crawlerLabels struct {
-	mu     sync.Mutex
-	names  cowmap.Map[string, string] // labels by name; the strings do not refer to a robots.txt
-	others atomic.Int32               // names outside of the robots.txt
+	mu           sync.Mutex
+	names        cowmap.Map[string, string] // labels by name; the strings do not refer to a robots.txt
+	unnamedCount atomic.Int32               // names outside of the robots.txt
 }
 
-// crawler returns the label value of a crawler: its name, or judge.OtherName without room.
-// named reports whether the host's robots.txt names the crawler.
-func (c *crawlerLabels) crawler(name string, named bool) string {
-	label, ok := c.known(name, named)
+// label returns the label value of a crawler: its name, or judge.OtherName without room.
+// isNamed reports whether the host's robots.txt names the crawler.
+func (c *crawlerLabels) label(name string, isNamed bool) string {
+	label, ok := c.existingLabel(name, isNamed)
 	if ok {
 		return label
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if label, ok := c.known(name, named); ok {
+	if label, ok := c.existingLabel(name, isNamed); ok {
 		return label
 	}
-	if !named {
-		c.others.Add(1)
+	if !isNamed {
+		c.unnamedCount.Add(1)
 	}
 	name = unique.Make(name).Value()
 	label = strings.ToValidUTF8(name, "?") // invalid UTF-8 would make all metrics fail
@@ -45,12 +45,12 @@ func (c *crawlerLabels) crawler(name string, named bool) string {
 	return label
 }
 
-// known returns the label value of a crawler that has one or cannot get one.
-func (c *crawlerLabels) known(name string, named bool) (label string, ok bool) {
+// existingLabel returns the label value of a crawler that has one or cannot get one.
+func (c *crawlerLabels) existingLabel(name string, isNamed bool) (label string, ok bool) {
 	if label, ok := c.names.Load(name); ok {
 		return label, true
 	}
-	if c.names.Len() >= maxCrawlerLabels || !named && c.others.Load() >= maxCrawlerLabels-ownersShare {
+	if c.names.Len() >= maxCrawlerLabels || !isNamed && c.unnamedCount.Load() >= maxCrawlerLabels-reservedLabels {
 		return judge.OtherName, true
 	}
 	return "", false

@@ -17,16 +17,16 @@ import (
 type Metrics struct {
 	OperatorMetrics
 	fileCollector
-	fetches  *prometheus.CounterVec
-	duration *prometheus.HistogramVec
-	lookups  *prometheus.CounterVec
-	hit      prometheus.Counter // lookups, as miss
-	miss     prometheus.Counter
-	cache    cacheCollector
-	checks   *prometheus.CounterVec
-	notified *prometheus.CounterVec
-	checked  checkCounters
-	identity identityCollector
+	fetches              *prometheus.CounterVec
+	fetchDuration        *prometheus.HistogramVec
+	cacheLookups         *prometheus.CounterVec
+	cacheHits            prometheus.Counter // label of cacheLookups, like cacheMisses
+	cacheMisses          prometheus.Counter
+	cache                cacheCollector
+	verifications        *prometheus.CounterVec
+	notifications        *prometheus.CounterVec
+	verificationCounters checkCounters
+	identity             identityCollector
 	SignatureCounters
 	StorageMetrics
 	ManagedMetrics
@@ -36,12 +36,12 @@ type Metrics struct {
 	DecisionMetrics
 }
 
-// Observed provides the values that collectors read.
-type Observed interface {
+// StateSource provides the values that collectors read.
+type StateSource interface {
 	// CacheStats returns the size of a segment of the policy cache.
 	CacheStats(segment policy.Segment) policy.CacheStats
-	// HeldHosts returns the hosts with a change held back by the change guard.
-	HeldHosts() map[string]bool
+	// HostsWithHold returns the hosts with a change held back by the change guard.
+	HostsWithHold() map[string]bool
 	// NotProtecting returns the hosts in enforce whose robots.txt disallows nothing, with the
 	// cause.
 	NotProtecting() map[string]string
@@ -51,10 +51,10 @@ type Observed interface {
 	AddressLists() []verify.ListStatus
 	// Registry returns the state of the configured registry, or nil.
 	Registry() *report.Registry
-	// NextText returns the time of the next scheduled change of robots_txt, or zero.
-	NextText() time.Time
-	// ChangesWaiting returns the number of changes that wait for confirmation.
-	ChangesWaiting() int
+	// NextManagedChange returns the time of the next scheduled change of robots_txt, or zero.
+	NextManagedChange() time.Time
+	// WaitingChanges returns the number of changes that wait for confirmation.
+	WaitingChanges() int
 	// ParityFindings returns the numbers of verified crawlers whose responses contradict a
 	// robots.txt.
 	ParityFindings() map[ParityFinding]int
@@ -64,64 +64,64 @@ type Observed interface {
 
 // New returns the collectors. kinds are the kinds of stored values, and results the possible
 // results of reading one.
-func New(from Observed, kinds, results []string) *Metrics {
+func New(state StateSource, kinds, results []string) *Metrics {
 	const namespace, subsystem = "caddy", "robots_guard"
-	name := func(s string) string { return prometheus.BuildFQName(namespace, subsystem, s) }
-	known := new(hosts)
+	metricName := func(s string) string { return prometheus.BuildFQName(namespace, subsystem, s) }
+	hostMap := new(hosts)
 	m := &Metrics{
-		OperatorMetrics: newOperatorMetrics(name, known),
-		fileCollector:   newFileCollector(name, known),
+		OperatorMetrics: newOperatorMetrics(metricName, hostMap),
+		fileCollector:   newFileCollector(metricName, hostMap),
 		fetches: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: name("fetches_total"),
+			Name: metricName("fetches_total"),
 			Help: "Fetches of a robots.txt, by source and result.",
 		}, []string{"source", "result"}),
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    name("fetch_duration_seconds"),
+		fetchDuration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    metricName("fetch_duration_seconds"),
 			Help:    "How long reading a robots.txt took.",
 			Buckets: []float64{.001, .005, .01, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"source"}),
-		lookups: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: name("lookups_total"),
+		cacheLookups: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: metricName("lookups_total"),
 			Help: "Looks at the cache of policies, by whether a copy was there.",
 		}, []string{"result"}),
-		checks: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: name("identity_checks_total"),
+		verifications: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: metricName("identity_checks_total"),
 			Help: "Verifications of crawlers by method and result. 0 without verify.",
 		}, []string{"method", "identity"}),
-		identity: newIdentityCollector(name, from),
-		notified: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: name("notifications_total"),
+		identity: newIdentityCollector(metricName, state),
+		notifications: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: metricName("notifications_total"),
 			Help: "Messages about alerts to the receivers of notify, by what came of them after the last attempt.",
 		}, []string{"result"}),
 
-		SignatureCounters: newSignatureCounters(name),
-		StorageMetrics:    newStorageMetrics(name, kinds, results),
-		ManagedMetrics:    newManagedMetrics(name, from),
-		ShadowMetrics:     newShadowMetrics(name),
-		RateMetrics:       newRateMetrics(name),
-		ParityMetrics:     newParityMetrics(name, from),
-		DecisionMetrics:   newDecisionMetrics(name),
+		SignatureCounters: newSignatureCounters(metricName),
+		StorageMetrics:    newStorageMetrics(metricName, kinds, results),
+		ManagedMetrics:    newManagedMetrics(metricName, state),
+		ShadowMetrics:     newShadowMetrics(metricName),
+		RateMetrics:       newRateMetrics(metricName),
+		ParityMetrics:     newParityMetrics(metricName, state),
+		DecisionMetrics:   newDecisionMetrics(metricName),
 		cache: cacheCollector{
-			from: from,
-			held: prometheus.NewDesc(name("change_held"),
+			state: state,
+			heldChanges: prometheus.NewDesc(metricName("change_held"),
 				"1 for a configured host while the change guard keeps an earlier robots.txt in force.", []string{"host"}, nil),
-			unprotected: prometheus.NewDesc(name("not_protecting"),
+			unprotected: prometheus.NewDesc(metricName("not_protecting"),
 				"1 for a configured host in enforce while its robots.txt forbids nothing to anybody, by why it does not.", []string{"host", "cause"}, nil),
-			policies: prometheus.NewDesc(name("policies_cached"), "Sites with a cached robots.txt.", []string{"segment"}, nil),
-			bytes:    prometheus.NewDesc(name("policies_bytes"), "Estimated memory of cached robots.txt files.", []string{"segment"}, nil),
-			evicted:  prometheus.NewDesc(name("policies_evicted_total"), "Sites evicted from the cache.", []string{"segment"}, nil),
+			policies: prometheus.NewDesc(metricName("policies_cached"), "Sites with a cached robots.txt.", []string{"segment"}, nil),
+			bytes:    prometheus.NewDesc(metricName("policies_bytes"), "Estimated memory of cached robots.txt files.", []string{"segment"}, nil),
+			evicted:  prometheus.NewDesc(metricName("policies_evicted_total"), "Sites evicted from the cache.", []string{"segment"}, nil),
 		},
 	}
-	m.hit, m.miss = m.lookups.WithLabelValues("hit"), m.lookups.WithLabelValues("miss")
-	m.notified.WithLabelValues(success)
-	m.notified.WithLabelValues(failure)
+	m.cacheHits, m.cacheMisses = m.cacheLookups.WithLabelValues("hit"), m.cacheLookups.WithLabelValues("miss")
+	m.notifications.WithLabelValues(resultSuccess)
+	m.notifications.WithLabelValues(resultFailure)
 	return m
 }
 
 // Register registers the collectors with the registry of a configuration, unless another
 // handler did.
 func (m *Metrics) Register(registry prometheus.Registerer) error {
-	for _, c := range m.all() {
+	for _, c := range m.allCollectors() {
 		if err := register(registry, c); err != nil {
 			return err
 		}
@@ -137,27 +137,29 @@ func register(registry prometheus.Registerer, c prometheus.Collector) error {
 	return nil
 }
 
-// all returns the collectors.
-func (m *Metrics) all() []prometheus.Collector {
-	return append(append(m.collectors(), slices.Concat(m.managedCollectors(), m.rateCollectors(), m.parityCollectors())...), m.requests, m.fileCollector, m.handlers, m.search,
-		m.fetches, m.duration, m.lookups, m.cache, m.checks, m.identity, m.signatures, m.directories, m.notified, m.tried, m.undecided)
+// allCollectors returns the collectors.
+func (m *Metrics) allCollectors() []prometheus.Collector {
+	return append(append(m.storageCollectors(), slices.Concat(m.managedCollectors(), m.rateCollectors(), m.parityCollectors())...), m.requests, m.fileCollector, m.handlers, m.searchBlocks,
+		m.fetches, m.fetchDuration, m.cacheLookups, m.cache, m.verifications, m.identity, m.signatures, m.directories, m.notifications, m.shadowRequests, m.undecided)
 }
 
-// Notified counts a message to a receiver of alerts.
-func (m *Metrics) Notified(err error) { m.notified.WithLabelValues(resultOf(err)).Inc() }
+// CountNotification counts a message to a receiver of alerts.
+func (m *Metrics) CountNotification(err error) {
+	m.notifications.WithLabelValues(resultLabel(err)).Inc()
+}
 
-// Fetched counts a fetch of a robots.txt by kind of source.
-func (m *Metrics) Fetched(source string, result policy.Meaning, took time.Duration) {
+// ObserveFetch counts a fetch of a robots.txt by kind of source.
+func (m *Metrics) ObserveFetch(source string, result policy.Meaning, duration time.Duration) {
 	m.fetches.WithLabelValues(source, result.String()).Inc()
-	m.duration.WithLabelValues(source).Observe(took.Seconds())
+	m.fetchDuration.WithLabelValues(source).Observe(duration.Seconds())
 }
 
-// LookedUp counts a lookup in the cache.
-func (m *Metrics) LookedUp(found bool) {
+// CountCacheLookup counts a lookup in the cache.
+func (m *Metrics) CountCacheLookup(found bool) {
 	if found {
-		m.hit.Inc()
+		m.cacheHits.Inc()
 	} else {
-		m.miss.Inc()
+		m.cacheMisses.Inc()
 	}
 }
 
@@ -166,8 +168,8 @@ func timestamp(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
 // cacheCollector collects the state of the cache and of the change guard.
 type cacheCollector struct {
-	from                                        Observed
-	policies, bytes, evicted, held, unprotected *prometheus.Desc
+	state                                              StateSource
+	policies, bytes, evicted, heldChanges, unprotected *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
@@ -175,22 +177,22 @@ func (c cacheCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- c.policies
 	ch <- c.bytes
 	ch <- c.evicted
-	ch <- c.held
+	ch <- c.heldChanges
 	ch <- c.unprotected
 }
 
 // Collect implements prometheus.Collector.
 func (c cacheCollector) Collect(ch chan<- prometheus.Metric) {
 	for _, segment := range []policy.Segment{policy.Named, policy.Invented} {
-		stats, label := c.from.CacheStats(segment), segment.String()
+		stats, label := c.state.CacheStats(segment), segment.String()
 		ch <- prometheus.MustNewConstMetric(c.policies, prometheus.GaugeValue, float64(stats.Entries), label)
 		ch <- prometheus.MustNewConstMetric(c.bytes, prometheus.GaugeValue, float64(stats.Bytes), label)
 		ch <- prometheus.MustNewConstMetric(c.evicted, prometheus.CounterValue, float64(stats.Evicted), label)
 	}
-	for host := range c.from.HeldHosts() {
-		ch <- prometheus.MustNewConstMetric(c.held, prometheus.GaugeValue, 1, host)
+	for host := range c.state.HostsWithHold() {
+		ch <- prometheus.MustNewConstMetric(c.heldChanges, prometheus.GaugeValue, 1, host)
 	}
-	for host, cause := range c.from.NotProtecting() {
+	for host, cause := range c.state.NotProtecting() {
 		ch <- prometheus.MustNewConstMetric(c.unprotected, prometheus.GaugeValue, 1, host, cause)
 	}
 }

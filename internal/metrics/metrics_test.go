@@ -84,12 +84,12 @@ var kinds, results = []string{"policies", "copies", "readers", "changes", "notes
 type nothing struct{}
 
 func (nothing) CacheStats(policy.Segment) policy.CacheStats { return policy.CacheStats{} }
-func (nothing) HeldHosts() map[string]bool                  { return nil }
+func (nothing) HostsWithHold() map[string]bool              { return nil }
 func (nothing) NotProtecting() map[string]string            { return nil }
 func (nothing) VerifierStats() verify.Stats                 { return verify.Stats{} }
 func (nothing) AddressLists() []verify.ListStatus           { return nil }
-func (nothing) ChangesWaiting() int                         { return 0 }
-func (nothing) NextText() time.Time                         { return time.Time{} }
+func (nothing) WaitingChanges() int                         { return 0 }
+func (nothing) NextManagedChange() time.Time                { return time.Time{} }
 func (nothing) ParityFindings() map[ParityFinding]int       { return nil }
 func (nothing) Registry() *report.Registry                  { return nil }
 func (nothing) SigningKeys() map[string]int                 { return nil }

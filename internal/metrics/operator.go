@@ -8,10 +8,10 @@ import (
 
 // OperatorMetrics are values for dashboards and alerts other than counters.
 type OperatorMetrics struct {
-	hosts    *hosts
-	requests *requestCounters // of the hosts
-	handlers *prometheus.GaugeVec
-	search   *searchBlocks
+	hosts        *hosts
+	requests     *requestCounters // of the hosts
+	handlers     *prometheus.GaugeVec
+	searchBlocks *searchBlocks
 }
 
 func newOperatorMetrics(name func(string) string, hosts *hosts) OperatorMetrics {
@@ -20,8 +20,8 @@ func newOperatorMetrics(name func(string) string, hosts *hosts) OperatorMetrics 
 			Name: name("handlers"),
 			Help: "Handlers in the running configuration, by mode.",
 		}, []string{"mode"}),
-		search: newSearchBlocks(name),
-		hosts:  hosts,
+		searchBlocks: newSearchBlocks(name),
+		hosts:        hosts,
 	}
 	m.requests = &requestCounters{
 		desc: prometheus.NewDesc(name("requests_total"), "Judged requests. Requests of browsers are not judged.",
@@ -36,8 +36,8 @@ func newOperatorMetrics(name func(string) string, hosts *hosts) OperatorMetrics 
 	return m
 }
 
-// Configured counts a handler until its configuration ends.
-func (m *OperatorMetrics) Configured(ctx context.Context, mode string) {
+// CountHandler counts a handler until its configuration ends.
+func (m *OperatorMetrics) CountHandler(ctx context.Context, mode string) {
 	handlers := m.handlers.WithLabelValues(mode)
 	handlers.Inc()
 	context.AfterFunc(ctx, handlers.Dec)

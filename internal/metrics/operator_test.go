@@ -37,8 +37,8 @@ func TestHandlersAreCountedWhileConfigured(t *testing.T) {
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: t.Context()})
 	defer cancel()
 	m := New(nothing{}, kinds, results)
-	m.Configured(ctx, "enforce")
-	m.Configured(ctx, "enforce")
+	m.CountHandler(ctx, "enforce")
+	m.CountHandler(ctx, "enforce")
 	if got := gathered(t, m.handlers, "handlers", "mode"); got["enforce"] != 2 || got["monitor"] != 0 || len(got) != 2 {
 		t.Errorf("got %v", got)
 	}

@@ -11,25 +11,25 @@ import (
 
 // ParityMetrics count the responses to crawlers.
 type ParityMetrics struct {
-	answers  *prometheus.CounterVec
-	robots   *prometheus.CounterVec
-	bytes    *prometheus.CounterVec
-	visits   *prometheus.CounterVec
-	findings parityCollector
-	by       []atomic.Pointer[answerCounters] // by class, kind and status; avoids the lock of a vector
+	responses        *prometheus.CounterVec
+	robotsResponses  *prometheus.CounterVec
+	bytes            *prometheus.CounterVec
+	visits           *prometheus.CounterVec
+	findings         parityCollector
+	countersByLabels []atomic.Pointer[responseCounters] // by class, kind and status; avoids the lock of a vector
 }
 
-// answerCounters are the counters for the same labels. count is nil if only bytes are
+// responseCounters are the counters for the same labels. count is nil if only bytes are
 // counted.
-type answerCounters struct{ count, bytes prometheus.Counter }
+type responseCounters struct{ count, bytes prometheus.Counter }
 
-func newParityMetrics(name func(string) string, from Observed) ParityMetrics {
+func newParityMetrics(name func(string) string, state StateSource) ParityMetrics {
 	return ParityMetrics{
-		answers: prometheus.NewCounterVec(prometheus.CounterOpts{
+		responses: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: name("answers_total"),
 			Help: "Answers of the site to requests that its robots.txt allows, by the class of the crawler.",
 		}, []string{"class", "status"}),
-		robots: prometheus.NewCounterVec(prometheus.CounterOpts{
+		robotsResponses: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: name("robots_answers_total"),
 			Help: "Answers of the site to requests of crawlers for a robots.txt.",
 		}, []string{"status"}),
@@ -41,47 +41,49 @@ func newParityMetrics(name func(string) string, from Observed) ParityMetrics {
 			Name: name("visits_total"),
 			Help: "Pages that people opened from an assistant, as their browsers say.",
 		}, []string{"assistant"}),
-		findings: parityCollector{from, prometheus.NewDesc(name("parity_findings"),
+		findings: parityCollector{state, prometheus.NewDesc(name("parity_findings"),
 			"Verified crawlers that do not get pages which the robots.txt of a host allows, by finding; absent for none.", []string{"host", "finding"}, nil)},
-		by: make([]atomic.Pointer[answerCounters], len(uaident.Classes())*int(parity.NumKinds)*int(parity.NumStatuses)),
+		countersByLabels: make([]atomic.Pointer[responseCounters], len(uaident.Classes())*int(parity.NumKinds)*int(parity.NumStatuses)),
 	}
 }
 
 func (m *ParityMetrics) parityCollectors() []prometheus.Collector {
-	return []prometheus.Collector{m.answers, m.robots, m.bytes, m.visits, m.findings}
+	return []prometheus.Collector{m.responses, m.robotsResponses, m.bytes, m.visits, m.findings}
 }
 
-// Answered counts a response of the site to a crawler. Spoofed clients have the class other.
-func (m *ParityMetrics) Answered(class uaident.Class, kind parity.Kind, status parity.Status, size int64) {
-	place := &m.by[(int(class)*int(parity.NumKinds)+int(kind))*int(parity.NumStatuses)+int(status)]
-	c := place.Load()
-	if c == nil {
-		c = m.counters(class, kind, status)
-		place.Store(c) // several goroutines store the same counters
+// CountResponse counts a response of the site to a crawler. Spoofed clients have the class other.
+func (m *ParityMetrics) CountResponse(class uaident.Class, kind parity.Kind, status parity.Status, size int64) {
+	slot := &m.countersByLabels[(int(class)*int(parity.NumKinds)+int(kind))*int(parity.NumStatuses)+int(status)]
+	counters := slot.Load()
+	if counters == nil {
+		counters = m.counters(class, kind, status)
+		slot.Store(counters) // several goroutines store the same counters
 	}
-	if c.count != nil {
-		c.count.Inc()
+	if counters.count != nil {
+		counters.count.Inc()
 	}
-	c.bytes.Add(float64(max(size, 0)))
+	counters.bytes.Add(float64(max(size, 0)))
 }
 
-func (m *ParityMetrics) counters(class uaident.Class, kind parity.Kind, status parity.Status) *answerCounters {
-	c := &answerCounters{bytes: m.bytes.WithLabelValues(class.String())}
+func (m *ParityMetrics) counters(class uaident.Class, kind parity.Kind, status parity.Status) *responseCounters {
+	c := &responseCounters{bytes: m.bytes.WithLabelValues(class.String())}
 	switch kind {
 	case parity.Allowed:
-		c.count = m.answers.WithLabelValues(class.String(), status.String())
+		c.count = m.responses.WithLabelValues(class.String(), status.String())
 	case parity.RobotsTxt:
-		c.count = m.robots.WithLabelValues(status.String())
+		c.count = m.robotsResponses.WithLabelValues(status.String())
 	}
 	return c
 }
 
-// Visited counts a visit from an assistant, by its index in [parity.Assistants].
-func (m *ParityMetrics) Visited(from int) { m.visits.WithLabelValues(parity.AssistantName(from)).Inc() }
+// CountAssistantVisit counts a visit from an assistant, by its index in [parity.Assistants].
+func (m *ParityMetrics) CountAssistantVisit(from int) {
+	m.visits.WithLabelValues(parity.AssistantName(from)).Inc()
+}
 
 // parityCollector collects the findings.
 type parityCollector struct {
-	from     Observed
+	state    StateSource
 	findings *prometheus.Desc
 }
 
@@ -90,8 +92,8 @@ func (c parityCollector) Describe(ch chan<- *prometheus.Desc) { ch <- c.findings
 
 // Collect implements prometheus.Collector.
 func (c parityCollector) Collect(ch chan<- prometheus.Metric) {
-	for of, n := range c.from.ParityFindings() {
-		ch <- prometheus.MustNewConstMetric(c.findings, prometheus.GaugeValue, float64(n), of.Host, string(of.What))
+	for finding, count := range c.state.ParityFindings() {
+		ch <- prometheus.MustNewConstMetric(c.findings, prometheus.GaugeValue, float64(count), finding.Host, string(finding.What))
 	}
 }
 

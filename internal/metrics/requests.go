@@ -24,26 +24,26 @@ const maxRequestSeries = 90
 
 // requestLabels are the labels of a counter of requests, besides the host.
 type requestLabels struct {
-	crawler  string
-	class    uaident.Class
-	identity verify.State
-	summed   bool // class and identity are judge.OtherName
-	verdict  judge.Verdict
-	action   judge.Action
+	crawler    string
+	class      uaident.Class
+	identity   verify.State
+	isOverflow bool // class and identity are judge.OtherName
+	verdict    judge.Verdict
+	action     judge.Action
 }
 
-// labelsOf returns the labels of a request with the given crawler label.
-func labelsOf(crawler string, j *Judged) requestLabels {
+// newRequestLabels returns the labels of a request with the given crawler label.
+func newRequestLabels(crawler string, j *JudgedRequest) requestLabels {
 	return requestLabels{crawler: crawler, class: j.Class, identity: j.Identity, verdict: j.Verdict, action: j.Action}
 }
 
-// summedUp returns the labels for requests without room for their own labels.
-func (l requestLabels) summedUp() requestLabels {
+// overflowLabels returns the labels for requests without room for their own labels.
+func (l requestLabels) overflowLabels() requestLabels {
 	switch {
 	case l.crawler == judge.SpoofedName:
 		return l
 	case l.class != uaident.Search:
-		l.class, l.identity, l.summed = 0, 0, true
+		l.class, l.identity, l.isOverflow = 0, 0, true
 	}
 	l.crawler = judge.OtherName
 	return l
@@ -52,7 +52,7 @@ func (l requestLabels) summedUp() requestLabels {
 // values returns the label values in metrics.
 func (l requestLabels) values() []string {
 	class, identity := l.class.String(), l.identity.String()
-	if l.summed {
+	if l.isOverflow {
 		class, identity = judge.OtherName, judge.OtherName
 	}
 	return []string{l.crawler, class, identity, l.verdict.String(), l.action.String()}
@@ -71,25 +71,25 @@ type requestCounters struct {
 // collector's work.
 type hostCounters struct {
 	overflow atomic.Uint64 // requests in shared series
-	began    int64         // creation in Unix nanoseconds
+	created  int64         // creation in Unix nanoseconds
 
 	mu     sync.Mutex
 	series cowmap.Map[requestLabels, *requestSeries]
-	full   atomic.Bool
+	isFull atomic.Bool
 }
 
 // requestSeries are requests with the same labels.
 type requestSeries struct {
 	crawler string // label, in memory of its own
 	count   atomic.Uint64
-	began   int64 // creation in Unix nanoseconds
+	created int64 // creation in Unix nanoseconds
 }
 
 // count counts a request with the given crawler label.
-func (h *hostCounters) count(crawler string, j *Judged) {
-	series, own := h.of(labelsOf(crawler, j))
+func (h *hostCounters) count(crawler string, j *JudgedRequest) {
+	series, isOwn := h.getOrCreate(newRequestLabels(crawler, j))
 	series.count.Add(1)
-	if !own || crawler == judge.OtherName && j.Crawler != "" {
+	if !isOwn || crawler == judge.OtherName && j.Crawler != "" {
 		h.overflow.Add(1)
 	}
 }
@@ -103,43 +103,43 @@ func (c *requestCounters) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements [prometheus.Collector].
 func (c *requestCounters) Collect(ch chan<- prometheus.Metric) {
 	for name, host := range c.hosts.All() {
-		ch <- counterOf(c.overflow, &host.counter.overflow, host.counter.began, name)
+		ch <- newCounterMetric(c.overflow, &host.counter.overflow, host.counter.created, name)
 		for l, series := range host.counter.series.All() {
-			ch <- counterOf(c.desc, &series.count, series.began, append([]string{name}, l.values()...)...)
+			ch <- newCounterMetric(c.desc, &series.count, series.created, append([]string{name}, l.values()...)...)
 		}
 	}
 }
 
-// counterOf returns a counter metric. began is its creation in Unix nanoseconds.
-func counterOf(desc *prometheus.Desc, count *atomic.Uint64, began int64, labels ...string) prometheus.Metric {
-	return prometheus.MustNewConstMetricWithCreatedTimestamp(desc, prometheus.CounterValue, float64(count.Load()), time.Unix(0, began), labels...)
+// newCounterMetric returns a counter metric. created is its creation in Unix nanoseconds.
+func newCounterMetric(desc *prometheus.Desc, count *atomic.Uint64, created int64, labels ...string) prometheus.Metric {
+	return prometheus.MustNewConstMetricWithCreatedTimestamp(desc, prometheus.CounterValue, float64(count.Load()), time.Unix(0, created), labels...)
 }
 
-// of returns the series for the labels. own is false for a shared series.
-func (h *hostCounters) of(labels requestLabels) (series *requestSeries, own bool) {
-	if series, own = h.known(labels); series != nil {
-		return series, own
+// getOrCreate returns the series for the labels. isOwn is false for a shared series.
+func (h *hostCounters) getOrCreate(labels requestLabels) (series *requestSeries, isOwn bool) {
+	if series, isOwn = h.lookup(labels); series != nil {
+		return series, isOwn
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if series, own = h.known(labels); series != nil {
-		return series, own
+	if series, isOwn = h.lookup(labels); series != nil {
+		return series, isOwn
 	}
-	own = true
-	if h.full.Load() {
-		summed := labels.summedUp()
-		labels, own = summed, summed == labels
+	isOwn = true
+	if h.isFull.Load() {
+		overflow := labels.overflowLabels()
+		labels, isOwn = overflow, overflow == labels
 	}
-	series = h.series.LoadOrStore(labels, func() *requestSeries { return &requestSeries{crawler: labels.crawler, began: time.Now().UnixNano()} })
-	h.full.Store(h.series.Len() >= maxRequestSeries)
-	return series, own
+	series = h.series.LoadOrStore(labels, func() *requestSeries { return &requestSeries{crawler: labels.crawler, created: time.Now().UnixNano()} })
+	h.isFull.Store(h.series.Len() >= maxRequestSeries)
+	return series, isOwn
 }
 
-// known is of for existing series. It returns nil otherwise.
-func (h *hostCounters) known(labels requestLabels) (series *requestSeries, own bool) {
-	if series, own = h.series.Load(labels); own || !h.full.Load() {
-		return series, own
+// lookup is of for existing series. It returns nil otherwise.
+func (h *hostCounters) lookup(labels requestLabels) (series *requestSeries, isOwn bool) {
+	if series, isOwn = h.series.Load(labels); isOwn || !h.isFull.Load() {
+		return series, isOwn
 	}
-	series, _ = h.series.Load(labels.summedUp())
+	series, _ = h.series.Load(labels.overflowLabels())
 	return series, false
 }

@@ -18,7 +18,7 @@ const maxSearchSeries = 6
 // whether the block is recent, unlike a counter.
 type searchBlocks struct {
 	*prometheus.GaugeVec
-	known  sync.Map                         // maps searchOf to prometheus.Gauge without locks; bounded by the labels of crawlers
+	gauges sync.Map                         // maps searchBlockKey to prometheus.Gauge without locks; bounded by the labels of crawlers
 	mu     sync.Mutex                       // held during writes of known
 	byHost map[string]map[searchLabels]bool // labels with a series
 }
@@ -28,8 +28,8 @@ type searchLabels struct {
 	identity verify.State
 }
 
-// searchOf identifies a blocked crawler at a host, with or without a series of its own.
-type searchOf struct {
+// searchBlockKey identifies a blocked crawler at a host, with or without a series of its own.
+type searchBlockKey struct {
 	host string
 	searchLabels
 }
@@ -44,48 +44,48 @@ func newSearchBlocks(name func(string) string) *searchBlocks {
 	}
 }
 
-// SearchBlocked records the block of a search engine by a rule for other crawlers. See
+// RecordSearchBlock records the block of a search engine by a rule for other crawlers. See
 // [judge.Result.BlocksSearch].
-func (m *OperatorMetrics) SearchBlocked(host, crawler string, identity verify.State, at time.Time) {
-	b, of := m.search, searchOf{host, searchLabels{crawler, identity}}
-	gauge, ok := b.known.Load(of)
+func (m *OperatorMetrics) RecordSearchBlock(host, crawler string, identity verify.State, at time.Time) {
+	b, key := m.searchBlocks, searchBlockKey{host, searchLabels{crawler, identity}}
+	gauge, ok := b.gauges.Load(key)
 	if !ok {
-		gauge = b.gauge(of)
+		gauge = b.gauge(key)
 	}
 	gauge.(prometheus.Gauge).Set(timestamp(at))
 }
 
 // gauge returns the series of a crawler, or a shared series.
-func (b *searchBlocks) gauge(of searchOf) prometheus.Gauge {
+func (b *searchBlocks) gauge(key searchBlockKey) prometheus.Gauge {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	known, labels := b.byHost[of.host], of.searchLabels
-	if known == nil {
-		known = make(map[searchLabels]bool)
-		b.byHost[of.host] = known
+	hostLabels, labels := b.byHost[key.host], key.searchLabels
+	if hostLabels == nil {
+		hostLabels = make(map[searchLabels]bool)
+		b.byHost[key.host] = hostLabels
 	}
-	if !known[labels] && len(known) >= maxSearchSeries {
+	if !hostLabels[labels] && len(hostLabels) >= maxSearchSeries {
 		labels.crawler = judge.OtherName
 	}
-	known[labels] = true
-	gauge := b.WithLabelValues(of.host, labels.crawler, labels.identity.String())
-	b.known.Store(of, gauge)
+	hostLabels[labels] = true
+	gauge := b.WithLabelValues(key.host, labels.crawler, labels.identity.String())
+	b.gauges.Store(key, gauge)
 	return gauge
 }
 
-// forget removes the series of hosts that are no longer named.
-func (b *searchBlocks) forget(named func(host string) bool) {
+// removeHosts removes the series of hosts that are no longer named.
+func (b *searchBlocks) removeHosts(isConfigured func(host string) bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for host := range b.byHost {
-		if !named(host) {
+		if !isConfigured(host) {
 			delete(b.byHost, host)
 			b.DeletePartialMatch(prometheus.Labels{"host": host})
 		}
 	}
-	b.known.Range(func(of, _ any) bool {
-		if !named(of.(searchOf).host) {
-			b.known.Delete(of)
+	b.gauges.Range(func(key, _ any) bool {
+		if !isConfigured(key.(searchBlockKey).host) {
+			b.gauges.Delete(key)
 		}
 		return true
 	})

@@ -17,16 +17,16 @@ func TestSearchBlocked(t *testing.T) {
 	m := New(nothing{}, kinds, results)
 	begin := time.Unix(1000, 0)
 	for i := range maxSearchSeries - 1 {
-		m.SearchBlocked("a.example", fmt.Sprintf("engine%d", i), verify.Claimed, begin)
+		m.RecordSearchBlock("a.example", fmt.Sprintf("engine%d", i), verify.Claimed, begin)
 	}
-	m.SearchBlocked("a.example", "Googlebot", verify.Verified, begin.Add(time.Minute))
-	m.SearchBlocked("a.example", "Googlebot", verify.Verified, begin.Add(time.Hour))
-	m.SearchBlocked("a.example", "Applebot", verify.Claimed, begin.Add(2*time.Hour))
-	m.SearchBlocked("a.example", "Slurp", verify.Verified, begin.Add(3*time.Hour))
-	m.SearchBlocked("b.example", "Applebot", verify.Unknown, begin)
+	m.RecordSearchBlock("a.example", "Googlebot", verify.Verified, begin.Add(time.Minute))
+	m.RecordSearchBlock("a.example", "Googlebot", verify.Verified, begin.Add(time.Hour))
+	m.RecordSearchBlock("a.example", "Applebot", verify.Claimed, begin.Add(2*time.Hour))
+	m.RecordSearchBlock("a.example", "Slurp", verify.Verified, begin.Add(3*time.Hour))
+	m.RecordSearchBlock("b.example", "Applebot", verify.Unknown, begin)
 
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(m.search)
+	registry.MustRegister(m.searchBlocks)
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)

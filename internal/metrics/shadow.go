@@ -8,20 +8,20 @@ import (
 
 // ShadowMetrics count the effects of trial files.
 type ShadowMetrics struct {
-	tried        *prometheus.CounterVec
-	byDifference [shadow.NumDifferences]prometheus.Counter
+	shadowRequests *prometheus.CounterVec
+	byDifference   [shadow.NumDifferences]prometheus.Counter
 }
 
 func newShadowMetrics(name func(string) string) ShadowMetrics {
-	m := ShadowMetrics{tried: prometheus.NewCounterVec(prometheus.CounterOpts{
+	m := ShadowMetrics{shadowRequests: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: name("shadow_requests_total"),
 		Help: "Requests also judged by a shadow robots.txt, by the difference to the verdict in force.",
 	}, []string{"difference"})}
 	for d := range m.byDifference {
-		m.byDifference[d] = m.tried.WithLabelValues(shadow.Difference(d).String())
+		m.byDifference[d] = m.shadowRequests.WithLabelValues(shadow.Difference(d).String())
 	}
 	return m
 }
 
-// Tried counts a request by the difference of its verdict.
-func (m *ShadowMetrics) Tried(d shadow.Difference) { m.byDifference[d].Inc() }
+// CountShadowVerdict counts a request by the difference of its verdict.
+func (m *ShadowMetrics) CountShadowVerdict(d shadow.Difference) { m.byDifference[d].Inc() }

@@ -8,15 +8,15 @@ import (
 
 // Results of an attempt.
 const (
-	success = "success"
-	failure = "failure"
+	resultSuccess = "success"
+	resultFailure = "failure"
 )
 
-func resultOf(err error) string {
+func resultLabel(err error) string {
 	if err != nil {
-		return failure
+		return resultFailure
 	}
-	return success
+	return resultSuccess
 }
 
 // StorageMetrics count operations on the storage.
@@ -42,7 +42,7 @@ func newStorageMetrics(name func(string) string, kinds, results []string) Storag
 		}),
 	}
 	for _, kind := range kinds {
-		for _, result := range []string{success, failure} {
+		for _, result := range []string{resultSuccess, resultFailure} {
 			m.writes.WithLabelValues(kind, result)
 		}
 		for _, result := range results {
@@ -52,13 +52,13 @@ func newStorageMetrics(name func(string) string, kinds, results []string) Storag
 	return m
 }
 
-func (m *StorageMetrics) collectors() []prometheus.Collector {
+func (m *StorageMetrics) storageCollectors() []prometheus.Collector {
 	return []prometheus.Collector{m.writes, m.reads, m.lastWrite}
 }
 
 // ValueWritten implements [store.Observer].
 func (m *StorageMetrics) ValueWritten(kind string, at time.Time, err error) {
-	m.writes.WithLabelValues(kind, resultOf(err)).Inc()
+	m.writes.WithLabelValues(kind, resultLabel(err)).Inc()
 	if err == nil {
 		m.lastWrite.Set(timestamp(at))
 	}

@@ -21,7 +21,7 @@ type Config struct {
 	Secret         string // for signed messages to a webhook, "" for none
 	Severity       string // minimum severity, or "" for the default
 	Wait, Interval caddy.Duration
-	WrittenAt      string // the place in the Caddyfile, for error messages
+	CaddyfileLine  string // the place in the Caddyfile, for error messages
 }
 
 // The defaults, and the maximums of wait and interval.
@@ -44,12 +44,12 @@ const maxReceivers = 10
 //	    interval <duration>
 //	}
 func (c *Config) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	begin := *d
+	start := *d
 	if err := option.ReadBlock(d, c.Options(), c.Validate, c.Validate); err != nil {
 		return err
 	}
 	if _, err := c.destination(); err != nil {
-		c.WrittenAt = option.LineOf(&begin)
+		c.CaddyfileLine = option.LineOf(&start)
 	}
 	return nil
 }
@@ -92,19 +92,19 @@ func (c *Config) Validate() error {
 }
 
 // ValidateAll checks all receivers of a configuration.
-func ValidateAll(all []Config) error {
-	if len(all) > maxReceivers {
-		return fmt.Errorf("%d times notify; the maximum is %d receivers", len(all), maxReceivers)
+func ValidateAll(configs []Config) error {
+	if len(configs) > maxReceivers {
+		return fmt.Errorf("%d times notify; the maximum is %d receivers", len(configs), maxReceivers)
 	}
-	seen := make(map[string]bool)
-	for i := range all {
-		if err := all[i].Validate(); err != nil {
+	seenURLs := make(map[string]bool)
+	for i := range configs {
+		if err := configs[i].Validate(); err != nil {
 			return fmt.Errorf("notify: %w", err)
 		}
-		if seen[all[i].URL] {
+		if seenURLs[configs[i].URL] {
 			return errors.New("notify has the same URL twice; remove one")
 		}
-		seen[all[i].URL] = true
+		seenURLs[configs[i].URL] = true
 	}
 	return nil
 }
@@ -121,24 +121,24 @@ type destination struct {
 // destination fills in the placeholders.
 func (c *Config) destination() (d destination, err error) {
 	replacer := caddy.NewReplacer()
-	filled := make([]string, 2)
+	values := make([]string, 2)
 	for i, value := range []string{c.URL, c.Secret} {
-		if filled[i], err = replacer.ReplaceOrErr(value, true, true); err != nil {
+		if values[i], err = replacer.ReplaceOrErr(value, true, true); err != nil {
 			return d, fmt.Errorf("notify: %w; set the value of the placeholder", err)
 		}
 	}
-	if d, err = newDestination(strings.TrimSpace(filled[0]), filled[1]); err != nil {
+	if d, err = newDestination(strings.TrimSpace(values[0]), values[1]); err != nil {
 		return d, fmt.Errorf("notify: %w", err)
 	}
 	return d, nil
 }
 
 // newDestination validates a URL without placeholders. It sends nothing.
-func newDestination(raw, secret string) (d destination, err error) {
-	u, err := url.Parse(raw)
+func newDestination(rawURL, secret string) (d destination, err error) {
+	u, err := url.Parse(rawURL)
 	switch {
-	case err != nil || u.Scheme == "" || !strings.Contains(raw, "://"):
-		return d, errors.New("this is not a URL; write one such as https://hooks.example.com/alerts, or one of a service such as " + examples["slack"])
+	case err != nil || u.Scheme == "" || !strings.Contains(rawURL, "://"):
+		return d, errors.New("this is not a URL; write one such as https://hooks.example.com/alerts, or one of a service such as " + exampleURLs["slack"])
 	case u.Scheme == "http" || u.Scheme == "https":
 		return newWebhook(u, secret)
 	case secret != "":

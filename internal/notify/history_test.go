@@ -13,9 +13,9 @@ import (
 // sentTo returns a history of a receiver that was sent these.
 func sentTo(instance string, words ...string) *History {
 	history := new(History)
-	history.Keep(instance)
+	history.SetInstance(instance)
 	g, list := history.queue("https://a.test/secret"), listOf(words...)
-	g.delivered(Message{}, list, terms{least: alert.Info}, start)
+	g.recordDelivered(Message{}, list, deliverySettings{minSeverity: alert.Info}, start)
 	return history
 }
 
@@ -37,11 +37,11 @@ func TestKeptOverARestart(t *testing.T) {
 	}
 	data := exported(t, before)
 	after := new(History)
-	after.Keep("one")
+	after.SetInstance("one")
 	g := after.queue("https://a.test/secret")
 	other := after.queue("https://b.test/")
 	after.Import(data)
-	by := terms{least: alert.Warning}
+	by := deliverySettings{minSeverity: alert.Warning}
 	for _, step := range []struct {
 		minute     int
 		list, want string
@@ -57,7 +57,7 @@ func TestKeptOverARestart(t *testing.T) {
 		now := start.Add(time.Duration(step.minute) * time.Minute)
 		list := listOf(strings.Fields(step.list)...)
 		list.Generated = now
-		m, ok, _ := g.due(list, by, now)
+		m, ok, _ := g.nextMessage(list, by, now)
 		var got string
 		for _, a := range m.Open {
 			got += "+" + a.ID
@@ -69,10 +69,10 @@ func TestKeptOverARestart(t *testing.T) {
 			t.Errorf("minute %d: %q, want %q", step.minute, got, step.want)
 		}
 		if ok {
-			g.delivered(m, list, by, now)
+			g.recordDelivered(m, list, by, now)
 		}
 	}
-	if m, _, _ := other.due(listOf("a:critical:open"), by, start); len(m.Open) != 1 {
+	if m, _, _ := other.nextMessage(listOf("a:critical:open"), by, start); len(m.Open) != 1 {
 		t.Error("a receiver that was sent nothing is not sent anything")
 	}
 }
@@ -94,13 +94,13 @@ func TestKeptIsOurs(t *testing.T) {
 		"others too": {"one", []json.RawMessage{exported(t, sentTo("two", "b:critical:open")), data}, 1},
 	} {
 		history := new(History)
-		history.Keep(test.instance)
+		history.SetInstance(test.instance)
 		g := history.queue("https://a.test/secret")
 		for _, data := range test.data {
 			history.Import(data)
 		}
-		if len(g.sent) != test.want || len(g.earlier) != test.want {
-			t.Errorf("%s: %d are known", name, len(g.sent))
+		if len(g.sentAlerts) != test.want || len(g.sentBeforeStart) != test.want {
+			t.Errorf("%s: %d are known", name, len(g.sentAlerts))
 		}
 	}
 }
@@ -110,21 +110,21 @@ func TestKeptIsBounded(t *testing.T) {
 	history := sentTo("one")
 	for r := range maxReceivers {
 		g := history.queue(fmt.Sprint(r))
-		for n := range maxSent {
+		for n := range maxSentAlerts {
 			a := alert.Alert{ID: fmt.Sprintf("%d-%d", r, n), Severity: alert.Warning, Title: strings.Repeat("x", 1000)}
 			if n == 500 {
 				a.Severity = alert.Critical
 			}
-			g.sent[a.ID] = a
+			g.sentAlerts[a.ID] = a
 		}
 	}
 	data := exported(t, history)
-	var k stored
-	if err := json.Unmarshal(data, &k); err != nil || len(data) > 2*maxStored || len(k.Alerts) < 100 {
+	var k storedHistory
+	if err := json.Unmarshal(data, &k); err != nil || len(data) > 2*maxStoredBytes || len(k.Alerts) < 100 {
 		t.Fatalf("%v: %d bytes, %d alerts", err, len(data), len(k.Alerts))
 	}
 	for r := range maxReceivers {
-		if ids := k.Receivers[nameOf(fmt.Sprint(r))]; !strings.Contains(strings.Join(ids, " "), fmt.Sprintf("%d-500", r)) {
+		if ids := k.Receivers[keyHash(fmt.Sprint(r))]; !strings.Contains(strings.Join(ids, " "), fmt.Sprintf("%d-500", r)) {
 			t.Errorf("receiver %d was sent %v", r, ids)
 		}
 	}

@@ -23,48 +23,50 @@ type Message struct {
 	More int           `json:"more,omitempty"` // number of omitted alerts
 }
 
-// text formats the message as plain text of at most most bytes.
-func (m Message) text(most int) string {
+// plainText formats the message as plain text of at most most bytes.
+func (m Message) plainText(maxBytes int) string {
 	var paragraphs []string
 	if m.Test {
 		paragraphs = append(paragraphs, "This is a test. Alerts of Robots Guard will arrive here.")
 	}
 	for _, a := range m.Open {
-		s := fmt.Sprintf("%s: %s\n%s\n%s", a.Severity, inert(a.Title), inert(a.Detail), inert(a.Remedy))
+		paragraph := fmt.Sprintf("%s: %s\n%s\n%s", a.Severity, sanitize(a.Title), sanitize(a.Detail), sanitize(a.Remedy))
 		for line := range strings.Lines(a.RemedySnippet) {
-			s += "\n" + mentions.Replace(text.Printable(strings.TrimSuffix(line, "\n")))
+			paragraph += "\n" + mentionReplacer.Replace(text.Printable(strings.TrimSuffix(line, "\n")))
 		}
-		paragraphs = append(paragraphs, s)
+		paragraphs = append(paragraphs, paragraph)
 	}
 	for _, a := range m.Over {
-		paragraphs = append(paragraphs, "over: "+inert(a.Title))
+		paragraphs = append(paragraphs, "over: "+sanitize(a.Title))
 	}
 	if m.More > 0 {
 		paragraphs = append(paragraphs, fmt.Sprintf("and %d more", m.More))
 	}
-	paragraphs = append(paragraphs, "(Robots Guard on "+inert(m.Server)+")")
-	whole := paragraphs[0]
-	if len(whole) > most {
-		return text.Cut(whole, most)
+	paragraphs = append(paragraphs, "(Robots Guard on "+sanitize(m.Server)+")")
+	body := paragraphs[0]
+	if len(body) > maxBytes {
+		return text.Cut(body, maxBytes)
 	}
 	for _, p := range paragraphs[1:] {
-		if len(whole)+len("\n\n")+len(p)+len(cutMark) > most {
-			return text.Cut(whole+cutMark, most)
+		if len(body)+len("\n\n")+len(p)+len(truncationMark) > maxBytes {
+			return text.Cut(body+truncationMark, maxBytes)
 		}
-		whole += "\n\n" + p
+		body += "\n\n" + p
 	}
-	return whole
+	return body
 }
 
-// cutMark marks omitted paragraphs.
-const cutMark = "\n\n…"
+// truncationMark marks omitted paragraphs.
+const truncationMark = "\n\n…"
 
 // Clients choose parts of a text, such as paths. A zero-width space prevents services from
 // interpreting mentions and links.
 var (
-	mentions = strings.NewReplacer("@", "@\u200b", "<", "<\u200b")
-	links    = strings.NewReplacer("://", ":\u200b//", "](", "]\u200b(")
+	mentionReplacer = strings.NewReplacer("@", "@\u200b", "<", "<\u200b")
+	linkReplacer    = strings.NewReplacer("://", ":\u200b//", "](", "]\u200b(")
 )
 
-// inert disables mentions and links in a string.
-func inert(s string) string { return links.Replace(mentions.Replace(text.Printable(s))) }
+// sanitize disables mentions and links in a string.
+func sanitize(s string) string {
+	return linkReplacer.Replace(mentionReplacer.Replace(text.Printable(s)))
+}

@@ -22,7 +22,7 @@ func listOf(words ...string) (list alert.List) {
 
 // TestQueue follows what a receiver is sent, minute by minute.
 func TestQueue(t *testing.T) {
-	by := terms{least: alert.Warning, wait: 2 * time.Minute, interval: 10 * time.Minute}
+	by := deliverySettings{minSeverity: alert.Warning, wait: 2 * time.Minute, interval: 10 * time.Minute}
 	type step struct {
 		minute int
 		list   string
@@ -52,7 +52,7 @@ func TestQueue(t *testing.T) {
 				}
 				list, now := listOf(words...), start.Add(time.Duration(s.minute)*time.Minute)
 				list.More = more
-				m, ok, next := g.due(list, by, now)
+				m, ok, next := g.nextMessage(list, by, now)
 				var got string
 				for _, a := range m.Open {
 					got += "+" + a.ID
@@ -64,7 +64,7 @@ func TestQueue(t *testing.T) {
 					t.Errorf("minute %d: %q, want %q", s.minute, got, s.want)
 				}
 				if ok {
-					g.delivered(m, list, by, now)
+					g.recordDelivered(m, list, by, now)
 				} else if !next.IsZero() && !next.After(now) {
 					t.Errorf("minute %d: to be asked again at %v", s.minute, next)
 				}
@@ -75,44 +75,44 @@ func TestQueue(t *testing.T) {
 
 // TestQueueFails is tried again later, with what is so then.
 func TestQueueFails(t *testing.T) {
-	by := terms{least: alert.Info, wait: time.Second, interval: time.Second}
+	by := deliverySettings{minSeverity: alert.Info, wait: time.Second, interval: time.Second}
 	g := new(History).queue("x")
 	list := listOf("a:info:open")
-	g.due(list, by, start)
+	g.nextMessage(list, by, start)
 	now := start.Add(time.Second)
-	if _, ok, _ := g.due(list, by, now); !ok {
+	if _, ok, _ := g.nextMessage(list, by, now); !ok {
 		t.Fatal("nothing is sent")
 	}
-	g.failed(now)
-	if _, ok, next := g.due(list, by, now); ok || !next.Equal(now.Add(pause)) {
+	g.recordFailure(now)
+	if _, ok, next := g.nextMessage(list, by, now); ok || !next.Equal(now.Add(failurePause)) {
 		t.Errorf("sent %t, next %v", ok, next)
 	}
-	if m, ok, _ := g.due(listOf("b:info:open"), by, now.Add(pause)); ok {
+	if m, ok, _ := g.nextMessage(listOf("b:info:open"), by, now.Add(failurePause)); ok {
 		t.Errorf("a new one waits for others, but %+v is sent", m)
 	}
-	if m, ok, _ := g.due(listOf("b:info:open"), by, now.Add(2*pause)); !ok || m.Open[0].ID != "b" {
+	if m, ok, _ := g.nextMessage(listOf("b:info:open"), by, now.Add(2*failurePause)); !ok || m.Open[0].ID != "b" {
 		t.Errorf("%+v", m)
 	}
 }
 
 // TestQueueIsBounded tells of so many and counts the rest.
 func TestQueueIsBounded(t *testing.T) {
-	by := terms{least: alert.Info}
+	by := deliverySettings{minSeverity: alert.Info}
 	g := new(History).queue("x")
 	var words []string
 	for i := range 50 {
 		words = append(words, fmt.Sprintf("%d:info:open", i))
 	}
 	list := listOf(words...)
-	m, ok, _ := g.due(list, by, start)
-	if !ok || len(m.Open) != maxMessage || m.More != 30 {
+	m, ok, _ := g.nextMessage(list, by, start)
+	if !ok || len(m.Open) != maxAlertsPerMessage || m.More != 30 {
 		t.Fatalf("%d are sent and %d more", len(m.Open), m.More)
 	}
-	g.delivered(m, list, by, start)
-	if _, ok, _ := g.due(list, by, start.Add(time.Hour)); ok {
+	g.recordDelivered(m, list, by, start)
+	if _, ok, _ := g.nextMessage(list, by, start.Add(time.Hour)); ok {
 		t.Error("the rest is sent later, although the receiver knows of it")
 	}
-	if m, _, _ := g.due(alert.List{}, by, start.Add(time.Hour)); len(m.Over) != maxMessage || m.More != 30 {
+	if m, _, _ := g.nextMessage(alert.List{}, by, start.Add(time.Hour)); len(m.Over) != maxAlertsPerMessage || m.More != 30 {
 		t.Errorf("%d ends are sent and %d more", len(m.Over), m.More)
 	}
 }
@@ -120,10 +120,10 @@ func TestQueueIsBounded(t *testing.T) {
 // TestQueueIsNeverFull of alerts that were sent: a source of ever new alerts, of which
 // lists leave out most, does not keep a new one from being sent.
 func TestQueueIsNeverFull(t *testing.T) {
-	by := terms{least: alert.Warning}
+	by := deliverySettings{minSeverity: alert.Warning}
 	g := new(History).queue("x")
 	now := start
-	for i := range 2 * maxSent / 100 {
+	for i := range 2 * maxSentAlerts / 100 {
 		var words []string
 		for j := range 100 {
 			words = append(words, fmt.Sprintf("%d-%d:warning:open", i, j))
@@ -131,16 +131,16 @@ func TestQueueIsNeverFull(t *testing.T) {
 		list := listOf(words...)
 		list.More = 1
 		now = now.Add(time.Hour)
-		if m, ok, _ := g.due(list, by, now); ok {
-			g.delivered(m, list, by, now)
+		if m, ok, _ := g.nextMessage(list, by, now); ok {
+			g.recordDelivered(m, list, by, now)
 		}
 	}
 	list := listOf("new:critical:open")
 	list.More = 1
-	if m, ok, _ := g.due(list, by, now.Add(time.Hour)); !ok || len(m.Open) != 1 || m.Open[0].ID != "new" {
+	if m, ok, _ := g.nextMessage(list, by, now.Add(time.Hour)); !ok || len(m.Open) != 1 || m.Open[0].ID != "new" {
 		t.Errorf("sent %t: %+v", ok, m.Open)
 	}
-	if len(g.sent) > maxSent {
-		t.Errorf("%d are remembered", len(g.sent))
+	if len(g.sentAlerts) > maxSentAlerts {
+		t.Errorf("%d are remembered", len(g.sentAlerts))
 	}
 }

@@ -69,7 +69,7 @@ func (i *inbox) wait(n int) []sent {
 // counter is a [Counter].
 type counter struct{ sent, failed atomic.Int32 }
 
-func (c *counter) Notified(err error) {
+func (c *counter) CountNotification(err error) {
 	if err != nil {
 		c.failed.Add(1)
 	} else {
@@ -87,15 +87,15 @@ func sendOnce(t *testing.T, c Config, history *History, list alert.List) (logged
 		t.Fatal(err)
 	}
 	r := receivers[0]
-	r.retry, r.server = time.Millisecond, "web1"
-	r.queue.due(list, r.terms, start)
-	m, ok, _ := r.queue.due(list, r.terms, start.Add(time.Hour))
+	r.retryDelay, r.server = time.Millisecond, "web1"
+	r.queue.nextMessage(list, r.settings, start)
+	m, ok, _ := r.queue.nextMessage(list, r.settings, start.Add(time.Hour))
 	if !ok {
 		t.Fatal("nothing is due")
 	}
 	r.deliver(t.Context(), m, list)
-	if sent, failed := counts.sent.Load(), counts.failed.Load(); sent+failed != 1 || (failed == 1) != r.failed {
-		t.Errorf("counted as sent %d times and as failed %d times, and it has failed: %t", sent, failed, r.failed)
+	if sent, failed := counts.sent.Load(), counts.failed.Load(); sent+failed != 1 || (failed == 1) != r.lastFailed {
+		t.Errorf("counted as sent %d times and as failed %d times, and it has failed: %t", sent, failed, r.lastFailed)
 	}
 	var b strings.Builder
 	for _, e := range logs.All() {
@@ -174,7 +174,7 @@ func TestRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		receivers[0].terms.wait, receivers[0].terms.interval = time.Millisecond, time.Millisecond
+		receivers[0].settings.wait, receivers[0].settings.interval = time.Millisecond, time.Millisecond
 		ctx, cancel := context.WithCancel(t.Context())
 		return Start(ctx, receivers, &history), cancel
 	}
@@ -184,7 +184,7 @@ func TestRuns(t *testing.T) {
 	i.wait(1)
 	for g := history.queue(i.URL); ; time.Sleep(time.Millisecond) { // until the answer is noted
 		g.mu.Lock()
-		noted := len(g.sent)
+		noted := len(g.sentAlerts)
 		g.mu.Unlock()
 		if noted > 0 {
 			break

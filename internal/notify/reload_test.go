@@ -27,7 +27,7 @@ func TestToldOnceInAReload(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		receivers[0].terms.wait, receivers[0].terms.interval = time.Millisecond, time.Millisecond
+		receivers[0].settings.wait, receivers[0].settings.interval = time.Millisecond, time.Millisecond
 		ctx, end := context.WithCancel(t.Context())
 		t.Cleanup(end)
 		Start(ctx, receivers, &history)(example)
@@ -36,7 +36,7 @@ func TestToldOnceInAReload(t *testing.T) {
 	begin()
 	<-came // the configuration before is telling
 	next := begin()
-	for len(next.lists) > 0 { // until the next one has looked
+	for len(next.pendingList) > 0 { // until the next one has looked
 		time.Sleep(time.Millisecond)
 	}
 	select {
@@ -47,14 +47,14 @@ func TestToldOnceInAReload(t *testing.T) {
 	close(answer)
 	for g := history.queue(server.URL); ; time.Sleep(time.Millisecond) {
 		g.mu.Lock()
-		noted := len(g.sent)
+		noted := len(g.sentAlerts)
 		g.mu.Unlock()
 		if noted > 0 {
 			break
 		}
 	}
-	next.take(example)
-	next.take(example)
+	next.setPendingList(example)
+	next.setPendingList(example)
 	select {
 	case <-came:
 		t.Error("it is sent a second time")

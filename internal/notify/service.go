@@ -19,8 +19,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// examples are URLs of services, for errors and docs.
-var examples = map[string]string{
+// exampleURLs are URLs of services, for errors and docs.
+var exampleURLs = map[string]string{
 	"slack":      "slack://hook:T00000000-B00000000-000000000000000000000000@webhook",
 	"discord":    "discord://<token>@<id>",
 	"mattermost": "mattermost://chat.example.com/<token>",
@@ -31,18 +31,18 @@ var examples = map[string]string{
 }
 
 const (
-	manual         = "https://shoutrrr.nickfedor.com/services/overview/"
+	serviceDocsURL = "https://shoutrrr.nickfedor.com/services/overview/"
 	serviceTimeout = 30 * time.Second
-	maxServiceErr  = 300 // bytes of an error
+	maxErrorBytes  = 300 // bytes of an error
 	// Most services accept 2000 characters, Pushover 1024.
-	maxText     = 1900
-	maxPushover = 1000
+	maxTextBytes     = 1900
+	maxPushoverBytes = 1000
 )
 
 // service sends text messages through shoutrrr.
 type service struct {
-	written *url.URL // configured URL, for secretsIn
-	url     string   // with a title
+	configuredURL *url.URL // configured URL, for secretsIn
+	url           string   // with a title
 	// busy contains one value while an attempt runs. shoutrrr cannot be interrupted, so an
 	// attempt can exceed its timeout.
 	busy chan struct{}
@@ -50,21 +50,21 @@ type service struct {
 
 func newService(u *url.URL) (d destination, err error) {
 	name, _, _ := strings.Cut(strings.ToLower(u.Scheme), "+")
-	var routes router.ServiceRouter
-	switch known := routes.ListServices(); {
+	var serviceRouter router.ServiceRouter
+	switch services := serviceRouter.ListServices(); {
 	case name == "generic" || name == "logger":
-		return d, fmt.Errorf("%s:// is not for alerts; write the http or https URL of a webhook, or the URL of a service such as %s", name, examples["slack"])
-	case !slices.Contains(known, name):
-		slices.Sort(known)
-		return d, fmt.Errorf("no service %.20q is known; known are %s", name, strings.Join(slices.DeleteFunc(known, func(s string) bool { return s == "generic" || s == "logger" }), ", "))
+		return d, fmt.Errorf("%s:// is not for alerts; write the http or https URL of a webhook, or the URL of a service such as %s", name, exampleURLs["slack"])
+	case !slices.Contains(services, name):
+		slices.Sort(services)
+		return d, fmt.Errorf("no service %.20q is known; known are %s", name, strings.Join(slices.DeleteFunc(services, func(s string) bool { return s == "generic" || s == "logger" }), ", "))
 	}
 	s := &service{u, withTitle(u), make(chan struct{}, 1)}
-	if _, err := routes.Locate(s.url); err != nil {
+	if _, err := serviceRouter.Locate(s.url); err != nil {
 		example := ""
-		if e := examples[name]; e != "" {
-			example = " write " + e + ", and"
+		if exampleURL := exampleURLs[name]; exampleURL != "" {
+			example = " write " + exampleURL + ", and"
 		}
-		return d, fmt.Errorf("the URL is no %s:// URL of shoutrrr;%s see %s", name, example, manual)
+		return d, fmt.Errorf("the URL is no %s:// URL of shoutrrr;%s see %s", name, example, serviceDocsURL)
 	}
 	return destination{name: name, url: u, sender: s}, nil
 }
@@ -93,14 +93,14 @@ func (s *service) send(ctx context.Context, m Message) (retryAfter time.Duration
 	default:
 		return 0, errors.New("the attempt before has not ended")
 	}
-	to, err := new(router.ServiceRouter).Locate(s.url)
+	sender, err := new(router.ServiceRouter).Locate(s.url)
 	if err != nil {
 		<-s.busy
-		return never, s.withoutSecrets(err)
+		return noRetry, s.withoutSecrets(err)
 	}
-	most := maxText
-	if to.GetID() == "pushover" {
-		most = maxPushover
+	maxBytes := maxTextBytes
+	if sender.GetID() == "pushover" {
+		maxBytes = maxPushoverBytes
 	}
 	result := make(chan error, 1)
 	go func() {
@@ -111,11 +111,11 @@ func (s *service) send(ctx context.Context, m Message) (retryAfter time.Duration
 				result <- fmt.Errorf("the service failed: %v", p)
 			}
 		}()
-		if err := reachable(ctx, to.GetID()); err != nil {
+		if err := checkReachable(ctx, sender.GetID()); err != nil {
 			result <- err
 			return
 		}
-		result <- to.Send(m.text(most), nil)
+		result <- sender.Send(m.plainText(maxBytes), nil)
 	}()
 	select {
 	case err := <-result:
@@ -130,9 +130,9 @@ func (s *service) send(ctx context.Context, m Message) (retryAfter time.Duration
 	}
 }
 
-// reachable requests the API of Telegram, because the Telegram service of shoutrrr 0.13.2
+// checkReachable requests the API of Telegram, because the Telegram service of shoutrrr 0.13.2
 // returns no error if it cannot connect. The alert would count as sent.
-func reachable(ctx context.Context, name string) error {
+func checkReachable(ctx context.Context, name string) error {
 	if name != "telegram" {
 		return nil
 	}
@@ -150,11 +150,11 @@ func reachable(ctx context.Context, name string) error {
 // withoutSecrets removes the parts of the URL from an error. Services can include the
 // requested URL, which contains the token in another form.
 func (s *service) withoutSecrets(err error) error {
-	said := withoutURL(err).Error()
-	for _, secret := range secretsIn(s.written) {
-		said = strings.ReplaceAll(said, secret, "…")
+	message := withoutURL(err).Error()
+	for _, secret := range secretsIn(s.configuredURL) {
+		message = strings.ReplaceAll(message, secret, "…")
 	}
-	return errors.New(text.Cut(text.Printable(said), maxServiceErr))
+	return errors.New(text.Cut(text.Printable(message), maxErrorBytes))
 }
 
 // minSecret is the minimum length of a secret in bytes.
@@ -168,18 +168,18 @@ func secretsIn(u *url.URL) []string {
 	for _, values := range u.Query() {
 		parts = append(parts, values...)
 	}
-	all := make(map[string]bool)
+	secrets := make(map[string]bool)
 	for _, part := range parts {
 		words := strings.FieldsFunc(part, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
 		for _, secret := range append(words, part) {
-			for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret)} {
-				if len(form) >= minSecret {
-					all[form] = true
+			for _, encoded := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret)} {
+				if len(encoded) >= minSecret {
+					secrets[encoded] = true
 				}
 			}
 		}
 	}
-	return slices.SortedFunc(maps.Keys(all), func(x, y string) int {
+	return slices.SortedFunc(maps.Keys(secrets), func(x, y string) int {
 		return cmp.Or(cmp.Compare(len(y), len(x)), cmp.Compare(x, y))
 	})
 }

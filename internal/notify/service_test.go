@@ -20,7 +20,7 @@ import (
 
 // TestExamples are URLs that their services accept once the words in <> are replaced.
 func TestExamples(t *testing.T) {
-	for name, example := range examples {
+	for name, example := range exampleURLs {
 		raw := regexp.MustCompile(`<[a-z]+>`).ReplaceAllString(example, "123456")
 		if name == "telegram" {
 			raw = strings.Replace(raw, "123456@", "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw@", 1)
@@ -104,7 +104,7 @@ func TestNoSecrets(t *testing.T) {
 				continue
 			}
 			_, err = d.send(t.Context(), Message{Server: "web1", Open: example.Alerts})
-			if err == nil || strings.Contains(strings.ToUpper(err.Error()), "SECRET") || len(err.Error()) > 2*maxServiceErr {
+			if err == nil || strings.Contains(strings.ToUpper(err.Error()), "SECRET") || len(err.Error()) > 2*maxErrorBytes {
 				t.Errorf("%s: %v", name, err)
 			}
 			if strings.Contains(d.name, "SECRET") {
@@ -142,24 +142,24 @@ func TestSlow(t *testing.T) {
 // TestText cuts messages to the limit, between paragraphs if there are several.
 func TestText(t *testing.T) {
 	m := Message{Server: "web1"}
-	for range maxMessage {
+	for range maxAlertsPerMessage {
 		a := example.Alerts[0]
 		a.Detail = strings.Repeat("*x@<", 100)
 		m.Open = append(m.Open, a)
 	}
-	for _, n := range []int{1, maxMessage} {
-		for _, most := range []int{300, maxPushover, maxText} {
+	for _, n := range []int{1, maxAlertsPerMessage} {
+		for _, most := range []int{300, maxPushoverBytes, maxTextBytes} {
 			short := m
 			short.Open = m.Open[:n]
-			got := short.text(most)
-			whole := short.text(1 << 20)
+			got := short.plainText(most)
+			whole := short.plainText(1 << 20)
 			if len(got) > most || !strings.HasSuffix(got, "…") && got != whole {
 				t.Errorf("%d alerts, at most %d bytes: %d bytes, end %q", n, most, len(got), got[max(0, len(got)-20):])
 			}
 		}
 	}
 	over := Message{Server: "web1", Over: []alert.Alert{{Title: "See http://evil.test\nnow"}}, More: 3}
-	if got, want := over.text(maxText), "over: See http:\u200b//evil.test?now\n\nand 3 more\n\n(Robots Guard on web1)"; got != want {
+	if got, want := over.plainText(maxTextBytes), "over: See http:\u200b//evil.test?now\n\nand 3 more\n\n(Robots Guard on web1)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -176,7 +176,7 @@ func TestTest(t *testing.T) {
 	}
 	start := time.Now()
 	got := Test(t.Context(), receivers)
-	want := []Tested{{good.URL, true, ""}, {bad.URL, false, "the receiver answers status 404; check the URL"}, {"ntfy", true, ""}}
+	want := []TestResult{{good.URL, true, ""}, {bad.URL, false, "the receiver answers status 404; check the URL"}, {"ntfy", true, ""}}
 	for i := range want {
 		if got[i] != want[i] {
 			t.Errorf("%+v, want %+v", got[i], want[i])

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	webhookTimeout = 10 * time.Second
-	maxAnswer      = 4 << 10 // maximum number of bytes read from a response
+	webhookTimeout   = 10 * time.Second
+	maxResponseBytes = 4 << 10 // maximum number of bytes read from a response
 )
 
 // The headers of a signed message, see [Sign].
@@ -60,7 +60,7 @@ func newWebhook(u *url.URL, secret string) (d destination, err error) {
 	case u.User != nil || u.Fragment != "":
 		return d, errors.New("credentials and fragments in an http or https URL are not sent; remove them, and sign messages with the option secret")
 	case service != "":
-		return d, fmt.Errorf("%s does not understand the JSON of a webhook; write the URL of the service %s: %s", u.Hostname(), service, examples[service])
+		return d, fmt.Errorf("%s does not understand the JSON of a webhook; write the URL of the service %s: %s", u.Hostname(), service, exampleURLs[service])
 	}
 	client := &http.Client{
 		Timeout: webhookTimeout,
@@ -72,13 +72,13 @@ func newWebhook(u *url.URL, secret string) (d destination, err error) {
 
 // send implements sender.
 func (w *webhook) send(ctx context.Context, m Message) (retryAfter time.Duration, err error) {
-	body, err := encode(m)
+	body, err := encodeJSON(m)
 	if err != nil {
-		return never, err
+		return noRetry, err
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url.String(), bytes.NewReader(body))
 	if err != nil {
-		return never, withoutURL(err)
+		return noRetry, withoutURL(err)
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "robots-guard")
@@ -92,20 +92,20 @@ func (w *webhook) send(ctx context.Context, m Message) (retryAfter time.Duration
 		return 0, withoutURL(err)
 	}
 	defer response.Body.Close()
-	_, _ = io.CopyN(io.Discard, response.Body, maxAnswer) // allows reuse of the connection
+	_, _ = io.CopyN(io.Discard, response.Body, maxResponseBytes) // allows reuse of the connection
 	switch status := response.StatusCode; {
 	case status >= 200 && status < 300:
 		return 0, nil
 	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status >= 500:
 		return limit.RetryAfter(response.Header, m.Sent), fmt.Errorf("the receiver answers status %d", status)
 	case status >= 300 && status < 400:
-		return never, fmt.Errorf("the receiver answers status %d, and redirects are not followed; write the URL that it leads to", status)
+		return noRetry, fmt.Errorf("the receiver answers status %d, and redirects are not followed; write the URL that it leads to", status)
 	default:
-		return never, fmt.Errorf("the receiver answers status %d; check the URL", status)
+		return noRetry, fmt.Errorf("the receiver answers status %d; check the URL", status)
 	}
 }
 
-func encode(value any) ([]byte, error) {
+func encodeJSON(value any) ([]byte, error) {
 	var body bytes.Buffer
 	enc := json.NewEncoder(&body)
 	enc.SetEscapeHTML(false)

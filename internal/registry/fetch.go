@@ -62,7 +62,7 @@ func (f *Feed) parse(data []byte) (*Version, error) {
 // CheckUsable returns an error if clients cannot be verified with a registry, for example because
 // two operators share a signing agent.
 func CheckUsable(r *uaident.Registry) error {
-	if _, err := identity.AgentsOf(r); err != nil {
+	if _, err := identity.SigningAgents(r); err != nil {
 		return err
 	}
 	v := verify.New(verify.Options{KeepVerified: 1, KeepOthers: 1})
