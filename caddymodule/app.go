@@ -90,16 +90,16 @@ type App struct {
 	cancel    context.CancelFunc
 	done      <-chan struct{} // closed when the store has stopped
 
-	starters          []Starter            // handlers that start with the configuration
-	publishers        []*publish.Publisher // publishers of these handlers
-	onRestored        func()               // called after the store has loaded its data
-	storesBases       bool                 // whether bases are stored
-	isOrderChecked    bool                 // whether the order of handlers was checked
-	isUsed            bool                 // whether a site uses the app
-	needsIdentity     bool                 // whether an option depends on verified identities
-	usesPathVerdict   bool                 // whether the configuration uses the path verdict
-	managedHandlers   placement.Texts      // see Texts
-	metricsRegistered bool                 // whether the collectors are registered with the configuration
+	starters          []Starter                 // handlers that start with the configuration
+	publishers        []*publish.Publisher      // publishers of these handlers
+	onRestored        func()                    // called after the store has loaded its data
+	storesBases       bool                      // whether bases are stored
+	isOrderChecked    bool                      // whether the order of handlers was checked
+	isUsed            bool                      // whether a site uses the app
+	needsIdentity     bool                      // whether an option depends on verified identities
+	usesPathVerdict   bool                      // whether the configuration uses the path verdict
+	managedHandlers   placement.ManagedHandlers // see Texts
+	metricsRegistered bool                      // whether the collectors are registered with the configuration
 }
 
 // CaddyModule returns the Caddy module information.

@@ -95,7 +95,7 @@ func configuredRules(path, adapter string, base []byte) (checks []command.Manage
 
 // findHandlers returns the handlers of this module in a configuration file, and the registry with its
 // changes. The adapter may be "".
-func findHandlers(path, adapter string) ([]*placement.Placed, *uaident.Registry, error) {
+func findHandlers(path, adapter string) ([]*placement.PlacedHandler, *uaident.Registry, error) {
 	config, _, _, err := caddycmd.LoadConfig(path, adapter)
 	if err != nil {
 		return nil, nil, err
@@ -118,9 +118,9 @@ func findHandlers(path, adapter string) ([]*placement.Placed, *uaident.Registry,
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	var handlers []*placement.Placed
+	var handlers []*placement.PlacedHandler
 	for _, name := range slices.Sorted(maps.Keys(parsed.Apps.HTTP.Servers)) {
-		placed, err := parsed.Apps.HTTP.Servers[name].Placed(name)
+		placed, err := parsed.Apps.HTTP.Servers[name].PlacedHandlers(name)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
@@ -130,13 +130,13 @@ func findHandlers(path, adapter string) ([]*placement.Placed, *uaident.Registry,
 }
 
 // commandSite returns the properties of a guard that the commands need.
-func commandSite(p *placement.Placed, registry *uaident.Registry) (s command.Site, err error) {
+func commandSite(p *placement.PlacedHandler, registry *uaident.Registry) (s command.Site, err error) {
 	var h Handler
 	if err := json.Unmarshal(p.Config, &h); err != nil {
 		return s, err
 	}
 	h.setDefaults()
-	s = command.Site{Hosts: p.Hosts, Listen: p.Listen, RedirectedTo: p.LedTo, HasMatchers: len(p.Matches) > 0, Grace: time.Duration(h.Grace)}
+	s = command.Site{Hosts: p.Hosts, Listen: p.Listen, RedirectedTo: p.HasHTTPSRedirect, HasMatchers: len(p.Matchers) > 0, Grace: time.Duration(h.Grace)}
 	if s.Settings, s.Err = h.settings(registry); s.Err == nil {
 		s.Rate, s.Err = h.Rate.Settings(registry)
 	}

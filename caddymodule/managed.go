@@ -26,11 +26,11 @@ func (a *App) registerMetrics(ctx caddy.Context) (err error) {
 	return err
 }
 
-// Texts returns [placement.TextsOf] for all robots_txt handlers of a configuration. It is computed
+// Texts returns [placement.FindManagedHandlers] for all robots_txt handlers of a configuration. It is computed
 // once, when the first of them is provisioned.
-func (a *App) Texts(ctx caddy.Context, name func(config json.RawMessage) string) (texts placement.Texts, err error) {
+func (a *App) Texts(ctx caddy.Context, name func(config json.RawMessage) string) (texts placement.ManagedHandlers, err error) {
 	if a.managedHandlers == nil {
-		a.managedHandlers, err = placement.TextsOf(ctx, name)
+		a.managedHandlers, err = placement.FindManagedHandlers(ctx, name)
 	}
 	return a.managedHandlers, err
 }

@@ -129,7 +129,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	hosts := texts.HostsOf(h.key()) // of all sites, if a snippet is used in several
-	if err := cmp.Or(h.checkHosts(hosts), h.checkStaging(hosts, app.Production), h.Rollout.check(hosts, texts.Of(h.key()))); err != nil {
+	if err := cmp.Or(h.checkHosts(hosts), h.checkStaging(hosts, app.Production), h.Rollout.check(hosts, texts.Named(h.key()))); err != nil {
 		return err
 	}
 	h.warnStaging(hosts, ctx.Logger())

@@ -104,7 +104,7 @@ func (r *Rollout) plan() publish.Rollout {
 }
 
 // check checks that the rollout fits the hosts and the positions of its robots_txt.
-func (r *Rollout) check(hosts []string, places []placement.Text) error {
+func (r *Rollout) check(hosts []string, places []placement.ManagedHandler) error {
 	if r == nil {
 		return nil
 	}
@@ -127,13 +127,13 @@ func (r *Rollout) checkHosts(hosts []string) error {
 
 // checkShadow checks that a guard compares a change at every position of a robots_txt. Routes of
 // unknown handlers may contain a guard.
-func (r *Rollout) checkShadow(places []placement.Text) error {
+func (r *Rollout) checkShadow(places []placement.ManagedHandler) error {
 	if r.Stage != rolloutShadow {
 		return nil
 	}
 	for i := range places {
-		if p := &places[i]; p.Untried != "" {
-			return fmt.Errorf("rollout shadow: at %s nothing would be tried before it is published: %s, or use another rollout", p.Site(), p.Untried)
+		if p := &places[i]; p.TrialObstacle != "" {
+			return fmt.Errorf("rollout shadow: at %s nothing would be tried before it is published: %s, or use another rollout", p.Site(), p.TrialObstacle)
 		}
 	}
 	return nil

@@ -87,10 +87,10 @@ func (a *auditRunner) verifyReport(cmd *cobra.Command) (findings bool, err error
 	}
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "source:     %s\nrequests:   %d, %s to %s\nrobots.txt: SHA-256 %s\nsamples:    %d of %d are disallowed as the report says\n",
-		text.Printable(v.Report.Source), v.Report.Requests, v.Report.First.Format("2006-01-02T15:04:05Z07:00"), v.Report.Last.Format("2006-01-02T15:04:05Z07:00"),
-		v.Robots, v.Samples-len(v.Wrong), v.Samples)
-	for _, wrong := range v.Wrong {
+		text.Printable(v.Report.Source), v.Report.TotalRequests, v.Report.FirstSeen.Format("2006-01-02T15:04:05Z07:00"), v.Report.LastSeen.Format("2006-01-02T15:04:05Z07:00"),
+		v.RobotsSHA256, v.Samples-len(v.Errors), v.Samples)
+	for _, wrong := range v.Errors {
 		fmt.Fprintf(out, "wrong:      %s\n", text.Printable(wrong))
 	}
-	return len(v.Wrong) > 0, nil
+	return len(v.Errors) > 0, nil
 }

@@ -17,13 +17,13 @@ var temporaryID = sync.OnceValue(rand.Text)
 // values are still restored after a restart, but their keys stay for a month.
 func ID(logger *zap.Logger) string {
 	// At the very first start Caddy itself may be about to write the file.
-	const tries = 10
-	for try := 1; ; try++ {
+	const maxAttempts = 10
+	for attempt := 1; ; attempt++ {
 		id, err := caddy.InstanceID()
 		if err == nil {
 			return id.String()
 		}
-		if try == tries {
+		if attempt == maxAttempts {
 			logger.Warn("this instance has no ID and uses a temporary one in the storage; "+
 				"make instance.uuid in the data directory writable, or remove it if it is damaged",
 				zap.String("directory", caddy.AppDataDir()), zap.Error(err))

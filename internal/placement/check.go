@@ -22,34 +22,34 @@ import (
 // validate" runs these checks, too.
 func Check(ctx caddy.Context, logger *zap.Logger) error {
 	for name, server := range servers(ctx) {
-		w := walk{server: name}
-		_, err := w.routes(routesOf(server.Routes), way{})
-		placed := w.found
+		w := walker{server: name}
+		_, err := w.walkRoutes(rawRoutes(server.Routes), position{})
+		handlers := w.handlers
 		if err == nil {
-			err = cmp.Or(checkGuards(placed), checkTexts(placed), checkDashboards(placed), w.checkDisallowed())
+			err = cmp.Or(checkGuards(handlers), checkManaged(handlers), checkDashboards(handlers), w.checkDisallowed())
 		}
 		if err != nil {
 			return err
 		}
-		warnDashboards(server, placed, logger)
-		warnCaches(placed, logger)
+		warnDashboards(server, handlers, logger)
+		warnCaches(handlers, logger)
 	}
 	return nil
 }
 
 // checkGuards returns an error for an unreachable guard and for two guards with the same requests.
 // It also returns an error for a decide guard that responds instead of the site.
-func checkGuards(placed []*Placed) error {
-	for _, p := range placed {
-		if p.Name == Guard && p.Hides != "" {
-			return fmt.Errorf("%s: robots_guard with decide answers every request here, so that none comes to %s; give it an address of its own, such as :9181", p.Site(), p.Hides)
+func checkGuards(handlers []*PlacedHandler) error {
+	for _, p := range handlers {
+		if p.Name == Guard && p.Blocks != "" {
+			return fmt.Errorf("%s: robots_guard with decide answers every request here, so that none comes to %s; give it an address of its own, such as :9181", p.Site(), p.Blocks)
 		}
 	}
-	return check(placed, Guard, errTwice)
+	return checkHandlers(handlers, Guard, duplicateGuardError)
 }
 
 // checkDisallowed returns an error for a [Disallowed] matcher without a guard before it.
-func (w *walk) checkDisallowed() error {
+func (w *walker) checkDisallowed() error {
 	for _, m := range w.unguarded {
 		var config struct {
 			At string `json:"at"`
@@ -60,46 +60,46 @@ func (w *walk) checkDisallowed() error {
 	return nil
 }
 
-// checkTexts returns an error for an unreachable robots_txt, and for two with the same requests.
+// checkManaged returns an error for an unreachable robots_txt, and for two with the same requests.
 // The second would never respond.
-func checkTexts(placed []*Placed) error {
-	return check(placed, RobotsTXT, func(a, _ *Placed) error {
+func checkManaged(placed []*PlacedHandler) error {
+	return checkHandlers(placed, RobotsTXT, func(a, _ *PlacedHandler) error {
 		return fmt.Errorf("%s: robots_txt stands there twice, and the second is never asked; write all rules into one", a.Site())
 	})
 }
 
-// check checks the handlers with one name. twice returns the error for two handlers with the same
+// checkHandlers checks the handlers with one name. duplicateError returns the error for two handlers with the same
 // requests.
-func check(placed []*Placed, name string, twice func(a, b *Placed) error) error {
+func checkHandlers(placed []*PlacedHandler, name string, duplicateError func(a, b *PlacedHandler) error) error {
 	type place struct{ server, reach string }
-	known := make(map[place]*Placed)
+	seen := make(map[place]*PlacedHandler)
 	for _, p := range placed {
 		if p.Name != name {
 			continue
 		}
-		if p.Behind != "" {
+		if p.BlockedBy != "" {
 			return fmt.Errorf("%s: %s comes after %s, which answers every request, so that none comes to it; "+
-				"put it first, and remember that route keeps the order of its lines", p.Site(), name, p.Behind)
+				"put it first, and remember that route keeps the order of its lines", p.Site(), name, p.BlockedBy)
 		}
-		here := place{p.Server, p.reach}
-		if other := known[here]; other != nil {
-			return twice(other, p)
+		key := place{p.Server, p.requestKey}
+		if other := seen[key]; other != nil {
+			return duplicateError(other, p)
 		}
-		known[here] = p
+		seen[key] = p
 	}
 	return nil
 }
 
-func errTwice(a, b *Placed) error {
-	differ, err := differences(a.Config, b.Config)
+func duplicateGuardError(a, b *PlacedHandler) error {
+	differing, err := differences(a.Config, b.Config)
 	switch {
 	case err != nil:
 		return err
-	case len(differ) == 0:
+	case len(differing) == 0:
 		return fmt.Errorf("%s: robots_guard stands there twice, so that every request would count twice; remove one", a.Site())
 	}
 	return fmt.Errorf("%s: two robots_guard for the same requests contradict each other (%s); remove one, or give each its own matcher",
-		a.Site(), strings.Join(differ, ", "))
+		a.Site(), strings.Join(differing, ", "))
 }
 
 // differences returns the names of the options in which two handlers differ.
@@ -122,19 +122,19 @@ func differences(a, b json.RawMessage) (names []string, err error) {
 
 // checkDashboards returns an error for an unreachable dashboard and for a dashboard with
 // unreachable files. It also returns an error for a dashboard that responds instead of the site.
-func checkDashboards(placed []*Placed) error {
+func checkDashboards(placed []*PlacedHandler) error {
 	for _, d := range placed {
 		switch {
 		case d.Name != Dashboard:
-		case d.Behind != "":
+		case d.BlockedBy != "":
 			return fmt.Errorf("%s: robots_guard_dashboard comes after %s, which answers every request, so that none comes to it; "+
-				"write handle /robots-guard* { robots_guard_dashboard } and put the rest of the site into handle { ... }", d.Site(), d.Behind)
-		case d.Hides != "":
+				"write handle /robots-guard* { robots_guard_dashboard } and put the rest of the site into handle { ... }", d.Site(), d.BlockedBy)
+		case d.Blocks != "":
 			return fmt.Errorf("%s: robots_guard_dashboard answers every request here, so that none comes to %s; "+
-				"give it a path, such as robots_guard_dashboard /robots-guard", d.Site(), d.Hides)
-		case d.only != "":
+				"give it a path, such as robots_guard_dashboard /robots-guard", d.Site(), d.Blocks)
+		case d.exactPath != "":
 			return fmt.Errorf("%s: only %s itself comes to robots_guard_dashboard, and not the files below it; write %s* there",
-				d.Site(), d.only, strings.TrimSuffix(d.only, "/"))
+				d.Site(), d.exactPath, strings.TrimSuffix(d.exactPath, "/"))
 		}
 	}
 	return nil

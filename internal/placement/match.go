@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Match is a matcher.
-type Match struct {
+// Matcher is a matcher.
+type Matcher struct {
 	Name   string
 	Config json.RawMessage
 }
@@ -16,40 +16,40 @@ type Match struct {
 // anyOf names a pseudo matcher for several matcher sets in a route. One of the sets has to match.
 const anyOf = "any of"
 
-// matchesOf returns the matchers of a set in a fixed order.
-func matchesOf(set map[string]json.RawMessage) (all []Match) {
+// matchersOf returns the matchers of a set in a fixed order.
+func matchersOf(set map[string]json.RawMessage) (matchers []Matcher) {
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		all = append(all, Match{name, set[name]})
+		matchers = append(matchers, Matcher{name, set[name]})
 	}
-	return all
+	return matchers
 }
 
-// inEach reports whether is returns true for a matcher. A matcher anyOf needs such a matcher in
+// isInEachSet reports whether predicate returns true for a matcher. A matcher anyOf needs such a matcher in
 // each set.
-func (m Match) inEach(is func(Match) bool) bool {
+func (m Matcher) isInEachSet(predicate func(Matcher) bool) bool {
 	if m.Name != anyOf {
-		return is(m)
+		return predicate(m)
 	}
 	var sets []map[string]json.RawMessage
 	return json.Unmarshal(m.Config, &sets) == nil && !slices.ContainsFunc(sets, func(set map[string]json.RawMessage) bool {
-		return !slices.ContainsFunc(matchesOf(set), is)
+		return !slices.ContainsFunc(matchersOf(set), predicate)
 	})
 }
 
-// aboutRequest lists matchers that depend only on the request. They see no more of the client than
+// requestOnlyMatchers lists matchers that depend only on the request. They see no more of the client than
 // its header.
-var aboutRequest = []string{anyOf, "file", "header", "method", "not", "path", "path_regexp", "protocol", "query"}
+var requestOnlyMatchers = []string{anyOf, "file", "header", "method", "not", "path", "path_regexp", "protocol", "query"}
 
-// isForAnybody reports whether a matcher treats browsers and crawlers alike.
-func (m Match) isForAnybody() bool {
+// ignoresClient reports whether a matcher treats browsers and crawlers alike.
+func (m Matcher) ignoresClient() bool {
 	config := bytes.ToLower(m.Config)
-	return slices.Contains(aboutRequest, m.Name) && !bytes.Contains(config, []byte("user-agent")) && !bytes.Contains(config, []byte("robots_")) &&
+	return slices.Contains(requestOnlyMatchers, m.Name) && !bytes.Contains(config, []byte("user-agent")) && !bytes.Contains(config, []byte("robots_")) &&
 		!bytes.Contains(config, []byte("_ip")) && !bytes.Contains(config, []byte("expression"))
 }
 
-// disallowedIn returns the configuration of a [Disallowed] matcher in matcher sets, even if it is
-// negated, or nil. If the matcher is in an expression, disallowedIn returns the expression.
-func disallowedIn(sets []map[string]json.RawMessage) json.RawMessage {
+// findDisallowed returns the configuration of a [Disallowed] matcher in matcher sets, even if it is
+// negated, or nil. If the matcher is in an expression, findDisallowed returns the expression.
+func findDisallowed(sets []map[string]json.RawMessage) json.RawMessage {
 	for _, set := range sets {
 		for name, config := range set {
 			switch name {
@@ -64,7 +64,7 @@ func disallowedIn(sets []map[string]json.RawMessage) json.RawMessage {
 				if json.Unmarshal(config, &negated) != nil {
 					continue
 				}
-				if found := disallowedIn(negated); found != nil {
+				if found := findDisallowed(negated); found != nil {
 					return found
 				}
 			}

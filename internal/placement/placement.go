@@ -16,28 +16,28 @@ const (
 // Disallowed is the JSON name of this module's matcher that needs a guard before it.
 const Disallowed = "robots_disallowed"
 
-// Placed is a handler of this module with its position in the routes.
-type Placed struct {
-	Name    string // Guard, Dashboard or RobotsTXT
-	Config  json.RawMessage
-	Server  string
-	Listen  []string // the addresses of the server, set by [Server.Placed]
-	LedTo   bool     // automatic HTTPS redirects http requests to the server, set by [Server.Placed]
-	Hosts   []string // hosts of the enclosing routes; empty for any host
-	Matches []Match  // the other matchers of the enclosing routes
-	Behind  string   // an earlier handler that responds to every request, or empty
-	Hides   string   // a later handler that no request reaches, or empty
+// PlacedHandler is a handler of this module with its position in the routes.
+type PlacedHandler struct {
+	Name             string // Guard, Dashboard or RobotsTXT
+	Config           json.RawMessage
+	Server           string
+	Listen           []string  // the addresses of the server, set by [Server.PlacedHandlers]
+	HasHTTPSRedirect bool      // automatic HTTPS redirects http requests to the server, set by [Server.PlacedHandlers]
+	Hosts            []string  // hosts of the enclosing routes; empty for any host
+	Matchers         []Matcher // the other matchers of the enclosing routes
+	BlockedBy        string    // an earlier handler that responds to every request, or empty
+	Blocks           string    // a later handler that no request reaches, or empty
 
-	reach  string  // equal for handlers with the same requests
-	before *passed // handlers that a request may have passed
-	groups []string
-	only   string // a path that a matcher requires, or empty
-	open   bool   // for a dashboard, see isOpen
-	cached string // for a guard, see cachedBy
+	requestKey      string            // equal for handlers with the same requests
+	previous        *precedingHandler // handlers that a request may have passed
+	groups          []string
+	exactPath       string // a path that a matcher requires, or empty
+	unauthenticated bool   // for a dashboard, see lacksAuthentication
+	cacheName       string // for a guard, see precedingCache
 }
 
 // Site returns the name of the handler's site for messages.
-func (p *Placed) Site() string { return siteName(p.Server, p.Hosts) }
+func (p *PlacedHandler) Site() string { return siteName(p.Server, p.Hosts) }
 
 func siteName(server string, hosts []string) string {
 	if len(hosts) == 0 {
@@ -46,36 +46,36 @@ func siteName(server string, hosts []string) string {
 	return "site " + strings.Join(hosts, ", ")
 }
 
-// passed is a linked list of handlers that a request may have passed.
-type passed struct {
-	name    string
-	hosts   []string // hosts of the enclosing routes; empty for any host
-	reach   string   // same as in Placed
-	matches []Match  // matchers of the enclosing routes
-	group   string   // route group; a request uses only one route of a group
-	asks    bool     // continues only if another server agrees, like forward_auth
-	before  *passed
-	cache   *passed // the nearest cache before it
+// precedingHandler is a linked list of handlers that a request may have passed.
+type precedingHandler struct {
+	name            string
+	hosts           []string  // hosts of the enclosing routes; empty for any host
+	requestKey      string    // same as in Placed
+	matchers        []Matcher // matchers of the enclosing routes
+	group           string    // route group; a request uses only one route of a group
+	asksOtherServer bool      // continues only if another server agrees, like forward_auth
+	previous        *precedingHandler
+	cache           *precedingHandler // the nearest cache before it
 }
 
-// caches are the handlers that cache responses for other clients: cache-handler, Souin (its base),
+// cacheHandlers are the handlers that cache responses for other clients: cache-handler, Souin (its base),
 // and cdp-cache.
-var caches = []string{"cache", "souin", "souin_cache", "http_cache"}
+var cacheHandlers = []string{"cache", "souin", "souin_cache", "http_cache"}
 
 // nearestCache returns the nearest cache on the list, or nil.
-func (b *passed) nearestCache() *passed {
-	if b == nil || slices.Contains(caches, b.name) {
+func (b *precedingHandler) nearestCache() *precedingHandler {
+	if b == nil || slices.Contains(cacheHandlers, b.name) {
 		return b
 	}
 	return b.cache
 }
 
-// within reports whether all requests at the position inner also reach the position outer.
-func within(inner, outer string) bool {
+// isWithin reports whether all requests at the position inner also reach the position outer.
+func isWithin(inner, outer string) bool {
 	return strings.HasPrefix(inner, outer) && (len(inner) == len(outer) || inner[len(outer)] == '\n')
 }
 
-// share reports whether two lists have a common host. An empty list means any host.
-func share(a, b []string) bool {
+// hostsOverlap reports whether two lists have a common host. An empty list means any host.
+func hostsOverlap(a, b []string) bool {
 	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(host string) bool { return slices.Contains(b, host) })
 }

@@ -30,9 +30,9 @@ func servers(ctx caddy.Context) iter.Seq2[string, *caddyhttp.Server] {
 	}
 }
 
-// routesOf returns routes in their JSON form. Caddy has already provisioned the matchers, and the
+// rawRoutes returns routes in their JSON form. Caddy has already provisioned the matchers, and the
 // handlers before the first handler of this module.
-func routesOf(list caddyhttp.RouteList) []Route {
+func rawRoutes(list caddyhttp.RouteList) []Route {
 	routes := make([]Route, len(list))
 	for i, r := range list {
 		routes[i] = Route{Group: r.Group, Handle: r.HandlersRaw, Terminal: r.Terminal}
@@ -48,7 +48,7 @@ func routesOf(list caddyhttp.RouteList) []Route {
 			routes[i].Match = append(routes[i].Match, set)
 		}
 		for _, set := range r.MatcherSets {
-			routes[i].Match = append(routes[i].Match, setJSON(set))
+			routes[i].Match = append(routes[i].Match, matcherSetJSON(set))
 		}
 	}
 	return routes
@@ -58,15 +58,15 @@ func routesOf(list caddyhttp.RouteList) []Route {
 // must run during Provision of the first handler of this module.
 func Mentions(ctx caddy.Context, texts ...string) bool {
 	for _, server := range servers(ctx) {
-		all := []caddyhttp.RouteList{server.Routes}
+		lists := []caddyhttp.RouteList{server.Routes}
 		if server.Errors != nil {
-			all = append(all, server.Errors.Routes)
+			lists = append(lists, server.Errors.Routes)
 		}
 		for _, route := range server.NamedRoutes {
-			all = append(all, caddyhttp.RouteList{*route})
+			lists = append(lists, caddyhttp.RouteList{*route})
 		}
-		for _, list := range all {
-			config := caddyconfig.JSON(routesOf(list), nil)
+		for _, list := range lists {
+			config := caddyconfig.JSON(rawRoutes(list), nil)
 			if slices.ContainsFunc(texts, func(text string) bool { return bytes.Contains(config, []byte(text)) }) {
 				return true
 			}
@@ -75,7 +75,7 @@ func Mentions(ctx caddy.Context, texts ...string) bool {
 	return false
 }
 
-func setJSON(set caddyhttp.MatcherSet) map[string]json.RawMessage {
+func matcherSetJSON(set caddyhttp.MatcherSet) map[string]json.RawMessage {
 	matchers := make(map[string]json.RawMessage, len(set))
 	for _, matcher := range set {
 		name := caddy.GetModuleName(matcher)
@@ -93,7 +93,7 @@ func matcherJSON(matcher any) json.RawMessage {
 	case *caddyhttp.MatchNot:
 		sets := make([]map[string]json.RawMessage, len(matcher.MatcherSets))
 		for i, set := range matcher.MatcherSets {
-			sets[i] = setJSON(set)
+			sets[i] = matcherSetJSON(set)
 		}
 		return caddyconfig.JSON(sets, nil)
 	case *caddyhttp.MatchHost, caddyhttp.MatchHost, // automatic HTTPS adds the latter

@@ -29,26 +29,26 @@ type Server struct {
 	} `json:"automatic_https"`
 }
 
-// Placed calls [In] for the routes of a server and adds its addresses.
-func (s Server) Placed(name string) ([]*Placed, error) {
-	placed, err := In(name, s.Routes)
+// PlacedHandlers calls [FindHandlers] for the routes of a server and adds its addresses.
+func (s Server) PlacedHandlers(name string) ([]*PlacedHandler, error) {
+	placed, err := FindHandlers(name, s.Routes)
 	for _, p := range placed {
-		p.Listen, p.LedTo = s.Listen, !s.AutoHTTPS.Disable && !s.AutoHTTPS.DisableRedirects
+		p.Listen, p.HasHTTPSRedirect = s.Listen, !s.AutoHTTPS.Disable && !s.AutoHTTPS.DisableRedirects
 	}
 	return placed, err
 }
 
-// In returns the handlers of this module in the routes of a server, in order. It omits handlers in
+// FindHandlers returns the handlers of this module in the routes of a server, in order. It omits handlers in
 // error routes, in named routes and in routes for responses.
-func In(server string, routes []Route) ([]*Placed, error) {
-	w := walk{server: server}
-	_, err := w.routes(routes, way{})
-	return w.found, err
+func FindHandlers(server string, routes []Route) ([]*PlacedHandler, error) {
+	w := walker{server: server}
+	_, err := w.walkRoutes(routes, position{})
+	return w.handlers, err
 }
 
-type walk struct {
+type walker struct {
 	server    string
-	found     []*Placed
+	handlers  []*PlacedHandler
 	unguarded []unguardedMatcher
 }
 
@@ -58,80 +58,80 @@ type unguardedMatcher struct {
 	site   string
 }
 
-// way describes the handlers and matchers before a position in the routes.
-type way struct {
-	hosts    []string
-	matches  []Match
-	reach    string
-	before   *passed
-	groups   []string
-	only     string  // see Placed
-	answered *answer // nil if a request may reach this position
+// position describes the handlers and matchers before a position in the routes.
+type position struct {
+	hosts      []string
+	matchers   []Matcher
+	requestKey string
+	previous   *precedingHandler
+	groups     []string
+	exactPath  string     // see Placed
+	responder  *responder // nil if a request may reach this position
 }
 
-// answer is a handler that responds to every request.
-type answer struct {
-	name   string
-	placed *Placed // nil for a handler of another module
+// responder is a handler that responds to every request.
+type responder struct {
+	name    string
+	handler *PlacedHandler // nil for a handler of another module
 }
 
-// routes walks over routes and returns the way after them.
-func (w *walk) routes(routes []Route, around way) (way, error) {
-	behind := around
+// walkRoutes walks over routes and returns the way after them.
+func (w *walker) walkRoutes(routes []Route, outer position) (position, error) {
+	after := outer
 	for i, route := range routes {
-		here := behind
+		here := after
 		if route.Group != "" { // a request uses only one route of a group
 			here.groups = append(slices.Clip(here.groups), route.Group)
-			here.reach += "\n" + route.Group + " " + strconv.Itoa(i)
+			here.requestKey += "\n" + route.Group + " " + strconv.Itoa(i)
 		}
-		if err := here.match(route.Match); err != nil {
-			return behind, err
+		if err := here.addMatchers(route.Match); err != nil {
+			return after, err
 		}
-		if config := disallowedIn(route.Match); config != nil && !here.isGuarded() {
+		if config := findDisallowed(route.Match); config != nil && !here.isGuarded() {
 			w.unguarded = append(w.unguarded, unguardedMatcher{config, siteName(w.server, here.hosts)})
 		}
 		for _, handler := range route.Handle {
 			var err error
-			if here, err = w.handler(handler, here); err != nil {
-				return behind, err
+			if here, err = w.walkHandler(handler, here); err != nil {
+				return after, err
 			}
 		}
-		conditional := len(route.Match) > 0 || route.Group != ""
-		if route.Terminal && conditional {
+		isConditional := len(route.Match) > 0 || route.Group != ""
+		if route.Terminal && isConditional {
 			continue // later routes are for other requests
 		}
-		for p := here.before; route.Group != "" && p != behind.before; p = p.before {
+		for p := here.previous; route.Group != "" && p != after.previous; p = p.previous {
 			p.group = route.Group
 		}
-		behind.before = here.before
-		if !conditional {
-			behind.answered = here.answered
+		after.previous = here.previous
+		if !isConditional {
+			after.responder = here.responder
 		}
 	}
-	return behind, nil
+	return after, nil
 }
 
 // isGuarded reports whether a request at this position may have passed a guard. An invoked named
 // route may contain a guard.
-func (y *way) isGuarded() bool {
-	for b := y.before; b != nil; b = b.before {
-		if (b.name == Guard || b.name == "invoke") && !slices.Contains(y.groups, b.group) && share(b.hosts, y.hosts) {
+func (y *position) isGuarded() bool {
+	for b := y.previous; b != nil; b = b.previous {
+		if (b.name == Guard || b.name == "invoke") && !slices.Contains(y.groups, b.group) && hostsOverlap(b.hosts, y.hosts) {
 			return true
 		}
 	}
 	return false
 }
 
-// match adds the matchers of a route.
-func (y *way) match(sets []map[string]json.RawMessage) error {
+// addMatchers adds the matchers of a route.
+func (y *position) addMatchers(sets []map[string]json.RawMessage) error {
 	if len(sets) == 0 {
 		return nil
 	}
 	var hosts []string
-	rest, anyHost := make([]map[string]json.RawMessage, len(sets)), false
+	otherMatchers, anyHost := make([]map[string]json.RawMessage, len(sets)), false
 	for i, set := range sets {
-		rest[i] = maps.Clone(set)
-		delete(rest[i], "host")
+		otherMatchers[i] = maps.Clone(set)
+		delete(otherMatchers[i], "host")
 		config, ok := set["host"]
 		if !ok {
 			anyHost = true
@@ -146,28 +146,28 @@ func (y *way) match(sets []map[string]json.RawMessage) error {
 	if !anyHost {
 		y.hosts = hosts
 	}
-	y.matches = slices.Clip(y.matches)
-	if len(rest) == 1 {
-		y.matches = append(y.matches, matchesOf(rest[0])...)
-		y.only = cmp.Or(exactPath(rest[0]["path"]), y.only)
-	} else if slices.ContainsFunc(rest, func(set map[string]json.RawMessage) bool { return len(set) > 0 }) {
-		config, err := json.Marshal(rest)
+	y.matchers = slices.Clip(y.matchers)
+	if len(otherMatchers) == 1 {
+		y.matchers = append(y.matchers, matchersOf(otherMatchers[0])...)
+		y.exactPath = cmp.Or(exactPath(otherMatchers[0]["path"]), y.exactPath)
+	} else if slices.ContainsFunc(otherMatchers, func(set map[string]json.RawMessage) bool { return len(set) > 0 }) {
+		config, err := json.Marshal(otherMatchers)
 		if err != nil {
 			return err
 		}
-		y.matches = append(y.matches, Match{anyOf, config})
+		y.matchers = append(y.matchers, Matcher{anyOf, config})
 	}
 	text, err := json.Marshal(sets) // sorted keys, no spaces
-	y.reach += "\n" + string(text)
+	y.requestKey += "\n" + string(text)
 	return err
 }
 
-// answering are the handlers that respond to every request, unless an option makes them pass the
+// respondingHandlers are the handlers that respond to every request, unless an option makes them pass the
 // request on.
-var answering = []string{"error", "file_server", "metrics", "reverse_proxy", "static_response", Dashboard}
+var respondingHandlers = []string{"error", "file_server", "metrics", "reverse_proxy", "static_response", Dashboard}
 
-// handler has the relevant JSON fields of a handler.
-type handler struct {
+// handlerConfig has the relevant JSON fields of a handler.
+type handlerConfig struct {
 	Handler        string            `json:"handler"`
 	Routes         []Route           `json:"routes"`
 	PassThru       bool              `json:"pass_thru"`
@@ -176,59 +176,59 @@ type handler struct {
 	Decide         json.RawMessage   `json:"decide"`
 }
 
-// handlerOf decodes a handler. It ignores the fields of other modules, since their meaning may
+// decodeHandler decodes a handler. It ignores the fields of other modules, since their meaning may
 // differ.
-func handlerOf(config json.RawMessage) (h handler, err error) {
+func decodeHandler(config json.RawMessage) (h handlerConfig, err error) {
 	err = json.Unmarshal(config, &h)
-	if _, other := errors.AsType[*json.UnmarshalTypeError](err); other {
+	if _, isTypeError := errors.AsType[*json.UnmarshalTypeError](err); isTypeError {
 		err = nil
 	}
 	return h, err
 }
 
-// answersAll reports whether a handler responds to every request. A handler that sends early hints
+// respondsAlways reports whether a handler responds to every request. A handler that sends early hints
 // passes the request on.
-func (h *handler) answersAll() bool {
-	hints := strings.Trim(string(h.StatusCode), `"`) == strconv.Itoa(http.StatusEarlyHints)
+func (h *handlerConfig) respondsAlways() bool {
+	isEarlyHints := strings.Trim(string(h.StatusCode), `"`) == strconv.Itoa(http.StatusEarlyHints)
 	if h.Handler == Guard {
 		return h.Decide != nil
 	}
-	return slices.Contains(answering, h.Handler) && !h.PassThru && !hints && len(h.HandleResponse) == 0
+	return slices.Contains(respondingHandlers, h.Handler) && !h.PassThru && !isEarlyHints && len(h.HandleResponse) == 0
 }
 
-// handler visits a handler and returns the way after it.
-func (w *walk) handler(config json.RawMessage, here way) (way, error) {
-	h, err := handlerOf(config)
+// walkHandler visits a handler and returns the way after it.
+func (w *walker) walkHandler(config json.RawMessage, here position) (position, error) {
+	h, err := decodeHandler(config)
 	if err != nil {
 		return here, err
 	}
-	if hidden := here.answered; hidden != nil && hidden.placed != nil && hidden.placed.Hides == "" && h.Handler != "subroute" {
-		hidden.placed.Hides = h.Handler
+	if earlier := here.responder; earlier != nil && earlier.handler != nil && earlier.handler.Blocks == "" && h.Handler != "subroute" {
+		earlier.handler.Blocks = h.Handler
 	}
-	var placed *Placed
+	var placed *PlacedHandler
 	if h.Handler == Guard || h.Handler == Dashboard || h.Handler == RobotsTXT {
-		placed = &Placed{
-			Name: h.Handler, Config: config, Server: w.server, Hosts: here.hosts, Matches: here.matches,
-			before: here.before, groups: here.groups, reach: here.reach, only: here.only,
+		placed = &PlacedHandler{
+			Name: h.Handler, Config: config, Server: w.server, Hosts: here.hosts, Matchers: here.matchers,
+			previous: here.previous, groups: here.groups, requestKey: here.requestKey, exactPath: here.exactPath,
 		}
-		if here.answered != nil {
-			placed.Behind = here.answered.name
+		if here.responder != nil {
+			placed.BlockedBy = here.responder.name
 		}
 		// Compute these here, since the handlers of this route get its group only at the end.
-		placed.open, placed.cached = placed.isOpen(), placed.cachedBy()
-		w.found = append(w.found, placed)
+		placed.unauthenticated, placed.cacheName = placed.lacksAuthentication(), placed.precedingCache()
+		w.handlers = append(w.handlers, placed)
 	}
-	inner, err := w.routes(h.Routes, here)
+	inner, err := w.walkRoutes(h.Routes, here)
 	if err != nil {
 		return here, err
 	}
-	here.answered = inner.answered
-	here.before = &passed{
-		name: h.Handler, hosts: here.hosts, reach: here.reach, matches: here.matches,
-		asks: len(h.HandleResponse) > 0, before: inner.before, cache: inner.before.nearestCache(),
+	here.responder = inner.responder
+	here.previous = &precedingHandler{
+		name: h.Handler, hosts: here.hosts, requestKey: here.requestKey, matchers: here.matchers,
+		asksOtherServer: len(h.HandleResponse) > 0, previous: inner.previous, cache: inner.previous.nearestCache(),
 	}
-	if here.answered == nil && h.answersAll() {
-		here.answered = &answer{h.Handler, placed}
+	if here.responder == nil && h.respondsAlways() {
+		here.responder = &responder{h.Handler, placed}
 	}
 	return here, nil
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-func placedIn(t *testing.T, routes []Route) []*Placed {
+func placedIn(t *testing.T, routes []Route) []*PlacedHandler {
 	t.Helper()
-	placed, err := In("srv0", routes)
+	placed, err := FindHandlers("srv0", routes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func (odd) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 }
 
 func TestGuardBehindOddHandler(t *testing.T) {
-	routes := routesOf(caddyhttp.RouteList{
+	routes := rawRoutes(caddyhttp.RouteList{
 		{Handlers: []caddyhttp.MiddlewareHandler{odd{}}},
 		{HandlersRaw: []json.RawMessage{json.RawMessage(`{"handler": "robots_guard"}`)}},
 	})
@@ -66,8 +66,8 @@ func TestGuardBehindOddHandler(t *testing.T) {
 func TestDashboardBehindRobotsTxt(t *testing.T) {
 	for before, want := range map[string]bool{"robots_txt": true, "authentication": false} {
 		placed := placedIn(t, routesIn(t, `[{"handle": [{"handler": "`+before+`"}, {"handler": "robots_guard_dashboard"}]}]`))
-		if d := placed[len(placed)-1]; d.Name != Dashboard || d.open != want {
-			t.Errorf("behind %s it is open: %t", before, d.open)
+		if d := placed[len(placed)-1]; d.Name != Dashboard || d.unauthenticated != want {
+			t.Errorf("behind %s it is open: %t", before, d.unauthenticated)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func TestTextPlaces(t *testing.T) {
 		`[{"handle": [{"handler": "file_server", "pass_thru": true}, {"handler": "robots_txt"}]}]`:                                                   "",
 		`[{"match": [{"host": ["a"]}], "handle": [{"handler": "robots_txt"}]}, {"match": [{"host": ["b"]}], "handle": [{"handler": "robots_txt"}]}]`: "",
 	} {
-		err := checkTexts(placedIn(t, routesIn(t, routes)))
+		err := checkManaged(placedIn(t, routesIn(t, routes)))
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: got %v, want %q", routes, err, want)
 		}

@@ -11,24 +11,24 @@ import (
 )
 
 // warnCaches logs a warning about each cache before a guard.
-func warnCaches(placed []*Placed, logger *zap.Logger) {
+func warnCaches(placed []*PlacedHandler, logger *zap.Logger) {
 	for _, p := range placed {
-		if p.cached != "" {
-			logger.Warn(p.cached+" comes before robots_guard and sends disallowed crawlers cached pages without a verdict; "+
+		if p.cacheName != "" {
+			logger.Warn(p.cacheName+" comes before robots_guard and sends disallowed crawlers cached pages without a verdict; "+
 				"remove it from the global option order, or write robots_guard before it in the route", zap.String("site", p.Site()))
 		}
 	}
 }
 
-// cachedBy returns the name of a cache before a guard, or an empty string. It ignores a cache that
+// precedingCache returns the name of a cache before a guard, or an empty string. It ignores a cache that
 // serves only some clients.
-func (p *Placed) cachedBy() string {
+func (p *PlacedHandler) precedingCache() string {
 	if p.Name != Guard {
 		return ""
 	}
-	for b := p.before.nearestCache(); b != nil; b = b.cache {
-		isForOther := slices.Contains(p.groups, b.group) || !share(b.hosts, p.Hosts) || len(p.Matches) > 0 && !within(p.reach, b.reach)
-		if !isForOther && !slices.ContainsFunc(b.matches, func(m Match) bool { return !m.isForAnybody() }) {
+	for b := p.previous.nearestCache(); b != nil; b = b.cache {
+		isForOther := slices.Contains(p.groups, b.group) || !hostsOverlap(b.hosts, p.Hosts) || len(p.Matchers) > 0 && !isWithin(p.requestKey, b.requestKey)
+		if !isForOther && !slices.ContainsFunc(b.matchers, func(m Matcher) bool { return !m.ignoresClient() }) {
 			return b.name
 		}
 	}
@@ -36,9 +36,9 @@ func (p *Placed) cachedBy() string {
 }
 
 // warnDashboards logs a warning about each dashboard that anybody can open.
-func warnDashboards(server *caddyhttp.Server, placed []*Placed, logger *zap.Logger) {
+func warnDashboards(server *caddyhttp.Server, placed []*PlacedHandler, logger *zap.Logger) {
 	for _, d := range placed {
-		if d.Name != Dashboard || !d.open || isLocal(server) || asksForCertificates(server) {
+		if d.Name != Dashboard || !d.unauthenticated || isLocal(server) || requiresClientCertificate(server) {
 			continue
 		}
 		logger.Warn("everybody who can reach this server can open the dashboard, because it has no authentication; "+
@@ -47,36 +47,36 @@ func warnDashboards(server *caddyhttp.Server, placed []*Placed, logger *zap.Logg
 	}
 }
 
-// harmless are handlers of Caddy and of this module that pass all clients through. Any other
+// passThroughHandlers are handlers of Caddy and of this module that pass all clients through. Any other
 // handler may authenticate clients.
-var harmless = []string{
+var passThroughHandlers = []string{
 	"acme_server", "copy_response", "copy_response_headers", "encode", "error", "file_server", "headers", "intercept", "log_append", "map", "metrics",
 	"push", "request_body", "reverse_proxy", "rewrite", "static_response", "subroute", "templates", "tracing", "vars", Guard, Dashboard, RobotsTXT,
 }
 
-// indifferent are matchers that any client can satisfy. Other matchers, such as remote_ip, may
+// openMatchers are matchers that any client can satisfy. Other matchers, such as remote_ip, may
 // exclude clients.
-var indifferent = []string{"file", "method", "path", "path_regexp", "protocol", "query", "robots_crawler", "robots_disallowed"}
+var openMatchers = []string{"file", "method", "path", "path_regexp", "protocol", "query", "robots_crawler", "robots_disallowed"}
 
-// isOpen reports whether certainly no handler or matcher restricts access to a dashboard.
-func (p *Placed) isOpen() bool {
+// lacksAuthentication reports whether certainly no handler or matcher restricts access to a dashboard.
+func (p *PlacedHandler) lacksAuthentication() bool {
 	var d struct {
 		Public bool `json:"public"`
 	}
 	if err := json.Unmarshal(p.Config, &d); p.Name != Dashboard || err != nil || d.Public {
 		return false
 	}
-	chooses := func(m Match) bool {
-		return m.inEach(func(m Match) bool { return !slices.Contains(indifferent, m.Name) })
+	restrictsClients := func(m Matcher) bool {
+		return m.isInEachSet(func(m Matcher) bool { return !slices.Contains(openMatchers, m.Name) })
 	}
-	if slices.ContainsFunc(p.Matches, chooses) {
+	if slices.ContainsFunc(p.Matchers, restrictsClients) {
 		return false
 	}
-	for b := p.before; b != nil; b = b.before {
+	for b := p.previous; b != nil; b = b.previous {
 		if slices.Contains(p.groups, b.group) {
 			continue // in another route of the group
 		}
-		if !slices.Contains(harmless, b.name) || b.asks || slices.ContainsFunc(b.matches, chooses) {
+		if !slices.Contains(passThroughHandlers, b.name) || b.asksOtherServer || slices.ContainsFunc(b.matchers, restrictsClients) {
 			return false
 		}
 	}
@@ -95,8 +95,8 @@ func isLocal(server *caddyhttp.Server) bool {
 	})
 }
 
-// asksForCertificates reports whether clients must present a certificate.
-func asksForCertificates(server *caddyhttp.Server) bool {
+// requiresClientCertificate reports whether clients must present a certificate.
+func requiresClientCertificate(server *caddyhttp.Server) bool {
 	for _, policy := range server.TLSConnPolicies {
 		if policy.ClientAuthentication != nil {
 			return true

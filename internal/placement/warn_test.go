@@ -42,7 +42,7 @@ func TestCacheBeforeGuard(t *testing.T) {
 	} {
 		got := ""
 		for _, p := range placedIn(t, routesIn(t, test.routes)) {
-			got += p.cached
+			got += p.cacheName
 		}
 		if got != test.want {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)

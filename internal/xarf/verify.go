@@ -15,51 +15,51 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Verified is the result of [Verify].
-type Verified struct {
-	Report  *Report
-	Robots  string // the SHA-256 of the attached robots.txt, in hexadecimal
-	Samples int    // number of attached requests
-	// Wrong has an entry for each sample that the robots.txt does not disallow, or disallows by a
+// VerificationResult is the result of [Verify].
+type VerificationResult struct {
+	Report       *Report
+	RobotsSHA256 string // the SHA-256 of the attached robots.txt, in hexadecimal
+	Samples      int    // number of attached requests
+	// Errors has an entry for each sample that the robots.txt does not disallow, or disallows by a
 	// rule outside the report. An empty list means that the report is correct.
-	Wrong []string
+	Errors []string
 }
 
 // Verify judges the sample requests of a report by the attached robots.txt. It returns an error for
 // another kind of report, and for a report that was changed after its creation.
-func Verify(text []byte, registry *uaident.Registry) (*Verified, error) {
-	var r Report
-	if err := json.Unmarshal(text, &r); err != nil {
+func Verify(text []byte, registry *uaident.Registry) (*VerificationResult, error) {
+	var report Report
+	if err := json.Unmarshal(text, &report); err != nil {
 		return nil, fmt.Errorf("this is no JSON of a report: %w", err)
 	}
-	if !strings.HasPrefix(r.Version, "4.") || r.Category != "connection" || r.Type != "scraping" {
-		return nil, fmt.Errorf("this is no XARF v4 report of connection/scraping: xarf_version %q, category %q, type %q", r.Version, r.Category, r.Type)
+	if !strings.HasPrefix(report.Version, "4.") || report.Category != "connection" || report.Type != "scraping" {
+		return nil, fmt.Errorf("this is no XARF v4 report of connection/scraping: xarf_version %q, category %q, type %q", report.Version, report.Category, report.Type)
 	}
-	body, err := r.attached(robotsEvidence)
+	body, err := report.evidence(robotsEvidence)
 	if err != nil {
 		return nil, err
 	}
-	content, err := r.attached(requestsEvidence)
+	content, err := report.evidence(requestsEvidence)
 	if err != nil {
 		return nil, err
 	}
-	var about requests
-	if err := json.Unmarshal(content, &about); err != nil {
+	var attached requests
+	if err := json.Unmarshal(content, &attached); err != nil {
 		return nil, fmt.Errorf("the attached requests cannot be read: %w", err)
 	}
-	if len(about.Samples) == 0 {
+	if len(attached.Samples) == 0 {
 		return nil, errors.New("no request is attached, so there is nothing to verify")
 	}
 	sum := sha256.Sum256(body)
-	v := &Verified{Report: &r, Robots: hex.EncodeToString(sum[:]), Samples: len(about.Samples)}
+	result := &VerificationResult{Report: &report, RobotsSHA256: hex.EncodeToString(sum[:]), Samples: len(attached.Samples)}
 	robots := policy.Parse(body)
 	overlay := registry.Overlay(robots.Names())
-	for i := range about.Samples {
-		if wrong := verifySample(&about.Samples[i], about.Rules, robots, registry, overlay); wrong != "" {
-			v.Wrong = append(v.Wrong, wrong)
+	for i := range attached.Samples {
+		if wrong := verifySample(&attached.Samples[i], attached.Rules, robots, registry, overlay); wrong != "" {
+			result.Errors = append(result.Errors, wrong)
 		}
 	}
-	return v, nil
+	return result, nil
 }
 
 // verifySample returns the error of a sample, or "".
@@ -67,23 +67,23 @@ func verifySample(s *replay.Sample, rules []replay.SourceRule, robots *policy.Ro
 	var settings judge.Settings
 	var scratch judge.Scratch
 	var result judge.Result
-	q := judge.Request{Client: settings.Identify(registry, s.UserAgent, overlay), Method: s.Method, Target: s.Target}
-	settings.Judge(&q, judge.Rules{Robots: robots}, &scratch, &result)
+	request := judge.Request{Client: settings.Identify(registry, s.UserAgent, overlay), Method: s.Method, Target: s.Target}
+	settings.Judge(&request, judge.Rules{Robots: robots}, &scratch, &result)
 	if result.Verdict != judge.Disallowed {
 		return fmt.Sprintf("%s %s of %q is %s", s.Method, s.Target, s.UserAgent, result.Verdict)
 	}
 	rule := result.Evidence.Rule
-	for _, known := range rules {
-		if known.Rule == rule.String() && known.Line == rule.Line {
+	for _, reported := range rules {
+		if reported.Rule == rule.String() && reported.Line == rule.Line {
 			return ""
 		}
 	}
 	return fmt.Sprintf("%s %s of %q is disallowed by line %d (%s), which the report does not name", s.Method, s.Target, s.UserAgent, rule.Line, rule)
 }
 
-// attached returns the content of an evidence, or an error if the evidence is missing or its hash
+// evidence returns the content of an evidence, or an error if the evidence is missing or its hash
 // is wrong.
-func (r *Report) attached(description string) ([]byte, error) {
+func (r *Report) evidence(description string) ([]byte, error) {
 	for _, e := range r.Evidence {
 		if e.Description != description {
 			continue

@@ -21,24 +21,24 @@ import (
 // Report is a report about one source, with the fields of the schemas xarf-core and
 // connection-scraping.
 type Report struct {
-	Version    string     `json:"xarf_version"`
-	ID         string     `json:"report_id"` // a random UUID
-	Timestamp  time.Time  `json:"timestamp"` // when the source was last seen
-	Reporter   Contact    `json:"reporter"`
-	Sender     Contact    `json:"sender"`
-	Source     string     `json:"source_identifier"` // an address, or a network in CIDR notation
-	Category   string     `json:"category"`
-	Type       string     `json:"type"`
-	Protocol   string     `json:"protocol"`
-	UserAgent  string     `json:"user_agent"` // as sent, without proof
-	Requests   uint64     `json:"total_requests"`
-	Bytes      uint64     `json:"data_volume,omitempty"`
-	Respects   bool       `json:"respects_robots_txt"`
-	First      time.Time  `json:"first_seen"`
-	Last       time.Time  `json:"last_seen"`
-	EvidenceBy string     `json:"evidence_source"`
-	Evidence   []Evidence `json:"evidence"`
-	Tags       []string   `json:"tags"`
+	Version           string     `json:"xarf_version"`
+	ID                string     `json:"report_id"` // a random UUID
+	Timestamp         time.Time  `json:"timestamp"` // when the source was last seen
+	Reporter          Contact    `json:"reporter"`
+	Sender            Contact    `json:"sender"`
+	Source            string     `json:"source_identifier"` // an address, or a network in CIDR notation
+	Category          string     `json:"category"`
+	Type              string     `json:"type"`
+	Protocol          string     `json:"protocol"`
+	UserAgent         string     `json:"user_agent"` // as sent, without proof
+	TotalRequests     uint64     `json:"total_requests"`
+	Bytes             uint64     `json:"data_volume,omitempty"`
+	RespectsRobotsTxt bool       `json:"respects_robots_txt"`
+	FirstSeen         time.Time  `json:"first_seen"`
+	LastSeen          time.Time  `json:"last_seen"`
+	EvidenceSource    string     `json:"evidence_source"`
+	Evidence          []Evidence `json:"evidence"`
+	Tags              []string   `json:"tags"`
 	// Description is a summary for people.
 	Description string `json:"description"`
 }
@@ -89,33 +89,33 @@ func ParseContact(s string) (c Contact, err error) {
 // New makes the report of a source. It names the client by its claimed name and names no operator,
 // since anybody can send any User-Agent.
 func New(s *replay.Source, from Contact) (*Report, error) {
-	r := &Report{
+	report := &Report{
 		Version: "4.2.0", ID: newUUID(), Timestamp: s.Last.UTC(), Reporter: from, Sender: from, Source: s.Network.String(),
-		Category: "connection", Type: "scraping", Protocol: "tcp", UserAgent: s.UserAgent, Requests: s.Requests, Bytes: s.Bytes,
-		First: s.First.UTC(), Last: s.Last.UTC(), EvidenceBy: "traffic_analysis", Tags: []string{"activity:scraping", "robots-txt:disallowed"},
+		Category: "connection", Type: "scraping", Protocol: "tcp", UserAgent: s.UserAgent, TotalRequests: s.Requests, Bytes: s.Bytes,
+		FirstSeen: s.First.UTC(), LastSeen: s.Last.UTC(), EvidenceSource: "traffic_analysis", Tags: []string{"activity:scraping", "robots-txt:disallowed"},
 	}
 	if s.Address.IsValid() {
-		r.Source = s.Address.String()
+		report.Source = s.Address.String()
 	}
 	name := "whose name is not registered"
 	if s.Crawler != "" {
 		name = "that calls itself " + s.Crawler
 	}
-	r.Description = fmt.Sprintf("%d requests from %s for URLs that the robots.txt of the site disallows to the client that sent them, %s to %s. They are of a client %s; the name is what it sent and was not verified. "+
-		"The robots.txt and the first requests are attached.", s.Requests, r.Source, r.First.Format(time.RFC3339), r.Last.Format(time.RFC3339), name)
-	about := requests{Name: s.Crawler, Rules: s.Rules, Samples: s.Samples}
+	report.Description = fmt.Sprintf("%d requests from %s for URLs that the robots.txt of the site disallows to the client that sent them, %s to %s. They are of a client %s; the name is what it sent and was not verified. "+
+		"The robots.txt and the first requests are attached.", s.Requests, report.Source, report.FirstSeen.Format(time.RFC3339), report.LastSeen.Format(time.RFC3339), name)
+	content := requests{Name: s.Crawler, Rules: s.Rules, Samples: s.Samples}
 	if s.Robots.From.Unix() > 0 {
-		about.RobotsFrom = &s.Robots.From
+		content.RobotsFrom = &s.Robots.From
 	}
-	content, err := json.MarshalIndent(about, "", "\t")
+	encoded, err := json.MarshalIndent(content, "", "\t")
 	if err != nil {
 		return nil, err
 	}
-	r.Evidence = []Evidence{attach("text/plain", robotsEvidence, s.Robots.Body), attach("application/json", requestsEvidence, content)}
-	return r, nil
+	report.Evidence = []Evidence{newEvidence("text/plain", robotsEvidence, s.Robots.Body), newEvidence("application/json", requestsEvidence, encoded)}
+	return report, nil
 }
 
-func attach(contentType, description string, content []byte) Evidence {
+func newEvidence(contentType, description string, content []byte) Evidence {
 	sum := sha256.Sum256(content)
 	return Evidence{
 		ContentType: contentType, Description: description, Payload: base64.StdEncoding.EncodeToString(content),

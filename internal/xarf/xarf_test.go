@@ -59,8 +59,8 @@ func TestReport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, fmt.Sprintf("%s %d %s", r.Source, r.Requests, r.UserAgent))
-		if r.First.After(r.Last) || !r.Timestamp.Equal(r.Last) || r.Respects || r.Bytes != 900*r.Requests {
+		got = append(got, fmt.Sprintf("%s %d %s", r.Source, r.TotalRequests, r.UserAgent))
+		if r.FirstSeen.After(r.LastSeen) || !r.Timestamp.Equal(r.LastSeen) || r.RespectsRobotsTxt || r.Bytes != 900*r.TotalRequests {
 			t.Errorf("%+v", r)
 		}
 		// A claimed name is no proof, so the report names no operator.
@@ -68,7 +68,7 @@ func TestReport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		content, err := r.attached(requestsEvidence)
+		content, err := r.evidence(requestsEvidence)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestReport(t *testing.T) {
 			}
 		}
 		v, err := Verify(data, uaident.Default())
-		if err != nil || len(v.Wrong) > 0 || v.Samples != int(min(r.Requests, 10)) {
+		if err != nil || len(v.Errors) > 0 || v.Samples != int(min(r.TotalRequests, 10)) {
 			t.Errorf("%v, %+v", err, v)
 		}
 	}
@@ -111,7 +111,7 @@ func TestVerifyFinds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Evidence[i] = attach(r.Evidence[i].ContentType, r.Evidence[i].Description, bytes.ReplaceAll(content, []byte(from), []byte(to)))
+		r.Evidence[i] = newEvidence(r.Evidence[i].ContentType, r.Evidence[i].Description, bytes.ReplaceAll(content, []byte(from), []byte(to)))
 	}
 	for name, tc := range map[string]struct {
 		report []byte
@@ -142,8 +142,8 @@ func TestVerifyFinds(t *testing.T) {
 			}
 		case err != nil:
 			t.Errorf("%s: %v", name, err)
-		case (tc.wrong == "") != (len(v.Wrong) == 0) || tc.wrong != "" && !strings.Contains(v.Wrong[0], tc.wrong):
-			t.Errorf("%s: got %v, want %q", name, v.Wrong, tc.wrong)
+		case (tc.wrong == "") != (len(v.Errors) == 0) || tc.wrong != "" && !strings.Contains(v.Errors[0], tc.wrong):
+			t.Errorf("%s: got %v, want %q", name, v.Errors, tc.wrong)
 		}
 	}
 }

@@ -28,9 +28,9 @@ func TestTriedAtHosts(t *testing.T) {
 			}
 			return all
 		}
-		guard := &Placed{Config: []byte("{}")}
+		guard := &PlacedHandler{Config: []byte("{}")}
 		guard.Hosts = hosts(tc.guard)
-		why := trialsOf([]*Placed{guard}).whyUntried(hosts(tc.text))
+		why := newTrialObstacles([]*PlacedHandler{guard}).obstacle(hosts(tc.text))
 		if (why == "") != tc.tried {
 			t.Errorf("a guard at %q, a text at %q: %q", tc.guard, tc.text, why)
 		}

@@ -1,0 +1,95 @@
+package placement
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// trialObstacles maps a host to the reason why no guard can judge a change of a robots_txt. The reason is
+// empty if a guard can.
+type trialObstacles map[string]string
+
+// These keys are not hosts. anyHost means any host and someHost means some hosts. The prefix
+// below marks the hosts of a wildcard.
+const anyHost, someHost, wildcardPrefix = "", "*", "<"
+
+const unguarded = "no robots_guard judges the requests there; add one"
+
+// newTrialObstacles returns the trials that these guards allow.
+func newTrialObstacles(guards []*PlacedHandler) trialObstacles {
+	t := make(trialObstacles)
+	for _, g := range guards {
+		obstacle := g.trialObstacle()
+		if len(g.Hosts) == 0 {
+			t.add(anyHost, obstacle)
+		}
+		t.add(someHost, obstacle)
+		for _, host := range g.Hosts {
+			if isUnanalyzable(host) {
+				t.add(anyHost, obstacle)
+			}
+			t.add(strings.ToLower(host), obstacle)
+			t.add(wildcardPrefix+wildcardFor(host), obstacle)
+		}
+	}
+	return t
+}
+
+func (t trialObstacles) add(key, obstacle string) {
+	if existing, ok := t[key]; !ok || existing != "" {
+		t[key] = obstacle
+	}
+}
+
+// isUnanalyzable reports whether a host has a placeholder, or a wildcard in another form than
+// *.example.com. Such hosts are not analyzed.
+func isUnanalyzable(host string) bool {
+	return strings.ContainsAny(strings.TrimPrefix(host, "*."), "*{")
+}
+
+// wildcardFor returns the wildcard that matches a host. A wildcard returns itself.
+func wildcardFor(host string) string {
+	_, rest, _ := strings.Cut(strings.ToLower(host), ".")
+	return "*." + rest
+}
+
+// obstacle returns the reason why no guard can judge a change at some hosts, or an empty string.
+// An empty list of hosts means any host.
+func (t trialObstacles) obstacle(hosts []string) string {
+	keys := []string{anyHost}
+	for _, host := range hosts {
+		keys = append(keys, strings.ToLower(host), wildcardFor(host), wildcardPrefix+strings.ToLower(host))
+	}
+	if len(hosts) == 0 || slices.ContainsFunc(hosts, isUnanalyzable) {
+		keys = append(keys, someHost)
+	}
+	found := ""
+	for _, key := range keys {
+		switch existing, ok := t[key]; {
+		case ok && existing == "":
+			return ""
+		case ok:
+			found = existing
+		}
+	}
+	return cmp.Or(found, unguarded)
+}
+
+// obstacle returns the reason why this guard cannot judge a change, or an empty string.
+func (p *PlacedHandler) trialObstacle() string {
+	var config struct {
+		Source struct{ URL, File string }
+		Shadow json.RawMessage
+	}
+	switch err := json.Unmarshal(p.Config, &config); {
+	case err != nil:
+		return ""
+	case config.Source.URL != "" || config.Source.File != "":
+		return "the robots_guard there goes by its option source; remove that"
+	case config.Shadow != nil:
+		return "the robots_guard there tries the text of its option shadow; remove that, or wait"
+	}
+	return ""
+}
