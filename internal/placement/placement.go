@@ -50,7 +50,7 @@ func siteName(server string, hosts []string) string {
 type precedingHandler struct {
 	name            string
 	hosts           []string  // hosts of the enclosing routes; empty for any host
-	requestKey      string    // same as in Placed
+	requestKey      string    // same as in PlacedHandler
 	matchers        []Matcher // matchers of the enclosing routes
 	group           string    // route group; a request uses only one route of a group
 	asksOtherServer bool      // continues only if another server agrees, like forward_auth

@@ -11,13 +11,13 @@ import (
 // empty if a guard can.
 type trialObstacles map[string]string
 
-// These keys are not hosts. anyHost means any host and someHost means some hosts. The prefix
-// below marks the hosts of a wildcard.
+// These keys are not hosts. anyHost means any host and someHost means some hosts. wildcardPrefix
+// marks the hosts of a wildcard.
 const anyHost, someHost, wildcardPrefix = "", "*", "<"
 
 const unguarded = "no robots_guard judges the requests there; add one"
 
-// newTrialObstacles returns the trials that these guards allow.
+// newTrialObstacles returns the obstacles for these guards.
 func newTrialObstacles(guards []*PlacedHandler) trialObstacles {
 	t := make(trialObstacles)
 	for _, g := range guards {
@@ -77,7 +77,7 @@ func (t trialObstacles) obstacle(hosts []string) string {
 	return cmp.Or(found, unguarded)
 }
 
-// obstacle returns the reason why this guard cannot judge a change, or an empty string.
+// trialObstacle returns the reason why this guard cannot judge a change, or an empty string.
 func (p *PlacedHandler) trialObstacle() string {
 	var config struct {
 		Source struct{ URL, File string }

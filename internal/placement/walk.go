@@ -65,7 +65,7 @@ type position struct {
 	requestKey string
 	previous   *precedingHandler
 	groups     []string
-	exactPath  string     // see Placed
+	exactPath  string     // see PlacedHandler
 	responder  *responder // nil if a request may reach this position
 }
 
