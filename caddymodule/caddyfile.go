@@ -86,7 +86,7 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 func (h *Handler) parse(d *caddyfile.Dispenser, onViolation func(*caddyfile.Dispenser) error) error {
 	d.Next() // the directive's name
 	options, words := h.options(onViolation), d.RemainingArgs()
-	if name := option.FirstNamed(options, words); name != "" {
+	if name := option.FirstOptionName(options, words); name != "" {
 		return d.Errf("%s is an option of the block; write it into robots_guard enforce { ... }", name)
 	}
 	if len(words) > 0 {
@@ -110,9 +110,9 @@ func (h *Handler) parse(d *caddyfile.Dispenser, onViolation func(*caddyfile.Disp
 	if len(words) > 0 {
 		return d.Errf("unexpected argument %q; options stand in a block below the directive", words[0])
 	}
-	appOptions := option.Elsewhere(new(App).options(), "for all sites; write it into robots_guard { ... } of the global options, at the top of the Caddyfile")
-	misplacedModes := option.Elsewhere(modeOptions, "not an option; the mode comes after robots_guard, as in robots_guard enforce")
-	managedOptions := option.Elsewhere(managedOptionNames, "of the directive robots_txt, which makes a robots.txt; robots_guard reads the one that the site has")
+	appOptions := option.Misplaced(new(App).options(), "for all sites; write it into robots_guard { ... } of the global options, at the top of the Caddyfile")
+	misplacedModes := option.Misplaced(modeOptions, "not an option; the mode comes after robots_guard, as in robots_guard enforce")
+	managedOptions := option.Misplaced(managedOptionNames, "of the directive robots_txt, which makes a robots.txt; robots_guard reads the one that the site has")
 	return option.ReadBlock(d, slices.Concat(options, appOptions, misplacedModes, managedOptions), h.validateValues, h.Validate)
 }
 
@@ -128,25 +128,25 @@ func GuardOptions() []option.Option { return new(Handler).options(nil) }
 // options returns the options in the block of the directive.
 func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option.Option {
 	return []option.Option{
-		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt, perhaps with host <host> behind it, or file <path>, perhaps with optional behind it", Set: h.setSource, Mark: h.markSource},
+		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt, perhaps with host <host> behind it, or file <path>, perhaps with optional behind it", Set: h.setSource, SetLine: h.markSource},
 		decideOption(&h.Decide),
 		{Name: "shadow", Usage: "a URL such as https://example.com/next.txt, or file <path>", Set: h.setShadow},
-		{Name: "fetch_timeout", Usage: "a duration such as 5s", Set: option.One(&h.FetchTimeout, option.Duration)},
-		{Name: "fetch_wait", Usage: "a duration such as 250ms", Set: option.One(&h.FetchWait, option.Duration)},
-		{Name: "fetch_from", Usage: "a public IP address such as 203.0.113.7", Set: option.One(&h.FetchFrom, option.Word)},
-		{Name: "ttl", Usage: "a minimum and a maximum, each of more than 0, such as 1m 24h", Set: option.Two(&h.TTLMin, &h.TTLMax, option.Duration)},
-		{Name: "grace", Usage: "off or a duration such as 24h", Set: option.One(&h.Grace, option.DurationOr(-1))},
-		{Name: "change_guard", Usage: "off or a duration such as 6h", Set: option.One(&h.ChangeGuard, option.DurationOr(0))},
-		{Name: "unreachable", Usage: option.Listed(unreachableWords, "or"), Set: option.One(&h.Unreachable, option.Word)},
-		{Name: "merge_slashes", Usage: "on or off", Set: option.One(&h.KeepSlashes, option.OffOn)},
-		{Name: "allow_private", Usage: "on or off", Set: option.One(&h.AllowPrivate, option.OnOff)},
-		{Name: "wildcard", Usage: "one or more classes such as search", Set: option.Many(&h.Wildcard)},
-		{Name: "exempt", Usage: "one or more product tokens or classes such as Googlebot or monitor, perhaps behind verified", Set: clientList("exempt", &h.Exempt, &h.ExemptVerified), Again: true},
-		{Name: "only_log", Usage: "one or more product tokens or classes such as Bingbot or search, perhaps behind verified", Set: clientList("only_log", &h.OnlyLog, &h.OnlyLogVerified), Again: true},
-		{Name: "spoofed", Usage: option.Listed(spoofedWords, "or"), Set: option.One(&h.Spoofed, option.Word)},
+		{Name: "fetch_timeout", Usage: "a duration such as 5s", Set: option.OneArgument(&h.FetchTimeout, option.Duration)},
+		{Name: "fetch_wait", Usage: "a duration such as 250ms", Set: option.OneArgument(&h.FetchWait, option.Duration)},
+		{Name: "fetch_from", Usage: "a public IP address such as 203.0.113.7", Set: option.OneArgument(&h.FetchFrom, option.NonEmptyString)},
+		{Name: "ttl", Usage: "a minimum and a maximum, each of more than 0, such as 1m 24h", Set: option.TwoArguments(&h.TTLMin, &h.TTLMax, option.Duration)},
+		{Name: "grace", Usage: "off or a duration such as 24h", Set: option.OneArgument(&h.Grace, option.DurationOrOff(-1))},
+		{Name: "change_guard", Usage: "off or a duration such as 6h", Set: option.OneArgument(&h.ChangeGuard, option.DurationOrOff(0))},
+		{Name: "unreachable", Usage: option.JoinWords(unreachableWords, "or"), Set: option.OneArgument(&h.Unreachable, option.NonEmptyString)},
+		{Name: "merge_slashes", Usage: "on or off", Set: option.OneArgument(&h.KeepSlashes, option.InvertedOnOff)},
+		{Name: "allow_private", Usage: "on or off", Set: option.OneArgument(&h.AllowPrivate, option.OnOff)},
+		{Name: "wildcard", Usage: "one or more classes such as search", Set: option.ManyArguments(&h.Wildcard)},
+		{Name: "exempt", Usage: "one or more product tokens or classes such as Googlebot or monitor, perhaps behind verified", Set: clientList("exempt", &h.Exempt, &h.ExemptVerified), Repeatable: true},
+		{Name: "only_log", Usage: "one or more product tokens or classes such as Bingbot or search, perhaps behind verified", Set: clientList("only_log", &h.OnlyLog, &h.OnlyLogVerified), Repeatable: true},
+		{Name: "spoofed", Usage: option.JoinWords(spoofedWords, "or"), Set: option.OneArgument(&h.Spoofed, option.NonEmptyString)},
 		rateOption(&h.Rate, h.registry),
-		{Name: "status", Usage: "403 or another status code from 400 to 599", Set: option.One(&h.Status, option.Number)},
-		{Name: "on_violation", Usage: "a block of directives", Set: option.None, Block: onViolation},
+		{Name: "status", Usage: "403 or another status code from 400 to 599", Set: option.OneArgument(&h.Status, option.NonZeroNumber)},
+		{Name: "on_violation", Usage: "a block of directives", Set: option.NoArguments, Block: onViolation},
 	}
 }
 
@@ -183,6 +183,6 @@ func clientList(name string, claimed, verified *[]string) func([]string) error {
 		if *target != nil {
 			return fmt.Errorf("%s is set twice; remove one", name)
 		}
-		return option.Many(target)(args)
+		return option.ManyArguments(target)(args)
 	}
 }

@@ -65,29 +65,29 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if d.NextArg() {
 		return d.Errf("unexpected argument %q; options stand in a block below robots_guard", d.Val())
 	}
-	siteOptions := option.Elsewhere(append(new(Handler).options(nil), modeOptions...), "for one site; write it into robots_guard of that site")
+	siteOptions := option.Misplaced(append(new(Handler).options(nil), modeOptions...), "for one site; write it into robots_guard of that site")
 	return option.ReadBlock(d, append(a.options(), siteOptions...), a.validateValues, a.Validate)
 }
 
 // options returns the options in the block of the global option.
 func (a *App) options() []option.Option {
 	return []option.Option{
-		{Name: "policies", Usage: option.CountUpTo(maxPolicies), Set: option.One(&a.Policies, option.Number)},
-		{Name: "unnamed_hosts", Usage: option.CountUpTo(maxPolicies), Set: option.One(&a.UnnamedHosts, option.Number)},
-		{Name: "unnamed_reads", Usage: option.CountUpTo(maxUnnamedReads), Set: option.One(&a.UnnamedReads, option.Number)},
-		{Name: "storage", Usage: "on or off", Set: option.Given(&a.Storage, option.OnOff)},
-		{Name: "retention", Usage: retentionRange, Set: option.One(&a.Retention, option.Duration)},
-		{Name: "notify", Usage: "a URL such as https://hooks.example.com/alerts or {env.ALERTS_URL}, and a block of options", Set: a.addReceiver, Block: a.readReceiver, Again: true, Inner: new(notify.Config).Options()},
-		{Name: "production", Usage: "one or more hosts such as www.example.com or *.example.com", Set: option.Many(&a.Production)},
-		{Name: "verify", Usage: "on or off, or a block of options", Set: a.setVerify, Block: a.readVerify, Inner: new(Verify).options()},
-		{Name: "registry", Usage: "a file or an http or https URL, and perhaps a block of options", Set: a.setRegistry, Block: a.readRegistry, Inner: new(Registry).Options()},
-		{Name: "crawler", Usage: "a product token and a block of options", Set: a.addCrawler, Block: a.readCrawler, Again: true, Inner: new(Crawler).Options()},
+		{Name: "policies", Usage: option.NumberUsage(maxPolicies), Set: option.OneArgument(&a.Policies, option.NonZeroNumber)},
+		{Name: "unnamed_hosts", Usage: option.NumberUsage(maxPolicies), Set: option.OneArgument(&a.UnnamedHosts, option.NonZeroNumber)},
+		{Name: "unnamed_reads", Usage: option.NumberUsage(maxUnnamedReads), Set: option.OneArgument(&a.UnnamedReads, option.NonZeroNumber)},
+		{Name: "storage", Usage: "on or off", Set: option.OptionalArgument(&a.Storage, option.OnOff)},
+		{Name: "retention", Usage: retentionRange, Set: option.OneArgument(&a.Retention, option.Duration)},
+		{Name: "notify", Usage: "a URL such as https://hooks.example.com/alerts or {env.ALERTS_URL}, and a block of options", Set: a.addReceiver, Block: a.readReceiver, Repeatable: true, Nested: new(notify.Config).Options()},
+		{Name: "production", Usage: "one or more hosts such as www.example.com or *.example.com", Set: option.ManyArguments(&a.Production)},
+		{Name: "verify", Usage: "on or off, or a block of options", Set: a.setVerify, Block: a.readVerify, Nested: new(Verify).options()},
+		{Name: "registry", Usage: "a file or an http or https URL, and perhaps a block of options", Set: a.setRegistry, Block: a.readRegistry, Nested: new(Registry).Options()},
+		{Name: "crawler", Usage: "a product token and a block of options", Set: a.addCrawler, Block: a.readCrawler, Repeatable: true, Nested: new(Crawler).Options()},
 	}
 }
 
 func (a *App) addReceiver(args []string) error {
 	var r Receiver
-	if err := option.One(&r.URL, option.Word)(args); err != nil {
+	if err := option.OneArgument(&r.URL, option.NonEmptyString)(args); err != nil {
 		return err
 	}
 	a.Notify = append(a.Notify, r)
@@ -124,16 +124,16 @@ func (a *App) readVerify(d *caddyfile.Dispenser) error {
 // options returns the options in the block of verify.
 func (v *Verify) options() []option.Option {
 	return []option.Option{
-		{Name: "ranges", Usage: option.Listed(rangesWords, "or"), Set: option.One(&v.Ranges, option.Word)},
-		{Name: "rdns", Usage: "on or off", Set: option.One(&v.NoRDNS, option.OffOn)},
-		{Name: "resolver", Usage: "the address of a DNS server such as 192.0.2.53", Set: option.One(&v.Resolver, option.AnyText)},
-		{Name: "web_bot_auth", Usage: "on or off", Set: option.One(&v.WebBotAuth, option.OnOff)},
+		{Name: "ranges", Usage: option.JoinWords(rangesWords, "or"), Set: option.OneArgument(&v.Ranges, option.NonEmptyString)},
+		{Name: "rdns", Usage: "on or off", Set: option.OneArgument(&v.NoRDNS, option.InvertedOnOff)},
+		{Name: "resolver", Usage: "the address of a DNS server such as 192.0.2.53", Set: option.OneArgument(&v.Resolver, option.AnyString)},
+		{Name: "web_bot_auth", Usage: "on or off", Set: option.OneArgument(&v.WebBotAuth, option.OnOff)},
 	}
 }
 
 func (a *App) setRegistry(args []string) error {
 	a.RegistryFrom = new(Registry)
-	return option.One(&a.RegistryFrom.From, option.Word)(args)
+	return option.OneArgument(&a.RegistryFrom.From, option.NonEmptyString)(args)
 }
 
 func (a *App) readRegistry(d *caddyfile.Dispenser) error {
@@ -142,7 +142,7 @@ func (a *App) readRegistry(d *caddyfile.Dispenser) error {
 
 func (a *App) addCrawler(args []string) error {
 	a.Crawlers = append(a.Crawlers, Crawler{})
-	return option.One(&a.Crawlers[len(a.Crawlers)-1].Token, option.AnyText)(args)
+	return option.OneArgument(&a.Crawlers[len(a.Crawlers)-1].Token, option.AnyString)(args)
 }
 
 // readCrawler parses the block of the crawler that was added last.

@@ -118,16 +118,16 @@ func (c *Crawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // Options returns the options in the block of a crawler.
 func (c *Crawler) Options() []option.Option {
 	return []option.Option{
-		{Name: "operator", Usage: "a name such as Acme", Set: option.One(&c.Operator, option.AnyText)},
-		{Name: "class", Usage: "a class such as ai_training", Set: option.One(&c.Class, option.AnyText)},
-		{Name: "fallback", Usage: "one or more product tokens such as Googlebot", Set: option.Many(&c.Fallback)},
+		{Name: "operator", Usage: "a name such as Acme", Set: option.OneArgument(&c.Operator, option.AnyString)},
+		{Name: "class", Usage: "a class such as ai_training", Set: option.OneArgument(&c.Class, option.AnyString)},
+		{Name: "fallback", Usage: "one or more product tokens such as Googlebot", Set: option.ManyArguments(&c.Fallback)},
 		{Name: "wildcard", Usage: "on or off", Set: func(args []string) error {
 			c.Wildcard = new(bool)
-			return option.One(c.Wildcard, option.OnOff)(args)
+			return option.OneArgument(c.Wildcard, option.OnOff)(args)
 		}},
-		{Name: "ranges", Usage: "url and one or more https URLs, or file and one or more paths", Set: c.setRanges, Mark: c.markRanges},
-		{Name: "rdns", Usage: "one or more domains such as crawler.example.com", Set: option.Many(&c.RDNS)},
-		{Name: "web_bot_auth", Usage: "an https URL", Set: option.One(&c.WebBotAuth, option.AnyText)},
+		{Name: "ranges", Usage: "url and one or more https URLs, or file and one or more paths", Set: c.setRanges, SetLine: c.markRanges},
+		{Name: "rdns", Usage: "one or more domains such as crawler.example.com", Set: option.ManyArguments(&c.RDNS)},
+		{Name: "web_bot_auth", Usage: "an https URL", Set: option.OneArgument(&c.WebBotAuth, option.AnyString)},
 	}
 }
 
@@ -170,7 +170,7 @@ func withRangeLines(crawlers []Crawler, err error) error {
 		return err
 	}
 	if len(missing) == 1 {
-		return option.At(missing[0].CaddyfileLine, err)
+		return option.WithLine(missing[0].CaddyfileLine, err)
 	}
 	places := make([]string, len(missing))
 	for i, r := range missing {
@@ -180,5 +180,5 @@ func withRangeLines(crawlers []Crawler, err error) error {
 		}
 		places[i] = r.File + is + " at " + r.CaddyfileLine
 	}
-	return fmt.Errorf("%w; %s", err, option.Listed(places, "and"))
+	return fmt.Errorf("%w; %s", err, option.JoinWords(places, "and"))
 }

@@ -53,11 +53,11 @@ func (m *MatchRate) Validate() error {
 	words := stateNames()
 	for _, state := range m.States {
 		if !slices.Contains(words, state) {
-			return fmt.Errorf("robots_rate: %q is not a state of a rate; use %s", state, option.Listed(words, "or"))
+			return fmt.Errorf("robots_rate: %q is not a state of a rate; use %s", state, option.JoinWords(words, "or"))
 		}
 	}
 	if len(m.States) == 0 {
-		return fmt.Errorf("robots_rate needs a state: %s", option.Listed(words, "or"))
+		return fmt.Errorf("robots_rate needs a state: %s", option.JoinWords(words, "or"))
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func (m *MatchCrawler) Provision(ctx caddy.Context) (err error) {
 	m.clients, err = judge.ParseSelector(m.app.registry, m.Clients, true)
 	m.app.needsIdentity = m.app.needsIdentity || m.clients.Identities != 0
 	m.overlay = m.app.registry.Overlay(m.clients.New).WithApplications()
-	return option.At(m.CaddyfileLine, err)
+	return option.WithLine(m.CaddyfileLine, err)
 }
 
 // Match reports whether the request matches.
@@ -176,7 +176,7 @@ func (m *MatchDisallowed) checkToken() error {
 // Provision sets up the matcher.
 func (m *MatchDisallowed) Provision(ctx caddy.Context) (err error) {
 	if err := m.checkToken(); err != nil {
-		return option.At(m.CaddyfileLine, err)
+		return option.WithLine(m.CaddyfileLine, err)
 	}
 	app, err := AppOf(ctx)
 	if err != nil {

@@ -67,10 +67,10 @@ func (o *OperatorRanges) Provision(ctx caddy.Context) error {
 		return err
 	}
 	if err := o.check(app.Registry()); err != nil {
-		return option.At(o.CaddyfileLine, err)
+		return option.WithLine(o.CaddyfileLine, err)
 	}
 	if o.published = app.Published(o.Operators...); o.published == nil {
-		return option.At(o.CaddyfileLine, errors.New("the IP source robots_guard needs verify, which is off; "+
+		return option.WithLine(o.CaddyfileLine, errors.New("the IP source robots_guard needs verify, which is off; "+
 			"add \"verify on\" to robots_guard in the global options"))
 	}
 	return nil

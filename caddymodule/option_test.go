@@ -40,7 +40,7 @@ func TestOptionUsage(t *testing.T) {
 			for _, line := range []string{o.Name, o.Name + strings.Repeat(" ''", 3)} {
 				d := caddyfile.NewTestDispenser(line)
 				d.Next()
-				if err := o.Read(d); err != nil && (!strings.Contains(err.Error(), o.Usage) || !strings.HasSuffix(err.Error(), ", at Testfile:1")) {
+				if err := o.Parse(d); err != nil && (!strings.Contains(err.Error(), o.Usage) || !strings.HasSuffix(err.Error(), ", at Testfile:1")) {
 					t.Errorf("%s %s: %v", block, line, err)
 				}
 			}

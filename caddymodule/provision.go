@@ -32,7 +32,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	if err := h.checkSourceFile(); err != nil {
-		return option.At(h.Source.CaddyfileLine, err)
+		return option.WithLine(h.Source.CaddyfileLine, err)
 	}
 	if err := h.OnViolation.Provision(ctx); err != nil {
 		return fmt.Errorf("on_violation: %w", err)

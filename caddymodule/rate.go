@@ -104,9 +104,9 @@ func (r *Rate) ValidateValues(registry *uaident.Registry) error {
 		return err
 	}
 	return cmp.Or(
-		option.OneOf("the mode of rate", r.Mode, rateModes),
-		option.OneOf("search of rate", r.Search, rateModes),
-		option.OneOf("count of rate", r.Count, rateCounts),
+		option.CheckWord("the mode of rate", r.Mode, rateModes),
+		option.CheckWord("search of rate", r.Search, rateModes),
+		option.CheckWord("count of rate", r.Count, rateCounts),
 		inRange("max_delay", time.Duration(r.MaxDelay), minDelay, maxDelay),
 		inRange("burst", r.Burst, 1, maxBurst),
 		inRange("over", r.Over, minOver, maxOver),
@@ -151,7 +151,7 @@ func inRange[T cmp.Ordered](name string, value, lower, upper T) error {
 // shortValue formats a value as in a Caddyfile.
 func shortValue[T any](value T) string {
 	if d, ok := any(value).(time.Duration); ok {
-		return option.Short(caddy.Duration(d))
+		return option.FormatDuration(caddy.Duration(d))
 	}
 	return fmt.Sprint(value)
 }
@@ -185,7 +185,7 @@ func (r *Rate) Enforces() bool { return r != nil && r.Mode == rateEnforce }
 func rateOption(into **Rate, registry *uaident.Registry) option.Option {
 	read := new(Rate)
 	return option.Option{
-		Name: "rate", Usage: "observe or enforce, or nothing for observe", Inner: read.Options(),
+		Name: "rate", Usage: "observe or enforce, or nothing for observe", Nested: read.Options(),
 		Set: func(args []string) error {
 			switch {
 			case len(args) > 1:
@@ -207,13 +207,13 @@ func rateOption(into **Rate, registry *uaident.Registry) option.Option {
 // Options returns the options in the block of rate.
 func (r *Rate) Options() []option.Option {
 	return []option.Option{
-		{Name: "crawl_delay", Usage: "on or off", Set: option.One(&r.IgnoreDelay, option.OffOn)},
-		{Name: "limit", Usage: "a product token or class and a number of requests in some time such as 30/1m, or concurrent and a number, or both, perhaps with burst and a number", Set: r.addLimit, Again: true},
-		{Name: "max_delay", Usage: "a duration such as 30s", Set: option.One(&r.MaxDelay, option.Duration)},
-		{Name: "burst", Usage: "a number such as 10", Set: option.One(&r.Burst, option.Number)},
+		{Name: "crawl_delay", Usage: "on or off", Set: option.OneArgument(&r.IgnoreDelay, option.InvertedOnOff)},
+		{Name: "limit", Usage: "a product token or class and a number of requests in some time such as 30/1m, or concurrent and a number, or both, perhaps with burst and a number", Set: r.addLimit, Repeatable: true},
+		{Name: "max_delay", Usage: "a duration such as 30s", Set: option.OneArgument(&r.MaxDelay, option.Duration)},
+		{Name: "burst", Usage: "a number such as 10", Set: option.OneArgument(&r.Burst, option.NonZeroNumber)},
 		{Name: "over", Usage: "a factor such as 1.5, perhaps with for and a duration such as 5m behind it", Set: r.setOver},
-		{Name: "search", Usage: "observe or enforce", Set: option.One(&r.Search, option.WordOf(rateModes...))},
-		{Name: "count", Usage: "documents or all", Set: option.One(&r.Count, option.WordOf(rateCounts...))},
+		{Name: "search", Usage: "observe or enforce", Set: option.OneArgument(&r.Search, option.OneOfWords(rateModes...))},
+		{Name: "count", Usage: "documents or all", Set: option.OneArgument(&r.Count, option.OneOfWords(rateCounts...))},
 	}
 }
 

@@ -137,7 +137,7 @@ func (r *Rate) addLimit(args []string) error {
 		case len(rest) == 1:
 			return option.ErrCount
 		}
-		n, ok := option.Number(rest[1])
+		n, ok := option.NonZeroNumber(rest[1])
 		if !ok || *into != 0 {
 			return option.ErrValue
 		}

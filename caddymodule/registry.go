@@ -55,7 +55,7 @@ func (r *Registry) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // Options returns the options in the block of registry.
 func (r *Registry) Options() []option.Option {
 	return []option.Option{
-		{Name: "interval", Usage: "a duration such as 1h", Set: option.One(&r.Interval, option.Duration)},
+		{Name: "interval", Usage: "a duration such as 1h", Set: option.OneArgument(&r.Interval, option.Duration)},
 	}
 }
 
@@ -69,7 +69,7 @@ func (r *Registry) Validate() error {
 func (r *Registry) feed() (*registry.Feed, error) {
 	s := registry.Settings{Location: r.From, Interval: time.Duration(r.Interval), Now: time.Now}
 	if s.Interval != 0 && (s.Interval < minRegistryInterval || s.Interval > maxRegistryInterval) {
-		return nil, fmt.Errorf("registry: interval %s is out of range; use 1s to 7d", option.Short(r.Interval))
+		return nil, fmt.Errorf("registry: interval %s is out of range; use 1s to 7d", option.FormatDuration(r.Interval))
 	}
 	return registry.New(s)
 }
@@ -86,7 +86,7 @@ func (r *Registry) Base(ctx context.Context) (*uaident.Registry, error) {
 	}
 	feed.Load(ctx, r, nil)
 	if err := feed.LastError(); err != nil {
-		return nil, &unreadableError{option.At(r.CaddyfileLine, err)}
+		return nil, &unreadableError{option.WithLine(r.CaddyfileLine, err)}
 	}
 	return feed.InUse().Over(uaident.Default())
 }

@@ -48,7 +48,7 @@ func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger
 		defer cancel()
 		u.feed.Load(loadCtx, weak.Make(u), ctx.Storage())
 		if err := u.feed.LastError(); err != nil && u.feed.IsFile() {
-			return nil, &unreadableError{option.At(r.CaddyfileLine, err)}
+			return nil, &unreadableError{option.WithLine(r.CaddyfileLine, err)}
 		}
 		if u.version = u.feed.InUse(); u.version != nil {
 			combined, err := u.withVersion(u.version)

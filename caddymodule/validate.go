@@ -25,7 +25,7 @@ func (h *Handler) Validate() error {
 		return err
 	}
 	if timeout := cmp.Or(time.Duration(h.FetchTimeout), defaultFetchTimeout); time.Duration(h.FetchWait) > timeout {
-		return fmt.Errorf("fetch_wait %s is longer than fetch_timeout %s; no request can wait longer than the fetch takes", option.Short(h.FetchWait), timeout)
+		return fmt.Errorf("fetch_wait %s is longer than fetch_timeout %s; no request can wait longer than the fetch takes", option.FormatDuration(h.FetchWait), timeout)
 	}
 	if h.Status != 0 && h.Status != http.StatusForbidden && len(h.OnViolation) > 0 {
 		return errors.New("status and on_violation contradict each other; answer with that status in on_violation")
@@ -54,7 +54,7 @@ func (h *Handler) validateValues() error {
 		return errors.New("ttl has to be between 0 and 24h, the longest that RFC 9309 lets a copy be used")
 	}
 	if h.TTLMax != 0 && h.TTLMin > h.TTLMax {
-		return fmt.Errorf("ttl: the minimum %s is longer than the maximum %s", option.Short(h.TTLMin), option.Short(h.TTLMax))
+		return fmt.Errorf("ttl: the minimum %s is longer than the maximum %s", option.FormatDuration(h.TTLMin), option.FormatDuration(h.TTLMax))
 	}
 	if h.Status != 0 && (h.Status < 400 || h.Status > 599) {
 		return fmt.Errorf("status %d is no error; use 403 or another one from 400 to 599", h.Status)
@@ -63,9 +63,9 @@ func (h *Handler) validateValues() error {
 		return fmt.Errorf("fetch_from %q is no public IP address; the guard reads robots.txt as a client outside of your network, so use an address such as 203.0.113.7, without a port", h.FetchFrom)
 	}
 	return cmp.Or(
-		option.Units([]string{"fetch_timeout", "fetch_wait", "ttl_min", "ttl_max", "grace", "change_guard"}, h.FetchTimeout, h.FetchWait, h.TTLMin, h.TTLMax, h.Grace, h.ChangeGuard),
-		option.OneOf("unreachable", h.Unreachable, unreachableWords),
-		option.OneOf("spoofed", h.Spoofed, spoofedWords),
+		option.CheckUnits([]string{"fetch_timeout", "fetch_wait", "ttl_min", "ttl_max", "grace", "change_guard"}, h.FetchTimeout, h.FetchWait, h.TTLMin, h.TTLMax, h.Grace, h.ChangeGuard),
+		option.CheckWord("unreachable", h.Unreachable, unreachableWords),
+		option.CheckWord("spoofed", h.Spoofed, spoofedWords),
 		h.Source.Validate("source", true), // allow_private may follow later in the block
 		h.Shadow.Validate("shadow", true),
 		h.Decide.Validate(),
@@ -104,7 +104,7 @@ func (h *Handler) validateClients() error {
 }
 
 func errMode(mode string) error {
-	return fmt.Errorf("unknown mode %q; use %s, or enforce ai_training to block some only", mode, option.Listed(modeWords, "or"))
+	return fmt.Errorf("unknown mode %q; use %s, or enforce ai_training to block some only", mode, option.JoinWords(modeWords, "or"))
 }
 
 // Maximums of App.Policies, App.UnnamedHosts and App.UnnamedReads, and bounds of App.Retention.
@@ -131,7 +131,7 @@ func (a *App) Validate() error {
 // validateValues checks the values that the Caddyfile sets before any block.
 func (a *App) validateValues() error {
 	if r := time.Duration(a.Retention); r != 0 && (r < ledger.MinRetention || r > ledger.MaxRetention) {
-		return fmt.Errorf("retention %s cannot be; use %s", option.Short(a.Retention), retentionRange)
+		return fmt.Errorf("retention %s cannot be; use %s", option.FormatDuration(a.Retention), retentionRange)
 	}
 	for _, host := range a.Production {
 		if host == "" || strings.ContainsAny(host, "/:{} ") {
@@ -151,10 +151,10 @@ func (a *App) validateValues() error {
 	checked := App{Verify: &Verify{Resolver: v.Resolver}, Crawlers: a.Crawlers}
 	config := checked.verifierConfig(registry)
 	return cmp.Or(
-		option.UpTo("policies", a.Policies, maxPolicies),
-		option.UpTo("unnamed_hosts", a.UnnamedHosts, maxPolicies),
-		option.UpTo("unnamed_reads", a.UnnamedReads, maxUnnamedReads),
-		option.OneOf("ranges", v.Ranges, rangesWords),
+		option.CheckMaximum("policies", a.Policies, maxPolicies),
+		option.CheckMaximum("unnamed_hosts", a.UnnamedHosts, maxPolicies),
+		option.CheckMaximum("unnamed_reads", a.UnnamedReads, maxUnnamedReads),
+		option.CheckWord("ranges", v.Ranges, rangesWords),
 		notify.ValidateAll(a.receiverConfigs()),
 		err,
 		config.Validate())

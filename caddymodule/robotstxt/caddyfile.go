@@ -90,22 +90,22 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 func (h *Handler) options() []option.Option {
 	const who = "one or more product tokens or classes such as ai_training, or *, and perhaps a block of paths"
 	return []option.Option{
-		{Name: "base", Usage: "upstream, none or file <path>", Set: h.setBase, Mark: h.markBase},
-		{Name: "disallow", Usage: who, Set: h.addRule(false), Mark: h.markRule, Block: h.readPaths, Again: true},
-		{Name: "allow", Usage: who, Set: h.addRule(true), Mark: h.markRule, Block: h.readPaths, Again: true},
-		{Name: "crawl_delay", Usage: "a product token, a class or *, and seconds such as 10", Set: h.addDelay, Mark: h.markRule, Again: true},
-		{Name: "content_usage", Usage: usageWords, Set: h.addPreference(func(r *Rule) *string { return &r.ContentUsage }), Mark: h.markRule, Again: true},
-		{Name: "content_signal", Usage: signalWords, Set: h.addPreference(func(r *Rule) *string { return &r.ContentSignal }), Mark: h.markRule, Again: true},
-		{Name: "training_preference", Usage: "y or n, and behind n perhaps noarchive", Set: h.setTraining, Mark: h.markRule},
-		{Name: "sitemap", Usage: "a URL such as https://{host}/sitemap.xml", Set: add(&h.Sitemaps), Again: true},
-		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", Set: add(&h.Lines), Again: true},
-		{Name: "rule", Usage: "a name such as sale-2026, and a block", Set: h.addNamed, Mark: h.markRule, Block: h.readRule, Again: true},
-		{Name: "rules", Usage: "a file, or a URL such as https://cms.example.com/rules.json", Set: add(&h.Lists), Mark: h.markList, Again: true},
+		{Name: "base", Usage: "upstream, none or file <path>", Set: h.setBase, SetLine: h.markBase},
+		{Name: "disallow", Usage: who, Set: h.addRule(false), SetLine: h.markRule, Block: h.readPaths, Repeatable: true},
+		{Name: "allow", Usage: who, Set: h.addRule(true), SetLine: h.markRule, Block: h.readPaths, Repeatable: true},
+		{Name: "crawl_delay", Usage: "a product token, a class or *, and seconds such as 10", Set: h.addDelay, SetLine: h.markRule, Repeatable: true},
+		{Name: "content_usage", Usage: usageWords, Set: h.addPreference(func(r *Rule) *string { return &r.ContentUsage }), SetLine: h.markRule, Repeatable: true},
+		{Name: "content_signal", Usage: signalWords, Set: h.addPreference(func(r *Rule) *string { return &r.ContentSignal }), SetLine: h.markRule, Repeatable: true},
+		{Name: "training_preference", Usage: "y or n, and behind n perhaps noarchive", Set: h.setTraining, SetLine: h.markRule},
+		{Name: "sitemap", Usage: "a URL such as https://{host}/sitemap.xml", Set: add(&h.Sitemaps), Repeatable: true},
+		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", Set: add(&h.Lines), Repeatable: true},
+		{Name: "rule", Usage: "a name such as sale-2026, and a block", Set: h.addNamed, SetLine: h.markRule, Block: h.readRule, Repeatable: true},
+		{Name: "rules", Usage: "a file, or a URL such as https://cms.example.com/rules.json", Set: add(&h.Lists), SetLine: h.markList, Repeatable: true},
 		{Name: "staging", Usage: "nothing, or hosts such as staging.example.com", Set: h.setStaging},
-		{Name: "gate", Usage: "error, warning or off", Set: option.One(&h.Gate, option.WordOf(gateWords...))},
-		{Name: "confirm", Usage: "search, any or off", Set: option.One(&h.Confirm, option.WordOf(confirmWords...))},
-		{Name: "rollout", Usage: "now, shadow and a duration such as 24h, or hosts, some hosts and perhaps a duration", Set: h.setRollout, Mark: h.markRollout},
-		{Name: "max_age", Usage: "a duration from 1m to 24h such as 1h", Set: option.One(&h.MaxAge, option.Duration)},
+		{Name: "gate", Usage: "error, warning or off", Set: option.OneArgument(&h.Gate, option.OneOfWords(gateWords...))},
+		{Name: "confirm", Usage: "search, any or off", Set: option.OneArgument(&h.Confirm, option.OneOfWords(confirmWords...))},
+		{Name: "rollout", Usage: "now, shadow and a duration such as 24h, or hosts, some hosts and perhaps a duration", Set: h.setRollout, SetLine: h.markRollout},
+		{Name: "max_age", Usage: "a duration from 1m to 24h such as 1h", Set: option.OneArgument(&h.MaxAge, option.Duration)},
 	}
 }
 
@@ -167,18 +167,18 @@ func (h *Handler) readRule(d *caddyfile.Dispenser) error {
 	}
 	const when = "a time with its zone such as 2026-11-27T00:00:00+01:00"
 	options := []option.Option{
-		{Name: "for", Usage: "one or more product tokens or classes such as ai_training, or *", Set: option.Many(&r.For)},
+		{Name: "for", Usage: "one or more product tokens or classes such as ai_training, or *", Set: option.ManyArguments(&r.For)},
 		{Name: "disallow", Usage: "paths, or nothing for the whole site", Set: say(false)},
 		{Name: "allow", Usage: "paths, or nothing for the whole site", Set: say(true)},
 		{Name: "content_usage", Usage: usageWords, Set: once(setPreference(&r.ContentUsage))},
 		{Name: "content_signal", Usage: signalWords, Set: once(setPreference(&r.ContentSignal))},
-		{Name: "training_preference", Usage: "y or n", Set: once(option.One(&r.TrainingPreference, option.WordOf("y", "n")))},
-		{Name: "from", Usage: when, Set: option.One(&r.From, option.Word)},
-		{Name: "until", Usage: when, Set: option.One(&r.Until, option.Word)},
-		{Name: "hosts", Usage: "one or more hosts such as shop.example.com", Set: option.Many(&r.Hosts)},
-		{Name: "reason", Usage: "a text in quotes", Set: option.One(&r.Reason, option.Word)},
-		{Name: "owner", Usage: "a text in quotes", Set: option.One(&r.Owner, option.Word)},
-		{Name: "ticket", Usage: "a text in quotes", Set: option.One(&r.Ticket, option.Word)},
+		{Name: "training_preference", Usage: "y or n", Set: once(option.OneArgument(&r.TrainingPreference, option.OneOfWords("y", "n")))},
+		{Name: "from", Usage: when, Set: option.OneArgument(&r.From, option.NonEmptyString)},
+		{Name: "until", Usage: when, Set: option.OneArgument(&r.Until, option.NonEmptyString)},
+		{Name: "hosts", Usage: "one or more hosts such as shop.example.com", Set: option.ManyArguments(&r.Hosts)},
+		{Name: "reason", Usage: "a text in quotes", Set: option.OneArgument(&r.Reason, option.NonEmptyString)},
+		{Name: "owner", Usage: "a text in quotes", Set: option.OneArgument(&r.Owner, option.NonEmptyString)},
+		{Name: "ticket", Usage: "a text in quotes", Set: option.OneArgument(&r.Ticket, option.NonEmptyString)},
 	}
 	return option.ReadBlock(d, options, func() error {
 		_, err := managed.ParseWindow(r.From, r.Until)

@@ -122,7 +122,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	if err := h.checkBase(); err != nil {
-		return option.At(h.WrittenAt, err)
+		return option.WithLine(h.WrittenAt, err)
 	}
 	texts, err := app.Texts(ctx, nameOf)
 	if err != nil {
@@ -195,8 +195,8 @@ func (h *Handler) Validate() error {
 		return errors.New("max_age has to be from 1m to 24h: a crawler may keep a robots.txt for 24 hours")
 	}
 	if err := cmp.Or(
-		option.OneOf("gate", h.Gate, gateWords),
-		option.OneOf("confirm", h.Confirm, confirmWords),
+		option.CheckWord("gate", h.Gate, gateWords),
+		option.CheckWord("confirm", h.Confirm, confirmWords),
 		h.validateStaging(),
 	); err != nil {
 		return err

@@ -88,7 +88,7 @@ func (h *Handler) markList(d *caddyfile.Dispenser) {
 func (h *Handler) atList(lists []*rulelist.List, err error) error {
 	for _, l := range lists {
 		if errors.Is(err, l.Trouble()) {
-			return option.At(h.ListsAt[l.Name()], err)
+			return option.WithLine(h.ListsAt[l.Name()], err)
 		}
 	}
 	return err

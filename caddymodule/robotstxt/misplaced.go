@@ -11,5 +11,5 @@ import (
 func ofGuard() []option.Option {
 	own := option.Names(new(Handler).options())
 	others := slices.DeleteFunc(caddymodule.GuardOptions(), func(o option.Option) bool { return slices.Contains(own, o.Name) })
-	return option.Elsewhere(others, "of the directive robots_guard; write it into robots_guard { ... } of the site")
+	return option.Misplaced(others, "of the directive robots_guard; write it into robots_guard { ... } of the site")
 }

@@ -46,7 +46,7 @@ func (h *Handler) setRollout(args []string) error {
 		h.Rollout = nil
 	case len(args) == 2 && args[0] == rolloutShadow:
 		h.Rollout = &Rollout{Stage: args[0]}
-		return option.One(&h.Rollout.Duration, option.Duration)(args[1:])
+		return option.OneArgument(&h.Rollout.Duration, option.Duration)(args[1:])
 	case len(args) > 1 && args[0] == rolloutHosts:
 		h.Rollout = &Rollout{Stage: args[0], Hosts: args[1:]}
 		last := len(args) - 1
@@ -86,7 +86,7 @@ func (r *Rollout) validate() error {
 		return errors.New("rollout hosts has to name the hosts that have a change first, and nothing else does")
 	case r.Stage != rolloutShadow && r.Duration == 0: // until it is promoted
 	case time.Duration(r.Duration) < shortestRollout || time.Duration(r.Duration) > longestRollout:
-		return fmt.Errorf("rollout %s %s cannot be; use a time from 1m to 30d", r.Stage, option.Short(r.Duration))
+		return fmt.Errorf("rollout %s %s cannot be; use a time from 1m to 30d", r.Stage, option.FormatDuration(r.Duration))
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (r *Rollout) check(hosts []string, places []placement.ManagedHandler) error
 	if r == nil {
 		return nil
 	}
-	return option.At(r.WrittenAt, cmp.Or(r.checkHosts(hosts), r.checkShadow(places)))
+	return option.WithLine(r.WrittenAt, cmp.Or(r.checkHosts(hosts), r.checkShadow(places)))
 }
 
 // checkHosts checks that the site has the hosts of the rollout.

@@ -74,7 +74,7 @@ func (h *Handler) checkHosts(hosts []string) error {
 		for _, host := range h.Rules[i].Hosts {
 			if has != nil && !has(host) {
 				err := fmt.Errorf("%s: this site has no host %q; %s", h.Rules[i].Name(), host, hintOf(host, hosts))
-				return option.At(h.Rules[i].At, err)
+				return option.WithLine(h.Rules[i].At, err)
 			}
 		}
 	}

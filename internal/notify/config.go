@@ -57,10 +57,10 @@ func (c *Config) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // Options returns the options of the block of a receiver.
 func (c *Config) Options() []option.Option {
 	return []option.Option{
-		{Name: "secret", Usage: "a secret, or a placeholder such as {env.ALERTS_SECRET}", Set: option.One(&c.Secret, option.Word)},
-		{Name: "severity", Usage: option.Listed(severities(), "or"), Set: option.One(&c.Severity, option.Word)},
-		{Name: "wait", Usage: "a time from 1s to 1h", Set: option.One(&c.Wait, option.Duration)},
-		{Name: "interval", Usage: "a time from 1s to 24h", Set: option.One(&c.Interval, option.Duration)},
+		{Name: "secret", Usage: "a secret, or a placeholder such as {env.ALERTS_SECRET}", Set: option.OneArgument(&c.Secret, option.NonEmptyString)},
+		{Name: "severity", Usage: option.JoinWords(severities(), "or"), Set: option.OneArgument(&c.Severity, option.NonEmptyString)},
+		{Name: "wait", Usage: "a time from 1s to 1h", Set: option.OneArgument(&c.Wait, option.Duration)},
+		{Name: "interval", Usage: "a time from 1s to 24h", Set: option.OneArgument(&c.Interval, option.Duration)},
 	}
 }
 
@@ -79,11 +79,11 @@ func (c *Config) Validate() error {
 	case c.URL == "":
 		return errors.New("notify needs a URL such as https://hooks.example.com/alerts, or a placeholder such as {env.ALERTS_URL}")
 	case c.Severity != "" && !slices.Contains(severities(), c.Severity):
-		return fmt.Errorf("%w %q for severity; use %s", option.ErrValue, c.Severity, option.Listed(severities(), "or"))
+		return fmt.Errorf("%w %q for severity; use %s", option.ErrValue, c.Severity, option.JoinWords(severities(), "or"))
 	case wait != 0 && (wait < time.Second || wait > maxWait):
-		return fmt.Errorf("wait %s is out of range; use a time from 1s to 1h", option.Short(c.Wait))
+		return fmt.Errorf("wait %s is out of range; use a time from 1s to 1h", option.FormatDuration(c.Wait))
 	case interval != 0 && (interval < time.Second || interval > maxInterval):
-		return fmt.Errorf("interval %s is out of range; use a time from 1s to 24h", option.Short(c.Interval))
+		return fmt.Errorf("interval %s is out of range; use a time from 1s to 24h", option.FormatDuration(c.Interval))
 	case strings.Contains(c.URL, "{"):
 		return nil
 	}

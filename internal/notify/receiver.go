@@ -58,7 +58,7 @@ func New(configs []Config, history *History, counter Counter, logger *zap.Logger
 	for _, c := range configs {
 		dest, err := c.destination()
 		if err != nil {
-			return nil, option.At(c.CaddyfileLine, err)
+			return nil, option.WithLine(c.CaddyfileLine, err)
 		}
 		r := &Receiver{
 			destination: dest, pendingList: make(chan alert.List, 1), counter: counter, now: time.Now, retryDelay: minRetryDelay,

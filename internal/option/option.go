@@ -28,28 +28,28 @@ type Option struct {
 	// Block parses the block after the line. It is nil for an option without a block.
 	Block func(d *caddyfile.Dispenser) error
 
-	// Mark gets the position of the option after Set. It may be nil.
-	Mark func(d *caddyfile.Dispenser)
+	// SetLine gets the position of the option after Set. It may be nil.
+	SetLine func(d *caddyfile.Dispenser)
 
-	Again bool // the option may be repeated
+	Repeatable bool // the option may be repeated
 
-	// Inner are the options of the block, for the error about an option outside of the block.
-	Inner []Option
+	// Nested are the options of the block, for the error about an option outside of the block.
+	Nested []Option
 
-	elsewhere string // the correct block, if different from this block
+	misplaced string // the correct block, if different from this block
 }
 
-// Elsewhere returns options that belong to another block. whose completes the error message, for
+// Misplaced returns options that belong to another block. correctPlace completes the error message, for
 // example "for one site; write it into ...".
-func Elsewhere(options []Option, whose string) (others []Option) {
+func Misplaced(options []Option, correctPlace string) (misplaced []Option) {
 	for _, o := range options {
-		others = append(others, Option{Name: o.Name, Inner: o.Inner, elsewhere: whose})
+		misplaced = append(misplaced, Option{Name: o.Name, Nested: o.Nested, misplaced: correctPlace})
 	}
-	return others
+	return misplaced
 }
 
-// FirstNamed returns the first word that is the name of an option, or an empty string.
-func FirstNamed(options []Option, words []string) string {
+// FirstOptionName returns the first word that is the name of an option, or an empty string.
+func FirstOptionName(options []Option, words []string) string {
 	for _, word := range words {
 		if slices.ContainsFunc(options, func(o Option) bool { return o.Name == word }) {
 			return word
@@ -64,43 +64,43 @@ var (
 	ErrValue = errors.New("unknown value")
 )
 
-// ReadBlock parses a block of options. valid runs after each option, so that its error has the
-// right line, and whole runs at the end. An error of whole gets the line of the first option in its
+// ReadBlock parses a block of options. validateOption runs after each option, so that its error has the
+// right line, and validateBlock runs at the end. An error of validateBlock gets the line of the first option in its
 // message. If the message has no option, the error gets the first line of the block.
-func ReadBlock(d *caddyfile.Dispenser, options []Option, valid, whole func() error) error {
-	seen := make(map[string]bool)
-	begin := *d
-	var read []caddyfile.Dispenser // each at the name of an option
+func ReadBlock(d *caddyfile.Dispenser, options []Option, validateOption, validateBlock func() error) error {
+	isSet := make(map[string]bool)
+	blockStart := *d
+	var optionLines []caddyfile.Dispenser // each at the name of an option
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		name := d.Val()
 		i := slices.IndexFunc(options, func(o Option) bool { return o.Name == name })
 		if i < 0 {
-			return d.WrapErr(&unrecognizedError{name, placeOf(name, options)})
+			return d.WrapErr(&unrecognizedError{name, unknownOptionHint(name, options)})
 		}
-		if options[i].elsewhere != "" {
-			return d.Errf("%s is %s", name, options[i].elsewhere)
+		if options[i].misplaced != "" {
+			return d.Errf("%s is %s", name, options[i].misplaced)
 		}
-		if seen[name] && !options[i].Again {
+		if isSet[name] && !options[i].Repeatable {
 			return d.Errf("%s is set twice; remove one", name)
 		}
-		seen[name] = true
-		here := *d
-		read = append(read, here)
-		if err := options[i].Read(d); err != nil {
-			return beside(d, err, name, options)
+		isSet[name] = true
+		line := *d
+		optionLines = append(optionLines, line)
+		if err := options[i].Parse(d); err != nil {
+			return wrapBlockError(d, err, name, options)
 		}
-		if err := valid(); err != nil {
-			return here.WrapErr(err)
+		if err := validateOption(); err != nil {
+			return line.WrapErr(err)
 		}
 	}
-	if err := whole(); err != nil {
-		return spokenOf(err, begin, read).WrapErr(err)
+	if err := validateBlock(); err != nil {
+		return findErrorLine(err, blockStart, optionLines).WrapErr(err)
 	}
 	return nil
 }
 
-// Read parses the rest of the line.
-func (o *Option) Read(d *caddyfile.Dispenser) error {
+// Parse parses the rest of the line.
+func (o *Option) Parse(d *caddyfile.Dispenser) error {
 	args := d.RemainingArgs()
 	switch err := o.Set(args); err {
 	case nil:
@@ -111,8 +111,8 @@ func (o *Option) Read(d *caddyfile.Dispenser) error {
 	default:
 		return d.WrapErr(err)
 	}
-	if o.Mark != nil {
-		o.Mark(d)
+	if o.SetLine != nil {
+		o.SetLine(d)
 	}
 	if o.Block != nil {
 		return o.Block(d)
@@ -126,29 +126,29 @@ func (o *Option) Read(d *caddyfile.Dispenser) error {
 // Names returns the names of the options of a block in their order.
 func Names(options []Option) (names []string) {
 	for _, o := range options {
-		if o.elsewhere == "" {
+		if o.misplaced == "" {
 			names = append(names, o.Name)
 		}
 	}
 	return names
 }
 
-// Listed joins words as "a, b or c".
-func Listed(words []string, conjunction string) string {
+// JoinWords joins words as "a, b or c".
+func JoinWords(words []string, conjunction string) string {
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " " + conjunction + " " + words[last]
 }
 
-// None parses an option without arguments.
-func None(args []string) error {
+// NoArguments parses an option without arguments.
+func NoArguments(args []string) error {
 	if len(args) > 0 {
 		return ErrCount
 	}
 	return nil
 }
 
-// One parses an option with one argument.
-func One[T any](into *T, parse func(arg string) (T, bool)) func([]string) error {
+// OneArgument parses an option with one argument.
+func OneArgument[T any](target *T, parse func(arg string) (T, bool)) func([]string) error {
 	return func(args []string) error {
 		if len(args) != 1 {
 			return ErrCount
@@ -157,40 +157,40 @@ func One[T any](into *T, parse func(arg string) (T, bool)) func([]string) error 
 		if !ok {
 			return ErrValue
 		}
-		*into = value
+		*target = value
 		return nil
 	}
 }
 
-// Two parses an option with two arguments of the same type.
-func Two[T any](first, second *T, parse func(arg string) (T, bool)) func([]string) error {
+// TwoArguments parses an option with two arguments of the same type.
+func TwoArguments[T any](first, second *T, parse func(arg string) (T, bool)) func([]string) error {
 	return func(args []string) error {
 		if len(args) != 2 {
 			return ErrCount
 		}
-		return cmp.Or(One(first, parse)(args[:1]), One(second, parse)(args[1:]))
+		return cmp.Or(OneArgument(first, parse)(args[:1]), OneArgument(second, parse)(args[1:]))
 	}
 }
 
-// Given does the same as One for a pointer, which stays nil if the option is missing.
-func Given[T any](into **T, parse func(arg string) (T, bool)) func([]string) error {
+// OptionalArgument does the same as OneArgument for a pointer, which stays nil if the option is missing.
+func OptionalArgument[T any](target **T, parse func(arg string) (T, bool)) func([]string) error {
 	return func(args []string) error {
 		value := new(T)
-		if err := One(value, parse)(args); err != nil {
+		if err := OneArgument(value, parse)(args); err != nil {
 			return err
 		}
-		*into = value
+		*target = value
 		return nil
 	}
 }
 
-// Many parses an option with one or more arguments.
-func Many(into *[]string) func([]string) error {
+// ManyArguments parses an option with one or more arguments.
+func ManyArguments(target *[]string) func([]string) error {
 	return func(args []string) error {
 		if len(args) == 0 {
 			return ErrCount
 		}
-		*into = args
+		*target = args
 		return nil
 	}
 }
@@ -198,25 +198,25 @@ func Many(into *[]string) func([]string) error {
 // The functions below parse arguments. They reject zero if zero means the default in JSON, since
 // the author of the Caddyfile wants another value.
 
-// AnyText accepts any string, even an empty string.
-func AnyText(arg string) (string, bool) { return arg, true }
+// AnyString accepts any string, even an empty string.
+func AnyString(arg string) (string, bool) { return arg, true }
 
-// Word accepts any string except an empty string.
-func Word(arg string) (string, bool) { return arg, arg != "" }
+// NonEmptyString accepts any string except an empty string.
+func NonEmptyString(arg string) (string, bool) { return arg, arg != "" }
 
-// WordOf returns a function that accepts only the given words.
-func WordOf(words ...string) func(arg string) (string, bool) {
+// OneOfWords returns a function that accepts only the given words.
+func OneOfWords(words ...string) func(arg string) (string, bool) {
 	return func(arg string) (string, bool) { return arg, slices.Contains(words, arg) }
 }
 
 // OnOff accepts on and off. The value is true for on.
 func OnOff(arg string) (on, ok bool) { return arg == "on", arg == "on" || arg == "off" }
 
-// OffOn accepts on and off. The value is true for off.
-func OffOn(arg string) (off, ok bool) { return arg == "off", arg == "on" || arg == "off" }
+// InvertedOnOff accepts on and off. The value is true for off.
+func InvertedOnOff(arg string) (off, ok bool) { return arg == "off", arg == "on" || arg == "off" }
 
-// Number accepts an integer other than 0.
-func Number(arg string) (int, bool) {
+// NonZeroNumber accepts an integer other than 0.
+func NonZeroNumber(arg string) (int, bool) {
 	n, err := strconv.Atoi(arg)
 	return n, err == nil && n != 0
 }
@@ -227,23 +227,23 @@ func Duration(arg string) (caddy.Duration, bool) {
 	return caddy.Duration(d), err == nil && d > 0
 }
 
-// DurationOr accepts a positive duration, or "off" for the value off.
-func DurationOr(off caddy.Duration) func(string) (caddy.Duration, bool) {
+// DurationOrOff accepts a positive duration, or "off" for the value off.
+func DurationOrOff(offValue caddy.Duration) func(string) (caddy.Duration, bool) {
 	return func(arg string) (caddy.Duration, bool) {
 		if arg == "off" {
-			return off, true
+			return offValue, true
 		}
 		return Duration(arg)
 	}
 }
 
-// Short formats a duration for an error, in the syntax of the Caddyfile.
-func Short(d caddy.Duration) string { return text.Duration(time.Duration(d)) }
+// FormatDuration formats a duration for an error, in the syntax of the Caddyfile.
+func FormatDuration(d caddy.Duration) string { return text.Duration(time.Duration(d)) }
 
-// Units returns an error for a duration without a unit, which JSON reads as nanoseconds. names are
+// CheckUnits returns an error for a duration without a unit, which JSON reads as nanoseconds. names are
 // the options of the durations, in the same order. 1ns is allowed as an almost zero duration, since
 // 0 usually means the default.
-func Units(names []string, durations ...caddy.Duration) error {
+func CheckUnits(names []string, durations ...caddy.Duration) error {
 	for i, d := range durations {
 		if d > 1 && time.Duration(d) < time.Millisecond {
 			return fmt.Errorf("%s %s is too short; write a unit, in JSON as a string such as \"24h\"", names[i], time.Duration(d))
@@ -252,21 +252,21 @@ func Units(names []string, durations ...caddy.Duration) error {
 	return nil
 }
 
-// OneOf returns an error unless value is empty or one of the words.
-func OneOf(name, value string, words []string) error {
+// CheckWord returns an error unless value is empty or one of the words.
+func CheckWord(name, value string, words []string) error {
 	if value == "" || slices.Contains(words, value) {
 		return nil
 	}
-	return fmt.Errorf("%w %q for %s; use %s", ErrValue, value, name, Listed(words, "or"))
+	return fmt.Errorf("%w %q for %s; use %s", ErrValue, value, name, JoinWords(words, "or"))
 }
 
-// UpTo returns an error unless n is between 0 and most.
-func UpTo(name string, n, most int) error {
-	if n >= 0 && n <= most {
+// CheckMaximum returns an error unless n is between 0 and maximum.
+func CheckMaximum(name string, n, maximum int) error {
+	if n >= 0 && n <= maximum {
 		return nil
 	}
-	return fmt.Errorf("%s %d cannot be; use %s", name, n, CountUpTo(most))
+	return fmt.Errorf("%s %d cannot be; use %s", name, n, NumberUsage(maximum))
 }
 
-// CountUpTo returns the usage of an option for a number of things.
-func CountUpTo(most int) string { return fmt.Sprintf("a number from 1 to %d", most) }
+// NumberUsage returns the usage of an option for a number of things.
+func NumberUsage(maximum int) string { return fmt.Sprintf("a number from 1 to %d", maximum) }

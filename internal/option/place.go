@@ -12,10 +12,10 @@ import (
 )
 
 // unrecognizedError is the error for an unknown option in a block.
-type unrecognizedError struct{ name, says string }
+type unrecognizedError struct{ name, message string }
 
 // Error implements error.
-func (e *unrecognizedError) Error() string { return e.says }
+func (e *unrecognizedError) Error() string { return e.message }
 
 // directives are common directives of Caddy and of this module. If one occurs in a block of
 // options, a brace is missing.
@@ -25,14 +25,14 @@ var directives = []string{
 	"templates", "tls", "try_files", "uri", "vars",
 }
 
-// placeOf returns a hint about an unknown option: the right block or a similar name.
-func placeOf(name string, options []Option) string {
+// unknownOptionHint returns a hint about an unknown option: the right block or a similar name.
+func unknownOptionHint(name string, options []Option) string {
 	for _, o := range options {
-		path := o.pathTo(name)
+		path := o.blockPath(name)
 		switch {
 		case path == "":
-		case o.elsewhere != "":
-			return fmt.Sprintf("%s is an option of %s, which is %s", name, o.Name, o.elsewhere)
+		case o.misplaced != "":
+			return fmt.Sprintf("%s is an option of %s, which is %s", name, o.Name, o.misplaced)
 		default:
 			return fmt.Sprintf("%s is an option of %s; write it into %s", name, o.Name, path)
 		}
@@ -40,59 +40,59 @@ func placeOf(name string, options []Option) string {
 	if slices.Contains(directives, name) {
 		return fmt.Sprintf("%s is a directive and no option; end the block with } before it", name)
 	}
-	return fmt.Sprintf("unrecognized option %q; %s", name, hintOf(name, Names(options)))
+	return fmt.Sprintf("unrecognized option %q; %s", name, spellingHint(name, Names(options)))
 }
 
-// pathTo returns the blocks from an option to an inner option, or an empty string.
-func (o *Option) pathTo(name string) string {
-	for _, inner := range o.Inner {
+// blockPath returns the blocks from an option to an inner option, or an empty string.
+func (o *Option) blockPath(name string) string {
+	for _, inner := range o.Nested {
 		if inner.Name == name {
 			return o.Name + " { ... }"
 		}
-		if path := inner.pathTo(name); path != "" {
+		if path := inner.blockPath(name); path != "" {
 			return o.Name + " { " + path + " }"
 		}
 	}
 	return ""
 }
 
-// beside returns the error of the block of an option. If an unknown option belongs next to the
+// wrapBlockError returns the error of the block of an option. If an unknown option belongs next to the
 // block, the error says so.
-func beside(d *caddyfile.Dispenser, err error, block string, options []Option) error {
-	wrong, ok := errors.AsType[*unrecognizedError](err)
-	if !ok || !slices.ContainsFunc(options, func(o Option) bool { return o.Name == wrong.name && o.elsewhere == "" }) {
+func wrapBlockError(d *caddyfile.Dispenser, err error, block string, options []Option) error {
+	unrecognized, ok := errors.AsType[*unrecognizedError](err)
+	if !ok || !slices.ContainsFunc(options, func(o Option) bool { return o.Name == unrecognized.name && o.misplaced == "" }) {
 		return err
 	}
-	return d.Errf("%s is not an option of %s; end the block of %s with } before it", wrong.name, block, block)
+	return d.Errf("%s is not an option of %s; end the block of %s with } before it", unrecognized.name, block, block)
 }
 
-// spokenOf returns the position of the option that an error mentions first. If the option has
-// several lines, the word after its name in the error selects the line. The default is begin.
-func spokenOf(err error, begin caddyfile.Dispenser, read []caddyfile.Dispenser) *caddyfile.Dispenser {
+// findErrorLine returns the position of the option that an error mentions first. If the option has
+// several lines, the word after its name in the error selects the line. The default is blockStart.
+func findErrorLine(err error, blockStart caddyfile.Dispenser, optionLines []caddyfile.Dispenser) *caddyfile.Dispenser {
 	words := strings.FieldsFunc(err.Error(), func(c rune) bool { return strings.ContainsRune(" ,:;\"()", c) })
-	at, first, exact := begin, len(words), false
-	for _, option := range read {
+	best, firstIndex, isExact := blockStart, len(words), false
+	for _, option := range optionLines {
 		i := slices.Index(words, option.Val())
-		if i < 0 || i > first {
+		if i < 0 || i > firstIndex {
 			continue
 		}
 		line := option
 		args := line.RemainingArgs()
-		follows := len(args) > 0 && i+1 < len(words) && words[i+1] == args[0]
-		if i < first || follows && !exact {
-			at, first, exact = option, i, follows
+		matchesArgument := len(args) > 0 && i+1 < len(words) && words[i+1] == args[0]
+		if i < firstIndex || matchesArgument && !isExact {
+			best, firstIndex, isExact = option, i, matchesArgument
 		}
 	}
-	return &at
+	return &best
 }
 
-// hintOf suggests names that are similar to a misspelled name.
-func hintOf(name string, names []string) string {
+// spellingHint suggests names that are similar to a misspelled name.
+func spellingHint(name string, names []string) string {
 	if near := text.Near(name, names); near != "" {
 		return "did you mean " + near + "?"
 	}
 	if len(names) == 1 {
 		return "the only one is " + names[0]
 	}
-	return "known are " + Listed(names, "and")
+	return "known are " + JoinWords(names, "and")
 }

@@ -17,9 +17,9 @@ func IsMissing(path string) bool {
 // that they find after parsing, such as a missing file.
 func LineOf(d *caddyfile.Dispenser) string { return fmt.Sprintf("%s:%d", d.File(), d.Line()) }
 
-// At adds a line from [LineOf] to an error. It returns err unchanged if err is nil or line is
+// WithLine adds a line from [LineOf] to an error. It returns err unchanged if err is nil or line is
 // empty.
-func At(line string, err error) error {
+func WithLine(line string, err error) error {
 	if err == nil || line == "" {
 		return err
 	}

@@ -55,7 +55,7 @@ func (w *walker) checkDisallowed() error {
 			At string `json:"at"`
 		}
 		_ = json.Unmarshal(m.config, &config) // an expression has no At
-		return option.At(config.At, fmt.Errorf("%s: robots_disallowed needs a robots_guard before it, whose robots.txt it goes by; write robots_guard monitor into the site if nothing is to be blocked, and a route block around both if the directive of the matcher is one that Caddy puts first, such as header", m.site))
+		return option.WithLine(config.At, fmt.Errorf("%s: robots_disallowed needs a robots_guard before it, whose robots.txt it goes by; write robots_guard monitor into the site if nothing is to be blocked, and a route block around both if the directive of the matcher is one that Caddy puts first, such as header", m.site))
 	}
 	return nil
 }
