@@ -13,9 +13,9 @@ import (
 func TestCaddyfile(t *testing.T) {
 	t.Setenv("S", "secret")
 	for text, want := range map[string]string{
-		"{\n secret {env.NOBODY_SETS_THIS}\n}":                           `{"URL":"https://a.test/","Secret":"{env.NOBODY_SETS_THIS}","Severity":"","Wait":0,"Interval":0,"WrittenAt":"Testfile:1"}`,
-		"{\n secret {env.S}\n severity info\n wait 30s\n interval 1h\n}": `{"URL":"https://a.test/","Secret":"{env.S}","Severity":"info","Wait":30000000000,"Interval":3600000000000,"WrittenAt":""}`,
-		"":                         `{"URL":"https://a.test/","Secret":"","Severity":"","Wait":0,"Interval":0,"WrittenAt":""}`,
+		"{\n secret {env.NOBODY_SETS_THIS}\n}":                           `{"URL":"https://a.test/","Secret":"{env.NOBODY_SETS_THIS}","Severity":"","Wait":0,"Interval":0,"CaddyfileLine":"Testfile:1"}`,
+		"{\n secret {env.S}\n severity info\n wait 30s\n interval 1h\n}": `{"URL":"https://a.test/","Secret":"{env.S}","Severity":"info","Wait":30000000000,"Interval":3600000000000,"CaddyfileLine":""}`,
+		"":                         `{"URL":"https://a.test/","Secret":"","Severity":"","Wait":0,"Interval":0,"CaddyfileLine":""}`,
 		"{\n severity high\n}":     `unknown value "high" for severity; use critical, warning or info`,
 		"{\n wait 2h\n}":           "wait 2h is out of range; use a time from 1s to 1h",
 		"{\n interval 48h\n}":      "interval 2d is out of range",
