@@ -37,7 +37,7 @@ type Changes struct {
 // SiteChanges has the served pages and the holds of one robots.txt.
 type SiteChanges struct {
 	mu          sync.Mutex
-	servedPages ledger.Served
+	servedPages ledger.ServedPages
 	hash        [sha256.Size]byte // the version that was compared last
 	firstFetch  time.Time         // when that version was fetched first
 	holds       []Hold            // oldest first; replaced, never modified
@@ -134,7 +134,7 @@ func (c *Changes) RecordServed(key policy.Key, version *policy.Version, visit le
 	visit.At = c.now()
 	site.mu.Lock()
 	defer site.mu.Unlock()
-	site.servedPages.Note(visit)
+	site.servedPages.Record(visit)
 }
 
 // HoldChanges has the changes of the holds of a site.

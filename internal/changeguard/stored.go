@@ -32,7 +32,7 @@ func (c *Changes) Revision(key policy.Key) (holdRevision, visitRevision uint64) 
 	}
 	site.mu.Lock()
 	defer site.mu.Unlock()
-	return site.revision, site.servedPages.News()
+	return site.revision, site.servedPages.Revision()
 }
 
 // Snapshot returns the visits and holds of a configured site for storage. ok is false if there
@@ -45,7 +45,7 @@ func (c *Changes) Snapshot(key policy.Key) (stored ledger.Changes, ok bool) {
 	now := c.now()
 	site.mu.Lock()
 	defer site.mu.Unlock()
-	stored = ledger.Changes{Site: key, Hash: site.hash, Read: site.firstFetch, Visits: site.servedPages.Own(now)}
+	stored = ledger.Changes{Site: key, Hash: site.hash, Read: site.firstFetch, Visits: site.servedPages.OwnVisits(now)}
 	for _, h := range site.holds {
 		if now.Before(h.End) {
 			stored.Holds = append(stored.Holds, ledger.Hold{Version: h.Version.Hash, Since: h.start, Until: h.End, Visits: h.Visits})

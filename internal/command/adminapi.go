@@ -172,7 +172,7 @@ func (s adminServer) explain(err error) error {
 	case strings.Contains(why, "permission denied"):
 		return fmt.Errorf("the admin API at %s is not open to this user (%s); run this as the user of the server", s, why)
 	}
-	return fmt.Errorf("no server responds at %s: %s; start it, or %s", s, report.Why(errors.New(why)), addressHint)
+	return fmt.Errorf("no server responds at %s: %s; start it, or %s", s, report.DescribeError(errors.New(why)), addressHint)
 }
 
 // addressHint is the advice if the command reached another server.

@@ -161,7 +161,7 @@ func (in *robotsInput) fetch(ctx context.Context, c *Config) error {
 		return nil
 	}
 	if answer.Err != nil {
-		return fmt.Errorf("cannot read %s: %s", in.name, report.Why(answer.Err))
+		return fmt.Errorf("cannot read %s: %s", in.name, report.DescribeError(answer.Err))
 	}
 	return fmt.Errorf("cannot read %s: the server answers %d; try again later or give a copy as a file", in.name, answer.Status)
 }

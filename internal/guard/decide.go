@@ -140,8 +140,8 @@ func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
 	if !judge.IsReading(j.Method, http.StatusOK) {
 		return
 	}
-	read := ledger.Reading{At: now, Status: http.StatusOK}
-	g.shared.readers.Read(g.reader(asked, j), read)
+	read := ledger.RobotsFetch{At: now, Status: http.StatusOK}
+	g.shared.readers.Record(g.reader(asked, j), read)
 	g.recordReading(asked, j, read)
 }
 

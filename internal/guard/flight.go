@@ -7,29 +7,29 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 )
 
-// flight has the resources of a request until its response ends: a slot among the concurrent requests
+// heldSlots has the resources of a request until its response ends: a slot among the concurrent requests
 // of its crawler, and one in the count of requests in flight. It is a field of the judgement, so that
-// it needs no allocation. The zero flight has none.
-type flight struct {
+// it needs no allocation. The zero value has none.
+type heldSlots struct {
 	slot     *rate.Places  // taken by this guard, nil for none
 	heldSlot *rate.Places  // taken by this guard or an earlier one
 	inFlight *atomic.Int64 // the count that includes the request, nil for none
 	ended    uint32        // 1 after end, which other goroutines may call
 }
 
-// take sets the slot of this guard, nil for none, and that of an earlier guard.
-func (f *flight) take(slot, earlier *rate.Places) {
+// setSlots sets the slot of this guard, nil for none, and that of an earlier guard.
+func (f *heldSlots) setSlots(slot, earlier *rate.Places) {
 	f.slot, f.heldSlot = slot, cmp.Or(slot, earlier)
 }
 
 // count adds the request to a count of requests in flight.
-func (f *flight) count(inFlight *atomic.Int64) {
+func (f *heldSlots) count(inFlight *atomic.Int64) {
 	inFlight.Add(1)
 	f.inFlight = inFlight
 }
 
 // end releases everything. Later calls do nothing.
-func (f *flight) end() {
+func (f *heldSlots) end() {
 	if !atomic.CompareAndSwapUint32(&f.ended, 0, 1) {
 		return
 	}

@@ -101,7 +101,7 @@ func testGuard(t testing.TB, o options, s origin.Source) *Guard {
 	shared := &State{
 		Cache:           policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames),
 		Bases:           policy.NewCache(NamedBounds, inventedBounds, time.Now, nil),
-		readers:         ledger.NewReaders(100, 100),
+		readers:         ledger.NewRobotsFetches(100, 100),
 		violations:      newLogLimits(time.Now),
 		warningLimits:   newLogLimits(time.Now),
 		violationEvents: newMessageLimits(time.Now, eventInterval, 1),

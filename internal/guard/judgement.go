@@ -32,7 +32,7 @@ type Judgement struct {
 	Rate          Rate
 	at            time.Time        // time of the judgement or of counting
 	response      responseRecorder // if the request passed
-	flight        flight
+	flight        heldSlots
 }
 
 // newJudgement returns a judgement for a configured site, or for a copy of another site.

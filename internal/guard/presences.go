@@ -39,7 +39,7 @@ func (g *Guard) presence(j *Judgement) {
 	}
 	if !g.shared.presences.has(g, j.Site) {
 		if mode := g.shared.presences.add(g, j); mode != "" && g.shared.Ledger != nil {
-			g.shared.Ledger.Switched(j.Site.Label, mode, time.Now())
+			g.shared.Ledger.RecordModeChange(j.Site.Label, mode, time.Now())
 		}
 		g.noteProtection(j.Site.Key)
 	}
@@ -161,7 +161,7 @@ func (p *presences) leaveSome(g *Guard, labels []string, modes map[string]string
 func (g *Guard) leave() {
 	for label, mode := range g.shared.presences.leave(g) {
 		if g.shared.Ledger != nil && mode != "" {
-			g.shared.Ledger.Switched(label, mode, time.Now())
+			g.shared.Ledger.RecordModeChange(label, mode, time.Now())
 		}
 	}
 }

@@ -74,7 +74,7 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, now ti
 		pace.Over, pace.Wait, pace.Limited, pace.Seen = true, found.Wait, found.Limited, found.Seen
 		pace.Slowed = pace.Slowed || rules.Mode == rate.Enforce && (found.Limited || !rules.Advisory)
 	}
-	j.flight.take(pace.Place, who.Holds)
+	j.flight.setSlots(pace.Place, who.Holds)
 	j.Rate.State, j.Rate.Delay, j.Rate.Stale, j.Rate.Every, j.Rate.Limit = rate.StateOf(pace), delay, stale, every, limit
 	j.Rate.Pace = pace
 	if pace.Slowed {

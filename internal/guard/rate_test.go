@@ -224,7 +224,7 @@ func TestSpendingCostsNoAllocation(t *testing.T) {
 		j.flight.end()
 		state, now := g.shared.Cache.Get(j.Site.Key).State(), time.Now()
 		if n := testing.AllocsPerRun(100, func() {
-			j.Rate, j.flight = Rate{}, flight{}
+			j.Rate, j.flight = Rate{}, heldSlots{}
 			g.spend(r, j, state, now)
 			j.flight.end()
 		}); n > 0 || j.Rate.State == rate.NotAsked {

@@ -37,7 +37,7 @@ func (g *Guard) record(r *http.Request, j *Judgement) {
 
 // recordReading counts a crawler's robots fetch. Early data does not count, because it does not prove the
 // client's address.
-func (g *Guard) recordReading(r *http.Request, j *Judgement, read ledger.Reading) {
+func (g *Guard) recordReading(r *http.Request, j *Judgement, read ledger.RobotsFetch) {
 	if request.IsEarly(r) {
 		return
 	}
@@ -126,7 +126,7 @@ func (g *Guard) edited(key policy.Key, before, after *policy.Version) {
 	sites := p.with(key)
 	p.mu.Unlock()
 	for label := range sites {
-		g.shared.Ledger.Edited(label, before, after, after.FirstRead)
+		g.shared.Ledger.RecordEdit(label, before, after, after.FirstRead)
 	}
 }
 

@@ -18,9 +18,9 @@ import (
 type responseRecorder struct {
 	caddyhttp.ResponseWriterWrapper
 	method string
-	status int     // 0 for an implicit 200
-	size   int64   // bytes of the body that were sent, until the connection was hijacked
-	flight *flight // of the request, nil for none
+	status int        // 0 for an implicit 200
+	size   int64      // bytes of the body that were sent, until the connection was hijacked
+	flight *heldSlots // of the request, nil for none
 	stopwatch
 }
 

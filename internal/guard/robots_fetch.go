@@ -96,8 +96,8 @@ func (g *Guard) noteResponse(f *robotsFetch, response robotsResponse) {
 		}
 	}
 	if response.isReading(f.r.Method) && !request.IsEarly(f.r) { // early data does not prove the address
-		read := ledger.Reading{At: now, Status: response.status, Hash: response.hash}
-		g.shared.readers.Read(g.reader(f.r, f.j), read)
+		read := ledger.RobotsFetch{At: now, Status: response.status, Hash: response.hash}
+		g.shared.readers.Record(g.reader(f.r, f.j), read)
 		g.recordReading(f.r, f.j, read)
 	}
 }
@@ -214,8 +214,8 @@ func (g *Guard) entryFor(s *request.Site) *policy.Entry { return g.shared.Cache.
 
 // reader returns the key of a crawler's robots fetches for reports. Without a verified identity, it
 // includes the network of the address.
-func (g *Guard) reader(r *http.Request, j *Judgement) ledger.Reader {
-	reader := ledger.Reader{Site: *j.Site.Own(), Crawler: judge.FoldName(cmp.Or(j.KnownName(), judge.OtherName)), Invented: !j.Site.Named}
+func (g *Guard) reader(r *http.Request, j *Judgement) ledger.RobotsFetcher {
+	reader := ledger.RobotsFetcher{Site: *j.Site.Own(), Crawler: judge.FoldName(cmp.Or(j.KnownName(), judge.OtherName)), Invented: !j.Site.Named}
 	if j.Identity != verify.Verified {
 		reader.Network = addr.Network(request.ClientAddr(r))
 	}
@@ -223,7 +223,7 @@ func (g *Guard) reader(r *http.Request, j *Judgement) ledger.Reader {
 }
 
 // lastReading returns the last robots fetch of a crawler. No verdict depends on it.
-func (g *Guard) lastReading(r *http.Request, j *Judgement) (ledger.Reading, bool) {
+func (g *Guard) lastReading(r *http.Request, j *Judgement) (ledger.RobotsFetch, bool) {
 	return g.shared.readers.Last(g.reader(r, j))
 }
 

@@ -36,7 +36,7 @@ type State struct {
 	Published       publish.Sites                // changes of robots_txt
 	Texts           publish.Running              // running robots_txt handlers
 	Copies          *copies.Book                 // files that crawlers may be using
-	readers         *ledger.Readers              // robots fetches, for reports
+	readers         *ledger.RobotsFetches        // robots fetches, for reports
 	elsewhere       *lru.Cache[string, struct{}] // redirect targets of robots.txt at other hosts
 	Metrics         *metrics.Metrics
 	violations      *messageLimits // of log lines about violations
@@ -134,7 +134,7 @@ func NewState() *State {
 		Cache:           policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames),
 		Bases:           policy.NewCache(NamedBounds, inventedBounds, time.Now, nil),
 		Copies:          copies.NewBook(deriveNames),
-		readers:         ledger.NewReaders(maxReadersInPart, maxReadersInvented),
+		readers:         ledger.NewRobotsFetches(maxReadersInPart, maxReadersInvented),
 		violations:      newLogLimits(time.Now),
 		violationEvents: newMessageLimits(time.Now, eventInterval, 1),
 		warningLimits:   newLogLimits(time.Now),

@@ -35,7 +35,7 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 	i.shared = &State{
 		Cache:      policy.NewCache(NamedBounds, inventedBounds, clock, deriveNames),
 		Bases:      policy.NewCache(NamedBounds, inventedBounds, clock, nil),
-		readers:    ledger.NewReaders(100, 100),
+		readers:    ledger.NewRobotsFetches(100, 100),
 		changes:    changeguard.Changes{Clock: clock},
 		Identities: identity.NewShared(),
 		rates:      rate.NewBudgets(now),

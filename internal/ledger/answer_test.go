@@ -51,11 +51,11 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	check("counted", s.Sites[0], 1)
-	data, err := Stored{Since: noon, Saved: noon, Site: s.Sites[0]}.Encode()
+	data, err := StoredSite{Since: noon, Saved: noon, Site: s.Sites[0]}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := DecodeStored(data)
+	stored, err := DecodeStoredSite(data)
 	if err != nil {
 		t.Fatal(err)
 	}

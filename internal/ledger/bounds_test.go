@@ -33,7 +33,7 @@ func TestLedgerCrowd(t *testing.T) {
 		ask(fmt.Sprint("named", i), true)
 	}
 	s := l.Snapshot()
-	if own, all := s.Sites[0].own(), s.total(); own != maxRows || all.Requests() != 300 {
+	if own, all := s.Sites[0].ownRowCount(), s.total(); own != maxRows || all.Requests() != 300 {
 		t.Errorf("%d rows and %d requests, want %d and 300", own, all.Requests(), maxRows)
 	}
 	s.row(t, "example.com", "bot35")
@@ -48,7 +48,7 @@ func TestLedgerCrowd(t *testing.T) {
 	s = l.Snapshot()
 	s.row(t, "example.com", "late")
 	s.row(t, "example.com", "bot0")
-	if own, all := s.Sites[0].own(), s.total(); own != maxRows || all.Requests() != 302 {
+	if own, all := s.Sites[0].ownRowCount(), s.total(); own != maxRows || all.Requests() != 302 {
 		t.Errorf("%d rows and %d requests, want %d and 302", own, all.Requests(), maxRows)
 	}
 }
@@ -129,7 +129,7 @@ func TestLedgerHostile(t *testing.T) {
 	}
 	grown := int64(heap()) - int64(before)
 	s := l.Snapshot()
-	if len(s.Sites) != 1 || s.Sites[0].own() > maxRows || len(s.Sites[0].Rows) > maxRows+16*len(verify.States()) {
+	if len(s.Sites) != 1 || s.Sites[0].ownRowCount() > maxRows || len(s.Sites[0].Rows) > maxRows+16*len(verify.States()) {
 		t.Fatalf("%d sites, %d rows", len(s.Sites), len(s.Sites[0].Rows))
 	}
 	if grown > 4<<20 {
@@ -145,11 +145,11 @@ func TestLedgerHostile(t *testing.T) {
 			}
 		}
 	}
-	data, err := Stored{Saved: noon, Site: s.Sites[0]}.Encode()
+	data, err := StoredSite{Saved: noon, Site: s.Sites[0]}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := DecodeStored(data); err != nil {
+	if _, err := DecodeStoredSite(data); err != nil {
 		t.Errorf("the largest site cannot be read again: %v", err)
 	}
 	t.Logf("%d rows, %d KiB stored, heap %d KiB", len(s.Sites[0].Rows), len(data)>>10, heap()>>10)

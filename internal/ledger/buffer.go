@@ -55,8 +55,8 @@ type pending struct {
 	agent, method, target, clientName, hostLen, rule, network uint16 // lengths, in this order
 }
 
-// judgedBy identifies the group and version that decided requests.
-type judgedBy struct {
+// decidingFile identifies the group and version that decided requests.
+type decidingFile struct {
 	version Version
 	group   string
 	since   int64 // in Unix milliseconds
@@ -82,7 +82,7 @@ type counted struct {
 // notes are recorded requests in order.
 type notes struct {
 	pending []pending
-	files   []judgedBy
+	files   []decidingFile
 	text    []byte
 	answers []answer
 	visits  []visit
@@ -101,7 +101,7 @@ func (n *notes) add(q *Request, readings uint64) {
 	p := &n.pending[len(n.pending)-1]
 	p.crawler = crawler{q.Token, q.Named, q.Class, q.Identity}
 	p.Site, p.at, p.readings = q.Site, q.At.UnixMilli(), readings
-	p.file, p.line, p.GroupLine = n.judgedBy(q), int32(min(q.Rule.Line, math.MaxInt32)), int32(min(q.GroupLine, math.MaxInt32))
+	p.file, p.line, p.GroupLine = n.fileIndex(q), int32(min(q.Rule.Line, math.MaxInt32)), int32(min(q.GroupLine, math.MaxInt32))
 	p.Verdict, p.Action = q.Verdict, q.Action
 	p.Shared, p.WouldBlock, p.Against, p.Slowed = q.Shared, q.WouldBlock, q.Against, q.Slowed
 	p.from = uint32(len(n.text))
@@ -120,10 +120,10 @@ func (n *notes) add(q *Request, readings uint64) {
 	}
 }
 
-// judgedBy returns the index in n.files for a request. Consecutive requests mostly share the
+// fileIndex returns the index in n.files for a request. Consecutive requests mostly share the
 // entry.
-func (n *notes) judgedBy(q *Request) uint32 {
-	by := judgedBy{version: q.Rule.Version, group: q.Rule.Group}
+func (n *notes) fileIndex(q *Request) uint32 {
+	by := decidingFile{version: q.Rule.Version, group: q.Rule.Group}
 	if !q.Since.IsZero() {
 		by.since = q.Since.UnixMilli()
 	}

@@ -79,15 +79,15 @@ func (c Changes) Encode(now time.Time) (Document, error) {
 
 func encodeVisits(visits []Visit) (all []visitJSON) {
 	for _, v := range visits {
-		if v.storable() && len(all) < maxVisits {
+		if v.isStorable() && len(all) < maxVisits {
 			all = append(all, visitJSON{v.Crawler, v.Chain, v.Wildcard, v.Host, []byte(v.Target), v.At.UTC()})
 		}
 	}
 	return all
 }
 
-func (v Visit) storable() bool {
-	if len(v.Chain) > maxChain || len(v.Target) > maxVisitedTarget || len(v.Host) > maxHost || !utf8.ValidString(v.Host) || !sane(v.At) {
+func (v Visit) isStorable() bool {
+	if len(v.Chain) > maxChain || len(v.Target) > maxVisitedTarget || len(v.Host) > maxHost || !utf8.ValidString(v.Host) || !isPlausibleTime(v.At) {
 		return false
 	}
 	for _, name := range append([]string{v.Crawler}, v.Chain...) {
@@ -119,7 +119,7 @@ func DecodeChanges(data []byte) (Changes, Document, error) {
 	if len(content.Holds) > maxStoredHolds {
 		return Changes{}, d, fmt.Errorf("%d holds exceed the maximum of %d", len(content.Holds), maxStoredHolds)
 	}
-	if !sane(c.Read) {
+	if !isPlausibleTime(c.Read) {
 		return Changes{}, d, errors.New("the time of the version is out of range")
 	}
 	for _, h := range content.Holds {
@@ -130,7 +130,7 @@ func DecodeChanges(data []byte) (Changes, Document, error) {
 		if hold.Visits, err = decodeVisits(h.Visits); err != nil {
 			return Changes{}, d, err
 		}
-		if !sane(h.Since) || h.Until.Before(h.Since) || !sane(h.Until) || len(h.Visits) == 0 {
+		if !isPlausibleTime(h.Since) || h.Until.Before(h.Since) || !isPlausibleTime(h.Until) || len(h.Visits) == 0 {
 			return Changes{}, d, errors.New("a hold has an invalid time or no visits")
 		}
 		c.Holds = append(c.Holds, hold)
@@ -144,7 +144,7 @@ func decodeVisits(all []visitJSON) (visits []Visit, err error) {
 	}
 	for _, x := range all {
 		v := Visit{Crawler: x.Crawler, Chain: x.Chain, Wildcard: x.Wildcard, Host: x.Host, Target: string(x.Target), At: x.At}
-		if !v.storable() {
+		if !v.isStorable() {
 			return nil, errors.New("a visit has an invalid name, host, target or time")
 		}
 		visits = append(visits, v)

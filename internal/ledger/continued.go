@@ -26,9 +26,9 @@ func (k PathKey) moved(to PathKey) PathKey {
 	return k
 }
 
-// continued returns the key for counting a request. If the sketch contains the rule at
+// continueKey returns the key for counting a request. If the sketch contains the rule at
 // another place, the newer place replaces the older place. same compares key with another one.
-func continued[K comparable](s *spacesaving.Sketch[K], key K, at int64, same func(*K) bool, moved func(K, K) K) K {
+func continueKey[K comparable](s *spacesaving.Sketch[K], key K, at int64, same func(*K) bool, moved func(K, K) K) K {
 	if s.Index(key) >= 0 {
 		return key
 	}
@@ -45,12 +45,12 @@ func continued[K comparable](s *spacesaving.Sketch[K], key K, at int64, same fun
 	return key
 }
 
-// aligned returns a copy of other in which each rule has the place of its last decision in s
+// alignSketch returns a copy of other in which each rule has the place of its last decision in s
 // or other.
-func aligned[K comparable](s *spacesaving.Sketch[K], other spacesaving.Sketch[K], same func(k, other *K) bool, moved func(K, K) K) spacesaving.Sketch[K] {
+func alignSketch[K comparable](s *spacesaving.Sketch[K], other spacesaving.Sketch[K], same func(k, other *K) bool, moved func(K, K) K) spacesaving.Sketch[K] {
 	other = other.Clone()
 	for i, item := range other.Items {
-		key := continued(s, item.Key, item.Last, func(k *K) bool { return same(&item.Key, k) }, moved)
+		key := continueKey(s, item.Key, item.Last, func(k *K) bool { return same(&item.Key, k) }, moved)
 		if key != item.Key && other.Index(key) < 0 {
 			other.Rekey(i, key)
 		}

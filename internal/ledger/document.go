@@ -64,7 +64,7 @@ func decodeDocument(kind string, data []byte, content any) (Document, error) {
 	if len(data) > MaxDocument {
 		return Document{}, errTooLarge
 	}
-	envelope, ok := opened(data)
+	envelope, ok := decodeEnvelope(data)
 	if !ok {
 		if err := json.Unmarshal(data, &envelope); err != nil {
 			return Document{}, fmt.Errorf("invalid %s: %w", kind, err)
@@ -82,7 +82,7 @@ func decodeDocument(kind string, data []byte, content any) (Document, error) {
 	if hex.EncodeToString(sum[:]) != envelope.SHA256 {
 		return Document{}, errors.New("the checksum does not match")
 	}
-	if !sane(envelope.Saved) {
+	if !isPlausibleTime(envelope.Saved) {
 		return Document{}, errors.New("the time of saving is out of range")
 	}
 	if err := json.Unmarshal(envelope.Content, content); err != nil {
@@ -91,9 +91,9 @@ func decodeDocument(kind string, data []byte, content any) (Document, error) {
 	return Document{Data: data, Sum: sum, Saved: envelope.Saved}, nil
 }
 
-// opened splits an envelope from encodeDocument, so that the caller parses the content only
+// decodeEnvelope splits an envelope from encodeDocument, so that the caller parses the content only
 // once. ok is false for any other formatting.
-func opened(data []byte) (envelope documentJSON, ok bool) {
+func decodeEnvelope(data []byte) (envelope documentJSON, ok bool) {
 	head, content, ok := bytes.Cut(data, []byte(`,"content":`))
 	if !ok || !bytes.HasSuffix(content, []byte("}")) {
 		return documentJSON{}, false
@@ -106,8 +106,8 @@ func opened(data []byte) (envelope documentJSON, ok bool) {
 	return envelope, true
 }
 
-// sane reports whether a time is plausible and representable in RFC 3339.
-func sane(t time.Time) bool { return t.Year() >= 1990 && t.Year() < 9990 }
+// isPlausibleTime reports whether a time is plausible and representable in RFC 3339.
+func isPlausibleTime(t time.Time) bool { return t.Year() >= 1990 && t.Year() < 9990 }
 
 // hashJSON is a SHA-256 in hexadecimal, "" for all zero.
 type hashJSON string

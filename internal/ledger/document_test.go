@@ -15,20 +15,20 @@ import (
 
 var docTime = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-func bing(host string) Reader {
-	return Reader{Site: policy.Key{Secure: true, Host: host}, Crawler: "bingbot", Network: netip.MustParsePrefix("192.0.2.0/24")}
+func bing(host string) RobotsFetcher {
+	return RobotsFetcher{Site: policy.Key{Secure: true, Host: host}, Crawler: "bingbot", Network: netip.MustParsePrefix("192.0.2.0/24")}
 }
 
 // moved returns a Readers with what another has encoded.
-func moved(t *testing.T, from *Readers, now time.Time, elsewhere bool) *Readers {
+func moved(t *testing.T, from *RobotsFetches, now time.Time, elsewhere bool) *RobotsFetches {
 	t.Helper()
-	to := NewReaders(100, 100)
-	for part := range ReaderParts {
+	to := NewRobotsFetches(100, 100)
+	for part := range RobotsFetchParts {
 		d, _, err := from.EncodePart(part, now)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, again, err := DecodeReaders(d.Data)
+		all, again, err := DecodeRobotsFetches(d.Data)
 		if err != nil || again.Sum != d.Sum || !again.Saved.Equal(now) {
 			t.Fatalf("%v, %+v", err, again)
 		}
@@ -38,10 +38,10 @@ func moved(t *testing.T, from *Readers, now time.Time, elsewhere bool) *Readers 
 }
 
 func TestReadersOverARestart(t *testing.T) {
-	r := NewReaders(100, 100)
+	r := NewRobotsFetches(100, 100)
 	verified, invented, unprintable := bing("a.test"), bing("invented.test"), bing("a.test")
 	verified.Network, invented.Invented, unprintable.Crawler = netip.Prefix{}, true, "\xff"
-	readings := map[Reader]Reading{
+	readings := map[RobotsFetcher]RobotsFetch{
 		bing("a.test"): {docTime.Add(-time.Hour), 200, [32]byte{1}},
 		verified:       {docTime, 304, [32]byte{}},
 		bing("b.test"): {docTime.Add(-keepReadings), 200, [32]byte{1}},
@@ -50,25 +50,25 @@ func TestReadersOverARestart(t *testing.T) {
 		unprintable:    {docTime, 200, [32]byte{1}},
 	}
 	for who, what := range readings {
-		r.Read(who, what)
+		r.Record(who, what)
 	}
 	again := moved(t, r, docTime, false)
-	for who, want := range map[Reader]bool{bing("a.test"): true, verified: true, bing("b.test"): false, bing("c.test"): false, invented: false, unprintable: false} {
+	for who, want := range map[RobotsFetcher]bool{bing("a.test"): true, verified: true, bing("b.test"): false, bing("c.test"): false, invented: false, unprintable: false} {
 		got, ok := again.Last(who)
 		if ok != want || ok && (!got.At.Equal(readings[who].At) || got.Status != readings[who].Status || got.Hash != readings[who].Hash) {
 			t.Errorf("%+v: %+v, %t", who, got, ok)
 		}
 	}
-	if d, empty, err := moved(t, r, docTime, true).EncodePart(partOf(bing("a.test")), docTime); err != nil || !empty || len(d.Data) == 0 {
+	if d, empty, err := moved(t, r, docTime, true).EncodePart(partIndex(bing("a.test")), docTime); err != nil || !empty || len(d.Data) == 0 {
 		t.Errorf("what others have seen is encoded: %s, %v", d.Data, err)
 	}
 }
 
 func TestReadersMerge(t *testing.T) {
-	r := NewReaders(1, 1)
+	r := NewRobotsFetches(1, 1)
 	first := bing("a.test")
-	merge := func(who Reader, at time.Time, elsewhere bool) {
-		r.Merge([]ReadBy{{who, Reading{At: at, Status: 200}}}, elsewhere, docTime)
+	merge := func(who RobotsFetcher, at time.Time, elsewhere bool) {
+		r.Merge([]ReadBy{{who, RobotsFetch{At: at, Status: 200}}}, elsewhere, docTime)
 	}
 	at := func() time.Time {
 		last, _ := r.Last(first)
@@ -86,30 +86,30 @@ func TestReadersMerge(t *testing.T) {
 	if at().IsZero() {
 		t.Error("what others have seen has pushed out what was known")
 	}
-	noted := r.Noted(partOf(first))
-	r.Read(first, Reading{At: docTime, Status: 200})
-	if r.Noted(partOf(first)) == noted {
+	noted := r.PartRevision(partIndex(first))
+	r.Record(first, RobotsFetch{At: docTime, Status: 200})
+	if r.PartRevision(partIndex(first)) == noted {
 		t.Error("a reading is no news")
 	}
 	merge(first, docTime, true)
-	if _, empty, _ := r.EncodePart(partOf(first), docTime); empty {
+	if _, empty, _ := r.EncodePart(partIndex(first), docTime); empty {
 		t.Error("what was seen here is taken for another's")
 	}
 }
 
 // TestReadersAreBounded encodes the latest readings where there are too many.
 func TestReadersAreBounded(t *testing.T) {
-	r := NewReaders(3*maxStoredReadings, 1)
+	r := NewRobotsFetches(3*maxStoredReadings, 1)
 	who := bing(strings.Repeat("a", 255))
 	for i := range 3 * maxStoredReadings {
 		who.Network = netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 8), byte(i), 0}), 24)
-		r.Read(who, Reading{At: docTime.Add(time.Duration(i-1e6) * time.Second), Status: 200, Hash: [32]byte{1}})
+		r.Record(who, RobotsFetch{At: docTime.Add(time.Duration(i-1e6) * time.Second), Status: 200, Hash: [32]byte{1}})
 	}
-	d, _, err := r.EncodePart(partOf(who), docTime)
+	d, _, err := r.EncodePart(partIndex(who), docTime)
 	if err != nil || len(d.Data) > MaxDocument {
 		t.Fatalf("%d bytes, %v", len(d.Data), err)
 	}
-	all, _, err := DecodeReaders(d.Data)
+	all, _, err := DecodeRobotsFetches(d.Data)
 	if err != nil || len(all) < 1000 || all[0].Network != who.Network {
 		t.Errorf("%d readings, %v", len(all), err)
 	}
@@ -185,7 +185,7 @@ func TestDamagedDocuments(t *testing.T) {
 		if _, _, err := DecodeChanges([]byte(data)); err == nil {
 			t.Errorf("%s: no error", name)
 		}
-		if _, _, err := DecodeReaders([]byte(data)); err == nil {
+		if _, _, err := DecodeRobotsFetches([]byte(data)); err == nil {
 			t.Errorf("%s, as readers: no error", name)
 		}
 	}
@@ -199,9 +199,9 @@ func FuzzDocuments(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(d.Data)
-	r := NewReaders(10, 10)
-	r.Read(bing("a.test"), Reading{docTime, 200, [32]byte{1}})
-	d, _, err = r.EncodePart(partOf(bing("a.test")), docTime)
+	r := NewRobotsFetches(10, 10)
+	r.Record(bing("a.test"), RobotsFetch{docTime, 200, [32]byte{1}})
+	d, _, err = r.EncodePart(partIndex(bing("a.test")), docTime)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -216,8 +216,8 @@ func FuzzDocuments(f *testing.F) {
 				t.Fatalf("%v: %+v became %+v", err, c, same)
 			}
 		}
-		if all, d, err := DecodeReaders(data); err == nil {
-			NewReaders(10, 10).Merge(all, false, d.Saved)
+		if all, d, err := DecodeRobotsFetches(data); err == nil {
+			NewRobotsFetches(10, 10).Merge(all, false, d.Saved)
 		}
 	})
 }

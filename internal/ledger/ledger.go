@@ -92,7 +92,7 @@ func (l *Ledger) makeRoom() {
 		}
 		full := !b.room(b.most)
 		if full {
-			l.take(b)
+			l.swapNotes(b)
 		}
 		b.mu.Unlock()
 		if full {
@@ -107,7 +107,7 @@ func (l *Ledger) makeRoom() {
 func (l *Ledger) release(b *buffer) {
 	// If another goroutine is counting, the buffer has room for more requests.
 	if b.ripe() && l.mu.TryLock() {
-		l.take(b)
+		l.swapNotes(b)
 		b.mu.Unlock()
 		l.count()
 		l.mu.Unlock()
@@ -120,15 +120,15 @@ func (l *Ledger) release(b *buffer) {
 func (l *Ledger) countAll() {
 	for _, b := range l.buffers.all {
 		b.mu.Lock()
-		l.take(b)
+		l.swapNotes(b)
 		b.mu.Unlock()
 		l.count()
 	}
 }
 
-// take moves the requests of a buffer to l.batch. l.mu and the lock of the buffer must be
+// swapNotes moves the requests of a buffer to l.batch. l.mu and the lock of the buffer must be
 // held.
-func (l *Ledger) take(b *buffer) { l.batch, b.notes = b.notes, l.batch }
+func (l *Ledger) swapNotes(b *buffer) { l.batch, b.notes = b.notes, l.batch }
 
 // count counts the batch, after the robots fetches before it. l.mu must be held.
 func (l *Ledger) count() {
@@ -228,15 +228,15 @@ func (l *Ledger) Restore(site *Site, since time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.countAll()
-	if sane(since) && since.Before(l.since) {
+	if isPlausibleTime(since) && since.Before(l.since) {
 		l.since = since
 	}
 	s := l.site(site.Name)
 	before := len(s.Rows)
 	s.merge(site)
 	s.restoreMode(site.Mode)
-	for s.own() > 0 && l.rows+len(s.Rows)-before > maxAllRows {
-		s.foldIdlest()
+	for s.ownRowCount() > 0 && l.rows+len(s.Rows)-before > maxAllRows {
+		s.mergeIdlestRow()
 	}
 	l.rows += len(s.Rows) - before
 }

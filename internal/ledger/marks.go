@@ -33,40 +33,40 @@ const (
 // maxMarks is the maximum number of marks of a site. The newest remain.
 const maxMarks = 24
 
-// Edited records a new version of a site's robots.txt. It ignores unknown sites. Unchanged
+// RecordEdit records a new version of a site's robots.txt. It ignores unknown sites. Unchanged
 // and moved lines keep their counts.
-func (l *Ledger) Edited(site string, before, after *policy.Version, at time.Time) {
+func (l *Ledger) RecordEdit(site string, before, after *policy.Version, at time.Time) {
 	if site == Other || before.Hash == after.Hash {
 		return
 	}
-	was, is := linesOf(before.Robots), linesOf(after.Robots)
+	was, is := lineNumbers(before.Robots), lineNumbers(after.Robots)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.countAll()
 	if s := l.sites[site]; s != nil {
-		s.mark(Mark{at.UnixMilli(), MarkRobots, Version(before.Hash).String(), Version(after.Hash).String()})
+		s.addMark(Mark{at.UnixMilli(), MarkRobots, Version(before.Hash).String(), Version(after.Hash).String()})
 		next := File{Version: after.Hash, Last: at.UnixMilli()}
-		s.carry(before.Hash, next, was, is)
+		s.carryLineCounts(before.Hash, next, was, is)
 	}
 }
 
-// Switched records the mode of a site: monitor, enforce or mixed.
-func (l *Ledger) Switched(site, mode string, at time.Time) {
+// RecordModeChange records the mode of a site: monitor, enforce or mixed.
+func (l *Ledger) RecordModeChange(site, mode string, at time.Time) {
 	if site == Other || !isMode(mode) {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if s := l.site(site); s.Name == site { // does not share the name Other
-		s.switched(mode, at.UnixMilli())
+		s.setMode(mode, at.UnixMilli())
 		s.switchedAt = at.UnixMilli()
 	}
 }
 
-// switched adds a mark if the known mode changes.
-func (s *Site) switched(mode string, at int64) {
+// setMode adds a mark if the known mode changes.
+func (s *Site) setMode(mode string, at int64) {
 	if s.Mode != "" && s.Mode != mode {
-		s.mark(Mark{at, MarkMode, s.Mode, mode})
+		s.addMark(Mark{at, MarkMode, s.Mode, mode})
 	}
 	if s.Mode != mode {
 		s.noted++
@@ -80,20 +80,20 @@ func (s *Site) restoreMode(stored string) {
 	case stored == "":
 	case s.switchedAt != 0:
 		s.Mode = stored
-		s.switched(now, s.switchedAt)
+		s.setMode(now, s.switchedAt)
 	default:
 		s.Mode = stored
 	}
 }
 
-func (s *Site) mark(m Mark) {
+func (s *Site) addMark(m Mark) {
 	s.Marks = append(s.Marks, m)
-	s.orderMarks()
+	s.sortMarks()
 	s.noted++
 }
 
-// orderMarks sorts the marks by time and removes duplicates from several instances.
-func (s *Site) orderMarks() {
+// sortMarks sorts the marks by time and removes duplicates from several instances.
+func (s *Site) sortMarks() {
 	slices.SortStableFunc(s.Marks, func(a, b Mark) int { return cmp.Compare(a.At, b.At) })
 	last := make(map[MarkKind]string)
 	s.Marks = slices.DeleteFunc(s.Marks, func(m Mark) bool {
@@ -109,8 +109,8 @@ func (s *Site) pruneMarks(now int64, retention time.Duration) {
 	s.Marks = slices.DeleteFunc(s.Marks, func(m Mark) bool { return m.At < now-retention.Milliseconds() || m.At > now })
 }
 
-// cleanMarks adds the valid marks of a decoded site.
-func (s *Site) cleanMarks(from *Site) {
+// sanitizeMarks adds the valid marks of a decoded site.
+func (s *Site) sanitizeMarks(from *Site) {
 	if isMode(from.Mode) {
 		s.Mode = from.Mode
 	}
@@ -123,7 +123,7 @@ func (s *Site) cleanMarks(from *Site) {
 			s.Marks = append(s.Marks, m)
 		}
 	}
-	s.orderMarks()
+	s.sortMarks()
 }
 
 func isMode(word string) bool {
@@ -137,8 +137,8 @@ func isVersion(text string) bool {
 	return len(text) == hex.EncodedLen(len(Version{})) && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// carry copies the counts of unchanged and moved lines to a new version.
-func (s *Site) carry(before Version, next File, was, is map[lineKey]int) {
+// carryLineCounts copies the counts of unchanged and moved lines to a new version.
+func (s *Site) carryLineCounts(before Version, next File, was, is map[lineKey]int) {
 	find := func(v Version) int { return slices.IndexFunc(s.Files, func(f File) bool { return f.Version == v }) }
 	i := find(before)
 	if i < 0 {
@@ -172,8 +172,8 @@ type lineKey struct {
 // its group.
 const maxContinued = 4 * maxLines
 
-// linesOf returns the line numbers of all lines that can decide a request.
-func linesOf(robots *policy.Robots) map[lineKey]int {
+// lineNumbers returns the line numbers of all lines that can decide a request.
+func lineNumbers(robots *policy.Robots) map[lineKey]int {
 	lines, equal := make(map[lineKey]int), make(map[lineKey]int)
 	add := func(key lineKey, line int) bool {
 		equal[key]++

@@ -45,7 +45,7 @@ func TestCountsGoOn(t *testing.T) {
 		record(l, forbidden(c.now(), before, 3, 1, "/b"))
 	}
 	c.advance(time.Hour)
-	l.Edited("example.com", before, after, c.now())
+	l.RecordEdit("example.com", before, after, c.now())
 	record(l, forbidden(c.now(), after, 4, 2, "/a"))
 	record(l, forbidden(c.now(), after, 3, 2, "/c"))
 	late := forbidden(c.now().Add(-time.Minute), before, 2, 1, "/a")
@@ -70,7 +70,7 @@ func TestCountsGoOn(t *testing.T) {
 	other := New(c.now)
 	record(other, forbidden(c.now(), before, 2, 1, "/a"))
 	c.advance(time.Minute)
-	other.Edited("example.com", before, after, c.now())
+	other.RecordEdit("example.com", before, after, c.now())
 	w = Merge(other.Snapshot(), s).row(t, "example.com", "GPTBot")
 	if got := w.rulesOf(); !strings.HasPrefix(got, "4 Disallow: /a: 6") || strings.Count(got, "/a") != 2 {
 		t.Errorf("the rules of both: %s", got)
@@ -89,9 +89,9 @@ func TestEditTakenBack(t *testing.T) {
 	record(l, forbidden(c.now(), one, 2, 1, "/a"))
 	record(l, forbidden(c.now(), one, 3, 1, "/b"))
 	c.advance(time.Hour)
-	l.Edited("example.com", one, two, c.now())
+	l.RecordEdit("example.com", one, two, c.now())
 	record(l, forbidden(c.now(), two, 2, 1, "/a"))
-	l.Edited("example.com", two, one, c.now())
+	l.RecordEdit("example.com", two, one, c.now())
 	if f := l.Snapshot().Sites[0].Files[0]; f.Version != one.Hash || f.Lines[2] != 2 || f.Lines[3] != 1 {
 		t.Errorf("the lines are counted as %+v", f)
 	}
@@ -114,32 +114,32 @@ func TestMarks(t *testing.T) {
 	one, two := version("User-agent: *\nDisallow: /a\n"), version("User-agent: *\nDisallow: /b\n")
 	for _, l := range []*Ledger{l, sibling} {
 		record(l, gptbot(c.now(), "/"))
-		l.Switched("example.com", "monitor", c.now())
-		l.Switched(Other, "monitor", c.now())
-		l.Switched("example.com", "bold", c.now())
+		l.RecordModeChange("example.com", "monitor", c.now())
+		l.RecordModeChange(Other, "monitor", c.now())
+		l.RecordModeChange("example.com", "bold", c.now())
 		c.advance(time.Minute)
-		l.Edited("example.com", one, two, c.now())
-		l.Edited("example.com", two, two, c.now())
-		l.Edited("unknown.example.com", one, two, c.now())
+		l.RecordEdit("example.com", one, two, c.now())
+		l.RecordEdit("example.com", two, two, c.now())
+		l.RecordEdit("unknown.example.com", one, two, c.now())
 	}
-	l.Switched("example.com", "monitor", c.now())
+	l.RecordModeChange("example.com", "monitor", c.now())
 	versions := fmt.Sprintf("robots %.4s %.4s", Version(one.Hash), Version(two.Hash))
 	merged := Merge(sibling.Snapshot(), l.Snapshot())
 	if got := merged.marksOf(); got != "12:01 "+versions || len(merged.Sites) != 1 {
 		t.Errorf("the marks: %s of %d sites", got, len(merged.Sites))
 	}
 	// The next process is in enforce before it reads what was stored.
-	data, err := Stored{Since: noon, Saved: c.now(), Site: l.Snapshot().Sites[0]}.Encode()
+	data, err := StoredSite{Since: noon, Saved: c.now(), Site: l.Snapshot().Sites[0]}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.advance(time.Hour)
-	stored, err := DecodeStored(data)
+	stored, err := DecodeStoredSite(data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	next := New(c.now)
-	next.Switched("example.com", "enforce", c.now())
+	next.RecordModeChange("example.com", "enforce", c.now())
 	record(next, gptbot(c.now(), "/"))
 	c.advance(time.Minute)
 	next.Restore(stored.Site, stored.Since)
@@ -150,7 +150,7 @@ func TestMarks(t *testing.T) {
 	// They are bounded, and go with all else that is old.
 	for i := range 2 * maxMarks {
 		c.advance(time.Second)
-		next.Switched("example.com", []string{"monitor", "enforce"}[i%2], c.now())
+		next.RecordModeChange("example.com", []string{"monitor", "enforce"}[i%2], c.now())
 	}
 	if marks := next.Snapshot().Sites[0].Marks; len(marks) != maxMarks || marks[maxMarks-1].At != c.now().UnixMilli() {
 		t.Errorf("%d marks are kept, the last at %d", len(marks), marks[len(marks)-1].At)
@@ -166,11 +166,11 @@ func TestMarks(t *testing.T) {
 func TestDamagedMarks(t *testing.T) {
 	good := Mark{noon.UnixMilli(), MarkMode, "monitor", "enforce"}
 	site := &Site{Name: "example.com", Mode: "<b>", Marks: []Mark{good, {1, "coup", "a", "b"}, {2, MarkMode, "monitor", strings.Repeat("x", 999)}, {3, MarkRobots, "monitor", "enforce"}}}
-	data, err := Stored{Since: noon, Saved: noon, Site: site}.Encode()
+	data, err := StoredSite{Since: noon, Saved: noon, Site: site}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := DecodeStored(data)
+	stored, err := DecodeStoredSite(data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,11 +74,11 @@ func TestNames(t *testing.T) {
 		t.Errorf("a crawler with a token has names: %v", gptbot.Names.Items)
 	}
 
-	data, err := Stored{Saved: c.now(), Site: s.Sites[0]}.Encode()
+	data, err := StoredSite{Saved: c.now(), Site: s.Sites[0]}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := DecodeStored(data)
+	stored, err := DecodeStoredSite(data)
 	if err != nil {
 		t.Fatal(err)
 	}

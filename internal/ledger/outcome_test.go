@@ -68,11 +68,11 @@ func TestOutcomes(t *testing.T) {
 			}
 		}
 	}
-	stored, err := Stored{Since: noon, Saved: c.now(), Site: l.Snapshot().Sites[0]}.Encode()
+	stored, err := StoredSite{Since: noon, Saved: c.now(), Site: l.Snapshot().Sites[0]}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := DecodeStored(stored)
+	back, err := DecodeStoredSite(stored)
 	if err != nil || back.Site.Rows[0].FirstViolation == 0 || len(back.Site.HostViolations.Items) != 2 || len(back.Site.HostBlocks.Items) != 1 {
 		t.Errorf("after it was stored: %+v, %v", back.Site, err)
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Reader identifies a crawler at one site. The network distinguishes clients whose identity
+// RobotsFetcher identifies a crawler at one site. The network distinguishes clients whose identity
 // is not verified.
-type Reader struct {
+type RobotsFetcher struct {
 	Site    policy.Key
 	Crawler string       // a name of the registry or policy, or a common name for all others
 	Network netip.Prefix // zero if the identity is verified
@@ -25,8 +25,8 @@ type Reader struct {
 	Invented bool
 }
 
-// Reading is a crawler's last fetch of a robots.txt.
-type Reading struct {
+// RobotsFetch is a crawler's last fetch of a robots.txt.
+type RobotsFetch struct {
 	At time.Time
 	// Status is the HTTP status of the answer.
 	Status int
@@ -34,38 +34,38 @@ type Reading struct {
 	Hash [sha256.Size]byte
 }
 
-// ReaderParts is the number of independent parts of a Readers. Each is stored separately. A
+// RobotsFetchParts is the number of independent parts of RobotsFetches. Each is stored separately. A
 // crawler at a site always belongs to the same part.
-const ReaderParts = 8
+const RobotsFetchParts = 8
 
-// Readers remembers the last robots fetch of each crawler and site. It evicts the least
+// RobotsFetches remembers the last robots fetch of each crawler and site. It evicts the least
 // recently used entries. It is safe for concurrent use.
-type Readers struct {
-	parts    [ReaderParts]readersPart
-	invented readersPart
+type RobotsFetches struct {
+	parts    [RobotsFetchParts]fetchPart
+	invented fetchPart
 }
 
-// readersPart is divided into shards to reduce contention.
-type readersPart struct{ shards []readersShard }
+// fetchPart is divided into shards to reduce contention.
+type fetchPart struct{ shards []fetchShard }
 
-type readersShard struct {
+type fetchShard struct {
 	mu    sync.Mutex
 	most  int
-	last  *simplelru.LRU[Reader, keptReading]
+	last  *simplelru.LRU[RobotsFetcher, storedFetch]
 	noted uint64 // number of fetches seen by this instance
 }
 
-// keptReading is a Reading with its origin.
-type keptReading struct {
-	Reading
+// storedFetch is a RobotsFetch with its origin.
+type storedFetch struct {
+	RobotsFetch
 	elsewhere bool // seen and stored by another instance
 }
 
-// NewReaders returns a Readers with the given capacity of each part, and the given capacity
+// NewRobotsFetches returns a RobotsFetches with the given capacity of each part, and the given capacity
 // for hosts that only clients name. Sharded parts have 25 % more room, since hashing does not
 // fill shards evenly.
-func NewReaders(inPart, invented int) *Readers {
-	r := new(Readers)
+func NewRobotsFetches(inPart, invented int) *RobotsFetches {
+	r := new(RobotsFetches)
 	for i := range r.parts {
 		r.parts[i].init(inPart)
 	}
@@ -79,49 +79,49 @@ const (
 	minInShard      = 256
 )
 
-func (p *readersPart) init(most int) {
-	p.shards = make([]readersShard, min(max(most/minInShard, 1), maxReaderShards))
+func (p *fetchPart) init(most int) {
+	p.shards = make([]fetchShard, min(max(most/minInShard, 1), maxReaderShards))
 	for i := range p.shards {
 		s := &p.shards[i]
 		if s.most = max(most, 1); len(p.shards) > 1 {
 			s.most = most / len(p.shards) * 5 / 4
 		}
-		s.last, _ = simplelru.NewLRU[Reader, keptReading](s.most, nil) // fails for sizes below 1 only
+		s.last, _ = simplelru.NewLRU[RobotsFetcher, storedFetch](s.most, nil) // fails for sizes below 1 only
 	}
 }
 
 var readersSeed = maphash.MakeSeed()
 
 // shard returns the shard of a reader.
-func (r *Readers) shard(who Reader) *readersShard {
+func (r *RobotsFetches) shard(fetcher RobotsFetcher) *fetchShard {
 	part := &r.invented
-	if !who.Invented {
-		part = &r.parts[partOf(who)]
+	if !fetcher.Invented {
+		part = &r.parts[partIndex(fetcher)]
 	}
-	return &part.shards[maphash.Comparable(readersSeed, who)%uint64(len(part.shards))]
+	return &part.shards[maphash.Comparable(readersSeed, fetcher)%uint64(len(part.shards))]
 }
 
-// partOf returns the part of a reader. The result is the same on all instances.
-func partOf(who Reader) int {
+// partIndex returns the part of a crawler. The result is the same on all instances.
+func partIndex(fetcher RobotsFetcher) int {
 	sum := fnv.New32a()
-	fmt.Fprintf(sum, "%s %q", who.Site.Quoted(), who.Crawler)
-	return int(sum.Sum32() % ReaderParts)
+	fmt.Fprintf(sum, "%s %q", fetcher.Site.Quoted(), fetcher.Crawler)
+	return int(sum.Sum32() % RobotsFetchParts)
 }
 
-// Read records a robots fetch.
-func (r *Readers) Read(who Reader, what Reading) {
-	s := r.shard(who)
+// Record records a robots fetch.
+func (r *RobotsFetches) Record(fetcher RobotsFetcher, fetch RobotsFetch) {
+	s := r.shard(fetcher)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.last.Add(who, keptReading{Reading: what})
+	s.last.Add(fetcher, storedFetch{RobotsFetch: fetch})
 	s.noted++
 }
 
 // Last returns the last robots fetch of a crawler.
-func (r *Readers) Last(who Reader) (Reading, bool) {
-	s := r.shard(who)
+func (r *RobotsFetches) Last(fetcher RobotsFetcher) (RobotsFetch, bool) {
+	s := r.shard(fetcher)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	last, ok := s.last.Get(who)
-	return last.Reading, ok
+	last, ok := s.last.Get(fetcher)
+	return last.RobotsFetch, ok
 }

@@ -45,13 +45,13 @@ const readersKind = "readers"
 
 // ReadBy is a robots fetch with its crawler.
 type ReadBy struct {
-	Reader
-	Reading
+	RobotsFetcher
+	RobotsFetch
 }
 
-// Noted returns a counter of the fetches of a part. An unchanged counter means that there is
+// PartRevision returns a counter of the fetches of a part. An unchanged counter means that there is
 // nothing new to store.
-func (r *Readers) Noted(part int) (noted uint64) {
+func (r *RobotsFetches) PartRevision(part int) (noted uint64) {
 	for i := range r.parts[part].shards {
 		s := &r.parts[part].shards[i]
 		s.mu.Lock()
@@ -64,7 +64,7 @@ func (r *Readers) Noted(part int) (noted uint64) {
 // EncodePart encodes the fetches of a part that this instance saw. It omits hosts that only
 // clients name, and the oldest fetches beyond MaxDocument bytes. empty reports that there is
 // nothing to store.
-func (r *Readers) EncodePart(part int, now time.Time) (d Document, empty bool, err error) {
+func (r *RobotsFetches) EncodePart(part int, now time.Time) (d Document, empty bool, err error) {
 	all := r.own(part, now)
 	for {
 		d, err = encodeDocument(readersKind, readersOf(all), now)
@@ -76,14 +76,14 @@ func (r *Readers) EncodePart(part int, now time.Time) (d Document, empty bool, e
 }
 
 // own returns the fetches of a part that this instance saw, newest first.
-func (r *Readers) own(part int, now time.Time) (all []ReadBy) {
+func (r *RobotsFetches) own(part int, now time.Time) (all []ReadBy) {
 	for i := range r.parts[part].shards {
 		s := &r.parts[part].shards[i]
 		s.mu.Lock()
 		for _, who := range s.last.Keys() {
 			what, _ := s.last.Peek(who)
 			if !what.elsewhere && now.Sub(what.At) < keepReadings {
-				all = append(all, ReadBy{who, what.Reading})
+				all = append(all, ReadBy{who, what.RobotsFetch})
 			}
 		}
 		s.mu.Unlock()
@@ -112,9 +112,9 @@ func readersOf(all []ReadBy) (content readersJSON) {
 	return content
 }
 
-// DecodeReaders decodes the result of [Readers.EncodePart]. It returns an error for damaged
+// DecodeRobotsFetches decodes the result of [RobotsFetches.EncodePart]. It returns an error for damaged
 // data and other formats.
-func DecodeReaders(data []byte) ([]ReadBy, Document, error) {
+func DecodeRobotsFetches(data []byte) ([]ReadBy, Document, error) {
 	var content readersJSON
 	d, err := decodeDocument(readersKind, data, &content)
 	if err != nil {
@@ -132,19 +132,19 @@ func DecodeReaders(data []byte) ([]ReadBy, Document, error) {
 				return nil, d, err
 			case len(all) == maxStoredReadings:
 				return nil, d, fmt.Errorf("more than %d robots fetches", maxStoredReadings)
-			case len(x.Crawler) > maxName, x.Status < 100, x.Status > 999, !sane(x.At), x.Network != x.Network.Masked():
+			case len(x.Crawler) > maxName, x.Status < 100, x.Status > 999, !isPlausibleTime(x.At), x.Network != x.Network.Masked():
 				return nil, d, errors.New("a robots fetch has an invalid name, status, time or network")
 			}
-			all = append(all, ReadBy{Reader{Site: site.Key, Crawler: x.Crawler, Network: x.Network}, Reading{x.At, x.Status, hash}})
+			all = append(all, ReadBy{RobotsFetcher{Site: site.Key, Crawler: x.Crawler, Network: x.Network}, RobotsFetch{x.At, x.Status, hash}})
 		}
 	}
 	return all, d, nil
 }
 
-// Merge adds stored fetches, or fetches of other instances (elsewhere is true). It evicts no
+// Merge adds stored fetches, or fetches of other instances (fromPeer is true). It evicts no
 // entry. Fetches of other instances are not encoded again. It skips fetches that are older
 // than the known fetch, expired or in the future.
-func (r *Readers) Merge(all []ReadBy, elsewhere bool, now time.Time) {
+func (r *RobotsFetches) Merge(all []ReadBy, elsewhere bool, now time.Time) {
 	for _, x := range slices.Backward(all) { // newest last
 		if x.At.After(now.Add(clockSkew)) || now.Sub(x.At) >= keepReadings {
 			continue
@@ -153,15 +153,15 @@ func (r *Readers) Merge(all []ReadBy, elsewhere bool, now time.Time) {
 	}
 }
 
-func (r *Readers) merge(x ReadBy, elsewhere bool) {
-	s := r.shard(x.Reader)
+func (r *RobotsFetches) merge(x ReadBy, elsewhere bool) {
+	s := r.shard(x.RobotsFetcher)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known, ok := s.last.Peek(x.Reader)
+	known, ok := s.last.Peek(x.RobotsFetcher)
 	if ok && !known.At.Before(x.At) || !ok && s.last.Len() >= s.most {
 		return
 	}
-	s.last.Add(x.Reader, keptReading{x.Reading, elsewhere})
+	s.last.Add(x.RobotsFetcher, storedFetch{x.RobotsFetch, elsewhere})
 }
 
 // checkSite returns an error if a site cannot be stored.

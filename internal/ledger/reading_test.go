@@ -59,7 +59,7 @@ func TestKnownBeforeAReading(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		readings []Version // before it comes
-		want     Known
+		want     FetchedVersion
 	}{
 		{"it never read", nil, Never},
 		{"it read the old text", []Version{old}, OldText},

@@ -105,5 +105,5 @@ const (
 	maxMethod = 16
 )
 
-// own returns a copy of at most most bytes.
-func own(s string, most int) string { return strings.Clone(text.Cut(s, most)) }
+// cloneTruncated returns a copy of at most most bytes.
+func cloneTruncated(s string, most int) string { return strings.Clone(text.Cut(s, most)) }

@@ -131,29 +131,29 @@ func (w *Row) count(q *counted) {
 
 // countIn counts a request in a cell.
 func (w *Row) countIn(c *Cell, q *counted) {
-	c.hit(countOf(q.Verdict))
+	c.increment(verdictCount(q.Verdict))
 	if q.Verdict == judge.Disallowed {
 		switch {
 		case q.Action == judge.Blocked:
-			c.hit(CountViolationBlocked)
+			c.increment(CountViolationBlocked)
 		case q.Action == judge.Logged && !q.WouldBlock:
-			c.hit(CountViolationOnlyLogged)
+			c.increment(CountViolationOnlyLogged)
 		}
 	}
 	if q.Action == judge.Blocked {
-		c.hit(CountBlocked)
+		c.increment(CountBlocked)
 	}
 	if q.WouldBlock {
-		c.hit(CountWouldBlock)
+		c.increment(CountWouldBlock)
 	}
 	if q.Against {
-		c.hit(CountAgainst)
-		if w.known(q) == CurrentText {
-			c.hit(CountTold)
+		c.increment(CountAgainst)
+		if w.fetchedVersion(q) == CurrentText {
+			c.increment(CountTold)
 		}
 	}
 	if q.Slowed {
-		c.hit(CountSlowed)
+		c.increment(CountSlowed)
 	}
 }
 
@@ -161,7 +161,7 @@ func (w *Row) countIn(c *Cell, q *counted) {
 func (w *Row) countRule(q *counted) {
 	at, key := q.at, RuleKey{Rule: q.Rule, Verdict: q.Verdict}
 	key.Text, key.Group = text.Cut(key.Text, maxRule), text.Cut(key.Group, maxToken)
-	key = continued(&w.Rules, key, at, key.same, RuleKey.moved)
+	key = continueKey(&w.Rules, key, at, key.same, RuleKey.moved)
 	w.Rules.Add(key, 1, at, maxRules, func(k RuleKey) RuleKey {
 		k.Text, k.Group = strings.Clone(k.Text), strings.Clone(k.Group)
 		return k
@@ -170,7 +170,7 @@ func (w *Row) countRule(q *counted) {
 	key = w.Rules.Items[w.Rules.Index(key)].Key
 	path := text.Cut(q.Target, maxTarget)
 	where := PathKey{Host: q.Host, Name: w.nameOf(q.Token, q.Name), Path: path, Blocked: q.Action == judge.Blocked, RuleKey: key}
-	where = continued(&w.Paths, where, at, where.same, PathKey.moved)
+	where = continueKey(&w.Paths, where, at, where.same, PathKey.moved)
 	w.Paths.Add(where, 1, at, maxPaths, func(k PathKey) PathKey {
 		k.Host, k.Name, k.Path = strings.Clone(k.Host), strings.Clone(k.Name), strings.Clone(k.Path)
 		return k
@@ -191,8 +191,8 @@ func (w *Row) countRule(q *counted) {
 		w.Samples = slices.Delete(w.Samples, 0, 1+len(w.Samples)-maxSamples)
 	}
 	w.Samples = append(w.Samples, Sample{
-		At: at, Host: strings.Clone(where.Host), Name: strings.Clone(where.Name), Method: own(q.Method, maxMethod), Path: own(path, maxTarget), Rule: key.Rule, Action: q.Action,
-		Network: q.Network, Agent: w.agent(q.UserAgent), Known: w.known(q),
+		At: at, Host: strings.Clone(where.Host), Name: strings.Clone(where.Name), Method: cloneTruncated(q.Method, maxMethod), Path: cloneTruncated(path, maxTarget), Rule: key.Rule, Action: q.Action,
+		Network: q.Network, Agent: w.agent(q.UserAgent), Known: w.fetchedVersion(q),
 	})
 }
 
@@ -202,11 +202,11 @@ func (w *Row) agent(userAgent string) string {
 	if i := w.Agents.Index(userAgent); i >= 0 {
 		return w.Agents.Items[i].Key
 	}
-	return own(userAgent, maxAgent)
+	return cloneTruncated(userAgent, maxAgent)
 }
 
-// known returns the version of the rules that the crawler fetched.
-func (w *Row) known(q *counted) Known {
+// fetchedVersion returns the version of the rules that the crawler fetched.
+func (w *Row) fetchedVersion(q *counted) FetchedVersion {
 	read := w.Read
 	if q.readings < w.reading {
 		read = w.readBefore
@@ -260,8 +260,8 @@ func (w *Row) merge(other *Row) {
 		w.Names.Merge(other.asNames(other.Names, verdictCounts[:]...), maxNames)
 		w.Breakers.Merge(other.asNames(other.Breakers, CountDisallowed), maxNames)
 	}
-	w.Rules.Merge(aligned(&w.Rules, other.Rules, (*RuleKey).same, RuleKey.moved), maxRules)
-	w.Paths.Merge(aligned(&w.Paths, other.Paths, (*PathKey).same, PathKey.moved), maxPaths)
+	w.Rules.Merge(alignSketch(&w.Rules, other.Rules, (*RuleKey).same, RuleKey.moved), maxRules)
+	w.Paths.Merge(alignSketch(&w.Paths, other.Paths, (*PathKey).same, PathKey.moved), maxPaths)
 	w.Agents.Merge(other.Agents, maxAgents)
 	w.Networks.Merge(other.Networks, maxNetworks)
 	w.Samples = append(slices.Clone(w.Samples), other.Samples...)

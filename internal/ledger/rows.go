@@ -49,21 +49,21 @@ func (s *Site) find(key rowKey) *Row {
 func (s *Site) reindex() {
 	s.index = make(map[string]*Row, len(s.Rows))
 	for _, w := range s.Rows {
-		s.put(w)
+		s.indexRow(w)
 	}
 }
 
-// put adds a row to the index.
-func (s *Site) put(w *Row) { s.index[w.Token], w.next = w, s.index[w.Token] }
+// indexRow adds a row to the index.
+func (s *Site) indexRow(w *Row) { s.index[w.Token], w.next = w, s.index[w.Token] }
 
-// rowsChanged invalidates the caches after rows were removed.
-func (s *Site) rowsChanged() { s.index, s.crowded = nil, crowded{} }
+// resetIndex invalidates the caches after rows were removed.
+func (s *Site) resetIndex() { s.index, s.crowded = nil, crowded{} }
 
 // add adds a new row.
 func (s *Site) add(w *Row) {
 	s.Rows, s.crowded = append(s.Rows, w), crowded{}
 	if s.index != nil {
-		s.put(w)
+		s.indexRow(w)
 	}
 }
 
@@ -95,7 +95,7 @@ func (s *Site) row(key rowKey, named bool, at int64, more bool) *Row {
 			return w
 		}
 		if !more {
-			if w := s.others(); w != nil {
+			if w := s.otherRow(); w != nil {
 				return w
 			}
 		}
@@ -105,8 +105,8 @@ func (s *Site) row(key rowKey, named bool, at int64, more bool) *Row {
 	return w
 }
 
-// others returns a shared row, or nil.
-func (s *Site) others() *Row {
+// otherRow returns a shared row, or nil.
+func (s *Site) otherRow() *Row {
 	for _, w := range s.Rows {
 		if w.Token == Other {
 			return w
@@ -133,22 +133,22 @@ func (s *Site) room(named bool, at int64) bool {
 			idle = i
 		}
 	}
-	if s.own() < maxRows && (named || unnamed < maxRows-namedShare) {
+	if s.ownRowCount() < maxRows && (named || unnamed < maxRows-namedShare) {
 		return true
 	}
 	if idle < 0 {
 		*s.crowded.of(named) = seen + displaceAfter.Milliseconds()
 		return false
 	}
-	s.fold(idle)
+	s.mergeIntoOther(idle)
 	return true
 }
 
-// fold merges a row into the shared row of its class.
-func (s *Site) fold(i int) {
+// mergeIntoOther merges a row into the shared row of its class.
+func (s *Site) mergeIntoOther(i int) {
 	w := s.Rows[i]
 	s.Rows = slices.Delete(s.Rows, i, i+1)
-	s.rowsChanged()
+	s.resetIndex()
 	key := w.key()
 	key.token = Other
 	if common := s.find(key); common != nil {
@@ -160,8 +160,8 @@ func (s *Site) fold(i int) {
 	s.add(w)
 }
 
-// own returns the number of rows of single crawlers.
-func (s *Site) own() (n int) {
+// ownRowCount returns the number of rows of single crawlers.
+func (s *Site) ownRowCount() (n int) {
 	for _, w := range s.Rows {
 		if w.Token != Other {
 			n++
@@ -172,18 +172,18 @@ func (s *Site) own() (n int) {
 
 // limit folds the most idle rows until the bound is met.
 func (s *Site) limit() {
-	for s.own() > maxRows {
-		s.foldIdlest()
+	for s.ownRowCount() > maxRows {
+		s.mergeIdlestRow()
 	}
 }
 
-// foldIdlest folds the row of the most idle crawler. There must be one.
-func (s *Site) foldIdlest() {
+// mergeIdlestRow folds the row of the most idle crawler. There must be one.
+func (s *Site) mergeIdlestRow() {
 	idlest := -1
 	for i, w := range s.Rows {
 		if w.Token != Other && (idlest < 0 || w.LastSeen < s.Rows[idlest].LastSeen) {
 			idlest = i
 		}
 	}
-	s.fold(idlest)
+	s.mergeIntoOther(idlest)
 }

@@ -10,43 +10,43 @@ import (
 
 // Sample is a disallowed request.
 type Sample struct {
-	At      int64        `json:"at"`
-	Host    string       `json:"host,omitempty"`
-	Name    string       `json:"name,omitempty"`
-	Method  string       `json:"method"`
-	Path    string       `json:"path"`
-	Rule    Rule         `json:"rule"`
-	Action  judge.Action `json:"action"`
-	Network netip.Prefix `json:"network"`
-	Agent   string       `json:"agent"`
-	Known   Known        `json:"known"`
+	At      int64          `json:"at"`
+	Host    string         `json:"host,omitempty"`
+	Name    string         `json:"name,omitempty"`
+	Method  string         `json:"method"`
+	Path    string         `json:"path"`
+	Rule    Rule           `json:"rule"`
+	Action  judge.Action   `json:"action"`
+	Network netip.Prefix   `json:"network"`
+	Agent   string         `json:"agent"`
+	Known   FetchedVersion `json:"known"`
 }
 
-// Known is the version of the rules that a crawler fetched before a violation.
-type Known uint8
+// FetchedVersion is the version of the rules that a crawler fetched before a violation.
+type FetchedVersion uint8
 
-// Values of [Known].
+// Values of [FetchedVersion].
 const (
-	Never       Known = iota // no robots fetch was seen
-	OldText                  // an earlier version
-	CurrentText              // the version that decided
+	Never       FetchedVersion = iota // no robots fetch was seen
+	OldText                           // an earlier version
+	CurrentText                       // the version that decided
 	numKnown
 )
 
 var knownWords = [numKnown]string{"never", "old", "current"}
 
 // String returns never, old or current.
-func (k Known) String() string { return knownWords[min(k, numKnown-1)] }
+func (k FetchedVersion) String() string { return knownWords[min(k, numKnown-1)] }
 
 // MarshalText implements [encoding.TextMarshaler].
-func (k Known) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+func (k FetchedVersion) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
-func (k *Known) UnmarshalText(text []byte) error {
+func (k *FetchedVersion) UnmarshalText(text []byte) error {
 	i := slices.Index(knownWords[:], string(text))
 	if i < 0 {
 		return fmt.Errorf("unknown value %.40q; want one of %v", text, knownWords)
 	}
-	*k = Known(i)
+	*k = FetchedVersion(i)
 	return nil
 }

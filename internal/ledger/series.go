@@ -10,7 +10,7 @@ import (
 // Count identifies a counter of requests.
 type Count uint8
 
-// The counters by verdict and by action. They are stored by name. See [Stored].
+// The counters by verdict and by action. They are stored by name. See [StoredSite].
 const (
 	CountAllowed Count = iota
 	CountDisallowed
@@ -37,8 +37,8 @@ var verdictCounts = [...]Count{
 	judge.Exempt: CountExempt, judge.Unknown: CountUnknown,
 }
 
-// countOf returns the counter of a verdict.
-func countOf(v judge.Verdict) Count { return verdictCounts[v] }
+// verdictCount returns the counter of a verdict.
+func verdictCount(v judge.Verdict) Count { return verdictCounts[v] }
 
 // Counts are the values of all counters.
 type Counts [NumCounts]uint64
@@ -98,8 +98,8 @@ func (c Cell) Counts() (counts Counts) {
 	return counts
 }
 
-// hit increments a counter.
-func (c *Cell) hit(count Count) {
+// increment increments a counter.
+func (c *Cell) increment(count Count) {
 	if i := 1 + count; c[i] < math.MaxUint32 {
 		c[i]++
 	}

@@ -29,9 +29,9 @@ type Visit struct {
 	elsewhere bool // seen by another instance
 }
 
-// Served is a sample of recent visits to a site. The zero value is empty. Memory is bounded.
+// ServedPages is a sample of recent visits to a site. The zero value is empty. Memory is bounded.
 // It is not safe for concurrent use.
-type Served struct {
+type ServedPages struct {
 	visits []Visit
 	index  map[visitKey]int // indexes in visits
 	next   int              // index of the next visit to replace, when full
@@ -44,8 +44,8 @@ type visitKey struct{ crawler, host, target string }
 // the covered time and limits the effect of one fast crawler.
 const oneIn = 8
 
-// Note adds a visit to the sample. It does not retain memory of v.
-func (s *Served) Note(v Visit) {
+// Record adds a visit to the sample. It does not retain memory of v.
+func (s *ServedPages) Record(v Visit) {
 	if len(v.Target) > maxVisitedTarget {
 		return
 	}
@@ -87,35 +87,35 @@ func (s *Served) Note(v Visit) {
 	s.news++
 }
 
-// Merge adds stored visits, or visits of other instances (elsewhere is true), which
-// [Served.Own] omits. It skips visits that are older than the known visit, expired or in the
+// Merge adds stored visits, or visits of other instances (fromPeer is true), which
+// [ServedPages.OwnVisits] omits. It skips visits that are older than the known visit, expired or in the
 // future.
-func (s *Served) Merge(visits []Visit, elsewhere bool, now time.Time) {
+func (s *ServedPages) Merge(visits []Visit, fromPeer bool, now time.Time) {
 	for _, v := range visits {
 		i, known := s.index[visitKey{v.Crawler, v.Host, v.Target}]
 		if now.Sub(v.At) >= ServedWindow || v.At.After(now.Add(clockSkew)) || known && !v.At.After(s.visits[i].At) {
 			continue
 		}
 		before := s.news
-		if v.elsewhere = elsewhere; known {
+		if v.elsewhere = fromPeer; known {
 			s.visits[i].At = v.At // keeps its origin
 		} else {
-			s.Note(v)
+			s.Record(v)
 		}
 		s.news = before
 	}
 }
 
-// Own returns the recent visits that this instance saw.
-func (s *Served) Own(now time.Time) []Visit {
+// OwnVisits returns the recent visits that this instance saw.
+func (s *ServedPages) OwnVisits(now time.Time) []Visit {
 	return slices.DeleteFunc(s.Recent(now), func(v Visit) bool { return v.elsewhere })
 }
 
-// News returns the number of new visits that this instance saw.
-func (s *Served) News() uint64 { return s.news }
+// Revision returns the number of new visits that this instance saw.
+func (s *ServedPages) Revision() uint64 { return s.news }
 
 // Recent returns the visits less than ServedWindow before now.
-func (s *Served) Recent(now time.Time) []Visit {
+func (s *ServedPages) Recent(now time.Time) []Visit {
 	var recent []Visit
 	for _, v := range s.visits {
 		if now.Sub(v.At) < ServedWindow {

@@ -12,15 +12,15 @@ func TestServed(t *testing.T) {
 	visit := func(crawler, target string, after time.Duration) Visit {
 		return Visit{Crawler: crawler, Chain: []string{crawler}, Host: "example.com", Target: target, At: start.Add(after)}
 	}
-	var s Served
+	var s ServedPages
 	if got := s.Recent(start); got != nil {
 		t.Errorf("%v in an empty record", got)
 	}
-	s.Note(visit("Googlebot", "/a", 0))
-	s.Note(visit("Googlebot", "/b", 0))
-	s.Note(visit("bingbot", "/a", time.Hour))
-	s.Note(visit("Googlebot", "/a", 2*time.Hour)) // again
-	s.Note(visit("Googlebot", "/"+strings.Repeat("x", maxVisitedTarget), 2*time.Hour))
+	s.Record(visit("Googlebot", "/a", 0))
+	s.Record(visit("Googlebot", "/b", 0))
+	s.Record(visit("bingbot", "/a", time.Hour))
+	s.Record(visit("Googlebot", "/a", 2*time.Hour)) // again
+	s.Record(visit("Googlebot", "/"+strings.Repeat("x", maxVisitedTarget), 2*time.Hour))
 	for _, tc := range []struct {
 		after time.Duration
 		want  string
@@ -43,9 +43,9 @@ func TestServed(t *testing.T) {
 
 func TestServedIsBounded(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	var s Served
+	var s ServedPages
 	for i := range 100 * maxVisits {
-		s.Note(Visit{Crawler: "Googlebot", Target: fmt.Sprintf("/%d", i), At: start.Add(time.Duration(i))})
+		s.Record(Visit{Crawler: "Googlebot", Target: fmt.Sprintf("/%d", i), At: start.Add(time.Duration(i))})
 		if len(s.visits) > maxVisits || len(s.index) != len(s.visits) {
 			t.Fatalf("%d visits and %d in the index after %d", len(s.visits), len(s.index), i+1)
 		}
@@ -57,7 +57,7 @@ func TestServedIsBounded(t *testing.T) {
 	}
 	// What is out of date makes room at once.
 	for i := range maxVisits {
-		s.Note(Visit{Crawler: "bingbot", Target: fmt.Sprintf("/%d", i), At: start.Add(48 * time.Hour)})
+		s.Record(Visit{Crawler: "bingbot", Target: fmt.Sprintf("/%d", i), At: start.Add(48 * time.Hour)})
 	}
 	if got := len(s.Recent(start.Add(48 * time.Hour))); got != maxVisits {
 		t.Errorf("%d visits of the next day, want %d", got, maxVisits)
@@ -66,8 +66,8 @@ func TestServedIsBounded(t *testing.T) {
 
 func TestServedKeepsNothingOfTheRequest(t *testing.T) {
 	chain := []string{"Googlebot"}
-	var s Served
-	s.Note(Visit{Crawler: "Googlebot", Chain: chain, Target: "/a", At: time.Unix(1, 0)})
+	var s ServedPages
+	s.Record(Visit{Crawler: "Googlebot", Chain: chain, Target: "/a", At: time.Unix(1, 0)})
 	chain[0] = "another request"
 	if got := s.Recent(time.Unix(1, 0))[0].Chain[0]; got != "Googlebot" {
 		t.Errorf("the chain became %q", got)
@@ -79,11 +79,11 @@ func BenchmarkServedNote(b *testing.B) {
 	for i := range targets {
 		targets[i] = fmt.Sprintf("/articles/%d", i)
 	}
-	var s Served
+	var s ServedPages
 	chain, now := []string{"Googlebot"}, time.Unix(1, 0)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		s.Note(Visit{Crawler: "Googlebot", Chain: chain, Host: "example.com", Target: targets[i%len(targets)], At: now})
+		s.Record(Visit{Crawler: "Googlebot", Chain: chain, Host: "example.com", Target: targets[i%len(targets)], At: now})
 	}
 }
 
@@ -92,22 +92,22 @@ func TestServedMerge(t *testing.T) {
 	visit := func(target string, ago time.Duration) Visit {
 		return Visit{Crawler: "Googlebot", Target: target, At: now.Add(-ago)}
 	}
-	var s Served
-	s.Note(visit("/own", time.Hour))
-	news := s.News()
+	var s ServedPages
+	s.Record(visit("/own", time.Hour))
+	news := s.Revision()
 	s.Merge([]Visit{visit("/own", time.Minute), visit("/theirs", time.Hour), visit("/old", ServedWindow), visit("/future", -time.Hour)}, true, now)
 	if got := s.Recent(now); len(got) != 2 || !got[0].At.Equal(now.Add(-time.Minute)) {
 		t.Errorf("recent are %+v", got)
 	}
-	if own := s.Own(now); len(own) != 1 || own[0].Target != "/own" || s.News() != news {
+	if own := s.OwnVisits(now); len(own) != 1 || own[0].Target != "/own" || s.Revision() != news {
 		t.Errorf("own are %+v", own)
 	}
-	s.Note(visit("/theirs", 0))
-	if own := s.Own(now); len(own) != 2 || s.News() == news {
+	s.Record(visit("/theirs", 0))
+	if own := s.OwnVisits(now); len(own) != 2 || s.Revision() == news {
 		t.Errorf("own are %+v", own)
 	}
 	s.Merge([]Visit{visit("/before", time.Hour)}, false, now)
-	if own := s.Own(now); len(own) != 3 {
+	if own := s.OwnVisits(now); len(own) != 3 {
 		t.Errorf("own are %+v", own)
 	}
 }

@@ -94,13 +94,13 @@ func (s *Site) countLines(q *counted) {
 	}
 	f := &s.Files[i]
 	f.Since, f.Last = min(f.Since, q.at), max(f.Last, q.at)
-	f.hit(int(q.GroupLine))
+	f.countHit(int(q.GroupLine))
 	if q.Rule.Line > 0 {
-		f.hit(q.Rule.Line)
+		f.countHit(q.Rule.Line)
 	}
 }
 
-func (f *File) hit(line int) {
+func (f *File) countHit(line int) {
 	if len(f.Lines) >= maxLines {
 		if _, ok := f.Lines[uint32(line)]; !ok {
 			f.Cut = true
@@ -112,7 +112,7 @@ func (f *File) hit(line int) {
 
 // merge adds the counts of another ledger for the same site.
 func (s *Site) merge(other *Site) {
-	s.rowsChanged()
+	s.resetIndex()
 	for _, w := range other.Rows {
 		if known := s.find(w.key()); known != nil {
 			known.merge(w)
@@ -144,7 +144,7 @@ func (s *Site) merge(other *Site) {
 	}
 	s.mergeVisits(other)
 	s.Marks = append(s.Marks, other.Marks...)
-	s.orderMarks()
+	s.sortMarks()
 	slices.SortStableFunc(s.Files, func(a, b File) int { return cmp.Compare(b.Last, a.Last) })
 	s.Files = s.Files[:min(len(s.Files), maxFiles)]
 }
@@ -152,7 +152,7 @@ func (s *Site) merge(other *Site) {
 // prune removes data older than retention. It reports whether any data remain.
 func (s *Site) prune(now int64, retention time.Duration) bool {
 	s.Rows = slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) })
-	s.rowsChanged()
+	s.resetIndex()
 	s.Hosts.Prune(now, retention)
 	s.HostViolations.Prune(now, retention)
 	s.HostBlocks.Prune(now, retention)

@@ -19,8 +19,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Stored is a site in storage.
-type Stored struct {
+// StoredSite is a site in storage.
+type StoredSite struct {
 	Since time.Time `json:"since"` // start of counting
 	Saved time.Time `json:"saved"`
 	// Counts are the names of the counters in each cell, in order. Encode sets them.
@@ -49,7 +49,7 @@ var packers = sync.Pool{New: func() any {
 
 // Encode returns the site as bytes: a header with the version of the format, a
 // SHA-256 of what follows, and JSON compressed with gzip.
-func (s Stored) Encode() ([]byte, error) {
+func (s StoredSite) Encode() ([]byte, error) {
 	var packed bytes.Buffer
 	z := packers.Get().(*gzip.Writer)
 	defer packers.Put(z)
@@ -72,43 +72,43 @@ func (s Stored) Encode() ([]byte, error) {
 	return data, nil
 }
 
-// DecodeStored decodes the result of Encode. The result respects the bounds of a ledger,
+// DecodeStoredSite decodes the result of Encode. The result respects the bounds of a ledger,
 // whatever the input.
-func DecodeStored(data []byte) (Stored, error) {
+func DecodeStoredSite(data []byte) (StoredSite, error) {
 	if len(data) > MaxStored {
-		return Stored{}, fmt.Errorf("%d bytes exceed the maximum size of a site", len(data))
+		return StoredSite{}, fmt.Errorf("%d bytes exceed the maximum size of a site", len(data))
 	}
 	rest, ok := bytes.CutPrefix(data, []byte(storedHeader))
 	if !ok || len(rest) < sha256.Size {
-		return Stored{}, errors.New("unknown format")
+		return StoredSite{}, errors.New("unknown format")
 	}
 	sum, packed := rest[:sha256.Size], rest[sha256.Size:]
 	if got := sha256.Sum256(packed); !bytes.Equal(got[:], sum) {
-		return Stored{}, errors.New("damaged: checksum mismatch")
+		return StoredSite{}, errors.New("damaged: checksum mismatch")
 	}
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return Stored{}, fmt.Errorf("damaged: %w", err)
+		return StoredSite{}, fmt.Errorf("damaged: %w", err)
 	}
 	text, err := io.ReadAll(io.LimitReader(z, maxDecoded+1))
 	if err != nil {
-		return Stored{}, fmt.Errorf("damaged: %w", err)
+		return StoredSite{}, fmt.Errorf("damaged: %w", err)
 	}
 	if objects, arrays := jsontext.Nesting(text); len(text) > maxDecoded || objects > maxDecodedObjects || arrays > maxDecodedArrays {
-		return Stored{}, errors.New("the decoded site is too large")
+		return StoredSite{}, errors.New("the decoded site is too large")
 	}
-	var s Stored
+	var s StoredSite
 	if err := json.Unmarshal(text, &s); err != nil {
-		return Stored{}, fmt.Errorf("damaged: %w", err)
+		return StoredSite{}, fmt.Errorf("damaged: %w", err)
 	}
 	if s.Site == nil || s.Site.Name == "" || len(s.Site.Name) > maxSiteName {
-		return Stored{}, errors.New("missing name of the site")
+		return StoredSite{}, errors.New("missing name of the site")
 	}
 	if err := s.Site.reorder(s.Counts); err != nil {
-		return Stored{}, err
+		return StoredSite{}, err
 	}
 	s.Counts = nil
-	s.Site = s.Site.cleaned()
+	s.Site = s.Site.sanitized()
 	return s, nil
 }
 
@@ -148,8 +148,8 @@ func (s *Site) reorder(words []string) error {
 	return nil
 }
 
-// cleaned returns a copy of a site within the bounds of a ledger.
-func (s *Site) cleaned() *Site {
+// sanitized returns a copy of a site within the bounds of a ledger.
+func (s *Site) sanitized() *Site {
 	clean := &Site{Name: s.Name, Hosts: s.Hosts, HostViolations: s.HostViolations, HostBlocks: s.HostBlocks}
 	for _, hosts := range []*spacesaving.Sketch[string]{&clean.Hosts, &clean.HostViolations, &clean.HostBlocks} {
 		hosts.Clean(maxHosts, func(host *string) { *host = text.Cut(*host, maxSiteName) })
@@ -161,7 +161,7 @@ func (s *Site) cleaned() *Site {
 		if class, ok := uaident.ParseClass(w.Class); !ok || class == uaident.Browser {
 			continue
 		}
-		w.clean()
+		w.sanitize()
 		if known := clean.find(w.key()); known != nil {
 			known.merge(w)
 		} else {
@@ -170,7 +170,7 @@ func (s *Site) cleaned() *Site {
 	}
 	clean.limit()
 	clean.mergeVisits(s)
-	clean.cleanMarks(s)
+	clean.sanitizeMarks(s)
 	for _, f := range s.Files {
 		if len(clean.Files) == maxFiles {
 			break
@@ -187,8 +187,8 @@ func (s *Site) cleaned() *Site {
 	return clean
 }
 
-// clean bounds the data of a row.
-func (w *Row) clean() {
+// sanitize bounds the data of a row.
+func (w *Row) sanitize() {
 	for r := range numResolutions {
 		var series Series
 		for _, cell := range w.Series[r] {
@@ -204,12 +204,12 @@ func (w *Row) clean() {
 	if !isShared(w.Token) {
 		w.Names, w.Breakers = spacesaving.Sketch[string]{}, spacesaving.Sketch[string]{}
 	}
-	w.Names.Clean(maxNames, boundName)
-	w.Breakers.Clean(maxNames, boundName)
-	w.Rules.Clean(maxRules, func(k *RuleKey) { k.bound() })
+	w.Names.Clean(maxNames, truncateName)
+	w.Breakers.Clean(maxNames, truncateName)
+	w.Rules.Clean(maxRules, func(k *RuleKey) { k.truncate() })
 	w.Paths.Clean(maxPaths, func(k *PathKey) {
 		k.Host, k.Name, k.Path = text.Cut(k.Host, maxSiteName), text.Cut(k.Name, maxToken), text.Cut(k.Path, maxTarget)
-		k.bound()
+		k.truncate()
 	})
 	w.Agents.Clean(maxAgents, func(k *string) { *k = text.Cut(*k, maxAgent) })
 	w.Networks.Clean(maxNetworks, nil)
@@ -218,10 +218,10 @@ func (w *Row) clean() {
 		s := &w.Samples[i]
 		s.Host, s.Name = text.Cut(s.Host, maxSiteName), text.Cut(s.Name, maxToken)
 		s.Method, s.Path, s.Agent = text.Cut(s.Method, maxMethod), text.Cut(s.Path, maxTarget), text.Cut(s.Agent, maxAgent)
-		s.Rule.bound()
+		s.Rule.truncate()
 	}
 }
 
-func boundName(name *string) { *name = text.Cut(*name, maxToken) }
+func truncateName(name *string) { *name = text.Cut(*name, maxToken) }
 
-func (r *Rule) bound() { r.Text, r.Group = text.Cut(r.Text, maxRule), text.Cut(r.Group, maxToken) }
+func (r *Rule) truncate() { r.Text, r.Group = text.Cut(r.Text, maxRule), text.Cut(r.Group, maxToken) }

@@ -26,7 +26,7 @@ func packed(text string) []byte {
 
 func TestDecodeStoredRefuses(t *testing.T) {
 	good := packed(`{"counts":["allowed"],"site":{"name":"example.com"}}`)
-	if _, err := DecodeStored(good); err != nil {
+	if _, err := DecodeStoredSite(good); err != nil {
 		t.Fatal(err)
 	}
 	damaged := bytes.Clone(good)
@@ -53,7 +53,7 @@ func TestDecodeStoredRefuses(t *testing.T) {
 		{"unknown verdict", packed(`{"site":{"name":"a","rows":[{"rules":{"items":[{"key":{"verdict":"maybe"}}]}}]}}`), "is none of"},
 		{"no hash", packed(`{"site":{"name":"a","files":[{"version":"abc"}]}}`), "is not a SHA-256"},
 	} {
-		if _, err := DecodeStored(tc.data); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := DecodeStoredSite(tc.data); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: got %v, want %q", tc.name, err, tc.want)
 		}
 	}
@@ -71,7 +71,7 @@ func TestStoredCounts(t *testing.T) {
 			Counts{CountAllowed: 7, CountDisallowed: 6, CountStale: 5, CountExempt: 4, CountUnknown: 3, CountBlocked: 2, CountWouldBlock: 1}},
 		"with fewer of them": {`{"counts":["disallowed","allowed"],` + site, Counts{CountAllowed: 2, CountDisallowed: 1}},
 	} {
-		stored, err := DecodeStored(packed(tc.text))
+		stored, err := DecodeStoredSite(packed(tc.text))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -83,12 +83,12 @@ func TestStoredCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if stored, err = DecodeStored(again); err != nil || stored.Site.Rows[0].Series[Minutes][0].Counts() != tc.want {
+		if stored, err = DecodeStoredSite(again); err != nil || stored.Site.Rows[0].Series[Minutes][0].Counts() != tc.want {
 			t.Errorf("%s, stored again: %v", name, err)
 		}
 	}
 	for _, words := range []string{`null`, `["maybe"]`, `["allowed","allowed"]`, `["a","b","c","d","e","f","g","h"]`} {
-		if _, err := DecodeStored(packed(`{"counts":` + words + `,` + site)); err == nil || !strings.Contains(err.Error(), "count") {
+		if _, err := DecodeStoredSite(packed(`{"counts":` + words + `,` + site)); err == nil || !strings.Contains(err.Error(), "count") {
 			t.Errorf("%s: %v", words, err)
 		}
 	}
@@ -99,7 +99,7 @@ func FuzzStored(f *testing.F) {
 	c := newClock()
 	l := New(c.now)
 	l.Record(gptbot(noon, "/a"))
-	stored, err := Stored{Since: noon, Saved: noon, Site: l.Snapshot().Sites[0]}.Encode()
+	stored, err := StoredSite{Since: noon, Saved: noon, Site: l.Snapshot().Sites[0]}.Encode()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func FuzzStored(f *testing.F) {
 	f.Add(`{"since":"0000-01-01T00:00:00+23:59","site":{"name":"a","rows":[{"token":"x","class":"search"}]}}`)
 	f.Add(`{"site":{"name":"a","files":[{"lines":{"7":1}},{},{}],"rows":[{"token":"x","class":"search"},{"token":"x","class":"search","samples":[{},{}]}]}}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := DecodeStored(packed(text))
+		s, err := DecodeStoredSite(packed(text))
 		if err != nil {
 			return
 		}
@@ -128,19 +128,19 @@ func FuzzStored(f *testing.F) {
 		}
 		snapshot := Merge(l.Snapshot(), l.Snapshot())
 		for _, site := range snapshot.Sites {
-			if site.own() > maxRows || len(site.Files) > maxFiles {
-				t.Fatalf("%d rows, %d files", site.own(), len(site.Files))
+			if site.ownRowCount() > maxRows || len(site.Files) > maxFiles {
+				t.Fatalf("%d rows, %d files", site.ownRowCount(), len(site.Files))
 			}
 			for _, w := range site.Rows {
 				if len(w.Paths.Items) > maxPaths || len(w.Samples) > maxSamples || len(w.Series[Hours]) > Hours.Steps() {
 					t.Fatalf("%d paths, %d samples", len(w.Paths.Items), len(w.Samples))
 				}
 			}
-			data, err := Stored{Since: Time(snapshot.Since), Site: site, Saved: time.Now()}.Encode()
+			data, err := StoredSite{Since: Time(snapshot.Since), Site: site, Saved: time.Now()}.Encode()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := DecodeStored(data); err != nil {
+			if _, err := DecodeStoredSite(data); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -158,11 +158,11 @@ func TestStored(t *testing.T) {
 	}
 	l.RecordRead(gptbot(c.now(), ""), Read{At: c.now().UnixMilli(), Status: 200, Version: Version{1}})
 	before := l.Snapshot()
-	data, err := Stored{Since: Time(before.Since), Saved: c.now(), Site: before.Sites[0]}.Encode()
+	data, err := StoredSite{Since: Time(before.Since), Saved: c.now(), Site: before.Sites[0]}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := DecodeStored(data)
+	stored, err := DecodeStoredSite(data)
 	if err != nil {
 		t.Fatal(err)
 	}

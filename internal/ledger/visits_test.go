@@ -31,11 +31,11 @@ func TestVisits(t *testing.T) {
 	s := l.Snapshot()
 	check("counted", s.Sites[0], want)
 	s.Sites[0].Visits["evil.test"] = s.Sites[0].Visits[name]
-	data, err := Stored{Since: noon, Saved: noon, Site: s.Sites[0]}.Encode()
+	data, err := StoredSite{Since: noon, Saved: noon, Site: s.Sites[0]}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := DecodeStored(data)
+	stored, err := DecodeStoredSite(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,11 +67,11 @@ func TestOnDisallowed(t *testing.T) {
 	for range 7 {
 		l.RecordOnDisallowed("example.com", c.now())
 	}
-	data, err := Stored{Since: noon, Saved: noon, Site: l.Snapshot().Sites[0]}.Encode()
+	data, err := StoredSite{Since: noon, Saved: noon, Site: l.Snapshot().Sites[0]}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := DecodeStored(data)
+	stored, err := DecodeStoredSite(data)
 	if err != nil {
 		t.Fatal(err)
 	}

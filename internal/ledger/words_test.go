@@ -27,7 +27,7 @@ func TestStoredWords(t *testing.T) {
 		{"claimed unknown verified spoofed", []encoding.TextMarshaler{verify.Claimed, verify.Unknown, verify.Verified, verify.Spoofed},
 			func(b []byte) (fmt.Stringer, error) { var i verify.State; err := i.UnmarshalText(b); return i, err }},
 		{"never old current", []encoding.TextMarshaler{Never, OldText, CurrentText},
-			func(b []byte) (fmt.Stringer, error) { var k Known; err := k.UnmarshalText(b); return k, err }},
+			func(b []byte) (fmt.Stringer, error) { var k FetchedVersion; err := k.UnmarshalText(b); return k, err }},
 	} {
 		for i, word := range strings.Fields(tc.words) {
 			if got, err := json.Marshal(tc.all[i]); string(got) != `"`+word+`"` {

@@ -93,7 +93,7 @@ func TestEmptyFileHasNoVersion(t *testing.T) {
 	l.Record(q)
 	l.RecordRead(q, ledger.Read{At: now.Add(-time.Minute).UnixMilli(), Status: http.StatusNotFound, Version: gone.Good.Hash})
 	l.Snapshot()
-	l.Edited("example.com", full.Good, gone.Good, now.Add(-time.Hour))
+	l.RecordEdit("example.com", full.Good, gone.Good, now.Add(-time.Hour))
 	s := &Source{Ledger: l.Snapshot(), Now: now, Live: map[string]Live{"example.com": {Source: "server", Authority: "https://example.com", State: &gone}}}
 	sum := s.Summary(Filter{})
 	robots, _ := s.Robots(Filter{Site: "example.com"})

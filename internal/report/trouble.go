@@ -30,13 +30,13 @@ func Trouble(s *policy.State) string {
 	case s.Err == nil:
 		return "the server answers " + statusWords(s.Status)
 	}
-	return why(s.Err, s.Status)
+	return describeError(s.Err, s.Status)
 }
 
-// Why describes an error in plain words, followed by the error.
-func Why(err error) string { return why(err, 0) }
+// DescribeError describes an error in plain words, followed by the error.
+func DescribeError(err error) string { return describeError(err, 0) }
 
-func why(err error, status int) string {
+func describeError(err error, status int) string {
 	said := text.Cut(err.Error(), maxTrouble)
 	if status != 0 {
 		said = statusWords(status) + ", " + said

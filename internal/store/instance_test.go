@@ -28,7 +28,7 @@ type instance struct {
 	cache    *policy.Cache
 	based    *policy.Cache // bases
 	copied   *copies.Book
-	read     *ledger.Readers
+	read     *ledger.RobotsFetches
 	counted  *ledger.Ledger
 	verifier *verify.Verifier
 	fetched  uint64
@@ -55,7 +55,7 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 	i.based = policy.NewCache(namedBounds, inventedBounds, clock, nil)
 	i.rate = rate.NewBudgets(now)
 	i.copied = copies.NewBook(nil)
-	i.read = ledger.NewReaders(100, 100)
+	i.read = ledger.NewRobotsFetches(100, 100)
 	i.counted = ledger.New(clock)
 	i.verifier = verify.New(verify.Options{KeepVerified: 16, KeepOthers: 16, Now: clock, Transport: served{"https://acme.test/bots.txt": "192.0.2.0/24\n"}})
 	i.Store = New(Options{
@@ -175,13 +175,13 @@ func (i *instance) text(key policy.Key) string {
 }
 
 // bingOf returns bingbot as a reader of a site.
-func bingOf(key policy.Key) ledger.Reader {
-	return ledger.Reader{Site: key, Crawler: "bingbot", Network: netip.MustParsePrefix("192.0.2.0/24")}
+func bingOf(key policy.Key) ledger.RobotsFetcher {
+	return ledger.RobotsFetcher{Site: key, Crawler: "bingbot", Network: netip.MustParsePrefix("192.0.2.0/24")}
 }
 
 // reads records a robots fetch of bingbot.
 func (i *instance) reads(key policy.Key) {
-	i.read.Read(bingOf(key), ledger.Reading{At: i.time, Status: 200, Hash: [32]byte{1}})
+	i.read.Record(bingOf(key), ledger.RobotsFetch{At: i.time, Status: 200, Hash: [32]byte{1}})
 }
 
 // hasRead returns the time of bingbot's last known robots fetch.

@@ -93,7 +93,7 @@ func (s *Store) kindTable(retention time.Duration) []kind {
 		{name: kindPolicies, maxBytes: policy.MaxSnapshot, maxPerInstance: math.MaxInt, valueKind: s.policies}, // see maxPolicyValues
 		bases,
 		{name: kindCopies, maxBytes: copies.MaxDocument, maxPerInstance: maxCopyHosts, syncsPeers: true, needsReadFirst: true, valueKind: &copyValues{store: s}},
-		{name: kindReaders, maxBytes: ledger.MaxDocument, maxPerInstance: ledger.ReaderParts, syncsPeers: true, needsReadFirst: true, valueKind: &robotsFetchValues{store: s}},
+		{name: kindReaders, maxBytes: ledger.MaxDocument, maxPerInstance: ledger.RobotsFetchParts, syncsPeers: true, needsReadFirst: true, valueKind: &robotsFetchValues{store: s}},
 		{name: kindChanges, maxBytes: ledger.MaxDocument, maxPerInstance: maxChangeSites, syncsPeers: true, needsReadFirst: true, valueKind: &changeValues{store: s}},
 		{name: kindNotes, maxBytes: maxNote, maxPerInstance: len(noteNames), syncsPeers: true, needsReadFirst: true, valueKind: newNoteValues(s)},
 	}

@@ -29,8 +29,8 @@ type ledgerValues struct {
 	retention time.Duration
 	tracker
 
-	ownSites   []ledger.Stored // sites of this instance during a read
-	peerLedger *ledger.Ledger  // sites of peers during a read
+	ownSites   []ledger.StoredSite // sites of this instance during a read
+	peerLedger *ledger.Ledger      // sites of peers during a read
 }
 
 func ledgerName(site string) string { return hashName(site, suffixLedger) }
@@ -52,7 +52,7 @@ func (c *ledgerValues) pendingWrites(context.Context, bool) iter.Seq[pendingWrit
 				name: ledgerName(site.Name), logField: zap.String("site", site.Name), revision: revision{urgent: lastCountTime(site), other: site.Noted()},
 				encode: func() (d ledger.Document, empty bool, err error) {
 					d.Saved = c.store.now()
-					d.Data, err = ledger.Stored{Since: ledger.Time(snapshot.Since), Saved: d.Saved, Site: site}.Encode()
+					d.Data, err = ledger.StoredSite{Since: ledger.Time(snapshot.Since), Saved: d.Saved, Site: site}.Encode()
 					d.Sum = sha256.Sum256(d.Data)
 					return d, false, err
 				},
@@ -80,7 +80,7 @@ func (c *ledgerValues) restoreValue(v value, _ *readSummary) error {
 	if v.unrefreshed {
 		return errExpired
 	}
-	stored, err := ledger.DecodeStored(v.data)
+	stored, err := ledger.DecodeStoredSite(v.data)
 	switch {
 	case err != nil:
 		return err

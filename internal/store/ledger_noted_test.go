@@ -18,7 +18,7 @@ func TestLedgerStoreWithoutRequests(t *testing.T) {
 		},
 		"a visit":                       func(i *instance) { i.counted.RecordVisit("a.test", 0, i.time) },
 		"a visit where nobody else was": func(i *instance) { i.counted.RecordVisit("b.test", 0, i.time) },
-		"the mode":                      func(i *instance) { i.counted.Switched("a.test", "enforce", i.time) },
+		"the mode":                      func(i *instance) { i.counted.RecordModeChange("a.test", "enforce", i.time) },
 		"a request at once":             func(i *instance) { i.ask("a.test", 1) },
 	} {
 		ctx, m := t.Context(), storetest.New()
@@ -26,7 +26,7 @@ func TestLedgerStoreWithoutRequests(t *testing.T) {
 		i := newInstance(m, "first", noon)
 		i.readLedger(ctx)
 		i.ask("a.test", 3)
-		i.counted.Switched("a.test", "monitor", noon)
+		i.counted.RecordModeChange("a.test", "monitor", noon)
 		i.writeLedger(ctx)
 		writes := m.WriteAttempts
 		happens(i)

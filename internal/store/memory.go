@@ -13,13 +13,13 @@ import (
 
 // Parts are the parts of a process's memory that are stored.
 type Parts struct {
-	Policies     *policy.Cache   // the robots.txt files of sites
-	Bases        *policy.Cache   // bases of composed robots.txt files
-	Copies       *copies.Book    // files that crawlers may still use
-	Readers      *ledger.Readers // robots fetches of crawlers
-	Changes      Changes         // delayed changes and visits of search engines
-	AddressLists AddressLists    // addresses of crawlers
-	Ledger       *ledger.Ledger  // counts of requests
+	Policies     *policy.Cache         // the robots.txt files of sites
+	Bases        *policy.Cache         // bases of composed robots.txt files
+	Copies       *copies.Book          // files that crawlers may still use
+	Readers      *ledger.RobotsFetches // robots fetches of crawlers
+	Changes      Changes               // delayed changes and visits of search engines
+	AddressLists AddressLists          // addresses of crawlers
+	Ledger       *ledger.Ledger        // counts of requests
 
 	Acknowledgements Acknowledgements // of alerts
 	Rates            Rates            // recent requests by crawler

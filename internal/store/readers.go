@@ -14,7 +14,7 @@ import (
 // minWriteInterval is the time between two writes of the same value.
 const minWriteInterval = 10 * time.Second
 
-// robotsFetchValues stores the last robots fetches of crawlers in [ledger.ReaderParts] values.
+// robotsFetchValues stores the last robots fetches of crawlers in [ledger.RobotsFetchParts] values.
 type robotsFetchValues struct {
 	store *Store
 	tracker
@@ -25,10 +25,10 @@ func robotsFetchName(part int) string { return strconv.Itoa(part) + suffixJSON }
 func (r *robotsFetchValues) pendingWrites(_ context.Context, last bool) iter.Seq[pendingWrite] {
 	known, now := r.store.memory.parts.Readers, r.store.now()
 	return func(yield func(pendingWrite) bool) {
-		for part := range ledger.ReaderParts {
+		for part := range ledger.RobotsFetchParts {
 			write, ok := r.tracker.pendingWrite(valueChange{
 				name: robotsFetchName(part), logField: zap.Skip(),
-				revision: revision{other: known.Noted(part)}, minInterval: zeroIfLast(last, minWriteInterval),
+				revision: revision{other: known.PartRevision(part)}, minInterval: zeroIfLast(last, minWriteInterval),
 				encode: func() (ledger.Document, bool, error) { return known.EncodePart(part, r.store.now()) },
 			}, now)
 			if ok && !yield(write) {
@@ -39,7 +39,7 @@ func (r *robotsFetchValues) pendingWrites(_ context.Context, last bool) iter.Seq
 }
 
 func (r *robotsFetchValues) restoreValue(v value, _ *readSummary) error {
-	all, d, err := ledger.DecodeReaders(v.data)
+	all, d, err := ledger.DecodeRobotsFetches(v.data)
 	switch {
 	case err != nil:
 		return err
