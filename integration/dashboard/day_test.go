@@ -159,7 +159,7 @@ var threeDays = sync.OnceValue(func() *report.Source {
 		}
 		l.Snapshot() // in this order
 		if at.Equal(changed) {
-			l.Edited("example.com", first.Good, example.Good, at)
+			l.RecordEdit("example.com", first.Good, example.Good, at)
 		}
 	}
 	at = noon
