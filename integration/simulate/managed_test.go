@@ -148,7 +148,7 @@ func (w *world) acts(dice *rand.Rand, i *instance) {
 		return
 	}
 	w.owner.meant[state.PublishedID()] = true
-	if c := state.Pending; c.OnTrial() {
+	if c := state.Pending; c.IsOnTrial() {
 		w.owner.meant[c.ID] = true
 	}
 }

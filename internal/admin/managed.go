@@ -224,7 +224,7 @@ func (a *API) managedAction(verb string) caddy.AdminHandlerFunc {
 // checkLine returns an error for an invalid line that a person entered. The history stores the
 // line.
 func checkLine(name, text string) error {
-	if utf8.RuneCountInString(text) > publish.MostText || strings.ContainsAny(text, "\r\n\x00") {
+	if utf8.RuneCountInString(text) > publish.MaxText || strings.ContainsAny(text, "\r\n\x00") {
 		return errors.New(name + " has to be one line of up to 500 characters")
 	}
 	return nil

@@ -38,7 +38,7 @@ func (p *Publisher) Act(ctx context.Context, verb, id string, by By) (*Change, e
 	if err != nil {
 		return nil, err
 	}
-	p.poke() // the trial may end sooner
+	p.wakeUp() // the trial may end sooner
 	return changed, p.apply(context.WithoutCancel(ctx))
 }
 
@@ -61,7 +61,7 @@ func isLost(err error) bool {
 // After a restart, such a change would have no rules.
 func (p *Publisher) canServe(ctx context.Context, before, after *History) error {
 	id := after.PublishedID()
-	if after.Pending.OnTrial() && !before.Pending.OnTrial() {
+	if after.Pending.IsOnTrial() && !before.Pending.IsOnTrial() {
 		id = after.Pending.ID
 	} else if id == before.PublishedID() {
 		return nil

@@ -25,18 +25,18 @@ const (
 	slotInterval = 5 * time.Millisecond
 )
 
-// errNoText is the error for a base that is a web page or UTF-16.
-var errNoText = errors.New("the base is a web page, or not UTF-8")
+// errWebPage is the error for a base that is a web page or UTF-16.
+var errWebPage = errors.New("the base is a web page, or not UTF-8")
 
-// usable returns an answer with an error in place of a web page. A web page does not replace the
+// withoutWebPage returns an answer with an error in place of a web page. A web page does not replace the
 // base.
-func usable(a policy.Answer) policy.Answer {
+func withoutWebPage(a policy.Answer) policy.Answer {
 	if a.Meaning() != policy.Rules {
 		return a
 	}
 	findings, _ := policy.Parse(a.Body).Findings()
 	if slices.ContainsFunc(findings, func(f policy.Finding) bool { return f.Code == policy.HTML || f.Code == policy.UTF16 }) {
-		return policy.Answer{Status: a.Status, Err: errNoText}
+		return policy.Answer{Status: a.Status, Err: errWebPage}
 	}
 	return a
 }
@@ -97,7 +97,7 @@ func (p *Publisher) refresh(key policy.Key, entry *policy.Entry, fetch origin.Fe
 		defer cancel(nil)
 		timer := time.AfterFunc(baseWait, func() { cancel(origin.ErrFetchTimeout) })
 		defer timer.Stop()
-		answer := usable(fetch(ctx, have))
+		answer := withoutWebPage(fetch(ctx, have))
 		answer.Of = have
 		return answer
 	}, p.onRead(key))

@@ -25,8 +25,8 @@ const (
 	Off    Confirm = "off"    // no changes
 )
 
-// mostCompared is the maximum number of compared files.
-const mostCompared = 1000
+// maxCompared is the maximum number of compared files.
+const maxCompared = 1000
 
 // reasons returns the reasons to confirm a submission. first means that nothing was published before.
 func (p *Publisher) reasons(published *managed.Schedule, next submission, first bool) []string {
@@ -37,25 +37,25 @@ func (p *Publisher) reasons(published *managed.Schedule, next submission, first 
 	if p.Confirm == Search && managed.SameFor(published, next.schedule, searchEngines(p.Registry)) {
 		return lost
 	}
-	f, hosts := p.newFinder(first)
-	compare := managed.Comparison{Before: published, After: next.schedule, Hosts: hosts, Base: p.Base(), Now: p.Now(), Most: mostCompared}
+	f, hosts := p.newReasonFinder(first)
+	compare := managed.Comparison{Before: published, After: next.schedule, Hosts: hosts, Base: p.Base(), Now: p.Now(), Most: maxCompared}
 	var unread map[string]bool
 	if p.begun.Load() {
 		compare.Hosts = append(hosts, p.place.Hosts...) // each host may have its own base
-		if unread = p.unread(compare.Base); len(unread) > 0 {
+		if unread = p.hostsWithoutBase(compare.Base); len(unread) > 0 {
 			p.awaitStored(context.Background(), requestWait)
 			compare.Base = p.Base()
-			unread = p.unread(compare.Base)
+			unread = p.hostsWithoutBase(compare.Base)
 		}
 	}
-	left := compare.Each(f.search(p.Confirm))
+	left := compare.Each(f.check(p.Confirm))
 	if len(lost) > 0 {
 		return append(lost, f.reasons...)
 	}
-	if why := f.found(left); len(why) > 0 || p.Confirm == Any || len(unread) == 0 {
+	if why := f.result(left); len(why) > 0 || p.Confirm == Any || len(unread) == 0 {
 		return why
 	}
-	return p.reasonsUnread(compare, f, unread)
+	return p.reasonsWithoutBase(compare, f, unread)
 }
 
 // lostLists describes the lists that would lose more than half of their rules. Such a loss is more
@@ -69,10 +69,10 @@ func (p *Publisher) lostLists(published, next *managed.Schedule) (reasons []stri
 	return reasons
 }
 
-// reasonsUnread returns reasons for the hosts whose base is unknown. It assumes that the base
+// reasonsWithoutBase returns reasons for the hosts whose base is unknown. It assumes that the base
 // disallows everything, because the published rules may allow disallowed pages. f must not have
 // reasons yet.
-func (p *Publisher) reasonsUnread(compare managed.Comparison, f *finder, unread map[string]bool) []string {
+func (p *Publisher) reasonsWithoutBase(compare managed.Comparison, f *reasonFinder, unread map[string]bool) []string {
 	base := compare.Base
 	compare.Base = func(host string) []byte {
 		if unread[host] {
@@ -80,28 +80,28 @@ func (p *Publisher) reasonsUnread(compare managed.Comparison, f *finder, unread 
 		}
 		return base(host)
 	}
-	left := compare.Each(f.search(p.Confirm))
+	left := compare.Each(f.check(p.Confirm))
 	for i := range f.reasons {
 		f.reasons[i] += ", if the site's own robots.txt forbids it, which was not read here yet"
 	}
-	return f.found(left)
+	return f.result(left)
 }
 
-// shutOut describes the pages that a change newly disallows now. Search engines requested these pages
+// newlyShutOut describes the pages that a change newly disallows now. Search engines requested these pages
 // in the last 24 hours.
-func (p *Publisher) shutOut(published, trial *managed.Schedule) []string {
+func (p *Publisher) newlyShutOut(published, trial *managed.Schedule) []string {
 	if managed.SameFor(published, trial, searchEngines(p.Registry)) {
 		return nil
 	}
-	f, hosts := p.newFinder(false)
+	f, hosts := p.newReasonFinder(false)
 	f.engines = nil
-	compare := managed.Comparison{Before: published, After: trial, Hosts: hosts, Base: p.Base(), Now: p.Now(), OnlyNow: true, Most: mostCompared}
-	compare.Each(f.closed)
+	compare := managed.Comparison{Before: published, After: trial, Hosts: hosts, Base: p.Base(), Now: p.Now(), OnlyNow: true, Most: maxCompared}
+	compare.Each(f.addShutOut)
 	return f.reasons
 }
 
-// unread returns the hosts whose base is unknown. Wildcards are skipped.
-func (p *Publisher) unread(base func(host string) []byte) map[string]bool {
+// hostsWithoutBase returns the hosts whose base is unknown. Wildcards are skipped.
+func (p *Publisher) hostsWithoutBase(base func(host string) []byte) map[string]bool {
 	unread := make(map[string]bool)
 	for _, host := range p.place.Hosts {
 		if !strings.ContainsAny(host, "*{") && base(host) == nil {
@@ -111,9 +111,9 @@ func (p *Publisher) unread(base func(host string) []byte) map[string]bool {
 	return unread
 }
 
-// newFinder returns a finder, and the hosts whose pages search engines requested.
-func (p *Publisher) newFinder(first bool) (f *finder, hosts []string) {
-	f = &finder{engines: searchEngines(p.Registry), first: first, visits: make(map[string][]ledger.Visit), starts: make(map[string]time.Time)}
+// newReasonFinder returns a finder of reasons, and the hosts whose pages search engines requested.
+func (p *Publisher) newReasonFinder(first bool) (f *reasonFinder, hosts []string) {
+	f = &reasonFinder{engines: searchEngines(p.Registry), first: first, visits: make(map[string][]ledger.Visit), startTimes: make(map[string]time.Time)}
 	for _, v := range p.Visits() {
 		if v.Host == judge.OtherName {
 			v.Host = ""
@@ -137,56 +137,56 @@ func searchEngines(registry *uaident.Registry) (all []*uaident.Crawler) {
 	return all
 }
 
-// finder collects the reasons to confirm a change.
-type finder struct {
-	engines []*uaident.Crawler
-	first   bool
-	visits  map[string][]ledger.Visit // by host
-	reasons []string
-	starts  map[string]time.Time // start of each reason, by reason and hosts
+// reasonFinder collects the reasons to confirm a change.
+type reasonFinder struct {
+	engines    []*uaident.Crawler
+	first      bool
+	visits     map[string][]ledger.Visit // by host
+	reasons    []string
+	startTimes map[string]time.Time // start of each reason, by reason and hosts
 }
 
-// search returns the check for a pair of files.
-func (f *finder) search(confirm Confirm) func(managed.Pair) {
+// check returns the check for a pair of files.
+func (f *reasonFinder) check(confirm Confirm) func(managed.Pair) {
 	if confirm == Any {
-		return f.any
+		return f.addDifference
 	}
-	return f.closed
+	return f.addShutOut
 }
 
-// found returns the reasons. left is the number of files that were not compared.
-func (f *finder) found(left int) []string {
+// result returns the reasons. left is the number of files that were not compared.
+func (f *reasonFinder) result(left int) []string {
 	if left > 0 && len(f.reasons) == 0 {
-		return []string{fmt.Sprintf("only the first %d files were compared, %d more were not", mostCompared, left)}
+		return []string{fmt.Sprintf("only the first %d files were compared, %d more were not", maxCompared, left)}
 	}
 	return f.reasons
 }
 
-// any adds a reason for every difference.
-func (f *finder) any(p managed.Pair) { f.add("the file changes", at(p), p) }
+// addDifference adds a reason for every difference.
+func (f *reasonFinder) addDifference(p managed.Pair) { f.add("the file changes", hostsPhrase(p), p) }
 
 // add adds a reason for a pair at some hosts, or at all hosts if at is "". It skips a reason that
 // already applies earlier at these hosts or at all hosts.
-func (f *finder) add(reason, at string, p managed.Pair) {
+func (f *reasonFinder) add(reason, at string, p managed.Pair) {
 	for _, key := range []string{reason, reason + at} {
-		if since, ok := f.starts[key]; ok && !since.After(p.From) {
+		if since, ok := f.startTimes[key]; ok && !since.After(p.From) {
 			return
 		}
 	}
-	f.starts[reason+at] = p.From
-	f.reasons = append(f.reasons, reason+at+since(p))
+	f.startTimes[reason+at] = p.From
+	f.reasons = append(f.reasons, reason+at+startPhrase(p))
 }
 
-// closed adds a reason for each search engine that newly must not fetch / or a requested page. A site
+// addShutOut adds a reason for each search engine that newly must not fetch / or a requested page. A site
 // whose first change is staging may disallow everything.
-func (f *finder) closed(p managed.Pair) {
+func (f *reasonFinder) addShutOut(p managed.Pair) {
 	before, after := policy.Parse(p.Before), policy.Parse(p.After)
 	engines := f.engines
 	if f.first && string(p.After) == managed.Staging {
 		engines = nil
 	}
 	if out := judge.ShutsOutSearch(before, after, judge.Served{Engines: engines}); !out.IsEmpty() {
-		f.add(someOf(out.Engines)+" may not fetch / any more", at(p), p)
+		f.add(firstTokens(out.Engines)+" may not fetch / any more", hostsPhrase(p), p)
 	}
 	for _, host := range p.Hosts {
 		visits := f.visits[host]
@@ -196,8 +196,8 @@ func (f *finder) closed(p managed.Pair) {
 	}
 }
 
-// someOf returns the first crawlers of a long list. The large search engines come first.
-func someOf(tokens []string) string {
+// firstTokens returns the first crawlers of a long list. The large search engines come first.
+func firstTokens(tokens []string) string {
 	const most = 3
 	engines := judge.SearchEngines()
 	place := func(token string) int {
@@ -213,8 +213,8 @@ func someOf(tokens []string) string {
 	return strings.Join(tokens, ", ")
 }
 
-// at describes the hosts of a pair. It returns "" for any host.
-func at(p managed.Pair) string {
+// hostsPhrase describes the hosts of a pair. It returns "" for any host.
+func hostsPhrase(p managed.Pair) string {
 	named := slices.DeleteFunc(slices.Clone(p.Hosts), func(host string) bool { return host == "" })
 	switch {
 	case len(named) < len(p.Hosts) || len(named) == 0: // hosts that no rule names, too
@@ -225,8 +225,8 @@ func at(p managed.Pair) string {
 	return " at " + strings.Join(named, " and ")
 }
 
-// since describes the start of a pair. It returns "" for now.
-func since(p managed.Pair) string {
+// startPhrase describes the start of a pair. It returns "" for now.
+func startPhrase(p managed.Pair) string {
 	if p.From.IsZero() {
 		return ""
 	}

@@ -9,16 +9,16 @@ import (
 
 // Bounds of a site's history.
 const (
-	// mostChanges is the maximum number of past changes.
-	mostChanges = 500
-	// keptFor is the maximum age of a past change.
-	keptFor = 365 * 24 * time.Hour
-	// MostLines is the maximum number of differences and of reasons of a change.
-	MostLines = 20
-	// MostText is the maximum length of a line, a name or a reason, in bytes.
-	MostText = 500
+	// maxChanges is the maximum number of past changes.
+	maxChanges = 500
+	// maxAge is the maximum age of a past change.
+	maxAge = 365 * 24 * time.Hour
+	// MaxLines is the maximum number of differences and of reasons of a change.
+	MaxLines = 20
+	// MaxText is the maximum length of a line, a name or a reason, in bytes.
+	MaxText = 500
 
-	mostInstances = 256
+	maxInstances  = 256
 	instanceLife  = 31 * 24 * time.Hour
 	instanceRenew = 7 * 24 * time.Hour
 )
@@ -95,7 +95,7 @@ type Change struct {
 	// Restores is the number of the change that a rollback published again, 0 for none.
 	Restores int `json:"restores,omitempty"`
 	// Difference describes the change. Reasons explain why a person has to confirm the change. Each
-	// has at most [MostLines] lines.
+	// has at most [MaxLines] lines.
 	Difference []string `json:"difference,omitempty"`
 	Reasons    []string `json:"reasons,omitempty"`
 	Confirmed  *By      `json:"confirmed,omitempty"`
@@ -107,11 +107,11 @@ type Change struct {
 	Ended     *By       `json:"ended,omitempty"`    // nil while the change is pending or published
 }
 
-// OnTrial reports whether a trial of the change runs. It returns false for nil.
-func (c *Change) OnTrial() bool { return c != nil && (c.State == Shadow || c.State == Canary) }
+// IsOnTrial reports whether a trial of the change runs. It returns false for nil.
+func (c *Change) IsOnTrial() bool { return c != nil && (c.State == Shadow || c.State == Canary) }
 
-// StoppedByTrial reports whether the trial of a change rejected it.
-func (c *Change) StoppedByTrial() bool { return c.State == Rejected && c.Ended.Who == ByTrial }
+// IsRejectedByTrial reports whether the trial of a change rejected it.
+func (c *Change) IsRejectedByTrial() bool { return c.State == Rejected && c.Ended.Who == ByTrial }
 
 // History contains the changes of a site. The zero History is empty. Its methods return a modified
 // copy.
@@ -151,9 +151,9 @@ func (h *History) subject(verb string) *Change {
 	return h.Pending
 }
 
-// IsNews reports whether a submission differs from the latest submissions of its instance and of all
+// IsNew reports whether a submission differs from the latest submissions of its instance and of all
 // instances. A change that a trial rejected is new if it is now submitted without a trial.
-func (h *History) IsNews(instance string, c *Change) bool {
+func (h *History) IsNew(instance string, c *Change) bool {
 	if c.ID == h.Latest {
 		return c.Rollout.State == "" && h.Pending == nil && h.wasStopped(c.ID)
 	}
@@ -163,14 +163,14 @@ func (h *History) IsNews(instance string, c *Change) bool {
 
 // wasStopped reports whether the latest change has this ID and its trial rejected it.
 func (h *History) wasStopped(id string) bool {
-	if len(h.Past) == 0 || h.Past[0].ID != id || !h.Past[0].StoppedByTrial() {
+	if len(h.Past) == 0 || h.Past[0].ID != id || !h.Past[0].IsRejectedByTrial() {
 		return false
 	}
 	return h.Published == nil || h.Published.Number < h.Past[0].Number
 }
 
-// isWhole reports whether every past change has an end.
-func (h *History) isWhole() bool {
+// hasEnds reports whether every past change has an end.
+func (h *History) hasEnds() bool {
 	return !slices.ContainsFunc(h.Past, func(c Change) bool { return c.Ended == nil })
 }
 

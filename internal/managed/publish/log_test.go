@@ -23,7 +23,7 @@ func TestInventedHostsAreQuiet(t *testing.T) {
 		policy.Invented: {Host: "invented.test"},
 	} {
 		p.onRead(key)(policy.State{}, policy.State{Failures: 1, Err: errors.New("refused")})
-		p.composed(long, spot{segment: segment, host: key.Host, period: p.Serving().Period("a.example", time.Now()), quiet: true})
+		p.cachedOrComposed(long, hostPeriod{segment: segment, host: key.Host, period: p.Serving().Period("a.example", time.Now()), forReport: true})
 	}
 	var about []string
 	for _, line := range logs.All() {

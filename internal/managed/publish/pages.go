@@ -18,19 +18,19 @@ import (
 // pages caches the served files of all hosts. Equal files share memory.
 type pages struct {
 	since     time.Time // minimum date of a file
-	serving   atomic.Pointer[edition]
+	serving   atomic.Pointer[servedRules]
 	ready     chan struct{} // closed once serving is set
 	readyOnce sync.Once
 	fallback  func() *managed.Schedule // schedule for a request before serving is set
 
-	mu      sync.Mutex
-	shelves map[policy.Segment]*shelf
+	mu     sync.Mutex
+	caches map[policy.Segment]*pageCache
 }
 
 func newPages(since time.Time, fallback func() *managed.Schedule) pages {
-	return pages{since: since, fallback: sync.OnceValue(fallback), ready: make(chan struct{}), shelves: map[policy.Segment]*shelf{
-		policy.Named:    newShelf(40_000, 256<<20),
-		policy.Invented: newShelf(1000, 32<<20),
+	return pages{since: since, fallback: sync.OnceValue(fallback), ready: make(chan struct{}), caches: map[policy.Segment]*pageCache{
+		policy.Named:    newPageCache(40_000, 256<<20),
+		policy.Invented: newPageCache(1000, 32<<20),
 	}}
 }
 
@@ -44,9 +44,9 @@ func IsForBase(ctx context.Context) bool { return ctx.Value(forBase{}) != nil }
 func (p *Publisher) IsStaging(r *http.Request) bool {
 	e := p.serving.Load()
 	if e == nil && p.Schedule.HasStaging() {
-		e = p.edition(r.Context())
+		e = p.awaitServedRules(r.Context())
 	}
-	if e == nil || !e.all.schedule.HasStaging() && (e.canary == nil || !e.trial.schedule.HasStaging()) {
+	if e == nil || !e.published.schedule.HasStaging() && (e.canary == nil || !e.canaryRules.schedule.HasStaging()) {
 		return false
 	}
 	host := nameOf(p.keyOf(r))
@@ -59,34 +59,34 @@ func nameOf(key policy.Key) string {
 	return name
 }
 
-// spot identifies a file by its host and period.
-type spot struct {
-	segment policy.Segment
-	host    string
-	period  managed.Period
-	since   time.Time // start of the schedule
-	staging bool
-	quiet   bool // the lookup is for a report, not for a client
+// hostPeriod identifies a file by its host and period.
+type hostPeriod struct {
+	segment   policy.Segment
+	host      string
+	period    managed.Period
+	since     time.Time // start of the schedule
+	staging   bool
+	forReport bool // the lookup is for a report, not for a client
 }
 
 // Page returns the robots.txt for the site of a request. until is the time of the next scheduled
 // change, or the zero time. page is nil if there is no good base, and the next handler has to answer.
 func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 	key := p.keyOf(r)
-	at := p.edition(r.Context()).spotOf(key, p.Now())
+	at := p.awaitServedRules(r.Context()).hostPeriod(key, p.Now())
 	if at.staging {
 		of := pageKey{base: sha256.Sum256([]byte(managed.Staging)), since: at.since.UnixNano()}
-		return p.page(policy.Named, of, func() made { return made{page: newPage(managed.Staging, at.since)} }).page, time.Time{}
+		return p.sharedPage(policy.Named, of, func() pageResult { return pageResult{page: newPage(managed.Staging, at.since)} }).page, time.Time{}
 	}
-	last, first := p.meet(key)
+	last, first := p.lastPage(key)
 	if p.Source == nil {
-		page = p.inTurn(nil, at, last)
+		page = p.pageOfBase(nil, at, last)
 	} else {
-		base := p.whereBase(key)
+		base := p.baseKey(key)
 		if base != key {
-			_, first = p.meet(base)
+			_, first = p.lastPage(base)
 		}
-		page = p.best(p.base(r, base, first), at, last)
+		page = p.pageOfState(p.base(r, base, first), at, last)
 	}
 	if page != last {
 		p.remember(key, page)
@@ -94,47 +94,47 @@ func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 	return page, at.period.End()
 }
 
-func (p *Publisher) meet(key policy.Key) (last *Page, first bool) {
+func (p *Publisher) lastPage(key policy.Key) (last *Page, first bool) {
 	p.pages.mu.Lock()
 	defer p.pages.mu.Unlock()
-	return p.shelves[key.Segment()].meet(key)
+	return p.caches[key.Segment()].lastPage(key)
 }
 
 // remember records the page that a site receives.
 func (p *Publisher) remember(site policy.Key, page *Page) {
 	p.pages.mu.Lock()
 	defer p.pages.mu.Unlock()
-	p.shelves[site.Segment()].asked.Add(site, page)
+	p.caches[site.Segment()].lastPages.Add(site, page)
 }
 
-// whereBase returns the key of the base of a site.
-func (p *Publisher) whereBase(site policy.Key) policy.Key {
+// baseKey returns the key of the base of a site.
+func (p *Publisher) baseKey(site policy.Key) policy.Key {
 	if p.SourceKey != "" {
 		return policy.Key{Source: p.SourceKey}
 	}
 	return site
 }
 
-// best returns the page of the latest good base that yields a page, or nil.
-func (p *Publisher) best(state *policy.State, at spot, last *Page) *Page {
+// pageOfState returns the page of the latest good base that yields a page, or nil.
+func (p *Publisher) pageOfState(state *policy.State, at hostPeriod, last *Page) *Page {
 	if goodOf(state) == nil {
 		return nil
 	}
-	if page := p.inTurn(state.Good, at, last); page != nil {
+	if page := p.pageOfBase(state.Good, at, last); page != nil {
 		return page
 	}
 	for _, version := range state.Past {
-		if page := p.inTurn(version, at, nil); page != nil {
+		if page := p.pageOfBase(version, at, nil); page != nil {
 			return page
 		}
 	}
 	return nil
 }
 
-// inTurn returns the page of a base. If the gate refuses the page, it returns the last served page or
+// pageOfBase returns the page of a base. If the gate refuses the page, it returns the last served page or
 // the page of the previous period.
-func (p *Publisher) inTurn(base *policy.Version, at spot, last *Page) *Page {
-	m := p.composed(base, at)
+func (p *Publisher) pageOfBase(base *policy.Version, at hostPeriod, last *Page) *Page {
+	m := p.cachedOrComposed(base, at)
 	switch {
 	case m.page != nil:
 		return m.page
@@ -146,7 +146,7 @@ func (p *Publisher) inTurn(base *policy.Version, at spot, last *Page) *Page {
 		return nil
 	}
 	at.period = before
-	return p.composed(base, at).page
+	return p.cachedOrComposed(base, at).page
 }
 
 // keyOf returns the site of a request.
@@ -154,8 +154,8 @@ func (p *Publisher) keyOf(r *http.Request) policy.Key {
 	return p.RequestSites.Of(serverOf(r)).Key(r)
 }
 
-// composed returns the cached page of a base, or composes it.
-func (p *Publisher) composed(base *policy.Version, at spot) made {
+// cachedOrComposed returns the cached page of a base, or composes it.
+func (p *Publisher) cachedOrComposed(base *policy.Version, at hostPeriod) pageResult {
 	of := pageKey{period: at.period, since: at.since.UnixNano()}
 	if base != nil {
 		of.base = base.Hash
@@ -163,23 +163,23 @@ func (p *Publisher) composed(base *policy.Version, at spot) made {
 	if at.period.DependsOnHost() {
 		of.host = at.host
 	}
-	m, ok := p.kept(at.segment, of)
-	if !at.quiet {
+	m, ok := p.cachedPage(at.segment, of)
+	if !at.forReport {
 		p.Observer.PageRequested(ok)
 	}
 	if ok {
 		return m
 	}
-	return p.page(at.segment, of, func() made { return p.compose(base, at) })
+	return p.sharedPage(at.segment, of, func() pageResult { return p.compose(base, at) })
 }
 
-func (p *Publisher) kept(segment policy.Segment, of pageKey) (made, bool) {
+func (p *Publisher) cachedPage(segment policy.Segment, of pageKey) (pageResult, bool) {
 	p.pages.mu.Lock()
 	defer p.pages.mu.Unlock()
-	return p.shelves[segment].pages.Get(of)
+	return p.caches[segment].pages.Get(of)
 }
 
-func (p *Publisher) compose(base *policy.Version, at spot) made {
+func (p *Publisher) compose(base *policy.Version, at hostPeriod) pageResult {
 	var text []byte
 	modified, start := at.since, at.period.Start()
 	if base != nil {
@@ -197,9 +197,9 @@ func (p *Publisher) compose(base *policy.Version, at spot) made {
 		p.Observer.PageFailed(stage)
 		p.Logger.Log(levelFor(at.segment, zap.ErrorLevel), "a robots.txt is refused; the previous file stays, or else the response of the site",
 			zap.String("host", at.host), zap.Time("from", start), zap.Error(err))
-		return made{err: err}
+		return pageResult{err: err}
 	}
-	return made{page: newPage(string(composed), latest(modified, start))}
+	return pageResult{page: newPage(string(composed), latest(modified, start))}
 }
 
 func latest(a, b time.Time) time.Time {
@@ -209,26 +209,26 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// page returns a cached page, or composes it. Concurrent requests for a page compose it once. They do
+// sharedPage returns a cached page, or composes it. Concurrent requests for a page compose it once. They do
 // not wait for the pages of other sites.
-func (p *Publisher) page(segment policy.Segment, key pageKey, compose func() made) made {
+func (p *Publisher) sharedPage(segment policy.Segment, key pageKey, compose func() pageResult) pageResult {
 	p.pages.mu.Lock()
-	s := p.shelves[segment]
+	s := p.caches[segment]
 	if m, ok := s.pages.Get(key); ok {
 		p.pages.mu.Unlock()
 		return m
 	}
-	making := s.making[key]
+	making := s.composing[key]
 	if making == nil {
 		making = sync.OnceValue(compose)
-		s.making[key] = making
+		s.composing[key] = making
 	}
 	p.pages.mu.Unlock()
 	m := making()
 	p.pages.mu.Lock()
 	defer p.pages.mu.Unlock()
-	if s.making[key] != nil {
-		delete(s.making, key)
+	if s.composing[key] != nil {
+		delete(s.composing, key)
 		s.add(key, m)
 	}
 	return m

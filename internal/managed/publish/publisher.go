@@ -99,25 +99,25 @@ const (
 type Publisher struct {
 	Config
 
-	wake   chan struct{}
-	logged string // last logged error of the storage
+	wake      chan struct{}
+	lastError string // last logged error of the storage
 
-	mu      sync.Mutex
-	next    submission
-	pending bool                         // next is not submitted yet
-	parsed  map[string]*managed.Schedule // changes in use, by spec ID
-	refused atomic.Bool                  // nothing is published, and the submission could not be stored
+	mu        sync.Mutex
+	next      submission
+	pending   bool                         // next is not submitted yet
+	parsed    map[string]*managed.Schedule // changes in use, by spec ID
+	isRefused atomic.Bool                  // nothing is published, and the submission could not be stored
 
 	// Set by Begin:
-	begun    atomic.Bool
-	place    Place
-	store    *Store
-	site     *Site
-	applying sync.Mutex
-	served   served // guarded by applying, like the fields below
-	over     bool   // the configuration has ended
-	onTrial  int    // number of the change that Trials compares; 0 if none
-	endTrial func() // ends the trial; nil if none
+	begun       atomic.Bool
+	place       Place
+	store       *Store
+	site        *Site
+	applying    sync.Mutex
+	servedIDs   servedIDs // guarded by applying, like the fields below
+	ended       bool      // the configuration has ended
+	trialNumber int       // number of the change that Trials compares; 0 if none
+	endTrial    func()    // ends the trial; nil if none
 
 	pages
 }
@@ -136,9 +136,9 @@ func newSubmission(s *managed.Schedule, origin Origin, partial bool) submission 
 	return submission{s, spec, IDOf(spec), origin, partial}
 }
 
-// served identifies the served changes. It has the IDs of the published change and of the change on
+// servedIDs identifies the served changes. It has the IDs of the published change and of the change on
 // trial, and the number of the latter.
-type served struct {
+type servedIDs struct {
 	published, trial string
 	number           int
 }
@@ -157,7 +157,7 @@ func (p *Publisher) Begin(place Place) (end func()) {
 	site, release := p.Sites.Use(place.Name)
 	p.place, p.site = place, site
 	p.store = NewStore(p.Storage, place.Name, site, p.Now)
-	p.store.SetAside = func(key string, err error) {
+	p.store.OnDamaged = func(key string, err error) {
 		p.Logger.Error("the history of a robots_txt is damaged and was moved", zap.String("key", key), zap.Error(err))
 	}
 	p.begun.Store(true)
@@ -170,8 +170,8 @@ func (p *Publisher) Begin(place Place) (end func()) {
 		defer func() {
 			p.applying.Lock()
 			defer p.applying.Unlock()
-			p.judge(nil, nil, nil)
-			p.over = true
+			p.compareOnRequests(nil, nil, nil)
+			p.ended = true
 		}()
 		p.run(ctx)
 	}()
@@ -194,10 +194,10 @@ func (p *Publisher) Submit(schedule *managed.Schedule, origin Origin, partial bo
 	p.mu.Lock()
 	p.next, p.pending = next, true
 	p.mu.Unlock()
-	p.poke()
+	p.wakeUp()
 }
 
-func (p *Publisher) poke() {
+func (p *Publisher) wakeUp() {
 	select {
 	case p.wake <- struct{}{}:
 	default:
@@ -228,7 +228,7 @@ func (p *Publisher) fallback() *managed.Schedule {
 	before, first, begun := p.noRules(), true, p.begun.Load()
 	if begun {
 		state, known := p.site.History()
-		if known && (state.Changes > 0 || !p.refused.Load()) {
+		if known && (state.Changes > 0 || !p.isRefused.Load()) {
 			if s, err := p.schedule(context.Background(), state.PublishedID(), next); err == nil {
 				return s
 			}

@@ -68,7 +68,7 @@ func newPublisher(s *managed.Schedule, source origin.Source, now func() time.Tim
 func serving(c Config) *Publisher {
 	c.RequestSites, c.Logger, c.Observer = new(request.Sites), zap.NewNop(), new(seen)
 	p := New(c)
-	p.put(&edition{all: version{c.Schedule, p.since}}, false)
+	p.setServedRules(&servedRules{published: datedSchedule{c.Schedule, p.since}}, false)
 	return p
 }
 

@@ -13,12 +13,12 @@ func (p *Publisher) ReadBy() []string {
 	return nil
 }
 
-// readersOf returns at most [MostLines] crawlers that fetched the robots.txt since a change was
+// readersOf returns at most [MaxLines] crawlers that fetched the robots.txt since a change was
 // published.
 func (p *Publisher) readersOf(c *Change) []string {
 	all := p.ReadSince(p.place.has(), c.Published)
-	if more := len(all) - MostLines; more > 0 {
-		all = append(all[:MostLines:MostLines], fmt.Sprintf("%d more", more))
+	if more := len(all) - MaxLines; more > 0 {
+		all = append(all[:MaxLines:MaxLines], fmt.Sprintf("%d more", more))
 	}
 	return all
 }

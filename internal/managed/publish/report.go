@@ -6,8 +6,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// mostReported is the maximum number of past changes in a report.
-const mostReported = 20
+// maxReported is the maximum number of past changes in a report.
+const maxReported = 20
 
 // Report returns the pending change, the published change, and the latest past changes.
 func (p *Publisher) Report() []report.ManagedChange {
@@ -32,7 +32,7 @@ func (h *History) report() []report.ManagedChange {
 			all = append(all, c.report())
 		}
 	}
-	for i := range h.Past[:min(len(h.Past), mostReported)] {
+	for i := range h.Past[:min(len(h.Past), maxReported)] {
 		all = append(all, h.Past[i].report())
 	}
 	return all
@@ -44,7 +44,7 @@ func (c *Change) report() report.ManagedChange {
 		Number: c.Number, ID: c.ID, Origin: string(c.Origin), State: string(c.State), Since: c.Since, Until: c.Until,
 		Who: c.Made.Who, Why: c.Made.Why, Ticket: c.Made.Ticket, Reasons: c.Reasons, Difference: c.Difference, ReadBy: c.ReadBy,
 	}
-	if c.StoppedByTrial() {
+	if c.IsRejectedByTrial() {
 		one.Stopped = c.Ended.Why
 	}
 	for _, decision := range []struct {
@@ -52,14 +52,14 @@ func (c *Change) report() report.ManagedChange {
 		by   *By
 	}{{"confirmed", c.Confirmed}, {"promoted", c.Promoted}, {strings.ReplaceAll(string(c.State), "_", " "), c.Ended}} {
 		if decision.by != nil && decision.verb != string(Superseded) { // the next change has the name
-			one.Decided = append(one.Decided, decision.verb+" by "+decision.by.words())
+			one.Decided = append(one.Decided, decision.verb+" by "+decision.by.String())
 		}
 	}
 	return one
 }
 
-// words describes the person or trial that decided, and the reason.
-func (b *By) words() string {
+// String describes the person or trial that decided, and the reason.
+func (b *By) String() string {
 	words := b.Who
 	if b.Why != "" {
 		words += ": " + b.Why

@@ -28,7 +28,7 @@ func (p *Publisher) run(ctx context.Context) {
 		return
 	}
 	// A configuration that fails to load does not call Begin, so the previous one remains the latest.
-	isLatest := p.site.Begin()
+	isLatest := p.site.BecomeLatest()
 	for {
 		if errors.Is(err, ErrLost) || errors.Is(err, ErrDamaged) {
 			err = p.restore(ctx)
@@ -40,7 +40,7 @@ func (p *Publisher) run(ctx context.Context) {
 			return
 		}
 		wait := p.untilNext()
-		if p.logTrouble(err); err != nil {
+		if p.logStorageError(err); err != nil {
 			wait, retry = retry, min(2*retry, readInterval)
 		} else {
 			retry = firstRetry
@@ -75,12 +75,12 @@ func (p *Publisher) awaitRunning(ctx context.Context) bool {
 func (p *Publisher) step(ctx context.Context, isLatest func() bool) error {
 	if err := p.submitPending(ctx, isLatest); err != nil {
 		if state, _ := p.site.History(); state.Changes == 0 {
-			p.serveAlone(ctx, err)
+			p.serveWithoutHistory(ctx, err)
 			return err
 		}
 		return errors.Join(err, p.apply(ctx)) // this instance may have read access only
 	}
-	if err := p.conclude(ctx); err != nil {
+	if err := p.endTrialIfDue(ctx); err != nil {
 		return err
 	}
 	return p.apply(ctx)
@@ -90,7 +90,7 @@ func (p *Publisher) step(ctx context.Context, isLatest func() bool) error {
 func (p *Publisher) untilNext() time.Duration {
 	state, _ := p.site.History()
 	most := cmp.Or(p.Interval, readInterval)
-	if state.Pending.OnTrial() {
+	if state.Pending.IsOnTrial() {
 		most = cmp.Or(p.Interval, trialInterval)
 	}
 	if c := state.Pending; c != nil && !c.Until.IsZero() {
@@ -132,10 +132,10 @@ func (p *Publisher) apply(ctx context.Context) error {
 	p.applying.Lock()
 	defer p.applying.Unlock()
 	state, known := p.site.History()
-	if !known || p.over {
+	if !known || p.ended {
 		return nil
 	}
-	next := served{published: state.PublishedID()}
+	next := servedIDs{published: state.PublishedID()}
 	latest, _ := p.submission()
 	published, err := p.schedule(ctx, next.published, latest)
 	if err != nil {
@@ -143,25 +143,25 @@ func (p *Publisher) apply(ctx context.Context) error {
 	}
 	var candidate *Change
 	var trial *managed.Schedule
-	if state.Pending.OnTrial() {
+	if state.Pending.IsOnTrial() {
 		candidate = state.Pending
 		next.trial, next.number = candidate.ID, candidate.Number
 		if trial, err = p.schedule(ctx, next.trial, latest); err != nil {
 			return err
 		}
 	}
-	if next.number != p.onTrial {
-		p.judge(candidate, published, trial)
-		p.onTrial = next.number
+	if next.number != p.trialNumber {
+		p.compareOnRequests(candidate, published, trial)
+		p.trialNumber = next.number
 	}
-	if next != p.served {
+	if next != p.servedIDs {
 		canary := candidate
 		if canary != nil && canary.State != Canary {
 			canary, trial = nil, nil
 		}
 		p.Serve(ctx, published, canary, trial)
 		if ctx.Err() == nil {
-			p.served = next
+			p.servedIDs = next
 			p.site.Serve(published.Spec(), false)
 			if p.Trials != nil {
 				p.Trials.Changed(p.place.has())
@@ -209,22 +209,22 @@ func (p *Publisher) schedule(ctx context.Context, id string, latest submission) 
 	return s, nil
 }
 
-// logTrouble logs the first failure of the history, and the recovery.
-func (p *Publisher) logTrouble(err error) {
+// logStorageError logs the first failure of the history, and the recovery.
+func (p *Publisher) logStorageError(err error) {
 	p.Observer.HistoryFailed(p.place.Name, err)
 	message := ""
 	if err != nil {
 		message = err.Error()
 	}
 	switch {
-	case message == p.logged:
+	case message == p.lastError:
 	case err != nil:
 		p.Logger.Warn("the history of a robots_txt cannot be read or written; the published file stays, and the guard tries again",
 			zap.String("site", p.place.Name), zap.Error(err))
 	default:
 		p.Logger.Info("the history of a robots_txt can be read and written again", zap.String("site", p.place.Name))
 	}
-	p.logged = message
+	p.lastError = message
 }
 
 // log logs the new state of a change.
@@ -235,7 +235,7 @@ func (p *Publisher) log(c *Change) {
 		p.Logger.Warn("a change of a robots_txt waits for confirmation; the published file stays",
 			append(fields, zap.Strings("reasons", c.Reasons), zap.String("advice", "caddy robots-guard managed confirm --site "+p.place.Name+" --why <text>"))...)
 	case Rejected:
-		if !c.StoppedByTrial() {
+		if !c.IsRejectedByTrial() {
 			p.Logger.Info("a change of a robots_txt was rejected", append(fields, zap.String("by", c.Ended.Who), zap.String("why", c.Ended.Why))...)
 			return
 		}

@@ -60,7 +60,7 @@ func (r *Running) Sites(now time.Time) []report.ManagedSite {
 	for _, p := range r.publishers() {
 		for host, key := range p.hosts() {
 			if _, known := all[host]; !known {
-				all[host] = p.lookAt(host, key, now).site()
+				all[host] = p.hostReport(host, key, now).site()
 			}
 		}
 	}
@@ -71,7 +71,7 @@ func (r *Running) Sites(now time.Time) []report.ManagedSite {
 func (r *Running) Site(host string, now time.Time) (report.ManagedDetail, bool) {
 	for _, p := range r.publishers() {
 		if key, ok := p.hosts()[host]; ok {
-			return p.lookAt(host, key, now).detail(), true
+			return p.hostReport(host, key, now).detail(), true
 		}
 	}
 	return report.ManagedDetail{}, false
@@ -88,7 +88,7 @@ func (p *Publisher) hosts() map[string]policy.Key {
 	}
 	p.pages.mu.Lock()
 	defer p.pages.mu.Unlock()
-	for _, key := range p.shelves[policy.Named].asked.Keys() {
+	for _, key := range p.caches[policy.Named].lastPages.Keys() {
 		if key.Source == "" {
 			hosts[nameOf(key)] = key
 		}
@@ -96,45 +96,45 @@ func (p *Publisher) hosts() map[string]policy.Key {
 	return hosts
 }
 
-// look is the data of a report about a host.
-type look struct {
+// hostReport is the data of a report about a host.
+type hostReport struct {
 	*Publisher
-	host  string
-	asked bool
-	at    spot
-	from  *edition
-	now   time.Time
-	page  *Page // nil if none
-	state *policy.State
-	under *policy.Version // the last good base, or nil
-	err   error           // reason why the present file is refused
+	host         string
+	wasRequested bool
+	period       hostPeriod
+	rules        *servedRules
+	now          time.Time
+	page         *Page // nil if none
+	baseState    *policy.State
+	base         *policy.Version // the last good base, or nil
+	err          error           // reason why the present file is refused
 }
 
-func (p *Publisher) lookAt(host string, key policy.Key, now time.Time) *look {
-	l := &look{Publisher: p, host: host, now: now, asked: key != policy.Key{}}
-	if !l.asked {
+func (p *Publisher) hostReport(host string, key policy.Key, now time.Time) *hostReport {
+	l := &hostReport{Publisher: p, host: host, now: now, wasRequested: key != policy.Key{}}
+	if !l.wasRequested {
 		key.Host, key.Site = managed.SomeHost(host), host
 	}
-	l.from = p.serving.Load()
-	l.at = l.from.spotOf(key, now)
+	l.rules = p.serving.Load()
+	l.period = l.rules.hostPeriod(key, now)
 	if p.Source == nil {
-		l.at.quiet = true // for a report
-		m := p.composed(nil, l.at)
+		l.period.forReport = true // for a report
+		m := p.cachedOrComposed(nil, l.period)
 		l.page, l.err = m.page, m.err
 		return l
 	}
-	if l.asked {
+	if l.wasRequested {
 		p.pages.mu.Lock()
-		l.page, _ = p.shelves[key.Segment()].asked.Peek(key)
+		l.page, _ = p.caches[key.Segment()].lastPages.Peek(key)
 		p.pages.mu.Unlock()
 	}
-	if entry := p.Bases.Get(p.whereBase(key)); entry != nil {
-		l.state = entry.State()
-		l.under = goodOf(l.state)
+	if entry := p.Bases.Get(p.baseKey(key)); entry != nil {
+		l.baseState = entry.State()
+		l.base = goodOf(l.baseState)
 	}
-	if l.under != nil {
-		l.at.quiet = true
-		m := p.composed(l.under, l.at)
+	if l.base != nil {
+		l.period.forReport = true
+		m := p.cachedOrComposed(l.base, l.period)
 		if l.err = m.err; m.page != nil {
 			l.page = m.page
 		}
@@ -142,21 +142,21 @@ func (p *Publisher) lookAt(host string, key policy.Key, now time.Time) *look {
 	return l
 }
 
-// base returns the last good base, or nil.
-func (l *look) base() []byte {
-	if l.under == nil {
+// baseText returns the last good base, or nil.
+func (l *hostReport) baseText() []byte {
+	if l.base == nil {
 		return nil
 	}
-	return []byte(l.under.Robots.Text())
+	return []byte(l.base.Robots.Text())
 }
 
 // site returns a summary of the host.
-func (l *look) site() report.ManagedSite {
-	s := report.ManagedSite{Host: l.host, Base: l.baseView(), Next: l.at.period.End(), Staging: l.at.staging, InForce: l.at.period.InForce()}
+func (l *hostReport) site() report.ManagedSite {
+	s := report.ManagedSite{Host: l.host, Base: l.baseView(), Next: l.period.period.End(), Staging: l.period.staging, InForce: l.period.period.InForce()}
 	if l.page != nil && !s.Staging {
 		s.Version, s.Since = l.page.version(), l.page.modified
 	}
-	if e := l.from; e.canary != nil && e.hosts.Has(l.host) {
+	if e := l.rules; e.canary != nil && e.hosts.Has(l.host) {
 		s.Trial = &report.ManagedTrial{Change: e.canary.ID, Until: e.canary.Until}
 	}
 	if l.Lists != nil {
@@ -169,35 +169,35 @@ func (l *look) site() report.ManagedSite {
 }
 
 // detail returns the details of the host.
-func (l *look) detail() report.ManagedDetail {
+func (l *hostReport) detail() report.ManagedDetail {
 	d := report.ManagedDetail{
-		ManagedSite: l.site(), Lines: []report.ManagedLine{}, Rules: l.at.period.Rules(managed.SomeHost(l.host), l.now), Turns: []report.ManagedTurn{}, Found: []report.ManagedFound{}, Changes: l.Report(),
+		ManagedSite: l.site(), Lines: []report.ManagedLine{}, Rules: l.period.period.Rules(managed.SomeHost(l.host), l.now), Turns: []report.ManagedTurn{}, Found: []report.ManagedFound{}, Changes: l.Report(),
 	}
 	if d.Staging {
 		d.Text = managed.Staging
 		return d
 	}
-	d.Turns = l.at.period.Turns(l.base(), managed.SomeHost(l.host), l.now)
+	d.Turns = l.period.period.Turns(l.baseText(), managed.SomeHost(l.host), l.now)
 	if l.page == nil {
 		return d
 	}
 	d.Text = l.page.text
-	plan := l.at.period.Plan()
+	plan := l.period.period.Plan()
 	d.Lines = plan.Lines(d.Text, managed.SomeHost(l.host))
-	d.Found = plan.Findings(l.base(), []byte(d.Text), managed.SomeHost(l.host))
+	d.Found = plan.Findings(l.baseText(), []byte(d.Text), managed.SomeHost(l.host))
 	return d
 }
 
 // refusedSince returns the start of the refused file.
-func (l *look) refusedSince() time.Time {
-	since := latest(l.at.since, l.at.period.Start())
-	if l.under != nil {
-		since = latest(since, l.under.FirstRead)
+func (l *hostReport) refusedSince() time.Time {
+	since := latest(l.period.since, l.period.period.Start())
+	if l.base != nil {
+		since = latest(since, l.base.FirstRead)
 	}
 	return since
 }
 
-func (l *look) baseView() (b report.ManagedBase) {
+func (l *hostReport) baseView() (b report.ManagedBase) {
 	switch {
 	case l.Source == nil:
 		b.Kind = "none"
@@ -206,14 +206,14 @@ func (l *look) baseView() (b report.ManagedBase) {
 	default:
 		b.Kind = "upstream"
 	}
-	if l.state == nil {
+	if l.baseState == nil {
 		return b
 	}
-	if good := l.state.Good; good != nil {
+	if good := l.baseState.Good; good != nil {
 		b.Read, b.Status = good.LastRead, good.Status
 	}
-	if l.state.Failures > 0 {
-		b.FailingSince, b.Failure = l.state.FailingSince, report.Trouble(l.state)
+	if l.baseState.Failures > 0 {
+		b.FailingSince, b.Failure = l.baseState.FailingSince, report.Trouble(l.baseState)
 	}
 	return b
 }

@@ -13,21 +13,21 @@ import (
 type Site struct {
 	busy chan struct{} // has one value while the storage is read or written
 
-	mu    sync.Mutex
-	state History
-	known bool
-	specs map[string][]byte // of the published and the pending change
-	last  []byte            // last served spec, or nil
-	alone bool              // last was served without a history
-	turns uint64
+	mu             sync.Mutex
+	state          History
+	known          bool
+	specs          map[string][]byte // of the published and the pending change
+	lastServed     []byte            // last served spec, or nil
+	withoutHistory bool              // last was served without a history
+	configurations uint64
 }
 
 // NewSite returns a site without a known history.
 func NewSite() *Site { return &Site{busy: make(chan struct{}, 1)} }
 
-// begin waits until no other goroutine reads or writes the storage. Otherwise an earlier read could
+// beginOperation waits until no other goroutine reads or writes the storage. Otherwise an earlier read could
 // overwrite a later one.
-func (s *Site) begin(ctx context.Context) (end func(), err error) {
+func (s *Site) beginOperation(ctx context.Context) (end func(), err error) {
 	select {
 	case s.busy <- struct{}{}:
 		return func() { <-s.busy }, nil
@@ -43,22 +43,22 @@ func (s *Site) History() (History, bool) {
 	return s.state, s.known
 }
 
-// Begin makes a configuration the latest. isLatest reports whether it still is. A configuration that
+// BecomeLatest makes a configuration the latest. isLatest reports whether it still is. A configuration that
 // has ended must not submit after the next one.
-func (s *Site) Begin() (isLatest func() bool) {
+func (s *Site) BecomeLatest() (isLatest func() bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.turns++
-	mine := s.turns
+	s.configurations++
+	mine := s.configurations
 	return func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return s.turns == mine
+		return s.configurations == mine
 	}
 }
 
-// learn stores a history in memory.
-func (s *Site) learn(state History) {
+// setHistory stores a history in memory.
+func (s *Site) setHistory(state History) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state, s.known = state, true
@@ -69,14 +69,14 @@ func (s *Site) learn(state History) {
 func (s *Site) Serve(spec []byte, alone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.last, s.alone = spec, alone
+	s.lastServed, s.withoutHistory = spec, alone
 }
 
 // Served returns the arguments of the last [Site.Serve]. spec is nil if there was no call.
 func (s *Site) Served() (spec []byte, alone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.last, s.alone
+	return s.lastServed, s.withoutHistory
 }
 
 // spec returns a spec from memory.
@@ -87,8 +87,8 @@ func (s *Site) spec(id string) ([]byte, bool) {
 	return spec, ok
 }
 
-// keep stores a spec in memory if it is in use.
-func (s *Site) keep(id string, spec []byte) {
+// keepSpec stores a spec in memory if it is in use.
+func (s *Site) keepSpec(id string, spec []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.specs == nil {
@@ -111,13 +111,13 @@ func (h *History) inUse() []string {
 // Sites are the histories of all sites in memory. The zero Sites is empty.
 type Sites struct {
 	mu    sync.Mutex
-	sites map[string]*used
+	sites map[string]*sharedSite
 }
 
-// used is a site and the number of configurations that use it.
-type used struct {
+// sharedSite is a site and the number of configurations that use it.
+type sharedSite struct {
 	*Site
-	by int
+	users int
 }
 
 // Use returns the site of a name. The caller calls release after use. Configurations that overlap
@@ -126,18 +126,18 @@ func (s *Sites) Use(name string) (site *Site, release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sites == nil {
-		s.sites = make(map[string]*used)
+		s.sites = make(map[string]*sharedSite)
 	}
 	u := s.sites[name]
 	if u == nil {
-		u = &used{Site: NewSite()}
+		u = &sharedSite{Site: NewSite()}
 		s.sites[name] = u
 	}
-	u.by++
+	u.users++
 	return u.Site, sync.OnceFunc(func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if u.by--; u.by == 0 {
+		if u.users--; u.users == 0 {
 			delete(s.sites, name)
 		}
 	})

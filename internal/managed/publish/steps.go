@@ -31,7 +31,7 @@ var (
 // effect if the change is not new or is pending already. If the change is the published one, Submit
 // rejects a pending change.
 func (h History) Submit(instance string, c Change, now time.Time) (History, *Change) {
-	isNews := h.IsNews(instance, &c)
+	isNews := h.IsNew(instance, &c)
 	if before := h.Submitted[instance]; before.ID != c.ID || now.Sub(before.At) >= instanceRenew {
 		h.Submitted = withSubmitted(h.Submitted, instance, Submitted{c.ID, now})
 	}
@@ -45,14 +45,14 @@ func (h History) Submit(instance string, c Change, now time.Time) (History, *Cha
 	}
 	switch {
 	case c.ID == h.PublishedID():
-		return h.withdraw(c.Made)
+		return h.rejectPending(c.Made)
 	case h.Pending != nil && h.Pending.ID == c.ID:
 		return h, nil
 	}
-	h, _ = h.withdraw(c.Made)
+	h, _ = h.rejectPending(c.Made)
 	h.Changes++
 	c.Number, c.Parent = h.Changes, h.PublishedID()
-	c.Difference, c.Reasons = first(c.Difference), first(c.Reasons)
+	c.Difference, c.Reasons = limitLines(c.Difference), limitLines(c.Reasons)
 	if len(c.Reasons) > 0 {
 		c.State, c.Since, h.Pending = Waiting, now, &c
 		return h, &c
@@ -70,7 +70,7 @@ func withSubmitted(before map[string]Submitted, instance string, last Submitted)
 	}
 	maps.DeleteFunc(after, func(_ string, s Submitted) bool { return last.At.Sub(s.At) > instanceLife })
 	after[instance] = last
-	for len(after) > mostInstances {
+	for len(after) > maxInstances {
 		distance := func(instance string) time.Duration { return last.At.Sub(after[instance].At).Abs() }
 		delete(after, slices.MaxFunc(slices.Collect(maps.Keys(after)), func(a, b string) int { return cmp.Compare(distance(a), distance(b)) }))
 	}
@@ -93,51 +93,51 @@ func (h History) rollOut(c Change, now time.Time) (History, *Change) {
 // publish publishes the pending change.
 func (h History) publish(c Change, now time.Time) (History, *Change) {
 	h.Pending = nil
-	h = h.succeed(c, Superseded, c.Made.Who, now)
+	h = h.replacePublished(c, Superseded, c.Made.Who, now)
 	return h, h.Published
 }
 
-// succeed replaces the published change, whose state becomes end.
-func (h History) succeed(c Change, end State, who string, now time.Time) History {
+// replacePublished replaces the published change, whose state becomes end.
+func (h History) replacePublished(c Change, end State, who string, now time.Time) History {
 	if h.Published != nil {
-		h = h.over(*h.Published, end, By{Who: who, At: now})
+		h = h.moveToPast(*h.Published, end, By{Who: who, At: now})
 	}
 	c.State, c.Since, c.Until, c.Published = Published, now, time.Time{}, now
 	h.Published = &c
 	return h
 }
 
-// withdraw rejects the pending change because another change replaces it.
-func (h History) withdraw(by By) (History, *Change) {
+// rejectPending rejects the pending change because another change replaces it.
+func (h History) rejectPending(by By) (History, *Change) {
 	if h.Pending == nil {
 		return h, nil
 	}
-	return h.end(Rejected, By{Who: by.Who, At: by.At})
+	return h.endPending(Rejected, By{Who: by.Who, At: by.At})
 }
 
-// end moves the pending change to the past.
-func (h History) end(state State, by By) (History, *Change) {
-	h = h.over(*h.Pending, state, by)
+// endPending moves the pending change to the past.
+func (h History) endPending(state State, by By) (History, *Change) {
+	h = h.moveToPast(*h.Pending, state, by)
 	h.Pending = nil
 	return h, &h.Past[0]
 }
 
-// over moves a change to the past, and drops past changes that are too old or too many. The last
+// moveToPast moves a change to the past, and drops past changes that are too old or too many. The last
 // published change stays for a rollback.
-func (h History) over(c Change, state State, by By) History {
+func (h History) moveToPast(c Change, state State, by By) History {
 	c.State, c.Since, c.Until, c.Ended = state, by.At, time.Time{}, &by
 	past := withoutRepeated(append([]Change{c}, h.Past...))
-	past = past[:min(len(past), mostChanges)]
+	past = past[:min(len(past), maxChanges)]
 	last := slices.IndexFunc(past, func(c Change) bool { return !c.Published.IsZero() })
-	for len(past) > last+1 && by.At.Sub(past[len(past)-1].Ended.At) > keptFor {
+	for len(past) > last+1 && by.At.Sub(past[len(past)-1].Ended.At) > maxAge {
 		past = past[:len(past)-1]
 	}
 	h.Past = past
 	return h
 }
 
-// mostRejected is the maximum number of rejected changes by lists of rules.
-const mostRejected = 20
+// maxRejected is the maximum number of rejected changes by lists of rules.
+const maxRejected = 20
 
 // withoutRepeated drops, in place, all rejected changes by lists of rules except the latest. A list
 // that changes often must not fill the history.
@@ -148,7 +148,7 @@ func withoutRepeated(past []Change) []Change {
 			return false
 		}
 		seen++
-		return seen > mostRejected
+		return seen > maxRejected
 	})
 }
 
@@ -173,7 +173,7 @@ func (h History) Promote(id string, by By, now time.Time) (History, *Change, err
 	if err := h.isPending(id); err != nil {
 		return h, nil, err
 	}
-	if !h.Pending.OnTrial() {
+	if !h.Pending.IsOnTrial() {
 		return h, nil, ErrUnconfirmed
 	}
 	c := *h.Pending
@@ -184,7 +184,7 @@ func (h History) Promote(id string, by By, now time.Time) (History, *Change, err
 
 // Advance publishes the pending change if the time of its trial is over.
 func (h History) Advance(now time.Time) (History, *Change) {
-	if c := h.Pending; !c.OnTrial() || c.Until.IsZero() || now.Before(c.Until) {
+	if c := h.Pending; !c.IsOnTrial() || c.Until.IsZero() || now.Before(c.Until) {
 		return h, nil
 	}
 	return h.publish(*h.Pending, now)
@@ -196,10 +196,10 @@ func (h History) Stop(id string, by By, now time.Time) (History, *Change, error)
 	if err := h.isPending(id); err != nil {
 		return h, nil, err
 	}
-	if !h.Pending.OnTrial() {
+	if !h.Pending.IsOnTrial() {
 		return h, nil, ErrUnconfirmed
 	}
-	h, changed := h.end(Rejected, by)
+	h, changed := h.endPending(Rejected, by)
 	return h, changed, nil
 }
 
@@ -219,7 +219,7 @@ func (h *History) isPending(id string) error {
 func (h History) Rollback(id string, by By, now time.Time) (History, *Change, error) {
 	by.At = now
 	if c := h.Pending; id == "" && c != nil && c.State == Canary {
-		h, changed := h.end(RolledBack, by)
+		h, changed := h.endPending(RolledBack, by)
 		return h, changed, nil
 	}
 	if h.Published == nil {
@@ -242,9 +242,9 @@ func (h History) Rollback(id string, by By, now time.Time) (History, *Change, er
 	if restored.ID == h.Published.ID {
 		return h, nil, ErrIsPublished
 	}
-	h, _ = h.withdraw(by)
+	h, _ = h.rejectPending(by)
 	h.Changes++
-	h = h.succeed(Change{Number: h.Changes, ID: restored.ID, Parent: h.Published.ID, Origin: FromRollback, Restores: restored.Number, Made: by}, RolledBack, by.Who, now)
+	h = h.replacePublished(Change{Number: h.Changes, ID: restored.ID, Parent: h.Published.ID, Origin: FromRollback, Restores: restored.Number, Made: by}, RolledBack, by.Who, now)
 	return h, &h.Past[0], nil
 }
 
@@ -279,15 +279,15 @@ func (h *History) latest(id string, before int) *Change {
 	return nil
 }
 
-// first returns the first [MostLines] lines. It cuts each line to [MostText] bytes.
-func first(lines []string) []string {
-	more := len(lines) - MostLines
-	lines = slices.Clone(lines[:min(len(lines), MostLines)])
+// limitLines returns the first [MaxLines] lines. It cuts each line to [MaxText] bytes.
+func limitLines(lines []string) []string {
+	more := len(lines) - MaxLines
+	lines = slices.Clone(lines[:min(len(lines), MaxLines)])
 	for i := range lines {
-		lines[i] = text.Cut(lines[i], MostText)
+		lines[i] = text.Cut(lines[i], MaxText)
 	}
 	if more > 0 {
-		lines[MostLines-1] = fmt.Sprintf("and %d more", more+1)
+		lines[MaxLines-1] = fmt.Sprintf("and %d more", more+1)
 	}
 	return lines
 }

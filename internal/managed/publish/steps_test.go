@@ -244,22 +244,22 @@ func TestHistory(t *testing.T) {
 // TestHistoryIsBounded limits the history by number and age. The last published change always stays.
 func TestHistoryIsBounded(t *testing.T) {
 	var s History
-	for i := range mostChanges + 50 {
+	for i := range maxChanges + 50 {
 		s, _ = s.Submit(fmt.Sprint("host", i), Change{ID: fmt.Sprint(i)}, epoch.Add(time.Duration(i)*time.Minute))
 	}
-	if len(s.Past) != mostChanges || s.Past[0].ID != fmt.Sprint(mostChanges+48) || s.Changes != mostChanges+50 {
+	if len(s.Past) != maxChanges || s.Past[0].ID != fmt.Sprint(maxChanges+48) || s.Changes != maxChanges+50 {
 		t.Errorf("%d changes of %d, the first %s", len(s.Past), s.Changes, s.Past[0].ID)
 	}
-	if len(s.Submitted) > mostInstances {
+	if len(s.Submitted) > maxInstances {
 		t.Errorf("%d instances", len(s.Submitted))
 	}
-	late := epoch.Add(2 * keptFor)
+	late := epoch.Add(2 * maxAge)
 	s, _ = s.Submit("one", Change{ID: "late"}, late)
 	s, _ = s.Submit("one", Change{ID: "later", Reasons: make([]string, 100)}, late.Add(1))
-	if len(s.Past) != 1 || len(s.Submitted) != 1 || len(s.Pending.Reasons) != MostLines || s.Pending.Reasons[MostLines-1] != "and 81 more" {
+	if len(s.Past) != 1 || len(s.Submitted) != 1 || len(s.Pending.Reasons) != MaxLines || s.Pending.Reasons[MaxLines-1] != "and 81 more" {
 		t.Errorf("%d changes, %d instances, %d reasons", len(s.Past), len(s.Submitted), len(s.Pending.Reasons))
 	}
-	if s, changed, err := s.Rollback("", By{}, late.Add(2)); stateOf(changed) != RolledBack || err != nil || s.Published.ID != fmt.Sprint(mostChanges+49) {
+	if s, changed, err := s.Rollback("", By{}, late.Add(2)); stateOf(changed) != RolledBack || err != nil || s.Published.ID != fmt.Sprint(maxChanges+49) {
 		t.Errorf("got %q, %v, %+v", stateOf(changed), err, s.Published)
 	}
 }
@@ -269,13 +269,13 @@ func TestHistoryIsBounded(t *testing.T) {
 func TestNotedBesideTheFuture(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var all map[string]Submitted
-	for i := range mostInstances {
+	for i := range maxInstances {
 		all = withSubmitted(all, fmt.Sprint("ahead ", i), Submitted{"x", now.AddDate(1, 0, 0)})
 	}
 	for _, instance := range []string{"one", "two"} {
 		all = withSubmitted(all, instance, Submitted{"x", now})
 	}
-	if len(all) != mostInstances || all["one"].ID != "x" || all["two"].ID != "x" {
+	if len(all) != maxInstances || all["one"].ID != "x" || all["two"].ID != "x" {
 		t.Errorf("of %d, one is %+v and two %+v", len(all), all["one"], all["two"])
 	}
 }
@@ -283,11 +283,11 @@ func TestNotedBesideTheFuture(t *testing.T) {
 // TestRejectedLists checks that few rejected changes by lists of rules stay.
 func TestRejectedLists(t *testing.T) {
 	var s History
-	for i := range 3 * mostRejected {
+	for i := range 3 * maxRejected {
 		in := Change{ID: fmt.Sprint("list ", i), Origin: FromRules, Reasons: []string{"bingbot may not fetch / any more"}}
 		s, _ = s.Submit("one", in, epoch.Add(time.Duration(i)*time.Minute))
 	}
-	if len(s.Past) != mostRejected || s.Past[0].ID != fmt.Sprint("list ", 3*mostRejected-2) {
+	if len(s.Past) != maxRejected || s.Past[0].ID != fmt.Sprint("list ", 3*maxRejected-2) {
 		t.Errorf("%d changes are kept, the first %s", len(s.Past), s.Past[0].ID)
 	}
 }

@@ -23,9 +23,9 @@ const Directory = "robots_guard/v1/managed"
 // The maximum time of a storage operation, the maximum wait for the lock, and the time for which a
 // lock is safe. A storage treats the lock of a killed instance as stale after ten seconds or more.
 const (
-	opTimeout = 10 * time.Second
-	lockWait  = 30 * time.Second
-	lockHolds = 20 * time.Second
+	opTimeout  = 10 * time.Second
+	lockWait   = 30 * time.Second
+	lockIsSafe = 20 * time.Second
 )
 
 // Storage is the part of Caddy's storage that a Store uses. A write must be atomic. The error for a
@@ -62,13 +62,13 @@ type Store struct {
 	directory string
 	site      *Site
 	now       func() time.Time
-	last      stored // the last read value
+	lastRead  storedHistory // the last read value
 	// SetAside is called after a damaged history was moved. key is the new key. SetAside may be nil.
-	SetAside func(key string, err error)
+	OnDamaged func(key string, err error)
 }
 
-// stored is a history with its encoding.
-type stored struct {
+// storedHistory is a history with its encoding.
+type storedHistory struct {
 	data  []byte
 	state History
 }
@@ -84,7 +84,7 @@ func (s *Store) specKey(id string) string { return s.directory + "/specs/" + id 
 
 // Read reads the history. It returns the zero History if nothing is stored.
 func (s *Store) Read(ctx context.Context) (History, error) {
-	end, err := s.site.begin(ctx)
+	end, err := s.site.beginOperation(ctx)
 	if err != nil {
 		return History{}, err
 	}
@@ -94,7 +94,7 @@ func (s *Store) Read(ctx context.Context) (History, error) {
 		return known, ErrLost // the history in memory stays, and the next write restores it
 	}
 	if err == nil {
-		s.site.learn(state)
+		s.site.setHistory(state)
 	}
 	return state, err
 }
@@ -107,8 +107,8 @@ func (s *Store) read(ctx context.Context) (state History, data []byte, err error
 	if err != nil {
 		return History{}, nil, err
 	}
-	if s.last.data != nil && bytes.Equal(data, s.last.data) {
-		return s.last.state, data, nil // unchanged since the last read
+	if s.lastRead.data != nil && bytes.Equal(data, s.lastRead.data) {
+		return s.lastRead.state, data, nil // unchanged since the last read
 	}
 	if objects, arrays := jsontext.Nesting(data); len(data) > maxState || objects > maxStateObjects || arrays > maxStateArrays {
 		return History{}, data, fmt.Errorf("%w: %s: it is larger than a history can be", ErrDamaged, s.stateKey())
@@ -116,10 +116,10 @@ func (s *Store) read(ctx context.Context) (state History, data []byte, err error
 	if err := json.Unmarshal(data, &state); err != nil || !isCount(state.Revision-1) || !isCount(int64(state.Changes)) {
 		return History{}, data, errors.Join(fmt.Errorf("%w: %s", ErrDamaged, s.stateKey()), err)
 	}
-	if !state.isWhole() {
+	if !state.hasEnds() {
 		return History{}, data, fmt.Errorf("%w: %s: a past change has no end", ErrDamaged, s.stateKey())
 	}
-	s.last = stored{data, state}
+	s.lastRead = storedHistory{data, state}
 	return state, data, nil
 }
 
@@ -159,7 +159,7 @@ func (s *Store) Spec(ctx context.Context, id string) ([]byte, error) {
 	if IDOf(spec) != id {
 		return nil, fmt.Errorf("%w: %s", ErrDamaged, s.specKey(id))
 	}
-	s.site.keep(id, spec)
+	s.site.keepSpec(id, spec)
 	return spec, nil
 }
 
@@ -169,7 +169,7 @@ type Step func(History) (after History, changed *Change, err error)
 // Update runs a step under the lock of the history, and writes the result. spec is the submitted
 // spec. It is nil if the step submits nothing. After an error nothing is written.
 func (s *Store) Update(ctx context.Context, spec []byte, step Step) (after History, changed *Change, err error) {
-	end, err := s.site.begin(ctx)
+	end, err := s.site.beginOperation(ctx)
 	if err != nil {
 		return History{}, nil, err
 	}
@@ -186,7 +186,7 @@ func (s *Store) Update(ctx context.Context, spec []byte, step Step) (after Histo
 		defer cancel()
 		_ = s.storage.Unlock(ctx, lock) // after an error the lock becomes stale
 	}()
-	before, data, err := s.recovered(ctx)
+	before, data, err := s.readOrRecover(ctx)
 	if err != nil {
 		return History{}, nil, err
 	}
@@ -196,7 +196,7 @@ func (s *Store) Update(ctx context.Context, spec []byte, step Step) (after Histo
 	after.Revision = before.Revision
 	if same, err := json.Marshal(after); err != nil || bytes.Equal(same, data) {
 		if err == nil && spec != nil {
-			s.site.keep(IDOf(spec), spec) // for example the published spec after a restart
+			s.site.keepSpec(IDOf(spec), spec) // for example the published spec after a restart
 		}
 		return before, changed, err
 	}
@@ -206,14 +206,14 @@ func (s *Store) Update(ctx context.Context, spec []byte, step Step) (after Histo
 			return before, nil, err
 		}
 	}
-	if s.now().Sub(locked) > lockHolds {
+	if s.now().Sub(locked) > lockIsSafe {
 		return before, nil, errors.New("the storage is too slow; another instance may hold the lock")
 	}
 	if err := s.write(ctx, after); err != nil {
 		return before, nil, err
 	}
 	if spec != nil {
-		s.site.keep(IDOf(spec), spec)
+		s.site.keepSpec(IDOf(spec), spec)
 	}
 	if changed != nil {
 		s.deleteSpecs(ctx, after.Specs())
@@ -227,14 +227,14 @@ func (s *Store) write(ctx context.Context, state History) error {
 		err = s.store(ctx, s.stateKey(), data)
 	}
 	if err == nil {
-		s.site.learn(state)
+		s.site.setHistory(state)
 	}
 	return err
 }
 
-// recovered returns the stored history. If the stored history is damaged or lost, it returns the
+// readOrRecover returns the stored history. If the stored history is damaged or lost, it returns the
 // history in memory, or an empty one. It moves a damaged value to another key.
-func (s *Store) recovered(ctx context.Context) (History, []byte, error) {
+func (s *Store) readOrRecover(ctx context.Context) (History, []byte, error) {
 	state, data, err := s.read(ctx)
 	known, ok := s.site.History()
 	switch {
@@ -243,8 +243,8 @@ func (s *Store) recovered(ctx context.Context) (History, []byte, error) {
 		if kept := s.store(ctx, aside, data); kept != nil {
 			return History{}, nil, errors.Join(err, kept)
 		}
-		if s.SetAside != nil {
-			s.SetAside(aside, err)
+		if s.OnDamaged != nil {
+			s.OnDamaged(aside, err)
 		}
 		return known, nil, s.restore(ctx, known)
 	case err != nil:

@@ -127,7 +127,7 @@ func TestDamagedState(t *testing.T) {
 			t.Errorf("read: %v", err)
 		}
 		told := ""
-		s.SetAside = func(key string, err error) { told = key }
+		s.OnDamaged = func(key string, err error) { told = key }
 		state, news, err := submit(s, "one", "new")
 		if err != nil || news != Published || (len(state.Past) == 1) != knows {
 			t.Errorf("knows=%v: %q, %v, %d changes before", knows, news, err, len(state.Past))
@@ -180,7 +180,7 @@ func TestSlowStorage(t *testing.T) {
 	storage := prepared(t)
 	s := newStore(storage)
 	now := epoch
-	s.now = func() time.Time { now = now.Add(lockHolds); return now }
+	s.now = func() time.Time { now = now.Add(lockIsSafe); return now }
 	if _, _, err := submit(s, "one", "new"); err == nil || !strings.Contains(err.Error(), "too slow") {
 		t.Errorf("got %v", err)
 	}
@@ -220,9 +220,9 @@ func TestNothingIsWrittenForNothing(t *testing.T) {
 func TestStateIsBounded(t *testing.T) {
 	t.Parallel()
 	var s History
-	line := strings.Repeat("x", MostText)
+	line := strings.Repeat("x", MaxText)
 	lines := slices.Repeat([]string{line}, 100)
-	for i := range mostChanges + 2 {
+	for i := range maxChanges + 2 {
 		by := By{Who: line, Why: line, Ticket: line}
 		s, _ = s.Submit(fmt.Sprint(i), Change{ID: fmt.Sprint(i), Made: by, Difference: lines, Reasons: lines}, epoch)
 		s, _, _ = s.Confirm("", by, epoch)
@@ -240,11 +240,11 @@ func TestStateIsBounded(t *testing.T) {
 func TestBegin(t *testing.T) {
 	t.Parallel()
 	s := NewSite()
-	first := s.Begin()
+	first := s.BecomeLatest()
 	if !first() {
 		t.Error("the only one is not the latest")
 	}
-	if second := s.Begin(); first() || !second() {
+	if second := s.BecomeLatest(); first() || !second() {
 		t.Error("the first is still the latest")
 	}
 }

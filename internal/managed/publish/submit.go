@@ -25,7 +25,7 @@ func (p *Publisher) submitPending(ctx context.Context, isLatest func() bool) err
 	if state, _ := p.site.History(); !pending || !isLatest() || next.partial && state.Published != nil {
 		return nil
 	}
-	if err := p.submitAlone(ctx, isLatest); err != nil {
+	if err := p.submitServed(ctx, isLatest); err != nil {
 		return err
 	}
 	if err := p.submit(ctx, &next, isLatest); err != nil {
@@ -41,7 +41,7 @@ func (p *Publisher) submit(ctx context.Context, next *submission, isLatest func(
 	in.Rollout = p.Rollout
 	for range maxAttempts {
 		state, _ := p.site.History()
-		base, isNews := state.PublishedID(), state.IsNews(p.Instance(), &in)
+		base, isNews := state.PublishedID(), state.IsNew(p.Instance(), &in)
 		if isNews {
 			p.awaitStored(ctx, backgroundWait)
 			published, err := p.schedule(ctx, base, *next)
@@ -58,7 +58,7 @@ func (p *Publisher) submit(ctx context.Context, next *submission, isLatest func(
 			switch {
 			case !isLatest():
 				return s, nil, errEnded
-			case s.PublishedID() != base || s.IsNews(p.Instance(), &in) != isNews:
+			case s.PublishedID() != base || s.IsNew(p.Instance(), &in) != isNews:
 				return s, nil, errMoved
 			}
 			s, changed := s.Submit(p.Instance(), in, p.Now())
@@ -82,16 +82,16 @@ func (s *submission) change() Change {
 	return Change{ID: s.id, Origin: s.origin, Made: By{Who: string(s.origin)}}
 }
 
-// serveAlone serves the fallback after a failed submission if nothing was ever published.
-func (p *Publisher) serveAlone(ctx context.Context, failed error) {
+// serveWithoutHistory serves the fallback after a failed submission if nothing was ever published.
+func (p *Publisher) serveWithoutHistory(ctx context.Context, failed error) {
 	if ctx.Err() != nil || errors.Is(failed, errMoved) {
 		return
 	}
-	p.refused.Store(true)
+	p.isRefused.Store(true)
 	next := p.fallback()
 	p.applying.Lock()
 	defer p.applying.Unlock()
-	if served := p.Serving(); p.over || served != nil && bytes.Equal(served.Spec(), next.Spec()) {
+	if served := p.Serving(); p.ended || served != nil && bytes.Equal(served.Spec(), next.Spec()) {
 		return
 	}
 	p.Serve(ctx, next, nil, nil)
@@ -118,9 +118,9 @@ func (p *Publisher) awaitStored(ctx context.Context, most time.Duration) {
 	}
 }
 
-// submitAlone adds the schedule that was served without a history as the first change of an empty
+// submitServed adds the schedule that was served without a history as the first change of an empty
 // history. The next submission is then compared with that schedule.
-func (p *Publisher) submitAlone(ctx context.Context, isLatest func() bool) error {
+func (p *Publisher) submitServed(ctx context.Context, isLatest func() bool) error {
 	if state, _ := p.site.History(); state.Changes > 0 {
 		return nil
 	}

@@ -19,9 +19,9 @@ type Trials interface {
 	Changed(has func(host string) bool)
 }
 
-// judge starts the comparison of a change, and ends the previous comparison. c may be nil. The caller
+// compareOnRequests starts the comparison of a change, and ends the previous comparison. c may be nil. The caller
 // must hold p.applying.
-func (p *Publisher) judge(c *Change, published, trial *managed.Schedule) {
+func (p *Publisher) compareOnRequests(c *Change, published, trial *managed.Schedule) {
 	if p.endTrial != nil {
 		p.endTrial()
 		p.endTrial = nil
@@ -60,12 +60,12 @@ func (p *Publisher) fileOf(s *managed.Schedule, host string) policy.Answer {
 	return policy.Answer{Status: http.StatusOK, Body: text}
 }
 
-// conclude ends a trial when its time is over. It also ends a trial whose change disallows pages for
+// endTrialIfDue ends a trial when its time is over. It also ends a trial whose change disallows pages for
 // a search engine, unless a person confirmed the change.
-func (p *Publisher) conclude(ctx context.Context) error {
+func (p *Publisher) endTrialIfDue(ctx context.Context) error {
 	state, _ := p.site.History()
 	c := state.Pending
-	if !c.OnTrial() {
+	if !c.IsOnTrial() {
 		return nil
 	}
 	var why []string
@@ -76,7 +76,7 @@ func (p *Publisher) conclude(ctx context.Context) error {
 		if err := errors.Join(err, lost); err != nil {
 			return err
 		}
-		why = p.shutOut(published, trial)
+		why = p.newlyShutOut(published, trial)
 	}
 	if over := !c.Until.IsZero() && !p.Now().Before(c.Until); len(why) == 0 && !over {
 		return nil

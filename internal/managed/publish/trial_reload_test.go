@@ -33,7 +33,7 @@ func TestTrialOverAReload(t *testing.T) {
 				time.Sleep(time.Minute)
 				synctest.Wait()
 				state, _ := i.History()
-				if state.Pending != nil || len(state.Past) == 0 || !state.Past[0].StoppedByTrial() {
+				if state.Pending != nil || len(state.Past) == 0 || !state.Past[0].IsRejectedByTrial() {
 					t.Errorf("candidate %+v, history %+v", state.Pending, state.Past)
 				}
 				i.end()

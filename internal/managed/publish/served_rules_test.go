@@ -31,7 +31,7 @@ func TestServeAnotherSchedule(t *testing.T) {
 			t.Errorf("%q of %v until %v", page.text, page.modified, until)
 		}
 		p.pages.mu.Lock()
-		for _, s := range p.shelves {
+		for _, s := range p.caches {
 			for _, key := range s.pages.Keys() {
 				if key.period == first.Period("a.test", time.Now()) {
 					t.Error("a page of the schedule before is kept")
