@@ -14,9 +14,9 @@ import (
 // horizon is how far ahead files are checked. It is longer than a year, to include yearly rules.
 const horizon = 400 * 24 * time.Hour
 
-// rulesAText is the average number of rules per file up to which the maximum number of files is
+// rulesPerFile is the average number of rules per file up to which the maximum number of files is
 // checked. With more rules, fewer files are checked, because each needs more time.
-const rulesAText = 200
+const rulesPerFile = 200
 
 // Report has the findings about the files of a schedule.
 type Report struct {
@@ -54,7 +54,7 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 	work := 0 // number of composed rules
 	check := func(t *table, host string) {
 		for turn := t.turn(now); turn <= len(t.turns) && t.start(turn).Before(now.Add(horizon)); turn++ {
-			if r.Texts == most || r.Texts > 0 && work > most*rulesAText {
+			if r.Texts == most || r.Texts > 0 && work > most*rulesPerFile {
 				r.Left++
 				continue
 			}
@@ -100,8 +100,8 @@ func (s *Schedule) slowest(r *rule) (who string, lag time.Duration) {
 	return who, lag
 }
 
-// SomeHost returns an example host for a wildcard or for any host.
-func SomeHost(host string) string {
+// ExampleHost returns an example host for a wildcard or for any host.
+func ExampleHost(host string) string {
 	if rest, ok := strings.CutPrefix(host, "*."); ok {
 		return "www." + rest
 	}
@@ -110,12 +110,12 @@ func SomeHost(host string) string {
 
 // checkTurn checks the file of a turn.
 func (t *table) checkTurn(base []byte, turn int, host string) []Finding {
-	plan := t.make(turn)
-	text, err := plan.Compose(base, SomeHost(host))
+	plan := t.newPlan(turn)
+	text, err := plan.Compose(base, ExampleHost(host))
 	if err != nil {
 		return []Finding{{Severity: policy.Error, Code: policy.TooLarge, Host: host, Message: err.Error()}}
 	}
-	found := plan.checkText(base, text, SomeHost(host))
+	found := plan.checkText(base, text, ExampleHost(host))
 	for i := range found {
 		found[i].Host = host
 	}

@@ -39,13 +39,13 @@ func (p *Plan) Compose(base []byte, host string) ([]byte, error) {
 	text := f.text()
 	version := sha256.Sum256([]byte(text + added))
 	text += "\n# Added by robots_txt, version " + hex.EncodeToString(version[:6]) + "\n" + added
-	if p.hosts {
+	if p.dependsOnHost {
 		text = atHost(text, host)
 	}
 	if len(text) > policy.MaxSize {
 		return nil, fmt.Errorf("the text would have %d bytes, and crawlers read %d; shorten the base or write fewer rules", len(text), policy.MaxSize)
 	}
-	if contested(f.robots) {
+	if isAmbiguous(f.robots) {
 		if err := c.check(policy.Parse([]byte(text))); err != nil {
 			return nil, err
 		}
@@ -55,39 +55,39 @@ func (p *Plan) Compose(base []byte, host string) ([]byte, error) {
 
 // composition is the state of one Compose call.
 type composition struct {
-	plan *Plan
-	file *file
-	all  []string // lines of the * group
-	of   []target // crawlers whose groups change, in file order
+	plan          *Plan
+	file          *file
+	wildcardLines []string // lines of the * group
+	targets       []target // crawlers whose groups change, in file order
 
-	seen, moved int  // lines read and bytes moved by repeat
-	tooMany     bool // one of these limits is exceeded
+	readLines, movedBytes int  // lines read and bytes moved by addPreferences
+	tooMany               bool // one of these limits is exceeded
 }
 
 // target is a crawler that gets its own group.
 type target struct {
 	name  string
-	names chain
-	wish  *wish // nil for a bystander
+	names groupNames
+	rules *crawlerRules // nil for a crawler without a rule
 }
 
 // groups changes the groups of the base, and returns the groups to append.
 func (c *composition) groups() string {
-	everybody := c.plan.asked[Everybody]
-	c.all = c.file.content(c.file.named(Everybody))
+	everybody := c.plan.byCrawler[AnyCrawler]
+	c.wildcardLines = c.file.content(c.file.named(AnyCrawler))
 	if everybody != nil {
-		c.all = everybody.over(c.all)
+		c.wildcardLines = everybody.applyTo(c.wildcardLines)
 	}
-	c.of = c.targets()
+	c.targets = c.findTargets()
 	var blocks []*block
-	for _, t := range c.of {
+	for _, t := range c.targets {
 		if own := c.ownGroup(t); own >= 0 {
-			c.file.insert(own, slices.Concat([]string{t.wish.comment()}, t.wish.paths, linesOf(t.wish.prefers)))
+			c.file.insert(own, slices.Concat([]string{t.rules.comment()}, t.rules.paths, preferenceLines(t.rules.preferences)))
 			continue
 		}
 		b := &block{comment: "# As before", names: []string{t.name}, lines: c.contentOf(t)}
-		if t.wish != nil {
-			b.comment = t.wish.comment()
+		if t.rules != nil {
+			b.comment = t.rules.comment()
 		}
 		same := slices.IndexFunc(blocks, func(o *block) bool { return o.comment == b.comment && slices.Equal(o.lines, b.lines) })
 		if same >= 0 {
@@ -96,12 +96,12 @@ func (c *composition) groups() string {
 			blocks = append(blocks, b)
 		}
 	}
-	for _, t := range c.of { // after all contents were read
+	for _, t := range c.targets { // after all contents were read
 		if c.ownGroup(t) < 0 {
 			c.file.remove(c.file.named(t.name))
 		}
 	}
-	blocks = append(blocks, c.repeat()...)
+	blocks = append(blocks, c.addPreferences()...)
 	var b strings.Builder
 	for _, block := range blocks {
 		block.write(&b)
@@ -109,69 +109,69 @@ func (c *composition) groups() string {
 	return b.String()
 }
 
-// targets returns the crawlers whose groups change.
-func (c *composition) targets() (all []target) {
+// findTargets returns the crawlers whose groups change.
+func (c *composition) findTargets() (all []target) {
 	for _, folded := range c.plan.order {
-		w := c.plan.asked[folded]
-		names := w.chain()
+		w := c.plan.byCrawler[folded]
+		names := w.groupNames()
 		all = append(all, target{w.name, names, w})
 		if w.crawler == nil {
 			continue
 		}
 		for _, alias := range w.crawler.Aliases {
-			if c.plan.asked[strings.ToLower(alias)] == nil && c.file.robots.Named(alias) {
-				all = append(all, target{alias, append(chain{alias}, names...), w})
+			if c.plan.byCrawler[strings.ToLower(alias)] == nil && c.file.robots.Named(alias) {
+				all = append(all, target{alias, append(groupNames{alias}, names...), w})
 			}
 		}
 	}
-	for _, names := range c.plan.bystanders {
-		if c.plan.follows(names, c.file.robots) {
+	for _, names := range c.plan.inheritors {
+		if c.plan.inherits(names, c.file.robots) {
 			all = append(all, target{names[0], names, nil})
 		}
 	}
 	return all
 }
 
-// ownGroup returns the group of the base to which the lines of a wish can be added. Only the target
+// ownGroup returns the group of the base to which the rules of a target can be added. Only the target
 // may use that group. The result is -1 if there is none.
 func (c *composition) ownGroup(t target) int {
-	if t.wish == nil || t.wish.whole != "" || t.wish.delay != "" {
+	if t.rules == nil || t.rules.wholeSite != "" || t.rules.delay != "" {
 		return -1
 	}
 	places := c.file.named(t.name)
 	before := c.file.content(places)
-	if all := slices.Concat(before, t.wish.paths); len(withoutIdle(all)) < len(all) || !slices.Equal(withoutSaid(before, t.wish.prefers), before) {
+	if all := slices.Concat(before, t.rules.paths); len(withoutOverridden(all)) < len(all) || !slices.Equal(withoutPreferences(before, t.rules.preferences), before) {
 		return -1
 	}
-	return c.file.own(places)
+	return c.file.ownGroup(places)
 }
 
 // contentOf returns the lines for a target's group.
 func (c *composition) contentOf(t target) []string {
-	if t.name == Everybody {
-		return closed(c.all)
+	if t.name == AnyCrawler {
+		return withRule(c.wildcardLines)
 	}
-	lines, named := c.all, false
+	lines, named := c.wildcardLines, false
 	if policy.IsTraining(t.name) { // inherits nothing from *, and is not a crawler that uses pages
-		return closed(t.wish.over(c.file.content(c.file.named(t.name))))
+		return withRule(t.rules.applyTo(c.file.content(c.file.named(t.name))))
 	}
-	if places := c.file.obeyed(t.names); places != nil {
+	if places := c.file.obeyedGroup(t.names); places != nil {
 		lines, named = c.file.content(places), true
 	}
-	if t.wish != nil {
-		lines = t.wish.over(lines)
+	if t.rules != nil {
+		lines = t.rules.applyTo(lines)
 	}
-	if named || t.wish != nil && t.wish.whole != "" {
-		lines = append(lines, c.plan.missing(lines)...)
+	if named || t.rules != nil && t.rules.wholeSite != "" {
+		lines = append(lines, c.plan.missingPreferences(lines)...)
 	}
-	return closed(lines)
+	return withRule(lines)
 }
 
-// over returns the lines of a group after a wish was applied.
-func (w *wish) over(lines []string) (all []string) {
+// applyTo returns the lines of a group with the rules applied.
+func (w *crawlerRules) applyTo(lines []string) (all []string) {
 	switch {
-	case w.whole != "":
-		all = append(all, w.whole)
+	case w.wholeSite != "":
+		all = append(all, w.wholeSite)
 	case w.delay != "":
 		for _, line := range lines {
 			if !hasKey(line, "crawl-delay", "crawldelay") {
@@ -181,16 +181,16 @@ func (w *wish) over(lines []string) (all []string) {
 	default:
 		all = slices.Clone(lines)
 	}
-	all = append(withoutSaid(all, w.prefers), w.paths...)
+	all = append(withoutPreferences(all, w.preferences), w.paths...)
 	if w.delay != "" {
 		all = append(all, w.delay)
 	}
-	return withoutIdle(append(all, linesOf(w.prefers)...))
+	return withoutOverridden(append(all, preferenceLines(w.preferences)...))
 }
 
-// withoutIdle removes disallow rules if an allow rule has the same pattern. The allow rule wins (RFC
+// withoutOverridden removes disallow rules if an allow rule has the same pattern. The allow rule wins (RFC
 // 9309 section 2.2.2), but some parsers use the first rule.
-func withoutIdle(lines []string) []string {
+func withoutOverridden(lines []string) []string {
 	var allowed map[string]bool
 	for _, line := range lines {
 		if path, ok := valueOf(line, "allow"); ok {
@@ -219,8 +219,8 @@ func valueOf(line, key string) (value string, ok bool) {
 	return strings.Trim(value, " \t"), true
 }
 
-// comment returns comment lines with the rules of a wish, at most about 100 characters each.
-func (w *wish) comment() string {
+// comment returns comment lines with the names of rules, at most about 100 characters each.
+func (w *crawlerRules) comment() string {
 	const width = 100
 	var b strings.Builder
 	b.WriteByte('#')
@@ -240,9 +240,9 @@ func (w *wish) comment() string {
 	return b.String()
 }
 
-// closed adds an empty Disallow to lines without a rule. Otherwise the group would merge with the
+// withRule adds an empty Disallow to lines without a rule. Otherwise the group would merge with the
 // next one.
-func closed(lines []string) []string {
+func withRule(lines []string) []string {
 	if !slices.ContainsFunc(lines, isRule) {
 		return append(slices.Clone(lines), "Disallow:")
 	}

@@ -204,13 +204,13 @@ func TestContestedForOthers(t *testing.T) {
 	for _, tc := range []struct {
 		what, base string
 		rule       Rule
-		names      chain
+		names      groupNames
 		path       string
 	}{
-		{"one that falls back on a name", "useragent: Googlebot\nDisallow: *\n\nUser-agent: Googlebot-Image\n", disallow("Googlebot", "/*.pdf$"), chain{"Applebot", "Googlebot"}, "/"},
-		{"one of another family", "User-agent: Sogou\nuser agent: bingbot\nDisallow: /*.pdf$\n", disallow("bingbot"), chain{"BingPreview", "bingbot"}, "/x.pdf"},
-		{"the path of a rule", "user agent: gptbot/1.0\nDisallow /\n", disallow("*", "/a"), chain{"GPTBot"}, "/a"},
-		{"the group above", "User-agent: archive.org_bot\ndisalow: *\nUser-agent ia_archiver\ndisalow:\n", disallow("ia_archiver", "/a/b"), chain{"archive.org_bot"}, "/a/b"},
+		{"one that falls back on a name", "useragent: Googlebot\nDisallow: *\n\nUser-agent: Googlebot-Image\n", disallow("Googlebot", "/*.pdf$"), groupNames{"Applebot", "Googlebot"}, "/"},
+		{"one of another family", "User-agent: Sogou\nuser agent: bingbot\nDisallow: /*.pdf$\n", disallow("bingbot"), groupNames{"BingPreview", "bingbot"}, "/x.pdf"},
+		{"the path of a rule", "user agent: gptbot/1.0\nDisallow /\n", disallow("*", "/a"), groupNames{"GPTBot"}, "/a"},
+		{"the group above", "User-agent: archive.org_bot\ndisalow: *\nUser-agent ia_archiver\ndisalow:\n", disallow("ia_archiver", "/a/b"), groupNames{"archive.org_bot"}, "/a/b"},
 	} {
 		t.Run(tc.what, func(t *testing.T) {
 			plan, err := planOf(uaident.Default(), []Rule{tc.rule}, nil, nil)

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// topic is the subject of a rule for one crawler. A subject is the whole site, a pattern, the delay,
+// subject is the subject of a rule for one crawler. A subject is the whole site, a pattern, the delay,
 // or a use of some pages.
-type topic struct {
+type subject struct {
 	crawler int
 	what    string
 	host    string // see places
@@ -19,22 +19,22 @@ const (
 	useWord   = "\x00use of " // followed by the use
 )
 
-// saying is a statement of a rule about a topic.
-type saying struct {
+// statement is a statement of a rule about a subject.
+type statement struct {
 	rule *rule
 	line string
 }
 
 // Limits for the time and the memory that the search for contradictions needs.
 const (
-	maxSayings = 2_000_000
-	maxOpposed = 5_000_000 // pairs of sayings whose times are compared
+	maxStatements = 2_000_000
+	maxOpposed    = 5_000_000 // pairs of statements whose times are compared
 )
 
 // contradiction returns an error for two rules that contradict each other about a topic. The rules
 // must have a time and a host in common.
 func contradiction(rules []rule) error {
-	c := contradictions{ids: make(map[string]int), first: make(map[topic]saying), more: make(map[topic][]saying)}
+	c := contradictions{ids: make(map[string]int), first: make(map[subject]statement), more: make(map[subject][]statement)}
 	for i := range rules {
 		if err := c.add(&rules[i]); err != nil {
 			return &RuleError{rules[i].name, rules[i].At, err}
@@ -45,11 +45,11 @@ func contradiction(rules []rule) error {
 
 // contradictions indexes the statements of rules.
 type contradictions struct {
-	ids     map[string]int // crawler numbers, by folded and original names
-	first   map[topic]saying
-	more    map[topic][]saying // later sayings
-	said    int
-	opposed int
+	ids        map[string]int // crawler numbers, by folded and original names
+	first      map[subject]statement
+	more       map[subject][]statement // later statements
+	statements int
+	compared   int
 }
 
 // id returns the number of a crawler. It assigns a new number to a new crawler.
@@ -68,28 +68,28 @@ func (c *contradictions) id(name string) int {
 
 // add adds a rule. It returns an error if the rule contradicts an earlier one.
 func (c *contradictions) add(r *rule) error {
-	against, at := r.places()
-	for _, name := range r.about() {
+	against, at := r.hostKeys()
+	for _, name := range r.crawlers() {
 		id := c.id(name)
-		for what, line := range r.sayings() {
-			if c.said++; c.said > maxSayings {
-				return fmt.Errorf("with it the rules come to more than %d lines by crawler; name fewer crawlers or paths", maxSayings)
+		for what, line := range r.statements() {
+			if c.statements++; c.statements > maxStatements {
+				return fmt.Errorf("with it the rules come to more than %d lines by crawler; name fewer crawlers or paths", maxStatements)
 			}
 			for _, host := range against {
-				key := topic{id, what, host}
-				if other := c.contradicted(saying{r, line}, key); other != nil {
+				key := subject{id, what, host}
+				if other := c.opposite(statement{r, line}, key); other != nil {
 					return contradict(name, what, other, r)
 				}
 			}
-			if c.opposed > maxOpposed {
+			if c.compared > maxOpposed {
 				return fmt.Errorf("too many rules say opposite things at different times to tell whether %s is told both", name)
 			}
 			for _, host := range at {
-				key := topic{id, what, host}
+				key := subject{id, what, host}
 				if _, known := c.first[key]; known {
-					c.more[key] = append(c.more[key], saying{r, line})
+					c.more[key] = append(c.more[key], statement{r, line})
 				} else {
-					c.first[key] = saying{r, line}
+					c.first[key] = statement{r, line}
 				}
 			}
 		}
@@ -97,8 +97,8 @@ func (c *contradictions) add(r *rule) error {
 	return nil
 }
 
-// contradicted returns a rule with the opposite statement, or nil.
-func (c *contradictions) contradicted(s saying, key topic) *rule {
+// opposite returns a rule with the opposite statement, or nil.
+func (c *contradictions) opposite(s statement, key subject) *rule {
 	first, known := c.first[key]
 	if !known {
 		return nil
@@ -111,17 +111,17 @@ func (c *contradictions) contradicted(s saying, key topic) *rule {
 		if more[i].line == s.line {
 			continue
 		}
-		if c.opposed++; more[i].rule.window.meets(s.rule.window) {
+		if c.compared++; more[i].rule.window.meets(s.rule.window) {
 			return more[i].rule
 		}
 	}
 	return nil
 }
 
-// places returns the index keys of a rule. A rule is stored under the keys at, and compared with the
+// hostKeys returns the index keys of a rule. A rule is stored under the keys at, and compared with the
 // rules under the keys against. A rule for all hosts has the key "". Other rules have the key "*" and
 // their hosts. A rule for www.example.com also has the key ".example.com", which a wildcard looks up.
-func (r *rule) places() (against, at []string) {
+func (r *rule) hostKeys() (against, at []string) {
 	if len(r.Hosts) == 0 {
 		return []string{"", "*"}, []string{""}
 	}
@@ -137,28 +137,28 @@ func (r *rule) places() (against, at []string) {
 	return against, at
 }
 
-// sayings yields the topics of a rule, without the crawler, and the lines.
-func (r *rule) sayings() func(yield func(what, line string) bool) {
+// statements yields the subjects of a rule, without the crawler, and the lines.
+func (r *rule) statements() func(yield func(what, line string) bool) {
 	return func(yield func(what, line string) bool) {
 		switch {
 		case r.CrawlDelay != "":
 			yield(delayWord, r.CrawlDelay)
 		case r.preference != nil:
-			r.preference.sayings(yield)
+			r.preference.statements(yield)
 		case len(r.Paths) == 0:
-			yield(wholeSite, lineOf(r.Allow, "/"))
+			yield(wholeSite, ruleLine(r.Allow, "/"))
 		}
 		for _, path := range r.Paths {
-			if !yield(path, lineOf(r.Allow, path)) {
+			if !yield(path, ruleLine(r.Allow, path)) {
 				return
 			}
 		}
 	}
 }
 
-// sayings yields the uses of a preference and their values.
-func (p *preference) sayings(yield func(what, said string) bool) {
-	for _, c := range p.says {
+// statements yields the uses of a preference and their values.
+func (p *preference) statements(yield func(what, said string) bool) {
+	for _, c := range p.uses {
 		what := p.kind + " " + c.key
 		if p.path != "" {
 			what += " of " + p.path
@@ -169,9 +169,9 @@ func (p *preference) sayings(yield func(what, said string) bool) {
 	}
 }
 
-// about returns the crawlers of a rule. If the rule is about all crawlers, the result is one special
+// crawlers returns the crawlers of a rule. If the rule is about all crawlers, the result is one special
 // name.
-func (r *rule) about() []string {
+func (r *rule) crawlers() []string {
 	if len(r.For) == 0 {
 		return []string{"every crawler"}
 	}

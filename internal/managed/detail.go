@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// mostTurns is the maximum number of future files to compose for a report.
-const mostTurns = 100
+// maxTurns is the maximum number of future files to compose for a report.
+const maxTurns = 100
 
 // Rules returns the rules of a host, including past and future rules.
 func (p Period) Rules(host string, now time.Time) []report.ManagedRule {
@@ -25,7 +25,7 @@ func (p Period) Rules(host string, now time.Time) []report.ManagedRule {
 			state = report.RuleOver
 		}
 		all = append(all, report.ManagedRule{
-			Name: r.name, Says: strings.Join(r.added(host), ", "), For: append([]string{}, r.For...), State: state,
+			Name: r.name, Says: strings.Join(r.lines(host), ", "), For: append([]string{}, r.For...), State: state,
 			From: r.window.From, Until: r.window.Until, Hosts: r.Hosts, Reason: r.Reason, Owner: r.Owner, Ticket: r.Ticket, At: r.At,
 		})
 	}
@@ -38,7 +38,7 @@ func (p Period) Turns(base []byte, host string, now time.Time) []report.ManagedT
 	all := []report.ManagedTurn{}
 	t := p.table
 	before := t.linesAt(p.turn, base, host)
-	for turn := p.turn + 1; turn <= len(t.turns) && len(all) < mostTurns; turn++ {
+	for turn := p.turn + 1; turn <= len(t.turns) && len(all) < maxTurns; turn++ {
 		at := t.start(turn)
 		if at.After(now.Add(horizon)) {
 			break
@@ -53,7 +53,7 @@ func (p Period) Turns(base []byte, host string, now time.Time) []report.ManagedT
 			}
 		}
 		after := t.linesAt(turn, base, host)
-		one.Added, one.Removed = less(after, before), less(before, after)
+		one.Added, one.Removed = missingIn(after, before), missingIn(before, after)
 		all, before = append(all, one), after
 	}
 	return all
@@ -62,7 +62,7 @@ func (p Period) Turns(base []byte, host string, now time.Time) []report.ManagedT
 // linesAt returns the lines of a turn's file, without comments. It returns none if the file cannot be
 // composed.
 func (t *table) linesAt(turn int, base []byte, host string) (lines []string) {
-	text, err := t.make(turn).Compose(base, host)
+	text, err := t.newPlan(turn).Compose(base, host)
 	if err != nil {
 		return nil
 	}
@@ -79,8 +79,8 @@ func linesIn(text string) (lines []string) {
 	return lines
 }
 
-// less returns the lines that are missing in others. Repeated lines are matched by number.
-func less(lines, others []string) []string {
+// missingIn returns the lines that are missing in others. Repeated lines are matched by number.
+func missingIn(lines, others []string) []string {
 	count := make(map[string]int)
 	for _, line := range others {
 		count[line]++
@@ -94,18 +94,18 @@ func less(lines, others []string) []string {
 	return left
 }
 
-// added returns the lines that a rule adds at a host.
-func (r *rule) added(host string) (lines []string) {
+// lines returns the lines that a rule adds at a host.
+func (r *rule) lines(host string) (lines []string) {
 	switch {
 	case r.CrawlDelay != "":
 		lines = []string{"Crawl-delay: " + r.CrawlDelay}
 	case r.preference != nil:
 		lines = []string{r.preference.String()}
 	case len(r.Paths) == 0:
-		lines = []string{lineOf(r.Allow, "/")}
+		lines = []string{ruleLine(r.Allow, "/")}
 	}
 	for _, path := range r.Paths {
-		lines = append(lines, lineOf(r.Allow, path))
+		lines = append(lines, ruleLine(r.Allow, path))
 	}
 	for i := range lines {
 		lines[i] = atHost(lines[i], host)
@@ -113,13 +113,13 @@ func (r *rule) added(host string) (lines []string) {
 	return lines
 }
 
-// makes reports whether a rule adds a line, or a part of a preference.
-func (r *rule) makes(line, host string) bool {
-	if slices.Contains(r.added(host), line) {
+// adds reports whether a rule adds a line, or a part of a preference.
+func (r *rule) adds(line, host string) bool {
+	if slices.Contains(r.lines(host), line) {
 		return true
 	}
 	p, ok := readPreference(line)
-	return ok && r.preference != nil && len(p.without([]preference{*r.preference}).says) == 0
+	return ok && r.preference != nil && len(p.without([]preference{*r.preference}).uses) == 0
 }
 
 // Lines returns the lines of a file that come from rules, each in the groups of the rule's crawlers.
@@ -135,16 +135,16 @@ func (p *Plan) Lines(text, host string) []report.ManagedLine {
 	}
 	about := make([][]*rule, len(groups))
 	for i, g := range groups {
-		about[i] = p.about(g)
+		about[i] = p.rulesOf(g)
 		for _, r := range g.Rules {
-			add(r.Line, namesBy(about[i], r.String(), host))
+			add(r.Line, rulesWith(about[i], r.String(), host))
 		}
 	}
 	for _, r := range robots.Records() {
 		line := r.Key + ": " + r.Value
 		switch {
 		case r.Group >= 0:
-			add(r.Line, namesBy(about[r.Group], line, host))
+			add(r.Line, rulesWith(about[r.Group], line, host))
 		case slices.ContainsFunc(p.sitemaps, func(s string) bool { return atHost(s, host) == r.Value }):
 			add(r.Line, []string{"sitemap"})
 		case slices.ContainsFunc(p.lines, func(s string) bool { return atHost(s, host) == line }):
@@ -155,25 +155,25 @@ func (p *Plan) Lines(text, host string) []report.ManagedLine {
 	return lines
 }
 
-// about returns the rules for the crawlers of a group.
-func (p *Plan) about(g policy.Group) (rules []*rule) {
-	rules = slices.Clone(p.everywhere)
+// rulesOf returns the rules for the crawlers of a group.
+func (p *Plan) rulesOf(g policy.Group) (rules []*rule) {
+	rules = slices.Clone(p.forAll)
 	for _, a := range g.Agents {
 		name := strings.ToLower(a.Name)
-		if isEverybody(a.Name) {
-			name = Everybody
+		if isWildcard(a.Name) {
+			name = AnyCrawler
 		}
-		if w := p.asked[name]; w != nil {
+		if w := p.byCrawler[name]; w != nil {
 			rules = append(rules, w.rules...)
 		}
 	}
 	return rules
 }
 
-// namesBy returns the names of the rules that add a line.
-func namesBy(rules []*rule, line, host string) (names []string) {
+// rulesWith returns the names of the rules that add a line.
+func rulesWith(rules []*rule, line, host string) (names []string) {
 	for _, r := range rules {
-		if !slices.Contains(names, r.name) && r.makes(line, host) {
+		if !slices.Contains(names, r.name) && r.adds(line, host) {
 			names = append(names, r.name)
 		}
 	}

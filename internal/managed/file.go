@@ -9,13 +9,13 @@ import (
 
 // file is a base, split into lines and groups.
 type file struct {
-	robots  *policy.Robots
-	groups  []policy.Group
-	records [][]policy.Record      // by group
-	stated  map[int][]policy.Agent // agents by the line of their Content-Usage
-	lines   []string               // original lines with line ends
-	removed []bool                 // by line
-	added   [][]string             // lines to insert below each line
+	robots      *policy.Robots
+	groups      []policy.Group
+	records     [][]policy.Record      // by group
+	usageAgents map[int][]policy.Agent // agents by the line of their Content-Usage
+	lines       []string               // original lines with line ends
+	removed     []bool                 // by line
+	added       [][]string             // lines to insert below each line
 }
 
 func newFile(base []byte) *file {
@@ -27,7 +27,7 @@ func newFile(base []byte) *file {
 			f.records[r.Group] = append(f.records[r.Group], r)
 		}
 	}
-	f.stated = f.robots.StatedTo()
+	f.usageAgents = f.robots.StatedTo()
 	f.removed, f.added = make([]bool, len(f.lines)+1), make([][]string, len(f.lines)+1)
 	return f
 }
@@ -48,35 +48,35 @@ func splitLines(text string) (lines []string) {
 	return lines
 }
 
-// place is a user-agent line in a group.
-type place struct {
+// agentLine is a user-agent line in a group.
+type agentLine struct {
 	group int
 	agent policy.Agent
 }
 
 // named returns the user-agent lines that name a crawler.
-func (f *file) named(name string) (places []place) {
-	if name != Everybody && !policy.IsTraining(name) && !f.robots.Named(name) {
+func (f *file) named(name string) (places []agentLine) {
+	if name != AnyCrawler && !policy.IsTraining(name) && !f.robots.Named(name) {
 		return nil
 	}
 	for i, g := range f.groups {
 		for _, a := range g.Agents {
-			if name == Everybody && isEverybody(a.Name) || policy.NameMatches(a.Name, name) {
-				places = append(places, place{i, a})
+			if name == AnyCrawler && isWildcard(a.Name) || policy.NameMatches(a.Name, name) {
+				places = append(places, agentLine{i, a})
 			}
 		}
 	}
 	return places
 }
 
-// isEverybody reports whether a group name is a wildcard.
-func isEverybody(name string) bool {
-	return name == Everybody || strings.HasPrefix(name, "* ") || strings.HasPrefix(name, "*\t")
+// isWildcard reports whether a group name is a wildcard.
+func isWildcard(name string) bool {
+	return name == AnyCrawler || strings.HasPrefix(name, "* ") || strings.HasPrefix(name, "*\t")
 }
 
-// obeyed returns the user-agent lines of the group that a crawler obeys. It returns nil for the *
+// obeyedGroup returns the user-agent lines of the group that a crawler obeys. It returns nil for the *
 // group.
-func (f *file) obeyed(names chain) []place {
+func (f *file) obeyedGroup(names groupNames) []agentLine {
 	for _, name := range names {
 		if places := f.named(name); places != nil {
 			return places
@@ -89,16 +89,16 @@ func (f *file) obeyed(names chain) []place {
 // of a group, crawlers disagree about the first part. The first part then gets no disallow rules, so
 // the copy is never stricter than the original. A user-agent line after a Content-Usage starts
 // another group for that line (draft-ietf-aipref-attach-05).
-func (f *file) content(places []place) (lines []string) {
+func (f *file) content(places []agentLine) (lines []string) {
 	done := make(map[int]bool)
 	for _, p := range places {
 		if done[p.group] {
 			continue
 		}
 		g := f.groups[p.group]
-		whole := slices.ContainsFunc(places, func(q place) bool { return q.group == p.group && !f.isParted(q) })
-		for _, line := range f.below(p.group) {
-			if agents := f.stated[line]; agents != nil && !haveBetween(places, agents[0].Line, line) {
+		whole := slices.ContainsFunc(places, func(q agentLine) bool { return q.group == p.group && !f.isParted(q) })
+		for _, line := range f.lineNumbers(p.group) {
+			if agents := f.usageAgents[line]; agents != nil && !haveBetween(places, agents[0].Line, line) {
 				continue // the line is for other crawlers
 			}
 			if whole || !slices.ContainsFunc(g.Rules, func(r policy.Rule) bool { return r.Line == line && !r.Allow }) {
@@ -112,19 +112,19 @@ func (f *file) content(places []place) (lines []string) {
 
 // haveBetween reports whether a place is at a line number from from up to, but not including, before.
 // places must be in file order.
-func haveBetween(places []place, from, before int) bool {
-	i, _ := slices.BinarySearchFunc(places, from, func(p place, line int) int { return p.agent.Line - line })
+func haveBetween(places []agentLine, from, before int) bool {
+	i, _ := slices.BinarySearchFunc(places, from, func(p agentLine, line int) int { return p.agent.Line - line })
 	return i < len(places) && places[i].agent.Line < before
 }
 
 // isParted reports whether an extension line separates a user-agent line from the rules of its group.
-func (f *file) isParted(p place) bool {
+func (f *file) isParted(p agentLine) bool {
 	last := f.groups[p.group].Agents[len(f.groups[p.group].Agents)-1]
 	return slices.ContainsFunc(f.records[p.group], func(r policy.Record) bool { return r.Line > p.agent.Line && r.Line < last.Line })
 }
 
-// below returns the line numbers of the rules and extension lines of a group.
-func (f *file) below(group int) (lines []int) {
+// lineNumbers returns the line numbers of the rules and extension lines of a group.
+func (f *file) lineNumbers(group int) (lines []int) {
 	for _, r := range f.groups[group].Rules {
 		lines = append(lines, r.Line)
 	}
@@ -143,12 +143,12 @@ func (f *file) line(number int) string {
 }
 
 // remove removes user-agent lines, and the lines below them that no crawler needs.
-func (f *file) remove(places []place) {
+func (f *file) remove(places []agentLine) {
 	for _, p := range places {
 		f.removed[p.agent.Line] = true
 		agents := f.groups[p.group].Agents
 		first := slices.IndexFunc(agents, func(a policy.Agent) bool { return !f.removed[a.Line] })
-		for _, line := range f.below(p.group) {
+		for _, line := range f.lineNumbers(p.group) {
 			if first < 0 || line < agents[first].Line {
 				f.removed[line] = true
 			}
@@ -156,8 +156,8 @@ func (f *file) remove(places []place) {
 	}
 }
 
-// own returns the group whose only user-agent line is in places, or -1.
-func (f *file) own(places []place) int {
+// ownGroup returns the group whose only user-agent line is in places, or -1.
+func (f *file) ownGroup(places []agentLine) int {
 	if len(places) == 1 && len(f.groups[places[0].group].Agents) == 1 {
 		return places[0].group
 	}
@@ -167,7 +167,7 @@ func (f *file) own(places []place) int {
 // insert adds lines at the end of a group.
 func (f *file) insert(group int, lines []string) {
 	last := f.groups[group].Agents[0].Line
-	if below := f.below(group); len(below) > 0 {
+	if below := f.lineNumbers(group); len(below) > 0 {
 		last = max(last, below[len(below)-1])
 	}
 	f.added[last] = append(f.added[last], lines...)

@@ -101,32 +101,32 @@ func (p *Plan) checkErrors(base, text []byte, host string) []Finding {
 	for _, f := range known {
 		before = append(before, lint.Finding{Code: f.Code, Line: f.Line})
 	}
-	return p.whatIsNew(base, text, host, before, found)
+	return p.newFindings(base, text, host, before, found)
 }
 
 // checkText checks a file that the plan made from a base for a host.
 func (p *Plan) checkText(base, text []byte, host string) []Finding {
 	before, after := policy.Parse(base), policy.Parse(text)
-	found := p.whatIsNew(base, text, host, lint.CheckParsed(before, lint.Options{}).Findings, lint.CheckParsed(after, lint.Options{}).Findings)
-	return append(found, p.checkWishes(before, after, host)...)
+	found := p.newFindings(base, text, host, lint.CheckParsed(before, lint.Options{}).Findings, lint.CheckParsed(after, lint.Options{}).Findings)
+	return append(found, p.checkRules(before, after, host)...)
 }
 
-// whatIsNew returns the findings of a file that the base does not have. The base belongs to the
+// newFindings returns the findings of a file that the base does not have. The base belongs to the
 // owner.
-func (p *Plan) whatIsNew(base, text []byte, host string, before, after []lint.Finding) (found []Finding) {
+func (p *Plan) newFindings(base, text []byte, host string, before, after []lint.Finding) (found []Finding) {
 	known := make(map[string]bool)
 	for _, f := range before {
 		known[string(f.Code)+"\n"+lineIn(base, f.Line)] = true
 	}
 	for _, f := range after {
 		line := lineIn(text, f.Line)
-		if known[string(f.Code)+"\n"+line] || slices.Contains(meant, f.Code) {
+		if known[string(f.Code)+"\n"+line] || slices.Contains(intended, f.Code) {
 			continue
 		}
 		finding := Finding{Severity: f.Severity, Code: f.Code, Message: f.Message}
 		if f.Line > 0 {
 			finding.Message = fmt.Sprintf("line %d of the robots.txt, %q: %s", f.Line, line, f.Message)
-			finding.Rules, finding.At = p.saying(line, host)
+			finding.Rules, finding.At = p.rulesAdding(line, host)
 		}
 		if f.Code == lint.NeverWins && len(finding.Rules) > 0 {
 			finding.Code = RuleIdle
@@ -136,9 +136,9 @@ func (p *Plan) whatIsNew(base, text []byte, host string, before, after []lint.Fi
 	return found
 }
 
-// meant are the findings that a rule causes intentionally. Examples are names that no client sends,
+// intended are the findings that a rule causes intentionally. Examples are names that no client sends,
 // retired crawlers of a class, and search engines that are disallowed by name.
-var meant = []policy.Code{lint.EmptyFile, lint.RobotsOnly, lint.Retired, lint.SearchForbidden, lint.ContentUsage, lint.ContentSignal}
+var intended = []policy.Code{lint.EmptyFile, lint.RobotsOnly, lint.Retired, lint.SearchForbidden, lint.ContentUsage, lint.ContentSignal}
 
 // lineIn returns the line with a number.
 func lineIn(text []byte, number int) string {
@@ -150,16 +150,16 @@ func lineIn(text []byte, number int) string {
 	return ""
 }
 
-// saying returns the rules that add a line at a host, and the position of the first rule.
-func (p *Plan) saying(line, host string) (rules []string, at string) {
+// rulesAdding returns the rules that add a line at a host, and the position of the first rule.
+func (p *Plan) rulesAdding(line, host string) (rules []string, at string) {
 	is := func(said string) bool { return atHost(said, host) == line }
 	for _, folded := range p.order {
-		w := p.asked[folded]
-		if w.whole != line && w.delay != line && !slices.ContainsFunc(w.paths, is) && !slices.ContainsFunc(linesOf(w.prefers), is) {
+		w := p.byCrawler[folded]
+		if w.wholeSite != line && w.delay != line && !slices.ContainsFunc(w.paths, is) && !slices.ContainsFunc(preferenceLines(w.preferences), is) {
 			continue
 		}
 		for _, r := range w.rules {
-			if slices.Contains(r.added(host), line) && !slices.Contains(rules, r.name) {
+			if slices.Contains(r.lines(host), line) && !slices.Contains(rules, r.name) {
 				rules = append(rules, r.name)
 				at = cmp.Or(at, r.At)
 			}
@@ -168,16 +168,16 @@ func (p *Plan) saying(line, host string) (rules []string, at string) {
 	return rules, at
 }
 
-// checkWishes finds rules that allow paths that the base disallows, and rules without effect.
-func (p *Plan) checkWishes(before, after *policy.Robots, host string) (found []Finding) {
+// checkRules finds rules that allow paths that the base disallows, and rules without effect.
+func (p *Plan) checkRules(before, after *policy.Robots, host string) (found []Finding) {
 	for _, folded := range p.order {
-		w := p.asked[folded]
-		was, is := before.Select(true, w.chain()...), after.Select(true, w.chain()...)
+		w := p.byCrawler[folded]
+		was, is := before.Select(true, w.groupNames()...), after.Select(true, w.groupNames()...)
 		if policy.IsTraining(w.name) {
 			was, is = before.Training(), after.Training()
 		}
 		for _, r := range w.rules {
-			if line := w.replaced(before, was, r, host); line > 0 {
+			if line := w.replacedLine(before, was, r, host); line > 0 {
 				found = append(found, Finding{Severity: policy.Warning, Code: PreferenceReplaced, Rules: []string{r.name}, At: r.At,
 					Message: fmt.Sprintf("it replaces line %d of the robots.txt of the site, which states the opposite in the group %s", line, w.name)})
 			}
@@ -196,22 +196,22 @@ func (p *Plan) checkWishes(before, after *policy.Robots, host string) (found []F
 	return found
 }
 
-// replaced returns the line of the base that a rule replaces with the opposite, or 0. The line is a
+// replacedLine returns the line of the base that a rule replaces with the opposite, or 0. The line is a
 // usage preference in the * group, or an allow rule in a group that expresses a preference. opened
 // finds the other differences.
-func (w *wish) replaced(base *policy.Robots, was *policy.Selection, r *rule, host string) (line int) {
-	if r.preference != nil && w.name == Everybody {
+func (w *crawlerRules) replacedLine(base *policy.Robots, was *policy.Selection, r *rule, host string) (line int) {
+	if r.preference != nil && w.name == AnyCrawler {
 		var target policy.Target
 		target.Set(sample(r.preference.path, host), false)
 		for _, s := range base.Stated(was, &target, "") {
-			if _, opposes := s.Opposes(r.preference.parsed()); opposes && s.By == r.preference.kind {
+			if _, opposes := s.Opposes(r.preference.policyUses()); opposes && s.By == r.preference.kind {
 				return s.Line
 			}
 		}
 		return 0
 	}
 	isPreference := policy.IsTraining(w.name) || w.crawler != nil && w.crawler.Controls != "" && was.Named()
-	if !isPreference || r.Allow || r.added("")[0] != w.whole {
+	if !isPreference || r.Allow || r.lines("")[0] != w.wholeSite {
 		return 0
 	}
 	for _, x := range was.Rules() {

@@ -15,15 +15,15 @@ import (
 // names resolves the names by which crawlers select groups.
 type names struct {
 	registry *uaident.Registry
-	chains   []chain // of all registered crawlers
-	stored   bool    // the words come from a stored spec and were valid then
-	met      map[string][]string
+	chains   []groupNames // of all registered crawlers
+	stored   bool         // the words come from a stored spec and were valid then
+	cache    map[string][]string
 }
 
 func newNames(registry *uaident.Registry) *names {
-	n := &names{registry: registry, met: make(map[string][]string)}
+	n := &names{registry: registry, cache: make(map[string][]string)}
 	for _, c := range registry.Crawlers() {
-		n.chains = append(n.chains, chainOf(&c))
+		n.chains = append(n.chains, groupNamesOf(&c))
 	}
 	return n
 }
@@ -61,7 +61,7 @@ func (n *names) compile(spec *Spec) (all []rule, err error) {
 // resolve parses the preference of a rule and finds its crawlers. It also checks the paths.
 func (n *names) resolve(r *rule) (err error) {
 	if r.preference, err = r.parsePreference(); err == nil && (r.preference == nil || len(r.For) > 0) {
-		r.tokens, err = n.of(r.For)
+		r.tokens, err = n.tokensOf(r.For)
 	}
 	if err != nil {
 		return err
@@ -74,13 +74,13 @@ func (n *names) resolve(r *rule) (err error) {
 	return nil
 }
 
-// of caches namesOf, because many rules may have the same classes.
-func (n *names) of(words []string) (all []string, err error) {
+// tokensOf caches resolveTokens, because many rules may have the same classes.
+func (n *names) tokensOf(words []string) (all []string, err error) {
 	key := strings.Join(words, "\x00")
-	all, known := n.met[key]
+	all, known := n.cache[key]
 	if !known {
-		if all, err = n.namesOf(words); err == nil {
-			n.met[key] = all
+		if all, err = n.resolveTokens(words); err == nil {
+			n.cache[key] = all
 		}
 	}
 	return all, err
@@ -102,20 +102,20 @@ func hostsOf(words []string) (hosts []string, err error) {
 	return hosts, nil
 }
 
-// namesOf returns the product tokens for words, without duplicates. A class stands for its crawlers.
+// resolveTokens returns the product tokens for words, without duplicates. A class stands for its crawlers.
 // The class of a crawler with several purposes is its main purpose, so ai_training has no search
 // engine.
-func (n *names) namesOf(words []string) (names []string, err error) {
+func (n *names) resolveTokens(words []string) (names []string, err error) {
 	if len(words) == 0 {
 		return nil, errors.New("name the crawlers of the rule: a product token, a class such as ai_training, or *")
 	}
 	for _, word := range words {
-		if word == Everybody {
+		if word == AnyCrawler {
 			names = append(names, word)
 			continue
 		}
 		if class, ok := uaident.ParseClass(word); ok {
-			tokens := n.classOf(class)
+			tokens := n.tokensOfClass(class)
 			if len(tokens) == 0 {
 				return nil, fmt.Errorf("no known crawler is of class %s", word)
 			}
@@ -137,8 +137,8 @@ func (n *names) namesOf(words []string) (names []string, err error) {
 	return slices.CompactFunc(names, strings.EqualFold), nil
 }
 
-// classOf returns the product tokens of a class.
-func (n *names) classOf(class uaident.Class) (tokens []string) {
+// tokensOfClass returns the product tokens of a class.
+func (n *names) tokensOfClass(class uaident.Class) (tokens []string) {
 	for _, c := range n.registry.Crawlers() {
 		if c.Class == class && class != uaident.Browser {
 			tokens = append(tokens, c.Token)

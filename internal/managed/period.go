@@ -11,7 +11,7 @@ type Period struct {
 
 // Period returns the period of a host at a time.
 func (s *Schedule) Period(host string, now time.Time) Period {
-	t := s.of(host)
+	t := s.tableOf(host)
 	return Period{t, t.turn(now)}
 }
 

@@ -33,7 +33,7 @@ var vocabularies = map[string]vocabulary{
 type preference struct {
 	kind string // contentUsage or contentSignal
 	path string // "" for the whole site
-	says []choice
+	uses []choice
 }
 
 // choice is the value of one use.
@@ -59,10 +59,10 @@ func parsePreference(kind, text string) (p preference, err error) {
 		if err != nil {
 			return p, fmt.Errorf("%q: %w", text, err)
 		}
-		if slices.ContainsFunc(p.says, func(o choice) bool { return o.key == c.key }) {
+		if slices.ContainsFunc(p.uses, func(o choice) bool { return o.key == c.key }) {
 			return p, fmt.Errorf("%q: it says %s twice; remove one", text, c.key)
 		}
-		p.says = append(p.says, c)
+		p.uses = append(p.uses, c)
 	}
 	return p, nil
 }
@@ -97,15 +97,15 @@ func (v vocabulary) parse(part string) (choice, error) {
 
 // String returns the preference as a line.
 func (p preference) String() string {
-	parts := make([]string, len(p.says))
-	for i, c := range p.says {
+	parts := make([]string, len(p.uses))
+	for i, c := range p.uses {
 		parts[i] = c.key + "=" + c.value
 	}
 	return strings.TrimSuffix(p.kind+": "+p.path, " ") + " " + strings.Join(parts, ", ")
 }
 
-// parsed returns the uses of the preference.
-func (p preference) parsed() (says policy.Preferences) {
+// policyUses returns the uses of the preference.
+func (p preference) policyUses() (says policy.Preferences) {
 	_, value := policy.CutUsage(strings.TrimPrefix(p.String(), p.kind+": "))
 	if p.kind == contentSignal {
 		return policy.ParseSignals(value)
@@ -129,7 +129,7 @@ func readPreference(line string) (p preference, ok bool) {
 		}
 		for part := range strings.SplitSeq(value, ",") {
 			key, says, _ := strings.Cut(strings.Trim(part, " \t"), "=")
-			p.says = append(p.says, choice{key, says})
+			p.uses = append(p.uses, choice{key, says})
 		}
 		return p, true
 	}
@@ -148,7 +148,7 @@ func readPreferences(lines []string) (all []preference) {
 
 // without returns a preference without the uses and pages of others.
 func (p preference) without(others []preference) preference {
-	p.says = slices.DeleteFunc(slices.Clone(p.says), func(c choice) bool {
+	p.uses = slices.DeleteFunc(slices.Clone(p.uses), func(c choice) bool {
 		return slices.ContainsFunc(others, func(o preference) bool { return o.has(p, c.key) })
 	})
 	return p
@@ -156,11 +156,11 @@ func (p preference) without(others []preference) preference {
 
 // has reports whether p has a value for a use of the pages of o.
 func (p preference) has(o preference, key string) bool {
-	return p.kind == o.kind && p.path == o.path && slices.ContainsFunc(p.says, func(c choice) bool { return c.key == key })
+	return p.kind == o.kind && p.path == o.path && slices.ContainsFunc(p.uses, func(c choice) bool { return c.key == key })
 }
 
-// withoutSaid removes from lines the preferences that by replaces.
-func withoutSaid(lines []string, by []preference) (all []string) {
+// withoutPreferences removes from lines the preferences that by replaces.
+func withoutPreferences(lines []string, by []preference) (all []string) {
 	if len(by) == 0 {
 		return lines
 	}
@@ -171,25 +171,25 @@ func withoutSaid(lines []string, by []preference) (all []string) {
 			continue
 		}
 		switch rest := p.without(by); {
-		case len(rest.says) == len(p.says):
+		case len(rest.uses) == len(p.uses):
 			all = append(all, line)
-		case len(rest.says) > 0:
+		case len(rest.uses) > 0:
 			all = append(all, rest.String())
 		}
 	}
 	return all
 }
 
-// linesOf returns preferences as lines.
-func linesOf(all []preference) (lines []string) {
+// preferenceLines returns preferences as lines.
+func preferenceLines(all []preference) (lines []string) {
 	for _, p := range all {
 		lines = append(lines, p.String())
 	}
 	return lines
 }
 
-// isClosed reports whether lines disallow the whole site. Preferences would then have no effect.
-func isClosed(lines []string) bool {
+// disallowsAll reports whether lines disallow the whole site. Preferences would then have no effect.
+func disallowsAll(lines []string) bool {
 	closed := false
 	for _, line := range lines {
 		if path, ok := valueOf(line, "allow"); ok && path != "" {

@@ -38,7 +38,7 @@ func randomBase(r *rand.Rand) (groups []modelGroup, text string) {
 			b.WriteString(pick(r, []string{"\n", "# a comment\n", "Sitemap: https://a.example/s\n", "\r\n"}))
 		}
 		for range 1 + r.IntN(4) {
-			rule := lineOf(r.IntN(3) == 0, pick(r, modelPaths))
+			rule := ruleLine(r.IntN(3) == 0, pick(r, modelPaths))
 			g.rules = append(g.rules, rule)
 			if r.IntN(4) == 0 {
 				use := contentUsage + ": " + randomUse(r)
@@ -54,7 +54,7 @@ func randomBase(r *rand.Rand) (groups []modelGroup, text string) {
 
 // obeys returns the rules of a crawler with these names.
 func obeys(groups []modelGroup, names []string) (rules []string) {
-	return obeysByName(groups, append(names, Everybody))
+	return obeysByName(groups, append(names, AnyCrawler))
 }
 
 // obeysByName returns the same without the * group.
@@ -80,7 +80,7 @@ func obeysByName(groups []modelGroup, names []string) (rules []string) {
 func modelOf(groups []modelGroup, rules []Rule, c *uaident.Crawler, name string) []string {
 	names := []string{name}
 	if c != nil {
-		names = chainOf(c)
+		names = groupNamesOf(c)
 	}
 	hasOwn := policy.IsTraining(name) // does not inherit from *
 	for _, n := range names {
@@ -95,7 +95,7 @@ func modelOf(groups []modelGroup, rules []Rule, c *uaident.Crawler, name string)
 		said = obeysByName(groups, names)
 	}
 	if !hasOwn {
-		said = saidBy(said, rules, func(word string) bool { return word == Everybody })
+		said = saidBy(said, rules, func(word string) bool { return word == AnyCrawler })
 	}
 	return saidBy(said, rules, func(word string) bool {
 		return strings.EqualFold(word, name) || c != nil && (c.Class.String() == word || strings.EqualFold(word, c.Token))
@@ -108,10 +108,10 @@ func saidBy(said []string, rules []Rule, about func(word string) bool) []string 
 		switch {
 		case r.ContentUsage != "" || !about(r.For[0]):
 		case len(r.Paths) == 0:
-			whole = lineOf(r.Allow, "/")
+			whole = ruleLine(r.Allow, "/")
 		default:
 			for _, path := range r.Paths {
-				added = append(added, lineOf(r.Allow, path))
+				added = append(added, ruleLine(r.Allow, path))
 			}
 		}
 	}
@@ -183,7 +183,7 @@ func TestComposedTextsSayWhatBaseAndRulesSay(t *testing.T) {
 			c := registry.Lookup(name)
 			names := []string{name}
 			if c != nil {
-				names = chainOf(c)
+				names = groupNamesOf(c)
 			}
 			said := modelOf(groups, rules, c, name)
 			want := policy.Parse([]byte("User-agent: *\n" + strings.Join(said, "\n"))).Select(true)

@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Everybody is the name of the group for crawlers without their own group.
-const Everybody = "*"
+// AnyCrawler is the name of the group for crawlers without their own group.
+const AnyCrawler = "*"
 
 // Rule is a rule of a configuration or of a list.
 type Rule = rules.Rule
@@ -41,86 +41,86 @@ func (e *RuleError) Unwrap() error { return e.Err }
 
 // Plan has the changes of a base that the owner wants. It is immutable.
 type Plan struct {
-	asked      map[string]*wish // by folded name
-	order      []string         // keys of asked, in file order
-	bystanders []chain
-	everywhere []*rule // preferences about all crawlers
-	sitemaps   []string
-	lines      []string
-	hosts      bool // a line contains the host placeholder
+	byCrawler     map[string]*crawlerRules // by folded name
+	order         []string                 // keys of byCrawler, in file order
+	inheritors    []groupNames
+	forAll        []*rule // preferences about all crawlers
+	sitemaps      []string
+	lines         []string
+	dependsOnHost bool // a line contains the host placeholder
 }
 
-// wish combines the rules about one crawler, or about the * group.
-type wish struct {
-	name    string // as written in the file
-	crawler *uaident.Crawler
-	rules   []*rule
-	ids     []string
-	whole   string   // the line for the whole site, or ""
-	paths   []string // lines
-	delay   string   // the Crawl-delay line, or ""
-	prefers []preference
-	said    map[string]bool // index of ids and paths, if there are many
+// crawlerRules combines the rules about one crawler, or about the * group.
+type crawlerRules struct {
+	name        string // as written in the file
+	crawler     *uaident.Crawler
+	rules       []*rule
+	ids         []string
+	wholeSite   string   // the line for the whole site, or ""
+	paths       []string // lines
+	delay       string   // the Crawl-delay line, or ""
+	preferences []preference
+	index       map[string]bool // index of ids and paths, if there are many
 }
 
 // newPlan returns the plan of compiled rules without contradictions.
 func newPlan(names *names, rules []*rule, sitemaps, lines []string) (*Plan, error) {
-	p := &Plan{asked: make(map[string]*wish), sitemaps: sitemaps, lines: lines}
+	p := &Plan{byCrawler: make(map[string]*crawlerRules), sitemaps: sitemaps, lines: lines}
 	for _, r := range rules {
 		p.add(names.registry, r)
 	}
-	p.addEverywhere()
+	p.addForAll()
 	if err := p.check(); err != nil {
 		return nil, err
 	}
 	slices.Sort(p.order)
-	p.findBystanders(names.chains)
+	p.findInheritors(names.chains)
 	return p, nil
 }
 
 // IsEmpty reports whether the plan never changes a base.
-func (p *Plan) IsEmpty() bool { return len(p.asked)+len(p.sitemaps)+len(p.lines) == 0 }
+func (p *Plan) IsEmpty() bool { return len(p.byCrawler)+len(p.sitemaps)+len(p.lines) == 0 }
 
 func (p *Plan) add(registry *uaident.Registry, r *rule) {
 	if len(r.For) == 0 {
-		p.everywhere = append(p.everywhere, r)
+		p.forAll = append(p.forAll, r)
 	}
 	for _, name := range r.tokens {
 		folded := strings.ToLower(name)
-		w := p.asked[folded]
+		w := p.byCrawler[folded]
 		if w == nil {
-			w = &wish{name: name}
-			if name != Everybody {
+			w = &crawlerRules{name: name}
+			if name != AnyCrawler {
 				w.crawler = registry.Lookup(name)
 			}
-			p.asked[folded] = w
+			p.byCrawler[folded] = w
 			p.order = append(p.order, folded)
 		}
 		w.add(r)
 	}
 }
 
-// addEverywhere adds the preferences about all crawlers to the * group. A rule about the * group
+// addForAll adds the preferences about all crawlers to the * group. A rule about the * group
 // alone wins.
-func (p *Plan) addEverywhere() {
-	w := p.asked[Everybody]
-	if w == nil && len(p.everywhere) > 0 {
-		w = &wish{name: Everybody}
-		p.asked[Everybody] = w
-		p.order = append(p.order, Everybody)
+func (p *Plan) addForAll() {
+	w := p.byCrawler[AnyCrawler]
+	if w == nil && len(p.forAll) > 0 {
+		w = &crawlerRules{name: AnyCrawler}
+		p.byCrawler[AnyCrawler] = w
+		p.order = append(p.order, AnyCrawler)
 	}
-	for _, r := range p.everywhere {
-		if rest := r.preference.without(w.prefers); len(rest.says) > 0 {
+	for _, r := range p.forAll {
+		if rest := r.preference.without(w.preferences); len(rest.uses) > 0 {
 			if w.rules = append(w.rules, r); !w.has(w.ids, r.name) {
 				w.ids = append(w.ids, r.name)
 			}
-			w.prefers = append(w.prefers, rest)
+			w.preferences = append(w.preferences, rest)
 		}
 	}
 }
 
-// add adds a rule to the wish.
-func (w *wish) add(r *rule) {
+// add adds a rule about the crawler.
+func (w *crawlerRules) add(r *rule) {
 	w.rules = append(w.rules, r)
 	if !w.has(w.ids, r.name) {
 		w.ids = append(w.ids, r.name)
@@ -129,35 +129,35 @@ func (w *wish) add(r *rule) {
 	case r.CrawlDelay != "":
 		w.delay = "Crawl-delay: " + r.CrawlDelay
 	case r.preference != nil:
-		w.prefers = append(w.prefers, *r.preference)
+		w.preferences = append(w.preferences, *r.preference)
 	case len(r.Paths) == 0:
-		w.whole = lineOf(r.Allow, "/")
+		w.wholeSite = ruleLine(r.Allow, "/")
 	}
 	for _, path := range r.Paths {
-		if line := lineOf(r.Allow, path); !w.has(w.paths, line) {
+		if line := ruleLine(r.Allow, path); !w.has(w.paths, line) {
 			w.paths = append(w.paths, line)
 		}
 	}
 }
 
 // has reports whether before contains s. It builds an index if before is long, and then adds s.
-func (w *wish) has(before []string, s string) bool {
+func (w *crawlerRules) has(before []string, s string) bool {
 	const few = 16
 	if len(before) < few {
 		return slices.Contains(before, s)
 	}
-	if w.said == nil {
-		w.said = make(map[string]bool)
+	if w.index == nil {
+		w.index = make(map[string]bool)
 		for _, said := range slices.Concat(w.ids, w.paths) {
-			w.said[said] = true
+			w.index[said] = true
 		}
 	}
-	known := w.said[s]
-	w.said[s] = true
+	known := w.index[s]
+	w.index[s] = true
 	return known
 }
 
-func lineOf(allow bool, path string) string {
+func ruleLine(allow bool, path string) string {
 	if allow {
 		return "Allow: " + path
 	}
@@ -190,10 +190,10 @@ func (p *Plan) check() error {
 			return err
 		}
 	}
-	for _, w := range p.asked {
-		texts = append(texts, slices.Concat(w.paths, linesOf(w.prefers))...)
+	for _, w := range p.byCrawler {
+		texts = append(texts, slices.Concat(w.paths, preferenceLines(w.preferences))...)
 	}
-	p.hosts = slices.ContainsFunc(texts, dependsOnHost)
+	p.dependsOnHost = slices.ContainsFunc(texts, dependsOnHost)
 	return nil
 }
 
@@ -253,5 +253,7 @@ func atHost(s, host string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, hostPlaceholder, host), shortPlaceholder, host)
 }
 
-// asWritten returns a string with the short placeholder.
-func asWritten(s string) string { return strings.ReplaceAll(s, hostPlaceholder, shortPlaceholder) }
+// withShortPlaceholder returns a string with the short placeholder.
+func withShortPlaceholder(s string) string {
+	return strings.ReplaceAll(s, hostPlaceholder, shortPlaceholder)
+}

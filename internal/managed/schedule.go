@@ -15,14 +15,14 @@ import (
 
 // Schedule has the rules of a site by time and host. It is immutable for callers.
 type Schedule struct {
-	names  *names
-	spec   Spec
-	rules  []rule         // of the spec
-	staged *request.Hosts // matches the staging hosts; nil for none
-	common *table
-	exact  map[string]*table // by host
-	below  map[string]*table // by the wildcard's suffix after *.
-	turns  []time.Time       // of all tables
+	names        *names
+	spec         Spec
+	rules        []rule         // of the spec
+	stagingHosts *request.Hosts // matches the staging hosts; nil for none
+	common       *table
+	exact        map[string]*table // by host
+	below        map[string]*table // by the wildcard's suffix after *.
+	turns        []time.Time       // of all tables
 }
 
 // table has the rules of some hosts. The turns divide time into len(turns)+1 periods. The rules in
@@ -59,15 +59,15 @@ func makeSchedule(names *names, spec Spec) (*Schedule, error) {
 		return nil, err
 	}
 	if len(spec.Staging) > 0 {
-		s.staged = request.HostsOfServer(nil)
-		s.staged.Add(spec.Staging)
+		s.stagingHosts = request.HostsOfServer(nil)
+		s.stagingHosts.Add(spec.Staging)
 	}
 	return s, s.makeTables()
 }
 
-// mostInTables is the maximum number of rules in all tables together. A rule for all hosts is in the
+// maxInTables is the maximum number of rules in all tables together. A rule for all hosts is in the
 // table of each host with its own rules.
-const mostInTables = 20_000_000
+const maxInTables = 20_000_000
 
 // makeTables assigns rules to hosts. Hosts with the same rules share a table.
 func (s *Schedule) makeTables() error {
@@ -93,7 +93,7 @@ func (s *Schedule) makeTables() error {
 		_, rest, _ := strings.Cut(host, ".")
 		all += len(common) + len(rules) + len(below[rest])
 	}
-	if all > mostInTables {
+	if all > maxInTables {
 		return fmt.Errorf("there are too many rules for too many hosts: %d rules are for all of them, and %d hosts have some of their own; split the hosts into several sites", len(common), len(exact)+len(below))
 	}
 	known := make(map[string]*table)
@@ -162,15 +162,15 @@ func (s *Schedule) Text(now time.Time, host string, base []byte) ([]byte, error)
 
 // Next returns the time of the first change of a file after now, or the zero time.
 func (s *Schedule) Next(now time.Time) time.Time {
-	i := turnsUntil(s.turns, now)
+	i := countTurns(s.turns, now)
 	if i == len(s.turns) {
 		return time.Time{}
 	}
 	return s.turns[i]
 }
 
-// of returns the table of a host.
-func (s *Schedule) of(host string) *table {
+// tableOf returns the table of a host.
+func (s *Schedule) tableOf(host string) *table {
 	if t := s.exact[host]; t != nil {
 		return t
 	}
@@ -183,13 +183,13 @@ func (s *Schedule) of(host string) *table {
 	return s.common
 }
 
-// turnsUntil returns the number of turns that are not after now.
-func turnsUntil(turns []time.Time, now time.Time) int {
+// countTurns returns the number of turns that are not after now.
+func countTurns(turns []time.Time, now time.Time) int {
 	return sort.Search(len(turns), func(i int) bool { return turns[i].After(now) })
 }
 
 // turn returns the index of the period at now.
-func (t *table) turn(now time.Time) int { return turnsUntil(t.turns, now) }
+func (t *table) turn(now time.Time) int { return countTurns(t.turns, now) }
 
 // start returns the start of a period, or the zero time for the first period.
 func (t *table) start(turn int) time.Time {
@@ -213,12 +213,12 @@ func (t *table) plan(turn int) *Plan {
 	defer t.mu.Unlock()
 	kept := &t.plans[turn&1]
 	if kept.plan == nil || kept.turn != turn {
-		kept.turn, kept.plan = turn, t.make(turn)
+		kept.turn, kept.plan = turn, t.newPlan(turn)
 	}
 	return kept.plan
 }
 
-func (t *table) make(turn int) *Plan {
+func (t *table) newPlan(turn int) *Plan {
 	s, start := t.schedule, t.start(turn)
 	var active []*rule
 	for _, i := range t.rules {

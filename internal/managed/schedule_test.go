@@ -232,7 +232,7 @@ func TestHostAsWritten(t *testing.T) {
 				t.Errorf("%s: %q is not in\n%s", host, want, text)
 			}
 		}
-		if told, want := s.words(), []string{"disallow GPTBot /{host}/a", "sitemap https://{host}/s.xml"}; !slices.Equal(told, want) {
+		if told, want := s.lines(), []string{"disallow GPTBot /{host}/a", "sitemap https://{host}/s.xml"}; !slices.Equal(told, want) {
 			t.Errorf("%s: it tells %q, want %q", host, told, want)
 		}
 	}

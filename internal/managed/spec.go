@@ -64,9 +64,9 @@ func ParseSpec(registry *uaident.Registry, data []byte) (*Schedule, error) {
 }
 
 // HasStaging reports whether any host is a staging site.
-func (s *Schedule) HasStaging() bool { return s.staged != nil }
+func (s *Schedule) HasStaging() bool { return s.stagingHosts != nil }
 
 // IsStaging reports whether a host is a staging site.
 func (s *Schedule) IsStaging(host string) bool {
-	return s.staged != nil && (slices.Contains(s.spec.Staging, AllHosts) || s.staged.Has(host))
+	return s.stagingHosts != nil && (slices.Contains(s.spec.Staging, AllHosts) || s.stagingHosts.Has(host))
 }

@@ -78,9 +78,9 @@ func TestComparison(t *testing.T) {
 	var got []string
 	compare := Comparison{
 		Before: newSchedule(t, disallow("GPTBot")), After: newSchedule(t, disallow("GPTBot"), later, over, far), Hosts: []string{"x.test"},
-		Base: func(string) []byte { return nil }, Now: epoch, Most: 1000,
+		Base: func(string) []byte { return nil }, Now: epoch, MaxPairs: 1000,
 	}
-	left := compare.Each(func(p Pair) {
+	left := compare.Each(func(p FilePair) {
 		got = append(got, strings.Join(p.Hosts, " ")+" "+p.From.Sub(epoch).String())
 		if strings.Contains(string(p.Before), "/later") || !strings.Contains(string(p.After), "/later") {
 			t.Errorf("%q became %q", p.Before, p.After)
@@ -90,11 +90,11 @@ func TestComparison(t *testing.T) {
 		t.Errorf("got %s, %d left out", all, left)
 	}
 	compare.OnlyNow = true
-	if left := compare.Each(func(p Pair) { t.Errorf("%v differs now", p.Hosts) }); left > 0 {
+	if left := compare.Each(func(p FilePair) { t.Errorf("%v differs now", p.Hosts) }); left > 0 {
 		t.Errorf("%d left out of what is in force now", left)
 	}
-	compare.OnlyNow, compare.Before, compare.After, compare.Hosts, compare.Most = false, newSchedule(t), newSchedule(t, later), nil, 1
-	if left := compare.Each(func(Pair) {}); left != 2 {
+	compare.OnlyNow, compare.Before, compare.After, compare.Hosts, compare.MaxPairs = false, newSchedule(t), newSchedule(t, later), nil, 1
+	if left := compare.Each(func(FilePair) {}); left != 2 {
 		t.Errorf("%d left out", left)
 	}
 }

@@ -38,7 +38,7 @@ func (p *Publisher) reasons(published *managed.Schedule, next submission, first 
 		return lost
 	}
 	f, hosts := p.newReasonFinder(first)
-	compare := managed.Comparison{Before: published, After: next.schedule, Hosts: hosts, Base: p.Base(), Now: p.Now(), Most: maxCompared}
+	compare := managed.Comparison{Before: published, After: next.schedule, Hosts: hosts, Base: p.Base(), Now: p.Now(), MaxPairs: maxCompared}
 	var unread map[string]bool
 	if p.begun.Load() {
 		compare.Hosts = append(hosts, p.place.Hosts...) // each host may have its own base
@@ -95,7 +95,7 @@ func (p *Publisher) newlyShutOut(published, trial *managed.Schedule) []string {
 	}
 	f, hosts := p.newReasonFinder(false)
 	f.engines = nil
-	compare := managed.Comparison{Before: published, After: trial, Hosts: hosts, Base: p.Base(), Now: p.Now(), OnlyNow: true, Most: maxCompared}
+	compare := managed.Comparison{Before: published, After: trial, Hosts: hosts, Base: p.Base(), Now: p.Now(), OnlyNow: true, MaxPairs: maxCompared}
 	compare.Each(f.addShutOut)
 	return f.reasons
 }
@@ -147,7 +147,7 @@ type reasonFinder struct {
 }
 
 // check returns the check for a pair of files.
-func (f *reasonFinder) check(confirm Confirm) func(managed.Pair) {
+func (f *reasonFinder) check(confirm Confirm) func(managed.FilePair) {
 	if confirm == Any {
 		return f.addDifference
 	}
@@ -163,11 +163,13 @@ func (f *reasonFinder) result(left int) []string {
 }
 
 // addDifference adds a reason for every difference.
-func (f *reasonFinder) addDifference(p managed.Pair) { f.add("the file changes", hostsPhrase(p), p) }
+func (f *reasonFinder) addDifference(p managed.FilePair) {
+	f.add("the file changes", hostsPhrase(p), p)
+}
 
 // add adds a reason for a pair at some hosts, or at all hosts if at is "". It skips a reason that
 // already applies earlier at these hosts or at all hosts.
-func (f *reasonFinder) add(reason, at string, p managed.Pair) {
+func (f *reasonFinder) add(reason, at string, p managed.FilePair) {
 	for _, key := range []string{reason, reason + at} {
 		if since, ok := f.startTimes[key]; ok && !since.After(p.From) {
 			return
@@ -179,7 +181,7 @@ func (f *reasonFinder) add(reason, at string, p managed.Pair) {
 
 // addShutOut adds a reason for each search engine that newly must not fetch / or a requested page. A site
 // whose first change is staging may disallow everything.
-func (f *reasonFinder) addShutOut(p managed.Pair) {
+func (f *reasonFinder) addShutOut(p managed.FilePair) {
 	before, after := policy.Parse(p.Before), policy.Parse(p.After)
 	engines := f.engines
 	if f.first && string(p.After) == managed.Staging {
@@ -214,7 +216,7 @@ func firstTokens(tokens []string) string {
 }
 
 // hostsPhrase describes the hosts of a pair. It returns "" for any host.
-func hostsPhrase(p managed.Pair) string {
+func hostsPhrase(p managed.FilePair) string {
 	named := slices.DeleteFunc(slices.Clone(p.Hosts), func(host string) bool { return host == "" })
 	switch {
 	case len(named) < len(p.Hosts) || len(named) == 0: // hosts that no rule names, too
@@ -226,7 +228,7 @@ func hostsPhrase(p managed.Pair) string {
 }
 
 // startPhrase describes the start of a pair. It returns "" for now.
-func startPhrase(p managed.Pair) string {
+func startPhrase(p managed.FilePair) string {
 	if p.From.IsZero() {
 		return ""
 	}

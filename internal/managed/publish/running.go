@@ -113,7 +113,7 @@ type hostReport struct {
 func (p *Publisher) hostReport(host string, key policy.Key, now time.Time) *hostReport {
 	l := &hostReport{Publisher: p, host: host, now: now, wasRequested: key != policy.Key{}}
 	if !l.wasRequested {
-		key.Host, key.Site = managed.SomeHost(host), host
+		key.Host, key.Site = managed.ExampleHost(host), host
 	}
 	l.rules = p.serving.Load()
 	l.period = l.rules.hostPeriod(key, now)
@@ -171,20 +171,20 @@ func (l *hostReport) site() report.ManagedSite {
 // detail returns the details of the host.
 func (l *hostReport) detail() report.ManagedDetail {
 	d := report.ManagedDetail{
-		ManagedSite: l.site(), Lines: []report.ManagedLine{}, Rules: l.period.period.Rules(managed.SomeHost(l.host), l.now), Turns: []report.ManagedTurn{}, Found: []report.ManagedFound{}, Changes: l.Report(),
+		ManagedSite: l.site(), Lines: []report.ManagedLine{}, Rules: l.period.period.Rules(managed.ExampleHost(l.host), l.now), Turns: []report.ManagedTurn{}, Found: []report.ManagedFound{}, Changes: l.Report(),
 	}
 	if d.Staging {
 		d.Text = managed.Staging
 		return d
 	}
-	d.Turns = l.period.period.Turns(l.baseText(), managed.SomeHost(l.host), l.now)
+	d.Turns = l.period.period.Turns(l.baseText(), managed.ExampleHost(l.host), l.now)
 	if l.page == nil {
 		return d
 	}
 	d.Text = l.page.text
 	plan := l.period.period.Plan()
-	d.Lines = plan.Lines(d.Text, managed.SomeHost(l.host))
-	d.Found = plan.Findings(l.baseText(), []byte(d.Text), managed.SomeHost(l.host))
+	d.Lines = plan.Lines(d.Text, managed.ExampleHost(l.host))
+	d.Found = plan.Findings(l.baseText(), []byte(d.Text), managed.ExampleHost(l.host))
 	return d
 }
 

@@ -42,7 +42,7 @@ func (e *servedRules) next(now time.Time) time.Time {
 	return turn
 }
 
-// hostPeriod returns the key data of a site's file at a time.
+// hostPeriod returns the host and the period of a site at a time.
 func (e *servedRules) hostPeriod(site policy.Key, now time.Time) hostPeriod {
 	return e.at(nameOf(site)).hostPeriod(site, now)
 }

@@ -63,7 +63,7 @@ type Store struct {
 	site      *Site
 	now       func() time.Time
 	lastRead  storedHistory // the last read value
-	// SetAside is called after a damaged history was moved. key is the new key. SetAside may be nil.
+	// OnDamaged is called after a damaged history was moved. key is the new key. OnDamaged may be nil.
 	OnDamaged func(key string, err error)
 }
 

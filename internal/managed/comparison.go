@@ -11,19 +11,19 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Pair has the files that two schedules make for some hosts from a time on.
-type Pair struct {
+// FilePair has the files that two schedules make for some hosts from a time on.
+type FilePair struct {
 	Hosts         []string  // as in rules, with wildcards; "" for all other hosts
 	From          time.Time // zero for now
 	Before, After []byte
 }
 
-// group is a set of hosts for which two schedules make the same files.
-type group struct {
-	before, after   *table
-	base            string
-	staging, stages bool   // staging sites before and after
-	host            string // "" if the files are the same for all hosts
+// hostGroup is a set of hosts for which two schedules make the same files.
+type hostGroup struct {
+	before, after               *table
+	base                        string
+	stagingBefore, stagingAfter bool   // staging sites before and after
+	host                        string // "" if the files are the same for all hosts
 }
 
 // Comparison compares the files of two schedules.
@@ -33,20 +33,20 @@ type Comparison struct {
 	Base          func(host string) []byte // known base of a host
 	Now           time.Time
 	OnlyNow       bool // skips future files
-	Most          int  // maximum number of compared pairs
+	MaxPairs      int  // maximum number of compared pairs
 }
 
 // Each calls do for the files that differ, from now until the horizon. left is the number of pairs
 // that were not compared. A file that cannot be composed is skipped, because it is not served.
-func (c *Comparison) Each(do func(Pair)) (left int) {
-	var groups []group
-	hosts := make(map[group][]string)
-	for _, host := range hostsOfBoth(c.Before, c.After, c.Hosts) {
+func (c *Comparison) Each(do func(FilePair)) (left int) {
+	var groups []hostGroup
+	hosts := make(map[hostGroup][]string)
+	for _, host := range allHosts(c.Before, c.After, c.Hosts) {
 		name := host
 		if host != "" {
-			name = SomeHost(host)
+			name = ExampleHost(host)
 		}
-		g := group{c.Before.of(name), c.After.of(name), string(c.Base(name)), c.Before.IsStaging(name), c.After.IsStaging(name), ""}
+		g := hostGroup{c.Before.tableOf(name), c.After.tableOf(name), string(c.Base(name)), c.Before.IsStaging(name), c.After.IsStaging(name), ""}
 		if g.before.hosts || g.after.hosts {
 			g.host = name
 		}
@@ -58,7 +58,7 @@ func (c *Comparison) Each(do func(Pair)) (left int) {
 	compared := 0
 	for _, g := range groups {
 		for _, from := range c.turns(&g) {
-			if compared == c.Most {
+			if compared == c.MaxPairs {
 				left++
 				continue
 			}
@@ -67,10 +67,10 @@ func (c *Comparison) Each(do func(Pair)) (left int) {
 			if at.IsZero() {
 				at = c.Now
 			}
-			p := Pair{Hosts: hosts[g], From: from}
+			p := FilePair{Hosts: hosts[g], From: from}
 			var composed, composes bool
-			p.Before, composed = g.before.textAt(at, g.base, g.host, g.staging)
-			p.After, composes = g.after.textAt(at, g.base, g.host, g.stages)
+			p.Before, composed = g.before.textAt(at, g.base, g.host, g.stagingBefore)
+			p.After, composes = g.after.textAt(at, g.base, g.host, g.stagingAfter)
 			if composed && composes && string(p.Before) != string(p.After) {
 				do(p)
 			}
@@ -79,9 +79,9 @@ func (c *Comparison) Each(do func(Pair)) (left int) {
 	return left
 }
 
-// hostsOfBoth returns the hosts of two schedules, and more. The first result is "" for all other
+// allHosts returns the hosts of two schedules, and more. The first result is "" for all other
 // hosts.
-func hostsOfBoth(a, b *Schedule, more []string) []string {
+func allHosts(a, b *Schedule, more []string) []string {
 	hosts := map[string]bool{"": true}
 	for _, s := range []*Schedule{a, b} {
 		for host := range s.exact {
@@ -103,7 +103,7 @@ func hostsOfBoth(a, b *Schedule, more []string) []string {
 }
 
 // turns returns the times at which a file of a group may change. The first is zero for now.
-func (c *Comparison) turns(g *group) []time.Time {
+func (c *Comparison) turns(g *hostGroup) []time.Time {
 	turns := []time.Time{{}}
 	if c.OnlyNow {
 		return turns
@@ -123,24 +123,24 @@ func (t *table) textAt(at time.Time, base, host string, staging bool) ([]byte, b
 	if staging {
 		return []byte(Staging), true
 	}
-	text, err := t.make(t.turn(at)).Compose([]byte(base), SomeHost(host))
+	text, err := t.newPlan(t.turn(at)).Compose([]byte(base), ExampleHost(host))
 	return text, err == nil
 }
 
 // SameFor reports whether two schedules have the same effect for some crawlers, for any base. The
 // rules about these crawlers and about all crawlers must be equal, and the staging sites too.
 func SameFor(a, b *Schedule, crawlers []*uaident.Crawler) bool {
-	about := map[string]bool{Everybody: true}
+	about := map[string]bool{AnyCrawler: true}
 	for _, c := range crawlers {
-		for _, name := range chainOf(c) {
+		for _, name := range groupNamesOf(c) {
 			about[strings.ToLower(name)] = true
 		}
 	}
-	return slices.Equal(a.spec.Staging, b.spec.Staging) && maps.Equal(a.sayingsTo(about), b.sayingsTo(about))
+	return slices.Equal(a.spec.Staging, b.spec.Staging) && maps.Equal(a.rulesAbout(about), b.rulesAbout(about))
 }
 
-// sayingsTo returns the rules about some crawlers, encoded.
-func (s *Schedule) sayingsTo(about map[string]bool) map[string]bool {
+// rulesAbout returns the rules about some crawlers, encoded.
+func (s *Schedule) rulesAbout(about map[string]bool) map[string]bool {
 	said := make(map[string]bool)
 	for i := range s.rules {
 		r := s.rules[i]
@@ -179,7 +179,7 @@ func (s *Schedule) LostRules(next *Schedule, list string, now time.Time) (lost, 
 // Difference describes the difference between two schedules. Each line describes a rule, sitemap or
 // line that was added or removed.
 func Difference(before, after *Schedule) (lines []string) {
-	was, is := before.words(), after.words()
+	was, is := before.lines(), after.lines()
 	for _, sign := range []struct {
 		mark     string
 		all, old []string
@@ -197,8 +197,8 @@ func Difference(before, after *Schedule) (lines []string) {
 	return lines
 }
 
-// words describes a schedule in lines.
-func (s *Schedule) words() (lines []string) {
+// lines describes a schedule in lines.
+func (s *Schedule) lines() (lines []string) {
 	for i := range s.rules {
 		lines = append(lines, s.rules[i].String())
 	}
@@ -212,7 +212,7 @@ func (s *Schedule) words() (lines []string) {
 		lines = append(lines, "staging "+strings.Join(s.spec.Staging, " "))
 	}
 	for i := range lines {
-		lines[i] = asWritten(lines[i])
+		lines[i] = withShortPlaceholder(lines[i])
 	}
 	return lines
 }

@@ -10,58 +10,58 @@ import (
 // A preference about all crawlers is written into the * group and into every other group. A crawler
 // that a group names ignores the * group. A group's own preference about the same use and pages wins.
 
-// missing returns the lines of the preferences about all crawlers that a group lacks.
-func (p *Plan) missing(lines []string) []string {
-	if len(p.everywhere) == 0 || isClosed(lines) {
+// missingPreferences returns the lines of the preferences about all crawlers that a group lacks.
+func (p *Plan) missingPreferences(lines []string) []string {
+	if len(p.forAll) == 0 || disallowsAll(lines) {
 		return nil
 	}
 	own := readPreferences(lines)
 	var lacks []preference
-	for _, r := range p.everywhere {
-		if rest := r.preference.without(own); len(rest.says) > 0 {
+	for _, r := range p.forAll {
+		if rest := r.preference.without(own); len(rest.uses) > 0 {
 			lacks = append(lacks, rest)
 		}
 	}
-	return linesOf(lacks)
+	return preferenceLines(lacks)
 }
 
-// mostSeen is the maximum number of lines to read for all crawlers of the base. It limits the time
+// maxReadLines is the maximum number of lines to read for all crawlers of the base. It limits the time
 // for a hostile base, because each name copies its group.
-const mostSeen = 1_000_000
+const maxReadLines = 1_000_000
 
-// repeat writes the preferences about all crawlers into the remaining groups of the base. If the
+// addPreferences writes the preferences about all crawlers into the remaining groups of the base. If the
 // crawlers of a group lack different preferences, those with missing preferences leave the group.
 // They are returned as blocks.
-func (c *composition) repeat() (moved []*block) {
-	if len(c.plan.everywhere) == 0 {
+func (c *composition) addPreferences() (moved []*block) {
+	if len(c.plan.forAll) == 0 {
 		return nil
 	}
 	places := c.file.byName()
 	missing := make(map[string][]string)
 	for folded, at := range places {
-		if folded == Everybody || policy.IsTraining(folded) {
+		if folded == AnyCrawler || policy.IsTraining(folded) {
 			continue
 		}
 		lines := c.file.content(at)
-		if c.seen += len(lines); c.seen > mostSeen {
+		if c.readLines += len(lines); c.readLines > maxReadLines {
 			c.tooMany = true
 			return nil
 		}
-		if w := c.plan.asked[folded]; w != nil {
-			lines = slices.Concat(lines, w.paths, linesOf(w.prefers))
+		if w := c.plan.byCrawler[folded]; w != nil {
+			lines = slices.Concat(lines, w.paths, preferenceLines(w.preferences))
 		}
-		missing[folded] = c.plan.missing(lines)
+		missing[folded] = c.plan.missingPreferences(lines)
 	}
 	for i := range c.file.groups {
-		left := c.file.left(i)
+		left := c.file.remainingAgents(i)
 		if uniform(left, missing) {
 			continue
 		}
 		for _, a := range left {
 			folded := strings.ToLower(a.Name)
 			if lacks := missing[folded]; len(lacks) > 0 {
-				lines := closed(append(c.file.content(places[folded]), lacks...))
-				if c.moved += len(strings.Join(lines, "\n")); c.moved > policy.MaxSize {
+				lines := withRule(append(c.file.content(places[folded]), lacks...))
+				if c.movedBytes += len(strings.Join(lines, "\n")); c.movedBytes > policy.MaxSize {
 					c.tooMany = true
 					return nil
 				}
@@ -71,7 +71,7 @@ func (c *composition) repeat() (moved []*block) {
 		}
 	}
 	for i := range c.file.groups {
-		if left := c.file.left(i); len(left) > 0 && !isEverybody(left[0].Name) {
+		if left := c.file.remainingAgents(i); len(left) > 0 && !isWildcard(left[0].Name) {
 			if lacks := missing[strings.ToLower(left[0].Name)]; len(lacks) > 0 {
 				c.file.insert(i, append([]string{c.plan.comment()}, lacks...))
 			}
@@ -92,8 +92,8 @@ func uniform(agents []policy.Agent, missing map[string][]string) bool {
 
 // comment returns the comment with the rules of the preferences about all crawlers.
 func (p *Plan) comment() string {
-	w := new(wish)
-	for _, r := range p.everywhere {
+	w := new(crawlerRules)
+	for _, r := range p.forAll {
 		if !slices.Contains(w.ids, r.name) {
 			w.ids = append(w.ids, r.name)
 		}
@@ -102,22 +102,22 @@ func (p *Plan) comment() string {
 }
 
 // byName returns the user-agent lines by folded name.
-func (f *file) byName() map[string][]place {
-	all := make(map[string][]place)
+func (f *file) byName() map[string][]agentLine {
+	all := make(map[string][]agentLine)
 	for i, g := range f.groups {
 		for _, a := range g.Agents {
 			folded := strings.ToLower(a.Name)
-			if isEverybody(a.Name) {
-				folded = Everybody
+			if isWildcard(a.Name) {
+				folded = AnyCrawler
 			}
-			all[folded] = append(all[folded], place{i, a})
+			all[folded] = append(all[folded], agentLine{i, a})
 		}
 	}
 	return all
 }
 
-// left returns the user-agent lines of a group that were not removed.
-func (f *file) left(group int) (agents []policy.Agent) {
+// remainingAgents returns the user-agent lines of a group that were not removed.
+func (f *file) remainingAgents(group int) (agents []policy.Agent) {
 	for _, a := range f.groups[group].Agents {
 		if !f.removed[a.Line] {
 			agents = append(agents, a)

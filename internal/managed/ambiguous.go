@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// contested reports whether crawlers interpret the lines of a file differently.
-func contested(robots *policy.Robots) bool {
+// isAmbiguous reports whether crawlers interpret the lines of a file differently.
+func isAmbiguous(robots *policy.Robots) bool {
 	findings, unreported := robots.Findings()
 	return unreported > 0 || slices.ContainsFunc(findings, func(f policy.Finding) bool {
 		return f.Code == policy.MisspeltKey || f.Code == policy.MissingColon || f.Code == policy.AmbiguousGroup
@@ -28,8 +28,8 @@ const (
 // names. It is called if crawlers interpret the base differently. It compares example paths of all
 // rules.
 func (c *composition) check(composed *policy.Robots) error {
-	before, paths := c.file.robots, triedPaths(c.file.robots, composed)
-	others := c.others()
+	before, paths := c.file.robots, examplePaths(c.file.robots, composed)
+	others := c.unaffected()
 	bytes := 0
 	for _, path := range paths {
 		bytes += len(path)
@@ -48,8 +48,8 @@ func (c *composition) check(composed *policy.Robots) error {
 	return nil
 }
 
-// triedPaths returns an example path for each pattern of two files, sorted.
-func triedPaths(before, after *policy.Robots) []string {
+// examplePaths returns an example path for each pattern of two files, sorted.
+func examplePaths(before, after *policy.Robots) []string {
 	paths := []string{"/"}
 	for _, robots := range []*policy.Robots{before, after} {
 		for _, g := range robots.Groups() {
@@ -62,13 +62,13 @@ func triedPaths(before, after *policy.Robots) []string {
 	return slices.Compact(paths)
 }
 
-// others returns the crawlers without their own rule about fetching, each with its names. The result
+// unaffected returns the crawlers without their own rule about fetching, each with its names. The result
 // includes crawlers that obey another crawler's group, and one unnamed crawler.
-func (c *composition) others() (others []chain) {
-	targets := c.of
+func (c *composition) unaffected() (others []groupNames) {
+	targets := c.targets
 	known := make(map[string]bool)
 	for _, t := range targets {
-		if !t.wish.isAboutFetching() && t.name != Everybody {
+		if !t.rules.isAboutFetching() && t.name != AnyCrawler {
 			others = append(others, t.names)
 		}
 		known[strings.ToLower(t.name)] = true
@@ -78,16 +78,18 @@ func (c *composition) others() (others []chain) {
 	}
 	for _, name := range c.file.robots.Names() {
 		folded := strings.ToLower(name)
-		if !known[folded] && !isEverybody(name) && !isAbout(name) {
-			others = append(others, chain{name})
+		if !known[folded] && !isWildcard(name) && !isAbout(name) {
+			others = append(others, groupNames{name})
 		}
 		known[folded] = true
 	}
-	if !c.plan.asked[Everybody].isAboutFetching() {
-		others = append(others, chain{Everybody})
+	if !c.plan.byCrawler[AnyCrawler].isAboutFetching() {
+		others = append(others, groupNames{AnyCrawler})
 	}
 	return others
 }
 
-// isAboutFetching reports whether a wish changes access to pages. It returns false for nil.
-func (w *wish) isAboutFetching() bool { return w != nil && (w.whole != "" || len(w.paths) > 0) }
+// isAboutFetching reports whether rules change access to pages. It returns false for nil.
+func (w *crawlerRules) isAboutFetching() bool {
+	return w != nil && (w.wholeSite != "" || len(w.paths) > 0)
+}
