@@ -146,7 +146,7 @@ func impactRows(i *report.Impact) [][]string {
 	return rows
 }
 
-func answerRows(p *report.Parity) [][]string {
+func auditRows(p *report.Parity) [][]string {
 	rows := [][]string{{"token", "operator", "class", "identity", "kind", "2xx", "3xx", "refused", "not_found", "too_many", "4xx", "5xx", "bytes"}}
 	for _, c := range p.Crawlers {
 		for i, a := range []parity.Answers{c.Allowed, c.Forbidden, c.Unruled, c.RobotsTxt} {
@@ -161,7 +161,7 @@ func answerRows(p *report.Parity) [][]string {
 	return rows
 }
 
-func triedRows(s *report.Shadow) [][]string {
+func shadowRows(s *report.Shadow) [][]string {
 	rows := [][]string{{"site", "token", "operator", "class", "identity", "difference", "host", "path", "count", "count_at_least", "first", "last",
 		"was_rule", "was_line", "was_group", "would_rule", "would_line", "would_group", "from", "since"}}
 	for _, t := range s.Trials {

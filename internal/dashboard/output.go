@@ -32,9 +32,9 @@ var outputs = map[string]output{
 	"violations.json": {typeJSON, "", asJSON(violations)},
 	"robots.json":     {typeJSON, "", asJSON(robots)},
 	"impact.json":     {typeJSON, "", asJSON(impact)},
-	"parity.json":     {typeJSON, "", asJSON(answered)},
-	"shadow.json":     {typeJSON, "", asJSON(tried)},
-	"managed.json":    {typeJSON, "", asJSON(managedTexts)},
+	"parity.json":     {typeJSON, "", asJSON(audit)},
+	"shadow.json":     {typeJSON, "", asJSON(shadow)},
+	"managed.json":    {typeJSON, "", asJSON(managed)},
 	"evidence.json":   {typeJSON, "evidence-%s.json", asJSON(evidence)},
 	"evidence.txt":    {typeText, "evidence-%s.txt", evidenceText},
 
@@ -44,8 +44,8 @@ var outputs = map[string]output{
 	"violations.csv": {typeCSV, "violations.csv", asCSV(violations, violationRows)},
 	"robots.csv":     {typeCSV, "robots.csv", asCSV(robots, lineRows)},
 	"impact.csv":     {typeCSV, "impact.csv", asCSV(impact, impactRows)},
-	"parity.csv":     {typeCSV, "answers.csv", asCSV(answered, answerRows)},
-	"shadow.csv":     {typeCSV, "shadow.csv", asCSV(tried, triedRows)},
+	"parity.csv":     {typeCSV, "answers.csv", asCSV(audit, auditRows)},
+	"shadow.csv":     {typeCSV, "shadow.csv", asCSV(shadow, shadowRows)},
 }
 
 // errUnknown is the error for an unknown crawler or site.
@@ -82,7 +82,7 @@ func robots(v Views, q query) (*report.Robots, *report.Head, error) {
 	return &r, &r.Head, nil
 }
 
-func managedTexts(v Views, q query) (*report.Managed, *report.Head, error) {
+func managed(v Views, q query) (*report.Managed, *report.Head, error) {
 	m, _ := v.ManagedTexts(q.filter) // many sites have none
 	return &m, &m.Head, nil
 }
@@ -92,12 +92,12 @@ func impact(v Views, q query) (*report.Impact, *report.Head, error) {
 	return &i, &i.Head, nil
 }
 
-func answered(v Views, q query) (*report.Parity, *report.Head, error) {
+func audit(v Views, q query) (*report.Parity, *report.Head, error) {
 	p := v.Parity(q.filter)
 	return &p, &p.Head, nil
 }
 
-func tried(v Views, q query) (*report.Shadow, *report.Head, error) {
+func shadow(v Views, q query) (*report.Shadow, *report.Head, error) {
 	s := v.Shadow(q.filter)
 	return &s, &s.Head, nil
 }

@@ -118,7 +118,7 @@ func TestRateAsked(t *testing.T) {
 	} {
 		class := uaident.Default().Lookup(tc.token).Class.String()
 		var got Rate
-		(&view{Source: source}).ask(&got, []entry{{site: "a.test", row: &ledger.Row{Token: tc.token, Class: class}}}, tc.seen)
+		(&view{Source: source}).setDelay(&got, []entry{{site: "a.test", row: &ledger.Row{Token: tc.token, Class: class}}}, tc.seen)
 		if got != tc.want {
 			t.Errorf("%s, %d requests: %+v, want %+v", tc.token, tc.seen, got, tc.want)
 		}

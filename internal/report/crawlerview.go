@@ -47,7 +47,7 @@ func (v *view) crawler(entries []entry) Crawler {
 		ID: idOf(row), Token: row.Token, Class: row.Class, Counts: v.sum(entries), Previous: v.before(entries), TopPath: v.topPath(entries), Action: judge.None.String(),
 		FirstSeen: ledger.Time(row.FirstSeen), LastSeen: ledger.Time(row.LastSeen), Sparkline: v.series(entries).sparkline(),
 	}
-	_, c.Wildcard = v.chainOf(row.Token, row.Class)
+	c.Wildcard = v.subject(row.Token, row.Class).Wildcard
 	if known := v.lookup(row.Token); known != nil {
 		c.Operator, c.UserTriggered = known.Operator, known.UserTriggered
 		if known.Provenance == uaident.Documented {

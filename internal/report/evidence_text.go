@@ -51,7 +51,7 @@ func (e Evidence) WriteText(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	line := func(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
 	c := e.Crawler
-	line("Requests that robots.txt disallows, by %s", e.who())
+	line("Requests that robots.txt disallows, by %s", e.sender())
 	line("")
 	switch {
 	case len(c.Names) > 0:
@@ -121,8 +121,8 @@ func (e Evidence) WriteText(w io.Writer) error {
 	return b.Flush()
 }
 
-// who describes the sender of the requests for a reader outside of the project.
-func (e Evidence) who() string {
+// sender describes the sender of the requests.
+func (e Evidence) sender() string {
 	c := e.Crawler
 	switch {
 	case c.Token == judge.SpoofedName && len(c.Names) > 0:

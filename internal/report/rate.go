@@ -37,20 +37,20 @@ func (v *view) rate(entries []entry) Rate {
 	for _, n := range minutes {
 		r.Peak = max(r.Peak, n)
 	}
-	v.ask(&r, entries, now.Requests())
+	v.setDelay(&r, entries, now.Requests())
 	return r
 }
 
-// ask sets the Crawl-delay of the site for the crawler, and whether the crawler exceeds it.
+// setDelay sets the Crawl-delay of the site for the crawler, and whether the crawler exceeds it.
 // seen is the number of recent requests.
-func (v *view) ask(r *Rate, entries []entry, seen uint64) {
+func (v *view) setDelay(r *Rate, entries []entry, seen uint64) {
 	good := v.Live[entries[0].site].good()
 	if good == nil {
 		return
 	}
-	chain, wildcard := v.chainOf(entries[0].row.Token, entries[0].row.Class)
-	known := v.lookup(entries[0].row.Token)
-	group, _, applies := judge.Subject{Chain: chain, Wildcard: wildcard, Forgiving: known != nil && known.Forgiving()}.Group(good.Robots)
+	row := entries[0].row
+	known := v.lookup(row.Token)
+	group, _, applies := v.subject(row.Token, row.Class).Group(good.Robots)
 	var habit uaident.CrawlDelay
 	if known != nil {
 		habit = known.CrawlDelay
@@ -64,6 +64,6 @@ func (v *view) ask(r *Rate, entries []entry, seen uint64) {
 	if known != nil {
 		r.Habit, reads = known.CrawlDelay.Habit.String(), known.CrawlDelay.Habit != uaident.DelayIgnored
 	}
-	rules := rate.Default.Rules(&uaident.Identity{Crawler: known}, entries[0].row.Identity, delay.Every, nil)
+	rules := rate.Default.Rules(&uaident.Identity{Crawler: known}, row.Identity, delay.Every, nil)
 	r.Exceeds = reads && seen > uint64(rules.Most())
 }

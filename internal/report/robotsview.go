@@ -207,15 +207,13 @@ func (v *view) rejudged(before, after *policy.Robots) []Rejudged {
 	list := []Rejudged{}
 	var target policy.Target
 	for _, e := range v.entries {
-		chain, wildcard := v.chainOf(e.row.Token, e.row.Class)
-		known := v.lookup(e.row.Token)
-		who := judge.Subject{Chain: chain, Wildcard: wildcard, Forgiving: known != nil && known.Forgiving()}
+		subject := v.subject(e.row.Token, e.row.Class)
 		for _, item := range e.row.Paths.Items {
 			if strings.HasSuffix(item.Key.Path, "…") || !utf8.ValidString(item.Key.Path) {
 				continue // a cut path can have another verdict
 			}
 			target.Set(item.Key.Path, false)
-			was, is := who.Verdict(before, &target), who.Verdict(after, &target)
+			was, is := subject.Verdict(before, &target), subject.Verdict(after, &target)
 			if was.Allowed == is.Allowed {
 				continue
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
@@ -260,13 +261,12 @@ func page[T any](list []T, after, limit int) (part []T, next string) {
 	return append([]T{}, part...), ""
 }
 
-// chainOf returns the names of a crawler for the selection of its group, and whether the *
-// group applies by default.
-func (s *Source) chainOf(token, class string) (chain []string, wildcard bool) {
+// subject returns a crawler for the selection of its group.
+func (s *Source) subject(token, class string) judge.Subject {
 	if known := s.lookup(token); known != nil {
-		chain = append([]string{known.Token}, known.Aliases...)
-		return append(chain, known.Fallback...), known.JudgedByWildcard()
+		chain := slices.Concat([]string{known.Token}, known.Aliases, known.Fallback)
+		return judge.Subject{Chain: chain, Wildcard: known.JudgedByWildcard(), Forgiving: known.Forgiving()}
 	}
 	c, _ := uaident.ParseClass(class)
-	return []string{strings.Clone(token)}, c.JudgedByWildcard()
+	return judge.Subject{Chain: []string{token}, Wildcard: c.JudgedByWildcard()}
 }

@@ -16,9 +16,9 @@ export function actions(state, d) {
   const name = token.test(c.token) ? c.token : undefined;
   const onlyLog = name && `only_log ${c.identities.verified ? "verified " : ""}${quotedToken(name)}`;
   const disallowAll = d.rules.find((r) => r.group !== "*" && r.verdict === "disallowed" && /^disallow:\s*\/\*?$/i.test(r.rule));
-  const worst = d.paths.find((p) => p.verdict === "disallowed") ?? d.paths[0];
+  const example = d.paths.find((p) => p.verdict === "disallowed") ?? d.paths[0];
   const agent = d.agents[0]?.user_agent;
-  const url = worst && worst.site !== "_other" && !worst.path.endsWith("…") ? `${origin(worst.site, worst.host || worst.site)}${worst.path}` : undefined;
+  const url = example && example.site !== "_other" && !example.path.endsWith("…") ? `${origin(example.site, example.host || example.site)}${example.path}` : undefined;
   return h("section", { class: "part actions", key: "actions" }, h("h3", {}, "What to do"), h("p", {}, advice(state, d, disallowAll)),
     h("dl", {},
       name && !disallowAll ? action("Disallow everything", "in robots.txt", `User-agent: ${name}\nDisallow: /`, c.class === "search" ? "Your pages disappear from its search results." : null) : null,

@@ -55,13 +55,13 @@ const preferences = (list) => [
 function rows(state, data, opened) {
   return table([
     { id: "name", title: "Crawler", className: "name", value: (c) => c.token, cell: (c) => name(state, c) },
-    { id: "identity", title: "Identity", className: "who", value: (c) => c.identities.spoofed * 1e9 + c.identities.verified, latest: true, cell: (c) => [identitySplit(c.identities), impostors(state, c)] },
-    { id: "requests", title: "Requests", className: "asked", number: true, value: (c) => c.requests, cell: (c) => [count(c.requests), h("div", { class: "quiet" }, trend(c.requests, c.previous?.requests))] },
-    { id: "against", title: "Violations", className: "broken", number: true, value: (c) => c.disallowed, cell: (c) => [violationCount(c.disallowed), h("div", { class: "quiet" }, trend(c.disallowed, c.previous?.disallowed))] },
-    { id: "kept", title: "Compliance", className: "kept", number: true, value: (c) => c.compliance ?? -1, cell: (c) => percent(c.compliance) },
+    { id: "identity", title: "Identity", className: "identities", value: (c) => c.identities.spoofed * 1e9 + c.identities.verified, latest: true, cell: (c) => [identitySplit(c.identities), impostors(state, c)] },
+    { id: "requests", title: "Requests", number: true, value: (c) => c.requests, cell: (c) => [count(c.requests), h("div", { class: "quiet" }, trend(c.requests, c.previous?.requests))] },
+    { id: "against", title: "Violations", className: "violations", number: true, value: (c) => c.disallowed, cell: (c) => [violationCount(c.disallowed), h("div", { class: "quiet" }, trend(c.disallowed, c.previous?.disallowed))] },
+    { id: "kept", title: "Compliance", className: "compliance", number: true, value: (c) => c.compliance ?? -1, cell: (c) => percent(c.compliance) },
     { id: "page", title: "Top page", className: "page", value: (c) => c.top_path?.path ?? "", cell: (c) => topPage(c) },
     { id: "first", title: "First seen", className: "seen", value: (c) => c.first_seen, latest: true, cell: (c) => [when(c.first_seen), h("div", { class: "quiet" }, "last ", when(c.last_seen))] },
-    { id: "read", title: "Robots fetch", className: "reading", value: (c) => c.read?.at ?? "", latest: true, cell: (c) => robotsFetch(c) },
+    { id: "read", title: "Robots fetch", className: "fetch", value: (c) => c.read?.at ?? "", latest: true, cell: (c) => robotsFetch(c) },
     { id: "rate", title: "Rate now", className: "pace", number: true, value: (c) => c.rate.per_minute, cell: (c) => [pace(c.rate), c.slowed ? h("div", { class: "quiet", title: "requests refused with 429" }, `${count(c.slowed)} slowed`) : null] },
     { id: "action", title: "Action", className: "action", value: (c) => c.action, cell: (c) => actionBadge(c.action) },
     { id: "trend", title: "Over time", className: "trend", cell: (c) => sparkline(data.crawlers, c.sparkline) },

@@ -63,7 +63,7 @@ const rules = (state, d) => list("Rules", ["Rule", "Verdict", "#Requests", "Firs
 
 const sites = (d) => list("Sites", ["Site", "#Requests", "#Violations", "#Rate now", "robots.txt fetched"], d.sites_seen.map((s) => [
   siteName(s.site), count(s.requests), count(s.disallowed), [rate(s.rate.per_minute), s.rate.exceeds ? [" ", badge("severity warning", "too fast")] : null, s.slowed ? ` ${count(s.slowed)} slowed` : null],
-  s.read ? h("span", { class: "reading" }, when(s.read.at), ` (${s.read.current ? "current" : s.read.version ? shortVersion(s.read.version) : `status ${s.read.status}`}), ${plural(s.since_read, "request", "requests")} since`) : "never"]));
+  s.read ? h("span", { class: "fetch" }, when(s.read.at), ` (${s.read.current ? "current" : s.read.version ? shortVersion(s.read.version) : `status ${s.read.status}`}), ${plural(s.since_read, "request", "requests")} since`) : "never"]));
 
 const paths = (state, d) => list("Pages with violations", ["Page", "Rule", "Verdict", "#Requests", "First", "Last"], d.paths.map((p) => [
   [h("code", { class: "path" }, p.path), h("div", { class: "quiet" }, hostAndName(p))], rule(state, p), verdictBadge(p.verdict),

@@ -64,7 +64,7 @@ export function grouped(state, list) {
     columns[by],
     by === "crawler" ? { id: "identity", title: "Identity", value: (g) => identities(g).join(), cell: (g) => h("span", { class: "badges" }, identities(g).map((i) => identityBadge(i))) } : null,
     ...Object.keys(groupings).filter((name) => name !== by).map((name) => inside[name]),
-    { id: "count", title: "Violations", className: "broken", number: true, value: (g) => g.violations.count, cell: (g) => h("span", { class: g.violations.count ? "against" : "quiet" }, counted(g.violations)) },
+    { id: "count", title: "Violations", className: "violations", number: true, value: (g) => g.violations.count, cell: (g) => h("span", { class: g.violations.count ? "against" : "quiet" }, counted(g.violations)) },
     { id: "blocked", title: "Blocked", number: true, value: (g) => g.blocked, cell: (g) => count(g.blocked) },
     { id: "grace", title: "In grace", number: true, value: (g) => g.grace.count, cell: (g) => counted(g.grace) },
     { id: "first", title: "Since", value: (g) => g.first, latest: true, cell: (g) => when(g.first) },

@@ -94,7 +94,7 @@ const hosts = (state, s) => (s.hosts?.length ? h("div", { class: "quiet" }, s.ho
 const tenants = (state, s) => table([
   { id: "host", title: "Host", className: "wide", value: (n) => n.host, cell: (n) => h("a", { href: href(state, { view: "violations", site: s.site, host: n.host }) }, n.host) },
   { id: "requests", title: "Requests", number: true, value: (n) => n.count, cell: (n) => counted(n) },
-  { id: "against", title: "Violations", className: "broken", number: true, value: (n) => n.disallowed, cell: (n) => violationCount(n.disallowed) },
+  { id: "against", title: "Violations", className: "violations", number: true, value: (n) => n.disallowed, cell: (n) => violationCount(n.disallowed) },
   { id: "blocked", title: "Blocked", number: true, value: (n) => n.blocked, cell: (n) => count(n.blocked) },
   { id: "first", title: "First seen", value: (n) => n.first, latest: true, cell: (n) => when(n.first) },
   { id: "last", title: "Last seen", value: (n) => n.last, latest: true, cell: (n) => when(n.last) },
@@ -113,7 +113,7 @@ function sites(state, list, alerts) {
     { id: "robots", title: "robots.txt", className: "wide", value: (s) => s.robots.state, cell: (s) => [health(s.site, s.robots, hasAlert(alerts, robotsAlerts, s.site)), s.robots.held_until ? [" ", badge("severity warning", ["earlier version in force, until ", when(s.robots.held_until)])] : null] },
     { id: "findings", title: "Findings", value: (s) => s.robots.findings.errors * 1e6 + s.robots.findings.warnings * 1e3 + s.robots.findings.infos, number: false, latest: true, cell: (s) => findings(s.robots.findings) },
     { id: "requests", title: "Requests", number: true, value: (s) => s.requests, cell: (s) => [count(s.requests), h("div", { class: "quiet" }, trend(s.requests, s.previous?.requests))] },
-    { id: "against", title: "Violations", className: "broken", number: true, value: (s) => s.disallowed, cell: (s) => [violationCount(s.disallowed), h("div", { class: "quiet" }, trend(s.disallowed, s.previous?.disallowed))] },
+    { id: "against", title: "Violations", className: "violations", number: true, value: (s) => s.disallowed, cell: (s) => [violationCount(s.disallowed), h("div", { class: "quiet" }, trend(s.disallowed, s.previous?.disallowed))] },
     { id: "blocked", title: "Blocked", number: true, value: (s) => s.blocked, cell: (s) => [count(s.blocked), h("div", { class: "quiet" }, trend(s.blocked, s.previous?.blocked))] },
   ], list, { caption: "Sites and their robots.txt", state, name: "sites", order: "site", id: (s) => s.site });
 }
@@ -121,9 +121,9 @@ function sites(state, list, alerts) {
 function top(state, summary) {
   return table([
     { id: "name", title: "Crawler", className: "name", value: (c) => c.token, cell: (c) => [crawlerLink(state, c), h("div", { class: "quiet" }, operatorAndClass(c)), clientNames(c)] },
-    { id: "identity", title: "Identity", className: "who", value: (c) => c.identities.verified, latest: true, cell: (c) => [identitySplit(c.identities), impostors(state, c)] },
-    { id: "against", title: "Violations", className: "broken", number: true, value: (c) => c.disallowed, cell: (c) => [violationCount(c.disallowed), h("div", { class: "quiet" }, trend(c.disallowed, c.previous?.disallowed))] },
-    { id: "requests", title: "Requests", className: "asked", number: true, value: (c) => c.requests, cell: (c) => [count(c.requests), h("div", { class: "quiet" }, trend(c.requests, c.previous?.requests))] },
+    { id: "identity", title: "Identity", className: "identities", value: (c) => c.identities.verified, latest: true, cell: (c) => [identitySplit(c.identities), impostors(state, c)] },
+    { id: "against", title: "Violations", className: "violations", number: true, value: (c) => c.disallowed, cell: (c) => [violationCount(c.disallowed), h("div", { class: "quiet" }, trend(c.disallowed, c.previous?.disallowed))] },
+    { id: "requests", title: "Requests", number: true, value: (c) => c.requests, cell: (c) => [count(c.requests), h("div", { class: "quiet" }, trend(c.requests, c.previous?.requests))] },
     { id: "page", title: "Top page", className: "page wide", value: (c) => c.top_path?.path ?? "", cell: (c) => topPage(c) },
     { id: "since", title: "Since", className: "seen", value: (c) => c.violating_since ?? "", latest: true, cell: (c) => when(c.violating_since) },
     { id: "action", title: "Action", className: "action", value: (c) => c.action, cell: (c) => actionBadge(c.action) },

@@ -58,11 +58,11 @@ function outcome(v) {
 
 const rows = (state, list) => table([
   { id: "crawler", title: "Crawler", className: "name", value: (v) => `${v.token} ${v.name ?? ""}`, cell: (v) => [client(state, v), h("div", { class: "quiet" }, className(v.class))] },
-  { id: "identity", title: "Identity", className: "who", value: (v) => v.identity, cell: (v) => identityBadge(v.identity) },
+  { id: "identity", title: "Identity", className: "identities", value: (v) => v.identity, cell: (v) => identityBadge(v.identity) },
   { id: "path", title: "Page", className: "page wide", value: (v) => v.path, cell: (v) => [h("code", { class: "path" }, v.path), h("div", { class: "quiet" }, hostOf(v))] },
   { id: "rule", title: "Rule", className: "rule long", value: (v) => v.rule, cell: (v) => [rule(state, v), h("div", { class: "quiet" }, v.group ? `User-agent: ${v.group}` : "")] },
   { id: "verdict", title: "Verdict", className: "ruling long", value: (v) => v.verdict, cell: (v) => verdictBadge(v.verdict) },
-  { id: "count", title: "Requests", className: "broken", number: true, value: (v) => v.count, cell: (v) => counted(v) },
+  { id: "count", title: "Requests", className: "violations", number: true, value: (v) => v.count, cell: (v) => counted(v) },
   { id: "blocked", title: "Blocked or passed", className: "outcome", value: (v) => v.blocked / v.count, latest: true, cell: (v) => outcome(v) },
   { id: "first", title: "First", value: (v) => v.first, latest: true, cell: (v) => when(v.first) },
   { id: "last", title: "Last", className: "seen", value: (v) => v.last, latest: true, cell: (v) => when(v.last) },
