@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,6 +31,8 @@ func (a *auditRunner) writeReports(sources []replay.Source, from xarf.Contact) (
 	if err := os.MkdirAll(a.xarf, 0o755); err != nil {
 		return nil, fmt.Errorf("--xarf: %w", err)
 	}
+	all := len(sources)
+	sources = slices.DeleteFunc(slices.Clone(sources), func(s replay.Source) bool { return len(s.Samples) == 0 })
 	for i := range sources[:min(len(sources), maxAbuseReports)] {
 		report, err := xarf.New(&sources[i], from)
 		if err != nil {
@@ -47,6 +50,9 @@ func (a *auditRunner) writeReports(sources []replay.Source, from xarf.Contact) (
 	notes = append(notes, fmt.Sprintf("Reports of abuse in %s: %d. They contain addresses of clients; nothing was sent.", a.xarf, min(len(sources), maxAbuseReports)))
 	if n := len(sources) - maxAbuseReports; n > 0 {
 		notes = append(notes, fmt.Sprintf("%d more sources, with fewer requests, have no report.", n))
+	}
+	if n := all - len(sources); n > 0 {
+		notes = append(notes, fmt.Sprintf("%d more sources have no report, because their URLs or User-Agents are too long.", n))
 	}
 	return notes, nil
 }
@@ -89,8 +95,9 @@ func (a *auditRunner) verifyReport(cmd *cobra.Command) (findings bool, err error
 	fmt.Fprintf(out, "source:     %s\nrequests:   %d, %s to %s\nrobots.txt: SHA-256 %s\nsamples:    %d of %d are disallowed as the report says\n",
 		text.Printable(v.Report.Source), v.Report.TotalRequests, v.Report.FirstSeen.Format("2006-01-02T15:04:05Z07:00"), v.Report.LastSeen.Format("2006-01-02T15:04:05Z07:00"),
 		v.RobotsSHA256, v.Samples-len(v.Errors), v.Samples)
-	for _, wrong := range v.Errors {
+	errs := slices.Concat(v.Contradictions, v.Errors)
+	for _, wrong := range errs {
 		fmt.Fprintf(out, "wrong:      %s\n", text.Printable(wrong))
 	}
-	return len(v.Errors) > 0, nil
+	return len(errs) > 0, nil
 }

@@ -2,21 +2,26 @@ package replay
 
 import (
 	"cmp"
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Bounds of the sources. One source needs up to 10 KB.
+// Bounds of the sources. One source needs up to 30 KB.
 const (
-	maxSources     = 10000 // per worker
-	maxSamples     = 10
-	maxSourceRules = 50
-	maxSampleText  = 512 // bytes of a target or User-Agent
+	maxSources         = 10000 // per worker
+	maxSamples         = 10
+	maxSourceRules     = 50      // per worker
+	maxSourceUserAgent = 512     // bytes; a longer User-Agent is cut
+	maxSampleText      = 8 << 10 // bytes of a target or User-Agent; a request with more is no sample
+	maxSamplesText     = 20 << 10
 )
 
 // Source is a network from which a crawler sent requests that enforce would have blocked.
@@ -34,7 +39,7 @@ type Source struct {
 	Bytes       uint64
 	First, Last time.Time
 	Rules       []SourceRule // violated rules, the most frequent first
-	Samples     []Sample     // the first requests, sorted by time
+	Samples     []Sample     // the first requests whose text fits the bounds, sorted by time
 }
 
 // SourceRule is a rule that a source violated.
@@ -51,7 +56,7 @@ type Sample struct {
 	Client    string    `json:"client"` // the address of the client
 	Method    string    `json:"method"`
 	Host      string    `json:"host,omitempty"`
-	Target    string    `json:"target"` // as sent, cut at 512 bytes
+	Target    string    `json:"target"` // as sent
 	Status    int       `json:"status,omitempty"`
 	UserAgent string    `json:"user_agent"`
 }
@@ -68,6 +73,7 @@ type sourceCount struct {
 	userAgent        string
 	address          netip.Addr
 	severalAddresses bool
+	sampleSize       int // bytes of targets and User-Agents in samples
 	requests         uint64
 	bytes            uint64
 	first, last      int64
@@ -94,7 +100,7 @@ func (t *sourceTally) add(w *worker, who *identity, v policy.Verdict) {
 		t.masked++
 		return
 	}
-	userAgent := r.UserAgent[:min(len(r.UserAgent), maxSampleText)]
+	userAgent := r.UserAgent[:min(len(r.UserAgent), maxSourceUserAgent)]
 	key := sourceKey{network: addr.Network(client), version: int32(w.version), crawler: who.crawler}
 	if w.crawlers.key(who.crawler).name == otherName {
 		key.userAgent = unsafeString(userAgent)
@@ -120,13 +126,43 @@ func (t *sourceTally) add(w *worker, who *identity, v policy.Verdict) {
 		rule.Requests++
 	} else if len(c.rules) < maxSourceRules {
 		c.rules[v.Rule] = &SourceRule{Group: v.Group.Name, Rule: v.Rule.String(), Line: v.Rule.Line, Requests: 1}
+	} else {
+		return // a sample without its rule cannot be verified
 	}
-	if len(c.samples) < maxSamples {
-		c.samples = append(c.samples, Sample{
-			Time: fromUnixNano(r.At), Client: client.String(), Method: methodOf(r.Method), Host: validUTF8(string(r.Host)),
-			Target: validUTF8(string(r.Target[:min(len(r.Target), maxSampleText)])), Status: r.Status, UserAgent: validUTF8(string(userAgent)),
-		})
+	c.addSample(r, client)
+}
+
+// addSample adds the request to the samples if there is room. The target and the User-Agent stay
+// whole, because their ends can decide the verdict.
+func (c *sourceCount) addSample(r *logformat.Record, client netip.Addr) {
+	size := len(r.Target) + len(r.UserAgent)
+	if len(c.samples) == maxSamples || len(r.Target) > maxSampleText || len(r.UserAgent) > maxSampleText || c.sampleSize+size > maxSamplesText {
+		return
 	}
+	c.sampleSize += size
+	c.samples = append(c.samples, Sample{
+		Time: fromUnixNano(r.At), Client: client.String(), Method: methodOf(r.Method), Host: validUTF8(string(r.Host)),
+		Target: escaped(r.Target), Status: r.Status, UserAgent: validUTF8(string(r.UserAgent)),
+	})
+}
+
+// escaped returns a target with percent-encoded bytes in place of invalid UTF-8. Rules match both
+// forms alike.
+func escaped(target []byte) string {
+	if utf8.Valid(target) {
+		return string(target)
+	}
+	var b strings.Builder
+	for len(target) > 0 {
+		r, n := utf8.DecodeRune(target)
+		if r == utf8.RuneError && n == 1 {
+			fmt.Fprintf(&b, "%%%02X", target[0])
+		} else {
+			b.Write(target[:n])
+		}
+		target = target[n:]
+	}
+	return b.String()
 }
 
 // isMasked reports whether an address looks truncated for privacy.
@@ -163,8 +199,8 @@ func (t *sourceTally) merge(o *sourceTally) {
 		for rule, r := range more.rules {
 			if have := c.rules[rule]; have != nil {
 				have.Requests += r.Requests
-			} else if len(c.rules) < maxSourceRules {
-				c.rules[rule] = r
+			} else {
+				c.rules[rule] = r // the samples of the worker need it
 			}
 		}
 		c.samples = append(c.samples, more.samples...)

@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay"
@@ -21,8 +23,11 @@ type VerificationResult struct {
 	RobotsSHA256 string // the SHA-256 of the attached robots.txt, in hexadecimal
 	Samples      int    // number of attached requests
 	// Errors has an entry for each sample that the robots.txt does not disallow, or disallows by a
-	// rule outside the report. An empty list means that the report is correct.
+	// rule outside the report.
 	Errors []string
+	// Contradictions are facts of the report that exclude each other. The report is correct if
+	// Errors and Contradictions are empty.
+	Contradictions []string
 }
 
 // Verify judges the sample requests of a report by the attached robots.txt. It returns an error for
@@ -59,7 +64,37 @@ func Verify(text []byte, registry *uaident.Registry) (*VerificationResult, error
 			result.Errors = append(result.Errors, wrong)
 		}
 	}
+	result.Contradictions = report.contradictions(attached.Samples)
 	return result, nil
+}
+
+// contradictions compares the report with its samples.
+func (r *Report) contradictions(samples []replay.Sample) (found []string) {
+	say := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	if r.LastSeen.Before(r.FirstSeen) {
+		say("last_seen %s is before first_seen %s", r.LastSeen.Format(time.RFC3339), r.FirstSeen.Format(time.RFC3339))
+	}
+	if r.TotalRequests < uint64(len(samples)) {
+		say("total_requests is %d, but %d requests are attached", r.TotalRequests, len(samples))
+	}
+	source, err := netip.ParsePrefix(r.Source)
+	if address, err2 := netip.ParseAddr(r.Source); err2 == nil {
+		source, err = netip.PrefixFrom(address, address.BitLen()), nil
+	}
+	if err != nil {
+		say("source_identifier %q is neither an address nor a network", r.Source)
+		return found
+	}
+	for i := range samples {
+		s := &samples[i]
+		if client, err := netip.ParseAddr(s.Client); err != nil || !source.Contains(client) {
+			say("%s %s comes from %q, which is outside source_identifier %s", s.Method, s.Target, s.Client, r.Source)
+		}
+		if s.Time.Before(r.FirstSeen) || s.Time.After(r.LastSeen) {
+			say("%s %s is from %s, which is not between first_seen and last_seen", s.Method, s.Target, s.Time.Format(time.RFC3339))
+		}
+	}
+	return found
 }
 
 // verifySample returns the error of a sample, or "".

@@ -91,6 +91,42 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// TestLongRequests verifies reports about long targets and User-Agents, whose ends decide.
+func TestLongRequests(t *testing.T) {
+	long := func(n int) string { return strings.Repeat("b", n) }
+	for name, tc := range map[string]struct {
+		target, userAgent string
+		samples           int
+	}{
+		"a query":                   {"/shop?f=" + long(520) + "&sort=a", "NewBot/1.0", 2},
+		"a path":                    {"/" + long(7000) + "/end", "NewBot/1.0", 2},
+		"a User-Agent":              {"/private/x", "Mozilla/5.0 (" + strings.Repeat("X11; ", 120) + ") (compatible; NewBot/1.0; +https://new.example/bot)", 2},
+		"invalid UTF-8":             {"/caf\xe9/x", "NewBot/1.0", 2},
+		"a target beyond the bound": {"/" + long(9000) + "/end", "NewBot/1.0", 1},
+		"both at the bound":         {"/private/" + long(8<<10-9), "NewBot/1.0 " + long(8<<10-11), 1},
+	} {
+		report, err := replay.Run(t.Context(), replay.Options{
+			Logs: []string{"-"}, Stdin: strings.NewReader(line("198.51.100.7", 1, tc.target, tc.userAgent) + line("198.51.100.7", 2, "/private/y", tc.userAgent)), Sources: true, Workers: 1,
+			Versions: []replay.Version{{Name: "robots.txt", Body: []byte("User-agent: *\nDisallow: /*&sort=\nDisallow: /*/end$\nDisallow: /private/\nDisallow: /caf%E9/\n")}},
+		})
+		if err != nil || len(report.Sources) != 1 {
+			t.Fatalf("%s: %v, %+v", name, err, report.Sources)
+		}
+		r, err := New(&report.Sources[0], example)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := Verify(data, uaident.Default())
+		if err != nil || len(v.Errors) > 0 || len(v.Contradictions) > 0 || v.Samples != tc.samples || r.TotalRequests != 2 {
+			t.Errorf("%s: %v, %+v", name, err, v)
+		}
+	}
+}
+
 // TestVerifyFinds verifies incorrect reports and other files.
 func TestVerifyFinds(t *testing.T) {
 	s := sources(t, line("198.51.100.7", 1, "/private/x", "NewBot/1.0"))[0]
@@ -128,6 +164,13 @@ func TestVerifyFinds(t *testing.T) {
 		"a browser": {changed(func(r *Report) {
 			attached(r, 1, "NewBot/1.0", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
 		}), "", "is exempt"},
+		"another address":  {changed(func(r *Report) { attached(r, 1, "198.51.100.7", "203.0.113.1") }), "", `"203.0.113.1", which is outside source_identifier 198.51.100.7`},
+		"another source":   {changed(func(r *Report) { r.Source = "203.0.113.0/24" }), "", "outside source_identifier 203.0.113.0/24"},
+		"its network":      {changed(func(r *Report) { r.Source = "198.51.100.0/24" }), "", ""},
+		"no source":        {changed(func(r *Report) { r.Source = "x" }), "", `source_identifier "x" is neither an address nor a network`},
+		"an early end":     {changed(func(r *Report) { r.LastSeen = r.FirstSeen.Add(-time.Second) }), "", "last_seen 2026-11-21T09:00:00Z is before first_seen 2026-11-21T09:00:01Z"},
+		"a late sample":    {changed(func(r *Report) { attached(r, 1, "09:00:01Z", "09:00:02Z") }), "", "is not between first_seen and last_seen"},
+		"few requests":     {changed(func(r *Report) { r.TotalRequests = 0 }), "", "total_requests is 0, but 1 requests are attached"},
 		"another rule":     {changed(func(r *Report) { attached(r, 1, "/private/x", "/list?sort=x") }), "", "which the report does not name"},
 		"another line":     {changed(func(r *Report) { attached(r, 1, `"line": 2`, `"line": 9`) }), "", "which the report does not name"},
 		"a milder file":    {changed(func(r *Report) { attached(r, 0, "Disallow: /private/", "Disallow:") }), "", "is allowed"},
@@ -142,8 +185,11 @@ func TestVerifyFinds(t *testing.T) {
 			}
 		case err != nil:
 			t.Errorf("%s: %v", name, err)
-		case (tc.wrong == "") != (len(v.Errors) == 0) || tc.wrong != "" && !strings.Contains(v.Errors[0], tc.wrong):
-			t.Errorf("%s: got %v, want %q", name, v.Errors, tc.wrong)
+		default:
+			wrong := append(v.Contradictions, v.Errors...)
+			if (tc.wrong == "") != (len(wrong) == 0) || tc.wrong != "" && !strings.Contains(wrong[0], tc.wrong) {
+				t.Errorf("%s: got %v, want %q", name, wrong, tc.wrong)
+			}
 		}
 	}
 }
