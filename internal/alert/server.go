@@ -2,6 +2,7 @@ package alert
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,8 @@ const (
 	// alert.
 	minUnregisteredRequests = 1000
 	minRegistryFailure      = time.Hour
+	maxWaves                = 20
+	maxUnregistered         = 3   // alerts of unregistered robots without a wave
 	maxListedNames          = 3   // of the crawlers of a list
 	maxErrorBytes           = 300 // maximum length of a quoted error in bytes
 )
@@ -44,21 +47,24 @@ func findInServer(state StateSource, now time.Time) (found []finding) {
 // waveAlertDuration is the time for which the alert of a wave stays open.
 const waveAlertDuration = 24 * time.Hour
 
-// findUnregistered returns unregistered robots: those in a wave, and the most frequent others.
+// findUnregistered returns unregistered robots: those in a wave, and the most frequent others. The
+// oldest waves have precedence, so that an open alert stays until its wave ends.
 func findUnregistered(proposals []report.Proposal, now time.Time) (found []finding) {
-	unregistered, waves := 0, 0
+	var waves, others []report.Proposal
 	for _, p := range proposals {
 		switch {
 		case p.Class != uaident.GenericCrawler.String():
-			continue
-		case p.WaveNetworks > 0 && now.Sub(p.WaveAt) < waveAlertDuration && waves < maxListedNames:
-			waves++
-			found = append(found, waveFinding(&p))
-			continue
-		case p.Requests-p.Error < minUnregisteredRequests || unregistered == maxListedNames:
-			continue
+		case p.WaveNetworks > 0 && now.Sub(p.WaveAt) < waveAlertDuration:
+			waves = append(waves, p)
+		case p.Requests-p.Error >= minUnregisteredRequests:
+			others = append(others, p)
 		}
-		unregistered++
+	}
+	slices.SortStableFunc(waves, func(a, b report.Proposal) int { return a.WaveAt.Compare(b.WaveAt) })
+	for _, p := range waves[:min(len(waves), maxWaves)] {
+		found = append(found, waveFinding(&p))
+	}
+	for _, p := range others[:min(len(others), maxUnregistered)] {
 		found = append(found, finding{Alert: Alert{
 			ID: newID(UnknownCrawler, p.Name), Kind: UnknownCrawler, Severity: Info, Crawler: p.Name, Since: p.FirstSeen,
 			Title:         p.Name + " is in no registry",

@@ -2,6 +2,8 @@ package alert
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,4 +94,37 @@ func TestCrawlerWave(t *testing.T) {
 	}
 	w.leap(24 * time.Hour)
 	w.want("a day later", "open info unknown_crawler, over warning crawler_wave")
+}
+
+// TestManyWaves opens alerts of 20 waves. An open alert stays when a larger wave begins.
+func TestManyWaves(t *testing.T) {
+	w := newWorld(t)
+	begin := func(n int) {
+		p := report.Proposal{Name: fmt.Sprintf("Robot%dBot", n), Class: "crawler", Requests: uint64(n) * 1000, WaveAt: w.time, WaveNetworks: 120}
+		w.proposals = slices.Insert(w.proposals, 0, p) // the most requests first
+		w.pass(time.Minute)
+	}
+	crawlers := func() (names []string) {
+		for _, a := range w.List().Alerts {
+			if a.State == Open && a.Kind == CrawlerWave {
+				names = append(names, a.Crawler)
+			}
+		}
+		slices.Sort(names)
+		return names
+	}
+	var want []string
+	for n := range maxWaves {
+		begin(n)
+		want = append(want, fmt.Sprintf("Robot%dBot", n))
+	}
+	slices.Sort(want)
+	begin(maxWaves)
+	if got := crawlers(); !slices.Equal(got, want) {
+		t.Errorf("after %d waves: %v", maxWaves+1, got)
+	}
+	w.leap(24*time.Hour - (maxWaves+1)*time.Minute) // the first wave ends
+	if got := crawlers(); len(got) != maxWaves || slices.Contains(got, "Robot0Bot") || !slices.Contains(got, fmt.Sprintf("Robot%dBot", maxWaves)) {
+		t.Errorf("after the end of the first: %v", got)
+	}
 }
