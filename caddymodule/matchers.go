@@ -127,12 +127,15 @@ func (MatchCrawler) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 // that crawler, or with `*` to crawlers that no group names. It blocks and logs nothing. It
 // matches nothing while robots.txt is unknown, and never /robots.txt or a path below /.well-known/.
 type MatchDisallowed struct {
-	// The product token of a crawler, or `*`. Default: the crawler that sends the request.
+	// The product token of a crawler, or `*`. Write `token:NewBot` for a token that the registry
+	// does not have. Default: the crawler that sends the request.
 	Token string `json:"token,omitempty"`
 
 	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
 	// Caddyfile adapter sets it.
 	CaddyfileLine string `json:"at,omitempty"`
+
+	token string
 }
 
 // CaddyModule returns the Caddy module information.
@@ -159,30 +162,36 @@ func (m *MatchDisallowed) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			return d.Err("robots_disallowed takes no block")
 		}
 	}
-	if err := m.checkToken(); err != nil {
+	if err := m.parse(nil); err != nil { // a crawler option may add the token
 		return d.WrapErr(err)
 	}
 	return nil
 }
 
-// checkToken returns an error for an invalid product token.
-func (m *MatchDisallowed) checkToken() error {
-	if m.Token == "" || m.Token == guard.Everybody || policy.NameMatches(m.Token, m.Token) && !strings.ContainsAny(m.Token, "*,;/() ") {
+// parse sets the product token. If registry is nil, it may be unknown.
+func (m *MatchDisallowed) parse(registry *uaident.Registry) (err error) {
+	if m.token = m.Token; m.Token == "" || m.Token == guard.Everybody {
 		return nil
 	}
-	return fmt.Errorf("robots_disallowed: %q is not a product token; write a crawler's name as in robots.txt, such as GPTBot, or * for crawlers that no group names", m.Token)
+	if m.token, err = judge.ParseToken(registry, m.Token); err != nil {
+		return fmt.Errorf("robots_disallowed: %w", err)
+	}
+	if !policy.NameMatches(m.token, m.token) || strings.ContainsAny(m.token, "*,;/() ") {
+		return fmt.Errorf("robots_disallowed: %q is not a product token; write a crawler's name as in robots.txt, such as GPTBot, or * for crawlers that no group names", m.Token)
+	}
+	return nil
 }
 
 // Provision sets up the matcher.
 func (m *MatchDisallowed) Provision(ctx caddy.Context) (err error) {
-	if err := m.checkToken(); err != nil {
-		return option.WithLine(m.CaddyfileLine, err)
-	}
 	app, err := AppOf(ctx)
 	if err != nil {
 		return err
 	}
-	if m.Token != "" {
+	if err := m.parse(app.registry); err != nil {
+		return option.WithLine(m.CaddyfileLine, err)
+	}
+	if m.token != "" {
 		app.usesPathVerdict = true
 	}
 	return app.CheckOrder(ctx)
@@ -190,8 +199,8 @@ func (m *MatchDisallowed) Provision(ctx caddy.Context) (err error) {
 
 // Match reports whether the request matches.
 func (m MatchDisallowed) Match(r *http.Request) bool {
-	if m.Token != "" {
-		return guard.PathOf(r, m.Token) == guard.PathDisallowed
+	if m.token != "" {
+		return guard.PathOf(r, m.token) == guard.PathDisallowed
 	}
 	j := earlierJudgement(r)
 	return j != nil && j.Verdict == judge.Disallowed

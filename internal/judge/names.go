@@ -46,6 +46,23 @@ func checkToken(registry *uaident.Registry, word, token string, meant, identitie
 	return fmt.Errorf("%q is %s and not a known crawler; %s (for a new crawler of that name write %s)", word, kinds, hint, quoted(MeantToken+word))
 }
 
+// ParseToken returns the product token that a word of a configuration names. A token after
+// [MeantToken] may be unknown. If registry is nil, all tokens may be unknown.
+func ParseToken(registry *uaident.Registry, word string) (string, error) {
+	token, meant := strings.CutPrefix(word, MeantToken)
+	if _, isClass := uaident.ParseClass(word); isClass {
+		return "", fmt.Errorf("%q is a class, and a group of a robots.txt names a crawler; write a product token such as GPTBot", word)
+	}
+	if registry == nil || meant || registry.Lookup(token) != nil {
+		return token, nil
+	}
+	hint := "write a crawler's name as in robots.txt, such as GPTBot"
+	if likely := nearestNames(registry, word, nil); len(likely) > 0 {
+		hint = "did you mean " + strings.Join(likely, " or ") + "?"
+	}
+	return "", fmt.Errorf("%q is not a known crawler; %s (for a new crawler of that name write %s)", word, hint, quoted(MeantToken+word))
+}
+
 // allKnown reports whether each word is a class or a crawler.
 func allKnown(registry *uaident.Registry, words []string) bool {
 	return !slices.ContainsFunc(words, func(word string) bool {
