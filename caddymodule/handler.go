@@ -196,10 +196,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 }
 
 // refuse responds to a blocked request, by the handlers of on_violation if configured. Rate
-// limits and an unreachable robots.txt have responses of their own.
+// limits and an unreachable robots.txt have responses of their own. If a handler returns an
+// error, the error routes write the response, and caches must not store it.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, j *guard.Judgement, next caddyhttp.Handler) error {
 	if len(h.OnViolation) > 0 && j.Reason != judge.Closed && j.Action == judge.Blocked {
-		return h.OnViolation.Compile(next).ServeHTTP(w, r)
+		err := h.OnViolation.Compile(next).ServeHTTP(w, r)
+		if err != nil {
+			guard.PreventCaching(w.Header())
+		}
+		return err
 	}
 	return guard.Refuse(w, r, j, h.Status)
 }

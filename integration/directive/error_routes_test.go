@@ -30,6 +30,7 @@ func TestErrorRoutes(t *testing.T) {
 		{"a guard in error routes", "robots_guard enforce", "handle_errors {\n robots_guard enforce\n respond page\n}", own, 403},
 		{"on_violation", "robots_guard enforce {\n on_violation {\n respond \"{http.robots_guard.rule}\" 410\n }\n}", "handle_errors {\n file_server\n}", "Disallow: /private/", 410},
 		{"on_violation with error", "robots_guard enforce {\n on_violation {\n error 403\n }\n}", "handle_errors {\n respond \"{err.status_code} {http.robots_guard.line}\"\n}", "403 2", 403},
+		{"on_violation with error and no error routes", "robots_guard enforce {\n on_violation {\n error 404\n }\n}", "", "", 404},
 		{"on_violation with error and a page", "robots_guard enforce {\n on_violation {\n error 403\n }\n}", "handle_errors {\n rewrite * /404.html\n file_server\n}", "our error page", 403},
 	}
 	var config strings.Builder
@@ -49,6 +50,8 @@ func TestErrorRoutes(t *testing.T) {
 			}
 			if a := harness.Get(t, s.URL(host+"/private/x.txt"), harness.Bingbot); a.Status != tc.status || !strings.Contains(a.Body, tc.want) {
 				t.Errorf("a crawler got %d %q, want %d %q", a.Status, a.Body, tc.status, tc.want)
+			} else if stored := a.Header.Get("Cache-Control") != "no-store"; stored && tc.name != "on_violation" {
+				t.Errorf("a cache may store the block: %v", a.Header)
 			}
 		})
 	}

@@ -29,7 +29,7 @@ func Refuse(w http.ResponseWriter, r *http.Request, j *Judgement, status int) er
 	if j.Action == judge.Slowed {
 		return refuseTooFast(w, r, j)
 	}
-	preventCaching(header)
+	PreventCaching(header)
 	switch {
 	case j.Reason == judge.Closed:
 		header.Set("Retry-After", strconv.Itoa(int(closedRetryAfter.Seconds())))
@@ -43,8 +43,8 @@ func Refuse(w http.ResponseWriter, r *http.Request, j *Judgement, status int) er
 	return writeText(w, r, status, explanation(j))
 }
 
-// preventCaching keeps caches from serving a response to other clients.
-func preventCaching(header http.Header) {
+// PreventCaching keeps caches from serving a response to other clients.
+func PreventCaching(header http.Header) {
 	header["Cache-Control"] = []string{"no-store"}
 	header.Add("Vary", "User-Agent")
 }

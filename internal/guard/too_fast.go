@@ -25,7 +25,7 @@ func refuseTooFast(w http.ResponseWriter, r *http.Request, j *Judgement) error {
 	header, wait := w.Header(), setRetryAfter(w, j)
 	header.Set("RateLimit-Policy", rateLimitPolicy(&j.Rate))
 	header.Set("RateLimit", fmt.Sprintf("%q;r=0;t=%d", exceededPolicy(&j.Rate), wait))
-	preventCaching(header)
+	PreventCaching(header)
 	return writeText(w, r, http.StatusTooManyRequests, []byte(tooFastText(j, wait)))
 }
 
