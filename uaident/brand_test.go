@@ -26,6 +26,12 @@ func TestWithBrand(t *testing.T) {
 		{"Samsung Internet", chrome, `"Samsung Internet";v="30", "Chromium";v="148"`, "", Browser, false},
 		{"a WebView", chrome, `"Android WebView";v="148", "Chromium";v="148"`, "", Browser, false},
 		{"no field", chrome, "", "", Browser, false},
+		{"a longer brand", chrome, `"Not Lightpanda";v="1"`, "", Browser, false},
+		{"a brand with an escape", chrome, `"Not \"Lightpanda\", but \\";v="1", "Chromium";v="148"`, "", Browser, false},
+		{"a parameter", chrome, `"Chromium";v="Lightpanda"`, "", Browser, false},
+		{"a string without an end", chrome, `"Chromium", "Lightpanda`, "", Browser, false},
+		{"a token", chrome, `Lightpanda;v="1"`, "", Browser, false},
+		{"after spaces", chrome, "\"Chromium\" ,\t\"Lightpanda\"", "Lightpanda", Headless, true},
 		{"a crawler is no brand", chrome, `"Googlebot";v="1"`, "", Browser, false},
 	} {
 		id := Identify(WithBrand(tc.userAgent, tc.brands))
