@@ -78,9 +78,9 @@ func isKnownKey(key string) bool {
 
 // checkSpelling finds names that no crawler can have. It reports whether it found one.
 func (c *checker) checkSpelling(a policy.Agent) bool {
-	switch plain := toASCII(a.Name); {
+	switch plain := asciiName(a.Name); {
 	case writtenBreakAt(c.lines.at(a.Line-1)) >= 0, joinedLineAt(a.Name) >= 0: // see checkLines
-	case plain != a.Name && isASCII(plain):
+	case plain != "" && plain != a.Name && isASCII(plain):
 		c.addValue(LookAlike, a.Line, "%s has characters that only look like those of %s; crawlers compare bytes and may read another name; write %s", quoted(a.Name), quoted(plain), quoted(plain))
 	case regexpName.MatchString(a.Name):
 		c.addValue(RegexpInName, a.Line, "%s is compared literally, because a name is not a regular expression; write the product token of each crawler in a user-agent line of its own", quoted(a.Name))
@@ -106,6 +106,15 @@ func (c *checker) checkSlashes(number int, l line) {
 
 var doubleSlashes = regexp.MustCompile(`//+`)
 
+// asciiName returns the ASCII name that a look-alike of it stands for, without spaces and quotes
+// around it. An ASCII name stays unchanged.
+func asciiName(s string) string {
+	if isASCII(s) {
+		return s
+	}
+	return strings.Trim(toASCII(s), " \"'")
+}
+
 // toASCII replaces characters that look like ASCII, and removes invisible characters. Invalid
 // UTF-8 stays unchanged.
 func toASCII(s string) string {
@@ -122,6 +131,10 @@ func toASCII(s string) string {
 			return -1
 		case strings.ContainsRune(spaces, r):
 			return ' '
+		case strings.ContainsRune(doubleQuotes, r):
+			return '"'
+		case strings.ContainsRune(singleQuotes, r):
+			return '\''
 		}
 		if plain, ok := lookAlikes[r]; ok {
 			return plain
@@ -132,9 +145,11 @@ func toASCII(s string) string {
 
 // These characters look like others, according to Unicode's confusables.txt.
 const (
-	hyphens   = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2043\u02d7\ufe58\ufe63\u058a\u2cba"
-	invisible = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\u180e\ufeff"
-	spaces    = "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+	hyphens      = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2043\u02d7\ufe58\ufe63\u058a\u2cba"
+	invisible    = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\u180e\ufeff"
+	spaces       = "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+	doubleQuotes = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033\u301d\u301e"
+	singleQuotes = "\u2018\u2019\u201a\u201b\u2039\u203a\u2032"
 )
 
 // lookAlikes maps letters of other scripts to similar Latin letters.
