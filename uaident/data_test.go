@@ -68,17 +68,14 @@ func TestFigures(t *testing.T) {
 	if wrong*100000 > len(browsers)*5 {
 		t.Errorf("%d of %d browsers and apps are taken for robots", wrong, len(browsers))
 	}
-	judged, services := 0, dataLines(t, "services.tsv")
+	services := dataLines(t, "services.tsv")[1:]
 	for _, row := range services {
 		if ua, _, _ := strings.Cut(row, "\t"); Identify(ua).Wildcard() {
-			judged++
+			t.Errorf("the `*` group applies to the service %q", ua)
 		}
 	}
-	if judged*1000 > len(services)*5 {
-		t.Errorf("the `*` group applies to %d of %d services", judged, len(services))
-	}
-	t.Logf("robots %d: named %d, crawlers %d, libraries %d, exact token %d; browsers %d: wrong %d; services %d: `*` applies to %d",
-		labelled, named, found, tools, exact, len(browsers), wrong, len(services), judged)
+	t.Logf("robots %d: named %d, crawlers %d, libraries %d, exact token %d; browsers %d: wrong %d; services %d",
+		labelled, named, found, tools, exact, len(browsers), wrong, len(services))
 }
 
 func TestHardCases(t *testing.T) {

@@ -15,6 +15,8 @@ var serviceTests = map[string][]identifyTest{
 		{"Patreon HTTP Robot", "Patreon HTTP Robot", Service, FromRegistry},
 		{"DigiCert DCV Bot/1.1", "DigiCert DCV Bot", Service, FromRegistry},
 		{"Mozilla/5.0 (compatible; Let's Encrypt validation server; +https://www.letsencrypt.org)", "Let's Encrypt validation server", Service, FromRegistry},
+		{"PINGOMETER_BOT_(HTTPS://PINGOMETER.COM)", "PINGOMETER_BOT_", Monitor, FromRegistry},
+		{"Mozilla/5.0 (compatible; WatchForBot/1.0; +https://watchfor.io/bot)", "WatchForBot", Monitor, FromRegistry},
 		{"kube-probe/1.31", "kube-probe", Service, FromRegistry},
 		{"ELB-HealthChecker/2.0", "ELB-HealthChecker", Service, FromRegistry},
 		{"GoogleHC/1.0", "GoogleHC", Service, FromRegistry},
