@@ -207,12 +207,15 @@ func (s *State) Held(now time.Time, grace time.Duration) []*Version {
 // Usable returns the rules at now. robots is nil if the rules are unknown. closed then
 // reports whether everything is disallowed for that reason.
 func (s *State) Usable(now time.Time, choice Fallback) (robots *Robots, closed bool) {
+	if s.Good != nil && s.Failures == 0 {
+		return s.Good.Robots, false
+	}
 	failing := now.Sub(s.FailingSince)
 	if s.Good != nil {
 		age := now.Sub(s.Good.LastRead)
 		lasts := choice == LastGood || choice == DisallowGoogle && failing >= googleClosed ||
 			choice != AllowAll && s.Last == Refused
-		if age < MaxAge || s.Failures == 0 || lasts && age < MaxUnreachable {
+		if age < MaxAge || lasts && age < MaxUnreachable {
 			return s.Good.Robots, false
 		}
 	}
