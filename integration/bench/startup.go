@@ -74,10 +74,10 @@ func startTable(e effort) (outcome, error) {
 	}
 	fmt.Fprintf(&b, "\nThe program has %.1f MB, stock Caddy's %.1f MB.\n", float64(sizes[1])/1e6, float64(sizes[0])/1e6)
 	many := startups[len(startups)-1]
-	goal := thousands(many) + " sites load in at most 1.3 times stock Caddy's processor time"
+	goal := thousands(many) + " sites load in at most 1.2 times stock Caddy's processor time"
 	loading := aim{goal, "not measured", "open"}
 	if many <= e.sites && ratio > 0 {
-		loading = atMost(goal, ratio, 1.3, times(ratio))
+		loading = atMost(goal, ratio, 1.2, times(ratio))
 	}
 	return outcome{text: b.String(), aims: []aim{loading}}, nil
 }
