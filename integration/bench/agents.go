@@ -8,14 +8,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// agentKind is a family of User-Agents that are made alike.
+// agentKind is a family of similar User-Agents.
 type agentKind struct {
 	name string
 	make func(*rand.Rand) string
 }
 
-// The kinds of clients. What is made here resembles what clients send; every
-// version is drawn anew, so hardly two are equal.
+// The kinds of clients. The generated User-Agents resemble those of real clients.
+// Versions are random, so duplicates are rare.
 var (
 	browserKinds = []agentKind{
 		{"desktop browsers", desktopBrowser},
@@ -68,10 +68,10 @@ func inAppBrowser(random *rand.Rand) string {
 		pick(random, "Instagram 334.0.0.42.95 Android", "GSA/15.20.37.28.arm64", "[FB_IAB/FB4A;FBAV/456.0.0.40.109;]"))
 }
 
-// crawlerTokens are the names of crawlers that send them.
+// crawlerTokens are the names that registered crawlers send.
 var crawlerTokens = tokens(func(c *uaident.Crawler) bool { return c.Class.IsCrawler() })
 
-// tokens returns the names of the registry's crawlers that keep holds of.
+// tokens returns the names of the registered crawlers for which keep returns true.
 func tokens(keep func(*uaident.Crawler) bool) (list []string) {
 	crawlers := uaident.Default().Crawlers()
 	for i := range crawlers {
@@ -104,7 +104,7 @@ func unknownCrawler(random *rand.Rand) string {
 	robot := pick(random, "bot", "Bot", "Crawler", "-spider", "")
 	name := strings.ToUpper(inventedWord(random, 1)) + inventedWord(random, 5) + robot
 	shape := pick(random, "%s/%d.%d (+https://crawl.example/about)", "Mozilla/5.0 (compatible; %s/%d.%d; +https://crawl.example/about)")
-	if robot == "" { // a web address alone makes no crawler
+	if robot == "" { // a URL alone does not identify a crawler
 		shape = "Mozilla/5.0 (compatible; %s/%d.%d; +https://crawl.example/about)"
 	}
 	return fmt.Sprintf(shape, name, random.IntN(4), random.IntN(30))
@@ -126,7 +126,8 @@ func httpLibrary(random *rand.Rand) string {
 		1+random.IntN(8), random.IntN(40), random.IntN(9))
 }
 
-// agentsOf returns n User-Agents of the kinds in turn, of which distinct differ.
+// agentsOf returns n User-Agents, at most distinct of them different. It takes the
+// kinds in turn.
 func agentsOf(n, distinct int, kinds ...agentKind) []string {
 	random := rand.New(rand.NewPCG(uint64(n), uint64(len(kinds))))
 	list := make([]string, 0, n)
@@ -143,7 +144,8 @@ func agentsOf(n, distinct int, kinds ...agentKind) []string {
 	return list
 }
 
-// mixedAgents returns seven browsers to three robots, of which distinct differ.
+// mixedAgents returns n User-Agents, seven browsers for every three robots, at most
+// distinct of them different.
 func mixedAgents(n, distinct int) []string {
 	browsers := agentsOf(n*7/10, distinct*7/10, browserKinds...)
 	robots := agentsOf(n-len(browsers), max(1, distinct*3/10), robotKinds...)

@@ -8,21 +8,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// verdictCase is one question that all parsers are asked.
+// verdictCase is a question for all parsers: may the crawler fetch the target?
 type verdictCase struct{ robots, token, target string }
 
-// verdictKind is a family of questions that differ in one respect.
+// verdictKind is a family of questions about one feature of robots.txt.
 type verdictKind struct {
 	name string
 	make func(*rand.Rand) verdictCase
 }
 
-// verdictKinds are what speed is compared on, and beside it each respect in
-// which the parsers are known to read a file differently.
+// verdictKinds are the kinds of questions. The first two are the ones that the speed
+// comparison uses. Each other kind is about a feature that some parsers are known to
+// interpret differently.
 var verdictKinds = []verdictKind{
 	{"plain rules, plain URLs", func(random *rand.Rand) verdictCase {
 		text, target := rulesFile(60, 0), plainTarget(random)
-		if random.IntN(2) == 0 { // below what a rule names
+		if random.IntN(2) == 0 { // a URL below the path of a rule
 			_, target, _ = strings.Cut(pick(random, strings.Split(strings.TrimSpace(text), "\n")[1:]...), ": ")
 			target += "/page.html"
 		}
@@ -81,17 +82,17 @@ func plainTarget(random *rand.Rand) string {
 	return fmt.Sprintf("/%s/%s-%d", pick(random, words...), pick(random, words...), random.IntN(60))
 }
 
-// agreement is how often a peer gave our answer.
+// agreement counts how often each peer gave our answer.
 type agreement struct {
 	kind      string
 	questions int
-	positive  int    // how often we forbade
-	same      []int  // by peer
-	example   string // a question that a peer answered differently
+	positive  int    // number of our answers that disallow
+	same      []int  // number of equal answers, by peer
+	example   string // a question to which a peer gave a different answer
 }
 
-// verdictAgreement asks every parser n questions of each kind. A file that
-// temoto refuses to read counts as another answer.
+// verdictAgreement asks every parser n questions of each kind. If temoto cannot parse a
+// file, that counts as a different answer.
 func verdictAgreement(n int, g *google) (peers []string, kinds []agreement) {
 	peers = []string{"grobotstxt", "temoto"}
 	if g != nil {
@@ -128,7 +129,7 @@ func verdictAgreement(n int, g *google) (peers []string, kinds []agreement) {
 	return peers, kinds
 }
 
-// asRead is byOurs, by the reading that is for the crawler.
+// asRead is byOurs with the interpretation that the guard uses for the crawler.
 func (j *judges) asRead(token, target string) bool {
 	if known := uaident.Default().Lookup(token); known != nil && known.Forgiving() {
 		return j.ours.SelectForgiving(true, token).Judge(target).Allowed
@@ -143,7 +144,7 @@ func allows(allowed bool) string {
 	return "forbid"
 }
 
-// agreementTable renders how often the peers agree with us.
+// agreementTable renders how often each peer gives our answer.
 func agreementTable(peers []string, kinds []agreement) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| kind of question | we forbid | %s |\n|---|---|%s\n", strings.Join(peers, " | "), strings.Repeat("---|", len(peers)))
@@ -167,7 +168,7 @@ func agreementTable(peers []string, kinds []agreement) string {
 	return b.String()
 }
 
-// differenceExamples lists one difference of each kind, where there is one.
+// differenceExamples lists one difference for each kind that has any.
 func differenceExamples(kinds []agreement) string {
 	var b strings.Builder
 	for _, a := range kinds {

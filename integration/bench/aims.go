@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// aim is a goal and what came of it.
+// aim is a performance goal with the measured value and the outcome.
 type aim struct{ goal, measured, outcome string }
 
-// atMost is an aim for a figure that may not be larger.
+// atMost returns an aim for a figure that must not exceed limit.
 func atMost(goal string, figure, limit float64, measured string) aim {
 	a := aim{goal, measured, "met"}
 	switch {
@@ -22,8 +22,8 @@ func atMost(goal string, figure, limit float64, measured string) aim {
 	return a
 }
 
-// shown is an aim for a ratio that has to be at least so much. An interval can
-// show that it is met or missed, or neither.
+// shown returns an aim for a ratio that must be at least least. The outcome is met or
+// missed if the whole interval lies on one side of least, and open otherwise.
 func shown(goal string, e estimate, least float64) aim {
 	a := aim{goal: goal, measured: e.String()}
 	switch {
@@ -196,7 +196,7 @@ func requestsAims(duels []duel) (aims []aim) {
 	return append(aims, p99, faster)
 }
 
-// aimLines renders the aims of a section as rows of a table.
+// aimLines renders the aims of a section as table rows.
 func aimLines(aims []aim) string {
 	var b strings.Builder
 	for _, a := range aims {

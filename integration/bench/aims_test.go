@@ -16,10 +16,10 @@ func TestAimsSayWhatIsShown(t *testing.T) {
 		{"at a limit", atMost("x", 2, 2, "2"), "met"},
 		{"above a limit", atMost("x", 3, 2, "3"), "**missed**: ×1.50 the limit"},
 		{"above nothing", atMost("x", 3, 0, "3"), "**missed**"},
-		{"all of the interval reaches it", shown("x", estimate{0.991, 0.995, 1, false}, 0.99), "met"},
-		{"none of the interval does", shown("x", estimate{0.96, 0.97, 0.98, false}, 0.99), "**missed** by 2.0 %"},
-		{"the interval holds it", shown("x", estimate{0.98, 0.99, 1, false}, 0.99), "open: the interval holds 0.99"},
-		{"too little was measured", shown("x", estimate{0.96, 0.97, 0.98, true}, 0.99), "open: too few rounds"},
+		{"the whole interval is above the limit", shown("x", estimate{0.991, 0.995, 1, false}, 0.99), "met"},
+		{"the whole interval is below the limit", shown("x", estimate{0.96, 0.97, 0.98, false}, 0.99), "**missed** by 2.0 %"},
+		{"the interval contains the limit", shown("x", estimate{0.98, 0.99, 1, false}, 0.99), "open: the interval holds 0.99"},
+		{"too few rounds", shown("x", estimate{0.96, 0.97, 0.98, true}, 0.99), "open: too few rounds"},
 		{"nothing was measured", shown("x", estimate{}, 0.99), "open"},
 	} {
 		if test.aim.outcome != test.want {
@@ -28,8 +28,7 @@ func TestAimsSayWhatIsShown(t *testing.T) {
 	}
 }
 
-// TestOverIsByRounds compares what was measured in the same round, whatever drifts between
-// them.
+// TestOverIsByRounds checks that over compares only measurements of the same round.
 func TestOverIsByRounds(t *testing.T) {
 	slow, fast := result{rounds: []float64{12, 103, 22, 54, 33}}, result{rounds: []float64{10, 100, 20, 50, 30}}
 	if got, want := slow.over(&fast), (spread{2, 3, 3}); got != want {
@@ -37,7 +36,7 @@ func TestOverIsByRounds(t *testing.T) {
 	}
 }
 
-// TestAFailureIsAnError also where a table panics.
+// TestAFailureIsAnError checks that run returns errors and panics as an error.
 func TestAFailureIsAnError(t *testing.T) {
 	bad := errors.New("bad")
 	for name, render := range map[string]func(effort, *google) (outcome, error){

@@ -25,7 +25,7 @@ func BenchmarkChain(b *testing.B) {
 	c.contest().run(b)
 }
 
-// BenchmarkStore fills a cache with sites.
+// BenchmarkStore measures filling a cache with sites.
 func BenchmarkStore(b *testing.B) {
 	for _, equal := range []bool{true, false} {
 		b.Run(fmt.Sprintf("equal=%v", equal), func(b *testing.B) {
@@ -45,8 +45,8 @@ func (c contest) run(b *testing.B) {
 	}
 }
 
-// TestTimedVerdictsAreTheSame compares the answers on the rows that are timed.
-// grobotstxt gives another one where a target is full of escapes.
+// TestTimedVerdictsAreTheSame compares the answers of all parsers for the rows of the
+// speed comparison. grobotstxt gives a different answer for a target full of escapes.
 func TestTimedVerdictsAreTheSame(t *testing.T) {
 	for _, row := range verdictContest(nil).rows {
 		turns := 1
@@ -63,27 +63,28 @@ func TestTimedVerdictsAreTheSame(t *testing.T) {
 				answers = append(answers, answer)
 			}
 			if slices.Contains(answers, !answers[0]) {
-				t.Errorf("%s, turn %d: ours and the peers answer %v", row.name, turn, answers)
+				t.Errorf("%s, turn %d: the parsers (ours first) answer %v", row.name, turn, answers)
 			}
 		}
 	}
 }
 
-// TestAgreement shows how often the peers agree with us, and where they have to.
+// TestAgreement logs how often the peers give our answer, and checks the kinds on which
+// they have to agree.
 func TestAgreement(t *testing.T) {
 	peers, kinds := verdictAgreement(200, nil)
 	t.Log(agreementTable(peers, kinds))
-	for _, kind := range kinds[:2] { // what speed is compared on
+	for _, kind := range kinds[:2] { // the kinds that the speed comparison uses
 		for i, same := range kind.same {
 			if same != kind.questions || kind.positive == 0 || kind.positive == kind.questions {
-				t.Errorf("%s: of %d questions we forbid %d, %s agrees on %d", kind.kind, kind.questions, kind.positive, peers[i], same)
+				t.Errorf("%s: %d questions, of which we disallow %d; %s agrees on %d", kind.kind, kind.questions, kind.positive, peers[i], same)
 			}
 		}
 	}
 }
 
-// TestIdentifyGeneratedAgents checks that the class is right for each kind of User-Agent that is timed,
-// and for some that are like a robot's.
+// TestIdentifyGeneratedAgents checks the class of each kind of User-Agent in the speed
+// comparison, and of some browsers that resemble robots.
 func TestIdentifyGeneratedAgents(t *testing.T) {
 	isRobot := identifiers()[0].isRobot
 	for _, row := range []struct {
@@ -126,7 +127,7 @@ func TestGeneratedInput(t *testing.T) {
 		{"10,000 rules", rulesFile(10000, 40), 10000},
 	} {
 		if len(file.text) > policy.MaxSize {
-			t.Errorf("%s: %d bytes are more than anybody reads", file.name, len(file.text))
+			t.Errorf("%s: %d bytes exceed policy.MaxSize", file.name, len(file.text))
 		}
 		if got := policy.Parse([]byte(file.text)).RuleCount(); file.rules > 0 && got != file.rules {
 			t.Errorf("%s: %d rules, want %d", file.name, got, file.rules)
@@ -154,7 +155,7 @@ func TestFilesOfTheGrowthAreReadWhole(t *testing.T) {
 			file = catalogueFile(row.rules)
 		}
 		if got := policy.Parse([]byte(file)).RuleCount(); got != row.rules || len(file) > policy.MaxSize {
-			t.Errorf("%s: %d rules are read, of %d bytes", row.name, got, len(file))
+			t.Errorf("%s: parsed %d rules of a file of %d bytes", row.name, got, len(file))
 		}
 	}
 }

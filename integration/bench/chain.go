@@ -17,16 +17,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// chains holds a Caddy within this process: the handlers of a real server, without
-// connections.
+// chains holds the handler chains of Caddy servers in this process. Requests reach the
+// handlers without a connection.
 type chains struct {
 	stock, empty, guarded *caddyhttp.Server
-	files                 *caddyhttp.Server // stock, too, whose pages are files
+	files                 *caddyhttp.Server // stock Caddy with a file server
 	directory             string
 }
 
-// startChains loads a configuration with servers that differ in one handler: none, an empty
-// one and the guard, before pages that stand in the configuration; and one of files.
+// startChains loads a configuration with four servers. Three serve pages from the
+// configuration and differ in one handler: no handler, an empty handler, the guard. The
+// fourth serves files.
 func startChains() (*chains, error) {
 	directory, err := os.MkdirTemp("", "bench")
 	if err != nil {
@@ -64,7 +65,8 @@ func (c *chains) load() error {
 		blocks += sites
 	}
 	adapter := caddyconfig.GetAdapter("caddyfile")
-	// A storage of its own: what other servers of the machine have stored is not measured.
+	// The guard gets its own storage, so that data stored by other servers does not
+	// matter.
 	options += "\n\tstorage file_system " + c.directory + "/storage\n\tlog {\n\t\toutput discard\n\t}\n}\n"
 	config, _, err := adapter.Adapt([]byte(options+blocks), nil)
 	if err != nil {
@@ -84,7 +86,7 @@ func (c *chains) load() error {
 			}
 		}
 	}
-	// A crawler has robots.txt read.
+	// The first request of a crawler makes the guard fetch robots.txt.
 	for _, try := range []struct {
 		target string
 		status int
@@ -110,11 +112,11 @@ func chainRequest(agent, target string) *http.Request {
 	return r
 }
 
-// chainRequests returns requests of these clients for pages that anybody may
+// chainRequests returns requests of the given clients for pages that every client may
 // fetch.
 func chainRequests(agents []string) []*http.Request { return chainRequestsIn("/products/", agents) }
 
-// chainRequestsIn returns requests of these clients for pages in a folder.
+// chainRequestsIn returns requests of the given clients for pages in folder.
 func chainRequestsIn(folder string, agents []string) []*http.Request {
 	requests := make([]*http.Request, len(agents))
 	for i, agent := range agents {
@@ -123,7 +125,7 @@ func chainRequestsIn(folder string, agents []string) []*http.Request {
 	return requests
 }
 
-// nowhere is a http.ResponseWriter that allocates nothing.
+// nowhere is an http.ResponseWriter that discards the response and does not allocate.
 type nowhere struct{ header http.Header }
 
 func newNowhere() *nowhere { return &nowhere{make(http.Header)} }
@@ -132,7 +134,7 @@ func (w *nowhere) Header() http.Header         { return w.header }
 func (w *nowhere) Write(p []byte) (int, error) { return len(p), nil }
 func (w *nowhere) WriteHeader(int)             { clear(w.header) }
 
-// contest compares the handlers of a server without and with the guard.
+// contest compares the handler chains with and without the guard.
 func (c *chains) contest() contest {
 	return contest{name: "Chain", rows: []contestRow{
 		c.row("browsers, all different", "/products/", agentsOf(1000, 1000, browserKinds...)),
@@ -142,7 +144,7 @@ func (c *chains) contest() contest {
 	}}
 }
 
-// Rows and contestants that an aim names.
+// Names of rows and contestants that chainAims uses.
 const (
 	crawlersRow  = "crawlers, all different"
 	forbiddenRow = "crawlers, forbidden pages"
@@ -152,14 +154,14 @@ const (
 	filesCell = "stock Caddy, a file of the same kilobyte"
 )
 
-// row has these clients ask for pages in a folder.
+// row returns the row for requests of agents for pages in folder.
 func (c *chains) row(name, folder string, agents []string) contestRow {
 	serve := func(s *caddyhttp.Server) func() {
 		requests := chainRequestsIn(folder, agents)
 		w := newNowhere()
 		next := 0
 		return func() {
-			requests[next].Body = http.NoBody // Caddy puts a reader of its own around it each time
+			requests[next].Body = http.NoBody // Caddy wraps the body of each request in its own reader
 			s.ServeHTTP(w, requests[next])
 			if next++; next == len(requests) {
 				next = 0

@@ -17,7 +17,7 @@ func TestTheGuardAllocatesNothingForABrowser(t *testing.T) {
 	requests := chainRequests(agentsOf(100, 100, browserKinds...))
 	w := newNowhere()
 	allocations := func(s *caddyhttp.Server) float64 {
-		least := 1e9 // pools are emptied now and then, and others in the process allocate
+		least := 1e9 // The minimum, because the garbage collector empties pools and other goroutines allocate.
 		for range 100 {
 			least = min(least, testing.AllocsPerRun(1, func() {
 				for _, r := range requests {
@@ -28,7 +28,7 @@ func TestTheGuardAllocatesNothingForABrowser(t *testing.T) {
 		return least / float64(len(requests))
 	}
 	if empty, guarded := allocations(c.empty), allocations(c.guarded); guarded-empty >= 0.5 {
-		t.Errorf("%v allocations a browser's request with the guard, %v with an empty handler", guarded, empty)
+		t.Errorf("%v allocations per browser request with the guard, %v with an empty handler", guarded, empty)
 	}
 }
 
@@ -37,11 +37,11 @@ func TestEqualTextsShareMemory(t *testing.T) {
 	bytesOf := func(equal bool) int {
 		stats := newStore(sites, equal).Stats(policy.Named)
 		if stats.Entries != sites {
-			t.Errorf("%d sites were kept", stats.Entries)
+			t.Errorf("the cache has %d sites", stats.Entries)
 		}
 		return stats.Bytes / sites
 	}
 	if equal, different := bytesOf(true), bytesOf(false); equal > different/2 {
-		t.Errorf("%d bytes a site with equal texts, %d with different ones", equal, different)
+		t.Errorf("%d bytes per site with equal files, %d with different files", equal, different)
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Composed texts are read by others as by us. The paths are those of the rules, and
-// plain: about escapes and wildcards parsers disagree anyway, which TestAgreement
-// counts. temoto has one answer for a file only if one group is for a crawler, which
-// composed texts see to for all that a rule is about.
+// TestComposedTextsAreReadAlike checks that other parsers interpret a composed
+// robots.txt as we do. The paths have no escapes or wildcards, because parsers disagree
+// about those (see TestAgreement). temoto applies only one group to a crawler. Composed
+// files have one group for each crawler that a rule names.
 func TestComposedTextsAreReadAlike(t *testing.T) {
 	names := []string{"GPTBot", "CCBot", "Googlebot", "Googlebot-Image", "bingbot", "SemrushBot"}
 	paths := []string{"/", "/a", "/a/b", "/b", "/c/d"}
@@ -24,7 +24,7 @@ func TestComposedTextsAreReadAlike(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		var base strings.Builder
 		perm := r.Perm(len(names))
-		for i := range r.IntN(4) { // each name in one group, as temoto reads no more
+		for i := range r.IntN(4) { // each name in one group, because temoto applies only one
 			fmt.Fprintf(&base, "User-agent: %s\n", names[perm[i]])
 			if r.IntN(2) == 0 {
 				fmt.Fprintf(&base, "Disallow: %s\nAllow: %s\nContent-Usage: train-ai=y\n\n", paths[r.IntN(5)], paths[1+r.IntN(4)])
@@ -58,21 +58,21 @@ func TestComposedTextsAreReadAlike(t *testing.T) {
 		}
 		j, err := judgesOf(string(composed))
 		if err != nil {
-			t.Fatalf("temoto does not read\n%s\n%v", composed, err)
+			t.Fatalf("temoto cannot parse\n%s\n%v", composed, err)
 		}
 		for _, rule := range rules {
 			if len(rule.For) == 0 {
-				continue // about everybody, of whom the base may say two things at once
+				continue // a rule for all crawlers, for which the base may have contradictory groups
 			}
 			ours := policy.Parse(composed).Select(true, rule.For[0])
 			for _, path := range append(rule.Paths, paths...) {
 				pairs++
 				want := ours.Judge(path).Allowed
 				if google := j.byGrobotstxt(rule.For[0], path); google != want {
-					t.Errorf("%s %s: we say %t, grobotstxt %t of\n%s", rule.For[0], path, want, google, composed)
+					t.Errorf("%s %s: we allow: %t, grobotstxt allows: %t, with\n%s", rule.For[0], path, want, google, composed)
 				}
 				if temoto := j.byTemoto(rule.For[0], path); temoto != want {
-					t.Errorf("%s %s: we say %t, temoto %t of\n%s", rule.For[0], path, want, temoto, composed)
+					t.Errorf("%s %s: we allow: %t, temoto allows: %t, with\n%s", rule.For[0], path, want, temoto, composed)
 				}
 				if t.Failed() {
 					t.FailNow()
@@ -80,5 +80,5 @@ func TestComposedTextsAreReadAlike(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d pairs of crawler and path", pairs)
+	t.Logf("compared %d pairs of crawler and path", pairs)
 }

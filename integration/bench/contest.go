@@ -12,39 +12,40 @@ import (
 
 // contest is a table of contestants that do the same work on the same inputs.
 type contest struct {
-	name string // of the benchmark
+	name string // name of the benchmark
 	rows []contestRow
 }
 
 type contestRow struct {
 	name  string
-	bytes int // of input an operation, 0 if that says nothing
-	rules int // of the file, 0 if nothing is shown by them
+	bytes int // input size per operation, 0 to omit the throughput
+	rules int // number of rules in the file, 0 if no plot needs it
 	cells []cell
 }
 
-// cell is one contestant at one input. The first cell of a row is ours.
+// cell is one contestant on one input. The first cell of a row is ours.
 type cell struct {
 	who string
 	run func() // one operation
 
-	// What another program does is timed by itself: nanoseconds of processor
-	// time an operation, for about so long. 0 if it failed. There is no run then.
+	// timed measures an operation of another process for about the given time. It
+	// returns the CPU time per operation in nanoseconds, 0 after an error. If timed is
+	// set, run is nil.
 	timed func(time.Duration) float64
 }
 
-// result is what the rounds of a cell showed.
+// result holds the measurements of a cell.
 type result struct {
-	rounds []float64 // processor time an operation in each, in nanoseconds
-	ns     spread    // of these
-	ratio  spread    // to ours in the same round
-	allocs int64     // of an operation, negative if that is not known
+	rounds []float64 // CPU time per operation in each round, in nanoseconds
+	ns     spread    // of rounds
+	ratio  spread    // to our time in the same round
+	allocs int64     // per operation, negative if unknown
 }
 
-// spread is the middle of some figures and their quartiles.
+// spread is a median with its quartiles.
 type spread struct{ low, middle, high float64 }
 
-// spreadOf returns the spread of figures, which it sorts. There has to be one.
+// spreadOf returns the spread of figures, which must not be empty. It sorts figures.
 func spreadOf(figures []float64) spread {
 	slices.Sort(figures)
 	at := func(share float64) float64 {
@@ -56,8 +57,8 @@ func spreadOf(figures []float64) spread {
 	return spread{at(0.25), at(0.5), at(0.75)}
 }
 
-// over returns how much longer an operation takes than another one of the row, in the same
-// rounds.
+// over returns the difference in time per operation between two results of a row, round
+// by round.
 func (r *result) over(other *result) spread {
 	more := make([]float64, len(r.rounds))
 	for i := range more {
@@ -66,9 +67,9 @@ func (r *result) over(other *result) spread {
 	return spreadOf(more)
 }
 
-// measure runs all cells in rounds. In each the cells of a row run one after
-// the other, so that what disturbs the machine disturbs all of them; their
-// order turns round by round.
+// measure runs all cells in rounds. In each round the cells of a row run one after the
+// other, so that other load on the machine affects all of them. The order rotates from
+// round to round.
 func (c contest) measure(e effort) [][]result {
 	results := make([][]result, len(c.rows))
 	for i, row := range c.rows {
@@ -101,7 +102,7 @@ func (c contest) measure(e effort) [][]result {
 }
 
 func (c cell) bench(b *testing.B, bytes int) {
-	c.run() // what is made once is no part of it
+	c.run() // warm up
 	if bytes > 0 {
 		b.SetBytes(int64(bytes))
 	}
@@ -113,11 +114,11 @@ func (c cell) bench(b *testing.B, bytes int) {
 	b.ReportMetric(float64(cpuTime()-before)/float64(b.N), cpuMetric)
 }
 
-// cpuMetric is the processor time of an operation. On a machine that others use
-// too it says more than the clock.
+// cpuMetric is the CPU time per operation. It is more reliable than wall-clock time on
+// a machine with other load.
 const cpuMetric = "cpu-ns/op"
 
-// over returns an operation that does the next of the list each time.
+// over returns an operation that calls do with the next element of list each time.
 func over(list []string, do func(string)) func() {
 	next := 0
 	return func() {
@@ -128,15 +129,15 @@ func over(list []string, do func(string)) func() {
 	}
 }
 
-// at returns what a contestant showed in a row. Both have to be there.
+// at returns the result of contestant who in a row. Both must exist.
 func (c contest) at(results [][]result, row, who string) result {
 	i := slices.IndexFunc(c.rows, func(r contestRow) bool { return r.name == row })
 	return results[i][slices.IndexFunc(c.rows[i].cells, func(c cell) bool { return c.who == who })]
 }
 
-// table renders results as Markdown: a line for each row, a column for each
-// contestant. Ours has its time and allocations, the others their time and how
-// many times ours that is.
+// table renders results as Markdown with a line for each row and a column for each
+// contestant. Our column shows time and allocations. The others show their time and its
+// ratio to ours.
 func (c contest) table(results [][]result) string {
 	return c.render(results, func(row contestRow, at int, r result) string {
 		if at > 0 {
@@ -150,7 +151,7 @@ func (c contest) table(results [][]result) string {
 	})
 }
 
-// details renders the quartiles of the ratios and the allocations.
+// details renders the quartiles of the ratios, and the allocations.
 func (c contest) details(results [][]result) string {
 	return c.render(results, func(_ contestRow, _ int, r result) string {
 		text := fmt.Sprintf("%s to %s", figure(r.ratio.low), figure(r.ratio.high))
@@ -161,7 +162,7 @@ func (c contest) details(results [][]result) string {
 	})
 }
 
-// render renders a table with a cell for each result.
+// render renders a table with one cell for each result.
 func (c contest) render(results [][]result, cell func(contestRow, int, result) string) string {
 	var b strings.Builder
 	b.WriteString("| ")
@@ -184,7 +185,7 @@ func (c contest) render(results [][]result, cell func(contestRow, int, result) s
 	return b.String()
 }
 
-// count tells how many allocations there were.
+// count renders a number of allocations.
 func count(allocs int64) string {
 	if allocs == 1 {
 		return "1 alloc"
@@ -192,7 +193,7 @@ func count(allocs int64) string {
 	return thousands(int(allocs)) + " allocs"
 }
 
-// thousands renders a whole number.
+// thousands renders a whole number with thousands separators.
 func thousands(n int) string {
 	switch {
 	case n < 1000:

@@ -4,5 +4,5 @@ package main
 
 import "time"
 
-// cpuTime returns the time that has passed, for want of better.
+// cpuTime returns the elapsed time, because this system does not report CPU time.
 func cpuTime() time.Duration { return time.Since(started) }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// cpuTime returns how long this process has computed so far, the collection of
-// garbage included. Unlike the clock it stands still while others compute.
+// cpuTime returns the CPU time of this process so far, including garbage collection.
+// Other processes on the machine do not affect it.
 func cpuTime() time.Duration {
 	var usage syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {

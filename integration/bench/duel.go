@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// duel is what the rounds of a match showed. Ratios are to the base.
+// duel holds the result of a match. Ratios are relative to the base.
 type duel struct {
 	match
-	perSecond            float64  // requests of the subject, in the middle
-	cpu, baseCPU         float64  // nanoseconds a request, in the middle; 0 where nothing tells
+	perSecond            float64  // median requests per second of the subject
+	cpu, baseCPU         float64  // median nanoseconds per request; 0 if unknown
 	requests, cpuTo, p99 estimate // ratios
-	memory, baseMemory   int64    // bytes that were in main memory in the end; 0 where nothing tells
+	memory, baseMemory   int64    // resident memory in bytes at the end; 0 if unknown
 }
 
-// taken is what one turn of a server showed.
+// taken is the result of one turn of a server.
 type taken struct {
 	loadResult
 	cpu time.Duration
 }
 
-// fight runs the two servers of a match by turns: base, subject, subject, base.
-// So what drifts disturbs both alike. They are started anew several times, since
-// two processes of one program differ, too. Servers with the most sites take a minute
-// to start and start only once.
+// fight runs the two servers of a match in turns: base, subject, subject, base. This
+// order makes drift affect both servers equally. fight restarts the servers several
+// times, because two processes of one program differ as well. Servers with mostSites
+// sites take a minute to start, so they start only once.
 func (f *fleet) fight(m match, e effort) (d duel, err error) {
 	d = duel{match: m}
 	traffic := [2][]request{m.trafficOf(false), m.trafficOf(true)}
@@ -62,8 +62,8 @@ func (f *fleet) fight(m match, e effort) (d duel, err error) {
 	return d, nil
 }
 
-// turns returns rounds of two turns of the base and two of the subject each. One
-// round before warms up.
+// turns measures rounds, each with two turns of the base and two of the subject. One
+// unmeasured round warms up.
 func (f *fleet) turns(m match, traffic [2][]request, rounds int, d time.Duration) (list [][2][2]taken, err error) {
 	var servers [2]*server
 	var askers [2]*clients
@@ -71,7 +71,7 @@ func (f *fleet) turns(m match, traffic [2][]request, rounds int, d time.Duration
 		if servers[at], err = f.server(name, m); err != nil {
 			return nil, err
 		}
-		if m.sites == mostSites && !servers[at].visited[m.traffic] { // what is kept of a client at a site is there before it is measured
+		if m.sites == mostSites && !servers[at].visited[m.traffic] { // fill the per-client state of each site before the measurement
 			if err = onceByAll(servers[at].address, traffic[at]); err != nil {
 				return nil, err
 			}
@@ -105,23 +105,22 @@ func sum(two [2]taken) taken {
 	return taken{loadResult{two[0].requests + two[1].requests, two[0].perSecond + two[1].perSecond, two[0].p99 + two[1].p99}, two[0].cpu + two[1].cpu}
 }
 
-// apart has servers stay on one processor, and this process on the others, until end is
-// called.
+// apart pins servers to one CPU and this process to the others, until end is called.
 func (f *fleet) apart() (end func()) {
 	list := processors()
 	if len(list) < 2 || stayOn(list[1:]) != nil {
 		return func() {}
 	}
 	f.processor = list[0]
-	before := runtime.GOMAXPROCS(2) // one that asks, one for the origin
+	before := runtime.GOMAXPROCS(2) // one for the clients, one for the origin
 	return func() {
 		runtime.GOMAXPROCS(before)
 		_ = stayOn(list)
 	}
 }
 
-// fightAll runs every match. One that fails is no reason to lose the others: it
-// is told in err.
+// fightAll runs all matches. If a match fails, the others still run, and err includes
+// its error.
 func fightAll(e effort) (duels []duel, err error) {
 	f, err := newFleet()
 	if err != nil {
@@ -139,7 +138,7 @@ func fightAll(e effort) (duels []duel, err error) {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", m.subject, err))
 			d = duel{match: m}
-			f.forget(m.server) // it may be what failed
+			f.forget(m.server) // the server may have caused the error
 		}
 		duels = append(duels, d)
 	}
@@ -167,7 +166,7 @@ func requestsTable(duels []duel, e effort) string {
 	return b.String()
 }
 
-// requestsDetails renders all duels, with absolute figures.
+// requestsDetails renders all duels with absolute figures.
 func requestsDetails(duels []duel) string {
 	var b strings.Builder
 	b.WriteString("| server | traffic | requests/s | of stock | processor time a request | of stock | p99 of stock |\n|---|---|---|---|---|---|---|\n")
@@ -180,7 +179,7 @@ func requestsDetails(duels []duel) string {
 	return b.String()
 }
 
-// cpuRatio renders the ratio of processor times.
+// cpuRatio renders the ratio of CPU times.
 func (d duel) cpuRatio() string {
 	if d.cpu == 0 {
 		return "unknown"

@@ -6,21 +6,19 @@ import (
 	"slices"
 )
 
-// estimate is a median and the interval in which it lies with 95 % probability,
-// as far as the sample tells.
+// estimate is a median with its 95 % confidence interval.
 type estimate struct {
 	low, middle, high float64
-	few               bool // too few groups to tell an interval: the range of the figures
+	few               bool // too few groups for an interval: low and high are the range of the figures
 }
 
-// fewestGroups is how many groups it takes to draw from them.
+// fewestGroups is the minimum number of groups for a bootstrap.
 const fewestGroups = 3
 
-// estimateOf returns the median of all figures. Its interval comes from drawing
-// the sample again and again from itself, first the groups, then the figures in
-// each (a cluster bootstrap): what differs between groups widens it as it
-// should. It is the same for the same figures. There has to be one in each
-// group; with none at all it is zero.
+// estimateOf returns the median of all figures with an interval from a cluster
+// bootstrap: it resamples first the groups, then the figures in each group. Differences
+// between groups therefore widen the interval. The result is deterministic. Each group
+// needs at least one figure. Without figures the result is the zero value.
 func estimateOf(groups [][]float64) estimate {
 	if len(groups) == 0 || len(groups[0]) == 0 {
 		return estimate{}

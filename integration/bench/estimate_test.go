@@ -9,22 +9,22 @@ func TestEstimate(t *testing.T) {
 		name      string
 		groups    [][]float64
 		want      float64
-		low, high float64 // the interval lies in there
-		widest    float64 // at least so wide
+		low, high float64 // bounds of the interval
+		widest    float64 // minimum width of the interval
 		few       bool
 	}{
-		{"groups alike", same, 1, 0.99, 1.01, 0, false},
-		{"groups apart", apart, 1, 0.9, 1.1, 0.1, false},
-		{"too few groups tell their range", apart[:2], 0.95, 0.9, 1, 0.09, true},
-		{"nothing", nil, 0, 0, 0, 0, false},
-		{"nothing in a group", [][]float64{nil}, 0, 0, 0, 0, false},
+		{"equal groups", same, 1, 0.99, 1.01, 0, false},
+		{"different groups", apart, 1, 0.9, 1.1, 0.1, false},
+		{"too few groups return the range", apart[:2], 0.95, 0.9, 1, 0.09, true},
+		{"no groups", nil, 0, 0, 0, 0, false},
+		{"an empty group", [][]float64{nil}, 0, 0, 0, 0, false},
 	} {
 		got := estimateOf(test.groups)
 		if abs(got.middle-test.want) > 1e-9 || got.low < test.low || got.high > test.high || got.high-got.low < test.widest || got.few != test.few {
 			t.Errorf("%s: %+v", test.name, got)
 		}
 		if got != estimateOf(test.groups) {
-			t.Errorf("%s: another estimate of the same figures", test.name)
+			t.Errorf("%s: a second estimate of the same figures differs", test.name)
 		}
 	}
 }

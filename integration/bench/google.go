@@ -12,20 +12,20 @@ import (
 	"time"
 )
 
-// google is Google's own parser and matcher in C++, compiled from a checkout and
-// run as a process that times itself. The commands are described in
-// google/driver.cc. A nil *google is not there.
+// google is Google's own parser and matcher in C++. It is compiled from a checkout and
+// runs as a process that measures its own CPU time. See google/driver.cc for the
+// commands. A nil *google means that it is not available.
 type google struct {
-	directory string // of the program
+	directory string // holds the compiled program
 	process   *exec.Cmd
 	in        *bufio.Writer
-	closing   io.Closer // of in
+	closing   io.Closer // closes in
 	out       *bufio.Reader
-	failed    error // from then on, every answer is the zero value
+	failed    error // the first error; later answers are the zero value
 }
 
-// startGoogle compiles the driver with the library in a checkout, by g++ and with
-// these libraries.
+// startGoogle compiles the driver with g++ against the library in checkout, with the
+// linker flags in libraries, and starts it.
 func startGoogle(checkout string, libraries ...string) (*google, error) {
 	directory, err := os.MkdirTemp("", "bench")
 	if err != nil {
@@ -60,7 +60,7 @@ func startGoogle(checkout string, libraries ...string) (*google, error) {
 	return g, nil
 }
 
-// abseil returns what links the parts of Abseil that the library needs.
+// abseil returns the linker flags for the parts of Abseil that the library needs.
 func abseil() []string {
 	if flags, err := exec.Command("pkg-config", "--cflags", "--libs", "absl_strings", "absl_fixed_array").Output(); err == nil {
 		return strings.Fields(string(flags))
@@ -73,13 +73,13 @@ func (g *google) stop() {
 		return
 	}
 	if g.process != nil && g.process.Process != nil {
-		_ = g.closing.Close() // it ends at the end of its commands
+		_ = g.closing.Close() // the process exits at the end of its input
 		_ = g.process.Wait()
 	}
 	_ = os.RemoveAll(g.directory)
 }
 
-// say sends a command with what belongs to it and returns the words of the answer.
+// say sends a command with its texts and returns the words of the answer.
 func (g *google) say(command string, texts ...string) []string {
 	if g.failed != nil {
 		return nil
@@ -99,8 +99,8 @@ func (g *google) say(command string, texts ...string) []string {
 	return strings.Fields(line)
 }
 
-// repeat has a command run for some time and returns the nanoseconds of processor
-// time that an operation took, 0 if it failed.
+// repeat makes the driver repeat a command for d. It returns the CPU time per operation
+// in nanoseconds, 0 after an error.
 func (g *google) repeat(command string, d time.Duration) float64 {
 	words := g.say(fmt.Sprintf("%s %d", command, d.Nanoseconds()))
 	if len(words) == 0 {
@@ -110,7 +110,7 @@ func (g *google) repeat(command string, d time.Duration) float64 {
 	return ns
 }
 
-// allowed gives a verdict.
+// allowed reports whether a crawler may fetch a target.
 func (g *google) allowed(text, token, target string) bool {
 	g.say("file", text)
 	g.say("agent", token)
@@ -121,7 +121,7 @@ func (g *google) allowed(text, token, target string) bool {
 
 const googleName = "Google's C++"
 
-// scanCell reads a file with a handler that counts.
+// scanCell returns the cell that parses a file with a handler that only counts.
 func (g *google) scanCell(text string) cell {
 	return cell{who: googleName + ", scan only", timed: func(d time.Duration) float64 {
 		g.say("file", text)
@@ -129,7 +129,7 @@ func (g *google) scanCell(text string) cell {
 	}}
 }
 
-// verdictCell asks for the targets in turn.
+// verdictCell returns the cell that evaluates the targets in turn.
 func (g *google) verdictCell(text string, targets []string) cell {
 	urls := make([]string, len(targets))
 	for i, target := range targets {

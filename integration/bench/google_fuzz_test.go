@@ -12,8 +12,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// FuzzBesideGoogle asks the port of Google's library and us the same. Where the port has
-// no reason to read a file otherwise, it has to give the same answer.
+// FuzzBesideGoogle compares our verdict with that of the Go port of Google's library.
+// The verdicts have to be equal, unless the question contains a known difference.
 func FuzzBesideGoogle(f *testing.F) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 64 {
@@ -21,13 +21,13 @@ func FuzzBesideGoogle(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if q := compose(data); q.otherwise() == "" && q.differs() {
-			t.Fatalf("Google's library says otherwise than we: %+q", q)
+			t.Fatalf("Google's library gives a different verdict: %+q", q)
 		}
 	})
 }
 
-// TestBesideGoogle does the same with questions by chance, and sees to it that there is
-// something to compare.
+// TestBesideGoogle makes the same comparison with random questions, and checks that
+// enough of them are comparable.
 func TestBesideGoogle(t *testing.T) {
 	const questions = 10_000
 	random := rand.New(rand.NewPCG(3, 4))
@@ -39,21 +39,21 @@ func TestBesideGoogle(t *testing.T) {
 		}
 		alike++
 		if q.differs() {
-			t.Fatalf("Google's library says otherwise than we: %+q", q)
+			t.Fatalf("Google's library gives a different verdict: %+q", q)
 		}
 		if !q.allowed() {
 			forbidden++
 		}
 	}
-	t.Logf("of %d questions %d have one answer; %d targets are forbidden", questions, alike, forbidden)
+	t.Logf("%d questions, %d with equal verdicts, of which %d disallow", questions, alike, forbidden)
 	if alike < questions/3 || forbidden < alike/10 || forbidden > alike*9/10 {
-		t.Error("that says little")
+		t.Error("too few comparable questions")
 	}
 }
 
-// TestWhereGoogleReadsOtherwise has a question for each difference that is left out, of
-// which the answers do differ, so that no more is left out than has to be; and one beside
-// it that has one answer.
+// TestWhereGoogleReadsOtherwise checks that each known difference is necessary and
+// narrow. For each difference it has a question with different verdicts, and a similar
+// question with equal verdicts.
 func TestWhereGoogleReadsOtherwise(t *testing.T) {
 	shown := make(map[string]bool)
 	for _, tc := range []struct {
@@ -69,27 +69,27 @@ func TestWhereGoogleReadsOtherwise(t *testing.T) {
 	} {
 		switch why := tc.differs.otherwise(); {
 		case !strings.Contains(why, tc.why):
-			t.Errorf("%+q is left out for %q, want %q", tc.differs, why, tc.why)
+			t.Errorf("%+q is excluded because of %q, want %q", tc.differs, why, tc.why)
 		case !tc.differs.differs():
-			t.Errorf("%q: %+q has one answer", tc.why, tc.differs)
+			t.Errorf("%q: the verdicts on %+q are equal", tc.why, tc.differs)
 		default:
 			shown[why] = true
 		}
 		if why := tc.same.otherwise(); why != "" || tc.same.differs() {
-			t.Errorf("beside %q: %+q is left out for %q, and differs: %t", tc.why, tc.same, why, tc.same.differs())
+			t.Errorf("%q: %+q is excluded because of %q; verdicts differ: %t", tc.why, tc.same, why, tc.same.differs())
 		}
 	}
 	for _, d := range differences {
 		if !shown[d.why] {
-			t.Errorf("nothing shows that %q is a difference", d.why)
+			t.Errorf("no question for the difference %q", d.why)
 		}
 	}
 }
 
-// question is whether a crawler may fetch a target by a file.
+// question asks whether a crawler may fetch a target according to a robots.txt.
 type question struct{ robots, name, target string }
 
-// allowed is our answer, by the forgiving reading, which is Google's.
+// allowed returns our verdict by the forgiving interpretation, which is Google's.
 func (q question) allowed() bool {
 	return policy.Parse([]byte(q.robots)).SelectForgiving(true, q.name).Judge(q.target).Allowed
 }
@@ -99,7 +99,8 @@ func (q question) differs() bool {
 	return google != q.allowed()
 }
 
-// otherwise tells why Google's library may give another answer than we, "" for no reason.
+// otherwise returns the known difference that may change the verdict of Google's
+// library, or "".
 func (q question) otherwise() string {
 	for _, d := range differences {
 		if d.is(q) {
@@ -109,7 +110,8 @@ func (q question) otherwise() string {
 	return ""
 }
 
-// differences are decisions of package policy, or of the port.
+// differences are the known differences. Each is a decision of package policy or of the
+// port.
 var differences = []struct {
 	why string
 	is  func(question) bool
@@ -132,10 +134,10 @@ var (
 	twoWords     = regexp.MustCompile(`^([^ \t]+)[ \t]+([^ \t]+)$`)
 )
 
-// record is what a line says, its key in small letters.
+// record is a key and a value of a line. The key is in lower case.
 type record struct{ key, value string }
 
-// records returns those of a file by the forgiving reading.
+// records returns the records of the file by the forgiving interpretation.
 func (q question) records() (all []record) {
 	for _, line := range lineEnd.Split(q.robots, -1) {
 		line, _, _ = strings.Cut(line, "#")
@@ -155,7 +157,7 @@ var (
 	agentSpellings = []string{"user-agent", "useragent", "user agent"}
 	ruleSpellings  = []string{"allow", "disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"}
 	spellings      = slices.Concat(agentSpellings, ruleSpellings)
-	extensions     = []string{"crawl-delay", "content-usage"} // of those that are composed
+	extensions     = []string{"crawl-delay", "content-usage"} // those that compose generates
 )
 
 func (r record) isAgent() bool { return slices.Contains(agentSpellings, r.key) }
@@ -167,8 +169,8 @@ func (r record) onlyBegins() bool {
 		slices.ContainsFunc(spellings, func(key string) bool { return strings.HasPrefix(r.key, key) })
 }
 
-// splits reports whether a record is among names that ends their list in the strict
-// reading alone.
+// splits reports whether a list of user-agent lines contains a record that ends the
+// list only in the strict interpretation.
 func (q question) splits() bool {
 	names := false
 	for _, r := range q.records() {
@@ -184,7 +186,8 @@ func (q question) splits() bool {
 	return false
 }
 
-// What questions are composed of: what is read alike, and what is not always.
+// Parts of generated questions. The lists with odd in their names hold parts that
+// parsers may interpret differently.
 var (
 	askers                   = []string{"a", "b", "ab", "a-b", "A_B", "Googlebot", "Googlebot-Image"}
 	agentNames, oddNames     = []string{"*", "a", "b", "AB", "a-b", "a_b", "googlebot", "Googlebot-Image", "* "}, []string{"* a", "*b", "a/1.0", "a b", "a1", "b*", ""}
@@ -198,7 +201,7 @@ var (
 	ruleBegins, oddRuleStart = []string{"/", "/", "/", "/*"}, []string{"*", "", "a", "?", "$"}
 )
 
-// compose makes a question of bytes.
+// compose returns the question that data encodes.
 func compose(data []byte) (q question) {
 	next := func(n int) int {
 		if len(data) == 0 {
@@ -239,7 +242,7 @@ func compose(data []byte) (q question) {
 	return q
 }
 
-// someBytes returns enough for a question.
+// someBytes returns enough random data for a question.
 func someBytes(random *rand.Rand) []byte {
 	data := make([]byte, 200)
 	for i := range data {

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// TestTheDriverIsAskedAndTimed compiles the driver with a library that stands in
-// for Google's.
+// TestTheDriverIsAskedAndTimed compiles the driver against a substitute for Google's
+// library and checks its answers and times.
 func TestTheDriverIsAskedAndTimed(t *testing.T) {
 	if _, err := exec.LookPath("g++"); err != nil {
-		t.Skip("g++ is not installed; it is needed only to measure Google's C++ beside")
+		t.Skip("g++ is not installed; only the comparison with Google's C++ library needs it")
 	}
 	g, err := startGoogle(filepath.Join("testdata", "robotstxt"))
 	if err != nil {
@@ -42,11 +42,11 @@ func TestTheDriverIsAskedAndTimed(t *testing.T) {
 		}
 	}
 	if words := g.say("scan 1000"); len(words) != 2 || words[1] == "0" {
-		t.Errorf("scan says %q", words)
+		t.Errorf("scan returns %q", words)
 	}
 	_ = g.process.Process.Kill()
 	if ns := g.scanCell(text).timed(time.Millisecond); ns != 0 || g.failed == nil {
-		t.Errorf("a program that has ended took %v ns, %v", ns, g.failed)
+		t.Errorf("after the program has exited: %v ns, error %v", ns, g.failed)
 	}
 }
 
@@ -54,13 +54,13 @@ func TestAnythingElseIsNoCheckout(t *testing.T) {
 	directory := t.TempDir()
 	if g, err := startGoogle(directory); err == nil {
 		g.stop()
-		t.Error("an empty directory was compiled")
+		t.Error("no error for an empty directory")
 	}
 	if err := os.WriteFile(filepath.Join(directory, "robots.cc"), []byte("#error no\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if g, err := startGoogle(directory); err == nil {
 		g.stop()
-		t.Error("a file that cannot be compiled was")
+		t.Error("no error for a file with a syntax error")
 	}
 }

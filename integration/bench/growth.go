@@ -2,14 +2,14 @@ package main
 
 import "fmt"
 
-// The two kinds of files of the growth, as rows name them.
+// The two kinds of files in growthContest, as in the names of the rows.
 const (
 	withWildcards = "40 % wildcards"
 	plainOnly     = "plain"
 )
 
-// growthContest asks for a verdict by files that have more and more rules, of
-// both kinds.
+// growthContest measures verdicts with files of both kinds and an increasing number of
+// rules.
 func growthContest(g *google) contest {
 	c := contest{name: "Verdict"}
 	for _, kind := range []struct {
@@ -29,7 +29,7 @@ func growthContest(g *google) contest {
 
 func growthRow(n int, kind string) string { return fmt.Sprintf("%s rules, %s", thousands(n), kind) }
 
-// growthPlot draws the time of a verdict by the number of rules.
+// growthPlot draws the time per verdict by the number of rules.
 func growthPlot(c contest, results [][]result) string {
 	p := linePlot{
 		title: "How long a verdict takes by the number of rules",

@@ -13,15 +13,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// identifier tells whether a User-Agent is a robot's.
+// identifier reports whether a User-Agent belongs to a robot.
 type identifier struct {
 	who     string
 	isRobot func(ua string) bool
 }
 
-// identifiers returns ours and its peers. Ours also says which robot, of what
-// class and by which names a robots.txt may address it; mileusna and mssola take
-// the browser apart as well; the others answer this one question.
+// identifiers returns our identifier and its peers. Ours also returns the robot, its
+// class and the names by which a robots.txt may address it. mileusna and mssola also
+// parse the browser. The other peers only answer the question.
 func identifiers() []identifier {
 	names := tokens(func(*uaident.Crawler) bool { return true })
 	folded := make([]string, len(names))
@@ -46,8 +46,8 @@ func identifiers() []identifier {
 	}
 }
 
-// identifyContest runs them over lists of User-Agents. The floor is one pass
-// over the bytes that computes their FNV-1a hash and knows nothing.
+// identifyContest compares the identifiers on lists of User-Agents. As a lower bound,
+// one more contestant computes the FNV-1a hash of the User-Agent in a single pass.
 func identifyContest() contest {
 	c := contest{name: "Identify"}
 	for _, list := range []struct {

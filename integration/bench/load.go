@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// request is what a client sends and the status that it has to get.
+// request is a request with the expected status.
 type request struct {
 	bytes  []byte
 	status int
@@ -22,35 +22,35 @@ func newRequest(host, target, agent string, status int) request {
 	return request{fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: %s\r\nAccept: */*\r\n\r\n", target, host, agent), status}
 }
 
-// loadResult is what came of some load.
+// loadResult is the result of a load.
 type loadResult struct {
 	requests  int
 	perSecond float64
-	p99       time.Duration // that 99 % of the requests took at most
+	p99       time.Duration // 99th percentile of the latency
 }
 
-// connections is how many clients send at once.
+// connections is the number of concurrent clients.
 const connections = 16
 
-// clients are connections to a server that stay open.
+// clients are open connections to a server.
 type clients struct {
 	requests []request
 	each     [connections]client
 }
 
-// client is one of them and what it asks next.
+// client is a connection and its position in the list of requests.
 type client struct {
 	conn   io.ReadWriteCloser
 	next   int
-	asked  time.Time // zero while there is nothing to wait for
-	answer []byte    // as much of it as has come
+	asked  time.Time // zero while no response is outstanding
+	answer []byte    // the part of the response received so far
 }
 
-// largest is how many bytes an answer may have.
+// largest is the maximum size of a response in bytes.
 const largest = 16 << 10
 
-// dial connects clients that ask in turn for all requests, each beginning with
-// another one.
+// dial connects the clients. Each client sends all requests in turn and starts with a
+// different one.
 func dial(address string, requests []request) (*clients, error) {
 	all := &clients{requests: requests}
 	for i := range all.each {
@@ -77,18 +77,18 @@ func (all *clients) close() {
 	}
 }
 
-// patience is how long a server may hang before that is an error and the end of
-// measuring it.
+// patience is the time after which drive gives up on a server that does not respond.
 const patience = 30 * time.Second
 
-// drive has each client ask as fast as answers come, and once at least. A status
-// that was not expected is an error, for then something else was measured.
+// drive makes each client send requests as fast as responses arrive, and at least one.
+// It returns an error for an unexpected status, because then the server did different
+// work.
 //
-// It looks for answers without end and never sleeps. Who sleeps has to be woken, which
-// takes the server some microseconds: the more often, the slower it is, and then what
-// is measured of it is not only what it does.
+// drive polls the connections and never sleeps. Waking a sleeping client would cost the
+// server some microseconds each time, and the slower client would distort the
+// measurement.
 func (all *clients) drive(d time.Duration) (loadResult, error) {
-	runtime.LockOSThread() // other goroutines, such as those of an origin, have other threads
+	runtime.LockOSThread() // goroutines of an origin in this process get other threads
 	defer runtime.UnlockOSThread()
 	var times []time.Duration
 	start := time.Now()
@@ -139,7 +139,8 @@ func (c *client) ask(requests []request, now time.Time) error {
 	return err
 }
 
-// read reads what has come of an answer, and reports whether that is all of it.
+// read reads the available part of the response. It reports whether the response is
+// complete.
 func (c *client) read(requests []request) (ended bool, err error) {
 	n, err := c.conn.Read(c.answer[len(c.answer):cap(c.answer)])
 	if n == 0 || err != nil {
@@ -164,9 +165,10 @@ func (c *client) read(requests []request) (ended bool, err error) {
 	return true, nil
 }
 
-// answerIn returns the status and the size of the HTTP/1.1 answer, with a length, that
-// data begins with; 0 for what has not come yet. It does as little as it can: what the
-// client spends, the server may lack.
+// answerIn returns the status and the size of the HTTP/1.1 response at the start of
+// data. The response must have a Content-Length. A value is 0 as long as the data for
+// it is missing. answerIn does little work, because the client and the server share the
+// CPUs.
 func answerIn(data []byte) (status, size int, err error) {
 	header, _, ok := bytes.Cut(data, []byte("\r\n\r\n"))
 	if !ok {
@@ -199,7 +201,7 @@ func answerIn(data []byte) (status, size int, err error) {
 	return status, size, nil
 }
 
-// once sends each request once, over one connection, and waits for the answers.
+// once sends each request once over one connection and waits for the responses.
 func once(address string, requests []request) error {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -221,7 +223,7 @@ func once(address string, requests []request) error {
 	return nil
 }
 
-// onceByAll sends each request once, over as many connections as there are clients.
+// onceByAll sends each request once over as many connections as there are clients.
 func onceByAll(address string, requests []request) error {
 	ended := make(chan error)
 	parts := slices.Collect(slices.Chunk(requests, (len(requests)+connections-1)/connections))

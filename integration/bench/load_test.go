@@ -35,7 +35,7 @@ func TestDriveChecksEveryAnswer(t *testing.T) {
 	}
 	bad.status = 200
 	if _, err = drive(good, bad); err == nil || !strings.Contains(err.Error(), "status 403, want 200") {
-		t.Errorf("a wrong status is %v", err)
+		t.Errorf("error for an unexpected status: %v", err)
 	}
 }
 
@@ -46,16 +46,16 @@ func TestAnswerIn(t *testing.T) {
 		status, size int
 		wrong        string
 	}{
-		"all of it":               {whole, 403, len(whole), ""},
-		"more than that":          {whole + "HTTP", 403, len(whole), ""},
-		"nothing yet":             {"", 0, 0, ""},
-		"a part of the header":    {whole[:30], 0, 0, ""},
-		"a part of the body":      {whole[:len(whole)-1], 403, 0, ""},
-		"no length":               {"HTTP/1.1 200 OK\r\n\r\n", 0, 0, "no length"},
-		"a length that is none":   {"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", 0, 0, "invalid syntax"},
-		"a length that is large":  {"HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n", 0, 0, "too large"},
-		"a header that is larger": {strings.Repeat("x", largest), 0, 0, "too large"},
-		"another protocol":        {"SSH-2.0-OpenSSH\r\n\r\n", 0, 0, "no HTTP"},
+		"a whole response":           {whole, 403, len(whole), ""},
+		"more than a response":       {whole + "HTTP", 403, len(whole), ""},
+		"nothing yet":                {"", 0, 0, ""},
+		"a part of the header":       {whole[:30], 0, 0, ""},
+		"a part of the body":         {whole[:len(whole)-1], 403, 0, ""},
+		"no length":                  {"HTTP/1.1 200 OK\r\n\r\n", 0, 0, "no length"},
+		"an invalid length":          {"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", 0, 0, "invalid syntax"},
+		"a large length":             {"HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n", 0, 0, "too large"},
+		"a header that is too large": {strings.Repeat("x", largest), 0, 0, "too large"},
+		"another protocol":           {"SSH-2.0-OpenSSH\r\n\r\n", 0, 0, "no HTTP"},
 	} {
 		status, size, err := answerIn([]byte(tc.data))
 		if tc.wrong != "" {
@@ -70,7 +70,7 @@ func TestAnswerIn(t *testing.T) {
 	}
 }
 
-// TestRequests runs every server under a little load, which checks the statuses.
+// TestRequests runs every server under a short load, which checks the statuses.
 func TestRequests(t *testing.T) {
 	duels, err := fightAll(effort{starts: 1, turns: 1, turn: 10 * time.Millisecond, sites: fewerSites})
 	if err != nil {

@@ -1,12 +1,13 @@
-// Command bench compares Robots Guard with its peers on this machine and prints
-// tables in Markdown: all of them, or those it is given.
+// Command bench compares the performance of Robots Guard with that of similar libraries
+// and servers on this machine. It prints tables in Markdown: all tables, or the tables
+// named as arguments.
 //
 //	go run . [-short] [-write] [-effort N] [-google DIR] [table ...]
 //
-// -short takes a few seconds a table and shows that it works, no more. -write
-// puts the tables into docs/benchmarks.md, between the markers that stand there,
-// each as soon as it is measured. -effort multiplies the rounds. -google names a
-// checkout of Google's library, which is then compiled and measured beside.
+// -short takes a few seconds per table. It shows only that the benchmark works. -write
+// inserts each table into docs/benchmarks.md, between its markers, as soon as the table
+// is measured. -effort multiplies the number of rounds. -google names a checkout of
+// Google's library, which bench then compiles and measures as well.
 package main
 
 import (
@@ -21,15 +22,15 @@ import (
 	"time"
 )
 
-// effort says how long to measure.
+// effort sets how long the benchmark measures.
 type effort struct {
-	rounds    int           // of each cell
-	benchTime time.Duration // of a cell in one round
-	questions int           // of each kind in the tables of agreement
+	rounds    int           // per cell
+	benchTime time.Duration // per cell and round
+	questions int           // per kind, in the agreement tables
 	starts    int           // of both servers of a comparison under load
-	turns     int           // rounds of such a comparison after each start
-	turn      time.Duration // of a server in one of them
-	sites     int           // the most that are measured
+	turns     int           // rounds of a comparison under load after each start
+	turn      time.Duration // time per server and turn in such a round
+	sites     int           // the largest number of sites to measure
 }
 
 var (
@@ -37,7 +38,7 @@ var (
 	short = effort{3, 10 * time.Millisecond, 100, 1, 2, 50 * time.Millisecond, 1000}
 )
 
-// times returns an effort with so many times the rounds.
+// times returns the effort with n times as many rounds.
 func (e effort) times(n float64) effort {
 	more := func(rounds int) int { return max(1, int(float64(rounds)*n+0.5)) }
 	e.rounds, e.starts = more(e.rounds), more(e.starts)
@@ -46,14 +47,14 @@ func (e effort) times(n float64) effort {
 
 var started = time.Now()
 
-// section is one measurement.
+// section is a measurement with its own table.
 type section struct {
 	name   string
-	anchor string // of its heading on the page; "" for a section that is only printed
+	anchor string // heading of the section on the page; "" if the section is only printed
 	render func(effort, *google) (outcome, error)
 }
 
-// outcome is what a section showed.
+// outcome is the result of a section.
 type outcome struct {
 	text   string // Markdown for the page
 	detail string // Markdown that is only printed
@@ -141,7 +142,7 @@ func run(args []string) error {
 		if len(wanted) > 0 && !slices.Contains(wanted, s.name) {
 			continue
 		}
-		// One table that fails is no reason to lose the others.
+		// An error in one table does not stop the measurement of the others.
 		if err := s.run(e, g, o); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", s.name, err))
 			fmt.Fprintf(os.Stderr, "bench: %s: %v\n", s.name, err)
@@ -150,7 +151,7 @@ func run(args []string) error {
 	return errors.Join(errs...)
 }
 
-// run measures a section, prints it and puts it into the page.
+// run measures a section, prints the result and inserts it into the page.
 func (s section) run(e effort, g *google, o options) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -179,7 +180,8 @@ type options struct {
 	google       string
 }
 
-// parseArguments returns the options and which tables are wanted; none means all.
+// parseArguments returns the options and the names of the requested tables. No names
+// means all tables.
 func parseArguments(args []string) (o options, wanted []string, err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.BoolVar(&o.short, "short", false, "a few seconds a table")

@@ -11,20 +11,20 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// page is where the tables are shown.
+// page is the file with the published tables.
 const page = "../../docs/benchmarks.md"
 
-// markers enclose the table of a section in the page.
+// markers returns the comments that enclose the table of a section in the page.
 func markers(section string) (begin, end string) {
 	return "<!-- " + section + ": written by integration/bench -->\n", "<!-- end of " + section + " -->\n"
 }
 
-// plotFile is where the plot of a section is kept.
+// plotFile returns the path of the plot of a section.
 func plotFile(section string) string {
 	return filepath.Join(filepath.Dir(page), "images", "benchmarks-"+section+".svg")
 }
 
-// write puts what a section showed into the page.
+// write inserts the result of a section into the page.
 func (s section) write(shown outcome, circumstances string) error {
 	if shown.plot != "" {
 		if err := os.WriteFile(plotFile(s.name), []byte(shown.plot), 0o644); err != nil {
@@ -42,11 +42,11 @@ func (s section) write(shown outcome, circumstances string) error {
 	return harness.Rewrite(page, begin, end, text)
 }
 
-// onPage reports whether the page has a place for the section. The results of
-// the others are only printed.
+// onPage reports whether the page has a place for the section. The results of other
+// sections are only printed.
 func (s section) onPage() bool { return s.anchor != "" }
 
-// machine tells under what circumstances figures are taken.
+// machine describes the conditions of a measurement: date, versions, CPU and load.
 func machine(short bool) string {
 	effort := ""
 	if short {
@@ -57,7 +57,7 @@ func machine(short bool) string {
 		runtime.NumCPU(), processor(), load())
 }
 
-// processor returns the name of the processor where the system tells it.
+// processor returns the name of the CPU if the system reports it.
 func processor() string {
 	text, _ := os.ReadFile("/proc/cpuinfo") // Linux
 	for line := range strings.Lines(string(text)) {
@@ -68,7 +68,7 @@ func processor() string {
 	return "an unknown processor"
 }
 
-// load returns how many programs wanted to run in the last minute, on average.
+// load returns the load average of the last minute.
 func load() string {
 	text, _ := os.ReadFile("/proc/loadavg") // Linux
 	minute, _, _ := strings.Cut(string(text), " ")

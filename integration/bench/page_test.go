@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestThePageHasEveryTable also parses the commands that the page shows.
+// TestThePageHasEveryTable checks that the page has a place for each table, and that
+// the commands on the page are valid.
 func TestThePageHasEveryTable(t *testing.T) {
 	content, err := os.ReadFile(page)
 	if err != nil {
@@ -24,7 +25,7 @@ func TestThePageHasEveryTable(t *testing.T) {
 		results, _, ended := strings.Cut(rest, end)
 		switch {
 		case !s.onPage() && found:
-			t.Errorf("%s has a place for %s, which is only printed", page, s.name)
+			t.Errorf("%s has a place for %s, but that section is only printed", page, s.name)
 		case s.onPage() && (!ended || !strings.Contains(results, "Measured ") || !anchors[s.anchor]):
 			t.Errorf("%s has no results of %s below the heading #%s", page, s.name, s.anchor)
 		}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processors returns the numbers of those that this process may run on.
+// processors returns the numbers of the CPUs on which this process may run.
 func processors() (list []int) {
 	var set unix.CPUSet
 	if unix.SchedGetaffinity(0, &set) != nil {
@@ -25,8 +25,8 @@ func processors() (list []int) {
 	return list
 }
 
-// startOn starts a command on one processor, which it and its children keep.
-// A child runs where the thread ran that started it.
+// startOn starts a command on one CPU. A child process inherits the CPU affinity of the
+// thread that starts it.
 func startOn(processor int, command *exec.Cmd) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -45,13 +45,13 @@ func startOn(processor int, command *exec.Cmd) error {
 	return err
 }
 
-// stayOn keeps this process on some processors.
+// stayOn pins this process to the CPUs in list.
 func stayOn(list []int) error {
 	var set unix.CPUSet
 	for _, processor := range list {
 		set.Set(processor)
 	}
-	for range 2 { // a thread may have been made meanwhile
+	for range 2 { // a new thread may have started in between
 		threads, err := filepath.Glob("/proc/self/task/*")
 		if err != nil {
 			return err
@@ -69,12 +69,12 @@ func stayOn(list []int) error {
 	return nil
 }
 
-// yield lets other threads run that wait for the processor, and does not sleep.
+// yield lets other runnable threads run, without sleeping.
 func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
-// cpuOf returns how long a process has computed, to the nanosecond.
+// cpuOf returns the CPU time of a process, with nanosecond resolution.
 func cpuOf(pid int) (time.Duration, bool) {
-	const scheduled = 2 // the kernel's CPUCLOCK_SCHED, for all threads of a process
+	const scheduled = 2 // CPUCLOCK_SCHED of the kernel: all threads of a process
 	var t unix.Timespec
 	if unix.ClockGettime(int32(^pid<<3|scheduled), &t) != nil {
 		return 0, false
@@ -82,7 +82,7 @@ func cpuOf(pid int) (time.Duration, bool) {
 	return time.Duration(t.Nano()), true
 }
 
-// childrenOf returns the processes that a process has started and that run.
+// childrenOf returns the running child processes of a process.
 func childrenOf(pid int) (list []int) {
 	files, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
 	for _, file := range files {

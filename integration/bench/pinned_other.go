@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Elsewhere nothing is kept on one processor, and nothing tells what another
-// process has computed.
+// Other systems do not support pinning, and do not report the CPU time of other
+// processes.
 
 func processors() []int                         { return nil }
 func startOn(_ int, command *exec.Cmd) error    { return command.Start() }

@@ -5,11 +5,10 @@ import (
 	"math"
 )
 
-// linePlot shows lines in panels side by side, on logarithmic axes that they
-// share.
+// linePlot shows lines in panels side by side, on common logarithmic axes.
 type linePlot struct {
 	title, desc string
-	x, y        string // what the axes show
+	x, y        string // labels of the axes
 	panels      []panel
 }
 
@@ -18,7 +17,7 @@ type panel struct {
 	series []series
 }
 
-// series is a line. Those of one name look alike in all panels.
+// series is a line. Series with the same name look the same in all panels.
 type series struct {
 	name   string
 	points []point
@@ -26,7 +25,7 @@ type series struct {
 
 type point struct{ x, y float64 } // y is a time in nanoseconds
 
-// svg draws the plot. Points that a logarithmic axis cannot show are left out.
+// svg draws the plot. It omits points that a logarithmic axis cannot show.
 func (p linePlot) svg() string {
 	const (
 		width, height            = 920.0, 440.0
@@ -111,7 +110,7 @@ func shortDuration(ns float64) string {
 	return fmt.Sprintf("%g %s", ns, units[i])
 }
 
-// dotPlot shows ratios with their intervals, one below the other.
+// dotPlot shows ratios with their intervals, one row each.
 type dotPlot struct {
 	title, desc string
 	x           string
@@ -120,16 +119,16 @@ type dotPlot struct {
 
 type dotRow struct {
 	name  string
-	group int // rows of one group look alike
+	group int // rows of one group look the same
 	ratio estimate
 }
 
-// svg draws the plot. The line at 1 is what all are compared to.
+// svg draws the plot. The line at 1 is the reference.
 func (p dotPlot) svg() string {
 	const (
 		width             = 960.0
 		left, right, each = 360.0, 180.0, 27.0 // the longest name has fifty letters
-		most              = 1.5                // what is above is drawn at the edge
+		most              = 1.5                // larger values are drawn at the edge
 		top, bottom       = 60.0, 56.0
 	)
 	low, high := 0.9, 1.1
@@ -170,7 +169,7 @@ func (p dotPlot) svg() string {
 	return d.end()
 }
 
-// requestsPlot draws requests a second beside stock Caddy's.
+// requestsPlot draws the requests per second relative to stock Caddy.
 func requestsPlot(duels []duel) string {
 	p := dotPlot{
 		title: "Requests a second beside stock Caddy's",
@@ -178,7 +177,7 @@ func requestsPlot(duels []duel) string {
 		x:     "ratio of requests a second to stock Caddy (1 = as many), with 95 % interval",
 	}
 	for _, d := range duels {
-		if d.subject == limitSubject { // not to stock Caddy
+		if d.subject == limitSubject { // the ratio is not to stock Caddy
 			continue
 		}
 		group := 0

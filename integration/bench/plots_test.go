@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// checkSVG reads a drawing as XML and holds what it shows against its size.
+// checkSVG parses a drawing and checks that it has a title, a description and marks,
+// all within its size.
 func checkSVG(t *testing.T, name, svg string) {
 	t.Helper()
 	var size [2]float64
@@ -73,10 +74,10 @@ func TestPlotsAreDrawings(t *testing.T) {
 		return linePlot{"A <title> & more", "what", "rules", "time", []panel{{"left", []series{{"ours", points}, {"C++ & <co>", points}}}, {"right", nil}}}.svg()
 	}
 	for name, svg := range map[string]string{
-		"lines":                lines(point{10, 100}, point{31843, 5e9}),
-		"one point":            lines(point{10, 100}),
-		"no point":             lines(),
-		"points without place": lines(point{0, 1}, point{10, 0}, point{10, math.NaN()}, point{math.Inf(1), 5}, point{10, -3}),
+		"lines":                       lines(point{10, 100}, point{31843, 5e9}),
+		"one point":                   lines(point{10, 100}),
+		"no point":                    lines(),
+		"points that cannot be drawn": lines(point{0, 1}, point{10, 0}, point{10, math.NaN()}, point{math.Inf(1), 5}, point{10, -3}),
 		"dots": dotPlot{"title", "desc", "ratio", []dotRow{
 			{"a & b", 0, estimate{0.2, 0.5, 0.6, false}}, {"far off", 1, estimate{0.1, 5, 9, false}},
 			{"not measured", 2, estimate{}}, {"no number", 3, estimate{math.NaN(), math.NaN(), math.NaN(), true}},
@@ -87,7 +88,7 @@ func TestPlotsAreDrawings(t *testing.T) {
 	}
 }
 
-// TestThePageShowsThePlots looks at those that are checked in.
+// TestThePageShowsThePlots checks the plots in the repository.
 func TestThePageShowsThePlots(t *testing.T) {
 	content, err := os.ReadFile(page)
 	if err != nil {
@@ -95,7 +96,7 @@ func TestThePageShowsThePlots(t *testing.T) {
 	}
 	shown := regexp.MustCompile(`!\[[^\]]{20,}\]\((images/benchmarks-[^)]*)\)`).FindAllStringSubmatch(string(content), -1)
 	if len(shown) != 2 {
-		t.Errorf("%d plots with a text in their place, want 2", len(shown))
+		t.Errorf("%d plots with an alternative text, want 2", len(shown))
 	}
 	for _, section := range []string{"growth", "requests"} {
 		svg, err := os.ReadFile(plotFile(section))

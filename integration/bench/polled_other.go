@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// polled is a connection that nothing waits for.
+// polled is a connection for polling.
 type polled struct{ net.Conn }
 
-// unwatched returns a connection of which a reading is of nothing if nothing has come.
-// Elsewhere it waits for a moment.
+// unwatched returns a connection on which Read returns 0 bytes if no data is available.
+// On this system Read waits for up to 50 microseconds.
 func unwatched(conn net.Conn) (io.ReadWriteCloser, error) { return polled{conn}, nil }
 
 func (c polled) Read(p []byte) (n int, err error) {

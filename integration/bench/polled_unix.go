@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// polled is a connection that nothing waits for, by its descriptor.
+// polled is the file descriptor of a connection for polling.
 type polled int
 
-// unwatched returns a connection of which a reading does not wait, but is of nothing
-// if nothing has come. The runtime does not have it: of its own it waits for all, and is
-// woken by what comes even if nobody reads.
+// unwatched returns a connection on which Read does not block, and returns 0 bytes if
+// no data is available. The connection does not use the runtime's network poller. The
+// poller wakes up for incoming data even if no goroutine reads.
 func unwatched(conn net.Conn) (io.ReadWriteCloser, error) {
 	defer conn.Close()
 	raw, err := conn.(*net.TCPConn).SyscallConn()
@@ -22,7 +22,7 @@ func unwatched(conn net.Conn) (io.ReadWriteCloser, error) {
 		return nil, err
 	}
 	own := -1
-	failed := raw.Control(func(fd uintptr) { own, err = syscall.Dup(int(fd)) }) // non-blocking, too
+	failed := raw.Control(func(fd uintptr) { own, err = syscall.Dup(int(fd)) }) // the duplicate is non-blocking as well
 	if err = errors.Join(failed, err); err != nil {
 		return nil, err
 	}

@@ -16,18 +16,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// match is one comparison under load: a server next to stock Caddy with the same sites and
-// traffic.
+// match is one comparison under load: a server and a base, usually stock Caddy, with
+// the same sites and traffic.
 type match struct {
 	subject string
-	server  string // how it is set up; see fleet
+	server  string // its configuration; see fleet
 	base    string
 	traffic string
 	sites   int
-	blocks  func(robots *policy.Robots, agent, target string) bool // nil: nothing
+	blocks  func(robots *policy.Robots, agent, target string) bool // reports whether the server has to respond with 403; nil: never
 }
 
-// byGuard is whom the guard in enforce has to block.
+// byGuard reports whether the guard in mode enforce has to block a request.
 func byGuard(robots *policy.Robots, agent, target string) bool {
 	id := uaident.Identify(agent)
 	return id.Class != uaident.Browser && !robots.Select(id.Wildcard(), id.AppendChain(nil)...).Judge(target).Allowed
@@ -35,11 +35,11 @@ func byGuard(robots *policy.Robots, agent, target string) bool {
 
 var names = regexp.MustCompile("(?i)" + namePattern())
 
-// byName is whom the regular expressions block: a few browsers too, of whose
-// versions "008" is a part.
+// byName reports whether the regular expressions block a request. They also match the
+// name "008" in the versions of a few browsers.
 func byName(_ *policy.Robots, agent, _ string) bool { return names.MatchString(agent) }
 
-// Subjects that aims name.
+// Subjects that requestsAims uses.
 const (
 	noiseSubject  = "stock Caddy again (the noise)"
 	emptySubject  = "an empty handler"
@@ -50,13 +50,13 @@ const (
 	nginxSubject  = "nginx, map of these names"
 )
 
-// How many sites servers have that have more than one.
+// Numbers of sites of servers with several sites.
 const (
 	fewerSites = 1000
 	mostSites  = 100_000
 )
 
-// ofSites returns what a subject is called with so many sites.
+// ofSites returns the name of a subject with the given number of sites.
 func ofSites(subject string, sites int) string { return subject + ", " + thousands(sites) + " sites" }
 
 func matches() []match {
@@ -88,8 +88,8 @@ func matches() []match {
 	return list
 }
 
-// trafficOf returns a round of requests and the statuses they have to get. A thousand
-// clients come by, and to each site one at least.
+// trafficOf returns a round of requests with the expected statuses. The requests come
+// from a thousand clients, and each site gets at least one.
 func (m match) trafficOf(blocked bool) []request {
 	const n = 1000
 	agents := map[string][]string{
@@ -101,7 +101,7 @@ func (m match) trafficOf(blocked bool) []request {
 	requests := make([]request, max(n, m.sites))
 	for i := range requests {
 		target, agent := paths[i%n], agents[i%n]
-		if i%n/3%2 == 0 { // every kind of client comes by both ways
+		if i%n/3%2 == 0 { // each kind of client requests both kinds of paths
 			target = "/products" + target
 		}
 		status := 200
@@ -113,13 +113,13 @@ func (m match) trafficOf(blocked bool) []request {
 	return requests
 }
 
-// fleet starts servers when they are first asked for.
+// fleet starts each server when it is first needed.
 type fleet struct {
 	directory string
 	caddy     string
-	processor int // on which servers stay, negative for all
+	processor int // pins the servers to this CPU; negative for all CPUs
 	servers   map[string]*server
-	origin    *httptest.Server // what a proxy passes requests to, in this process
+	origin    *httptest.Server // in this process; upstream of the servers with reverse_proxy
 }
 
 func newFleet() (*fleet, error) {
@@ -147,7 +147,7 @@ func (f *fleet) stop() {
 	_ = os.RemoveAll(f.directory)
 }
 
-// forget stops a server, so that it is started anew when it is asked for.
+// forget stops a server. The next use starts it again.
 func (f *fleet) forget(name string) {
 	if s := f.servers[name]; s != nil {
 		s.stop()
@@ -155,7 +155,7 @@ func (f *fleet) forget(name string) {
 	}
 }
 
-// server returns a running server that has read its robots.txt.
+// server returns a running server with a cached robots.txt.
 func (f *fleet) server(name string, m match) (*server, error) {
 	if s := f.servers[name]; s != nil {
 		return s, nil
@@ -188,7 +188,7 @@ func (f *fleet) server(name string, m match) (*server, error) {
 		answer = "reverse_proxy " + f.origin.Listener.Addr().String()
 	}
 	text := caddyfile(address, directory, extra, answer)
-	if m.sites == mostSites && extra != "" && extra != empty.Directive { // storing that many files takes minutes
+	if m.sites == mostSites && extra != "" && extra != empty.Directive { // storing so many files takes minutes
 		text = strings.Replace(text, "admin off", "admin off\n\trobots_guard {\n\t\tstorage off\n\t}", 1)
 	}
 	if name == "nginx" {
@@ -215,8 +215,8 @@ func (f *fleet) server(name string, m match) (*server, error) {
 	return s, s.settle()
 }
 
-// warm has each site asked by a crawler, which waits until robots.txt is read. No
-// list names it.
+// warm sends a crawler's request to each site. The request waits until the guard has
+// fetched robots.txt. The crawler is not in the registry.
 func warm(s *server, sites int) error {
 	requests := make([]request, sites)
 	for i := range requests {
@@ -232,7 +232,7 @@ func letters(r rune) rune {
 	return '-'
 }
 
-// nginxBinary returns where nginx is, "" if it is not.
+// nginxBinary returns the path of nginx, or "".
 func nginxBinary() string {
 	for _, name := range []string{"nginx", "/usr/sbin/nginx"} {
 		if path, err := exec.LookPath(name); err == nil {

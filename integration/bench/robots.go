@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// smallFile is like what most sites have.
+// smallFile is a typical robots.txt.
 const smallFile = `# Welcome.
 User-agent: GPTBot
 User-agent: CCBot
@@ -33,12 +33,12 @@ Allow: /wp-admin/admin-ajax.php
 Sitemap: https://example.com/sitemap.xml
 `
 
-// words are what generated rules and targets are made of.
+// words are the parts of generated rules and targets.
 var words = []string{"shop", "cart", "search", "user", "admin", "images", "static", "api", "blog", "tag",
 	"wiki", "Special:", "edit", "print", "archive", "download", "private", "tmp", "login", "report"}
 
-// rulesFile returns a file of one group with n rules, of which percent in a
-// hundred have a wildcard, as large shops and wikis write them.
+// rulesFile returns a file with one group of n rules, like those of large shops and
+// wikis. The given percentage of the rules has a wildcard.
 func rulesFile(n, percent int) string {
 	random := rand.New(rand.NewPCG(uint64(n), uint64(percent)))
 	word := func() string { return words[random.IntN(len(words))] }
@@ -69,34 +69,35 @@ func rulesFile(n, percent int) string {
 	return b.String()
 }
 
-// largestFile returns a file as large as one may be, of whole lines.
+// largestFile returns a file of whole lines with nearly policy.MaxSize bytes.
 func largestFile() string {
 	text := rulesFile(20000, 40)[:policy.MaxSize]
 	return text[:strings.LastIndexByte(text, '\n')+1]
 }
 
-// catalogueRules is how many rules the robots.txt of docs.oracle.com has had.
+// catalogueRules is the number of rules in a real robots.txt, that of docs.oracle.com.
 const catalogueRules = 31843
 
-// catalogueFile returns a file of so many plain rules, one for each book of a
-// large library. The largest has just the size that is read of a robots.txt.
+// catalogueFile returns a file of n rules without wildcards, like one for each book of
+// a large library. With catalogueRules rules it has nearly policy.MaxSize bytes.
 func catalogueFile(rules int) string {
 	const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
 	var b strings.Builder
 	b.WriteString("User-agent: *\n")
 	for i := range rules {
-		i = i * 7919 % (36 * 36 * 36) // in no order; 7919 is prime, so no two are alike
+		i = i * 7919 % (36 * 36 * 36) // unsorted; 7919 is prime, so all numbers differ
 		fmt.Fprintf(&b, "Disallow: /%c%c%c/\n", digits[i/36/36], digits[i/36%36], digits[i%36])
 	}
 	return b.String()
 }
 
-// starsFile returns a rule that invites to try every split of a target of a's.
+// starsFile returns a rule for which a backtracking matcher would try every split of a
+// target that consists of the letter a.
 func starsFile() string {
 	return "User-agent: *\nDisallow: /" + strings.Repeat("*a", 500) + "*b$\n"
 }
 
-// fill repeats s until it is n bytes long.
+// fill repeats s up to a length of n bytes.
 func fill(s string, n int) string {
 	return strings.Repeat(s, n/len(s)+1)[:n]
 }

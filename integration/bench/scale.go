@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// newStore returns a cache in which so many sites have a robots.txt, all the same
-// one or each another, with its groups compiled.
+// newStore returns a cache with a parsed robots.txt for each of the given number of
+// sites. The files are all equal or all different. Their groups are compiled.
 func newStore(sites int, equal bool) *policy.Cache {
 	roomy := policy.Bounds{Entries: sites + 1, Bytes: 1 << 40, Reads: 16}
 	c := policy.NewCache(roomy, roomy, time.Now, nil)
@@ -21,7 +21,7 @@ func newStore(sites int, equal bool) *policy.Cache {
 		if !equal {
 			text += fmt.Sprintf("# site %d\n", i)
 		}
-		e := c.Add(policy.Key{Site: hostOf(i), Host: hostOf(i)}, policy.Named) // as the guard has it
+		e := c.Add(policy.Key{Site: hostOf(i), Host: hostOf(i)}, policy.Named) // as the guard does
 		<-e.Refresh(fresh, func() policy.Answer {
 			return policy.Answer{Status: 200, Header: http.Header{}, Body: []byte(text)}
 		}, nil)
@@ -32,17 +32,17 @@ func newStore(sites int, equal bool) *policy.Cache {
 	return c
 }
 
-// heap returns the bytes in use.
+// heap returns the number of heap bytes in use.
 func heap() float64 {
 	var m runtime.MemStats
-	for range 2 { // pools are emptied in two steps
+	for range 2 { // the runtime empties pools in two cycles
 		runtime.GC()
 	}
 	runtime.ReadMemStats(&m)
 	return float64(m.HeapAlloc)
 }
 
-// memoryTable measures what a site costs with equal and with different texts.
+// memoryTable measures the memory per site with equal and with different files.
 func memoryTable(e effort) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| sites | bytes a site, texts equal | bytes a site, texts differ |\n|---|---|---|\n")

@@ -22,21 +22,21 @@ type server struct {
 	address string
 	process *harness.Process
 
-	processes []int           // of the server, once it was asked what it computes
-	visited   map[string]bool // by kind of traffic: each site had a request of each client
+	processes []int           // of the server, set at the first call of cpu
+	visited   map[string]bool // by kind of traffic: each client has sent a request to each site
 }
 
-// answerBody is what every page of every server holds.
+// answerBody is the body of every page.
 var answerBody = strings.Repeat("All is well. ", 80)
 
 // hostOf returns the name of a site.
 func hostOf(i int) string { return fmt.Sprintf("s%d.example", i) }
 
-// respond is the directive that answers every page.
+// respond is the directive that responds to every request for a page.
 var respond = `respond "` + answerBody + `"`
 
-// caddyfile returns the configuration of a site. extra stands in it before answer, which
-// serves pages. The robots.txt is a file in directory.
+// caddyfile returns the configuration of a site. extra stands before answer, the
+// directive that serves pages. The robots.txt is a file in directory.
 func caddyfile(address, directory, extra, answer string) string {
 	_, port, _ := net.SplitHostPort(address)
 	return fmt.Sprintf(`{
@@ -59,8 +59,9 @@ http://%s:%s {
 `, hostOf(0), port, extra, directory, answer)
 }
 
-// nameSites makes of the site of a Caddyfile so many that differ in nothing but their names,
-// as JSON in its place: Caddy's adapter takes more than a minute for the most of them.
+// nameSites replaces the Caddyfile at path by JSON with n copies of its site, which
+// differ only in their names. Caddy's adapter would take more than a minute for the
+// largest number.
 func (f *fleet) nameSites(path string, sites int) error {
 	adapted, err := exec.Command(f.caddy, "adapt", "--config", path, "--adapter", "caddyfile").Output()
 	if err != nil {
@@ -75,18 +76,17 @@ func (f *fleet) nameSites(path string, sites int) error {
 	return os.WriteFile(path, bytes.ReplaceAll(adapted, one, all), 0o600)
 }
 
-// guard returns the directive under test. The first request of a crawler waits
-// for the robots.txt however long a busy machine takes.
+// guard returns the directive under test. The long timeouts let the first request of a
+// crawler wait for robots.txt on a busy machine.
 func guard(mode string) string {
 	return "robots_guard " + mode + " {\n\t\tfetch_timeout 20s\n\t\tfetch_wait 20s\n\t}"
 }
 
-// blockedNames is how many names the published block list has that the snippets
+// blockedNames is the number of names in the published block list that the snippets
 // resemble.
 const blockedNames = 166
 
-// namePattern returns a regular expression of as many names as that list has,
-// those of AI crawlers first.
+// namePattern returns a regular expression of blockedNames names, AI crawlers first.
 func namePattern() string {
 	isAI := func(c *uaident.Crawler) bool {
 		return c.Class == uaident.AITraining || c.Class == uaident.AISearch || c.Class == uaident.AIAssistant
@@ -98,7 +98,7 @@ func namePattern() string {
 	return strings.Join(names, "|")
 }
 
-// regexpSnippet blocks User-Agents by a regular expression, as people do.
+// regexpSnippet blocks User-Agents by a regular expression, as many sites do.
 func regexpSnippet() string {
 	return "@named header_regexp User-Agent `(?i)(" + namePattern() + ")`\n\thandle @named {\n\t\trespond 403\n\t}"
 }
@@ -127,8 +127,8 @@ http {
 `, directory, strings.ReplaceAll(namePattern(), `\`, `\\`), address, answerBody)
 }
 
-// start runs a server until stop, on that processor if it is not negative. It
-// logs to a file, as servers do.
+// start runs a server until stop. If processor is not negative, start pins the server
+// to that CPU. The server logs to a file, as in production.
 func start(name, address, directory string, processor int, command ...string) (*server, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = harness.Home(directory)
@@ -136,7 +136,7 @@ func start(name, address, directory string, processor int, command ...string) (*
 	if err != nil {
 		return nil, err
 	}
-	defer log.Close() // the server has its own
+	defer log.Close() // the server has its own descriptor
 	cmd.Stderr = log
 	begin := cmd.Start
 	if processor >= 0 {
@@ -155,17 +155,17 @@ func start(name, address, directory string, processor int, command ...string) (*
 }
 
 // stop ends the server.
-func (s *server) stop() { _ = s.process.Interrupt(10 * time.Second) } // it is killed then
+func (s *server) stop() { _ = s.process.Interrupt(10 * time.Second) } // kills it after the timeout
 
-// idle is longer than a server leaves between two looks at what is to be stored, and
-// longestWork how long it may have work after its start.
+// idle is longer than the interval at which a server saves to the storage. longestWork
+// limits the time that a server may be busy after its start.
 const (
 	idle        = 2500 * time.Millisecond
 	longestWork = 5 * time.Minute
 )
 
-// settle waits until the server has hardly anything to do: what it was served of its sites
-// is stored then, which it does once and not with each request.
+// settle waits until the server is idle. Until then the server saves the fetched
+// robots.txt files to the storage, which happens once and not per request.
 func (s *server) settle() error {
 	for start := time.Now(); time.Since(start) < longestWork; {
 		before := s.cpu()
@@ -177,8 +177,7 @@ func (s *server) settle() error {
 	return fmt.Errorf("%s still works after %v", s.name, longestWork)
 }
 
-// cpu returns the processor time that the server and its children have used, 0
-// where nothing tells.
+// cpu returns the CPU time of the server and its children, 0 if unknown.
 func (s *server) cpu() (total time.Duration) {
 	if s.processes == nil {
 		own := s.process.ID()
@@ -194,7 +193,7 @@ func (s *server) cpu() (total time.Duration) {
 	return total
 }
 
-// numbers returns those in a line.
+// numbers returns the numbers in a line.
 func numbers(line string) (list []int) {
 	for field := range strings.FieldsSeq(line) {
 		if n, err := strconv.Atoi(field); err == nil {

@@ -12,20 +12,21 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// startups are of how many sites configurations are loaded that have a block for each.
+// startups are the numbers of sites in the measured configurations. Each site has its
+// own block.
 var startups = []int{1, 1000, 10_000}
 
-// settled is how long a server has had nothing to do when its memory is read.
+// settled is the time between the start of a server and the measurement of its memory.
 const settled = 3 * time.Second
 
-// startup is what a server took to start.
+// startup holds the costs of a server's start.
 type startup struct {
-	cpu, clock time.Duration // until it listens
-	memory     int64         // bytes that are in main memory once it has settled
+	cpu, clock time.Duration // until the server listens
+	memory     int64         // resident bytes after settled
 }
 
-// startTable tells what it takes to load a configuration with a guard in each site and
-// without, in turn, and how large the programs are.
+// startTable measures the time to load a configuration with and without a guard in each
+// site, and the sizes of the programs.
 func startTable(e effort) (outcome, error) {
 	f, err := newFleet()
 	if err != nil {
@@ -82,7 +83,7 @@ func startTable(e effort) (outcome, error) {
 	return outcome{text: b.String(), aims: []aim{loading}}, nil
 }
 
-// startup starts a server with so many sites, and stops it.
+// startup starts and stops a server with the given number of sites.
 func (f *fleet) startup(sites int, extra string) (startup, error) {
 	directory, err := os.MkdirTemp(f.directory, "start")
 	if err != nil {
@@ -113,7 +114,7 @@ func (f *fleet) startup(sites int, extra string) (startup, error) {
 	return took, nil
 }
 
-// residentOf returns how many bytes of a process are in main memory, 0 where nothing tells.
+// residentOf returns the resident memory of a process in bytes, 0 if unknown.
 func residentOf(pid int) int64 {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	for line := range bytes.Lines(status) {
@@ -125,7 +126,7 @@ func residentOf(pid int) int64 {
 	return 0
 }
 
-// sizes returns how many bytes stock Caddy and the product have.
+// sizes returns the sizes in bytes of stock Caddy and of the product.
 func (f *fleet) sizes() (sizes [2]int64, err error) {
 	root, err := harness.Root()
 	if err != nil {

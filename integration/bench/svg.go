@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// drawing is an SVG under way. Its colours follow what the reader's system
-// prefers, and its background is its own, so that it can be read on any page.
+// drawing builds an SVG. Its colours follow the colour scheme of the reader's system.
+// It has its own background, so that it is readable on any page.
 type drawing struct {
 	strings.Builder
 	width, height float64
 }
 
-// style has the colours; s0 to s5 are those of series. They can be told apart by
-// people who see few colours (after Okabe and Ito).
+// style defines the colours. Series use s0 to s5, a palette for readers with colour
+// blindness (after Okabe and Ito).
 const style = `
 svg{--back:#fff;--text:#1f2328;--quiet:#59636e;--line:#d8dee4;--s0:#0060a8;--s1:#b84300;--s2:#00795a;--s3:#9a3f77;--s4:#6b5900;--s5:#333}
 @media(prefers-color-scheme:dark){svg{--back:#0d1117;--text:#e6edf3;--quiet:#9198a1;--line:#30363d;--s0:#58b4f0;--s1:#f2994a;--s2:#3fcf9f;--s3:#e8a0c8;--s4:#e3cf57;--s5:#ccc}}
@@ -25,7 +25,7 @@ text{font:12px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;fil
 .stroke{stroke:var(--c);fill:none;stroke-width:2}.fill{fill:var(--c)}
 `
 
-// newDrawing begins an SVG. title and desc are read to those who do not see it.
+// newDrawing begins an SVG. Screen readers read title and desc.
 func newDrawing(width, height float64, title, desc string) *drawing {
 	d := &drawing{width: width, height: height}
 	fmt.Fprintf(d, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%g" height="%g" role="img" aria-labelledby="title desc">`, width, height, width, height)
@@ -39,7 +39,7 @@ func (d *drawing) end() string { return d.String() + "</svg>\n" }
 
 func escaped(s string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a Builder takes everything
+	_ = xml.EscapeText(&b, []byte(s)) // a Builder never fails
 	return b.String()
 }
 
@@ -47,7 +47,7 @@ func (d *drawing) text(x, y float64, class, anchor, s string) {
 	fmt.Fprintf(d, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\" text-anchor=\"%s\">%s</text>\n", x, y, class, anchor, escaped(s))
 }
 
-// upright writes text that is read from below.
+// upright writes text that runs from bottom to top.
 func (d *drawing) upright(x, y float64, class, s string) {
 	fmt.Fprintf(d, "<text transform=\"translate(%.1f %.1f) rotate(-90)\" class=\"%s\" text-anchor=\"middle\">%s</text>\n", x, y, class, escaped(s))
 }
@@ -56,7 +56,7 @@ func (d *drawing) line(x1, y1, x2, y2 float64, class string) {
 	fmt.Fprintf(d, "<path d=\"M%.1f %.1fL%.1f %.1f\" class=\"%s\"/>\n", x1, y1, x2, y2, class)
 }
 
-// mark draws the sign of a series: colours alone do not tell them apart.
+// mark draws the marker of a series. Its shape distinguishes the series without colour.
 func (d *drawing) mark(x, y float64, series int) {
 	const r = 4.5
 	class := seriesClass(series) + " fill"
@@ -74,10 +74,10 @@ func (d *drawing) mark(x, y float64, series int) {
 
 func seriesClass(i int) string { return fmt.Sprintf("s%d", i%6) }
 
-// scale places values on an axis.
+// scale maps values to positions on an axis.
 type scale struct {
 	low, high float64 // values
-	from, to  float64 // places
+	from, to  float64 // positions
 	log       bool
 }
 
@@ -89,10 +89,10 @@ func (s scale) at(value float64) float64 {
 	return s.from + (value-low)/(high-low)*(s.to-s.from)
 }
 
-// drawable reports whether a value has a place on a logarithmic axis.
+// drawable reports whether a logarithmic axis can show a value.
 func drawable(value float64) bool { return value > 0 && !math.IsInf(value, 1) }
 
-// decades returns the powers of ten around the values, and those between.
+// decades returns the powers of ten from below low to above high.
 func decades(low, high float64) (list []float64) {
 	first, last := int(math.Floor(math.Log10(low))), int(math.Ceil(math.Log10(high)))
 	for power := first; power <= max(last, first+1); power++ {

@@ -10,19 +10,19 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Names that an aim goes by.
+// Names that aims use.
 const (
 	compiledCell = "ours, a group compiled"
 	plainRow     = "8,000-byte URL"
 )
 
-// answer is what was last said. It keeps measured work from being left out as
-// unused, and tests look at it.
+// answer is the last answer. Storing it keeps the compiler from removing the measured
+// work as unused. Tests read it.
 var answer bool
 
-// parseContest reads files. grobotstxt keeps nothing of a file: its verdict
-// reads the file again. Its parser feeds a handler that only counts, so it is
-// the cost of scanning, and so it is with Google's, if that is there.
+// parseContest measures parsing. grobotstxt stores no parsed file: it parses the file
+// again for each verdict. Its parser calls a handler that only counts, so its time is
+// that of scanning. The same applies to Google's library.
 func parseContest(g *google) contest {
 	c := contest{name: "Parse"}
 	for _, file := range []struct{ name, text string }{
@@ -55,7 +55,7 @@ func parseContest(g *google) contest {
 	return c
 }
 
-// countingHandler is told of the lines that grobotstxt reads.
+// countingHandler counts the rules that grobotstxt parses.
 type countingHandler struct{ rules uint64 }
 
 func (h *countingHandler) HandleRobotsStart()                      {}
@@ -66,10 +66,10 @@ func (h *countingHandler) HandleDisallow(int, string)              { h.rules++ }
 func (h *countingHandler) HandleSitemap(int, string)               {}
 func (h *countingHandler) HandleUnknownAction(int, string, string) {}
 
-// site is what a URL needs before its request target.
+// site is the URL before the request target.
 const site = "https://example.com"
 
-// judges holds one file as each library holds it between verdicts.
+// judges holds one file as each library stores it between verdicts.
 type judges struct {
 	text   string
 	ours   *policy.Robots
@@ -81,7 +81,7 @@ func judgesOf(text string) (*judges, error) {
 	return &judges{text: text, ours: policy.Parse([]byte(text)), temoto: data}, err
 }
 
-// The verdicts: whether a crawler with a single token may fetch a target.
+// The verdicts: may a crawler with a single token fetch a target?
 
 func (j *judges) byOurs(token, target string) bool {
 	return j.ours.Select(true, token).Judge(target).Allowed
@@ -95,10 +95,10 @@ func (j *judges) byTemoto(token, target string) bool {
 	return j.temoto.FindGroup(token).Test(target)
 }
 
-// longest is how many bytes the longest targets have.
+// longest is the length of the longest targets in bytes.
 const longest = 8000
 
-// verdictContest selects a crawler's group and judges a target by it.
+// verdictContest measures selecting a crawler's group and matching a target.
 func verdictContest(g *google) contest {
 	c := contest{name: "Verdict"}
 	large := rulesFile(10000, 40)
@@ -124,14 +124,14 @@ func verdictContest(g *google) contest {
 	return c
 }
 
-// ordinary is a target like most.
+// ordinary is a typical target.
 var ordinary = []string{"/products/1234/blue-shoes.html?page=2"}
 
-// verdictCells are all contestants with one file.
+// verdictCells returns the cells of all contestants for one file.
 func verdictCells(g *google, text string, targets []string) []cell {
 	j, err := judgesOf(text)
 	if err != nil {
-		panic(err) // our own file
+		panic(err) // our own file is valid
 	}
 	cells := []cell{
 		{who: "ours", run: over(targets, func(target string) { answer = j.byOurs("Googlebot", target) })},

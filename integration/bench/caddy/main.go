@@ -1,5 +1,5 @@
-// Command caddy is the product's binary with one handler more, which does
-// nothing. All servers under load but nginx are this program.
+// Command caddy is the product's binary plus a handler that does nothing. All servers
+// under load except nginx run this program.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package empty has a handler for Caddy that does nothing: what Caddy itself
-// spends on another directive in a site.
+// Package empty provides a Caddy handler that does nothing. It measures what Caddy
+// itself spends on an additional directive.
 package empty
 
 import (
@@ -10,10 +10,11 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// Directive is the handler's in a Caddyfile. It takes no arguments.
+// Directive is the name of the handler's directive in a Caddyfile. It takes no
+// arguments.
 const Directive = "bench_empty"
 
-// Handler passes every request on.
+// Handler passes every request to the next handler.
 type Handler struct{}
 
 func init() {
@@ -29,7 +30,7 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.bench_empty", New: func() caddy.Module { return new(Handler) }}
 }
 
-// ServeHTTP passes the request on.
+// ServeHTTP calls the next handler.
 func (*Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	return next.ServeHTTP(w, r)
 }

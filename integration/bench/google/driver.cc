@@ -1,16 +1,18 @@
-// Times Google's parser and matcher of robots.txt, and asks them. It is compiled
-// against a checkout of their library, of which nothing is kept here.
+// Measures Google's robots.txt parser and matcher, and returns its verdicts. It is
+// compiled against a checkout of Google's library. The library is not part of this
+// repository.
 //
-// Commands come on standard input, each answered by one line:
+// Commands come on standard input. The driver answers each with one line:
 //
-//	file BYTES, then so many bytes: what robots.txt reads from now on
-//	agent BYTES, then so many bytes: who asks from now on
-//	urls COUNT, then for each BYTES and so many bytes: what is asked for
-//	ask: 1 if the first URL may be fetched, else 0
-//	scan NANOSECONDS: reads the file again and again for so long with a handler
-//	    that counts; nanoseconds of processor time an operation, and the rules
-//	verdict NANOSECONDS: asks for one URL after the other; the same, and how
-//	    often it was allowed
+//	file BYTES, then so many bytes: the robots.txt for the following commands
+//	agent BYTES, then so many bytes: the crawler for the following commands
+//	urls COUNT, then for each BYTES and so many bytes: the URLs to fetch
+//	ask: 1 if the crawler may fetch the first URL, else 0
+//	scan NANOSECONDS: parses the file repeatedly for that CPU time with a handler
+//	    that counts; prints the nanoseconds of CPU time per operation and the
+//	    number of rules
+//	verdict NANOSECONDS: evaluates the URLs in turn; prints the nanoseconds per
+//	    operation and how many were allowed
 
 #include <time.h>
 
@@ -23,7 +25,7 @@
 
 namespace {
 
-// A clock that runs while this process computes, in nanoseconds.
+// The CPU time of this process in nanoseconds.
 int64_t Computed() {
   timespec t;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -47,14 +49,14 @@ class Counter : public googlebot::RobotsParseHandler {
 std::string ReadBytes() {
   size_t n = 0;
   std::cin >> n;
-  std::cin.get();  // the end of the line
+  std::cin.get(); // the end of the line
   std::string bytes(n, 0);
   std::cin.read(&bytes[0], n);
   return bytes;
 }
 
-// Repeats an operation for so long and prints what one took. The clock is read
-// after twice as many operations each time.
+// Repeats an operation for the requested CPU time and prints the time per operation.
+// The number of operations between two looks at the clock doubles each time.
 template <typename Operation>
 void Repeat(Operation operation) {
   int64_t duration = 0, done = 0, seen = 0, used = 0;
@@ -64,7 +66,7 @@ void Repeat(Operation operation) {
     for (int64_t i = 0; i < batch; i++) seen += operation();
     done += batch;
     used = Computed() - start;
-    // The last batch may not take much longer than what is left.
+    // The last batch must not take much longer than the remaining time.
     while (batch > 1 && used + 2 * batch * (used / done) > duration * 5 / 4) {
       batch /= 2;
     }
@@ -78,7 +80,7 @@ int main() {
   std::ios::sync_with_stdio(false);
   std::string command, file, agent = "Googlebot";
   std::vector<std::string> urls = {"https://example.com/"};
-  googlebot::RobotsMatcher matcher;  // as it is meant to be, used again
+  googlebot::RobotsMatcher matcher; // reused, as the library recommends
   while (std::cin >> command) {
     if (command == "file") {
       file = ReadBytes();

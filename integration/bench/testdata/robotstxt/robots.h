@@ -1,5 +1,5 @@
-// Stands in for Google's library in a test of the driver: the same names, and
-// rules that forbid just the one path that they spell.
+// Substitutes Google's library in a test of the driver. It has the same names. Its
+// rules disallow only the exact path.
 #include <string>
 
 #include "absl/strings/string_view.h"
