@@ -1,6 +1,6 @@
 package harness
 
-// User-Agents of the usual suspects.
+// User-Agents of common browsers, crawlers and tools.
 const (
 	Firefox        = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 	Chrome         = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36"
@@ -16,6 +16,6 @@ const (
 	UptimeRobot    = "Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)"
 	ChatGPTUser    = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible; ChatGPT-User/1.0; +https://openai.com/bot"
 	Headless       = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/126.0.0.0 Safari/537.36"
-	FooBot         = "FooBarBot/3.1 (+https://foo.example/bot)" // in no registry
+	FooBot         = "FooBarBot/3.1 (+https://foo.example/bot)" // not in the registry
 	Curl           = "curl/8.7.1"
 )

@@ -15,25 +15,24 @@ import (
 
 const module = "github.com/robotsguard/caddy-robots-guard"
 
-// Suite is how the tests of a package are run.
+// Suite configures the tests of a package.
 type Suite struct {
-	Caddy string // the package of the server under test, cmd/caddy if empty
-	Self  bool   // the tests' own binary is that server, where its first argument is a command of Caddy
-	After func() // is called when all tests have run
+	Caddy string // package of the server under test; empty for cmd/caddy
+	Self  bool   // the test binary itself is the server, if its first argument is a Caddy command
+	After func() // called after all tests
 }
 
-// Main runs the tests of a package and ends the process. It is all that a
-// TestMain has to call.
+// Main runs the tests of a package and exits. A TestMain only has to call Main.
 func Main(m *testing.M) { Suite{}.Main(m) }
 
-// parallel is how many tests of a package run at once, unless -parallel says
-// otherwise. It is more than there are processors: most tests wait for a server.
+// parallel is the default of -test.parallel. It exceeds the number of CPUs, because
+// most tests wait for a server.
 const parallel = 8
 
-// Long reports whether LONG_TESTS is set: then the rounds of tests are long.
+// Long reports whether LONG_TESTS is set. Tests then run more rounds.
 func Long() bool { return os.Getenv("LONG_TESTS") != "" }
 
-// Main is the function [Main] for this suite.
+// Main is like the function [Main], for this suite.
 func (s Suite) Main(m *testing.M) {
 	given := flag.String("caddy", "", "test this server instead of building one")
 	if err := flag.Set("test.parallel", strconv.Itoa(parallel)); err != nil {
@@ -76,8 +75,7 @@ func (s Suite) Main(m *testing.M) {
 
 var binary = func() (string, error) { return "", errors.New("the TestMain of this package has to call harness.Main") }
 
-// Binary returns the path of the server under test. It is built when the first
-// test asks for it.
+// Binary returns the path of the server under test. The first call builds the server.
 func Binary(t testing.TB) string {
 	t.Helper()
 	path, err := binary()
@@ -87,9 +85,9 @@ func Binary(t testing.TB) string {
 	return path
 }
 
-// Build makes the program of a package, named as seen from a directory, and
-// puts it at a path. Programs that run are in Go's cache: of all that ask for
-// one that is unchanged, only the first has to link it.
+// Build builds the program of package pkg, relative to dir, and writes it to path. It
+// uses go run, because Go caches the linked programs that go run executes. An unchanged
+// program is therefore linked only once.
 func Build(dir, pkg, path string) error {
 	build := exec.Command("go", "run", "-exec", "cp", pkg, path)
 	build.Dir = dir
@@ -114,9 +112,8 @@ func Root() (string, error) {
 	return "", err
 }
 
-// dependOn looks at all that the product is made of. Go keeps the results of
-// tests until a file changes that they have looked at, and these only run the
-// product.
+// dependOn stats all files that the product is built from. Go caches a test result
+// until a file that the test opened changes, and these tests only run the product.
 func dependOn(root string) error {
 	list := exec.Command("go", "list", "-deps", "-f",
 		`{{with .Module}}{{if .Main}}{{$.Dir}}{{range $.EmbedFiles}}{{"\n"}}{{$.Dir}}/{{.}}{{end}}{{end}}{{end}}`, "./cmd/caddy")

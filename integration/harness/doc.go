@@ -1,7 +1,8 @@
-// Package harness runs the built server for the tests in the rooms beside it:
-// it builds the binary, starts it on ports that nobody else has, and sends it
-// what crawlers and browsers send.
+// Package harness runs the built server for the tests in the other folders of
+// integration. It builds the binary, starts it on free ports and sends requests as
+// crawlers and browsers do.
 //
-// A room has a TestMain that calls [Main]. A test then starts servers by
-// [Serve], which are stopped when it ends. What cannot be done ends the test.
+// A test package has a TestMain that calls [Main]. A test starts servers with [Serve],
+// which stops them at the end of the test. Functions with a testing.TB fail the test if
+// an error occurs.
 package harness

@@ -14,13 +14,13 @@ func TestRewrite(t *testing.T) {
 	}
 	got, err := os.ReadFile(file)
 	if want := "# A\n<!-- a -->\nnew\n<!-- end -->\nbetween\n<!-- b -->\nkept\n<!-- end -->\n"; err != nil || string(got) != want {
-		t.Errorf("%v, it reads\n%s\nwant\n%s", err, got, want)
+		t.Errorf("error %v, content\n%s\nwant\n%s", err, got, want)
 	}
 	if Rewrite(file, "<!-- c -->\n", "<!-- end -->\n", "new\n") == nil {
-		t.Error("a missing line is no error")
+		t.Error("no error for a missing line")
 	}
 	Write(t, file, "# A\n<!-- a -->\nno end\n")
 	if Rewrite(file, "<!-- a -->\n", "<!-- end -->\n", "new\n") == nil {
-		t.Error("a place without an end is no error")
+		t.Error("no error for a missing end line")
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// MaxRSS returns the most memory that an ended process had, in bytes.
+// MaxRSS returns the peak resident memory of an exited process in bytes.
 func MaxRSS(state *os.ProcessState) (bytes int64, ok bool) {
 	usage, ok := state.SysUsage().(*syscall.Rusage)
 	if !ok {

@@ -4,5 +4,6 @@ package harness
 
 import "os"
 
-// MaxRSS returns the most memory that an ended process had, in bytes.
+// MaxRSS returns the peak resident memory of an exited process in bytes. This system
+// does not report it.
 func MaxRSS(*os.ProcessState) (bytes int64, ok bool) { return 0, false }

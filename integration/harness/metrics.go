@@ -12,16 +12,16 @@ const (
 	FetchesMetric  = "caddy_robots_guard_fetches_total"
 )
 
-// Samples are the values of a page of metrics, by name and labels as printed.
+// Samples maps the name and labels of a metric, as exposed, to its value.
 type Samples map[string]float64
 
-// Metrics reads the server's metrics.
+// Metrics returns the current metrics of the server.
 func (s *Server) Metrics() Samples {
 	s.t.Helper()
 	return ReadMetrics(s.t, "http://127.0.0.1:"+s.MetricsPort+"/metrics")
 }
 
-// ReadMetrics reads a page of metrics.
+// ReadMetrics fetches and parses the metrics at url.
 func ReadMetrics(t testing.TB, url string) Samples {
 	t.Helper()
 	all := make(Samples)
@@ -40,7 +40,7 @@ func ReadMetrics(t testing.TB, url string) Samples {
 	return all
 }
 
-// Of returns the samples whose name begins with a prefix, without the prefix.
+// Of returns the samples whose names begin with prefix, without that prefix.
 func (all Samples) Of(prefix string) Samples {
 	some := make(Samples)
 	for name, value := range all {
@@ -51,8 +51,8 @@ func (all Samples) Of(prefix string) Samples {
 	return some
 }
 
-// Sum adds up the samples that begin with a prefix and have all these pieces in
-// their name.
+// Sum returns the sum of the samples whose names begin with prefix and contain all
+// pieces.
 func (all Samples) Sum(prefix string, pieces ...string) (total float64) {
 next:
 	for name, value := range all.Of(prefix) {
@@ -66,7 +66,7 @@ next:
 	return total
 }
 
-// Warm makes sure that the robots.txt of these URLs' sites was read.
+// Warm makes the server fetch the robots.txt of the sites of the given URLs.
 func (s *Server) Warm(paths ...string) {
 	s.t.Helper()
 	for _, path := range paths {
@@ -74,11 +74,11 @@ func (s *Server) Warm(paths ...string) {
 	}
 }
 
-// WarmURL is Warm for a URL with its port.
+// WarmURL is like Warm for a URL that includes its port.
 func (s *Server) WarmURL(url string) {
 	s.t.Helper()
 	unknown := func() float64 { return s.Metrics().Sum(RequestsMetric, `verdict="unknown"`) }
-	Eventually(s.t, "the robots.txt of "+url+" is known", func() bool {
+	Eventually(s.t, "the guard has fetched the robots.txt of "+url+" (no verdict unknown)", func() bool {
 		before := unknown()
 		Get(s.t, url, Bingbot)
 		return unknown() == before

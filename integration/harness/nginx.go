@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Nginx returns the command that runs nginx in a folder of its own, with what stands in
+// Nginx returns a command that runs nginx with its files in dir. http is the content of
 // the http block of its configuration.
 func Nginx(t testing.TB, dir, http string) *exec.Cmd {
 	t.Helper()

@@ -9,9 +9,10 @@ import (
 	"testing"
 )
 
-// Node starts a script of Node.js in a folder, which stands beside a package that "npm
-// install" puts there, and returns where it reads from and writes to. It ends with the
-// test. Where Node.js or the package is missing, the test ends as by [Missing].
+// Node starts a Node.js script in folder and returns its standard input and output. The
+// script stops at the end of the test. The folder must contain the package npm, as "npm
+// install" leaves it. If Node.js or the package is missing, the test ends as in
+// [Missing].
 func Node(t testing.TB, folder, npm, gate, script string, args ...string) (in io.Writer, out *bufio.Reader) {
 	t.Helper()
 	node := Program(t, "node", "nodejs", gate)
@@ -32,8 +33,8 @@ func Node(t testing.TB, folder, npm, gate, script string, args ...string) (in io
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = to.Close() // which ends it
-		_ = cmd.Wait() // however it ended
+		_ = to.Close() // the script exits at the end of its input
+		_ = cmd.Wait() // the exit status does not matter
 	})
 	return to, bufio.NewReader(from)
 }

@@ -21,9 +21,9 @@ type Origin struct {
 	tests atomic.Bool // see AnswerSelfTest
 }
 
-// NewOrigin returns an origin that answers with this robots.txt, and with
-// "origin" and the path to everything else. special may answer instead, and
-// says whether it did.
+// NewOrigin returns an origin that responds with the given robots.txt, and to every
+// other request with "origin" and the path. If special is not nil, it may respond
+// instead. It reports whether it did.
 func NewOrigin(t testing.TB, robots string, special func(http.ResponseWriter, *http.Request) bool) *Origin {
 	t.Helper()
 	o := &Origin{count: make(map[string]int)}
@@ -56,7 +56,7 @@ func NewOrigin(t testing.TB, robots string, special func(http.ResponseWriter, *h
 	return o
 }
 
-// NewChangingOrigin returns an origin and what its robots.txt is.
+// NewChangingOrigin returns an origin and the variable that holds its robots.txt.
 func NewChangingOrigin(t testing.TB, text string) (*Origin, *atomic.Value) {
 	t.Helper()
 	var robots atomic.Value
@@ -70,28 +70,30 @@ func NewChangingOrigin(t testing.TB, text string) (*Origin, *atomic.Value) {
 	}), &robots
 }
 
-// Address is host and port.
+// Address returns the host and port of the origin.
 func (o *Origin) Address() string { return o.Listener.Addr().String() }
 
-// SelfTestUserAgents are those of the guard's self-test at start. They are repeated here, since
-// internal/origin imports Caddy, which most modules of tests do without.
+// SelfTestUserAgents are the User-Agents of the guard's self-test at start. They are a
+// copy, because internal/origin imports Caddy, on which most test modules do not
+// depend.
 var SelfTestUserAgents = [...]string{
 	"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36",
 	"Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot) RobotsGuard/1 (+https://github.com/robotsguard/caddy-robots-guard)",
 }
 
-// IsSelfTest reports whether a request is one of the guard's self-test at start.
+// IsSelfTest reports whether a request belongs to the guard's self-test at start.
 func IsSelfTest(r *http.Request) bool { return slices.Contains(SelfTestUserAgents[:], r.UserAgent()) }
 
-// AnswerSelfTest has the origin count and answer the requests of the self-test like others.
-// Otherwise they are answered 404 and do not count, so that a test can count the requests that
-// it causes. It must be called before the server starts.
+// AnswerSelfTest makes the origin count and answer the requests of the self-test like
+// other requests. By default the origin answers them with 404 and does not count them,
+// so that a test can count its own requests. Call AnswerSelfTest before the server
+// starts.
 func (o *Origin) AnswerSelfTest() *Origin {
 	o.tests.Store(true)
 	return o
 }
 
-// Requests returns how often a target was asked for.
+// Requests returns the number of requests for a target.
 func (o *Origin) Requests(target string) int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -105,6 +107,6 @@ func (o *Origin) Seen() []*http.Request {
 	return o.seen[:len(o.seen):len(o.seen)]
 }
 
-// GoDown has the origin answer nobody any more. Its port stays taken, or another
-// test's origin could get it.
+// GoDown makes the origin abort every connection. The origin keeps its port, so that
+// the origin of another test cannot get it.
 func (o *Origin) GoDown() { o.down.Store(true) }

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// Ports are handed out in blocks. Whoever listens at the first port of a block
-// has the others, so that no two processes give away the same port. All are
-// below those that systems give to outgoing connections: these could take one
-// that was free.
+// Ports are allocated in blocks. A process claims a block by listening on its first
+// port, so that no two processes allocate the same port. All ports are below the
+// ephemeral range of the operating system, because an outgoing connection could take a
+// free port in that range.
 const (
 	firstBlock = 10_000
 	blockSize  = 100
@@ -22,10 +22,10 @@ const (
 var ports struct {
 	sync.Mutex
 	next, end int
-	claims    []net.Listener // kept as long as the process runs
+	claims    []net.Listener // open until the process exits
 }
 
-// ClaimPort returns a TCP port that is free now and that nobody else gets.
+// ClaimPort returns a free TCP port that no other caller gets.
 func ClaimPort() (string, error) {
 	ports.Lock()
 	defer ports.Unlock()
@@ -56,7 +56,7 @@ func claimBlock() error {
 	return errors.New("no block of ports is free")
 }
 
-// FreePort is ClaimPort for a test.
+// FreePort is like ClaimPort for a test.
 func FreePort(t testing.TB) string {
 	t.Helper()
 	port, err := ClaimPort()

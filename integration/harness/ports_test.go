@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// TestFreePort hands out more ports than a block has. They are all different, can
-// be used, and none is one by which a block is claimed.
+// TestFreePort allocates more ports than a block has. The ports must differ and be
+// free, and none may be the first port of a block.
 func TestFreePort(t *testing.T) {
 	seen := make(map[string]bool)
 	for range 2*blockSize + 1 {
 		port := FreePort(t)
 		if seen[port] {
-			t.Errorf("%s was given away twice", port)
+			t.Errorf("port %s was allocated twice", port)
 		}
 		seen[port] = true
 		l, err := net.Listen("tcp", ":"+port)
@@ -24,7 +24,7 @@ func TestFreePort(t *testing.T) {
 	}
 	for _, claim := range ports.claims {
 		if _, port, _ := net.SplitHostPort(claim.Addr().String()); seen[port] {
-			t.Errorf("%s is both a claim and a port", port)
+			t.Errorf("port %s is also the first port of a block", port)
 		}
 	}
 	if len(ports.claims) < 3 {

@@ -12,22 +12,21 @@ import (
 	"time"
 )
 
-// Patience is how long is waited for what has to come. It costs time only where
-// something is broken.
+// Patience is the timeout of all waits. Only a failing test waits that long.
 const Patience = time.Minute
 
-// Process is a program that runs.
+// Process is a running program.
 type Process struct {
-	Logs *Buffer // what it writes to standard error, and to standard output where nobody else takes it
+	Logs *Buffer // standard error, and standard output unless the command redirects it
 	cmd  *exec.Cmd
-	done chan struct{} // closed when it has ended
+	done chan struct{} // closed when the program has exited
 }
 
-// Launch starts a program that nobody stops but the caller. What the command
-// has no place for goes to the logs.
+// Launch starts a program. The caller has to stop it. Outputs that the command does not
+// redirect go to Logs.
 func Launch(cmd *exec.Cmd) (*Process, error) { return LaunchBy(cmd, cmd.Start) }
 
-// LaunchBy is Launch with another way to start the command.
+// LaunchBy is like Launch, and starts the command with begin.
 func LaunchBy(cmd *exec.Cmd, begin func() error) (*Process, error) {
 	p := &Process{Logs: new(Buffer), cmd: cmd, done: make(chan struct{})}
 	if cmd.Stderr == nil {
@@ -40,15 +39,15 @@ func LaunchBy(cmd *exec.Cmd, begin func() error) (*Process, error) {
 		return nil, err
 	}
 	go func() {
-		_ = cmd.Wait() // the state is in ProcessState
+		_ = cmd.Wait() // ProcessState holds the result
 		close(p.done)
 	}()
 	return p, nil
 }
 
 // Attend starts a program and returns once all addresses (host:port) accept
-// connections. When the test ends it is killed, and its log shown if the test
-// failed.
+// connections. At the end of the test it kills the program, and logs its output if the
+// test failed.
 func Attend(t testing.TB, cmd *exec.Cmd, addresses ...string) *Process {
 	t.Helper()
 	p, err := Launch(cmd)
@@ -63,7 +62,7 @@ func Attend(t testing.TB, cmd *exec.Cmd, addresses ...string) *Process {
 	return p
 }
 
-// attendAt waits for addresses.
+// attendAt waits until all addresses accept connections.
 func (p *Process) attendAt(t testing.TB, addresses []string) {
 	t.Helper()
 	for _, address := range addresses {
@@ -73,7 +72,7 @@ func (p *Process) attendAt(t testing.TB, addresses []string) {
 	}
 }
 
-// show logs the end of the program's log if the test failed.
+// show logs the end of the program's output if the test failed.
 func (p *Process) show(t testing.TB) {
 	t.Helper()
 	if t.Failed() {
@@ -81,12 +80,12 @@ func (p *Process) show(t testing.TB) {
 	}
 }
 
-// Listens waits until something accepts connections at an address.
+// Listens waits until an address accepts connections.
 func (p *Process) Listens(address string, within time.Duration) error {
 	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		select {
 		case <-p.done:
-			return fmt.Errorf("%s ended: %v", filepath.Base(p.cmd.Path), p.cmd.ProcessState)
+			return fmt.Errorf("%s exited: %v", filepath.Base(p.cmd.Path), p.cmd.ProcessState)
 		default:
 		}
 		if conn, err := net.Dial("tcp", address); err == nil {
@@ -97,10 +96,11 @@ func (p *Process) Listens(address string, within time.Duration) error {
 	return fmt.Errorf("nothing listens on %s", address)
 }
 
-// Done is closed when the program has ended.
+// Done returns a channel that is closed when the program has exited.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// EndsWithin reports whether the program ends within a time.
+// EndsWithin waits for the program to exit. It reports whether that happened within
+// most.
 func (p *Process) EndsWithin(most time.Duration) bool {
 	select {
 	case <-p.done:
@@ -110,16 +110,16 @@ func (p *Process) EndsWithin(most time.Duration) bool {
 	}
 }
 
-// ID is the number of the process.
+// ID returns the process ID.
 func (p *Process) ID() int { return p.cmd.Process.Pid }
 
-// State tells how a program ended, once it has.
+// State returns the state of an exited program.
 func (p *Process) State() *os.ProcessState { return p.cmd.ProcessState }
 
-// Interrupt asks the program to end and waits until it has. If that takes
-// longer it is killed, which is an error.
+// Interrupt sends an interrupt and waits until the program has exited. After the
+// timeout it kills the program and returns an error.
 func (p *Process) Interrupt(within time.Duration) error {
-	_ = p.cmd.Process.Signal(os.Interrupt) // fails if it has ended already
+	_ = p.cmd.Process.Signal(os.Interrupt) // fails if the program has exited already
 	if p.EndsWithin(within) {
 		return nil
 	}
@@ -127,14 +127,14 @@ func (p *Process) Interrupt(within time.Duration) error {
 	return fmt.Errorf("%s did not stop within %v", filepath.Base(p.cmd.Path), within)
 }
 
-// Kill ends the program as a power failure would.
+// Kill kills the program without giving it a chance to clean up.
 func (p *Process) Kill() {
-	_ = p.cmd.Process.Kill() // fails if it has ended already
+	_ = p.cmd.Process.Kill() // fails if the program has exited already
 	<-p.done
 }
 
-// Eventually waits until a condition holds. It checks the condition less often the
-// longer it waits, since most conditions are requests, which cost processor time.
+// Eventually waits until a condition holds. Its checks become less frequent, because
+// most conditions make requests, which cost CPU time.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	pause := 5 * time.Millisecond
@@ -144,10 +144,10 @@ func Eventually(t testing.TB, what string, holds func() bool) {
 		}
 		pause = min(pause*5/4, 250*time.Millisecond)
 	}
-	t.Fatalf("it never happened: %s", what)
+	t.Fatalf("timeout while waiting for: %s", what)
 }
 
-// Buffer is a [bytes.Buffer] for several goroutines.
+// Buffer is a [bytes.Buffer] that is safe for concurrent use.
 type Buffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -160,14 +160,14 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	return b.buf.Write(p)
 }
 
-// String returns what was written.
+// String returns the content of the buffer.
 func (b *Buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.buf.String()
 }
 
-// Tail returns the last bytes of a text.
+// Tail returns the last most bytes of s.
 func Tail(s string, most int) string {
 	if len(s) > most {
 		return "…" + s[len(s)-most:]

@@ -7,12 +7,11 @@ import (
 	"testing"
 )
 
-// Reloadable is a server with an admin endpoint, and how to give it another
-// configuration.
+// Reloadable is a server whose configuration a test can replace.
 type Reloadable struct {
 	*Server
-	Admin  string // the port of its admin endpoint
-	Config string // the Caddyfile, with $NAME and $MORE
+	Admin  string // port of the admin endpoint
+	Config string // Caddyfile with the placeholders $NAME and $MORE
 }
 
 const reloadableConfig = `{
@@ -35,7 +34,7 @@ http://a.test:$PORT {
 }
 `
 
-// ServeReloadable runs a server before an origin.
+// ServeReloadable runs a server in front of an origin.
 func ServeReloadable(t testing.TB, o *Origin) *Reloadable {
 	t.Helper()
 	s := &Reloadable{Admin: FreePort(t)}
@@ -46,12 +45,13 @@ func ServeReloadable(t testing.TB, o *Origin) *Reloadable {
 	return s
 }
 
-// Named returns the configuration with a name and more directives in the site.
+// Named returns the configuration with the given name and additional directives in the
+// site.
 func (s *Reloadable) Named(name, more string) string {
 	return strings.NewReplacer("$NAME", name, "$MORE", more).Replace(s.Config)
 }
 
-// MustLoad gives the server another configuration, which has to be taken.
+// MustLoad loads a configuration and fails the test if the server rejects it.
 func (s *Reloadable) MustLoad(caddyfile string) {
 	s.t.Helper()
 	if status, body := s.Load(caddyfile); status != http.StatusOK {
@@ -59,7 +59,7 @@ func (s *Reloadable) MustLoad(caddyfile string) {
 	}
 }
 
-// Load gives the server another configuration and returns the answer.
+// Load sends a configuration to the admin endpoint and returns the response.
 func (s *Reloadable) Load(caddyfile string) (status int, body string) {
 	s.t.Helper()
 	var response *http.Response
@@ -69,7 +69,7 @@ func (s *Reloadable) Load(caddyfile string) (status int, body string) {
 			s.t.Fatal(err)
 		}
 		r.Header.Set("Content-Type", "text/caddyfile")
-		response, err = Client.Do(r) // fails at times while the endpoint itself is replaced
+		response, err = Client.Do(r) // sometimes fails while Caddy replaces the endpoint itself
 		return err == nil
 	})
 	defer response.Body.Close()

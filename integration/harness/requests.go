@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Answer is what a client gets.
+// Answer is a response.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -22,8 +22,8 @@ type Answer struct {
 	Proto  string
 }
 
-// NewClient returns a client that finds every host on the loopback interface
-// and trusts everybody.
+// NewClient returns a client that connects to the loopback interface for every host,
+// and does not verify certificates.
 func NewClient(http2 bool) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
@@ -44,12 +44,12 @@ func NewClient(http2 bool) *http.Client {
 	}
 }
 
-// Client is what Get uses.
+// Client is the client of Get.
 var Client = NewClient(false)
 
-// Get requests a URL as a client with this User-Agent, none if it is empty. It
-// tries again when the connection is reset, which stock Caddy does to some while
-// it changes its configuration.
+// Get requests a URL with the given User-Agent, or without the field if userAgent is
+// empty. It retries if the connection is reset, which happens while Caddy replaces its
+// configuration.
 func Get(t testing.TB, url, userAgent string, change ...func(*http.Request)) Answer {
 	t.Helper()
 	for tries := 1; ; tries++ {
@@ -63,7 +63,7 @@ func Get(t testing.TB, url, userAgent string, change ...func(*http.Request)) Ans
 	}
 }
 
-// Try is Get, once and by this client.
+// Try is like Get, but makes one attempt with the given client.
 func Try(client *http.Client, url, userAgent string, change ...func(*http.Request)) (Answer, error) {
 	r, err := http.NewRequest(http.MethodGet, url, nil)
 	if err != nil {
@@ -96,16 +96,16 @@ func Header(name, value string) func(*http.Request) {
 // Host sets the host of a request.
 func Host(name string) func(*http.Request) { return func(r *http.Request) { r.Host = name } }
 
-// Visit is a request and what it should be answered with. It has no name of its
-// own, so that tables of it need not name its fields.
+// Visit is a request with the expected response. It is an alias of an unnamed type, so
+// that tables need not name its fields.
 type Visit = struct {
 	UserAgent string
-	Path      string // a path on a.test, or a URL without port
+	Path      string // a path on a.test, or a URL without a port
 	Status    int
 	Body      string // contained in the body
 }
 
-// Visits makes requests and compares the answers.
+// Visits makes requests and compares the responses with the expected ones.
 func Visits(t testing.TB, s *Server, all []Visit) {
 	t.Helper()
 	for _, v := range all {
@@ -116,15 +116,15 @@ func Visits(t testing.TB, s *Server, all []Visit) {
 	}
 }
 
-// Raw sends bytes to the server and returns the code in the status line and the
-// body of the answer.
+// Raw sends bytes to the server and returns the status code and the body of the
+// response.
 func Raw(t testing.TB, s *Server, request string) (status int, body string) {
 	t.Helper()
 	a := RawAnswer(t, s, request)
 	return a.Status, a.Body
 }
 
-// RawAnswer is Raw with the header.
+// RawAnswer is like Raw and also returns the header.
 func RawAnswer(t testing.TB, s *Server, request string) Answer {
 	t.Helper()
 	conn, err := net.Dial("tcp", "127.0.0.1:"+s.Port)
@@ -142,6 +142,6 @@ func RawAnswer(t testing.TB, s *Server, request string) Answer {
 		t.Fatalf("%q: %v", request, err)
 	}
 	defer response.Body.Close()
-	all, _ := io.ReadAll(response.Body) // may end early where the server closes
+	all, _ := io.ReadAll(response.Body) // incomplete if the server closes the connection
 	return Answer{response.StatusCode, response.Header, string(all), response.Proto}
 }

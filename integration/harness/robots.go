@@ -1,9 +1,9 @@
 package harness
 
-// ClosedRobots forbids /private/ to all crawlers, and GPTBot everything.
+// ClosedRobots disallows /private/ for all crawlers and everything for GPTBot.
 const ClosedRobots = "User-agent: *\nDisallow: /private/\n\nUser-agent: GPTBot\nDisallow: /\n"
 
-// RuledSite is a site with a robots.txt that names many kinds of clients.
+// RuledSite is a site with a robots.txt that names several kinds of clients.
 const RuledSite = `http://a.test:$PORT {
 	robots_guard $MODE
 	handle /robots.txt {

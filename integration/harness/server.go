@@ -15,14 +15,14 @@ import (
 // Server is a running Caddy.
 type Server struct {
 	*Process
-	Port        string // what $PORT stands for in the Caddyfile
-	MetricsPort string // where its metrics are
+	Port        string // value of $PORT in the Caddyfile
+	MetricsPort string // port of the metrics endpoint
 	t           testing.TB
 }
 
-// globals are the options of every configuration that Serve makes. Cleaning a new storage
-// may remove the folder of a certificate that is just being stored, and Caddy tries again
-// after a minute.
+// globals are the options of every configuration that Serve makes. Storage cleaning is
+// off, because it may remove the folder of a certificate that Caddy is about to store.
+// Caddy would retry only after a minute.
 const globals = `{
 	admin off
 	persist_config off
@@ -36,15 +36,15 @@ http://127.0.0.1:$METRICS {
 }
 `
 
-// Serve runs the server with these sites and returns once it accepts
-// connections. In the text $PORT stands for a free port and each pair of
-// replace for a text and its replacement; $GLOBAL adds global options.
+// Serve runs the server with the given sites and returns once it accepts connections.
+// $PORT in sites stands for a free port, and $GLOBAL for additional global options.
+// replace holds pairs of a placeholder and its replacement.
 func Serve(t testing.TB, sites string, replace ...string) *Server {
 	t.Helper()
 	return ServeWith(t, nil, sites, replace...)
 }
 
-// ServeWith is Serve with additional environment variables.
+// ServeWith is like Serve with additional environment variables.
 func ServeWith(t testing.TB, env []string, sites string, replace ...string) *Server {
 	t.Helper()
 	caddyfile, port, metrics := Configure(t, sites, replace...)
@@ -63,7 +63,7 @@ func Configure(t testing.TB, sites string, replace ...string) (caddyfile, port, 
 	port, metrics = FreePort(t), FreePort(t)
 	replace = append(replace, "$PORT", port, "$METRICS", metrics, "$GLOBAL", "")
 	caddyfile = globals + sites
-	for range 2 { // replacements may hold placeholders
+	for range 2 { // replacements may contain placeholders
 		caddyfile = strings.NewReplacer(replace...).Replace(caddyfile)
 	}
 	return caddyfile, port, metrics
@@ -77,14 +77,14 @@ func Caddyfile(t testing.TB, text string) string {
 	return path
 }
 
-// Start runs the server with a Caddyfile and stops it when the test ends. It
+// Start runs the server with a Caddyfile and stops it at the end of the test. It
 // returns once all addresses (host:port) accept connections.
 func Start(t testing.TB, caddyfile string, addresses ...string) *Server {
 	t.Helper()
 	return Run(t, Caddyfile(t, caddyfile), nil, addresses...)
 }
 
-// Run is Start for a file that exists, with additional environment variables.
+// Run is like Start for an existing file, with additional environment variables.
 func Run(t testing.TB, config string, env []string, addresses ...string) *Server {
 	t.Helper()
 	cmd := exec.Command(Binary(t), "run", "--config", config, "--adapter", "caddyfile")
@@ -102,14 +102,13 @@ func Run(t testing.TB, config string, env []string, addresses ...string) *Server
 	return s
 }
 
-// Home returns the environment in which a server keeps what it has in a
-// directory of its own.
+// Home returns an environment in which a server stores its data in dir.
 func Home(dir string) []string {
 	return append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
 }
 
-// NameInstance gives the instance with this home its ID, unless it has one. At a
-// very first start Caddy itself may make two IDs, and keep the other.
+// NameInstance sets the ID of the Caddy instance with the given home, unless it has
+// one. At its first start Caddy itself may generate two IDs and store the second.
 func NameInstance(t testing.TB, home, id string) {
 	t.Helper()
 	path := filepath.Join(home, "caddy", "instance.uuid")
@@ -122,7 +121,7 @@ func NameInstance(t testing.TB, home, id string) {
 	Write(t, path, id)
 }
 
-// Stop ends the server.
+// Stop stops the server.
 func (s *Server) Stop() {
 	s.t.Helper()
 	if err := s.Interrupt(10 * time.Second); err != nil {
@@ -136,7 +135,7 @@ func (s *Server) WaitFor(address string) {
 	s.attendAt(s.t, []string{address})
 }
 
-// URL returns a URL on the server's port. Without a host it is that of a.test.
+// URL returns a URL with the port of the server. The default host is a.test.
 func (s *Server) URL(path string) string {
 	if scheme, rest, ok := strings.Cut(path, "://"); ok {
 		host, rest, _ := strings.Cut(rest, "/")
@@ -145,7 +144,7 @@ func (s *Server) URL(path string) string {
 	return "http://a.test:" + s.Port + path
 }
 
-// Lines returns the log lines with a message, decoded.
+// Lines returns the decoded log lines with the given message.
 func (s *Server) Lines(message string) []map[string]any {
 	var found []map[string]any
 	for line := range strings.Lines(s.Logs.String()) {
@@ -157,8 +156,8 @@ func (s *Server) Lines(message string) []map[string]any {
 	return found
 }
 
-// Await returns the log lines with a message once there are n of them, or more.
-// The server may answer before its log arrives here.
+// Await waits for at least n log lines with the given message and returns them. Log
+// lines may arrive after the response.
 func (s *Server) Await(message string, n int) (found []map[string]any) {
 	s.t.Helper()
 	Eventually(s.t, fmt.Sprintf("%d lines %q in the log", n, message), func() bool {
@@ -168,8 +167,8 @@ func (s *Server) Await(message string, n int) (found []map[string]any) {
 	return found
 }
 
-// Command runs the server's binary as a command and returns its output and exit
-// code.
+// Command runs the server's binary as a command. It returns the output and the exit
+// status.
 func Command(t testing.TB, stdin string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	cmd := exec.Command(Binary(t), args...)

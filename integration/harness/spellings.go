@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Spellings returns request targets that some server may take for
-// /private/x.txt. $PORT stands in them for a port.
+// Spellings returns request targets that some server may treat as /private/x.txt. $PORT
+// in a target stands for a port.
 func Spellings() []string {
 	const plain = "/private/x.txt"
 	var all []string
@@ -15,7 +15,7 @@ func Spellings() []string {
 	for i := range len(plain) {
 		for _, format := range []string{"%%%02X", "%%%02x", "%%25%02X"} {
 			if i == 0 {
-				continue // has to begin with a slash
+				continue // the target has to begin with a slash
 			}
 			add(plain[:i] + fmt.Sprintf(format, plain[i]) + plain[i+1:])
 		}
@@ -40,8 +40,8 @@ func Spellings() []string {
 	return all
 }
 
-// OddSpellings are further request targets that some server may take for
-// /private/x.txt, and more than one decoding away from it.
+// OddSpellings returns more unusual request targets that some server may treat as
+// /private/x.txt, such as overlong or repeated encodings.
 func OddSpellings() []string {
 	const plain = "/private/x.txt"
 	var all []string
@@ -54,7 +54,7 @@ func OddSpellings() []string {
 			fmt.Sprintf("%%e0%%8%x%%%02x", c>>6, 0x80|c&0x3f),
 			fmt.Sprintf("%%f0%%80%%8%x%%%02x", c>>6, 0x80|c&0x3f),
 			fmt.Sprintf("%c%c", 0xc0|c>>6, 0x80|c&0x3f),
-			fmt.Sprintf("%%u00%02x", c), // as IIS once did
+			fmt.Sprintf("%%u00%02x", c), // as in old versions of IIS
 			fmt.Sprintf("%%%02x%%", c),
 			"%" + string(c),
 			"&#" + fmt.Sprint(c) + ";",

@@ -12,9 +12,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// Curl does what curl does with these arguments at the demo, whose port 8080
-// another stands for, or at example.com or a subdomain, which is at the same
-// port, in the bytes of HTTP/1.1.
+// Curl does what curl does with the given arguments, and returns its output in the
+// bytes of HTTP/1.1. It accepts URLs of the demo at port 8080, of example.com and of
+// its subdomains. It connects to the given port for all of them.
 func Curl(port string, args []string) (string, error) {
 	var url, format string
 	var fields []string
@@ -70,7 +70,8 @@ func Curl(port string, args []string) (string, error) {
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
-	// A connection of its own each time: no field about it is in the answer.
+	// Each request uses a new connection and no Connection field, so that the response
+	// has none either.
 	fmt.Fprintf(conn, "%s /%s HTTP/1.1\r\nHost: %s\r\n", verb, target, host)
 	if userAgent != "" {
 		fmt.Fprintf(conn, "User-Agent: %s\r\n", userAgent)
@@ -105,8 +106,8 @@ func Curl(port string, args []string) (string, error) {
 	return out.String() + format, nil
 }
 
-// readHead reads the status line and the header of an answer, with the lines
-// ended by a line feed.
+// readHead reads the status line and the header of a response. Its lines end with a
+// line feed.
 func readHead(in *bufio.Reader) (string, error) {
 	var head strings.Builder
 	for {
@@ -122,12 +123,12 @@ func readHead(in *bufio.Reader) (string, error) {
 	}
 }
 
-// joined returns a head that was read and what follows.
+// joined returns a head and the rest of the response.
 func joined(head string, rest io.Reader) io.Reader {
 	return io.MultiReader(strings.NewReader(head), rest)
 }
 
 func readAll(r io.Reader) string {
-	all, _ := io.ReadAll(r) // what came is compared
+	all, _ := io.ReadAll(r) // an incomplete body fails the comparison
 	return string(all)
 }

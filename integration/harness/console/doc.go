@@ -1,3 +1,3 @@
-// Package console reads the commands that a document shows in its console
-// blocks, and compares what comes out with what it shows.
+// Package console parses the commands in the console blocks of a document, and compares
+// their output with the output in the document.
 package console

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Step is a command that a document shows, and its output.
+// Step is a command in a document with its output.
 type Step struct {
-	Line            int // where it stands
+	Line            int // line number of the command
 	Command, Output string
 }
 
-// Steps finds the commands in the console blocks of a Markdown text.
+// Steps returns the commands in the console blocks of a Markdown text.
 func Steps(text string) (steps []Step) {
 	inBlock, continued := false, false
 	number := 0
