@@ -1,9 +1,11 @@
-// Command soak runs the built server under mixed traffic for a long time, and fails if its heap, its
-// goroutines or its open files grow, which it judges from 200,000 requests on. Hosts, names and addresses of clients are new all the time,
-// requests use HTTP/1.1, 2 and 3, robots.txt files and the registry change, origins fail, and the
-// configuration is reloaded. It needs the Go toolchain and no network.
+// Command soak runs the built server under mixed traffic for a long time. It fails if
+// the heap, the goroutines or the open files of the server grow, once there were at
+// least 200,000 requests. Clients use new hosts, names and addresses all the time.
+// Requests use HTTP/1.1, 2 and 3. Meanwhile robots.txt files and the registry change,
+// origins fail, and the configuration is reloaded. The command needs the Go toolchain
+// and no network.
 //
-// It does not check answers, except that no browser and no request for robots.txt is blocked: the
+// It checks only that no browser and no request for robots.txt is blocked. The
 // simulation in integration/simulate checks each verdict and each counter.
 package main
 
@@ -41,8 +43,8 @@ func main() {
 	}
 }
 
-// soak runs the server for a time and returns the result. An error means that the server could not
-// be run to the end.
+// soak runs the server for length and returns the result. It returns an error if the
+// server could not run to the end.
 func soak(ctx context.Context, length time.Duration, rate float64) (*result, error) {
 	folder, err := os.MkdirTemp("", "robots-guard-soak")
 	if err != nil {
@@ -94,11 +96,12 @@ func soak(ctx context.Context, length time.Duration, rate float64) (*result, err
 	return r, s.judge(r, idle)
 }
 
-// fewestForGrowth is how many requests it takes to judge growth: by about half of them, names, hosts
-// and addresses that are new all the time have filled the server's bounded tables.
+// fewestForGrowth is the number of requests that a judgement of growth requires. After
+// about half of them the new names, hosts and addresses have filled the bounded tables
+// of the server.
 const fewestForGrowth = 200_000
 
-// judge adds the problems that only show at the end.
+// judge adds the problems that are visible only at the end.
 func (s *server) judge(r *result, idle sample) error {
 	if r.sent >= fewestForGrowth {
 		r.problems = append(r.problems, grown(r.samples)...)
@@ -123,7 +126,7 @@ func (s *server) judge(r *result, idle sample) error {
 	return nil
 }
 
-// rest waits for a time, or less if ctx ends, and reports whether it waited for all of it.
+// rest waits for d or until ctx ends. It reports whether it waited for all of d.
 func rest(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -57,7 +57,8 @@ func (o *origin) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// robotsText returns a version of the robots.txt of all sites. Odd versions disallow /new/, too.
+// robotsText returns one version of the robots.txt of all sites. Odd versions also
+// disallow /new/.
 func robotsText(version int64) string {
 	more := ""
 	if version%2 == 1 {
@@ -66,8 +67,9 @@ func robotsText(version int64) string {
 	return fmt.Sprintf("# version %d\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nCrawl-delay: 1\nDisallow: /private/\n%s", version, more)
 }
 
-// change changes the robots.txt files, the registry and the origin's state, and reloads the
-// configuration, at each interval until ctx ends. It returns how many times it did.
+// change changes the robots.txt files, the registry and the origin's state, and reloads
+// the configuration. It does so at each interval until ctx ends, and returns the number
+// of changes.
 func (s *server) change(ctx context.Context, every time.Duration) (n int64, err error) {
 	for ; rest(ctx, every); n++ {
 		if err := s.publish(n); err != nil {

@@ -19,18 +19,18 @@ type result struct {
 	problems           []string
 }
 
-// add adds what the traffic counted.
+// add adds the counts of the traffic.
 func (r *result) add(t *traffic) {
 	r.sent, r.unanswered, r.statuses, r.versions = t.sent, t.unanswered, t.statuses, t.versions
 	if len(t.wrong) > 0 {
 		r.problems = append(r.problems, "blocked, but must pass:\n"+strings.Join(t.wrong, "\n"))
 	}
-	if r.unanswered > r.sent/10 { // Caddy itself breaks some connections when it reloads
+	if r.unanswered > r.sent/10 { // Caddy itself resets some connections during a reload
 		r.problems = append(r.problems, fmt.Sprintf("%d of %d requests had no answer", r.unanswered, r.sent))
 	}
 }
 
-// String returns the table that is printed and written.
+// String returns the result as a table.
 func (r *result) String() string {
 	var b strings.Builder
 	b.WriteString("| figure | value |\n|---|---|\n")
@@ -53,7 +53,7 @@ func (r *result) String() string {
 	return b.String()
 }
 
-// write puts the table into a page.
+// write inserts the table into a page.
 func (r *result) write(page string) error {
 	when := fmt.Sprintf("\nMeasured %s with %s on %s/%s, %d processors.\n",
 		time.Now().UTC().Format("2006-01-02 15:04 UTC"), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())

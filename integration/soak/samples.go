@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// sample is what the server uses at a time.
+// sample holds the resources that the server uses at one time.
 type sample struct {
 	goroutines, files, bytes float64 // bytes of the heap after a garbage collection
 }
@@ -24,8 +24,8 @@ var (
 	heapAlloc  = regexp.MustCompile(`(?m)^# HeapAlloc = (\d+)$`)
 )
 
-// sample returns what the server uses now. The heap is that of a profile: the metrics include some
-// megabytes of garbage.
+// sample measures the resources that the server uses now. It takes the heap size from a
+// heap profile, because the metrics include some megabytes of garbage.
 func (s *server) sample() (sample, error) {
 	profile, err := s.ask(http.MethodGet, "/debug/pprof/heap?gc=1&debug=1", "")
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *server) sample() (sample, error) {
 	return sample{figure(metrics, goroutines), figure(metrics, openFiles), figure(profile, heapAlloc)}, nil
 }
 
-// figure returns the number that an expression finds, NaN for none.
+// figure returns the number that the expression of matches, or NaN.
 func figure(text []byte, of *regexp.Regexp) float64 {
 	found := of.FindSubmatch(text)
 	if found == nil {
@@ -63,7 +63,8 @@ func (s *server) watch(ctx context.Context, every time.Duration) (all []sample, 
 	return all, nil
 }
 
-// keepProfile writes a heap profile to a file that stays, and returns its name.
+// keepProfile writes a heap profile to a temporary file and returns its name. The file
+// is not removed.
 func (s *server) keepProfile() (string, error) {
 	profile, err := s.ask(http.MethodGet, "/debug/pprof/heap?gc=1", "")
 	if err != nil {
@@ -73,12 +74,12 @@ func (s *server) keepProfile() (string, error) {
 	return name, os.WriteFile(name, profile, 0o600)
 }
 
-// series is one of the figures of a sample, and how much it may grow.
+// series is one field of a sample with the limit of its growth.
 type series struct {
 	name, unit string
 	of         func(sample) float64
-	scale      float64 // of the figure that is printed
-	few        float64 // may come on top of a tenth
+	scale      float64 // factor for printing
+	few        float64 // allowed growth in addition to a tenth
 }
 
 var watched = []series{
@@ -87,8 +88,8 @@ var watched = []series{
 	{"heap", " MB", func(s sample) float64 { return s.bytes }, 1e-6, 4e6},
 }
 
-// quarters returns the medians of a figure in the second and in the last quarter of the samples.
-// The first quarter is for warming up.
+// quarters returns the medians of the second and the last quarter of the samples. The
+// first quarter is the warm-up.
 func (s series) quarters(all []sample) (second, last float64) {
 	n := len(all) / 4
 	return s.median(all[n : 2*n]), s.median(all[len(all)-n:])
@@ -106,7 +107,7 @@ func (s series) median(all []sample) float64 {
 	return values[len(values)/2]
 }
 
-// grown returns the figures that grew by more than they may.
+// grown returns a problem for each series that grew beyond its limit.
 func grown(all []sample) (problems []string) {
 	for _, s := range watched {
 		if before, after := s.quarters(all); after > before*1.1+s.few {
@@ -116,15 +117,15 @@ func grown(all []sample) (problems []string) {
 	return problems
 }
 
-// settles waits until the server, idle again, uses what it used before. Goroutines of closed
-// connections take a while to end.
+// settles waits until the idle server uses no more resources than before. Goroutines of
+// closed connections take a while to exit.
 func (s *server) settles(before sample) (problem string, err error) {
 	var now sample
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(time.Second) {
 		if now, err = s.sample(); err != nil {
 			return "", err
 		}
-		if now.goroutines <= before.goroutines+20 && !(now.files > before.files+20) { // NaN where the system does not count files
+		if now.goroutines <= before.goroutines+20 && !(now.files > before.files+20) { // NaN if the system does not count files
 			return "", nil
 		}
 	}

@@ -22,7 +22,7 @@ var caddyfile string
 // server is the server under test.
 type server struct {
 	folder            string
-	clear, tls, admin string // ports; clear is without TLS
+	clear, tls, admin string // ports; clear is the one without TLS
 	caddyfile         string
 	process           *harness.Process
 	origin            *origin
@@ -41,7 +41,7 @@ func startServer(folder string, o *origin) (*server, error) {
 	}
 	s := &server{folder: folder, origin: o, admins: http.Client{
 		Timeout:   time.Minute,
-		Transport: &http.Transport{DisableKeepAlives: true}, // each reload replaces the endpoint
+		Transport: &http.Transport{DisableKeepAlives: true}, // each reload replaces the admin endpoint
 	}}
 	for _, port := range []*string{&s.clear, &s.tls, &s.admin} {
 		if *port, err = harness.ClaimPort(); err != nil {
@@ -63,7 +63,7 @@ func startServer(folder string, o *origin) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer log.Close() // the server has its own
+	defer log.Close() // the server has its own descriptor
 	cmd.Stderr = log
 	if s.process, err = harness.Launch(cmd); err != nil {
 		return nil, err
@@ -78,10 +78,10 @@ func startServer(folder string, o *origin) (*server, error) {
 
 func (s *server) file(name string) string { return filepath.Join(s.folder, name) }
 
-// stop ends the server.
-func (s *server) stop() { _ = s.process.Interrupt(time.Minute) } // it is killed then
+// stop stops the server.
+func (s *server) stop() { _ = s.process.Interrupt(time.Minute) } // kills it after the timeout
 
-// makeSite writes the files of files.test and the lists that the configuration names.
+// makeSite writes the files of files.test and the address list of the configuration.
 func (s *server) makeSite() error {
 	for name, text := range map[string]string{"ranges.txt": listed + "/32\n", "site/page": "page", "site/private/x": "private", "site/new/x": "new"} {
 		if err := os.MkdirAll(filepath.Dir(s.file(name)), 0o700); err != nil {
@@ -94,14 +94,15 @@ func (s *server) makeSite() error {
 	return s.publish(0)
 }
 
-// publish writes a version of the robots.txt of files.test and of the registry.
+// publish writes a version of the robots.txt of files.test and a version of the
+// registry.
 func (s *server) publish(version int64) error {
 	class := [...]string{"ai_training", "seo"}[version%2]
 	registry := fmt.Sprintf(`{"crawlers": [{"token": "Quuxle", "operator": "Quux", "class": %q, "source": "https://quuxle.test/"}]}`, class)
 	return errors.Join(replaceFile(s.file("site/robots.txt"), robotsText(version)), replaceFile(s.file("registry.json"), registry))
 }
 
-// replaceFile replaces a file at once.
+// replaceFile replaces a file atomically.
 func replaceFile(name, content string) error {
 	next := name + ".next"
 	if err := os.WriteFile(next, []byte(content), 0o600); err != nil {
@@ -110,8 +111,8 @@ func replaceFile(name, content string) error {
 	return os.Rename(next, name)
 }
 
-// ask makes a request to the admin endpoint. It tries again if no answer comes, since a reload may
-// be replacing the endpoint.
+// ask sends a request to the admin endpoint. It retries if there is no response,
+// because a reload may be replacing the endpoint.
 func (s *server) ask(method, path, body string) (answer []byte, err error) {
 	for range 50 {
 		var status int
@@ -134,7 +135,7 @@ func (s *server) askOnce(method, path, body string) (status int, answer []byte, 
 		return 0, nil, err
 	}
 	r.Header.Set("Content-Type", "text/caddyfile")
-	r.Header.Set("Cache-Control", "must-revalidate") // Caddy reloads an unchanged configuration, too
+	r.Header.Set("Cache-Control", "must-revalidate") // makes Caddy reload an unchanged configuration as well
 	response, err := s.admins.Do(r)
 	if err != nil {
 		return 0, nil, err
@@ -146,7 +147,7 @@ func (s *server) askOnce(method, path, body string) (status int, answer []byte, 
 
 // logged returns the log from the first occurrence of a word, shortened.
 func (s *server) logged(word string) string {
-	all, _ := os.ReadFile(s.file("log")) // empty if there is none
+	all, _ := os.ReadFile(s.file("log")) // empty without a log
 	i := bytes.Index(all, []byte(word))
 	if i < 0 {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestGrown tells a leak from noise.
+// TestGrown checks that grown distinguishes a leak from noise.
 func TestGrown(t *testing.T) {
 	var steady, leaking []sample
 	for i := range 100 {
@@ -25,7 +25,7 @@ func TestGrown(t *testing.T) {
 	}
 }
 
-// TestSoak runs it for a moment.
+// TestSoak runs the soak for a few seconds.
 func TestSoak(t *testing.T) {
 	if !harness.Long() {
 		t.Skip("takes half a minute: run with LONG_TESTS=1")

@@ -18,14 +18,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// listed is the address in the list of the crawler Verix.
+// listed is the address in the address list of the crawler Verix.
 const listed = "192.0.2.1"
 
 const verix = "Verix/1.0 (+https://verix.test/bot)"
 
 var (
 	browsers = []string{harness.Firefox, harness.Chrome}
-	// bots are crawlers and tools. An empty string stands for a new name each time.
+	// bots are crawlers and tools. An empty string stands for a random name.
 	bots = []string{
 		harness.Curl, harness.Feedly, harness.Bingbot, harness.Googlebot, harness.GPTBot, harness.FooBot, verix, "",
 		"Quuxle/1.0", "CCBot/2.0 (https://commoncrawl.org/faq/)", "Mozilla/5.0 (compatible; SemrushBot/7~bl; +http://www.semrush.com/bot.html)",
@@ -34,7 +34,7 @@ var (
 	paths = []string{"/page", "/private/x", "/new/x", "/page?%s", "/private/%s", "/robots.txt"}
 )
 
-// traffic makes requests and counts the answers.
+// traffic sends requests and counts the responses.
 type traffic struct {
 	server *server
 	kept   map[int]transport // by major version of HTTP
@@ -42,7 +42,7 @@ type traffic struct {
 	mu                 sync.Mutex
 	sent, unanswered   int
 	statuses, versions map[int]int
-	wrong              []string // blocked browsers and requests for robots.txt
+	wrong              []string // blocked requests of browsers or for robots.txt
 }
 
 // transport is a transport whose connections can be closed.
@@ -59,7 +59,8 @@ func newTraffic(s *server) *traffic {
 	return t
 }
 
-// transport returns a transport that finds every host at the server, by one version of HTTP.
+// transport returns a transport for one version of HTTP that connects to the server for
+// every host.
 func (s *server) transport(version int) transport {
 	config := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // the server has a CA of its own
 	if version == 3 {
@@ -87,9 +88,9 @@ func (t *traffic) hangUp() {
 	}
 }
 
-// run makes so many requests a second for a time, or until ctx ends.
+// run sends rate requests per second for length, or until ctx ends.
 func (t *traffic) run(ctx context.Context, length time.Duration, rate float64) {
-	const workers = 32 // some wait for an origin that hangs
+	const workers = 32 // some of them wait for an origin that hangs
 	ctx, end := context.WithTimeout(ctx, length)
 	defer end()
 	var group sync.WaitGroup
@@ -104,7 +105,7 @@ func (t *traffic) run(ctx context.Context, length time.Duration, rate float64) {
 	group.Wait()
 }
 
-// ask makes a random request.
+// ask sends a random request.
 func (t *traffic) ask(random *rand.Rand) {
 	pick := func(all []string) string {
 		one := all[random.IntN(len(all))]
@@ -156,7 +157,7 @@ func (t *traffic) ask(random *rand.Rand) {
 	}
 }
 
-// send makes a request over a connection of its own or one that stays open.
+// send sends a request, over a new connection if alone is true.
 func (t *traffic) send(r *http.Request, version int, alone bool) (status int, err error) {
 	by := t.kept[version]
 	if alone {
