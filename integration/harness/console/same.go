@@ -9,7 +9,8 @@ import (
 // because the port in the tests may have a different number of digits.
 var varying = regexp.MustCompile(`(?m)^(Date:|read:|Content-Length:).*$`)
 
-// Same compares an output with what is shown of it.
+// Same compares the output got with the documented output shown. A line of three dots
+// in shown matches any lines.
 func Same(shown, got string) bool {
 	normal := func(s string) string {
 		s = strings.ReplaceAll(s, "\r\n", "\n")

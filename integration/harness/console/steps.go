@@ -25,7 +25,7 @@ func Steps(text string) (steps []Step) {
 			inBlock = !inBlock && strings.TrimSpace(line) == "```console"
 			continued = false
 			if inBlock {
-				steps = append(steps, Step{}) // output before the first command is nobody's
+				steps = append(steps, Step{}) // collects output before the first command, which is dropped below
 			}
 		case !inBlock:
 		case continued:
@@ -48,8 +48,8 @@ func Steps(text string) (steps []Step) {
 	return kept
 }
 
-// Words splits a command as a shell does, quotes and a comment included,
-// and takes off a grep behind it.
+// Words splits a command into arguments as a shell does. It handles quotes, comments
+// and a following grep, whose pattern it returns separately.
 func Words(command string) (args []string, pattern *regexp.Regexp, err error) {
 	var word strings.Builder
 	var quote rune
@@ -103,8 +103,8 @@ runes:
 	return all[0], pattern, nil
 }
 
-// grep is the regular expression of a grep, which takes these signs for
-// themselves without -E.
+// grep returns the regular expression of a grep command. Without -E these characters
+// would be literals, so grep rejects them.
 func grep(args []string) (*regexp.Regexp, error) {
 	switch {
 	case len(args) == 3 && args[0] == "grep" && args[1] == "-E":
