@@ -15,24 +15,25 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// base is the robots.txt that a site has by itself, on which the owner's rules build.
+// base is the robots.txt that a site serves without the owner's rules. The rules extend
+// it.
 type base struct {
 	text, before string
 	mode         baseMode
 	changed      time.Time
-	apart        bool // an instance may have missed it
+	apart        bool // instances may have different bases
 	read         map[*instance]time.Time
 }
 
-// A baseMode is how a site answers for it.
+// A baseMode is a way in which a site answers requests for its base.
 type baseMode uint8
 
 const (
 	isServed baseMode = iota
 	isGone            // 404
 	isDown            // 503
-	isMute            // never
-	isPage            // a web page
+	isMute            // no response
+	isPage            // an HTML page
 	numBaseModes
 )
 
@@ -40,13 +41,13 @@ func (m baseMode) String() string {
 	return [...]string{"serves its own text", "has no text of its own", "answers 503", "hangs", "answers a web page"}[m]
 }
 
-// isReadable reports whether there is something to build on.
+// isReadable reports whether the response is a base: a file, or 404 for none.
 func (m baseMode) isReadable() bool { return m == isServed || m == isGone }
 
-// baseLife is how long a base may be kept, by what the site says.
+// baseLife is the max-age of a base.
 const baseLife = time.Minute
 
-// newBases gives each site one, which shuts nobody out at first.
+// newBases gives each site a base. The first bases block no search engine.
 func (w *world) newBases(dice *rand.Rand) {
 	w.owner.bases = make(map[*site]*base)
 	for _, s := range w.sites {
@@ -59,13 +60,13 @@ func (w *world) newBases(dice *rand.Rand) {
 	}
 }
 
-// closes reports whether a text shuts a search engine out.
+// closes reports whether a robots.txt blocks a search engine.
 func closes(text string) bool {
 	return slices.ContainsFunc(engines, func(engine string) bool { return !allows(parsed(text), engine, "/") })
 }
 
-// readsBases lets all instances read the bases that are due, which happens because somebody
-// asks, and not while what comes of it is looked at.
+// readsBases makes all instances fetch the bases that are due. In production the
+// requests of clients cause these fetches. The invariants are checked afterwards.
 func (w *world) readsBases() {
 	if w.owner.bases == nil {
 		return
@@ -78,13 +79,13 @@ func (w *world) readsBases() {
 	w.settle()
 }
 
-// builds lets a site have another base, or none that can be read.
+// builds changes the base of a site, or makes it unreadable.
 func (w *world) builds(dice *rand.Rand, s *site) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	b := w.owner.bases[s]
 	if b.mode.isReadable() {
-		for _, i := range w.instances { // one that has found it failing asks seldom
+		for _, i := range w.instances { // an instance that has seen the site fail retries rarely
 			b.apart = b.apart || !b.read[i].After(b.changed)
 		}
 	}
@@ -102,7 +103,7 @@ func (w *world) builds(dice *rand.Rand, s *site) {
 	w.tell("%s has by itself\n%s", s.host, indent(next))
 }
 
-// answer is what a site answers by itself.
+// answer returns the response of a site to a request for its base.
 func (b *base) answer() policy.Answer {
 	a := policy.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"max-age=" + strconv.Itoa(int(baseLife.Seconds()))}}}
 	switch b.mode {
@@ -118,7 +119,7 @@ func (b *base) answer() policy.Answer {
 	return a
 }
 
-// ownTexts is where an instance reads the bases.
+// ownTexts is the source from which an instance fetches the bases.
 type ownTexts struct{ *instance }
 
 // Prepare implements [origin.Source].
@@ -145,15 +146,15 @@ func (o ownTexts) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, bool) 
 	}, true
 }
 
-// isSettled reports whether all instances have the same base of a site: one that cannot be
-// read is what each has read last, and is asked for once in five minutes.
+// isSettled reports whether all instances have the same base of a site. Instances keep
+// their last base while the site fails, and retry only every five minutes.
 func (w *world) isSettled(s *site) bool {
 	b := w.owner.bases[s]
 	return b == nil || b.mode.isReadable() && time.Since(b.changed) > 10*time.Minute && !b.apart
 }
 
-// partsBases notes whether an instance may have missed a base, since it was cut off from the
-// storage.
+// partsBases records whether instances may have different bases, because one could not
+// reach the storage.
 func (w *world) partsBases() {
 	all := len(w.reaching()) == len(w.instances)
 	for s, b := range w.owner.bases {
@@ -165,7 +166,8 @@ func (w *world) partsBases() {
 	}
 }
 
-// losesBases notes the same of a process that ends with a base unread, or not stored.
+// losesBases records the same for a process that crashes before it has fetched or
+// stored a base.
 func (i *instance) losesBases() {
 	w := i.world
 	if w.owner == nil {
@@ -178,9 +180,10 @@ func (i *instance) losesBases() {
 	}
 }
 
-// holdsText is an invariant of a base that cannot be read: what is served stays, as long
-// as nothing else is published, at an instance that reaches the storage, and has for three
-// minutes, and has not begun anew: without a storage it may begin with no base, and with no trial.
+// holdsText checks the invariant for an unreadable base: the served robots.txt does not
+// change while no other change is published. It applies to an instance that has reached
+// the storage for three minutes and has not restarted since. After a start without the
+// storage an instance may have neither base nor trial.
 func (i *instance) holdsText(s *site, before, text string, state *publish.History) {
 	published := state.PublishedID()
 	if c := state.Pending; c != nil {
@@ -193,11 +196,12 @@ func (i *instance) holdsText(s *site, before, text string, state *publish.Histor
 		return
 	}
 	if before != text {
-		i.world.fail("%s serves another text at %s, the base of which cannot be read since %s", i.id, s.host, time.Since(b.changed))
+		i.world.fail("%s serves a different robots.txt at %s, although the base has been unreadable for %s", i.id, s.host, time.Since(b.changed))
 	}
 }
 
-// seenUnder is when an instance was looked at last, and which changes were published then.
+// seenUnder holds the time of the last check of an instance, and the changes that were
+// published then.
 type seenUnder struct {
 	at        time.Time
 	published string

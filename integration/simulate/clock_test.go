@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// All instances of a world live by one clock. That of an instance is ahead of the
-// others by its skew in that its times go into the storage so much later than it
-// has them, and those of others come to it so much earlier: which is all that one
-// instance knows of another. A clock that is set right, or wrong, has another skew from
-// then on: what was noted before stays as it was.
+// All instances of a world share one clock. The skew of an instance is how far its own
+// clock is ahead. The link to the storage adds the skew to all times that the instance
+// stores, and subtracts it from all times that the instance loads. Setting a clock
+// changes the skew from then on. Times from before keep the old skew.
 
-// maxSkew is how far two clocks may be apart, and how far one is set at most.
+// maxSkew is the maximum difference between two clocks, and the maximum change of a
+// clock.
 const maxSkew = time.Hour
 
-// setting is what an instance's clock was set to.
+// setting is the skew of a clock since a time.
 type setting struct {
 	at   time.Time
 	skew time.Duration
 }
 
-// skewAt is by how much the clock was ahead at a time.
+// skewAt returns the skew of the clock at a time.
 func (l *link) skewAt(at time.Time) time.Duration {
 	for _, s := range slices.Backward(l.clock) {
 		if !at.Before(s.at) {
@@ -34,7 +34,7 @@ func (l *link) skewAt(at time.Time) time.Duration {
 	return l.clock[0].skew
 }
 
-// skew is by how much the clock is ahead now.
+// skew returns the current skew of the clock.
 func (l *link) skew() time.Duration { return l.clock[len(l.clock)-1].skew }
 
 // sets sets the clock of an instance.
@@ -46,15 +46,15 @@ func (w *world) sets(dice *rand.Rand, i *instance) {
 	w.tell("the clock of %s is ahead by %s from now on, before by %s", i.id, by, i.storage.skew())
 	i.storage.clock = append(i.storage.clock, setting{time.Now(), by})
 	w.set = time.Now()
-	if dice.IntN(2) == 0 { // as a machine that begins with a clock that is wrong
+	if dice.IntN(2) == 0 { // as a machine that boots with a wrong clock
 		i.crash()
 		w.tell("%s starts again", i.id)
 	}
 }
 
-// shifted returns a value of the storage with all its times so much later. What has a
-// checksum, the last member of its envelope, gets another one. The counts of the ledger,
-// which is no JSON, stay as they are.
+// shifted returns a stored value with all its times shifted. It recomputes the checksum
+// in the envelope, if there is one. The counts of the ledger are not JSON, so shifted
+// returns them unchanged.
 func shifted(value []byte, by func(time.Time) time.Duration) []byte {
 	if len(value) == 0 || value[0] != '{' {
 		return value
@@ -72,7 +72,7 @@ func shifted(value []byte, by func(time.Time) time.Duration) []byte {
 	return value
 }
 
-// shiftedTimes returns JSON with all its times, which are in UTC, so much later.
+// shiftedTimes returns JSON with all its times, which are in UTC, shifted.
 func shiftedTimes(text []byte, by func(time.Time) time.Duration) (shifted []byte) {
 	const date, least = len(`"2006-01-02T`), len(`"2006-01-02T15:04:05Z"`)
 	shifted = make([]byte, 0, len(text)+64)

@@ -10,49 +10,50 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// crawler keeps to the protocol: it asks for a page only if the robots.txt that it has
-// read allows it, and reads that again before its copy is older than keeps. RFC 9309 lets
-// it keep one for a day, which is the lag of all but one.
+// crawler obeys robots.txt: it requests a page only if its copy of robots.txt allows
+// the page, and it refetches robots.txt before the copy is older than keeps. RFC 9309
+// allows a copy of up to a day, which is the lag of all crawlers but one.
 type crawler struct {
 	token     string
-	addresses []string // of a verified one anywhere, else in one network
+	addresses []string // anywhere for a verified crawler, otherwise in one network
 	keeps     time.Duration
-	lag       time.Duration       // the longest that it may
-	sight     sight               // where it reads the file
-	patience  int                 // how many redirects it follows
+	lag       time.Duration       // maximum age of a copy that the guard accepts
+	sight     sight               // where it fetches robots.txt
+	patience  int                 // maximum number of redirects that it follows
 	copies    map[string]*reading // by host
 }
 
-// reading is what a crawler has read. A nil robots is that there is no file.
+// reading is a crawler's copy of robots.txt. A nil robots stands for no file.
 type reading struct {
 	robots *policy.Robots
 	text   string
 	at     time.Time
 	from   *instance
-	odd    bool   // the site served others another text
-	seen   string // the text as the guard gets it
-	unseen bool   // no guard saw it read
-	apart  bool   // nor is it what its operator's crawlers are served, as a CDN keeps one text for all
-	led    bool   // it was redirected there, so that nobody saw what it read
+	odd    bool   // the site served different files to others
+	seen   string // the file as the guard would fetch it
+	unseen bool   // no guard saw the fetch
+	apart  bool   // the instance served a different file, as when a CDN caches one file for all
+	led    bool   // the crawler followed a redirect, so no guard saw the file
 }
 
-// sight is where a crawler reads the robots.txt.
+// sight is where a crawler fetches robots.txt.
 type sight uint8
 
 const (
-	always    sight = iota // at an instance, which sees that
-	never                  // where no guard sees it, as at a CDN
-	sometimes              // now there and now here
+	always    sight = iota // at an instance, which sees the fetch
+	never                  // where no guard sees the fetch, such as at a CDN
+	sometimes              // varies
 )
 
-// looksAway reports whether a crawler reads the file where no guard sees that, this time.
+// looksAway reports whether no guard sees the next fetch of a crawler.
 func (w *world) looksAway(c *crawler) bool {
 	return c.sight == never || c.sight == sometimes && w.places.IntN(2) == 0
 }
 
-// isBeyond reports whether nobody could tell an instance of a text: the crawler has read
-// it where no guard sees that, and it came and went between two looks of the instance, or
-// in the last minute, or in the last five, between two tries to have a file that cannot be had.
+// isBeyond reports whether an instance had no way to see a robots.txt that a crawler
+// fetched unseen. The file came and went between two fetches of the instance, or
+// changed in the last two minutes. While the file is unavailable, the interval between
+// fetches is five minutes.
 func (c *crawler) isBeyond(known *reading, i *instance, s *site) bool {
 	if known.text == i.shows(s) && s.mode == same {
 		const retries = 6 * time.Minute
@@ -61,15 +62,15 @@ func (c *crawler) isBeyond(known *reading, i *instance, s *site) bool {
 			time.Since(s.changed) < retries && slices.ContainsFunc(s.since(time.Now().Add(-retries)), cannotBeHad)
 	}
 	if l, got := i.got[s][known.seen]; got && !parsed(known.text).HasGroups() && l.lasted() < time.Hour {
-		return true // a file without rules counts for others only if it stays for an hour
+		return true // a file without rules counts for other clients only if it stays for an hour
 	}
 	since, got := i.over(s, known.seen)
 	return known.odd || !got || !since.IsZero() && known.at.After(since) && time.Since(since) > c.lag
 }
 
-// mayBeLost reports whether an instance cannot know of a reading: it was lost with the
-// process that keeps nothing, the storage did not bring it over, or it was of a text that
-// not everybody is served, which each process knows by itself.
+// mayBeLost reports whether an instance may not know of a fetch. A process without
+// storage loses it at its end, the storage may not have transferred it, and fetches of
+// differing files stay in the process that saw them.
 func (known *reading) mayBeLost(i *instance) bool {
 	if i.storage == nil || known.odd {
 		return i != known.from || i.born.After(known.at)
@@ -78,8 +79,8 @@ func (known *reading) mayBeLost(i *instance) bool {
 	return (i != known.from || i.born.After(known.at)) && (lost(i.storage) || lost(known.from.storage))
 }
 
-// cannotKnow reports whether no instance can know of a reading what it takes to let its
-// crawler in. By a clock that was set, a copy may be older than it is.
+// cannotKnow reports whether no instance may have the data that proves that the crawler
+// obeys. After a clock was set, a copy may look older than it is.
 func (w *world) cannotKnow(c *crawler, known *reading, i *instance, s *site) bool {
 	if w.setsClocks && time.Since(w.set) < c.lag && time.Since(known.at) > c.lag-maxSkew {
 		return true
@@ -89,7 +90,7 @@ func (w *world) cannotKnow(c *crawler, known *reading, i *instance, s *site) boo
 
 var pages = []string{"/", "/a/x", "/a/y?q=1", "/b/", "/b/z", "/c", "/d//e", "/%61/x"}
 
-// allows reports whether a text allows a crawler a page.
+// allows reports whether robots allows a crawler to fetch a page.
 func allows(robots *policy.Robots, token, page string) bool {
 	if robots == nil {
 		return true
@@ -100,7 +101,7 @@ func allows(robots *policy.Robots, token, page string) bool {
 	return (&judge.Request{Client: client}).Subject(nil, client.Wildcard()).Verdict(robots, &target).Allowed
 }
 
-// read lets a crawler read the robots.txt, where no guard sees that if it is unseen.
+// read makes a crawler fetch robots.txt. If unseen, no guard sees the fetch.
 func (w *world) read(c *crawler, i *instance, s *site, address string, unseen bool) (status int, text string, hops int) {
 	if unseen && w.owner != nil {
 		page := i.page(s.host)
@@ -109,13 +110,14 @@ func (w *world) read(c *crawler, i *instance, s *site, address string, unseen bo
 	return w.follows(c, i, s, address, unseen)
 }
 
-// isOdd reports whether a site serves different texts.
+// isOdd reports whether a site serves different files to different clients.
 func (w *world) isOdd(s *site) bool {
 	return s.mode == turns || s.mode == byAgent || w.owner != nil && w.differAt(s, w.instances)
 }
 
-// visit lets a crawler read what it has to read, and ask for a page if it may. It returns
-// the page, "" if it asked for none, and whether it was let in.
+// visit makes a crawler fetch robots.txt if it is due, and then request a page if the
+// file allows it. It returns the page, or "" without a request, and whether the page
+// was served.
 func (w *world) visit(c *crawler, i *instance, s *site, address, page string) (asked string, passed bool) {
 	known := c.copies[s.host]
 	if known == nil || time.Since(known.at) >= c.keeps {
@@ -131,7 +133,7 @@ func (w *world) visit(c *crawler, i *instance, s *site, address, page string) (a
 		case code >= 300 && code < 500 && code != http.StatusTooManyRequests:
 			known = &reading{at: time.Now(), from: i, odd: w.isOdd(s), unseen: unseen, led: hops > 0}
 		case known == nil || time.Since(known.at) >= c.lag:
-			return "", false // it knows nothing, so it asks for nothing
+			return "", false // it has no valid copy, so it requests nothing
 		}
 		c.copies[s.host] = known
 	}

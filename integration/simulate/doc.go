@@ -1,11 +1,12 @@
-// Package simulate searches for the end of the promise: a crawler that keeps to the
-// protocol is never blocked, and one that does not is let through no longer than the rules
-// give it. It runs the guard of the product with its policies, readings, change guard,
-// ledger and store on a simulated clock, from a seed: owners who edit, break, split and
-// restore a robots.txt, crawlers that obey and such that do not, reloads, crashes, storages
-// that fail, several instances.
+// Package simulate searches for counterexamples to the promise of the guard: a crawler
+// that obeys robots.txt is never blocked, and a crawler that does not obey is blocked
+// once the rules have applied for long enough. It runs the product's guard, policies,
+// change guard, ledger and store on a simulated clock. A seed determines all events:
+// owners edit, break, split and restore robots.txt files, crawlers obey or do not obey,
+// configurations reload, processes crash, and storages fail. There may be several
+// instances.
 //
-// A world that breaks an invariant is made smaller until nothing can be left out of its
-// story, and printed. SIMULATE_WORLDS is how many worlds are run, SIMULATE_SEED is the
-// first seed.
+// If a world violates an invariant, the package removes as many of its events as
+// possible and prints the remaining story. SIMULATE_WORLDS is the number of worlds, and
+// SIMULATE_SEED is the first seed.
 package simulate

@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// happen lets an event happen and holds what comes of it against the invariants.
+// happen executes an event and checks the invariants.
 func (w *world) happen(e event) {
 	dice := rand.New(rand.NewPCG(e.seed, 3))
 	s, i := w.sites[dice.IntN(len(w.sites))], w.instances[dice.IntN(len(w.instances))]
@@ -79,7 +79,7 @@ func (w *world) happen(e event) {
 			if i.storage != nil && i.storage.cut.Load() {
 				i.storage.cut.Store(false)
 				i.storage.last = now
-				if i.unsaid { // what was wanted there before comes after all that was done meanwhile
+				if i.unsaid { // the submission of these rules follows all changes made in the meantime
 					i.unsaid, w.owner.back = false, ""
 				}
 				i.dirty.Store(true)
@@ -97,7 +97,7 @@ func (w *world) happen(e event) {
 	}
 }
 
-// edit makes a site answer otherwise.
+// edit changes the response of a site.
 func (w *world) edit(s *site, m mode, text string, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -107,7 +107,7 @@ func (w *world) edit(s *site, m mode, text string, now time.Time) {
 	s.change(m, text, now)
 }
 
-// comes is the first invariant: who keeps to the protocol is never blocked.
+// comes checks the first invariant: a crawler that obeys robots.txt is never blocked.
 func (w *world) comes(dice *rand.Rand, i *instance, s *site) {
 	c := w.crawlers[dice.IntN(len(w.crawlers))]
 	address, page := c.addresses[dice.IntN(len(c.addresses))], pages[dice.IntN(len(pages))]
@@ -122,12 +122,12 @@ func (w *world) comes(dice *rand.Rand, i *instance, s *site) {
 	w.counts.pages++
 	w.tell("%s asks for %s%s at %s", c.token, s.host, page, i.id)
 	if !passed && !w.cannotKnow(c, c.copies[s.host], i, s) {
-		w.fail("%s keeps to what it read %s ago, and is blocked for %s%s at %s", c.token, time.Since(c.copies[s.host].at), s.host, page, i.id)
+		w.fail("%s obeys its copy of robots.txt, which is %s old, but is blocked from %s%s at %s", c.token, time.Since(c.copies[s.host].at), s.host, page, i.id)
 	}
 }
 
-// passes is the second one: a page that no text of the last two days forbids is forbidden
-// to nobody, whatever fails.
+// passes checks the second invariant: a page that no robots.txt of the site has ever
+// disallowed is not blocked, whatever fails.
 func (w *world) passes(dice *rand.Rand, i *instance, s *site) {
 	token, page := tokens[5+dice.IntN(3)], pages[dice.IntN(len(pages))]
 	w.mu.Lock()
@@ -147,7 +147,7 @@ func (w *world) passes(dice *rand.Rand, i *instance, s *site) {
 	w.settle()
 	w.tell("%s, who has read nothing, asks for %s%s at %s", token, s.host, page, i.id)
 	if answer.Code == http.StatusForbidden {
-		w.fail("%s is blocked for %s%s at %s, which no text has ever forbidden", token, s.host, page, i.id)
+		w.fail("%s is blocked from %s%s at %s, which no robots.txt has ever disallowed", token, s.host, page, i.id)
 	}
 }
 

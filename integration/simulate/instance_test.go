@@ -23,8 +23,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// instance is a server: a process with its memory, the guard of its configuration, and the
-// store by which it knows of others.
+// instance is a server: a process with its state, a guard, and a store that connects it
+// to other instances.
 type instance struct {
 	id     string
 	world  *world
@@ -35,26 +35,26 @@ type instance struct {
 	guard   *guard.Guard
 	store   *store.Store // nil without a storage
 	storage *link
-	stored  chan struct{}      // closed once it has read what is stored
+	stored  chan struct{}      // closed once the stored data has been read
 	end     context.CancelFunc // of the configuration
 	born    time.Time
-	asked   int                       // requests since then
-	saw     map[*site]*served         // what the guard got last, and since when
-	got     map[*site]map[string]look // all that it got by itself, "" for no file
+	asked   int                       // number of requests since born
+	saw     map[*site]*served         // the file that the guard fetched last, and since when
+	got     map[*site]map[string]look // all files that the guard fetched itself, "" for no file
 
-	published *published        // nil where nobody publishes
-	told      *managed.Schedule // what the owner has wanted as it heard last
-	unsaid    bool              // which it has not submitted yet
+	published *published        // nil if robots.txt files are not managed
+	told      *managed.Schedule // the owner's rules, as this instance last received them
+	unsaid    bool              // told has not been submitted yet
 
-	bornBlind bool                    // it began without the storage
-	blank     bool                    // it has not read yet what it has stored
-	dirty     atomic.Bool             // there may be something to be written
-	kept      time.Time               // when that was last
-	noted     time.Time               // when it last wrote what others look for
-	heard     map[*instance]time.Time // the same of others, as far as it knows
+	bornBlind bool                    // the storage was unreachable at the start
+	blank     bool                    // the stored data has not been read yet
+	dirty     atomic.Bool             // there may be data to store
+	kept      time.Time               // when data was last stored
+	noted     time.Time               // when it last stored data that other instances load
+	heard     map[*instance]time.Time // the value of noted of other instances at the last load
 }
 
-// start begins a process with nothing but what is stored.
+// start starts a process. Its only data comes from the storage.
 func (i *instance) start() {
 	i.state, i.born, i.asked, i.saw = guard.NewState(), time.Now(), 0, make(map[*site]*served)
 	i.got = make(map[*site]map[string]look)
@@ -71,17 +71,17 @@ func (i *instance) start() {
 	}
 	i.stored = make(chan struct{})
 	i.load()
-	if i.store != nil { // not before it is known what is guarded, of which alone it takes in what was served
+	if i.store != nil { // after load, because the store reads robots fetches only of guarded hosts
 		i.store.Read(context.Background())
 	}
 	close(i.stored)
 }
 
-// look is when the guard got a text by itself for the first and the last time, and when it got
-// another one then, if it has.
+// look records when the guard itself fetched a file first and last, and when it then
+// fetched a different file, if it has.
 type look struct{ first, last, ended time.Time }
 
-// lasted returns for how long the guard got the text.
+// lasted returns how long the guard fetched the same file.
 func (l look) lasted() time.Duration {
 	if l.ended.IsZero() {
 		return time.Since(l.first)
@@ -89,7 +89,7 @@ func (l look) lasted() time.Duration {
 	return l.ended.Sub(l.first)
 }
 
-// gets notes that the guard got a text by itself.
+// gets records that the guard itself fetched a file.
 func (i *instance) gets(s *site, text string) {
 	if i.got[s] == nil {
 		i.got[s] = make(map[string]look)
@@ -107,7 +107,7 @@ func (i *instance) gets(s *site, text string) {
 	i.got[s][text] = l
 }
 
-// sawText notes that the guard got a text.
+// sawText records the file that the guard fetched.
 func (i *instance) sawText(s *site, text string) {
 	if i.saw[s] == nil || i.saw[s].text != text || i.saw[s].first.Before(s.settled) {
 		i.saw[s] = &served{text: text, first: time.Now()}
@@ -115,8 +115,9 @@ func (i *instance) sawText(s *site, text string) {
 	i.saw[s].last = time.Now()
 }
 
-// over returns since when the guard may take a text for one that is not served any more:
-// others may have told it of the next one. ok is false if it never got it.
+// over returns since when the guard may assume that a file is no longer served. Other
+// instances may have reported its successor. ok is false if the guard never fetched the
+// file.
 func (i *instance) over(s *site, text string) (since time.Time, ok bool) {
 	l, ok := i.got[s][text]
 	if i.storage != nil {
@@ -125,7 +126,7 @@ func (i *instance) over(s *site, text string) (since time.Time, ok bool) {
 	return l.ended, ok
 }
 
-// load begins a configuration.
+// load loads a configuration.
 func (i *instance) load() {
 	ctx, end := context.WithCancel(context.Background())
 	c := guard.Config{
@@ -161,7 +162,7 @@ func (i *instance) load() {
 	}
 }
 
-// crash ends the process without a word.
+// crash ends the process without saving.
 func (i *instance) crash() {
 	i.losesBases()
 	i.end()
@@ -170,14 +171,13 @@ func (i *instance) crash() {
 	i.start()
 }
 
-// isDirty reports whether there may be something to be written, if only that what is written
-// still holds.
+// isDirty reports whether there may be data to store. Stored data is also refreshed
+// once an hour.
 func (i *instance) isDirty() bool {
 	return i.store != nil && (i.dirty.Load() || i.blank || time.Since(i.kept) > time.Hour)
 }
 
-// keep does what the store does every two seconds, where there may be something to be
-// written.
+// keep does what the store does every two seconds, if there may be data to store.
 func (i *instance) keep() {
 	if !i.isDirty() {
 		return
@@ -188,14 +188,14 @@ func (i *instance) keep() {
 	i.store.Write(context.Background())
 }
 
-// learn takes in what others have noted, if they have. A store looks at those of whom it
-// has not heard for a day every ten minutes only, which is one look in forty: between two
-// events there is time for that.
+// learn loads the data of other instances if they have stored any. A store checks an
+// instance that has been silent for a day only every ten minutes, which is one check in
+// forty. There is enough time for that between two events.
 func (i *instance) learn() {
 	if i.store == nil || i.storage.cut.Load() {
 		return
 	}
-	looks, news := 1, i.blank || i.world.changeGuard > 0 // what is held back may come before its version
+	looks, news := 1, i.blank || i.world.changeGuard > 0 // a deferred change may be stored before its version
 	i.blank = false
 	for _, other := range i.world.instances {
 		if other == i || !other.noted.After(i.heard[other]) {
@@ -215,19 +215,19 @@ func (i *instance) learn() {
 	i.dirty.Store(true)
 }
 
-// look takes in what others have noted, if anything: from when it looked last an
-// instance tells whether their clocks are right.
+// look loads the data of other instances. The times of these loads show an instance
+// whether other clocks are right.
 func (i *instance) look() {
 	if i.store != nil && !i.storage.cut.Load() && i.world.skewed {
 		i.store.Sync(context.Background())
 	}
 }
 
-// request returns a request as it comes to the server.
+// request returns a request as the server receives it.
 func (i *instance) request(w http.ResponseWriter, host, path string) *http.Request {
 	u, err := url.ParseRequestURI(path)
 	if err != nil {
-		panic(err) // a world asks for no other
+		panic(err) // the simulation uses only valid paths
 	}
 	r := &http.Request{
 		Method: http.MethodGet, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Host: host, URL: u, RequestURI: path,
@@ -236,10 +236,10 @@ func (i *instance) request(w http.ResponseWriter, host, path string) *http.Reque
 	return caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, i.server)
 }
 
-// ask sends a request and returns the answer.
+// ask sends a request and returns the response.
 func (i *instance) ask(agent, address, host, path string) *httptest.ResponseRecorder {
 	i.asked++
-	if i.world.holdsRates || i.world.changeGuard > 0 { // which remember pages, too
+	if i.world.holdsRates || i.world.changeGuard > 0 { // these store data for requests of pages as well
 		i.dirty.Store(true)
 	}
 	w := i.send(agent, address, host, path)
@@ -253,7 +253,7 @@ func (i *instance) ask(agent, address, host, path string) *httptest.ResponseReco
 	return w
 }
 
-// send is ask for a request that is counted by nobody, or by who sends it.
+// send is like ask, but does not count the request.
 func (i *instance) send(agent, address, host, path string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	r := i.request(w, host, path)

@@ -9,9 +9,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// lies is the third invariant: a page that the file has forbidden for longer than any copy
-// may last is refused, also while the file cannot be read; and a copy is never used for longer
-// than a day while it can be read.
+// lies checks the third invariant: a page is blocked if robots.txt has disallowed it
+// for longer than any copy may last, even while the file is unavailable. An available
+// file is refetched before a copy is older than a day.
 func (w *world) lies(dice *rand.Rand, i *instance, s *site, reads bool) {
 	token, page := tokens[5+dice.IntN(3)], pages[dice.IntN(len(pages))]
 	address := fmt.Sprintf("192.0.2.%d", 1+dice.IntN(2))
@@ -20,7 +20,7 @@ func (w *world) lies(dice *rand.Rand, i *instance, s *site, reads bool) {
 		w.settle()
 		w.tell("%s reads %s at %s from %s, and will not obey", token, s.host, i.id, address)
 	}
-	long := 2*policy.MaxAge + max(time.Hour, w.changeGuard) // which begins when the guard has read the change
+	long := 2*policy.MaxAge + max(time.Hour, w.changeGuard) // counts from the guard's first fetch of the change
 	if w.setsClocks {
 		long += maxSkew
 	}
@@ -29,29 +29,30 @@ func (w *world) lies(dice *rand.Rand, i *instance, s *site, reads bool) {
 	}
 	text := i.shows(s)
 	if w.owner != nil && i.published.shown[s] != text {
-		return // it is another one since it was looked at last
+		return // the file has changed since the last check
 	}
 	w.mu.Lock()
 	saw := i.saw[s]
-	// Time in which the file cannot be read does not count, and of a site that had no file, and
-	// fails now, nobody knows the text.
+	// Time in which the file is unavailable does not count. If a site had no file and
+	// fails now, its rules are unknown.
 	end, failed := s.answeredUntil()
 	known := saw != nil && saw.text == text && !saw.last.Before(s.settled) && end.Sub(saw.first) > long && end.Sub(s.settled) > long && s.mode.hasOneText() && !s.way.isLong() && !failed
 	if led, ok := s.led[token+"/1.0"]; ok && !led.Before(end) {
-		known = false // the file failed when this crawler was redirected: it may have got other rules
+		known = false // the file was unavailable when the site redirected this crawler, which may have got other rules
 	}
 	old := saw != nil && s.mode == same && time.Since(s.changed) > time.Hour && time.Since(saw.last) > policy.MaxAge && len(w.instances) == 1
 	w.mu.Unlock()
 	switch {
 	case known && !allows(parsed(text), token, page):
-		w.fail("%s gets %s%s at %s, which has been forbidden since %s; %s %s", token, s.host, page, i.id, s.settled.Sub(w.start), s.host, s.mode)
+		w.fail("%s gets %s%s at %s, although it has been disallowed since %s; %s %s", token, s.host, page, i.id, s.settled.Sub(w.start), s.host, s.mode)
 	case old:
-		w.fail("%s uses a copy that it read %s ago", i.id, time.Since(saw.last))
+		w.fail("%s uses a copy that is %s old", i.id, time.Since(saw.last))
 	}
 }
 
-// gets lets a liar ask for a page a few times, since a copy that is due is read in the
-// background, because of a request. It reports whether it is refused in the end.
+// gets makes a crawler that does not obey request a page several times, because a due
+// copy is refetched in the background of a request. It reports whether the crawler is
+// blocked in the end.
 func (w *world) gets(i *instance, token, address, host, page string) (refused bool) {
 	w.tell("%s asks for %s%s at %s from %s", token, host, page, i.id, address)
 	for range 3 {

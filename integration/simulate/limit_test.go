@@ -19,8 +19,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// The limits of an owner: of a crawler, of a class, and of a search engine that is
-// slowed seldom.
+// The owner's limits: for a crawler, for a class, and for a search engine.
 var ownersLimits = []rate.Limit{
 	newLimit("GPTBot", 30, time.Minute, 5, 2),
 	newLimit("seo", 20, time.Minute, 4, 0),
@@ -33,7 +32,7 @@ const engine = "Googlebot"
 func newLimit(client string, requests int, per time.Duration, burst, concurrent int) rate.Limit {
 	clients, err := judge.ParseSelector(uaident.Default(), []string{client}, false)
 	if err != nil {
-		panic(err) // the registry has them
+		panic(err) // the registry contains all clients
 	}
 	return rate.Limit{
 		Client: client, Clients: clients, Requests: requests, Per: per,
@@ -41,7 +40,7 @@ func newLimit(client string, requests int, per time.Duration, burst, concurrent 
 	}
 }
 
-// rateSettings are those of all guards of a world.
+// rateSettings returns the rate settings of all guards of a world.
 func (w *world) rateSettings() *rate.Settings {
 	switch {
 	case !w.holdsRates:
@@ -62,8 +61,8 @@ func (w *world) limitOf(token string) *rate.Limit {
 	return nil
 }
 
-// every is how much time a crawler leaves between two pages that keeps to all that it is
-// asked for, nil for what it does not know yet.
+// every returns the interval between two pages of a crawler that obeys all limits.
+// known is its copy of robots.txt, nil for none.
 func (w *world) every(token string, known *reading) time.Duration {
 	least := 200 * time.Millisecond
 	if known != nil {
@@ -75,16 +74,17 @@ func (w *world) every(token string, known *reading) time.Duration {
 	return least
 }
 
-// mayBeSlow reports whether a crawler that obeys may be answered 429: only that of a
-// search engine, which knows nothing of a limit and comes as often as it likes. What is
-// held against the guard then are the two invariants of pace.
+// mayBeSlow reports whether a crawler that obeys robots.txt may get 429. This applies
+// only to the crawler of the search engine, which does not know its limit and sends
+// requests at any rate. For this crawler pace checks two invariants instead.
 func (w *world) mayBeSlow(token string) bool { return w.hasLimits && token == engine }
 
-// pace is how often a search engine has asked at a site of an instance, and was slowed.
+// pace records the requests of a search engine at a site of an instance, and those that
+// got 429.
 type pace struct {
-	born          time.Time // the instance, which remembers no more
+	born          time.Time // start of the instance, which has no older data
 	asked, slowed []time.Time
-	began         time.Time // when it was slowed first, without a pause since
+	began         time.Time // when it first got 429 since the last pause
 }
 
 // paceOf returns the pace of the search engine.
@@ -96,9 +96,9 @@ func (w *world) paceOf(i *instance, s *site) *pace {
 	return w.enginePaces[key]
 }
 
-// asks notes a request of the search engine, and holds two invariants: no more than one
-// in twenty of its requests of a day is slowed, and none after a day of that without a
-// pause. A window of a day is between nine tenths of it and a whole one.
+// asks records a request of the search engine and checks two invariants. At most one in
+// twenty of its requests of a day gets 429. After a day of 429 without a pause none
+// does. The window of a day varies between nine tenths and the whole of it.
 func (p *pace) asks(w *world, i *instance, slowed bool) {
 	now := time.Now()
 	if n := len(p.asked); n > 0 && now.Sub(p.asked[n-1]) > 10*time.Minute {
@@ -109,7 +109,7 @@ func (p *pace) asks(w *world, i *instance, slowed bool) {
 		return
 	}
 	if n := len(p.slowed); n > 0 && now.Sub(p.slowed[n-1]) > time.Hour {
-		p.began = time.Time{} // none may have been one too many, which is a pause, too
+		p.began = time.Time{} // an hour without 429 is a pause as well
 	}
 	w.counts.slowed++
 	p.slowed = append(p.slowed, now)
@@ -122,18 +122,18 @@ func (p *pace) asks(w *world, i *instance, slowed bool) {
 		return n
 	}
 	if asked, slowed := since(p.asked, 24*time.Hour), since(p.slowed, 24*time.Hour*9/10); slowed*20 > asked {
-		w.fail("%s is slowed %d times in a day at %s, in which it asks %d times", engine, slowed, i.id, asked)
+		w.fail("%s gets 429 for %d requests in a day at %s, of %d requests", engine, slowed, i.id, asked)
 	}
 	if p.began.IsZero() {
 		p.began = now
 	}
 	if lasts := now.Sub(p.began); lasts > 24*time.Hour+time.Minute {
-		w.fail("%s is slowed at %s since %s without a pause", engine, i.id, lasts)
+		w.fail("%s gets 429 at %s for %s without a pause", engine, i.id, lasts)
 	}
 }
 
-// strolls lets the search engine fetch a page: many such events are a day and more in
-// which it asks twice as fast as it may.
+// strolls makes the search engine request a page. A series of these events lasts more
+// than a day, at twice the allowed rate.
 func (w *world) strolls(dice *rand.Rand) {
 	i, s := w.instances[0], w.sites[0]
 	c := w.crawlers[0]
@@ -141,13 +141,13 @@ func (w *world) strolls(dice *rand.Rand) {
 	if asked, passed := w.visit(c, i, s, c.addresses[0], page); asked != "" {
 		w.counts.pages++
 		if !passed && !w.cannotKnow(c, c.copies[s.host], i, s) {
-			w.fail("%s keeps to what it read, and is blocked for %s%s at %s", c.token, s.host, page, i.id)
+			w.fail("%s obeys its copy of robots.txt, but is blocked from %s%s at %s", c.token, s.host, page, i.id)
 		}
 	}
 }
 
-// hurries lets a crawler ask ten times as fast as its limit is. It gets no more pages than
-// that leaves it; and having waited for as long as it is told, it gets the next.
+// hurries makes a crawler send requests at ten times its limit. It must not get more
+// pages than the limit allows. After waiting for Retry-After it must get the next page.
 func (w *world) hurries(dice *rand.Rand, i *instance, s *site) {
 	c := w.crawlers[[]int{2, 5, 6}[dice.IntN(3)]]
 	limit, page := w.limitOf(c.token), w.open(s, c.token)
@@ -169,7 +169,7 @@ func (w *world) hurries(dice *rand.Rand, i *instance, s *site) {
 			wait, err := toWait(answer)
 			time.Sleep(time.Duration(wait) * time.Second)
 			if again := i.ask(c.token+"/1.0", c.addresses[0], s.host, page); err != nil || again.Code != http.StatusNoContent {
-				w.fail("%s is answered %d at %s, having waited for the %d seconds that it was told", c.token, again.Code, i.id, wait)
+				w.fail("%s gets %d at %s after waiting for the %d seconds in the response", c.token, again.Code, i.id, wait)
 				return
 			}
 			passed++
@@ -178,13 +178,13 @@ func (w *world) hurries(dice *rand.Rand, i *instance, s *site) {
 	}
 	w.settle()
 	if most := int(time.Since(began)/limit.Rule.Interval) + limit.Rule.Burst + 1; passed > most {
-		w.fail("%s gets %d pages in %s at %s, where its limit %s leaves %d", c.token, passed, time.Since(began), i.id, limit, most)
+		w.fail("%s gets %d pages in %s at %s, but its limit %s allows %d", c.token, passed, time.Since(began), i.id, limit, most)
 	}
 }
 
-// crowds lets a crawler ask for several pages at once, which take their time. As many pass
-// as there are places, of which one network has half where nobody knows who it is; and
-// all are given back.
+// crowds makes a crawler request several slow pages concurrently. Only the allowed
+// number may pass. If clients are not verified, one network may use half of that
+// number. All places must be free afterwards.
 func (w *world) crowds(dice *rand.Rand, i *instance, s *site) {
 	c, page := w.crawlers[2], w.open(s, "GPTBot")
 	if page == "" {
@@ -212,15 +212,15 @@ func (w *world) crowds(dice *rand.Rand, i *instance, s *site) {
 	w.counts.slowed += n - int(passed.Load())
 	w.tell("%s asks for %d pages at once at %s, and gets %d", c.token, n, i.id, passed.Load())
 	if want := min(n, places); int(passed.Load()) != want {
-		w.fail("%s asks for %d pages at once at %s, and gets %d, where there are %d places", c.token, n, i.id, passed.Load(), places)
+		w.fail("%s requests %d pages concurrently at %s and gets %d, want %d at most", c.token, n, i.id, passed.Load(), places)
 	}
 	if again := i.ask(c.token+"/1.0", c.addresses[0], s.host, page); again.Code != http.StatusNoContent {
-		w.fail("%s asks for a page at %s, once all others are answered, and gets %d", c.token, i.id, again.Code)
+		w.fail("%s requests a page at %s after all concurrent requests and gets %d", c.token, i.id, again.Code)
 	}
 }
 
-// open returns a page that no text of a site has ever forbidden a crawler, nor asked it to
-// wait for; "" if there is none.
+// open returns a page that no robots.txt of the site has ever disallowed for a crawler,
+// or "". It also returns "" if one of the files has a Crawl-delay for the crawler.
 func (w *world) open(s *site, token string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -238,18 +238,19 @@ func (w *world) open(s *site, token string) string {
 	return ""
 }
 
-// toWait returns how many seconds an answer asks a crawler to wait. That is up to a tenth
-// more by chance, which would make another world of each run, so it is the most here.
+// toWait returns the delay in the RateLimit field of a response, and checks
+// Retry-After. Retry-After is up to a tenth longer by chance, which would make runs of
+// a seed differ.
 func toWait(answer *httptest.ResponseRecorder) (seconds int, err error) {
 	header := answer.Header()
 	_, least, ok := strings.Cut(header.Get("RateLimit"), ";t=")
 	if !ok {
-		return 0, errors.New("it is not told how long to wait")
+		return 0, errors.New("the response has no RateLimit field")
 	}
 	asked, err := strconv.Atoi(header.Get("Retry-After"))
 	n, wrong := strconv.Atoi(least)
 	if err = errors.Join(err, wrong); err == nil && (asked < n || asked > n+n/10) {
-		err = fmt.Errorf("it is asked to wait for %d seconds, where %d are left", asked, n)
+		err = fmt.Errorf("Retry-After is %d, but RateLimit has %d seconds", asked, n)
 	}
 	return n, err
 }

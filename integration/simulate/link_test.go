@@ -12,19 +12,19 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
 
-// link is an instance's way to the storage that all share.
+// link is an instance's connection to the common storage.
 type link struct {
 	*disk
 	of    *instance
 	cut   atomic.Bool
-	last  time.Time // when it was found to be cut
-	clock []setting // of the instance, the first from the beginning
+	last  time.Time // when it was last found to be cut
+	clock []setting // settings of the instance's clock; the first applies from the start
 
 	mu    sync.Mutex
-	known map[string]shiftedValue // what was read last, by key
+	known map[string]shiftedValue // values loaded last, by key
 }
 
-// disk is the storage that all share. It knows what was listed until there is another key.
+// disk is the common storage. It caches listings until a key is added or removed.
 type disk struct {
 	*storetest.Storage
 	mu     sync.Mutex
@@ -36,7 +36,7 @@ func newDisk() *disk {
 	return &disk{Storage: storetest.New(), keys: make(map[string]bool), listed: make(map[string][]string)}
 }
 
-// has notes that there is a key, or no more.
+// has records whether a key exists.
 func (d *disk) has(key string, is bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -88,7 +88,8 @@ func (l *link) Load(ctx context.Context, key string) ([]byte, error) {
 	return l.in(key, value), nil
 }
 
-// out returns a value as the clock of the instance has its times.
+// out returns a value that the instance stores, with its times according to the
+// instance's clock.
 func (l *link) out(value []byte) []byte {
 	if len(l.clock) == 1 && l.skew() == 0 {
 		return value
@@ -96,8 +97,9 @@ func (l *link) out(value []byte) []byte {
 	return shifted(value, l.skewAt)
 }
 
-// in returns a value as an instance takes its times that goes by its clock as it is now.
-// Rules have none, and a name by what they say.
+// in returns a value that the instance loads, with its times relative to the instance's
+// clock. Specs contain no times, and the hash of their content is their name, so they
+// stay unchanged.
 func (l *link) in(key string, value []byte) []byte {
 	by := -l.skew()
 	if by == 0 || strings.Contains(key, "/specs/") {
@@ -106,7 +108,7 @@ func (l *link) in(key string, value []byte) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if known := l.known[key]; known.by == by && bytes.Equal(known.value, value) {
-		return known.shifted // a history is read each minute
+		return known.shifted // a history is loaded every minute
 	}
 	to := shifted(value, func(time.Time) time.Duration { return by })
 	if l.known == nil {
@@ -116,7 +118,7 @@ func (l *link) in(key string, value []byte) []byte {
 	return to
 }
 
-// shiftedValue is a value of the storage as it is stored and as a clock has it.
+// shiftedValue is a stored value with its shifted form.
 type shiftedValue struct {
 	value, shifted []byte
 	by             time.Duration

@@ -14,30 +14,30 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// owner is who publishes the robots.txt of all sites of a world by rules. Nobody has them
-// in a world where sites write it themselves.
+// owner publishes the robots.txt of all sites of a world by rules. It is nil in a world
+// where the sites have their own files.
 type owner struct {
-	rules, before *managed.Schedule // that configurations have from their next load on
+	rules, before *managed.Schedule // the current rules, which configurations get at their next load, and the previous rules
 	rollout       publish.Rollout
 	maxAge        time.Duration
-	meant         map[string]bool // changes that a person has confirmed, or wants back
-	bases         map[*site]*base // on which they build, nil for nothing
-	back          string          // what the owner has gone back to, "" once something else is wanted
+	meant         map[string]bool // changes that a person has confirmed or rolled back to
+	bases         map[*site]*base // the bases that the rules extend; nil for none
+	back          string          // ID of the change that a rollback published, "" after another change
 }
 
 // published is what an instance serves for the owner.
 type published struct {
 	*publish.Publisher
-	shown map[*site]string // at the last look
+	shown map[*site]string // robots.txt at the last check
 	under map[*site]seenUnder
 	texts map[string]knownPage // by host
 }
 
-// looksEvery is how often instances look at the history: more seldom than real ones, so that
-// a world takes less time, and often enough for what is said of three minutes.
+// looksEvery is the interval at which instances load the history. It is longer than in
+// production to save time, and short enough for the invariants with three minutes.
 const looksEvery = 2 * time.Minute
 
-// newOwner decides how changes come to all.
+// newOwner chooses the rollout of changes.
 func newOwner(dice *rand.Rand, p plan) *owner {
 	o := &owner{rules: newRules(dice), maxAge: []time.Duration{time.Minute, time.Hour, 24 * time.Hour}[dice.IntN(3)], meant: make(map[string]bool)}
 	o.before = o.rules
@@ -51,7 +51,7 @@ func newOwner(dice *rand.Rand, p plan) *owner {
 	return o
 }
 
-// newRules writes rules that do not contradict each other.
+// newRules returns random rules without contradictions.
 func newRules(dice *rand.Rand) *managed.Schedule {
 	who := append([]string{"*", "*", "search", "ai_training", "seo"}, tokens...)
 	paths := []string{"/", "/a/", "/a/x", "/b", "/b/z$", "/*?", "/c", "/d/e"}
@@ -66,7 +66,7 @@ func newRules(dice *rand.Rand) *managed.Schedule {
 	}
 }
 
-// publish begins to publish what a new configuration says.
+// publish starts publishing the rules of a new configuration.
 func (i *instance) publish(ctx context.Context) (end func()) {
 	w := i.world
 	var hosts []string
@@ -74,7 +74,7 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 		hosts = append(hosts, s.host)
 	}
 	if i.told != nil && i.told != w.owner.rules {
-		w.owner.back = "" // it hears only now of what the owner has wanted since
+		w.owner.back = "" // this instance learns only now which rules have become current since
 	}
 	i.hears(w.owner.rules)
 	i.state.WatchServed(ctx)
@@ -98,14 +98,16 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 	return p.Begin(publish.Place{Name: "sites", Hosts: hosts})
 }
 
-// hears notes what the owner wants. Without the storage it cannot be submitted yet.
+// hears records the rules that the owner wants. Without the storage the instance cannot
+// submit them yet.
 func (i *instance) hears(rules *managed.Schedule) {
 	i.unsaid = i.storage.cut.Load() && (i.unsaid || i.told != rules)
 	i.told = rules
 }
 
-// publishes lets the owner want other rules: all configurations have them at once, or one
-// before others, or a list of rules says so to all.
+// publishes makes the owner change the rules. Either all instances reload, or one
+// instance reloads before the others, or a rule list delivers the rules to all
+// instances.
 func (w *world) publishes(dice *rand.Rand, i *instance) {
 	next := newRules(dice)
 	if dice.IntN(3) == 0 {
@@ -132,12 +134,12 @@ func (w *world) publishes(dice *rand.Rand, i *instance) {
 	w.settle()
 }
 
-// acts lets the owner confirm a change, or want another one back.
+// acts makes the owner confirm, promote, stop or roll back a change.
 func (w *world) acts(dice *rand.Rand, i *instance) {
 	verb := []string{"confirm", "confirm", "promote", "stop", "rollback"}[dice.IntN(5)]
 	changed, err := i.published.Act(context.Background(), verb, "", publish.By{Who: "ann", Why: "meant"})
 	if err != nil {
-		return // there is nothing to confirm, or no storage
+		return // there is no change to act on, or no storage
 	}
 	state, _ := i.published.History()
 	w.tell("the owner says %s at %s: %s; change %s is published", verb, i.id, changed.State, state.PublishedID())
@@ -153,9 +155,10 @@ func (w *world) acts(dice *rand.Rand, i *instance) {
 	}
 }
 
-// watch looks at what all instances serve. It holds three more invariants: what shuts a
-// search engine out is served only if a person has meant it, all instances that reach the
-// storage come to serve the same, and what the owner has gone back to stays.
+// watch checks the files that all instances serve. It checks three invariants. A file
+// that blocks a search engine is served only after a person has confirmed it. All
+// instances that reach the storage eventually serve the same file. The result of a
+// rollback stays.
 func (w *world) watch() {
 	if w.owner == nil {
 		return
@@ -168,7 +171,7 @@ func (w *world) watch() {
 	}
 	w.partsBases()
 	wrote := int64(-1)
-	for range 5 { // all look at the storage in three minutes, but somebody may write meanwhile
+	for range 5 { // all instances load the history within three minutes, but one of them may store a change meanwhile
 		if !w.differ() && w.undone() == nil || wrote == w.revision() {
 			break
 		}
@@ -176,14 +179,14 @@ func (w *world) watch() {
 		time.Sleep(3 * time.Minute)
 	}
 	if w.differ() {
-		w.fail("instances that reach the storage serve different texts for more than three minutes")
+		w.fail("instances that reach the storage serve different files for more than three minutes")
 	}
 	if i := w.undone(); i != nil {
-		w.fail("%s does not publish change %s, to which the owner has gone back", i.id, w.owner.back)
+		w.fail("%s does not publish change %s, to which the owner has rolled back", i.id, w.owner.back)
 	}
 }
 
-// revision is that of the history, as far as an instance knows it.
+// revision returns the latest revision of the history that any instance has.
 func (w *world) revision() (latest int64) {
 	for _, i := range w.instances {
 		state, _ := i.published.History()
@@ -192,8 +195,8 @@ func (w *world) revision() (latest int64) {
 	return latest
 }
 
-// undone returns an instance that publishes another change than the owner has gone back
-// to, nil if none does.
+// undone returns an instance that publishes a different change than that of the last
+// rollback, or nil.
 func (w *world) undone() *instance {
 	for _, i := range w.reaching() {
 		if state, known := i.published.History(); known && w.owner.back != "" && state.PublishedID() != w.owner.back {
@@ -203,7 +206,7 @@ func (w *world) undone() *instance {
 	return nil
 }
 
-// sees notes what an instance serves at a site.
+// sees records the file that an instance serves at a site.
 func (i *instance) sees(s *site) {
 	w, now := i.world, time.Now()
 	text := i.text(s.host)
@@ -226,24 +229,24 @@ func (i *instance) sees(s *site) {
 	}
 	w.tell("%s serves at %s\n%s", i.id, s.host, indent(text))
 	if w.owner.bases != nil {
-		return // the site's own text may shut out whom it wants
+		return // the site's own file may block search engines
 	}
 	for _, engine := range engines {
 		if allows(parsed(text), engine, "/") {
 			continue
 		}
-		if !allows(parsed(before), engine, "/") { // it was so before
+		if !allows(parsed(before), engine, "/") { // it was blocked before
 			w.owner.meant[ids[0]] = true
 		} else if !slices.ContainsFunc(ids, func(id string) bool { return w.owner.meant[id] }) {
-			w.fail("%s shuts %s out of %s by change %s, which nobody has confirmed", i.id, engine, s.host, ids[0])
+			w.fail("%s blocks %s from %s by change %s, which no person has confirmed", i.id, engine, s.host, ids[0])
 		}
 	}
 }
 
-// engines are those whose sites are not closed without a word.
+// engines are the search engines that a change may not block without confirmation.
 var engines = []string{"Googlebot", "bingbot"}
 
-// differ reports whether two instances that reach the storage serve different texts.
+// differ reports whether two instances that reach the storage serve different files.
 func (w *world) differ() bool {
 	return slices.ContainsFunc(w.sites, func(s *site) bool { return w.isSettled(s) && w.differAt(s, w.reaching()) })
 }
@@ -253,7 +256,7 @@ func (w *world) reaching() []*instance {
 	return slices.DeleteFunc(slices.Clone(w.instances), func(i *instance) bool { return i.storage.cut.Load() })
 }
 
-// differAt reports whether two of some instances serve different texts at a site.
+// differAt reports whether instances serve different files at a site.
 func (w *world) differAt(s *site, instances []*instance) bool {
 	if len(instances) < 2 {
 		return false

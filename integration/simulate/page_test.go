@@ -11,8 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// page is what an instance answers for the robots.txt of a host, as the owner publishes
-// it.
+// page returns the response of an instance to a request for the robots.txt of a host,
+// with the owner's rules.
 func (i *instance) page(host string) *httptest.ResponseRecorder {
 	rw := httptest.NewRecorder()
 	r := i.request(rw, host, "/robots.txt")
@@ -20,7 +20,7 @@ func (i *instance) page(host string) *httptest.ResponseRecorder {
 	return rw
 }
 
-// text is what page answers, as long as the page is the same one.
+// text returns the body of page. It is cached as long as the page is the same.
 func (i *instance) text(host string) string {
 	known := i.published.texts[host]
 	if known.request == nil {
@@ -33,7 +33,7 @@ func (i *instance) text(host string) string {
 	return known.text
 }
 
-// knownPage is a page with its text.
+// knownPage is a page with its body.
 type knownPage struct {
 	request *http.Request
 	page    *publish.Page
@@ -49,7 +49,7 @@ func (i *instance) servePage(rw http.ResponseWriter, r *http.Request) {
 	page.Serve(rw, r, managed.Lifetime(i.world.owner.maxAge, time.Now(), until))
 }
 
-// shows returns the text of a site at an instance.
+// shows returns the robots.txt of a site at an instance.
 func (i *instance) shows(s *site) string {
 	if i.world.owner == nil {
 		return s.shown()
@@ -57,7 +57,7 @@ func (i *instance) shows(s *site) string {
 	return i.text(s.host)
 }
 
-// fetchPage is how the guard reads what the owner publishes.
+// fetchPage returns the guard's fetch of the published robots.txt.
 func (i *instance) fetchPage(s *site) policy.Answer {
 	w := i.page(s.host)
 	i.world.mu.Lock()
@@ -67,7 +67,7 @@ func (i *instance) fetchPage(s *site) policy.Answer {
 	return policy.Answer{Status: w.Code, Body: w.Body.Bytes(), Header: w.Header()}
 }
 
-// servesByItself answers for the robots.txt of a host as its site does without the owner's
+// servesByItself writes the site's own response for robots.txt, without the owner's
 // rules.
 func (w *world) servesByItself(rw http.ResponseWriter, host string) {
 	b := w.owner.bases[w.site(host)]
@@ -80,5 +80,5 @@ func (w *world) servesByItself(rw http.ResponseWriter, host string) {
 	w.mu.Unlock()
 	maps.Copy(rw.Header(), a.Header)
 	rw.WriteHeader(a.Status)
-	_, _ = rw.Write(a.Body) // to a recorder
+	_, _ = rw.Write(a.Body) // a recorder never fails
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// event is what happens at a time. Each has its own dice, so that leaving others out
-// changes nothing about it.
+// event is an action at a time. Each event has its own seed, so that removing other
+// events does not change it.
 type event struct {
 	at   time.Duration
 	what action
@@ -25,54 +25,54 @@ const (
 	mends
 	reloads
 	crashes
-	cuts // an instance from the storage
+	cuts // an instance loses the storage
 	joins
 	comes  // a crawler that obeys
-	passes // one that has read nothing, and asks for what no text forbids
-	reads  // one that reads and does not obey
+	passes // a crawler without a copy requests a page that no file disallows
+	reads  // a crawler fetches robots.txt and does not obey
 	ignores
 	numActions
-	acts    = numActions      // an owner who publishes
-	paces   = numActions + 1  // a crawler that obeys fetches many pages
-	rushes  = numActions + 2  // one that does not
+	acts    = numActions      // the owner acts on a published change
+	paces   = numActions + 1  // a crawler that obeys requests many pages
+	rushes  = numActions + 2  // a crawler exceeds its Crawl-delay
 	sets    = numActions + 3  // the clock of an instance
-	leads   = numActions + 4  // a site to where its robots.txt is, by redirects
-	hurries = numActions + 5  // a crawler, beyond the limit of the owner
-	crowds  = numActions + 6  // many requests at once
-	strolls = numActions + 7  // a search engine
-	builds  = numActions + 9  // a site, on another text of its own
-	crosses = numActions + 8  // a site that redirects by another one that is guarded
-	empties = numActions + 10 // a site serves a file without rules, or a web page
+	leads   = numActions + 4  // a site redirects its robots.txt
+	hurries = numActions + 5  // a crawler exceeds the owner's limit
+	crowds  = numActions + 6  // concurrent requests
+	strolls = numActions + 7  // a search engine requests a page
+	builds  = numActions + 9  // a site changes its base
+	crosses = numActions + 8  // a site redirects through another guarded site
+	empties = numActions + 10 // a site serves a file without rules, or an HTML page
 )
 
 func (a action) String() string {
 	return [...]string{"edit", "break", "mend", "reload", "crash", "cut", "join", "visit", "pass", "read and ignore", "ignore", "act", "pace", "rush", "set", "lead", "hurry", "crowd", "stroll", "cross", "build", "empty"}[a]
 }
 
-// plan is a world that can be run: what is in it, and what happens.
+// plan describes a world: its properties and events.
 type plan struct {
 	seed                     uint64
 	hosts, instances         int
 	days                     int
 	verifies, stores, guards bool
-	manages                  bool             // the robots.txt are published by rules
-	builds                   bool             // on what the sites have by themselves
-	holdsRates               bool             // who is too fast is slowed
-	setsClocks               bool             // clocks are set meanwhile
+	manages                  bool             // robots.txt files are published by rules
+	builds                   bool             // the rules extend the sites' own files
+	holdsRates               bool             // the guard enforces rates
+	setsClocks               bool             // clocks are set during the run
 	redirects                bool             // sites redirect their robots.txt
-	limits                   bool             // the owner has set some, beside rates
+	limits                   bool             // the owner has set limits in addition to Crawl-delay
 	stamps                   bool             // the sites write the time into a comment
-	twins                    bool             // two crawlers have one name
-	skews                    [3]time.Duration // by which the clocks of instances are ahead
+	twins                    bool             // two crawlers have the same name
+	skews                    [3]time.Duration // skews of the instances' clocks
 	events                   []event
-	tells                    bool // the world its story
+	tells                    bool // the world records its story
 }
 
-// often is how many of each there are in a simulated day and site, on average.
+// often is the average number of each action per simulated day and site.
 var often = [numActions]float64{edits: 0.15, breaks: 0.1, mends: 0.3, reloads: 0.15, crashes: 0.08, cuts: 0.05, joins: 0.2, comes: 20, passes: 1, reads: 1, ignores: 1}
 
-// newPlan makes a world from a seed. In one of four the owner edits, and processes end, most
-// days.
+// newPlan derives a plan from a seed. In a quarter of the worlds the owner edits
+// robots.txt and processes crash on most days.
 func newPlan(seed uint64, days int) plan {
 	dice := rand.New(rand.NewPCG(seed, 1))
 	p := plan{seed: seed, hosts: 1 + dice.IntN(2), instances: 1 + dice.IntN(3), verifies: dice.IntN(2) == 0, stores: dice.IntN(3) > 0, guards: dice.IntN(4) == 0}
@@ -102,12 +102,13 @@ func newPlan(seed uint64, days int) plan {
 	return p
 }
 
-// managedDays is how long a world lasts in which the owner publishes by rules: all
-// instances look at the history each minute, which takes its time.
+// managedDays is the length of a world with published rules. It is short, because all
+// instances load the history often.
 const managedDays = 6
 
-// manage decides whether the owner publishes by rules. It has dice of its own, as all that
-// was added later has.
+// manage decides whether the owner publishes by rules. It has its own random numbers,
+// so that older parts of a plan stay the same for a seed. The same applies to all later
+// additions.
 func (p *plan) manage() {
 	dice := rand.New(rand.NewPCG(p.seed, 4))
 	if p.manages = dice.IntN(5) == 0; p.manages {
@@ -122,7 +123,8 @@ func (p *plan) manage() {
 	p.twins = !p.holdsRates && rand.New(rand.NewPCG(p.seed, 13)).IntN(3) == 0
 }
 
-// managedDensity is how much more often something happens in such a world.
+// managedDensity is the factor for the number of actions in a world with published
+// rules.
 func managedDensity(a action) float64 {
 	switch a {
 	case breaks, mends:
@@ -135,7 +137,7 @@ func managedDensity(a action) float64 {
 	return 1
 }
 
-// act adds what happens in some worlds alone.
+// act adds the actions that occur only in some worlds.
 func (p *plan) act() {
 	dice := rand.New(rand.NewPCG(p.seed, 6))
 	add := func(a action, n int) {
@@ -147,7 +149,7 @@ func (p *plan) act() {
 		add(acts, 4*p.days)
 	}
 	if p.builds {
-		defer func() { add(builds, 4*p.days*p.hosts) }() // the others stay as they are
+		defer func() { add(builds, 4*p.days*p.hosts) }() // deferred, so that the other events stay the same for a seed
 	}
 	if p.holdsRates {
 		add(paces, p.days)
@@ -172,7 +174,8 @@ func (p *plan) act() {
 	}
 }
 
-// stroll adds thirty hours in which the search engine asks each 150 seconds.
+// stroll adds thirty hours in which the search engine sends a request every 150
+// seconds.
 func (p *plan) stroll(dice *rand.Rand) {
 	began := time.Duration(dice.Int64N(int64(p.days-2) * int64(24*time.Hour)))
 	for at := began; at < began+30*time.Hour; at += 150 * time.Second {
@@ -180,10 +183,11 @@ func (p *plan) stroll(dice *rand.Rand) {
 	}
 }
 
-// tokens are those of crawlers, and those that texts name.
+// slow is a crawler that may keep a copy for longer than others, according to its
+// operator.
 var tokens = []string{"Googlebot", "bingbot", "GPTBot", "ClaudeBot", "CCBot", "AhrefsBot", "SemrushBot", "Amazonbot", slow}
 
-// slow is a crawler that may keep a copy for longer than others, by its operator's word.
+// newText returns a random robots.txt.
 const slow, slowLag = "DuckAssistBot", 72 * time.Hour
 
 // newText writes a robots.txt.

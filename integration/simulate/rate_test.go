@@ -13,16 +13,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// rates are those of a world in which crawlers are slowed that are too fast.
+// rates are the settings of worlds that enforce rates.
 var rates = rate.Settings{MaxDelay: 30 * time.Second, Burst: 10, Over: 1.5, Window: 5 * time.Minute, Enforce: true, Search: true}
 
-// delays are what texts ask for, in seconds.
+// delays are the values of Crawl-delay in seconds.
 var delays = []string{"10", "20", "30"}
 
-// greedy is a crawler of which no text has a group of its own, and which reads none.
+// greedy is a crawler that no file names and that never fetches robots.txt.
 const greedy = "MJ12bot"
 
-// newText writes a robots.txt. Where rates hold, each second one asks all for a delay.
+// newText returns a random robots.txt. If rates are enforced, every second file has a
+// Crawl-delay for all crawlers.
 func (w *world) newText(dice *rand.Rand) string {
 	text := newText(dice)
 	if w.holdsRates && len(text)%2 == 0 {
@@ -31,8 +32,8 @@ func (w *world) newText(dice *rand.Rand) string {
 	return text
 }
 
-// delayOf returns what a text asks of a crawler, 0 for nothing. Nobody is asked for more
-// than the guard counts as the longest.
+// delayOf returns the Crawl-delay of a file for a crawler, at most the longest that the
+// guard enforces, or 0.
 func delayOf(robots *policy.Robots, token string) time.Duration {
 	if robots == nil {
 		return 0
@@ -42,14 +43,15 @@ func delayOf(robots *policy.Robots, token string) time.Duration {
 	return judge.Delay(group, client.CrawlDelay()).Every
 }
 
-// paces lets a crawler that obeys fetch many pages, no faster than its copy asks for, and
-// as fast as it likes where that asks for nothing. It is the first invariant once more: it
-// is never slowed, nor blocked, also where it comes to another instance each so many pages.
+// paces makes a crawler that obeys request many pages. It keeps to the Crawl-delay of
+// its copy, and sends requests at any rate without a Crawl-delay. This checks the first
+// invariant again: the crawler never gets 403 or 429, even if it changes the instance
+// in between.
 func (w *world) paces(dice *rand.Rand, i *instance, s *site) {
 	c := w.crawlers[dice.IntN(len(w.crawlers))]
 	first := dice.IntN(len(pages))
 	if w.mayBeSlow(c.token) {
-		return // it strolls
+		return // see strolls
 	}
 	stays, told := 5+dice.IntN(60), time.Now()
 	for n := range 50 {
@@ -66,7 +68,7 @@ func (w *world) paces(dice *rand.Rand, i *instance, s *site) {
 			w.counts.pages++
 			if !passed && !w.cannotKnow(c, known, i, s) {
 				w.tell("%s asks for %s%s at %s, the %dth page, with %s between them", c.token, s.host, page, i.id, n+1, delayOf(known.robots, c.token))
-				w.fail("%s keeps to what it read %s ago, and is refused %s%s at %s", c.token, time.Since(known.at), s.host, page, i.id)
+				w.fail("%s obeys its copy of robots.txt, which is %s old, but is refused %s%s at %s", c.token, time.Since(known.at), s.host, page, i.id)
 				return
 			}
 		}
@@ -80,8 +82,7 @@ func (w *world) paces(dice *rand.Rand, i *instance, s *site) {
 	}
 }
 
-// share lets instances tell each other how often they were asked, as they do every 15
-// seconds.
+// share makes the instances exchange their request counts, as they do every 15 seconds.
 func (w *world) share() {
 	for _, i := range w.instances {
 		i.dirty.Store(true)
@@ -89,10 +90,9 @@ func (w *world) share() {
 	w.rest()
 }
 
-// rushes is the third invariant for rates: who asks three times as fast as the text has
-// asked for two days gets no more pages than it may have: of a window, half of which is
-// over when it is half as fast again as it may be in the mean, and for the rest of it one
-// in each delay.
+// rushes checks the third invariant for rates. It sends requests at three times the
+// rate of a Crawl-delay that has applied for two days. In two windows it must get at
+// most one page per delay, plus the burst.
 func (w *world) rushes(i *instance, s *site) {
 	long := 2*policy.MaxAge + max(time.Hour, w.changeGuard)
 	w.mu.Lock()
@@ -115,6 +115,6 @@ func (w *world) rushes(i *instance, s *site) {
 	w.tell("%s asks %d times for %s/ at %s, three times as fast as it may, and gets %d pages", greedy, requests, s.host, i.id, passed)
 	w.counts.slowed += requests - passed
 	if most := int(2*rates.Window/delay) + rates.Burst + 1; passed > most {
-		w.fail("%s gets %d pages of %s in %s at %s, where %d are what a delay of %s leaves", greedy, passed, s.host, rates.Window, i.id, most, delay)
+		w.fail("%s gets %d pages of %s in %s at %s, want at most %d with a Crawl-delay of %s", greedy, passed, s.host, rates.Window, i.id, most, delay)
 	}
 }

@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// days is how long a world lasts.
+// days is the length of a world.
 const days = 30
 
-// TestWorlds lets worlds happen and holds them against the invariants.
+// TestWorlds runs worlds and checks the invariants.
 func TestWorlds(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(1000)) // a world is small, and soon over
+	defer debug.SetGCPercent(debug.SetGCPercent(1000)) // a world is small and short-lived
 	worlds, first := number(t, "SIMULATE_WORLDS", 10), number(t, "SIMULATE_SEED", 1)
 	began := time.Now()
 	var next atomic.Int64
@@ -42,11 +42,11 @@ func TestWorlds(t *testing.T) {
 	t.Logf("%d worlds of %d days, %.1f site-years in %v, %.2f in a second: %d events, %d pages served to who keeps to the protocol, %d to strangers, %d refused to who does not, %d to who is too fast",
 		worlds, days, years, time.Since(began).Round(time.Second), years/time.Since(began).Seconds(), all.events, all.pages, all.strangers, all.blocked, all.slowed)
 	if !t.Failed() && (all.pages < worlds*100 || all.blocked < worlds || all.strangers < worlds) {
-		t.Errorf("too little happened: %+v", all)
+		t.Errorf("too few events: %+v", all)
 	}
 }
 
-// holds runs a plan, and fails with a story if an invariant breaks.
+// holds runs a plan. It fails the test with the story if an invariant is violated.
 func holds(t *testing.T, p plan) *world {
 	w := simulate(t, p)
 	w.counts.siteDays = p.days * p.hosts
@@ -62,14 +62,14 @@ func holds(t *testing.T, p plan) *world {
 	return nil
 }
 
-// simulate runs a plan in a bubble.
+// simulate runs a plan in a synctest bubble.
 func simulate(t *testing.T, p plan) (w *world) {
 	synctest.Test(t, func(t *testing.T) { w = run(t, p) })
 	return w
 }
 
-// shrink leaves out of a world that fails what it fails without, and returns the last one
-// that does.
+// shrink removes events from a failing plan as long as it still fails, and returns the
+// last world that failed.
 func shrink(t *testing.T, p plan, failed *world) *world {
 	p.events = p.events[:failed.counts.events]
 	for size := len(p.events) / 2; size > 0; size /= 2 {
@@ -87,7 +87,7 @@ func shrink(t *testing.T, p plan, failed *world) *world {
 	return failed
 }
 
-// number reads a number from the environment.
+// number reads a number from an environment variable.
 func number(t *testing.T, name string, otherwise int) int {
 	t.Helper()
 	text := os.Getenv(name)

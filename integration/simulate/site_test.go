@@ -12,17 +12,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// A mode is how a site answers for its robots.txt.
+// A mode is how a site answers requests for its robots.txt.
 type mode uint8
 
 const (
-	same    mode = iota // everybody the same
-	turns               // two upstreams take turns: the text and the one before
-	byAgent             // crawlers whose name begins with G or a later letter get the one before
+	same    mode = iota // all clients get the same file
+	turns               // two upstreams alternate between the current and the previous file
+	byAgent             // crawlers whose name begins with G or a later letter get the previous file
 	fails               // 503
-	hangs               // never
+	hangs               // no response
 	missing             // 404
-	refuses             // 403 for the guard, the text for clients
+	refuses             // 403 for the guard, the file for clients
 	limits              // 429
 	numModes
 )
@@ -31,38 +31,39 @@ func (m mode) String() string {
 	return [...]string{"answers", "takes turns with the text before", "differs by User-Agent", "answers 503", "hangs", "answers 404", "refuses the guard", "answers 429"}[m]
 }
 
-// site is an origin: what its owner serves for /robots.txt.
+// site is an origin with its robots.txt.
 type site struct {
 	host         string
 	text, before string
 	maxAge       time.Duration // 0 for none
 	mode         mode
-	asked        int                  // how often
-	changed      time.Time            // when it began to answer as it does
-	unclear      time.Time            // until when crawlers may have been served several texts
-	settled      time.Time            // since when nobody could be served anything but the text
-	past         []served             // all that anybody was served, the latest last
-	phases       []phase              // how it has answered, the latest last
+	asked        int                  // number of requests
+	changed      time.Time            // when the response last changed
+	unclear      time.Time            // end of the time in which crawlers may have got different files
+	settled      time.Time            // since when all clients get the current file
+	past         []served             // all files that were served, the latest last
+	phases       []phase              // the modes of the site, the latest last
 	way          way                  // where it redirects to
-	stamps       bool                 // it writes the time into a comment
-	led          map[string]time.Time // when it redirected a crawler last, by User-Agent
+	stamps       bool                 // writes the time into a comment
+	led          map[string]time.Time // when it last redirected a crawler, by User-Agent
 }
 
-// phase is how a site answers from a time on.
+// phase is the mode of a site since a time.
 type phase struct {
 	mode mode
 	text string
-	long bool // not everybody comes to it
+	long bool // some clients do not follow all its redirects
 	from time.Time
 }
 
-// hasOneText reports whether nobody is served another text than the site's in a mode.
+// hasOneText reports whether no client gets a different file in a mode.
 func (m mode) hasOneText() bool { return m == same || m == fails || m == hangs || m == limits }
 
-// isAnswered reports whether a site says what its rules are, or that it has none.
+// isAnswered reports whether a response states the rules of the site, or that it has
+// none.
 func (m mode) isAnswered() bool { return m != fails && m != hangs && m != limits }
 
-// since returns how a site has answered since a time.
+// since returns the phases of a site since a time.
 func (s *site) since(at time.Time) []phase {
 	for n := len(s.phases) - 1; n > 0; n-- {
 		if !s.phases[n].from.After(at) {
@@ -72,8 +73,9 @@ func (s *site) since(at time.Time) []phase {
 	return s.phases
 }
 
-// answeredUntil returns when the site ceased to answer, now if it still does. failed says that
-// it did not answer at some time before that since it has settled.
+// answeredUntil returns the end of the last phase with an answer, or now. failed
+// reports whether there was a phase without an answer before that, since the site has
+// settled.
 func (s *site) answeredUntil() (end time.Time, failed bool) {
 	end = time.Now()
 	phases := s.since(s.settled)
@@ -83,13 +85,13 @@ func (s *site) answeredUntil() (end time.Time, failed bool) {
 	return end, slices.ContainsFunc(phases, func(p phase) bool { return !p.mode.isAnswered() })
 }
 
-// served is a text with when it was served first and last.
+// served is a file with the times of its first and last response.
 type served struct {
 	text        string
 	first, last time.Time
 }
 
-// change makes a site answer otherwise.
+// change changes the mode and the file of a site.
 func (s *site) change(m mode, text string, now time.Time) {
 	if s.mode == turns || s.mode == byAgent {
 		s.unclear = now
@@ -104,7 +106,8 @@ func (s *site) change(m mode, text string, now time.Time) {
 	s.phases = append(s.phases, phase{m, s.shown(), s.way.isLong(), now})
 }
 
-// answer is what a client gets for /robots.txt. guard says that it is the guard, by itself.
+// answer returns the response to a request for /robots.txt. guard reports whether the
+// guard itself sends the request.
 func (s *site) answer(agent string, guard bool, now time.Time) (status int, text string) {
 	s.asked++
 	text = s.shown()
@@ -133,7 +136,7 @@ func (s *site) answer(agent string, guard bool, now time.Time) (status int, text
 	return http.StatusOK, text
 }
 
-// note remembers that a text was served; "" is that there is none.
+// note records that a file was served; "" stands for no file.
 func (s *site) note(text string, now time.Time) {
 	for i := range s.past {
 		if s.past[i].text == text {
@@ -167,7 +170,7 @@ func (s *site) header() http.Header {
 	return http.Header{"Cache-Control": {"max-age=" + strconv.Itoa(int(s.maxAge.Seconds()))}}
 }
 
-// ServeHTTP serves the robots.txt as clients get it, and a page at all other paths.
+// ServeHTTP serves the robots.txt for clients, and a page for every other path.
 func (i *instance) ServeHTTP(rw http.ResponseWriter, r *http.Request) error {
 	w := i.world
 	if w.owner != nil && r.URL.Path == "/robots.txt" {
@@ -189,7 +192,7 @@ func (i *instance) ServeHTTP(rw http.ResponseWriter, r *http.Request) error {
 		rw.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	i.dirty.Store(true) // with who has read it
+	i.dirty.Store(true) // the guard records the fetch
 	maps.Copy(rw.Header(), a.Header)
 	rw.WriteHeader(a.Status)
 	_, err := rw.Write(a.Body)

@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// tell adds to the story what happens, if it is told.
+// tell adds a line to the story if the world records it.
 func (w *world) tell(format string, args ...any) {
 	if !w.tells {
 		return
@@ -16,7 +16,7 @@ func (w *world) tell(format string, args ...any) {
 	w.story = append(w.story, fmt.Sprintf("%9s  ", time.Since(w.start).Round(time.Second))+fmt.Sprintf(format, args...))
 }
 
-// fail says that an invariant is broken. The first counts.
+// fail records a violated invariant. Only the first is kept.
 func (w *world) fail(format string, args ...any) {
 	if w.failure == "" {
 		w.failure = fmt.Sprintf(format, args...)
@@ -27,7 +27,7 @@ func (w *world) fail(format string, args ...any) {
 	}
 }
 
-// tellKnown tells what an instance knows of each site.
+// tellKnown adds the cached files of an instance to the story.
 func (i *instance) tellKnown() {
 	for _, e := range i.state.Cache.Entries() {
 		state := e.State()
@@ -42,7 +42,7 @@ func (i *instance) tellKnown() {
 	}
 }
 
-// since returns a time as the story has it, "never" for the zero time.
+// since returns a time as in the story, "never" for the zero time.
 func (w *world) since(at time.Time) string {
 	if at.IsZero() {
 		return "never"

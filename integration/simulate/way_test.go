@@ -15,22 +15,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// mostHops is how many redirects everybody follows. Some crawlers follow more.
+// mostHops is the number of redirects that every client follows. Some crawlers follow
+// more.
 const mostHops = 5
 
-// way is where a site redirects its robots.txt to. The zero way is that it answers
-// itself.
+// way is a chain of redirects of a robots.txt. The zero value has no redirects.
 type way struct {
 	hops   []string // hosts and paths, in order
-	round  bool     // the last leads back to the first
+	round  bool     // the last hop redirects to the first
 	status int
-	text   string // what is served at its end in place of the site's text, "" for that
+	text   string // served at the end instead of the site's file; "" for the site's file
 }
 
-// isLong reports whether not everybody comes to its end.
+// isLong reports whether some clients do not reach the end.
 func (y way) isLong() bool { return y.round || len(y.hops) > mostHops }
 
-// next returns where a client is redirected to from a hop, 0 for /robots.txt, or "".
+// next returns where a hop redirects to, or "". Hop 0 is /robots.txt.
 func (y way) next(hop int) string {
 	switch {
 	case hop < len(y.hops):
@@ -41,16 +41,16 @@ func (y way) next(hop int) string {
 	return ""
 }
 
-// elsewhere is a host that nobody guards.
+// elsewhere is a host without a guard.
 const elsewhere = "elsewhere.test"
 
-// webPage is what some sites serve in place of a robots.txt.
+// webPage is the page that some sites serve instead of a robots.txt.
 const webPage = "<!DOCTYPE html>\n<html><body>Please log in.\n</body></html>\n"
 
 // stamp begins the comment of a site that writes the time into its file.
 const stamp = "# written at "
 
-// unstamped returns a text without the time at which it was written.
+// unstamped returns a file without the comment with the time.
 func unstamped(text string) string {
 	if _, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(text, stamp) {
 		return rest
@@ -58,8 +58,9 @@ func unstamped(text string) string {
 	return text
 }
 
-// newWay decides where a site redirects to: to itself, where its rules may forbid to go,
-// and to another host. n makes its paths other ones than those before.
+// newWay returns a random chain of redirects within the site and to another host. The
+// rules of the site may disallow the redirect targets. n makes its paths differ from
+// those of earlier chains.
 func newWay(dice *rand.Rand, host, other string, n int) way {
 	y := way{status: []int{301, 302, 303, 307, 308}[dice.IntN(5)]}
 	paths := []string{"/a/robots", "/b/rules", "/c.txt", "/d/e/r", "/files/robots.txt", "/robots"}
@@ -77,7 +78,8 @@ func newWay(dice *rand.Rand, host, other string, n int) way {
 	return y
 }
 
-// leads lets a site redirect its robots.txt, some of it by another host, or no more.
+// leads makes a site redirect its robots.txt, partly through another host, or stop
+// doing so.
 func (w *world) leads(dice *rand.Rand, s *site, other string) {
 	y := way{}
 	if dice.IntN(4) > 0 {
@@ -95,7 +97,7 @@ func (w *world) leads(dice *rand.Rand, s *site, other string) {
 	w.tell("%s redirects to %q, round: %t, web page: %t", s.host, y.hops, y.round, y.text != "")
 }
 
-// shown is the text at the end of the way to it.
+// shown returns the file at the end of the redirects.
 func (s *site) shown() string {
 	if s.way.text != "" {
 		return s.way.text
@@ -103,8 +105,8 @@ func (s *site) shown() string {
 	return s.text
 }
 
-// robotsAt returns whose robots.txt is asked for at a URL, nil for nobody's, and where it is
-// redirected to from there, "" for nowhere. It goes by what sites do now.
+// robotsAt returns the site to whose robots.txt a URL leads, nil for none, and the URL
+// to which it redirects, "" for none. It uses the current redirects.
 func (w *world) robotsAt(host, target string) (of *site, to string) {
 	if target == "/robots.txt" {
 		if s := w.site(host); s != nil {
@@ -120,8 +122,8 @@ func (w *world) robotsAt(host, target string) (of *site, to string) {
 	return nil, ""
 }
 
-// isStep reports whether a URL is on the way to a robots.txt and yet a page like others to
-// a guard, as it may be at another site, or while the file cannot be had.
+// isStep reports whether a URL is a redirect target of a robots.txt that the guard
+// treats as a page. That happens at another site, or while the file is unavailable.
 func (w *world) isStep(host, target string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -129,8 +131,8 @@ func (w *world) isStep(host, target string) bool {
 	return s != nil && target != "/robots.txt" && (s.host != host || !s.mode.isAnswered())
 }
 
-// answerAt is what a client gets for a URL that may be that of a robots.txt; ok is false
-// if it is not. It is to be called with the world locked.
+// answerAt returns the response for a URL of a robots.txt or of its redirects. ok is
+// false for other URLs. The caller must hold the lock of the world.
 func (w *world) answerAt(host, target, agent string, guard bool) (a policy.Answer, ok bool) {
 	s, to := w.robotsAt(host, target)
 	switch {
@@ -146,7 +148,7 @@ func (w *world) answerAt(host, target, agent string, guard bool) (a policy.Answe
 	return policy.Answer{Status: status, Body: []byte(text), Header: s.header()}, true
 }
 
-// fetchFrom reads the robots.txt of a site as the guard, redirects followed.
+// fetchFrom fetches the robots.txt of a site as the guard does, with redirects.
 func (i *instance) fetchFrom(ctx context.Context, s *site) policy.Answer {
 	w := i.world
 	isOwn := func(u *url.URL) bool { return u.Host == s.host }
@@ -169,23 +171,24 @@ func (i *instance) fetchFrom(ctx context.Context, s *site) policy.Answer {
 	defer w.mu.Unlock()
 	text := unstamped(string(answer.Body))
 	switch {
-	case answer.Status == http.StatusForbidden && i.saw[s] != nil: // from which the guard learns, too: that there is no text
+	case answer.Status == http.StatusForbidden && i.saw[s] != nil: // 403 shows the guard that there is no file
 		i.saw[s].text, i.saw[s].last = "", time.Now()
 		return answer
 	case answer.Status >= 400 && answer.Status != http.StatusNotFound, answer.Err != nil:
 		return answer
 	case s.way.isLong():
-		text = "" // to which it should not have come
+		text = "" // the guard should not have reached the end
 	case answer.Status >= 300 && answer.Status < 400:
-		text = s.shown() // to which it should have
+		text = s.shown() // the guard should have reached the end
 	}
 	i.sawText(s, text)
 	i.gets(s, text)
 	return answer
 }
 
-// follows lets a crawler read the robots.txt where it is redirected to. Its answer is a
-// redirect if it has no more patience. hops are how many it has followed.
+// follows makes a crawler fetch robots.txt with redirects. The result is a redirect if
+// the crawler does not follow any more. hops is the number of redirects that it
+// followed.
 func (w *world) follows(c *crawler, i *instance, s *site, address string, unseen bool) (status int, text string, hops int) {
 	host, target := s.host, "/robots.txt"
 	for {
@@ -194,7 +197,7 @@ func (w *world) follows(c *crawler, i *instance, s *site, address string, unseen
 		if !isRedirect || hops == c.patience {
 			return a.Status, unstamped(string(a.Body)), hops
 		}
-		if hops++; hops > mostHops || hops >= 2 && s.mode == hangs { // which the guard does not know, so these are pages like others
+		if hops++; hops > mostHops || hops >= 2 && s.mode == hangs { // the guard does not follow these, so it treats the targets as pages
 			time.Sleep(w.every(c.token, nil))
 		}
 		host, target, _ = strings.Cut(to, "/")
@@ -203,9 +206,10 @@ func (w *world) follows(c *crawler, i *instance, s *site, address string, unseen
 	}
 }
 
-// get lets a crawler ask for a URL at which there may be a robots.txt. None of those is
-// refused to it: it could not know the rules. While the file cannot be had, no instance knows
-// of the steps; and limits apply to those at another site.
+// get makes a crawler request a URL that may lead to a robots.txt. None of them may be
+// blocked, because the crawler cannot know the rules yet. There are two exceptions:
+// while the file is unavailable, instances do not know the redirect targets. Limits
+// apply to targets at other sites.
 func (w *world) get(c *crawler, i *instance, s *site, host, target, address string, unseen bool, hops int) policy.Answer {
 	if unseen || host == elsewhere {
 		w.mu.Lock()
@@ -219,14 +223,14 @@ func (w *world) get(c *crawler, i *instance, s *site, host, target, address stri
 	answer := i.ask(c.token+"/1.0", address, host, target)
 	w.settle()
 	if host != s.host && hops > mostHops {
-		return policy.Answer{Status: answer.Code, Header: answer.Header(), Body: answer.Body.Bytes()} // a page like others
+		return policy.Answer{Status: answer.Code, Header: answer.Header(), Body: answer.Body.Bytes()} // a page
 	}
 	isRefused := answer.Code == http.StatusForbidden || answer.Code == http.StatusTooManyRequests && s.mode != limits
 	switch {
 	case isRefused && (!s.mode.isAnswered() || answer.Code == http.StatusTooManyRequests && host != s.host):
 		return policy.Answer{Status: http.StatusServiceUnavailable}
 	case isRefused:
-		w.fail("%s is redirected to %s%s for the robots.txt, and that is refused at %s", c.token, host, target, i.id)
+		w.fail("%s is redirected to %s%s for robots.txt, but is refused at %s", c.token, host, target, i.id)
 	}
 	return policy.Answer{Status: answer.Code, Header: answer.Header(), Body: answer.Body.Bytes()}
 }

@@ -21,33 +21,34 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// world is a plan that runs.
+// world is a running plan.
 type world struct {
-	mu          sync.Mutex // of the sites: they are also read in the background
+	mu          sync.Mutex // guards the sites, which are also used in the background
 	sites       []*site
 	instances   []*instance
 	crawlers    []*crawler
-	verifier    *verify.Verifier // nil if nobody is verified
-	verified    []string         // tokens
+	verifier    *verify.Verifier // nil if clients are not verified
+	verified    []string         // tokens of verified crawlers
 	changeGuard time.Duration
 	start       time.Time
 	story       []string
-	failure     string // the invariant that was broken
+	failure     string // the violated invariant
 	counts      counts
-	tells       bool         // the story
-	skewed      bool         // clocks are apart
-	holdsRates  bool         // who is too fast is slowed
-	setsClocks  bool         // they are set meanwhile
-	set         time.Time    // when the last one was
-	owner       *owner       // nil where sites write their robots.txt themselves
-	ways        int          // that sites have redirected to
-	hasLimits   bool         // the owner has set some
-	takes       atomic.Int64 // how long a page takes, in nanoseconds
+	tells       bool         // records the story
+	skewed      bool         // clocks differ
+	holdsRates  bool         // the guard enforces rates
+	setsClocks  bool         // clocks are set during the run
+	set         time.Time    // when a clock was last set
+	owner       *owner       // nil if the sites have their own files
+	ways        int          // number of redirect chains so far
+	hasLimits   bool         // the owner has set limits
+	takes       atomic.Int64 // duration of a page in nanoseconds
 	enginePaces map[string]*pace
-	places      *rand.Rand // for where crawlers read the file in an event
+	places      *rand.Rand // decides where crawlers fetch robots.txt in an event
 }
 
-// counts are what came to pass, so that a world in which nothing happens is seen.
+// counts are the numbers of events by outcome. They reveal a world in which nothing
+// happens.
 type counts struct{ events, pages, blocked, slowed, strangers, siteDays int }
 
 func (c *counts) add(more counts) {
@@ -68,10 +69,11 @@ func (w *world) site(host string) *site {
 	return nil
 }
 
-// settle lets what is going on in the background end.
+// settle waits for background work.
 func (w *world) settle() { synctest.Wait() }
 
-// run lets a plan happen, until an invariant breaks. It has to be called in a bubble.
+// run runs a plan until its end or a violated invariant. It must be called in a
+// synctest bubble.
 func run(t *testing.T, p plan) *world {
 	w := &world{start: time.Now(), tells: p.tells, holdsRates: p.holdsRates, setsClocks: p.setsClocks, hasLimits: p.limits, enginePaces: make(map[string]*pace), skewed: p.setsClocks && p.instances > 1}
 	dice := rand.New(rand.NewPCG(p.seed, 2))
@@ -134,14 +136,14 @@ func run(t *testing.T, p plan) *world {
 		_ = i.state.Destruct()
 	}
 	if p.builds {
-		time.Sleep(time.Minute) // until what hangs is given up
+		time.Sleep(time.Minute) // until requests without a response time out
 	}
 	w.settle()
 	return w
 }
 
-// forget lets the stores of a world with limits forget how often others were asked more
-// than a minute ago, as they do every two seconds.
+// forget makes the stores of a world with limits drop request counts that are older
+// than a minute, as they do every two seconds.
 func (w *world) forget() {
 	if !w.hasLimits {
 		return
@@ -152,8 +154,8 @@ func (w *world) forget() {
 	}
 }
 
-// rest lets the stores do what they do all the time, after so long that nothing that is
-// noted waits for its turn. Where nothing is to be written there is nothing to learn, either.
+// rest makes the stores do their periodic work, after delays that exceed their
+// intervals. Without data to store there is no data to load either.
 func (w *world) rest() {
 	if !slices.ContainsFunc(w.instances, (*instance).isDirty) {
 		time.Sleep(17 * time.Second)
@@ -170,7 +172,7 @@ func (w *world) rest() {
 	}
 }
 
-// verify makes some names such that can be verified.
+// verify makes some crawlers verifiable.
 func (w *world) verify(t *testing.T) {
 	list := filepath.Join(t.TempDir(), "addresses.txt")
 	if err := os.WriteFile(list, []byte("198.18.0.0/16\n"), 0o600); err != nil {
@@ -187,9 +189,9 @@ func (w *world) verify(t *testing.T) {
 	}
 }
 
-// people makes the crawlers that obey: of each name one that is verified where there is
-// such a thing, else one in a network of its own. Of four one reads the file where no guard
-// sees it, and another one now there and now here.
+// people creates the crawlers that obey: for each name a verified one if possible,
+// otherwise one in its own network. One in four fetches robots.txt where no guard sees
+// it, and another fetches it there only sometimes.
 func (w *world) people(dice, eyes *rand.Rand) {
 	keeps := []time.Duration{time.Minute, time.Hour, 12 * time.Hour, 24 * time.Hour, 24 * time.Hour}
 	for n, token := range tokens {
@@ -214,15 +216,16 @@ func (w *world) people(dice, eyes *rand.Rand) {
 	}
 }
 
-// twins adds a crawler of a name that another one has, in another network, with a copy of its own.
+// twins adds a crawler with the name of an existing one, in another network and with
+// its own copy.
 func (w *world) twins(dice *rand.Rand) {
-	c := *w.crawlers[5+dice.IntN(3)] // whose names are not verified
+	c := *w.crawlers[5+dice.IntN(3)] // these names are not verified
 	c.addresses = []string{"203.0.100.1", "203.0.101.1"}
 	c.keeps, c.copies = []time.Duration{time.Minute, 24 * time.Hour}[dice.IntN(2)], make(map[string]*reading)
 	w.crawlers = append(w.crawlers, &c)
 }
 
-// count compares what the instances have counted with what they were asked.
+// count compares the counts in the ledger of each instance with its requests.
 func (w *world) count() {
 	if w.failure != "" {
 		return
@@ -237,7 +240,7 @@ func (w *world) count() {
 			}
 		}
 		if time.Since(i.born) < 20*24*time.Hour && int(sum) != i.asked {
-			w.fail("instance %s was asked %d times since %s, and counted %d", i.id, i.asked, i.born.Sub(w.start), sum)
+			w.fail("instance %s got %d requests since %s, but counted %d", i.id, i.asked, i.born.Sub(w.start), sum)
 		}
 	}
 }

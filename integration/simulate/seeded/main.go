@@ -1,10 +1,10 @@
-// Command seeded asks whether the simulation would find a mistake: it puts mistakes into
-// the guard, one at a time, and simulates until an invariant breaks. The files of the
-// repository stay as they are; the compiler is given others in their place.
+// Command seeded checks whether the simulation finds mistakes. It adds one mistake at a
+// time to the guard and simulates until an invariant is violated. It does not change
+// files of the repository, but compiles modified copies (go test -overlay).
 //
 //	go run ./integration/simulate/seeded [-worlds n] [number ...]
 //
-// It exits with 1 if a mistake is not found.
+// It exits with status 1 if a mistake is not found.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 	"strings"
 )
 
-// A mistake is a text in a file with what takes its place.
+// A mistake is a replacement in a file.
 type mistake struct {
 	what          string
 	file          string
@@ -42,8 +42,8 @@ func main() {
 	}
 }
 
-// run simulates with each mistake, or some by their numbers, and returns what was found
-// of each: the seed and the invariant, "" for nothing.
+// run simulates each mistake, or those with the given numbers. For each it returns the
+// seed and the violated invariant, or "" if the simulation did not find the mistake.
 func run(worlds int, only []string) (found []string, err error) {
 	dir, err := os.MkdirTemp("", "seeded")
 	if err != nil {
@@ -67,7 +67,7 @@ func run(worlds int, only []string) (found []string, err error) {
 	return found, nil
 }
 
-// apply returns the file with the mistake.
+// apply returns the content of the file with the mistake.
 func (m mistake) apply() (string, error) {
 	text, err := os.ReadFile(m.file)
 	if err != nil {
@@ -79,10 +79,11 @@ func (m mistake) apply() (string, error) {
 	return strings.Replace(string(text), m.before, m.after, 1), nil
 }
 
-// failure is what a world that breaks an invariant says.
+// failure matches the failure of a world that violates an invariant.
 var failure = regexp.MustCompile(`(?m)seed (\d+): (.*)$`)
 
-// simulate returns in which world the mistake is found and by what, "" for in none.
+// simulate returns the seed and the invariant by which the simulation finds the
+// mistake, or "".
 func (m mistake) simulate(dir string, worlds int) (string, error) {
 	text, err := m.apply()
 	if err != nil {

@@ -1,7 +1,7 @@
 package main
 
-// mistakes are those that a programmer might make: each is a line or two that is
-// forgotten, or another number or condition. Numbers in reports count from 1.
+// mistakes are plausible programming mistakes: a line or two is missing, or a number or
+// a condition is wrong. Numbers in reports start at 1.
 var mistakes = []mistake{
 	{
 		"a file counts for half of the grace", "internal/copies/files.go",

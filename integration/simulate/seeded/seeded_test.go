@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// TestMistakes fails if a mistake cannot be put into its file any more.
+// TestMistakes checks that each mistake still applies to its file.
 func TestMistakes(t *testing.T) {
 	t.Chdir("../../..")
 	for _, m := range mistakes {
