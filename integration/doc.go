@@ -1,4 +1,4 @@
-// Package integration holds black-box tests: they build the server, run it with
-// real origins and look at what comes out. Each package below it is a room for
-// one subject; what they share is in harness.
+// Package integration holds black-box tests. They build the server, run it with real
+// origins and check the responses. Each folder tests one subject. The package harness
+// contains the common code.
 package integration
