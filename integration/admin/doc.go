@@ -1,2 +1,3 @@
-// Package admin tests the admin API and what it reports: policies, reasons and the ledger.
+// Package admin tests the responses of the admin API: policies, explanations and the
+// ledger.
 package admin

@@ -10,7 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestAdminExplain asks a running server for the reasons of a verdict.
+// TestAdminExplain requests the explanation of a verdict from a running server.
 func TestAdminExplain(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
@@ -33,7 +33,7 @@ func TestAdminExplain(t *testing.T) {
 			t.Fatal(err)
 		}
 		text = string(all)
-		_ = json.Unmarshal([]byte(text), &answer) // an error has a text of its own
+		_ = json.Unmarshal([]byte(text), &answer) // an error is not JSON
 		return response.StatusCode, answer, text
 	}
 	about := func(path, userAgent string) string {
@@ -42,7 +42,7 @@ func TestAdminExplain(t *testing.T) {
 	var status int
 	var answer map[string]any
 	var text string
-	harness.Eventually(t, "the sites are known", func() bool { // Caddy listens before
+	harness.Eventually(t, "the guard has started", func() bool { // Caddy listens before that
 		status, answer, text = ask(http.MethodPost, about("/x", harness.GPTBot))
 		return status != http.StatusNotFound
 	})
@@ -64,7 +64,7 @@ func TestAdminExplain(t *testing.T) {
 	}
 	_, _, text = ask(http.MethodPost, about("/open", harness.Bingbot))
 	if !strings.Contains(text, `"limit": "search 30/1m"`) {
-		t.Errorf("nothing is said of the limit: %s", text)
+		t.Errorf("the response does not mention the limit: %s", text)
 	}
 	for _, tc := range []struct {
 		method, body string

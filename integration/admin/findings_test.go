@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// faulty is a robots.txt with mistakes that only lint knows beside those of the
-// parser.
+// faulty is a robots.txt with mistakes. The parser finds only some of them. lint finds
+// all.
 const faulty = `User-agent: GTPBot
 Disallow: /
 User-agent: *
@@ -21,13 +21,14 @@ Crawl-delay: soon
 Sitemap: https://elsewhere.example/sitemap.xml
 `
 
-// finding is one of them, as each of the three says it.
+// finding is a finding as lint, the policies and the dashboard return it.
 type finding struct {
 	Code, Severity, Message string
 	Line, Column            int
 }
 
-// TestFindingsAreTheSame from lint, the policies and the view of the dashboard.
+// TestFindingsAreTheSame checks that lint, the policies and the dashboard return the
+// same findings.
 func TestFindingsAreTheSame(t *testing.T) {
 	t.Parallel()
 	o := oversee(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness/console"
 )
 
-// reported is a server with an admin endpoint whose ledger is asked for.
+// reported is a server with an admin endpoint for requests to the ledger.
 type reported struct {
 	*harness.Server
 	t     *testing.T
@@ -38,8 +38,8 @@ Disallow: /
 	respond ok
 }`
 
-// reporting runs a server. Two with the same home are the same instance, one after
-// the other.
+// reporting runs a server. Two servers with the same home are the same instance, which
+// has restarted.
 func reporting(t *testing.T, home, options string) *reported {
 	t.Helper()
 	port, admin := harness.FreePort(t), harness.FreePort(t)
@@ -70,8 +70,8 @@ func (r *reported) ask(path string, into any) {
 	}
 }
 
-// crawl sends what the documents say: GPTBot reads the file and asks for three
-// pages, bingbot asks for one.
+// crawl sends the requests in the examples of the documentation: GPTBot fetches
+// robots.txt and three pages, bingbot fetches one page.
 func (r *reported) crawl() {
 	r.t.Helper()
 	for _, v := range []struct {
@@ -91,7 +91,7 @@ func (r *reported) crawl() {
 	}
 }
 
-// counted are the numbers that every view has.
+// counted are the counts that every view contains.
 type counted struct {
 	Requests   int `json:"requests"`
 	Allowed    int `json:"allowed"`
@@ -99,8 +99,8 @@ type counted struct {
 	Blocked    int `json:"blocked"`
 }
 
-// TestAdminDocument runs the commands of docs/admin.md and compares what comes
-// out with what it shows.
+// TestAdminDocument runs the commands of docs/admin.md and compares their output with
+// the documented output.
 func TestAdminDocument(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/admin.md")
@@ -113,11 +113,11 @@ func TestAdminDocument(t *testing.T) {
 	for _, step := range console.Steps(string(text)) {
 		args, pattern, err := console.Words(step.Command)
 		if err != nil || len(args) != 3 || args[0] != "curl" || args[1] != "-s" || !strings.HasPrefix(args[2], "http://localhost:2019") {
-			t.Errorf("admin.md:%d: %s is not understood by this test: %v", step.Line, step.Command, err)
+			t.Errorf("admin.md:%d: this test cannot parse %s: %v", step.Line, step.Command, err)
 			continue
 		}
 		url := strings.TrimPrefix(args[2], "http://localhost:2019")
-		// The site a.test is only there to wait for the guard.
+		// The site a.test serves only to wait for the start of the guard.
 		separator := "?"
 		if strings.Contains(url, "?") {
 			separator = "&"
@@ -125,7 +125,7 @@ func TestAdminDocument(t *testing.T) {
 		got := harness.Get(t, "http://"+r.admin+url+separator+"site=example.com", "test").Body
 		got = regexp.MustCompile(`(?m)^ *"site": "example.com",\n`).ReplaceAllStringFunc(got, func(line string) string {
 			if strings.HasPrefix(line, "    \"") {
-				return "" // the filter
+				return "" // the site filter
 			}
 			return line
 		})
@@ -140,16 +140,16 @@ func TestAdminDocument(t *testing.T) {
 		}
 		ran++
 		if !console.Same(step.Output, got) {
-			t.Errorf("admin.md:%d: $ %s\n--- it shows\n%s\n--- it is\n%s", step.Line, step.Command, step.Output, got)
+			t.Errorf("admin.md:%d: $ %s\n--- documented\n%s\n--- got\n%s", step.Line, step.Command, step.Output, got)
 		}
 	}
 	if ran < 3 {
-		t.Errorf("%d commands were run", ran)
+		t.Errorf("ran only %d commands", ran)
 	}
 }
 
-// TestLedgerSurvives keeps what was counted over a reload and, in the storage,
-// over a restart.
+// TestLedgerSurvives checks that the counts survive a reload and, with storage, a
+// restart.
 func TestLedgerSurvives(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -172,7 +172,7 @@ func TestLedgerSurvives(t *testing.T) {
 		t.Fatal(err)
 	}
 	load.Header.Set("Content-Type", "application/json")
-	load.Header.Set("Cache-Control", "must-revalidate") // reload although nothing has changed
+	load.Header.Set("Cache-Control", "must-revalidate") // makes Caddy reload an unchanged configuration
 	client := &http.Client{Timeout: 60 * time.Second}
 	answer, err := client.Do(load)
 	if err != nil || answer.StatusCode != http.StatusOK {

@@ -10,9 +10,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestMappedPorts has a server that listens at ports of its own, to which something outside
-// maps the usual ones, as in a container. Its sites are asked about as their clients know
-// them, of which one has a guard for http and another for https.
+// TestMappedPorts runs a server whose ports are mapped to the usual ports from outside,
+// as in a container. The admin API is asked about the sites by the names that clients
+// use. One site has different guards for http and https.
 func TestMappedPorts(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
@@ -42,7 +42,7 @@ a.test:`+harness.FreePort(t)+`, c.test:`+harness.FreePort(t)+` {
 	refresh := func(authority string) (out, problem string, code int) {
 		return harness.Command(t, "", "robots-guard", "status", "--address", admin, "--refresh", authority)
 	}
-	harness.Eventually(t, "the sites are known", func() bool { // Caddy listens before
+	harness.Eventually(t, "the guard has started", func() bool { // Caddy listens before that
 		_, _, code := refresh("b.test")
 		return code != 2
 	})

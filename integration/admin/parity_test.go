@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// parityAnswer is the part of the report that the test looks at.
+// parityAnswer is the part of the report that the test checks.
 type parityAnswer struct {
 	Findings []struct {
 		What, Site, Token, Identity, Status string
@@ -26,8 +26,9 @@ type parityAnswer struct {
 	}
 }
 
-// TestParity runs a site that allows a search engine everything, fails for a third of
-// it, and is visited from an assistant. What it says outlives a restart.
+// TestParity audits the responses of a site that allows a search engine everything,
+// fails a third of its requests, and is visited from an assistant. The report survives
+// a restart.
 func TestParity(t *testing.T) {
 	home := t.TempDir()
 	run := func() *reported {
@@ -71,7 +72,7 @@ Disallow: /private/
 	get(4, "/private/x", harness.GPTBot)
 	get(1, "/old", harness.GPTBot)
 	get(5, "/page", harness.Firefox)
-	for i := range 300 { // whatever hosts clients invent, they are one
+	for i := range 300 { // all hosts that clients invent count as one
 		harness.Get(t, r.URL("/page"), harness.GPTBot, harness.Host(fmt.Sprintf("h%d.test", i)))
 	}
 	for _, referer := range []string{"https://chatgpt.com/", "https://chatgpt.com/c/1", "https://chatgpt.com.evil.test/", "https://example.com/"} {
@@ -100,7 +101,7 @@ Disallow: /private/
 		}
 		r.ask("/robots_guard/parity?site=_other", &p)
 		if len(p.Crawlers) != 1 || p.Crawlers[0].Answers != 300 {
-			t.Errorf("%s: hosts that clients invented: %+v", when, p.Crawlers)
+			t.Errorf("%s: unknown hosts: %+v", when, p.Crawlers)
 		}
 	}
 	isCounted := func() bool {
@@ -117,10 +118,10 @@ Disallow: /private/
 		}
 		return answers == 32+5+300 && visits == 2
 	}
-	harness.Eventually(t, "all answers are counted", isCounted) // a client may know the end of one before the guard
+	harness.Eventually(t, "all responses are counted", isCounted) // the client may receive the end of a response before the guard counts it
 	check("counted")
 	r.Stop()
 	r = run()
-	harness.Eventually(t, "what was counted is read", isCounted) // it is asked for while the server starts
+	harness.Eventually(t, "the stored counts are loaded", isCounted) // the server may still be loading them
 	check("after a restart")
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// known is what the admin API says of a policy, as far as it is tested.
+// known is the tested part of a policy in the admin API.
 type known struct {
 	Authority   string  `json:"authority"`
 	Source      string  `json:"source"`
@@ -36,7 +36,7 @@ type known struct {
 	} `json:"version_list"`
 }
 
-// refreshed is the answer to a refresh.
+// refreshed is the response to a refresh.
 type refreshed struct {
 	known
 	Refresh struct {
@@ -46,17 +46,17 @@ type refreshed struct {
 	} `json:"refresh"`
 }
 
-// overseen is a server with an admin endpoint and two sites: one whose
-// robots.txt is its own, one whose robots.txt is a file.
+// overseen is a server with an admin endpoint and two sites. One site proxies its
+// robots.txt from an origin, and the other site serves a file.
 type overseen struct {
 	*harness.Server
 	t      *testing.T
 	origin *harness.Origin
-	robots *atomic.Value // its robots.txt
+	robots *atomic.Value // robots.txt of the origin
 	admin  string        // host:port
-	site   string        // its authority
+	site   string        // authority of the site with the origin
 	file   string
-	shop   string // the URL of the site with the file
+	shop   string // URL of the site with the file
 }
 
 func oversee(t *testing.T) *overseen {
@@ -87,7 +87,7 @@ func oversee(t *testing.T) *overseen {
 	return o
 }
 
-// ask makes a request to the admin API and decodes the answer.
+// ask sends a request to the admin API and decodes the response.
 func (o *overseen) ask(name, path string, status int, into any) {
 	o.t.Helper()
 	a := harness.Get(o.t, "http://"+o.admin+path, "test", harness.Method(name))
@@ -157,12 +157,12 @@ func TestRefreshPolicies(t *testing.T) {
 	var read refreshed
 	o.ask(http.MethodPost, "/robots_guard/policies/"+o.site+"/refresh", http.StatusOK, &read)
 	if got := o.origin.Requests("/robots.txt"); got != before+1 || read.Refresh.Outcome != "unchanged" {
-		t.Errorf("the site's file was read %d times: %+v", got-before, read)
+		t.Errorf("the site's robots.txt was fetched %d times: %+v", got-before, read)
 	}
 	o.robots.Store("User-agent: *\nDisallow: /private/\nDisallow: /more/\n")
 	o.ask(http.MethodPost, "/robots_guard/policies/"+o.site+"/refresh", http.StatusOK, &read)
 	if read.Refresh.Outcome != "changed" || read.Refresh.RulesBefore != 1 || read.Rules != 2 {
-		t.Errorf("the site's new file: %+v", read)
+		t.Errorf("the site's new robots.txt: %+v", read)
 	}
 
 	if err := os.WriteFile(o.file, []byte("User-agent: *\nDisallow: /old/\nDisallow: /new/\n"), 0o600); err != nil {
@@ -175,10 +175,10 @@ func TestRefreshPolicies(t *testing.T) {
 	}
 	o.Await("robots.txt changed", 1)
 	if a := harness.Get(t, o.shop+"/new/x", harness.Bingbot); a.Status != http.StatusOK {
-		t.Errorf("what only the new text forbids: %d, want it stale", a.Status)
+		t.Errorf("%d for a URL that only the new robots.txt disallows, want it stale", a.Status)
 	}
 	if a := harness.Get(t, o.shop+"/old/x", harness.Bingbot); a.Status != http.StatusForbidden {
-		t.Errorf("what both texts forbid: %d", a.Status)
+		t.Errorf("%d for a URL that both robots.txt disallow", a.Status)
 	}
 }
 

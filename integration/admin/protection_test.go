@@ -14,8 +14,8 @@ const (
 	ended = "protecting again: the robots.txt has rules"
 )
 
-// TestNotProtecting says of each site in enforce why its robots.txt forbids nothing,
-// in the log, in reports, in policies and in metrics.
+// TestNotProtecting checks that the log, reports, policies and metrics state for each
+// site in enforce why its robots.txt disallows nothing.
 func TestNotProtecting(t *testing.T) {
 	t.Parallel()
 	admin, port, metrics := harness.FreePort(t), harness.FreePort(t), harness.FreePort(t)
@@ -104,20 +104,20 @@ Disallow: /private/"
 		}
 		told := slices.IndexFunc(lines, func(line map[string]any) bool { return strings.Contains(line["site"].(string), site.Site) })
 		if (told < 0) != (cause == "") || told >= 0 && (lines[told]["cause"] != cause || lines[told]["cure"] == "" || lines[told]["level"] != "warn") {
-			t.Errorf("%s in the log: %v", name, lines)
+			t.Errorf("%s: log lines %v", name, lines)
 		}
 		if n := samples.Sum("caddy_robots_guard_not_protecting", `host="`+site.Site+`"`, `cause="`+cause+`"`); (n == 1) != (cause != "") {
-			t.Errorf("%s in metrics: %v", name, n)
+			t.Errorf("%s: metric %v", name, n)
 		}
 	}
 	table, _, _ := harness.Command(t, "", "robots-guard", "status", "--address", o.admin)
 	if n := strings.Count(table, "nothing is protected: "); n != 5 || !strings.Contains(table, "nothing is protected: the answer is a web page; serve a text file at /robots.txt") {
-		t.Errorf("the command says it of %d sites:\n%s", n, table)
+		t.Errorf("the command lists %d sites:\n%s", n, table)
 	}
 }
 
-// TestNotProtectingEnds tells once that it has begun, whatever is reloaded, and once
-// that it has ended.
+// TestNotProtectingEnds checks that the guard logs the begin once, even after reloads,
+// and the end once.
 func TestNotProtectingEnds(t *testing.T) {
 	t.Parallel()
 	origin, text := harness.NewChangingOrigin(t, "<!DOCTYPE html>\n<title>an app</title>\n")
@@ -140,14 +140,14 @@ func TestNotProtectingEnds(t *testing.T) {
 		t.Errorf("the end: %v", line)
 	}
 	if n := len(s.Lines(began)); n != 1 {
-		t.Errorf("the beginning is told %d times", n)
+		t.Errorf("the beginning is logged %d times", n)
 	}
 	if n := len(s.Metrics().Of(metric)); n != 0 {
 		t.Errorf("%d series are left", n)
 	}
 }
 
-// TestNotProtectingGoesWithTheSite takes the site out of the configuration.
+// TestNotProtectingGoesWithTheSite removes the site from the configuration.
 func TestNotProtectingGoesWithTheSite(t *testing.T) {
 	t.Parallel()
 	origin, _ := harness.NewChangingOrigin(t, "<!DOCTYPE html>\n<title>an app</title>\n")

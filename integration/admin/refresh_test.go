@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestRefreshBehindAProxy reads the robots.txt of a site that is https at the
-// proxy only, as the proxy would ask, once that has come.
+// TestRefreshBehindAProxy refreshes the robots.txt of a site that has https only at the
+// proxy. The guard fetches as the proxy does, once the proxy has sent a request.
 func TestRefreshBehindAProxy(t *testing.T) {
 	t.Parallel()
 	origin, robots := harness.NewChangingOrigin(t, harness.ClosedRobots)
@@ -33,8 +33,8 @@ http://a.test:$PORT {
 	}
 }
 
-// TestForcedReloadReadsAgain though nothing of the configuration has changed, while
-// what is known holds.
+// TestForcedReloadReadsAgain checks that a forced reload refetches robots.txt although
+// the configuration is unchanged. The cached copy stays valid meanwhile.
 func TestForcedReloadReadsAgain(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
@@ -50,17 +50,17 @@ func TestForcedReloadReadsAgain(t *testing.T) {
 			t.Fatalf("%v: exit status %d: %s", args, code, problem)
 		}
 		if a := harness.Get(t, s.URL("/private/x"), harness.Bingbot); a.Status != http.StatusForbidden {
-			t.Errorf("%v: what is known does not hold: %d", args, a.Status)
+			t.Errorf("%v: the cached robots.txt is not used: %d", args, a.Status)
 		}
 		if n := o.Requests("/robots.txt"); !force && n != 1 {
-			t.Errorf("a reload that changes nothing reads it: %d times", n)
+			t.Errorf("a reload without changes fetches robots.txt %d times", n)
 		}
 	}
 	harness.Eventually(t, "it is read again", func() bool { return o.Requests("/robots.txt") == 2 })
 }
 
-// TestStatusBeforeAnyCrawler tells a new owner how to see whether the robots.txt
-// can be read, before any crawler has come.
+// TestStatusBeforeAnyCrawler checks that a new owner can see whether robots.txt is
+// available before the first request of a crawler.
 func TestStatusBeforeAnyCrawler(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
@@ -80,7 +80,7 @@ http://a.test:$PORT, http://*.b.test:$PORT {
 	authority := strings.TrimSuffix(strings.TrimPrefix(s.URL("/"), "http://"), "/")
 	var out, problem string
 	code := 2
-	harness.Eventually(t, "the sites are known", func() bool { // Caddy listens before
+	harness.Eventually(t, "the guard has started", func() bool { // Caddy listens before that
 		out, problem, code = status("--refresh", authority)
 		return code != 2
 	})
