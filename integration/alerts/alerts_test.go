@@ -43,14 +43,14 @@ http://open.test:$PORT {
 }
 `
 
-// owned is a server with a receiver of its alerts.
+// owned is a server with a webhook that receives its alerts.
 type owned struct {
 	*harness.Server
 	t        *testing.T
 	admin    string
-	robots   string           // the file
-	messages chan http.Header // the header of each message
-	bodies   chan []byte      // and its body
+	robots   string           // path of robots.txt
+	messages chan http.Header // header of each message
+	bodies   chan []byte      // body of each message
 }
 
 func serveOwned(t *testing.T) *owned {
@@ -75,8 +75,8 @@ func serveOwned(t *testing.T) *owned {
 	return o
 }
 
-// reread lets the guard read the robots.txt, and looks for alerts until there are
-// such ones: kind and state of each.
+// reread makes the guard refetch robots.txt, and waits until the kinds and states of
+// the alerts match.
 func (o *owned) reread(want string) (list alert.List) {
 	o.t.Helper()
 	harness.Get(o.t, "http://127.0.0.1:"+o.admin+"/robots_guard/policies/a.test:"+o.Port+"/refresh", "test", harness.Method(http.MethodPost))
@@ -100,7 +100,7 @@ func (o *owned) alerts() (list alert.List) {
 	return list
 }
 
-// message returns the next one that was received, after checking its signature.
+// message returns the next message, with a verified signature.
 func (o *owned) message() (m notify.Message) {
 	o.t.Helper()
 	header, body := <-o.messages, <-o.bodies
@@ -114,7 +114,7 @@ func (o *owned) message() (m notify.Message) {
 	return m
 }
 
-// acknowledge asks a dashboard to acknowledge an alert.
+// acknowledge acknowledges an alert through a dashboard.
 func (o *owned) acknowledge(host, id string, fields ...string) harness.Answer {
 	o.t.Helper()
 	return harness.Get(o.t, o.URL("http://"+host+"/api/alerts/"+id+"/acknowledge"), harness.Firefox, func(r *http.Request) {
@@ -127,8 +127,8 @@ func (o *owned) acknowledge(host, id string, fields ...string) harness.Answer {
 	})
 }
 
-// TestAlerts follows a site that loses its robots.txt: its owner is told once,
-// acknowledges it on the page, and is told when it is over.
+// TestAlerts follows the alert for a site that loses its robots.txt. The owner gets one
+// message, acknowledges the alert on the dashboard, and gets a message at the end.
 func TestAlerts(t *testing.T) {
 	t.Parallel()
 	o := serveOwned(t)
@@ -197,7 +197,7 @@ func TestAlerts(t *testing.T) {
 	}
 	o.Await("alerts were sent", 2)
 	if len(o.messages) > 0 {
-		t.Errorf("%d messages too many", len(o.messages))
+		t.Errorf("%d unexpected messages", len(o.messages))
 	}
 	if logs := o.Logs.String(); strings.Contains(logs, "a-secret-path") || strings.Contains(logs, "our secret") {
 		t.Error("a secret is in the log")

@@ -1,2 +1,2 @@
-// Package alerts tests what an owner is told of, and by whom it can be acknowledged.
+// Package alerts tests which alerts an owner receives, and who may acknowledge them.
 package alerts

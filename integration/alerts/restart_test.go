@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestAcknowledgedOverARestart keeps with storage on what an owner has acknowledged
-// on the command line, and what receivers were told.
+// TestAcknowledgedOverARestart checks that the storage keeps acknowledgements from the
+// command line, and the messages that webhooks have received.
 func TestAcknowledgedOverARestart(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -48,12 +48,12 @@ func TestAcknowledgedOverARestart(t *testing.T) {
 		t.Error("with storage on, acknowledgements are kept")
 	}
 	<-told
-	receiver.Close() // so that nothing is told any more
+	receiver.Close() // no more messages
 	out, stderr, code := harness.Command(t, "", "robots-guard", "status", "--address", "127.0.0.1:"+first.admin, "--acknowledge", list.Alerts[0].ID, "--note", "there is none")
 	if code != 0 || !strings.Contains(out, ": there is none\n") {
 		t.Fatalf("%d %s%s", code, out, stderr)
 	}
-	first.Stop() // which writes what is pending
+	first.Stop() // stores pending data
 	kept := func(what ...string) {
 		t.Helper()
 		stored, err := os.ReadFile(home + "/caddy/robots_guard/v1/" + id + "/notes/acknowledged.json")
