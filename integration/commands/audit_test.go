@@ -16,7 +16,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// audited is what the tests below read of audit --json.
+// audited is the tested part of the output of audit --json.
 type audited struct {
 	Lines, Malformed, Requests, Browsers, Other, Disallowed, Stale, Exempt uint64
 	Incomplete                                                             string
@@ -27,7 +27,7 @@ type audited struct {
 	}
 }
 
-// logLine makes a line of the Combined format.
+// logLine returns a line in the Combined format.
 func logLine(target, userAgent string) string {
 	return "192.0.2.1 - - [21/Nov/2026:12:00:00 +0000] \"GET " + target + " HTTP/1.1\" 200 5 \"-\" \"" + userAgent + "\"\n"
 }
@@ -63,14 +63,14 @@ func TestAudit(t *testing.T) {
 		stdin string
 		want  []string // a row for each crawler: requests, allowed, disallowed, stale, exempt
 	}{
-		{"exempt by a configuration", []string{"-c", site, log}, "", []string{"GPTBot ai_training 1 0 0 0 1", "Googlebot search 1 1 0 0 0"}},
+		{"exempt by the configuration", []string{"-c", site, log}, "", []string{"GPTBot ai_training 1 0 0 0 1", "Googlebot search 1 1 0 0 0"}},
 		{"sites with different settings", []string{"-c", sites, "-r", robots, "-"}, twoHosts, []string{"GPTBot ai_training 2 0 2 0 0"}},
 		{"hosts", []string{"-r", filepath.Join(dir, "hosts"), "-"}, twoHosts, []string{"GPTBot ai_training 2 1 1 0 0"}},
 		{"a file", []string{"--robots", robots, log}, "", both},
 		{"a pattern", []string{"-r", robots, filepath.Join(dir, "acc*.log")}, "", both},
 		{"standard input", []string{"-r", robots, "-"}, logLine("/private/a", harness.GPTBot), both[:1]},
 		{"a URL", []string{"-r", o.URL + "/robots.txt", log}, "", both},
-		{"the site's own", []string{"--site", o.URL, log}, "", both},
+		{"the robots.txt of the site", []string{"--site", o.URL, log}, "", both},
 		{"versions", []string{"-r", filepath.Join(dir, "versions"), log}, "", []string{"GPTBot ai_training 1 0 0 1 0", "Googlebot search 1 1 0 0 0"}},
 		{"a period", []string{"-r", robots, "--until", "2026-11-21", log}, "", nil},
 		{"JSON of nginx", []string{"-r", robots, "-"}, `{"time":"2026-11-21T12:00:00Z","request_uri":"/private/a","status":200,"http_user_agent":"GPTBot/1.2"}` + "\n", both[:1]},
@@ -112,8 +112,8 @@ func TestAudit(t *testing.T) {
 	})
 }
 
-// TestAuditOnlyLog counts what only_log spares as outside of the robots.txt, but
-// not as what enforce would block.
+// TestAuditOnlyLog checks that the audit counts requests under only_log as disallowed,
+// but not as requests that enforce would block.
 func TestAuditOnlyLog(t *testing.T) {
 	t.Parallel()
 	dir := harness.Files(t, map[string]string{
@@ -127,8 +127,8 @@ func TestAuditOnlyLog(t *testing.T) {
 	}}})
 }
 
-// TestAuditAgreesWithTheServer holds the audit of an access log against what the
-// guard that was there wrote into it.
+// TestAuditAgreesWithTheServer compares the audit of an access log with the verdicts
+// that the guard wrote into the same log.
 func TestAuditAgreesWithTheServer(t *testing.T) {
 	t.Parallel()
 	log := filepath.Join(t.TempDir(), "access.log")
@@ -170,7 +170,7 @@ func TestAuditAgreesWithTheServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			if g := fields.Guard; g != nil {
-				if g.Crawler == "FooBarBot" { // nobody but itself knows its name
+				if g.Crawler == "FooBarBot" { // its name is unknown without its User-Agent
 					g.Crawler = "_other"
 				}
 				want[key{g.Crawler, g.Class, g.Verdict}]++
@@ -197,20 +197,20 @@ func TestAuditAgreesWithTheServer(t *testing.T) {
 		}
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) || report.Browsers+report.Other != unjudged || report.Malformed != 0 {
-		t.Errorf("the audit has\n%v and %d others, the server had\n%v and %d", got, report.Browsers+report.Other, want, unjudged)
+		t.Errorf("the audit has\n%v and %d without a verdict, the server has\n%v and %d", got, report.Browsers+report.Other, want, unjudged)
 	}
 	if len(want) < 20 {
-		t.Errorf("only %d verdicts of different kinds", len(want))
+		t.Errorf("only %d kinds of verdicts", len(want))
 	}
 }
 
-// robotsFile writes a robots.txt into a directory of its own.
+// robotsFile writes a robots.txt into a new directory.
 func robotsFile(t *testing.T, text string) string {
 	t.Helper()
 	return filepath.Join(harness.Files(t, map[string]string{"robots.txt": text}), "robots.txt")
 }
 
-// TestAuditInterrupted stops an audit of a log that does not end.
+// TestAuditInterrupted interrupts an audit of an endless log.
 func TestAuditInterrupted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a process cannot send Ctrl-C to another on Windows")
@@ -226,15 +226,15 @@ func TestAuditInterrupted(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// More than the pipe and the buffers hold: when all is written, some of it is
-	// being judged.
+	// The lines exceed the size of the pipe and the buffers, so the audit has begun
+	// once all are written.
 	if _, err := io.WriteString(in, strings.Repeat(logLine("/private/a", harness.GPTBot), 60000)); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // the exit status is looked at below
+	_ = cmd.Wait() // the exit status is checked below
 	_ = in.Close()
 	var report audited
 	if err := json.Unmarshal(stdout.Bytes(), &report); err != nil {
@@ -246,14 +246,13 @@ func TestAuditInterrupted(t *testing.T) {
 	}
 }
 
-// TestAuditMemory replays two logs, one ten times as long, of invented crawlers
-// and paths.
+// TestAuditMemory audits two logs of random crawlers and paths, one ten times as long.
 func TestAuditMemory(t *testing.T) {
 	t.Parallel()
 	robots := robotsFile(t, "User-agent: *\nDisallow: /private/\n")
 	rss := func(lines int) int64 {
 		cmd := exec.Command(harness.Binary(t), "robots-guard", "audit", "--json", "--robots", robots, "-")
-		cmd.Env = append(os.Environ(), "GOMAXPROCS=2") // each worker has some memory of its own
+		cmd.Env = append(os.Environ(), "GOMAXPROCS=2") // each worker uses some memory
 		in, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// result is an answer of explain --batch.
+// result is a response of explain --batch.
 type result struct {
 	ID        any    `json:"id"`
 	Allowed   bool   `json:"allowed"`
@@ -38,8 +38,8 @@ func TestCheckBatch(t *testing.T) {
 	}{
 		{"token in the * group", request{"id": 1, "robots": robots, "token": "Foo", "url": "/private"}, result{ID: 1.0, Verdict: "disallowed", Rule: "Disallow: /private", Line: 2, Group: "*"}},
 		{"token of a group", request{"id": "a", "robots": robots, "token": "gptbot", "url": "/private"}, result{ID: "a", Allowed: true, Verdict: "allowed", Group: "GPTBot"}},
-		{"token of a group, forbidden", request{"id": nil, "robots": robots, "token": "gptbot", "url": "/gpt"}, result{Verdict: "disallowed", Rule: "Disallow: /gpt", Line: 6, Group: "GPTBot"}},
-		{"no claim", request{"robots": robots, "url": "/private"}, result{Verdict: "disallowed", Rule: "Disallow: /private", Line: 2, Group: "*"}},
+		{"token of a group, disallowed", request{"id": nil, "robots": robots, "token": "gptbot", "url": "/gpt"}, result{Verdict: "disallowed", Rule: "Disallow: /gpt", Line: 6, Group: "GPTBot"}},
+		{"no client", request{"robots": robots, "url": "/private"}, result{Verdict: "disallowed", Rule: "Disallow: /private", Line: 2, Group: "*"}},
 		{"empty token", request{"robots": robots, "token": "", "url": "/private"}, result{Verdict: "disallowed", Rule: "Disallow: /private", Line: 2, Group: "*"}},
 		{"token *", request{"robots": robots, "token": "*", "url": "/private"}, result{Verdict: "disallowed", Rule: "Disallow: /private", Line: 2, Group: "*"}},
 		{"User-Agent", request{"robots": robots, "user_agent": harness.GPTBot, "url": "/gpt"}, result{Verdict: "disallowed", Rule: "Disallow: /gpt", Line: 6, Group: "GPTBot"}},
@@ -79,8 +79,8 @@ func TestCheckBatch(t *testing.T) {
 	}
 }
 
-// TestCheckBatchMalformed has lines that are no requests among others. Each is
-// answered, in its place.
+// TestCheckBatchMalformed mixes valid and invalid lines. The output has one line for
+// each, in order.
 func TestCheckBatchMalformed(t *testing.T) {
 	t.Parallel()
 	lines := []struct {
@@ -96,7 +96,7 @@ func TestCheckBatchMalformed(t *testing.T) {
 		{`{"id":4,"token":"a","user_agent":"b","url":"/x"}`, false},
 		{`{"id":{"deep":[1,2]},"robots":"","url":"/x","more":"ignored"}`, true},
 		{"{\"id\":5,\"robots\":\"\",\"url\":\"/\xff\"}\r", true},
-		{`{"id":6,"robots":"user-agent: *\ndisallow: /","url":"/last"}`, true}, // no line end
+		{`{"id":6,"robots":"user-agent: *\ndisallow: /","url":"/last"}`, true}, // no final line feed
 	}
 	var in []string
 	for _, l := range lines {
@@ -124,8 +124,8 @@ func TestCheckBatchMalformed(t *testing.T) {
 	}
 }
 
-// stream feeds a command, and returns how many lines it printed, the memory it
-// needed, and whether every line was right.
+// stream writes lines to a command. It returns the number of output lines and the peak
+// memory, and checks every output line with right.
 func stream(t *testing.T, args []string, lines int, write func(w *bufio.Writer, i int), right func(line []byte, i int) bool) (printed int, memory int64) {
 	t.Helper()
 	cmd := exec.Command(harness.Binary(t), append([]string{"robots-guard"}, args...)...)
@@ -145,14 +145,14 @@ func stream(t *testing.T, args []string, lines int, write func(w *bufio.Writer, 
 		for i := range lines {
 			write(w, i)
 		}
-		_ = w.Flush() // fails if the command has ended, which is noticed below
+		_ = w.Flush() // fails if the command has exited, which is checked below
 		_ = in.Close()
 	}()
 	scanner := bufio.NewScanner(out)
 	scanner.Buffer(nil, 1<<22)
 	for scanner.Scan() {
 		if !right(scanner.Bytes(), printed) {
-			t.Errorf("line %d is answered %.300s", printed+1, scanner.Bytes())
+			t.Errorf("response to line %d: %.300s", printed+1, scanner.Bytes())
 			break
 		}
 		printed++
@@ -165,8 +165,8 @@ func stream(t *testing.T, args []string, lines int, write func(w *bufio.Writer, 
 	return printed, memory
 }
 
-// mostMemory bounds what a stream may need: the program itself takes some 60
-// MiB, and the collector lets garbage lie for a while.
+// mostMemory is the memory limit of a stream. The program itself needs some 60 MiB, and
+// the garbage collector frees memory late.
 const mostMemory = 200 << 20
 
 func TestCheckBatchStreams(t *testing.T) {
@@ -186,13 +186,12 @@ func TestCheckBatchStreams(t *testing.T) {
 		t.Errorf("%d answers, want %d", printed, lines)
 	}
 	if memory > mostMemory {
-		t.Errorf("%d MiB needed", memory>>20)
+		t.Errorf("used %d MiB", memory>>20)
 	}
 	t.Logf("%d MiB", memory>>20)
 }
 
-// TestCommandsAnswerAtOnce has a producer that waits for each answer before it
-// goes on.
+// TestCommandsAnswerAtOnce sends a line only after the response to the previous one.
 func TestCommandsAnswerAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -24,14 +24,14 @@ User-agent: zorkly
 Disallow: /nozorkly
 `
 
-// cases are runs of a command.
+// commandCase is a run of a command.
 type commandCase struct {
 	name   string
 	args   []string
 	stdin  string
 	code   int
-	stdout string // all of it
-	stderr string // a piece of it
+	stdout string // the whole output
+	stderr string // a part of the output
 }
 
 func runCommands(t *testing.T, all []commandCase) {
@@ -54,7 +54,7 @@ func runCommands(t *testing.T, all []commandCase) {
 			}
 			for line := range strings.Lines(stderr) {
 				if !strings.HasPrefix(line, "error: ") && !strings.HasPrefix(line, "  ") {
-					t.Errorf("a line on standard error that is no error: %q", line)
+					t.Errorf("a line on standard error that is not an error: %q", line)
 				}
 			}
 		})

@@ -1,2 +1,2 @@
-// Package commands tests the commands that need no server.
+// Package commands tests the commands that work without a running server.
 package commands

@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// shell runs a script as CI does and returns its exit status.
+// shell runs a script as CI does and returns its output and exit status.
 func shell(t *testing.T, dir, script string, env ...string) (out string, code int) {
 	t.Helper()
 	cmd := exec.Command("sh", "-e", "-c", script)
@@ -26,18 +26,18 @@ func shell(t *testing.T, dir, script string, env ...string) (out string, code in
 	return string(all), cmd.ProcessState.ExitCode()
 }
 
-// needs skips a test where a program is missing that its user would have.
+// needs skips the test if a program is missing that the examples use.
 func needs(t *testing.T, programs ...string) {
 	t.Helper()
 	for _, program := range programs {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("there is no %s on this machine, and the examples are shell commands that use it", program)
+			t.Skipf("%s is missing, which the examples use", program)
 		}
 	}
 }
 
-// TestHelpExamples runs the examples of the commands' help, as docs/commands.md
-// has them, but those that ask a server.
+// TestHelpExamples runs the examples of the commands' help, as in docs/commands.md,
+// except those that need a server.
 func TestHelpExamples(t *testing.T) {
 	needs(t, "sh", "git", "gzip", "zcat")
 	page, err := os.ReadFile("../../docs/commands.md")
@@ -54,7 +54,7 @@ func TestHelpExamples(t *testing.T) {
 	if out, code := shell(t, dir, "git init -q && git add robots.txt && git commit -qm one && git commit -q --allow-empty -m two && mkdir logs && gzip -c access.log >logs/1.gz"); code != 0 {
 		t.Fatal(out)
 	}
-	want := map[string]int{ // exit statuses but 0
+	want := map[string]int{ // exit statuses other than 0
 		"caddy robots-guard explain --brief --robots robots.txt --token GPTBot /private/report /":                                 1,
 		`caddy robots-guard explain --robots robots.txt --user-agent "Mozilla/5.0 (compatible; GPTBot/1.3)" /private/report`:      1,
 		"caddy robots-guard explain --robots robots.txt --token Googlebot /private/report":                                        1,
@@ -81,15 +81,15 @@ func TestHelpExamples(t *testing.T) {
 		}
 	}
 	for line := range want {
-		t.Errorf("there is no example %s", line)
+		t.Errorf("example not found: %s", line)
 	}
 	if ran < 16 {
-		t.Errorf("only %d examples were run", ran)
+		t.Errorf("ran only %d examples", ran)
 	}
 }
 
-// TestExampleCI runs what the CI snippets run, on a change that is harmless and
-// on one that shuts a search engine out.
+// TestExampleCI runs the commands of the CI snippets on a harmless change and on
+// changes that have to fail.
 func TestExampleCI(t *testing.T) {
 	needs(t, "sh", "git")
 	read := func(name string) string {
@@ -110,7 +110,7 @@ func TestExampleCI(t *testing.T) {
 			says         string
 		}{
 			{"a harmless change", robots + "\nUser-agent: SemrushBot\nDisallow: /\n", 0, "seo: SemrushBot"},
-			{"a search engine is shut out", robots + "\nUser-agent: bingbot\nDisallow: /shop/\n", 1, "/shop/"},
+			{"a search engine is blocked", robots + "\nUser-agent: bingbot\nDisallow: /shop/\n", 1, "/shop/"},
 			{"an expectation fails", strings.Replace(robots, "User-agent: CCBot\n", "", 1), 1, ""},
 			{"a finding", robots + "\nUser-agent: Gogolebot\nDisallow: /\n", 1, "Gogolebot"},
 		} {
@@ -131,8 +131,8 @@ func TestExampleCI(t *testing.T) {
 	}
 }
 
-// ciScript returns the commands of a snippet that use git or the commands under
-// test; installing is done already.
+// ciScript returns the commands of a snippet that use git or the commands under test.
+// It omits the installation.
 func ciScript(t *testing.T, snippet string) string {
 	t.Helper()
 	var lines []string

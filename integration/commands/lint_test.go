@@ -14,7 +14,7 @@ import (
 // linted is a robots.txt with an error and a warning.
 const linted = "User-agent: *\nDisallow: private/\n\nUser-agent: Gogolebot\nDisallow: /x\n"
 
-// pieces is a run of a command and pieces of what it prints.
+// pieces is a run of a command with parts of its output.
 type pieces struct {
 	name   string
 	args   []string

@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestMistakes ends what a newcomer types in one line that says what to do, with
-// exit status 2 and nothing on standard output.
+// TestMistakes checks that typical mistakes of new users produce one line that says
+// what to do, with exit status 2 and no standard output.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	dir := harness.Files(t, map[string]string{

@@ -7,7 +7,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestRegistry runs the commands on files with and without mistakes.
+// TestRegistry runs the commands on valid and invalid files.
 func TestRegistry(t *testing.T) {
 	const entry = `{"token": "NewBot", "class": "ai_training", "source": "https://new.example/bot"}`
 	dir := harness.Files(t, map[string]string{
@@ -22,7 +22,7 @@ func TestRegistry(t *testing.T) {
 		{"registry show GPTBot", 0, `{"token":"GPTBot","operator":"OpenAI","class":"ai_training"`},
 		{"registry show NoSuchBot", 2, `does not know "NoSuchBot"`},
 		{"registry show GPTBot Gogglebot", 2, `does not know "Gogglebot"; did you mean Googlebot?`},
-		{"registry show Gogglebot GPTBot", 2, `{"token":"GPTBot","operator":"OpenAI"`}, // what it does know is told
+		{"registry show Gogglebot GPTBot", 2, `{"token":"GPTBot","operator":"OpenAI"`}, // the entries that exist are printed
 		{"registry show GPTBot", 0, `"checked":"2026-11-`},
 		{"registry show --stale 36500d", 0, "entries was checked within the last 36500d"},
 		{"registry show --stale 0d --json GPTBot", 0, `{"token":"GPTBot",`},
