@@ -13,10 +13,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// origins are what stands behind the guard.
+// origins are the handlers behind the guard.
 var origins = []string{"file_server", "reverse_proxy"}
 
-// request is one that a crawler made.
+// request is a request of a crawler.
 type request struct {
 	run
 	variant variant
@@ -25,8 +25,7 @@ type request struct {
 	allowed bool // by Google's library
 }
 
-// crawlAll runs the server and every crawler, and returns all requests that they
-// made.
+// crawlAll runs the server and every crawler, and returns all requests of the crawlers.
 func crawlAll(t *testing.T) []request {
 	t.Helper()
 	dir, port := t.TempDir(), harness.FreePort(t)
@@ -68,7 +67,7 @@ func crawlAll(t *testing.T) []request {
 		}
 	}
 	s := serve(t, dir, caddyfile.String(), port)
-	for host := range sites { // a library is not judged before the file is known
+	for host := range sites { // the guard decides about an HTTP library only after it has fetched robots.txt
 		warm(t, host+":"+port)
 	}
 
@@ -98,7 +97,7 @@ func crawlAll(t *testing.T) []request {
 		host, _, _ := strings.Cut(e.Request.Host, ":")
 		site, known := sites[host]
 		if !known {
-			t.Errorf("a request for a strange host: %+v", e)
+			t.Errorf("a request for an unknown host: %+v", e)
 			continue
 		}
 		if e.client() == warmer {
@@ -111,8 +110,8 @@ func crawlAll(t *testing.T) []request {
 	return requests
 }
 
-// warmer is a crawler that is judged by everybody's group, so the guard reads the
-// robots.txt for it.
+// warmer is a crawler to which the * group applies, so the guard fetches robots.txt for
+// it.
 const warmer = "warmerbot/1.0"
 
 func warm(t *testing.T, host string) {
@@ -130,13 +129,13 @@ func warm(t *testing.T, host string) {
 	_ = response.Body.Close()
 }
 
-// TestCrawlers is the test of the package's comment.
+// TestCrawlers compares the guard with real crawlers, as the package comment describes.
 func TestCrawlers(t *testing.T) {
 	requests := crawlAll(t)
 	if *dump != "" {
 		writeDump(t, *dump, requests)
 	}
-	if t.Failed() { // a crawler is missing or did not end
+	if t.Failed() { // a crawler is missing or did not exit
 		return
 	}
 	for _, complaint := range lacking(requests) {
@@ -145,8 +144,8 @@ func TestCrawlers(t *testing.T) {
 	judge(t, requests)
 }
 
-// judge holds what became of the requests against Google's library and against
-// what obeying crawlers may expect.
+// judge compares the responses with the verdicts of Google's library, and checks that
+// crawlers that obey are not blocked.
 func judge(t *testing.T, requests []request) {
 	var refused, served, stricter []request
 	for _, r := range requests {

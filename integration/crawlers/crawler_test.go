@@ -12,17 +12,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// crawler is a real crawler, or a library with a crawler of few lines around it.
+// crawler is a real crawler, or a library with a small program that uses it.
 type crawler struct {
 	name string
-	// token is the name under which robots.txt names it by default.
+	// token is the default name of the crawler in robots.txt.
 	token string
-	// crawl follows every link from these URLs. Without a User-Agent it sends what
-	// it sends by default.
+	// crawl follows every link from the start URLs. Without userAgent it sends its
+	// default User-Agent.
 	crawl func(t *testing.T, starts []string, obey bool, userAgent string)
 }
 
-// botUserAgent is the other name that every crawler is given.
+// botUserAgent is the alternative User-Agent of every crawler.
 const botUserAgent = "DotBot/1.2 (+https://opensiteexplorer.org/dotbot; help@moz.com)"
 
 var crawlers = []crawler{
@@ -102,7 +102,7 @@ func mode(obey bool) string {
 	return "ignore"
 }
 
-// with adds an argument that is not empty.
+// with appends an argument unless it is empty.
 func with(arguments []string, argument string) []string { return withOption(arguments, "", argument) }
 
 func withOption(arguments []string, option, value string) []string {
@@ -112,9 +112,9 @@ func withOption(arguments []string, option, value string) []string {
 	return append(arguments, option+value)
 }
 
-// command runs a crawler that is a program of its own, whose arguments may name a
-// file with the URLs to start from. How it ends says nothing: many call a page
-// that is refused a failure.
+// command runs a crawler that is a separate program. Its arguments may name a file with
+// the start URLs. The exit status is ignored, because many crawlers report a blocked
+// page as a failure.
 func command(t *testing.T, starts []string, program, debian string, arguments func(list string) []string) {
 	t.Helper()
 	path := harness.Program(t, program, debian, gate)
@@ -136,7 +136,7 @@ func command(t *testing.T, starts []string, program, debian string, arguments fu
 	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_DATA_HOME="+dir)
 	output, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
-		t.Errorf("%s did not end within %v:\n%.4000s", program, patience, output)
+		t.Errorf("%s did not exit within %v:\n%.4000s", program, patience, output)
 	}
 	if err != nil {
 		t.Logf("%s: %v", program, err)
@@ -153,12 +153,12 @@ func needModule(t *testing.T, module string) {
 	}
 }
 
-// run is one crawl: a crawler in one mode under one name, over all sites.
+// run is a crawl of all sites by a crawler in one mode under one name.
 type run struct {
 	crawler
-	number    int // from 1
+	number    int // starts at 1
 	obey      bool
-	userAgent string // "" for what it sends by default
+	userAgent string // "" for the default
 }
 
 // allRuns returns each crawler in each mode under each name.
@@ -174,7 +174,7 @@ func allRuns() []run {
 	return runs
 }
 
-// as returns the name under which robots.txt names the crawler in this run.
+// as returns the name of the crawler in robots.txt in this run.
 func (r run) as() string {
 	if r.userAgent != "" {
 		return botName
@@ -186,15 +186,14 @@ func (r run) String() string {
 	return fmt.Sprintf("%s as %s, %s", r.name, r.as(), map[bool]string{true: "obeying", false: "ignoring"}[r.obey])
 }
 
-// crawls tells whether a run crawls the site of this number behind this origin.
-// One that ignores robots.txt asks every site for the same, so half of them will
-// do, the other half under its other name.
+// crawls reports whether a run crawls the given site behind the given origin. A crawler
+// that ignores robots.txt requests the same URLs at every site, so half of the sites
+// are enough. It crawls the other half under its other name.
 func (r run) crawls(variant, origin int) bool {
 	return r.obey || (variant+origin)%2 == map[bool]int{true: 1}[r.userAgent != ""]
 }
 
-// host is a site of its own for each run, variant and origin, all of which are
-// this machine.
+// host returns a separate loopback address for each run, variant and origin.
 func host(r run, variant int, origin int) string {
 	return fmt.Sprintf("127.%d.%d.%d", r.number, variant+1, origin+1)
 }

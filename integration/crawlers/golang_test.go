@@ -8,7 +8,7 @@ import (
 	"github.com/gocolly/colly/v2"
 )
 
-// crawlByColly follows every link, by colly.
+// crawlByColly follows every link with colly.
 func crawlByColly(starts []string, obey bool, userAgent string) error {
 	c := colly.NewCollector(colly.MaxDepth(2), colly.Async(true))
 	c.IgnoreRobotsTxt = !obey
@@ -20,7 +20,7 @@ func crawlByColly(starts []string, obey bool, userAgent string) error {
 		return err
 	}
 	c.OnHTML("a[href]", func(e *colly.HTMLElement) {
-		_ = e.Request.Visit(e.Attr("href")) // such as one that robots.txt forbids
+		_ = e.Request.Visit(e.Attr("href")) // fails if robots.txt disallows the URL
 	})
 	for _, start := range starts {
 		if err := c.Visit(start); err != nil {
@@ -31,7 +31,7 @@ func crawlByColly(starts []string, obey bool, userAgent string) error {
 	return nil
 }
 
-// crawlByGocrawl follows every link, by gocrawl.
+// crawlByGocrawl follows every link with gocrawl.
 func crawlByGocrawl(starts []string, obey bool, userAgent, token string) error {
 	options := gocrawl.NewOptions(&gocrawlExtender{obey: obey})
 	options.CrawlDelay = time.Millisecond
@@ -44,7 +44,7 @@ func crawlByGocrawl(starts []string, obey bool, userAgent, token string) error {
 	return gocrawl.NewCrawlerWithOptions(options).Run(starts)
 }
 
-// gocrawlExtender reads no robots.txt unless it obeys.
+// gocrawlExtender fetches robots.txt only if it obeys.
 type gocrawlExtender struct {
 	gocrawl.DefaultExtender
 	obey bool

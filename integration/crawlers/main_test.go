@@ -11,13 +11,13 @@ import (
 
 var dump = flag.String("dump", "", "write all requests and what became of them to this file")
 
-// patience is how long a crawl may take.
+// patience is the time limit of a crawl.
 const patience = 3 * time.Minute
 
-// gate is set in the gate, which installs all crawlers.
+// gate is the environment variable that CI sets, where all crawlers are installed.
 const gate = "CI"
 
-// long is set for the nightly round, which crawls all robots.txt files.
+// long is set in nightly runs, which crawl all robots.txt files.
 var long = os.Getenv("LONG_TESTS") != ""
 
 func TestMain(m *testing.M) { harness.Main(m) }

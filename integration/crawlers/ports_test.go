@@ -13,9 +13,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestPorts has crawlers go over ten sites at ten ports of one address, each of
-// which forbids another folder, to that crawler alone. Wget2 sends a Host field
-// without the port, so what tells the sites apart is the listener alone.
+// TestPorts makes crawlers crawl ten sites at ten ports of one address. Each site
+// disallows a different folder for that crawler. Wget2 sends a Host field without the
+// port, so only the listener distinguishes the sites.
 func TestPorts(t *testing.T) {
 	for _, name := range []string{"wget2", "Scrapy", "colly"} {
 		c := crawlers[slices.IndexFunc(crawlers, func(c crawler) bool { return c.name == name })]
@@ -66,7 +66,7 @@ func crawlPorts(t *testing.T, c crawler, origin string, obey bool) {
 			"\trobots_guard enforce {\n\t\tfetch_timeout 60s\n\t\tfetch_wait 60s\n\t}\n\t%s\n}\n", port, accessLog(dir), port, serves)
 	}
 	s := serve(t, dir, caddyfile.String(), ports[0])
-	for _, port := range ports { // a library is not judged before the file is known
+	for _, port := range ports { // the guard decides about an HTTP library only after it has fetched robots.txt
 		warm(t, "127.0.0.1:"+port)
 	}
 	c.crawl(t, starts, obey, "")
@@ -82,7 +82,7 @@ func crawlPorts(t *testing.T, c crawler, origin string, obey bool) {
 			allowed := googleAllows(&files[n], c.token, e.Request.URI)
 			switch {
 			case obey && e.blocked():
-				t.Errorf("obeys, and is blocked at %s of site %d: %+v", e.Request.URI, n, e.Verdict)
+				t.Errorf("a crawler that obeys is blocked at %s of site %d: %+v", e.Request.URI, n, e.Verdict)
 			case allowed == e.blocked():
 				t.Errorf("%s of site %d: status %d, allowed %t: %+v", e.Request.URI, n, e.Status, allowed, e.Verdict)
 			case e.blocked():
@@ -96,10 +96,10 @@ func crawlPorts(t *testing.T, c crawler, origin string, obey bool) {
 	}
 	for n, port := range ports {
 		if pages[port] != want {
-			t.Errorf("site %d: %d pages were asked for, want %d", n, pages[port], want)
+			t.Errorf("site %d: %d pages were requested, want %d", n, pages[port], want)
 		}
 	}
 	if !obey && blocked != sites {
-		t.Errorf("%d blocked, want one of each of the %d sites", blocked, sites)
+		t.Errorf("%d blocked, want one at each of the %d sites", blocked, sites)
 	}
 }

@@ -14,19 +14,19 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// slowPages is how many pages a site has that asks for two a second.
+// slowPages is the number of pages of a site with a limit of two pages per second.
 const slowPages = 40
 
-// patientUserAgent is a name that a limit is for.
+// patientUserAgent is a User-Agent with a limit.
 const patientUserAgent = "CCBot/2.0 (https://commoncrawl.org/faq/)"
 
-// TestPatientCrawlers has crawlers that slow down when they are told to go over sites
-// that let them have two pages a second: each gets all pages, at that rate, and who
-// waits by itself is never told to.
+// TestPatientCrawlers runs crawlers that slow down after 429 on sites with a limit of
+// two pages per second. Each crawler gets all pages at that rate. A crawler that waits
+// on its own never gets 429.
 func TestPatientCrawlers(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		told  bool // it is answered 429
+		told  bool // it gets 429
 		crawl func(t *testing.T, url string)
 	}{
 		{"Scrapy with AutoThrottle", true, func(t *testing.T, url string) {
@@ -39,7 +39,7 @@ func TestPatientCrawlers(t *testing.T) {
 				return []string{"--no-config", "--recursive", "--level=1", "--no-directories", "--delete-after", "--quiet", "--wait=0.5", "--user-agent=" + patientUserAgent, url}
 			})
 		}},
-		{"a client that waits for Retry-After", true, patientClient},
+		{"a client that obeys Retry-After", true, patientClient},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -54,7 +54,7 @@ func TestPatientCrawlers(t *testing.T) {
 				switch {
 				case e.Request.URI == "/robots.txt":
 					if e.Status == http.StatusTooManyRequests {
-						t.Error("the robots.txt is answered 429")
+						t.Error("robots.txt gets 429")
 					}
 				case e.Status == http.StatusTooManyRequests:
 					told++
@@ -64,19 +64,19 @@ func TestPatientCrawlers(t *testing.T) {
 					}
 					last = e.At
 				default:
-					t.Errorf("%s is answered %d", e.Request.URI, e.Status)
+					t.Errorf("%s gets %d", e.Request.URI, e.Status)
 				}
 			}
 			rate := float64(len(pages)-1) / (last - first)
 			t.Logf("%d pages, %.2f a second, %d times 429", len(pages), rate, told)
 			if len(pages) != slowPages+1 || rate < 1.2 || rate > 2.4 || (told > 0) != c.told {
-				t.Errorf("%d pages of %d, %.2f a second where it may have 2, %d times 429", len(pages), slowPages+1, rate, told)
+				t.Errorf("%d pages of %d, %.2f per second with a limit of 2, %d times 429", len(pages), slowPages+1, rate, told)
 			}
 		})
 	}
 }
 
-// writeSlowSite writes a first page with links to all others.
+// writeSlowSite writes a first page with links to all other pages.
 func writeSlowSite(t *testing.T, folder string) {
 	t.Helper()
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -96,7 +96,7 @@ func writeSlowSite(t *testing.T, folder string) {
 	}
 }
 
-// patientClient fetches all pages one after the other, and waits as long as it is told.
+// patientClient fetches all pages one after the other, and waits for Retry-After.
 func patientClient(t *testing.T, url string) {
 	get := func(url string) (status int, wait time.Duration) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)

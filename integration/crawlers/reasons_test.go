@@ -8,19 +8,20 @@ import (
 	"testing"
 )
 
-// reason says why some requests end otherwise than expected.
+// reason explains why some requests have a different result than expected.
 type reason struct {
 	crawlers []string // nil for all
-	as       string   // "" for both names, own for the crawler's, or botName
+	as       string   // "" for both names, own for the crawler's own name, or botName
 	variants []string // nil for all
 	uri      string   // a regular expression; "" for all
-	client   string   // what the User-Agent sent has in it; "" for all
+	client   string   // a part of the User-Agent; "" for all
 	why      string
-	// seldom says why a crawl may do without this row. Others have to be needed.
+	// seldom explains why a crawl may not need the reason. A reason without it has to
+	// apply to some request.
 	seldom string
 }
 
-// own stands for the name that a crawler has by default.
+// own stands for the default name of a crawler.
 const own = "its own name"
 
 func (r reason) explains(made request) bool {
@@ -31,7 +32,7 @@ func (r reason) explains(made request) bool {
 		strings.Contains(made.client(), r.client)
 }
 
-// whom names the crawlers of a row.
+// whom returns the crawlers of a reason.
 func (r reason) whom() string {
 	who := "all"
 	if r.crawlers != nil {
@@ -46,7 +47,7 @@ func (r reason) whom() string {
 	return who
 }
 
-// where names the files and targets of a row, in Markdown.
+// where returns the files and targets of a reason in Markdown.
 func (r reason) where() string {
 	where := "every file"
 	if r.variants != nil {
@@ -58,8 +59,8 @@ func (r reason) where() string {
 	return where
 }
 
-// explain finds a reason for each request. It fails for a request without a
-// reason and, in the nightly round, for a reason without a request.
+// explain finds a reason for each request. It fails for a request without a reason. In
+// nightly runs it also fails for a reason without a request.
 func explain(t *testing.T, what string, requests []request, reasons []reason) {
 	t.Helper()
 	needed := make([]int, len(reasons))
@@ -84,19 +85,20 @@ func explain(t *testing.T, what string, requests []request, reasons []reason) {
 	}
 }
 
-// The variants whose file names several crawlers in one group.
+// The variants whose files name several crawlers in one group.
 var severalNames = []string{"plain", "wildcards", "precedence", "several groups", "merged groups", "sitemap between", "misspelt",
 	"missing colon", "BOM and CRLF", "escapes", "bytes", "comments", "blank lines"}
 
-// anotherBot is crawlee where it sends the User-Agent of a bot: among the 235 that it
-// picks from (header-generator, 2026-11-24) is pageburst, which names itself where
-// Googlebot and bingbot do and no browser has anything.
+// anotherBot applies to crawlee when it sends the User-Agent of a bot. The 235
+// User-Agents from which it chooses (header-generator, 2026-11-24) include pageburst,
+// which has its name in the place where Googlebot and bingbot have theirs and browsers
+// have none.
 var anotherBot = reason{crawlers: []string{"crawlee"}, as: own, client: "like Gecko; compatible; ",
 	why:    "among the User-Agents of browsers that it sends is one of a bot, which is judged by everybody's group and not by that of crawlee",
 	seldom: "it picks them by chance"}
 
-// blockedThoughObeying are the crawlers' faults: what they ask for although they
-// mean to obey, and the guard does not let them have.
+// blockedThoughObeying explains blocks of crawlers in obeying mode. They are mistakes
+// of the crawlers, which request URLs that robots.txt disallows.
 var blockedThoughObeying = []reason{
 	{crawlers: []string{"wget", "colly", "crawlee"}, uri: `^/private/(8\.html)?$`,
 		why: "asks robots.txt about the links that it follows, but not about where a redirect leads"},
@@ -132,8 +134,8 @@ var blockedThoughObeying = []reason{
 	anotherBot,
 }
 
-// servedThoughForbidden are requests that Google's library forbids, were they
-// made by a crawler of Google's, and the guard does not block.
+// servedThoughForbidden explains requests that the guard serves and Google's library
+// would disallow for a crawler of Google's.
 var servedThoughForbidden = []reason{
 	{crawlers: []string{"crawlee"}, as: own,
 		why: "sends the User-Agent of a browser, another with each request: what calls itself a browser is not held to robots.txt"},
@@ -147,8 +149,8 @@ var servedThoughForbidden = []reason{
 		why: "a Crawl-delay between two User-agent lines ends the group for many parsers, and joins the two for Google's: blocked is only what both forbid"},
 }
 
-// blockedThoughAllowed are requests that Google's library allows, and the guard
-// blocks: other spellings of what a rule forbids.
+// blockedThoughAllowed explains requests that the guard blocks and Google's library
+// allows: different spellings of a disallowed URL.
 var blockedThoughAllowed = []reason{
 	{uri: `%70rivate|priv%61te`,
 		why: "an escaped letter is the letter (RFC 9309, section 2.2.2), and origins serve it as that; Google's library does not decode it"},

@@ -8,19 +8,19 @@ import (
 // variant is a kind of robots.txt.
 type variant struct {
 	name string
-	text string // $NAMES stands for a line for each name, $OWN for one for those that the crawlers have by default
+	text string // $NAMES stands for a line for each name, $OWN for a line for each default name
 	none bool   // the site has no robots.txt
 }
 
-// allVariants disallow /private/ to the crawlers, each written in another way. No
-// file disallows the first page, where every crawl starts.
+// allVariants disallow /private/ for the crawlers in different ways. No file disallows
+// the first page, where every crawl starts.
 var allVariants = []variant{
 	{name: "plain", text: "$NAMES\nUser-agent: *\nDisallow: /private/\nDisallow: /search\n"},
 	{name: "wildcards", text: "$NAMES\nUser-agent: *\nDisallow: /*.pdf$\nDisallow: /shop/*/edit\nDisallow: /*?*sort=\nDisallow: /pri*te/\nDisallow: /star*1\nDisallow: /dollar$\n"},
 	{name: "precedence", text: "$NAMES\nUser-agent: *\n" +
-		"Disallow: /shop/\nAllow: /shop/item1\n" + // the longer one, behind
-		"Allow: /docs/\nDisallow: /docs/a\n" + // the shorter one, before
-		"Disallow: /tie/\nAllow: /tie/\n" + // as long: allowed
+		"Disallow: /shop/\nAllow: /shop/item1\n" + // the longer rule is last
+		"Allow: /docs/\nDisallow: /docs/a\n" + // the shorter rule is first
+		"Disallow: /tie/\nAllow: /tie/\n" + // equal length: allowed
 		"Allow: /p\nDisallow: /private/\nAllow: /private/2\n" +
 		"Disallow: /folder2/\nAllow: /folder2/index.html\n"},
 	{name: "several groups", text: "User-agent: *\nDisallow: /public/\n\n$OWN\nDisallow: /private/\n\nUser-agent: DotBot\nDisallow: /docs/\n\nUser-agent: somebot\nDisallow: /\n"},
@@ -41,10 +41,10 @@ var allVariants = []variant{
 	{name: "none", none: true},
 }
 
-// fewVariants are the names of those that the gate uses.
+// fewVariants are the names of the variants in CI.
 var fewVariants = []string{"plain", "wildcards", "precedence", "merged groups", "BOM and CRLF", "everybody", "none"}
 
-// variants are those that the crawlers crawl.
+// variants are the variants of this run.
 var variants = chooseVariants()
 
 func chooseVariants() []variant {
@@ -54,14 +54,13 @@ func chooseVariants() []variant {
 	return slices.DeleteFunc(slices.Clone(allVariants), func(v variant) bool { return !slices.Contains(fewVariants, v.name) })
 }
 
-// names are those that the files hold: what the crawlers call themselves by
-// default, and the one that they are given.
+// Names in the files: the default names of the crawlers, and their alternative name.
 var (
 	ownNames = []string{"Scrapy", "Wget", "wget2", "colly", "gocrawl", "crawlee", "Node", "HTTrack"}
 	botName  = "DotBot"
 )
 
-// robots returns the file, or nil where there is none.
+// robots returns the file, or nil if there is none.
 func (v variant) robots() *string {
 	if v.none {
 		return nil

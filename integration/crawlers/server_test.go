@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// entry is a line of the access log: a request and what became of it.
+// entry is a line of the access log: a request with its result.
 type entry struct {
 	Request struct {
 		Host    string
@@ -20,16 +20,16 @@ type entry struct {
 		URI     string
 		Headers map[string][]string
 	}
-	At      float64 `json:"ts"` // seconds since 1970
+	At      float64 `json:"ts"` // Unix time in seconds
 	Status  int
-	Port    string // where the site has log_append port
+	Port    string // if the site has log_append port
 	Verdict struct {
 		Verdict, Action, Crawler, Class, Rule, Form string
 		Ambiguous                                   bool
 	} `json:"robots_guard"`
 }
 
-// client returns what the client called itself.
+// client returns the User-Agent of the request.
 func (e entry) client() string {
 	if sent := e.Request.Headers["User-Agent"]; len(sent) > 0 {
 		return sent[0]
@@ -46,8 +46,8 @@ type server struct {
 	dir string
 }
 
-// serve runs the server with a Caddyfile whose sites write the access log to the
-// path of accessLog, and returns once this port accepts connections.
+// serve runs the server with a Caddyfile and returns once the port accepts connections.
+// The sites write their access log to the path of accessLog.
 func serve(t *testing.T, dir, caddyfile, port string) *server {
 	t.Helper()
 	text := "{\n\tadmin off\n\tpersist_config off\n\tauto_https off\n\tgrace_period 20s\n}\n" + caddyfile
@@ -56,10 +56,10 @@ func serve(t *testing.T, dir, caddyfile, port string) *server {
 	return &server{harness.Attend(t, cmd, "127.0.0.1:"+port), t, dir}
 }
 
-// accessLog is the file of the access log in the server's folder.
+// accessLog returns the path of the access log in the server's folder.
 func accessLog(dir string) string { return filepath.Join(dir, "access.log") }
 
-// stop ends the server, which then has written all of its logs.
+// stop stops the server. All log lines are written then.
 func (s *server) stop() {
 	s.t.Helper()
 	if err := s.Interrupt(time.Minute); err != nil {
@@ -67,7 +67,7 @@ func (s *server) stop() {
 	}
 }
 
-// entries returns the access log of a server that has been stopped.
+// entries returns the access log of a stopped server.
 func (s *server) entries() []entry {
 	s.t.Helper()
 	file, err := os.Open(accessLog(s.dir))

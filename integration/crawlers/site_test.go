@@ -13,10 +13,10 @@ import (
 	"testing"
 )
 
-// links are the site: what its first page links to, as a page's author writes it.
-// Every site has the same pages, whatever its robots.txt.
+// links are the links on the first page, as the author of a page would write them.
+// Every site has the same pages.
 var links = []string{
-	// Plain paths, and some that begin alike.
+	// Plain paths, some with a common prefix.
 	"/public/1.html", "/public/2.html", "/private/1.html", "/private/2.html",
 	"/private", "/private.html", "/privately/1.html", "/Private/1.html",
 	"/docs/a.pdf", "/docs/b.PDF", "/docs/a.pdf.html", "/docs/plan.html",
@@ -24,23 +24,23 @@ var links = []string{
 	"/tie/1.html", "/folder", "/folder2/index.html",
 	// Queries.
 	"/search?q=1", "/search?sort=up&q=2", "/list?page=2", "/list?page=2&sort=up", "/docs/a.pdf?page=1", "/search",
-	// Escapes, as they may be written.
+	// Escapes in several spellings.
 	"/~joe/1.html", "/%7Ejoe/2.html", "/caf%C3%A9/1.html", "/caf%c3%a9/2.html", "/café/3.html",
 	"/a%20b/1.html", "/a b/2.html", "/%70rivate/3.html", "/priv%61te/4.html", "/pub%6Cic/3.html",
 	"/AC%2FDC/1.html", "/AC/DC/2.html", "/100%25.html",
-	// Characters that some encode and others do not.
+	// Characters that only some clients encode.
 	"/comma,1.html", "/semi;v=1/1.html", "/quote'1.html", "/paren(1).html", "/star*1.html",
 	"/dollar$1.html", "/plus+1.html", "/at@1.html", "/bang!1.html", "/pipe|1.html", "/brace{1}.html",
 	"/bracket[1].html", "/tilde~1.html", "/colon:1.html",
 	// Slashes, dots and fragments.
 	"/public//4.html", "/private//5.html", "/public/../private/6.html", "/public/./5.html",
 	"/public/%2e%2e/private/7.html", "/public/1.html#part",
-	// Redirects, the second to what is often forbidden.
+	// Redirects. The second leads to a page that is often disallowed.
 	"/go/public", "/go/private",
 	"/long/" + strings.Repeat("x", 200) + ".html",
 }
 
-// redirects are part of the configuration of the sites.
+// redirects are part of the sites' configuration.
 var redirects = map[string]string{"/go/public": "/public/6.html", "/go/private": "/private/8.html"}
 
 const page = "<!doctype html><title>A page</title><p>Some words."
@@ -54,7 +54,7 @@ func firstPage() string {
 	return b.String()
 }
 
-// writeSite makes a folder with the site and a robots.txt, if it has one.
+// writeSite creates a folder with the site and, unless robots is nil, a robots.txt.
 func writeSite(t *testing.T, folder string, robots *string) {
 	t.Helper()
 	write := func(name, text string) {
@@ -88,8 +88,8 @@ func writeSite(t *testing.T, folder string, robots *string) {
 	}
 }
 
-// newOrigin serves all sites to reverse_proxy: the host tells which it is. Paths
-// that a file system does not have are pages, too.
+// newOrigin returns the origin of all sites behind reverse_proxy. The host selects the
+// site. Paths that a file system cannot have are pages as well.
 func newOrigin(t *testing.T, robots func(host string) *string) string {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text := page

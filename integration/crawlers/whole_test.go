@@ -5,17 +5,16 @@ import (
 	"testing"
 )
 
-// The least that a crawl must do. Each site has more than 50 pages.
+// The minimum activity of a crawl. Each site has more than 50 pages.
 const (
-	fewestRequests = 40 // of a run, for each of its sites
-	fewestTargets  = 30 // of a run at one site
-	fewestBlocked  = 2  // of a run that ignores robots.txt, for each of its sites
+	fewestRequests = 40 // per run and site
+	fewestTargets  = 30 // per run at one site
+	fewestBlocked  = 2  // per site of a run that ignores robots.txt
 )
 
-// lacking tells which crawls did not come to what they are for: nothing is
-// said by one that asked for nothing, never read a robots.txt that it obeys, or
-// was never blocked though it ignores all of them. Whatever else is right, nobody
-// is kept from /robots.txt or from a first page that is allowed.
+// lacking returns complaints about crawls that prove nothing: crawls without requests,
+// in obeying mode without a fetch of robots.txt, or in ignoring mode without a block.
+// It also complains about a block of /robots.txt or of an allowed first page.
 func lacking(requests []request) (complaints []string) {
 	complain := func(format string, args ...any) { complaints = append(complaints, fmt.Sprintf(format, args...)) }
 	type at struct{ run, host string }
@@ -67,7 +66,7 @@ func lacking(requests []request) (complaints []string) {
 	return complaints
 }
 
-// TestNothingIsLacking has crawls that never took place: none of them passes.
+// TestNothingIsLacking checks that lacking complains about crawls without requests.
 func TestNothingIsLacking(t *testing.T) {
 	if n := len(lacking(nil)); n < 2*len(allRuns()) {
 		t.Errorf("%d complaints about %d crawls", n, len(allRuns()))
@@ -80,7 +79,7 @@ func TestNothingIsLacking(t *testing.T) {
 	}
 }
 
-// sites is how many sites a run crawls.
+// sites returns the number of sites that a run crawls.
 func (r run) sites() (n int) {
 	for v := range variants {
 		for o := range origins {
@@ -92,6 +91,6 @@ func (r run) sites() (n int) {
 	return n
 }
 
-// asBrowser tells whether a run sends the User-Agent of a browser, which is not
-// held to robots.txt.
+// asBrowser reports whether a run sends the User-Agent of a browser, to which
+// robots.txt does not apply.
 func (r run) asBrowser() bool { return r.name == "crawlee" && r.userAgent == "" }
