@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestAccessibility lets axe-core look at every view.
+// TestAccessibility checks every view with axe-core.
 func TestAccessibility(t *testing.T) {
 	t.Parallel()
 	axe, err := os.ReadFile("node_modules/axe-core/axe.min.js")

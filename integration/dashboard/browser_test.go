@@ -22,15 +22,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// chromium is the browser of all tests, started by the first one.
+// chromium is the browser of all tests. The first test starts it.
 var chromium struct {
 	once   sync.Once
 	ctx    context.Context
 	cancel func()
-	reason string // why there is none
+	reason string // why the browser is missing
 }
 
-// startBrowser starts Chromium and ends it with the tests, see TestMain.
+// startBrowser starts Chromium. TestMain stops it.
 func startBrowser() {
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -43,7 +43,7 @@ func startBrowser() {
 		chromium.reason = "no chromium on this machine"
 		return
 	}
-	allocator, endAllocator := chromedp.NewExecAllocator(context.Background(), // with a new directory for its data
+	allocator, endAllocator := chromedp.NewExecAllocator(context.Background(), // with a new data directory
 		chromedp.ExecPath(path), chromedp.Flag("headless", "new"), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-background-timer-throttling", true), chromedp.Flag("disable-renderer-backgrounding", true),
@@ -58,8 +58,8 @@ func startBrowser() {
 	chromium.ctx = browser
 }
 
-// missing skips a test that cannot run on this machine. In continuous
-// integration everything is installed.
+// missing skips the test because of a missing program. In CI, where everything is
+// installed, it fails the test.
 func missing(t *testing.T, reason string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -74,10 +74,10 @@ type tab struct {
 	ctx context.Context
 
 	mu       sync.Mutex
-	problems []string // what the browser complained about
+	problems []string // console messages and errors of the browser
 }
 
-// look is how a page is looked at.
+// look is a screen with the user's preferences.
 type look struct {
 	width, height int64
 	dark          bool
@@ -89,7 +89,7 @@ var (
 	narrow = look{width: 390, height: 844}
 )
 
-// open shows the page in a new tab and waits until the numbers are there.
+// open shows the page in a new tab and waits until its data has loaded.
 func open(t *testing.T, url string, l look) *tab {
 	t.Helper()
 	p := browse(t, url, l)
@@ -97,8 +97,7 @@ func open(t *testing.T, url string, l look) *tab {
 	return p
 }
 
-// browse shows a URL in a new tab. The test fails if the browser complains about
-// anything.
+// browse shows a URL in a new tab. The test fails if the browser reports a problem.
 func browse(t *testing.T, url string, l look) *tab {
 	t.Helper()
 	chromium.once.Do(startBrowser)
@@ -122,7 +121,7 @@ func browse(t *testing.T, url string, l look) *tab {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		for _, problem := range p.problems {
-			t.Errorf("the browser says: %s", problem)
+			t.Errorf("the browser reports: %s", problem)
 		}
 	})
 	if err := chromedp.Run(ctx); err != nil { // attaches to the window, which lives as long as this context
@@ -160,7 +159,7 @@ func (p *tab) listen(event any) {
 		}
 	case *runtime.EventExceptionThrown:
 		problem = event.ExceptionDetails.Error()
-	case *log.EventEntryAdded: // among them violations of the Content-Security-Policy
+	case *log.EventEntryAdded: // includes violations of the Content-Security-Policy
 		if event.Entry.Level == log.LevelError || event.Entry.Level == log.LevelWarning {
 			problem = fmt.Sprintf("%s: %s %s", event.Entry.Level, event.Entry.Text, event.Entry.URL)
 		}
@@ -172,7 +171,7 @@ func (p *tab) listen(event any) {
 	}
 }
 
-// forgive forgets what the browser complained about, if it contains a text.
+// forgive removes the reported problems that contain a text.
 func (p *tab) forgive(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -194,7 +193,7 @@ func (p *tab) run(actions ...chromedp.Action) {
 	}
 }
 
-// eval returns the value of a JavaScript expression as text.
+// eval returns the value of a JavaScript expression as a string.
 func (p *tab) eval(expression string) string {
 	p.t.Helper()
 	var value any
@@ -209,7 +208,7 @@ func (p *tab) eval(expression string) string {
 	return string(text)
 }
 
-// until waits until an expression is true.
+// until waits until a JavaScript expression is true.
 func (p *tab) until(expression string) {
 	p.t.Helper()
 	for deadline := time.Now().Add(harness.Patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
@@ -217,16 +216,16 @@ func (p *tab) until(expression string) {
 			return
 		}
 	}
-	p.t.Fatalf("it never happened: %s\nthe page: %.3000s", expression, p.eval("document.body.innerText"))
+	p.t.Fatalf("timeout while waiting for: %s\nthe page: %.3000s", expression, p.eval("document.body.innerText"))
 }
 
-// settled waits until the view of the URL is drawn with all its numbers.
+// settled waits until the current view has loaded all its data.
 func (p *tab) settled() {
 	p.t.Helper()
 	p.until(`document.querySelector("main h1") && !document.querySelector(".waiting") && !document.querySelector("main[aria-busy]") && document.querySelector("#foot time")`)
 }
 
-// visit goes to another state of the page.
+// visit navigates to another state of the page.
 func (p *tab) visit(hash string) {
 	p.t.Helper()
 	p.eval(fmt.Sprintf("void (location.hash = %q)", hash))
@@ -235,13 +234,13 @@ func (p *tab) visit(hash string) {
 	p.settled()
 }
 
-// text is what a reader sees of the elements that a selector matches.
+// text returns the visible text of the elements that match a selector.
 func (p *tab) text(selector string) string {
 	p.t.Helper()
 	return p.eval(fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => e.innerText.trim()).join("\n")`, selector))
 }
 
-// press presses a key, such as kb.Tab.
+// press presses keys, such as kb.Tab.
 func (p *tab) press(keys ...string) {
 	p.t.Helper()
 	for _, key := range keys {
@@ -249,7 +248,8 @@ func (p *tab) press(keys ...string) {
 	}
 }
 
-// picture returns the whole page, or its upper part if height is not 0, as PNG.
+// picture returns a screenshot of the whole page, or of its upper part if height is not
+// 0, as PNG.
 func (p *tab) picture(height int64) []byte {
 	p.t.Helper()
 	var picture []byte

@@ -10,11 +10,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// crowded is a day whose cells have the longest content that they can have.
+// crowded is a day with the longest possible content in all cells.
 type crowded struct{ *report.Source }
 
-// fill gives a crawler large numbers, several identities, a rate above its Crawl-delay and
-// requests by impostors.
+// fill gives a crawler large counts, several identities, a rate above its Crawl-delay
+// and requests of spoofed clients.
 func fill(c *report.Crawler) {
 	c.Requests, c.Disallowed, c.Slowed, c.Impostors = 12_345_678, 1_234_567, 123_456, 123_456
 	c.Previous = &report.Counts{Requests: 1_000_000, Disallowed: 1}
@@ -73,7 +73,7 @@ func (d crowded) Violations(f report.Filter, after, limit int) report.Violations
 	return list
 }
 
-// inside lists the elements that stand out of their panel.
+// inside lists the elements that exceed their panel.
 const inside = `JSON.stringify([...document.querySelectorAll("main .panel")].flatMap((panel) => {
 	const edge = panel.getBoundingClientRect();
 	return [...panel.querySelectorAll("table, p, td, th, dd, code, svg.spark, .badge")].filter((e) => !e.closest(".scroll, .unseen"))
@@ -81,7 +81,7 @@ const inside = `JSON.stringify([...document.querySelectorAll("main .panel")].fla
 		.map((e) => e.outerHTML.slice(0, 120));
 }).slice(0, 3))`
 
-// TestCrowded keeps tables within their cards, whatever stands in them.
+// TestCrowded checks that tables stay within their cards, whatever their content.
 func TestCrowded(t *testing.T) {
 	t.Parallel()
 	url := serveDay(t, crowded{scriptedDay(t)})
@@ -96,7 +96,7 @@ func TestCrowded(t *testing.T) {
 	}
 }
 
-// TestPathsBreak leaves no single letter of a path on a line of its own.
+// TestPathsBreak checks that line breaks in a path leave no single letter on a line.
 func TestPathsBreak(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, crowded{scriptedDay(t)}), narrow)
@@ -119,7 +119,8 @@ func TestPathsBreak(t *testing.T) {
 	}
 }
 
-// TestFlagsDoNotOverlap joins changes that lie close together, and lists them.
+// TestFlagsDoNotOverlap checks that the chart combines neighbouring changes in one
+// flag, which lists them.
 func TestFlagsDoNotOverlap(t *testing.T) {
 	t.Parallel()
 	for _, l := range looks {
@@ -139,7 +140,8 @@ func TestFlagsDoNotOverlap(t *testing.T) {
 	}
 }
 
-// TestTenants leads from a host of a wildcard site to what was asked for there.
+// TestTenants checks that a host of a wildcard site links to the requests for that
+// host.
 func TestTenants(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, crowded{scriptedDay(t)}), wide)

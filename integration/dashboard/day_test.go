@@ -20,7 +20,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// noon is when the scripted day is looked at.
+// noon is the current time of the scripted day.
 var noon = time.Date(2026, 11, 21, 14, 20, 30, 0, time.UTC)
 
 const (
@@ -68,19 +68,19 @@ Disallow: /*?sort=
 // client is a crawler of the scripted day.
 type client struct {
 	token, userAgent, network string
-	class                     uaident.Class // if the registry does not know it
+	class                     uaident.Class // of a crawler that is not in the registry
 	identity                  verify.State
 	site                      string
 	perHour                   float64
-	rhythm                    float64 // how much the time of day matters, from 0 to 1
+	rhythm                    float64 // influence of the time of day, from 0 to 1
 	paths                     []string
-	reads                     time.Duration // how long ago it read robots.txt; 0 for never
+	reads                     time.Duration // time since it fetched robots.txt; 0 for never
 }
 
 var clients = []client{
 	{token: "Googlebot", userAgent: "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", network: "66.249.66.0/24", identity: verify.Verified, site: "example.com", perHour: 140, rhythm: 0.5, reads: 41 * time.Minute,
 		paths: []string{"/", "/articles/42", "/articles/77", "/about/", "/private/press/kit.zip", "/search?q=a"}},
-	// The guard keeps those with a false name apart from those with the true one.
+	// The guard counts spoofed clients separately from genuine ones.
 	{token: "_spoofed", userAgent: "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", network: "203.0.113.0/24", class: uaident.Other, identity: verify.Spoofed, site: "example.com", perHour: 9, rhythm: 0.2,
 		paths: []string{"/private/users", "/private/export.csv"}},
 	{token: "bingbot", userAgent: "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", network: "157.55.39.0/24", identity: verify.Verified, site: "example.com", perHour: 95, rhythm: 0.4, reads: 3 * time.Hour,
@@ -157,7 +157,7 @@ var threeDays = sync.OnceValue(func() *report.Source {
 				l.Record(q)
 			}
 		}
-		l.Snapshot() // in this order
+		l.Snapshot() // the order matters
 		if at.Equal(changed) {
 			l.RecordEdit("example.com", first.Good, example.Good, at)
 		}
@@ -184,7 +184,7 @@ func request(c *client, at time.Time, target string, version *policy.Version) *l
 	}
 }
 
-// decide fills in the verdict by the current version and the one before.
+// decide sets the verdict according to the current and the previous version.
 func decide(q *ledger.Request, version, old *policy.Version, enforce, grace bool) {
 	verdictOf := func(v *policy.Version) (policy.Verdict, bool) {
 		tokens, global := []string{q.Token}, q.Class.JudgedByWildcard() || q.Identity == verify.Spoofed

@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// states are all views, and a row with its detail.
+// states are all views, and some rows with their details.
 var states = []struct{ name, hash, holds string }{
 	{"now", "#/now", "Requests by verdict, last 24 hours"},
 	{"crawlers", "#/crawlers", "10 crawlers, last 24 hours"},
@@ -22,7 +22,7 @@ var states = []struct{ name, hash, holds string }{
 	{"impact", "#/impact", "By class, last 24 hours"},
 }
 
-// show goes to one of the states.
+// show navigates to one of the states.
 func (p *tab) show(hash string) {
 	p.t.Helper()
 	p.visit(hash)
@@ -31,7 +31,7 @@ func (p *tab) show(hash string) {
 	}
 }
 
-// Every view fits the screen, in both colours.
+// Every view fits the screen in both colour schemes.
 func TestEveryViewFits(t *testing.T) {
 	t.Parallel()
 	url := serveDay(t, scriptedDay(t))
@@ -43,13 +43,13 @@ func TestEveryViewFits(t *testing.T) {
 				t.Errorf("%s at %d px does not hold %q: %.500s", state.name, l.width, state.holds, text)
 			}
 			if over := p.eval(`document.documentElement.scrollWidth - document.documentElement.clientWidth`); over != "0" {
-				t.Errorf("%s at %d px is %s px too wide", state.name, l.width, over)
+				t.Errorf("%s at %d px: %s px too wide", state.name, l.width, over)
 			}
-			// On a phone nobody finds a column that has to be scrolled to.
+			// Phone users do not find a column to which they have to scroll.
 			if inner := p.eval(`JSON.stringify([...document.querySelectorAll(".part .scroll")].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.ariaLabel))`); l.width < 600 && inner != "[]" {
 				t.Errorf("%s at %d px: tables have to be scrolled: %s", state.name, l.width, inner)
 			}
-			// What is cut off or stands over its panel's edge is not readable.
+			// Content outside its panel is not readable.
 			if out := p.eval(`JSON.stringify([...document.querySelectorAll("main .panel, main .tile, main .alarm")].flatMap((panel) => {
 				const edge = panel.getBoundingClientRect();
 				return [...panel.querySelectorAll("p, td, th, dd, dt, h2, h3, a, code, .badge")].filter((e) => !e.closest(".scroll, .unseen"))
@@ -85,7 +85,7 @@ func number(t *testing.T, text string) int {
 	return n
 }
 
-// The numbers of all views are the same, and add up.
+// The numbers of all views agree and add up.
 func TestNumbersAddUp(t *testing.T) {
 	t.Parallel()
 	day := scriptedDay(t)
@@ -104,11 +104,11 @@ func TestNumbersAddUp(t *testing.T) {
 			t.Errorf("%s: the verdicts sum up to %d, want %d", window, got, requests)
 		}
 		if got := number(t, p.text(".breakdown tbody tr:first-child td:nth-child(2)")); got != outside {
-			t.Errorf("%s: %d outside in the breakdown, want %d", window, got, outside)
+			t.Errorf("%s: %d violations in the breakdown, want %d", window, got, outside)
 		}
 		note := strings.Split(p.text(".tile:nth-child(2) .note"), " + ")
 		if got := number(t, note[0]) + number(t, note[1]); got != outside {
-			t.Errorf("%s: blocked and would be blocked are %d, want %d", window, got, outside)
+			t.Errorf("%s: %d blocked and would be blocked, want %d", window, got, outside)
 		}
 		for panel, want := range map[string]string{"Sites": ".table", "Most violations": ".table"} {
 			first := `[...document.querySelectorAll(".panel")].find((e) => e.innerText.startsWith("` + panel + `"))`
@@ -117,13 +117,13 @@ func TestNumbersAddUp(t *testing.T) {
 					return String([...table.querySelectorAll("tbody tr")].reduce((sum, row) => sum + Number(row.children[i].querySelector(".cell").firstChild.textContent.replace(/\D/g, "")), 0)); })()`)
 			}
 			if got := column("Requests"); got != fmt.Sprint(requests) {
-				t.Errorf("%s: the requests of %q sum up to %s, want %d", window, panel, got, requests)
+				t.Errorf("%s: the requests in %q add up to %s, want %d", window, panel, got, requests)
 			}
 			if got := column("Violations"); got != fmt.Sprint(outside) {
 				t.Errorf("%s: the requests outside of %q sum up to %s, want %d", window, panel, got, outside)
 			}
 		}
-		// The chart as a table, and as bars.
+		// The chart's table and bars have the same numbers.
 		p.eval(`void (document.querySelector(".astable").open = true)`)
 		if got := sum(".astable tbody td:nth-child(2)"); got != requests {
 			t.Errorf("%s: the chart's table sums up to %d, want %d", window, got, requests)
@@ -143,7 +143,7 @@ func TestNumbersAddUp(t *testing.T) {
 	}
 }
 
-// Filters are in the URL, and the browser's steps back and forward undo them.
+// Filters are part of the URL, so the browser's back and forward buttons change them.
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -166,7 +166,7 @@ func TestFilters(t *testing.T) {
 	p.until(`location.hash === "#/crawlers?class=seo&identity=verified&site=shop.example.com&window=1h"`)
 	p.settled()
 	if names := p.text(".opener"); names != "AhrefsBot" {
-		t.Errorf("the filters let %q through", names)
+		t.Errorf("after filtering: %q", names)
 	}
 	for _, want := range []string{
 		"#/now?class=seo&identity=verified&site=shop.example.com&window=1h", "#/now?class=seo&identity=verified&site=shop.example.com",
@@ -187,13 +187,13 @@ func TestFilters(t *testing.T) {
 	p.until(fmt.Sprintf(`document.querySelector(".tile .big").innerText === %q`, total))
 }
 
-// Tables are sorted by any column, up and down.
+// Tables can be sorted by any column in both directions.
 func TestSorting(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
 	p.show("#/crawlers")
 	if first := p.eval(`document.querySelector(".opener").innerText`); first != "Bytespider" {
-		t.Errorf("%q is the first, want the one with the most outside", first)
+		t.Errorf("%q is the first, want the crawler with the most violations", first)
 	}
 	for _, tc := range []struct{ column, sort, order, first string }{
 		{"Requests", "-requests", "descending", "Googlebot"},
@@ -227,7 +227,7 @@ func TestKeyboard(t *testing.T) {
 	stops := 0
 	for p.eval(`document.activeElement.getAttribute("role")`) != "slider" {
 		if stops++; stops > 30 {
-			t.Fatal("the chart cannot be reached")
+			t.Fatal("Tab does not reach the chart")
 		}
 		p.press(kb.Tab)
 		if ring := p.eval(`getComputedStyle(document.activeElement).outlineStyle`); ring != "solid" {
@@ -248,7 +248,7 @@ func TestKeyboard(t *testing.T) {
 	p.press(kb.Enter)
 	p.until(`document.querySelectorAll(".opener")[0].getAttribute("aria-expanded") === "true" && document.querySelector(".detail .chart")`)
 	if got := focus(); got != "Bytespider" {
-		t.Errorf("the focus went to %q", got)
+		t.Errorf("the focus is on %q", got)
 	}
 	p.press(" ")
 	p.until(`!document.querySelector(".detail")`)
@@ -256,7 +256,7 @@ func TestKeyboard(t *testing.T) {
 	p.until(`document.querySelector(".detail .chart")`)
 }
 
-// The chart reads out what the mouse points at.
+// The chart announces the values under the pointer.
 func TestHover(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)

@@ -1,15 +1,15 @@
-// Package dashboard tests the page of robots_guard_dashboard in Chromium: the
-// built binary with requests of crawlers, and a scripted day of a server for
-// what needs hours to happen.
+// Package dashboard tests the page of robots_guard_dashboard in Chromium. Some tests
+// use the built binary with requests of crawlers. The others use a scripted day with
+// data that would take hours to collect.
 //
-// It is a module of its own, so that what drives the browser is no dependency
-// of the product. It needs Chromium and, for the check of accessibility, the
-// npm package axe-core in node_modules (npm install). Where they are missing
-// the tests say so and are skipped, but with CI=true they fail.
+// The package is a separate module, so that the product does not depend on the browser
+// driver. It needs Chromium and, for the accessibility check, the npm package axe-core
+// in node_modules (npm install). The tests skip missing programs, but fail with
+// CI=true.
 //
 // The tests run the product's binary without importing it, so use -count=1.
 //
 //	go test -run TestImages -update
 //
-// writes the images of the documentation anew.
+// renders the images of the documentation again.
 package dashboard

@@ -6,10 +6,11 @@ import (
 	"testing"
 )
 
-// looks are the screens that every page is made for.
+// looks are the screens that every page supports.
 var looks = []look{wide, narrow, {width: 1440, height: 900, dark: true}, {width: 390, height: 844, dark: true}}
 
-// What an owner asks first is answered without scrolling, on every screen.
+// The first screen answers an owner's main questions without scrolling, on every screen
+// size.
 func TestFirstScreen(t *testing.T) {
 	t.Parallel()
 	url := serveDay(t, scriptedDay(t))
@@ -35,7 +36,8 @@ func TestFirstScreen(t *testing.T) {
 	}
 }
 
-// On a phone the filters fold, and a crawler takes two lines, which break no name.
+// On a phone the filters are folded, and a crawler takes two lines without breaking a
+// name.
 func TestPhone(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), narrow)
@@ -47,18 +49,19 @@ func TestPhone(t *testing.T) {
 		}
 		tall := p.eval(`JSON.stringify([...document.querySelectorAll(".lines tbody tr")].filter((e) => e.getBoundingClientRect().height > 66).map((e) => e.innerText))`)
 		if tall != "[]" {
-			t.Errorf("%s: rows of more than two lines: %s", view, tall)
+			t.Errorf("%s: rows with more than two lines: %s", view, tall)
 		}
 		broken := p.eval(`JSON.stringify([...document.querySelectorAll(".lines tbody th a, .lines tbody .opener > :last-child")].filter((e) => e.getBoundingClientRect().height > 30).map((e) => e.innerText))`)
 		if broken != "[]" {
-			t.Errorf("%s: names that are broken: %s", view, broken)
+			t.Errorf("%s: names with a line break: %s", view, broken)
 		}
 	}
-	// A page against the rules takes a line more, for the rule, and one for why it is let off.
+	// A violation takes one more line for the rule, and one for the reason if it was
+	// allowed.
 	p.show("#/violations")
 	tall := p.eval(`JSON.stringify([...document.querySelectorAll(".ruled tbody tr")].filter((e) => e.getBoundingClientRect().height > (e.querySelector(".verdict.stale") ? 142 : 92)).map((e) => e.innerText))`)
 	if tall != "[]" {
-		t.Errorf("rows of more than three lines: %s", tall)
+		t.Errorf("rows with more than three lines: %s", tall)
 	}
 	if text := p.text(".ruled tbody tr:first-child"); !strings.Contains(text, "shop.example.com") || !strings.Contains(text, "line 2") {
 		t.Errorf("a row lacks its host or its rule: %q", text)
@@ -67,15 +70,15 @@ func TestPhone(t *testing.T) {
 	p.eval(`document.querySelector(".fold").click()`)
 	p.until(shown + ` === 3`)
 	if got := p.eval(`document.querySelector(".fold").getAttribute("aria-expanded")`); got != "true" {
-		t.Errorf("unfolded, it says aria-expanded=%s", got)
+		t.Errorf("the open filters have aria-expanded=%s", got)
 	}
 	if over := p.eval(`document.documentElement.scrollWidth - document.documentElement.clientWidth`); over != "0" {
-		t.Errorf("with filters it is %s px too wide", over)
+		t.Errorf("with open filters the page is %s px too wide", over)
 	}
 	p.eval(`(() => { const e = document.querySelector("select[name=class]"); e.value = "search"; e.dispatchEvent(new Event("change")); })()`)
 	p.until(`document.querySelector(".fold").innerText === "Filters (1)"`)
 	p.show("#/crawlers?open=Googlebot")
 	if over := p.eval(`document.documentElement.scrollWidth - document.documentElement.clientWidth`); over != "0" {
-		t.Errorf("with an open row it is %s px too wide", over)
+		t.Errorf("with an open row the page is %s px too wide", over)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/dashboard"
 )
 
-// Where a restart forgets the numbers, the page says so and why; else it does not.
+// The page warns that a restart loses the counts, with the reason, but only if that is
+// so.
 func TestHistoryLost(t *testing.T) {
 	t.Parallel()
 	day := scriptedDay(t)
@@ -41,6 +42,6 @@ func TestHistoryLost(t *testing.T) {
 	why = ""
 	p = open(t, s.URL+"/", narrow)
 	if text := p.text(".notice"); text != "" {
-		t.Errorf("of what is stored the page says %q", text)
+		t.Errorf("with storage the page says %q", text)
 	}
 }

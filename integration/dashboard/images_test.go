@@ -12,11 +12,11 @@ import (
 
 var update = flag.Bool("update", false, "write the images of the documentation")
 
-// maxImage is how many bytes an image of the documentation may have.
+// maxImage is the size limit of an image in the documentation, in bytes.
 const maxImage = 170_000
 
-// TestImages makes the images of the documentation. Fonts differ between
-// machines, so the ones that are there are only held to their size.
+// TestImages renders the images of the documentation. Fonts differ between machines, so
+// the test only checks the size of the existing images.
 func TestImages(t *testing.T) {
 	t.Parallel()
 	url := serveDay(t, scriptedDay(t))
@@ -57,7 +57,7 @@ func TestImages(t *testing.T) {
 		}
 		kept, err := png.DecodeConfig(bytes.NewReader(file))
 		if err != nil || kept.Width != int(tc.look.width) || kept.Height != int(tc.look.height) || len(file) > maxImage {
-			t.Errorf("%s: %d bytes, %d by %d pixels, %v; go test -run TestImages -update writes it anew", path, len(file), kept.Width, kept.Height, err)
+			t.Errorf("%s: %d bytes, %d by %d pixels, %v; go test -run TestImages -update renders it again", path, len(file), kept.Width, kept.Height, err)
 		}
 	}
 }

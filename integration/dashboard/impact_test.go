@@ -7,7 +7,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// cautious is a day on which enforce would block a search engine, too.
+// cautious is a day on which enforce would block a search engine.
 type cautious struct{ *report.Source }
 
 func (c cautious) Impact(f report.Filter) report.Impact {
@@ -20,8 +20,8 @@ func (c cautious) Impact(f report.Filter) report.Impact {
 	return i
 }
 
-// Impact gives the line to write next: for all where no class is seen that a
-// mistake would cost something, else class by class.
+// Impact shows the next line for the Caddyfile: for all crawlers if no class is at
+// risk, and otherwise class by class.
 func TestNextLine(t *testing.T) {
 	t.Parallel()
 	day := scriptedDay(t)
@@ -29,23 +29,23 @@ func TestNextLine(t *testing.T) {
 	lines := `JSON.stringify([...document.querySelectorAll(".nextlines code")].map((e) => e.textContent))`
 	p.show("#/impact")
 	if got := p.eval(lines); got != `["robots_guard enforce"]` {
-		t.Errorf("where nobody is at risk: %s", got)
+		t.Errorf("without a class at risk: %s", got)
 	}
 	if text := p.text(".nextlines"); !strings.Contains(text, "Would have blocked 279 requests: SEO.") {
 		t.Errorf("it does not say what it blocks: %s", text)
 	}
 	if text := p.text("main .lead"); !strings.Contains(text, "before: 976") {
-		t.Errorf("no figure of the period before: %s", text)
+		t.Errorf("no number of the previous period: %s", text)
 	}
 	p = open(t, serveDay(t, cautious{day}), narrow)
 	p.show("#/impact")
 	if got := p.eval(lines); got != `["robots_guard enforce ai_training seo","robots_guard enforce {\n\tonly_log search\n}"]` {
-		t.Errorf("where a search engine is at risk: %s", got)
+		t.Errorf("with a search engine at risk: %s", got)
 	}
 	day.Live["shop.example.com"] = report.Live{Mode: "enforce"}
 	p = open(t, serveDay(t, day), wide)
 	p.show("#/impact")
 	if p.eval(`document.querySelector(".nextlines") === null`) != "true" {
-		t.Error("a line for a server on which every site is in enforce")
+		t.Error("the panel shows a line although every site is in enforce")
 	}
 }

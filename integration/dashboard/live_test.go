@@ -20,7 +20,7 @@ const (
 	seoBot    = "Mozilla/5.0 (compatible; SemrushBot/7~bl; +http://www.semrush.com/bot.html)"
 )
 
-// sites are one that enforces, with the page, and one that monitors.
+// sites are a site in enforce, which has the dashboard, and a site in monitor.
 const sites = `
 http://localhost:$PORT {
 	robots_guard enforce
@@ -50,8 +50,8 @@ Disallow: /cart
 }
 `
 
-// The page explains itself before anything has happened, and then follows what
-// happens without a reload, and without losing the reader's place.
+// The empty page explains itself. It then shows new requests without a reload, and
+// keeps focus and scroll position.
 func TestLiveUpdate(t *testing.T) {
 	t.Parallel()
 	s := serve(t, sites)
@@ -60,7 +60,7 @@ func TestLiveUpdate(t *testing.T) {
 	for _, hash := range []string{"#/now", "#/crawlers", "#/violations", "#/impact", "#/robots"} {
 		p.visit(hash)
 		if text := p.text("main"); !strings.Contains(text, "curl -A") || !strings.Contains(text, "http://localhost:"+s.Port+"/") {
-			t.Errorf("%s does not say how to provoke anything: %s", hash, text)
+			t.Errorf("%s does not explain how to create a first entry: %s", hash, text)
 		}
 	}
 
@@ -83,7 +83,7 @@ func TestLiveUpdate(t *testing.T) {
 		t.Errorf("after an update the focus, place, table and row are: %s", got)
 	}
 
-	// Who pauses the page has it stand still; who resumes sees what came since.
+	// A paused page does not change. After resuming it shows the requests in between.
 	p.eval(`document.querySelector("#foot button").click()`)
 	p.until(`document.querySelector("#foot button").innerText === "Resume updates"`)
 	crawl(t, s, "localhost", "/while/paused", bytedance)
@@ -93,7 +93,7 @@ func TestLiveUpdate(t *testing.T) {
 	p.visit("#/now")
 	const card = `[...document.querySelectorAll(".todo .card")].find((e) => e.innerText.includes("earch engines are blocked"))`
 	if p.eval(card+` === undefined`) != "true" {
-		t.Error("a card says that a search engine is blocked, but none was")
+		t.Error("a card reports a blocked search engine, but none was blocked")
 	}
 	crawl(t, s, "localhost", "/private/secret", googlebot)
 	p.until(card + `?.innerText.includes("/private/secret")`)
@@ -101,7 +101,7 @@ func TestLiveUpdate(t *testing.T) {
 		t.Errorf("the card accuses: %s", text)
 	}
 	if got := p.eval(`document.querySelector(".todo h2").innerText`); got != "To do" {
-		t.Errorf("above the card stands %q", got)
+		t.Errorf("the heading above the card is %q", got)
 	}
 	p.visit("#/impact")
 	p.until(`document.querySelector(".panel.bad")`) // the request may not be counted yet
@@ -120,7 +120,7 @@ func TestLiveUpdate(t *testing.T) {
 	}
 }
 
-// Evidence and lists are saved from the page.
+// Evidence and lists can be downloaded from the page.
 func TestExport(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -140,14 +140,14 @@ func TestExport(t *testing.T) {
 		}
 	}
 	if text := fetch(".exports a:nth-of-type(1)"); !strings.Contains(text, "SHA-256") || !strings.Contains(text, "User-agent: Googlebot") || !strings.Contains(text, "20.15.240.0/24") {
-		t.Errorf("the text lacks something: %s", text)
+		t.Errorf("the downloaded text is incomplete: %s", text)
 	}
 	if p.eval(`document.querySelector(".exports a").hasAttribute("download")`) != "true" {
-		t.Error("the browser would show the evidence in place of the page")
+		t.Error("the evidence link lacks the attribute download")
 	}
 }
 
-// The page works under any prefix, inside handle_path, and behind a password.
+// The page works under any prefix, inside handle_path, and with authentication.
 func TestPrefixAndPassword(t *testing.T) {
 	t.Parallel()
 	const password = "secret"
@@ -188,11 +188,11 @@ Disallow: /
 		t.Errorf("the page is at %s", at)
 	}
 	if text := p.text("main"); !strings.Contains(text, "GPTBot") {
-		t.Errorf("no numbers: %s", text)
+		t.Errorf("the page has no counts: %s", text)
 	}
 }
 
-// Whatever a client or a robots.txt sends, it stays text.
+// Content from a client or a robots.txt is never interpreted as HTML.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	s := serve(t, `
@@ -239,23 +239,23 @@ http://localhost:$PORT {
 		"#/violations?site=%3Cimg%20src%3Dx%20onerror%3Dhacked%3D11%3E", `#/now?window=%22%3E%3Cscript%3Ehacked%3D12%3C/script%3E`} {
 		p.show(hash)
 		if got := elements(); got != "0 undefined" {
-			t.Errorf("%s: elements that nobody meant, and whether a script ran: %s", hash, got)
+			t.Errorf("%s: injected elements, and whether a script ran: %s", hash, got)
 		}
 	}
 	p.show("#/violations")
 	if text := p.text("main"); !strings.Contains(text, "/private/<script>hacked=7</script>") {
-		t.Errorf("the path is not shown as it was asked for: %.2000s", text)
+		t.Errorf("the path differs from the request: %.2000s", text)
 	}
 	p.show("#/robots?site=localhost")
 	if text := p.text("main"); !strings.Contains(text, "User-agent: <img src=x onerror=hacked=1>") {
-		t.Errorf("the file is not shown as it is: %.2000s", text)
+		t.Errorf("the file is shown with changes: %.2000s", text)
 	}
 	if p.eval(`document.querySelectorAll("a[href^='javascript:']").length`) != "0" {
 		t.Error("a link runs a script")
 	}
 }
 
-// read returns what is at a URL.
+// read returns the body at a URL.
 func read(t *testing.T, url string) string {
 	t.Helper()
 	r, err := http.Get(url)
@@ -270,7 +270,8 @@ func read(t *testing.T, url string) string {
 	return string(body)
 }
 
-// The first paint comes within 200 ms. A machine that is busy gets more tries.
+// The first contentful paint takes less than 200 ms. The test uses the best of several
+// tries, because the machine may be busy.
 func TestFirstPaint(t *testing.T) {
 	url := serveDay(t, scriptedDay(t))
 	p := open(t, url, wide)
@@ -286,6 +287,6 @@ func TestFirstPaint(t *testing.T) {
 	}
 	t.Logf("first contentful paint after %.0f ms", best)
 	if best >= 200 {
-		t.Errorf("the first paint takes %.0f ms, want less than 200", best)
+		t.Errorf("the first contentful paint takes %.0f ms, want less than 200", best)
 	}
 }

@@ -18,14 +18,13 @@ func TestMain(m *testing.M) {
 	}}.Main(m)
 }
 
-// serveDay serves the page with the numbers of a scripted day and returns its
-// URL.
+// serveDay serves the page with the data of a scripted day and returns its URL.
 func serveDay(t *testing.T, day dashboard.Views) string {
 	t.Helper()
 	return serveAlerts(t, day, dayAlerts())
 }
 
-// serve runs the built binary with a Caddyfile, in which $PORT stands for its
+// serve runs the built binary with a Caddyfile. $PORT in the Caddyfile stands for its
 // port.
 func serve(t *testing.T, caddyfile string) *harness.Server {
 	t.Helper()
@@ -36,16 +35,16 @@ func serve(t *testing.T, caddyfile string) *harness.Server {
 	return s
 }
 
-// crawl asks for a path of a host as this client, and returns the status. The
-// bytes go as they are: no client of Go sends some of what others do.
+// crawl sends a request for a path of a host and returns the status. It writes the
+// bytes of the request itself, because Go's client cannot send all of them.
 func crawl(t *testing.T, s *harness.Server, host, path, userAgent string) int {
 	t.Helper()
 	return harness.RawAnswer(t, s, fmt.Sprintf("GET %s HTTP/1.1\r\nHost: %s:%s\r\nUser-Agent: %s\r\nConnection: close\r\n\r\n",
 		path, host, s.Port, userAgent)).Status
 }
 
-// awaitPolicy waits until the guard knows the robots.txt of a host.
+// awaitPolicy waits until the guard has fetched the robots.txt of a host.
 func awaitPolicy(t *testing.T, s *harness.Server, host, path, userAgent string) {
 	t.Helper()
-	harness.Eventually(t, "somebody is blocked", func() bool { return crawl(t, s, host, path, userAgent) == http.StatusForbidden })
+	harness.Eventually(t, "a request is blocked", func() bool { return crawl(t, s, host, path, userAgent) == http.StatusForbidden })
 }

@@ -16,7 +16,8 @@ import (
 
 var pictures = flag.String("pictures", "", "a folder for pictures of what robots_txt serves")
 
-// managing is a day on which robots_txt serves the text of the examples of reports.
+// managing is a day on which robots_txt serves the managed robots.txt of the report's
+// example.
 type managing struct {
 	*report.Source
 	t *testing.T
@@ -34,9 +35,9 @@ func (d managing) ManagedTexts(f report.Filter) (m report.Managed, ok bool) {
 	return m, true
 }
 
-// TestManagedText shows under robots.txt what robots_txt serves: the rules with their
-// reasons, what comes next on a line of time, and which rule makes which line. Where
-// none is for the site there is nothing.
+// TestManagedText checks the view robots.txt for a managed file: the rules with their
+// reasons, the scheduled changes on a timeline, and the rule behind each line. Without
+// a managed file the view has no such panel.
 func TestManagedText(t *testing.T) {
 	t.Parallel()
 	panel := func(title string) string {
@@ -59,7 +60,7 @@ func TestManagedText(t *testing.T) {
 			text := strings.ReplaceAll(p.eval(panel(title)), "\u00a0", " ")
 			for _, want := range wants {
 				if !strings.Contains(text, want) {
-					t.Errorf("%d px: %s does not say %q: %s", l.width, title, want, text)
+					t.Errorf("%d px: %s lacks %q: %s", l.width, title, want, text)
 				}
 			}
 		}

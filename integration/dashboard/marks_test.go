@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// eventful is a day on which the owner has changed things.
+// eventful is a day on which the owner has changed robots.txt and modes.
 type eventful struct{ *report.Source }
 
 func (d eventful) Summary(f report.Filter) report.Summary {
@@ -26,8 +26,8 @@ func (d eventful) Summary(f report.Filter) report.Summary {
 	return s
 }
 
-// Edits and switches of mode are marked on the chart, for those who point, for
-// those who use the keyboard and for those who listen.
+// The chart marks edits and changes of mode, for users of a pointer, a keyboard and a
+// screen reader.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	for _, l := range looks {
@@ -37,7 +37,7 @@ func TestMarks(t *testing.T) {
 		if name := p.eval(`document.querySelector(".flag").getAttribute("aria-label")`); name != "2026-11-20 20:20:30 UTC: mode of shop.example.com changed from enforce to monitor" {
 			t.Errorf("the first flag says %q", name)
 		}
-		// A flag stands where its time is.
+		// The position of a flag matches its time.
 		if off := number(t, p.eval(`(() => { const bars = document.querySelector(".bars").getBoundingClientRect(), flag = document.querySelector(".flag .target").getBoundingClientRect();
 			return String(Math.round(Math.abs(flag.left + 12 - bars.left - bars.width * (5 + 20.5 / 60) / 24))); })()`)); off > 2 {
 			t.Errorf("%d px: a flag is %d px from its time", l.width, off)
@@ -50,13 +50,13 @@ func TestMarks(t *testing.T) {
 	p := open(t, serveDay(t, eventful{scriptedDay(t)}), wide)
 	label := `getComputedStyle(document.querySelectorAll(".flag .label")[%d]).display`
 	if got := p.eval(fmt.Sprintf(label, 0)); got != "none" {
-		t.Errorf("nobody has asked, and the label is %s", got)
+		t.Errorf("without focus the label is %s", got)
 	}
 	p.eval(`document.querySelector(".flag").focus()`)
 	p.until(fmt.Sprintf(label, 0) + ` !== "none"`)
 	p.press(kb.Tab)
 	p.until(fmt.Sprintf(label, 1) + ` !== "none"`)
-	p.press(kb.Tab) // to the chart, whose steps name what changed in them
+	p.press(kb.Tab) // to the chart, whose steps name the changes in them
 	p.press(kb.End, kb.ArrowLeft, kb.ArrowLeft, kb.ArrowLeft, kb.ArrowLeft, kb.ArrowLeft)
 	p.until(`document.querySelector("[role=slider]").getAttribute("aria-valuetext").endsWith("; robots.txt of example.com changed")`)
 	p.until(`document.querySelector(".readout").innerText.includes("robots.txt of example.com changed")`)
@@ -64,7 +64,7 @@ func TestMarks(t *testing.T) {
 	p.until(`location.hash.startsWith("#/robots?site=example.com&version=aaaa")`)
 }
 
-// The ledger marks the edit of the scripted day, and counts go on over it.
+// The chart marks the edit of the scripted day, and the counts continue after it.
 func TestCountsGoOnOverAnEdit(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -72,8 +72,8 @@ func TestCountsGoOnOverAnEdit(t *testing.T) {
 	p.until(`document.querySelector(".flag")?.getAttribute("aria-label") === "2026-11-20 10:20:30 UTC: robots.txt of example.com changed"`)
 	p.show("#/violations?group=rule&site=example.com&window=7d")
 	rules := p.eval(`JSON.stringify([...document.querySelectorAll("main tbody th code")].map((e) => e.innerText))`)
-	if strings.Count(rules, `"Disallow: /private/"`) != 1 { // on line 3 before and after
-		t.Errorf("the rules are split: %s", rules)
+	if strings.Count(rules, `"Disallow: /private/"`) != 1 { // on line 3 before and after the edit
+		t.Errorf("the counts of the rule are split: %s", rules)
 	}
 	p.show("#/robots?site=example.com")
 	if text := p.text(".panelhead .aside"); !strings.HasPrefix(text, "counted since 2 d ago, new lines since 28 h ago") {

@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// many is a day with many paths outside robots.txt.
+// many is a day with many paths in violations.
 type many struct {
 	*report.Source
 	rows int
@@ -30,7 +30,7 @@ func (m many) Violations(f report.Filter, after, limit int) report.Violations {
 	return list
 }
 
-// Crawlers are as many.
+// Crawlers returns as many crawlers.
 func (m many) Crawlers(f report.Filter, after, limit int) report.Crawlers {
 	list := m.Source.Crawlers(f, 0, 1)
 	row := list.Crawlers[0]
@@ -47,7 +47,7 @@ func (m many) Crawlers(f report.Filter, after, limit int) report.Crawlers {
 	return list
 }
 
-// A long list is shown in parts, as many as somebody asks for.
+// A long list is shown in parts, on demand.
 func TestLongList(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, many{scriptedDay(t), 250}), narrow)
@@ -58,7 +58,7 @@ func TestLongList(t *testing.T) {
 	}{{100, "Show more (150 left)"}, {200, "Show more (50 left)"}, {250, ""}} {
 		p.until(fmt.Sprintf(`document.querySelectorAll("main .table tbody tr").length === %d`, tc.rows))
 		if got := p.text("main .plainbutton"); got != tc.button {
-			t.Errorf("after %d rows the button says %q, want %q", tc.rows, got, tc.button)
+			t.Errorf("after %d rows the button has the text %q, want %q", tc.rows, got, tc.button)
 		}
 		if tc.button != "" {
 			p.eval(`document.querySelector("main .plainbutton").click()`)
@@ -66,7 +66,7 @@ func TestLongList(t *testing.T) {
 	}
 }
 
-// Another order is one of all rows, not of those that are shown.
+// Sorting applies to all rows, not only to the visible ones.
 func TestLongListSorted(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, many{scriptedDay(t), 250}), wide)
@@ -83,19 +83,20 @@ func TestLongListSorted(t *testing.T) {
 	}
 }
 
-// An opened crawler is shown also where another order leaves its row out.
+// The details of an open crawler stay visible if sorting removes its row from the
+// visible part.
 func TestLongListOpened(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, opened{many{scriptedDay(t), 250}}), wide)
 	for hash, want := range map[string]string{"#/crawlers?open=Bot3": "row", "#/crawlers?open=Bot3&sort=requests": "row", "#/crawlers?open=Bot3&sort=-requests": "panel"} {
 		p.show(hash)
 		if got := p.eval(`[...document.querySelectorAll("main .exports")].map((e) => e.closest("table") ? "row" : "panel").join()`); got != want {
-			t.Errorf("%s: its details stand in a %q, not a %q", hash, got, want)
+			t.Errorf("%s: the details are in a %q, want a %q", hash, got, want)
 		}
 	}
 }
 
-// opened is such a day, of which any crawler can be opened.
+// opened is such a day on which any crawler can be opened.
 type opened struct{ many }
 
 func (o opened) Crawler(f report.Filter, id string) (report.CrawlerDetail, bool) {
@@ -104,8 +105,8 @@ func (o opened) Crawler(f report.Filter, id string) (report.CrawlerDetail, bool)
 	return d, ok
 }
 
-// Of a list that is longer than the server gives at once the page says so, and saves
-// as many rows as it shows.
+// If a list is longer than the server's limit, the page states that, and downloads
+// contain the same number of rows as the page.
 func TestLongestList(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, many{scriptedDay(t), 1200}), wide)
@@ -115,19 +116,19 @@ func TestLongestList(t *testing.T) {
 	}
 	p.visit("#/crawlers?rows=1000")
 	if text := p.text("main"); !strings.Contains(text, "200 more are not shown; narrow the filters.") {
-		t.Errorf("it does not say what is not shown: %.300s", text)
+		t.Errorf("the page does not state how many rows are hidden: %.300s", text)
 	}
 	for _, view := range []string{"violations", "crawlers"} {
 		p.visit("#/" + view)
 		got := p.eval(fmt.Sprintf(`Promise.all([...document.querySelectorAll(".downloads a")].map((a) => fetch(a.href))).then(async ([csv, json]) =>
 			(await csv.text()).trim().split("\n").length - 1 + " " + (await json.json()).%s.length)`, view))
 		if got != "1000 1000" {
-			t.Errorf("CSV and JSON of %s have so many rows: %s", view, got)
+			t.Errorf("rows of %s in CSV and JSON: %s", view, got)
 		}
 	}
 }
 
-// named is a day with a request of somebody who shares his row with others.
+// named is a day with a request of a client that shares its row with other clients.
 type named struct {
 	*report.Source
 	token, name string
@@ -151,7 +152,8 @@ func (n named) Crawler(f report.Filter, id string) (report.CrawlerDetail, bool) 
 	return d, ok
 }
 
-// Who has no row of its own stands beside a page by its name, and is found by it.
+// The violations show the name of a client without its own row, and the search finds
+// the name.
 func TestNamesOfOthers(t *testing.T) {
 	t.Parallel()
 	name := "Foo<b>Bot" + strings.Repeat("x", 55) // as long as any
@@ -162,14 +164,14 @@ func TestNamesOfOthers(t *testing.T) {
 			t.Errorf("%s: found %q, want %q", token, got, want)
 		}
 		if got := p.eval(`document.querySelector("main tbody th a").getAttribute("href")`); got != "#/crawlers?open="+token+"%3Aother" {
-			t.Errorf("%s leads to %s", token, got)
+			t.Errorf("%s links to %s", token, got)
 		}
 		if wide := p.eval(`String(document.querySelector("main tbody th").offsetWidth > 320)`); wide != "false" {
 			t.Errorf("%s: a long name leaves no room for the page", token)
 		}
 		p.visit("#/violations?group=crawler")
 		if got := p.text("main tbody th"); strings.Contains(got, "Foo") {
-			t.Errorf("one of several names stands for a group: %s", got)
+			t.Errorf("one of several names is shown for a group: %s", got)
 		}
 		p.show("#/crawlers?open=GPTBot")
 		for _, part := range []string{"Last violations", "Pages with violations"} {
@@ -180,7 +182,7 @@ func TestNamesOfOthers(t *testing.T) {
 	}
 }
 
-// imitated is a day with requests under the name of Googlebot.
+// imitated is a day with requests of clients that spoof Googlebot.
 type imitated struct{ *report.Source }
 
 func (i imitated) Crawlers(f report.Filter, after, limit int) report.Crawlers {
@@ -189,8 +191,8 @@ func (i imitated) Crawlers(f report.Filter, after, limit int) report.Crawlers {
 	return list
 }
 
-// Who looks at impostors sees those of the same site and time, whatever class and
-// identity were chosen: false names have others.
+// The link to spoofed clients keeps the site and the period, but not the class and the
+// identity, which differ for spoofed clients.
 func TestImpostors(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, imitated{scriptedDay(t)}), wide)
@@ -198,12 +200,12 @@ func TestImpostors(t *testing.T) {
 	p.eval(`[...document.querySelectorAll("main a")].find((e) => e.innerText === "and 3 spoofed").click()`)
 	p.until(`document.querySelector(".detail .chart")`)
 	if got := p.eval(`location.hash`); got != "#/crawlers?open=_spoofed%3Aother&site=example.com&window=7d" {
-		t.Errorf("the link leads to %s", got)
+		t.Errorf("the link points to %s", got)
 	}
 }
 
-// closed is a day with more blocked than what is against the rules: false names, and
-// what came while no rules were known.
+// closed is a day with more blocked requests than violations. The guard also blocked
+// spoofed clients, and requests while no rules were known.
 type closed struct{ *report.Source }
 
 func (c closed) Summary(f report.Filter) report.Summary {
@@ -212,7 +214,7 @@ func (c closed) Summary(f report.Filter) report.Summary {
 	return s
 }
 
-// What is blocked is told to be a part of what is against the rules where it is that.
+// The note counts blocked requests as violations only where they are violations.
 func TestBlockedForAnotherReason(t *testing.T) {
 	t.Parallel()
 	day := scriptedDay(t)
@@ -223,7 +225,7 @@ func TestBlockedForAnotherReason(t *testing.T) {
 	}
 }
 
-// Of false names the page says by which rules they are judged, and has that explained.
+// The page explains which rules apply to spoofed clients.
 func TestFalseNames(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -231,7 +233,7 @@ func TestFalseNames(t *testing.T) {
 	text := p.text(".detail")
 	for _, want := range []string{"The stricter of the group of the name and the * group applies.", "explain --identity spoofed --user-agent"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("it does not say %q: %.600s", want, text)
+			t.Errorf("the details lack %q: %.600s", want, text)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// answering is a day with the answers of the examples of reports.
+// answering is a day with the responses of the report's example.
 type answering struct {
 	*report.Source
 	t *testing.T
@@ -28,7 +28,8 @@ func (d answering) Parity(f report.Filter) (p report.Parity) {
 	return p
 }
 
-// TestAnswered shows what crawlers really get, and nothing where nobody has counted.
+// TestAnswered checks the panel about the responses that crawlers get. Without counts
+// there is no panel.
 func TestAnswered(t *testing.T) {
 	t.Parallel()
 	const panel = `[...document.querySelectorAll(".panel")].find((e) => e.innerText.startsWith("Response audit"))?.innerText ?? ""`
@@ -38,7 +39,7 @@ func TestAnswered(t *testing.T) {
 		text := p.eval(panel)
 		for _, want := range []string{"34 % of the allowed pages were refused (51 of 150)", "bingbot", "90", "GPTBot", "5.8 MiB", "OpenAI", "chatgpt.com 8", "14"} {
 			if !strings.Contains(text, want) {
-				t.Errorf("it does not say %q: %s", want, text)
+				t.Errorf("the panel lacks %q: %s", want, text)
 			}
 		}
 		if dir := os.Getenv("PICTURES"); dir != "" {
@@ -54,6 +55,6 @@ func TestAnswered(t *testing.T) {
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
 	p.show("#/now")
 	if text := p.eval(panel); text != "" {
-		t.Errorf("nobody has counted, and it says: %s", text)
+		t.Errorf("without counts the panel shows: %s", text)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/chromedp/cdproto/browser"
 )
 
-// What an owner asks is answered by the first screens, in words an owner knows.
+// The first screens answer the questions of an owner in plain words.
 func TestOwnersQuestions(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -46,13 +46,13 @@ func TestOwnersQuestions(t *testing.T) {
 		text := strings.ToLower(p.text("main > :not(.words)"))
 		for _, word := range []string{"outside robots.txt", "stale", "claimed", "together"} {
 			if strings.Contains(text, word) {
-				t.Errorf("%s says %q", state.name, word)
+				t.Errorf("%s uses the word %q", state.name, word)
 			}
 		}
 	}
 }
 
-// The lines that a reader takes elsewhere are right, and a button copies them.
+// The suggested lines are correct, and a button copies them.
 func TestCopy(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -95,7 +95,7 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// Violations are grouped and searched; a page is that of one host.
+// Violations can be grouped and searched. A page belongs to one host.
 func TestGroupsAndSearch(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -109,7 +109,7 @@ func TestGroupsAndSearch(t *testing.T) {
 			t.Errorf("%s: the first row is %q", tc.group, text)
 		}
 	}
-	// By page each row is a host and a path.
+	// Grouped by page, each row is a host and a path.
 	pages := p.eval(`JSON.stringify([...document.querySelectorAll("main tbody th")].map((e) => e.innerText))`)
 	if !strings.Contains(pages, `"/cart\nshop.example.com"`) || !strings.Contains(pages, `"/private/\nexample.com"`) {
 		t.Errorf("the pages: %s", pages)
@@ -125,7 +125,7 @@ func TestGroupsAndSearch(t *testing.T) {
 		t.Errorf("found %q under %q", text, p.text("h2"))
 	}
 	if p.eval(`document.activeElement.name`) != "q" {
-		t.Error("who types has lost the focus")
+		t.Error("the search field has lost the focus")
 	}
 	search("nothing like it")
 	p.until(`document.querySelector("main").innerText.includes("No row contains these words.")`)
@@ -133,7 +133,7 @@ func TestGroupsAndSearch(t *testing.T) {
 	p.until(fmt.Sprintf(`document.querySelectorAll("main .table tbody tr").length === %s`, total))
 }
 
-// The line of a rule leads to the text that it stood in.
+// The line number of a rule links to the version of robots.txt that contained the rule.
 func TestLineLeadsToItsVersion(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)

@@ -10,7 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// trying is a day on which a text is tried, that of the examples of reports.
+// trying is a day with the trial of the report's example.
 type trying struct {
 	*report.Source
 	t      *testing.T
@@ -30,8 +30,8 @@ func (d trying) Shadow(f report.Filter) (s report.Shadow) {
 	return s
 }
 
-// TestTriedText shows under robots.txt what a text that is tried would change, and
-// nothing where none is.
+// TestTriedText checks the panel about a trial of a robots.txt. Without a trial there
+// is no panel.
 func TestTriedText(t *testing.T) {
 	t.Parallel()
 	const panel = `[...document.querySelectorAll(".panel")].find((e) => e.innerText.startsWith("Trial"))?.innerText ?? ""`
@@ -42,7 +42,7 @@ func TestTriedText(t *testing.T) {
 		text := p.eval(panel)
 		for _, want := range []string{"/srv/next.txt", "3 of them are from search engines", "bingbot", "newly disallowed", "/shop/lamp", "Disallow: /shop", "line 3", "GPTBot", "newly allowed", "≤ 90"} {
 			if !strings.Contains(text, want) {
-				t.Errorf("it does not say %q: %s", want, text)
+				t.Errorf("the panel lacks %q: %s", want, text)
 			}
 		}
 		if first, second := strings.Index(text, "bingbot"), strings.Index(text, "GPTBot"); first > second {
@@ -57,7 +57,7 @@ func TestTriedText(t *testing.T) {
 	if text := p.eval(panel); !strings.Contains(text, "/srv/next.txt cannot be read, so no trial runs: there is none (status 404 Not Found).") {
 		t.Errorf("it does not say why nothing is tried: %s", text)
 	}
-	day.change = func(s *report.Shadow) { s.Trials, s.Texts[0].Error = []report.Trial{}, "" } // which may be another site's
+	day.change = func(s *report.Shadow) { s.Trials, s.Texts[0].Error = []report.Trial{}, "" } // the trial may be at another site
 	p = open(t, serveDay(t, day), wide)
 	p.show("#/robots?site=example.com")
 	if text := p.eval(panel); !strings.Contains(text, "/srv/next.txt is on trial. No request to this site has been compared yet.") {
@@ -66,6 +66,6 @@ func TestTriedText(t *testing.T) {
 	p = open(t, serveDay(t, scriptedDay(t)), wide)
 	p.show("#/robots?site=example.com")
 	if text := p.eval(panel); text != "" {
-		t.Errorf("a panel where no text is tried: %s", text)
+		t.Errorf("a panel without a trial: %s", text)
 	}
 }

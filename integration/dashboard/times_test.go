@@ -9,8 +9,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 )
 
-// Times are shown in UTC or in the reader's zone, as a switch says; the state is
-// in the URL.
+// A switch selects UTC or the local time zone. The selection is part of the URL.
 func TestZones(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -29,15 +28,15 @@ func TestZones(t *testing.T) {
 		t.Errorf("the foot: %s", text)
 	}
 	if href := p.eval(`document.querySelector("nav a:nth-child(2)").getAttribute("href")`); href != "#/crawlers?zone=local" {
-		t.Errorf("the zone is lost on the way to %s", href)
+		t.Errorf("the link to %s loses the time zone", href)
 	}
 	if strings.Contains(p.eval(`document.querySelector(".downloads a").href`), "zone") {
-		t.Error("data has no zone")
+		t.Error("a link to data contains the time zone")
 	}
 }
 
-// A range between two times narrows every view; its fields are in the zone that
-// is shown, and keep what was typed.
+// A time range restricts every view. Its fields use the selected time zone and keep the
+// typed values.
 func TestRange(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -54,13 +53,13 @@ func TestRange(t *testing.T) {
 	p.eval(press)
 	p.until(`document.querySelector("#range [role=alert]").innerText === "The end must be after the start."`)
 	fill("2026-11-20T17:30", "2026-11-20T20:30")
-	p.eval(`document.querySelector("#foot button").click(), document.querySelector("#foot button").click()`) // asks again
+	p.eval(`document.querySelector("#foot button").click(), document.querySelector("#foot button").click()`) // requests the data again
 	p.until(`document.querySelector("#range input").value === "2026-11-20T17:30"`)
 	p.eval(press)
 	p.until(`location.hash.includes("from=2026-11-20T12%3A00%3A00Z&to=2026-11-20T15%3A00%3A00Z")`)
 	p.until(`document.querySelector("main").innerText.includes("Requests by verdict, 20 Nov, 17:30 to 20:30")`)
 	if text := p.text(".tile .big"); text == all {
-		t.Errorf("the numbers of the range are those of the day: %s", text)
+		t.Errorf("the counts of the range equal those of the day: %s", text)
 	}
 	p.eval(`[...document.querySelectorAll("nav a")].find((e) => e.innerText === "Crawlers").click()`)
 	p.until(`document.querySelector("h2")?.innerText.endsWith("crawlers, 20 Nov, 17:30 to 20:30")`)
@@ -68,18 +67,18 @@ func TestRange(t *testing.T) {
 	p.until(`document.querySelector("h2")?.innerText.endsWith("last 7 days") && !location.hash.includes("from=")`)
 }
 
-// A chart begins where counting begins, and a figure has that of the period
-// before beside it where all of that was counted.
+// A chart begins where counting began. A number is compared with the previous period
+// only if all of that period was counted.
 func TestBeginsWithCounting(t *testing.T) {
 	t.Parallel()
 	day := scriptedDay(t)
 	p := open(t, serveDay(t, day), wide)
 	p.show("#/now?window=24h")
 	if n := p.eval(`[...document.querySelectorAll(".tile")].filter((e) => e.innerText.includes("before: ")).length`); n != "4" {
-		t.Errorf("%s of 4 tiles have the figure of the period before", n)
+		t.Errorf("%s of 4 tiles show the previous period", n)
 	}
 	if p.eval(`document.querySelector(".begins") === null && document.querySelector(".bars").getAttribute("aria-valuemax") === "23"`) != "true" {
-		t.Error("24 hours of three days are said to begin with counting")
+		t.Error("the last 24 of 72 counted hours are shown as the begin of counting")
 	}
 	p.show("#/now?window=7d")
 	p.until(`document.querySelector(".begins")?.innerText.startsWith("Counting began 2026-11-18 14:20:30 UTC")`)
@@ -87,7 +86,7 @@ func TestBeginsWithCounting(t *testing.T) {
 		t.Errorf("the chart has %s steps after the first, want the 72 hours that were counted", most)
 	}
 	if p.eval(`document.querySelector("main").innerText.includes("before: ")`) == "true" {
-		t.Error("a figure is compared with days that were not counted")
+		t.Error("a number is compared with days that were not counted")
 	}
 	day.Ledger.Since = noon.Add(-20 * time.Minute).UnixMilli()
 	p.show("#/now?window=1h")

@@ -19,15 +19,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// alerts stand for those of a server: a list that can be acknowledged.
+// alerts is a substitute for the server's alerts: a list that can be acknowledged.
 type alerts struct {
 	mu    sync.Mutex
 	list  alert.List
-	notes []string // of acknowledgements, in their order
-	fail  bool     // whatever is to change
+	notes []string // of acknowledgements, in order
+	fail  bool     // every request fails
 }
 
-// exampleAlerts are those of the example of the JSON.
+// exampleAlerts returns the alerts of the JSON example.
 func exampleAlerts(t *testing.T) *alerts {
 	t.Helper()
 	text, err := os.ReadFile("../../internal/alert/testdata/alerts.json")
@@ -42,7 +42,7 @@ func exampleAlerts(t *testing.T) *alerts {
 	return a
 }
 
-// dayAlerts are those of the scripted day.
+// dayAlerts returns the alerts of the scripted day.
 func dayAlerts() *alerts {
 	return &alerts{list: alert.List{Generated: noon, IsPersistent: true, Alerts: []alert.Alert{
 		{ID: "unreachable-1", Kind: alert.Unreachable, Severity: alert.Warning, Site: "shop.example.com", Since: noon.Add(-2 * time.Hour), State: alert.Open,
@@ -60,7 +60,7 @@ func dayAlerts() *alerts {
 	}}}
 }
 
-// ServeHTTP is the part of the server that the page talks to.
+// ServeHTTP implements the server's API for alerts.
 func (a *alerts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -90,7 +90,7 @@ func (a *alerts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte("{}"))
 }
 
-// serveAlerts is serveDay with these alerts.
+// serveAlerts is like serveDay with the given alerts.
 func serveAlerts(t *testing.T, day dashboard.Views, a *alerts) string {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -102,7 +102,8 @@ func serveAlerts(t *testing.T, day dashboard.Views, a *alerts) string {
 	return s.URL + "/"
 }
 
-// What is to do stands first, with a line to copy, and is acknowledged there.
+// The alerts come first on the page, each with a line to copy, and can be acknowledged
+// there.
 func TestToDo(t *testing.T) {
 	t.Parallel()
 	a := exampleAlerts(t)
@@ -112,7 +113,7 @@ func TestToDo(t *testing.T) {
 		t.Errorf("the cards are:\n%s", got)
 	}
 	if p.eval(`document.querySelector("main h1 + .todo") === null`) == "true" {
-		t.Error("it does not stand first")
+		t.Error("the alerts are not at the top")
 	}
 	for _, part := range []string{"act now", "No group of the robots.txt names this crawler", "Correct the rule, or write this into robots_guard of the site and reload.", "only_log verified Googlebot", "since 3 min ago"} {
 		if text := p.text(".card.critical"); !strings.Contains(text, part) {
@@ -120,23 +121,23 @@ func TestToDo(t *testing.T) {
 		}
 	}
 	if href := p.eval(`document.querySelector(".card.critical a").getAttribute("href")`); href != "#/crawlers?open=Googlebot&site=example.com" {
-		t.Errorf("the card leads to %s", href)
+		t.Errorf("the card links to %s", href)
 	}
 	press := func(label string) {
 		p.eval(fmt.Sprintf(`(() => { for (const d of document.querySelectorAll(".knowns")) d.open = true; document.querySelector(%q).click(); })()`, "button[aria-label='"+label+"']"))
 	}
 	if text := p.text(".knowns summary"); text != "1 acknowledged\n1 over" {
-		t.Errorf("the rest: %q", text)
+		t.Errorf("the folded cards: %q", text)
 	}
 	press("Acknowledge: Googlebot is blocked at example.com")
 	p.until(`document.activeElement.name === "note"`)
 	p.press("m", "e", "a", "n", "t", kb.Enter)
 	p.until(`document.querySelector(".knowns summary").innerText === "2 acknowledged" && !document.querySelector(".card.critical")`)
 	if text := p.text(".knowns:first-of-type li"); !strings.Contains(text, "just now by anna: meant") || !strings.Contains(text, "by ann: a partner") {
-		t.Errorf("what is acknowledged: %q", text)
+		t.Errorf("the acknowledged alerts: %q", text)
 	}
 	if got := p.eval(`document.activeElement.id + " " + document.getElementById("said").innerText`); got != "todo Acknowledged" {
-		t.Errorf("the focus and what is said: %q", got)
+		t.Errorf("the focus and the announcement: %q", got)
 	}
 	press("Undo: Googlebot is blocked at example.com")
 	p.until(`document.querySelector(".card.critical")`)
@@ -155,8 +156,8 @@ func TestToDo(t *testing.T) {
 	}
 }
 
-// There are five cards at most, none of another site than the one that is
-// chosen, and no button where nothing can be acknowledged.
+// There are at most five cards, only cards of the selected site, and no buttons if
+// alerts cannot be acknowledged.
 func TestToDoBounds(t *testing.T) {
 	t.Parallel()
 	a := exampleAlerts(t)
@@ -201,7 +202,7 @@ func (d shutOut) Summary(f report.Filter) report.Summary {
 	return s
 }
 
-// What an alert says is not said again in another card or in a table.
+// A problem with an alert is not repeated in another card or in a table.
 func TestNothingIsSaidTwice(t *testing.T) {
 	t.Parallel()
 	day := shutOut{scriptedDay(t)}
@@ -212,7 +213,7 @@ func TestNothingIsSaidTwice(t *testing.T) {
 		t.Errorf("the card says %q", text)
 	}
 	if text := p.text(".health.warn"); text != "using a copysee above" {
-		t.Errorf("the table says %q", text)
+		t.Errorf("the table has the text %q", text)
 	}
 	a.mu.Lock()
 	a.list.Alerts = []alert.Alert{}
@@ -225,6 +226,6 @@ func TestNothingIsSaidTwice(t *testing.T) {
 		t.Errorf("the heading is %q", text)
 	}
 	if text := p.text(".health.warn"); !strings.Contains(text, "502 Bad Gateway") {
-		t.Errorf("without a card the table says %q", text)
+		t.Errorf("without a card the table has the text %q", text)
 	}
 }

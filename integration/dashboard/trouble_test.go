@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// The server going away is told, and its return noticed.
+// The page reports a lost connection and its return.
 func TestConnectionLost(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -22,10 +22,10 @@ func TestConnectionLost(t *testing.T) {
 		t.Errorf("of when the numbers are: %q", text)
 	}
 	if at := p.eval(`Math.round(document.querySelector("#lost").getBoundingClientRect().top)`); at != "0" {
-		t.Errorf("who has scrolled does not see it: %s", at)
+		t.Errorf("the message is not visible after scrolling: %s", at)
 	}
 	if text := p.text(".tile .big"); text != numbers {
-		t.Errorf("the numbers are gone: %s", text)
+		t.Errorf("the counts have disappeared: %s", text)
 	}
 	p.run(network.EmulateNetworkConditions(false, 0, -1, -1))
 	p.eval(`document.querySelector("#foot button").click()`)
@@ -34,7 +34,8 @@ func TestConnectionLost(t *testing.T) {
 	p.forgive("ERR_INTERNET_DISCONNECTED")
 }
 
-// A state that the server refuses, as an old link may hold, says why.
+// If the server rejects a state, such as that of an old link, the page shows the
+// reason.
 func TestRefusedState(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -44,12 +45,13 @@ func TestRefusedState(t *testing.T) {
 	p.eval(`document.querySelector("#filters .all").click()`)
 	p.settled()
 	if text := p.text("#lost"); text != "" {
-		t.Errorf("it is told still: %s", text)
+		t.Errorf("the error is still shown: %s", text)
 	}
 	p.forgive("400")
 }
 
-// An error with a body that is no object, as a proxy may send, is told by its status.
+// For an error response without a JSON object, such as that of a proxy, the page shows
+// the status.
 func TestErrorWithoutReason(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -59,7 +61,7 @@ func TestErrorWithoutReason(t *testing.T) {
 	p.until(`document.querySelector("#lost").innerText.includes("The server returned status 502")`)
 }
 
-// Without JavaScript nobody is told to wait.
+// Without JavaScript the page does not ask the reader to wait.
 func TestWithoutJavaScript(t *testing.T) {
 	t.Parallel()
 	p := browse(t, "about:blank", wide)
@@ -71,8 +73,8 @@ func TestWithoutJavaScript(t *testing.T) {
 	}
 }
 
-// What turns the direction of a text, and control characters, do not make a path look
-// like another one; what is copied is as it was sent, but for the same characters.
+// Bidirectional and other control characters do not make a path look like another path.
+// The copied text also escapes them.
 func TestDirectionOfTexts(t *testing.T) {
 	t.Parallel()
 	s := serve(t, sites)
@@ -83,7 +85,8 @@ func TestDirectionOfTexts(t *testing.T) {
 	p.until(`document.querySelector("main").innerText.includes("/pics/\ufffdgnp.exe\ufffd")`)
 }
 
-// A command names the scheme and the port of its site, whichever view is opened first.
+// A command contains the scheme and the port of its site, whichever view is opened
+// first.
 func TestCommandsOfTheSite(t *testing.T) {
 	t.Parallel()
 	s := serve(t, sites)
@@ -96,7 +99,8 @@ func TestCommandsOfTheSite(t *testing.T) {
 	p.until(fmt.Sprintf(`document.querySelector(".actions").innerText.includes("'http://shop.localhost:%s/cart'")`, s.Port))
 }
 
-// A site that stands for several hosts is not said to be unread: each has a file.
+// A site with several hosts is not reported as unavailable, because each host has its
+// own file.
 func TestSeveralHosts(t *testing.T) {
 	t.Parallel()
 	s := serve(t, sites+`
