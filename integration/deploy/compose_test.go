@@ -41,13 +41,13 @@ func TestCompose(t *testing.T) {
 		}
 	}
 	if _, err := project(t, nil, site); err == nil {
-		t.Error("it starts without a password for the dashboard")
+		t.Error("no error without a password for the dashboard")
 	}
 	name := filepath.Join(t.TempDir(), "compose.yaml")
 	if err := os.WriteFile(name, []byte(broken(t, file(t, "compose.yaml"), "restart:", "restrat:")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := project(t, []string{"DASHBOARD_HASH=" + hash}, name); err == nil {
-		t.Error("an unknown field is not noticed")
+		t.Error("no error for an unknown field")
 	}
 }

@@ -1,4 +1,4 @@
-// Package deploy reads the files of examples/deploy as those who run them do:
-// Kubernetes by its API's types, Docker Compose by its loader, Docker by its parser
-// and lint.
+// Package deploy checks the files of examples/deploy with the parsers of their tools:
+// the API types of Kubernetes, the loader of Docker Compose, and the parser and lint of
+// Docker.
 package deploy

@@ -9,7 +9,7 @@ import (
 	"github.com/moby/buildkit/frontend/dockerfile/parser"
 )
 
-// lint parses a Dockerfile and returns what Docker's build would warn of.
+// lint parses a Dockerfile and returns the warnings of Docker's build checks.
 func lint(text string) (warnings []string, err error) {
 	result, err := parser.Parse(strings.NewReader(text))
 	if err != nil {
@@ -32,10 +32,10 @@ func TestDockerfiles(t *testing.T) {
 			t.Errorf("%s: %v %v", name, err, warnings)
 		}
 		if _, err := lint(broken(t, text, "WORKDIR", "WORKDIRS")); err == nil {
-			t.Errorf("%s: an unknown instruction is not noticed", name)
+			t.Errorf("%s: no error for an unknown instruction", name)
 		}
 		if warnings, _ := lint(broken(t, text, " AS build", " as build")); len(warnings) == 0 {
-			t.Errorf("%s: nothing is linted", name)
+			t.Errorf("%s: no warning for a mistake", name)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 const folder = "../../examples/deploy/"
 
-// file is a file of the example.
+// file returns a file of the example.
 func file(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(folder + name)
@@ -18,11 +18,11 @@ func file(t *testing.T, name string) string {
 	return string(text)
 }
 
-// broken is a text with a mistake in it, which has to be noticed.
+// broken returns a text with a mistake that the tests have to detect.
 func broken(t *testing.T, text, right, wrong string) string {
 	t.Helper()
 	if !strings.Contains(text, right) {
-		t.Fatalf("there is no %q", right)
+		t.Fatalf("the text lacks %q", right)
 	}
 	return strings.ReplaceAll(text, right, wrong)
 }

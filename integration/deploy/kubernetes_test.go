@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// objects reads the objects of a file. A field that the API does not know, or that is
-// of another type there, is an error.
+// objects decodes the objects of a file and returns their kinds. An unknown field or a
+// field of the wrong type is an error.
 func objects(t *testing.T, text string) (kinds []string, err error) {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -55,13 +55,13 @@ func TestKubernetes(t *testing.T) {
 			t.Errorf("%s: %v, %s, want %s", name, err, got, want)
 		}
 		if _, err := objects(t, broken(t, text, "selector:", "selektor:")); err == nil {
-			t.Errorf("%s: an unknown field is not noticed", name)
+			t.Errorf("%s: no error for an unknown field", name)
 		}
 	}
 	text := file(t, "kubernetes.yaml")
 	for right, wrong := range map[string]string{"replicas: 1": "replicas: one", "kind: Deployment": "kind: Deploy", "apiVersion: policy/v1": "apiVersion: policy/v1beta1"} {
 		if _, err := objects(t, broken(t, text, right, wrong)); err == nil {
-			t.Errorf("%s is not noticed", wrong)
+			t.Errorf("no error for %s", wrong)
 		}
 	}
 }
