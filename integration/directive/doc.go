@@ -1,2 +1,3 @@
-// Package directive tests what the directive does to a request, by its mode, its options and its matchers.
+// Package directive tests the effects of the directive on requests, by mode, option and
+// matcher.
 package directive

@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestEnforceSome blocks the clients that enforce names, and monitors the others,
-// in the answers, the log and the reports.
+// TestEnforceSome checks that enforce with arguments blocks only the named clients. It
+// checks the responses, the log and the reports.
 func TestEnforceSome(t *testing.T) {
 	t.Parallel()
 	s := harness.Serve(t, harness.RuledSite+"\nhttp://stats.test:$PORT {\n\trobots_guard_dashboard\n}\n", "$MODE", "enforce ai_training facebookexternalhit")
@@ -26,7 +26,7 @@ func TestEnforceSome(t *testing.T) {
 		levels[line["crawler"].(string)] = line["level"]
 	}
 	if levels["GPTBot"] != "warn" || levels["facebookexternalhit"] != "warn" || levels["bingbot"] != "info" {
-		t.Errorf("logged at %v", levels)
+		t.Errorf("log levels %v", levels)
 	}
 	var summary struct {
 		Sites []struct {
@@ -43,6 +43,6 @@ func TestEnforceSome(t *testing.T) {
 		return len(summary.Sites) > 0 && summary.Sites[0].WouldBlock > 0
 	})
 	if site := summary.Sites[0]; site.Mode != "enforce" || site.Blocked != 2 || site.WouldBlock != 1 {
-		t.Errorf("the summary says %+v", site)
+		t.Errorf("the summary has %+v", site)
 	}
 }

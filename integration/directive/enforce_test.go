@@ -13,7 +13,7 @@ func TestEnforce(t *testing.T) {
 	s := harness.Serve(t, harness.RuledSite, "$MODE", "enforce")
 	s.Warm("/")
 	for name, all := range map[string][]harness.Visit{
-		"named and forbidden": {
+		"named and disallowed": {
 			{harness.GPTBot, "/", 403, "GPTBot"},
 			{harness.GPTBot, "/any/page?x=y", 403, "GPTBot"},
 			{"GPTBot/1.0", "/x", 403, "GPTBot"},
@@ -28,7 +28,7 @@ func TestEnforce(t *testing.T) {
 			{harness.FooBot, "/", 200, "page"},
 			{"Scrapy/2.11.0 (+https://scrapy.org)", "/private/x", 403, "Scrapy"},
 		},
-		"nobody in particular": {
+		"unknown crawlers": {
 			{harness.Firefox, "/private/x", 200, "page"},
 			{harness.Chrome, "/private/x", 200, "page"},
 			{"", "/private/x", 200, "page"},
@@ -55,7 +55,7 @@ func TestEnforce(t *testing.T) {
 			{harness.Headless, "/private/x", 200, "page"},
 			{"Wget/1.21", "/notools/x", 200, "page"},
 		},
-		"judged where named": {
+		"judged if named": {
 			{harness.Facebook, "/named/x", 403, "facebookexternalhit"},
 			{harness.Feedly, "/named/x", 403, "Feedly"},
 			{harness.UptimeRobot, "/named/x", 403, "UptimeRobot"},
@@ -64,7 +64,7 @@ func TestEnforce(t *testing.T) {
 			{harness.Curl, "/notools/x", 403, "curl"},
 			{harness.Headless, "/notools/x", 403, "HeadlessChrome"},
 		},
-		"names that only this robots.txt knows": {
+		"names that only this robots.txt contains": {
 			{"acmescraper/1.0", "/x", 403, "acmescraper"},
 			{"AcmeScraper", "/x", 403, "acmescraper"},
 			{"zorkly/1.0", "/x", 403, "zorkly"},
@@ -135,9 +135,9 @@ func TestEnforceAnswer(t *testing.T) {
 		}
 	}
 	if got := harness.Get(t, s.URL("/page"), harness.Googlebot); got.Header.Get("Cache-Control") != "" || got.Header.Get("Vary") != "" {
-		t.Errorf("an allowed answer was changed: %v", got.Header)
+		t.Errorf("the response to an allowed request has extra fields: %v", got.Header)
 	}
-	// What a client sends must not become lines or markup of the answer.
+	// Content from a client must not become additional lines or markup of the response.
 	evil := harness.Get(t, s.URL("/x"), "zorkly/1.0\t<script>alert(1)</script>")
 	if evil.Status != http.StatusForbidden || strings.Contains(evil.Body, "<script") {
 		t.Errorf("got %d %q", evil.Status, evil.Body)

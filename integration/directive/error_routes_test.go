@@ -8,9 +8,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestErrorRoutes has sites whose error routes serve files or a proxy. The guard
-// writes its own response to a blocked request. Only `error` in on_violation
-// hands a block to the error routes.
+// TestErrorRoutes checks sites whose error routes serve files or a proxy. The guard
+// writes its own response to a blocked request. Only the directive error in
+// on_violation passes a block to the error routes.
 func TestErrorRoutes(t *testing.T) {
 	t.Parallel()
 	robots := "User-agent: *\nDisallow: /private/\n"
@@ -26,7 +26,7 @@ func TestErrorRoutes(t *testing.T) {
 		{"files", "robots_guard enforce", "handle_errors {\n file_server\n}", own, 403},
 		{"a proxy", "robots_guard enforce", "handle_errors {\n reverse_proxy $ORIGIN\n}", own, 403},
 		{"a page for the status", "robots_guard enforce", "handle_errors 403 {\n respond page\n}", own, 403},
-		{"a status of the site's own", "robots_guard enforce {\n status 451\n}", "handle_errors 451 {\n file_server\n}", own, 451},
+		{"a different status", "robots_guard enforce {\n status 451\n}", "handle_errors 451 {\n file_server\n}", own, 451},
 		{"a guard in error routes", "robots_guard enforce", "handle_errors {\n robots_guard enforce\n respond page\n}", own, 403},
 		{"on_violation", "robots_guard enforce {\n on_violation {\n respond \"{http.robots_guard.rule}\" 410\n }\n}", "handle_errors {\n file_server\n}", "Disallow: /private/", 410},
 		{"on_violation with error", "robots_guard enforce {\n on_violation {\n error 403\n }\n}", "handle_errors {\n respond \"{err.status_code} {http.robots_guard.line}\"\n}", "403 2", 403},

@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestMatchers uses the matchers in a site with and without the handler.
+// TestMatchers uses the matchers in sites with and without the handler.
 func TestMatchers(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
@@ -94,7 +94,7 @@ func TestMatchers(t *testing.T) {
 						want = "User-agent"
 					}
 					if got := harness.Get(t, s.URL(site+path), v.UserAgent).Body; !strings.HasPrefix(got, want) {
-						t.Errorf("%s as %q is answered %q, want %q", path, v.UserAgent, got, want)
+						t.Errorf("%s as %q gets %q, want %q", path, v.UserAgent, got, want)
 					}
 				}
 			}
@@ -106,7 +106,7 @@ func TestMatchers(t *testing.T) {
 	}
 }
 
-// matcherSite is a site with a number, perhaps a guard, and a matcher.
+// matcherSite is a site with a number, an optional guard, and a matcher.
 const matcherSite = `http://m%d.test:$PORT {
 	%s
 	@m %s
@@ -122,7 +122,7 @@ Disallow: /"
 }
 `
 
-// TestMatcherErrors has configurations that fail to load, with a message.
+// TestMatcherErrors checks the messages of invalid configurations.
 func TestMatcherErrors(t *testing.T) {
 	t.Parallel()
 	for matcher, want := range map[string]string{
@@ -158,7 +158,7 @@ func TestMatcherErrors(t *testing.T) {
 	}
 }
 
-// TestOnViolation answers with handlers of the owner's.
+// TestOnViolation responds to violations with handlers of the site.
 func TestOnViolation(t *testing.T) {
 	t.Parallel()
 	s := harness.Serve(t, `http://a.test:$PORT {

@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestPlaceholders shows them where sites use them.
+// TestPlaceholders checks the placeholders in the places where sites use them.
 func TestPlaceholders(t *testing.T) {
 	t.Parallel()
 	const all = "{http.robots_guard.verdict}|{http.robots_guard.action}|{http.robots_guard.crawler}|{http.robots_guard.class}|" +
@@ -45,9 +45,9 @@ func TestPlaceholders(t *testing.T) {
 	}
 }
 
-// TestPathPlaceholder finds the placeholder of the path wherever a configuration may use it: in a
-// directive that Caddy puts before the guard and evaluates late, in an error route, in a named
-// route and in a template.
+// TestPathPlaceholder checks the placeholder of the path in all contexts: a directive
+// that Caddy runs before the guard and evaluates late, an error route, a named route
+// and a template.
 func TestPathPlaceholder(t *testing.T) {
 	t.Parallel()
 	for name, site := range map[string]string{

@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestPreferences tells applications and the access log what the robots.txt states about
-// the use of what is fetched, and blocks nothing because of it.
+// TestPreferences checks that applications and the access log receive the preferences
+// in robots.txt, and that the preferences block nothing.
 func TestPreferences(t *testing.T) {
 	t.Parallel()
 	const robots = "User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /press/ train-ai=y, search=y\nDisallow: /private/\n\n" +
@@ -44,7 +44,7 @@ func TestPreferences(t *testing.T) {
 		}
 	}
 	logged := make(map[string]bool)
-	for _, line := range s.Await("handled request", 6) { // the first is that of Warm
+	for _, line := range s.Await("handled request", 6) { // the first line is that of Warm
 		judged, _ := line["robots_guard"].(map[string]any)
 		if stated, ok := judged["preferences"].(string); ok {
 			logged[stated] = true
@@ -52,7 +52,7 @@ func TestPreferences(t *testing.T) {
 	}
 	for _, stated := range []string{"train-ai=n", "train-ai=y, search=y"} {
 		if !logged[stated] {
-			t.Errorf("no line of the access log has the preferences %q, but %v", stated, logged)
+			t.Errorf("no access log line has the preferences %q; logged are %v", stated, logged)
 		}
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestRateConcurrent has requests of a crawler under way at a real server and ends them
-// in several ways: while they are, another one is answered 429, also after a reload;
-// then it passes again.
+// TestRateConcurrent keeps requests of a crawler open at a real server. Meanwhile a
+// further request gets 429, even after a reload. Once the open requests have ended in
+// any way, a request passes again.
 func TestRateConcurrent(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
@@ -56,7 +56,7 @@ func TestRateConcurrent(t *testing.T) {
 		t.Helper()
 		harness.Eventually(t, when+" nothing is in flight", func() bool { return s.Metrics()[inFlight] == 0 })
 		if a := harness.Get(t, s.URL("/page"), harness.GPTBot); a.Status != http.StatusOK {
-			t.Errorf("%s: the next one is answered %d", when, a.Status)
+			t.Errorf("%s: the next request gets %d", when, a.Status)
 		}
 	}
 	busy := func() {
@@ -64,13 +64,13 @@ func TestRateConcurrent(t *testing.T) {
 		harness.Eventually(t, "a request is in flight", func() bool { return s.Metrics()[inFlight] == 1 })
 		for userAgent, want := range map[string]int{harness.GPTBot: 429, "CCBot/2.0": 200, harness.Firefox: 200} {
 			if a := harness.Get(t, s.URL("/page"), userAgent); a.Status != want {
-				t.Errorf("%s at once with it is answered %d, want %d", userAgent, a.Status, want)
+				t.Errorf("%s: a concurrent request gets %d, want %d", userAgent, a.Status, want)
 			} else if want == 429 && (a.Header.Get("Retry-After") == "" || !strings.Contains(a.Body, "GPTBot concurrent 1") || a.Header.Get("Cache-Control") != "no-store") {
 				t.Errorf("%v %s", a.Header, a.Body)
 			}
 		}
 		if a := harness.Get(t, s.URL("/robots.txt"), harness.GPTBot); a.Status != http.StatusOK {
-			t.Errorf("the robots.txt is answered %d", a.Status)
+			t.Errorf("robots.txt gets %d", a.Status)
 		}
 	}
 	ask := func(ctx context.Context, path string) <-chan error {
@@ -80,7 +80,7 @@ func TestRateConcurrent(t *testing.T) {
 		}
 		r.Header.Set("User-Agent", harness.GPTBot)
 		done := make(chan error, 1)
-		go func() { // ends with the answer, or with ctx
+		go func() { // ends with the response or with ctx
 			response, err := harness.Client.Do(r)
 			if err == nil {
 				_, err = io.Copy(io.Discard, response.Body)
@@ -107,7 +107,7 @@ func TestRateConcurrent(t *testing.T) {
 	busy()
 	leave()
 	if err := <-left; err == nil {
-		t.Error("the client has not left")
+		t.Error("the client has not disconnected")
 	}
 	idle("after a client has left")
 
@@ -123,7 +123,7 @@ func TestRateConcurrent(t *testing.T) {
 	fmt.Fprintf(conn, "GET /socket HTTP/1.1\r\nHost: a.test:%s\r\nUser-Agent: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", s.Port, harness.GPTBot)
 	in := bufio.NewReader(conn)
 	if upgraded, err := http.ReadResponse(in, nil); err != nil || upgraded.StatusCode != http.StatusSwitchingProtocols {
-		t.Fatalf("an upgrade: got %v, %v", upgraded, err)
+		t.Fatalf("upgrade: got %v, %v", upgraded, err)
 	}
 	idle("while a WebSocket is open")
 	fmt.Fprint(conn, "hello")

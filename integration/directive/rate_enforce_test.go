@@ -11,8 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestRateEnforce asks too fast as a crawler and as others, at a site whose error
-// routes would answer with the page itself. A reload forgets nothing.
+// TestRateEnforce sends requests at too high a rate as a crawler and as other clients.
+// The error routes of the site would serve the page itself. A reload keeps the counts.
 func TestRateEnforce(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, "User-agent: *\nCrawl-delay: 30\nDisallow: /private/\nSitemap: https://a.test/list\n", nil)
@@ -36,24 +36,25 @@ func TestRateEnforce(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		name, userAgent, path string
-		refused               int // of 25
+		refused               int // of 25 requests
 	}{
-		// Of 30 seconds five minutes have room for 10, so that 15 are 1.5 times as many.
-		{"by the file", ccbot, "/page", 10},
-		{"by a limit", harness.GPTBot, "/page", 22},
-		{"its images", ccbot, "/a.png", 0},
-		{"the robots.txt", ccbot, "/robots.txt", 0},
-		{"the sitemap of the file", ccbot, "/list", 0},
+		// At a Crawl-delay of 30 seconds a window of five minutes allows 10 requests.
+		// 15 requests are 1.5 times as many.
+		{"Crawl-delay", ccbot, "/page", 10},
+		{"limit of the site", harness.GPTBot, "/page", 22},
+		{"images", ccbot, "/a.png", 0},
+		{"robots.txt", ccbot, "/robots.txt", 0},
+		{"the sitemap in robots.txt", ccbot, "/list", 0},
 		{"a sitemap", harness.GPTBot, "/sitemap.xml", 0},
-		{"what is for programs", harness.GPTBot, "/.well-known/x", 0},
+		{"a well-known URI", harness.GPTBot, "/.well-known/x", 0},
 		{"a search engine", harness.Bingbot, "/page", 0},
-		{"one that does not read Crawl-delay", "Amazonbot/0.1", "/page", 0},
+		{"a crawler that ignores Crawl-delay", "Amazonbot/0.1", "/page", 0},
 		{"a feed reader", "Feedly/1.0", "/page", 0},
 		{"a browser", harness.Firefox, "/page", 0},
 	} {
 		n, last := refused(tc.userAgent, tc.path, 25)
 		if n != tc.refused {
-			t.Errorf("%s: %d answers 429, want %d", tc.name, n, tc.refused)
+			t.Errorf("%s: %d responses with 429, want %d", tc.name, n, tc.refused)
 		}
 		if n > 0 {
 			checkSlowed(t, last)
@@ -61,7 +62,7 @@ func TestRateEnforce(t *testing.T) {
 	}
 	s.MustLoad(strings.Replace(config, "X-Config", "X-Other", 1))
 	if n, _ := refused(ccbot, "/page", 5); n != 5 {
-		t.Errorf("after a reload: %d of 5 are answered 429", n)
+		t.Errorf("after a reload: 429 for %d of 5", n)
 	}
 	m := s.Metrics()
 	for name, want := range map[string]float64{
@@ -75,7 +76,7 @@ func TestRateEnforce(t *testing.T) {
 	}
 }
 
-// checkSlowed looks at the fields of an answer 429.
+// checkSlowed checks the header fields of a response with 429.
 func checkSlowed(t *testing.T, h http.Header) {
 	t.Helper()
 	if h.Get("Cache-Control") != "no-store" || !strings.HasPrefix(h.Get("Content-Type"), "text/plain") {
@@ -94,6 +95,6 @@ func checkSlowed(t *testing.T, h http.Header) {
 	}
 	reset, _ := list[0].(httpsfv.Item).Params.Get("t")
 	if seconds, ok := reset.(int64); !ok || int64(after) < seconds || seconds < 1 || after > 66 {
-		t.Errorf("Retry-After %d, and RateLimit says %v", after, reset)
+		t.Errorf("Retry-After is %d, but RateLimit has %v", after, reset)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestRate asks too fast as a crawler and as others, at a site that acts on it by
-// handlers of its own.
+// TestRate sends requests at too high a rate as a crawler and as other clients. The
+// site acts on the rate with its own handlers.
 func TestRate(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, "User-agent: *\nCrawl-delay: 30\nDisallow: /private/\n\nUser-agent: GPTBot\nDisallow:\n", nil)
@@ -25,7 +25,8 @@ func TestRate(t *testing.T) {
 		}
 	}`, "$ORIGIN", o.Address())
 	s.Warm("/")
-	// Of 30 seconds five minutes have room for 10, so that 15 are 1.5 times as many.
+	// At a Crawl-delay of 30 seconds a window of five minutes allows 10 requests. 15
+	// requests are 1.5 times as many.
 	got := func(userAgent, path string, times int) (rates string, refused int) {
 		t.Helper()
 		seen := make(map[string]bool)
@@ -47,9 +48,9 @@ func TestRate(t *testing.T) {
 		refused               int
 	}{
 		{"a crawler", "CCBot/2.0 (https://commoncrawl.org/faq/)", "/page", "within 30 2;over 30 2;", 10},
-		{"its images", "CCBot/2.0 (https://commoncrawl.org/faq/)", "/a.png", ";", 0},
-		{"the robots.txt", "CCBot/2.0 (https://commoncrawl.org/faq/)", "/robots.txt", ";", 0},
-		{"a crawler of which nothing is asked", harness.GPTBot, "/page", ";", 0},
+		{"images", "CCBot/2.0 (https://commoncrawl.org/faq/)", "/a.png", ";", 0},
+		{"robots.txt", "CCBot/2.0 (https://commoncrawl.org/faq/)", "/robots.txt", ";", 0},
+		{"a crawler without a Crawl-delay", harness.GPTBot, "/page", ";", 0},
 		{"a browser", harness.Firefox, "/page", ";", 0},
 	} {
 		if rates, refused := got(tc.userAgent, tc.path, 25); rates != tc.rates || refused != tc.refused {
@@ -68,8 +69,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// TestRateLimit holds a crawler to a limit of the site's own and tells it how long to
-// wait.
+// TestRateLimit applies a limit of the site to a crawler and checks Retry-After.
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, "User-agent: *\nDisallow: /private/\n", nil)
@@ -96,15 +96,15 @@ func TestRateLimit(t *testing.T) {
 	}
 	for _, path := range []string{"/robots.txt", "/sitemap.xml", "/.well-known/x"} {
 		if a := harness.Get(t, s.URL(path), harness.GPTBot); a.Status == 429 {
-			t.Errorf("%s is answered 429", path)
+			t.Errorf("%s gets 429", path)
 		}
 	}
 	if a := harness.Get(t, s.URL("/page"), harness.Bingbot); a.Status == 429 {
-		t.Error("another crawler is answered 429")
+		t.Error("another crawler gets 429")
 	}
 	config := harness.Caddyfile(t, "http://a.test {\n\trobots_guard {\n\t\trate enforce {\n\t\t\tlimit GPTBot 3/1m\n\t\t}\n\t}\n}\n")
 	said, _, _ := harness.Command(t, "User-agent: *\nCrawl-delay: 5\n", "robots-guard", "explain", "--robots", "-", "--config", config, "--user-agent", harness.GPTBot, "http://a.test/page")
 	if want := "rate enforce: one request in 5 seconds by Crawl-delay, limit GPTBot 3/1m: requests above the limit get 429\n"; !strings.Contains(said, want) {
-		t.Errorf("explain does not say %q:\n%s", want, said)
+		t.Errorf("explain lacks %q:\n%s", want, said)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestRefusalHostile looks at what of a client and of a robots.txt gets into the
-// answer to a block: a line of plain text, whatever bytes it is made of.
+// TestRefusalHostile checks how content from a client and from robots.txt appears in
+// the response to a blocked request: as a line of plain text, whatever its bytes.
 func TestRefusalHostile(t *testing.T) {
 	t.Parallel()
 	const rule = "/<script>alert(1)</script>\x1b[31m\x07\u009b\u202e\xff"
@@ -29,14 +29,14 @@ func TestRefusalHostile(t *testing.T) {
 	} {
 		response := harness.RawAnswer(t, s, "GET "+tc.target+" HTTP/1.1\r\nHost: "+tc.host+"\r\nUser-Agent: "+tc.userAgent+"\r\nConnection: close\r\n\r\n")
 		if response.Status == 400 {
-			continue // net/http refuses such bytes
+			continue // net/http rejects such bytes
 		}
 		if response.Status != 403 || response.Header.Get("Content-Type") != "text/plain; charset=utf-8" ||
 			response.Header.Get("X-Content-Type-Options") != "nosniff" || response.Header.Get("Set-Cookie") != "" {
 			t.Errorf("%s: got %d %v", tc.name, response.Status, response.Header)
 		}
 		if strings.ContainsFunc(response.Body, func(c rune) bool { return c < ' ' && c != '\n' || c >= 0x7f }) {
-			t.Errorf("%s: controls in %q", tc.name, response.Body)
+			t.Errorf("%s: control characters in %q", tc.name, response.Body)
 		}
 		if len(response.Body) > 2000 {
 			t.Errorf("%s: %d bytes", tc.name, len(response.Body))

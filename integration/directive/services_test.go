@@ -7,9 +7,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestServices asks a site that is closed to all crawlers as ordinary services
-// do. Their User-Agents are those that operators document or that the registry
-// names a source for, and a few of no known service.
+// TestServices sends the requests of ordinary services to a site that disallows all
+// crawlers. Most User-Agents are documented by their operators or have a source in the
+// registry. A few belong to no known service.
 func TestServices(t *testing.T) {
 	s := harness.Serve(t, `http://a.test:$PORT {
 	robots_guard enforce
@@ -43,7 +43,7 @@ func TestServices(t *testing.T) {
 	} {
 		for _, method := range []string{"GET", "POST"} {
 			if got := status(method, userAgent, "/callback"); got != http.StatusOK {
-				t.Errorf("%s by %s: %d", method, userAgent, got)
+				t.Errorf("%s as %s: %d", method, userAgent, got)
 			}
 		}
 	}
@@ -66,7 +66,7 @@ func TestServices(t *testing.T) {
 		{"GET", "GPTBot/1.2", "/.well-known%2fsecurity.txt", 403},
 	} {
 		if got := status(tc.method, tc.userAgent, tc.path); got != tc.want {
-			t.Errorf("%s %s by %s: %d, want %d", tc.method, tc.path, tc.userAgent, got, tc.want)
+			t.Errorf("%s %s as %s: %d, want %d", tc.method, tc.path, tc.userAgent, got, tc.want)
 		}
 	}
 }

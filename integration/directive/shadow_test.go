@@ -13,7 +13,7 @@ import (
 
 const shadowMetric = "caddy_robots_guard_shadow_requests_total"
 
-// tried is what the command prints, as far as it is looked at here.
+// tried is the tested part of the command's output.
 type tried struct {
 	Texts []struct {
 		From, Version, Error string
@@ -33,7 +33,7 @@ type tried struct {
 	}
 }
 
-// triedAt asks a server.
+// triedAt returns the trials of a server.
 func triedAt(t *testing.T, admin string) (found tried) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(harness.Get(t, "http://127.0.0.1:"+admin+"/robots_guard/shadow", "test").Body), &found); err != nil {
@@ -42,8 +42,9 @@ func triedAt(t *testing.T, admin string) (found tried) {
 	return found
 }
 
-// TestShadow tries a text that closes the site: nobody notices, and the owner sees
-// whom it would shut out. An edit begins anew, a reload does not.
+// TestShadow tries a robots.txt that disallows the whole site. Responses do not change,
+// and the owner sees which crawlers it would block. An edit restarts the trial, a
+// reload does not.
 func TestShadow(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, "User-agent: *\nDisallow: /private/\n", nil)
@@ -56,7 +57,7 @@ func TestShadow(t *testing.T) {
 	}
 	load("first")
 	s.Warm("/private/")
-	before := s.Metrics().Sum(shadowMetric) // of warming up
+	before := s.Metrics().Sum(shadowMetric) // includes the requests of Warm
 	harness.Visits(t, s.Server, []harness.Visit{
 		{harness.Bingbot, "/shop/1", 200, "origin /shop/1"},
 		{harness.Bingbot, "/shop/1", 200, "origin /shop/1"},
@@ -83,7 +84,7 @@ func TestShadow(t *testing.T) {
 		t.Errorf("%v requests are counted, want 3", n)
 	}
 	if n := counts.Sum(shadowMetric, `difference="newly_forbidden"`); n != 2 {
-		t.Errorf("%v requests are newly forbidden, want 2", n)
+		t.Errorf("%v requests are newly disallowed, want 2", n)
 	}
 
 	load("second")
@@ -91,7 +92,7 @@ func TestShadow(t *testing.T) {
 		t.Errorf("after a reload: %+v", found)
 	}
 	harness.Write(t, next, "User-agent: *\nDisallow: /none/\n")
-	load("third") // reads it again
+	load("third") // fetches the robots.txt again
 	harness.Eventually(t, "the edit is tried", func() bool {
 		harness.Get(t, s.URL("/shop/1"), harness.Bingbot)
 		found := triedAt(t, s.Admin)
@@ -104,7 +105,8 @@ func TestShadow(t *testing.T) {
 	})
 }
 
-// TestShadowThatCannotBeRead changes nothing, and is told of once.
+// TestShadowThatCannotBeRead checks that an unavailable shadow robots.txt changes
+// nothing and is logged once.
 func TestShadowThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	visits := []harness.Visit{
@@ -131,15 +133,15 @@ func TestShadowThatCannotBeRead(t *testing.T) {
 			continue
 		}
 		if lines := s.Await(message, 1); len(lines) != 1 || lines[0]["level"] != "warn" {
-			t.Errorf("the lines are %v", lines)
+			t.Errorf("log lines: %v", lines)
 		}
 		if n := s.Metrics().Sum(shadowMetric); n != 0 {
-			t.Errorf("%v requests are counted", n)
+			t.Errorf("counted %v requests", n)
 		}
 	}
 	for i := range visits {
 		if with, without := headers[true][i], headers[false][i]; !maps.EqualFunc(with, without, func(a, b []string) bool { return len(a) == len(b) }) {
-			t.Errorf("%+v: the headers are %v, without a trial %v", visits[i], with, without)
+			t.Errorf("%+v: header %v, without a trial %v", visits[i], with, without)
 		}
 	}
 }
