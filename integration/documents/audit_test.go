@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness/console"
 )
 
-// TestAuditDocument runs the commands of docs/audit.md beside the files that it
-// shows: each block of text after a line "`NAME`:" is one.
+// TestAuditDocument runs the commands of docs/audit.md with the files in that document.
+// A code block after a line "`NAME`:" is a file.
 func TestAuditDocument(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/audit.md")
@@ -32,13 +32,13 @@ func TestAuditDocument(t *testing.T) {
 		}
 		cmd := exec.Command(harness.Binary(t), args[1:]...)
 		cmd.Dir = dir
-		out, _ := cmd.CombinedOutput() // the exit status is part of what is shown, or not
+		out, _ := cmd.CombinedOutput() // the exit status is part of the documented output only in some cases
 		ran++
 		if got := regexp.MustCompile(`"created":"[^"]*"`).ReplaceAllString(string(out), `"created":"2026-11-23T08:00:00Z"`); !console.Same(step.Output, got) {
-			t.Errorf("docs/audit.md:%d: $ %s\n--- it shows\n%s\n--- it is\n%s", step.Line, step.Command, step.Output, got)
+			t.Errorf("docs/audit.md:%d: $ %s\n--- documented\n%s\n--- got\n%s", step.Line, step.Command, step.Output, got)
 		}
 	}
 	if ran == 0 {
-		t.Error("docs/audit.md shows no command")
+		t.Error("docs/audit.md contains no command")
 	}
 }

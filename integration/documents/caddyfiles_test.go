@@ -10,12 +10,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// foreign begins a Caddyfile that is shown and needs a module which is not ours.
-// It says so to the reader, and is not adapted.
+// foreign begins a Caddyfile that needs a module of another project. The line informs
+// the reader, and the tests skip the Caddyfile.
 const foreign = "# needs a module of others: "
 
-// TestDocumentedCaddyfiles adapts each Caddyfile that a document shows. Pieces
-// of one stand in a site. A matcher that goes by what a guard has found stands behind one.
+// TestDocumentedCaddyfiles adapts each Caddyfile in the documentation. The test puts a
+// fragment into a site, and a matcher that uses results of a guard behind a guard.
 func TestDocumentedCaddyfiles(t *testing.T) {
 	t.Parallel()
 	var documents []string
@@ -48,17 +48,17 @@ func TestDocumentedCaddyfiles(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "Caddyfile")
 			harness.Write(t, name, caddyfile)
 			if _, output, code := harness.Command(t, "", "adapt", "--config", name); code != 0 {
-				t.Errorf("%s shows a Caddyfile that cannot be used:\n%s\n%s", document, block[1], output)
+				t.Errorf("%s contains an invalid Caddyfile:\n%s\n%s", document, block[1], output)
 			}
 			if !strings.Contains(caddyfile, "robots_preference") && !strings.Contains(caddyfile, "robots_rate") {
 				continue
 			}
 			if _, output, code := harness.Command(t, "", "validate", "--config", name); code != 0 || strings.Contains(output, "comes before robots_guard") {
-				t.Errorf("%s shows a Caddyfile in which a matcher never matches:\n%s\n%s", document, block[1], output)
+				t.Errorf("%s contains a Caddyfile with a matcher that never matches:\n%s\n%s", document, block[1], output)
 			}
 		}
 	}
 	if shown == 0 {
-		t.Error("no document shows a Caddyfile")
+		t.Error("no document contains a Caddyfile")
 	}
 }

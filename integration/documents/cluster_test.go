@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness/console"
 )
 
-// TestExampleCluster runs three instances and a load balancer as the example's
-// README shows them.
+// TestExampleCluster runs three instances and a load balancer as the README of the
+// example describes.
 func TestExampleCluster(t *testing.T) {
 	t.Parallel()
 	shared := t.TempDir()
@@ -37,14 +37,14 @@ func TestExampleCluster(t *testing.T) {
 	config := string(text)
 	for port, free := range ports {
 		if !strings.Contains(config, "localhost:"+port) {
-			t.Errorf("the load balancer does not know port %s", port)
+			t.Errorf("the load balancer does not use port %s", port)
 		}
 		config = strings.ReplaceAll(config, "localhost:"+port, "localhost:"+free)
 	}
 	balancer := harness.Start(t, config, "127.0.0.1:"+ports["8080"])
 	balancer.Port = ports["8080"]
 
-	// The README's reader needs some time between starting and the first request.
+	// A reader of the README also waits between the start and the first request.
 	local := "http://localhost:" + ports["8080"]
 	inARow := 0
 	harness.Eventually(t, "all instances have read the robots.txt", func() bool {
@@ -68,31 +68,31 @@ func TestExampleCluster(t *testing.T) {
 		}
 		ran++
 		if got, err := console.Curl(balancer.Port, args[1:]); err != nil || !console.Same(step.Output, got) {
-			t.Errorf("line %d: $ %s\n--- it shows\n%s\n--- it is\n%s\n%v", step.Line, step.Command, step.Output, got, err)
+			t.Errorf("line %d: $ %s\n--- documented\n%s\n--- got\n%s\n%v", step.Line, step.Command, step.Output, got, err)
 		}
 	}
 	if ran == 0 {
-		t.Error("the README shows nothing that can be run")
+		t.Error("the README contains no command that this test can run")
 	}
 
-	// One of them is killed and comes back: it need not ask the site.
+	// An instance that restarts after a crash does not need to fetch robots.txt.
 	harness.Eventually(t, "all have stored their policies", func() bool { return len(harness.Stored(t, shared, "policies")) >= len(instances) })
 	instances[2].Kill()
 	again := instance("8083")
 	again.Await("policies restored from the storage", 1)
-	front := "localhost:" + ports["8080"] // as the load balancer passes it on
+	front := "localhost:" + ports["8080"] // the host that the load balancer forwards
 	if a := harness.Get(t, "http://127.0.0.1:"+again.Port+"/", harness.GPTBot, harness.Host(front), harness.Header("X-Forwarded-Host", front)); a.Status != 403 {
 		t.Errorf("after a restart: got %d", a.Status)
 	}
 	m := harness.ReadMetrics(t, "http://localhost:"+again.Port+"/metrics")
 	if n := m.Sum(harness.FetchesMetric); n != 0 {
-		t.Errorf("the robots.txt was read %v times", n)
+		t.Errorf("robots.txt was fetched %v times", n)
 	}
 	if n := m.Sum("caddy_robots_guard_storage_reads_total", `result="good"`, `kind="policies"`); n < 3 {
-		t.Errorf("%v policies were read from the storage, want those of three instances", n)
+		t.Errorf("%v policies were loaded from the storage, want those of three instances", n)
 	}
 	dirs, err := os.ReadDir(filepath.Join(shared, "robots_guard", "v1"))
 	if err != nil || len(dirs) != len(instances) {
-		t.Errorf("%d instances have stored something, want %d; %v", len(dirs), len(instances), err)
+		t.Errorf("%d instances have stored data, want %d; %v", len(dirs), len(instances), err)
 	}
 }

@@ -21,7 +21,7 @@ func TestDashboardDocument(t *testing.T) {
 	for _, step := range console.Steps(string(text)) {
 		args, pattern, err := console.Words(step.Command)
 		if err != nil || pattern != nil || args[0] != "curl" {
-			t.Errorf("dashboard.md:%d: %s is not understood by this test: %v", step.Line, step.Command, err)
+			t.Errorf("dashboard.md:%d: this test cannot parse %s: %v", step.Line, step.Command, err)
 			continue
 		}
 		got, err := console.Curl(s.Port, args[1:])
@@ -31,16 +31,16 @@ func TestDashboardDocument(t *testing.T) {
 		}
 		ran++
 		if !console.Same(step.Output, strings.ReplaceAll(got, "\r\n", "\n")) {
-			t.Errorf("dashboard.md:%d: $ %s\n--- it shows\n%s\n--- it is\n%s", step.Line, step.Command, step.Output, got)
+			t.Errorf("dashboard.md:%d: $ %s\n--- documented\n%s\n--- got\n%s", step.Line, step.Command, step.Output, got)
 		}
 	}
 	if ran == 0 {
-		t.Error("dashboard.md shows no command that can be run")
+		t.Error("dashboard.md contains no command that this test can run")
 	}
 }
 
-// The demo has the page where the README says, without a password, for nobody
-// but this machine.
+// The demo serves the dashboard at the URL in the README, without a password, and only
+// on the loopback interface.
 func TestDashboardOfTheDemo(t *testing.T) {
 	s, _ := example(t, "Caddyfile.example", "8080")
 	local := "http://localhost:" + s.Port
@@ -53,7 +53,7 @@ func TestDashboardOfTheDemo(t *testing.T) {
 		t.Errorf("without its slash: %d %q", a.Status, a.Header.Get("Location"))
 	}
 	if a := harness.Get(t, local+"/robots-guard/crawlers.csv", harness.Firefox); !strings.Contains(a.Body, "\nGPTBot,GPTBot,OpenAI,ai_training,") {
-		t.Errorf("the crawler that was blocked is not in the list: %s", a.Body)
+		t.Errorf("the blocked crawler is not in the list: %s", a.Body)
 	}
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {
@@ -66,7 +66,7 @@ func TestDashboardOfTheDemo(t *testing.T) {
 		}
 		if conn, err := net.Dial("tcp", net.JoinHostPort(ip.IP.String(), s.Port)); err == nil {
 			_ = conn.Close()
-			t.Errorf("the demo can be reached at %s", ip.IP)
+			t.Errorf("the demo is reachable at %s", ip.IP)
 		}
 	}
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// passwordHash is of the password "demo", as caddy hash-password prints it.
+// passwordHash is the output of caddy hash-password for "demo".
 const passwordHash = "$2a$14$PagGKKQXIZPOMWZfR0.Wj.S.Ai23lgrrdTOiRTnzBjFIGempsLydK"
 
-// deployed reads a file of examples/deploy.
+// deployed returns a file of examples/deploy.
 func deployed(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../examples/deploy", name))
@@ -29,19 +29,19 @@ func deployed(t *testing.T, name string) string {
 	return strings.ReplaceAll(string(text), "\r\n", "\n")
 }
 
-// validates fails unless caddy validate accepts a Caddyfile.
+// validates fails the test unless caddy validate accepts a Caddyfile.
 func validates(t *testing.T, text string) {
 	t.Helper()
 	t.Setenv("DASHBOARD_HASH", passwordHash)
 	name := filepath.Join(t.TempDir(), "Caddyfile")
 	harness.Write(t, name, text)
 	if _, output, code := harness.Command(t, "", "validate", "--config", name); code != 0 {
-		t.Errorf("no valid Caddyfile:\n%s\n%s", text, harness.Tail(output, 600))
+		t.Errorf("invalid Caddyfile:\n%s\n%s", text, harness.Tail(output, 600))
 	}
 }
 
-// TestDeployCaddyfile validates the Caddyfile for Docker and systemd, and holds the
-// guide to it.
+// TestDeployCaddyfile validates the Caddyfile for Docker and systemd, and compares it
+// with the guide.
 func TestDeployCaddyfile(t *testing.T) {
 	caddyfile := deployed(t, "Caddyfile")
 	validates(t, caddyfile)
@@ -51,11 +51,12 @@ func TestDeployCaddyfile(t *testing.T) {
 	}
 	plain := regexp.MustCompile(`(?s)^#.*?\n|\thandle .*?\n\t}\n`).ReplaceAllString(caddyfile, "")
 	if shown := shownFiles(string(guide))["Caddyfile"]; shown != plain {
-		t.Errorf("the guide shows\n%s\nand without the dashboard the file is\n%s", shown, plain)
+		t.Errorf("the guide contains\n%s\nbut the file without the dashboard is\n%s", shown, plain)
 	}
 }
 
-// TestDockerfile builds the server as README.md says, and copies what was built.
+// TestDockerfile checks that the Dockerfile builds the server as README.md describes,
+// and copies the result.
 func TestDockerfile(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
@@ -76,7 +77,7 @@ func TestDockerfile(t *testing.T) {
 		case "FROM":
 			last = ""
 			if version, ok := strings.CutPrefix(words[1], "golang:"); ok && !strings.Contains(string(gomod), "\ngo "+version+".") {
-				t.Errorf("%s, and go.mod needs another Go", words[1])
+				t.Errorf("%s, but go.mod needs a different version of Go", words[1])
 			}
 			if len(words) == 4 && words[2] == "AS" {
 				last = words[3]
@@ -86,7 +87,7 @@ func TestDockerfile(t *testing.T) {
 			dir = rest
 		case "RUN":
 			if !strings.Contains(string(readme), "\n"+rest+"\n") {
-				t.Errorf("README.md does not build by %q", rest)
+				t.Errorf("README.md does not build with %q", rest)
 			}
 			if args := strings.Fields(rest); len(args) == 5 && args[2] == "-o" && args[4] == "./cmd/caddy" {
 				built = dir + "/" + args[3]
@@ -94,22 +95,23 @@ func TestDockerfile(t *testing.T) {
 		case "COPY":
 			stage, from := strings.CutPrefix(words[1], "--from=")
 			if from && (!stages[stage] || words[2] != built || words[3] != "/usr/bin/caddy") {
-				t.Errorf("%s copies what was not built: %s", strings.TrimSpace(line), built)
+				t.Errorf("%s copies a file that was not built: %s", strings.TrimSpace(line), built)
 			}
 			if from {
 				built = "copied"
 			}
 		case "ENV":
 		default:
-			t.Errorf("this test does not know %s", words[0])
+			t.Errorf("this test does not support %s", words[0])
 		}
 	}
 	if built != "copied" || last != "" {
-		t.Errorf("the last stage has not what was built: %q, %q", built, last)
+		t.Errorf("the last stage lacks the built server: %q, %q", built, last)
 	}
 }
 
-// TestDeployCompose holds the file for Docker Compose to the files that it names.
+// TestDeployCompose compares the file for Docker Compose with the files to which it
+// refers.
 func TestDeployCompose(t *testing.T) {
 	type service struct {
 		Build struct {
@@ -142,11 +144,11 @@ func TestDeployCompose(t *testing.T) {
 	}
 	upstream := regexp.MustCompile(`reverse_proxy (\w+):8080`).FindStringSubmatch(deployed(t, "Caddyfile"))
 	if upstream == nil || compose.Services[upstream[1]].Image == "" {
-		t.Errorf("the Caddyfile names the application %q, and there are %v", upstream, compose.Services)
+		t.Errorf("the Caddyfile uses the application %q, but the services are %v", upstream, compose.Services)
 	}
 }
 
-// object is what of a Kubernetes object refers to others.
+// object contains the fields of a Kubernetes object that refer to other objects.
 type object struct {
 	Kind     string
 	Metadata struct{ Name string }
@@ -178,8 +180,8 @@ type object struct {
 	}
 }
 
-// TestDeployKubernetes validates the Caddyfile in the ConfigMap, and follows what
-// the objects refer to.
+// TestDeployKubernetes validates the Caddyfile in the ConfigMap, and checks the
+// references between the objects.
 func TestDeployKubernetes(t *testing.T) {
 	objects := map[string]object{}
 	documents := yaml.NewDecoder(strings.NewReader(deployed(t, "kubernetes.yaml")))
@@ -219,25 +221,25 @@ func TestDeployKubernetes(t *testing.T) {
 			t.Errorf("no ConfigMap %s with a Caddyfile", name)
 		}
 		if name := v.Claim.ClaimName; name != "" && objects["PersistentVolumeClaim "+name].Kind == "" {
-			t.Errorf("no claim %s", name)
+			t.Errorf("no PersistentVolumeClaim %s", name)
 		}
 	}
 	if len(mounts) > 0 {
-		t.Errorf("mounted and not there: %v", mounts)
+		t.Errorf("mounted volumes without a definition: %v", mounts)
 	}
 	service := objects["Service caddy"].Spec
 	selector, _ := service.Selector.(map[string]any)
 	if len(service.Ports) == 0 || !ports[service.Ports[0].TargetPort] || len(selector) == 0 {
-		t.Errorf("the Service goes to %v, and the ports are %v", service.Ports, ports)
+		t.Errorf("the Service targets %v, but the ports are %v", service.Ports, ports)
 	}
 	for label, value := range selector {
 		if pod.Metadata.Labels[label] != value {
-			t.Errorf("the Service selects %s=%v, and the pods have %v", label, value, pod.Metadata.Labels)
+			t.Errorf("the Service selects %s=%v, but the pods have %v", label, value, pod.Metadata.Labels)
 		}
 	}
 }
 
-// TestDeploySystemd lets systemd look at the unit.
+// TestDeploySystemd verifies the unit with systemd-analyze.
 func TestDeploySystemd(t *testing.T) {
 	unit := deployed(t, "caddy.service")
 	const installed = "/usr/local/bin/caddy"
@@ -245,7 +247,7 @@ func TestDeploySystemd(t *testing.T) {
 		t.Errorf("the unit does not run %s as the guide installs it", installed)
 	}
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
-		t.Skip("there is no systemd on this machine, which alone can tell whether a unit is right")
+		t.Skip("systemd is not installed; only systemd-analyze can verify a unit")
 	}
 	name := filepath.Join(t.TempDir(), "caddy.service")
 	harness.Write(t, name, strings.ReplaceAll(unit, installed, harness.Binary(t)))

@@ -1,2 +1,3 @@
-// Package documents runs what the documents and the examples show: configurations, commands and their output.
+// Package documents runs the configurations and commands in the documentation and the
+// examples, and compares their output with the documented output.
 package documents

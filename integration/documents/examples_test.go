@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// example runs one of the repository's Caddyfiles with free ports in place of
-// its own, and returns the server and the ports.
+// example runs a Caddyfile of the repository with free ports instead of the given ones.
+// It returns the server and the new ports.
 func example(t *testing.T, path string, ports ...string) (*harness.Server, map[string]string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(path)))
@@ -22,7 +22,7 @@ func example(t *testing.T, path string, ports ...string) (*harness.Server, map[s
 		"robots.txt": "User-agent: *\nDisallow: /private/\n\nUser-agent: GPTBot\nDisallow: /\n",
 		"index.html": "home", "page.txt": "page", "private/x.txt": "secret",
 	})
-	t.Setenv("SITE_ROOT", root) // also for start, which runs nothing in parallel
+	t.Setenv("SITE_ROOT", root) // also needed by start; tests with Setenv do not run in parallel
 	caddyfile, free, addresses := string(text), make(map[string]string), []string{}
 	for _, port := range ports {
 		if !strings.Contains(caddyfile, ":"+port) {
@@ -37,7 +37,7 @@ func example(t *testing.T, path string, ports ...string) (*harness.Server, map[s
 	return s, free
 }
 
-// TestExamplesAreRun fails for an example that has no test.
+// TestExamplesAreRun fails for an example without a test.
 func TestExamplesAreRun(t *testing.T) {
 	t.Parallel()
 	found, err := filepath.Glob("../../examples/*/Caddyfile")
@@ -52,7 +52,7 @@ func TestExamplesAreRun(t *testing.T) {
 		}
 		delete(tested, name)
 		if name == "deploy" {
-			continue // TestDeployCaddyfile, for it needs an environment
+			continue // TestDeployCaddyfile tests it, because it needs an environment
 		}
 		if _, stderr, code := harness.Command(t, "", "validate", "--config", path, "--adapter", "caddyfile"); code != 0 {
 			t.Errorf("%s is not valid: %s", path, harness.Tail(stderr, 500))
@@ -125,7 +125,7 @@ func TestExampleEnforce(t *testing.T) {
 func TestExampleCompose(t *testing.T) {
 	_, ports := example(t, "examples/compose/Caddyfile", "8080", "8081", "8082")
 	at := func(port, path string) string { return "http://localhost:" + ports[port] + path }
-	for _, port := range []string{"8080", "8081", "8082"} { // the first answer waits for robots.txt
+	for _, port := range []string{"8080", "8081", "8082"} { // the first response waits for robots.txt
 		harness.Get(t, at(port, "/"), harness.Bingbot)
 		harness.Get(t, at(port, "/"), harness.Bingbot)
 	}
@@ -134,7 +134,7 @@ func TestExampleCompose(t *testing.T) {
 		status                int
 		body                  string
 	}{
-		// Handlers in place of the answer.
+		// Custom handlers for blocked requests.
 		{"8080", "/private/x", harness.GPTBot, 402, "Training on this site needs a licence"},
 		{"8080", "/private/x", harness.Bingbot, 403, "Line 2 of robots.txt says: Disallow: /private/"},
 		{"8080", "/x", harness.GPTBot, 200, "Hello from /x."},
@@ -158,13 +158,13 @@ func TestExampleCompose(t *testing.T) {
 			t.Errorf("redirected to %q", a.Header.Get("Location"))
 		}
 	}
-	// Nobody can tell the application a verdict of his own.
+	// A client cannot forge the header fields of the verdict.
 	if a := harness.Get(t, at("8082", "/echo"), harness.Firefox, harness.Header("X-Robots-Verdict", "allowed"), harness.Header("X-Robots-Crawler", "me")); a.Body != "verdict= crawler=" {
 		t.Errorf("got %q", a.Body)
 	}
 }
 
-// TestDemo runs the demo as the README shows it.
+// TestDemo runs the demo as the README describes.
 func TestDemo(t *testing.T) {
 	s, _ := example(t, "Caddyfile.example", "8080")
 	for _, host := range []string{"localhost", "127.0.0.1"} {

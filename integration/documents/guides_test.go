@@ -12,10 +12,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness/console"
 )
 
-// TestGuides runs the commands that README.md, the guides and docs/preferences.md show in ```console
-// blocks and compares what comes out with what they show. A line that begins
-// with "$ " is a command, continued on the next line by a backslash at its end;
-// the lines up to the next command are its output.
+// TestGuides runs the commands in the ```console blocks of README.md, the guides and
+// docs/preferences.md, and compares their output with the documented output. A line
+// that begins with "$ " is a command. A backslash at the end of a line continues the
+// command on the next line. The lines up to the next command are its output.
 //
 // Commands are
 //
@@ -23,20 +23,20 @@ import (
 //	caddy robots-guard ..., caddy validate ..., caddy list-modules
 //	cp <file> <file>
 //
-// and the first two may end in "| grep [-E] <regexp>". Other commands, such as the one
-// that starts the demo, are left out. They run in a folder with the files that
-// the guide shows, each after a line "`NAME`:", or else with a robots.txt that
-// keeps everybody from /private/.
+// The first two may end in "| grep [-E] <regexp>". The test skips other commands, such
+// as the command that starts the demo. Commands run in a folder with the files of the
+// guide. A code block after a line "`NAME`:" is a file. Without such a block the folder
+// contains a robots.txt that disallows /private/.
 //
-// A guide that shows a Caddyfile has a server of its own, see [serveGuide]: URLs
-// are those of example.com, its subdomains, and the admin API on localhost:2019.
-// All others are for the demo on localhost:8080.
+// A guide with a Caddyfile has its own server (see [guide.serve]). Its URLs use
+// example.com, its subdomains, and the admin API on localhost:2019. All other guides
+// use the demo on localhost:8080.
 //
-// A line "..." in the output stands for any lines. What differs each time is not
-// compared: the date, the time in a line "read:", and the length.
+// A line "..." in the output matches any lines. The comparison ignores values that
+// differ between runs: the date, the time in a line "read:", and the length.
 func TestGuides(t *testing.T) {
 	s, _ := example(t, "Caddyfile.example", "8080")
-	// The reader needs some time between starting and the first request.
+	// A reader also waits between the start and the first request.
 	local := "http://localhost:" + s.Port
 	harness.Eventually(t, "the demo has read its robots.txt", func() bool { return harness.Get(t, local+"/", harness.GPTBot).Status == 403 })
 
@@ -67,14 +67,14 @@ func TestGuides(t *testing.T) {
 // guide is a document whose commands are run.
 type guide struct {
 	name, text string
-	dir        string            // where its files are
+	dir        string            // folder with its files
 	port       string            // of the server
-	admin      string            // the address of its admin API, if it has one
-	show       *strings.Replacer // turns what comes out into what is shown
-	unsettled  time.Time         // until when the server may not know the robots.txt yet, and what is seen first may come late
+	admin      string            // address of the admin API, "" for none
+	show       *strings.Replacer // converts the actual output to the documented form
+	unsettled  time.Time         // until then the guard may use an old robots.txt, and the first output may be late
 }
 
-// run runs the commands.
+// run runs the commands of the guide.
 func (g *guide) run(t *testing.T) {
 	for _, step := range console.Steps(g.text) {
 		got, ran, err := g.do(t, step.Command)
@@ -86,7 +86,7 @@ func (g *guide) run(t *testing.T) {
 		case err != nil:
 			t.Errorf("%s:%d: %v", g.name, step.Line, err)
 		case ran && !console.Same(step.Output, got):
-			t.Errorf("%s:%d: $ %s\n--- it shows\n%s\n--- it is\n%s", g.name, step.Line, step.Command, step.Output, got)
+			t.Errorf("%s:%d: $ %s\n--- documented\n%s\n--- got\n%s", g.name, step.Line, step.Command, step.Output, got)
 		}
 		if step.Output != "" {
 			g.unsettled = time.Time{}
@@ -94,12 +94,12 @@ func (g *guide) run(t *testing.T) {
 	}
 }
 
-// settling is how long a server may take to read a robots.txt that was changed:
-// it does so ten seconds after the last time at the earliest.
+// settling is the time after which the guard has refetched a changed robots.txt. The
+// guard waits at least ten seconds between two fetches.
 const settling = 20 * time.Second
 
-// do runs a command and returns what it prints. Other commands than those that
-// TestGuides knows are not run.
+// do runs a command and returns its output. It does not run commands that TestGuides
+// does not list.
 func (g *guide) do(t *testing.T, command string) (got string, ran bool, err error) {
 	args, pattern, err := console.Words(command)
 	if err != nil {
@@ -114,7 +114,7 @@ func (g *guide) do(t *testing.T, command string) (got string, ran bool, err erro
 		}
 		cmd := exec.Command(harness.Binary(t), args[1:]...)
 		cmd.Dir = g.dir
-		out, _ := cmd.CombinedOutput() // the exit status is part of what is shown, or not
+		out, _ := cmd.CombinedOutput() // the exit status is part of the documented output only in some cases
 		got = string(out)
 	case len(args) == 3 && args[0] == "cp":
 		text, err := os.ReadFile(filepath.Join(g.dir, args[1]))
@@ -139,7 +139,7 @@ func (g *guide) do(t *testing.T, command string) (got string, ran bool, err erro
 	return g.show.Replace(got), true, err
 }
 
-// curl asks the server, or its admin API.
+// curl sends a request to the server or its admin API.
 func (g *guide) curl(args []string) (string, error) {
 	if last := len(args) - 1; last >= 0 && g.admin != "" && strings.Contains(args[last], "localhost:2019/") {
 		_, port, _ := strings.Cut(g.admin, ":")

@@ -12,8 +12,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// newChallenge runs a stand-in for a challenge such as Anubis: its check lets a request with a
-// cookie pass and redirects all others to a web page, which sets the cookie.
+// newChallenge runs a substitute for a challenge such as Anubis. Its check accepts a
+// request with a cookie, and redirects other requests to a page that sets the cookie.
 func newChallenge(t *testing.T) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -34,8 +34,8 @@ func newChallenge(t *testing.T) *httptest.Server {
 	return s
 }
 
-// TestExamplePaths runs examples/paths: only the pages that robots.txt disallows cost a visitor
-// something.
+// TestExamplePaths runs examples/paths, in which only disallowed pages have a cost for
+// visitors.
 func TestExamplePaths(t *testing.T) {
 	text, err := os.ReadFile("../../examples/paths/Caddyfile")
 	if err != nil {

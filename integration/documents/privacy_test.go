@@ -17,8 +17,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestErase does what docs/guides/privacy.md says about erasing, in the home of
-// a server that has stored something about a client, and looks for traces of it.
+// TestErase follows the steps of docs/guides/privacy.md for erasing data, on a server
+// that has stored data about a client, and searches for remaining data.
 func TestErase(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/guides/privacy.md")
@@ -27,7 +27,7 @@ func TestErase(t *testing.T) {
 	}
 	m := regexp.MustCompile(`(?m)^rm -r /var/lib/caddy/\.local/share/(\S+)$`).FindSubmatch(text)
 	if m == nil || !strings.Contains(string(text), "systemctl stop caddy\nrm -r ") {
-		t.Fatal("the guide erases nothing while Caddy is stopped")
+		t.Fatal("the guide has no command for erasing while Caddy is stopped")
 	}
 	const path = "/private/of-a-client"
 	o := harness.NewOrigin(t, "User-agent: *\nDisallow: /private/\n", nil)
@@ -46,30 +46,31 @@ func TestErase(t *testing.T) {
 	harness.Eventually(t, "a crawler is blocked", func() bool { return harness.Get(t, s.URL(path), harness.Bingbot).Status == 403 })
 	s.Stop()
 	if !holds(t, home, path) {
-		t.Error("nothing about the request was stored, so this test shows nothing")
+		t.Error("the server stored nothing about the request, so this test proves nothing")
 	}
 
 	if err := os.RemoveAll(filepath.Join(home, string(m[1]))); err != nil {
 		t.Fatal(err)
 	}
 	if holds(t, home, path) || holds(t, home, "127.0.0.0/24") {
-		t.Error("the storage still holds something about the request")
+		t.Error("the storage still contains data about the request")
 	}
 	s = start()
 	harness.Eventually(t, "it is judged again", func() bool { return harness.Get(t, s.URL("/private/other"), harness.Bingbot).Status == 403 })
 	s.Stop()
 	if holds(t, home, path) {
-		t.Error("what was erased is stored again")
+		t.Error("the erased data was stored again")
 	}
 
 	lines, err := os.ReadFile(logs)
 	if err != nil || !strings.Contains(string(lines), `"client_ip":"127.0.0.0"`) || strings.Contains(string(lines), `"headers"`) {
-		t.Errorf("the log is not as the guide says: %v\n%s", err, lines)
+		t.Errorf("the log differs from the guide: %v\n%s", err, lines)
 	}
 }
 
-// TestMaskedLog looks in the log of the guide's Caddyfile for a client: one that is outside of the
-// robots.txt, and a visitor while the application is down, of which Caddy writes a line with all of the request.
+// TestMaskedLog searches the log of the guide's Caddyfile for data about clients. One
+// client requests a disallowed URL. Another sends a request while the application is
+// down, for which Caddy logs the whole request.
 func TestMaskedLog(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/guides/privacy.md")
@@ -100,16 +101,16 @@ func TestMaskedLog(t *testing.T) {
 	s.Stop()
 	lines, err := os.ReadFile(logs)
 	if err != nil || !bytes.Contains(lines, []byte(`"client_ip":"198.51.100.0"`)) || !bytes.Contains(lines, []byte(`"logger":"http.log.error"`)) {
-		t.Errorf("the log has not both lines: %v\n%s", err, lines)
+		t.Errorf("the log lacks one of the lines: %v\n%s", err, lines)
 	}
 	for _, of := range []string{client, harness.Firefox, harness.Bingbot, `"remote_ip":"127.0.0.1"`, from} {
 		if bytes.Contains(lines, []byte(of)) {
-			t.Errorf("the log has %s\n%s", of, lines)
+			t.Errorf("the log contains %s\n%s", of, lines)
 		}
 	}
 }
 
-// endless returns the address of an application whose answers do not end.
+// endless returns the address of an application with endless responses.
 func endless(t *testing.T) string {
 	application := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		for chunk := make([]byte, 1<<16); ; {
@@ -122,7 +123,7 @@ func endless(t *testing.T) string {
 	return application.Listener.Addr().String()
 }
 
-// abortedDownload goes away in the midst of an answer, and returns from which address.
+// abortedDownload closes a connection during a response, and returns its local address.
 func abortedDownload(t *testing.T, port string) string {
 	conn, err := net.Dial("tcp", "127.0.0.1:"+port)
 	if err != nil {
@@ -139,7 +140,8 @@ func abortedDownload(t *testing.T, port string) string {
 	return conn.LocalAddr().String()
 }
 
-// TestStorageOff looks for what is written with storage off, which the guide has to name.
+// TestStorageOff checks that the guide names all data that the server writes with
+// storage off.
 func TestStorageOff(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/guides/privacy.md")
@@ -161,22 +163,22 @@ func TestStorageOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, path := range found {
-			if name := filepath.Base(path); len(name) < len("00000000-0000-0000") { // no instance, nor site
+			if name := filepath.Base(path); len(name) < len("00000000-0000-0000") { // the name of neither an instance nor a site
 				written[name] = true
 			}
 		}
 	}
 	if !written["policies"] || !written["managed"] {
-		t.Errorf("written is %v, so this test shows nothing", written)
+		t.Errorf("the server wrote only %v, so this test proves nothing", written)
 	}
 	for name := range written {
 		if !strings.Contains(string(text), "`"+name+"/`") {
-			t.Errorf("the guide does not say that %s/ is written", name)
+			t.Errorf("the guide does not mention that %s/ is written", name)
 		}
 	}
 }
 
-// holds reports whether a file below a directory has a text in it.
+// holds reports whether a file below a directory contains a text.
 func holds(t *testing.T, dir, text string) (found bool) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {

@@ -15,8 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// shownFiles returns the files that a document shows: each is a block of code
-// after a line "`NAME`:".
+// shownFiles returns the files in a document: each code block after a line "`NAME`:".
 func shownFiles(text string) map[string]string {
 	files := make(map[string]string)
 	for _, m := range regexp.MustCompile("(?ms)^`([\\w./-]+)`:\n\n```\\w*\n(.*?)^```").FindAllStringSubmatch(text, -1) {
@@ -25,15 +24,15 @@ func shownFiles(text string) map[string]string {
 	return files
 }
 
-// siteAddress matches the address of a site at the begin of a line or after a
+// siteAddress matches the address of a site at the beginning of a line or after a
 // comma.
 var siteAddress = regexp.MustCompile(`(?m)(^|, )((?:[\w*-]+\.)*example\.com|:80|https://)( \{$|, )`)
 
-// serve runs the Caddyfile that a guide shows. What it cannot have here is
-// replaced: names and their certificates by a port, app:8080 by an application
-// that says hello and serves the guide's robots.txt, the socket of PHP by one
-// that does the same over FastCGI, /srv/www by a folder with nothing but an
-// index.php, /srv/next.txt by the guide's file of that name.
+// serve runs the Caddyfile of a guide, with these replacements. A port replaces names
+// and their certificates. A test application replaces app:8080. It responds with a
+// greeting, and with the guide's robots.txt. The same application over FastCGI replaces
+// the socket of PHP. A folder with an empty index.php replaces /srv/www. The guide's
+// next.txt replaces /srv/next.txt.
 func (g *guide) serve(t *testing.T, caddyfile string) {
 	t.Helper()
 	g.port = harness.FreePort(t)
@@ -48,9 +47,9 @@ func (g *guide) serve(t *testing.T, caddyfile string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = php.Close() })
-	go func() { _ = fcgi.Serve(php, http.HandlerFunc(g.hello)) }() // ends with its listener
+	go func() { _ = fcgi.Serve(php, http.HandlerFunc(g.hello)) }() // returns once its listener is closed
 
-	www := harness.Files(t, map[string]string{"index.php": ""}) // php_fastcgi looks for it
+	www := harness.Files(t, map[string]string{"index.php": ""}) // php_fastcgi checks that it exists
 
 	caddyfile = siteAddress.ReplaceAllStringFunc(caddyfile, func(address string) string {
 		m := siteAddress.FindStringSubmatch(address)
@@ -76,8 +75,8 @@ func (g *guide) serve(t *testing.T, caddyfile string) {
 	g.unsettled = time.Now().Add(settling)
 }
 
-// hello is the application: it says hello, and serves the robots.txt that the
-// guide shows for the host, in a folder of that name, or else for all.
+// hello is the test application. It serves the robots.txt from the guide's folder for
+// the host, or else the guide's robots.txt.
 func (g *guide) hello(w http.ResponseWriter, r *http.Request) {
 	host, _, _ := strings.Cut(r.Host, ":")
 	text, err := os.ReadFile(filepath.Join(g.dir, host, "robots.txt"))
