@@ -1,2 +1,3 @@
-// Package evasion tests every way we know of to get a forbidden page nevertheless: spellings, shapes, names and moments.
+// Package evasion tests all known ways to get a disallowed page: spellings of the URL,
+// unusual requests, modified names, and reloads of the configuration.
 package evasion

@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// serveNginx runs nginx with the files of a directory, and with further
-// directives for its server, and returns its address.
+// serveNginx runs nginx with the files of a directory and additional server directives.
+// It returns the address of nginx.
 func serveNginx(t *testing.T, root string, directives ...string) string {
 	t.Helper()
 	dir, port := t.TempDir(), harness.FreePort(t)
@@ -20,9 +20,9 @@ func serveNginx(t *testing.T, root string, directives ...string) string {
 	return "127.0.0.1:" + port
 }
 
-// TestEvasion tries every way that we know of to spell a forbidden URL, behind
-// servers that people use. What a browser gets in that spelling must be
-// forbidden to a crawler in it.
+// TestEvasion requests a disallowed URL in all known spellings, behind common servers.
+// If a spelling returns the disallowed page to a browser, a crawler must be blocked for
+// that spelling.
 func TestEvasion(t *testing.T) {
 	t.Parallel()
 	const robots = "User-agent: *\nDisallow: /private/\nAllow: /public/\n"
@@ -41,7 +41,7 @@ func TestEvasion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// It waits for the robots.txt of hosts that it hears of for the first time.
+			// Requests wait for the robots.txt of unknown hosts.
 			s := harness.Serve(t, "http://a.test:$PORT, http://:$PORT {\n robots_guard enforce {\n fetch_wait 20s\n fetch_timeout 20s\n }\n "+site(t)+"\n}")
 			served, tried := 0, make(map[string]bool)
 			for _, target := range append(harness.Spellings(), harness.OddSpellings()...) {
@@ -55,19 +55,19 @@ func TestEvasion(t *testing.T) {
 				}
 				served++
 				if status, body := request(harness.Bingbot); status != 403 || strings.Contains(body, "SECRET") {
-					t.Errorf("%.200q: a crawler got %d %.50q where a browser gets the forbidden file", target, status, body)
+					t.Errorf("%.200q: a crawler got %d %.50q, but a browser gets the disallowed file", target, status, body)
 				}
 			}
 			t.Logf("%d of %d spellings served", served, len(tried))
 			if served < 30 || len(tried) < 420 {
-				t.Errorf("only %d of %d spellings reach the file; is the test's site right?", served, len(tried))
+				t.Errorf("only %d of %d spellings reach the file; check the test's site", served, len(tried))
 			}
 		})
 	}
 }
 
-// TestEvasionRequests asks for a forbidden page in other ways than by a spelling
-// of its path. Only what has no path is not judged.
+// TestEvasionRequests requests a disallowed page with unusual requests. Only requests
+// without a path are not evaluated.
 func TestEvasionRequests(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots, func(w http.ResponseWriter, r *http.Request) bool {
@@ -89,20 +89,20 @@ func TestEvasionRequests(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	for _, tc := range []struct {
 		name   string
-		start  string // request line and host
+		start  string // request line and Host field
 		status int
 	}{
 		{"plain", "GET /private/x HTTP/1.1\r\nHost: a.test:$PORT", 403},
 		{"a host in capitals", "GET /private/x HTTP/1.1\r\nHost: A.TEST:$PORT", 403},
-		{"a host with a dot at its end", "GET /private/x HTTP/1.1\r\nHost: a.test.:$PORT", 403},
-		{"a host with two dots at its end", "GET /private/x HTTP/1.1\r\nHost: a.test..:$PORT", 403},
+		{"a host with a final dot", "GET /private/x HTTP/1.1\r\nHost: a.test.:$PORT", 403},
+		{"a host with two final dots", "GET /private/x HTTP/1.1\r\nHost: a.test..:$PORT", 403},
 		{"another port", "GET /private/x HTTP/1.1\r\nHost: a.test:1", 403},
 		{"a port that is not a number", "GET /private/x HTTP/1.1\r\nHost: a.test:x", 403},
 		{"a port out of range", "GET /private/x HTTP/1.1\r\nHost: a.test:99999999", 403},
 		{"a port with very many zeros", "GET /private/x HTTP/1.1\r\nHost: a.test:" + strings.Repeat("0", 300) + "80", 403},
 		{"an empty port", "GET /private/x HTTP/1.1\r\nHost: a.test:", 403},
 		{"a host that is too long for DNS", "GET /private/x HTTP/1.1\r\nHost: " + long + ".test:$PORT", 403},
-		{"one of a wildcard", "GET /private/x HTTP/1.1\r\nHost: " + long + ".b.test:$PORT", 403},
+		{"a long host of a wildcard site", "GET /private/x HTTP/1.1\r\nHost: " + long + ".b.test:$PORT", 403},
 		{"a host of a thousand labels", "GET /private/x HTTP/1.1\r\nHost: " + strings.Repeat("x.", 1000) + "test", 403},
 		{"no host", "GET /private/x HTTP/1.1\r\nHost:", 400},
 		{"a host in raw UTF-8", "GET /private/x HTTP/1.1\r\nHost: \xc3\xa9.test", 400},
@@ -116,8 +116,8 @@ func TestEvasionRequests(t *testing.T) {
 		{"two spaces in the request line", "GET  /private/x HTTP/1.1\r\nHost: a.test:$PORT", 400},
 		{"a line feed alone", "GET /private/x HTTP/1.1\nHost: a.test:$PORT", 403},
 		{"HEAD", "HEAD /private/x HTTP/1.1\r\nHost: a.test:$PORT", 403},
-		{"a method of its own", "FETCH /private/x HTTP/1.1\r\nHost: a.test:$PORT", 403},
-		{"a method in small letters", "get /private/x HTTP/1.1\r\nHost: a.test:$PORT", 403},
+		{"an unknown method", "FETCH /private/x HTTP/1.1\r\nHost: a.test:$PORT", 403},
+		{"a method in lower case", "get /private/x HTTP/1.1\r\nHost: a.test:$PORT", 403},
 		{"CONNECT with a path", "CONNECT /private/x HTTP/1.1\r\nHost: a.test:$PORT", 403},
 		{"CONNECT with an allowed path", "CONNECT /x HTTP/1.1\r\nHost: a.test:$PORT", 200},
 		{"CONNECT with a host and a path", "CONNECT a.test:$PORT/private/x HTTP/1.1\r\nHost: a.test:$PORT", 403},
@@ -126,10 +126,10 @@ func TestEvasionRequests(t *testing.T) {
 		{"a scheme and no slash", "GET x:public/y HTTP/1.1\r\nHost: index.b.test:$PORT", 403},
 		{"a star", "GET * HTTP/1.1\r\nHost: closed.b.test:$PORT", 403},
 		{"OPTIONS with a path", "OPTIONS /private/x HTTP/1.1\r\nHost: a.test:$PORT", 403},
-		{"OPTIONS without one", "OPTIONS * HTTP/1.1\r\nHost: a.test:$PORT", 200},
+		{"OPTIONS without a path", "OPTIONS * HTTP/1.1\r\nHost: a.test:$PORT", 200},
 		{"a method override", "POST /x HTTP/1.1\r\nHost: a.test:$PORT\r\nX-HTTP-Method-Override: GET\r\nX-Rewrite-URL: /x\r\nContent-Length: 0", 200},
 		{"an upgrade to HTTP/2", "GET /private/x HTTP/1.1\r\nHost: a.test:$PORT\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA", 403},
-		{"the guard's own User-Agent beside", "GET /private/x HTTP/1.1\r\nHost: a.test:$PORT\r\nX-Robots-Guard: 1\r\nFrom: RobotsGuard/1.0", 403},
+		{"fields that imitate the guard", "GET /private/x HTTP/1.1\r\nHost: a.test:$PORT\r\nX-Robots-Guard: 1\r\nFrom: RobotsGuard/1.0", 403},
 	} {
 		request := strings.ReplaceAll(tc.start, "$PORT", s.Port) + "\r\nUser-Agent: " + harness.Bingbot + "\r\n"
 		if !strings.Contains(tc.start, "CONNECT") {

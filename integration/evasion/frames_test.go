@@ -15,14 +15,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestEvasionHTTP2 sends pseudo-header fields that no client sends so.
+// TestEvasionHTTP2 sends pseudo-header fields that ordinary clients do not send.
 func TestEvasionHTTP2(t *testing.T) {
 	t.Parallel()
 	o := secretive(t)
 	s := harness.Serve(t, "http://a.test:$PORT {\n robots_guard enforce\n reverse_proxy $ORIGIN\n}", "$ORIGIN", o.Address(), "$GLOBAL", "servers {\n protocols h1 h2 h2c h3\n }")
 	s.Warm("/")
 	type fields [][2]string
-	const reset = 0 // the stream or the connection is ended without an answer
+	const reset = 0 // the stream or the connection ends without a response
 	host := "a.test:" + s.Port
 	get := func(path string, more ...[2]string) fields {
 		return append(fields{{":method", "GET"}, {":scheme", "http"}, {":authority", host}, {":path", path}, {"user-agent", harness.Bingbot}}, more...)
@@ -34,8 +34,8 @@ func TestEvasionHTTP2(t *testing.T) {
 	}{
 		{"plain", get("/private/x"), []int{403}},
 		{"allowed", get("/page"), []int{200}},
-		{"another host beside the authority", get("/private/x", [2]string{"host", "b.test"}), []int{403, 400, reset}},
-		{"a host in place of the authority", fields{{":method", "GET"}, {":scheme", "http"}, {":path", "/private/x"}, {"host", host}, {"user-agent", harness.Bingbot}}, []int{403, 400, reset}},
+		{"a host that differs from the authority", get("/private/x", [2]string{"host", "b.test"}), []int{403, 400, reset}},
+		{"a host instead of the authority", fields{{":method", "GET"}, {":scheme", "http"}, {":path", "/private/x"}, {"host", host}, {"user-agent", harness.Bingbot}}, []int{403, 400, reset}},
 		{"another scheme", fields{{":method", "GET"}, {":scheme", "https"}, {":authority", host}, {":path", "/private/x"}, {"user-agent", harness.Bingbot}}, []int{403, 400}},
 		{"no scheme", fields{{":method", "GET"}, {":authority", host}, {":path", "/private/x"}, {"user-agent", harness.Bingbot}}, []int{400, 403, reset}},
 		{"credentials in the authority", fields{{":method", "GET"}, {":scheme", "http"}, {":authority", "u:p@" + host}, {":path", "/private/x"}, {"user-agent", harness.Bingbot}}, []int{400, 403, 404, reset}},
@@ -45,7 +45,7 @@ func TestEvasionHTTP2(t *testing.T) {
 		{"a space in the path", get("/private/x HTTP/1.1"), []int{400, 403, reset}},
 		{"a line end in the path", get("/page HTTP/1.1\r\nX: y"), []int{400, reset}},
 		{"two paths", get("/page", [2]string{":path", "/private/x"}), []int{400, reset}},
-		{"a path behind the fields", fields{{":method", "GET"}, {":scheme", "http"}, {":authority", host}, {"user-agent", harness.Bingbot}, {":path", "/private/x"}}, []int{400, reset}},
+		{"a path after the header fields", fields{{":method", "GET"}, {":scheme", "http"}, {":authority", host}, {"user-agent", harness.Bingbot}, {":path", "/private/x"}}, []int{400, reset}},
 		{"an unknown pseudo-field", get("/private/x", [2]string{":user-agent", harness.Firefox}), []int{400, reset}},
 		{"capitals", fields{{":method", "GET"}, {":scheme", "http"}, {":authority", host}, {":path", "/private/x"}, {"User-Agent", harness.Bingbot}}, []int{400, reset}},
 		{"two User-Agents", get("/private/x", [2]string{"user-agent", harness.Firefox}), []int{403}},
@@ -57,7 +57,7 @@ func TestEvasionHTTP2(t *testing.T) {
 		{"a line end in the User-Agent", fields{{":method", "GET"}, {":scheme", "http"}, {":authority", host}, {":path", "/private/x"}, {"user-agent", "a\r\nuser-agent: b"}}, []int{400, reset}},
 		{"CONNECT with a path", fields{{":method", "CONNECT"}, {":authority", host}, {":path", "/private/x"}, {":scheme", "http"}, {"user-agent", harness.Bingbot}}, []int{400, 403, reset}},
 		{"extended CONNECT", fields{{":method", "CONNECT"}, {":protocol", "websocket"}, {":scheme", "http"}, {":authority", host}, {":path", "/private/x"}, {"user-agent", harness.Bingbot}}, []int{400, 403, reset}},
-		{"an odd method", fields{{":method", "FETCH"}, {":scheme", "http"}, {":authority", host}, {":path", "/private/x"}, {"user-agent", harness.Bingbot}}, []int{403}},
+		{"an unknown method", fields{{":method", "FETCH"}, {":scheme", "http"}, {":authority", host}, {":path", "/private/x"}, {"user-agent", harness.Bingbot}}, []int{403}},
 	} {
 		status, body := exchangeFrames(t, s.Port, tc.fields)
 		ok := false
@@ -70,8 +70,8 @@ func TestEvasionHTTP2(t *testing.T) {
 	}
 }
 
-// exchangeFrames makes one request by HTTP/2 over TCP alone and returns the
-// status, 0 if there is none, and the body.
+// exchangeFrames sends a request over HTTP/2 without TLS. It returns the status, 0
+// without a response, and the body.
 func exchangeFrames(t *testing.T, port string, fields [][2]string) (status int, body string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", "127.0.0.1:"+port)

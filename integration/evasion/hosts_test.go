@@ -10,9 +10,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestHostsInAllForms names hosts in many spellings, with many ports and in all forms of a
-// request: a crawler is forbidden what the robots.txt of that very site forbids which Caddy
-// serves then, and nothing that another one does.
+// TestHostsInAllForms spells hosts in many ways, with many ports and in all forms of a
+// request target. The guard must apply the robots.txt of the site that Caddy selects
+// for the request, and no other.
 func TestHostsInAllForms(t *testing.T) {
 	t.Parallel()
 	const robots = "(site) {\n robots_guard enforce\n handle /robots.txt {\n  respond \"User-agent: *\nDisallow: /{args[0]}\"\n }\n handle {\n  respond {args[0]}\n }\n}\n"
@@ -29,7 +29,7 @@ func TestHostsInAllForms(t *testing.T) {
 		"[::1]", "::1", "[::1", "::1]", "[0:0:0:0:0:0:0:1]", "[::1%25lo]", "[::ffff:127.0.0.1]", "127.0.0.1", "127.1", "A_B.x.multi", "a_b.x.multi.",
 		"", "a.test@b.test", "a%2etest", ".test", "..test", "*.test", "*.*.multi", "{host}.test", "a.test:a.test",
 	}
-	sites := slices.Sorted(maps.Keys(addresses)) // in turn, one that does not serve the request
+	sites := slices.Sorted(maps.Keys(addresses)) // sorted, so that each test has a fixed order
 	judged := 0
 	for _, name := range names {
 		for _, port := range []string{"", ":$PORT", ":80", ":0$PORT", ":x", ":", "::$PORT"} {
@@ -44,7 +44,7 @@ func TestHostsInAllForms(t *testing.T) {
 				}
 				status, served := ask("page", harness.Firefox)
 				if _, known := addresses[served]; status != 200 || !known {
-					continue // Caddy has refused it
+					continue // Caddy rejects the request
 				}
 				judged++
 				other := sites[judged%len(sites)]
@@ -53,7 +53,7 @@ func TestHostsInAllForms(t *testing.T) {
 				}
 				for site, want := range map[string]int{served: 403, other: 200} {
 					if status, _ := ask(site, harness.Bingbot); status != want {
-						t.Errorf("%.60q of %q, which is served by the site %s: /%s is answered %d, want %d", form, host, served, site, status, want)
+						t.Errorf("%.60q with host %q, served by site %s: got /%s with %d, want %d", form, host, served, site, status, want)
 					}
 				}
 			}

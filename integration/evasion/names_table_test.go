@@ -7,24 +7,24 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// nameTrick is a way to send a forbidden name.
+// nameTrick is a way to send a disallowed name.
 type nameTrick struct {
 	name   string
 	fields string // header fields
-	want   int    // one of those below
-	why    string // it is right that it passes; "" where the name is found
+	want   int    // expected result
+	why    string // why the request may pass; "" if the name is found
 }
 
-// What becomes of a client in TestEvasionNames.
+// Results in TestEvasionNames.
 const (
-	isGPTBot = 403 // it is GPTBot: forbidden on /page, which only that group forbids
-	crawler  = 1   // judged by the group of all crawlers
-	passes   = 2   // a browser, or nobody that a group is meant for
-	another  = 3   // either of the two: it is not GPTBot
-	refused  = 400 // not HTTP, so nobody gets anything by it
+	isGPTBot = 403 // identified as GPTBot: gets 403 for /page, which only that group disallows
+	crawler  = 1   // the * group applies
+	passes   = 2   // a browser, or a client to which no group applies
+	another  = 3   // crawler or passes: not identified as GPTBot
+	refused  = 400 // invalid HTTP
 )
 
-// Why a name is not found.
+// Reasons why a name is not found.
 const (
 	otherName = "it is another name, as every new crawler has one"
 	otherText = "no reader of plain text sees the name, so neither would a robots.txt that names what is sent"
@@ -35,7 +35,7 @@ const (
 	undeclared = "it declares nothing, or to be a browser; robots.txt is for those who declare themselves"
 )
 
-// placedNames are ways to place the whole name among other things.
+// placedNames returns tricks that surround the complete name with other text.
 func placedNames() (all []nameTrick) {
 	add := func(name, fields string) { all = append(all, nameTrick{name, fields, isGPTBot, ""}) }
 	for _, around := range []struct{ name, before, after string }{
@@ -78,7 +78,7 @@ func placedNames() (all []nameTrick) {
 	return all
 }
 
-// otherNames are ways to send something that is not the name.
+// otherNames returns tricks that send a modified name.
 func otherNames() (all []nameTrick) {
 	add := func(why, name, fields string) { all = append(all, nameTrick{name, fields, another, why}) }
 	for i := 1; i < len("GPTBot"); i++ {

@@ -7,11 +7,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestEvasionNames spells a forbidden name in every way that we know of. A name
-// that stands whole in what the client sends is found, in whatever company. What
-// else there is, no server can tell from an honest client of another name; these
-// rows say what becomes of it: the group of all crawlers where it still looks
-// like one of them, and nothing where it does not.
+// TestEvasionNames spells a disallowed name in all known ways. The guard finds a name
+// that the request contains completely, whatever surrounds it. A modified name cannot
+// be distinguished from an honest client with a different name. For these rows the test
+// states the result: the * group if the client still looks like a crawler, otherwise no
+// group.
 func TestEvasionNames(t *testing.T) {
 	t.Parallel()
 	s := harness.Serve(t, `http://a.test:$PORT {
@@ -33,13 +33,13 @@ func TestEvasionNames(t *testing.T) {
 	s.Warm("/")
 	words := strings.Repeat("x1 y2 ", 20)
 	tricks := []nameTrick{
-		// What is found.
+		// Names that are found.
 		{"plain", "User-Agent: GPTBot/1.3", isGPTBot, ""},
 		{"alone", "User-Agent: GPTBot", isGPTBot, ""},
-		{"small letters", "User-Agent: gptbot/1.3", isGPTBot, ""},
-		{"capitals", "User-Agent: GPTBOT/1.3", isGPTBot, ""},
+		{"lower case", "User-Agent: gptbot/1.3", isGPTBot, ""},
+		{"upper case", "User-Agent: GPTBOT/1.3", isGPTBot, ""},
 		{"as OpenAI sends it", "User-Agent: " + harness.GPTBot, isGPTBot, ""},
-		{"a field name in small letters", "user-agent: GPTBot/1.3", isGPTBot, ""},
+		{"a field name in lower case", "user-agent: GPTBot/1.3", isGPTBot, ""},
 		{"no space after the colon", "User-Agent:GPTBot/1.3", isGPTBot, ""},
 		{"much space", "User-Agent: \t  GPTBot/1.3 \t ", isGPTBot, ""},
 		{"a folded field", "User-Agent:\r\n GPTBot/1.3", isGPTBot, ""},
@@ -51,9 +51,9 @@ func TestEvasionNames(t *testing.T) {
 		{"in comments that never close", "User-Agent: Mozilla/5.0 " + strings.Repeat("(", 500) + " GPTBot/1.3", isGPTBot, ""},
 		{"in quotation marks", `User-Agent: "GPTBot/1.3"`, isGPTBot, ""},
 		{"in brackets", "User-Agent: [GPTBot/1.3]", isGPTBot, ""},
-		{"behind a semicolon", "User-Agent: Mozilla/5.0;GPTBot/1.3", isGPTBot, ""},
-		{"behind bytes that are no text", "User-Agent: \xff\xfe\xc0GPTBot/1.3\xff", isGPTBot, ""},
-		{"behind a byte order mark", "User-Agent: \xef\xbb\xbfGPTBot/1.3", isGPTBot, ""},
+		{"after a semicolon", "User-Agent: Mozilla/5.0;GPTBot/1.3", isGPTBot, ""},
+		{"after invalid UTF-8", "User-Agent: \xff\xfe\xc0GPTBot/1.3\xff", isGPTBot, ""},
+		{"after a byte order mark", "User-Agent: \xef\xbb\xbfGPTBot/1.3", isGPTBot, ""},
 		{"a long version", "User-Agent: GPTBot/" + strings.Repeat("1.", 900), isGPTBot, ""},
 		{"and then 10 KB", "User-Agent: GPTBot/1.3 " + strings.Repeat("x", 10_000), isGPTBot, ""},
 		{"after 1,900 bytes", "User-Agent: Mozilla/5.0 (" + strings.Repeat(" ", 1900) + "GPTBot/1.3)", isGPTBot, ""},
@@ -63,10 +63,10 @@ func TestEvasionNames(t *testing.T) {
 		{"the last of many fields", strings.Repeat("User-Agent: Mozilla/5.0\r\n", 20) + "User-Agent: GPTBot/1.3", isGPTBot, ""},
 		{"after an empty field", "User-Agent:\r\nUser-Agent: GPTBot/1.3", isGPTBot, ""},
 		{"after a minus", "User-Agent: -\r\nUser-Agent: GPTBot/1.3", isGPTBot, ""},
-		{"a name that only the robots.txt knows", "User-Agent: FooFetch/1.0", isGPTBot, ""},
+		{"a name that only robots.txt contains", "User-Agent: FooFetch/1.0", isGPTBot, ""},
 		{"that name after a browser", "User-Agent: " + harness.Firefox + " FooFetch/1.0", isGPTBot, ""},
 		{"that name in the second field", "User-Agent: " + harness.Firefox + "\r\nUser-Agent: FooFetch/1.0", isGPTBot, ""},
-		// What is another name.
+		// Modified names.
 		{"a longer name", "User-Agent: GPTBot2/1.3", crawler, otherName},
 		{"a name with a hyphen", "User-Agent: GPTBot-Next/1.3", crawler, otherName},
 		{"split over two fields", "User-Agent: GPT\r\nUser-Agent: Bot/1.3", crawler, otherName},
@@ -111,7 +111,7 @@ func TestEvasionNames(t *testing.T) {
 			t.Errorf("%s: got %d, want %d %s", tc.name, got, tc.want, tc.why)
 		}
 		if (tc.why == "") != (tc.want == isGPTBot) {
-			t.Errorf("%s: nobody says why it is right that it passes", tc.name)
+			t.Errorf("%s: the row lacks a reason", tc.name)
 		}
 	}
 }

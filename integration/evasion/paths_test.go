@@ -15,9 +15,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// resolvedSpellings are request targets that some server takes for /doc.pdf or
-// /private/x.txt by the order in which it decodes, merges slashes and resolves
-// dots, or by what it takes for a path.
+// resolvedSpellings are request targets that some servers resolve to /doc.pdf or
+// /private/x.txt. The result depends on the order of decoding, merging slashes and
+// resolving dot segments, and on what a server takes for the path.
 var resolvedSpellings = []string{
 	"/doc.pdf/.", "/doc.pdf/x/..", "/doc.pdf/%2e", "/doc.pdf/%2E", "/doc.pdf%2f%2e", "/doc.pdf%2F.", "/doc.pdf/x%2f..", "/doc.pdf//.", "/doc.pdf/./.",
 	"/doc.pdf/x/y/../..", "/a/../doc.pdf/.", "/./doc.pdf/x/%2e%2e", "//doc.pdf/.",
@@ -27,13 +27,13 @@ var resolvedSpellings = []string{
 	"x:private/x.txt", "http:private/x.txt", "https:private/x.txt", "HTTP:private/x.txt", "a+b:private/x.txt", "x:private/x.txt?a", "x:a/../private/x.txt", "x:%70rivate/x.txt", "x:doc.pdf", "x:doc.pdf/.",
 }
 
-// allowedSpellings are for the same robots.txt targets that name something else.
+// allowedSpellings are targets that no server resolves to a disallowed file.
 var allowedSpellings = []string{
 	"/doc.pdf?a=b", "/doc.pdf/", "/doc.pdf/x", "/doc.pdf.html", "/x.pdf/..", "/public/y.txt", "/public/./y.txt", "/public/x/..", "x:public/y.txt", "/x:private/x.txt", "/?x:private/x.txt",
 }
 
-// serveLiteral runs an origin that reads the request line by itself and takes
-// what follows a scheme for the path. It returns its address.
+// serveLiteral runs an origin that parses the request line itself and takes the part
+// after a scheme for the path. It returns the address of the origin.
 func serveLiteral(t *testing.T, robots string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -81,13 +81,14 @@ func serveLiteral(t *testing.T, robots string) string {
 	return l.Addr().String()
 }
 
-// TestEvasionPaths tries targets whose path depends on who resolves it. What a
-// browser gets in that spelling must be forbidden to a crawler in it.
+// TestEvasionPaths requests targets that servers resolve differently. If a spelling
+// returns the disallowed page to a browser, a crawler must be blocked for that
+// spelling.
 func TestEvasionPaths(t *testing.T) {
 	t.Parallel()
 	const robots = "User-agent: *\nDisallow: /*.pdf$\nDisallow: /private/\nAllow: /public/pages/\n"
 	root := harness.Files(t, map[string]string{"robots.txt": robots, "private/x.txt": "SECRET", "doc.pdf": "SECRET", "public/y.txt": "public", "x.txt": "page"})
-	// As many Go programs do it: the path is cleaned and looked up.
+	// Many Go programs clean the path and look it up.
 	cleaned := harness.NewOrigin(t, robots, func(w http.ResponseWriter, r *http.Request) bool {
 		switch path.Clean("/" + r.URL.Path) {
 		case "/doc.pdf", "/private/x.txt":
@@ -109,7 +110,7 @@ func TestEvasionPaths(t *testing.T) {
 	t.Cleanup(asSent.Close)
 	for name, tc := range map[string]struct {
 		site   func(*testing.T) string
-		served string // that it serves, so that the test is one
+		served string // a target that it serves, to validate the test
 	}{
 		"file_server": {func(*testing.T) string { return "root " + root + "\n file_server" }, "/doc.pdf/."},
 		"path.Clean":  {func(*testing.T) string { return "reverse_proxy " + cleaned.Address() }, "/doc.pdf%2f%2e"},
@@ -135,24 +136,24 @@ func TestEvasionPaths(t *testing.T) {
 				}
 				served = append(served, target)
 				if status, body := request(target, harness.Bingbot); status != 403 || strings.Contains(body, "SECRET") {
-					t.Errorf("%.200q: a crawler got %d %.50q where a browser gets the forbidden file", target, status, body)
+					t.Errorf("%.200q: a crawler got %d %.50q, but a browser gets the disallowed file", target, status, body)
 				}
 			}
 			if !slices.Contains(served, tc.served) {
-				t.Errorf("%s does not reach the file; is the test's site right?", tc.served)
+				t.Errorf("%s does not reach the file; check the test's site", tc.served)
 			}
 			t.Logf("%d spellings served", len(served))
 			for _, target := range allowedSpellings {
 				if _, body := request(target, harness.Bingbot); strings.Contains(body, "does not allow") {
-					t.Errorf("%q is forbidden: %s", target, body)
+					t.Errorf("%q is blocked: %s", target, body)
 				}
 			}
 		})
 	}
 }
 
-// TestTwoReadings asks as crawlers that read a misspelt line, and as others. Who
-// does not read it is not blocked for it.
+// TestTwoReadings sends requests of crawlers that accept a misspelt line, and of
+// others. A crawler that ignores the line is not blocked because of it.
 func TestTwoReadings(t *testing.T) {
 	t.Parallel()
 	s := harness.Serve(t, `http://a.test:$PORT {
@@ -200,7 +201,7 @@ func TestTwoReadings(t *testing.T) {
 		{googlebot, "/old/1", 403},
 		{googlebot, "/", 200},
 		{googlebot, "/ahrefs", 200},
-		{ahrefs, "/ahrefs", 403}, // by its own group for who reads that line, by * for others
+		{ahrefs, "/ahrefs", 403}, // its own group for crawlers that accept the line, * for others
 		{ahrefs, "/both", 200},
 		{badbot, "/", 403},
 	} {

@@ -11,10 +11,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestEvasionReloads asks for forbidden pages as fast as it can while one
-// configuration follows the other, some of which fail, with other settings and
-// other sites each time. The site is guarded in all of them, so no page is
-// served, not at the seam between two either.
+// TestEvasionReloads requests disallowed pages at a high rate during reloads. The
+// configurations have different settings and sites, and some of them fail to load. The
+// site has a guard in all of them, so no page may be served, including during the
+// switch.
 func TestEvasionReloads(t *testing.T) {
 	t.Parallel()
 	o := secretive(t)
@@ -28,7 +28,7 @@ func TestEvasionReloads(t *testing.T) {
 			for !stop.Load() {
 				a, err := harness.Try(harness.Client, s.URL(path), userAgent, change...)
 				if err != nil {
-					broken.Add(1) // stock Caddy resets some connections while it reloads
+					broken.Add(1) // Caddy resets some connections during a reload
 					continue
 				}
 				refusals.Add(1)
@@ -56,7 +56,7 @@ func TestEvasionReloads(t *testing.T) {
 			config = s.Named("neighbours", "") + fmt.Sprintf("http://b%d.test:%s, http://*.c.test:%s {\n robots_guard monitor\n respond b\n}\n", i, s.Port, s.Port)
 		case 3:
 			config = strings.Replace(s.Named("crawlers", ""), "persist_config off", fmt.Sprintf("persist_config off\n robots_guard {\n policies %d\n crawler X%dBot {\n class seo\n }\n }", 10+i, i), 1)
-		case 4: // cannot start: nobody has the address
+		case 4: // cannot start: the address is not available
 			config = s.Named("fails", "") + fmt.Sprintf("http://:%s {\n bind 192.0.2.1\n robots_guard enforce\n}\n", harness.FreePort(t))
 		}
 		if status, body := s.Load(config); (status == 200) == (i%5 == 4) {

@@ -14,8 +14,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// secretive is an origin that serves SECRET below /private/, in whatever
-// spelling, also to those who name it in a field that some servers obey.
+// secretive returns an origin that serves SECRET below /private/ in any spelling, and
+// also for header fields that some servers use as the path.
 func secretive(t *testing.T) *harness.Origin {
 	t.Helper()
 	return harness.NewOrigin(t, harness.ClosedRobots, func(w http.ResponseWriter, r *http.Request) bool {
@@ -27,8 +27,8 @@ func secretive(t *testing.T) *harness.Origin {
 	})
 }
 
-// TestEvasionShapes sends requests of odd shapes for a forbidden page. None of
-// them is served, not as the second over a connection either.
+// TestEvasionShapes sends unusual requests for a disallowed page. None of them may be
+// served, including a second request over the same connection.
 func TestEvasionShapes(t *testing.T) {
 	t.Parallel()
 	o := secretive(t)
@@ -44,15 +44,15 @@ func TestEvasionShapes(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		request string
-		status  string // of the first answer, several where it may be either
+		status  string // of the first response; several if the result may vary
 	}{
 		{"plain", plain + "\r\n", "403"},
-		// Bodies, whose ends two servers may see at different places.
+		// Bodies for which two servers may find different ends.
 		{"a body with GET", plain + "Content-Length: 4\r\n\r\nbody", "403"},
 		{"a chunked body", "POST /private/x HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n", "403"},
 		{"extensions of chunks, and a trailer", plain + "Transfer-Encoding: chunked\r\n\r\n4;a=\"b\"\r\nbody\r\n0\r\nUser-Agent: Mozilla/5.0\r\n\r\n", "403"},
-		{"a length beside chunks", "POST /page HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + inner, "200 400"},
-		{"chunks beside a length", "POST /page HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\nTransfer-Encoding: chunked\r\nContent-Length: 200\r\n\r\n0\r\n\r\n" + inner, "200 400"},
+		{"a length and chunks", "POST /page HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + inner, "200 400"},
+		{"chunks and a length", "POST /page HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\nTransfer-Encoding: chunked\r\nContent-Length: 200\r\n\r\n0\r\n\r\n" + inner, "200 400"},
 		{"two lengths", "POST /page HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\nContent-Length: 0\r\nContent-Length: 5\r\n\r\n" + inner, "400"},
 		{"a length with a sign", "POST /page HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\nContent-Length: +0\r\n\r\n" + inner, "400"},
 		{"another transfer coding", "POST /private/x HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\nTransfer-Encoding: x, chunked\r\n\r\n0\r\n\r\n", "501 400"},
@@ -60,9 +60,9 @@ func TestEvasionShapes(t *testing.T) {
 		{"chunks behind a vertical tab", "POST /page HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\nTransfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n" + inner, "400 501"},
 		{"a request in a body", "POST /page HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\nContent-Length: 10\r\n\r\n0123456789" + inner, "200"},
 		{"a browser's request before", "GET /page HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0\r\n\r\n" + inner, "200"},
-		{"its robots.txt before", "GET /robots.txt HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\n\r\n" + inner, "200"},
-		{"an end of the header that is none", plain + "X: y\r\n \r\n\r\n", "403"},
-		// Fields that ask for something else than the page.
+		{"a request for robots.txt before", "GET /robots.txt HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\n\r\n" + inner, "200"},
+		{"a header that does not end", plain + "X: y\r\n \r\n\r\n", "403"},
+		// Fields with special meanings.
 		{"Expect", "POST /private/x HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\nbody", "403"},
 		{"another expectation", plain + "Expect: x\r\n\r\n", "417"},
 		{"an upgrade to WebSocket", plain + "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n", "403"},
@@ -73,11 +73,11 @@ func TestEvasionShapes(t *testing.T) {
 		{"only if cached", plain + "Cache-Control: only-if-cached\r\nPragma: no-cache\r\n\r\n", "403"},
 		{"Max-Forwards", "OPTIONS /private/x HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\nMax-Forwards: 0\r\n\r\n", "403"},
 		{"a cookie and credentials", plain + "Cookie: robots=allowed\r\nAuthorization: Basic eDp5\r\n\r\n", "403"},
-		{"fields that take the User-Agent away", plain + "Connection: close, User-Agent\r\n\r\n", "403"},
-		// Fields that some servers take the path, the method or the client from.
+		{"fields that remove the User-Agent", plain + "Connection: close, User-Agent\r\n\r\n", "403"},
+		// Fields from which some servers take the path, the method or the client.
 		{"X-Original-URL", plain + "X-Original-URL: /page\r\n\r\n", "403"},
 		{"X-Rewrite-URL", plain + "X-Rewrite-URL: /robots.txt\r\n\r\n", "403"},
-		{"X-Forwarded-Uri and its kind", plain + "X-Forwarded-Uri: /page\r\nX-Forwarded-Path: /page\r\nX-Original-URI: /page\r\nX-Accel-Redirect: /page\r\n\r\n", "403"},
+		{"X-Forwarded-Uri and similar fields", plain + "X-Forwarded-Uri: /page\r\nX-Forwarded-Path: /page\r\nX-Original-URI: /page\r\nX-Accel-Redirect: /page\r\n\r\n", "403"},
 		{"X-HTTP-Method-Override", plain + "X-HTTP-Method-Override: OPTIONS\r\nX-Method-Override: CONNECT\r\n\r\n", "403"},
 		{"forwarded for 127.0.0.1", plain + "X-Forwarded-For: 127.0.0.1\r\nX-Real-IP: 127.0.0.1\r\nForwarded: for=127.0.0.1;host=b.test\r\nClient-IP: ::1\r\n\r\n", "403"},
 		{"other names of the host", plain + "X-Forwarded-Host: b.test\r\nX-Host: b.test\r\nX-HTTP-Host-Override: b.test\r\n\r\n", "403"},
@@ -105,7 +105,7 @@ func TestEvasionShapes(t *testing.T) {
 		{"PRI", "PRI /private/x HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\n\r\n", "403"},
 		{"a method of 30 letters", strings.Repeat("G", 30) + " /private/x HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\n\r\n", "403"},
 		{"a method of a thousand letters", strings.Repeat("G", 1000) + " /private/x HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\n\r\n", "405"},
-		{"a method that is none", "G(T /private/x HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\n\r\n", "400"},
+		{"an invalid method", "G(T /private/x HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\n\r\n", "400"},
 		// Targets.
 		{"a fragment", "GET /private/x#/page HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\n\r\n", "403"},
 		{"an empty path", "GET  HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\n\r\n", "400"},
@@ -116,9 +116,9 @@ func TestEvasionShapes(t *testing.T) {
 		{"a bad escape", "GET /private/%zz HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\n\r\n", "400"},
 		{"parameters", "GET /private/;a=b/x;c HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\n\r\n", "403"},
 		{"Unicode", "GET /private/\xe2\x98\x83 HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\n\r\n", "403"},
-		{"no text", "GET /private/\xff\xfe HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\n\r\n", "403"},
+		{"invalid UTF-8", "GET /private/\xff\xfe HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\n\r\n", "403"},
 		{"14,000 bytes", "GET /private/" + strings.Repeat("x", 14_000) + " HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\n\r\n", "403"},
-		{"more bytes than the server takes", "GET /private/" + strings.Repeat("x", 1_100_000) + " HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\n\r\n", "431 0"},
+		{"more bytes than the server accepts", "GET /private/" + strings.Repeat("x", 1_100_000) + " HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\n\r\n", "431 0"},
 		{"a query of 14,000 bytes", "GET /private/?" + strings.Repeat("/page&", 2300) + " HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\n\r\n", "403"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -138,8 +138,8 @@ func TestEvasionShapes(t *testing.T) {
 	}
 }
 
-// exchangeBytes sends bytes over a connection of its own and returns all that
-// comes back until it has been silent for a while.
+// exchangeBytes sends bytes over a new connection and returns all received bytes until
+// a pause.
 func exchangeBytes(t *testing.T, s *harness.Server, request string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", "127.0.0.1:"+s.Port)
@@ -147,7 +147,7 @@ func exchangeBytes(t *testing.T, s *harness.Server, request string) string {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	go func() { _, _ = io.WriteString(conn, request) }() // fails where the server stops reading
+	go func() { _, _ = io.WriteString(conn, request) }() // fails if the server stops reading
 	var all bytes.Buffer
 	buf := make([]byte, 64<<10)
 	_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))

@@ -15,13 +15,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestTargets sends targets as they are over TCP. Whatever the site serves as
-// the forbidden file is forbidden to a crawler in that spelling, too.
+// TestTargets sends raw request targets over TCP. If a spelling returns the disallowed
+// file, a crawler must be blocked for that spelling.
 func TestTargets(t *testing.T) {
 	t.Parallel()
 	const robots = "User-agent: *\nDisallow: /private/\nAllow: /public/\n"
 	root := harness.Files(t, map[string]string{"robots.txt": robots, "private/x.txt": "SECRET", "public/y.txt": "public"})
-	// An origin that takes as many spellings for the same as it can.
+	// An origin that treats as many spellings as possible as equal.
 	sloppy := harness.NewOrigin(t, robots, func(w http.ResponseWriter, r *http.Request) bool {
 		p, err := url.PathUnescape(r.URL.EscapedPath())
 		if err == nil && path.Clean("/"+strings.ReplaceAll(p, `\`, "/")) == "/private/x.txt" {
@@ -48,12 +48,12 @@ func TestTargets(t *testing.T) {
 				_, body := request(harness.Firefox)
 				status, crawled := request(harness.Bingbot)
 				if strings.Contains(crawled, "SECRET") {
-					t.Errorf("%s: a crawler got the forbidden file", target)
+					t.Errorf("%s: a crawler got the disallowed file", target)
 				}
 				if strings.Contains(body, "SECRET") {
 					served++
 					if status != 403 {
-						t.Errorf("%s: a crawler got %d where a browser gets the forbidden file", target, status)
+						t.Errorf("%s: a crawler got %d, but a browser gets the disallowed file", target, status)
 					}
 				} else if status == 403 {
 					refused++
@@ -61,13 +61,13 @@ func TestTargets(t *testing.T) {
 			}
 			t.Logf("%d spellings served, %d more refused", served, refused)
 			if served < 30 {
-				t.Errorf("only %d spellings reach the file; is the test's site right?", served)
+				t.Errorf("only %d spellings reach the file; check the test's site", served)
 			}
 		})
 	}
 }
 
-// TestTargetsRules has rules about queries, escapes and ends.
+// TestTargetsRules tests rules about queries, escapes and ends of paths.
 func TestTargetsRules(t *testing.T) {
 	t.Parallel()
 	s := harness.Serve(t, `http://a.test:$PORT, http://:$PORT {
@@ -121,7 +121,7 @@ func TestTargetsRules(t *testing.T) {
 		{"/x?u=/closed", 200},
 		{"/x?u=http://a.test/closed", 200},
 		{"/x#/closed", 200},
-		{"/x#/../closed", 403}, // no client sends dot segments: what they resolve to counts
+		{"/x#/../closed", 403}, // clients do not send dot segments, so the resolved path is evaluated
 		{"http://a.test/closed", 403},
 		{"http://a.test/open", 200},
 		{"http://other.test/closed", 403},
@@ -136,7 +136,7 @@ func TestTargetsRules(t *testing.T) {
 	}
 }
 
-// TestTargetsHosts spells the host in different ways, which is one site.
+// TestTargetsHosts spells the host of one site in different ways.
 func TestTargetsHosts(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
@@ -154,9 +154,9 @@ func TestTargetsHosts(t *testing.T) {
 		}
 	}
 	if n := o.Requests("/robots.txt") - before; n != 0 {
-		t.Errorf("the robots.txt was read %d times more for other spellings of the host", n)
+		t.Errorf("robots.txt was fetched %d more times for other spellings of the host", n)
 	}
-	// Hosts of their own.
+	// Different hosts.
 	for _, request := range []string{
 		"GET /private/x HTTP/1.1\r\nHost: a.test\r\nUser-Agent: $UA\r\nConnection: close\r\n\r\n",
 		"GET /private/x HTTP/1.1\r\nHost: [::1]:" + s.Port + "\r\nUser-Agent: $UA\r\nConnection: close\r\n\r\n",
@@ -170,7 +170,7 @@ func TestTargetsHosts(t *testing.T) {
 	}
 }
 
-// TestTargetsWithoutHost uses HTTP/1.0, in which a request need not name a host.
+// TestTargetsWithoutHost sends HTTP/1.0 requests, which need no host.
 func TestTargetsWithoutHost(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
@@ -189,8 +189,8 @@ func TestTargetsWithoutHost(t *testing.T) {
 	}
 }
 
-// TestTargetsOfOtherKinds has requests without a path, and clients that do not
-// keep to the protocol.
+// TestTargetsOfOtherKinds sends requests without a path, and requests that violate the
+// protocol.
 func TestTargetsOfOtherKinds(t *testing.T) {
 	t.Parallel()
 	s := harness.Serve(t, `http://a.test:$PORT, http://:$PORT {
@@ -232,8 +232,8 @@ Disallow: /"
 	}
 }
 
-// TestTargetsPipelined sends several requests over one connection: a block must
-// leave it usable, with an unread body, too.
+// TestTargetsPipelined sends several requests over one connection. A blocked request
+// must leave the connection usable, even with an unread body.
 func TestTargetsPipelined(t *testing.T) {
 	t.Parallel()
 	s := harness.Serve(t, harness.RuledSite, "$MODE", "enforce")
