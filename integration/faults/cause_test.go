@@ -9,15 +9,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestFaultWhoCauses tells who makes the guard read the robots.txt: browsers
-// never, libraries and the like in the background, crawlers while they wait.
+// TestFaultWhoCauses tests which clients cause a fetch of robots.txt. Browsers never
+// do. For libraries the guard fetches in the background. Crawlers wait for the fetch.
 func TestFaultWhoCauses(t *testing.T) {
 	t.Parallel()
 	const robots = "User-agent: curl\nUser-agent: HeadlessChrome\nUser-agent: MyApp\nUser-agent: Slackbot-LinkExpanding\nDisallow: /\n"
 	for name, tc := range map[string]struct {
 		userAgent string
 		reads     bool
-		first     int // the status of the very first request
+		first     int // status of the first request
 		next      int
 	}{
 		"browser":  {harness.Firefox, false, 200, 200},
@@ -50,7 +50,7 @@ func TestFaultWhoCauses(t *testing.T) {
 					harness.Get(t, s.URL("/page"), tc.userAgent)
 				}
 				if n := s.Metrics().Sum(harness.FetchesMetric); n != 0 || o.Requests("/robots.txt") != 0 {
-					t.Errorf("the robots.txt was read %v times", n)
+					t.Errorf("robots.txt was fetched %v times", n)
 				}
 				return
 			}
@@ -58,14 +58,14 @@ func TestFaultWhoCauses(t *testing.T) {
 				return harness.Get(t, s.URL("/page"), tc.userAgent).Status == tc.next
 			})
 			if n := o.Requests("/robots.txt"); n != 1 {
-				t.Errorf("the robots.txt was read %d times", n)
+				t.Errorf("robots.txt was fetched %d times", n)
 			}
 		})
 	}
 }
 
-// TestFaultForeignHeaders looks at the request that the origin gets from the
-// guard: nothing in it is the client's.
+// TestFaultForeignHeaders checks that the guard's request to the origin contains no
+// fields of the client's request.
 func TestFaultForeignHeaders(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots, nil)

@@ -1,2 +1,4 @@
-// Package faults tests origins that fail, hang, lie or never end: browsers notice nothing, and a crawler keeps to what was known.
+// Package faults tests origins that fail, hang, send invalid responses or never end a
+// response. Browsers are not affected, and crawlers are subject to the last known
+// rules.
 package faults

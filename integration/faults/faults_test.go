@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// proxied is a site whose origin may be ill. What the guard's own request does
-// there must not make Caddy think that the origin is down.
+// proxied is a site with a faulty origin. The guard's own requests must not make Caddy
+// mark the origin as down.
 const proxied = `http://a.test:$PORT {
 	robots_guard enforce {
 		fetch_timeout $TIMEOUT
@@ -26,7 +26,8 @@ const proxied = `http://a.test:$PORT {
 	}
 }`
 
-// TestFaultUnreachable has the choices for a robots.txt that was never read.
+// TestFaultUnreachable tests each value of unreachable for a robots.txt that has never
+// been fetched.
 func TestFaultUnreachable(t *testing.T) {
 	t.Parallel()
 	for _, choice := range []string{"last_good", "allow", "disallow"} {
@@ -57,7 +58,7 @@ func TestFaultUnreachable(t *testing.T) {
 					t.Errorf("%v requests counted as unknown and blocked, want 1", n)
 				}
 				if lines := s.Await("request while robots.txt is unreachable", 1); len(lines) != 1 {
-					t.Errorf("%d lines in the log, want 1", len(lines))
+					t.Errorf("%d log lines, want 1", len(lines))
 				}
 			} else if a := harness.Get(t, s.URL("/page"), harness.Bingbot); a.Status != 200 {
 				t.Errorf("got %d", a.Status)
@@ -67,16 +68,16 @@ func TestFaultUnreachable(t *testing.T) {
 				{"", "/page", 200, "origin"},
 				{harness.Curl, "/page", 200, "origin"},
 				{harness.UptimeRobot, "/page", 200, "origin"},
-				{harness.GPTBot, "/robots.txt", 500, ""}, // passed on
+				{harness.GPTBot, "/robots.txt", 500, ""}, // passed through
 			})
-			// It is tried again soon, and what is read then holds.
+			// The guard retries soon, and then applies the rules.
 			well.Store(true)
-			harness.Eventually(t, "the site is judged by its robots.txt", func() bool {
+			harness.Eventually(t, "the rules of robots.txt apply", func() bool {
 				return harness.Get(t, s.URL("/private/x"), harness.Bingbot).Status == 403
 			})
 			harness.Visits(t, s, []harness.Visit{{harness.Bingbot, "/page", 200, "origin"}})
 			if lines := s.Await("robots.txt can be read again", 1); len(lines) != 1 {
-				t.Errorf("%d lines about the recovery, want 1", len(lines))
+				t.Errorf("%d log lines about the recovery, want 1", len(lines))
 			}
 		})
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// herd is how many crawlers come at once, each with a request of its own. They
-// share a few connections, so that nobody needs 2,000 open files.
+// herd is the number of concurrent requests of crawlers. They share a few connections,
+// so that the test does not need 2,000 open files.
 const herd, herdConnections = 2000, 20
 
-// newHerd returns clients that speak HTTP/2 over one connection each, which is
-// there already. A browser has opened it, so that nothing was read.
+// newHerd returns clients that each have an open HTTP/2 connection. A browser's request
+// opened it, so that the guard has not fetched robots.txt.
 func newHerd(t *testing.T, s *harness.Server) []*http.Client {
 	t.Helper()
 	var protocols http.Protocols
@@ -35,8 +35,7 @@ func newHerd(t *testing.T, s *harness.Server) []*http.Client {
 	return clients
 }
 
-// stampede sends the whole herd and returns a function that waits for the
-// answers.
+// stampede sends all requests and returns a function that waits for the responses.
 func stampede(t *testing.T, s *harness.Server, clients []*http.Client, status int, verdict string) (wait func()) {
 	var all sync.WaitGroup
 	for i := range herd {
@@ -50,8 +49,7 @@ func stampede(t *testing.T, s *harness.Server, clients []*http.Client, status in
 	return all.Wait
 }
 
-// herded is the site that the herd comes to. Its pages are no load for an
-// upstream.
+// herded is the site for the requests. Caddy itself responds with its pages.
 const herded = `http://a.test:$PORT {
 	robots_guard enforce {
 		fetch_timeout 10m
@@ -64,11 +62,11 @@ const herded = `http://a.test:$PORT {
 	respond "page"
 }`
 
-// herdGlobals let clients come by HTTP/2 and count requests that are under way.
+// herdGlobals enable HTTP/2 and count requests in flight.
 const herdGlobals = "metrics\nservers {\n protocols h1 h2c\n }"
 
-// TestFaultHerd sends a herd of crawlers to a site whose robots.txt nobody has
-// read yet. It is read once, and all of them are judged by it.
+// TestFaultHerd sends concurrent requests of crawlers to a site whose robots.txt is not
+// cached. The guard fetches it once and applies it to all requests.
 func TestFaultHerd(t *testing.T) {
 	t.Parallel()
 	arrived := make(chan struct{})
@@ -84,7 +82,7 @@ func TestFaultHerd(t *testing.T) {
 	wait := stampede(t, s, newHerd(t, s), http.StatusForbidden, "disallowed")
 	harness.Eventually(t, "all of them wait", func() bool {
 		time.Sleep(50 * time.Millisecond)                                                    // the metrics are long
-		return s.Metrics().Sum("caddy_http_requests_in_flight", `handler="subroute"`) > herd // the one for the metrics, too
+		return s.Metrics().Sum("caddy_http_requests_in_flight", `handler="subroute"`) > herd // includes the request for the metrics
 	})
 	release()
 	wait()
@@ -94,9 +92,9 @@ func TestFaultHerd(t *testing.T) {
 	}
 }
 
-// TestFaultHerdHangs sends a herd of crawlers to a site whose robots.txt never
-// comes. All of them are answered, though the attempt to read it does not end:
-// they wait for fetch_wait, and for nothing else.
+// TestFaultHerdHangs sends concurrent requests of crawlers to a site whose robots.txt
+// request hangs. All requests get a response after fetch_wait, although the fetch has
+// not ended.
 func TestFaultHerdHangs(t *testing.T) {
 	t.Parallel()
 	answered := make(chan struct{})
@@ -112,7 +110,7 @@ func TestFaultHerdHangs(t *testing.T) {
 	stampede(t, s, newHerd(t, s), http.StatusOK, "unknown")()
 	m := s.Metrics()
 	if n := m.Sum(harness.FetchesMetric); n != 0 {
-		t.Errorf("%v attempts have ended", n)
+		t.Errorf("%v fetches have ended", n)
 	}
 	if n := m.Sum(harness.RequestsMetric, `verdict="unknown"`, `action="none"`); n != herd {
 		t.Errorf("%v requests counted as unknown, want %d", n, herd)
@@ -123,15 +121,14 @@ func TestFaultHerdHangs(t *testing.T) {
 	herdRead(t, s, o, "rules")
 }
 
-// herdRead checks that the robots.txt was read once, by what the origin has seen
-// and by what the server says.
+// herdRead checks at the origin and in the metrics that robots.txt was fetched once.
 func herdRead(t *testing.T, s *harness.Server, o *harness.Origin, result string) {
 	t.Helper()
 	if n := o.Requests("/robots.txt"); n != 1 {
-		t.Errorf("the robots.txt was read %d times", n)
+		t.Errorf("robots.txt was fetched %d times", n)
 	}
 	m := s.Metrics()
 	if all, good := m.Sum(harness.FetchesMetric), m.Sum(harness.FetchesMetric, fmt.Sprintf("result=%q", result)); all != 1 || good != 1 {
-		t.Errorf("%v attempts counted, %v of them as %s", all, good, result)
+		t.Errorf("%v fetches counted, %v of them as %s", all, good, result)
 	}
 }

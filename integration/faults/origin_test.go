@@ -13,21 +13,21 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// rawOrigin is an origin that writes its answers byte by byte, right or wrong.
-// Pages and health checks it answers well; robots.txt, and what that redirects
-// to, as its row of a table says.
+// rawOrigin is an origin that writes its responses byte by byte, valid or invalid. It
+// responds normally to requests for pages and health checks. The table determines its
+// responses for robots.txt and for the targets of redirects.
 type rawOrigin struct {
 	listener net.Listener
 	answer   func(o *rawOrigin, conn *net.TCPConn, r *http.Request)
-	asked    atomic.Int64 // for robots.txt and what it redirects to
-	ended    atomic.Int64 // answers to these
-	sent     atomic.Int64 // bytes of these, where the row counts them
+	asked    atomic.Int64 // requests for robots.txt and redirect targets
+	ended    atomic.Int64 // responses to these requests
+	sent     atomic.Int64 // bytes of these responses, if the row counts them
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
 }
 
-// newRawOrigin starts an origin that gives this answer for its robots.txt, and
+// newRawOrigin starts an origin with the given response for robots.txt. The origin
 // closes the connection after it.
 func newRawOrigin(t *testing.T, answer func(*rawOrigin, *net.TCPConn, *http.Request)) *rawOrigin {
 	t.Helper()
@@ -62,7 +62,7 @@ func newRawOrigin(t *testing.T, answer func(*rawOrigin, *net.TCPConn, *http.Requ
 	return o
 }
 
-// keep notes a connection, and closes it if the test is over.
+// keep registers a connection, and closes it if the test has ended.
 func (o *rawOrigin) keep(conn net.Conn) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -104,16 +104,16 @@ func (o *rawOrigin) serve(conn *net.TCPConn) {
 	}
 }
 
-// address is host and port.
+// address returns the host and port.
 func (o *rawOrigin) address() string { return o.listener.Addr().String() }
 
-// says answers with these bytes.
+// says returns a function that responds with the given bytes.
 func says(answer string) func(*rawOrigin, *net.TCPConn, *http.Request) {
 	return func(_ *rawOrigin, conn *net.TCPConn, _ *http.Request) { _, _ = io.WriteString(conn, answer) }
 }
 
-// saysAndHangs answers with these bytes and then with nothing, until the other
-// side has enough of it.
+// saysAndHangs returns a function that responds with the given bytes and then hangs
+// until the other side closes the connection.
 func saysAndHangs(answer string) func(*rawOrigin, *net.TCPConn, *http.Request) {
 	return func(_ *rawOrigin, conn *net.TCPConn, _ *http.Request) {
 		_, _ = io.WriteString(conn, answer)
@@ -121,7 +121,8 @@ func saysAndHangs(answer string) func(*rawOrigin, *net.TCPConn, *http.Request) {
 	}
 }
 
-// saysAndResets answers with these bytes and resets the connection.
+// saysAndResets returns a function that responds with the given bytes and resets the
+// connection.
 func saysAndResets(answer string) func(*rawOrigin, *net.TCPConn, *http.Request) {
 	return func(_ *rawOrigin, conn *net.TCPConn, _ *http.Request) {
 		_, _ = io.WriteString(conn, answer)
@@ -129,8 +130,8 @@ func saysAndResets(answer string) func(*rawOrigin, *net.TCPConn, *http.Request) 
 	}
 }
 
-// saysWithoutEnd answers with these bytes, and with the others again and again,
-// up to 10 GB. It counts what was taken.
+// saysWithoutEnd returns a function that responds with the given bytes, then repeats
+// again up to 10 GB. It counts the bytes that were sent.
 func saysWithoutEnd(answer, again string) func(*rawOrigin, *net.TCPConn, *http.Request) {
 	return func(o *rawOrigin, conn *net.TCPConn, _ *http.Request) {
 		n, err := io.WriteString(conn, answer)

@@ -9,17 +9,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestRedirectInside has an origin whose robots.txt redirects to a path that the
-// site shows to some addresses only. The guard's own requests come from nowhere
-// else than the server itself, and must not read for a crawler what the crawler
-// may not read. A redirect to a path that is open to all is followed.
+// TestRedirectInside tests an origin whose robots.txt redirects to a path that the site
+// serves only to some addresses. The guard's own requests come from the server itself.
+// For a crawler the guard must not fetch what the crawler itself may not fetch. It
+// follows redirects to public paths.
 func TestRedirectInside(t *testing.T) {
 	t.Parallel()
 	const proxied = "servers {\n trusted_proxies static 127.0.0.1/32\n }"
 	cases := []struct {
 		name, global string
-		inside       string // directives of the site that let some clients into /internal/
-		forwarded    string // whom the client is told to be by a proxy
+		inside       string // directives that restrict access to /internal/
+		forwarded    string // client address according to a proxy
 	}{
 		{name: "handle and remote_ip", inside: `@local {
 			path /internal/*
@@ -87,7 +87,7 @@ func TestRedirectInside(t *testing.T) {
 		}
 		return true
 	}
-	sites := make(map[string]string) // those of one server, by its global options
+	sites := make(map[string]string) // by global options; each needs a server
 	origins := make([]*harness.Origin, len(cases))
 	for i, tc := range cases {
 		origins[i] = harness.NewOrigin(t, "", robots)
@@ -108,13 +108,13 @@ func TestRedirectInside(t *testing.T) {
 			})
 		}
 		if a := ask("open"); a.Status != 403 || !strings.Contains(a.Body, "Disallow: /merger") {
-			t.Errorf("%s: a redirect to a path that is open to all: got %d %q", tc.name, a.Status, a.Body)
+			t.Errorf("%s: a redirect to a public path: got %d %q", tc.name, a.Status, a.Body)
 		}
 		if a := ask("a"); a.Status != 200 {
-			t.Errorf("%s: a redirect to a path that is not: got %d %q", tc.name, a.Status, a.Body)
+			t.Errorf("%s: a redirect to a restricted path: got %d %q", tc.name, a.Status, a.Body)
 		}
 		if n := origins[i].Requests("/internal/robots.txt"); n != 0 {
-			t.Errorf("%s: the origin was asked %d times for what the outside may not see", tc.name, n)
+			t.Errorf("%s: the origin got %d requests for the restricted path", tc.name, n)
 		}
 	}
 }

@@ -16,24 +16,24 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// faultRules forbid what the rows of TestFaultTable ask for.
+// faultRules disallow the page that TestFaultTable requests.
 const faultRules = "User-agent: *\nDisallow: /private/\n"
 
-// bad is the answer of an origin.
+// bad writes the response of an origin.
 type bad = func(*rawOrigin, *net.TCPConn, *http.Request)
 
-// body is a whole answer with these fields in its header.
+// body returns a response with the given header fields.
 func body(fields, text string) string { return "HTTP/1.1 200 OK\r\n" + fields + "\r\n" + text }
 
-// sized is a whole answer with its length.
+// sized returns a response with its Content-Length.
 func sized(text string) string { return body(fmt.Sprintf("Content-Length: %d\r\n", len(text)), text) }
 
-// leadsTo redirects.
+// leadsTo returns a redirect.
 func leadsTo(location string) string {
 	return "HTTP/1.1 302 Found\r\nLocation: " + location + "\r\nContent-Length: 0\r\n\r\n"
 }
 
-// hops redirects from /robots.txt through so many steps to the rules.
+// hops redirects from /robots.txt to the rules in the given number of steps.
 func hops(steps int) bad {
 	return func(o *rawOrigin, conn *net.TCPConn, r *http.Request) {
 		var at int
@@ -46,7 +46,7 @@ func hops(steps int) bad {
 	}
 }
 
-// drips sends one byte after the other, slowly and without an end.
+// drips sends single bytes slowly and without an end.
 func drips(first, again string) bad {
 	return func(_ *rawOrigin, conn *net.TCPConn, _ *http.Request) {
 		_, err := io.WriteString(conn, first)
@@ -57,7 +57,7 @@ func drips(first, again string) bad {
 	}
 }
 
-// storms sends so many informational answers, and then the rules.
+// storms sends the given number of informational responses before the rules.
 func storms(count int) bad {
 	return func(o *rawOrigin, conn *net.TCPConn, r *http.Request) {
 		const one = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n"
@@ -70,7 +70,7 @@ func storms(count int) bad {
 	}
 }
 
-// bomb is a text of 1 GB that begins with the rules, packed.
+// bomb is 1 GB of compressed text that begins with the rules.
 var bomb = sync.OnceValue(func() string {
 	pack := func(text []byte) string {
 		var packed bytes.Buffer
@@ -82,7 +82,7 @@ var bomb = sync.OnceValue(func() string {
 	return pack([]byte(faultRules)) + strings.Repeat(pack(bytes.Repeat([]byte("# a bomb"), 1<<17)), 1<<10)
 })
 
-// explodes answers with so many bytes of the bomb, all of it if 0.
+// explodes responds with the first most bytes of the bomb, or all of it if most is 0.
 func explodes(most int) bad {
 	return func(o *rawOrigin, conn *net.TCPConn, r *http.Request) {
 		text := bomb()
@@ -93,25 +93,24 @@ func explodes(most int) bad {
 	}
 }
 
-// What a crawler gets for a forbidden page once the attempt to read the
-// robots.txt has ended.
+// Verdicts for a disallowed page after the fetch of robots.txt has ended.
 const (
-	forbidden = "disallowed" // the rules were read
+	forbidden = "disallowed" // the rules were fetched
 	free      = "allowed"    // there is no robots.txt
-	nobody    = "unknown"    // it cannot be read, and nobody knows
+	nobody    = "unknown"    // robots.txt is unavailable
 )
 
-// faults are the ways in which an origin may be ill, and what that means by RFC
-// 9309 section 2.3.1 and docs/judging.md.
+// faults are the faults of origins and their meaning according to RFC 9309, section
+// 2.3.1, and docs/judging.md.
 var faults = []struct {
 	name    string
 	answer  bad
 	verdict string
-	options string // of the proxy
-	most    int64  // requests of one attempt, 1 if 0; net/http repeats some on other connections
-	hangs   bool   // the attempt ends by fetch_timeout
+	options string // of reverse_proxy
+	most    int64  // maximum requests of one fetch, 1 if 0; net/http retries some on other connections
+	hangs   bool   // fetch_timeout ends the fetch
 }{
-	// The connection.
+	// Connections.
 	{name: "hangs after the request", answer: saysAndHangs(""), verdict: nobody, hangs: true},
 	{name: "hangs in the header", answer: saysAndHangs("HTTP/1.1 200 OK\r\nContent-Ty"), verdict: nobody, hangs: true},
 	{name: "hangs after the header", answer: saysAndHangs(body("Content-Length: 100\r\n", "")), verdict: nobody, hangs: true},
@@ -129,7 +128,7 @@ var faults = []struct {
 	// Sizes.
 	{name: "10 GB with a length", answer: saysWithoutEnd(body("Content-Length: 10737418240\r\n", faultRules), strings.Repeat("# endless\n", 6000)), verdict: forbidden},
 	{name: "10 GB in chunks", answer: saysWithoutEnd(body("Transfer-Encoding: chunked\r\n", "22\r\n"+faultRules+"\r\n"), strings.Repeat("a\r\n# endless\n\r\n", 4000)), verdict: forbidden},
-	{name: "10 GB until the end", answer: saysWithoutEnd(body("", faultRules), strings.Repeat("# endless\n", 6000)), verdict: forbidden},
+	{name: "10 GB without a length", answer: saysWithoutEnd(body("", faultRules), strings.Repeat("# endless\n", 6000)), verdict: forbidden},
 	{name: "10 GB in one line", answer: saysWithoutEnd(body("", faultRules), strings.Repeat("/", 60000)), verdict: forbidden},
 	{name: "10 GB of not found", answer: saysWithoutEnd("HTTP/1.1 404 Not Found\r\n\r\n", strings.Repeat("# endless\n", 6000)), verdict: free},
 	{name: "10 GB of failure", answer: saysWithoutEnd("HTTP/1.1 500 Failure\r\n\r\n", strings.Repeat("# endless\n", 6000)), verdict: nobody},
@@ -146,14 +145,14 @@ var faults = []struct {
 	{name: "shorter than announced", answer: says(body("Content-Length: 35\r\n", faultRules)), verdict: nobody},
 	{name: "length and chunks", answer: says(body("Content-Length: 3\r\nTransfer-Encoding: chunked\r\n", "22\r\n"+faultRules+"\r\n0\r\n\r\n")), verdict: forbidden},
 	{name: "two lengths", answer: says(body("Content-Length: 34\r\nContent-Length: 35\r\n", faultRules)), verdict: nobody},
-	{name: "a length below nothing", answer: says(body("Content-Length: -1\r\n", faultRules)), verdict: nobody},
+	{name: "a negative length", answer: says(body("Content-Length: -1\r\n", faultRules)), verdict: nobody},
 	{name: "chunks of no size", answer: says(body("Transfer-Encoding: chunked\r\n", "zz\r\n"+faultRules)), verdict: nobody},
 
 	// Statuses.
 	{name: "1xx storm", answer: storms(5000), verdict: forbidden},
 	{name: "1xx without end", answer: storms(1 << 40), verdict: nobody, hangs: true},
 	{name: "another protocol", answer: says("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n" + faultRules), verdict: free}, // Caddy makes of it an empty 200
-	{name: "no HTTP", answer: says("SSH-2.0-OpenSSH_9.2\r\n"), verdict: nobody},
+	{name: "not HTTP", answer: says("SSH-2.0-OpenSSH_9.2\r\n"), verdict: nobody},
 	{name: "status 000", answer: says("HTTP/1.1 000 Nothing\r\nContent-Length: 34\r\n\r\n" + faultRules), verdict: nobody},
 	{name: "status 999", answer: says("HTTP/1.1 999 Denied\r\nContent-Length: 34\r\n\r\n" + faultRules), verdict: nobody},
 	{name: "status 500", answer: says("HTTP/1.1 500 Failure\r\nContent-Length: 34\r\n\r\n" + faultRules), verdict: nobody},
@@ -161,7 +160,7 @@ var faults = []struct {
 	// Redirects.
 	{name: "five redirects", answer: hops(5), verdict: forbidden, most: 6},
 	{name: "six redirects", answer: hops(6), verdict: free, most: 6},
-	{name: "a maze", answer: hops(1 << 30), verdict: free, most: 6},
+	{name: "endless redirects", answer: hops(1 << 30), verdict: free, most: 6},
 	{name: "to itself", answer: says(leadsTo("/robots.txt")), verdict: free},
 	{name: "to nowhere", answer: says(leadsTo("")), verdict: free},
 	{name: "to inside the network", answer: says(leadsTo("http://127.0.0.1:1/robots.txt")), verdict: nobody},
@@ -186,15 +185,15 @@ const faultSite = `http://$HOST:$PORT {
 }
 `
 
-// TestFaultTable has origins that are ill in all these ways behind one server.
-// Each attempt to read a robots.txt ends, means what it has to, and leaves the
-// site to browsers, though a single failure would close it for an hour.
+// TestFaultTable runs all faulty origins behind one server. Each fetch of robots.txt
+// must end with the expected result and leave the site available for browsers. A single
+// recorded failure would make the upstream unavailable for an hour.
 func TestFaultTable(t *testing.T) {
 	t.Parallel()
 	var sites strings.Builder
 	origins := make([]*rawOrigin, len(faults))
 	for i, row := range faults {
-		timeout := "50s" // is not needed
+		timeout := "50s" // longer than needed
 		if row.hangs {
 			timeout = "2s"
 		}
@@ -239,10 +238,10 @@ func TestFaultTable(t *testing.T) {
 				}
 				harness.Eventually(t, "the origin is left alone", func() bool { return o.asked.Load() == o.ended.Load() })
 				if n := o.sent.Load(); n > 64<<20 {
-					t.Errorf("the origin got rid of %d bytes", n)
+					t.Errorf("the origin sent %d bytes", n)
 				}
 				if n := o.asked.Load(); n < 1 || n > max(row.most, 1) {
-					t.Errorf("the origin was asked %d times", n)
+					t.Errorf("the origin got %d requests", n)
 				}
 				browse("afterwards")
 			})
@@ -250,8 +249,8 @@ func TestFaultTable(t *testing.T) {
 	})
 	s.Kill()
 	if most, ok := harness.MaxRSS(s.State()); ok && most > 400<<20 {
-		t.Errorf("the server took %d MB", most>>20)
+		t.Errorf("the server used %d MB", most>>20)
 	} else {
-		t.Logf("the server took %d MB", most>>20)
+		t.Logf("the server used %d MB", most>>20)
 	}
 }

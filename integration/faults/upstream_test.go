@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// unreached is a site whose pages do not come from where its robots.txt does.
+// unreached is a site with different upstreams for pages and robots.txt.
 const unreached = `http://a.test:$PORT {
 	robots_guard enforce {
 		fetch_timeout 2s
@@ -28,8 +28,8 @@ const unreached = `http://a.test:$PORT {
 	respond "page"
 }`
 
-// TestFaultUnreached has an upstream that cannot be talked to while the guard
-// tries to read the robots.txt there. When it is back it is used at once.
+// TestFaultUnreached tests an upstream that is unreachable while the guard fetches
+// robots.txt. The proxy uses the upstream again as soon as it is back.
 func TestFaultUnreached(t *testing.T) {
 	t.Parallel()
 	for name, listens := range map[string]bool{"refuses": false, "hangs before it accepts": true} {
@@ -67,8 +67,8 @@ func TestFaultUnreached(t *testing.T) {
 	}
 }
 
-// TestFaultOneOfTwo has a proxy that tries its second upstream when the first
-// one cannot be reached: so the guard reads the robots.txt there.
+// TestFaultOneOfTwo tests a proxy that tries a second upstream if the first is
+// unreachable. The guard then fetches robots.txt from the second.
 func TestFaultOneOfTwo(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
@@ -89,8 +89,8 @@ func TestFaultOneOfTwo(t *testing.T) {
 	})
 }
 
-// TestFaultSlow has a robots.txt that takes longer than the proxy allows its
-// upstream. It holds, and the upstream stays up.
+// TestFaultSlow tests a robots.txt that takes longer than the proxy's latency limit.
+// The guard uses it, and the upstream stays available.
 func TestFaultSlow(t *testing.T) {
 	t.Parallel()
 	for name, limit := range map[string]string{"unhealthy_latency": "unhealthy_latency 1s", "response_header_timeout": "transport http {\n response_header_timeout 1s\n }"} {
@@ -121,7 +121,7 @@ func TestFaultSlow(t *testing.T) {
 			}`, "$ORIGIN", o.Address(), "$LIMIT", limit)
 			status := http.StatusForbidden
 			if name == "response_header_timeout" {
-				status = http.StatusOK // nobody got an answer
+				status = http.StatusOK // the request got no response
 			}
 			if a := harness.Get(t, s.URL("/private/x"), harness.Bingbot); a.Status != status {
 				t.Errorf("a crawler got %d, want %d", a.Status, status)
@@ -131,27 +131,27 @@ func TestFaultSlow(t *testing.T) {
 	}
 }
 
-// TestFaultRedirectsElsewhere lets a robots.txt redirect from one server to the
-// next. Five of them are followed.
+// TestFaultRedirectsElsewhere tests a robots.txt that redirects from server to server.
+// The guard follows five redirects.
 func TestFaultRedirectsElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name    string
 		servers int
-		private string // whether the guard may go there
+		private string // allow_private of the guard
 		asked   int64
 		verdict string
 	}{
-		{"round and round by another server", 2, "on", 2, free},
-		{"each time another server", 9, "on", 6, free},
-		{"inside the network", 2, "off", 1, nobody},
+		{"a loop through a second server", 2, "on", 2, free},
+		{"a different server each time", 9, "on", 6, free},
+		{"a private address", 2, "off", 1, nobody},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			var asked atomic.Int64
 			addresses := make([]string, tc.servers)
 			var first *rawOrigin
-			var from atomic.Value // how the first server is called from outside
+			var from atomic.Value // address of the first server in redirects
 			for i := range addresses {
 				o := newRawOrigin(t, func(o *rawOrigin, conn *net.TCPConn, r *http.Request) {
 					asked.Add(1)

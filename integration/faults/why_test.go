@@ -12,12 +12,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestFaultWhy says why a robots.txt cannot be read, in words that its owner knows.
+// TestFaultWhy checks the logged reasons why a robots.txt is unavailable.
 func TestFaultWhy(t *testing.T) {
 	t.Parallel()
 	untrusted := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(untrusted.Close)
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // never accepts a connection
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestFaultWhy(t *testing.T) {
 	nobody := "127.0.0.1:" + harness.FreePort(t)
 	var sites strings.Builder
 	var hosts []string
-	want := make(map[string]string) // what is said by what the site is called
+	want := make(map[string]string) // logged reason by site
 	add := func(source, handler, site, why string) {
 		host := fmt.Sprintf("h%d.test", len(hosts))
 		hosts = append(hosts, host)
@@ -61,6 +61,6 @@ func TestFaultWhy(t *testing.T) {
 		}
 	}
 	if len(want) > 0 {
-		t.Errorf("nothing is said of %v", want)
+		t.Errorf("no reason is logged for %v", want)
 	}
 }
