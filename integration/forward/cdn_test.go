@@ -11,8 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// uncommented takes in the lines behind a comment that begins in this way, with another
-// address. A text that has no such comment stays as it is.
+// uncommented uncomments the lines after a comment that begins with the given text, and
+// replaces an address in them. A text without that comment is unchanged.
 func uncommented(t *testing.T, text, comment, was, address string) string {
 	t.Helper()
 	before, rest, found := strings.Cut(text, comment)
@@ -31,13 +31,14 @@ func uncommented(t *testing.T, text, comment, was, address string) string {
 		rest = after
 	}
 	if taken.Len() == 0 {
-		t.Fatalf("nothing is behind %s", comment)
+		t.Fatalf("no line follows %s", comment)
 	}
 	return before + comment + about + "\n" + taken.String() + rest
 }
 
-// TestProxiesBehindACDN has another proxy before each, which the decision point knows
-// nothing of. It is told the address that this one has seen, and none that a client wrote.
+// TestProxiesBehindACDN puts another proxy in front of each proxy. The decision point
+// does not know it. The decision point must receive the address that the outer proxy
+// has seen, and none that a client sent.
 func TestProxiesBehindACDN(t *testing.T) {
 	t.Parallel()
 	for name := range proxies {
@@ -45,7 +46,7 @@ func TestProxiesBehindACDN(t *testing.T) {
 			t.Parallel()
 			const cdn = "127.0.0.2"
 			var s *site
-			if name == "traefik" { // which tells the decision point of the CDN, too
+			if name == "traefik" { // which forwards the CDN's address as well
 				s = beside(t, "127.0.0.1/32", "127.0.0.1/32 "+cdn)
 				s.edits = []string{"# forwardedHeaders: {trustedIPs: [203.0.113.0/24]}", "forwardedHeaders: {trustedIPs: [" + cdn + "]}",
 					"trustForwardHeader: false", "trustForwardHeader: true", "[robots-guard] #", "[unsaid, robots-guard] #"}
@@ -61,7 +62,7 @@ func TestProxiesBehindACDN(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer conn.Close()
-				// Each with a path of its own, by which its line is known.
+				// Each request has its own path, which identifies its log line.
 				if _, err := io.WriteString(conn, "GET /private/"+from+" HTTP/1.1\r\nHost: example.com\r\nUser-Agent: "+harness.Bingbot+
 					"\r\nX-Forwarded-For: 66.249.66.1, 192.0.2.7\r\nX-Forwarded-Host: open.test\r\nX-Forwarded-Uri: /public/\r\nX-Forwarded-Method: OPTIONS\r\nConnection: close\r\n\r\n"); err != nil {
 					t.Fatal(err)
@@ -74,7 +75,7 @@ func TestProxiesBehindACDN(t *testing.T) {
 						request, _ := line["request"].(map[string]any)
 						if request["uri"] == "/private/"+from {
 							if request["client_ip"] != want || request["host"] != "example.com" {
-								t.Errorf("from %s: %v at %v, want %s at example.com", from, request["client_ip"], request["host"], want)
+								t.Errorf("from %s: client %v at host %v, want %s at example.com", from, request["client_ip"], request["host"], want)
 							}
 							return true
 						}

@@ -1,3 +1,3 @@
-// Package forward tests the guard as a decision point: what it answers other proxies, and each of those with the
-// configuration in examples/forward.
+// Package forward tests the guard as a decision point: its responses to other proxies,
+// and these proxies with the configurations in examples/forward.
 package forward

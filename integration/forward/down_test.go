@@ -9,7 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// silent runs a decision point that takes questions and answers none, and returns its port.
+// silent runs a decision point that accepts connections and never responds. It returns
+// the port.
 func silent(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -18,20 +19,20 @@ func silent(t *testing.T) string {
 	}
 	t.Cleanup(func() { _ = listener.Close() })
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	return port // the system takes connections, and nobody here
+	return port // the operating system accepts connections, but nothing reads from them
 }
 
-// TestProxiesWithoutAnswer has each proxy ask where nobody listens, and where nobody
-// answers: a visitor waits for one try of it and no longer.
+// TestProxiesWithoutAnswer tests each proxy with a decision point that does not listen,
+// and one that does not respond. A visitor waits for one attempt and no longer.
 func TestProxiesWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	for name, status := range without {
 		for what, tc := range map[string]struct {
 			port  func(*testing.T) string
-			after time.Duration // the wait of the example, and time for a busy machine
+			after time.Duration // the timeout of the example, plus time for a busy machine
 		}{
-			"nobody listens": {func(t *testing.T) string { return harness.FreePort(t) }, 2500 * time.Millisecond},
-			"nobody answers": {silent, 6 * time.Second},
+			"not listening": {func(t *testing.T) string { return harness.FreePort(t) }, 2500 * time.Millisecond},
+			"no response":   {silent, 6 * time.Second},
 		} {
 			t.Run(name+", "+what, func(t *testing.T) {
 				t.Parallel()
@@ -52,7 +53,8 @@ func TestProxiesWithoutAnswer(t *testing.T) {
 	}
 }
 
-// TestProxiesOtherwise has each do the opposite without an answer, as its file says how.
+// TestProxiesOtherwise tests the opposite behaviour without a response, which the
+// comments in the configurations describe.
 func TestProxiesOtherwise(t *testing.T) {
 	t.Parallel()
 	closed := []string{"pass_without = true", "pass_without = false"}
@@ -66,8 +68,8 @@ func TestProxiesOtherwise(t *testing.T) {
 		"traefik": {[]string{"service: robots-guard # or-pass", "service: or-pass #", "# or-pass: {", "or-pass: {", "# ping: {", "ping: {"}, 200},
 	} {
 		for what, port := range map[string]func(*testing.T) string{
-			"nobody listens": func(t *testing.T) string { return harness.FreePort(t) },
-			"nobody answers": silent,
+			"not listening": func(t *testing.T) string { return harness.FreePort(t) },
+			"no response":   silent,
 		} {
 			t.Run(name+", "+what, func(t *testing.T) {
 				t.Parallel()

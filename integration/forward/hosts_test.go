@@ -7,23 +7,24 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestProxiesHosts asks for hosts as health checks do, by an address or, in HTTP/1.0, by
-// none at all. What the proxy serves to them without the guard it serves with it.
+// TestProxiesHosts sends requests as health checks do, with an address as the host, or
+// without a host in HTTP/1.0. A proxy with the guard must serve them as it does without
+// the guard.
 func TestProxiesHosts(t *testing.T) {
 	t.Parallel()
 	for name := range proxies {
 		if name == "caddy" || name == "traefik" {
-			continue // which serve the hosts of their sites only
+			continue // these serve only the hosts of their sites
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := behind(t, name)
 			for what, start := range map[string]string{
-				"no host":           "HTTP/1.0",
-				"an address":        "HTTP/1.1\r\nHost: 192.0.2.7",
-				"one of IPv6":       "HTTP/1.1\r\nHost: [2001:db8::7]",
-				"one with a port":   "HTTP/1.1\r\nHost: [2001:db8::7]:8080",
-				"one without zeros": "HTTP/1.1\r\nHost: [::1]",
+				"no host":                     "HTTP/1.0",
+				"an address":                  "HTTP/1.1\r\nHost: 192.0.2.7",
+				"an IPv6 address":             "HTTP/1.1\r\nHost: [2001:db8::7]",
+				"an IPv6 address with a port": "HTTP/1.1\r\nHost: [2001:db8::7]:8080",
+				"a compressed IPv6 address":   "HTTP/1.1\r\nHost: [::1]",
 			} {
 				for _, tc := range []struct {
 					userAgent, target, body string

@@ -10,8 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestNginxForbids has nginx refuse something for a reason of its own, which is no matter
-// of the robots.txt.
+// TestNginxForbids tests pages that nginx itself denies, independently of robots.txt.
 func TestNginxForbids(t *testing.T) {
 	t.Parallel()
 	s := beside(t)
@@ -29,8 +28,8 @@ func TestNginxForbids(t *testing.T) {
 	}
 }
 
-// TestNginxChallenges sends visitors, but no crawlers, to a challenge where robots.txt disallows
-// the page.
+// TestNginxChallenges checks that nginx sends visitors, but not crawlers, to a
+// challenge for a disallowed page.
 func TestNginxChallenges(t *testing.T) {
 	t.Parallel()
 	challenge := harness.NewOrigin(t, "", func(w http.ResponseWriter, _ *http.Request) bool {

@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// lenient runs an application that answers whatever it is sent, and returns its address.
-// It reads the bytes alone, for a server of Go refuses what is odd itself.
+// lenient runs an application that responds to any request, and returns its address. It
+// parses the bytes itself, because Go's server rejects unusual requests.
 func lenient(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -23,7 +23,7 @@ func lenient(t *testing.T) string {
 		for {
 			conn, err := listener.Accept()
 			if err != nil {
-				return // closed, as the test ends
+				return // closed at the end of the test
 			}
 			go func() {
 				defer conn.Close()
@@ -43,8 +43,8 @@ func lenient(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// TestProxiesOdd sends what the decision point's server, or the proxy's own client,
-// refuses as HTTP. No answer about such a request is no reason to let a crawler pass.
+// TestProxiesOdd sends requests that the decision point's server or the proxy's own
+// client rejects as invalid HTTP. Without a verdict a crawler must not pass.
 func TestProxiesOdd(t *testing.T) {
 	t.Parallel()
 	for name := range proxies {
@@ -57,21 +57,21 @@ func TestProxiesOdd(t *testing.T) {
 				t.Fatalf("a browser gets %q", body)
 			}
 			for what, field := range map[string]string{
-				"nothing odd":             "Accept: */*",
-				"a control character":     "Referer: a\x01b",
-				"a delete":                "Accept: a\x7fb",
-				"in a signature":          "Signature: a\x01b",
-				"in its agent":            "User-Agent: " + harness.Bingbot + "\x01",
-				"bytes that are no UTF-8": "Referer: \xff\xfe",
-				"many fields":             strings.Repeat("Accept: a\r\n", 95) + "Accept: a",
-				"many names":              strings.Repeat("User-Agent: a\r\n", 94) + "User-Agent: a",
-				"fields of every kind":    strings.Repeat("Accept: a\r\nReferer: b\r\nSignature: c\r\n", 31) + "Accept: a",
+				"an ordinary request":  "Accept: */*",
+				"a control character":  "Referer: a\x01b",
+				"a delete":             "Accept: a\x7fb",
+				"in a signature":       "Signature: a\x01b",
+				"in the User-Agent":    "User-Agent: " + harness.Bingbot + "\x01",
+				"invalid UTF-8":        "Referer: \xff\xfe",
+				"many fields":          strings.Repeat("Accept: a\r\n", 95) + "Accept: a",
+				"many names":           strings.Repeat("User-Agent: a\r\n", 94) + "User-Agent: a",
+				"fields of every kind": strings.Repeat("Accept: a\r\nReferer: b\r\nSignature: c\r\n", 31) + "Accept: a",
 			} {
 				if status, body := s.raw(t, harness.Bingbot, "/private/x.txt", field); status == 200 || strings.Contains(body, "SECRET") {
 					t.Errorf("%s: %d %.200q", what, status, body)
 				}
 			}
-			// Up to more than the decision point takes, which answers 431.
+			// Up to a size that the decision point rejects with 431.
 			large := false
 			for size := 7000; size < 90000; size += 1000 {
 				for _, odd := range [][2]string{{"/private/x.txt", "Referer: " + strings.Repeat("a", size)}, {"/private/x.txt?" + strings.Repeat("a", size), "Accept: */*"}} {
@@ -82,8 +82,8 @@ func TestProxiesOdd(t *testing.T) {
 					}
 				}
 			}
-			if name == "haproxy" && !large { // others stop such a request themselves, or make a 500 of it
-				t.Error("no question was too large")
+			if name == "haproxy" && !large { // others stop such a request themselves, or respond with 500
+				t.Error("no request was too large")
 			}
 		})
 	}

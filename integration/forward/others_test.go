@@ -8,8 +8,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestEnvoy sends what Envoy would send, by its documentation: the method, the path and
-// the Host of the request itself. Envoy is not run here.
+// TestEnvoy sends the requests that Envoy sends according to its documentation, with
+// the method, the path and the Host of the client's request. The test does not run
+// Envoy.
 func TestEnvoy(t *testing.T) {
 	t.Parallel()
 	app := harness.NewOrigin(t, robots, nil)
@@ -42,8 +43,8 @@ func TestEnvoy(t *testing.T) {
 	}
 }
 
-// TestTraefik sends what Traefik 3.7 sends to a decision point. Where there is a traefik,
-// the tests of all proxies run it, too.
+// TestTraefik sends the requests that Traefik 3.7 sends to a decision point. If Traefik
+// is installed, the tests of all proxies run it as well.
 func TestTraefik(t *testing.T) {
 	t.Parallel()
 	s := decide(t, harness.NewOrigin(t, robots, nil), "")
@@ -53,7 +54,7 @@ func TestTraefik(t *testing.T) {
 			t.Errorf("%s: %d", target, got.StatusCode)
 		}
 	}
-	// A WebSocket has a scheme of its own with trustForwardHeader.
+	// A WebSocket has its own scheme with trustForwardHeader.
 	fields := about("a.test", "/private/x")
 	fields[1] = "X-Forwarded-Proto: wss"
 	if got, _ := ask(t, s, harness.Bingbot, fields...); got.StatusCode != 403 {

@@ -15,22 +15,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// folder is where the configurations are that owners copy.
+// folder contains the example configurations.
 const folder = "../../examples/forward/"
 
-// site is an application behind a proxy that asks a decision point.
+// site is an application behind a proxy that uses a decision point.
 type site struct {
 	*harness.Server // the decision point
 	app             *harness.Origin
-	to              string   // where the proxy finds the application
+	to              string   // address of the application for the proxy
 	port            string   // of the proxy
-	between         string   // of the proxy, by which its script asks
-	cdn             string   // the address of what stands before the proxy, if anything does
-	edits           []string // of its files, as for strings.NewReplacer
+	between         string   // internal port of the proxy, to which its script connects
+	cdn             string   // address of the proxy in front of the proxy, if there is one
+	edits           []string // replacements in its files, as for strings.NewReplacer
 	dir             string   // of its files
 }
 
-// file writes a file of the example for the ports of the test, and returns its path.
+// file writes a file of the example with the ports of the test, and returns its path.
 func (s *site) file(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(folder + name)
@@ -50,8 +50,9 @@ func (s *site) file(t *testing.T, name string) string {
 	return path
 }
 
-// proxies start each of those that have an example and can be had. Traefik and Envoy are in
-// no Debian: what they send is in TestTraefik and TestEnvoy, and Traefik runs where there is one.
+// proxies start each proxy that has an example and is available. Debian has no packages
+// of Traefik and Envoy. TestTraefik and TestEnvoy send their requests, and Traefik
+// itself runs if it is installed.
 var proxies = map[string]func(*testing.T, *site) *exec.Cmd{
 	"nginx": func(t *testing.T, s *site) *exec.Cmd {
 		return harness.Nginx(t, s.dir, "include "+s.file(t, "nginx/site.conf")+";")
@@ -105,17 +106,17 @@ var proxies = map[string]func(*testing.T, *site) *exec.Cmd{
 	"traefik": func(t *testing.T, s *site) *exec.Cmd {
 		binary, err := exec.LookPath("traefik")
 		if err != nil {
-			t.Skip("needs traefik, which the gate does not have: TestTraefik sends what it would")
+			t.Skip("traefik is not installed; TestTraefik sends the same requests")
 		}
 		s.file(t, "traefik/dynamic.yaml")
 		return exec.Command(binary, "--configfile="+s.file(t, "traefik/traefik.yaml"))
 	},
 }
 
-// without is what each of them answers to a browser while the decision point is down.
+// without is the response of each proxy to a browser while the decision point is down.
 var without = map[string]int{"nginx": 500, "haproxy": 200, "apache": 200, "caddy": 502, "traefik": 502}
 
-// behind runs a proxy in front of an application and beside a decision point.
+// behind runs a proxy in front of an application, with a decision point.
 func behind(t *testing.T, name string) *site {
 	t.Helper()
 	s := beside(t)
@@ -127,9 +128,9 @@ func behind(t *testing.T, name string) *site {
 func (s *site) front(t *testing.T, name string) {
 	t.Helper()
 	cmd := proxies[name](t, s)
-	cmd.WaitDelay = 2 * time.Second // for what it has started
+	cmd.WaitDelay = 2 * time.Second // for its child processes
 	harness.Attend(t, cmd, "127.0.0.1:"+s.port)
-	if name == "traefik" { // it listens before it has read its routers
+	if name == "traefik" { // listens before it has loaded its routers
 		harness.Eventually(t, "a router", func() bool {
 			status, _ := s.raw(t, harness.Firefox, "/robots.txt")
 			return status != 404
@@ -137,18 +138,18 @@ func (s *site) front(t *testing.T, name string) {
 	}
 }
 
-// beside runs an application and a decision point beside it, whose file is edited as for
-// strings.NewReplacer.
+// beside runs an application and a decision point. edits are replacements in the
+// configuration of the decision point, as for strings.NewReplacer.
 func beside(t *testing.T, edits ...string) *site {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "forward") // which Apache's workers can reach
+	dir, err := os.MkdirTemp("", "forward") // readable for Apache's workers
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	s := &site{port: harness.FreePort(t), between: harness.FreePort(t), dir: dir}
 	s.app = harness.NewOrigin(t, robots, func(w http.ResponseWriter, r *http.Request) bool {
-		p, err := url.PathUnescape(r.URL.EscapedPath()) // as many spellings as it can take for the same
+		p, err := url.PathUnescape(r.URL.EscapedPath()) // treats as many spellings as possible as equal
 		if err == nil && path.Clean("/"+strings.ReplaceAll(p, `\`, "/")) == "/private/x.txt" {
 			fmt.Fprint(w, "SECRET")
 			return true
@@ -180,7 +181,7 @@ func (s *site) raw(t *testing.T, userAgent, target string, fields ...string) (in
 	return harness.Raw(t, &harness.Server{Port: s.port}, "GET "+target+" HTTP/1.1\r\nHost: example.com\r\nUser-Agent: "+userAgent+"\r\n"+more+"Connection: close\r\n\r\n")
 }
 
-// TestProxies has each proxy of the examples ask, and answer.
+// TestProxies tests each proxy of the examples with a decision point.
 func TestProxies(t *testing.T) {
 	t.Parallel()
 	for name := range proxies {
@@ -194,19 +195,19 @@ func TestProxies(t *testing.T) {
 			}{
 				{"a browser", harness.Firefox, "/private/x.txt", "", 200, "SECRET"},
 				{"a bot", harness.Bingbot, "/private/x.txt", "", 403, "Disallow: /private/"},
-				{"a page that is allowed", harness.Bingbot, "/public/", "", 200, "origin /public/"},
-				{"the robots.txt", harness.Bingbot, "/robots.txt", "", 200, "Disallow"},
+				{"an allowed page", harness.Bingbot, "/public/", "", 200, "origin /public/"},
+				{"robots.txt", harness.Bingbot, "/robots.txt", "", 200, "Disallow"},
 				{"the verdict", harness.Bingbot, "/echo", "", 200, `verdict ["allowed"] for example.com`},
-				{"a verdict of its own", harness.Bingbot, "/echo", "X-Robots-Guard-Verdict: exempt", 200, `verdict ["allowed"] for example.com`},
-				{"a browser's own verdict", harness.Firefox, "/echo", "X-Robots-Guard-Verdict: exempt", 200, "verdict [] for example.com"},
-				{"an identity of its own", harness.Bingbot, "/echo", "X-Robots-Guard-Identity: verified", 200, `as ["claimed"]`},
-				{"a browser's own identity", harness.Firefox, "/echo", "X-Robots-Guard-Identity: verified", 200, "as []"},
+				{"a forged verdict", harness.Bingbot, "/echo", "X-Robots-Guard-Verdict: exempt", 200, `verdict ["allowed"] for example.com`},
+				{"a browser's forged verdict", harness.Firefox, "/echo", "X-Robots-Guard-Verdict: exempt", 200, "verdict [] for example.com"},
+				{"a forged identity", harness.Bingbot, "/echo", "X-Robots-Guard-Identity: verified", 200, `as ["claimed"]`},
+				{"a browser's forged identity", harness.Firefox, "/echo", "X-Robots-Guard-Identity: verified", 200, "as []"},
 				{"another target", harness.Bingbot, "/private/x.txt", "X-Forwarded-Uri: /public/", 403, "Disallow: /private/"},
 				{"another target, as nginx has it", harness.Bingbot, "/private/x.txt", "X-Original-URI: /public/", 403, ""},
 				{"another URL", harness.Bingbot, "/private/x.txt", "X-Original-URL: https://example.com/public/", 403, ""},
 				{"another method", harness.Bingbot, "/private/x.txt", "X-Forwarded-Method: OPTIONS", 403, ""},
 				{"another host", harness.Bingbot, "/private/x.txt", "X-Forwarded-Host: open.test", 403, ""},
-				{"much to remember", harness.Bingbot, "/private/x.txt", "Cookie: a=" + strings.Repeat("x", 6000), 403, ""},
+				{"a large cookie", harness.Bingbot, "/private/x.txt", "Cookie: a=" + strings.Repeat("x", 6000), 403, ""},
 			} {
 				var fields []string
 				if tc.field != "" {
@@ -223,7 +224,7 @@ func TestProxies(t *testing.T) {
 				slowed = slowed || answer.Status == 429 && answer.Header.Get("Retry-After") != ""
 			}
 			if !slowed {
-				t.Error("a crawler that is too fast gets no 429 with Retry-After")
+				t.Error("a crawler that exceeds the rate gets no 429 with Retry-After")
 			}
 			s.Stop()
 			if status, body := s.raw(t, harness.Firefox, "/public/"); status != without[name] {
@@ -233,8 +234,9 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// TestProxiesEvaded tries every spelling of a forbidden target through each proxy. What
-// a browser gets in it is forbidden to a crawler, and no crawler gets the page.
+// TestProxiesEvaded requests a disallowed target in all spellings through each proxy.
+// If a spelling returns the page to a browser, a crawler must be blocked for that
+// spelling. No crawler may get the page.
 func TestProxiesEvaded(t *testing.T) {
 	t.Parallel()
 	for name := range proxies {
@@ -247,18 +249,18 @@ func TestProxiesEvaded(t *testing.T) {
 				_, body := s.raw(t, harness.Firefox, target)
 				status, crawled := s.raw(t, harness.Bingbot, target)
 				if strings.Contains(crawled, "SECRET") {
-					t.Errorf("%.200q: a crawler got the forbidden file", target)
+					t.Errorf("%.200q: a crawler got the disallowed file", target)
 				}
 				if strings.Contains(body, "SECRET") {
 					served++
 					if status != 403 {
-						t.Errorf("%.200q: a crawler got %d where a browser gets the forbidden file", target, status)
+						t.Errorf("%.200q: a crawler got %d, but a browser gets the disallowed file", target, status)
 					}
 				}
 			}
 			t.Logf("%d spellings served", served)
 			if served < 30 {
-				t.Errorf("only %d spellings reach the file; is the test's site right?", served)
+				t.Errorf("only %d spellings reach the file; check the test's site", served)
 			}
 			for _, host := range []string{"EXAMPLE.COM", "example.com.", "Example.com:80", "example.com:" + s.port, "example.com:"} {
 				status, body := harness.Raw(t, &harness.Server{Port: s.port}, "GET /private/x.txt HTTP/1.1\r\nHost: "+host+"\r\nUser-Agent: "+harness.Bingbot+"\r\nConnection: close\r\n\r\n")

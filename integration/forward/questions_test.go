@@ -9,16 +9,16 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// trusting is the global option of a server that trusts proxies of this machine.
+// trusting is the global option of a server that trusts local proxies.
 const trusting = `servers {
 		trusted_proxies static 127.0.0.1/32
 		trusted_proxies_strict
 	}`
 
-// robots is what the application serves.
+// robots is the robots.txt of the application.
 const robots = "User-agent: *\nDisallow: /private/\nDisallow: /grün/\nAllow: /public/\n\nUser-agent: AhrefsBot\nCrawl-delay: 30\n"
 
-// decide runs a decision point with more options, for an application.
+// decide runs a decision point for an application, with additional options.
 func decide(t *testing.T, app *harness.Origin, options string) *harness.Server {
 	t.Helper()
 	return harness.Serve(t, `http://:$PORT {
@@ -33,7 +33,8 @@ func decide(t *testing.T, app *harness.Origin, options string) *harness.Server {
 	}`, "$GLOBAL", trusting, "$APP", app.Address())
 }
 
-// ask asks a decision point from an address of the machine, with fields "Name: value".
+// ask sends a request from a local address to a decision point, with header fields
+// "Name: value".
 func ask(t *testing.T, s *harness.Server, userAgent string, fields ...string) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodGet, "http://127.0.0.1:"+s.Port+"/", nil)
@@ -57,12 +58,12 @@ func ask(t *testing.T, s *harness.Server, userAgent string, fields ...string) (*
 	return response, string(body)
 }
 
-// about describes a request for a URL.
+// about returns the header fields that describe a request for a URL.
 func about(host, target string) []string {
 	return []string{"X-Forwarded-Method: GET", "X-Forwarded-Proto: https", "X-Forwarded-Host: " + host, "X-Forwarded-Uri: " + target, "X-Forwarded-For: 192.0.2.7"}
 }
 
-// TestQuestions asks about all kinds of requests.
+// TestQuestions sends all kinds of requests to a decision point.
 func TestQuestions(t *testing.T) {
 	t.Parallel()
 	app := harness.NewOrigin(t, robots, func(w http.ResponseWriter, r *http.Request) bool {
@@ -92,7 +93,7 @@ func TestQuestions(t *testing.T) {
 			t.Errorf("%s for %s%s: %d %v %q", tc.userAgent, tc.host, tc.target, got.StatusCode, got.Header, body)
 		}
 		if tc.status == 403 && !strings.Contains(body, "https://"+tc.host+"/robots.txt") {
-			t.Errorf("the text does not name the file of %s: %q", tc.host, body)
+			t.Errorf("the response does not name the robots.txt of %s: %q", tc.host, body)
 		}
 	}
 	slowed := false
@@ -101,27 +102,27 @@ func TestQuestions(t *testing.T) {
 		slowed = slowed || got.StatusCode == 429 && got.Header.Get("Retry-After") != "" && got.Header.Get("X-Robots-Guard-Action") == "slowed"
 	}
 	if !slowed {
-		t.Error("a crawler that is too fast is not slowed")
+		t.Error("a crawler that exceeds the rate gets no 429")
 	}
 	all := s.Metrics()
 	if n := all.Sum(harness.RequestsMetric, `host="a.test"`, `crawler="bingbot"`); n != 3 {
-		t.Errorf("%v requests of bingbot for a.test are counted", n)
+		t.Errorf("counted %v requests of bingbot for a.test", n)
 	}
 	if all.Sum(harness.RequestsMetric, `host="_other"`) == 0 || all.Sum(harness.RequestsMetric, `host="*.b.test"`) != 1 {
 		t.Errorf("hosts are counted as %v", all.Of(harness.RequestsMetric))
 	}
 	logged, _ := s.Await("request disallowed by robots.txt", 1)[0]["request"].(map[string]any)
 	if logged["host"] != "a.test" || logged["uri"] != "/private/x" || logged["client_ip"] != "192.0.2.7" {
-		t.Errorf("the log says %v", logged)
+		t.Errorf("logged %v", logged)
 	}
 	for _, r := range app.Seen() {
 		if r.Header.Get("X-Forwarded-For") != "" || r.URL.Path != "/robots.txt" {
-			t.Errorf("the application was asked for %s with %v", r.URL, r.Header)
+			t.Errorf("the application got a request for %s with %v", r.URL, r.Header)
 		}
 	}
 }
 
-// TestNoQuestions sends what describes no request.
+// TestNoQuestions sends invalid descriptions of a request.
 func TestNoQuestions(t *testing.T) {
 	t.Parallel()
 	s := decide(t, harness.NewOrigin(t, robots, nil), "")
@@ -144,11 +145,11 @@ func TestNoQuestions(t *testing.T) {
 		}
 	}
 	if n := s.Metrics().Sum("caddy_robots_guard_undecided_total"); n != 6 {
-		t.Errorf("%v are counted", n)
+		t.Errorf("counted %v requests", n)
 	}
 }
 
-// TestLiars ask at a decision point that does not trust them.
+// TestLiars sends requests to a decision point that does not trust their sender.
 func TestLiars(t *testing.T) {
 	t.Parallel()
 	app := harness.NewOrigin(t, robots, nil)
@@ -164,7 +165,7 @@ func TestLiars(t *testing.T) {
 		t.Errorf("got %d %v %q", got.StatusCode, got.Header, body)
 	}
 	if n := s.Metrics().Sum(harness.RequestsMetric) + float64(len(app.Seen())); n != 0 {
-		t.Errorf("%v requests were judged, or robots.txt read", n)
+		t.Errorf("evaluated requests and fetches of robots.txt: %v", n)
 	}
 	s.Await("a client that is not a trusted proxy asks about requests; add the proxy to trusted_proxies or block the client", 1)
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestProxiesRefuse looks at the refusal as a crawler gets it: text, by the name of the
-// rule, whatever letters stand in that, and the next request of the connection is read
-// behind the body of the one that was refused.
+// TestProxiesRefuse checks the response to a blocked crawler. It is plain text that
+// names the rule, whatever characters the rule contains. The proxy must find the next
+// request of the connection after the body of the blocked one.
 func TestProxiesRefuse(t *testing.T) {
 	t.Parallel()
 	for name := range proxies {
@@ -37,7 +37,7 @@ func TestProxiesRefuse(t *testing.T) {
 			for i, body := range []string{
 				"Content-Length: " + strconv.Itoa(len(smuggled)) + "\r\n\r\n" + smuggled,
 				"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
-				// So much that some rather close the connection.
+				// So large that some proxies close the connection instead.
 				"Content-Length: 300000\r\n\r\n" + strings.Repeat(smuggled, 300000)[:300000],
 			} {
 				answers := s.both(t, "POST /private/x.txt HTTP/1.1\r\nHost: example.com\r\nUser-Agent: "+harness.Bingbot+"\r\n"+body+
@@ -50,10 +50,10 @@ func TestProxiesRefuse(t *testing.T) {
 	}
 }
 
-// smuggled is a request in the body of another.
+// smuggled is a request in the body of another request.
 const smuggled = "GET /public/smuggled HTTP/1.1\r\nHost: example.com\r\n\r\n"
 
-// both sends requests over one connection, and returns all that is answered.
+// both sends requests over one connection and returns all responses.
 func (s *site) both(t *testing.T, requests string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", "127.0.0.1:"+s.port)
@@ -62,7 +62,7 @@ func (s *site) both(t *testing.T, requests string) string {
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
-	go func() { _, _ = io.WriteString(conn, requests) }() // a proxy may close before it has read all
+	go func() { _, _ = io.WriteString(conn, requests) }() // a proxy may close the connection before it has read everything
 	answers, _ := io.ReadAll(conn)
 	return string(answers)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// BenchmarkDecision asks about requests over one connection, as a proxy does, and for an
-// empty answer of the same server.
+// BenchmarkDecision sends decision requests over one connection, as a proxy does. For
+// comparison it requests an empty response of the same server.
 func BenchmarkDecision(b *testing.B) {
 	app := harness.NewOrigin(b, robots, nil)
 	s := harness.Serve(b, `http://:$PORT {
@@ -25,10 +25,10 @@ func BenchmarkDecision(b *testing.B) {
 		}
 	}`, "$GLOBAL", trusting, "$APP", app.Address())
 	for _, tc := range []struct{ name, path, userAgent, target string }{
-		{"an empty answer", "/empty", harness.Bingbot, "/public/"},
+		{"an empty response", "/empty", harness.Bingbot, "/public/"},
 		{"a browser", "/", harness.Firefox, "/public/"},
-		{"a crawler that may", "/", harness.Bingbot, "/public/"},
-		{"a crawler that may not", "/", harness.Bingbot, "/private/"},
+		{"an allowed crawler", "/", harness.Bingbot, "/public/"},
+		{"a disallowed crawler", "/", harness.Bingbot, "/private/"},
 	} {
 		b.Run(tc.name, func(b *testing.B) {
 			for b.Loop() {
