@@ -9,14 +9,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestVerifyLoadErrors refuses lists that cannot be used when they are needed.
+// TestVerifyLoadErrors checks that the server rejects invalid address lists at its
+// start.
 func TestVerifyLoadErrors(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, file, want string }{
 		{"missing", "", "file not found"},
 		{"empty", "\n", "the list is empty"},
 		{"too wide", "0.0.0.0/0\n", "0.0.0.0/0"},
-		{"no list", "<html>not found</html>", "web page without an address list"},
+		{"not a list", "<html>not found</html>", "web page without an address list"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -29,25 +30,24 @@ func TestVerifyLoadErrors(t *testing.T) {
 			harness.Write(t, config, fmt.Sprintf("{\n admin off\n robots_guard {\n  verify {\n   ranges configured\n  }\n  crawler Googlebot {\n   ranges file %s\n  }\n }\n}\nhttp://127.0.0.1:%s {\n robots_guard\n}\n", list, harness.FreePort(t)))
 			output := fails(t, config)
 			if !strings.Contains(output, test.want) || !strings.Contains(output, "list.txt") {
-				t.Errorf("the error is %q, want %q and the file", output, test.want)
+				t.Errorf("the error is %q, want %q and the name of the file", output, test.want)
 			}
 		})
 	}
 }
 
-// fails runs the server with a configuration that cannot be loaded and returns
-// what it says.
+// fails runs the server with an invalid configuration and returns its output.
 func fails(t *testing.T, config string) string {
 	t.Helper()
 	_, output, code := harness.Command(t, "", "run", "--config", config, "--adapter", "caddyfile")
 	if code == 0 {
-		t.Error("the server ended without an error")
+		t.Error("the server exited without an error")
 	}
 	return output
 }
 
-// TestUntrustedProxyWarning tells the owner once that real crawlers look false
-// behind a proxy that is not trusted.
+// TestUntrustedProxyWarning checks that the guard warns the owner once if it takes
+// genuine crawlers for spoofed clients, because they are behind an untrusted proxy.
 func TestUntrustedProxyWarning(t *testing.T) {
 	t.Parallel()
 	const warning = "if a proxy or CDN is in front of this server"
@@ -55,14 +55,14 @@ func TestUntrustedProxyWarning(t *testing.T) {
 	trusting := identitySite(t, "")
 	harness.Get(t, trusting.URL("/"), harness.Googlebot, from(somebodyElse))
 
-	// The proxy's address is trusted to be the client's: that of another proxy.
+	// The client address is that of another proxy.
 	s := serveVerifying(t, "http://a.test:$PORT {\n robots_guard enforce {\n  spoofed block\n }\n respond /robots.txt `"+identityRobots+"`\n respond page\n}",
 		strings.ReplaceAll(identityOptions, "trusted_proxies static 127.0.0.0/8", "listener_wrappers {\n proxy_protocol {\n allow 127.0.0.0/8\n }\n }"))
 	send := func(headers string) {
 		t.Helper()
 		status, _ := harness.Raw(t, s, "PROXY TCP4 "+somebodyElse+" 127.0.0.1 4711 80\r\nGET / HTTP/1.1\r\nHost: a.test:"+s.Port+"\r\nUser-Agent: Googlebot/2.1\r\n"+headers+"Connection: close\r\n\r\n")
 		if status != 403 {
-			t.Errorf("a false name got %d", status)
+			t.Errorf("a spoofed client got %d", status)
 		}
 	}
 	send("")

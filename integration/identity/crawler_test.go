@@ -17,7 +17,8 @@ Disallow: /others-not/
 `
 )
 
-// describedCrawlers describes crawlers of the owner's own and known ones.
+// describedCrawlers describes crawlers that the registry lacks, and registered
+// crawlers.
 const describedCrawlers = `robots_guard {
 	crawler AcmeBot
 	crawler AcmeTrainer {
@@ -60,15 +61,15 @@ func TestCrawlerOptions(t *testing.T) {
 	s.Warm("/", "http://wildcard.test/")
 	for _, row := range []struct {
 		name, host, userAgent string
-		google, others        string // for /google-not/ and /others-not/: the placeholders, or "403"
+		google, others        string // responses for /google-not/ and /others-not/: the placeholders, or "403"
 	}{
 		{"not described", "a.test", "NewBot/1.0 (+https://new.example/bot)", "NewBot crawler allowed", "403"},
-		{"by its name alone", "a.test", acmeUA, "AcmeBot crawler allowed", "403"},
-		{"a class that * judges", "a.test", "AcmeTrainer/1.0", "AcmeTrainer ai_training allowed", "403"},
-		{"a class that * does not judge", "a.test", "AcmePreview/1.0", "AcmePreview preview exempt", "AcmePreview preview exempt"},
+		{"with a name only", "a.test", acmeUA, "AcmeBot crawler allowed", "403"},
+		{"a class to which * applies", "a.test", "AcmeTrainer/1.0", "AcmeTrainer ai_training allowed", "403"},
+		{"a class to which * does not apply", "a.test", "AcmePreview/1.0", "AcmePreview preview exempt", "AcmePreview preview exempt"},
 		{"a fallback", "a.test", "AcmeFallback/1.0", "403", "AcmeFallback crawler allowed"},
 		{"wildcard off", "a.test", "AcmeSpared/1.0", "AcmeSpared crawler exempt", "AcmeSpared crawler exempt"},
-		{"wildcard off, and the site judges its class by *", "wildcard.test", "AcmeSpared/1.0", "AcmeSpared crawler exempt", "AcmeSpared crawler exempt"},
+		{"wildcard off, but the site applies * to its class", "wildcard.test", "AcmeSpared/1.0", "AcmeSpared crawler exempt", "AcmeSpared crawler exempt"},
 		{"wildcard on", "a.test", "AcmeJudged/1.0", "AcmeJudged preview allowed", "403"},
 		{"another class for a known crawler", "a.test", harness.UptimeRobot, "UptimeRobot ai_training allowed", "403"},
 		{"another fallback for a known crawler", "a.test", harness.Bingbot, "403", "bingbot search allowed"},
@@ -88,8 +89,8 @@ func TestCrawlerOptions(t *testing.T) {
 	}
 }
 
-// TestCrawlerOverReload knows a crawler by what the configuration says that
-// runs, also at sites whose robots.txt was read before.
+// TestCrawlerOverReload checks that a reload changes the identification of a crawler,
+// including at sites whose robots.txt is cached.
 func TestCrawlerOverReload(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, "User-agent: Googlebot\nDisallow: /google-not/\n\nUser-agent: Acme Scout\nDisallow: /scouts-not/\n\nUser-agent: *\nDisallow: /others-not/\n", nil)
@@ -101,13 +102,13 @@ func TestCrawlerOverReload(t *testing.T) {
 		path                      string
 		status                    int
 	}{
-		{"nobody said anything", "", acmeUA, "/google-not/x", 200},
+		{"not described", "", acmeUA, "/google-not/x", 200},
 		{"added, with a fallback", "crawler AcmeBot {\n fallback Googlebot\n}", acmeUA, "/google-not/x", 403},
 		{"another class", "crawler AcmeBot {\n class preview\n}", acmeUA, "/others-not/x", 200},
 		{"removed", "", acmeUA, "/others-not/x", 403},
-		{"a name that the robots.txt has, too", "crawler \"Acme Scout\" {\n class seo\n fallback Googlebot\n}", scout, "/scouts-not/x", 403},
-		{"that has no * group now", "crawler \"Acme Scout\" {\n wildcard off\n}", scout, "/others-not/x", 200},
-		{"removed, and named by the robots.txt alone", "", scout, "/scouts-not/x", 403},
+		{"a name that robots.txt also contains", "crawler \"Acme Scout\" {\n class seo\n fallback Googlebot\n}", scout, "/scouts-not/x", 403},
+		{"the same without the * group", "crawler \"Acme Scout\" {\n wildcard off\n}", scout, "/others-not/x", 200},
+		{"removed, but named by robots.txt", "", scout, "/scouts-not/x", 403},
 	} {
 		config := s.Named(row.name, "")
 		if row.crawlers != "" {

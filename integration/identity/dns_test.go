@@ -12,8 +12,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// nameServer is a DNS server with these records: what stands for a name's PTR or
-// A record. A name without one does not exist, and a record of "" gets no answer.
+// nameServer is a DNS server. Its records map a name to its PTR or A record. A name
+// without a record does not exist. A record of "" gets no response.
 type nameServer struct {
 	address string
 	queries atomic.Int32
@@ -41,14 +41,14 @@ func newNameServer(t *testing.T, records map[string]string) *nameServer {
 			}
 			s.queries.Add(1)
 			if reply := answerQuery(packet[:n], records); reply != nil {
-				_, _ = conn.WriteTo(reply, client) // who went away gets no answer
+				_, _ = conn.WriteTo(reply, client) // fails if the client has disconnected
 			}
 		}
 	}()
 	return s
 }
 
-// answerQuery returns the answer to a query, nil for none.
+// answerQuery returns the response to a query, nil for none.
 func answerQuery(query []byte, records map[string]string) []byte {
 	var m dnsmessage.Message
 	if m.Unpack(query) != nil || len(m.Questions) != 1 {
@@ -78,19 +78,19 @@ func answerQuery(query []byte, records map[string]string) []byte {
 	return packed
 }
 
-// TestIdentityByDNS verifies claims by the names of addresses. No request waits
-// for that: the first is judged by what it claims.
+// TestIdentityByDNS verifies clients by reverse DNS look-ups. No request waits for a
+// look-up: the first request is evaluated under its claimed name.
 func TestIdentityByDNS(t *testing.T) {
 	t.Parallel()
 	dns := newNameServer(t, map[string]string{
 		"1.2.0.192.in-addr.arpa.":           "crawl-192-0-2-1.googlebot.com.",
 		"crawl-192-0-2-1.googlebot.com.":    "192.0.2.1",
-		"2.2.0.192.in-addr.arpa.":           "crawl-192-0-2-1.googlebot.com.", // it is another address's name
+		"2.2.0.192.in-addr.arpa.":           "crawl-192-0-2-1.googlebot.com.", // the name of a different address
 		"3.2.0.192.in-addr.arpa.":           "crawl.googlebot.com.evil.example.",
 		"crawl.googlebot.com.evil.example.": "192.0.2.3",
 		"4.2.0.192.in-addr.arpa.":           "crawl.fakegooglebot.com.",
 		"crawl.fakegooglebot.com.":          "192.0.2.4",
-		"5.2.0.192.in-addr.arpa.":           "", // nobody answers
+		"5.2.0.192.in-addr.arpa.":           "", // no response
 		"9.2.0.192.in-addr.arpa.":           "msnbot-192-0-2-9.search.msn.com.",
 		"msnbot-192-0-2-9.search.msn.com.":  "192.0.2.9",
 		"crawl-192-0-2-66.search.msn.com.":  "192.0.2.66",
@@ -101,11 +101,11 @@ func TestIdentityByDNS(t *testing.T) {
 		"$GLOBAL", "robots_guard {\n verify {\n ranges off\n resolver "+dns.address+"\n }\n}\nservers {\n trusted_proxies static 127.0.0.0/8\n}")
 	s.Warm("/")
 	for _, row := range []struct{ name, userAgent, ip, want string }{
-		{"name and address fit", harness.Googlebot, "192.0.2.1", "verified"},
-		{"the same of an image crawler", harness.GooglebotImage, "192.0.2.1", "verified"},
+		{"name and address match", harness.Googlebot, "192.0.2.1", "verified"},
+		{"the same for an image crawler", harness.GooglebotImage, "192.0.2.1", "verified"},
 		{"another crawler with such a name", harness.Bingbot, "192.0.2.9", "verified"},
 		{"the name of another address", harness.Googlebot, "192.0.2.2", "spoofed"},
-		{"the domain is in front of another", harness.Googlebot, "192.0.2.3", "spoofed"},
+		{"the domain is a prefix of another", harness.Googlebot, "192.0.2.3", "spoofed"},
 		{"the domain ends another's label", harness.Googlebot, "192.0.2.4", "spoofed"},
 		{"another operator's name", harness.Googlebot, "192.0.2.66", "spoofed"},
 		{"no name", harness.Googlebot, "192.0.2.77", "spoofed"},
@@ -124,19 +124,19 @@ func TestIdentityByDNS(t *testing.T) {
 	}
 	for range 5 {
 		if a := harness.Get(t, s.URL("/others-not/x"), harness.Googlebot, from("192.0.2.5")); a.Status != 200 || a.Header.Get("X-Identity") != "unknown" {
-			t.Errorf("nobody answers about the address: got %d %q", a.Status, a.Header.Get("X-Identity"))
+			t.Errorf("no DNS response: got %d %q", a.Status, a.Header.Get("X-Identity"))
 		}
 	}
 	m := s.Metrics()
 	if n := m.Sum("caddy_robots_guard_dns_lookups_total", `result="verified"`); n != 2 {
-		t.Errorf("%v look-ups have verified a claim, want 2: one for each operator", n)
+		t.Errorf("%v look-ups verified a client, want 2: one per operator", n)
 	}
 	if n := m.Sum("caddy_robots_guard_identity_checks_total", `method="rdns"`, `identity="spoofed"`); n < 5 {
-		t.Errorf("%v checks found a false name", n)
+		t.Errorf("%v checks found a spoofed client", n)
 	}
 }
 
-// TestVerifyOnline asks the DNS server of a configuration from the command line.
+// TestVerifyOnline checks that the command uses the DNS server of the configuration.
 func TestVerifyOnline(t *testing.T) {
 	t.Parallel()
 	dns := newNameServer(t, map[string]string{
@@ -167,7 +167,7 @@ func TestVerifyOnline(t *testing.T) {
 			t.Errorf("%s: exit status %d and %q, want %d and %q\n%s", row.ip, code, stdout, row.code, row.identity, stderr)
 		}
 		if asked := dns.queries.Load() > before; asked != row.online {
-			t.Errorf("%s: the DNS was asked: %t", row.ip, asked)
+			t.Errorf("%s: got a DNS query: %t", row.ip, asked)
 		}
 	}
 }

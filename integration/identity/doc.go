@@ -1,2 +1,3 @@
-// Package identity tests whether a crawler is who it says: by lists of addresses, DNS and signatures.
+// Package identity tests the verification of crawlers by address lists, DNS and
+// signatures.
 package identity

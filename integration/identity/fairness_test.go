@@ -11,8 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestFloodsOfClaims lets false Googlebots of one network ask for look-ups all the
-// time, and real ones come then: all are verified while the flood goes on.
+// TestFloodsOfClaims makes spoofed Googlebots of one network cause look-ups
+// continuously. Genuine Googlebots must be verified meanwhile.
 func TestFloodsOfClaims(t *testing.T) {
 	t.Parallel()
 	const reals, perSecond, before, most = 40, 500, 2 * time.Second, 20 * time.Second
@@ -22,7 +22,7 @@ func TestFloodsOfClaims(t *testing.T) {
 		records[fmt.Sprintf("%d.2.0.192.in-addr.arpa.", i)], records[name] = name, fmt.Sprintf("192.0.2.%d", i)
 	}
 	for i := range 256 {
-		records[fmt.Sprintf("%d.100.51.198.in-addr.arpa.", i)] = "" // nobody answers
+		records[fmt.Sprintf("%d.100.51.198.in-addr.arpa.", i)] = "" // no response
 	}
 	for name, liar := range map[string]func(i int) string{
 		"an IPv6 /64": func(i int) string { return fmt.Sprintf("2001:db8:5:6::%x", i) },
@@ -60,7 +60,7 @@ func TestFloodsOfClaims(t *testing.T) {
 							return
 						}
 						if got := claim(liar(i)); got == "verified" {
-							t.Errorf("a liar is %s", got)
+							t.Errorf("a spoofed client is %s", got)
 						}
 					}
 				})
@@ -86,7 +86,7 @@ func TestFloodsOfClaims(t *testing.T) {
 						delete(left, ip)
 					case "unknown":
 					default:
-						t.Fatalf("a real one is %s", got)
+						t.Fatalf("a genuine crawler is %s", got)
 					}
 				}
 			}
@@ -95,17 +95,17 @@ func TestFloodsOfClaims(t *testing.T) {
 			<-ended
 			m := s.Metrics()
 			if n := m.Sum("caddy_robots_guard_dns_lookups_running"); n > 8 {
-				t.Errorf("%v look-ups are under way", n)
+				t.Errorf("%v look-ups are running", n)
 			}
 			if n := m.Sum("caddy_robots_guard_dns_lookups_waiting"); n > 256 {
-				t.Errorf("%v look-ups wait", n)
+				t.Errorf("%v look-ups are waiting", n)
 			}
 		})
 	}
 }
 
-// TestErrorIsNoList serves an error in place of an address list. No client is verified
-// or refuted by it.
+// TestErrorIsNoList serves an error instead of an address list. It must neither verify
+// nor refute a client.
 func TestErrorIsNoList(t *testing.T) {
 	t.Parallel()
 	skipWithoutRoots(t)
@@ -113,7 +113,7 @@ func TestErrorIsNoList(t *testing.T) {
 	s := listing(t, lists, t.TempDir(), t.TempDir())
 	line := s.Await("crawler address list cannot be used; using the previous list", 1)[0]
 	if text := fmt.Sprint(line["error"]); !strings.Contains(text, "unknown format") {
-		t.Errorf("the log says %q", text)
+		t.Errorf("the log contains %q", text)
 	}
 	for _, ip := range []string{"203.0.113.77", googlesAddress} {
 		if got := identityOf(t, s, ip); got != "unknown" {

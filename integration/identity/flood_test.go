@@ -11,8 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestManyClaims has a liar use an address after the other, while no DNS server
-// answers about them. No request waits for that, and what it takes is bounded.
+// TestManyClaims makes a spoofed client use many addresses while the DNS server does
+// not respond. No request waits for a look-up, and the used resources are bounded.
 func TestManyClaims(t *testing.T) {
 	t.Parallel()
 	const at = "192.0.2.1"
@@ -26,7 +26,7 @@ func TestManyClaims(t *testing.T) {
 	}
 	address := func(i int) net.IP { return net.IPv4(20, byte(i>>8), byte(i), 7) }
 	for i := range claims {
-		records[fmt.Sprintf("7.%d.%d.20.in-addr.arpa.", byte(i), byte(i>>8))] = "" // no answer
+		records[fmt.Sprintf("7.%d.%d.20.in-addr.arpa.", byte(i), byte(i>>8))] = "" // no response
 	}
 	dns := newNameServer(t, records)
 	s := harness.Serve(t, "http://a.test:$PORT {\n header >X-Identity {http.robots_guard.identity}\n robots_guard enforce\n"+
@@ -55,15 +55,16 @@ func TestManyClaims(t *testing.T) {
 	wait.Wait()
 	m := s.Metrics()
 	asked, took := int(dns.queries.Load()-before), int(time.Since(began).Seconds())+1
-	// 8 at once take 2 s each; the client of the DNS may ask twice.
+	// 8 look-ups run concurrently and take 2 s each; the resolver may send each query
+	// twice.
 	if most := 2 * 8 * (took/2 + 2); asked == 0 || asked > most {
-		t.Errorf("the DNS was asked %d times in %d s, want at most %d", asked, took, most)
+		t.Errorf("%d DNS queries in %d s, want at most %d", asked, took, most)
 	}
 	if n := m.Sum("caddy_robots_guard_dns_lookups_running"); n > 8 {
-		t.Errorf("%v look-ups are under way", n)
+		t.Errorf("%v look-ups are running", n)
 	}
 	if n := m.Sum("caddy_robots_guard_dns_lookups_waiting"); n > 256 {
-		t.Errorf("%v look-ups wait", n)
+		t.Errorf("%v look-ups are waiting", n)
 	}
 	if n := m.Sum("caddy_robots_guard_dns_lookups_total", `result="dropped"`); n < float64(claims/2) {
 		t.Errorf("%v look-ups were dropped", n)
@@ -72,6 +73,6 @@ func TestManyClaims(t *testing.T) {
 		t.Errorf("%v goroutines", n)
 	}
 	if got := identityOf(t, s, at); got != "verified" {
-		t.Errorf("the real one is %s afterwards", got)
+		t.Errorf("the genuine crawler is %s afterwards", got)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// Addresses of the tests, of the blocks for documentation.
+// Client addresses, from the blocks for documentation.
 const (
 	googlesAddress  = "192.0.2.1"
 	googlesFar      = "203.0.113.200"
@@ -34,13 +34,13 @@ const (
 	}`
 )
 
-// addressLists are the lists of the tests' operators.
+// addressLists are the address lists of the operators.
 var addressLists = map[string]string{
 	"googlebot.json": `{"creationTime": "2026-11-20T23:00:00.000000", "prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, {"ipv4Prefix": "203.0.113.128/25"}, {"ipv6Prefix": "2001:db8:1::/64"}]}`,
 	"bingbot.txt":    "# Bing\n198.51.100.0/24\n",
 }
 
-// identityRobots lets the search engines in and nobody else.
+// identityRobots allows only the search engines.
 const identityRobots = `User-agent: Googlebot
 User-agent: bingbot
 Disallow: /google-not/
@@ -49,10 +49,10 @@ User-agent: *
 Disallow: /others-not/
 `
 
-// from sends a request through a trusted proxy that names the client.
+// from sends a request through a trusted proxy with the given client address.
 func from(ip string) func(*http.Request) { return harness.Header("X-Forwarded-For", ip) }
 
-// identitySite runs a site with verified claims.
+// identitySite runs a site that verifies clients.
 func identitySite(t *testing.T, options string) *harness.Server {
 	t.Helper()
 	return serveVerifying(t, "http://a.test:$PORT {\n"+
@@ -60,13 +60,13 @@ func identitySite(t *testing.T, options string) *harness.Server {
 		" robots_guard enforce {\n"+options+"\n}\n respond /robots.txt `"+identityRobots+"`\n respond page\n}", identityOptions)
 }
 
-// serveVerifying runs the server with the operators' lists and waits until it
-// has read them: Caddy starts its apps in any order, so that the first requests
-// may be answered before.
+// serveVerifying runs the server with the operators' address lists and waits until it
+// has loaded them. Caddy starts its apps in any order, so the server may handle
+// requests before that.
 func serveVerifying(t *testing.T, sites, options string) *harness.Server {
 	t.Helper()
 	s := harness.Serve(t, sites, "$GLOBAL", options, "$LISTS", harness.Files(t, addressLists))
-	harness.Eventually(t, "the lists are read", func() bool {
+	harness.Eventually(t, "the address lists are loaded", func() bool {
 		read := 0
 		for name, prefixes := range s.Metrics() {
 			if strings.HasPrefix(name, "caddy_robots_guard_address_list_prefixes{") && prefixes > 0 {
@@ -78,8 +78,8 @@ func serveVerifying(t *testing.T, sites, options string) *harness.Server {
 	return s
 }
 
-// TestIdentity verifies claims by lists of addresses: a real crawler is never
-// blocked as a false one, a false one gains nothing by its name.
+// TestIdentity verifies clients by address lists. A genuine crawler is never blocked as
+// spoofed, and a spoofed client gains nothing by its name.
 func TestIdentity(t *testing.T) {
 	t.Parallel()
 	s := identitySite(t, "")
@@ -89,17 +89,17 @@ func TestIdentity(t *testing.T) {
 		status                    int
 		identity                  string
 	}{
-		{"the real one where its group lets it", harness.Googlebot, googlesAddress, "/others-not/x", 200, "verified Googlebot allowed"},
+		{"a genuine crawler where its group allows it", harness.Googlebot, googlesAddress, "/others-not/x", 200, "verified Googlebot allowed"},
 		{"over IPv6", harness.Googlebot, googlesIPv6, "/others-not/x", 200, "verified Googlebot allowed"},
-		{"over IPv6 that is IPv4", harness.Googlebot, "::ffff:" + googlesAddress, "/others-not/x", 200, "verified Googlebot allowed"},
+		{"over IPv4-mapped IPv6", harness.Googlebot, "::ffff:" + googlesAddress, "/others-not/x", 200, "verified Googlebot allowed"},
 		{"a crawler of the same operator", harness.GooglebotImage, googlesAddress, "/others-not/x", 200, "verified Googlebot-Image allowed"},
-		{"the real one where its group does not", harness.Googlebot, googlesAddress, "/google-not/x", 403, ""},
-		{"a liar where the borrowed group lets it", harness.Googlebot, somebodyElse, "/others-not/x", 403, ""},
-		{"a liar where the borrowed group does not", harness.Googlebot, somebodyElse, "/google-not/x", 403, ""},
-		{"a liar where everybody may be", harness.Googlebot, somebodyElse, "/", 200, "spoofed Googlebot allowed"},
-		{"a liar over IPv6", harness.Googlebot, somebodyElses6, "/others-not/x", 403, ""},
+		{"a genuine crawler where its group disallows it", harness.Googlebot, googlesAddress, "/google-not/x", 403, ""},
+		{"a spoofed client where the spoofed crawler's group allows it", harness.Googlebot, somebodyElse, "/others-not/x", 403, ""},
+		{"a spoofed client where the spoofed crawler's group disallows it", harness.Googlebot, somebodyElse, "/google-not/x", 403, ""},
+		{"a spoofed client where all clients are allowed", harness.Googlebot, somebodyElse, "/", 200, "spoofed Googlebot allowed"},
+		{"a spoofed client over IPv6", harness.Googlebot, somebodyElses6, "/others-not/x", 403, ""},
 		{"another operator's addresses", harness.Googlebot, bingsAddress, "/others-not/x", 403, ""},
-		{"a crawler whose operator publishes nothing", harness.FooBot, somebodyElse, "/", 200, "claimed FooBarBot allowed"},
+		{"a crawler that cannot be verified", harness.FooBot, somebodyElse, "/", 200, "claimed FooBarBot allowed"},
 		{"a link preview from anywhere", harness.Facebook, somebodyElse, "/others-not/x", 200, "claimed facebookexternalhit exempt"},
 		{"a browser", harness.Firefox, somebodyElse, "/others-not/x", 200, ""},
 	} {
@@ -110,14 +110,15 @@ func TestIdentity(t *testing.T) {
 	}
 	m := s.Metrics()
 	if n := m.Sum("caddy_robots_guard_requests_total", `identity="spoofed"`, `crawler="_spoofed"`, `class="other"`); n != 5 {
-		t.Errorf("%v requests are counted under a false name, want 5", n)
+		t.Errorf("counted %v requests of spoofed clients, want 5", n)
 	}
 	if n := m.Sum("caddy_robots_guard_requests_total", `identity="spoofed"`); n != 5 {
-		t.Errorf("of %v requests under a false name some are counted under it", n)
+		t.Errorf("some of %v requests of spoofed clients are counted under the spoofed name", n)
 	}
 }
 
-// TestIdentityWithoutTrustedProxy takes nobody's word for an address.
+// TestIdentityWithoutTrustedProxy checks that header fields of an untrusted proxy are
+// ignored.
 func TestIdentityWithoutTrustedProxy(t *testing.T) {
 	t.Parallel()
 	s := serveVerifying(t, "http://a.test:$PORT {\n header >X-Identity {http.robots_guard.identity}\n robots_guard enforce\n"+
@@ -125,12 +126,11 @@ func TestIdentityWithoutTrustedProxy(t *testing.T) {
 		strings.ReplaceAll(identityOptions, "trusted_proxies static 127.0.0.0/8", ""))
 	a := harness.Get(t, s.URL("/"), harness.Googlebot, from(googlesAddress))
 	if got := a.Header.Get("X-Identity"); got != "unknown" {
-		t.Errorf("a header from anywhere made it %q", got)
+		t.Errorf("the field of an untrusted proxy made it %q", got)
 	}
 }
 
-// TestSpoofed does what the owner wants about false names, and nothing to
-// others.
+// TestSpoofed tests the settings for spoofed clients, which must not affect others.
 func TestSpoofed(t *testing.T) {
 	t.Parallel()
 	type row struct {
@@ -183,7 +183,7 @@ func TestSpoofed(t *testing.T) {
 	}
 }
 
-// TestSpoofedAnswer tells a client under a false name why it is turned away.
+// TestSpoofedAnswer checks the reason in the response to a spoofed client.
 func TestSpoofedAnswer(t *testing.T) {
 	t.Parallel()
 	s := identitySite(t, "spoofed block")
@@ -198,12 +198,12 @@ func TestSpoofedAnswer(t *testing.T) {
 	}
 }
 
-// TestCrawlerMatcherByIdentity lets a matcher tell the real ones.
+// TestCrawlerMatcherByIdentity tests a matcher for verified crawlers.
 func TestCrawlerMatcherByIdentity(t *testing.T) {
 	t.Parallel()
 	s := harness.Serve(t, "http://a.test:$PORT {\n @real robots_crawler verified Googlebot\n @false expression robots_crawler('spoofed')\n"+
 		" respond @real real\n respond @false false\n respond other\n}", "$GLOBAL", identityOptions, "$LISTS", harness.Files(t, addressLists))
-	harness.Eventually(t, "the lists are read", func() bool {
+	harness.Eventually(t, "the address lists are loaded", func() bool {
 		return harness.Get(t, s.URL("/"), harness.Googlebot, from(googlesAddress)).Body == "real" && harness.Get(t, s.URL("/"), harness.Googlebot, from(somebodyElse)).Body == "false"
 	})
 	for _, row := range []struct{ userAgent, ip, want string }{

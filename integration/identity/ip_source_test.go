@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestIPSource trusts the addresses of an operator's list as proxies, and no others.
+// TestIPSource trusts only the addresses of an operator's list as proxies.
 func TestIPSource(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -21,7 +21,8 @@ func TestIPSource(t *testing.T) {
 	const site = "http://a.test:$PORT {\n respond {client_ip}\n}"
 	for list, want := range map[string]string{"own": "198.51.100.7", "other": "127.0.0.1"} {
 		s := harness.Serve(t, site, "$GLOBAL", options(list, "acme Google"))
-		// Caddy starts its apps in any order, so the lists may come after the server.
+		// Caddy starts its apps in any order, so the lists may be loaded after the
+		// server has started.
 		harness.Eventually(t, "by the list "+list+" the client is "+want, func() bool {
 			return harness.Get(t, s.URL("/"), harness.Googlebot, from("198.51.100.7")).Body == want
 		})
@@ -29,7 +30,7 @@ func TestIPSource(t *testing.T) {
 	for _, test := range []struct{ name, options, want string }{
 		{"misspelt", options("own", "Acmee"), `unknown operator "Acmee"; did you mean Acme?, at `},
 		{"a crawler", options("own", "Googlebot"), "did you mean Google, the operator of Googlebot?, at "},
-		{"no operator", options("own", ""), "needs the name of an operator"},
+		{"without an operator", options("own", ""), "needs the name of an operator"},
 		{"without verify", "servers {\n trusted_proxies robots_guard Google\n}", `add "verify on" to robots_guard`},
 	} {
 		config, _, _ := harness.Configure(t, site, "$GLOBAL", test.options)

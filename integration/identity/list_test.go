@@ -18,7 +18,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// listServer is an HTTPS server of an address list.
+// listServer is an HTTPS server with an address list.
 type listServer struct {
 	*httptest.Server
 	roots string // file with its certificate
@@ -44,10 +44,10 @@ func newListServer(t *testing.T, answer http.HandlerFunc) *listServer {
 	return s
 }
 
-// list is the URL of the list.
+// list returns the URL of the list.
 func (s *listServer) list() string { return s.URL + "/bots.json" }
 
-// does changes what the server answers and forgets what it was asked.
+// does changes the response of the server and forgets earlier requests.
 func (s *listServer) does(answer http.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,7 +62,7 @@ func (s *listServer) requests() []http.Header {
 
 const listETag = `"v1"`
 
-// listed answers with the list of the tests' Googlebot.
+// listed responds with the list of the test's Googlebot.
 func listed(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("ETag", listETag)
 	if r.Header.Get("If-None-Match") == listETag {
@@ -76,7 +76,7 @@ func answering(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) }
 }
 
-// listing runs a server that reads the list and keeps it in store.
+// listing runs a server that fetches the list and saves it in store.
 func listing(t *testing.T, s *listServer, store, home string) *harness.Server {
 	t.Helper()
 	harness.NameInstance(t, home, "00000000-0000-4000-8000-000000000001")
@@ -97,13 +97,14 @@ func listing(t *testing.T, s *listServer, store, home string) *harness.Server {
 	}`)
 }
 
-// identityOf returns what the server says of a Googlebot at an address.
+// identityOf returns the server's identity for a Googlebot at an address.
 func identityOf(t *testing.T, s *harness.Server, ip string) string {
 	t.Helper()
 	return harness.Get(t, s.URL("/"), harness.Googlebot, from(ip)).Header.Get("X-Identity")
 }
 
-// outdate has the stored lists checked more than a day ago, so that they are due.
+// outdate sets the last check of the stored lists to more than a day ago, so that they
+// are due.
 func outdate(t *testing.T, store string) {
 	t.Helper()
 	found := 0
@@ -133,12 +134,12 @@ func outdate(t *testing.T, store string) {
 	}
 }
 
-// TestListServer reads an address list over HTTPS. It is kept over restarts,
-// and whatever the server answers then does not replace a good list.
+// TestListServer fetches an address list over HTTPS. The list survives restarts, and an
+// invalid response does not replace a valid list.
 func TestListServer(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("elsewhere a server cannot be told by its environment to trust the test's certificate")
+		t.Skip("only on Linux the environment can make the server trust the test's certificate")
 	}
 	lists := newListServer(t, listed)
 	store, home := t.TempDir(), t.TempDir()
@@ -147,7 +148,7 @@ func TestListServer(t *testing.T) {
 	s := listing(t, lists, store, home)
 	harness.Eventually(t, "the list is read", func() bool { return identityOf(t, s, googlesAddress) == "verified" })
 	if got := identityOf(t, s, somebodyElse); got != "spoofed" {
-		t.Errorf("a liar is %s", got)
+		t.Errorf("a spoofed client is %s", got)
 	}
 	m := s.Metrics()
 	label := `list="` + lists.list() + `"`
@@ -158,7 +159,7 @@ func TestListServer(t *testing.T) {
 		t.Errorf("the list was checked at %v", at)
 	}
 	if n := len(lists.requests()); n != 1 {
-		t.Errorf("the list was asked for %d times, want once", n)
+		t.Errorf("the list was fetched %d times, want once", n)
 	}
 	s.Stop()
 
@@ -167,10 +168,10 @@ func TestListServer(t *testing.T) {
 		s := listing(t, lists, store, home)
 		harness.Eventually(t, "the stored list is read", func() bool { return identityOf(t, s, googlesAddress) == "verified" })
 		if got := identityOf(t, s, somebodyElse); got != "spoofed" {
-			t.Errorf("a liar is %s", got)
+			t.Errorf("a spoofed client is %s", got)
 		}
 		if n := len(lists.requests()); n != 0 {
-			t.Errorf("the list was asked for %d times though it is known", n)
+			t.Errorf("the list was fetched %d times although it is stored", n)
 		}
 		s.Stop()
 	})
@@ -182,7 +183,8 @@ func TestListServer(t *testing.T) {
 	}{
 		{"fails", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "down", http.StatusInternalServerError) }, unusable, "spoofed"},
 		{"poisoned", answering(`{"prefixes": [{"ipv4Prefix": "0.0.0.0/0"}]}`), unusable, "spoofed"},
-		// Nobody knows which is right, so the one before verifies, and denies nothing.
+		// It is unclear which list is correct, so the previous one can still verify
+		// clients, but not refute them.
 		{"shrunk", answering("203.0.113.0/28\n"), unusable, "unknown"},
 		{"fails in doubt", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "down", http.StatusInternalServerError) }, unusable, "unknown"},
 		{"unchanged", listed, read, "spoofed"},
@@ -193,13 +195,13 @@ func TestListServer(t *testing.T) {
 			s := listing(t, lists, store, home)
 			s.Await(test.log, 1)
 			if got := identityOf(t, s, googlesAddress); got != "verified" {
-				t.Errorf("the real one is %s", got)
+				t.Errorf("the genuine crawler is %s", got)
 			}
 			if got := identityOf(t, s, somebodyElse); got != test.liar {
-				t.Errorf("a liar is %s, want %s", got, test.liar)
+				t.Errorf("a spoofed client is %s, want %s", got, test.liar)
 			}
 			if asked := lists.requests(); len(asked) == 0 || asked[0].Get("If-None-Match") != listETag {
-				t.Errorf("asked without the ETag: %v", asked)
+				t.Errorf("a request without the ETag: %v", asked)
 			}
 			s.Stop()
 		})

@@ -12,14 +12,14 @@ import (
 
 const npmSigner = "testdata/web-bot-auth"
 
-// otherSigner signs requests with the package web-bot-auth of npm.
+// otherSigner signs requests with the npm package web-bot-auth.
 type otherSigner struct {
 	directory []byte
 	sign      func(form, url, agent string, created time.Time) (fields map[string]string)
 }
 
-// newOtherSigner starts it. Where Node.js or the package is missing the test is
-// skipped, but not where REQUIRE_NPM is set, as the gate does.
+// newOtherSigner starts the signer. If Node.js or the package is missing, it skips the
+// test, or fails it if REQUIRE_NPM is set as in CI.
 func newOtherSigner(t *testing.T) *otherSigner {
 	t.Helper()
 	in, lines := harness.Node(t, npmSigner, "web-bot-auth", "REQUIRE_NPM", "sign.mjs")
@@ -51,7 +51,7 @@ func newOtherSigner(t *testing.T) *otherSigner {
 	return s
 }
 
-// TestSignedByOthers verifies what another implementation has signed.
+// TestSignedByOthers verifies signatures of another implementation.
 func TestSignedByOthers(t *testing.T) {
 	t.Parallel()
 	skipWithoutRoots(t)
@@ -62,7 +62,7 @@ func TestSignedByOthers(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "application/http-message-signatures-directory+json")
-		_, _ = w.Write(other.directory) // who went away needs none
+		_, _ = w.Write(other.directory) // fails if the client has disconnected
 	})
 	operator.answer.Store(&directory)
 	s := signing(t, operator, "crawler AcmeBot {\n web_bot_auth "+operator.agent+"\n}")
@@ -85,12 +85,12 @@ func TestSignedByOthers(t *testing.T) {
 			name, want string
 			change     func(*http.Request)
 		}{
-			{"as it is", "verified", once},
+			{"unchanged", "verified", once},
 			{"sent again", "claimed", once},
-			{"of half an hour ago, with a nonce", "verified", signed(form, s.URL(path), time.Now().Add(-30*time.Minute))},
+			{"half an hour old, with a nonce", "verified", signed(form, s.URL(path), time.Now().Add(-30*time.Minute))},
 			{"expired", "claimed", signed(form, s.URL(path), time.Now().Add(-time.Hour))},
 			{"from the future", "claimed", signed(form, s.URL(path), time.Now().Add(10*time.Minute))},
-			{"of another host", "claimed", signed(form, fmt.Sprintf("http://b.test:%s%s", s.Port, path), time.Now())},
+			{"for another host", "claimed", signed(form, fmt.Sprintf("http://b.test:%s%s", s.Port, path), time.Now())},
 		} {
 			if got := identity(row.change); got != row.want {
 				t.Errorf("%s, %s: %q, want %q", form, row.name, got, row.want)
@@ -98,10 +98,10 @@ func TestSignedByOthers(t *testing.T) {
 		}
 		want := map[string]string{"string": "verified", "dictionary": "verified", "everything": "claimed"}[form]
 		if got := identity(signed(form, s.URL("/else"), time.Now())); got != want {
-			t.Errorf("%s, of another path: %q, want %q", form, got, want)
+			t.Errorf("%s, for another path: %q, want %q", form, got, want)
 		}
 	}
 	if got := identity(signed("member", s.URL(path), time.Now())); got != "claimed" {
-		t.Errorf("the whole field signed for one of its members: %q", got)
+		t.Errorf("a signature of the whole field instead of the member: %q", got)
 	}
 }

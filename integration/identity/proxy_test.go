@@ -8,13 +8,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// forwardedFor sends fields X-Forwarded-For as they are, through a trusted proxy.
+// forwardedFor sends the given X-Forwarded-For fields through a trusted proxy.
 func forwardedFor(values ...string) func(*http.Request) {
 	return func(r *http.Request) { r.Header["X-Forwarded-For"] = values }
 }
 
-// TestIdentityBehindProxy takes the address that a proxy tells however it spells
-// it, and verifies nobody by one that the client may have put in front.
+// TestIdentityBehindProxy uses the address from a proxy in any spelling, and verifies
+// no client by an address that the client itself may have added.
 func TestIdentityBehindProxy(t *testing.T) {
 	t.Parallel()
 	site := "http://a.test:$PORT {\n header >X-Identity {http.robots_guard.identity}\n robots_guard enforce\n" +
@@ -29,44 +29,44 @@ func TestIdentityBehindProxy(t *testing.T) {
 	const real, liar = googlesAddress, somebodyElse
 	for _, test := range []struct {
 		name, options string
-		rows          map[string]func(*http.Request) // by the identity and a word about it
+		rows          map[string]func(*http.Request) // keys are the identity and a description
 	}{
 		{"lenient", "", map[string]func(*http.Request){
-			"verified, in spaces":           forwardedFor("  " + real + "\t"),
-			"verified, with a port":         forwardedFor(real + ":4711"),
-			"verified, IPv6":                forwardedFor(googlesIPv6),
-			"verified, IPv6 with a port":    forwardedFor("[" + googlesIPv6 + "]:4711"),
-			"verified, IPv6 with a zone":    forwardedFor(googlesIPv6 + "%eth0"),
-			"verified, IPv6 in capitals":    forwardedFor("2001:DB8:1:0:0:0:0:1"),
-			"verified, IPv4 in IPv6":        forwardedFor("::ffff:" + real),
-			"verified, the same in hex":     forwardedFor("::FFFF:C000:0201"),
-			"verified, nonsense in front":   forwardedFor("unknown, , " + real),
-			"verified, a proxy inside":      forwardedFor(real + ", 10.0.0.7"),
-			"unknown, the liar is added":    forwardedFor(real + ", " + liar),
-			"unknown, in a line of its own": forwardedFor(real, liar),
-			"unknown, with ports":           forwardedFor(real + ":1," + liar + ":2"),
-			"unknown, an empty one first":   forwardedFor("", real+", "+liar),
-			"unknown, nothing at all":       forwardedFor("unknown"),
-			"unknown, no field":             func(*http.Request) {},
-			"spoofed":                       forwardedFor(liar),
-			"spoofed, IPv4 in IPv6":         forwardedFor("::ffff:" + liar),
-			"spoofed, the real one behind":  forwardedFor(liar + ", " + real),
-			"spoofed, octal that is none":   forwardedFor("0300.0.2.1, " + liar),
-			"spoofed, the zone is a name":   forwardedFor(somebodyElses6 + "%" + googlesIPv6),
+			"verified, with spaces":                  forwardedFor("  " + real + "\t"),
+			"verified, with a port":                  forwardedFor(real + ":4711"),
+			"verified, IPv6":                         forwardedFor(googlesIPv6),
+			"verified, IPv6 with a port":             forwardedFor("[" + googlesIPv6 + "]:4711"),
+			"verified, IPv6 with a zone":             forwardedFor(googlesIPv6 + "%eth0"),
+			"verified, IPv6 in capitals":             forwardedFor("2001:DB8:1:0:0:0:0:1"),
+			"verified, IPv4 in IPv6":                 forwardedFor("::ffff:" + real),
+			"verified, the same in hex":              forwardedFor("::FFFF:C000:0201"),
+			"verified, invalid values before":        forwardedFor("unknown, , " + real),
+			"verified, an internal proxy":            forwardedFor(real + ", 10.0.0.7"),
+			"unknown, the client's address is added": forwardedFor(real + ", " + liar),
+			"unknown, in a separate field":           forwardedFor(real, liar),
+			"unknown, with ports":                    forwardedFor(real + ":1," + liar + ":2"),
+			"unknown, an empty one first":            forwardedFor("", real+", "+liar),
+			"unknown, no address":                    forwardedFor("unknown"),
+			"unknown, no field":                      func(*http.Request) {},
+			"spoofed":                                forwardedFor(liar),
+			"spoofed, IPv4 in IPv6":                  forwardedFor("::ffff:" + liar),
+			"spoofed, a genuine address after it":    forwardedFor(liar + ", " + real),
+			"spoofed, invalid octal":                 forwardedFor("0300.0.2.1, " + liar),
+			"spoofed, the zone is a name":            forwardedFor(somebodyElses6 + "%" + googlesIPv6),
 		}},
 		{"strict", "trusted_proxies_strict", map[string]func(*http.Request){
-			"verified":                         forwardedFor(real),
-			"verified, behind an invented one": forwardedFor(liar + ", " + real),
-			"spoofed, the liar is added":       forwardedFor(real + ", " + liar),
-			"spoofed, in a line of its own":    forwardedFor(real, liar),
+			"verified":                               forwardedFor(real),
+			"verified, after a forged address":       forwardedFor(liar + ", " + real),
+			"spoofed, the client's address is added": forwardedFor(real + ", " + liar),
+			"spoofed, in a separate field":           forwardedFor(real, liar),
 		}},
-		{"a header of its own", "client_ip_headers CF-Connecting-IP", map[string]func(*http.Request){
+		{"a custom header field", "client_ip_headers CF-Connecting-IP", map[string]func(*http.Request){
 			"verified": harness.Header("CF-Connecting-IP", real),
-			"spoofed, whatever else it says": func(r *http.Request) {
+			"spoofed, whatever other fields contain": func(r *http.Request) {
 				r.Header["X-Forwarded-For"] = []string{real}
 				r.Header.Set("CF-Connecting-IP", liar)
 			},
-			"unknown, the header is not there": forwardedFor(real),
+			"unknown, without the field": forwardedFor(real),
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -12,18 +12,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// named returns a registry with these entries.
+// named returns a registry with the given entries.
 func named(entries ...string) string {
 	return fmt.Sprintf("{\"crawlers\": [\n%s\n]}", strings.Join(entries, ",\n"))
 }
 
-// Two crawlers that the built-in registry lacks.
+// Crawlers that the built-in registry lacks.
 const (
 	quuxle = `{"token": "Quuxle", "class": "ai_training", "source": "https://quuxle.test/"}`
 	zerble = `{"token": "Zerble", "class": "search", "source": "https://zerble.test/"}`
 )
 
-// naming returns a Caddyfile with a registry, and where its server listens.
+// naming returns a Caddyfile with a registry, and the ports of its server.
 func naming(t *testing.T, home, registry string) (caddyfile, admin, site string) {
 	t.Helper()
 	admin, port := harness.FreePort(t), harness.FreePort(t)
@@ -50,14 +50,14 @@ Disallow: /
 `), admin, port
 }
 
-// statusOf returns what a client by this name is answered with.
+// statusOf returns the status for a client with the given name.
 func statusOf(t *testing.T, port, name string) int {
 	t.Helper()
 	return harness.Get(t, "http://127.0.0.1:"+port+"/x", name+"/1.0", harness.Host("a.test:"+port)).Status
 }
 
-// TestRegistryFile uses a file that changes while the server runs, and refuses an implausible
-// version of it until the configuration is reloaded.
+// TestRegistryFile uses a file that changes while the server runs. The server rejects
+// an implausible version until the configuration is reloaded.
 func TestRegistryFile(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -72,7 +72,7 @@ func TestRegistryFile(t *testing.T) {
 	server := harness.Run(t, caddyfile, harness.Home(home), "127.0.0.1:"+admin, "127.0.0.1:"+port)
 	harness.Eventually(t, "Zerble is judged", func() bool { return statusOf(t, port, "Zerble") == http.StatusForbidden })
 	if code := statusOf(t, port, "Quuxle"); code != http.StatusOK {
-		t.Errorf("Quuxle gets %d before it is known", code)
+		t.Errorf("Quuxle gets %d before it is registered", code)
 	}
 	harness.Write(t, file, named(zerble, quuxle))
 	harness.Eventually(t, "Quuxle is judged", func() bool { return statusOf(t, port, "Quuxle") == http.StatusForbidden })
@@ -92,7 +92,8 @@ func TestRegistryFile(t *testing.T) {
 	harness.Eventually(t, "Quuxle is unknown again", func() bool { return statusOf(t, port, "Quuxle") == http.StatusOK })
 }
 
-// TestRegistryURL keeps the last good version over a restart while its server is down.
+// TestRegistryURL checks that the last good version survives a restart while its server
+// is down.
 func TestRegistryURL(t *testing.T) {
 	t.Parallel()
 	var down atomic.Bool
@@ -122,7 +123,8 @@ func TestRegistryURL(t *testing.T) {
 	harness.Eventually(t, "Quuxle is judged again", func() bool { return statusOf(t, port, "Quuxle") == http.StatusForbidden })
 }
 
-// TestRegistryPropose has a name proposed that nobody knows, and pastes it.
+// TestRegistryPropose proposes an entry for an unregistered name and adds it to the
+// file.
 func TestRegistryPropose(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -143,6 +145,6 @@ func TestRegistryPropose(t *testing.T) {
 	server.Stop()
 	config = strings.Replace(config, "\t\tcrawler Zerble", out+"\t\tcrawler Zerble", 1)
 	if _, stderr, code := harness.Command(t, "", "validate", "--config", harness.Caddyfile(t, config)); code != 0 {
-		t.Errorf("what is proposed cannot be pasted: %s", stderr)
+		t.Errorf("the proposed entry is invalid: %s", stderr)
 	}
 }

@@ -21,11 +21,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// skipWithoutRoots skips a test that needs its server to trust its certificates.
+// skipWithoutRoots skips a test whose server has to trust the test's certificates.
 func skipWithoutRoots(t *testing.T) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
-		t.Skip("elsewhere a server cannot be told by its environment to trust the test's certificate")
+		t.Skip("only on Linux the environment can make the server trust the test's certificate")
 	}
 }
 
@@ -33,7 +33,7 @@ func skipWithoutRoots(t *testing.T) {
 type signer struct {
 	key        ed25519.PrivateKey
 	agent      string // origin of its key directory
-	roots      string // file with the certificate of that
+	roots      string // file with the certificate of the directory
 	signatures int
 	noNonce    bool
 	created    time.Time                        // zero for now
@@ -63,7 +63,7 @@ func newSigner(t *testing.T) *signer {
 			return
 		}
 		w.Header().Set("Content-Type", "application/http-message-signatures-directory+json")
-		_, _ = w.Write(directory) // who went away needs none
+		_, _ = w.Write(directory) // fails if the client has disconnected
 	}))
 	t.Cleanup(server.Close)
 	s.roots = filepath.Join(t.TempDir(), "roots.pem")
@@ -72,8 +72,8 @@ func newSigner(t *testing.T) *signer {
 	return s
 }
 
-// sign signs a request as RFC 9421 and the drafts of Web Bot Auth say, each time
-// with another nonce.
+// sign signs a request according to RFC 9421 and the drafts of Web Bot Auth, with a new
+// nonce each time.
 func (s *signer) sign(r *http.Request) {
 	x := base64.RawURLEncoding.EncodeToString(s.key.Public().(ed25519.PublicKey))
 	thumbprint := sha256.Sum256([]byte(`{"crv":"Ed25519","kty":"OKP","x":"` + x + `"}`)) // RFC 7638
@@ -94,7 +94,7 @@ func (s *signer) sign(r *http.Request) {
 	r.Header.Set("Signature", "sig1=:"+base64.StdEncoding.EncodeToString(ed25519.Sign(s.key, []byte(base)))+":")
 }
 
-// signing runs a server that verifies signatures alone, with these crawlers.
+// signing runs a server with the given crawlers that verifies only signatures.
 func signing(t *testing.T, operator *signer, crawlers string) *harness.Server {
 	t.Helper()
 	site := "http://a.test:$PORT {\n header >X-Identity {http.robots_guard.identity}\n robots_guard enforce\n respond /robots.txt `" + identityRobots + "`\n respond page\n}"
@@ -108,8 +108,8 @@ func signing(t *testing.T, operator *signer, crawlers string) *harness.Server {
 	}`)
 }
 
-// TestIdentityBySignature verifies claims by Web Bot Auth. A signature that
-// fails, is sent again or is somebody else's proves nothing.
+// TestIdentityBySignature verifies clients by Web Bot Auth. A signature proves nothing
+// if it is invalid, reused or by another operator.
 func TestIdentityBySignature(t *testing.T) {
 	t.Parallel()
 	skipWithoutRoots(t)
@@ -132,8 +132,8 @@ func TestIdentityBySignature(t *testing.T) {
 		{"signed", acmeUA, func(r *http.Request) { operator.sign(r); again = r.Header.Clone() }, "verified"},
 		{"sent again", acmeUA, func(r *http.Request) { r.Header = again }, "claimed"},
 		{"not signed", acmeUA, func(*http.Request) {}, "claimed"},
-		{"signed by somebody else", acmeUA, stranger.sign, "claimed"},
-		{"somebody else's name", harness.Bingbot, operator.sign, "claimed"},
+		{"signed by another operator", acmeUA, stranger.sign, "claimed"},
+		{"the name of another operator's crawler", harness.Bingbot, operator.sign, "claimed"},
 		{"another host", acmeUA, func(r *http.Request) { r.URL.Host = "b.test"; operator.sign(r); r.URL.Host = "a.test:" + s.Port }, "claimed"},
 		{"broken", acmeUA, func(r *http.Request) { operator.sign(r); r.Header.Set("Signature", "sig1=:AAAA:") }, "claimed"},
 		{"a browser that signs", harness.Firefox, operator.sign, ""},
@@ -144,7 +144,7 @@ func TestIdentityBySignature(t *testing.T) {
 	}
 }
 
-// TestSharedSigningAgent verifies each of two crawlers that one operator signs for.
+// TestSharedSigningAgent verifies two crawlers for which one operator signs.
 func TestSharedSigningAgent(t *testing.T) {
 	t.Parallel()
 	skipWithoutRoots(t)
@@ -167,7 +167,8 @@ func TestSharedSigningAgent(t *testing.T) {
 	}
 }
 
-// TestSignatureWithoutNonce counts for five minutes, whatever it says itself.
+// TestSignatureWithoutNonce checks that a signature without a nonce is valid for five
+// minutes, whatever its own expiry.
 func TestSignatureWithoutNonce(t *testing.T) {
 	t.Parallel()
 	skipWithoutRoots(t)
@@ -178,19 +179,19 @@ func TestSignatureWithoutNonce(t *testing.T) {
 	harness.Eventually(t, "a fresh one is verified", func() bool { return identity() == "verified" })
 	operator.created = time.Now().Add(-6 * time.Minute)
 	if got := identity(); got != "claimed" {
-		t.Errorf("one of six minutes ago, that lives for an hour: %s", got)
+		t.Errorf("six minutes old, expires after an hour: %s", got)
 	}
 	operator.noNonce = false
 	if got := identity(); got != "verified" {
-		t.Errorf("the same with a nonce: %s", got)
+		t.Errorf("six minutes old with a nonce: %s", got)
 	}
 	if n := s.Metrics().Sum("caddy_robots_guard_signature_checks_total", `reason="nonce_missing"`); n != 1 {
-		t.Errorf("%v signatures are counted as without a nonce", n)
+		t.Errorf("counted %v signatures without a nonce", n)
 	}
 }
 
-// TestKeyDirectoryFails tells the owner what is wrong with a key directory: once
-// in the log, in the metrics, and by the command.
+// TestKeyDirectoryFails checks that a faulty key directory is reported once in the log,
+// in the metrics, and by the command.
 func TestKeyDirectoryFails(t *testing.T) {
 	t.Parallel()
 	skipWithoutRoots(t)
@@ -216,13 +217,13 @@ func TestKeyDirectoryFails(t *testing.T) {
 			signed()
 			line := s.Await(failed, 1)[0]
 			if text := fmt.Sprint(line["error"]); !strings.Contains(text, test.says) || line["agent"] != operator.agent {
-				t.Errorf("the log says %v, want %q", line, test.says)
+				t.Errorf("logged %v, want %q", line, test.says)
 			}
 			signed()
 			m := s.Metrics()
 			for reason, least := range map[string]float64{"directory_pending": 1, "directory_unavailable": 1, "verified": 0} {
 				if n := m.Sum("caddy_robots_guard_signature_checks_total", `reason="`+reason+`"`); n < least || least == 0 && n > 0 {
-					t.Errorf("%v checks are counted as %s", n, reason)
+					t.Errorf("counted %v checks as %s", n, reason)
 				}
 			}
 			if n := m.Sum("caddy_robots_guard_signature_directory_fetches_total", `result="failed"`); n != 1 {
@@ -242,21 +243,21 @@ func TestKeyDirectoryFails(t *testing.T) {
 				return string(stdout)
 			}
 			if said := verify(); !strings.Contains(said, "was not asked") {
-				t.Errorf("without --online the command says %s", said)
+				t.Errorf("without --online the command prints %s", said)
 			}
 			if said := verify("--online"); !strings.Contains(said, "web_bot_auth: ") || !strings.Contains(said, test.says) {
-				t.Errorf("the command says %s, want %q", said, test.says)
+				t.Errorf("the command prints %s, want %q", said, test.says)
 			}
 			operator.answer.Store(nil)
 			if said := verify("--online"); !strings.Contains(said, "usable keys: 1") {
-				t.Errorf("the command says %s", said)
+				t.Errorf("the command prints %s", said)
 			}
 			harness.Eventually(t, "it is told that the directory can be read", func() bool {
 				signed()
 				return len(s.Lines(read)) > 0
 			})
 			if n := len(s.Lines(failed)); n != 1 {
-				t.Errorf("told %d times that it cannot be used", n)
+				t.Errorf("logged %d times that it cannot be used", n)
 			}
 			m = s.Metrics()
 			if n := m.Sum("caddy_robots_guard_signature_directory_keys", `agent="`+operator.agent+`"`); n != 1 {
