@@ -7,8 +7,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestAccessLog looks for the verdict in the access log, in which the guard's
-// own requests have no place.
+// TestAccessLog checks the verdicts in the access log. The log must not contain the
+// guard's own requests.
 func TestAccessLog(t *testing.T) {
 	t.Parallel()
 	s := harness.Serve(t, strings.Replace(harness.RuledSite, "{\n", "{\n\tlog\n", 1), "$MODE", "enforce")
@@ -40,7 +40,7 @@ func TestAccessLog(t *testing.T) {
 		}
 		got, _ := lines[0]["robots_guard"].(map[string]any)
 		if want == nil && got != nil {
-			t.Errorf("%s: a browser is in the log: %v", uri, got)
+			t.Errorf("%s: the log has a verdict for a browser: %v", uri, got)
 		}
 		for name, value := range want {
 			if got[name] != value {

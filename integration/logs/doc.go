@@ -1,2 +1,2 @@
-// Package logs tests what is logged of requests, and what the examples make of logs.
+// Package logs tests the logging of requests, and the examples that evaluate logs.
 package logs

@@ -19,21 +19,21 @@ func example(t *testing.T, name string) string {
 	return string(text)
 }
 
-// script returns a script of the example, with the binary that is tested and the
-// directory of the robots.txt in place of the usual ones.
+// script returns a script of the example. It uses the tested binary and the test's
+// robots.txt directory.
 func script(t *testing.T, name, robots string) string {
 	t.Helper()
 	text := example(t, name)
 	for usual, real := range map[string]string{"caddy robots-guard explain": harness.Binary(t) + " robots-guard explain", "/etc/robots-guard/robots": robots} {
 		if strings.Count(text, usual) != 1 {
-			t.Fatalf("%s has not one %s", name, usual)
+			t.Fatalf("%s does not contain exactly one %s", name, usual)
 		}
 		text = strings.Replace(text, usual, real, 1)
 	}
 	return text
 }
 
-// statements are those of an SQL file.
+// statements returns the statements of an SQL file.
 func statements(text string) (all []string) {
 	text = regexp.MustCompile(`(?m)^--.*$`).ReplaceAllString(text, "")
 	for statement := range strings.SplitSeq(text, ";") {

@@ -13,8 +13,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestHAProxy has HAProxy write the log of docs/audit.md, and audits it. What rsyslog on Debian
-// writes before each line is taken away by the document's sed.
+// TestHAProxy makes HAProxy write the log of docs/audit.md, and audits it. The sed
+// command of the document removes the prefixes that rsyslog on Debian adds to each
+// line.
 func TestHAProxy(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/audit.md")
@@ -24,7 +25,7 @@ func TestHAProxy(t *testing.T) {
 	shown := regexp.MustCompile("(?s)```haproxy\n(.*?)```").FindSubmatch(text)
 	sed := regexp.MustCompile(`(?m)^sed '([^']*)' /var/log/haproxy.log \| `).FindSubmatch(text)
 	if shown == nil || sed == nil {
-		t.Fatal("the document shows no configuration of HAProxy, or no sed")
+		t.Fatal("the document lacks the configuration of HAProxy or the sed command")
 	}
 	port := harness.FreePort(t)
 	dir := harness.Files(t, map[string]string{
@@ -87,7 +88,7 @@ func TestHAProxy(t *testing.T) {
 		sed.Stdin = strings.NewReader(regexp.MustCompile("(?m)^(.)").ReplaceAllString(lines, prefix+"$1"))
 		stripped, err := sed.Output()
 		if err != nil || string(stripped) != lines {
-			t.Errorf("sed leaves of %q: %v\n%s", prefix, err, stripped)
+			t.Errorf("sed of %q: %v\n%s", prefix, err, stripped)
 		}
 	}
 }

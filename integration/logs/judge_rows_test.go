@@ -11,9 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestJudgeRows judges the rows of past logs that are in a ClickHouse server by the
-// script, and compares with what audit says of the same lines. PAST_ROWS makes more
-// of them, to measure:
+// TestJudgeRows evaluates past log rows in a ClickHouse server with the script, and
+// compares the result with audit. PAST_ROWS sets the number of rows, for measurements:
 //
 //	PAST_ROWS=10000000 go test ./integration/logs -run TestJudgeRows -v -timeout 1h
 func TestJudgeRows(t *testing.T) {
@@ -67,10 +66,10 @@ func TestJudgeRows(t *testing.T) {
 		t.Errorf("ClickHouse has %v, audit %v", got, want)
 	}
 	if rules := server.run(t, statements(example(t, "queries.sql"))[1], ""); !strings.Contains(rules, "GPTBot\tDisallow: /\t") {
-		t.Errorf("the second of queries.sql answers %s", rules)
+		t.Errorf("the second query of queries.sql returns %s", rules)
 	}
 
-	// Rows come back as they were, whatever clients wrote into them.
+	// Rows keep their content, whatever bytes clients sent.
 	const hostile = "2026-11-01 00:00:00\ta.example\t192.0.2.1\tGET\t/blog/\xc3\xa4\xff\\t\"\\\\\tGPTBot/1.0 \xff\\n\"<>&\t200\n"
 	server.run(t, "INSERT INTO robots_guard.access FORMAT TabSeparated", hostile)
 	if _, stderr, err := judge("202611"); err != nil {
@@ -81,7 +80,7 @@ func TestJudgeRows(t *testing.T) {
 		t.Errorf("got %q, want %q", got, hostile)
 	}
 
-	// What goes wrong is said.
+	// Errors are reported.
 	if _, stderr, err := judge("October"); err == nil || !strings.Contains(stderr, "no month") {
 		t.Errorf("October: %v %s", err, stderr)
 	}

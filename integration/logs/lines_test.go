@@ -10,7 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestViolationLines looks at what is logged about violations.
+// TestViolationLines checks the log lines about violations.
 func TestViolationLines(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[string]struct{ level, action string }{
@@ -53,8 +53,8 @@ func TestViolationLines(t *testing.T) {
 	}
 }
 
-// TestViolationLinesSuppressed sends a burst: the log says how much it leaves
-// out, for each crawler by itself.
+// TestViolationLinesSuppressed sends a burst of violations. The log reports the number
+// of suppressed lines for each crawler.
 func TestViolationLinesSuppressed(t *testing.T) {
 	t.Parallel()
 	s := harness.Serve(t, harness.RuledSite, "$MODE", "enforce")
@@ -71,7 +71,7 @@ func TestViolationLinesSuppressed(t *testing.T) {
 	for range burst {
 		harness.Get(t, s.URL("/private/x"), harness.Bingbot)
 	}
-	harness.Get(t, s.URL("/private/x"), harness.Googlebot) // its line comes after all of the burst
+	harness.Get(t, s.URL("/private/x"), harness.Googlebot) // logged after the whole burst
 	harness.Eventually(t, "another crawler's line is written", func() bool { return len(lines("Googlebot")) == 1 })
 	written := len(lines("bingbot"))
 	if written < 5 || written > 15 {
@@ -88,13 +88,13 @@ func TestViolationLinesSuppressed(t *testing.T) {
 	for _, line := range lines("bingbot") {
 		accounted += 1 + line["suppressed"].(float64)
 	}
-	// The line may arrive here after the next requests were sent.
+	// The log line may arrive after the next requests.
 	if int(accounted) > sent || int(accounted) < sent-5 {
-		t.Errorf("the log accounts for %v of %d violations", accounted, sent)
+		t.Errorf("the log counts %v of %d violations", accounted, sent)
 	}
 }
 
-// TestViolationLinesHostile sends what could break a log line.
+// TestViolationLinesHostile sends content that might break a log line.
 func TestViolationLinesHostile(t *testing.T) {
 	t.Parallel()
 	s := harness.Serve(t, harness.RuledSite, "$MODE", "enforce")
@@ -109,7 +109,7 @@ func TestViolationLinesHostile(t *testing.T) {
 			t.Errorf("%v in %.300q", err, line)
 		}
 		if len(line) > len(sent)+1000 {
-			t.Errorf("a line of %d bytes about a request of %d", len(line), len(sent))
+			t.Errorf("a line of %d bytes for a request of %d bytes", len(line), len(sent))
 		}
 	}
 	if n := len(s.Lines("request disallowed by robots.txt")); n != 1 {

@@ -12,11 +12,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// engine is where ClickHouse's engine, and what runs statements on it, stand.
+// engine is the folder with ClickHouse's engine and the script that runs statements on
+// it.
 const engine = "testdata/clickhouse"
 
-// clickHouse starts the engine with the example's function, and returns what runs
-// a statement on it.
+// clickHouse starts the engine with the function of the example. It returns a function
+// that runs a statement.
 func clickHouse(t *testing.T, dir, robots string) (run func(statement string) string) {
 	t.Helper()
 	files := harness.Files(t, map[string]string{
@@ -43,8 +44,8 @@ func clickHouse(t *testing.T, dir, robots string) (run func(statement string) st
 	}
 }
 
-// TestPastLogs judges the rows of past logs in ClickHouse, and compares with what
-// audit says of the same lines. PAST_ROWS makes more of them, to measure:
+// TestPastLogs evaluates past log rows in ClickHouse, and compares the result with
+// audit. PAST_ROWS sets the number of rows, for measurements:
 //
 //	PAST_ROWS=10000000 go test ./integration/logs -run TestPastLogs -v -timeout 1h
 func TestPastLogs(t *testing.T) {
@@ -79,7 +80,7 @@ func TestPastLogs(t *testing.T) {
 	for _, c := range want {
 		outside += c.Outside
 	}
-	for line := range strings.Lines(byFunction) { // host, month, requests, outside, not judged
+	for line := range strings.Lines(byFunction) { // host, month, requests, violations, not evaluated
 		var requests, of, none uint64
 		f := strings.Fields(line)
 		if _, err := fmt.Sscan(strings.Join(f[2:], " "), &requests, &of, &none); err != nil {
@@ -89,14 +90,14 @@ func TestPastLogs(t *testing.T) {
 		if none > 0 {
 			unknown += none
 			if f[0] != "c.example" || none != requests {
-				t.Errorf("not judged: %s", line)
+				t.Errorf("not evaluated: %s", line)
 			}
 		}
 	}
 	if byFunctions != outside || outside == 0 || unknown == 0 {
-		t.Errorf("the function finds %d outside, audit %d; %d of c.example are not judged", byFunctions, outside, unknown)
+		t.Errorf("the function finds %d violations, audit %d; %d requests of c.example are not evaluated", byFunctions, outside, unknown)
 	}
 	if rules := run(statements(example(t, "queries.sql"))[1]); !strings.Contains(rules, "GPTBot\tDisallow: /\t") {
-		t.Errorf("the second of queries.sql answers %s", rules)
+		t.Errorf("the second query of queries.sql returns %s", rules)
 	}
 }

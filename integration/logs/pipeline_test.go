@@ -15,16 +15,16 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// column is how the example's Vector configuration makes a column of a line of
-// the access log.
+// column describes how the example's Vector configuration derives a column from an
+// access log line.
 type column struct {
-	name, kind string   // kind is string or number
-	path       []string // of the field in the line
+	name, kind string   // string or number
+	path       []string // path of the field in the line
 	required   bool
 }
 
-// vectorColumns reads the program of the configuration, which is a list of
-// columns in one of a few forms.
+// vectorColumns parses the program of the configuration, a list of columns in a few
+// forms.
 func vectorColumns(t *testing.T) (columns []column) {
 	t.Helper()
 	var config struct {
@@ -58,8 +58,8 @@ func vectorColumns(t *testing.T) (columns []column) {
 	return columns
 }
 
-// row makes a row of a line as the program does. It returns nil for lines about
-// requests that were not judged.
+// row converts a line to a row as the program does. It returns nil for requests without
+// a verdict.
 func row(t *testing.T, columns []column, line map[string]any) map[string]any {
 	t.Helper()
 	if _, ok := line["robots_guard"].(map[string]any); !ok {
@@ -93,7 +93,7 @@ func row(t *testing.T, columns []column, line map[string]any) map[string]any {
 	return made
 }
 
-// TestLogPipeline takes a real access log through the example's columns, and
+// TestLogPipeline converts a real access log with the example's columns and loads it
 // into a ClickHouse server.
 func TestLogPipeline(t *testing.T) {
 	t.Parallel()
@@ -134,17 +134,17 @@ func TestLogPipeline(t *testing.T) {
 	}
 	for _, c := range columns {
 		inVector = append(inVector, c.name)
-		if !used[c.name] && c.name != "proof" { // nothing is verified here
+		if !used[c.name] && c.name != "proof" { // the test verifies no crawlers
 			t.Errorf("the column %s is always empty", c.name)
 		}
 	}
 	if !slices.Equal(inTable, inVector) {
-		t.Errorf("the table has the columns %v, Vector makes %v", inTable, inVector)
+		t.Errorf("the table has the columns %v, Vector has %v", inTable, inVector)
 	}
 	t.Run("ClickHouse", func(t *testing.T) { loadClickHouse(t, table, rows.String()) })
 }
 
-// loadClickHouse runs the example's statements on a server of its own.
+// loadClickHouse runs the statements of the example on a new server.
 func loadClickHouse(t *testing.T, table, rows string) {
 	server := startServer(t)
 	for _, statement := range statements(table) {
@@ -157,7 +157,7 @@ func loadClickHouse(t *testing.T, table, rows string) {
 	}
 	for i, want := range []string{"GPTBot\tai_training\tclaimed\t4\t3\t75\n", "bingbot\tDisallow: /private/\t", "bingbot\tclaimed\t/private/x\tDisallow: /private/\t3\n"} {
 		if i >= len(answers) || !strings.Contains(answers[i], want) {
-			t.Errorf("query %d: got %q, want %q in it", i+1, answers, want)
+			t.Errorf("query %d: got %q, want a result with %q", i+1, answers, want)
 		}
 	}
 }

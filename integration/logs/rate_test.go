@@ -10,9 +10,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestAuditRate audits the access log of a server that slows crawlers: how many of their
-// requests counted, were one too many and were answered 429 is what the server says. What
-// the guard has answered is no answer of the site.
+// TestAuditRate audits the access log of a server that enforces rates. The counts of
+// requests, of those over the limit and of those with 429 must match the server's
+// counts. Responses of the guard must not count as responses of the site.
 func TestAuditRate(t *testing.T) {
 	t.Parallel()
 	const robots = "User-agent: *\nCrawl-delay: 30\nDisallow: /private/\n"
@@ -44,7 +44,7 @@ func TestAuditRate(t *testing.T) {
 	ask(25, harness.GPTBot, "/page.html")
 	ask(25, "AhrefsBot/7.0", "/page.html")
 	ask(60, harness.Bingbot, "/page.html")
-	ask(25, "Amazonbot/0.1", "/page.html") // which does not read Crawl-delay
+	ask(25, "Amazonbot/0.1", "/page.html") // ignores Crawl-delay
 	ask(5, "CCBot/2.0 (https://commoncrawl.org/faq/)", "/robots.txt")
 	ask(5, "CCBot/2.0 (https://commoncrawl.org/faq/)", "/private/x")
 	metrics := s.Metrics()
@@ -82,19 +82,19 @@ func TestAuditRate(t *testing.T) {
 	for class, got := range counted {
 		want := [3]float64{states(class, "within", "over", "slowed"), states(class, "over", "slowed"), states(class, "slowed")}
 		if got != want {
-			t.Errorf("%s: counted, too many and slowed are %v, and %v by the server", class, got, want)
+			t.Errorf("%s: counted, over the limit and 429 are %v, want the server's %v", class, got, want)
 		}
 		if want[2] == 0 {
-			t.Errorf("%s: nothing was slowed", class)
+			t.Errorf("%s: no request got 429", class)
 		}
 		if got, want := answers[class+" 2xx"], metrics[`caddy_robots_guard_answers_total{class="`+class+`",status="2xx"}`]; got != want {
-			t.Errorf("%s: %v pages, and %v by the server", class, got, want)
+			t.Errorf("%s: %v pages, want the server's %v", class, got, want)
 		}
 	}
 	if len(counted) != 3 || refused > 0 || len(report.Findings) > 0 {
-		t.Errorf("%d classes, %v answers of the guard are held against the site: %v", len(counted), refused, report.Findings)
+		t.Errorf("%d classes, %v responses of the guard count as the site's: %v", len(counted), refused, report.Findings)
 	}
 	if n := metrics.Sum(`caddy_robots_guard_answers_total`, `status="too_many"`); n > 0 {
-		t.Errorf("the server counts %v answers 429 of the site", n)
+		t.Errorf("the server counts %v responses with 429 of the site", n)
 	}
 }

@@ -14,14 +14,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// pastHosts are the robots.txt of the hosts of past logs: one has changed.
+// pastHosts are the robots.txt files of the hosts in past logs. The file of one host
+// has changed.
 var pastHosts = map[string]string{
 	"robots/a.example/robots-2026-10-01.txt": "User-agent: *\nDisallow: /private/\n\nUser-agent: GPTBot\nDisallow: /\nAllow: /blog/\n",
 	"robots/a.example/robots-2026-10-15.txt": "User-agent: *\nDisallow: /private/\nDisallow: /*?sort=\n\nUser-agent: GPTBot\nUser-agent: CCBot\nDisallow: /\n",
 	"robots/b.example/robots.txt":            "User-agent: *\nDisallow: /search\n\nUser-agent: zorkly\nDisallow: /z\n",
 }
 
-// writePast writes rows of October as a log and for ClickHouse.
+// writePast writes rows of October as a log and as rows for ClickHouse.
 func writePast(t *testing.T, logName, rowsName string, rows int) {
 	t.Helper()
 	logFile, err := os.Create(logName)
@@ -40,7 +41,7 @@ func writePast(t *testing.T, logName, rowsName string, rows int) {
 	const days = 31
 	for i := range rows {
 		at := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * (days * 24 * time.Hour / time.Duration(rows)))
-		n := uint64(i) * 0x9E3779B97F4A7C15 >> 20 // spreads them
+		n := uint64(i) * 0x9E3779B97F4A7C15 >> 20 // spreads the values
 		host, agent, path := hosts[n%4], agents[n>>2%10], paths[n>>8%10]
 		if strings.Contains(path, "%") {
 			path = fmt.Sprintf(path, n>>16%5000)
@@ -57,7 +58,7 @@ func writePast(t *testing.T, logName, rowsName string, rows int) {
 	}
 }
 
-// pastRows is how many rows a test of past logs has.
+// pastRows returns the number of rows in a test of past logs.
 func pastRows(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("PAST_ROWS")
@@ -71,7 +72,7 @@ func pastRows(t *testing.T) int {
 	return rows
 }
 
-// stopwatch makes what says how many of the rows a second something took.
+// stopwatch returns a function that measures and logs rows per second.
 func stopwatch(t *testing.T, rows int) func(what string, do func() string) string {
 	return func(what string, do func() string) string {
 		start := time.Now()
@@ -81,19 +82,19 @@ func stopwatch(t *testing.T, rows int) func(what string, do func() string) strin
 	}
 }
 
-// counts is what is known of a crawler's requests.
+// counts are counts of a crawler's requests.
 type counts struct{ Requests, Outside, Exempt uint64 }
 
-// plus adds the counts of a crawler to a table by token and class.
+// plus adds the counts of a crawler to a map by token and class.
 func plus(to map[string]counts, token, class string, c counts) {
 	if token == "zorkly" {
-		token = "_other" // as audit has it where the host's robots.txt does not name it
+		token = "_other" // as in audit if the host's robots.txt does not name the crawler
 	}
 	sum := to[token+" "+class]
 	to[token+" "+class] = counts{sum.Requests + c.Requests, sum.Outside + c.Outside, sum.Exempt + c.Exempt}
 }
 
-// audited is what audit says of the rows as a log.
+// audited returns the counts of audit for the rows as a log.
 func audited(t *testing.T, timed func(string, func() string) string, dir, log string) map[string]counts {
 	t.Helper()
 	stdout := timed("audit", func() string {
@@ -114,18 +115,18 @@ func audited(t *testing.T, timed func(string, func() string) string, dir, log st
 	}
 	all := make(map[string]counts)
 	for _, c := range report.Crawlers {
-		plus(all, c.Token, c.Class, counts{c.Requests, c.Disallowed + c.Stale, c.Exempt}) // a row alone is never stale
+		plus(all, c.Token, c.Class, counts{c.Requests, c.Disallowed + c.Stale, c.Exempt}) // audit of a single version has no stale verdicts
 	}
 	if len(all) < 7 {
-		t.Errorf("audit knows %v only", all)
+		t.Errorf("audit has only %v", all)
 	}
 	return all
 }
 
-// countRequests asks the table of judged requests for what [counted] reads.
+// countRequests queries the counts that [counted] parses.
 const countRequests = "SELECT crawler, class, count(), countIf(verdict = 'disallowed'), countIf(verdict = 'exempt') FROM robots_guard.requests GROUP BY crawler, class"
 
-// counted reads an answer to countRequests.
+// counted parses the result of countRequests.
 func counted(t *testing.T, table string) map[string]counts {
 	t.Helper()
 	all := make(map[string]counts)

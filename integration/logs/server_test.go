@@ -16,7 +16,7 @@ import (
 // server is a ClickHouse server at a URL.
 type server struct{ url string }
 
-// startServer starts the server that Debian has (18.16), with nothing in it.
+// startServer starts an empty server of the version in Debian (18.16).
 func startServer(t *testing.T) *server {
 	t.Helper()
 	program := harness.Program(t, "clickhouse-server", "clickhouse-server", "REQUIRE_CLICKHOUSE")
@@ -27,7 +27,7 @@ func startServer(t *testing.T) *server {
 <mark_cache_size>1000000</mark_cache_size><default_profile>default</default_profile><default_database>default</default_database>
 <users_config>%[2]s/config.xml</users_config><profiles><default/></profiles><quotas><default/></quotas>
 <users><default><password/><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></default></users></yandex>`, port, dir))
-	harness.Attend(t, exec.Command(program, "--config-file="+config)) // killed in the end: its data is temporary
+	harness.Attend(t, exec.Command(program, "--config-file="+config)) // killed at the end, because its data is temporary
 	s := &server{url: "http://127.0.0.1:" + port + "/"}
 	harness.Eventually(t, "ClickHouse answers", func() bool {
 		_, err := s.ask("SELECT 1", strings.NewReader(""))
@@ -50,7 +50,7 @@ func (s *server) ask(statement string, rows io.Reader) (string, error) {
 	return string(answer), err
 }
 
-// run is ask where nothing may go wrong.
+// run is like ask, but fails the test on an error.
 func (s *server) run(t *testing.T, statement, rows string) string {
 	t.Helper()
 	answer, err := s.ask(statement, strings.NewReader(rows))
