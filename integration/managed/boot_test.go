@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// A server that starts before its network is there reads neither the storage nor a list of
-// rules. When the storage comes back first the rules of the list are still published, here and
+// A server that starts without network can load neither the storage nor a rule list.
+// The rules of the list are published after the storage has come back first, here and
 // at another instance.
 func TestStartsBeforeItsNetwork(t *testing.T) {
 	t.Parallel()
@@ -57,7 +57,7 @@ func TestStartsBeforeItsNetwork(t *testing.T) {
 	}
 	first = start(home)
 	if has(first) {
-		t.Fatal("it knows the list")
+		t.Fatal("the server has loaded the list")
 	}
 	if err := os.Remove(storage); err != nil {
 		t.Fatal(err)

@@ -14,9 +14,9 @@ import (
 
 const semrushBot = "Mozilla/5.0 (compatible; SemrushBot/7~bl; +http://www.semrush.com/bot.html)"
 
-// TestCMS runs examples/managed: a rule that is added to the database is served, and
-// crawlers are held to it, also to one with a time; while the database is gone, and when
-// it comes back empty, the rules stay.
+// TestCMS runs examples/managed. A rule that is added to the database is served and
+// enforced, including a rule with a time. The rules stay while the database is missing,
+// and when it is empty.
 func TestCMS(t *testing.T) {
 	t.Parallel()
 	python := harness.Program(t, "python3", "python3", "REQUIRE_PYTHON")
@@ -71,7 +71,7 @@ func TestCMS(t *testing.T) {
 		return strings.Contains(text(), "# rule sale\nUser-agent: SemrushBot\n") && strings.Contains(text(), "Disallow: /search\nDisallow: /compare\n")
 	})
 	if got := text(); strings.Contains(got, "/later") || strings.Contains(got, "/elsewhere") {
-		t.Errorf("rules of another time or host are served: %q", got)
+		t.Errorf("rules for another time or host are served: %q", got)
 	}
 	harness.Eventually(t, "the crawler is held to it", func() bool { return status("/search") == 403 && status("/later") == 200 })
 
@@ -80,7 +80,7 @@ func TestCMS(t *testing.T) {
 	}
 	reload()
 	if !strings.Contains(text(), "Disallow: /search\n") || status("/search") != 403 {
-		t.Errorf("while the database is gone: %q", text())
+		t.Errorf("while the database is missing: %q", text())
 	}
 	if err := os.Rename(database+".away", database); err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestDocument serves the base that docs/managed.md shows with its rule, and gets
-// what the page says, byte for byte.
+// TestDocument serves the base of docs/managed.md with the documented rule, and
+// compares the result with the document byte by byte.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	root, err := harness.Root()
@@ -24,7 +24,7 @@ func TestDocument(t *testing.T) {
 	_, example, _ := strings.Cut(string(data), "is added to the group, or to a copy of the `*` group:\n")
 	parts := strings.Split(example, "```")
 	if len(parts) < 5 || !strings.Contains(parts[2], "`disallow SemrushBot { /search }`") {
-		t.Fatal("the example is another")
+		t.Fatal("the example has changed")
 	}
 	base, want := strings.TrimPrefix(parts[1], "\n"), strings.TrimPrefix(parts[3], "\n")
 	s := harness.Serve(t, `http://a.test:$PORT {

@@ -13,12 +13,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// site is a server whose rules change, with a data directory that outlives it.
+// site is a server whose rules change. Its data directory survives restarts.
 type site struct {
 	*harness.Server
 	t                 *testing.T
 	home, port, admin string
-	behind            string // the handler that has the base, "" for none
+	behind            string // handler behind robots_txt that serves the base, "" for none
 }
 
 func newSite(t *testing.T, rules string) *site {
@@ -35,13 +35,13 @@ func (s *site) config(rules string) string {
 	return fmt.Sprintf("{\n\tadmin 127.0.0.1:%s\n}\nhttp://a.test:%s {\n\trobots_guard\n\trobots_txt {\n\t\tbase %s\n\t\t%s\n\t}\n\t%s\n}\n", s.admin, s.port, base, rules, s.behind)
 }
 
-// start starts the server, with what it knew before.
+// start starts the server with its stored data.
 func (s *site) start(rules string) {
 	s.t.Helper()
 	s.Server = harness.Run(s.t, harness.Caddyfile(s.t, s.config(rules)), harness.Home(s.home), "127.0.0.1:"+s.port, "127.0.0.1:"+s.admin)
 }
 
-// load gives the server other rules, and reports whether it took them.
+// load loads other rules and returns an error if the server rejects them.
 func (s *site) load(rules string) error {
 	r, err := harness.Client.Post("http://127.0.0.1:"+s.admin+"/load", "text/caddyfile", strings.NewReader(s.config(rules)))
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *site) read() string {
 	return harness.Get(s.t, "http://127.0.0.1:"+s.port+"/robots.txt", harness.Googlebot, harness.Host("a.test")).Body
 }
 
-// managed runs the command against the server.
+// managed runs the command managed against the server.
 func (s *site) managed(args ...string) (string, int) {
 	stdout, stderr, code := harness.Command(s.t, "", append([]string{"robots-guard", "managed", args[0], "--address", "127.0.0.1:" + s.admin}, args[1:]...)...)
 	return stdout + stderr, code
@@ -71,9 +71,9 @@ const (
 	closing  = "disallow *"
 )
 
-// A change that shuts search engines out waits over a kill and a restart, until
-// somebody confirms it; a rollback takes it back and holds over a reload and a restart
-// with the same configuration.
+// A change that blocks search engines waits for confirmation, even after a kill and a
+// restart. A rollback reverts it. The rollback stays after a reload and a restart with
+// the same configuration.
 func TestConfirmAndRollBack(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, harmless)
@@ -82,7 +82,7 @@ func TestConfirmAndRollBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text := s.read(); !strings.Contains(text, "Disallow: /a\n") {
-		t.Fatalf("before it is confirmed: %q", text)
+		t.Fatalf("before the confirmation: %q", text)
 	}
 	s.Kill()
 	s.start(closing)
@@ -102,7 +102,7 @@ func TestConfirmAndRollBack(t *testing.T) {
 		t.Errorf("confirm exits with %d: %s", code, out)
 	}
 	if text := s.read(); !strings.Contains(text, "User-agent: *\nDisallow: /\n") {
-		t.Errorf("confirmed is %q", text)
+		t.Errorf("after the confirmation: %q", text)
 	}
 	if out, code := s.managed("rollback", "--why", "a mistake"); code != 0 || !strings.Contains(out, "a.test: rolled_back") || !strings.Contains(out, "within 24 hours") {
 		t.Errorf("rollback exits with %d: %s", code, out)
@@ -135,8 +135,8 @@ func TestConfirmAndRollBack(t *testing.T) {
 	}
 }
 
-// However often the server is killed while it publishes, what it serves next is the
-// change before or the new one, whole, and no change is lost from the history.
+// If the server is killed while it publishes, it then serves either the previous or the
+// new change completely. The history loses no change.
 func TestKillWhilePublishing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, harmless)
@@ -145,7 +145,7 @@ func TestKillWhilePublishing(t *testing.T) {
 	for i := range 6 {
 		done := make(chan error, 1)
 		go func() { done <- s.load(rules(i)) }()
-		time.Sleep(time.Duration(i*15) * time.Millisecond) // the moment is what is tried
+		time.Sleep(time.Duration(i*15) * time.Millisecond) // each kill happens at a different time
 		s.Kill()
 		<-done
 		s.start(rules(i))
@@ -168,14 +168,14 @@ func TestKillWhilePublishing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if history.Published.Number != 7 || len(history.History) != 6 {
-		t.Errorf("published is %d, and there are %d before", history.Published.Number, len(history.History))
+		t.Errorf("change %d is published after %d changes in the history", history.Published.Number, len(history.History))
 	}
 	for _, c := range history.History {
 		if c.State != "superseded" {
 			t.Errorf("%+v", c)
 		}
 		if _, code := s.managed("diff", "--from", c.ID); code != 0 {
-			t.Errorf("the rules of %s are lost", c.ID)
+			t.Errorf("the history lacks the rules of %s", c.ID)
 		}
 	}
 }

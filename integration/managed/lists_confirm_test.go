@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// A list that has lost more than half of its rules waits over a reload, until somebody
-// confirms it; what follows is compared with that.
+// A rule list that has lost more than half of its rules waits for confirmation, even
+// after a reload. Later lists are compared with the confirmed one.
 func TestShrunkListIsConfirmed(t *testing.T) {
 	t.Parallel()
 	list := filepath.Join(t.TempDir(), "rules.json")
@@ -49,7 +49,7 @@ func TestShrunkListIsConfirmed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if serves("after a reload", "a", "b", "c"); !waits() {
-		t.Error("after a reload it waits no more")
+		t.Error("after a reload the list no longer waits")
 	}
 	if out, code := s.managed("confirm", "--why", "the sale is over"); code != 0 {
 		t.Errorf("confirm exits with %d: %s", code, out)
@@ -59,8 +59,8 @@ func TestShrunkListIsConfirmed(t *testing.T) {
 	serves("and then more of it", "a", "d")
 }
 
-// A list with which the text would be longer than crawlers read is refused, and the text
-// before stays.
+// A list is rejected if the robots.txt would exceed the size limit of crawlers. The
+// previous robots.txt stays.
 func TestListMakesTooMuch(t *testing.T) {
 	t.Parallel()
 	list := filepath.Join(t.TempDir(), "rules.json")
@@ -85,7 +85,7 @@ func TestListMakesTooMuch(t *testing.T) {
 	}
 	harness.Eventually(t, "it is refused", refused)
 	if text := s.read(); !strings.Contains(text, "Disallow: /small/0/") || strings.Contains(text, "/large/") {
-		t.Errorf("served are %d bytes: %.200q", len(text), text)
+		t.Errorf("the robots.txt has %d bytes: %.200q", len(text), text)
 	}
 	write("small2", 2)
 	harness.Eventually(t, "the next one counts", has("/small2/1/"))

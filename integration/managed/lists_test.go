@@ -13,7 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// cms is a server that answers with rules, or as it is told.
+// cms returns a server of a rule list, and a function that sets its response.
 func cms(t *testing.T) (o *harness.Origin, say func(status int, body string)) {
 	t.Helper()
 	type answer struct {
@@ -32,13 +32,13 @@ func cms(t *testing.T) (o *harness.Origin, say func(status int, body string)) {
 	return o, say
 }
 
-// rule is a list with a rule about a path.
+// rule returns a list with a rule about a path.
 func rule(id, path string) string {
 	return fmt.Sprintf(`{"rules": [{"id": %q, "for": ["GPTBot"], "disallow": [%q]}]}`, id, path)
 }
 
-// A file is read again when it changes, without a reload, and the guard enforces what
-// it says; what is wrong in it leaves what it said before.
+// The server reloads a changed list file by itself, and the guard enforces it. An
+// invalid list leaves the previous rules in place.
 func TestRulesInAFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(harness.Files(t, map[string]string{"rules.json": rule("a", "/a")}), "rules.json")
@@ -74,7 +74,7 @@ func TestRulesInAFile(t *testing.T) {
 		t.Errorf("after the mistake: %q", text)
 	}
 	if got := s.Metrics().Sum(`caddy_robots_guard_compose_errors_total{stage="rules"}`); got != 1 {
-		t.Errorf("%v failures are counted", got)
+		t.Errorf("counted %v failures", got)
 	}
 	write(rule("a", "/b"))
 	harness.Eventually(t, "the new rule is in force", func() bool { return strings.Contains(read(), "Disallow: /b\n") })
@@ -82,12 +82,13 @@ func TestRulesInAFile(t *testing.T) {
 		return harness.Get(t, s.URL("/b"), harness.GPTBot, harness.Host("a.test")).Status == 403
 	})
 	if len(s.Lines("a list of rules can be used again")) != 1 {
-		t.Error("the end of the mistake is not told")
+		t.Error("the end of the failure is not logged")
 	}
 }
 
-// A reload reads a URL again and keeps its last good version when it fails, or while one
-// that has lost its rules waits for somebody: a reload does not confirm that.
+// A reload fetches the list again. The server keeps the last good version if the fetch
+// fails, and while a list that has lost its rules waits for confirmation. A reload does
+// not confirm it.
 func TestRulesAtAURL(t *testing.T) {
 	t.Parallel()
 	origin, say := cms(t)
@@ -105,7 +106,7 @@ func TestRulesAtAURL(t *testing.T) {
 	for _, step := range []struct {
 		status int
 		body   string
-		want   string // in the robots.txt
+		want   string // a line of robots.txt
 		not    string
 		err    string
 	}{
@@ -130,7 +131,7 @@ func TestRulesAtAURL(t *testing.T) {
 	}
 }
 
-// managed check and validate read the lists, and tell the line of what is wrong.
+// managed check and validate load the lists, and report the line of a mistake.
 func TestCheckWithLists(t *testing.T) {
 	t.Parallel()
 	origin, say := cms(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// What robots_txt does is counted, where no robots_guard stands, too.
+// Metrics count the activity of robots_txt, even without robots_guard.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	failing := harness.NewOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {

@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestAnsweredBefore has other handlers answer /robots.txt before robots_txt. The self-test warns of
-// these hosts, and of no other.
+// TestAnsweredBefore checks hosts where other handlers respond to /robots.txt before
+// robots_txt. The self-test warns about these hosts only.
 func TestAnsweredBefore(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, "User-agent: *\nDisallow: /p\n", nil).AnswerSelfTest()
@@ -86,7 +86,7 @@ func TestAnsweredBefore(t *testing.T) {
 	if n := len(s.Lines(warning)); !slices.Equal(got, want) || n != len(want) {
 		t.Errorf("got %d lines: %q", n, got)
 	}
-	for _, r := range o.Seen() { // what robots_txt builds on is fetched as the guard
+	for _, r := range o.Seen() { // the base is fetched with the guard's User-Agent
 		if strings.HasSuffix(r.Host, "good.test") && !strings.HasPrefix(r.UserAgent(), "RobotsGuard") {
 			t.Errorf("%s is fetched as %q", r.Host, r.UserAgent())
 		}

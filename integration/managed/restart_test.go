@@ -13,9 +13,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// The last good base outlives the process, which is killed, also where the storage
-// keeps nothing else: whatever the site answers then, the robots.txt is that of the
-// last good base and the rules, and never stricter.
+// The last good base survives a kill of the process, even if the storage is off for
+// other data. Whatever the site then responds, the robots.txt consists of the last good
+// base and the rules, and is never stricter.
 func TestBaseFailsAfterRestart(t *testing.T) {
 	t.Parallel()
 	const private = "User-agent: *\nDisallow: /private/\n"
@@ -51,14 +51,14 @@ func TestBaseFailsAfterRestart(t *testing.T) {
 				}
 				first := start()
 				var before string
-				harness.Eventually(t, "the rules are published", func() bool { // a slow storage is not waited for
+				harness.Eventually(t, "the rules are published", func() bool { // does not wait for a slow storage
 					before = read(first).Body
 					return strings.Contains(before, "Disallow: /private/") && strings.Contains(before, "User-agent: GPTBot\nDisallow: /\n")
 				})
 				isBase := func(file string) bool { return strings.HasPrefix(filepath.Base(file), "base-") }
 				harness.Eventually(t, "the base is stored", func() bool { return slices.ContainsFunc(harness.Stored(t, store, "policies"), isBase) })
 				if files := harness.Stored(t, store, "policies"); storage == "off" && len(files) != 1 {
-					t.Errorf("stored are %q, want the base alone", files)
+					t.Errorf("stored files are %q, want only the base", files)
 				}
 				first.Kill()
 				fails.Store(true)

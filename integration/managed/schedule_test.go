@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// A rule begins and ends by the clock, at its hosts, and the guard holds crawlers to
-// what they were served.
+// A rule begins and ends on time at its hosts, and the guard enforces the rules that
+// crawlers were served.
 func TestRuleWithTime(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, "User-agent: *\nDisallow: /private\n", nil)
@@ -40,7 +40,7 @@ func TestRuleWithTime(t *testing.T) {
 		return harness.Get(t, s.URL("/robots.txt"), harness.GPTBot, harness.Host(host))
 	}
 	before := read("a.test")
-	inTime := time.Now().Before(from) // or this machine is too slow to see it
+	inTime := time.Now().Before(from) // false if this machine is too slow to observe it
 	if inTime && (strings.Contains(before.Body, "sale") || maxAge(t, before) > 60) {
 		t.Errorf("before the sale: %v %q", before.Header, before.Body)
 	}
@@ -51,7 +51,7 @@ func TestRuleWithTime(t *testing.T) {
 		return strings.Contains(read("a.test").Body, "# rule sale\nUser-agent: GPTBot\nDisallow: /private\nDisallow: /sale\n")
 	})
 	if time.Now().Before(from) {
-		t.Error("the sale began too soon")
+		t.Error("the rule began too early")
 	}
 	after := read("a.test")
 	if age := maxAge(t, after); age != 3600 || strings.Contains(after.Body, "nobody shall") || inTime && after.Header.Get("ETag") == before.Header.Get("ETag") {
@@ -61,7 +61,7 @@ func TestRuleWithTime(t *testing.T) {
 		return harness.Get(t, s.URL("/sale"), harness.GPTBot, harness.Host("a.test")).Status == 403
 	})
 	if b := read("b.test"); strings.Contains(b.Body, "sale") {
-		t.Errorf("the rule of a.test is at b.test: %q", b.Body)
+		t.Errorf("b.test serves the rule of a.test: %q", b.Body)
 	}
 	if a := harness.Get(t, s.URL("/sale"), harness.GPTBot, harness.Host("b.test")); a.Status != 200 {
 		t.Errorf("at b.test GPTBot got %d", a.Status)
@@ -77,8 +77,8 @@ func maxAge(t *testing.T, a harness.Answer) int {
 	return n
 }
 
-// A rule for a host that the site does not have is told by caddy validate; one that
-// stands in a snippet of several sites may name the hosts of any.
+// caddy validate reports a rule for a host that the site does not have. A rule in a
+// snippet may name the hosts of any site that imports the snippet.
 func TestHostsOfRules(t *testing.T) {
 	t.Parallel()
 	for hosts, want := range map[string]string{

@@ -10,9 +10,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// One line is enough before a static site, a proxied one, one that has no robots.txt and
-// one that makes it on demand, also if its address is rewritten to a script behind; and
-// the guard enforces what it says.
+// One directive is enough for a static site, a proxied site, a site without robots.txt
+// and a site that generates robots.txt, including one behind a rewrite to a script. The
+// guard enforces the result.
 func TestOneLine(t *testing.T) {
 	t.Parallel()
 	dynamic := harness.NewOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {
@@ -66,7 +66,7 @@ func TestOneLine(t *testing.T) {
 			t.Errorf("%s serves %d %q", host, text.Status, text.Body)
 		}
 		if strings.Contains(text.Body, "/wp-admin/") != !strings.HasPrefix(host, "missing") {
-			t.Errorf("%s has lost its base, or has one: %q", host, text.Body)
+			t.Errorf("%s lacks its base, or has an unexpected one: %q", host, text.Body)
 		}
 		for agent, want := range map[string]int{harness.GPTBot: 403, harness.Googlebot: 200, harness.Firefox: 200} {
 			if a := harness.Get(t, s.URL("/page"), agent, harness.Host(host)); a.Status != want {
@@ -76,7 +76,7 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
-// Answers are conditional, partial and empty as HTTP has it.
+// The responses support conditional, range and HEAD requests.
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	s := harness.Serve(t, `http://a.test:$PORT {
@@ -93,7 +93,7 @@ func TestConditions(t *testing.T) {
 	}
 	etag, modified := whole.Header.Get("ETag"), whole.Header.Get("Last-Modified")
 	if modified == "" {
-		t.Error("it has no date")
+		t.Error("no Last-Modified")
 	}
 	for _, tc := range []struct {
 		what   string
@@ -102,11 +102,11 @@ func TestConditions(t *testing.T) {
 		body   string
 	}{
 		{"HEAD", harness.Method(http.MethodHead), 200, ""},
-		{"the same tag", harness.Header("If-None-Match", etag), 304, ""},
-		{"another tag", harness.Header("If-None-Match", `"x"`), 200, whole.Body},
-		{"a date alone", harness.Header("If-Modified-Since", modified), 200, whole.Body},
+		{"the same ETag", harness.Header("If-None-Match", etag), 304, ""},
+		{"another ETag", harness.Header("If-None-Match", `"x"`), 200, whole.Body},
+		{"a date only", harness.Header("If-Modified-Since", modified), 200, whole.Body},
 		{"a range", harness.Header("Range", "bytes=0-9"), 206, whole.Body[:10]},
-		{"POST is nobody's", harness.Method(http.MethodPost), 200, ""},
+		{"POST passes", harness.Method(http.MethodPost), 200, ""},
 	} {
 		if a := harness.Get(t, s.URL("/robots.txt"), harness.Googlebot, tc.change); a.Status != tc.status || a.Body != tc.body {
 			t.Errorf("%s: got %d %q", tc.what, a.Status, a.Body)
@@ -114,8 +114,8 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// A base that fails never makes the robots.txt stricter: the last good one is used,
-// over a reload too, and without one the site's own answer passes.
+// A failing base never makes the robots.txt stricter. The last good base is used, even
+// after a reload. Without one the site's own response passes.
 func TestBaseFails(t *testing.T) {
 	t.Parallel()
 	for what, answer := range map[string]func(http.ResponseWriter){
@@ -133,7 +133,7 @@ func TestBaseFails(t *testing.T) {
 				case fails.Load():
 					answer(w)
 				default:
-					w.Header().Set("Cache-Control", "no-store") // so it is read again after a minute
+					w.Header().Set("Cache-Control", "no-store") // makes the guard refetch after a minute
 					fmt.Fprint(w, "User-agent: *\nDisallow: /p\n")
 				}
 				return true
@@ -159,13 +159,13 @@ func TestBaseFails(t *testing.T) {
 			fails.Store(true)
 			load("disallow CCBot GPTBot")
 			if a := harness.Get(t, s.URL("/robots.txt"), harness.Googlebot, harness.Host("a.test")); !strings.Contains(a.Body, "User-agent: GPTBot") || !strings.Contains(a.Body, "Disallow: /p") {
-				t.Errorf("the last good base is forgotten: %d %q", a.Status, a.Body)
+				t.Errorf("the last good base is lost: %d %q", a.Status, a.Body)
 			}
 		})
 	}
 }
 
-// A staging host is closed on every answer; its neighbour is not.
+// A staging host is closed in every response. The other host is not.
 func TestStaging(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, "User-agent: *\nDisallow: /private\n", nil)
@@ -199,8 +199,7 @@ func TestStaging(t *testing.T) {
 	}
 }
 
-// Hosts that clients invent get the rules too, and cost the origin no more than is
-// read for them at a time.
+// Unknown hosts get the rules as well. The fetches of their bases are limited.
 func TestInventedHosts(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, "User-agent: *\nDisallow: /private\n", nil)

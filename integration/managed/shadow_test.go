@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestRolloutShadow judges a change beside what is published, without any effect; it
-// ends when a search engine asks for what it would newly forbid.
+// TestRolloutShadow evaluates a change without any effect on responses. The trial ends
+// when a search engine requests a page that the change would newly disallow.
 func TestRolloutShadow(t *testing.T) {
 	t.Parallel()
 	admin := harness.FreePort(t)
@@ -42,7 +42,7 @@ http://a.test:` + harness.FreePort(t) + ` {
 	}
 	harness.Eventually(t, "the change is judged", func() bool {
 		if a := harness.Get(t, s.URL("/shop/1"), harness.Bingbot); a.Status != http.StatusOK {
-			t.Fatalf("bingbot is answered %d %s", a.Status, a.Body)
+			t.Fatalf("bingbot gets %d %s", a.Status, a.Body)
 		}
 		found := harness.Get(t, "http://127.0.0.1:"+admin+"/robots_guard/shadow", "test").Body
 		return strings.Contains(found, `"from": "change `) && strings.Contains(found, `"path": "/shop/1"`)
@@ -52,15 +52,15 @@ http://a.test:` + harness.FreePort(t) + ` {
 	}
 	lines := s.Await("a trial has rejected a change of a robots_txt", 1)
 	if why := lines[0]["why"]; why != "bingbot may not fetch /shop/1 any more, which it requested in the last 24 hours" {
-		t.Errorf("it says %v", lines[0])
+		t.Errorf("logged %v", lines[0])
 	}
 	if a := harness.Get(t, s.URL("/shop/1"), harness.Bingbot); a.Status != http.StatusOK {
-		t.Errorf("afterwards bingbot is answered %d", a.Status)
+		t.Errorf("afterwards bingbot gets %d", a.Status)
 	}
 }
 
-// TestRolloutShadowRefused refuses a trial in which nothing would be judged, so that the
-// change would be published untried.
+// TestRolloutShadowRefused rejects a trial that would evaluate no requests, because it
+// would publish the change untested.
 func TestRolloutShadowRefused(t *testing.T) {
 	t.Parallel()
 	const text = "robots_txt {\ndisallow GPTBot\nrollout shadow 1h\n}\n"

@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// The command shows what a server serves, line by line with the rules, and what is to
-// come; what robots_guard judges by is the same.
+// The command shows the served robots.txt line by line with its rules, and the
+// scheduled changes. robots_guard uses the same file.
 func TestShow(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, "User-agent: *\nDisallow: /private/\n", nil)
@@ -46,7 +46,7 @@ func TestShow(t *testing.T) {
 	}
 	var m report.Managed
 	if err := json.Unmarshal([]byte(show("a.test", "--json")), &m); err != nil || m.Detail == nil || m.Detail.Text != served {
-		t.Errorf("%v: %+v, served is %q", err, m, served)
+		t.Errorf("%v: %+v, but the server serves %q", err, m, served)
 	}
 	if _, stderr, code := harness.Command(t, "", "robots-guard", "managed", "show", "b.test", "--address", "127.0.0.1:"+s.Admin); code == 0 || !strings.Contains(stderr, "no robots_txt is for the host") {
 		t.Errorf("exit %d: %s", code, stderr)

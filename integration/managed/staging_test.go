@@ -7,11 +7,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// Hosts for staging that the site does not have leave those open that are meant, which is
-// told when the configuration is validated.
+// Validation reports staging hosts that the site does not have, because the actual
+// staging hosts would stay open.
 func TestStagingOfNobody(t *testing.T) {
 	t.Parallel()
-	for config, says := range map[string]string{ // "" for nothing
+	for config, says := range map[string]string{ // "" for no message
 		"http://www.a.test {\nrobots_txt {\nstaging staging.a.test\n}\n}":                                           "staging staging.a.test closes nothing here: this site has www.a.test",
 		"http://stagin.a.test {\nrobots_txt {\nstaging staging.a.test\n}\n}":                                        "did you mean stagin.a.test?",
 		"http://staging.a.test, http://www.a.test {\nrobots_txt {\nstaging staging.a.test *.b.test\n}\n}":           "staging *.b.test closes nothing here",
