@@ -8,9 +8,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// newAuth returns a service that forward_auth asks. Who has logged in has a cookie; to
-// all others it answers with a status, and with a redirect to a login if that is one. It
-// lets everybody have these paths.
+// newAuth returns an authentication service for forward_auth. A client that has logged
+// in has a cookie. All other clients get the given status, with a redirect to a login
+// page for a redirect status. The given paths are public.
 func newAuth(t *testing.T, status int, free ...string) *harness.Origin {
 	t.Helper()
 	return harness.NewOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {
@@ -31,7 +31,8 @@ func newAuth(t *testing.T, status int, free ...string) *harness.Origin {
 	}).AnswerSelfTest()
 }
 
-// TestBehindTrustedProxies warns of a login also where proxies are trusted.
+// TestBehindTrustedProxies checks that the self-test warns about a login even with
+// trusted proxies.
 func TestBehindTrustedProxies(t *testing.T) {
 	t.Parallel()
 	const trust = "servers {\ntrusted_proxies static 127.0.0.1/32\n}"
@@ -39,9 +40,9 @@ func TestBehindTrustedProxies(t *testing.T) {
 	warned(t, s, true, refused)
 }
 
-// TestAuthentication has a site require a login of all clients. The guard fetches robots.txt if
-// that is left out, by a matcher or by the service. Otherwise the self-test warns. The guard
-// sends nobody's cookie.
+// TestAuthentication checks sites that require a login. The guard can fetch robots.txt
+// if a matcher or the service exempts it. Otherwise the self-test warns. The guard
+// never sends a client's cookie.
 func TestAuthentication(t *testing.T) {
 	t.Parallel()
 	const (
@@ -53,15 +54,15 @@ func TestAuthentication(t *testing.T) {
 		name, handlers string
 		auth           *harness.Origin
 		status         int    // of a page without a login
-		warning        string // of the self-test, "" if the guard fetches the file
+		warning        string // of the self-test, "" if the guard can fetch the file
 	}{
 		{"forward_auth", "robots_guard enforce\nforward_auth" + forward, newAuth(t, 401), 401, refused},
 		{"forward_auth with a login elsewhere", "robots_guard enforce\nforward_auth" + forward, newAuth(t, 302), 302, toLogin},
 		{"forward_auth before the guard", "route {\nforward_auth" + forward + "robots_guard enforce\n}", newAuth(t, 401), 401, refused},
-		{"with its file left out", "robots_guard enforce\n" + rest + "forward_auth @rest" + forward, newAuth(t, 302), 302, ""},
-		{"let pass by the service", "robots_guard enforce\nforward_auth" + forward, newAuth(t, 401, "/robots.txt"), 401, ""},
+		{"with robots.txt exempt", "robots_guard enforce\n" + rest + "forward_auth @rest" + forward, newAuth(t, 302), 302, ""},
+		{"exempt by the service", "robots_guard enforce\nforward_auth" + forward, newAuth(t, 401, "/robots.txt"), 401, ""},
 		{"basic_auth", "robots_guard enforce\nbasic_auth" + basic, newAuth(t, 401), 401, refused},
-		{"basic_auth with its file left out", "robots_guard enforce\n" + rest + "basic_auth @rest" + basic, newAuth(t, 401), 401, ""},
+		{"basic_auth with robots.txt exempt", "robots_guard enforce\n" + rest + "basic_auth @rest" + basic, newAuth(t, 401), 401, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -81,12 +82,12 @@ func TestAuthentication(t *testing.T) {
 			session := harness.Header("Cookie", "session=1")
 			if strings.HasPrefix(test.name, "forward_auth") {
 				if a := harness.Get(t, s.URL("/private/x"), harness.Firefox, session); a.Status != 200 {
-					t.Errorf("who has logged in gets %d", a.Status)
+					t.Errorf("a client that has logged in gets %d", a.Status)
 				}
 			}
 			for _, r := range test.auth.Seen() {
 				if strings.HasPrefix(r.UserAgent(), "RobotsGuard") && r.Header.Get("Cookie") != "" {
-					t.Errorf("the guard shows a cookie of somebody: %v", r.Header)
+					t.Errorf("the guard sends a cookie: %v", r.Header)
 				}
 			}
 			if test.warning == "" {

@@ -1,3 +1,4 @@
-// Package neighbours tests the guard beside other handlers: Caddy's own, and stand-ins for those of plugins, which
-// behave alike and have the same names and places.
+// Package neighbours tests the guard together with other handlers: Caddy's own, and
+// substitutes for those of plugins. A substitute has the same name and handler order
+// and behaves like the original.
 package neighbours

@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestHealthChecks has the self-test fetch a robots.txt that fails, through a proxy with passive
-// health checks: no page may be refused for that.
+// TestHealthChecks makes the self-test fetch a failing robots.txt through a proxy with
+// passive health checks. Pages must stay available.
 func TestHealthChecks(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -26,7 +26,7 @@ func TestHealthChecks(t *testing.T) {
 	harness.Eventually(t, "the self-test has ended", func() bool { return asked.Load() == 2 })
 	for range 10 {
 		if got := harness.Get(t, s.URL("/page"), harness.Firefox).Status; got != http.StatusOK {
-			t.Fatalf("a page is answered %d once the guard has asked", got)
+			t.Fatalf("after the guard's request a page gets %d", got)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestMain is also the server, which has the stand-ins of this package: so only one
+// TestMain also runs the server with the substitutes of this package, so that only one
 // binary has to be linked.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {

@@ -15,9 +15,8 @@ import (
 
 const rules = "User-agent: *\nDisallow: /private/\n"
 
-// servePHP runs an application behind FastCGI as php-fpm does one with a front
-// controller: all paths come to it, /robots.txt, too. asked counts its requests for
-// pages.
+// servePHP runs an application behind FastCGI like php-fpm with a front controller,
+// which also handles /robots.txt. asked counts the requests for pages.
 func servePHP(t *testing.T, asked *atomic.Int64) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -33,12 +32,12 @@ func servePHP(t *testing.T, asked *atomic.Int64) (address string) {
 		asked.Add(1)
 		fmt.Fprintf(w, "php %s by %s", r.URL.Path, fcgi.ProcessEnv(r)["SCRIPT_FILENAME"])
 	}
-	go func() { _ = fcgi.Serve(listener, http.HandlerFunc(app)) }() // ends with its listener
+	go func() { _ = fcgi.Serve(listener, http.HandlerFunc(app)) }() // returns once its listener is closed
 	return listener.Addr().String()
 }
 
-// TestPHP judges what crawlers ask php_fastcgi for by what they have asked for, and not
-// by the script to which it is rewritten. What is forbidden never comes to PHP.
+// TestPHP checks that the guard evaluates the requested URL and not the script to which
+// php_fastcgi rewrites it. Blocked requests never reach PHP.
 func TestPHP(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -53,7 +52,7 @@ func TestPHP(t *testing.T) {
 		{harness.Bingbot, "/robots.txt", 200, "Disallow"},
 	})
 	if n := asked.Load() - earlier; n != 0 {
-		t.Errorf("PHP was asked %d times for what is forbidden", n)
+		t.Errorf("PHP got %d requests for disallowed pages", n)
 	}
 	harness.Visits(t, s, []harness.Visit{
 		{harness.Bingbot, "/page", 200, "php /page by "},
@@ -63,13 +62,13 @@ func TestPHP(t *testing.T) {
 		{harness.Firefox, "/private/a.txt", 200, "a file"},
 	})
 	if n := asked.Load() - earlier; n != 4 {
-		t.Errorf("PHP was asked %d times, want 4", n)
+		t.Errorf("PHP got %d requests, want 4", n)
 	}
 }
 
-// TestHandlers has the robots.txt come out of Caddy's handlers that change paths and
-// answers: it is what crawlers get, the path as it was asked for is judged, and each
-// request is counted once.
+// TestHandlers serves robots.txt through Caddy handlers that change paths and
+// responses. The guard uses the file as crawlers get it, evaluates the requested path,
+// and counts each request once.
 func TestHandlers(t *testing.T) {
 	t.Parallel()
 	root := harness.Files(t, map[string]string{
@@ -84,11 +83,11 @@ func TestHandlers(t *testing.T) {
 	})
 	for _, test := range []struct {
 		name, handlers                string
-		forbidden, allowed, page, own string // own: a path that browsers get, and crawlers do not
+		forbidden, allowed, page, own string // own: a path that browsers get and crawlers do not
 	}{
 		{"try_files", "root $ROOT\ntry_files {path} /index.html\nfile_server", "/private/route", "/route", "page", "page"},
-		{"rewrite of what is forbidden", "root $ROOT\nrewrite /private/* /moved/x\nfile_server", "/private/x", "/moved/x", "moved", "moved"},
-		{"rewrite to what is forbidden", "root $ROOT\nrewrite /open /private/x\nfile_server", "/private/x", "/open", "secret", "secret"},
+		{"rewrite of a disallowed path", "root $ROOT\nrewrite /private/* /moved/x\nfile_server", "/private/x", "/moved/x", "moved", "moved"},
+		{"rewrite to a disallowed path", "root $ROOT\nrewrite /open /private/x\nfile_server", "/private/x", "/open", "secret", "secret"},
 		{"uri", "root $ROOT\nuri strip_prefix /v1\nfile_server", "/private/x", "/v1/private/x", "secret", "secret"},
 		{"templates", "root $ROOT/host\ntemplates {\nmime text/plain\n}\nheader /page Content-Type text/plain\nfile_server", "/a.test/private/x", "/page", "", "secret"},
 		{"encode", "root $ROOT\nencode {\ngzip\nminimum_length 1\n}\nfile_server", "/private/x", "/moved/x", "moved", "secret"},
@@ -115,7 +114,7 @@ func TestHandlers(t *testing.T) {
 			for verdict, want := range map[string]float64{"disallowed": 2, "allowed": 1, "unknown": 0} {
 				piece := `verdict="` + verdict + `"`
 				if n := now.Sum(harness.RequestsMetric, piece) - earlier.Sum(harness.RequestsMetric, piece); n != want {
-					t.Errorf("%v are counted as %s, want %v", n, verdict, want)
+					t.Errorf("counted %v as %s, want %v", n, verdict, want)
 				}
 			}
 		})

@@ -7,7 +7,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// site is what comes after the handlers that are tried.
+// site is the part of the site after the tested handlers.
 const site = `
 	respond /robots.txt "User-agent: *
 Disallow: /private/
@@ -15,35 +15,36 @@ Disallow: /private/
 	respond "page {path}"
 `
 
-// before is what the warning about a handler on the wrong side begins with.
+// before is the begin of the warning about a handler in the wrong order.
 const before = " comes before robots_guard"
 
-// What the self-test says of a robots.txt that outsiders may not fetch.
+// Messages of the self-test about a robots.txt that outsiders cannot fetch.
 const (
 	refused = "self-test: robots.txt is refused"
 	toLogin = "self-test: robots.txt redirects to another page"
 )
 
-// serve runs a site with these handlers before those of site.
+// serve runs a site with the given handlers before those of site.
 func serve(t *testing.T, order, handlers string, replace ...string) *harness.Server {
 	t.Helper()
 	return harness.Serve(t, "http://a.test:$PORT {\n"+handlers+"\nheader >X-Verdict {http.robots_guard.verdict}\n"+site+"}", append(replace, "$GLOBAL", order)...)
 }
 
-// warned fails unless a warning was logged, or not, when the configuration was loaded.
+// warned checks that the server has logged a warning, or has not.
 func warned(t *testing.T, s *harness.Server, want bool, text string) {
 	t.Helper()
 	if !want {
 		if strings.Contains(s.Logs.String(), text) {
-			t.Errorf("a false alarm: %q", text)
+			t.Errorf("an unexpected warning: %q", text)
 		}
 		return
 	}
 	harness.Eventually(t, "the log says "+text, func() bool { return strings.Contains(s.Logs.String(), text) })
 }
 
-// TestCache has a browser fill a cache behind the guard, and before it: only from the
-// former gets a forbidden crawler nothing, which is warned of.
+// TestCache fills a cache as a browser, behind and before the guard. A disallowed
+// crawler gets the cached page only if the cache is before the guard, and the server
+// warns about that.
 func TestCache(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -52,9 +53,9 @@ func TestCache(t *testing.T) {
 	}{
 		{"in the usual order", "", "cache\nrobots_guard enforce", false, false},
 		{"first in the order", "order cache first", "cache\nrobots_guard enforce", true, true},
-		{"before it in a route", "", "route {\ncache\nrobots_guard enforce\n}", true, true},
-		{"behind it in a route", "", "route {\nrobots_guard enforce\ncache\n}", false, false},
-		{"before it for browsers only", "order cache first", "@people not robots_crawler crawler search\ncache @people\nrobots_guard enforce", false, false},
+		{"before the guard in a route", "", "route {\ncache\nrobots_guard enforce\n}", true, true},
+		{"behind the guard in a route", "", "route {\nrobots_guard enforce\ncache\n}", false, false},
+		{"before the guard for browsers only", "order cache first", "@people not robots_crawler crawler search\ncache @people\nrobots_guard enforce", false, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -62,7 +63,7 @@ func TestCache(t *testing.T) {
 			s.Warm("/")
 			harness.Get(t, s.URL("/private/x"), harness.Firefox)
 			if a := harness.Get(t, s.URL("/private/x"), harness.Firefox); a.Header.Get("X-Cache") != "hit" || a.Body != "page /private/x" {
-				t.Fatalf("nothing is cached: %+v", a)
+				t.Fatalf("the page is not cached: %+v", a)
 			}
 			counted := func() float64 { return s.Metrics().Sum(harness.RequestsMetric, `verdict="disallowed"`) }
 			earlier, want := counted(), 403
@@ -70,23 +71,23 @@ func TestCache(t *testing.T) {
 				want = 200
 			}
 			if a := harness.Get(t, s.URL("/private/x"), harness.Bingbot); a.Status != want {
-				t.Errorf("a forbidden crawler gets %d, want %d", a.Status, want)
+				t.Errorf("a disallowed crawler gets %d, want %d", a.Status, want)
 			}
 			if n := counted() - earlier; (n == 1) == test.leaks {
-				t.Errorf("%v requests are counted", n)
+				t.Errorf("counted %v requests", n)
 			}
-			// A block is not kept for others.
+			// The response to a blocked request is not cached for other clients.
 			harness.Get(t, s.URL("/private/y"), harness.Bingbot)
 			if a := harness.Get(t, s.URL("/private/y"), harness.Firefox); a.Status != 200 {
-				t.Errorf("a browser gets the block: %d", a.Status)
+				t.Errorf("a browser gets the response to a crawler: %d", a.Status)
 			}
 			warned(t, s, test.warns, "cache"+before)
 		})
 	}
 }
 
-// TestCacheSpellings has a crawler ask for a page that a cache behind the guard keeps for
-// browsers, in all ways to spell it.
+// TestCacheSpellings requests a page as a crawler in all spellings, after a cache
+// behind the guard has stored it for browsers.
 func TestCacheSpellings(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "", "cache\nrobots_guard enforce")
@@ -99,18 +100,19 @@ func TestCacheSpellings(t *testing.T) {
 		target = strings.ReplaceAll(target, "$PORT", s.Port)
 		a := harness.RawAnswer(t, s, "GET "+target+" HTTP/1.1\r\nHost: a.test\r\nUser-Agent: "+harness.Bingbot+"\r\nConnection: close\r\n\r\n")
 		if a.Body == "page /private/x.txt" {
-			t.Errorf("%s: a forbidden crawler gets the page of a browser", target)
+			t.Errorf("%s: a disallowed crawler gets the page from the cache", target)
 		}
 	}
 }
 
-// TestLimiter has a limiter behind the guard, which counts by crawler and not what is
-// blocked, and before it, where there is no crawler to count by.
+// TestLimiter tests a rate limiter behind the guard and before it. Behind the guard it
+// counts by crawler and does not count blocked requests. Before the guard the crawler
+// is unknown.
 func TestLimiter(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, order string
-		status      int // of the first page of GPTBot
+		status      int // for the first page of GPTBot
 	}{
 		{"in the usual order", "", 200},
 		{"before the guard", "order rate_limit before robots_guard", 429},
@@ -130,7 +132,7 @@ func TestLimiter(t *testing.T) {
 	}
 }
 
-// TestLimitOfPaths limits each address at the pages that robots.txt disallows, and nowhere else.
+// TestLimitOfPaths limits each address, but only for pages that robots.txt disallows.
 func TestLimitOfPaths(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "", "robots_guard enforce\n@costly robots_disallowed *\nrate_limit @costly {client_ip}")
@@ -145,9 +147,10 @@ func TestLimitOfPaths(t *testing.T) {
 	}
 }
 
-// TestFirewall has a firewall refuse clients that call themselves robots, on either side of the
-// guard. It refuses the guard's own request as well, unless /robots.txt is left out or comes from
-// a file. The self-test warns in all cases in which crawlers cannot fetch the file.
+// TestFirewall tests a firewall that rejects User-Agents with the word robots, on
+// either side of the guard. The firewall also rejects the guard's own request, unless
+// /robots.txt is exempt or a file is the source. The self-test warns whenever crawlers
+// cannot fetch the file.
 func TestFirewall(t *testing.T) {
 	t.Parallel()
 	file := harness.Files(t, map[string]string{"robots.txt": "User-agent: *\nDisallow: /private/\n"}) + "/robots.txt"
@@ -158,10 +161,10 @@ func TestFirewall(t *testing.T) {
 	}{
 		{"before", first, "coraza_waf robot\nrobots_guard enforce", false, true},
 		{"behind", behind, "coraza_waf robot\nrobots_guard enforce", false, true},
-		{"before, with its file left out", first, "@rest not path /robots.txt\ncoraza_waf @rest robot\nrobots_guard enforce", true, false},
-		{"behind, with its file left out", behind, "@rest not path /robots.txt\ncoraza_waf @rest robot\nrobots_guard enforce", true, false},
+		{"before, with robots.txt exempt", first, "@rest not path /robots.txt\ncoraza_waf @rest robot\nrobots_guard enforce", true, false},
+		{"behind, with robots.txt exempt", behind, "@rest not path /robots.txt\ncoraza_waf @rest robot\nrobots_guard enforce", true, false},
 		{"before, with a file as source", first, "coraza_waf robot\nrobots_guard enforce {\nsource file $FILE\n}", true, true},
-		{"before, of others", first, "coraza_waf sqlmap\nrobots_guard enforce", true, false},
+		{"before, for other User-Agents", first, "coraza_waf sqlmap\nrobots_guard enforce", true, false},
 		{"by respond", "", "robots_guard enforce\n@bots header_regexp User-Agent (?i)robots\nrespond @bots 403", false, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -15,9 +15,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// beside are servers that crawlers ask at the same time: one that holds them to a
-// Crawl-delay by who they are, one that lets each address have as many requests a minute,
-// and one that does neither.
+// beside are servers that get the same requests of crawlers. One enforces a Crawl-delay
+// per crawler, one limits each address to a number of requests per minute, and one has
+// no limits.
 type beside struct {
 	servers map[string]*harness.Server
 	client  *http.Client
@@ -25,7 +25,7 @@ type beside struct {
 
 const besideRobots = "\trespond /robots.txt \"User-agent: *\nCrawl-delay: 5\n\"\n\trespond \"a page\"\n}"
 
-// needsRateLimit skips a test where the server has a stand-in of the module.
+// needsRateLimit skips a test if the server has only the substitute of the module.
 func needsRateLimit(t *testing.T) {
 	t.Helper()
 	if modules, _, _ := harness.Command(t, "", "list-modules", "--packages"); !strings.Contains(modules, "http.handlers.rate_limit github.com/mholt/caddy-ratelimit") {
@@ -54,12 +54,12 @@ func newBeside(t *testing.T, crawlers []string) *beside {
 	} {
 		s := harness.Serve(t, "http://127.0.0.1:$PORT {\n\t"+handlers+"\n"+besideRobots, "$GLOBAL", global)
 		b.servers[name] = s
-		_, _ = b.ask(t, name, crawlers[0], "198.19.255.1") // it reads its robots.txt
+		_, _ = b.ask(t, name, crawlers[0], "198.19.255.1") // makes the server fetch robots.txt
 	}
 	return b
 }
 
-// ask asks a server as a crawler from an address.
+// ask sends a request of a crawler from an address to a server.
 func (b *beside) ask(t *testing.T, server, crawler, from string) (status int, err error) {
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:"+b.servers[server].Port+"/page", nil)
 	if err != nil {
@@ -81,9 +81,9 @@ func addressOf(n int) string {
 	return net.IPv4(198, byte(18+n>>16), byte(n>>8), byte(n)).String()
 }
 
-// TestBesideRateLimit has the same crawlers ask for five minutes where a Crawl-delay of 5
-// is held against who they are, and where each address may have twelve requests a minute by
-// the module caddy-ratelimit. Build a server with both and name it:
+// TestBesideRateLimit compares two limits for the same crawlers over five minutes: a
+// Crawl-delay of 5 per crawler, and twelve requests per minute and address by the
+// module caddy-ratelimit. Build a server with both modules and pass it to the test:
 //
 //	xcaddy build --with github.com/mholt/caddy-ratelimit --with github.com/robotsguard/caddy-robots-guard=.
 //	go test -v -run TestBesideRateLimit ./integration/neighbours -caddy $PWD/caddy
@@ -91,16 +91,16 @@ func TestBesideRateLimit(t *testing.T) {
 	type crawler struct {
 		name      string
 		every     time.Duration
-		first     int // of its addresses
+		first     int // number of its first address
 		addresses int
-		windows   bool // one request anywhere in each, as Bing
+		windows   bool // sends one request at any time in each window, as Bing does
 	}
 	const delay, long = 5 * time.Second, 5 * time.Minute
 	groups := []struct {
 		name                  string
 		crawlers              []crawler
-		refused, passed       int  // here, at most
-		refusedThere, allPass bool // there: some are refused, all pass
+		refused, passed       int  // with the Crawl-delay, at most
+		refusedThere, allPass bool // with the module: some are rejected, all pass
 	}{
 		{"one that keeps to it, from 1,000 addresses", []crawler{{"SteadyBot", delay, 0, 1000, false}}, 0, 60, false, true},
 		{"one that asks a hundred times as fast, from 1,000 addresses", []crawler{{"GreedyBot", delay / 100, 1000, 1000, false}}, 6000, 160, false, true},
@@ -117,7 +117,7 @@ func TestBesideRateLimit(t *testing.T) {
 		}
 	}
 	b := newBeside(t, names)
-	time.Sleep(delay) // the first of them has asked for a page
+	time.Sleep(delay) // the first crawler has requested a page
 	var all sync.WaitGroup
 	begin := time.Now()
 	asked, passed := make([]atomic.Int64, len(groups)), map[string][]atomic.Int64{"by who it is": make([]atomic.Int64, len(groups)), "by address": make([]atomic.Int64, len(groups))}
@@ -153,14 +153,14 @@ func TestBesideRateLimit(t *testing.T) {
 		n, here, there := int(asked[i].Load()), int(passed["by who it is"][i].Load()), int(passed["by address"][i].Load())
 		t.Logf("%s: asked %d, passed %d by who it is, %d by address", g.name, n, here, there)
 		if n-here > g.refused || here > g.passed || g.refusedThere && there == n || g.allPass && there < n {
-			t.Errorf("%s: of %d passed %d by who it is, want %d to %d, and %d by address", g.name, n, here, n-g.refused, g.passed, there)
+			t.Errorf("%s: of %d requests %d passed per crawler, want %d to %d, and %d passed per address", g.name, n, here, n-g.refused, g.passed, there)
 		}
 	}
 }
 
-// TestRateLimitCost has one name come from 100,000 addresses, and tells what the servers need
-// for it: of memory the most that was in use when it was collected, and of the processor's time
-// the least of ten parts. It is run as TestBesideRateLimit.
+// TestRateLimitCost sends requests under one name from 100,000 addresses, and logs the
+// costs of the servers: the maximum heap in use after a collection, and the minimum CPU
+// time of ten parts. Run it like TestBesideRateLimit.
 func TestRateLimitCost(t *testing.T) {
 	const addresses, parts, callers = 100_000, 10, 4
 	b := newBeside(t, []string{"GreedyBot"})
@@ -182,14 +182,15 @@ func TestRateLimitCost(t *testing.T) {
 			all.Wait()
 			after := s.Metrics()
 			least = min(least, time.Duration((after["process_cpu_seconds_total"]-before)*float64(time.Second)/(addresses/parts)))
-			most = max(most, after["go_memstats_next_gc_bytes"]/2) // by GOGC=100 it is twice what was in use
+			most = max(most, after["go_memstats_next_gc_bytes"]/2) // with GOGC=100 it is twice the heap in use
 		}
 		t.Logf("%s: %v of the processor a request, %.1f MiB in use", name, least.Round(100*time.Nanosecond), most/(1<<20))
 	}
 }
 
-// TestRateLimitRecipe runs what the guide shows for the module: each crawler has a limit of
-// its own, and reads the robots.txt and sitemaps at any time. It is run as TestBesideRateLimit.
+// TestRateLimitRecipe runs the guide's configuration of the module. Each crawler has
+// its own limit, and can fetch robots.txt and sitemaps at any time. Run it like
+// TestBesideRateLimit.
 func TestRateLimitRecipe(t *testing.T) {
 	needsRateLimit(t)
 	guide, err := os.ReadFile("../../docs/guides/slow.md")
@@ -199,13 +200,13 @@ func TestRateLimitRecipe(t *testing.T) {
 	_, recipe, ok := strings.Cut(string(guide), "github.com/mholt/caddy-ratelimit\nexample.com {\n")
 	recipe, _, end := strings.Cut(recipe, "\n```")
 	if !ok || !end || !strings.Contains(recipe, "events 30") {
-		t.Fatalf("the guide has no recipe: %s", recipe)
+		t.Fatalf("the guide lacks the configuration: %s", recipe)
 	}
 	s := harness.Serve(t, "http://a.test:$PORT {\n"+strings.Replace(recipe, "reverse_proxy app:8080", "respond /robots.txt \"User-agent: *\nDisallow: /private/\n\"\nrespond \"a page\"", 1))
 	s.Warm("/")
 	for _, tc := range []struct {
 		userAgent, path string
-		passes          int // of 35
+		passes          int // of 35 requests
 	}{
 		{harness.GPTBot, "/page", 30}, {"CCBot/2.0", "/page", 30}, {harness.GPTBot, "/robots.txt", 35}, {harness.GPTBot, "/sitemap.xml", 35},
 		{harness.GPTBot, "/.well-known/x", 35}, {harness.GPTBot, "/private/x", 0}, {harness.Bingbot, "/page", 35}, {harness.Firefox, "/page", 35},

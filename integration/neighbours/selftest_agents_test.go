@@ -7,10 +7,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 )
 
-// TestSelfTestUserAgents holds the User-Agents that origins of tests know to those of the
+// TestSelfTestUserAgents compares the User-Agents in harness with those of the
 // self-test.
 func TestSelfTestUserAgents(t *testing.T) {
 	if want := [...]string{origin.SelfTestBrowser, origin.SelfTestCrawler}; harness.SelfTestUserAgents != want {
-		t.Errorf("harness knows %q, the self-test sends %q", harness.SelfTestUserAgents, want)
+		t.Errorf("harness has %q, the self-test sends %q", harness.SelfTestUserAgents, want)
 	}
 }

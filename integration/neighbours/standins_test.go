@@ -21,10 +21,10 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("cache", httpcaddyfile.Before, "rewrite")
 	httpcaddyfile.RegisterHandlerDirective("rate_limit", parse(func() handler { return new(limiter) }))
 	httpcaddyfile.RegisterDirectiveOrder("rate_limit", httpcaddyfile.Before, "basic_auth")
-	httpcaddyfile.RegisterHandlerDirective("coraza_waf", parse(func() handler { return new(firewall) })) // without a place
+	httpcaddyfile.RegisterHandlerDirective("coraza_waf", parse(func() handler { return new(firewall) })) // without a handler order
 }
 
-// handler is a stand-in that is configured by one word, if any.
+// handler is a substitute with at most one argument.
 type handler interface {
 	caddyhttp.MiddlewareHandler
 	set(word string)
@@ -32,7 +32,7 @@ type handler interface {
 
 func parse(make func() handler) httpcaddyfile.UnmarshalHandlerFunc {
 	return func(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
-		h.Next() // the directive's name
+		h.Next() // the name of the directive
 		made := make()
 		if h.NextArg() {
 			made.set(h.Val())
@@ -44,9 +44,9 @@ func parse(make func() handler) httpcaddyfile.UnmarshalHandlerFunc {
 	}
 }
 
-// cache keeps answers of status 200 to GET by host and path, whoever asks, as that of
-// cache-handler does where the origin says nothing else. It goes further and takes all
-// spellings of a path that a file system would for one.
+// cache caches responses with status 200 to GET by host and path for all clients, as
+// cache-handler does by default. It also treats all spellings of a path that a file
+// system would accept as equal.
 type cache struct {
 	kept *sync.Map
 }
@@ -85,8 +85,8 @@ func (c *cache) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 	return rec.WriteResponse()
 }
 
-// limiter lets three requests pass for each value of its key, as that of
-// caddy-ratelimit does within a window.
+// limiter allows three requests for each value of its key, as caddy-ratelimit does
+// within a window.
 type limiter struct {
 	Key string `json:"key"`
 
@@ -113,7 +113,7 @@ func (l *limiter) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	return next.ServeHTTP(w, r)
 }
 
-// firewall refuses requests whose User-Agent has a word in it, as a rule of coraza-caddy
+// firewall rejects requests whose User-Agent contains a word, as a rule of coraza-caddy
 // does.
 type firewall struct {
 	Word string `json:"word"`

@@ -6,9 +6,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestIncludes has a page and the robots.txt include pieces by httpInclude which crawlers
-// may not ask for. These are served within what a crawler may have, and by themselves to
-// no crawler, also not to one that calls itself a template.
+// TestIncludes checks a page and a robots.txt that include disallowed parts with
+// httpInclude. The parts are served within an allowed page. A direct request of a
+// crawler for a part is blocked, even if it imitates a template.
 func TestIncludes(t *testing.T) {
 	t.Parallel()
 	root := harness.Files(t, map[string]string{
@@ -26,11 +26,11 @@ func TestIncludes(t *testing.T) {
 			{userAgent, "/inc/header", 403, "Disallow: /inc/"},
 		})
 		if a := harness.Get(t, s.URL("/inc/header"), userAgent, harness.Header("Caddy-Templates-Include", "1")); a.Status != 403 {
-			t.Errorf("%s got %d for what it calls a piece of a page", userAgent, a.Status)
+			t.Errorf("%s got %d for a request that imitates a template", userAgent, a.Status)
 		}
 	}
 	harness.Visits(t, s, []harness.Visit{{harness.Firefox, "/", 200, "page header deep"}})
 	if n := s.Metrics().Sum(harness.RequestsMetric) - earlier; n != 8 {
-		t.Errorf("%v requests are counted, want those 8 of crawlers", n)
+		t.Errorf("counted %v requests, want the 8 of crawlers", n)
 	}
 }

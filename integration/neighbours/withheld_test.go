@@ -12,9 +12,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// TestOutsiders has sites that answer outsiders, or crawlers, otherwise than the owner's own
-// network. The guard judges by the file of outsiders, and reports which crawlers cannot get it:
-// by the self-test at start, and by what crawlers get later.
+// TestOutsiders checks sites that respond differently to outsiders or to crawlers than
+// to the owner's own network. The guard uses the robots.txt for outsiders. It reports
+// which crawlers cannot fetch the file, by the self-test at start and by the responses
+// to crawlers.
 func TestOutsiders(t *testing.T) {
 	t.Parallel()
 	const page = "<!doctype html><title>One moment</title>"
@@ -129,7 +130,7 @@ Disallow: /private/"
 			return a.Status == 403
 		})
 		if a, _ := get(host, "/public", harness.Bingbot, visitor); a.Status != 200 {
-			t.Errorf("%s: a public page is answered %d", host, a.Status)
+			t.Errorf("%s: a public page gets %d", host, a.Status)
 		}
 		if a, _ := get(host, "/private/x", harness.Firefox, visitor); a.Status != 200 {
 			t.Errorf("%s: a browser gets %d", host, a.Status)
@@ -169,7 +170,7 @@ Disallow: /private/"
 	for host, says := range policies() {
 		want := strings.Replace(sites[host], "GPTBot", "a client named GPTBot", 1)
 		if host == "own.test" {
-			want = "" // a browser gets no file, either
+			want = "" // a browser gets no file either
 		}
 		if !strings.Contains(says, want) || (want == "") != (says == "") {
 			t.Errorf("%s: before a crawler comes, policies has %q, want %q", host, says, want)
@@ -199,7 +200,7 @@ Disallow: /private/"
 	}
 }
 
-// checkSelfTest looks at the log lines of the self-test at start.
+// checkSelfTest checks the log lines of the self-test at start.
 func checkSelfTest(t *testing.T, s *harness.Server) {
 	t.Helper()
 	const (
@@ -254,18 +255,18 @@ func checkSelfTest(t *testing.T, s *harness.Server) {
 	})
 	for site, says := range want {
 		if got[site] != says {
-			t.Errorf("%s: the self-test says %q, want %q", site, got[site], says)
+			t.Errorf("%s: the self-test logs %q, want %q", site, got[site], says)
 		}
 	}
 	requests := s.Metrics().Sum(harness.RequestsMetric, `crawler="GPTBot"`)
 	if asked := float64(3 * 6); requests > asked {
-		t.Errorf("%v requests of GPTBot are counted, it sent %v", requests, asked)
+		t.Errorf("counted %v requests of GPTBot, which sent %v", requests, asked)
 	}
 }
 
-// TestProxyProtocol has a load balancer tell the address of the client by the PROXY protocol. The
-// guard judges by the file of outsiders, whether that address is the client's or that of a
-// trusted proxy.
+// TestProxyProtocol checks a load balancer that sends the client address by the PROXY
+// protocol. The guard uses the robots.txt for outsiders, whether the address is that of
+// the client or of a trusted proxy.
 func TestProxyProtocol(t *testing.T) {
 	t.Parallel()
 	s := harness.Serve(t, `http://split.test:$PORT {
@@ -291,10 +292,10 @@ Disallow: /private/"
 			harness.Bingbot+"\r\n"+header+"Connection: close\r\n\r\n")
 	}
 	for name, from := range map[string][2]string{
-		"a client":                 {"198.51.100.4", ""},
-		"a client in the network":  {"10.1.2.3", ""},
-		"a client behind a proxy":  {"203.0.113.9", "X-Forwarded-For: 198.51.100.4\r\nX-Forwarded-Proto: http\r\n"},
-		"a client that forges one": {"198.51.100.4", "X-Forwarded-For: 10.1.2.3\r\n"},
+		"a client":                        {"198.51.100.4", ""},
+		"a client in the network":         {"10.1.2.3", ""},
+		"a client behind a proxy":         {"203.0.113.9", "X-Forwarded-For: 198.51.100.4\r\nX-Forwarded-Proto: http\r\n"},
+		"a client that forges an address": {"198.51.100.4", "X-Forwarded-For: 10.1.2.3\r\n"},
 	} {
 		harness.Eventually(t, name+": the file is known", func() bool { return get(from[0], "/private/x", from[1]).Status == 403 })
 		want := "page for 198.51.100.4"
@@ -302,7 +303,7 @@ Disallow: /private/"
 			want = "page for 10.1.2.3"
 		}
 		if a := get(from[0], "/public", from[1]); a.Status != 200 || a.Body != want {
-			t.Errorf("%s: a public page is answered %d %q", name, a.Status, a.Body)
+			t.Errorf("%s: a public page gets %d %q", name, a.Status, a.Body)
 		}
 	}
 }
