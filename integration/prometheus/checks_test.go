@@ -24,7 +24,7 @@ func checkQueries(t *testing.T, p *prometheus, begin time.Time) {
 			start = time.Time{}
 		}
 		for _, site := range []string{"a.test", "b.test|c.test", "gone.test"} {
-			p.query(filled(expr, site), start) // is valid with any site
+			p.query(filled(expr, site), start) // is valid for any site
 		}
 		if expr = filled(expr, ".*"); strings.Contains(expr, "$") {
 			t.Errorf("%s: an unknown variable in %s", what, expr)
@@ -53,21 +53,21 @@ func checkQueries(t *testing.T, p *prometheus, begin time.Time) {
 			continue
 		}
 		if query, _ := v.Query.(map[string]any); query["query"] != v.Definition {
-			t.Errorf("$%s asks for %v and says %q", v.Name, query["query"], v.Definition)
+			t.Errorf("$%s has the query %v and the definition %q", v.Name, query["query"], v.Definition)
 		}
 		var values []string
 		p.api("/api/v1/label/"+m[2]+"/values", url.Values{"match[]": {filled(m[1], ".*")}}, &values)
 		want := map[string]string{"site": "b.test", "class": "ai_training", "crawler": "GPTBot"}[v.Name]
 		if !slices.Contains(values, want) {
-			t.Errorf("$%s offers %q, want %s among them", v.Name, values, want)
+			t.Errorf("$%s has the values %q, want a list with %s", v.Name, values, want)
 		}
 	}
 	if queries < 40 {
-		t.Errorf("%d queries found in the dashboard, want all", queries)
+		t.Errorf("found only %d queries in the dashboard", queries)
 	}
 }
 
-// checkRules looks at how Prometheus evaluates the rules.
+// checkRules checks that Prometheus evaluates the rules.
 func checkRules(t *testing.T, p *prometheus, begin time.Time) {
 	var data struct {
 		Groups []struct {
@@ -85,14 +85,14 @@ func checkRules(t *testing.T, p *prometheus, begin time.Time) {
 		}
 	}
 	if found < 15 {
-		t.Errorf("%d rules are evaluated, want all", found)
+		t.Errorf("Prometheus evaluates only %d rules", found)
 	}
 }
 
-// checkAlerts waits until the script's events have arrived at Alertmanager.
+// checkAlerts waits until the alerts of the script have arrived at Alertmanager.
 func checkAlerts(t *testing.T, p *prometheus, begin time.Time) {
-	// This one is over after what is an hour for the rules, so it is looked for
-	// in the past.
+	// This alert ends after an hour of the rules' accelerated time, so it is queried in
+	// the past.
 	for _, group := range readYAML[rules](t, rulesDir+"alerts.yml").Groups {
 		for _, rule := range group.Rules {
 			if rule.Alert == "RobotsGuardSiteClosed" {
@@ -114,14 +114,14 @@ func checkAlerts(t *testing.T, p *prometheus, begin time.Time) {
 			return ok
 		})
 		if summary := got.Annotations["summary"]; !strings.Contains(summary, want.host) {
-			t.Errorf("%s says %q", want.name, summary)
+			t.Errorf("%s has the summary %q", want.name, summary)
 		}
 	}
 	if got, ok := p.received("RobotsGuardUnreachable", "a.test"); ok {
-		t.Errorf("an alert for a site that is well: %v", got)
+		t.Errorf("an alert for a healthy site: %v", got)
 	}
 	if got, ok := p.received("RobotsGuardSearchEngineBlocked", "a.test"); ok {
-		t.Errorf("an alert for a search engine that nobody has verified: %v", got)
+		t.Errorf("an alert for an unverified search engine: %v", got)
 	}
 	for _, s := range p.query("caddy_robots_guard_search_blocked_timestamp_seconds", time.Time{}) {
 		if s.labels["crawler"] != "bingbot" || s.labels["identity"] != "claimed" || s.labels["host"] == "b.test" {
@@ -136,7 +136,7 @@ func checkAlerts(t *testing.T, p *prometheus, begin time.Time) {
 	}
 }
 
-// checkExposition has promtool read what the guard exports.
+// checkExposition checks the exported metrics with promtool.
 func checkExposition(t *testing.T, s *harness.Server, port string) {
 	promtool := tool(t, "promtool", "prometheus")
 	documented := readDocumentedTypes(t)
@@ -147,7 +147,7 @@ func checkExposition(t *testing.T, s *harness.Server, port string) {
 		}
 		ours.WriteString(line)
 		if fields := strings.Fields(line); fields[0] == "#" && fields[1] == "TYPE" && documented[fields[2]] != fields[3] {
-			t.Errorf("%s is a %s, docs/metrics.md says %q", fields[2], fields[3], documented[fields[2]])
+			t.Errorf("%s is a %s, but docs/metrics.md has %q", fields[2], fields[3], documented[fields[2]])
 		}
 	}
 	runTool(t, ours.String(), promtool, "check", "metrics")

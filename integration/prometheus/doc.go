@@ -1,2 +1,3 @@
-// Package prometheus tests the metrics, and what the examples make of them: rules, alerts and a dashboard, in a real Prometheus.
+// Package prometheus tests the metrics in a real Prometheus, and the example rules,
+// alerts and dashboard.
 package prometheus

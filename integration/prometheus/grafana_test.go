@@ -15,7 +15,7 @@ import (
 
 const dashboardFile = "../../examples/dashboards/grafana/dashboards/robots_guard.json"
 
-// dashboard is what the tests read of a Grafana dashboard.
+// dashboard contains the tested parts of a Grafana dashboard.
 type dashboard struct {
 	Panels []struct {
 		ID      int
@@ -55,8 +55,8 @@ func readDashboard(t *testing.T) dashboard {
 	return d
 }
 
-// TestDashboardSchema decodes the dashboard strictly by Grafana's published
-// schema, that of its panels and queries included.
+// TestDashboardSchema decodes the dashboard strictly with Grafana's published schema,
+// including the schema of its panels and queries.
 func TestDashboardSchema(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(dashboardFile)
@@ -67,8 +67,8 @@ func TestDashboardSchema(t *testing.T) {
 	if err := json.Unmarshal(text, &fields); err != nil {
 		t.Fatal(err)
 	}
-	// The schema leaves it to a data source to have fields of its own in an
-	// annotation. These are those of Prometheus; the decoder does not know any.
+	// The schema allows data sources to add their own fields to an annotation. The
+	// decoder does not accept those of Prometheus.
 	for _, annotation := range fields["annotations"].(map[string]any)["list"].([]any) {
 		for _, name := range []string{"step", "titleFormat", "textFormat", "useValueForTime"} {
 			delete(annotation.(map[string]any), name)
@@ -87,7 +87,7 @@ func TestDashboardSchema(t *testing.T) {
 	}
 }
 
-// TestDashboardLayout looks for what a schema cannot say.
+// TestDashboardLayout checks the properties that a schema does not cover.
 func TestDashboardLayout(t *testing.T) {
 	t.Parallel()
 	d := readDashboard(t)
@@ -105,13 +105,13 @@ func TestDashboardLayout(t *testing.T) {
 		for x := p.GridPos.X; x < p.GridPos.X+p.GridPos.W; x++ {
 			for y := p.GridPos.Y; y < p.GridPos.Y+p.GridPos.H; y++ {
 				if other, ok := taken[[2]int{x, y}]; ok || x >= 24 {
-					t.Fatalf("%q lies on %q or outside of the grid", p.Title, other)
+					t.Fatalf("%q overlaps %q or exceeds the grid", p.Title, other)
 				}
 				taken[[2]int{x, y}] = p.Title
 			}
 		}
 		if p.Type != "row" && len(p.Targets) == 0 {
-			t.Errorf("%q asks for nothing", p.Title)
+			t.Errorf("%q has no query", p.Title)
 		}
 	}
 	if want := []string{"Overview", "Crawlers", "Compliance", "robots.txt health", "Internals"}; !slices.Equal(rows, want) {
@@ -126,8 +126,8 @@ func TestDashboardLayout(t *testing.T) {
 	}
 }
 
-// TestQueriesUseDocumentedMetrics catches a misspelt name, which would be an
-// empty panel or an alert that never fires.
+// TestQueriesUseDocumentedMetrics detects misspelt names, which would cause an empty
+// panel or an alert that never fires.
 func TestQueriesUseDocumentedMetrics(t *testing.T) {
 	t.Parallel()
 	document, err := os.ReadFile("../../docs/metrics.md")
@@ -146,7 +146,7 @@ func TestQueriesUseDocumentedMetrics(t *testing.T) {
 		for _, name := range regexp.MustCompile(`\bcaddy_robots_guard_[a-z_]*[a-z]\b`).FindAllString(text, -1) {
 			base := strings.TrimSuffix(name, "_bucket")
 			if !strings.Contains(string(document), "| `"+base+"` |") {
-				t.Errorf("%s: docs/metrics.md does not have %s", path, name)
+				t.Errorf("%s: docs/metrics.md lacks %s", path, name)
 			}
 		}
 	}

@@ -12,8 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestMetrics compares the metrics after a known mix of requests with what was
-// sent, labels and all.
+// TestMetrics sends a known mix of requests and compares all metrics, including labels.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots+"\nUser-agent: zorkly\nDisallow: /\n", nil)
@@ -75,12 +74,12 @@ func TestMetrics(t *testing.T) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(got)) {
 		if _, ok := want[name]; !ok {
-			t.Errorf("%s is %v, and was not expected", name, got[name])
+			t.Errorf("unexpected %s with value %v", name, got[name])
 		}
 	}
-	// One attempt for each host.
+	// One fetch for each host.
 	if n := after[harness.FetchesMetric+`{result="rules",source="server"}`]; n != 3 || after.Sum(harness.FetchesMetric) != n {
-		t.Errorf("%v attempts to read a robots.txt, want 3: %v", n, after.Of(harness.FetchesMetric))
+		t.Errorf("%v fetches of robots.txt, want 3: %v", n, after.Of(harness.FetchesMetric))
 	}
 	if n := after.Sum("caddy_robots_guard_fetch_duration_seconds_count"); n != 3 {
 		t.Errorf("%v durations, want 3", n)
@@ -90,7 +89,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestMetricsFindings shows what the parser noticed.
+// TestMetricsFindings checks the metrics about findings in robots.txt.
 func TestMetricsFindings(t *testing.T) {
 	t.Parallel()
 	s := harness.Serve(t, `http://a.test:$PORT {
@@ -118,8 +117,8 @@ Disallow: alsonone"
 	}
 }
 
-// TestMetricsInvented lets clients invent crawlers and hosts: neither becomes a
-// label, and what is kept for them is bounded.
+// TestMetricsInvented sends requests of many unknown crawlers for many unknown hosts.
+// They must not become labels, and their memory must be bounded.
 func TestMetricsInvented(t *testing.T) {
 	t.Parallel()
 	s := harness.Serve(t, `http://a.test:$PORT {
@@ -168,28 +167,28 @@ Disallow: /private/"
 	for name := range all.Of(harness.RequestsMetric) {
 		if !strings.Contains(name, `crawler="_other"`) && !strings.Contains(name, `crawler="bingbot"`) ||
 			!strings.Contains(name, `host="a.test"`) && !strings.Contains(name, `host="_other"`) || strings.Contains(name, "nvented") {
-			t.Errorf("an invented label: %s", name)
+			t.Errorf("an unknown name in a label: %s", name)
 		}
 	}
 	if n := len(all.Of(harness.RequestsMetric)); n > 6 {
 		t.Errorf("%d series, want a handful", n)
 	}
 	if n := all.Sum(harness.RequestsMetric, `crawler="_other"`, `host="a.test"`); n != crawlers {
-		t.Errorf("%v requests of invented crawlers counted, want %d", n, crawlers)
+		t.Errorf("counted %v requests of unknown crawlers, want %d", n, crawlers)
 	}
 	if n := all.Sum(harness.RequestsMetric, `crawler="bingbot"`, `host="_other"`); n != hosts {
-		t.Errorf("%v requests for invented hosts counted, want %d", n, hosts)
+		t.Errorf("counted %v requests for unknown hosts, want %d", n, hosts)
 	}
 	if n := all.Sum("caddy_robots_guard_policies_cached", "invented"); n > 1000 || n == 0 {
-		t.Errorf("%v policies of invented hosts are cached, want at most 1000", n)
+		t.Errorf("%v policies of unknown hosts are cached, want at most 1000", n)
 	}
 	if n := all.Sum("caddy_robots_guard_policies_evicted_total", "invented"); n < hosts-1000 {
-		t.Errorf("%v of %d invented hosts were evicted", n, hosts)
+		t.Errorf("%v of %d unknown hosts were evicted", n, hosts)
 	}
 	if n := all.Sum("caddy_robots_guard_policies_cached", "named"); n != 1 {
 		t.Errorf("%v policies of named hosts are cached, want 1", n)
 	}
-	// The named site is as well as before, and invented hosts fill no log.
+	// The named site is unaffected, and unknown hosts do not flood the log.
 	if a := harness.Get(t, s.URL("/private/x"), harness.Bingbot); a.Status != 200 {
 		t.Errorf("got %d", a.Status)
 	}

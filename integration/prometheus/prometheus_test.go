@@ -18,9 +18,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// watchedSites are what the script below visits. On a.test all is well but for
-// a misspelt line, b.test stops answering, c.test shuts out everybody one day,
-// and d.test is visited by more crawlers than there are labels for.
+// watchedSites are the sites of the script. a.test works except for a misspelt line.
+// b.test stops responding. c.test one day disallows all crawlers. d.test is visited by
+// more crawlers than the limit of labels.
 const watchedSites = `
 http://a.test:$PORT, http://d.test:$PORT {
 	robots_guard enforce {
@@ -43,7 +43,7 @@ http://c.test:$PORT {
 }
 `
 
-// script sends requests and knows what they should be counted as.
+// script sends requests and records the expected counts.
 type script struct {
 	t    *testing.T
 	s    *harness.Server
@@ -72,7 +72,7 @@ func (c *script) send(times int, host, path, userAgent, crawler, class, verdict,
 	}
 }
 
-// sum adds up what was sent and fulfils a condition.
+// sum returns the number of requests that meet a condition.
 func (c *script) sum(condition func(requestSeries) bool) (total float64) {
 	for series, n := range c.sent {
 		if condition(series) {
@@ -82,10 +82,10 @@ func (c *script) sum(condition func(requestSeries) bool) (total float64) {
 	return total
 }
 
-// round is some traffic of all kinds, n times over.
+// round sends n times some requests of each kind.
 func (c *script) round(n int) {
 	c.t.Helper()
-	c.send(1*n, "a.test", "/page", harness.Baiduspider, "Baiduspider", "search", "disallowed", "blocked") // which the file names
+	c.send(1*n, "a.test", "/page", harness.Baiduspider, "Baiduspider", "search", "disallowed", "blocked") // named by the file
 	c.send(3*n, "a.test", "/page", harness.Bingbot, "bingbot", "search", "allowed", "none")
 	c.send(1*n, "a.test", "/private/x", harness.Bingbot, "bingbot", "search", "disallowed", "blocked")
 	c.send(2*n, "a.test", "/page", harness.GPTBot, "GPTBot", "ai_training", "disallowed", "blocked")
@@ -100,11 +100,11 @@ func (c *script) round(n int) {
 	c.send(2*n, "c.test", "/page", harness.Bingbot, "bingbot", "search", "allowed", "none")
 }
 
-// TestPrometheus has a real Prometheus scrape the server under scripted
-// traffic. Every query of the dashboard, the rules and the variables has to
-// return data, and the numbers have to be those of the script.
+// TestPrometheus runs a real Prometheus that scrapes the server during a script of
+// requests. Every query of the dashboard, the rules and the variables must return data,
+// and the numbers must match the script.
 func TestPrometheus(t *testing.T) {
-	tool(t, "prometheus", "prometheus") // skips at once
+	tool(t, "prometheus", "prometheus") // may skip the test before it starts
 	t.Parallel()
 	var down, closed atomic.Bool
 	a := harness.NewOrigin(t, "User-agent: *\nDisallow: /private/\nDisalow: /typo\n\nUser-agent: GPTBot\nUser-agent: Baiduspider\nDisallow: /\n", nil)
@@ -139,7 +139,8 @@ func TestPrometheus(t *testing.T) {
 	begin := time.Now()
 	s.Warm("http://a.test/", "http://b.test/", "http://c.test/", "http://d.test/")
 
-	// Prometheus has seen what the server counted so far; at is then.
+	// scraped waits until Prometheus has scraped the current counts, and returns the
+	// time.
 	scraped := func() (at time.Time) {
 		t.Helper()
 		want := s.Metrics().Sum(harness.RequestsMetric)
@@ -149,7 +150,8 @@ func TestPrometheus(t *testing.T) {
 		})
 		return at
 	}
-	// Counters begin with their first value, so each gets one first.
+	// increase() ignores the first value of a counter, so each counter gets a first
+	// value now.
 	traffic := &script{t: t, s: s, sent: make(map[requestSeries]float64)}
 	traffic.round(1)
 	before := scraped()
@@ -160,13 +162,13 @@ func TestPrometheus(t *testing.T) {
 	t.Run("counts", func(t *testing.T) { checkCounts(t, p, traffic, before, after) })
 	t.Run("panels", func(t *testing.T) { checkNumbers(t, p, traffic, before, after) })
 
-	// The site that closes: what the crawler may still ask for is stale, and
-	// since it is a search engine's the change is held. The alert about it
-	// compares with what was before.
+	// c.test closes. Pages that the crawler may still fetch have the verdict stale. The
+	// change guard holds the change, because it affects a search engine. The alert
+	// compares the state with the previous one.
 	harness.Eventually(t, "Prometheus has seen c.test open for a while", func() bool {
 		return p.value(`count_over_time(caddy_robots_guard_root_disallowed{host="c.test"}[1m])`) >= 6
 	})
-	// The change guard goes by verified search engines.
+	// The change guard considers only verified search engines.
 	const yandex = "Mozilla/5.0 (compatible; YandexBot/3.0; +http://yandex.com/bots)"
 	harness.Eventually(t, "YandexBot is verified", func() bool {
 		harness.Get(t, s.URL("http://c.test/page"), yandex)
@@ -196,7 +198,7 @@ func TestPrometheus(t *testing.T) {
 	t.Run("promtool", func(t *testing.T) { checkExposition(t, s, s.MetricsPort) })
 }
 
-// at makes an expression that evaluates a selector at a time.
+// at returns an expression that evaluates a selector at a time.
 func at(selector string, when time.Time) string {
 	return fmt.Sprintf("%s @ %d.%03d", selector, when.Unix(), when.Nanosecond()/1e6)
 }
@@ -214,11 +216,11 @@ func checkCounts(t *testing.T, p *prometheus, traffic *script, before, after tim
 	}
 }
 
-// inRange matches what the dashboard counts over the time that it shows.
+// inRange matches the dashboard's counts over the visible time range.
 var inRange = regexp.MustCompile(`increase\((\w+\{[^{}]*\})\[\$__range\]\)`)
 
 // checkNumbers compares panels that show counts with the script. increase()
-// extrapolates, so the difference of the counters stands in for it.
+// extrapolates, so the test replaces it by the difference of the counters.
 func checkNumbers(t *testing.T, p *prometheus, traffic *script, before, after time.Time) {
 	outside := func(r requestSeries) bool { return r.verdict == "disallowed" }
 	judged := func(r requestSeries) bool { return r.verdict == "disallowed" || r.verdict == "allowed" }
@@ -255,7 +257,7 @@ func checkNumbers(t *testing.T, p *prometheus, traffic *script, before, after ti
 		{"Outside robots.txt A", "b.test", traffic.sum(on("b.test", outside))},
 		{"Blocked A", ".*", traffic.sum(blocked)},
 		{"Blocked A", "b.test", 0},
-		{"Search engines blocked A", ".*", 1}, // bingbot on a.test; Baiduspider is meant
+		{"Search engines blocked A", ".*", 1}, // bingbot on a.test; the rule names Baiduspider
 		{"Search engines blocked A", "b.test", 0},
 		{"Compliance A", ".*", 1 - traffic.sum(outside)/traffic.sum(judged)},
 		{"Compliance A", "a.test", 1 - traffic.sum(on("a.test", outside))/traffic.sum(on("a.test", judged))},
@@ -296,7 +298,7 @@ func checkNumbers(t *testing.T, p *prometheus, traffic *script, before, after ti
 		readers = append(readers, s.labels["crawler"])
 	}
 	if slices.Sort(readers); !slices.Equal(readers, []string{"GPTBot", "Googlebot"}) {
-		t.Errorf("%q have read a robots.txt, want GPTBot and Googlebot", readers)
+		t.Errorf("%q have fetched robots.txt, want GPTBot and Googlebot", readers)
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 
 const rulesDir = "../../examples/dashboards/prometheus/"
 
-// tool returns the path of a program of Prometheus. Without it the test is
-// skipped, but not where REQUIRE_PROMETHEUS is set, as the gate does.
+// tool returns the path of a program of Prometheus. If the program is missing, tool
+// skips the test, or fails it if REQUIRE_PROMETHEUS is set as in CI.
 func tool(t *testing.T, name, debian string) string {
 	t.Helper()
 	return harness.Program(t, name, debian, "REQUIRE_PROMETHEUS")
@@ -36,19 +36,19 @@ func TestRules(t *testing.T) {
 	promtool := tool(t, "promtool", "prometheus")
 	runTool(t, "", promtool, "check", "config", "prometheus.yml")
 	runTool(t, "", promtool, "test", "rules", "alerts_test.yml")
-	if harness.Long() { // whole days take half a minute of processor time
+	if harness.Long() { // whole days take half a minute of CPU time
 		runTool(t, "", promtool, "test", "rules", "alerts_days_test.yml", "alerts_nights_test.yml")
 	}
 }
 
-// TestAlertmanagerExample checks the example of routing.
+// TestAlertmanagerExample checks the routing example.
 func TestAlertmanagerExample(t *testing.T) {
 	t.Parallel()
 	runTool(t, "", tool(t, "amtool", "prometheus-alertmanager"), "check-config", "alertmanager.yml")
 }
 
-// TestEveryAlertHasUnitTests looks for a test in which an alert fires and one
-// in which it does not. It needs no Prometheus.
+// TestEveryAlertHasUnitTests checks that each alert has a unit test in which it fires
+// and one in which it does not. It does not need Prometheus.
 func TestEveryAlertHasUnitTests(t *testing.T) {
 	t.Parallel()
 	type fires struct{ yes, no int }
@@ -63,7 +63,7 @@ func TestEveryAlertHasUnitTests(t *testing.T) {
 			for _, check := range test.Checks {
 				switch f := tested[check.Name]; {
 				case f == nil:
-					t.Errorf("%s: there is no alert %s", name, check.Name)
+					t.Errorf("%s: unknown alert %s", name, check.Name)
 				case len(check.Alerts) > 0:
 					f.yes++
 				default:
@@ -74,7 +74,7 @@ func TestEveryAlertHasUnitTests(t *testing.T) {
 	}
 	for name, f := range tested {
 		if f.yes == 0 || f.no == 0 {
-			t.Errorf("%s: %d tests in which it fires, %d in which it does not", name, f.yes, f.no)
+			t.Errorf("%s: fires in %d tests, does not fire in %d", name, f.yes, f.no)
 		}
 	}
 }
@@ -113,29 +113,30 @@ func readYAML[T any](t *testing.T, path string) (value T) {
 	return value
 }
 
-// TestScrapedIsTheSite holds the target of prometheus.yml to the site that the documents
-// give to metrics: to another name for the same address Caddy answers 200 with nothing.
+// TestScrapedIsTheSite compares the target of prometheus.yml with the documented site
+// for metrics. For another host name at the same address Caddy returns an empty
+// response with status 200.
 func TestScrapedIsTheSite(t *testing.T) {
 	t.Parallel()
 	target := regexp.MustCompile(`targets: \[([^\]]+:9180)\]`).FindStringSubmatch(readText(t, rulesDir+"prometheus.yml"))
 	if target == nil {
-		t.Fatal("prometheus.yml has no such target")
+		t.Fatal("prometheus.yml lacks the target")
 	}
 	for _, document := range []string{"../../docs/metrics.md", "../../examples/dashboards/README.md"} {
 		if !strings.Contains(readText(t, document), "http://"+target[1]+" {\n") {
-			t.Errorf("%s has no site for %s, which prometheus.yml asks", document, target[1])
+			t.Errorf("%s has no site for %s, the target of prometheus.yml", document, target[1])
 		}
 	}
 }
 
-// TestJudgedAreAllThatWereJudged has what is divided by be the verdicts that the page's share
-// of kept rules goes by.
+// TestJudgedAreAllThatWereJudged checks that the queries divide by the same verdicts as
+// the dashboard's compliance.
 func TestJudgedAreAllThatWereJudged(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{dashboardFile, rulesDir + "alerts.yml"} {
 		for _, verdicts := range regexp.MustCompile(`verdict=~\\?"(allowed\|[a-z_|]+)`).FindAllStringSubmatch(readText(t, file), -1) {
 			if verdicts[1] != "allowed|disallowed|stale" {
-				t.Errorf("%s takes %s for all that were judged", file, verdicts[1])
+				t.Errorf("%s divides by the verdicts %s", file, verdicts[1])
 			}
 		}
 	}

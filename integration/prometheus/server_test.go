@@ -20,26 +20,26 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// prometheus is a running Prometheus with the example's configuration, made
-// faster, and with a stand-in for Alertmanager.
+// prometheus is a running Prometheus with an accelerated version of the example's
+// configuration, and a substitute for Alertmanager.
 type prometheus struct {
 	t       *testing.T
 	address string
 	mu      sync.Mutex
-	alerts  map[string]alert // what was sent to Alertmanager, by name and host
+	alerts  map[string]alert // sent to Alertmanager, by name and host
 }
 
 type alert struct{ Labels, Annotations map[string]string }
 
-// faster makes minutes out of days, for the rules.
+// faster replaces days by minutes in the rules.
 var faster = strings.NewReplacer(
 	"[15m]", "[15s]", "offset 15m", "offset 15s", "[1h]", "[15s]", "offset 1h", "offset 15s",
 	"[2h]", "[1m]", "[1d]", "[1m]", "[7d]", "[1m]", "[2d]", "[1m]", "offset 1d", "offset 15s", "offset 2d", "offset 15s",
 	"> 900", "> 1", "172800", "60", "* 900", "* 15",
 	"for: 15m", "for: 0s", "for: 30m", "for: 0s", "for: 1h", "for: 0s")
 
-// startPrometheus runs Prometheus until the test ends. It scrapes a server's
-// metrics each second.
+// startPrometheus runs Prometheus until the end of the test. It scrapes the metrics of
+// a server every second.
 func startPrometheus(t *testing.T, metrics string) *prometheus {
 	t.Helper()
 	path := tool(t, "prometheus", "prometheus")
@@ -66,7 +66,7 @@ func startPrometheus(t *testing.T, metrics string) *prometheus {
 	harness.Eventually(t, "Prometheus is ready", func() bool {
 		select {
 		case <-process.Done():
-			t.Fatalf("Prometheus ended: %s", harness.Tail(process.Logs.String(), 4000))
+			t.Fatalf("Prometheus exited: %s", harness.Tail(process.Logs.String(), 4000))
 		default:
 		}
 		response, err := http.Get("http://" + p.address + "/-/ready")
@@ -79,7 +79,7 @@ func startPrometheus(t *testing.T, metrics string) *prometheus {
 	return p
 }
 
-// receive takes alerts as Alertmanager does.
+// receive accepts alerts as Alertmanager does.
 func (p *prometheus) receive(_ http.ResponseWriter, r *http.Request) {
 	var alerts []alert
 	if json.NewDecoder(r.Body).Decode(&alerts) != nil {
@@ -100,7 +100,7 @@ func (p *prometheus) received(name, host string) (alert, bool) {
 	return a, ok
 }
 
-// api asks Prometheus for something and decodes the answer's data.
+// api sends a request to Prometheus and decodes the data of the response.
 func (p *prometheus) api(path string, form url.Values, data any) {
 	p.t.Helper()
 	response, err := http.Get("http://" + p.address + path + "?" + form.Encode())
@@ -124,7 +124,7 @@ func (p *prometheus) api(path string, form url.Values, data any) {
 	}
 }
 
-// sample is one value of a query's result.
+// sample is a value in the result of a query.
 type sample struct {
 	labels map[string]string
 	value  float64
@@ -162,7 +162,7 @@ func (p *prometheus) query(expr string, start time.Time) (samples []sample) {
 	return samples
 }
 
-// value evaluates an expression that has one value; a missing one is NaN.
+// value evaluates an expression with one value. It returns NaN without a value.
 func (p *prometheus) value(expr string) float64 {
 	p.t.Helper()
 	if samples := p.query(expr, time.Time{}); len(samples) == 1 {
