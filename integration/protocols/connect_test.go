@@ -16,9 +16,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestProtocolsConnect opens WebSockets over HTTP/3 (RFC 9220), and sends what no
-// client of Go does over HTTP/2: a path is judged or refused by Caddy, wherever
-// it stands.
+// TestProtocolsConnect opens WebSockets over HTTP/3 (RFC 9220), and sends HTTP/2
+// requests that Go's client does not send. Wherever the path is, either the guard
+// evaluates it or Caddy rejects the request.
 func TestProtocolsConnect(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots, func(w http.ResponseWriter, r *http.Request) bool {
@@ -63,7 +63,7 @@ func TestProtocolsConnect(t *testing.T) {
 		}
 		if response.StatusCode == 200 {
 			echo := make([]byte, 5)
-			go func() { _, _ = io.WriteString(out, "hello") }() // ends with the pipe
+			go func() { _, _ = io.WriteString(out, "hello") }() // returns when the pipe is closed
 			if _, err := io.ReadFull(response.Body, echo); err != nil || string(echo) != "hello" {
 				t.Errorf("a WebSocket at %s as %q echoes %q, %v", tc.path, tc.userAgent, echo, err)
 			}
@@ -76,7 +76,7 @@ func TestProtocolsConnect(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		fields []string
-		want   string // "reset", or a status
+		want   string // "reset" or a status
 	}{
 		{"plain", []string{":method", "GET", ":scheme", "http", ":authority", host, ":path", "/private/x"}, "403"},
 		{"absolute form", []string{":method", "GET", ":scheme", "http", ":authority", host, ":path", "http://a.test/private/x"}, "reset"},
@@ -91,12 +91,12 @@ func TestProtocolsConnect(t *testing.T) {
 		}
 	}
 	if n := o.Requests("/private/x"); n != 0 {
-		t.Errorf("the origin got the forbidden path %d times", n)
+		t.Errorf("the origin got the disallowed path %d times", n)
 	}
 }
 
-// overH2C sends one request of these fields, names and values in turn, as they
-// are. It returns the status, or "reset".
+// overH2C sends a request with the given fields, which alternate names and values. It
+// returns the status, or "reset".
 func overH2C(t *testing.T, port string, fields []string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", "127.0.0.1:"+port)

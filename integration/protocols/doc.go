@@ -1,2 +1,3 @@
-// Package protocols tests the protocols that carry requests: what of each is judged, and that what passes, passes unchanged.
+// Package protocols tests all versions of HTTP: the guard evaluates requests of each
+// version, and allowed requests and responses pass unchanged.
 package protocols

@@ -16,8 +16,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestEarlyData asks in early data (0-RTT) of HTTP/3 from Googlebot's address, which anybody
-// can send. Nobody is verified by that.
+// TestEarlyData sends early data (0-RTT) of HTTP/3 from Googlebot's address. Any client
+// can forge that address in early data, so the guard must not verify the client.
 func TestEarlyData(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -46,7 +46,7 @@ func TestEarlyData(t *testing.T) {
 		status, identity := asGoogle(http3.MethodGet0RTT, "/early")
 		came := cameEarly("/early")
 		if came && (status != 200 || identity != "unknown") {
-			t.Errorf("in early data Googlebot gets %d and is %q, want 200 and unknown", status, identity)
+			t.Errorf("in early data Googlebot gets %d with identity %q, want 200 and unknown", status, identity)
 		}
 		return came
 	})
@@ -55,13 +55,14 @@ func TestEarlyData(t *testing.T) {
 		return status == http.StatusTooEarly
 	})
 	if status, _ := asGoogle(http.MethodGet, "/private/"); status != 403 {
-		t.Errorf("after the handshake Googlebot gets %d for what the file forbids", status)
+		t.Errorf("after the handshake Googlebot gets %d for a disallowed page", status)
 	}
 }
 
-// TestReadBecauseOfEarlyData has the guard read the robots.txt because of a request in early
-// data, at a site that asks for addresses: its own request is not early, or Caddy would answer
-// 425, and nothing would be forbidden.
+// TestReadBecauseOfEarlyData makes a request in early data cause the guard's fetch of
+// robots.txt, at a site with an address matcher. The guard's own request must not count
+// as early data. Otherwise Caddy would respond with 425, and the guard would have no
+// rules.
 func TestReadBecauseOfEarlyData(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
@@ -74,15 +75,15 @@ func TestReadBecauseOfEarlyData(t *testing.T) {
 	harness.Eventually(t, "there is a session", func() bool { return ask(http.MethodGet, "/page", harness.Firefox) == 200 })
 	harness.Eventually(t, "a request in early data", func() bool { return ask(http3.MethodGet0RTT, "/", harness.Firefox) == http.StatusTooEarly })
 	if o.Requests("/robots.txt") > 0 {
-		t.Fatal("it has been read before")
+		t.Fatal("robots.txt has been fetched before")
 	}
 	ask(http3.MethodGet0RTT, "/page", harness.GPTBot)
 	if status := ask(http.MethodGet, "/page", harness.GPTBot); status != 403 {
-		t.Errorf("a forbidden crawler gets %d", status)
+		t.Errorf("a disallowed crawler gets %d", status)
 	}
 }
 
-// requestByQUIC makes a request by HTTP/3.
+// requestByQUIC returns a request for HTTP/3.
 func (p polyglot) requestByQUIC(method, path, userAgent string) *http.Request {
 	p.t.Helper()
 	r, err := http.NewRequest(method, p.at(protocols[len(protocols)-1], path), nil)
@@ -93,7 +94,7 @@ func (p polyglot) requestByQUIC(method, path, userAgent string) *http.Request {
 	return r
 }
 
-// askOver asks by HTTP/3, and wants no body.
+// askOver sends a request over HTTP/3 and ignores the body of the response.
 func (p polyglot) askOver(transport http.RoundTripper, method, path, userAgent string) *http.Response {
 	p.t.Helper()
 	response, err := transport.RoundTrip(p.requestByQUIC(method, path, userAgent))
@@ -104,7 +105,7 @@ func (p polyglot) askOver(transport http.RoundTripper, method, path, userAgent s
 	return response
 }
 
-// listenAt returns a socket of an address.
+// listenAt returns a UDP socket at an address.
 func listenAt(t *testing.T, address string) *net.UDPConn {
 	t.Helper()
 	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.ParseIP(address)})
@@ -115,7 +116,7 @@ func listenAt(t *testing.T, address string) *net.UDPConn {
 	return conn
 }
 
-// overQUICFrom makes a transport of HTTP/3 from a socket, which goes on with earlier sessions.
+// overQUICFrom returns an HTTP/3 transport on a socket. It resumes earlier sessions.
 func overQUICFrom(t *testing.T, conn net.PacketConn, sessions tls.ClientSessionCache) http.RoundTripper {
 	dialer := &quic.Transport{Conn: conn}
 	transport := &http3.Transport{

@@ -13,17 +13,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// begun is what the first site of a Caddyfile that people begin with answers once it has TLS.
+// begun holds the expected responses of the first site of a Caddyfile, served with TLS.
 type begun struct {
-	path   string // that is asked for
-	GPTBot int    // the answer to that crawler, which the robots.txt forbids everything
+	path   string // requested path
+	GPTBot int    // status for GPTBot, for which robots.txt disallows everything
 }
 
-// beginnings are the Caddyfiles with a robots_guard in examples/ and README.md, by file and,
-// where it shows several, number.
+// beginnings are the Caddyfiles with a robots_guard in examples/ and README.md, by file
+// and, for several in a file, number.
 var beginnings = map[string]begun{
 	"Caddyfile.example":                       {"/page", 403},
-	"README.md 1":                             {"/page", 200}, // it only watches
+	"README.md 1":                             {"/page", 200}, // monitor only
 	"README.md 2":                             {"/page", 403},
 	"examples/cluster/Caddyfile":              {"/page", 403},
 	"examples/compose/Caddyfile":              {"/private/", 402},
@@ -37,9 +37,9 @@ var beginnings = map[string]begun{
 	"examples/paths/Caddyfile":                {"/page", 403},
 }
 
-// TestBeginningsWithTLS starts each of them as people run it in the end: its sites have names,
-// for which Caddy gets certificates and makes redirects of its own to HTTPS. A guard meets
-// these redirects among the servers. It asks as a browser and as a crawler, at the start and
+// TestBeginningsWithTLS runs these Caddyfiles with host names, as in production. Caddy
+// then obtains certificates and adds redirects to HTTPS, which are further routes of
+// the servers. The test sends requests as a browser and as a crawler, at the start and
 // after a reload.
 func TestBeginningsWithTLS(t *testing.T) {
 	t.Parallel()
@@ -47,7 +47,7 @@ func TestBeginningsWithTLS(t *testing.T) {
 	for name, caddyfile := range found {
 		want, known := beginnings[name]
 		if !known {
-			t.Errorf("nobody starts %s with TLS", name)
+			t.Errorf("%s has no test with TLS", name)
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +62,8 @@ func TestBeginningsWithTLS(t *testing.T) {
 	}
 }
 
-// caddyfilesToBeginWith returns those with a robots_guard, by their names in beginnings.
+// caddyfilesToBeginWith returns the Caddyfiles with a robots_guard, by their names in
+// beginnings.
 func caddyfilesToBeginWith(t *testing.T) map[string]string {
 	t.Helper()
 	root := os.DirFS("../..")
@@ -93,7 +94,7 @@ func caddyfilesToBeginWith(t *testing.T) map[string]string {
 	return found
 }
 
-// withTLS is a server with sites that have names.
+// withTLS is a server whose sites have host names.
 type withTLS struct {
 	harness.Reloadable
 	t             *testing.T
@@ -104,8 +105,8 @@ type withTLS struct {
 // siteLine matches the line that begins a site, with its addresses.
 var siteLine = regexp.MustCompile(`(?m)^([^\s#({][^#\n]*) \{$`)
 
-// startWithTLS starts a Caddyfile. An address without a name gets one, and an application is
-// there for each that it names.
+// startWithTLS starts a Caddyfile. It gives a name to each address without one, and
+// runs an application for each upstream.
 func startWithTLS(t *testing.T, caddyfile string) *withTLS {
 	t.Helper()
 	const robots = "User-agent: *\nDisallow: /private/\n\nUser-agent: GPTBot\nDisallow: /\n"
@@ -142,24 +143,25 @@ func startWithTLS(t *testing.T, caddyfile string) *withTLS {
 	return s
 }
 
-// check asks what a server is to answer, and looks into its log.
+// check compares the responses with the expected ones, and searches the log for errors.
 func (s *withTLS) check(want begun) {
 	s.t.Helper()
 	s.ask(want)
-	s.MustLoad(strings.Replace(s.Config, "\tlocal_certs\n", "\tlocal_certs\n\tgrace_period 5s\n", 1)) // of the same nothing is loaded again
+	s.MustLoad(strings.Replace(s.Config, "\tlocal_certs\n", "\tlocal_certs\n\tgrace_period 5s\n", 1)) // changed, because Caddy does not reload an unchanged configuration
 	s.ask(want)
 	for line := range strings.Lines(s.Logs.String()) {
 		told := strings.Contains(line, `"level":"warn"`) && strings.Contains(line, "robots") && !strings.Contains(line, "request disallowed by robots.txt")
 		if told || strings.Contains(line, "panic") || strings.Contains(line, `"level":"error"`) {
-			s.t.Errorf("in the log: %s", line)
+			s.t.Errorf("unexpected log line: %s", line)
 		}
 	}
 }
 
-// ask asks each site over http and as a browser, and the first as a crawler, too.
+// ask sends a request to each site over http and as a browser, and to the first site as
+// a crawler.
 func (s *withTLS) ask(want begun) {
 	s.t.Helper()
-	asProxy := func(r *http.Request) { // one that asks whether the request may pass; sites of other kinds do not care
+	asProxy := func(r *http.Request) { // fields of a proxy that requests a decision; other sites ignore them
 		for name, value := range map[string]string{"Method": "GET", "Proto": "https", "Host": "example.com", "Uri": "/page"} {
 			r.Header.Set("X-Forwarded-"+name, value)
 		}
@@ -167,18 +169,18 @@ func (s *withTLS) ask(want begun) {
 	secure := func(host, path, userAgent string) int {
 		a, err := harness.Try(harness.Client, "https://"+host+":"+s.secure+path, userAgent, asProxy)
 		if err != nil {
-			return 0 // there is no certificate yet, or a reload breaks it off
+			return 0 // there is no certificate yet, or a reload resets the connection
 		}
 		return a.Status
 	}
 	for _, host := range s.hosts {
 		harness.Eventually(s.t, "a browser gets the page of "+host, func() bool { return secure(host, want.path, harness.Firefox) == 200 })
 		if a := harness.Get(s.t, "http://"+host+":"+s.clear+want.path, harness.GPTBot); a.Status != 308 || a.Header.Get("Location") != "https://"+host+want.path {
-			s.t.Errorf("%s answers http by %d and leads to %q", host, a.Status, a.Header.Get("Location"))
+			s.t.Errorf("%s over http: got %d with Location %q", host, a.Status, a.Header.Get("Location"))
 		}
 	}
 	harness.Eventually(s.t, fmt.Sprintf("the crawler gets %d", want.GPTBot), func() bool { return secure(s.hosts[0], want.path, harness.GPTBot) == want.GPTBot })
 	if got := secure(s.hosts[0], "/robots.txt", harness.GPTBot); got != 200 && want.path != "/" {
-		s.t.Errorf("the crawler gets %d for the robots.txt", got)
+		s.t.Errorf("the crawler gets %d for robots.txt", got)
 	}
 }

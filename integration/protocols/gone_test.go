@@ -15,9 +15,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestProtocolsGone has clients that go away before the answer has ended, by all
-// protocols: a reset of the stream where there are streams, and of the connection
-// elsewhere. The server goes on, and nothing is left behind.
+// TestProtocolsGone makes clients disconnect before the response has ended, in each
+// version of HTTP. They reset the stream if there are streams, otherwise the
+// connection. The server continues and leaks no goroutines.
 func TestProtocolsGone(t *testing.T) {
 	t.Parallel()
 	for _, by := range protocols {
@@ -39,7 +39,7 @@ func TestProtocolsGone(t *testing.T) {
 			g.round(1)
 			before := g.server.Metrics()["go_goroutines"]
 			if before == 0 {
-				t.Fatal("there is no metric go_goroutines")
+				t.Fatal("the metric go_goroutines is missing")
 			}
 			g.round(15)
 			r := g.request(context.Background(), http.MethodGet, "/page", harness.Bingbot, nil)
@@ -54,21 +54,21 @@ func TestProtocolsGone(t *testing.T) {
 	}
 }
 
-// going is a site and its clients that go away.
+// going is a site with clients that disconnect.
 type going struct {
 	t       *testing.T
 	by      protocol
 	client  *http.Client
 	server  polyglot
 	origin  *harness.Origin
-	hold    chan struct{} // closed when the robots.txt may be answered
-	aborted atomic.Int32  // requests for it that were
+	hold    chan struct{} // closed to release the response for robots.txt
+	aborted atomic.Int32  // aborted requests for robots.txt
 	count   atomic.Int32
-	came    turns // by query: the origin has the request, or a piece of its body
-	gone    turns // by query: the origin sees that the client has gone
+	came    turns // by query: the origin has the request or a part of its body
+	gone    turns // by query: the origin sees the disconnect
 }
 
-// answer is what the origin does.
+// answer is the handler of the origin.
 func (g *going) answer(w http.ResponseWriter, r *http.Request) bool {
 	came, gone := g.came.of(r.URL.RawQuery), g.gone.of(r.URL.RawQuery)
 	switch r.URL.Path {
@@ -86,7 +86,7 @@ func (g *going) answer(w http.ResponseWriter, r *http.Request) bool {
 		_, _ = io.ReadFull(r.Body, make([]byte, 5))
 		came <- struct{}{}
 		if _, err := io.Copy(io.Discard, r.Body); err == nil {
-			g.t.Error("the origin got the end of a body that has none")
+			g.t.Error("the origin got the end of an endless body")
 		}
 	case "/down":
 		for piece := []byte(large[:1000]); r.Context().Err() == nil; {
@@ -111,8 +111,8 @@ func (g *going) request(ctx context.Context, method, path, userAgent string, bod
 	return r
 }
 
-// whileReading has the crawler go away for whose sake the robots.txt is read,
-// while another one waits for it too.
+// whileReading makes the crawler disconnect whose request caused the fetch of
+// robots.txt, while another crawler waits for the same fetch.
 func (g *going) whileReading() {
 	g.t.Helper()
 	ctx, leave := context.WithCancel(context.Background())
@@ -121,13 +121,13 @@ func (g *going) whileReading() {
 	both.Go(func() {
 		if got := statusAndBody(g.client, g.request(ctx, http.MethodGet, "/private/first", harness.Bingbot, nil)); !strings.Contains(got, "context canceled") &&
 			!strings.Contains(got, "closed") { // the connection of HTTP/1.0
-			g.t.Errorf("who went away got %q", got)
+			g.t.Errorf("the disconnected crawler got %q", got)
 		}
 	})
 	harness.Eventually(g.t, "the robots.txt is asked for", func() bool { return g.origin.Requests("/robots.txt") == 1 })
 	both.Go(func() {
 		if got := statusAndBody(g.client, g.request(context.Background(), http.MethodGet, "/private/second", harness.Bingbot, nil)); !strings.HasPrefix(got, "403 ") {
-			g.t.Errorf("who waits got %q", got)
+			g.t.Errorf("the waiting crawler got %q", got)
 		}
 	})
 	leave()
@@ -137,14 +137,14 @@ func (g *going) whileReading() {
 	close(g.hold)
 	both.Wait()
 	if n := g.origin.Requests("/robots.txt"); n != 1 || g.aborted.Load() != 0 {
-		g.t.Errorf("the robots.txt was asked for %d times, of which %d were aborted", n, g.aborted.Load())
+		g.t.Errorf("robots.txt was requested %d times, of which %d were aborted", n, g.aborted.Load())
 	}
 	if n := g.origin.Requests("/private/first"); n != 0 {
-		g.t.Errorf("the origin got the request of who had gone")
+		g.t.Errorf("the origin got the request of the disconnected crawler")
 	}
 }
 
-// round has n clients at once go away in each way.
+// round makes n concurrent clients disconnect in each way.
 func (g *going) round(n int) {
 	g.t.Helper()
 	var all sync.WaitGroup
@@ -152,7 +152,7 @@ func (g *going) round(n int) {
 		for _, userAgent := range []string{harness.Firefox, harness.Bingbot} {
 			all.Go(func() { g.leave(http.MethodGet, "/never", userAgent) })
 			all.Go(func() { g.leave(http.MethodGet, "/down", userAgent) })
-			if g.by.name != "HTTP/1.0" { // whose bodies have a length
+			if g.by.name != "HTTP/1.0" { // bodies have a length in HTTP/1.0
 				all.Go(func() { g.leave(http.MethodPost, "/up", userAgent) })
 			}
 		}
@@ -166,15 +166,15 @@ func (g *going) round(n int) {
 	}
 }
 
-// leave goes away when the origin has the request, or a piece of the answer or of
-// the body has come.
+// leave disconnects when the origin has the request, or when a part of the response or
+// of the body has arrived.
 func (g *going) leave(method, path, userAgent string) {
 	ctx, leave := context.WithTimeout(context.Background(), harness.Patience)
 	defer leave()
 	query := fmt.Sprint(g.count.Add(1))
 	body := endless(ctx, method)
 	left := make(chan struct{})
-	go func() { // ends with the request
+	go func() { // returns at the end of the request
 		defer close(left)
 		response, err := g.client.Do(g.request(ctx, method, path+"?"+query, userAgent, body))
 		if err != nil {
@@ -193,8 +193,7 @@ func (g *going) leave(method, path, userAgent string) {
 	<-left
 }
 
-// leaveRefused goes away while the body of a request is under way that is
-// refused.
+// leaveRefused disconnects while it sends the body of a blocked request.
 func (g *going) leaveRefused(n int) {
 	g.t.Helper()
 	blocked := func() float64 { return g.server.Metrics().Sum(harness.RequestsMetric, `action="blocked"`) }
@@ -211,7 +210,7 @@ func (g *going) leaveRefused(n int) {
 			}
 			defer response.Body.Close()
 			if response.StatusCode != 403 {
-				g.t.Errorf("a forbidden upload got %d", response.StatusCode)
+				g.t.Errorf("a disallowed upload got %d", response.StatusCode)
 			}
 			<-ctx.Done()
 		})
@@ -221,7 +220,7 @@ func (g *going) leaveRefused(n int) {
 	all.Wait()
 }
 
-// leaveInHeader goes away in the middle of the header.
+// leaveInHeader disconnects in the middle of the header.
 func (g *going) leaveInHeader() {
 	start := "GET /private/x HTTP/1.1\r\nHost: a.test\r\nUser-Agent: " + harness.Bingbot
 	if g.by.major == 2 { // preface, SETTINGS, and the beginning of HEADERS
@@ -243,18 +242,18 @@ func (g *going) await(turn <-chan struct{}, what string) {
 	select {
 	case <-turn:
 	case <-time.After(harness.Patience):
-		g.t.Errorf("it never happened: %s", what)
+		g.t.Errorf("timeout while waiting for: %s", what)
 	}
 }
 
-// endless returns a body of a first piece and no end, nil for GET. The client of
-// HTTP/1.1 waits for the body, so it ends when who sends it goes away.
+// endless returns an endless body with a first part, or nil for GET. The body ends when
+// ctx ends, because the client of HTTP/1.1 waits for its body.
 func endless(ctx context.Context, method string) io.Reader {
 	if method == http.MethodGet {
 		return nil
 	}
 	in, out := io.Pipe()
-	go func() { _, _ = io.WriteString(out, "first") }() // ends with the body
+	go func() { _, _ = io.WriteString(out, "first") }() // returns at the end of the body
 	context.AfterFunc(ctx, func() { _ = in.CloseWithError(context.Canceled) })
 	return in
 }

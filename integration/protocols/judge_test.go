@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestProtocolsJudge makes requests that are judged by all protocols.
+// TestProtocolsJudge sends requests that the guard evaluates, in all versions of HTTP.
 func TestProtocolsJudge(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
@@ -22,19 +22,19 @@ func TestProtocolsJudge(t *testing.T) {
 	for _, by := range protocols {
 		t.Run(by.name, func(t *testing.T) {
 			t.Parallel()
-			client := by.client(t) // one connection for all, as far as the protocol has it
+			client := by.client(t) // one connection for all requests, if the protocol allows it
 			for _, tc := range []struct {
 				name, method, path string
-				userAgents         []string // each in a field of its own, in any order
+				userAgents         []string // each in a separate field, in any order
 				header             map[string]string
 				body               string
-				want               string // beginning of status and body
+				want               string // prefix of status and body
 			}{
 				{"browser", "GET", "/private/x", []string{harness.Firefox}, nil, "", "200 origin /private/x"},
 				{"allowed", "GET", "/page", []string{harness.Bingbot}, nil, "", "200 origin /page"},
 				{"forbidden", "GET", "/private/x", []string{harness.Bingbot}, nil, "", refused},
-				{"forbidden by its own group", "GET", "/page", []string{harness.GPTBot}, nil, "", refused},
-				{"the robots.txt", "GET", "/robots.txt", []string{harness.GPTBot}, nil, "", "200 " + harness.ClosedRobots},
+				{"disallowed by its own group", "GET", "/page", []string{harness.GPTBot}, nil, "", refused},
+				{"robots.txt", "GET", "/robots.txt", []string{harness.GPTBot}, nil, "", "200 " + harness.ClosedRobots},
 				{"HEAD", "HEAD", "/private/x", []string{harness.Bingbot}, nil, "", "403 "},
 				{"POST", "POST", "/private/x", []string{harness.Bingbot}, nil, "body", refused},
 				{"a large body", "POST", "/private/x", []string{harness.Bingbot}, nil, large[:200_000], refused},
@@ -44,9 +44,9 @@ func TestProtocolsJudge(t *testing.T) {
 				{"a query", "GET", "/private?x", []string{harness.Bingbot}, nil, "", "200 "},
 				{"the second of two names", "GET", "/page", []string{harness.Firefox, harness.GPTBot}, nil, "", refused},
 				{"one of many", "GET", "/page", []string{harness.Firefox, "a/1", "b/1", "c/1", harness.GPTBot, "d/1"}, nil, "", refused},
-				{"an empty field beside", "GET", "/page", []string{"", harness.GPTBot}, nil, "", refused},
+				{"an additional empty field", "GET", "/page", []string{"", harness.GPTBot}, nil, "", refused},
 				{"two browsers", "GET", "/private/x", []string{harness.Firefox, harness.Chrome}, nil, "", "200 "},
-				{"10 KB behind the name", "GET", "/page", []string{harness.GPTBot + " " + long}, nil, "", refused},
+				{"10 KB after the name", "GET", "/page", []string{harness.GPTBot + " " + long}, nil, "", refused},
 				{"10 KB", "GET", "/private/x", []string{long}, nil, "", "200 "},
 				{"empty", "GET", "/private/x", []string{""}, nil, "", "200 "},
 				{"after all that", "GET", "/page", []string{harness.Bingbot}, nil, "", "200 origin /page"},
@@ -70,8 +70,8 @@ func TestProtocolsJudge(t *testing.T) {
 	}
 }
 
-// fields sets several User-Agent fields. Clients of Go send the first of each
-// spelling only.
+// fields sets several User-Agent fields. Go's client sends only the first field of each
+// spelling, so the spellings differ.
 func fields(r *http.Request, userAgents []string) {
 	for i, userAgent := range userAgents {
 		name := []byte("User-Agent")
@@ -82,7 +82,7 @@ func fields(r *http.Request, userAgents []string) {
 	}
 }
 
-// statusAndBody makes a request and returns status and body, or what went wrong.
+// statusAndBody sends a request and returns the status and body, or the error.
 func statusAndBody(client *http.Client, r *http.Request) string {
 	response, err := client.Do(r)
 	if err != nil {
@@ -96,9 +96,9 @@ func statusAndBody(client *http.Client, r *http.Request) string {
 	return fmt.Sprintf("%d %s", response.StatusCode, body)
 }
 
-// TestProtocolsStreams has a hundred requests under way at once on one
-// connection, allowed and forbidden, all of which are answered when all have
-// been sent: each gets the answer that is its own.
+// TestProtocolsStreams sends a hundred concurrent requests over one connection, some of
+// them disallowed. The origin responds once it has all requests. Each request must get
+// its own response.
 func TestProtocolsStreams(t *testing.T) {
 	t.Parallel()
 	const streams = 100
@@ -108,7 +108,7 @@ func TestProtocolsStreams(t *testing.T) {
 		}
 		t.Run(by.name, func(t *testing.T) {
 			t.Parallel()
-			var arrived sync.WaitGroup // at the origin; every other is refused before
+			var arrived sync.WaitGroup // at the origin; the guard blocks every second request
 			arrived.Add(streams / 2)
 			o := harness.NewOrigin(t, harness.ClosedRobots, func(w http.ResponseWriter, r *http.Request) bool {
 				if !strings.HasPrefix(r.URL.Path, "/page") {
@@ -129,7 +129,7 @@ func TestProtocolsStreams(t *testing.T) {
 				r.Header.Set("User-Agent", userAgent)
 				return statusAndBody(client, r)
 			}
-			ask("/", harness.Firefox) // connects
+			ask("/", harness.Firefox) // opens the connection
 			var all sync.WaitGroup
 			for i := range streams {
 				all.Go(func() {

@@ -18,11 +18,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// large is a body that fits in no buffer on its way.
+// large is a body that exceeds all buffers.
 var large = strings.Repeat("0123456789abcdef", 1<<16)
 
-// turns let the two ends of a test wait for each other, by the query of the
-// request.
+// turns synchronize the two ends of a test by the query of the request.
 type turns struct{ byQuery sync.Map }
 
 func (all *turns) of(query string) chan struct{} {
@@ -30,7 +29,7 @@ func (all *turns) of(query string) chan struct{} {
 	return turn.(chan struct{})
 }
 
-// rich answers with what is more than a header and a body.
+// rich sends responses with more than a header and a body.
 func (all *turns) rich(w http.ResponseWriter, r *http.Request) bool {
 	switch r.URL.Path {
 	case "/hints":
@@ -38,7 +37,7 @@ func (all *turns) rich(w http.ResponseWriter, r *http.Request) bool {
 		w.WriteHeader(http.StatusEarlyHints)
 		w.WriteHeader(http.StatusEarlyHints)
 		fmt.Fprint(w, "page")
-	case "/sum": // the trailer of the request comes back in that of the answer
+	case "/sum": // returns the trailer of the request in the trailer of the response
 		body, err := io.ReadAll(r.Body)
 		w.Header().Set("Trailer", "X-Sum, X-Back")
 		fmt.Fprintf(w, "%s %d %x %v", r.Method, len(body), sha256.Sum256(body), err)
@@ -46,13 +45,13 @@ func (all *turns) rich(w http.ResponseWriter, r *http.Request) bool {
 		w.Header().Set("X-Back", r.Trailer.Get("X-In"))
 	case "/large":
 		_, _ = io.WriteString(w, large)
-	case "/up": // tells the client that the first piece has come
+	case "/up": // tells the client that the first part has arrived
 		piece := make([]byte, 5)
 		_, err := io.ReadFull(r.Body, piece)
 		all.of(r.URL.RawQuery) <- struct{}{}
 		rest, _ := io.ReadAll(r.Body)
 		fmt.Fprintf(w, "%s+%s %v", piece, rest, err)
-	case "/events": // waits until the client has the first
+	case "/events": // waits until the client has the first event
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprint(w, "data: 1\n\n")
 		_ = http.NewResponseController(w).Flush()
@@ -67,18 +66,18 @@ func (all *turns) rich(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// exchange is a request and how it is made.
+// exchange is a request with the expected response.
 type exchange struct {
 	name, method, path string
 	header             map[string]string
 	body               func(turn <-chan struct{}) io.Reader
 	trailer            string // X-In
 	read               func(body io.Reader, turn chan<- struct{}) string
-	since              int // the major version it needs, 1 for HTTP/1.1, 0 for HTTP/1.0
+	since              int // required major version; 1 for HTTP/1.1, 0 for HTTP/1.0
 	want               string
 }
 
-// exchanges are what clients and sites do beyond the plain.
+// exchanges use features of HTTP beyond a simple request.
 var exchanges = []exchange{
 	{name: "plain", path: "/page", want: "200 origin /page"},
 	{name: "robots.txt", path: "/robots.txt", want: "200 " + harness.ClosedRobots},
@@ -103,16 +102,16 @@ var exchanges = []exchange{
 	{name: "hints for servers", path: "/page", header: map[string]string{"Early-Data": "1", "Priority": "u=1, i"}, want: "200 origin"},
 }
 
-// whole is a body with a known length.
+// whole returns a body with a known length.
 func whole(text string) func(<-chan struct{}) io.Reader {
 	return func(<-chan struct{}) io.Reader { return strings.NewReader(text) }
 }
 
-// inTwo is a body of two pieces, the second of which is only sent when it is
-// its turn, or at once where the origin does not wait.
+// inTwo returns a body with two parts. It sends the second part when turn says so, or
+// at once if turn is nil.
 func inTwo(turn <-chan struct{}) io.Reader {
 	in, out := io.Pipe()
-	go func() { // ends with the request
+	go func() { // returns at the end of the request
 		if _, err := io.WriteString(out, "first"); err == nil {
 			if turn != nil {
 				<-turn
@@ -124,20 +123,19 @@ func inTwo(turn <-chan struct{}) io.Reader {
 	return in
 }
 
-// sumOf reads a body and returns its length and hash.
+// sumOf returns the length and the hash of a body.
 func sumOf(body io.Reader, _ chan<- struct{}) string {
 	all, _ := io.ReadAll(body)
 	return fmt.Sprintf("%d %x", len(all), sha256.Sum256(all))
 }
 
-// lengthOf tells how long a body is that differs each time.
+// lengthOf returns the length of a body with random content.
 func lengthOf(body io.Reader, _ chan<- struct{}) string {
 	n, _ := io.Copy(io.Discard, body)
 	return fmt.Sprint(n)
 }
 
-// events reads two events, the second of which only comes when the first has
-// arrived.
+// events reads two events. The second arrives only after the first has been received.
 func events(body io.Reader, turn chan<- struct{}) string {
 	in := bufio.NewReader(body)
 	first, _ := in.ReadString('\n')
@@ -146,14 +144,14 @@ func events(body io.Reader, turn chan<- struct{}) string {
 	return strings.Join(strings.Fields(first+string(rest)), " ")
 }
 
-// outcome is all that a client gets.
+// outcome is the complete response.
 type outcome struct {
-	text            string // status and body, after those of informational answers
+	text            string // status and body, after the informational responses
 	header, trailer http.Header
 	major           int
 }
 
-// make makes the exchange.
+// make sends the request and returns the response.
 func (e exchange) make(client *http.Client, url, userAgent string, turn chan struct{}) (outcome, error) {
 	var body io.Reader
 	if e.body != nil {
@@ -165,7 +163,7 @@ func (e exchange) make(client *http.Client, url, userAgent string, turn chan str
 	}
 	var informational []string
 	ctx := httptrace.WithClientTrace(context.Background(), &httptrace.ClientTrace{Got1xxResponse: func(code int, _ textproto.MIMEHeader) error {
-		if code != http.StatusContinue { // how many there are depends on who reads first
+		if code != http.StatusContinue { // the number of these responses depends on timing
 			informational = append(informational, fmt.Sprint(code)+" ")
 		}
 		return nil
@@ -199,7 +197,7 @@ func (e exchange) make(client *http.Client, url, userAgent string, turn chan str
 	if kind, _, ok := strings.Cut(response.Header.Get("Content-Type"), "; boundary="); ok {
 		response.Header.Set("Content-Type", kind) // the boundary is random
 	}
-	for _, name := range []string{"Date", "Alt-Svc", "Trailer"} { // the time, the port, and names in no order
+	for _, name := range []string{"Date", "Alt-Svc", "Trailer"} { // a time, a port, and names in random order
 		response.Header.Del(name)
 	}
 	return outcome{
@@ -207,8 +205,8 @@ func (e exchange) make(client *http.Client, url, userAgent string, turn chan str
 	}, nil
 }
 
-// TestProtocolsPass makes all exchanges by all protocols with a guarded site and
-// with the same one unguarded: to whoever may, they are the same.
+// TestProtocolsPass makes all exchanges in all versions of HTTP with a guarded site and
+// with the same site without a guard. Allowed clients must get equal responses.
 func TestProtocolsPass(t *testing.T) {
 	t.Parallel()
 	root := harness.Files(t, map[string]string{"x.txt": "0123456789", "robots.txt": harness.ClosedRobots})
@@ -253,7 +251,8 @@ func TestProtocolsPass(t *testing.T) {
 				}
 				back := e.trailer
 				if by.major == 3 {
-					// quic-go sets it in the request that it made, and Caddy's handlers get a copy.
+					// quic-go sets the trailer in the request that it made, but Caddy's
+					// handlers get a copy.
 					back = ""
 				}
 				if e.trailer != "" && (want.trailer.Get("X-Back") != back || want.trailer.Get("X-Sum") != "42") {

@@ -15,8 +15,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestPassThrough sends what is more than a request and an answer, as a browser
-// and as a crawler that may: the guard must not be noticed.
+// TestPassThrough uses features beyond a simple request, as a browser and as an allowed
+// crawler. The guard must not change anything.
 func TestPassThrough(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots, func(w http.ResponseWriter, r *http.Request) bool {
@@ -61,7 +61,7 @@ func TestPassThrough(t *testing.T) {
 			in := bufio.NewReader(conn)
 			upgraded, err := http.ReadResponse(in, nil)
 			if err != nil || upgraded.StatusCode != http.StatusSwitchingProtocols {
-				t.Fatalf("an upgrade: got %v, %v", upgraded, err)
+				t.Fatalf("upgrade: got %v, %v", upgraded, err)
 			}
 			echo := make([]byte, 5)
 			if _, err := io.ReadFull(in, echo); err != nil || string(echo) != "hello" {
@@ -95,7 +95,7 @@ func TestPassThrough(t *testing.T) {
 			}
 			r.Header["User-Agent"] = []string{userAgent}
 			r.Trailer = http.Header{"X-In": nil}
-			go func() { // ends with the request's body
+			go func() { // returns at the end of the request's body
 				fmt.Fprint(out, "body")
 				r.Trailer.Set("X-In", "in")
 				_ = out.Close()

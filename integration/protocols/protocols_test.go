@@ -18,17 +18,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// protocol is a version of HTTP and how it is carried.
+// protocol is a version of HTTP with its transport.
 type protocol struct {
 	name   string
 	major  int // as in http.Request.ProtoMajor
 	secure bool
-	// transport returns a client that finds every host on the loopback interface,
-	// and trusts everybody, by this protocol and no other.
+	// transport returns a transport that uses only this version of HTTP. It connects to
+	// the loopback interface for every host and does not verify certificates.
 	transport func(t *testing.T, config *tls.Config) http.RoundTripper
 }
 
-// protocols are all that Caddy speaks.
+// protocols are all versions of HTTP that Caddy supports.
 var protocols = []protocol{
 	{"HTTP/1.0", 1, false, func(*testing.T, *tls.Config) http.RoundTripper { return http10{} }},
 	{"HTTP/1.1", 1, false, overTCP((*http.Protocols).SetHTTP1)},
@@ -37,8 +37,8 @@ var protocols = []protocol{
 	{"HTTP/3", 3, true, overQUIC},
 }
 
-// client returns a client of this protocol that keeps its connections until the
-// test ends.
+// client returns a client of this version that keeps its connections until the end of
+// the test.
 func (p protocol) client(t *testing.T) *http.Client {
 	return p.clientWith(t, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // a CA of this test's own
 }
@@ -52,8 +52,8 @@ func (p protocol) clientWith(t *testing.T, config *tls.Config) *http.Client {
 	}
 }
 
-// bilingual is a pair of sites of the same content, one in the clear at $CLEAR
-// and one with TLS at $PORT, for all protocols. $SITE is what they serve.
+// bilingual consists of two sites with the same content $SITE: without TLS at $CLEAR,
+// with TLS at $PORT.
 const bilingual = `(site) {
 	$SITE
 }
@@ -66,18 +66,18 @@ https://a.test:$PORT {
 }
 `
 
-// anyProtocol is a global option for it.
+// anyProtocol is the global option that enables all versions of HTTP.
 const anyProtocol = "servers {\n protocols h1 h2 h2c h3\n }"
 
-// polyglot is a server of a site by all protocols.
+// polyglot is a server of a site in all versions of HTTP.
 type polyglot struct {
 	*harness.Server
 	t     *testing.T
-	clear string // the port without TLS
+	clear string // port without TLS
 }
 
-// servePolyglot serves a site by all protocols. Once it returns there is a
-// certificate, but no robots.txt has been read.
+// servePolyglot serves a site in all versions of HTTP. When it returns, there is a
+// certificate, but the guard has not fetched robots.txt.
 func servePolyglot(t *testing.T, site string, replace ...string) polyglot {
 	t.Helper()
 	p := polyglot{t: t, clear: harness.FreePort(t)}
@@ -87,10 +87,10 @@ func servePolyglot(t *testing.T, site string, replace ...string) polyglot {
 	return p
 }
 
-// awaitTLS waits until there is a certificate for a host.
+// awaitTLS waits until the server has a certificate for a host.
 func awaitTLS(t *testing.T, s *harness.Server, host string) {
 	t.Helper()
-	harness.Eventually(t, "there is a certificate for "+host, func() bool {
+	harness.Eventually(t, "the server has a certificate for "+host, func() bool {
 		conn, err := tls.Dial("tcp", "127.0.0.1:"+s.Port, &tls.Config{ServerName: host, InsecureSkipVerify: true}) //nolint:gosec // see above
 		if err != nil {
 			return false
@@ -100,7 +100,7 @@ func awaitTLS(t *testing.T, s *harness.Server, host string) {
 	})
 }
 
-// at returns the URL of a path by a protocol.
+// at returns the URL of a path for a version of HTTP.
 func (p polyglot) at(by protocol, path string) string {
 	if by.secure {
 		return "https://a.test:" + p.Port + path
@@ -108,7 +108,7 @@ func (p polyglot) at(by protocol, path string) string {
 	return "http://a.test:" + p.clear + path
 }
 
-// warm makes sure that the robots.txt was read, by TLS and without.
+// warm makes the guard fetch robots.txt, with and without TLS.
 func (p polyglot) warm() {
 	p.t.Helper()
 	for _, url := range []string{"http://a.test:" + p.clear, "https://a.test:" + p.Port} {
@@ -116,13 +116,13 @@ func (p polyglot) warm() {
 	}
 }
 
-// overTCP returns a way to make transports of one version only.
+// overTCP returns a function that creates transports for one version of HTTP only.
 func overTCP(choose func(*http.Protocols, bool)) func(*testing.T, *tls.Config) http.RoundTripper {
 	return func(t *testing.T, config *tls.Config) http.RoundTripper {
 		transport := &http.Transport{
 			DisableCompression:    true,
 			TLSClientConfig:       config.Clone(),
-			ExpectContinueTimeout: harness.Patience, // never sends a body unasked
+			ExpectContinueTimeout: harness.Patience, // never sends a body without 100 Continue
 			Protocols:             new(http.Protocols),
 			DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 				_, port, err := net.SplitHostPort(address)
@@ -138,7 +138,7 @@ func overTCP(choose func(*http.Protocols, bool)) func(*testing.T, *tls.Config) h
 	}
 }
 
-// overQUIC makes a transport of HTTP/3.
+// overQUIC returns an HTTP/3 transport.
 func overQUIC(t *testing.T, config *tls.Config) http.RoundTripper {
 	transport := &http3.Transport{
 		DisableCompression: true,
@@ -149,7 +149,7 @@ func overQUIC(t *testing.T, config *tls.Config) http.RoundTripper {
 	return transport
 }
 
-// dialQUIC finds every host on the loopback interface.
+// dialQUIC connects to the loopback interface for every host.
 func dialQUIC(ctx context.Context, address string, config *tls.Config, settings *quic.Config) (*quic.Conn, error) {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -158,7 +158,7 @@ func dialQUIC(ctx context.Context, address string, config *tls.Config, settings 
 	return quic.DialAddrEarly(ctx, "127.0.0.1:"+port, config, settings)
 }
 
-// http10 speaks HTTP/1.0, which net/http's client does not.
+// http10 is a transport for HTTP/1.0, which net/http does not support.
 type http10 struct{}
 
 // RoundTrip implements [http.RoundTripper].
@@ -195,7 +195,7 @@ func (http10) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// closing is a body with which its connection is closed.
+// closing is a body that closes its connection.
 type closing struct {
 	io.Reader
 	conn net.Conn

@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// A site as README.md has it, of which Caddy makes one with TLS and one that redirects to it:
-// the former is guarded, and what comes in the clear is led to it.
+// TestRedirectsToHTTPS checks a site as in README.md. Caddy makes a site with TLS from
+// it, which has the guard, and a redirect to it.
 func TestRedirectsToHTTPS(t *testing.T) {
 	t.Parallel()
 	for name, more := range map[string]string{
@@ -49,7 +49,7 @@ func TestRedirectsToHTTPS(t *testing.T) {
 					t.Errorf("%s: %+v, %v, want %d", url, a, err, want)
 				}
 			}
-			// What comes of a request in the clear is what it is led to.
+			// The verdict for http is that of the redirect's target.
 			response, err := http.Post("http://127.0.0.1:"+admin+"/robots_guard/explain", "application/json",
 				strings.NewReader(`{"user_agent": "GPTBot/1.3", "url": "http://a.test/page"}`))
 			if err != nil {
@@ -68,8 +68,8 @@ func TestRedirectsToHTTPS(t *testing.T) {
 	}
 }
 
-// A decision point that Caddy serves with TLS, as its own site with redirects, answers there
-// and sends on what comes in the clear.
+// TestDecidesBehindRedirects checks a decision point that Caddy serves with TLS and
+// redirects. It responds with TLS, and redirects other requests.
 func TestDecidesBehindRedirects(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, "User-agent: GPTBot\nDisallow: /\n", nil)
