@@ -49,7 +49,7 @@ const ruleConfig = `http://m.test:$PORT {
 }
 `
 
-// wire is an instance's way to Redis, which can be cut.
+// wire is a connection of an instance to Redis that a test can interrupt.
 type wire struct {
 	net.Listener
 	to  string
@@ -81,7 +81,7 @@ func newWire(t *testing.T, to string) *wire {
 
 func (w *wire) port() string { _, port, _ := net.SplitHostPort(w.Addr().String()); return port }
 
-// carry carries a connection until one side ends it, or it is cut.
+// carry forwards a connection until one side closes it or the wire is cut.
 func (w *wire) carry(conn net.Conn) {
 	defer conn.Close()
 	server, err := net.Dial("tcp", w.to)
@@ -100,7 +100,7 @@ func (w *wire) carry(conn net.Conn) {
 	_, _ = io.Copy(conn, server)
 }
 
-// set cuts the wire, or joins it again.
+// set cuts or restores the wire.
 func (w *wire) set(cut bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -120,7 +120,7 @@ type member struct {
 	wire *wire
 }
 
-// newMember returns a member that has not joined yet.
+// newMember returns a member that has not been started.
 func newMember(t *testing.T, redis string, number int) *member {
 	t.Helper()
 	m := &member{home: t.TempDir(), wire: newWire(t, "127.0.0.1:"+redis)}
@@ -128,7 +128,8 @@ func newMember(t *testing.T, redis string, number int) *member {
 	return m
 }
 
-// join starts an instance of the fleet, which publishes a rule if it is given one.
+// join starts an instance of the fleet. If rule is not empty, the instance publishes
+// it.
 func join(t *testing.T, m *member, binary, origin, rule string) {
 	t.Helper()
 	m.instance = &instance{t: t, port: harness.FreePort(t), metrics: harness.FreePort(t)}
@@ -142,21 +143,21 @@ func join(t *testing.T, m *member, binary, origin, rule string) {
 	m.Process = harness.Attend(t, cmd, "127.0.0.1:"+m.port, "127.0.0.1:"+m.metrics)
 }
 
-// asks requests a URL as a crawler, and returns the status and the text.
+// asks requests a URL as a crawler, and returns the status and the body.
 func (m *member) asks(agent, host, path string) (int, string) {
 	a := harness.Get(m.t, "http://127.0.0.1:"+m.port+path, agent, harness.Host(host))
 	return a.Status, a.Body
 }
 
-// all waits until something holds at each of some instances, and returns after
-// which time it held at the last of them.
+// all waits until a condition holds at each instance. It returns the time that the last
+// instance took.
 func all(t *testing.T, what string, members []*member, holds func(*member) bool) time.Duration {
 	t.Helper()
 	began := time.Now()
 	for _, m := range members {
 		for !holds(m) {
 			if time.Since(began) > 3*time.Minute {
-				t.Fatalf("%s: not at the instance on port %s", what, m.port)
+				t.Fatalf("%s: timeout at the instance on port %s", what, m.port)
 			}
 			time.Sleep(200 * time.Millisecond)
 		}
@@ -166,7 +167,7 @@ func all(t *testing.T, what string, members []*member, holds func(*member) bool)
 	return took
 }
 
-// blocked tells whether a crawler gets 403 for a path.
+// blocked returns a condition: a crawler gets 403 for a path.
 func blocked(agent, path string) func(*member) bool {
 	return func(m *member) bool {
 		status, _ := m.asks(agent, "a.test", path)
@@ -174,9 +175,10 @@ func blocked(agent, path string) func(*member) bool {
 	}
 }
 
-// TestFleet has several instances on Redis, one of which cannot reach it for a while. What has
-// been forbidden for long is blocked everywhere, what is new nowhere, and a rule that one
-// publishes is served by all. There are three, or more:
+// TestFleet runs several instances on Redis, one of which cannot reach Redis for a
+// while. Pages that have been disallowed for long are blocked at all instances. Newly
+// disallowed pages are blocked at none. A published rule is served by all. The default
+// is three instances:
 //
 //	FLEET=9 go test ./integration/redis -run TestFleet -v
 func TestFleet(t *testing.T) {
@@ -208,7 +210,7 @@ func TestFleet(t *testing.T) {
 	robots.Store(more)
 	readNow(harness.Bingbot, "/new/")
 
-	// The last cannot reach Redis.
+	// The last instance cannot reach Redis.
 	last.wire.set(true)
 	robots.Store(more + "Disallow: /cut/\n")
 	read := func(m *member, agent string) {
@@ -221,7 +223,7 @@ func TestFleet(t *testing.T) {
 	time.Sleep(40 * time.Second)
 	for _, m := range members {
 		if !blocked(harness.Bingbot, "/private/x")(m) {
-			t.Error("what has been forbidden for long is served while some cannot reach Redis")
+			t.Error("a page that has been disallowed for long is served while an instance cannot reach Redis")
 		}
 	}
 	last.wire.set(false)
@@ -233,7 +235,7 @@ func TestFleet(t *testing.T) {
 		}
 	}
 
-	// A rule is published by one that starts with it.
+	// An instance that starts with a new rule publishes it.
 	first.Kill()
 	join(t, first, harness.Binary(t), o.Address(), "second")
 	all(t, "a rule that one publishes", members, func(m *member) bool {
@@ -247,7 +249,7 @@ func TestFleet(t *testing.T) {
 
 const yandex = "Mozilla/5.0 (compatible; YandexBot/3.0; +http://yandex.com/bots)"
 
-// balance starts a Caddy before the members, and returns its URL.
+// balance starts a Caddy as load balancer for the members, and returns its URL.
 func balance(t *testing.T, members []*member) string {
 	t.Helper()
 	port := harness.FreePort(t)

@@ -13,8 +13,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestRedisHangs has Redis accept connections and answer nothing, as a stopped process
-// does. No request waits for it, a change counts, and is stored when it goes on.
+// TestRedisHangs makes Redis accept connections without responding, as a stopped
+// process does. No request waits for Redis. A change of robots.txt takes effect, and is
+// stored once Redis continues.
 func TestRedisHangs(t *testing.T) {
 	t.Parallel()
 	port := harness.FreePort(t)
@@ -32,7 +33,7 @@ func TestRedisHangs(t *testing.T) {
 	robots.Store(more)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for range 100 { // in which it tries to store what it has
+	for range 100 { // enough time for an attempt to store data
 		<-tick.C
 		began := time.Now()
 		if status, _ := i.ask("a.test", "/private/x"); status != http.StatusForbidden {

@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { harness.Suite{Caddy: "./caddy"}.Main(m) }
 
-// startRedis runs a Redis server without a disk on this port.
+// startRedis runs a Redis server without persistence.
 func startRedis(t *testing.T, port string) *harness.Process {
 	t.Helper()
 	path := harness.Program(t, "redis-server", "redis-server", "CI")
@@ -50,14 +50,15 @@ http://a.test:$PORT, http://b.test:$PORT {
 }
 `
 
-// instance is a Caddy with a name of its own in the storage.
+// instance is a Caddy with its own ID in the storage.
 type instance struct {
 	*harness.Process
 	t             *testing.T
 	port, metrics string
 }
 
-// start runs an instance; one with the same home is the same again.
+// start runs an instance. An instance with the same home is the same instance after a
+// restart.
 func start(t *testing.T, redis, origin, home string) *instance {
 	t.Helper()
 	i := &instance{t: t, port: harness.FreePort(t), metrics: harness.FreePort(t)}
@@ -76,7 +77,7 @@ func (i *instance) ask(host, path string) (status int, verdict string) {
 	return a.Status, a.Header.Get("X-Verdict")
 }
 
-// blocks waits until a path is forbidden.
+// blocks waits until a path is blocked.
 func (i *instance) blocks(host, path string) {
 	i.t.Helper()
 	harness.Eventually(i.t, host+path+" is blocked", func() bool {
@@ -85,7 +86,7 @@ func (i *instance) blocks(host, path string) {
 	})
 }
 
-// metric returns the value of a line of the metrics, 0 if there is none.
+// metric returns the value of a metric, 0 if it is missing.
 func (i *instance) metric(name string) float64 {
 	i.t.Helper()
 	return harness.ReadMetrics(i.t, "http://127.0.0.1:"+i.metrics+"/metrics")[name]

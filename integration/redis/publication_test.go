@@ -39,7 +39,7 @@ type publisher struct {
 	port string
 }
 
-// publish starts the instance with this number, which has a rule of its own.
+// publishes starts the instance with the given number and its own rule.
 func publishes(t *testing.T, redis string, number int, home, rule string) publisher {
 	t.Helper()
 	p := publisher{port: harness.FreePort(t)}
@@ -51,7 +51,7 @@ func publishes(t *testing.T, redis string, number int, home, rule string) publis
 	return p
 }
 
-// history returns what is stored of the one site that there is.
+// history returns the stored history of the only site.
 func history(t *testing.T, client *redis.Client) (s publish.History) {
 	t.Helper()
 	ctx := context.Background()
@@ -72,9 +72,10 @@ func history(t *testing.T, client *redis.Client) (s publish.History) {
 	return s
 }
 
-// TestPublishingAtOnce has three instances on one Redis server publish rules of their
-// own at the same time, again and again, some of them killed while they do. All serve
-// the same in the end, and the history has each change once and in an order.
+// TestPublishingAtOnce makes three instances on one Redis server publish different
+// rules concurrently and repeatedly. Some instances are killed meanwhile. In the end
+// all serve the same robots.txt, and the history contains each change once and in
+// order.
 func TestPublishingAtOnce(t *testing.T) {
 	t.Parallel()
 	port := harness.FreePort(t)
@@ -99,7 +100,7 @@ func TestPublishingAtOnce(t *testing.T) {
 			break
 		}
 		if round == 0 {
-			time.Sleep(time.Duration(round+1) * 50 * time.Millisecond) // killed in the midst of it
+			time.Sleep(time.Duration(round+1) * 50 * time.Millisecond) // kills it while it publishes
 			continue
 		}
 		harness.Eventually(t, "all three have published", func() bool { return history(t, client).Changes >= 3 })
@@ -116,12 +117,12 @@ func TestPublishingAtOnce(t *testing.T) {
 		all := texts()
 		return strings.Contains(all[0], fmt.Sprintf("rule-%d-", rounds-1)) && len(slices.Compact(all)) == 1
 	}
-	// The lock of one that was killed with it is waited for first, and the history is
-	// read again once a minute.
+	// The lock of a killed instance has to expire first, and instances load the history
+	// once a minute.
 	const longest = 3 * time.Minute
 	for began := time.Now(); !same(); time.Sleep(time.Second) {
 		if time.Since(began) > longest {
-			t.Fatalf("they serve different texts: %q", texts())
+			t.Fatalf("the instances serve different files: %q", texts())
 		}
 	}
 	state := history(t, client)
@@ -131,11 +132,11 @@ func TestPublishingAtOnce(t *testing.T) {
 	next := *state.Published
 	for i, change := range state.Past {
 		if change.ID != next.Parent || change.Number != next.Number-1 || change.State != publish.Superseded {
-			t.Errorf("%d in the history: change %d (%s, %s) stands before %d, whose parent is %s", i, change.Number, change.ID, change.State, next.Number, next.Parent)
+			t.Errorf("entry %d of the history: change %d (%s, %s) is before %d, whose parent is %s", i, change.Number, change.ID, change.State, next.Number, next.Parent)
 		}
 		next = change
 	}
 	if next.Number != 1 || next.Parent != publish.IDOf(publish.Empty) {
-		t.Errorf("the first is %+v", next)
+		t.Errorf("the first change is %+v", next)
 	}
 }

@@ -8,9 +8,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestRatesTogether has a crawler ask two and three instances by turns, ten times as fast
-// as its limit: together they let pass what one would, once they know of each other, and
-// have seen more than the limit allows in a window.
+// TestRatesTogether sends a crawler's requests to two and three instances in turn, at
+// ten times its limit. Once the instances have exchanged their counts and seen more
+// requests than the limit allows in a window, they together allow as many requests as
+// one instance.
 func TestRatesTogether(t *testing.T) {
 	t.Parallel()
 	for n := 2; n <= 3; n++ {
@@ -23,13 +24,13 @@ func TestRatesTogether(t *testing.T) {
 			for range n {
 				instances = append(instances, start(t, port, o.Address(), t.TempDir()))
 			}
-			ask := func(long time.Duration) float64 { // returns how many of a second are within the limit
+			ask := func(long time.Duration) float64 { // returns the requests per second within the limit
 				within := 0
 				tick := time.NewTicker(20 * time.Millisecond)
 				defer tick.Stop()
 				began := time.Now()
 				for turn := 0; time.Since(began) < long; turn++ {
-					from := harness.Header("X-Forwarded-For", fmt.Sprintf("198.18.%d.1", turn%250)) // so that no network asks too fast
+					from := harness.Header("X-Forwarded-For", fmt.Sprintf("198.18.%d.1", turn%250)) // different networks, so that no network exceeds its limit
 					a := harness.Get(t, "http://127.0.0.1:"+instances[turn%n].port+"/page", harness.Bingbot, harness.Host("a.test"), from)
 					if a.Header.Get("X-Rate") == "within" {
 						within++
@@ -39,7 +40,7 @@ func TestRatesTogether(t *testing.T) {
 				return float64(within) / time.Since(began).Seconds()
 			}
 			if alone := ask(5 * time.Second); alone < 3.5*float64(n) || alone > 6*float64(n) {
-				t.Errorf("%.1f a second are within a limit of 5 while nothing is known of others, want %d", alone, 5*n)
+				t.Errorf("%.1f requests per second are within a limit of 5 before the instances exchange counts, want %d", alone, 5*n)
 			}
 			deadline := time.Now().Add(2 * time.Minute)
 			together := 0.0
@@ -48,9 +49,9 @@ func TestRatesTogether(t *testing.T) {
 					break
 				}
 			}
-			t.Logf("%.2f a second are within a limit of 5", together)
+			t.Logf("%.2f requests per second are within a limit of 5", together)
 			if together < 4 || together > 6 {
-				t.Errorf("%.1f a second are within a limit of 5, want 4 to 6", together)
+				t.Errorf("%.1f requests per second are within a limit of 5, want 4 to 6", together)
 			}
 		})
 	}

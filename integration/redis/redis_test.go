@@ -15,7 +15,7 @@ const (
 	more   = closed + "Disallow: /new/\n"
 )
 
-// stored returns how many keys of a kind there are.
+// stored returns the number of keys of a kind.
 func stored(t *testing.T, client *redis.Client, kind string) int {
 	t.Helper()
 	keys, err := client.Keys(context.Background(), "robots_guard/v1/*/"+kind+"/*.json").Result()
@@ -25,9 +25,9 @@ func stored(t *testing.T, client *redis.Client, kind string) int {
 	return len(keys)
 }
 
-// TestCluster has three instances on one Redis server. One that starts cold takes
-// what the others have read and enforces it while the site is down. All know which files
-// crawlers may be using.
+// TestCluster runs three instances on one Redis server. An instance that starts without
+// data loads what the others have fetched, and enforces it while the site is down. All
+// instances know which files crawlers may be using.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	port := harness.FreePort(t)
@@ -43,10 +43,10 @@ func TestCluster(t *testing.T) {
 	second.blocks("b.test", "/private/x")
 	harness.Eventually(t, "all policies are stored", func() bool { return stored(t, client, "policies") == 3 })
 	if n := first.metric(`caddy_robots_guard_storage_writes_total{kind="policies",result="success"}`); n == 0 {
-		t.Errorf("%v writes are counted", n)
+		t.Errorf("counted %v writes", n)
 	}
 
-	// A change, of which crawlers need not know for a day.
+	// A change of which crawlers need not know for a day.
 	robots.Store(more)
 	for _, i := range []*instance{first, second} {
 		harness.Eventually(t, "the change is noticed", func() bool {
@@ -56,34 +56,35 @@ func TestCluster(t *testing.T) {
 	}
 	harness.Eventually(t, "the files are stored", func() bool { return stored(t, client, "copies") == 3 })
 
-	// The third starts cold, without the site.
+	// The third instance starts without data and without the site.
 	o.Close()
 	third := start(t, port, o.Address(), t.TempDir())
 	if status, _ := third.ask("a.test", "/private/x"); status != http.StatusForbidden {
-		t.Errorf("the third got %d", status)
+		t.Errorf("the third instance returned %d", status)
 	}
 	if status, _ := third.ask("a.test", "/new/x"); status != http.StatusBadGateway {
-		t.Errorf("what is new: the third got %d", status)
+		t.Errorf("newly disallowed: the third instance returned %d", status)
 	}
 	if status, _ := third.ask("b.test", "/private/x"); status != http.StatusForbidden {
-		t.Errorf("b.test: the third got %d", status)
+		t.Errorf("b.test: the third instance returned %d", status)
 	}
 	if status, _ := third.ask("a.test", "/page"); status != http.StatusBadGateway {
-		t.Errorf("a page: the third got %d", status)
+		t.Errorf("an allowed page: the third instance returned %d", status)
 	}
 
-	// The first dies and comes back.
+	// The first instance is killed and restarts.
 	first.Kill()
 	again := start(t, port, o.Address(), home)
 	if status, _ := again.ask("a.test", "/private/x"); status != http.StatusForbidden {
 		t.Errorf("after a restart: %d", status)
 	}
 	if status, _ := again.ask("a.test", "/new/x"); status != http.StatusBadGateway {
-		t.Errorf("what is new, after a restart: %d", status)
+		t.Errorf("newly disallowed, after a restart: %d", status)
 	}
 }
 
-// TestRedisDown goes on without the storage, and with it when it is back.
+// TestRedisDown checks that the server works without the storage, and uses it again
+// when it is back.
 func TestRedisDown(t *testing.T) {
 	t.Parallel()
 	port := harness.FreePort(t)
@@ -99,7 +100,7 @@ func TestRedisDown(t *testing.T) {
 		}
 	}
 	harness.Eventually(t, "a write fails", func() bool {
-		i.ask("a.test", "/new/x") // notices the change
+		i.ask("a.test", "/new/x") // makes the guard fetch the change
 		return i.metric(`caddy_robots_guard_storage_writes_total{kind="policies",result="failure"}`) > 0
 	})
 

@@ -1,9 +1,9 @@
-// Package redis runs Robots Guard on a storage that is no file system: three
-// instances with one Redis server. It is a Go module of its own, so that the
-// product does not depend on a client of Redis.
+// Package redis runs three instances of Robots Guard with one Redis server, as an
+// example of a storage other than a file system. It is a separate Go module, so that
+// the product does not depend on a Redis client.
 //
-// Its storage does what the test needs. Users choose one of the storage modules
-// for Caddy.
+// The storage implements only what the test needs. Users choose one of the storage
+// modules for Caddy.
 package redis
 
 import (
@@ -22,10 +22,9 @@ func init() {
 	caddy.RegisterModule(Storage{})
 }
 
-// Storage keeps values in a Redis server, each in a hash with the time at which
-// it was written.
+// Storage stores each value in a Redis hash with the time of its last write.
 type Storage struct {
-	// The server, as host:port.
+	// Address is the address of the server as host:port.
 	Address string `json:"address"`
 
 	client *redis.Client
@@ -33,7 +32,7 @@ type Storage struct {
 
 const (
 	fieldValue    = "value"
-	fieldModified = "modified" // Unix milliseconds
+	fieldModified = "modified" // Unix time in milliseconds
 	lockTime      = time.Minute
 )
 

@@ -1,5 +1,4 @@
-// Command caddy is stock Caddy with Robots Guard and the storage of this
-// module, for its test.
+// Command caddy is stock Caddy with Robots Guard and the storage of this module.
 package main
 
 import (
