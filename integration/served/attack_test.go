@@ -10,7 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// byName serves another robots.txt to Googlebot than to all others.
+// byName serves a different robots.txt to Googlebot than to other clients.
 func byName(t *testing.T, special func(http.ResponseWriter, *http.Request) bool) *harness.Origin {
 	t.Helper()
 	return harness.NewOrigin(t, "User-agent: *\nDisallow: /\n", func(w http.ResponseWriter, r *http.Request) bool {
@@ -27,9 +27,9 @@ func byName(t *testing.T, special func(http.ResponseWriter, *http.Request) bool)
 
 const siteRobots = "User-agent: *\nDisallow: /private/\n"
 
-// TestReadingsOfOthers reads the robots.txt under many names and in odd ways, of
-// a site that has a text of its own for Googlebot. Googlebot, which keeps to that,
-// is never blocked for it.
+// TestReadingsOfOthers fetches the robots.txt of a site under many names and with
+// unusual requests. The site serves a different file to Googlebot. Googlebot obeys its
+// file and is never blocked.
 func TestReadingsOfOthers(t *testing.T) {
 	t.Parallel()
 	crawls := func(t *testing.T, s *harness.Server) {
@@ -43,7 +43,7 @@ func TestReadingsOfOthers(t *testing.T) {
 			}
 		}
 		if a := harness.Get(t, s.URL("/private/x"), harness.Googlebot, harness.Header("X-Forwarded-For", "66.249.66.1")); a.Status != 403 {
-			t.Errorf("what its text forbids got %d", a.Status)
+			t.Errorf("a page that Googlebot's file disallows got %d", a.Status)
 		}
 	}
 	const trusted = "servers {\n trusted_proxies static 127.0.0.1/32\n trusted_proxies_strict\n }"
@@ -51,17 +51,17 @@ func TestReadingsOfOthers(t *testing.T) {
 		name   string
 		attack func(s *harness.Server)
 	}{
-		{"many invented names", func(s *harness.Server) {
+		{"many unknown names", func(s *harness.Server) {
 			for i := range 80 {
 				harness.Get(t, s.URL("/robots.txt"), fmt.Sprintf("Mozilla/5.0 (compatible; Zork%dbot/1.0; +http://x.test/Googlebot)", i), harness.Header("X-Forwarded-For", "192.0.2.7"))
 			}
 		}},
-		{"its name with another version", func(s *harness.Server) {
+		{"the same name with another version", func(s *harness.Server) {
 			for i := range 20 {
 				harness.Get(t, s.URL("/robots.txt"), "Googlebot/9", harness.Header("X-Forwarded-For", "192.0.2.7"), harness.Header("Accept-Language", fmt.Sprint("x-", i)))
 			}
 		}},
-		{"its very User-Agent from another network", func(s *harness.Server) {
+		{"the same User-Agent from another network", func(s *harness.Server) {
 			for i := range 20 {
 				harness.Get(t, s.URL("/robots.txt"), harness.Googlebot, harness.Header("X-Forwarded-For", "192.0.2.7"), harness.Header("Accept-Language", fmt.Sprint("x-", i)))
 			}
@@ -88,7 +88,7 @@ func TestReadingsOfOthers(t *testing.T) {
 		harness.Get(t, s.URL("/x"), harness.Bingbot)
 		crawls(t, s)
 	})
-	t.Run("in a coding that is not unpacked", func(t *testing.T) {
+	t.Run("an unsupported content coding", func(t *testing.T) {
 		t.Parallel()
 		o := byName(t, func(w http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Path == "/robots.txt" && r.Header.Get("Accept-Encoding") == "br" {
@@ -105,7 +105,7 @@ func TestReadingsOfOthers(t *testing.T) {
 			return harness.Get(t, s.URL("/public/x"), harness.Googlebot).Status == 200 && harness.Get(t, s.URL("/private/x"), harness.Googlebot).Status == 403
 		})
 	})
-	t.Run("asked whether it has changed", func(t *testing.T) {
+	t.Run("a conditional request", func(t *testing.T) {
 		t.Parallel()
 		o := byName(t, func(w http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Path != "/robots.txt" || !strings.Contains(r.UserAgent(), "Googlebot") {
@@ -126,14 +126,14 @@ func TestReadingsOfOthers(t *testing.T) {
 				t.Fatalf("got %d %q", a.Status, a.Body)
 			}
 			if a := harness.Get(t, s.URL("/public/x"), harness.Googlebot); a.Status != 200 {
-				t.Errorf("a page that its text allows got %d", a.Status)
+				t.Errorf("a page that Googlebot's file allows got %d", a.Status)
 			}
 		}
 	})
 }
 
-// TestNewHostsAtOnce asks for many hosts of a wildcard site at the same time, each
-// of which has a file of its own.
+// TestNewHostsAtOnce sends concurrent requests for many hosts of a wildcard site. Each
+// host has its own file.
 func TestNewHostsAtOnce(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {
@@ -156,7 +156,7 @@ func TestNewHostsAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// TestLongPorts spells the port of a site with many zeros.
+// TestLongPorts spells the port of a site with many leading zeros.
 func TestLongPorts(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, siteRobots, nil)

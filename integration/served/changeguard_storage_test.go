@@ -10,7 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestStorageKeepsHeldChanges ends the server while a change is held back.
+// TestStorageKeepsHeldChanges restarts the server while the change guard holds a
+// change.
 func TestStorageKeepsHeldChanges(t *testing.T) {
 	t.Parallel()
 	o, robots := harness.NewChangingOrigin(t, production)
@@ -44,18 +45,18 @@ func TestStorageKeepsHeldChanges(t *testing.T) {
 	})
 	s.Kill()
 
-	// The next server would hold it for much longer.
+	// The next server has a longer hold in its configuration.
 	text := strings.Replace(config, "$FOR", "1h", 1)
 	again := harness.Start(t, text, "127.0.0.1:"+s.Port)
 	again.Port = s.Port
-	harness.Eventually(t, "the hold goes on, or its time is over", func() bool {
+	harness.Eventually(t, "the hold continues or has ended", func() bool {
 		restored := again.Lines("change guard: changes are held back for the rest of their time")
 		return len(restored) > 0 || time.Now().After(until)
 	})
 	harness.Eventually(t, "the new robots.txt is in force", func() bool {
 		blocked := harness.Get(t, again.URL("/a"), harness.Googlebot).Status == http.StatusForbidden
 		if early := time.Until(until); blocked && early > time.Millisecond {
-			t.Fatalf("it is in force %v too early", early)
+			t.Fatalf("the change takes effect %v too early", early)
 		}
 		return blocked
 	})

@@ -11,8 +11,7 @@ import (
 const (
 	gptGroup = "\nUser-agent: GPTBot\nDisallow: /gpt/\n"
 
-	// production and staging are the robots.txt of a site and the one that
-	// belongs to its copy for tests.
+	// production and staging are the robots.txt of a site and that of its staging site.
 	production = "User-agent: *\nDisallow: /private/\n" + gptGroup
 	staging    = "User-agent: *\nDisallow: /\n" + gptGroup
 
@@ -64,25 +63,25 @@ func TestChangeGuard(t *testing.T) {
 	until := time.UnixMicro(int64(seconds * 1e6))
 	if examples, _ := line["examples"].([]any); line["level"] != "warn" || len(examples) < 2 ||
 		!strings.HasSuffix(examples[0].(string), "(Disallow: /, line 2)") || line["advice"] == "" {
-		t.Errorf("the line in the log: %v", line)
+		t.Errorf("log line: %v", line)
 	}
 	if a := harness.Get(t, s.URL("/a"), harness.Bingbot); a.Status != 200 || a.Header.Get("X-Verdict") != "stale" {
 		t.Errorf("got %d, %q", a.Status, a.Header.Get("X-Verdict"))
 	}
 	harness.Visits(t, s, []harness.Visit{
-		{harness.Bingbot, "/robots.txt", 200, "Disallow: /\n"}, // what is served is untouched
+		{harness.Bingbot, "/robots.txt", 200, "Disallow: /\n"}, // the served file is unchanged
 		{harness.Bingbot, "/private/x", 403, "Disallow: /"},
 		{harness.GPTBot, "/a", 200, "origin /a"},
 		{harness.GPTBot, "/gpt/x", 403, ""},
 		{harness.Firefox, "/a", 200, "origin /a"},
 	})
 	if n := s.Metrics()[changeHeldMetric+`{host="a.test"}`]; n != 1 {
-		t.Errorf("the gauge is %v, want 1", n)
+		t.Errorf("the metric is %v, want 1", n)
 	}
 
 	harness.Eventually(t, "the new robots.txt is in force", func() bool { return harness.Get(t, s.URL("/a"), harness.Googlebot).Status == 403 })
 	if early := time.Until(until); early > time.Millisecond {
-		t.Errorf("it is in force %v too early", early)
+		t.Errorf("the change takes effect %v too early", early)
 	}
 	harness.Visits(t, s, []harness.Visit{
 		{harness.GPTBot, "/a", 200, "origin /a"},
@@ -96,8 +95,8 @@ func TestChangeGuard(t *testing.T) {
 	}
 }
 
-// TestChangeGuardOverReload reloads the configuration while a change is held
-// back, and then turns the change guard off.
+// TestChangeGuardOverReload reloads the configuration while the change guard holds a
+// change, and then turns the change guard off.
 func TestChangeGuardOverReload(t *testing.T) {
 	t.Parallel()
 	o, robots := harness.NewChangingOrigin(t, production)
@@ -110,10 +109,10 @@ func TestChangeGuardOverReload(t *testing.T) {
 			t.Fatalf("reload: %d %s", status, body)
 		}
 	}
-	// A connection to the socket that a reload closes may be reset.
+	// Connections to a socket that a reload closes may be reset.
 	ask := func() (a harness.Answer) {
 		t.Helper()
-		harness.Eventually(t, "the server answers", func() bool {
+		harness.Eventually(t, "the server responds", func() bool {
 			var err error
 			a, err = harness.Try(harness.Client, s.URL("/a"), harness.Googlebot)
 			return err == nil

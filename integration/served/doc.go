@@ -1,2 +1,3 @@
-// Package served tests that a crawler is held to what it was served, and that nobody can change what others were served.
+// Package served tests that the guard applies to a crawler the file that the crawler
+// was served, and that no client can change the file that counts for others.
 package served

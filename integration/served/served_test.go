@@ -12,8 +12,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// obedient is a crawler that reads the robots.txt of a site and keeps to what it
-// was served, whatever that was. Pages stand in directories with one letter.
+// obedient is a crawler that obeys the robots.txt that it was served. The pages are in
+// directories with one letter.
 type obedient struct {
 	t         *testing.T
 	s         *harness.Server
@@ -21,7 +21,7 @@ type obedient struct {
 	forbidden []string
 }
 
-// reads reads the robots.txt.
+// reads fetches robots.txt.
 func (c *obedient) reads(change ...func(*http.Request)) {
 	c.t.Helper()
 	c.forbidden = nil
@@ -41,8 +41,8 @@ func (c *obedient) may(path string) bool {
 	return true
 }
 
-// takingTurns serves /a/ and /b/ and two robots.txt, each of which forbids one of
-// them, by turns or by User-Agent.
+// takingTurns serves /a/ and /b/ and two robots.txt files, each of which disallows one
+// of them. first selects the file.
 func takingTurns(t *testing.T, first func(*http.Request) bool) *harness.Origin {
 	t.Helper()
 	return harness.NewOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {
@@ -58,9 +58,9 @@ func takingTurns(t *testing.T, first func(*http.Request) bool) *harness.Origin {
 	})
 }
 
-// TestSeveralFiles lets obedient and disobedient crawlers read a robots.txt of which there
-// are two. No obedient one is blocked. What both files forbid is blocked, and where a
-// crawler is served the file that the guard gets, what that forbids.
+// TestSeveralFiles tests a site with two robots.txt files. Crawlers that obey their
+// file are never blocked. Pages that both files disallow are blocked. If a crawler is
+// served the same file as the guard, the pages that it disallows are blocked.
 func TestSeveralFiles(t *testing.T) {
 	t.Parallel()
 	var turn atomic.Int64
@@ -70,11 +70,11 @@ func TestSeveralFiles(t *testing.T) {
 		name  string
 		first func(*http.Request) bool
 		site  string
-		other string // who is served another file than the guard, "" for everybody at times
+		other string // User-Agent that is served a different file than the guard; "" if any may be
 	}{
-		{"two upstreams take turns", func(*http.Request) bool { return turn.Add(1)%2 == 0 }, site, ""},
+		{"two upstreams alternate", func(*http.Request) bool { return turn.Add(1)%2 == 0 }, site, ""},
 		{"by User-Agent", func(r *http.Request) bool { return strings.Contains(r.UserAgent(), "Googlebot") }, site, harness.Googlebot},
-		{"by User-Agent, the other way", func(r *http.Request) bool { return !strings.Contains(r.UserAgent(), "Googlebot") }, site, harness.Googlebot},
+		{"by User-Agent, reversed", func(r *http.Request) bool { return !strings.Contains(r.UserAgent(), "Googlebot") }, site, harness.Googlebot},
 		{"by a rewrite before the guard", func(r *http.Request) bool { return r.URL.Path == "/robots-google.txt" }, rewritten, harness.Googlebot},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -100,20 +100,20 @@ func TestSeveralFiles(t *testing.T) {
 						}
 					}
 					if a := harness.Get(t, s.URL("/never/x"), userAgent); a.Status != 403 {
-						t.Errorf("what both texts forbid %s got with %d", userAgent, a.Status)
+						t.Errorf("%s got %d for a page that both files disallow", userAgent, a.Status)
 					}
 				}
 			}
 			if blocked > 0 || passed > 0 {
-				t.Errorf("%d of %d requests of obedient crawlers were blocked; %d of %d against the text that was served passed", blocked, obeyed, passed, broken)
+				t.Errorf("%d of %d requests of obedient crawlers were blocked; %d of %d requests that the served file disallows passed", blocked, obeyed, passed, broken)
 			}
 		})
 	}
 }
 
-// TestMilderFileOpensNothingForOthers lets a crawler read the robots.txt in ways that bring
-// about another file than the guard gets. That counts for its token, unless the client has a
-// part in the content of the response, and for no other.
+// TestMilderFileOpensNothingForOthers fetches robots.txt with requests that lead to a
+// different file than the guard's. The file counts for the crawler's token, unless the
+// request influenced the response. It never counts for other crawlers.
 func TestMilderFileOpensNothingForOthers(t *testing.T) {
 	t.Parallel()
 	const mild = "User-agent: *\nDisallow: /nothing/\n"
@@ -129,34 +129,35 @@ func TestMilderFileOpensNothingForOthers(t *testing.T) {
 	})
 	s := harness.Serve(t, "http://a.test:$PORT, http://:$PORT {\n robots_guard enforce\n reverse_proxy $ORIGIN\n}", "$ORIGIN", o.Address())
 	s.Warm("/")
-	time.Sleep(10500 * time.Millisecond) // until a response that differs makes the copy due again
+	time.Sleep(10500 * time.Millisecond) // until a differing response makes the copy due again
 	for _, tc := range []struct {
 		name   string
 		reader string
 		change func(*http.Request)
-		wants  int // for the reader
+		wants  int // status for the crawler that fetched the file
 	}{
 		{"Range", "RangeBot/1.0", harness.Header("Range", "bytes=0-"), 403},
 		{"a query", "QueryBot/1.0", func(r *http.Request) { r.URL.RawQuery = "mild" }, 403},
 		{"Accept-Encoding", "CodingBot/1.0", harness.Header("Accept-Encoding", "br"), 403},
 		{"Cookie", "CookieBot/1.0", harness.Header("Cookie", "session=1"), 200},
-		{"a field of the site's own", "FieldBot/1.0", harness.Header("X-Mild", "1"), 200},
+		{"a custom field", "FieldBot/1.0", harness.Header("X-Mild", "1"), 200},
 	} {
 		if read := harness.Get(t, s.URL("/robots.txt"), tc.reader, tc.change); read.Status != 200 && read.Status != 206 {
-			t.Fatalf("%s: robots.txt was answered with %d", tc.name, read.Status)
+			t.Fatalf("%s: robots.txt got %d", tc.name, read.Status)
 		}
 		for range 5 {
 			for userAgent, want := range map[string]int{tc.reader: tc.wants, harness.GPTBot: 403, harness.Bingbot: 403} {
 				if a := harness.Get(t, s.URL("/private/x"), userAgent); a.Status != want {
-					t.Errorf("after a reading with %s, %s got %d, want %d", tc.name, userAgent, a.Status, want)
+					t.Errorf("after a fetch with %s, %s got %d, want %d", tc.name, userAgent, a.Status, want)
 				}
 			}
 		}
 	}
 }
 
-// TestCompressedFiles has a site that serves its robots.txt in a coding, and another one to
-// Googlebot: the guard sees what a crawler is served, and that it is the same file for others.
+// TestCompressedFiles tests a site that compresses its robots.txt and serves a
+// different file to Googlebot. The guard decodes the responses to crawlers and
+// recognizes the same file.
 func TestCompressedFiles(t *testing.T) {
 	t.Parallel()
 	o := takingTurns(t, func(r *http.Request) bool { return strings.Contains(r.UserAgent(), "Googlebot") })
@@ -180,8 +181,8 @@ func TestCompressedFiles(t *testing.T) {
 	}
 }
 
-// TestRefusedToTheGuard has a firewall before the guard that refuses the guard's own
-// request, and lets clients through: nothing is enforced, and the owner is told.
+// TestRefusedToTheGuard tests a firewall before the guard that blocks the guard's own
+// request but not clients. Nothing is enforced, and the log reports it.
 func TestRefusedToTheGuard(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, refusal, told string }{
@@ -207,7 +208,7 @@ func TestRefusedToTheGuard(t *testing.T) {
 	}
 }
 
-// gzipped returns a text in the gzip format.
+// gzipped returns a text in gzip format.
 func gzipped(t *testing.T, text string) string {
 	t.Helper()
 	var packed strings.Builder

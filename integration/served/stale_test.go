@@ -11,10 +11,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestNoDoubtByRequest does the same some time after the robots.txt was read,
-// when the guard listens to doubts again, with an origin that takes its time
-// over the guard's own request. What only the request has brought about says
-// nothing of the file.
+// TestNoDoubtByRequest sends unusual requests for robots.txt when its copy is old
+// enough that a differing response makes it due again. The origin delays the guard's
+// own request. A response that differs only because of the request must not affect the
+// copy.
 func TestNoDoubtByRequest(t *testing.T) {
 	t.Parallel()
 	slow := make(chan struct{})
@@ -27,7 +27,7 @@ func TestNoDoubtByRequest(t *testing.T) {
 			return
 		}
 		if strings.HasPrefix(r.Header.Get("User-Agent"), "RobotsGuard/") && asked.Swap(true) {
-			select { // all but the first time
+			select { // every time but the first
 			case <-slow:
 			case <-r.Context().Done():
 			}
@@ -42,7 +42,7 @@ func TestNoDoubtByRequest(t *testing.T) {
 	})
 	s := harness.Serve(t, "http://a.test:$PORT {\n robots_guard enforce\n reverse_proxy $ORIGIN\n}", "$ORIGIN", o.Address())
 	s.Warm("/")
-	time.Sleep(10500 * time.Millisecond) // no event tells that doubts are heard again
+	time.Sleep(10500 * time.Millisecond) // no event reports this point in time
 	for _, variant := range []struct {
 		name   string
 		change func(*http.Request)
@@ -60,14 +60,14 @@ func TestNoDoubtByRequest(t *testing.T) {
 	} {
 		before := harness.Get(t, s.URL("/robots.txt"), harness.Firefox, variant.change)
 		if a := harness.Get(t, s.URL("/private/x"), harness.Bingbot); a.Status != 403 {
-			t.Errorf("after %s, answered %d: got %d %q", variant.name, before.Status, a.Status, a.Body)
+			t.Errorf("after %s with status %d: got %d %q", variant.name, before.Status, a.Status, a.Body)
 		}
 	}
 }
 
-// TestUnchangedIsNeverStale asks for an unchanged robots.txt in all the ways
-// that make the answer look different. None may make the guard believe that the
-// file has changed, or whoever wants to be let in had a way.
+// TestUnchangedIsNeverStale requests an unchanged robots.txt in all ways that change
+// the response. None of them may make the guard believe that the file has changed.
+// Otherwise a client could use them to get disallowed pages.
 func TestUnchangedIsNeverStale(t *testing.T) {
 	t.Parallel()
 	long := harness.ClosedRobots + strings.Repeat("# comment to make it worth compressing\n", 100)
