@@ -1,2 +1,3 @@
-// Package sites tests which site a request belongs to, and the shapes of Caddyfiles in which sites are written.
+// Package sites tests which site a request belongs to, and the guard in many forms of
+// Caddyfiles.
 package sites

@@ -15,16 +15,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// inventors is the number of connections of a client that invents hosts.
+// inventors is the number of connections of a client that sends requests for unknown
+// hosts.
 const inventors = 16
 
-// inventedHosts is the number of hosts that it invents.
+// inventedHosts is the number of these hosts.
 var inventedHosts = map[bool]int{false: 10_000, true: 100_000}[harness.Long()]
 
-// TestInventedHosts asks a catch-all site next to a real one for many hosts
-// that nobody has configured, as a crawler that the guard would wait for. What
-// is kept and read for them is bounded, also while their robots.txt hang, and
-// the real site is judged as before by the copy that was read once.
+// TestInventedHosts sends requests for many unknown hosts to a catch-all site next to a
+// named site, as a crawler for which the guard fetches robots.txt. Memory and fetches
+// for the unknown hosts are bounded, even while their robots.txt requests hang. The
+// named site keeps its cached copy.
 func TestInventedHosts(t *testing.T) {
 	t.Parallel()
 	var running, most atomic.Int64
@@ -97,43 +98,42 @@ func TestInventedHosts(t *testing.T) {
 		t.Errorf("%v requests counted, want %d", n, inventedHosts)
 	}
 	if n := most.Load(); n < 1 || n > 8 {
-		t.Errorf("%d reads at the same time, want at most 8", n)
+		t.Errorf("%d concurrent fetches, want at most 8", n)
 	}
 	if n := m.Sum("caddy_robots_guard_policies_cached", "invented"); n > 1000 {
 		t.Errorf("%v sites are cached, want at most 1000", n)
 	}
 	if n := own.Requests("/robots.txt"); n != 1 {
-		t.Errorf("the robots.txt of the real site was read %d times", n)
+		t.Errorf("robots.txt of the named site was fetched %d times", n)
 	}
 	if n := m.Sum("go_goroutines"); n > 500 {
 		t.Errorf("%v goroutines", n)
 	}
 	close(hang)
 
-	// Now their robots.txt are there at once, and each attempt has its request.
+	// Now robots.txt is available at once, and each fetch belongs to a request.
 	before := s.Metrics().Sum(harness.FetchesMetric)
 	invent(t, s, inventedHosts, inventedHosts+3000)
 	judged("after more of them")
-	harness.Eventually(t, "the attempts have ended", func() bool { return running.Load() == 0 })
+	harness.Eventually(t, "the fetches have ended", func() bool { return running.Load() == 0 })
 	if n := s.Metrics().Sum(harness.FetchesMetric) - before; n > 3000+8 {
-		t.Errorf("%v attempts for 3000 hosts", n)
+		t.Errorf("%v fetches for 3000 hosts", n)
 	}
 	if n := s.Metrics().Sum("caddy_robots_guard_policies_cached", "invented"); n > 1000 {
 		t.Errorf("%v sites are cached, want at most 1000", n)
 	}
 	if n := own.Requests("/robots.txt"); n != 1 {
-		t.Errorf("the robots.txt of the real site was read %d times", n)
+		t.Errorf("robots.txt of the named site was fetched %d times", n)
 	}
 	s.Kill()
 	if most, ok := harness.MaxRSS(s.State()); ok && most > 400<<20 {
-		t.Errorf("the server took %d MB", most>>20)
+		t.Errorf("the server used %d MB", most>>20)
 	} else {
-		t.Logf("the server took %d MB", most>>20)
+		t.Logf("the server used %d MB", most>>20)
 	}
 }
 
-// invent asks for a page of hosts by their number. The requests are sent ahead
-// of the answers, many at once.
+// invent requests a page of each host in a range of numbers. It pipelines the requests.
 func invent(t *testing.T, s *harness.Server, from, to int) {
 	conn, err := net.Dial("tcp", "127.0.0.1:"+s.Port)
 	if err != nil {

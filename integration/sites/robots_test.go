@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestShapesOfRobots is TestShapes for where the robots.txt comes from and what
-// is said of it.
+// TestShapesOfRobots is like TestShapes, for different sources of robots.txt and
+// options about it.
 func TestShapesOfRobots(t *testing.T) {
 	t.Parallel()
 	runShapes(t, []shape{
@@ -33,7 +33,7 @@ func TestShapesOfRobots(t *testing.T) {
 			file_server
 		}`, visits: []harness.Visit{
 			{harness.Bingbot, "/private/x.txt", 403, ""},
-			{harness.Bingbot, "/v1/private/x.txt", 200, "secret"}, // robots.txt says nothing of /v1/
+			{harness.Bingbot, "/v1/private/x.txt", 200, "secret"}, // robots.txt has no rule for /v1/
 			{harness.Bingbot, "/page.txt", 200, "page"},
 		}},
 		{name: "basic_auth for everything", sites: `http://a.test:$PORT {
@@ -43,7 +43,7 @@ func TestShapesOfRobots(t *testing.T) {
 			}
 			root $ROOT
 			file_server
-		}`, visits: []harness.Visit{ // nobody may read the robots.txt, so there is none
+		}`, visits: []harness.Visit{ // crawlers cannot fetch robots.txt, so there are no rules
 			{harness.Bingbot, "/private/x.txt", 401, ""},
 			{harness.Firefox, "/private/x.txt", 401, ""},
 		}},
@@ -125,8 +125,8 @@ Disallow: /" 403
 	})
 }
 
-// TestShapeTrustedProxy has an origin that redirects what came by http to
-// https, as a frontend before Caddy tells it.
+// TestShapeTrustedProxy tests an origin that redirects http to https according to a
+// field of a trusted proxy.
 func TestShapeTrustedProxy(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots, func(w http.ResponseWriter, r *http.Request) bool {
@@ -152,7 +152,7 @@ func TestShapeTrustedProxy(t *testing.T) {
 		t.Errorf("a browser got %d", a.Status)
 	}
 
-	// Without trust the header is anybody's, and the redirect leads outside.
+	// Without trust any client could set the field, and the redirect leads outside.
 	distrusting := harness.Serve(t, site, "$ORIGIN", o.Address())
 	if a := harness.Get(t, distrusting.URL("/private/x"), harness.Bingbot, forwarded); a.Status != 301 {
 		t.Errorf("without trust: got %d, want the origin's 301", a.Status)

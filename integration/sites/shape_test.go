@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// usual is what a site with closedRobots does.
+// usual are the responses of a site with ClosedRobots.
 var usual = []harness.Visit{
 	{harness.Bingbot, "/private/x.txt", 403, "bingbot"},
 	{harness.GPTBot, "/page.txt", 403, "GPTBot"},
@@ -18,8 +18,8 @@ var usual = []harness.Visit{
 	{harness.GPTBot, "/robots.txt", 200, "User-agent"},
 }
 
-// shape is a Caddyfile, in which $ROOT stands for a folder with a robots.txt, $BARE
-// for one without, and $ORIGIN for a server with one, and what its visitors get.
+// shape is a Caddyfile with the expected responses. $ROOT stands for a folder with a
+// robots.txt, $BARE for a folder without one, and $ORIGIN for a server with one.
 type shape struct {
 	name, sites string
 	warm        []string
@@ -44,7 +44,7 @@ func runShapes(t *testing.T, shapes []shape) {
 		return true
 	})
 
-	// One server has the sites of all shapes, each in a domain of its own.
+	// One server runs the sites of all shapes, each shape in its own domain.
 	in := func(i int, text string) string { return strings.ReplaceAll(text, ".test", fmt.Sprintf(".t%d", i)) }
 	var sites strings.Builder
 	for i, tc := range shapes {

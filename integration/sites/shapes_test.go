@@ -6,9 +6,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestShapes runs the shapes of Caddyfiles that people write: the robots.txt
-// that an anonymous crawler gets from the site is obeyed, and nothing else
-// changes.
+// TestShapes runs common forms of Caddyfiles. The guard enforces the robots.txt that
+// the site serves to anonymous crawlers, and changes nothing else.
 func TestShapes(t *testing.T) {
 	t.Parallel()
 	runShapes(t, []shape{
@@ -39,7 +38,7 @@ func TestShapes(t *testing.T) {
 		}`, visits: []harness.Visit{
 			{harness.Bingbot, "/app/private", 403, "Disallow: /app/private"},
 			{harness.Bingbot, "/app/x", 200, "app"},
-			{harness.Bingbot, "/free/private", 200, "free"}, // not guarded
+			{harness.Bingbot, "/free/private", 200, "free"}, // without a guard
 			{harness.Firefox, "/app/private", 200, "app"},
 		}},
 		{name: "guard in handle_path", warm: []string{"/app/x"}, sites: `http://a.test:$PORT {

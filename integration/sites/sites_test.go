@@ -16,10 +16,10 @@ const (
 	otherRobots = "User-agent: *\nDisallow: /public/\nDisallow: /never/\n"
 )
 
-// TestHostSpellings asks for a site by every spelling that Caddy routes to it,
-// before an origin that compares hosts byte by byte, and has another file for all but one.
-// Whatever comes first, an obedient crawler is never blocked, and no spelling opens what both
-// files forbid.
+// TestHostSpellings requests a site by every spelling of the host that Caddy routes to
+// it. The origin compares hosts byte by byte and has a different robots.txt for all
+// other spellings. Whichever request is first, a crawler that obeys is never blocked,
+// and no spelling gives access to a page that both files disallow.
 func TestHostSpellings(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, canonical string }{
@@ -28,7 +28,7 @@ func TestHostSpellings(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			var exact atomic.Value // the host that the origin knows
+			var exact atomic.Value // the host for which the origin has its own file
 			o := harness.NewOrigin(t, otherRobots, func(w http.ResponseWriter, r *http.Request) bool {
 				if r.URL.Path != "/robots.txt" || r.Host != exact.Load() {
 					return false
@@ -41,12 +41,12 @@ func TestHostSpellings(t *testing.T) {
 			canonical := strings.ReplaceAll(tc.canonical, "$PORT", port)
 			exact.Store(canonical)
 			spellings := []string{"SHOP.test", "Shop.Test:" + port, "shop.test:1", "shop.test:65535", "shop.test:0" + port, "shop.test:", "sHOP.tEST:80", "[shop.test]", "[Shop.test]:" + port, "[shop.test", "shop.test]"}
-			for _, host := range spellings { // they come first, as a crawler and as a reader
+			for _, host := range spellings { // first requests, as a crawler for a page and for robots.txt
 				harness.Get(t, s.URL("http://shop.test/public/x"), harness.Bingbot, harness.Host(host))
 				harness.Get(t, s.URL("http://shop.test/robots.txt"), harness.Bingbot, harness.Host(host))
 			}
 			if a := harness.Get(t, s.URL("http://shop.test/robots.txt"), harness.Googlebot, harness.Host(canonical)); a.Body != siteRobots {
-				t.Fatalf("an obedient crawler read %q", a.Body)
+				t.Fatalf("an obedient crawler fetched %q", a.Body)
 			}
 			for i := range 40 {
 				if a := harness.Get(t, s.URL(fmt.Sprint("http://shop.test/public/", i)), harness.Googlebot, harness.Host(canonical)); a.Status != 200 {
@@ -55,19 +55,19 @@ func TestHostSpellings(t *testing.T) {
 				harness.Get(t, s.URL("http://shop.test/robots.txt"), harness.Bingbot, harness.Host(spellings[i%len(spellings)]))
 			}
 			if a := harness.Get(t, s.URL("http://shop.test/never/x"), harness.GPTBot, harness.Host(canonical)); a.Status != 403 {
-				t.Errorf("another crawler got %d for a forbidden page", a.Status)
+				t.Errorf("another crawler got %d for a disallowed page", a.Status)
 			}
 			for _, host := range spellings {
 				if a := harness.Get(t, s.URL("http://shop.test/never/x"), harness.GPTBot, harness.Host(host)); a.Status != 403 {
-					t.Errorf("%s opened a forbidden page: %d", host, a.Status)
+					t.Errorf("after %s a disallowed page got %d", host, a.Status)
 				}
 			}
 		})
 	}
 }
 
-// TestPortsAreSites serves one host at two ports with opposite rules. The port in
-// a request makes no difference.
+// TestPortsAreSites serves one host at two ports with opposite rules. The port in a
+// Host field makes no difference.
 func TestPortsAreSites(t *testing.T) {
 	t.Parallel()
 	closed := harness.NewOrigin(t, "User-agent: *\nDisallow: /\n", nil)
@@ -87,10 +87,10 @@ func TestPortsAreSites(t *testing.T) {
 						return harness.Get(t, "http://"+tc.site+":"+port+"/x", harness.Bingbot, harness.Host(host)).Status
 					}
 					if status := at(port); status != 403 {
-						t.Errorf("round %d: the closed port with Host %s answered %d", round, host, status)
+						t.Errorf("round %d: the closed port with Host %s returned %d", round, host, status)
 					}
 					if status := at(port2); status != 200 {
-						t.Errorf("round %d: the open port with Host %s answered %d", round, host, status)
+						t.Errorf("round %d: the open port with Host %s returned %d", round, host, status)
 					}
 				}
 			}
@@ -98,8 +98,8 @@ func TestPortsAreSites(t *testing.T) {
 	}
 }
 
-// TestTrailingDotReachesTheCatchAll: Caddy takes main.test. for another host than
-// main.test. Neither's rules become the other's.
+// TestTrailingDotReachesTheCatchAll checks that the rules of main.test do not apply to
+// main.test. and vice versa, because Caddy treats them as different hosts.
 func TestTrailingDotReachesTheCatchAll(t *testing.T) {
 	t.Parallel()
 	main := harness.NewOrigin(t, siteRobots, nil)
@@ -124,8 +124,8 @@ func TestTrailingDotReachesTheCatchAll(t *testing.T) {
 	}
 }
 
-// TestFirstTenantSaysNothing: the first tenants that are known, who forbid all, keep nobody
-// from those whose robots.txt is slow or cannot be read.
+// TestFirstTenantSaysNothing checks that tenants that disallow everything do not affect
+// other tenants whose robots.txt is slow or unavailable.
 func TestFirstTenantSaysNothing(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, "User-agent: *\nDisallow: /\n", func(w http.ResponseWriter, r *http.Request) bool {
@@ -148,8 +148,8 @@ func TestFirstTenantSaysNothing(t *testing.T) {
 	})
 }
 
-// TestColdTenant has a catch-all site whose hosts have rules of their own: no
-// host is judged by the rules of another.
+// TestColdTenant tests a catch-all site whose hosts have different rules. The rules of
+// a host never apply to another host.
 func TestColdTenant(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {
