@@ -1,2 +1,3 @@
-// Package storage tests what outlives a reload, a restart or a crash, and what instances on one storage share.
+// Package storage tests the state that survives a reload, a restart or a crash, and the
+// state that instances share in a storage.
 package storage

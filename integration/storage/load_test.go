@@ -17,8 +17,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// intact fails unless every value in a storage can be read. What a killed
-// server has left half-written is no value.
+// intact fails the test if a value in a storage is invalid. Temporary files of a killed
+// server are not values.
 func intact(t *testing.T, store string) {
 	t.Helper()
 	for _, name := range stored(t, store) {
@@ -40,8 +40,8 @@ func intact(t *testing.T, store string) {
 	}
 }
 
-// traffic asks all the time until it is stopped. Connections that break are
-// tried again: stock Caddy resets some while it reloads.
+// traffic sends requests until it is stopped. It retries reset connections, because
+// Caddy resets some during a reload.
 type traffic struct {
 	stopped           atomic.Bool
 	requests, retried atomic.Int64
@@ -52,7 +52,7 @@ func (x *traffic) begin(t *testing.T, all []harness.Visit, ask func(harness.Visi
 	for _, v := range all {
 		x.clients.Go(func() {
 			for !x.stopped.Load() {
-				time.Sleep(2 * time.Millisecond) // leave processor time to the servers of other tests
+				time.Sleep(2 * time.Millisecond) // leaves CPU time to the servers of other tests
 				a, err := ask(v)
 				if err != nil {
 					x.retried.Add(1)
@@ -72,9 +72,9 @@ func (x *traffic) end() {
 	x.clients.Wait()
 }
 
-// TestStorageReloadUnderTraffic reloads all the time with the storage on while
-// crawlers and browsers come and the robots.txt changes what concerns none of
-// them: no verdict is ever another, and what is stored stays whole.
+// TestStorageReloadUnderTraffic reloads continuously with storage on. Meanwhile
+// crawlers and browsers send requests, and robots.txt changes without effect on them.
+// All verdicts stay the same, and the stored data stays valid.
 func TestStorageReloadUnderTraffic(t *testing.T) {
 	t.Parallel()
 	var version atomic.Int64
@@ -144,14 +144,13 @@ func TestStorageReloadUnderTraffic(t *testing.T) {
 				return true
 			}
 		}
-		harness.Get(t, s.URL("/page"), harness.Bingbot) // has it read again
+		harness.Get(t, s.URL("/page"), harness.Bingbot) // makes the guard refetch it
 		return false
 	})
 }
 
-// TestStorageAfterKills ends the server without a warning at random moments,
-// while crawlers come. What was stored before is there each time, and each
-// server knows it at its first request.
+// TestStorageAfterKills kills the server at random times while crawlers send requests.
+// Data that was stored before is loaded each time, before the first request.
 func TestStorageAfterKills(t *testing.T) {
 	t.Parallel()
 	store, home := t.TempDir(), t.TempDir()
@@ -186,7 +185,7 @@ func TestStorageAfterKills(t *testing.T) {
 			t.Errorf("%v", lines[0])
 		}
 		if n := len(harness.Stored(t, store, "readers")); n == 0 {
-			t.Error("who has read the robots.txt is lost")
+			t.Error("the robots fetches are lost")
 		}
 		s = storing(t, store, home, o.Address())
 		visitsAs(t, s, []harness.Visit{
@@ -194,7 +193,8 @@ func TestStorageAfterKills(t *testing.T) {
 			{harness.GPTBot, "http://b.test/page", 403, ""},
 		})
 	}
-	// The robots.txt was read before all of it, and that is known still.
+	// The crawler fetched robots.txt before all restarts, and the storage has kept
+	// that.
 	for _, line := range s.Await("request disallowed by robots.txt", 1) {
 		if line["crawler"] == "bingbot" && line["robots_read"] != "current" {
 			t.Errorf("%v", line)
@@ -202,8 +202,8 @@ func TestStorageAfterKills(t *testing.T) {
 	}
 }
 
-// TestStorageKeepsFiles has a robots.txt change. After a restart, and at another instance, it
-// is known that crawlers may be using the file before.
+// TestStorageKeepsFiles changes robots.txt. After a restart, and at another instance,
+// the guard still knows that crawlers may be using the previous file.
 func TestStorageKeepsFiles(t *testing.T) {
 	t.Parallel()
 	store, home := t.TempDir(), t.TempDir()
@@ -214,7 +214,7 @@ func TestStorageKeepsFiles(t *testing.T) {
 	ask := func(s *harness.Server, path string) int {
 		return askAs(t, s, "http://a.test"+path, harness.Bingbot).Status
 	}
-	harness.Eventually(t, "the change is noticed and both files are stored", func() bool { // 10 s after the last reading
+	harness.Eventually(t, "the change is noticed and both files are stored", func() bool { // 10 s after the last fetch
 		askAs(t, s, "http://a.test/robots.txt", harness.Bingbot)
 		if status := ask(s, "/new/x"); status != http.StatusOK {
 			t.Fatalf("within a day after the change a page got %d", status)
@@ -230,10 +230,10 @@ func TestStorageKeepsFiles(t *testing.T) {
 	for name, home := range map[string]string{"after a restart": home, "at a sibling": t.TempDir()} {
 		next := storing(t, store, home, o.Address())
 		if got := ask(next, "/new/x"); got != http.StatusOK {
-			t.Errorf("%s a page that the file before allows got %d", name, got)
+			t.Errorf("%s a page that the previous file allows got %d", name, got)
 		}
 		if got := ask(next, "/private/x"); got != http.StatusForbidden {
-			t.Errorf("%s a page that both files forbid got %d", name, got)
+			t.Errorf("%s a page that both files disallow got %d", name, got)
 		}
 	}
 }

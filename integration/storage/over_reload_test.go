@@ -14,8 +14,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestStorageReload switches the storage on and off while the server runs. What
-// is known survives both.
+// TestStorageReload switches the storage on and off while the server runs. The state
+// survives both.
 func TestStorageReload(t *testing.T) {
 	t.Parallel()
 	var changed atomic.Bool
@@ -57,15 +57,15 @@ func TestStorageReload(t *testing.T) {
 			blocks()
 			return o.Requests("/robots.txt") > before
 		})
-		time.Sleep(3 * time.Second) // longer than a write takes to come, were there one
+		time.Sleep(3 * time.Second) // longer than the delay of a write
 		if n := len(stored(t, store)); n != 0 {
 			t.Errorf("%d policies are stored although the storage is off", n)
 		}
 	}
 }
 
-// TestStorageReloads reloads in a row with the storage on: each configuration
-// ends before or while it looks at what is stored.
+// TestStorageReloads reloads several times with storage on. Each configuration ends
+// before or while it loads the stored data.
 func TestStorageReloads(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
@@ -80,7 +80,7 @@ func TestStorageReloads(t *testing.T) {
 			t.Fatalf("reload: %d %s", status, body)
 		}
 	}
-	for i := range 4 { // what the first reloads leave is no leak
+	for i := range 4 { // the first reloads may leave goroutines that are not leaks
 		load(fmt.Sprint("before ", i))
 	}
 	awaitStored(t, store, 1)

@@ -32,13 +32,14 @@ func TestReloadKeepsState(t *testing.T) {
 	if name := harness.Get(t, s.URL("/"), harness.Firefox).Header.Get("X-Config"); name != "second" {
 		t.Fatalf("the configuration is %q", name)
 	}
-	// A library is judged at once, so the policy is still there, and known.
+	// The guard does not wait for a fetch for an HTTP library, so a block shows that
+	// the policy is still cached.
 	block()
 	if n := blocked(); n != 2 {
 		t.Errorf("%v requests counted as blocked after a reload, want 2", n)
 	}
 
-	// Loads that fail, at different times.
+	// Loads that fail at different stages.
 	for name, caddyfile := range map[string]string{
 		"syntax":    s.Named("bad", "robots_guard nonsense"),
 		"contra":    s.Named("bad", "robots_guard {\n exempt Googlebot\n only_log Googlebot\n }"),
@@ -47,7 +48,7 @@ func TestReloadKeepsState(t *testing.T) {
 		"start":     s.Named("bad", "") + fmt.Sprintf("http://:%s {\n bind 192.0.2.1\n robots_guard enforce\n}\n", harness.FreePort(t)),
 	} {
 		if status, body := s.Load(caddyfile); status == 200 {
-			t.Errorf("%s: a bad configuration was loaded: %s", name, body)
+			t.Errorf("%s: an invalid configuration was loaded: %s", name, body)
 		}
 		if name := harness.Get(t, s.URL("/"), harness.Firefox).Header.Get("X-Config"); name != "second" {
 			t.Errorf("after a failed load the configuration is %q", name)
@@ -70,8 +71,8 @@ func TestReloadKeepsState(t *testing.T) {
 	}
 }
 
-// TestReloadChangesSettings reloads with another mode: the state stays, the
-// settings do not.
+// TestReloadChangesSettings reloads with other modes. The state stays, and the settings
+// change.
 func TestReloadChangesSettings(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
@@ -91,30 +92,31 @@ func TestReloadChangesSettings(t *testing.T) {
 		if status, body := s.Load(config); status != 200 {
 			t.Fatalf("%s: %d %s", tc.directive, status, body)
 		}
-		// The configuration without a guard ends the state; the next one reads anew.
-		harness.Eventually(t, fmt.Sprintf("%s answers %d", tc.directive, tc.status), func() bool {
+		// The configuration without a guard drops the state, so the next one fetches
+		// robots.txt again.
+		harness.Eventually(t, fmt.Sprintf("%s responds with %d", tc.directive, tc.status), func() bool {
 			return harness.Get(t, s.URL("/private/x"), harness.Bingbot).Status == tc.status
 		})
 	}
 }
 
-// TestReloadUnderTraffic reloads all the time while crawlers and browsers come:
-// no verdict is ever another, and nothing is left behind.
+// TestReloadUnderTraffic reloads continuously while crawlers and browsers send
+// requests. All verdicts stay the same, and no goroutines leak.
 func TestReloadUnderTraffic(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
 	s := harness.ServeReloadable(t, o)
 	s.Warm("/")
-	for i := range 3 { // what the first reloads leave is no leak
+	for i := range 3 { // the first reloads may leave goroutines that are not leaks
 		s.Load(s.Named(fmt.Sprint("before ", i), ""))
 	}
 	settled := func() float64 {
-		time.Sleep(200 * time.Millisecond) // goroutines of closed connections end when they get to it
+		time.Sleep(200 * time.Millisecond) // goroutines of closed connections take a while to exit
 		return s.Metrics()["go_goroutines"]
 	}
 	before := settled()
 	if before == 0 {
-		t.Fatal("there is no metric go_goroutines")
+		t.Fatal("the metric go_goroutines is missing")
 	}
 
 	var x traffic
@@ -143,7 +145,7 @@ func TestReloadUnderTraffic(t *testing.T) {
 		t.Errorf("only %d requests were made", x.requests.Load())
 	}
 	if n, most := o.Requests("/robots.txt"), 2+int(time.Since(began)/(10*time.Second)); n < 2 || n > most {
-		t.Errorf("the robots.txt was read %d times, want 2 to %d", n, most)
+		t.Errorf("robots.txt was fetched %d times, want 2 to %d", n, most)
 	}
 	var after float64
 	defer func() {

@@ -8,20 +8,20 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestReloadChangesServers gives the host of a site another server with a guard, or takes
-// that away: the same host at two servers is two sites, and one that has none beside it has
-// another key. Which files crawlers may be using outlives that, so that nobody is blocked for
-// a change that it need not know.
+// TestReloadChangesServers adds or removes another server with a guard for the host of
+// a site. The same host at two servers is two sites, so the key of the site changes.
+// The guard keeps the list of files that crawlers may be using, so that no crawler is
+// blocked for a change that it need not know.
 func TestReloadChangesServers(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		more bool // after the reload, and not before
+		more bool // after the reload but not before
 		next []harness.Visit
 	}{
-		"one less":                        {false, nil},
-		"one more":                        {true, nil},
-		"one less, and a reading is next": {false, []harness.Visit{{"GPTBot/1.2", "/robots.txt", 200, ""}}},
-		"one more, and a reading is next": {true, []harness.Visit{{"GPTBot/1.2", "/robots.txt", 200, ""}}},
+		"one less":               {false, nil},
+		"one more":               {true, nil},
+		"one less, then a fetch": {false, []harness.Visit{{"GPTBot/1.2", "/robots.txt", 200, ""}}},
+		"one more, then a fetch": {true, []harness.Visit{{"GPTBot/1.2", "/robots.txt", 200, ""}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +39,7 @@ func TestReloadChangesServers(t *testing.T) {
 			if a := harness.Get(t, "http://127.0.0.1:"+s.Admin+"/robots_guard/policies/a.test:"+s.Port+"/refresh", "", harness.Method(http.MethodPost)); a.Status != http.StatusOK {
 				t.Fatalf("refresh: %d %s", a.Status, a.Body)
 			}
-			passes := harness.Visit{harness.Bingbot, "/x", 200, ""} // which has not read the new text
+			passes := harness.Visit{harness.Bingbot, "/x", 200, ""} // the crawler has not fetched the new file
 			blocked := harness.Visit{harness.Bingbot, "/private/x", 403, ""}
 			harness.Visits(t, s.Server, []harness.Visit{passes, blocked})
 			s.MustLoad(after)
@@ -48,7 +48,8 @@ func TestReloadChangesServers(t *testing.T) {
 	}
 }
 
-// TestReloadChangesServersWhileHeld does so while a change is held back.
+// TestReloadChangesServersWhileHeld does the same while the change guard holds a
+// change.
 func TestReloadChangesServersWhileHeld(t *testing.T) {
 	t.Parallel()
 	for name, more := range map[string]bool{"one less": false, "one more": true} {

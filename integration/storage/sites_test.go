@@ -8,9 +8,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestReloadNamesASite gives a host that a wildcard or a catch-all has taken a site of its
-// own, or takes that away. Which files crawlers may be using outlives that, so that nobody is
-// blocked for a change that it need not know.
+// TestReloadNamesASite gives a host of a wildcard or catch-all site its own site, or
+// removes that site. The guard keeps the list of files that crawlers may be using, so
+// that no crawler is blocked for a change that it need not know.
 func TestReloadNamesASite(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -31,7 +31,7 @@ func TestReloadNamesASite(t *testing.T) {
 			if a := harness.Get(t, "http://127.0.0.1:"+s.Admin+"/robots_guard/policies/a.test:"+s.Port+"/refresh", "", harness.Method(http.MethodPost)); a.Status != http.StatusOK {
 				t.Fatalf("refresh: %d %s", a.Status, a.Body)
 			}
-			passes := harness.Visit{harness.Bingbot, "/x", 200, ""} // which has not read the new text
+			passes := harness.Visit{harness.Bingbot, "/x", 200, ""} // the crawler has not fetched the new file
 			blocked := harness.Visit{harness.Bingbot, "/private/x", 403, ""}
 			harness.Visits(t, s.Server, []harness.Visit{passes, blocked})
 			s.MustLoad(strings.Replace(s.Named("after", ""), "http://a.test:", tc.after, 1))

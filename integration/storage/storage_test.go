@@ -15,8 +15,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// A crawler waits for the storage, and so the verdicts do not depend on how long
-// it takes.
+// storingSites make crawlers wait for the storage, so that the verdicts do not depend
+// on its speed.
 const storingSites = `http://a.test:$PORT, http://b.test:$PORT {
 	robots_guard enforce {
 		fetch_timeout 20s
@@ -25,7 +25,7 @@ const storingSites = `http://a.test:$PORT, http://b.test:$PORT {
 	reverse_proxy $ORIGIN
 }`
 
-// storing is an instance that keeps its policies.
+// storing runs an instance with a storage.
 func storing(t *testing.T, store, home, origin string) *harness.Server {
 	t.Helper()
 	harness.NameInstance(t, home, fmt.Sprintf("00000000-0000-4000-8000-%012s", harness.FreePort(t)))
@@ -33,15 +33,15 @@ func storing(t *testing.T, store, home, origin string) *harness.Server {
 		"$GLOBAL", harness.StorageOn, "$STORE", store, "$ORIGIN", origin)
 }
 
-// askAs requests a URL of a host as if the server had the usual port, so that
-// instances on ports of their own have the same sites.
+// askAs requests a URL with a Host field without a port, so that instances on different
+// ports have the same sites.
 func askAs(t *testing.T, s *harness.Server, url, userAgent string) harness.Answer {
 	t.Helper()
 	host, _, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
 	return harness.Get(t, s.URL(url), userAgent, func(r *http.Request) { r.Host = host })
 }
 
-// visitsAs is visits with askAs.
+// visitsAs is like harness.Visits with askAs.
 func visitsAs(t *testing.T, s *harness.Server, all []harness.Visit) {
 	t.Helper()
 	for _, v := range all {
@@ -51,31 +51,31 @@ func visitsAs(t *testing.T, s *harness.Server, all []harness.Visit) {
 	}
 }
 
-// learn waits until the server has read the robots.txt of these hosts.
+// learn waits until the server has fetched the robots.txt of the given hosts.
 func learn(t *testing.T, s *harness.Server, hosts ...string) {
 	t.Helper()
 	for _, host := range hosts {
-		harness.Eventually(t, "the robots.txt of "+host+" is known", func() bool {
+		harness.Eventually(t, "the robots.txt of "+host+" is cached", func() bool {
 			return askAs(t, s, "http://"+host+"/private/x", harness.Bingbot).Status == http.StatusForbidden
 		})
 	}
 }
 
-// stored returns the policies in a storage.
+// stored returns the files of the policies in a storage.
 func stored(t *testing.T, store string) (files []string) {
 	t.Helper()
 	return harness.Stored(t, store, "policies")
 }
 
-// awaitStored waits until n policies are stored. How long that may take is
-// tested where the time is not that of a busy machine.
+// awaitStored waits until n policies are stored. Other tests check the delay on a
+// simulated clock.
 func awaitStored(t *testing.T, store string, n int) {
 	t.Helper()
 	harness.Eventually(t, fmt.Sprintf("%d policies are stored", n), func() bool { return len(stored(t, store)) >= n })
 }
 
-// TestStorageAfterKill ends the server without a warning, and the site behind
-// it. The next server still enforces the last good copy.
+// TestStorageAfterKill kills the server, and then the site is down. The next server
+// still enforces the last good copy.
 func TestStorageAfterKill(t *testing.T) {
 	t.Parallel()
 	store, home := t.TempDir(), t.TempDir()
@@ -97,13 +97,13 @@ func TestStorageAfterKill(t *testing.T) {
 	})
 	again.Kill()
 
-	// A third time, as a container without a disk of its own.
+	// A third start, as a container without its own disk.
 	third := storing(t, store, t.TempDir(), o.Address())
 	third.Await("policies restored from the storage", 1)
 	visitsAs(t, third, []harness.Visit{{harness.Bingbot, "http://a.test/private/x", 403, "Disallow: /private/"}})
 }
 
-// TestStorageAtStop writes what was read last before it ends.
+// TestStorageAtStop checks that the server stores its latest data before it exits.
 func TestStorageAtStop(t *testing.T) {
 	t.Parallel()
 	store := t.TempDir()
@@ -115,8 +115,7 @@ func TestStorageAtStop(t *testing.T) {
 	}
 }
 
-// put stores a policy that was read some time ago, as the instance "sibling"
-// would, and returns the file.
+// put stores a policy that the instance "sibling" fetched some time ago.
 func put(t *testing.T, store, host, robots string, age time.Duration) {
 	t.Helper()
 	read := time.Now().Add(-age)
@@ -139,7 +138,8 @@ func putFile(t *testing.T, store, host string, data []byte) {
 	}
 }
 
-// TestStorageAge uses a copy for 30 days while the site cannot be read.
+// TestStorageAge checks that the guard uses a copy for 30 days while the site is
+// unavailable.
 func TestStorageAge(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, "", nil)
@@ -165,7 +165,7 @@ func TestStorageAge(t *testing.T) {
 	}
 }
 
-// TestStorageDamaged gets over a file that is no policy, and says so once.
+// TestStorageDamaged checks that the server ignores an invalid file and logs it once.
 func TestStorageDamaged(t *testing.T) {
 	t.Parallel()
 	store, home := t.TempDir(), t.TempDir()
@@ -189,7 +189,7 @@ func TestStorageDamaged(t *testing.T) {
 	again.Await("policies restored from the storage", 1)
 	lines := again.Await("stored values cannot be used and are set aside", 1)
 	if len(lines) != 1 || lines[0]["count"] != 3.0 || lines[0]["reason"] == "" || lines[0]["level"] != "warn" {
-		t.Errorf("logged is %v", lines)
+		t.Errorf("logged %v", lines)
 	}
 	learn(t, again, "a.test", "b.test")
 	visitsAs(t, again, []harness.Visit{
@@ -202,8 +202,9 @@ func TestStorageDamaged(t *testing.T) {
 	})
 }
 
-// TestStorageSiblings has three instances on one storage: one that starts cold
-// takes what the others have read, and enforces it while the site is down.
+// TestStorageSiblings runs three instances on one storage. An instance that starts
+// without data loads what the others have fetched, and enforces it while the site is
+// down.
 func TestStorageSiblings(t *testing.T) {
 	t.Parallel()
 	store := t.TempDir()
@@ -222,7 +223,7 @@ func TestStorageSiblings(t *testing.T) {
 		{harness.Bingbot, "http://a.test/page", 200, "origin"},
 	})
 	if n := o.Requests("/robots.txt") - before; n != 0 {
-		t.Errorf("the robots.txt was read %d times, although others had read it", n)
+		t.Errorf("robots.txt was fetched %d times although other instances had stored it", n)
 	}
 	third.Kill()
 	o.GoDown()
@@ -237,11 +238,11 @@ func TestStorageSiblings(t *testing.T) {
 	second.Stop()
 	instances, err := os.ReadDir(filepath.Join(store, "robots_guard", "v1"))
 	if err != nil || len(instances) != 2 {
-		t.Errorf("%d instances have stored something, want 2; %v", len(instances), err)
+		t.Errorf("%d instances have stored data, want 2; %v", len(instances), err)
 	}
 }
 
-// TestStorageValidate leaves the storage alone.
+// TestStorageValidate checks that validation does not change the storage.
 func TestStorageValidate(t *testing.T) {
 	t.Parallel()
 	store := filepath.Join(t.TempDir(), "store")
@@ -255,14 +256,14 @@ func TestStorageValidate(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if after := stored(t, store); len(after) != len(before) {
-		t.Errorf("stored are %v, before it were %v", after, before)
+		t.Errorf("stored files are %v, want %v", after, before)
 	}
 	if _, err := os.Stat(filepath.Join(home, "caddy", "instance.uuid")); err == nil {
-		t.Error("an instance came into being")
+		t.Error("validation created an instance ID")
 	}
 }
 
-// storedName returns the name of a policy in a storage, as the module makes it.
+// storedName returns the file name of a policy in a storage.
 func storedName(host string) string {
 	sum := sha256.Sum256([]byte(policy.Key{Site: host, Host: host}.Quoted()))
 	return fmt.Sprintf("%x.json", sum)
