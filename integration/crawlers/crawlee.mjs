@@ -18,6 +18,6 @@ const crawler = new CheerioCrawler({
 	maxConcurrency: 8,
 	maxCrawlDepth: 2,
 	requestHandler: ({ enqueueLinks }) => enqueueLinks({ strategy: 'same-hostname' }),
-	failedRequestHandler: () => {}, // such as a page that is no HTML
+	failedRequestHandler: () => {}, // such as a page that is not HTML
 }, new Configuration({ persistStorage: false }));
 await crawler.run(readFileSync(starts, 'utf8').trim().split('\n'));

@@ -36,7 +36,7 @@ class Patient(Spider):
 
     def slow_down(self, longest):
         if time.monotonic() < self.slowed + longest:
-            return  # the answers to what was under way
+            return  # responses to requests that were already in flight
         self.slowed = time.monotonic()
         throttle = next(e for e in self.crawler.extensions.middlewares if isinstance(e, AutoThrottle))
         throttle.mindelay = min(throttle.mindelay * 1.5, longest)
