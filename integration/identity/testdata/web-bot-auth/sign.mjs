@@ -1,5 +1,5 @@
-// Signs requests with the npm package web-bot-auth. It writes its key directory as
-// a line of JSON, and for each line that it reads, a request to be signed, one with
+// Signs requests with the npm package web-bot-auth. It writes its key directory as a
+// line of JSON. Each line of its input is a request, for which it writes a line with
 // the fields of the signature.
 import { createInterface } from "node:readline";
 import { jwkToKeyID, helpers, signatureHeaders } from "web-bot-auth";
@@ -12,17 +12,17 @@ const kid = await jwkToKeyID(jwk, helpers.WEBCRYPTO_SHA256, helpers.BASE64URL_DE
 console.log(JSON.stringify({ keys: [{ kty: jwk.kty, crv: jwk.crv, x: jwk.x, kid, use: "sig" }] }));
 
 const forms = {
-  // The field is a String, and all of it is covered: what the package does itself.
+  // The field is a String, and the signature covers all of it. This is the default of the package.
   string: { field: (agent) => `"${agent}"`, components: undefined },
-  // It is a Dictionary, and all of it is covered.
+  // The field is a Dictionary, and the signature covers all of it.
   dictionary: { field: (agent) => `sig1="${agent}"`, components: undefined },
-  // The signature says that it covers the member. The package then signs the whole
-  // field, which is not what RFC 9421 section 2.1.2 has there.
+  // The signature claims to cover one member of the field. The package then signs the
+  // whole field, contrary to RFC 9421, section 2.1.2.
   member: {
     field: (agent) => `sig1="${agent}"`,
     components: ["@authority", { name: "signature-agent", parameters: new Map([["key", "sig1"]]) }],
   },
-  // All that a request without a body has is covered.
+  // The signature covers all components of a request without a body.
   everything: {
     field: (agent) => `sig1="${agent}"`,
     components: ["@method", "@authority", "@scheme", "@path", "@query", "@target-uri", "signature-agent"],
