@@ -1,5 +1,5 @@
 // Runs statements on ClickHouse's engine: node query.js <data> <config> reads one
-// JSON string a line, and answers each by a line: {"answer": text} or {"error": text}.
+// JSON string per line, and writes a line for each: {"answer": text} or {"error": text}.
 const readline = require('node:readline');
 const { Session } = require('chdb');
 
