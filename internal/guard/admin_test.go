@@ -16,7 +16,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// unguarded is what the admin API finds of a state, without any site.
+// unguarded implements admin.Running for a state without sites.
 type unguarded struct{ *State }
 
 // TestNotify implements admin.Running.
@@ -28,7 +28,7 @@ func (unguarded) Policy(string, string) *policy.Entry { return nil }
 
 func (unguarded) Guard(string) (string, *admin.Guard) { return "", nil }
 
-// adminAnswer is what the admin API answers where this state runs.
+// adminAnswer returns the response of the admin API with the given state.
 func adminAnswer(t *testing.T, s *State, method, target string) (status int, body string) {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -96,7 +96,7 @@ func TestAdminReports(t *testing.T) {
 	}
 }
 
-// TestAdminReportsWithoutState answers before any guard is configured.
+// TestAdminReportsWithoutState checks the responses before any guard is configured.
 func TestAdminReportsWithoutState(t *testing.T) {
 	for _, target := range []string{"/robots_guard/summary", "/robots_guard/crawlers", "/robots_guard/violations", "/robots_guard/impact"} {
 		if status, body := adminAnswer(t, nil, "GET", target); status != 200 || strings.Contains(body, "null") {

@@ -12,8 +12,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestCandidate judges requests for its hosts by a change beside what is in force, as
-// long as that is tried; a text of the configuration goes before.
+// TestCandidate checks that a guard evaluates requests for the candidate's hosts with
+// the candidate as well, while its trial runs. A shadow robots.txt of the configuration
+// takes precedence.
 func TestCandidate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := testGuard(t, options{Enforce: true}, serving(textInForce))
@@ -28,7 +29,7 @@ func TestCandidate(t *testing.T) {
 		}
 		visit := func() (counts [shadow.NumDifferences]uint64) {
 			t.Helper()
-			for range 2 { // the first has it read, perhaps before it is judged itself
+			for range 2 { // the first request causes a fetch, and may be evaluated before it
 				if j := g.Judge(requestBy("bingbot/2.0", "/shop/1")); j.Verdict.String() != "allowed" {
 					t.Errorf("the verdict is %s", j.Verdict)
 				}
@@ -59,7 +60,7 @@ func TestCandidate(t *testing.T) {
 		if found := g.shared.Reports(time.Now()); len(found.Trials) != 1 || found.Trials[0].Source != "change 1" {
 			t.Errorf("reported is %+v", found.Trials)
 		}
-		text = textInForce // what it is composed from has changed
+		text = textInForce // the base has changed
 		time.Sleep(2 * time.Minute)
 		if got := visit(); got != [shadow.NumDifferences]uint64{shadow.Same: 1} && got != [shadow.NumDifferences]uint64{shadow.Same: 2} {
 			t.Errorf("after another text: found is %v", got)
@@ -72,8 +73,8 @@ func TestCandidate(t *testing.T) {
 	})
 }
 
-// TestCandidateAtItsHosts compares the other way round where a change is served
-// already: with the text before.
+// TestCandidateAtItsHosts checks that a host that serves the candidate already compares
+// it with the previous robots.txt.
 func TestCandidateAtItsHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := testGuard(t, options{}, serving(triedText))
@@ -84,7 +85,7 @@ func TestCandidateAtItsHosts(t *testing.T) {
 			Freshness: policy.Freshness{Min: time.Minute, Max: time.Minute, Default: time.Minute},
 		})
 		<-fetchDone(g, requestBy("bingbot/2.0", "/"))
-		for range 2 { // the first has it read, perhaps before it is judged itself
+		for range 2 { // the first request causes a fetch, and may be evaluated before it
 			g.Judge(requestBy("bingbot/2.0", "/shop/1"))
 			synctest.Wait()
 		}

@@ -17,8 +17,8 @@ type counted struct {
 func (c *counted) Changed(string, publish.Change) { c.changes++ }
 func (c *counted) HistoryFailed(string, error)    { c.failures++ }
 
-// Each state of a change is an event with who did it and why, beside what the metrics
-// count.
+// TestChangeEvents checks that each state of a change emits an event with the person
+// and the reason, in addition to the metrics.
 func TestChangeEvents(t *testing.T) {
 	var e told
 	metrics := new(counted)

@@ -62,8 +62,8 @@ func TestChangeGuardIsLoud(t *testing.T) {
 	}
 }
 
-// TestChangeGuardNeedsNoForbiddenRequest has only the readings of the robots.txt
-// tell of the change and of its return.
+// TestChangeGuardNeedsNoForbiddenRequest checks that fetches of robots.txt alone report
+// the change and its end.
 func TestChangeGuardNeedsNoForbiddenRequest(t *testing.T) {
 	s := newGuardedSite(t, loose)
 	s.visit(uaGooglebot, "/a", http.StatusOK)
@@ -81,8 +81,8 @@ func TestChangeGuardNeedsNoForbiddenRequest(t *testing.T) {
 	}
 }
 
-// TestChangeGuardSaysNothingOfWhatWasForbiddenBefore changes a robots.txt after
-// its time, without forbidding more.
+// TestChangeGuardSaysNothingOfWhatWasForbiddenBefore changes a robots.txt after the
+// hold without disallowing more.
 func TestChangeGuardSaysNothingOfWhatWasForbiddenBefore(t *testing.T) {
 	s := newGuardedSite(t, loose)
 	s.visit(uaGooglebot, "/a", http.StatusOK)

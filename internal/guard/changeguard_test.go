@@ -25,8 +25,8 @@ const (
 	heldFor = 6 * time.Hour
 )
 
-// guardedSite is a site with a change guard, a clock that the test moves, and
-// no grace, which would hide what the change guard does.
+// guardedSite is a site with a change guard and a clock that the test controls. It has
+// no grace, which would hide the effect of the change guard.
 type guardedSite struct {
 	*changingSite
 	now  time.Time
@@ -43,7 +43,7 @@ func newGuardedSite(t *testing.T, text string) *guardedSite {
 	return s
 }
 
-// observe catches what the guard logs from now on.
+// observe records the log of the guard from now on.
 func (s *guardedSite) observe() {
 	var core zapcore.Core
 	core, s.logs = observer.New(zapcore.InfoLevel)
@@ -59,7 +59,7 @@ func (s *guardedSite) become(text string) {
 	s.hold()
 }
 
-// visit requests a page, which the origin answers with status, and returns the
+// visit requests a page, to which the origin responds with status. It returns the
 // verdict and the action.
 func (s *guardedSite) visit(userAgent, target string, status int) string {
 	s.t.Helper()
@@ -95,13 +95,13 @@ const (
 )
 
 func TestChangeGuard(t *testing.T) {
-	// A step moves the clock, changes the robots.txt unless it is "", and makes
-	// a request unless the User-Agent is "".
+	// A step advances the clock, changes the robots.txt unless it is "", and sends a
+	// request unless the User-Agent is "".
 	type step struct {
 		after             time.Duration
 		robots            string
 		userAgent, target string
-		status            int // of the origin's answer; 0 is 200
+		status            int // of the origin's response; 0 stands for 200
 		want              string
 	}
 	for _, tc := range []struct {
@@ -113,7 +113,7 @@ func TestChangeGuard(t *testing.T) {
 			{after: time.Hour, robots: strict, userAgent: uaGooglebot, target: "/a", want: stale},
 			{userAgent: uaGooglebot, target: "/never/seen", want: stale},
 			{userAgent: uaGPTBot, target: "/a", want: stale},
-			{userAgent: uaBingbot, target: "/private/x", want: blocked}, // by both versions
+			{userAgent: uaBingbot, target: "/private/x", want: blocked}, // disallowed by both versions
 			{after: heldFor - 1, userAgent: uaGooglebot, target: "/a", want: stale},
 			{after: 1, userAgent: uaGooglebot, target: "/a", want: blocked},
 		}},
@@ -134,7 +134,8 @@ func TestChangeGuard(t *testing.T) {
 		{"the crawler that came is forbidden", []step{
 			{userAgent: uaBingbot, target: "/a", want: allowed},
 			{robots: loose + "\n" + onlyBing, userAgent: uaBingbot, target: "/a", want: stale},
-			// What the new version allows is allowed, although that before it forbids it.
+			// Pages that the new version allows are allowed, even if the previous
+			// version disallows them.
 			{robots: "", userAgent: uaGooglebot, target: "/a", want: allowed},
 		}},
 		{"the new version is looser elsewhere", []step{
@@ -191,7 +192,7 @@ func TestChangeGuard(t *testing.T) {
 			{robots: loose + "Disallow: /b\n", userAgent: uaGooglebot, target: "/b", want: stale},
 			{after: 5 * time.Hour, robots: strict, userAgent: uaGooglebot, target: "/a", want: stale},
 			{userAgent: uaGooglebot, target: "/b", want: stale},
-			{after: time.Hour, userAgent: uaGooglebot, target: "/b", want: blocked}, // its time is over
+			{after: time.Hour, userAgent: uaGooglebot, target: "/b", want: blocked}, // the hold has ended
 			{userAgent: uaGooglebot, target: "/a", want: stale},
 			{after: 5 * time.Hour, userAgent: uaGooglebot, target: "/a", want: blocked},
 		}},
@@ -228,8 +229,9 @@ func TestChangeGuardIsOffByDefault(t *testing.T) {
 	}
 }
 
-// TestOnlyVerifiedVisitsCount has search engines served a page while crawlers are
-// verified: only a verified one can hold back a change of the robots.txt later.
+// TestOnlyVerifiedVisitsCount serves pages to search engines while crawlers are
+// verified. Only a verified search engine can make the change guard hold a later
+// change.
 func TestOnlyVerifiedVisitsCount(t *testing.T) {
 	for who, want := range map[verify.State]bool{verify.Verified: true, verify.Claimed: false, verify.Unknown: false, verify.Spoofed: false} {
 		s := newGuardedSite(t, loose)

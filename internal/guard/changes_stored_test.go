@@ -12,8 +12,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestARestoredHoldIsLifted has a peer that has not heard yet of the file
-// which allows everything again.
+// TestARestoredHoldIsLifted tests an instance that has not fetched the file yet which
+// allows everything again.
 func TestARestoredHoldIsLifted(t *testing.T) {
 	i := newInstance(storetest.New(), "first", noon).guards(t)
 	for _, text := range []string{open, shut, "User-agent: *\nDisallow: /b\n"} {
@@ -35,7 +35,8 @@ func TestARestoredHoldIsLifted(t *testing.T) {
 	}
 }
 
-// TestHoldsThatCannotBeRestored waits for a version, but not for what is over.
+// TestHoldsThatCannotBeRestored checks that a stored hold waits for its version, but
+// not after its end.
 func TestHoldsThatCannotBeRestored(t *testing.T) {
 	i := newInstance(storetest.New(), "first", noon).guards(t)
 	i.learn(siteA, policy.Named, open)
@@ -61,20 +62,20 @@ func TestHoldsThatCannotBeRestored(t *testing.T) {
 
 const shut = "User-agent: *\nDisallow: /\n"
 
-// guards makes an instance hold changes back.
+// guards turns on the change guard of an instance.
 func (i *instance) guards(t *testing.T) *instance {
 	i.shared.changes.RegisterUser(t.Context())
 	return i
 }
 
-// served notes that a search engine was served a page.
+// served records that a search engine was served a page.
 func (i *instance) served(key policy.Key, target string) {
 	e := i.shared.Cache.Get(key)
 	i.shared.changes.RecordServed(key, e.State().Good,
 		ledger.Visit{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: target})
 }
 
-// heldUntil returns until when each version is held back, by its text.
+// heldUntil returns the end of the hold of each version, by its text.
 func (i *instance) heldUntil(key policy.Key) map[string]time.Time {
 	all := make(map[string]time.Time)
 	holds, _ := i.shared.changes.UpdateHolds(key, i.shared.Cache.Get(key).State(), heldFor, false)
@@ -84,7 +85,8 @@ func (i *instance) heldUntil(key policy.Key) map[string]time.Time {
 	return all
 }
 
-// held fails unless the change from one text is held back until then, none if it is zero.
+// held checks the end of the hold of the version with the given text. The zero time
+// stands for no hold.
 func (i *instance) held(t *testing.T, what, text string, until time.Time) {
 	t.Helper()
 	all := i.heldUntil(siteA)
@@ -95,7 +97,8 @@ func (i *instance) held(t *testing.T, what, text string, until time.Time) {
 
 const open = "User-agent: *\nDisallow: /private/\n"
 
-// TestAHeldChangeOverARestart holds a change back for the rest of its time.
+// TestAHeldChangeOverARestart checks that a hold lasts for the rest of its time after a
+// restart.
 func TestAHeldChangeOverARestart(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	first := newInstance(m, "first", noon).guards(t)
@@ -109,8 +112,8 @@ func TestAHeldChangeOverARestart(t *testing.T) {
 	first.later(t, time.Second)
 
 	for _, tc := range []struct {
-		after time.Duration // of the change
-		text  string        // that is read then, "" for none
+		after time.Duration // since the change
+		text  string        // robots.txt at that time, "" for none
 		until time.Time
 	}{
 		{time.Minute, "", until},
@@ -138,7 +141,8 @@ func TestAHeldChangeOverARestart(t *testing.T) {
 	unguarded.logged(t, "change guard: changes are held back for the rest of their time")
 }
 
-// TestAChangeDuringARestart knows what was served before.
+// TestAChangeDuringARestart checks that the pages served before a restart are still
+// known.
 func TestAChangeDuringARestart(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	first := newInstance(m, "first", noon).guards(t)
@@ -158,7 +162,8 @@ func TestAChangeDuringARestart(t *testing.T) {
 	late.held(t, "a day after the visit", open, time.Time{})
 }
 
-// TestSiblingsAgreeAboutAHeldChange counts from when the first has noticed it.
+// TestSiblingsAgreeAboutAHeldChange checks that a hold begins when the first instance
+// notices the change.
 func TestSiblingsAgreeAboutAHeldChange(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	first, second := newInstance(m, "first", noon).guards(t), newInstance(m, "second", noon).guards(t)
@@ -166,7 +171,7 @@ func TestSiblingsAgreeAboutAHeldChange(t *testing.T) {
 		i.Read(ctx)
 		i.learn(siteA, policy.Named, open)
 	}
-	first.served(siteA, "/a") // second was never asked
+	first.served(siteA, "/a") // the second instance got no request
 	first.later(t, time.Second)
 	second.time = first.time
 	second.Sync(ctx)
@@ -195,7 +200,7 @@ func TestSiblingsAgreeAboutAHeldChange(t *testing.T) {
 	cold.Read(ctx)
 	cold.held(t, "one that starts", open, until)
 
-	// Another peer has read a mended file, and tells one that starts.
+	// Another instance has fetched a corrected file, which a new instance loads.
 	mended := newInstance(m, "mended", second.time.Add(time.Minute)).guards(t)
 	mended.Read(ctx)
 	mended.learn(siteA, policy.Named, "User-agent: *\nDisallow: /b\n")
@@ -210,7 +215,7 @@ func TestSiblingsAgreeAboutAHeldChange(t *testing.T) {
 		}
 	}
 
-	// The file goes back and forth: what was held before says nothing any more.
+	// The file changes back and forth. The earlier hold does not apply any more.
 	second.later(t, time.Hour)
 	second.learn(siteA, policy.Named, open)
 	second.held(t, "mended", open, time.Time{})
@@ -218,13 +223,13 @@ func TestSiblingsAgreeAboutAHeldChange(t *testing.T) {
 	second.learn(siteA, policy.Named, shut)
 	second.held(t, "the next accident", open, second.time.Add(heldFor))
 	first.time = second.time
-	first.served(siteA, "/b") // it was not asked since, and writes its hold again
+	first.served(siteA, "/b") // it got no request since, and stores its hold again
 	first.later(t, time.Second)
 	second.Sync(ctx)
 	second.held(t, "the next accident, and a peer's first", open, second.time.Add(heldFor))
 }
 
-// TestStoredVisits writes them seldom, but a hold at once.
+// TestStoredVisits checks that visits are stored rarely, but a hold at once.
 func TestStoredVisits(t *testing.T) {
 	m := storetest.New()
 	i := newInstance(m, "first", noon).guards(t)

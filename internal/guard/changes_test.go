@@ -12,8 +12,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestAnOldRequestIsNoChange judges by the version before while the new one is
-// known already.
+// TestAnOldRequestIsNoChange evaluates a request with the previous version although the
+// new version is known already.
 func TestAnOldRequestIsNoChange(t *testing.T) {
 	s := newGuardedSite(t, strict)
 	s.become(loose)
@@ -27,7 +27,7 @@ func TestAnOldRequestIsNoChange(t *testing.T) {
 	}
 }
 
-// TestChangeGuardOverReloads has guards come and go, as reloads make them.
+// TestChangeGuardOverReloads creates and ends guards as reloads do.
 func TestChangeGuardOverReloads(t *testing.T) {
 	s := newGuardedSite(t, loose)
 	first, endFirst := context.WithCancel(t.Context())
@@ -72,8 +72,8 @@ func TestChangeGuardOverReloads(t *testing.T) {
 	}
 }
 
-// The bounds of package changeguard: hosts that only clients name, and changes of one
-// site that are held back.
+// Limits of package changeguard: for hosts that the configuration does not name, and
+// for held changes of a site.
 const maxChangingInvented, maxHolds = 64, 8
 
 func TestChangesAreBounded(t *testing.T) {

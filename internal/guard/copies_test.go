@@ -19,13 +19,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// fairSite is a guarded site with a configuration that a test changes.
+// fairSite is a site with a guard. The test can change its configuration.
 type fairSite struct {
 	t      *testing.T
 	g      *Guard
-	answer policy.Answer // that the guard gets
-	host   string        // as the configuration names it
-	port   int           // at which requests arrive
+	answer policy.Answer // the guard's copy
+	host   string        // name in the configuration
+	port   int           // port of the requests
 }
 
 func newFairSite(t *testing.T, text string) *fairSite {
@@ -34,7 +34,7 @@ func newFairSite(t *testing.T, text string) *fairSite {
 	return s
 }
 
-// reload begins a configuration that names the site so.
+// reload loads a configuration with the given name of the site.
 func (s *fairSite) reload(host string) {
 	s.host = host
 	s.g = New(s.t.Context(), s.g.shared, s.g.Config)
@@ -48,14 +48,14 @@ func (s *fairSite) request(agent, target string) *http.Request {
 	return r.WithContext(context.WithValue(ctx, http.LocalAddrContextKey, &net.TCPAddr{Port: s.port}))
 }
 
-// asks returns the verdict about a request for a page.
+// asks returns the verdict for a request for a page.
 func (s *fairSite) asks(agent string) judge.Verdict {
 	j := s.g.Judge(s.request(agent, "/x"))
 	synctest.Wait()
 	return j.Verdict
 }
 
-// served lets a crawler be served a response for a robots.txt request.
+// served handles a robots.txt request with the given response.
 func (s *fairSite) served(r *http.Request, status int, text string) {
 	s.t.Helper()
 	next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
@@ -79,7 +79,7 @@ func (s *fairSite) wants(when, agent string, want judge.Verdict) {
 	}
 }
 
-// earlierFinalJudgement returns a site whose copy has been strict for long.
+// settledSite returns a site whose copy has been strict for long.
 func settledSite(t *testing.T) *fairSite {
 	s := newFairSite(t, strict)
 	s.asks("bingbot/2.0")
@@ -88,8 +88,9 @@ func settledSite(t *testing.T) *fairSite {
 	return s
 }
 
-// TestServedFileCounts lets crawlers be served files that the guard does not get, as by two
-// upstreams or by User-Agent: for a day what such a file allows is stale for its token.
+// TestServedFileCounts serves files to crawlers that differ from the guard's copy, as
+// with two upstreams or by User-Agent. For a day a page that such a file allows has the
+// verdict stale for its token.
 func TestServedFileCounts(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -132,7 +133,8 @@ func TestServedFileCounts(t *testing.T) {
 	}
 }
 
-// TestSpoofedClientGainsNothing judges a client under a false name by our copies alone.
+// TestSpoofedClientGainsNothing checks that only the guard's copies count for a spoofed
+// client.
 func TestSpoofedClientGainsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := settledSite(t)
@@ -146,8 +148,9 @@ func TestSpoofedClientGainsNothing(t *testing.T) {
 	})
 }
 
-// TestNobodyBlocksAnother has a client of the same name and network fetch the file in every
-// way that may yield something: a crawler that obeys an older copy is never blocked for it.
+// TestNobodyBlocksAnother makes a client of the same name and network fetch the file in
+// all possible ways. A crawler that obeys an older copy must never be blocked because
+// of that.
 func TestNobodyBlocksAnother(t *testing.T) {
 	for _, tc := range []struct {
 		name, target string
@@ -196,8 +199,8 @@ func TestNobodyBlocksAnother(t *testing.T) {
 	}
 }
 
-// TestReloadKeepsTheFiles changes the configuration after the file has become stricter: a
-// crawler that obeys the file before is not blocked.
+// TestReloadKeepsTheFiles changes the configuration after the file has become stricter.
+// A crawler that obeys the previous file is not blocked.
 func TestReloadKeepsTheFiles(t *testing.T) {
 	for _, tc := range []struct {
 		name, before, after string
@@ -221,7 +224,7 @@ func TestReloadKeepsTheFiles(t *testing.T) {
 				time.Sleep(25 * time.Hour)
 				s.served(s.request("GPTBot/1.0", "/robots.txt"), 200, "User-agent: *\nDisallow: /y\n")
 				s.answer.Body = []byte(strict)
-				time.Sleep(time.Hour) // until our copy is due
+				time.Sleep(time.Hour) // until the copy is due
 				s.asks("bingbot/2.0")
 				s.reload(tc.after)
 				if tc.change != nil {
@@ -235,8 +238,8 @@ func TestReloadKeepsTheFiles(t *testing.T) {
 	}
 }
 
-// TestColdHostWaitsForItsFile judges a host of which nothing is known by its own file, and by
-// nothing where that is not there in time.
+// TestColdHostWaitsForItsFile checks that the first request for a host waits for its
+// file. Without the file in time no rules apply.
 func TestColdHostWaitsForItsFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFairSite(t, strict)
@@ -254,7 +257,8 @@ func TestColdHostWaitsForItsFile(t *testing.T) {
 	})
 }
 
-// TestRefusedToTheGuard enforces nothing where the site refuses its file to the guard alone.
+// TestRefusedToTheGuard checks that nothing is enforced if the site denies its file to
+// the guard only.
 func TestRefusedToTheGuard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFairSite(t, "")
@@ -265,8 +269,8 @@ func TestRefusedToTheGuard(t *testing.T) {
 	})
 }
 
-// TestRedirectElsewhere has a site that redirects its robots.txt to another guarded site, whose
-// own file forbids that page: it is served to crawlers all the same.
+// TestRedirectElsewhere redirects a robots.txt to a page of another guarded site, whose
+// own file disallows the page. Crawlers can still fetch it.
 func TestRedirectElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := settledSite(t)
@@ -279,8 +283,9 @@ func TestRedirectElsewhere(t *testing.T) {
 	})
 }
 
-// TestRedirectIsKnownInTime has a robots.txt redirect to a second host after a start: its client
-// gets the response once the guard knows of the second step, be it by its own fetch or from the storage.
+// TestRedirectIsKnownInTime redirects a robots.txt through a second host after a start.
+// The client gets the response once the guard knows the second step, by its own fetch
+// or from the storage.
 func TestRedirectIsKnownInTime(t *testing.T) {
 	const second = "http://b.test/robots"
 	for name, restored := range map[string]bool{"by its own fetch": false, "from the storage": true} {
@@ -313,9 +318,9 @@ func TestRedirectIsKnownInTime(t *testing.T) {
 	}
 }
 
-// TestServedByARedirect has a robots.txt redirect to a login for a quarter of an hour: who was
-// sent there knows of no rules, and may use that for as long as any file. Others may not: so
-// short a time without rules is no file of the site.
+// TestServedByARedirect redirects a robots.txt to a login page for a quarter of an
+// hour. A client that got the redirect may assume for a day that there are no rules.
+// For other clients such a short time without rules does not count.
 func TestServedByARedirect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFairSite(t, strict)
@@ -340,9 +345,9 @@ func TestServedByARedirect(t *testing.T) {
 	})
 }
 
-// TestNoFileByError answers 404 by an error, for which an error route could serve a file. The
-// guard fetches the file itself: there is none for a quarter of an hour, so the client that was
-// answered 404 may use that for a day.
+// TestNoFileByError responds with 404 by an error, for which an error route could serve
+// a file. The guard's own fetch finds no file for a quarter of an hour. A client that
+// got the 404 may assume for a day that there are no rules.
 func TestNoFileByError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFairSite(t, strict)
@@ -367,7 +372,7 @@ func TestNoFileByError(t *testing.T) {
 	})
 }
 
-// TestEndGrace ends the wait after a change for one site by hand.
+// TestEndGrace ends the grace after a change manually for one site.
 func TestEndGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFairSite(t, loose)
@@ -392,7 +397,8 @@ func TestEndGrace(t *testing.T) {
 	})
 }
 
-// TestOnlyTheSourceCounts has a source: what crawlers are served instead counts for nobody.
+// TestOnlyTheSourceCounts checks that with the option source the files that crawlers
+// are served do not count.
 func TestOnlyTheSourceCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFairSite(t, strict)
@@ -404,8 +410,9 @@ func TestOnlyTheSourceCounts(t *testing.T) {
 	})
 }
 
-// TestSpellingsOfAHost has a library come by another spelling of a host, with a port or without:
-// it waits for the file there if the file that is known names it.
+// TestSpellingsOfAHost sends requests of an HTTP library with other spellings of a
+// host, with and without a port. The library waits for a file only if the known file
+// names it.
 func TestSpellingsOfAHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFairSite(t, "")

@@ -25,14 +25,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// managedSite serves what the history of its changes says, by time and host.
+// managedSite serves the robots.txt of its publication history, by time and host.
 type managedSite struct {
 	t         *testing.T
 	state     publish.History
-	schedules map[string]*managed.Schedule // by the IDs of changes
+	schedules map[string]*managed.Schedule // by ID of a change
 }
 
-// submit submits rules, as a configuration does that has another.
+// submit submits rules as a reload with other rules does.
 func (s *managedSite) submit(id string, rollout publish.Rollout, reasons []string, rules ...managed.Rule) {
 	s.t.Helper()
 	schedule, err := managed.NewSchedule(uaident.Default(), managed.Spec{Rules: rules})
@@ -43,7 +43,7 @@ func (s *managedSite) submit(id string, rollout publish.Rollout, reasons []strin
 	s.state, _ = s.state.Submit("a", publish.Change{ID: id, Rollout: rollout, Reasons: reasons}, time.Now())
 }
 
-// serving returns what is served at a host.
+// serving returns the schedule that is served at a host.
 func (s *managedSite) serving(host string) *managed.Schedule {
 	id := s.state.PublishedID()
 	if c := s.state.Pending; c != nil && c.State == publish.Canary && slices.Contains(c.Rollout.Hosts, host) {
@@ -52,7 +52,7 @@ func (s *managedSite) serving(host string) *managed.Schedule {
 	return s.schedules[id]
 }
 
-// answer is the site's robots.txt at a host, with how long it may be kept.
+// answer returns the site's robots.txt at a host with its max-age.
 func (s *managedSite) answer(host string) policy.Answer {
 	schedule := s.serving(host)
 	plan, until := schedule.At(time.Now(), host)
@@ -69,7 +69,7 @@ func (s *managedSite) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, bo
 	return func(context.Context, *policy.Version) policy.Answer { return s.answer(key.Host) }, true
 }
 
-// ServeHTTP serves the robots.txt, and a page at all other paths.
+// ServeHTTP serves the robots.txt, and a page at every other path.
 func (s *managedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Path != "/robots.txt" {
 		w.WriteHeader(http.StatusNoContent)
@@ -81,8 +81,8 @@ func (s *managedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// obedient is a crawler that reads the robots.txt of each host once a day, at a time of
-// its own, and keeps to that text until then.
+// obedient is a crawler that fetches the robots.txt of each host once a day, at its own
+// time, and obeys that copy until the next fetch.
 type obedient struct {
 	token     string
 	who       verify.State
@@ -91,7 +91,7 @@ type obedient struct {
 	texts     map[string]*policy.Robots
 }
 
-// daySite is the guard before a managedSite, and who comes.
+// daySite is a guard with a managedSite and its crawlers.
 type daySite struct {
 	*managedSite
 	g        *Guard
@@ -100,7 +100,7 @@ type daySite struct {
 	passed   int
 }
 
-// ask sends a request of a crawler, and returns the answer.
+// ask sends a request of a crawler and returns the response.
 func (d *daySite) ask(token, address, host, path string, who verify.State) *httptest.ResponseRecorder {
 	d.t.Helper()
 	w := httptest.NewRecorder()
@@ -120,10 +120,12 @@ func (d *daySite) ask(token, address, host, path string, who verify.State) *http
 
 var hostsOfDay = []string{"a.test", "b.test"}
 
-// pagesOfDay are asked for: what is always forbidden, and what changes.
+// pagesOfDay are the requested pages. Some are always disallowed, and others only at
+// times.
 var pagesOfDay = []string{"/", "/private/x", "/old-prices/1", "/shop/1", "/models/1", "/models/open/1", "/drafts/1"}
 
-// visit lets a crawler read what it has to read, and ask for a page that it may.
+// visit makes a crawler fetch robots.txt if it is due, and then request a page that its
+// copy allows.
 func (d *daySite) visit(c *obedient, minute int) {
 	host, address := hostsOfDay[d.dice.IntN(len(hostsOfDay))], c.addresses[d.dice.IntN(len(c.addresses))]
 	if time.Duration(minute)*time.Minute%(24*time.Hour) == c.phase {
@@ -148,10 +150,11 @@ func (d *daySite) visit(c *obedient, minute int) {
 	d.passed++
 }
 
-// TestDayOfAManagedSite lets crawlers that keep to their daily copy come through sale
-// windows, a change that waits for its confirmation and then goes to one host first, one
-// that goes to the other host first, and a rollback. None is ever blocked; who asks for
-// what all texts forbid, and who reads and does not obey, always is.
+// TestDayOfAManagedSite sends requests of crawlers that obey a daily copy. Meanwhile
+// there are scheduled sales, a change that waits for its confirmation and then starts
+// at one host, a change that starts at the other host, and a rollback. No crawler that
+// obeys is ever blocked. Requests for pages that all files disallow, and requests of
+// crawlers that do not obey, are always blocked.
 func TestDayOfAManagedSite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -220,12 +223,13 @@ func TestDayOfAManagedSite(t *testing.T) {
 	})
 }
 
-// crawlersOfDay are two of each kind, with phases all over the day.
+// crawlersOfDay returns two crawlers of each kind, with fetch times spread over the
+// day.
 func crawlersOfDay(dice *rand.Rand) (all []*obedient) {
 	for i, token := range []string{"Googlebot", "bingbot", "GPTBot", "ClaudeBot", "CCBot", "Bytespider", "Amazonbot", "meta-externalagent", "AhrefsBot", "MJ12bot"} {
 		for n, who := range []verify.State{verify.Verified, verify.Claimed} {
 			c := &obedient{token: token, who: who, phase: time.Duration(dice.IntN(24*60)) * time.Minute, texts: make(map[string]*policy.Robots)}
-			for address := range 3 - 2*n { // one that is not verified is known by its network
+			for address := range 3 - 2*n { // the network identifies an unverified crawler
 				c.addresses = append(c.addresses, fmt.Sprintf("198.%d.%d.1", 18+n, 10*i+address))
 			}
 			all = append(all, c)
@@ -254,7 +258,8 @@ func verifierOfDay(t *testing.T, crawlers []*obedient) *verify.Verifier {
 	return v
 }
 
-// lie asks for what all texts forbid, and, once it was read, for what a text does.
+// lie requests pages that all files disallow, and pages that the crawler's copy
+// disallows.
 func (d *daySite) lie(c *obedient, minute int) {
 	for _, liar := range []struct{ token, path string }{{"bingbot", "/private/x"}, {"GPTBot", "/models/1"}, {c.token, "/private/x"}} {
 		if w := d.ask(liar.token, "203.0.113.9", "a.test", liar.path, verify.Claimed); w.Code != http.StatusForbidden {
@@ -262,7 +267,7 @@ func (d *daySite) lie(c *obedient, minute int) {
 		}
 	}
 	d.ask("Googlebot", "203.0.113.9", "a.test", "/robots.txt", verify.Claimed)
-	if forbids := minute > 66*60 && minute < 95*60; forbids { // a day after the shop rule was published
+	if forbids := minute > 66*60 && minute < 95*60; forbids { // a day after the rule about the shop was published
 		if w := d.ask("Googlebot", "203.0.113.9", "a.test", "/shop/1", verify.Claimed); w.Code != http.StatusForbidden {
 			d.t.Errorf("minute %d: a crawler under a false name gets %d for /shop/", minute, w.Code)
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// hostSource answers for each key by itself.
+// hostSource responds differently for each key.
 type hostSource struct {
 	reads atomic.Int32
 	text  func(key policy.Key) string
@@ -31,7 +31,8 @@ func (s *hostSource) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, boo
 	}, true
 }
 
-// decider is a guard that decides for proxies about a.test, by a source for each host.
+// decider returns a guard that decides for proxies about a.test, with a source for each
+// host.
 func decider(t *testing.T, text func(key policy.Key) string) (*Guard, *hostSource) {
 	t.Helper()
 	s := &hostSource{text: text}
@@ -48,12 +49,12 @@ func decider(t *testing.T, text func(key policy.Key) string) (*Guard, *hostSourc
 	return g, s
 }
 
-// asks sends a question of a trusted proxy about a URL, and returns the answer.
+// asks sends a decision request of a trusted proxy for a URL and returns the response.
 func asks(g *Guard, userAgent, url string) *httptest.ResponseRecorder {
 	return asksWith(g, http.Header{"User-Agent": {userAgent}}, url)
 }
 
-// asksWith is asks about a request with these fields.
+// asksWith is like asks with the given header fields of the client's request.
 func asksWith(g *Guard, fields http.Header, url string) *httptest.ResponseRecorder {
 	host, target, _ := strings.Cut(strings.TrimPrefix(url, "https://"), "/")
 	r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:9180/", nil)
@@ -65,9 +66,9 @@ func asksWith(g *Guard, fields http.Header, url string) *httptest.ResponseRecord
 	return rec
 }
 
-// TestDecideForAMadeUpHost lets a client write a host that the proxy's default site
-// answers: it is judged by the robots.txt of a host that the owner names, and none is
-// read for it.
+// TestDecideForAMadeUpHost sends a forged host to which the proxy's default site
+// responds. The guard uses the robots.txt of a configured host, and fetches none for
+// the forged host.
 func TestDecideForAMadeUpHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := decider(t, func(key policy.Key) string {
@@ -89,7 +90,7 @@ func TestDecideForAMadeUpHost(t *testing.T) {
 	})
 }
 
-// TestDecideByHost has two hosts behind one proxy, with a text each.
+// TestDecideByHost tests two hosts behind one proxy with different files.
 func TestDecideByHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := decider(t, func(key policy.Key) string {
@@ -113,8 +114,8 @@ func TestDecideByHost(t *testing.T) {
 	})
 }
 
-// TestDecideForObedientCrawlers changes a robots.txt both ways. A crawler keeps to what it
-// read last, and is not blocked for that.
+// TestDecideForObedientCrawlers changes a robots.txt in both directions. A crawler that
+// obeys the file of its last fetch is not blocked.
 func TestDecideForObedientCrawlers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text := "User-agent: *\nDisallow: /old/\n"
@@ -132,7 +133,7 @@ func TestDecideForObedientCrawlers(t *testing.T) {
 
 		time.Sleep(5 * time.Second)
 		text = "User-agent: *\nDisallow: /new/\n"
-		read() // and so does the guard, before it lets the crawler
+		read() // the guard fetches as well, before it lets the crawler pass
 		expect("after it has read what allows it", "/old/", 200, "allowed")
 		expect("while it may have been answered the text before", "/new/", 200, "stale")
 		time.Sleep(25 * time.Hour)
@@ -149,8 +150,8 @@ func TestDecideForObedientCrawlers(t *testing.T) {
 	})
 }
 
-// TestDecideWithSlowSource has a crawler that reads the robots.txt before each page, to
-// have read it later than the guard.
+// TestDecideWithSlowSource tests a crawler that fetches robots.txt before each page.
+// Its fetch counts as later than the guard's.
 func TestDecideWithSlowSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := decider(t, func(policy.Key) string { time.Sleep(time.Second); return "User-agent: *\nDisallow: /x/\n" })
@@ -169,7 +170,7 @@ func TestDecideWithSlowSource(t *testing.T) {
 	})
 }
 
-// TestDecideAhead has a source that takes its time while a crawler reads a new text.
+// TestDecideAhead tests a slow source while a crawler fetches a new file.
 func TestDecideAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text, slow := "User-agent: *\nDisallow: /x/\n", time.Duration(0)
@@ -196,7 +197,8 @@ func TestDecideAhead(t *testing.T) {
 	})
 }
 
-// TestDecideAboutOurOwn lets the guard's own reading through the proxy pass at once.
+// TestDecideAboutOurOwn checks that the guard's own fetch through the proxy passes at
+// once.
 func TestDecideAboutOurOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g *Guard
@@ -213,7 +215,7 @@ func TestDecideAboutOurOwn(t *testing.T) {
 	})
 }
 
-// TestUndecided answers what is no question, and lets nothing pass.
+// TestUndecided checks that an invalid decision request gets an error and never passes.
 func TestUndecided(t *testing.T) {
 	g, s := decider(t, func(policy.Key) string { return "" })
 	untrusted := httptest.NewRequest(http.MethodGet, "/", nil)
@@ -230,7 +232,8 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// TestAnswerFields has a header field for each placeholder, none of which is X-Robots-Tag.
+// TestAnswerFields checks that each placeholder has a header field, none of which is
+// X-Robots-Tag.
 func TestAnswerFields(t *testing.T) {
 	seen := make(map[string]bool)
 	for name, field := range answerFields {

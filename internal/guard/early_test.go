@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestReadInEarlyData has a proxy pass on a request for /robots.txt that came in early data:
-// nobody has read it for sure, and nothing says so.
+// TestReadInEarlyData tests a proxy that forwards a request for /robots.txt from early
+// data. It may be a replay, so it does not count as a robots fetch.
 func TestReadInEarlyData(t *testing.T) {
 	for _, early := range []bool{false, true} {
 		s := newChangingSite(t, options{Enforce: true}, loose)
@@ -32,7 +32,7 @@ func TestReadInEarlyData(t *testing.T) {
 	}
 }
 
-// TestDecideInEarlyData is the same where the guard answers the proxy.
+// TestDecideInEarlyData checks the same for decision requests.
 func TestDecideInEarlyData(t *testing.T) {
 	for _, early := range []bool{false, true} {
 		g, _ := decider(t, func(policy.Key) string { return loose })
@@ -48,7 +48,7 @@ func TestDecideInEarlyData(t *testing.T) {
 	}
 }
 
-// hasReadings reports whether the ledger knows of anybody who has read a robots.txt.
+// hasReadings reports whether the ledger contains a robots fetch.
 func hasReadings(g *Guard) bool {
 	for _, site := range g.shared.Ledger.Snapshot().Sites {
 		if slices.ContainsFunc(site.Rows, func(row *ledger.Row) bool { return row.Read != nil }) {

@@ -14,11 +14,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// told is what events were emitted.
+// told records the emitted events.
 type told struct {
 	mu   sync.Mutex
 	data []map[string]any
-	wait chan struct{} // if not nil, emitting ends when it is closed
+	wait chan struct{} // if not nil, emitting blocks until it is closed
 	done sync.WaitGroup
 }
 
@@ -65,8 +65,8 @@ func TestViolationEvent(t *testing.T) {
 	}
 }
 
-// TestSlowEvents lets nobody wait for their handlers, nor more of them run than
-// a few.
+// TestSlowEvents checks that nothing waits for event handlers, and that the number of
+// running handlers is bounded.
 func TestSlowEvents(t *testing.T) {
 	e := told{wait: make(chan struct{})}
 	events := e.events()
@@ -100,7 +100,7 @@ func TestChangedEvent(t *testing.T) {
 	invented := new(*named)
 	invented.Segment = policy.Invented
 	onFetched := g.onFetched(named, copies.Of{})
-	onFetched(policy.State{}, one) // read for the first time
+	onFetched(policy.State{}, one) // the first fetch
 	onFetched(one, one)
 	g.onFetched(invented, copies.Of{})(one, two)
 	e.done.Add(1)

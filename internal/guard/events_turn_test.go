@@ -9,8 +9,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// TestEventsInTurn emits what is about one site in the order in which it was sent, however
-// long a handler takes, and has nothing else wait for it.
+// TestEventsInTurn checks that the events of a site are emitted in order, however slow
+// a handler is, and that other events do not wait.
 func TestEventsInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		emitted, release := make(chan string, 10), make(chan struct{})

@@ -14,12 +14,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// fairModel is the rule of fairness, stated naively: a request is disallowed only if our copy
-// disallows it, and so does every file that within the grace was our copy or was served to the
-// token. Time in which the file cannot be fetched does not count, and a response without rules
-// counts as our copy if rules stayed away for an hour.
+// fairModel is a simple model of fairness. A request is disallowed only if the guard's
+// copy disallows it, and every file that was the guard's copy or was served to the
+// token within the grace disallows it as well. Time in which the file cannot be fetched
+// does not count. A response without rules counts as the guard's copy only after an
+// hour without rules.
 type fairModel struct {
-	fetched []fetchedFile // by the guard, failures among them
+	fetched []fetchedFile // by the guard, including failures
 	served  []servedFile
 }
 
@@ -41,7 +42,7 @@ func hasRules(text string) bool {
 	return strings.HasPrefix(text, "User-agent:") || strings.Contains(text, "\nUser-agent:")
 }
 
-// elapsed returns how much of the time since from counts towards the grace.
+// elapsed returns the part of the time since from that counts towards the grace.
 func (m *fairModel) elapsed(from, now time.Time) time.Duration {
 	counts := now.Sub(from)
 	failing := time.Time{}
@@ -80,7 +81,7 @@ func (m *fairModel) verdict(token string, now time.Time) judge.Verdict {
 	if !forbidsX(last.text) {
 		return judge.Allowed
 	}
-	away := time.Time{} // since when there were no rules
+	away := time.Time{} // since when there are no rules
 	for i, f := range settled[:len(settled)-1] {
 		until := settled[i+1].at
 		switch {
@@ -101,8 +102,8 @@ func (m *fairModel) verdict(token string, now time.Time) judge.Verdict {
 	return judge.Disallowed
 }
 
-// TestRuleOfFairness compares the guard with the model on random histories of a site that
-// changes its file, loses it, fails, and serves some crawlers another one.
+// TestRuleOfFairness compares the guard with the model on random histories of a site
+// that changes its file, loses it, fails, and serves a different file to some crawlers.
 func TestRuleOfFairness(t *testing.T) {
 	seen := make(map[judge.Verdict]int)
 	for seed := range uint64(100) {
@@ -159,7 +160,7 @@ func TestRuleOfFairness(t *testing.T) {
 					m.served = append(m.served, servedFile{time.Now(), token, body})
 					tell("%s is served %d %q", token, status, body)
 				default:
-					s.asks(token + "/1.0") // which may begin to fetch the file
+					s.asks(token + "/1.0") // may start a fetch of the file
 					now := time.Now()
 					got := s.asks(token + "/1.0")
 					if want := m.verdict(token, now); got != want {

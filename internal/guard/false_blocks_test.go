@@ -14,8 +14,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// people are what readers of a site send, the hard cases among them: words that
-// crawlers' names are made of, in the names of phones, apps and add-ons.
+// people are User-Agents of human visitors. Hard cases among them contain words of
+// crawlers' names in the names of phones, apps and extensions.
 var people = []string{
 	"", "-", "Mozilla/5.0", "Mozilla/4.0 (compatible; MSIE 8.0; Windows NT 6.1; Trident/4.0)", uaFirefox, uaChrome,
 	"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Safari/605.1.15",
@@ -42,12 +42,14 @@ var people = []string{
 	"Feedly/1.0 (+http://www.feedly.com/fetcher.html; like FeedFetcher-Google)", "Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)",
 }
 
-// knownFalse are the five rows among 20,228 of the shared list that are taken for
-// crawlers, by name. Four are crawlers, and the fifth is an add-on with a URL.
+// knownFalse are the names of the five rows, out of 20,228 in the shared list, that the
+// guard takes for crawlers. Four are crawlers, and the fifth is an extension with a
+// URL.
 var knownFalse = map[string]bool{"Lucidworks-Anda": true, "Pinterestbot": true, "AI": true, "BotName": true, "UltraBlock": true}
 
-// TestFalseBlocks has readers come to a site that forbids everything to all
-// crawlers, and to one that forbids it to a hundred of them by name.
+// TestFalseBlocks sends requests of human visitors to a site that disallows everything
+// for all crawlers, and to a site that disallows everything for a hundred named
+// crawlers.
 func TestFalseBlocks(t *testing.T) {
 	named := "User-agent: GPTBot\n"
 	for _, c := range uaident.Default().Crawlers() {

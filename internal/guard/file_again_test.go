@@ -11,8 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestFileReadAgainBeforeABlock lets the owner open a site whose robots.txt is a file: reading
-// that costs nobody much, so nobody is blocked by what is no more for longer than ten seconds.
+// TestFileReadAgainBeforeABlock tests a robots.txt on disk that the owner opens.
+// Reading the file is cheap, so an outdated copy blocks for at most ten seconds.
 func TestFileReadAgainBeforeABlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text, reads := strict, 0

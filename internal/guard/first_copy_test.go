@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestFirstCopyAtOnce has several requests wait for the first copy of a file that is read in
-// no time: each of them gets it, whichever moment it comes at.
+// TestFirstCopyAtOnce sends concurrent requests that wait for the first copy of a file.
+// The fetch takes no time. Each request gets the copy, whenever it arrives.
 func TestFirstCopyAtOnce(t *testing.T) {
 	g := testGuard(t, options{Enforce: true}, serving(strict))
 	r := requestBy("bingbot/2.0", "/x")

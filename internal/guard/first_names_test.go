@@ -9,8 +9,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestNamedByTheFirstCopy has crawlers wait for the first copy of a robots.txt that names
-// them: the first request is judged by their own group, as all later ones are.
+// TestNamedByTheFirstCopy checks that the first requests of crawlers wait for a
+// robots.txt that names them. Their own group applies to the first request as to all
+// later ones.
 func TestNamedByTheFirstCopy(t *testing.T) {
 	for _, tc := range []struct{ name, agent string }{
 		{"foobot", "FooBot/1.0"},

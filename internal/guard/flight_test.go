@@ -16,7 +16,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// oneAtATime are settings by which each crawler for training has one place.
+// oneAtATime returns settings that allow each crawler for AI training one concurrent
+// request.
 func oneAtATime(t testing.TB) *rate.Settings {
 	return enforcing(func(s *rate.Settings) {
 		l := limitOf(t, "ai_training", 0)
@@ -25,7 +26,7 @@ func oneAtATime(t testing.TB) *rate.Settings {
 	})
 }
 
-// hijackable is a recorder whose connection can be taken.
+// hijackable is a recorder that supports Hijack.
 type hijackable struct {
 	*httptest.ResponseRecorder
 	conn net.Conn
@@ -33,7 +34,7 @@ type hijackable struct {
 
 func (h hijackable) Hijack() (net.Conn, *bufio.ReadWriter, error) { return h.conn, nil, nil }
 
-// stateNow returns how the rate stands of another request of the same crawler.
+// stateNow returns the rate state of another request of the same crawler.
 func stateNow(g *Guard) rate.State {
 	r := served(http.MethodGet, "CCBot/2.0", "/")
 	_ = g.Serve(httptest.NewRecorder(), r, nothingNext)
@@ -41,13 +42,13 @@ func stateNow(g *Guard) rate.State {
 	return j.Rate.State
 }
 
-// TestPlacesAreGivenBack ends a request in each way that there is. While it is under
-// way there is no place for another, and then there is again.
+// TestPlacesAreGivenBack ends a request in every possible way. During the request there
+// is no free place, and afterwards there is one.
 func TestPlacesAreGivenBack(t *testing.T) {
 	for _, tc := range []struct {
 		name, method string
 		handle       func(w http.ResponseWriter, r *http.Request) error
-		meanwhile    rate.State // of another request after handle has begun its end
+		meanwhile    rate.State // of another request after handle has begun to end its request
 	}{
 		{"a page", http.MethodGet, func(w http.ResponseWriter, _ *http.Request) error {
 			_, err := io.WriteString(w, "a page")
@@ -122,8 +123,8 @@ func TestPlacesAreGivenBack(t *testing.T) {
 	}
 }
 
-// TestPlacesWhereSeveralGuardsStand takes one place for a request that passes through
-// two guards of a site, and gives it back once.
+// TestPlacesWhereSeveralGuardsStand checks that a request through two guards of a site
+// takes one place and releases it once.
 func TestPlacesWhereSeveralGuardsStand(t *testing.T) {
 	first := testGuard(t, options{Rate: oneAtATime(t)}, serving(""))
 	c := options{Rate: oneAtATime(t)}.config(t)
@@ -150,8 +151,8 @@ func TestPlacesWhereSeveralGuardsStand(t *testing.T) {
 	}
 }
 
-// TestPlacesOutliveAReload has a request under way when another configuration takes the
-// place of its own: it holds its place, and gives it back.
+// TestPlacesOutliveAReload checks that a request that is in flight during a reload
+// keeps its place and releases it.
 func TestPlacesOutliveAReload(t *testing.T) {
 	before := testGuard(t, options{Rate: oneAtATime(t)}, serving(""))
 	c := options{Rate: oneAtATime(t)}.config(t)
@@ -169,7 +170,7 @@ func TestPlacesOutliveAReload(t *testing.T) {
 	}
 }
 
-// TestWhoHasNoPlaces holds no place of those who are not limited so.
+// TestWhoHasNoPlaces checks that clients without such a limit take no place.
 func TestWhoHasNoPlaces(t *testing.T) {
 	const file = "User-agent: *\nDisallow: /private/\nSitemap: https://a.test/list\n"
 	g := testGuard(t, options{Enforce: true, Rate: oneAtATime(t)}, serving(file))
@@ -189,8 +190,8 @@ func TestWhoHasNoPlaces(t *testing.T) {
 	}
 }
 
-// TestPlacesInErrorRoutes lets a guard in an error route count the requests that a guard
-// before has let pass, once these have failed: the place that they had is free.
+// TestPlacesInErrorRoutes checks that a request takes a place in an error route
+// although it took one before it failed. The first place is free again.
 func TestPlacesInErrorRoutes(t *testing.T) {
 	g := testGuard(t, options{Enforce: true, Rate: oneAtATime(t)}, serving(""))
 	fails := caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return errors.New("it fails") })

@@ -11,8 +11,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
 )
 
-// TestHostsThatNobodyNamesAreForgotten takes a host out of the configuration: what is known
-// of it goes with the guards of the configuration before, and that of others stays.
+// TestHostsThatNobodyNamesAreForgotten removes a host from the configuration. Its data
+// goes with the guards of the previous configuration, and the data of other hosts
+// stays.
 func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 	first := testGuard(t, options{Enforce: true, FetchWait: 10 * time.Second}, serving("# nothing\n"))
 	shared := first.shared
@@ -62,7 +63,7 @@ func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 	if got, want := known(), []string{"_other", "new.test", "stays.test"}; !slices.Equal(got, want) {
 		t.Errorf("after the first there are %v, want %v: nobody has judged for stays.test since, and it is still named", got, want)
 	}
-	first.presence(&Judgement{Site: &request.Site{Label: "goes.test"}}) // a request that was under way
+	first.presence(&Judgement{Site: &request.Site{Label: "goes.test"}}) // a request that is in flight
 	defer names("stays.test", "new.test")()
 	releaseNext()
 	if got, want := known(), []string{"_other", "new.test", "stays.test"}; !slices.Equal(got, want) {

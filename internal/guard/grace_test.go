@@ -12,8 +12,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// TestGraceOfACrawler changes a robots.txt and asks, hours later, as two crawlers that it
-// shuts out since: one may know after a day, the other after three, as its operator says.
+// TestGraceOfACrawler changes a robots.txt that then blocks two crawlers. One has a
+// grace of a day, the other three days, according to its operator.
 func TestGraceOfACrawler(t *testing.T) {
 	const group = "User-agent: bingbot\nUser-agent: DuckAssistBot\nDisallow: /"
 	for _, tc := range []struct {
@@ -21,7 +21,7 @@ func TestGraceOfACrawler(t *testing.T) {
 		grace  time.Duration
 		client string
 		who    verify.State
-		stale  time.Duration // until when it may still follow the text before
+		stale  time.Duration // end of the time in which it may obey the previous file
 	}{
 		{"any crawler", 0, "bingbot/2.0", verify.Claimed, 24 * time.Hour},
 		{"one that takes longer", 0, "DuckAssistBot/1.2", verify.Claimed, 72 * time.Hour},
@@ -53,7 +53,7 @@ func TestGraceOfACrawler(t *testing.T) {
 				text = group + "\n"
 				time.Sleep(25 * time.Hour) // until the copy is too old
 				asks(tc.who)
-				changed := time.Now() // as the guard has seen it
+				changed := time.Now() // time at which the guard noticed the change
 				for _, after := range []time.Duration{time.Minute, 59 * time.Minute, 61 * time.Minute, 23 * time.Hour, 25 * time.Hour, 71 * time.Hour, 73 * time.Hour, 97 * time.Hour} {
 					time.Sleep(after - time.Since(changed))
 					want := judge.Disallowed
@@ -69,8 +69,8 @@ func TestGraceOfACrawler(t *testing.T) {
 	}
 }
 
-// TestReadingOfATextServedInTurns lets a crawler read the text before once more, after
-// another one was found in its place.
+// TestReadingOfATextServedInTurns makes a crawler fetch the previous file once more
+// after a different file was found.
 func TestReadingOfATextServedInTurns(t *testing.T) {
 	const group = "User-agent: bingbot\nUser-agent: DuckAssistBot\nDisallow: /"
 	for _, tc := range []struct {
@@ -94,7 +94,7 @@ func TestReadingOfATextServedInTurns(t *testing.T) {
 			ask()
 			text = group + "\n"
 			time.Sleep(25 * time.Hour)
-			ask() // finds the other text
+			ask() // finds the other file
 			s := &changingSite{t: t, g: g}
 			s.reads(from(requestBy(tc.client, "/robots.txt"), "192.0.2.1"), group+"private/\n")
 			time.Sleep(tc.after)

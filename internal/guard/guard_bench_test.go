@@ -47,18 +47,19 @@ func testThroughTheHandler(t *testing.T, server *caddyhttp.Server) {
 	}
 }
 
-// browserRequest is a request as Caddy passes it to a handler.
+// browserRequest returns a browser's request as Caddy passes it to a handler.
 func browserRequest() *http.Request { return browserAt(browserServer) }
 
 func browserAt(server *caddyhttp.Server) *http.Request {
 	return caddyhttp.PrepareRequest(requestBy(uaChrome, "/some/page?with=query"), caddy.NewReplacer(), httptest.NewRecorder(), server)
 }
 
-// browserServer is where it arrives: a guard looks at the routes of a server once.
-// namedServer is one that names the host.
+// browserServer is the server of these requests. It is shared because a guard inspects
+// the routes of a server once. namedServer is a server that names the host.
 var browserServer, namedServer = new(caddyhttp.Server), serverNaming("example.com")
 
-// namedGuard is one that has read the robots.txt of the host that the server names.
+// namedGuard returns a guard with a cached robots.txt for the host that the server
+// names.
 func namedGuard(b *testing.B) *Guard {
 	g := testGuard(b, options{Enforce: true}, serving(mixedRobots))
 	r := browserAt(namedServer)
@@ -95,7 +96,7 @@ func BenchmarkGuardCrawler(b *testing.B) {
 	})
 }
 
-// BenchmarkGuardCrawlerAtPort is BenchmarkGuardCrawler at a site with a port of its own.
+// BenchmarkGuardCrawlerAtPort is like BenchmarkGuardCrawler for a site with a port.
 func BenchmarkGuardCrawlerAtPort(b *testing.B) {
 	g := namedGuard(b)
 	r := browserAt(namedServer)
@@ -109,8 +110,8 @@ func BenchmarkGuardCrawlerAtPort(b *testing.B) {
 	})
 }
 
-// BenchmarkGuardCrawlerTrying is BenchmarkGuardCrawler with a text that is tried: one
-// that says the same about the request, and one that does not.
+// BenchmarkGuardCrawlerTrying is like BenchmarkGuardCrawler with a trial. One shadow
+// robots.txt leads to the same verdict, and one does not.
 func BenchmarkGuardCrawlerTrying(b *testing.B) {
 	for name, tried := range map[string]string{"same": mixedRobots, "differs": "User-agent: *\nDisallow: /some/\n"} {
 		b.Run(name, func(b *testing.B) {
@@ -129,7 +130,7 @@ func BenchmarkGuardCrawlerTrying(b *testing.B) {
 	}
 }
 
-// BenchmarkGuardThousand has a thousand browsers, or crawlers, that return.
+// BenchmarkGuardThousand sends requests of a thousand returning browsers or crawlers.
 func BenchmarkGuardThousand(b *testing.B) {
 	for name, userAgent := range map[string]string{
 		"browsers": "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.%d.0 Safari/537.36",
@@ -151,8 +152,8 @@ func BenchmarkGuardThousand(b *testing.B) {
 	}
 }
 
-// BenchmarkGuardSites has a browser, or a crawler, ask at a thousand sites by turns, so that
-// what is known of one has left the nearest of the processor's caches when it is asked again.
+// BenchmarkGuardSites sends requests of a browser or a crawler to a thousand sites in
+// turn, so that the data of a site leaves the CPU caches between its requests.
 func BenchmarkGuardSites(b *testing.B) {
 	const sites = 1000
 	hosts := manyHosts(sites)

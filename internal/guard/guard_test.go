@@ -55,7 +55,7 @@ func TestJudgement(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := testGuard(t, options{Enforce: true}, serving(mixedRobots))
-			g.Judge(requestBy("bingbot/2.0", "/")) // reads the file
+			g.Judge(requestBy("bingbot/2.0", "/")) // fetches the file
 			j := g.Judge(requestBy(tc.userAgent, tc.target))
 			if j == nil {
 				t.Fatal("not judged")
@@ -183,8 +183,8 @@ func TestSitesShareAConfiguredSource(t *testing.T) {
 
 func TestLabelOf(t *testing.T) {
 	g := testGuard(t, options{}, serving(mixedRobots+"\nUser-agent: Yandex\nUser-agent: ColdBot/2.1\nDisallow: /x\n"))
-	// The first request of all meets a policy that was not known when it came, and is
-	// counted as all later ones are.
+	// The first request finds no policy when it arrives, but it is counted like all
+	// later ones.
 	for _, when := range []string{"on a cold cache", "then"} {
 		j := g.Judge(requestBy("COLDBOT/9.9 (+https://cold.example/bot)", "/x"))
 		if got := g.labelOf(j); j.Verdict != judge.Disallowed || got != "ColdBot/2.1" {
@@ -195,7 +195,7 @@ func TestLabelOf(t *testing.T) {
 		"BINGBOT/2.0":        "bingbot",
 		"ACMEscraper/0.1":    "acmescraper",
 		"InventedBot/1.0":    judge.OtherName,
-		"YandexInvented/1.0": judge.OtherName, // obeys the group of Yandex, but clients can invent such names
+		"YandexInvented/1.0": judge.OtherName, // the group of Yandex applies to it, but clients can invent such names
 	} {
 		j := g.Judge(requestBy(userAgent, "/"))
 		if got := g.labelOf(j); got != want {

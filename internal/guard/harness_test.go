@@ -25,7 +25,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// scriptedSource is a source that answers what a test says.
+// scriptedSource is a source whose responses a test sets.
 type scriptedSource struct {
 	answer func(ctx context.Context) policy.Answer
 	reads  atomic.Int32
@@ -44,8 +44,9 @@ func serving(text string) *scriptedSource {
 	}}
 }
 
-// readAs has an entry read an answer, once an attempt has ended that may be under way: who has
-// waited for the first copy goes on a moment before.
+// readAs refreshes an entry with the given response. It first waits for a running
+// fetch, because a request that waited for the first copy continues slightly before the
+// fetch ends.
 func readAs(entry *policy.Entry, f policy.Freshness, fetch func() policy.Answer) {
 	for read := false; !read; {
 		entry.MakeDue()
@@ -55,18 +56,18 @@ func readAs(entry *policy.Entry, f policy.Freshness, fetch func() policy.Answer)
 	}
 }
 
-// options are those of robots_guard that a test is about.
+// options are the options of robots_guard in a test.
 type options struct {
 	Enforce                               bool
 	Wildcard, Exempt, OnlyLog             []string
 	Unreachable                           policy.Fallback
-	FetchTimeout, FetchWait, Grace, Guard time.Duration // Grace is a day by default
+	FetchTimeout, FetchWait, Grace, Guard time.Duration // the default of Grace is a day
 	SourceKey                             string
-	Shadow                                origin.Source // tried as next.txt
+	Shadow                                origin.Source // served as next.txt
 	Rate                                  *rate.Settings
 }
 
-// config returns what a guard goes by that has these options.
+// config returns the configuration of a guard with these options.
 func (o options) config(t testing.TB) Config {
 	t.Helper()
 	registry := uaident.Default()
@@ -93,7 +94,7 @@ func (o options) config(t testing.TB) Config {
 	return c
 }
 
-// testGuard returns a guard with a state of its own.
+// testGuard returns a guard with a new state.
 func testGuard(t testing.TB, o options, s origin.Source) *Guard {
 	t.Helper()
 	c := o.config(t)
@@ -124,7 +125,8 @@ func requestBy(userAgent, target string) *http.Request {
 	return r
 }
 
-// fetchDone makes sure that the robots.txt for a request has been fetched.
+// fetchDone starts a fetch of the robots.txt for a request and returns a channel that
+// is closed at its end.
 func fetchDone(g *Guard, r *http.Request) <-chan struct{} {
 	key := keyFor(r)
 	fetch, _ := g.Source.Prepare(r, keyFor(r))
@@ -137,7 +139,7 @@ func fetchDone(g *Guard, r *http.Request) <-chan struct{} {
 	return done
 }
 
-// keyFor returns whose robots.txt a request is about.
+// keyFor returns the key of the robots.txt for a request.
 func keyFor(r *http.Request) policy.Key {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	return request.HostsOfServer(server).Key(r)

@@ -18,8 +18,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// namesOfBing answers that 192.0.2.1 is an address of bingbot, and that no other
-// has a name.
+// namesOfBing is a resolver that knows 192.0.2.1 as an address of bingbot, and no names
+// of other addresses.
 type namesOfBing struct{}
 
 func (namesOfBing) LookupPTR(_ context.Context, addr netip.Addr) ([]string, error) {
@@ -33,9 +33,8 @@ func (namesOfBing) LookupAddr(context.Context, string, netip.Addr) ([]netip.Addr
 	return []netip.Addr{netip.MustParseAddr("192.0.2.1")}, nil
 }
 
-// verifyingGuards are guards whose requests of bingbot from client are without
-// verify, and with it where it is known by a list or by reverse DNS what the
-// client is.
+// verifyingGuards returns guards with the client address of a bingbot: without verify,
+// and with a known result of an address list or of reverse DNS.
 func verifyingGuards(t testing.TB) map[string]struct {
 	guard  *Guard
 	client string
@@ -73,14 +72,14 @@ func verifyingGuards(t testing.TB) map[string]struct {
 	}
 }
 
-// bingbotFrom is a request of bingbot as Caddy passes it to a handler.
+// bingbotFrom returns a request of bingbot as Caddy passes it to a handler.
 func bingbotFrom(client string) *http.Request {
 	r := requestBy("Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "/some/page?with=query")
 	r.RemoteAddr = client + ":4711"
 	return caddyhttp.PrepareRequest(r, caddy.NewReplacer(), httptest.NewRecorder(), new(caddyhttp.Server))
 }
 
-// TestVerifyingCostsNoAllocation holds where the result is known.
+// TestVerifyingCostsNoAllocation checks requests whose result is known.
 func TestVerifyingCostsNoAllocation(t *testing.T) {
 	guards := verifyingGuards(t)
 	allocations := func(name string) float64 {

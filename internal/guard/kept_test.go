@@ -16,7 +16,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// serverNaming is a server that names these hosts.
+// serverNaming returns a server that names the given hosts.
 func serverNaming(hosts ...string) *caddyhttp.Server {
 	names := caddyhttp.MatchHost(hosts)
 	return &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&names}}}}}
@@ -24,7 +24,7 @@ func serverNaming(hosts ...string) *caddyhttp.Server {
 
 func twoHosts() *caddyhttp.Server { return serverNaming("a.example", "b.example") }
 
-// manyHosts are so many names.
+// manyHosts returns n host names.
 func manyHosts(n int) []string {
 	hosts := make([]string, n)
 	for i := range hosts {
@@ -33,13 +33,14 @@ func manyHosts(n int) []string {
 	return hosts
 }
 
-// askAt returns a request of a crawler as it arrives at a server.
+// askAt returns a crawler's request as it arrives at a server.
 func askAt(server *caddyhttp.Server, url string) *http.Request {
 	return caddyhttp.PrepareRequest(requestBy("bingbot/2.0", url), caddy.NewReplacer(), httptest.NewRecorder(), server)
 }
 
-// TestKeptSiteLetsGoOfItsEntry has room for one policy and asks at two sites by turns: each
-// is judged by the entry that the cache has now, and no policy that it has dropped is kept.
+// TestKeptSiteLetsGoOfItsEntry sends requests to two sites in turn, with a cache for
+// one policy. The guard uses the current entry of the cache, and keeps no evicted
+// policy in memory.
 func TestKeptSiteLetsGoOfItsEntry(t *testing.T) {
 	g := testGuard(t, options{Enforce: true}, serving(mixedRobots))
 	g.shared.Cache = policy.NewCache(policy.Bounds{Entries: 1, Reads: 1}, inventedBounds, time.Now, deriveNames)
@@ -61,7 +62,7 @@ func TestKeptSiteLetsGoOfItsEntry(t *testing.T) {
 	if g.entryOf(a, &a.Key) != nil {
 		t.Error("an entry that the cache has dropped is at hand")
 	}
-	for range 20 { // which may find it on a stack at first
+	for range 20 { // it may still be on a stack at first
 		if runtime.GC(); dropped.Value() == nil {
 			break
 		}
@@ -77,8 +78,8 @@ func TestKeptSiteLetsGoOfItsEntry(t *testing.T) {
 	}
 }
 
-// TestKeptSiteIsOfOneGuard has two guards at a host, one with a source of its own: each
-// keeps the site with where its robots.txt comes from, and is known to judge for it.
+// TestKeptSiteIsOfOneGuard tests two guards at a host, one of them with the option
+// source. Each caches the site with its own source.
 func TestKeptSiteIsOfOneGuard(t *testing.T) {
 	plain, sourced := testGuard(t, options{Enforce: true}, serving(mixedRobots)), testGuard(t, options{SourceKey: "/srv/robots.txt"}, serving(mixedRobots))
 	sourced.shared, sourced.Metrics, sourced.Sites = plain.shared, plain.Metrics, plain.Sites
@@ -102,7 +103,8 @@ func TestKeptSiteIsOfOneGuard(t *testing.T) {
 	}
 }
 
-// TestPresenceThatIsKnownTakesNoLock, be the site kept or one that clients name.
+// TestPresenceThatIsKnownTakesNoLock checks that a known presence takes no lock, for
+// sites that the configuration names and for others.
 func TestPresenceThatIsKnownTakesNoLock(t *testing.T) {
 	g := testGuard(t, options{}, serving(mixedRobots))
 	server := twoHosts()

@@ -25,11 +25,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// logFields are the types of a line's fields by name.
+// logFields maps the names of a log line's fields to their types.
 type logFields map[string]string
 
-// documentedFields returns the fields of a section of docs/logs.md, and those
-// of them that are always there.
+// documentedFields returns the fields in a section of docs/logs.md, and the mandatory
+// ones among them.
 func documentedFields(t *testing.T, section string) (all, always logFields) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/logs.md")
@@ -51,8 +51,8 @@ func documentedFields(t *testing.T, section string) (all, always logFields) {
 	return all, always
 }
 
-// logLines calls f with a logger that writes as Caddy does, and returns the
-// fields of the lines by message.
+// logLines calls f with a logger that writes as Caddy's does, and returns the fields of
+// the lines by message.
 func logLines(t *testing.T, f func(*zap.Logger)) map[string]logFields {
 	t.Helper()
 	var out bytes.Buffer
@@ -87,8 +87,8 @@ func logLines(t *testing.T, f func(*zap.Logger)) map[string]logFields {
 	return found
 }
 
-// TestLogSchema compares the lines with docs/logs.md: a field that is renamed,
-// removed or of another type breaks what somebody has built on it.
+// TestLogSchema compares the log lines with docs/logs.md. Renaming, removing or
+// changing the type of a field would break its users.
 func TestLogSchema(t *testing.T) {
 	compare := func(t *testing.T, got map[string]logFields, want logFields, messages ...string) {
 		t.Helper()

@@ -19,8 +19,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// shown returns the values of a metric by one of its labels, the last of those
-// that share one.
+// shown returns the values of a metric by one of its labels. If several series share a
+// label value, the last counts.
 func shown(t *testing.T, m *metrics.Metrics, name, label string) map[string]float64 {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
@@ -86,7 +86,7 @@ func TestReadingsOfCrawlersAreShown(t *testing.T) {
 	for _, tc := range []struct {
 		name, userAgent, method string
 		status                  int
-		want                    string // the crawler that is shown
+		want                    string // crawler in the label
 	}{
 		{"a browser", uaChrome, http.MethodGet, 200, ""},
 		{"an invented crawler", "InventedBot/1.0 (+http://invented.example)", http.MethodGet, 200, ""},
@@ -104,8 +104,8 @@ func TestReadingsOfCrawlersAreShown(t *testing.T) {
 	}
 }
 
-// TestSeriesUnderAttack lets clients send every name that the registry knows,
-// and invented hosts, names and paths, to 20 sites.
+// TestSeriesUnderAttack sends requests with every name in the registry, and with random
+// hosts, names and paths, to 20 sites.
 func TestSeriesUnderAttack(t *testing.T) {
 	g := testGuard(t, options{Enforce: true, Grace: -1}, serving("User-agent: *\nDisallow: /private/\n\nUser-agent: OwnBot\nDisallow: /\n"))
 	names := make(caddyhttp.MatchHost, 20)
@@ -148,7 +148,7 @@ func TestSeriesUnderAttack(t *testing.T) {
 	for _, family := range families {
 		total += len(family.GetMetric())
 	}
-	const most = 5000 // as the metrics themselves promise for 20 hosts
+	const most = 5000 // the documented limit for 20 hosts
 	if total > most || total < 1000 {
 		t.Errorf("%d series, want many and at most %d", total, most)
 	}

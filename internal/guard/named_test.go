@@ -7,8 +7,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// TestNamedByALongerName calls no app named by the group of a crawler whose name goes on after
-// the app's.
+// TestNamedByALongerName checks that the group of a crawler does not apply to an app
+// whose name is a prefix of the crawler's name.
 func TestNamedByALongerName(t *testing.T) {
 	state := &policy.State{Good: &policy.Version{Robots: policy.Parse([]byte("User-agent: Gold Crawler\nDisallow: /\n"))}}
 	for userAgent, want := range map[string]bool{"Gold/120.1 (iPhone; iOS 17.0)": false, "Gold Crawler/1.0": true} {

@@ -11,16 +11,16 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// fetchingSource is a source whose answers depend on what the guard has.
+// fetchingSource is a source whose responses depend on the guard's copy.
 type fetchingSource func(have *policy.Version) policy.Answer
 
 func (s fetchingSource) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
 	return func(_ context.Context, have *policy.Version) policy.Answer { return s(have) }, true
 }
 
-// TestNotModifiedAfterAll reads the robots.txt of a site while another version comes from
-// the storage, where another instance has read it before the owner took it back: that the
-// text is not modified says so of the one that was asked about.
+// TestNotModifiedAfterAll fetches the robots.txt of a site while another version
+// arrives from the storage. A 304 response then refers to the version of the
+// conditional request, not to the version from the storage.
 func TestNotModifiedAfterAll(t *testing.T) {
 	var meanwhile func()
 	g := testGuard(t, options{Enforce: true}, fetchingSource(func(have *policy.Version) policy.Answer {
@@ -41,7 +41,7 @@ func TestNotModifiedAfterAll(t *testing.T) {
 	}
 	refresh, _ := g.refresher(r, entry, site)
 	if done := refresh(); done != nil {
-		<-done // the first one may not have ended yet
+		<-done // the first fetch may still be running
 	}
 	entry.MakeDue()
 	<-refresh()
@@ -53,8 +53,8 @@ func TestNotModifiedAfterAll(t *testing.T) {
 	}
 }
 
-// TestStandaloneAsksByItsCopy refreshes a source without a request: the copy is told, by which
-// a file that is being written is noticed.
+// TestStandaloneAsksByItsCopy refreshes a source without a request. The source gets the
+// copy, with which it detects a file that is being written.
 func TestStandaloneAsksByItsCopy(t *testing.T) {
 	var had []bool
 	g := testGuard(t, options{}, fetchingSource(func(have *policy.Version) policy.Answer {

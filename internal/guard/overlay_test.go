@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// TestOverlaysKeepNoRegistry replaces a registry while a policy is kept that was asked
-// about before and is not again, as a version that has been replaced.
+// TestOverlaysKeepNoRegistry replaces a registry while a policy stays that was used
+// before and not since, as a replaced version does.
 func TestOverlaysKeepNoRegistry(t *testing.T) {
 	var kept policyNames
 	robots := policy.Parse([]byte("User-agent: NobodyKnows\nDisallow: /\n"))
@@ -25,7 +25,7 @@ func TestOverlaysKeepNoRegistry(t *testing.T) {
 		}
 		return weak.Make(registry)
 	}()
-	for range 5 { // what was just allocated may outlive one collection
+	for range 5 { // a recent allocation may survive one garbage collection
 		runtime.GC()
 	}
 	if before.Value() != nil {

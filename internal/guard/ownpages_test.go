@@ -10,7 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// Who reads the dashboard is not a crawler, at this host and below this path.
+// TestOwnPages checks that a client that reads the dashboard does not count as a
+// crawler, at this host and below this path.
 func TestOwnPages(t *testing.T) {
 	g := recordingGuard(t, options{Enforce: true}, mixedRobots)
 	dashboard := g.shared.OwnPages(http.NotFoundHandler())
@@ -18,7 +19,7 @@ func TestOwnPages(t *testing.T) {
 	open("http://example.com:80/robots-guard/summary.json?window=1h")
 	open("http://example.com/robots-guard/api/alerts")
 	open("http://example.com/private/dashboard/")
-	open("http://www.example.com/") // whose other pages are not the dashboard
+	open("http://www.example.com/") // its other pages do not belong to the dashboard
 	counted := func() (requests int) {
 		for _, c := range g.shared.Reports(time.Now()).Crawlers(report.Filter{}, 0, 100).Crawlers {
 			requests += int(c.Requests)
@@ -34,8 +35,8 @@ func TestOwnPages(t *testing.T) {
 		{"HeadlessChrome/140", "http://example.com/robots-guard/style.css", 0},
 		{"curl/8.7.1", "http://example.com/robots-guard/summary.json", 0},
 		{"curl/8.7.1", "http://example.com/robots-guard/api/alerts", 0},
-		{"bingbot/2.0", "http://example.com/private/dashboard/x", 1}, // is blocked, so it read nothing
-		{"curl/8.7.1", "http://example.com/robots-guard", 1},         // where the site answers
+		{"bingbot/2.0", "http://example.com/private/dashboard/x", 1}, // blocked, so it did not read the dashboard
+		{"curl/8.7.1", "http://example.com/robots-guard", 1},         // a response of the site
 		{"curl/8.7.1", "http://example.com/robots-guard/../x", 1},
 		{"curl/8.7.1", "http://example.com/robots-guard/api/../../x", 1},
 		{"curl/8.7.1", "http://www.example.com/x", 1},

@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestParityEvent tells once that a crawler is refused, and once that it is not any
-// more, by the guard of its site only.
+// TestParityEvent checks that the guard of the site, and no other, reports once that a
+// crawler is denied, and once that this has ended.
 func TestParityEvent(t *testing.T) {
 	g, other := recordingGuard(t, options{}, mixedRobots), recordingGuard(t, options{}, mixedRobots)
 	var e, none told

@@ -15,7 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// costlyRobots is the file of a site with pages that are expensive to make.
+// costlyRobots is the file of a site with expensive pages.
 const costlyRobots = `User-agent: *
 Disallow: /search
 Disallow: /*?sort=
@@ -27,12 +27,13 @@ User-agent: CCBot
 Disallow: /
 `
 
-// failing is the answer of a site whose robots.txt cannot be read.
+// failing is a response of a site whose robots.txt is unavailable.
 func failing(context.Context) policy.Answer {
 	return policy.Answer{Status: http.StatusServiceUnavailable}
 }
 
-// pathRequest is a request of a browser for a target of the site that namedServer names.
+// pathRequest returns a browser's request for a target of the site that namedServer
+// names.
 func pathRequest(target string) *http.Request {
 	return caddyhttp.PrepareRequest(requestBy(uaChrome, target), caddy.NewReplacer(), httptest.NewRecorder(), namedServer)
 }
@@ -41,7 +42,7 @@ func TestPathVerdict(t *testing.T) {
 	g := testGuard(t, options{Enforce: true}, serving(costlyRobots))
 	r := pathRequest("/")
 	r.Header.Set("User-Agent", "bingbot/2.0")
-	g.Judge(r) // reads the file
+	g.Judge(r) // fetches the file
 	for _, tc := range []struct {
 		target, token string
 		want          PathVerdict
@@ -76,8 +77,8 @@ func TestPathVerdict(t *testing.T) {
 	}
 }
 
-// Asking for a verdict fetches the file of a configured host once for each time that it is due,
-// without waiting, and that of no other host.
+// TestPathVerdictFetches checks that a path verdict fetches the file of a configured
+// host each time that it is due, without waiting, and the file of no other host.
 func TestPathVerdictFetches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := serving("")
@@ -130,8 +131,8 @@ func TestPathVerdictFetches(t *testing.T) {
 	})
 }
 
-// Where closing the site is the answer to a file that cannot be read, nobody knows what the file
-// says about a path.
+// TestPathVerdictOfAClosedSite checks the path verdict if an unavailable file closes
+// the site. The rules about the path are unknown then.
 func TestPathVerdictOfAClosedSite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := serving("")
@@ -147,7 +148,8 @@ func TestPathVerdictOfAClosedSite(t *testing.T) {
 	})
 }
 
-// The placeholder and the variable are set only where the configuration asks for them.
+// TestPathIsOffered checks that the placeholder and the variable are set only if the
+// configuration uses them.
 func TestPathIsOffered(t *testing.T) {
 	for _, asks := range []bool{false, true} {
 		g := testGuard(t, options{}, serving(costlyRobots))
@@ -176,8 +178,8 @@ func TestPathIsOffered(t *testing.T) {
 	}
 }
 
-// TestPeopleOnDisallowedPaths counts the requests of browsers for what is disallowed to everybody,
-// each once, and of nobody else.
+// TestPeopleOnDisallowedPaths checks that browser requests for pages that are
+// disallowed for all crawlers are counted once each, and no other requests.
 func TestPeopleOnDisallowedPaths(t *testing.T) {
 	asks := true
 	g := testGuard(t, options{}, serving(costlyRobots))
@@ -238,8 +240,8 @@ func BenchmarkPathVerdict(b *testing.B) {
 	}
 }
 
-// BenchmarkPathOffered is what a browser's request costs through the handler, with and without
-// somebody who asks for the verdict about its path.
+// BenchmarkPathOffered measures a browser's request through the handler, with and
+// without use of the path verdict.
 func BenchmarkPathOffered(b *testing.B) {
 	for name, asks := range map[string]bool{"unused": false, "used": true} {
 		b.Run(name, func(b *testing.B) {

@@ -15,8 +15,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestProtectionIsToldOnce warns when a site in enforce begins to have nothing to
-// enforce, and tells when that ends, whatever is reloaded meanwhile.
+// TestProtectionIsToldOnce checks that the guard warns once when a site in enforce has
+// nothing to enforce, and reports once when that ends, despite reloads in between.
 func TestProtectionIsToldOnce(t *testing.T) {
 	core, logs := observer.New(zapcore.InfoLevel)
 	status, text := http.StatusNotFound, ""
@@ -59,7 +59,7 @@ func TestProtectionIsToldOnce(t *testing.T) {
 		name string
 		do   func()
 		told string // level and cause
-		now  string // the cause in metrics and reports
+		now  string // cause in metrics and reports
 	}{
 		{"missing", become(404, ""), "warn missing", "missing"},
 		{"still missing", become(404, ""), "", "missing"},
@@ -88,7 +88,7 @@ func TestProtectionIsToldOnce(t *testing.T) {
 				}
 				return all
 			}
-			for told() != step.told && time.Now().Before(deadline) { // a fetch is told of after it has ended
+			for told() != step.told && time.Now().Before(deadline) { // a fetch is logged after it has ended
 				time.Sleep(time.Millisecond)
 			}
 			if got := told(); got != step.told {
@@ -109,7 +109,8 @@ func TestProtectionIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestProtectionBySource tells once of a file that many sites share.
+// TestProtectionBySource checks that the guard reports once for a file that many sites
+// share.
 func TestProtectionBySource(t *testing.T) {
 	core, logs := observer.New(zapcore.InfoLevel)
 	g := testGuard(t, options{Enforce: true, SourceKey: "/srv/robots.txt", FetchWait: 10 * time.Second}, serving("# nothing\n"))

@@ -7,8 +7,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 )
 
-// TestLimitOfANewName holds a crawler that only a limit names to that from all networks
-// together, and one that nobody names to the limit of its class from each.
+// TestLimitOfANewName checks that a limit of a crawler that only the limit names counts
+// the requests of all networks together. The limit of a class counts a crawler without
+// a name per network.
 func TestLimitOfANewName(t *testing.T) {
 	settings := *slow
 	settings.Limits = []rate.Limit{limitOf(t, "token:AcmeBot", 6), limitOf(t, "crawler", 2)}

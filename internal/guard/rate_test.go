@@ -17,16 +17,16 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// slow are settings by which few requests are too many.
+// slow are settings with a low limit.
 var slow = &rate.Settings{MaxDelay: time.Minute, Burst: 3, Over: 1.5, Window: time.Minute}
 
-// TestRateObserved tells which requests are counted and which of them are too many.
+// TestRateObserved checks which requests are counted and which exceed the limit.
 func TestRateObserved(t *testing.T) {
 	const robots = "User-agent: *\nCrawl-delay: 40\nDisallow: /private/\n\nUser-agent: CCBot\nDisallow:\n\nUser-agent: Slackbot\nCrawl-delay: 5\nSitemap: https://a.test/list\n"
 	for _, tc := range []struct {
 		name, userAgent, target string
 		requests                int
-		want                    rate.State // of the last of them
+		want                    rate.State // of the last request
 	}{
 		{"the first", "bingbot/2.0", "/", 1, rate.Within},
 		{"a burst", "bingbot/2.0", "/", 3, rate.Within},
@@ -55,8 +55,8 @@ func TestRateObserved(t *testing.T) {
 	}
 }
 
-// limitOf returns a limit of so many requests in an hour for each, which may come at
-// once.
+// limitOf returns a limit of the given number of requests per hour, all of which may
+// come at once.
 func limitOf(t testing.TB, client string, requests int) rate.Limit {
 	t.Helper()
 	clients, err := judge.ParseSelector(uaident.Default(), []string{client}, false)
@@ -69,7 +69,7 @@ func limitOf(t testing.TB, client string, requests int) rate.Limit {
 	}
 }
 
-// TestRateLimits holds clients to what the owner has set, beside what the file asks.
+// TestRateLimits checks the owner's limits in addition to Crawl-delay.
 func TestRateLimits(t *testing.T) {
 	off := *slow
 	off.IgnoreDelay = true
@@ -77,7 +77,7 @@ func TestRateLimits(t *testing.T) {
 	for _, tc := range []struct {
 		name, robots, userAgent string
 		settings                *rate.Settings
-		passes                  int // how many of 20 are none too many; 0 where nothing is asked
+		passes                  int // number of 20 requests within the limit; 0 without a limit
 	}{
 		{"a token", "", "GPTBot/1.0", slow, 2},
 		{"a class", "", "CCBot/2.0", slow, 5},
@@ -103,8 +103,9 @@ func TestRateLimits(t *testing.T) {
 	}
 }
 
-// TestRateOfAnotherNetwork counts the requests of a claimed name by network, and of all
-// networks those alone that are none too many by that.
+// TestRateOfAnotherNetwork checks that the requests of an unverified name count per
+// network. Only requests within the limit of a network count towards the limit of all
+// networks.
 func TestRateOfAnotherNetwork(t *testing.T) {
 	g := testGuard(t, options{Rate: slow}, serving("User-agent: *\nCrawl-delay: 40\n"))
 	ask := func(address string) Rate { return g.Judge(from(requestBy("bingbot/2.0", "/"), address)).Rate }
@@ -116,7 +117,7 @@ func TestRateOfAnotherNetwork(t *testing.T) {
 	}
 }
 
-// TestRateOff counts nothing without the option.
+// TestRateOff checks that nothing is counted without the option.
 func TestRateOff(t *testing.T) {
 	g := testGuard(t, options{}, serving("User-agent: *\nCrawl-delay: 40\n"))
 	for range 40 {
@@ -126,8 +127,8 @@ func TestRateOff(t *testing.T) {
 	}
 }
 
-// TestRateAfterAChange changes the delay: a crawler is held to a longer one once the grace has
-// passed, and to a shorter one at once.
+// TestRateAfterAChange changes the delay. A longer delay applies after the grace, and a
+// shorter one at once.
 func TestRateAfterAChange(t *testing.T) {
 	const before, after = "User-agent: *\nCrawl-delay: 2\n", "User-agent: *\nCrawl-delay: 20\n"
 	for _, tc := range []struct {
@@ -161,7 +162,8 @@ func TestRateAfterAChange(t *testing.T) {
 	}
 }
 
-// TestRateOutlivesAReload counts on with a guard of the next configuration.
+// TestRateOutlivesAReload checks that the counts continue with a guard of the next
+// configuration.
 func TestRateOutlivesAReload(t *testing.T) {
 	before := testGuard(t, options{Rate: slow}, serving("User-agent: *\nCrawl-delay: 40\n"))
 	for range 10 {
@@ -192,7 +194,7 @@ func TestRateShown(t *testing.T) {
 	}
 }
 
-// BenchmarkGuardCrawlerWithRate is BenchmarkGuardCrawler where something is asked of
+// BenchmarkGuardCrawlerWithRate is like BenchmarkGuardCrawler with a Crawl-delay for
 // the crawler, with and without the option.
 func BenchmarkGuardCrawlerWithRate(b *testing.B) {
 	for name, settings := range map[string]*rate.Settings{"off": nil, "observe": slow} {
@@ -209,8 +211,8 @@ func BenchmarkGuardCrawlerWithRate(b *testing.B) {
 	}
 }
 
-// TestSpendingCostsNoAllocation counts requests of crawlers by what the file asks and by
-// limits for names, which are spelled in large and small letters.
+// TestSpendingCostsNoAllocation counts requests of crawlers with a Crawl-delay and with
+// limits for names in different cases.
 func TestSpendingCostsNoAllocation(t *testing.T) {
 	settings := *slow
 	settings.Limits = []rate.Limit{limitOf(t, "CCBot", 1), limitOf(t, "AhrefsBot", 2), limitOf(t, "seo", 2)}
@@ -233,9 +235,9 @@ func TestSpendingCostsNoAllocation(t *testing.T) {
 	}
 }
 
-// BenchmarkSpend measures all of what rate costs a request that has been judged: of a
-// crawler that is verified, of one that only claims its name, by a limit, and where nothing
-// is asked.
+// BenchmarkSpend measures the additional cost of the option rate for an evaluated
+// request. The cases are a verified crawler, an unverified one, one with a limit of the
+// owner, and one without a limit.
 func BenchmarkSpend(b *testing.B) {
 	const bing, asks = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "User-agent: *\nCrawl-delay: 2\nDisallow: /private/\n"
 	limited := *slow

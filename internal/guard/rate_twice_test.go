@@ -11,9 +11,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 )
 
-// TestTwoGuardsCountOnce has a request come through two guards of a site, which have a
-// matcher each: what both hold a crawler to is asked of it once, and what the first has
-// observed the second enforces.
+// TestTwoGuardsCountOnce sends a request through two guards of a site with different
+// matchers. Both enforce the same limits, so the request counts once. The second guard
+// enforces limits that the first has observed.
 func TestTwoGuardsCountOnce(t *testing.T) {
 	with := func(enforce bool, limits ...rate.Limit) *rate.Settings {
 		s := *slow
@@ -25,7 +25,7 @@ func TestTwoGuardsCountOnce(t *testing.T) {
 	for _, tc := range []struct {
 		name, robots string
 		outer, inner *rate.Settings
-		passes       int // how many of 20 the site is asked
+		passes       int // number of 20 requests that reach the site
 	}{
 		{"the same limit", "", with(false, six), with(true, six), 6},
 		{"the same limit, enforced by both", "", with(true, six), with(true, six), 6},
@@ -60,8 +60,8 @@ func TestTwoGuardsCountOnce(t *testing.T) {
 	}
 }
 
-// TestTwoGuardsOfOtherSites has the second guard judge for a site of its own, of which the
-// first has counted nothing.
+// TestTwoGuardsOfOtherSites tests a second guard for a different site, for which the
+// first guard has counted nothing.
 func TestTwoGuardsOfOtherSites(t *testing.T) {
 	settings := *slow
 	settings.Limits = []rate.Limit{limitOf(t, "GPTBot", 6)}
@@ -71,7 +71,7 @@ func TestTwoGuardsOfOtherSites(t *testing.T) {
 	caddyhttp.SetVar(r.Context(), Var, first)
 	r.Host = "other.test"
 	for range 2 {
-		caddyhttp.SetVar(r.Context(), Var, g.Judge(r)) // of the other site, and then of both
+		caddyhttp.SetVar(r.Context(), Var, g.Judge(r)) // for the other site, then for both
 	}
 	if n := g.shared.rates.Len(); n != 4 {
 		t.Errorf("%d budgets, want 2 for each site", n)

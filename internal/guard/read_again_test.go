@@ -11,8 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// longLived is a site whose robots.txt may be kept for a day, and counts how often the
-// guard reads it.
+// longLived returns the guard of a site whose robots.txt has a max-age of a day, and a
+// function that returns the number of its fetches.
 func longLived(t *testing.T, text *string) (g *Guard, reads func() int) {
 	n := 0
 	g = testGuard(t, options{Enforce: true}, &scriptedSource{answer: func(context.Context) policy.Answer {
@@ -22,9 +22,9 @@ func longLived(t *testing.T, text *string) (g *Guard, reads func() int) {
 	return g, func() int { synctest.Wait(); return n }
 }
 
-// TestReadAgainBeforeABlock lets the owner open a site while the guard's copy may be kept
-// for a day: crawlers that have read the file elsewhere know it, and none is blocked by
-// what is no more. The file is not asked for more than once a minute for that.
+// TestReadAgainBeforeABlock tests a site that the owner opens while the guard's copy is
+// fresh. Crawlers that have fetched the file elsewhere must not be blocked by the
+// outdated copy. The guard refetches the file at most once a minute for that.
 func TestReadAgainBeforeABlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text := strict
@@ -52,8 +52,9 @@ func TestReadAgainBeforeABlock(t *testing.T) {
 	})
 }
 
-// TestReadingBeforeAnyCopy lets a crawler read the file before the guard has: what it read
-// is known when it comes back hours later, although the owner has written another text.
+// TestReadingBeforeAnyCopy makes a crawler fetch the file before the guard does. The
+// guard still knows that file when the crawler returns hours later, although the owner
+// has changed it.
 func TestReadingBeforeAnyCopy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text := loose
@@ -75,8 +76,8 @@ func TestReadingBeforeAnyCopy(t *testing.T) {
 	})
 }
 
-// TestAnswerThatDiffersIsReadAtOnce lets nobody ask for a page after a crawler was served
-// a new text: the guard knows since when it is there all the same.
+// TestAnswerThatDiffersIsReadAtOnce requests no page after a crawler was served a new
+// file. The guard must still know since when the file is there.
 func TestAnswerThatDiffersIsReadAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text := loose
@@ -95,14 +96,14 @@ func TestAnswerThatDiffersIsReadAtOnce(t *testing.T) {
 	})
 }
 
-// TestBlockedByACopyThatIsDue reads the file for the very request that finds its copy due:
-// what has come meanwhile decides whether that is blocked.
+// TestBlockedByACopyThatIsDue refetches the file for the request that finds the copy
+// due. The new file decides about the block.
 func TestBlockedByACopyThatIsDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newChangingSite(t, options{Enforce: true, FetchWait: 10 * time.Second}, strict)
 		s.hold() // for an hour
 		s.g.Source = &scriptedSource{answer: func(context.Context) policy.Answer {
-			time.Sleep(time.Second) // so that the request is judged by the old copy first
+			time.Sleep(time.Second) // so that the request is first evaluated with the old copy
 			return policy.Answer{Status: http.StatusOK, Body: []byte(loose)}
 		}}
 		time.Sleep(2 * time.Hour)
@@ -112,8 +113,8 @@ func TestBlockedByACopyThatIsDue(t *testing.T) {
 	})
 }
 
-// TestReadingsWithoutGrace holds crawlers to what is in force where the owner gives no
-// grace, whatever they have read before.
+// TestReadingsWithoutGrace checks that without grace the current file applies at once,
+// whatever crawlers have fetched before.
 func TestReadingsWithoutGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newChangingSite(t, options{Enforce: true, Grace: -1}, loose)
@@ -128,9 +129,9 @@ func TestReadingsWithoutGrace(t *testing.T) {
 	})
 }
 
-// TestBlockedAfterAnOutage lets the site answer again, with a milder text than before: the
-// request for which it is read decides by that. While it fails the file is asked for no
-// more often than after failures anyway.
+// TestBlockedAfterAnOutage makes the site available again with a looser file. The
+// request that causes the refetch gets the new verdict. During the outage the guard
+// does not fetch the file more often than the back-off allows.
 func TestBlockedAfterAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := policy.Answer{Status: http.StatusOK, Body: []byte(strict)}
@@ -160,9 +161,9 @@ func TestBlockedAfterAnOutage(t *testing.T) {
 	})
 }
 
-// TestServedAfterMaintenance has a site ask for a day without attempts and be back after an hour
-// with a milder text, as content management systems do for maintenance: once anybody was
-// served that, it counts.
+// TestServedAfterMaintenance tests a site that sends Retry-After of a day during
+// maintenance, but is back after an hour with a looser file. As soon as a client was
+// served that file, it counts.
 func TestServedAfterMaintenance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := policy.Answer{Status: http.StatusOK, Body: []byte(strict)}
@@ -191,8 +192,8 @@ func TestServedAfterMaintenance(t *testing.T) {
 	})
 }
 
-// TestTheEndOfAnOutage has a site closed while its robots.txt cannot be read: the request
-// for which it is read at last is judged by it, and not sent away.
+// TestTheEndOfAnOutage tests a site that is closed while its robots.txt is unavailable.
+// The new file applies to the request that causes the successful fetch.
 func TestTheEndOfAnOutage(t *testing.T) {
 	for _, fallback := range []policy.Fallback{policy.DisallowAll, policy.DisallowGoogle} {
 		synctest.Test(t, func(t *testing.T) {
@@ -217,7 +218,8 @@ func TestTheEndOfAnOutage(t *testing.T) {
 	}
 }
 
-// TestJudgedAgain forgets of the judgement before that the change guard held something back.
+// TestJudgedAgain checks that a second evaluation drops the hold of the change guard
+// from the first.
 func TestJudgedAgain(t *testing.T) {
 	g := testGuard(t, options{Enforce: true}, serving(loose))
 	r := requestBy("bingbot/2.0", "/x")
@@ -229,8 +231,8 @@ func TestJudgedAgain(t *testing.T) {
 	}
 }
 
-// TestReadAgainBeforeSlowing lets the owner ask for no delay any more: who has read that
-// elsewhere is not slowed by a copy that may be kept for a day.
+// TestReadAgainBeforeSlowing removes the Crawl-delay from the file. A crawler that has
+// fetched the file elsewhere gets no 429 because of an outdated copy.
 func TestReadAgainBeforeSlowing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text := "User-agent: *\nCrawl-delay: 60\n"

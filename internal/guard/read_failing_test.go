@@ -12,9 +12,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestWhileAReadingFails has an attempt to read be under way for which the site then asks for a
-// day without another. What crawlers are blocked by meanwhile does not end that day, for they
-// were served nothing; somebody who is served another text does.
+// TestWhileAReadingFails tests a running fetch for which the site then sends
+// Retry-After of a day. Blocks of crawlers do not shorten that time, because they were
+// served no file. A client that is served a different file does.
 func TestWhileAReadingFails(t *testing.T) {
 	for name, tc := range map[string]struct {
 		meanwhile func(s *changingSite)

@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// TestReadSince tells which crawlers have read the robots.txt of a host lately.
+// TestReadSince checks which crawlers have recently fetched the robots.txt of a host.
 func TestReadSince(t *testing.T) {
 	now := time.Now()
 	s := &State{Ledger: ledger.New(time.Now)}

@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// TestRecordNames keeps what clients call themselves whom nobody knows, and which
-// host of a wildcard they asked.
+// TestRecordNames checks that the ledger keeps the names of unregistered clients, and
+// the requested hosts of a wildcard site.
 func TestRecordNames(t *testing.T) {
 	g := recordingGuard(t, options{}, mixedRobots)
 	for range 3 {

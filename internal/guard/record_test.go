@@ -20,14 +20,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestOthers has one name for whatever has none of its own.
+// TestOthers checks that both packages use the same name for clients without their own
+// row.
 func TestOthers(t *testing.T) {
 	if ledger.Other != judge.OtherName {
 		t.Errorf("others are %s in the ledger", ledger.Other)
 	}
 }
 
-// recordingGuard is a handler of the host example.com with a ledger.
+// recordingGuard returns a guard of the host example.com with a ledger.
 func recordingGuard(t *testing.T, o options, text string) *Guard {
 	t.Helper()
 	g := testGuard(t, o, serving(text))
@@ -40,7 +41,7 @@ var exampleServer = &caddyhttp.Server{Routes: caddyhttp.RouteList{
 	{MatcherSets: caddyhttp.MatcherSets{{&caddyhttp.MatchHost{"example.com", "*.example.net"}}}},
 }}
 
-// visit sends a request for a URL through a handler.
+// visit sends a request for a URL through the guard.
 func (g *Guard) visit(t *testing.T, userAgent, url, clientIP string) {
 	t.Helper()
 	host, path, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
@@ -52,12 +53,12 @@ func (g *Guard) visit(t *testing.T, userAgent, url, clientIP string) {
 		_, err := w.Write([]byte(mixedRobots))
 		return err
 	})
-	_ = g.Serve(w, r, next) // an error is the answer to a blocked request
+	_ = g.Serve(w, r, next) // an error is the response to a blocked request
 }
 
 func TestRecord(t *testing.T) {
 	g := recordingGuard(t, options{Enforce: true, OnlyLog: []string{"curl"}}, mixedRobots)
-	g.visit(t, "bingbot/2.0", "http://example.com/", "192.0.2.1") // reads the file
+	g.visit(t, "bingbot/2.0", "http://example.com/", "192.0.2.1") // fetches the file
 	g.visit(t, "bingbot/2.0", "http://example.com/robots.txt", "192.0.2.1")
 	g.visit(t, "bingbot/2.0", "http://example.com/private/x?y", "192.0.2.1")
 	g.visit(t, "curl/8.7.1", "http://example.com/named/x", "2001:db8:1:2::3")
@@ -106,7 +107,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestRecordInvented keeps nothing apart that clients invent.
+// TestRecordInvented checks that the ledger keeps no separate rows for values that
+// clients invent.
 func TestRecordInvented(t *testing.T) {
 	g := recordingGuard(t, options{}, mixedRobots)
 	for i := range 200 {
@@ -157,7 +159,7 @@ func TestPresences(t *testing.T) {
 	}
 }
 
-// TestLeaveManySites has a guard leave more sites than it leaves at a time.
+// TestLeaveManySites makes a guard leave more sites than a batch contains.
 func TestLeaveManySites(t *testing.T) {
 	shared := &State{Cache: policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames)}
 	gone, stays := &Guard{shared: shared}, &Guard{shared: shared, Config: Config{Settings: judge.Settings{Enforce: true}}}
@@ -205,8 +207,8 @@ func TestPrefers(t *testing.T) {
 	}
 }
 
-// The ledger marks a switch of mode once the configuration before it has ended,
-// and the edit of a robots.txt at each site that it is for.
+// TestMarksOfSites checks that the ledger marks a change of mode when the previous
+// configuration has ended, and an edit of robots.txt at each of its sites.
 func TestMarksOfSites(t *testing.T) {
 	at := time.Now
 	shared := &State{Cache: policy.NewCache(NamedBounds, inventedBounds, at, deriveNames), Ledger: ledger.New(at)}
@@ -224,7 +226,7 @@ func TestMarksOfSites(t *testing.T) {
 	}
 	before, after := read("User-agent: *\nDisallow: /a\n"), read("User-agent: *\nDisallow: /b\n")
 	enforce.edited(key, nil, before)
-	enforce.edited(policy.Key{Host: "example.com"}, before, after) // of nobody here
+	enforce.edited(policy.Key{Host: "example.com"}, before, after) // belongs to no site
 	enforce.edited(key, before, after)
 	monitor.leave()
 	for _, site := range shared.Ledger.Snapshot().Sites {
@@ -242,7 +244,7 @@ func TestMarksOfSites(t *testing.T) {
 	}
 }
 
-// TestGuardLeaves forgets the guard of a configuration that has ended.
+// TestGuardLeaves checks that the guard of an ended configuration is forgotten.
 func TestGuardLeaves(t *testing.T) {
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
 	cancel()
@@ -256,8 +258,7 @@ func TestGuardLeaves(t *testing.T) {
 	}
 }
 
-// BenchmarkNote measures what is done about a judgement, with and without the
-// ledger.
+// BenchmarkNote measures recording a judgement with and without the ledger.
 func BenchmarkNote(b *testing.B) {
 	for _, tc := range []struct {
 		name   string

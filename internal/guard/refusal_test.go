@@ -36,7 +36,7 @@ your client calls itself by that name in its User-Agent.
 	}
 }
 
-// TestRefuse checks the response for each reason to refuse a client.
+// TestRefuse checks the response for each reason to block a client.
 func TestRefuse(t *testing.T) {
 	robots := policy.Parse([]byte("User-agent: *\nDisallow: /private/\n"))
 	for _, tc := range []struct {

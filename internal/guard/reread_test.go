@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestReloadsMakePoliciesDue without forgetting them, and not more often than the
-// interval allows, but also after the last of many reloads.
+// TestReloadsMakePoliciesDue checks that a reload makes policies due without dropping
+// them. It does so at most once per interval, but also after the last of many reloads.
 func TestReloadsMakePoliciesDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewState()
@@ -74,8 +74,8 @@ func TestReloadsMakePoliciesDue(t *testing.T) {
 	})
 }
 
-// TestReloadsReadAgainWhatTheOldConfigurationAnswers while both serve: it may have another
-// robots.txt.
+// TestReloadsReadAgainWhatTheOldConfigurationAnswers checks that a robots.txt from the
+// old configuration is fetched again, because the new one may serve a different file.
 func TestReloadsReadAgainWhatTheOldConfigurationAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewState()
@@ -102,7 +102,7 @@ func TestReloadsReadAgainWhatTheOldConfigurationAnswers(t *testing.T) {
 		next, endNext := context.WithCancel(t.Context())
 		s.Reread(next)
 		due("when the next is loaded", true)
-		read() // by a server of the first
+		read() // by a server of the first configuration
 		due("while both serve", false)
 		end()
 		due("when the first has ended", true)
@@ -115,8 +115,7 @@ func TestReloadsReadAgainWhatTheOldConfigurationAnswers(t *testing.T) {
 	})
 }
 
-// TestReloadAfterOneThatFailed reads again what the old configuration answers also where
-// another one came in between that could not be started.
+// TestReloadAfterOneThatFailed checks the same if a reload in between failed.
 func TestReloadAfterOneThatFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewState()
@@ -136,11 +135,11 @@ func TestReloadAfterOneThatFailed(t *testing.T) {
 		end := load()
 		read()
 		time.Sleep(time.Minute)
-		load()() // which fails
+		load()() // fails
 		read()
 		time.Sleep(time.Minute)
 		defer load()()
-		read() // by a server of the first
+		read() // by a server of the first configuration
 		end()
 		if !e.Due(time.Now()) {
 			t.Error("what the old configuration answered last is not due")

@@ -19,7 +19,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 )
 
-// answeringGuard is a guard with a ledger, in a mode.
+// answeringGuard returns a guard with a ledger.
 func answeringGuard(t testing.TB, enforce bool) *Guard {
 	g := testGuard(t, options{Enforce: enforce}, serving("User-agent: *\nDisallow: /private/\n"))
 	g.shared.Ledger = ledger.New(time.Now)
@@ -27,7 +27,7 @@ func answeringGuard(t testing.TB, enforce bool) *Guard {
 	return g
 }
 
-// answers returns all answers that the ledger knows.
+// answers returns the sum of all responses in the ledger.
 func (g *Guard) answers() (sum parity.Counts) {
 	now := time.Now()
 	for _, s := range g.shared.Ledger.Snapshot().Sites {
@@ -38,8 +38,8 @@ func (g *Guard) answers() (sum parity.Counts) {
 	return sum
 }
 
-// TestAnswersAreCounted counts what passed, by its kind and status, and nothing that
-// the guard has answered itself.
+// TestAnswersAreCounted checks that responses to passed requests are counted by kind
+// and status, and that the guard's own responses are not.
 func TestAnswersAreCounted(t *testing.T) {
 	status := func(codes ...int) caddyhttp.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) error {
@@ -61,7 +61,7 @@ func TestAnswersAreCounted(t *testing.T) {
 		request *http.Request
 		next    caddyhttp.HandlerFunc
 		monitor bool
-		want    string // kind status bytes, "" for nothing
+		want    string // kind, status and bytes, "" for nothing
 	}{
 		{"nobody handles it", requestBy("bingbot/2.0", "/"), failing(nil), false, "allowed 2xx 0"},
 		{"a page", requestBy("bingbot/2.0", "/"), status(200), false, "allowed 2xx 5"},
@@ -108,16 +108,16 @@ func TestAnswersAreCounted(t *testing.T) {
 	}
 }
 
-// prepared is a request as Caddy passes it on.
+// prepared returns a request as Caddy passes it on.
 func prepared(r *http.Request) *http.Request {
 	return caddyhttp.PrepareRequest(r, caddy.NewReplacer(), httptest.NewRecorder(), browserServer)
 }
 
-// TestAnswersPassAsTheyAre lets handlers do with the answer to a crawler all that they
-// can do with one to a browser.
+// TestAnswersPassAsTheyAre checks that handlers can do everything with the response to
+// a crawler that they can do with the response to a browser.
 func TestAnswersPassAsTheyAre(t *testing.T) {
 	g := answeringGuard(t, true)
-	var answered sync.WaitGroup // a client may know the end of an answer before the guard
+	var answered sync.WaitGroup // the client may receive the end of a response before the guard counts it
 	serve := func(handle func(w http.ResponseWriter)) *httptest.Server {
 		answered.Add(1)
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -193,7 +193,7 @@ func TestAnswersPassAsTheyAre(t *testing.T) {
 	}
 }
 
-// BenchmarkServe measures all that the guard does about a request that passes.
+// BenchmarkServe measures the whole work of the guard for a request that passes.
 func BenchmarkServe(b *testing.B) {
 	next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
 		w.WriteHeader(http.StatusOK)

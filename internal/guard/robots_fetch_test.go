@@ -17,7 +17,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// changingSite is a guard of a site whose robots.txt a test changes.
+// changingSite is a site with a guard. The test changes its robots.txt.
 type changingSite struct {
 	t     *testing.T
 	g     *Guard
@@ -36,7 +36,7 @@ func newChangingSite(t *testing.T, h options, text string) *changingSite {
 	return s
 }
 
-// reread makes the guard notice what the text is now.
+// reread makes the guard fetch the current file.
 func (s *changingSite) reread() {
 	s.t.Helper()
 	always := policy.Freshness{Default: -1, Min: -1, Max: -1} // due again at once
@@ -45,7 +45,7 @@ func (s *changingSite) reread() {
 	})
 }
 
-// hold ends the rereading: what comes next is judged by what is known now.
+// hold stops the refetching. The next requests are evaluated with the cached copy.
 func (s *changingSite) hold() {
 	s.t.Helper()
 	readAs(s.entry, policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer {
@@ -53,12 +53,12 @@ func (s *changingSite) hold() {
 	})
 }
 
-// from makes a request come from an address.
+// from sets the client address of a request.
 func from(r *http.Request, address string) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), caddyhttp.VarsCtxKey, map[string]any{caddyhttp.ClientIPVarKey: address}))
 }
 
-// reads lets a crawler read the robots.txt through the guard.
+// reads makes a crawler fetch robots.txt through the guard.
 func (s *changingSite) reads(r *http.Request, text string) *httptest.ResponseRecorder {
 	s.t.Helper()
 	w := httptest.NewRecorder()
@@ -82,7 +82,7 @@ func TestACrawlerMayFollowTheCopyItHolds(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		handler options
-		reads   *http.Request // who reads the new text through the guard
+		reads   *http.Request // the request that fetches the new file through the guard
 		asks    *http.Request
 		verdict judge.Verdict
 		action  judge.Action
@@ -159,8 +159,8 @@ func TestHeadIsNoReading(t *testing.T) {
 func TestAnAnswerThatDiffersMakesTheCopyDue(t *testing.T) {
 	s := newChangingSite(t, options{Enforce: true}, strict)
 	s.hold()
-	// The owner loosens the file; a crawler reads it before the guard does, and
-	// the guard is slow to see the same.
+	// The owner loosens the file. A crawler fetches it before the guard does, and the
+	// guard's fetch hangs.
 	s.g.Source = &scriptedSource{answer: func(ctx context.Context) policy.Answer {
 		<-ctx.Done()
 		return policy.Answer{Err: ctx.Err()}
@@ -237,8 +237,8 @@ func TestDiffers(t *testing.T) {
 	}
 }
 
-// discard is a client that takes everything. (A httptest.ResponseRecorder takes
-// early hints for the answer.)
+// discard is a client that discards the response. (An httptest.ResponseRecorder treats
+// early hints as the response.)
 type discard http.Header
 
 func (d discard) Header() http.Header         { return http.Header(d) }
@@ -252,7 +252,7 @@ func TestRobotsRecorder(t *testing.T) {
 		method string
 		handle func(http.ResponseWriter) error
 		status int
-		text   string // "" if it is not seen
+		text   string // "" if the guard does not see it
 	}{
 		{"an implicit status", http.MethodGet, func(w http.ResponseWriter) error { _, err := io.WriteString(w, "text"); return err }, 200, "text"},
 		{"through ReadFrom", http.MethodGet, func(w http.ResponseWriter) error { _, err := io.Copy(w, strings.NewReader("text")); return err }, 200, "text"},

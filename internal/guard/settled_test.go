@@ -13,15 +13,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 )
 
-// TestSettledOnce has a request come to a guard among the error routes, or behind
-// on_violation, which another guard has judged before: what that has blocked is blocked no
-// more, so that the page for it can be served, and it counts once.
+// TestSettledOnce tests a guard in an error route or behind on_violation, after another
+// guard has evaluated the request. A blocked request is not blocked again, so that its
+// error page can be served, and it counts once.
 func TestSettledOnce(t *testing.T) {
 	for _, tc := range []struct {
 		name, target string
-		front        bool // whether a guard stands in front
-		failed       bool // whether the request comes by an error route
-		asked        int  // how often what is behind the second guard is asked
+		front        bool // there is a guard before
+		failed       bool // the request comes through an error route
+		asked        int  // number of requests that reach the handler behind the second guard
 	}{
 		{"blocked, in an error route", "/private/x", true, true, 1},
 		{"blocked, and passed on by on_violation", "/private/x", true, false, 1},

@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// TestATrialForetells holds what a trial says about a request to what becomes of it once the
-// text that is tried is in force, whoever the names of either text tell that the client is.
+// TestATrialForetells compares the result of a trial with the verdict once the shadow
+// robots.txt is in force. Both files may name the client differently.
 func TestATrialForetells(t *testing.T) {
 	texts := []string{
 		"User-agent: *\nDisallow: /a\n",
@@ -24,7 +24,7 @@ func TestATrialForetells(t *testing.T) {
 		"Mozilla/5.0 (compatible; Zorkly/1.0; +https://zorkly.example/)", "UptimeRobot/2.0 Zorkly/1.0",
 		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Zorkly/1.0 Chrome/140.0.0.0 Safari/537.36", uaFirefox,
 	}
-	names := make(map[string]int) // of differences that were seen
+	names := make(map[string]int) // differences that occurred
 	for i, before := range texts {
 		for k, after := range texts {
 			if i == k {
@@ -43,7 +43,7 @@ func TestATrialForetells(t *testing.T) {
 						g.readTried()
 						is := g.Judge(requestBy(userAgent, target))
 						if is == nil {
-							continue // a browser, of which nothing is told
+							continue // a browser, which has no trial
 						}
 						want := report.Differences{Requests: 1}
 						switch was, will := is.Verdict == judge.Disallowed, would != nil && would.Verdict == judge.Disallowed; {

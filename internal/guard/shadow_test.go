@@ -27,7 +27,7 @@ const (
 	triedText   = "User-agent: *\nDisallow: /private/a/\nDisallow: /shop/\n\nUser-agent: Fetcher9\nDisallow: /\n"
 )
 
-// tryingGuard returns a guard that knows the text in force, and what it tries.
+// tryingGuard returns a guard with a cached robots.txt and a shadow robots.txt.
 func tryingGuard(t testing.TB, o options, tried *scriptedSource) *Guard {
 	t.Helper()
 	if tried != nil {
@@ -41,7 +41,7 @@ func tryingGuard(t testing.TB, o options, tried *scriptedSource) *Guard {
 	return g
 }
 
-// readTried reads what is tried, if it is due.
+// readTried fetches the shadow robots.txt if it is due.
 func (g *Guard) readTried() {
 	g.shared.trials.fetchAll()
 	if done := g.trial.entry.Refresh(policy.Freshness{}, func() policy.Answer { return policy.Answer{} }, nil); done != nil {
@@ -49,7 +49,7 @@ func (g *Guard) readTried() {
 	}
 }
 
-// onlyTrial returns the only trial that is reported.
+// onlyTrial returns the only reported trial.
 func onlyTrial(t *testing.T, g *Guard) report.Trial {
 	t.Helper()
 	found := g.shared.Reports(time.Now()).Shadow(report.Filter{})
@@ -67,7 +67,7 @@ func TestATextIsTried(t *testing.T) {
 	g.Judge(requestBy("GPTBot/1.3", "/private/b"))
 	g.Judge(requestBy("GPTBot/1.3", "/private/a/b"))
 	g.Judge(requestBy("GPTBot/1.3", "/robots.txt"))
-	g.Judge(requestBy("Fetcher9/1.0", "/about")) // whom only the tried text names
+	g.Judge(requestBy("Fetcher9/1.0", "/about")) // named only by the shadow robots.txt
 	g.Judge(requestBy(uaChrome, "/shop/1"))
 
 	trial := onlyTrial(t, g)
@@ -101,13 +101,13 @@ func TestATextIsTried(t *testing.T) {
 	}
 }
 
-// TestTrialCountsOnce judges a request twice, because the file was edited: the trial counts it
-// once.
+// TestTrialCountsOnce evaluates a request twice, because the file was edited. The trial
+// counts it once.
 func TestTrialCountsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := tryingGuard(t, options{Enforce: true, FetchWait: 10 * time.Second}, serving(triedText))
 		g.Source = serving("User-agent: *\nDisallow: /other/\n")
-		time.Sleep(2 * time.Minute) // from then on the file is fetched again before a block
+		time.Sleep(2 * time.Minute) // from then on the file is refetched before a block
 		if j := g.Judge(requestBy("bingbot/2.0", "/private/b")); j.Verdict != judge.Allowed {
 			t.Fatalf("%s, want that the edited file counts", j.Verdict)
 		}
@@ -117,8 +117,8 @@ func TestTrialCountsOnce(t *testing.T) {
 	})
 }
 
-// TestATrialChangesNothing compares what becomes of requests with what does without
-// a text that is tried, whatever that is.
+// TestATrialChangesNothing compares the results of requests with and without a trial,
+// for several shadow robots.txt files.
 func TestATrialChangesNothing(t *testing.T) {
 	type outcome struct {
 		verdict, action string
@@ -168,7 +168,8 @@ func TestATrialChangesNothing(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeReadIsNotTried tells the owner so once.
+// TestWhatCannotBeReadIsNotTried checks that an unavailable shadow robots.txt is
+// reported once.
 func TestWhatCannotBeReadIsNotTried(t *testing.T) {
 	answers := map[string]policy.Answer{
 		"text":    {Status: http.StatusOK, Body: []byte(triedText)},
@@ -187,7 +188,7 @@ func TestWhatCannotBeReadIsNotTried(t *testing.T) {
 		{[]string{"error", "error"}, false, []string{warned}},
 		{[]string{"page"}, false, []string{warned}},
 		{[]string{"missing", "text"}, true, []string{warned, told}},
-		{[]string{"text", "error"}, true, []string{told}}, // the last good text
+		{[]string{"text", "error"}, true, []string{told}}, // the last good file
 		{[]string{"text", "missing", "missing", "text"}, true, []string{told, warned, told}},
 	} {
 		synctest.Test(t, func(t *testing.T) {

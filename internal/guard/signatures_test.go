@@ -19,7 +19,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
 )
 
-// silentNames is a DNS that does not answer.
+// silentNames is a DNS resolver that does not respond.
 type silentNames struct{}
 
 func (silentNames) LookupPTR(context.Context, netip.Addr) ([]string, error) {
@@ -30,7 +30,7 @@ func (silentNames) LookupAddr(context.Context, string, netip.Addr) ([]netip.Addr
 	return nil, errors.New("no answer")
 }
 
-// signingGuard is a guard that verifies claims by signatures alone.
+// signingGuard returns a guard that verifies clients only by signatures.
 func signingGuard(t *testing.T, logger *zap.Logger) *Guard {
 	t.Helper()
 	verifier := verify.New(verify.Options{Resolver: silentNames{}})
@@ -48,7 +48,7 @@ func signingGuard(t *testing.T, logger *zap.Logger) *Guard {
 	return g
 }
 
-// signedRequest returns a request of GPTBot with this Signature-Input.
+// signedRequest returns a request of GPTBot with the given Signature-Input.
 func signedRequest(input string) *http.Request {
 	r := httptest.NewRequest(http.MethodGet, "http://example.com/x", nil)
 	r.RequestURI = "/x"
@@ -60,7 +60,7 @@ func signedRequest(input string) *http.Request {
 	return caddyhttp.PrepareRequest(r, caddy.NewReplacer(), httptest.NewRecorder(), new(caddyhttp.Server))
 }
 
-// TestSignatureInLog tells in the log what came of a signature, once for each
+// TestSignatureInLog checks that the result of a signature is logged once for each
 // request.
 func TestSignatureInLog(t *testing.T) {
 	for _, tc := range []struct{ name, input, want string }{
@@ -73,7 +73,7 @@ func TestSignatureInLog(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			core, logs := observer.New(zap.DebugLevel)
 			g, r := signingGuard(t, zap.New(core)), signedRequest(tc.input)
-			for range 2 { // a site may have two guards, and a matcher asks, too
+			for range 2 { // a site may have two guards, and a matcher also verifies
 				j := g.Judge(r)
 				fields := zapcore.NewMapObjectEncoder()
 				if err := j.MarshalLogObject(fields); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// TestSiteTable fills tables with sites, with hashes that collide in most of their bits too,
-// from several goroutines, each of which adds all, whether it finds them first or not.
+// TestSiteTable fills tables with sites from several goroutines. The hashes also
+// collide in most of their bits. Each goroutine adds all sites.
 func TestSiteTable(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for _, sites := range []int{0, 1, 2, 3, 300} {
@@ -56,9 +56,9 @@ func TestSiteTable(t *testing.T) {
 	}
 }
 
-// TestGuardsOfOneServerKeepWhatTheyAreAskedFor has a guard for each site, as a Caddyfile with
-// a block for each makes them: what all of them keep grows with the sites, and not with the
-// sites of each.
+// TestGuardsOfOneServerKeepWhatTheyAreAskedFor tests one guard per site, as in a
+// Caddyfile with many blocks. Their total memory must grow with the number of sites,
+// not with its square.
 func TestGuardsOfOneServerKeepWhatTheyAreAskedFor(t *testing.T) {
 	const sites = 500
 	hosts := manyHosts(sites)
@@ -79,7 +79,7 @@ func TestGuardsOfOneServerKeepWhatTheyAreAskedFor(t *testing.T) {
 	}
 }
 
-// TestHashOfSite tells hosts and schemes apart.
+// TestHashOfSite checks that hashes distinguish hosts and schemes.
 func TestHashOfSite(t *testing.T) {
 	seen := make(map[uint64]string)
 	for i := range 1000 {
@@ -94,8 +94,8 @@ func TestHashOfSite(t *testing.T) {
 	}
 }
 
-// TestSitesOfServers asks one guard at two servers by turns, of which each names another
-// host: each finds its own again, and none of the other's.
+// TestSitesOfServers sends requests to one guard at two servers in turn. The servers
+// name different hosts, and each must find only its own.
 func TestSitesOfServers(t *testing.T) {
 	g := testGuard(t, options{Enforce: true}, serving(mixedRobots))
 	servers := map[string]*caddyhttp.Server{"a.example": serverNaming("a.example"), "b.example": serverNaming("b.example")}

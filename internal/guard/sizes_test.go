@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestPoliciesFor keeps a robots.txt for each host that the configuration names, and warns
-// where it says that there are to be fewer.
+// TestPoliciesFor checks that the cache holds a robots.txt for each configured host,
+// and that a smaller setting causes a warning.
 func TestPoliciesFor(t *testing.T) {
 	for _, tc := range []struct {
 		configured, hosts, want int
@@ -32,7 +32,8 @@ func TestPoliciesFor(t *testing.T) {
 	}
 }
 
-// TestSizeOfBases bounds what robots_txt is composed from as it bounds the copies.
+// TestSizeOfBases checks that the bases of robots_txt have the same limits as the
+// cached copies.
 func TestSizeOfBases(t *testing.T) {
 	s := NewState()
 	defer func() { _ = s.Destruct() }()

@@ -19,7 +19,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// enforcing are settings by which few requests are too many, and slowed.
+// enforcing returns settings that enforce a low limit.
 func enforcing(change func(*rate.Settings)) *rate.Settings {
 	s := *slow
 	s.Enforce = true
@@ -29,7 +29,7 @@ func enforcing(change func(*rate.Settings)) *rate.Settings {
 	return &s
 }
 
-// TestSlowed tells whose requests are slowed by rate enforce, and whose never are.
+// TestSlowed checks which clients get 429 with rate enforce.
 func TestSlowed(t *testing.T) {
 	const robots = "User-agent: *\nCrawl-delay: 40\n\nUser-agent: Slackbot\nCrawl-delay: 40\n\nUser-agent: Amazonbot\nCrawl-delay: 40\nSitemap: https://a.test/list\n"
 	limits := func(clients ...string) *rate.Settings {
@@ -87,9 +87,9 @@ func TestSlowed(t *testing.T) {
 	}
 }
 
-// TestServicesAreNotSlowed has the clients of a list of programs that act for people
-// ask at once what * asks to come every 30 seconds: none of them that * is not meant
-// for is ever slowed.
+// TestServicesAreNotSlowed sends concurrent requests of the listed services with a
+// Crawl-delay of 30 seconds for *. A service to which * does not apply must never get
+// 429.
 func TestServicesAreNotSlowed(t *testing.T) {
 	list, err := os.ReadFile("../../../shared/data/services.tsv")
 	if err != nil {
@@ -101,7 +101,7 @@ func TestServicesAreNotSlowed(t *testing.T) {
 		userAgent, _, _ := strings.Cut(strings.TrimRight(row, "\n"), "\t")
 		clients++
 		if uaident.Identify(userAgent).Wildcard() {
-			judged++ // which TestFigures of uaident bounds
+			judged++ // TestFigures of uaident limits this number
 			continue
 		}
 		for range 20 {
@@ -115,8 +115,8 @@ func TestServicesAreNotSlowed(t *testing.T) {
 	}
 }
 
-// TestSlowedIsCounted shows a slowed request in the metrics and in the ledger, and
-// tells of none outside the robots.txt but of one that is.
+// TestSlowedIsCounted checks that a request with 429 appears in the metrics and in the
+// ledger. Only a disallowed one is logged as a violation.
 func TestSlowedIsCounted(t *testing.T) {
 	g := testGuard(t, options{Rate: enforcing(nil)}, serving("User-agent: *\nCrawl-delay: 40\nDisallow: /private/\n"))
 	g.shared.Ledger = ledger.New(time.Now)
@@ -147,8 +147,8 @@ func served(method, userAgent, target string) *http.Request {
 
 var nothingNext = caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return nil })
 
-// TestSlowingEndIsTold writes a line and sends an event when a search engine is
-// slowed no more.
+// TestSlowingEndIsTold checks the log line and the event when a search engine gets no
+// more 429.
 func TestSlowingEndIsTold(t *testing.T) {
 	var e told
 	core, logs := observer.New(zap.WarnLevel)
@@ -169,7 +169,8 @@ func TestSlowingEndIsTold(t *testing.T) {
 	}
 }
 
-// TestRateEnforcedOutlivesAReload slows on with a guard of the next configuration.
+// TestRateEnforcedOutlivesAReload checks that a guard of the next configuration
+// continues to enforce the rate.
 func TestRateEnforcedOutlivesAReload(t *testing.T) {
 	before := testGuard(t, options{Rate: enforcing(nil)}, serving("User-agent: *\nCrawl-delay: 40\n"))
 	for range 10 {

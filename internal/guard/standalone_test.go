@@ -16,8 +16,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestStandaloneSourcesOverReloads uses the source of the configuration that
-// was loaded last and runs still.
+// TestStandaloneSourcesOverReloads checks that the source of the latest running
+// configuration is used.
 func TestStandaloneSourcesOverReloads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s standaloneSources
@@ -54,7 +54,8 @@ func TestStandaloneSourcesOverReloads(t *testing.T) {
 	})
 }
 
-// TestReadingAtOnceIsTold as one that a request causes.
+// TestReadingAtOnceIsTold checks that an immediate fetch is reported like a fetch for a
+// request.
 func TestReadingAtOnceIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "robots.txt")
@@ -81,7 +82,7 @@ func TestReadingAtOnceIsTold(t *testing.T) {
 			if g.shared.ReadNow(t.Context(), entry, nil) != nil || entry.State().Good.Robots.Text() != text {
 				t.Fatal("it was not read at once")
 			}
-			synctest.Wait() // it is told of afterwards
+			synctest.Wait() // it is reported after the fetch
 			changed := shown(t, g.Metrics, "changed_timestamp_seconds", "host")["a.test"]
 			if want := float64(entry.State().Good.FirstRead.UnixMilli()) / 1000; changed != want {
 				t.Errorf("the metric says %v, want %v", changed, want)

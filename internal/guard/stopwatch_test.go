@@ -15,8 +15,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// TestFirstByte takes the time until the answer begins, by whatever begins it, and of
-// no answer that the guard gives itself, or nobody waits for.
+// TestFirstByte measures the time to the first byte of a response, whatever starts the
+// response. It does not measure the guard's own responses, and responses to clients
+// that have disconnected.
 func TestFirstByte(t *testing.T) {
 	left, leave := context.WithCancel(t.Context())
 	leave()
@@ -25,7 +26,7 @@ func TestFirstByte(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		begin  func(w http.ResponseWriter) error
-		ctx    context.Context // nil for that of the test
+		ctx    context.Context // nil for the context of the test
 		target string
 		want   time.Duration // 0 for none
 	}{
@@ -51,7 +52,7 @@ func TestFirstByte(t *testing.T) {
 		g := testGuard(t, options{Enforce: true, Rate: slow}, serving("User-agent: *\nDisallow: /private/\n"))
 		now := time.Hour
 		g.shared.clock = func() time.Duration { return now }
-		g.Judge(requestBy("CCBot/2.0", "/")) // which reads the file
+		g.Judge(requestBy("CCBot/2.0", "/")) // fetches the file
 		r := served(http.MethodGet, "CCBot/2.0", tc.target)
 		if tc.ctx != nil {
 			r = r.WithContext(context.WithValue(tc.ctx, caddyhttp.VarsCtxKey, r.Context().Value(caddyhttp.VarsCtxKey)))

@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 )
 
-// TestWaitsForNoStorageTwice has a configuration be loaded, which takes its time, while what
-// is stored is known by the one that runs: its requests wait for that no more.
+// TestWaitsForNoStorageTwice loads a configuration slowly. The running configuration
+// has already loaded the stored data, so its requests must not wait for it again.
 func TestWaitsForNoStorageTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newScriptedOrigin(t, options{})
@@ -24,6 +24,6 @@ func TestWaitsForNoStorageTwice(t *testing.T) {
 			t.Errorf("waited %v, %s; want %v, %s", waited, j.Verdict, o.delay, judge.Disallowed)
 		}
 		restored()
-		time.Sleep(time.Minute) // whatever goes on ends
+		time.Sleep(time.Minute) // let all background work end
 	})
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// instance is a server with a cold cache and a store, at a time of its own.
+// instance is a server with an empty cache, a store and its own clock.
 type instance struct {
 	*store.Store
 	storage *storetest.Storage
@@ -50,7 +50,7 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 	return i
 }
 
-// learn reads the robots.txt of a site.
+// learn fetches the robots.txt of a site.
 func (i *instance) learn(key policy.Key, segment policy.Segment, text string) {
 	e := i.shared.Cache.Add(key, segment)
 	e.MakeDue()
@@ -58,7 +58,7 @@ func (i *instance) learn(key policy.Key, segment policy.Segment, text string) {
 		func() policy.Answer { return policy.Answer{Status: 200, Body: []byte(text)} }, nil)
 }
 
-// later lets time pass and writes what is pending.
+// later advances the clock and stores pending data.
 func (i *instance) later(t *testing.T, d time.Duration) {
 	t.Helper()
 	i.time = i.time.Add(d)
@@ -66,7 +66,7 @@ func (i *instance) later(t *testing.T, d time.Duration) {
 	i.Write(t.Context())
 }
 
-// logged fails unless one line has this message.
+// logged checks that exactly one line has the given message.
 func (i *instance) logged(t *testing.T, message string) {
 	t.Helper()
 	if n := i.logs.FilterMessage(message).Len(); n != 1 {

@@ -15,14 +15,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// expects makes a guard wait for what is stored, until the function is called.
+// expects makes a guard wait for the stored data until the returned function is called.
 func (o *scriptedOrigin) expects(t *testing.T) (restored func()) {
 	o.g.shared.Memory = store.NewMemory(store.Parts{})
 	return o.g.shared.Memory.AnnounceStore(t.Context())
 }
 
-// keeps begins to keep what a guard knows in a storage that answers when the
-// function is called. The server has just begun if cold is set.
+// keeps connects a guard to a storage that responds once the returned function is
+// called. If cold is set, the server has just started.
 func (o *scriptedOrigin) keeps(t *testing.T, cold bool) (answer func()) {
 	state, storage := o.g.shared, storetest.New()
 	storage.BlockList = make(chan struct{})
@@ -36,8 +36,8 @@ func (o *scriptedOrigin) keeps(t *testing.T, cold bool) (answer func()) {
 	return func() { close(storage.BlockList) }
 }
 
-// TestWaitsForTheStorage as a crawler waits for a first copy: Caddy may serve
-// before it is known what is stored.
+// TestWaitsForTheStorage checks that a crawler waits for the stored data as for a first
+// copy, because Caddy may accept requests before the data is loaded.
 func TestWaitsForTheStorage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newScriptedOrigin(t, options{FetchWait: time.Second})
@@ -61,7 +61,7 @@ func TestWaitsForTheStorage(t *testing.T) {
 		if got := took("bingbot/2.0", "c.test"); got != time.Second {
 			t.Errorf("for a storage and an origin that hang a crawler waits %v", got)
 		}
-		time.Sleep(time.Minute) // so that nobody asks the origin any more
+		time.Sleep(time.Minute) // so that no fetch from the origin is running
 		synctest.Wait()
 		o.delay = 0
 		time.AfterFunc(time.Millisecond, func() {
@@ -75,8 +75,8 @@ func TestWaitsForTheStorage(t *testing.T) {
 	})
 }
 
-// TestWaitsForAllOfTheStorage at the start: versions are restored before it is known which
-// files crawlers may be using.
+// TestWaitsForAllOfTheStorage checks that requests at the start wait for the versions
+// and for the files that crawlers may be using. The versions are loaded first.
 func TestWaitsForAllOfTheStorage(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -111,11 +111,12 @@ func TestWaitsForAllOfTheStorage(t *testing.T) {
 	}
 }
 
-// TestWaitsOnce for the storage and the origin together.
+// TestWaitsOnce checks that one limit applies to the waits for the storage and the
+// origin together.
 func TestWaitsOnce(t *testing.T) {
 	for _, tc := range []struct {
 		name            string
-		storage, origin time.Duration // until they answer
+		storage, origin time.Duration // time until the response
 		waits           time.Duration
 		verdict         judge.Verdict
 	}{
@@ -135,7 +136,7 @@ func TestWaitsOnce(t *testing.T) {
 				if waited := time.Since(start); waited != tc.waits || j.Verdict != tc.verdict {
 					t.Errorf("waited %v, %s; want %v, %s", waited, j.Verdict, tc.waits, tc.verdict)
 				}
-				time.Sleep(time.Minute) // whatever goes on ends
+				time.Sleep(time.Minute) // let all background work end
 			})
 		})
 	}

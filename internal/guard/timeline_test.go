@@ -12,8 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// scriptedOrigin is an origin in a bubble of testing/synctest, where the clock
-// moves as fast as the test lets it.
+// scriptedOrigin is an origin in a testing/synctest bubble with a fake clock.
 type scriptedOrigin struct {
 	*scriptedSource
 	t      *testing.T
@@ -23,7 +22,7 @@ type scriptedOrigin struct {
 	start  time.Time
 }
 
-// newScriptedOrigin is called in a bubble.
+// newScriptedOrigin must be called in a synctest bubble.
 func newScriptedOrigin(t *testing.T, h options) *scriptedOrigin {
 	o := &scriptedOrigin{t: t, start: time.Now()}
 	o.scriptedSource = &scriptedSource{answer: func(ctx context.Context) policy.Answer {
@@ -40,13 +39,14 @@ func newScriptedOrigin(t *testing.T, h options) *scriptedOrigin {
 	return o
 }
 
-// turns makes the origin answer otherwise from now on.
+// turns changes the response of the origin.
 func (o *scriptedOrigin) turns(answer policy.Answer) {
-	synctest.Wait() // for who is asking it just now
+	synctest.Wait() // for running fetches
 	o.answer = answer
 }
 
-// until lets time pass until so long after the start. Requests come all the time.
+// until advances the clock to the given time after the start, and sends requests at the
+// given interval.
 func (o *scriptedOrigin) until(at, every time.Duration) {
 	for left := at - time.Since(o.start); left > 0; left = at - time.Since(o.start) {
 		o.g.Judge(requestBy("bingbot/2.0", "/"))
@@ -54,8 +54,8 @@ func (o *scriptedOrigin) until(at, every time.Duration) {
 	}
 }
 
-// expect asks as a crawler and compares the verdict. What the request causes is
-// done when it returns.
+// expect compares the verdict for a crawler's request. It returns after all background
+// work.
 func (o *scriptedOrigin) expect(target string, want judge.Verdict, act judge.Action) {
 	o.t.Helper()
 	j := o.g.Judge(requestBy("bingbot/2.0", target))
@@ -74,8 +74,8 @@ var (
 	none = policy.Answer{Status: http.StatusNotFound}
 )
 
-// TestTimelineOfVerdicts has a site whose origin is down for two months, a day
-// after its file was read first.
+// TestTimelineOfVerdicts tests an origin that is down for two months, from a day after
+// the first fetch on.
 func TestTimelineOfVerdicts(t *testing.T) {
 	const day = 24 * time.Hour
 	for choice, want := range map[policy.Fallback]map[time.Duration]struct {
@@ -112,7 +112,7 @@ func TestTimelineOfVerdicts(t *testing.T) {
 					o.turns(down)
 					o.until(at, time.Hour)
 					o.expect("/private/x", now.verdict, now.action)
-					// It is back: what it says now holds, within the longest back-off.
+					// The origin is back. Its file applies within the longest back-off.
 					o.turns(none)
 					o.until(at+10*time.Minute, time.Minute)
 					o.expect("/private/x", judge.Allowed, judge.None)
@@ -122,8 +122,8 @@ func TestTimelineOfVerdicts(t *testing.T) {
 	}
 }
 
-// TestTimelineOfAChange has a file that forbids more from the tenth hour on. A
-// crawler that does not read it may follow the old one for a day.
+// TestTimelineOfAChange tests a file that disallows more from the tenth hour on. A
+// crawler that does not refetch it may obey the old file for a day.
 func TestTimelineOfAChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newScriptedOrigin(t, options{})
@@ -138,15 +138,15 @@ func TestTimelineOfAChange(t *testing.T) {
 		o.expect("/x", judge.Stale, judge.None)
 		o.until(34*time.Hour+11*time.Minute, time.Minute)
 		o.expect("/x", judge.Disallowed, judge.Blocked)
-		// Loosened again: nobody has to wait for that.
+		// The file is loosened again, which takes effect at once.
 		o.turns(file(loose))
 		o.until(34*time.Hour+22*time.Minute, time.Minute)
 		o.expect("/x", judge.Allowed, judge.None)
 	})
 }
 
-// TestTimelineOfAChangeDuringAnOutage has a copy of a week ago when the origin
-// comes back with another file: the day of grace begins then.
+// TestTimelineOfAChangeDuringAnOutage tests an origin that comes back with a different
+// file when the copy is a week old. The grace of a day begins then.
 func TestTimelineOfAChangeDuringAnOutage(t *testing.T) {
 	const day = 24 * time.Hour
 	synctest.Test(t, func(t *testing.T) {
@@ -157,15 +157,15 @@ func TestTimelineOfAChangeDuringAnOutage(t *testing.T) {
 		o.until(8*day, time.Minute)
 		o.expect("/x", judge.Allowed, judge.None)
 		o.turns(file(strict))
-		o.until(8*day+10*time.Minute, time.Minute) // a back-off and some jitter
+		o.until(8*day+10*time.Minute, time.Minute) // a back-off plus jitter
 		o.expect("/x", judge.Stale, judge.None)
 		o.until(9*day+10*time.Minute, time.Minute)
 		o.expect("/x", judge.Disallowed, judge.Blocked)
 	})
 }
 
-// TestTimelineOfAnIdleSite has a site that nobody visits for three weeks. The
-// first crawler waits for the new file, but not for long.
+// TestTimelineOfAnIdleSite tests a site without requests for three weeks. The first
+// crawler waits for the new file, but only for a limited time.
 func TestTimelineOfAnIdleSite(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -173,7 +173,7 @@ func TestTimelineOfAnIdleSite(t *testing.T) {
 		delay   time.Duration
 		answer  policy.Answer
 		verdict judge.Verdict // of the first request
-		then    judge.Verdict // of one a minute later
+		then    judge.Verdict // of a request a minute later
 		waited  time.Duration
 	}{
 		{"a quick origin", 3 * 7 * 24 * time.Hour, 50 * time.Millisecond, file(strict), judge.Stale, judge.Stale, 50 * time.Millisecond},
@@ -200,14 +200,14 @@ func TestTimelineOfAnIdleSite(t *testing.T) {
 				}
 				time.Sleep(time.Minute)
 				o.expect("/x", tc.then, judge.None)
-				time.Sleep(2 * time.Hour) // whatever hangs ends
+				time.Sleep(2 * time.Hour) // let hanging fetches end
 			})
 		})
 	}
 }
 
-// TestTimelineNobodyWaitsForARefresh has an origin that takes four seconds. In a
-// week of requests only the first crawler waits.
+// TestTimelineNobodyWaitsForARefresh tests an origin that takes four seconds. In a week
+// of requests only the first request waits.
 func TestTimelineNobodyWaitsForARefresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newScriptedOrigin(t, options{FetchWait: 5 * time.Second})

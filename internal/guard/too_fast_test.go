@@ -17,7 +17,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// TestTooFast checks the response to a crawler that is too fast, for each limit.
+// TestTooFast checks the response to a crawler that exceeds a limit, for each kind of
+// limit.
 func TestTooFast(t *testing.T) {
 	delay := policy.Delay{Every: 10 * time.Second, Line: 2}
 	limit := &rate.Limit{Client: "GPTBot", Requests: 30, Per: time.Minute, Rule: rate.Rule{Interval: 2 * time.Second}}
@@ -74,8 +75,8 @@ func TestTooFast(t *testing.T) {
 	}
 }
 
-// checkFields parses the fields as structured ones (RFC 9651), as
-// draft-ietf-httpapi-ratelimit-headers defines them.
+// checkFields parses the fields as structured fields (RFC 9651) according to
+// draft-ietf-httpapi-ratelimit-headers.
 func checkFields(t *testing.T, h http.Header, broken string, wait int) {
 	t.Helper()
 	policies, err := httpsfv.UnmarshalList(h.Values("RateLimit-Policy"))

@@ -12,7 +12,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 )
 
-// TestVisits counts people who follow the link of an assistant, and nothing else.
+// TestVisits checks that only visits of people who follow a link of an assistant are
+// counted.
 func TestVisits(t *testing.T) {
 	html := map[string]string{"Accept": "text/html,application/xhtml+xml"}
 	for _, tc := range []struct {
@@ -52,7 +53,7 @@ func TestVisits(t *testing.T) {
 			w := httptest.NewRecorder()
 			if err := g.Serve(w, prepared(r), caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
 				w.WriteHeader(tc.status)
-				_, _ = io.WriteString(w, "a page") // which a 304 has not
+				_, _ = io.WriteString(w, "a page") // a 304 response has no body
 				return nil
 			})); err != nil || w.Code != tc.status {
 				t.Errorf("answered %d %q, %v", w.Code, w.Body, err)
@@ -72,7 +73,7 @@ func TestVisits(t *testing.T) {
 	}
 }
 
-// TestAVisitorCostsNoAllocation is about a browser that comes from the site itself.
+// TestAVisitorCostsNoAllocation tests a browser that follows a link within the site.
 func TestAVisitorCostsNoAllocation(t *testing.T) {
 	g := answeringGuard(t, true)
 	r := browserRequest()
