@@ -196,7 +196,8 @@ func TestCacheMakesAnEntryDue(t *testing.T) {
 	}
 }
 
-// TestCacheSharesReadsFairly lets some sites hang. Fetches of other sites continue.
+// TestCacheSharesReadsFairly makes the fetches of some sites hang. Fetches of other
+// sites continue.
 func TestCacheSharesReadsFairly(t *testing.T) {
 	type turn struct {
 		tries, want int // for another site

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestToldInTurn delays onFetched during the next fetch. The calls come in the order of the
-// fetches, and nothing waits for them.
+// TestToldInTurn delays onFetched during the next fetch. The calls come in the order of
+// the fetches, and no fetch waits for them.
 func TestToldInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bounds := Bounds{Entries: 1, Bytes: 1 << 20, Reads: 1}

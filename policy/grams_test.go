@@ -105,8 +105,8 @@ func TestLiteralsOutsideTheDecodedForm(t *testing.T) {
 	}
 }
 
-// TestLiteralsInOneForm has rules that match only one form of a target, among enough rules for an
-// index.
+// TestLiteralsInOneForm tests rules that match only one form of a target. There are
+// enough rules for an index.
 func TestLiteralsInOneForm(t *testing.T) {
 	var others strings.Builder
 	for i := range 2 * fewPatterns {
@@ -138,7 +138,7 @@ func TestLiteralsInOneForm(t *testing.T) {
 	}
 }
 
-// TestLiteralsInOnePath has rules that match only one of the paths of a target.
+// TestLiteralsInOnePath tests rules that match only one of the paths of a target.
 func TestLiteralsInOnePath(t *testing.T) {
 	var others strings.Builder
 	for i := range 2 * fewPatterns {
@@ -153,8 +153,8 @@ func TestLiteralsInOnePath(t *testing.T) {
 	}
 }
 
-// TestFewPatternsOfOneGram has some patterns with the same gram. Only patterns whose bytes around
-// the gram match are compared.
+// TestFewPatternsOfOneGram tests patterns with the same gram. Only patterns whose bytes
+// around the gram match are compared.
 func TestFewPatternsOfOneGram(t *testing.T) {
 	var others strings.Builder
 	for i := range 2 * fewPatterns {

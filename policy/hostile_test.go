@@ -72,8 +72,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestSelectionsBounded has very many crawlers above very many rules. The memory of compiled groups
-// stays bounded.
+// TestSelectionsBounded tests very many crawlers with very many rules. The memory of
+// compiled groups stays bounded.
 func TestSelectionsBounded(t *testing.T) {
 	const names = 500
 	var b strings.Builder

@@ -249,8 +249,8 @@ func TestCacheKeepsTheRules(t *testing.T) {
 	}
 }
 
-// TestCacheEvictionIsInvisible visits the same sites through a large cache and through a small
-// cache. The verdicts are equal, whatever the files become.
+// TestCacheEvictionIsInvisible visits the same sites through a large cache and through
+// a small cache. The verdicts are equal, however the files change.
 func TestCacheEvictionIsInvisible(t *testing.T) {
 	d := newDice(1)
 	large, clock := newTestCache(roomy)

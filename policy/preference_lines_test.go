@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestDecidingIsQuick has thousands of lines for articles, like those of a CMS. Lines for other
-// pages do not allocate.
+// TestDecidingIsQuick tests thousands of lines for articles, like those of a CMS. Lines
+// for other pages do not allocate.
 func TestDecidingIsQuick(t *testing.T) {
 	for _, path := range []string{"/article/%d", "/article/%d*/x", "/art%%69cle/%d$"} {
 		var text strings.Builder

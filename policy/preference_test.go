@@ -176,7 +176,7 @@ func TestPreferencesAreTheNaiveOnes(t *testing.T) {
 	}
 }
 
-// TestManyWildcardStatements has enough statements with a wildcard to be compiled.
+// TestManyWildcardStatements tests enough wildcard statements for them to be compiled.
 func TestManyWildcardStatements(t *testing.T) {
 	for _, tc := range []struct{ lines, target, want string }{
 		{"", "/x", ""},

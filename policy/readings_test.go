@@ -131,8 +131,8 @@ func TestSelectionReadings(t *testing.T) {
 	}
 }
 
-// TestDoubtInForms has rules of only one interpretation for forms that only some servers treat as
-// equal.
+// TestDoubtInForms tests rules of only one interpretation, for forms that only some
+// servers treat as equal.
 func TestDoubtInForms(t *testing.T) {
 	for _, rules := range []string{
 		"User-agent: *\nDisalow: /x?u=%2Fa\nDisallow: /z\n",

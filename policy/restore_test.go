@@ -112,8 +112,8 @@ func TestAdoptNewestWins(t *testing.T) {
 	}
 }
 
-// TestServedIsNotForgotten has a site with a missing or empty file that later refuses requests.
-// Served stays true across all responses between.
+// TestServedIsNotForgotten tests a site with a missing or empty file that later denies
+// requests. Served stays true across all responses in between.
 func TestServedIsNotForgotten(t *testing.T) {
 	read := func(s State, status int, body string) State {
 		return s.After(Answer{Status: status, Body: []byte(body)}, epoch, tenMinutes, 0)

@@ -40,7 +40,8 @@ func TestEveryPartOfAFormIsFound(t *testing.T) {
 	}
 }
 
-// TestOneGramOfManyPatterns has patterns with the same gram and different bytes before it.
+// TestOneGramOfManyPatterns tests patterns with the same gram and different bytes
+// before it.
 func TestOneGramOfManyPatterns(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("User-agent: *\n")

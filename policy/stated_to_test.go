@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestStatedTo has Content-Usage lines in one group that apply to different agents.
+// TestStatedTo tests Content-Usage lines in one group that apply to different agents.
 func TestStatedTo(t *testing.T) {
 	r := Parse([]byte("Content-Usage: search=n\nUser-agent: *\nUser-agent: A\nContent-Usage: train-ai=n\nContent-Usage: /b search=n\nUser-agent: B\nContent-Usage: search=y\nDisallow: /\nContent-Usage: ai-use=n\n\nUser-agent: C\nDisallow: /\n"))
 	first, second := []Agent{{"*", 2}, {"A", 3}}, []Agent{{"B", 6}}

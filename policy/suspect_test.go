@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestSuspectedWhileRead marks an entry as suspect during a fetch that returns the previous text.
-// The entry is due again.
+// TestSuspectedWhileRead marks an entry as suspect during a fetch that returns the
+// cached text again. The entry is then due again.
 func TestSuspectedWhileRead(t *testing.T) {
 	c, clock := newTestCache(roomy)
 	e := c.Add(Key{Host: "a.test"}, Named)

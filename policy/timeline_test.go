@@ -66,7 +66,8 @@ func fails(a Answer, from time.Duration, failed Answer) func(time.Duration) Answ
 	}
 }
 
-// TestTimelineOfAnOutage has an origin that fails from the second day on for more than a month.
+// TestTimelineOfAnOutage tests an origin that fails from the second day on for more
+// than a month.
 func TestTimelineOfAnOutage(t *testing.T) {
 	type moment struct {
 		at   time.Duration
@@ -119,8 +120,8 @@ func TestTimelineOfAnOutage(t *testing.T) {
 	}
 }
 
-// TestTimelineOfAnOutageForGoogle has a file with one fetch a day. The first failed fetch is up to
-// a tenth of a day before the copy expires.
+// TestTimelineOfAnOutageForGoogle tests a file that is fetched once a day. The first
+// failed fetch is up to a tenth of a day before the copy expires.
 func TestTimelineOfAnOutageForGoogle(t *testing.T) {
 	l := newTimeline(t, fails(version(1), time.Hour, failing))
 	l.rules = holding(day)
@@ -137,8 +138,8 @@ func TestTimelineOfAnOutageForGoogle(t *testing.T) {
 	}
 }
 
-// TestTimelineOfAnIdleSite has no requests for weeks. The copy is then expired, and the first
-// request fetches a new copy.
+// TestTimelineOfAnIdleSite sends no requests for weeks. The copy is then expired, and
+// the first request fetches a new copy.
 func TestTimelineOfAnIdleSite(t *testing.T) {
 	l := newTimeline(t, fails(version(1), day, version(2)))
 	l.visit()
@@ -157,7 +158,8 @@ func TestTimelineOfAnIdleSite(t *testing.T) {
 	}
 }
 
-// TestTimelineOfAnIdleSiteThatFails has no requests for weeks and an origin that fails meanwhile.
+// TestTimelineOfAnIdleSiteThatFails sends no requests for weeks, while the origin
+// fails.
 func TestTimelineOfAnIdleSiteThatFails(t *testing.T) {
 	for idle, want := range map[time.Duration]map[Fallback]string{
 		20 * day: {LastGood: "/1", AllowAll: "nothing", DisallowAll: "closed", DisallowGoogle: "closed"},

@@ -30,8 +30,8 @@ func TestDateOfTheSameSecond(t *testing.T) {
 	}
 }
 
-// TestValidatorsAreBounded has an origin with validators of megabytes. They are neither stored nor
-// sent.
+// TestValidatorsAreBounded tests an origin with validators of megabytes. They are
+// neither stored nor sent.
 func TestValidatorsAreBounded(t *testing.T) {
 	for _, size := range []int{maxValidator, maxValidator + 1, 1 << 20} {
 		long := strings.Repeat("x", size)

@@ -66,7 +66,8 @@ func TestOverlappingPatterns(t *testing.T) {
 	}
 }
 
-// TestLongParts has parts of thousands of bytes. The target nearly contains them everywhere.
+// TestLongParts tests parts of thousands of bytes. The target nearly contains them
+// everywhere.
 func TestLongParts(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("User-agent: *\n")
@@ -128,7 +129,8 @@ func TestMaxSteps(t *testing.T) {
 	}
 }
 
-// TestHostileRules adds a rule that matches or does not match, with fewer hostile rules.
+// TestHostileRules adds a rule to fewer hostile rules. The rule matches in one case and
+// does not match in the other.
 func TestHostileRules(t *testing.T) {
 	for _, h := range hostileRules {
 		r := Parse([]byte(h.text[:strings.LastIndexByte(h.text[:8000], '\n')+1]))
@@ -148,7 +150,7 @@ func TestHostileRules(t *testing.T) {
 	}
 }
 
-// TestMaxStepsOfPreferences has no preference if the search stops.
+// TestMaxStepsOfPreferences checks that there is no preference if the search stops.
 func TestMaxStepsOfPreferences(t *testing.T) {
 	h := hostileRules[0]
 	text := strings.ReplaceAll(h.text, "Allow:", "Content-Usage:")
