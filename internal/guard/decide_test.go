@@ -150,8 +150,8 @@ func TestDecideForObedientCrawlers(t *testing.T) {
 	})
 }
 
-// TestDecideWithSlowSource tests a crawler that fetches robots.txt before each page.
-// Its fetch counts as later than the guard's.
+// TestDecideWithSlowSource checks that a crawler cannot pass by fetching robots.txt before
+// each page while the source is slow.
 func TestDecideWithSlowSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := decider(t, func(policy.Key) string { time.Sleep(time.Second); return "User-agent: *\nDisallow: /x/\n" })
