@@ -223,7 +223,7 @@ Disallow: /"
 		"GET /robots.txt/x HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\nConnection: close\r\n\r\n":                                           403,
 		"GET /.well-known/acme-challenge/x/../../../secret HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\nConnection: close\r\n\r\n":           403,
 		"GET /.well-known/acme-challenge/..%2f..%2fsecret HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\nConnection: close\r\n\r\n":            403,
-		"POST /.well-known/acme-challenge/token HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\nContent-Length: 0\r\nConnection: close\r\n\r\n": 200, // the * group judges nothing there
+		"POST /.well-known/acme-challenge/token HTTP/1.1\r\nHost: a.test:$PORT\r\nUser-Agent: $UA\r\nContent-Length: 0\r\nConnection: close\r\n\r\n": 200, // the * group does not apply there
 	} {
 		request = strings.NewReplacer("$PORT", s.Port, "$UA", harness.Bingbot).Replace(request)
 		if status, body := harness.Raw(t, s, request); status != want {

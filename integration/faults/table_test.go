@@ -151,7 +151,7 @@ var faults = []struct {
 	// Statuses.
 	{name: "1xx storm", answer: storms(5000), verdict: forbidden},
 	{name: "1xx without end", answer: storms(1 << 40), verdict: nobody, hangs: true},
-	{name: "another protocol", answer: says("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n" + faultRules), verdict: free}, // Caddy makes of it an empty 200
+	{name: "another protocol", answer: says("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n" + faultRules), verdict: free}, // Caddy converts it to an empty 200
 	{name: "not HTTP", answer: says("SSH-2.0-OpenSSH_9.2\r\n"), verdict: nobody},
 	{name: "status 000", answer: says("HTTP/1.1 000 Nothing\r\nContent-Length: 34\r\n\r\n" + faultRules), verdict: nobody},
 	{name: "status 999", answer: says("HTTP/1.1 999 Denied\r\nContent-Length: 34\r\n\r\n" + faultRules), verdict: nobody},

@@ -20,7 +20,7 @@ type event struct {
 type action uint8
 
 const (
-	edits action = iota // an owner serves another text
+	edits action = iota // an owner changes robots.txt
 	breaks
 	mends
 	reloads
@@ -183,14 +183,14 @@ func (p *plan) stroll(dice *rand.Rand) {
 	}
 }
 
-// slow is a crawler that may keep a copy for longer than others, according to its
-// operator.
+// tokens are the tokens of the crawlers, which also occur in robots.txt files.
 var tokens = []string{"Googlebot", "bingbot", "GPTBot", "ClaudeBot", "CCBot", "AhrefsBot", "SemrushBot", "Amazonbot", slow}
 
-// newText returns a random robots.txt.
+// slow is a crawler that may keep a copy for longer than others, according to its
+// operator.
 const slow, slowLag = "DuckAssistBot", 72 * time.Hour
 
-// newText writes a robots.txt.
+// newText returns a random robots.txt.
 func newText(dice *rand.Rand) string {
 	rules := []string{"/", "/a/", "/a/x", "/b", "/b/z$", "/*?", "/c", "/d/e", ""}
 	var b strings.Builder

@@ -93,7 +93,7 @@ func TestStorageAfterKill(t *testing.T) {
 		{harness.GPTBot, "http://a.test/page", 403, "GPTBot"},
 		{harness.Bingbot, "http://a.test/page", 502, ""},
 		{harness.Firefox, "http://a.test/private/x", 502, ""},
-		{harness.Bingbot, "http://b.test/private/x", 502, ""}, // was never read
+		{harness.Bingbot, "http://b.test/private/x", 502, ""}, // was never fetched
 	})
 	again.Kill()
 
