@@ -31,7 +31,7 @@ func (p *tab) show(hash string) {
 	}
 }
 
-// Every view fits the screen in both colour schemes.
+// TestEveryViewFits checks that every view fits the screen in both colour schemes.
 func TestEveryViewFits(t *testing.T) {
 	t.Parallel()
 	url := serveDay(t, scriptedDay(t))
@@ -85,7 +85,7 @@ func number(t *testing.T, text string) int {
 	return n
 }
 
-// The numbers of all views agree and add up.
+// TestNumbersAddUp checks that the numbers of all views agree and add up.
 func TestNumbersAddUp(t *testing.T) {
 	t.Parallel()
 	day := scriptedDay(t)
@@ -143,7 +143,8 @@ func TestNumbersAddUp(t *testing.T) {
 	}
 }
 
-// Filters are part of the URL, so the browser's back and forward buttons change them.
+// TestFilters checks that filters are part of the URL, so the browser's back and
+// forward buttons change them.
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -187,7 +188,7 @@ func TestFilters(t *testing.T) {
 	p.until(fmt.Sprintf(`document.querySelector(".tile .big").innerText === %q`, total))
 }
 
-// Tables can be sorted by any column in both directions.
+// TestSorting checks that tables can be sorted by any column in both directions.
 func TestSorting(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -211,7 +212,7 @@ func TestSorting(t *testing.T) {
 	}
 }
 
-// The page can be used without a mouse.
+// TestKeyboard checks that the page can be used without a mouse.
 func TestKeyboard(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), look{width: 1440, height: 900, still: true})
@@ -256,7 +257,7 @@ func TestKeyboard(t *testing.T) {
 	p.until(`document.querySelector(".detail .chart")`)
 }
 
-// The chart announces the values under the pointer.
+// TestHover checks that the chart announces the values under the pointer.
 func TestHover(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)

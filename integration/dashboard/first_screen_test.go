@@ -9,8 +9,8 @@ import (
 // looks are the screens that every page supports.
 var looks = []look{wide, narrow, {width: 1440, height: 900, dark: true}, {width: 390, height: 844, dark: true}}
 
-// The first screen answers an owner's main questions without scrolling, on every screen
-// size.
+// TestFirstScreen checks that the first screen answers an owner's main questions
+// without scrolling, on every screen size.
 func TestFirstScreen(t *testing.T) {
 	t.Parallel()
 	url := serveDay(t, scriptedDay(t))
@@ -36,8 +36,8 @@ func TestFirstScreen(t *testing.T) {
 	}
 }
 
-// On a phone the filters are folded, and a crawler takes two lines without breaking a
-// name.
+// TestPhone checks that on a phone the filters are folded, and a crawler takes two
+// lines without breaking a name.
 func TestPhone(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), narrow)

@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/dashboard"
 )
 
-// The page warns that a restart loses the counts, with the reason, but only if that is
-// so.
+// TestHistoryLost checks that the page warns that a restart loses the counts, with the
+// reason, but only if that is so.
 func TestHistoryLost(t *testing.T) {
 	t.Parallel()
 	day := scriptedDay(t)

@@ -20,8 +20,8 @@ func (c cautious) Impact(f report.Filter) report.Impact {
 	return i
 }
 
-// Impact shows the next line for the Caddyfile: for all crawlers if no class is at
-// risk, and otherwise class by class.
+// TestNextLine checks that Impact shows the next line for the Caddyfile: for all
+// crawlers if no class is at risk, and otherwise class by class.
 func TestNextLine(t *testing.T) {
 	t.Parallel()
 	day := scriptedDay(t)

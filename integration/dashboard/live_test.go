@@ -50,8 +50,8 @@ Disallow: /cart
 }
 `
 
-// The empty page explains itself. It then shows new requests without a reload, and
-// keeps focus and scroll position.
+// TestLiveUpdate checks that the empty page explains itself. It then shows new requests
+// without a reload, and keeps focus and scroll position.
 func TestLiveUpdate(t *testing.T) {
 	t.Parallel()
 	s := serve(t, sites)
@@ -120,7 +120,7 @@ func TestLiveUpdate(t *testing.T) {
 	}
 }
 
-// Evidence and lists can be downloaded from the page.
+// TestExport checks that evidence and lists can be downloaded from the page.
 func TestExport(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -147,7 +147,8 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// The page works under any prefix, inside handle_path, and with authentication.
+// TestPrefixAndPassword checks that the page works under any prefix, inside
+// handle_path, and with authentication.
 func TestPrefixAndPassword(t *testing.T) {
 	t.Parallel()
 	const password = "secret"
@@ -192,7 +193,8 @@ Disallow: /
 	}
 }
 
-// Content from a client or a robots.txt is never interpreted as HTML.
+// TestHostileTexts checks that content from a client or a robots.txt is never
+// interpreted as HTML.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	s := serve(t, `
@@ -270,8 +272,8 @@ func read(t *testing.T, url string) string {
 	return string(body)
 }
 
-// The first contentful paint takes less than 200 ms. The test uses the best of several
-// tries, because the machine may be busy.
+// TestFirstPaint checks that the first contentful paint takes less than 200 ms. The
+// test uses the best of several tries, because the machine may be busy.
 func TestFirstPaint(t *testing.T) {
 	url := serveDay(t, scriptedDay(t))
 	p := open(t, url, wide)

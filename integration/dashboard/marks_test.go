@@ -26,8 +26,8 @@ func (d eventful) Summary(f report.Filter) report.Summary {
 	return s
 }
 
-// The chart marks edits and changes of mode, for users of a pointer, a keyboard and a
-// screen reader.
+// TestMarks checks that the chart marks edits and changes of mode, for users of a
+// pointer, a keyboard and a screen reader.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	for _, l := range looks {
@@ -64,7 +64,8 @@ func TestMarks(t *testing.T) {
 	p.until(`location.hash.startsWith("#/robots?site=example.com&version=aaaa")`)
 }
 
-// The chart marks the edit of the scripted day, and the counts continue after it.
+// TestCountsGoOnOverAnEdit checks that the chart marks the edit of the scripted day,
+// and the counts continue after it.
 func TestCountsGoOnOverAnEdit(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)

@@ -47,7 +47,7 @@ func (m many) Crawlers(f report.Filter, after, limit int) report.Crawlers {
 	return list
 }
 
-// A long list is shown in parts, on demand.
+// TestLongList checks that a long list is shown in parts, on demand.
 func TestLongList(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, many{scriptedDay(t), 250}), narrow)
@@ -66,7 +66,8 @@ func TestLongList(t *testing.T) {
 	}
 }
 
-// Sorting applies to all rows, not only to the visible ones.
+// TestLongListSorted checks that sorting applies to all rows, not only to the visible
+// ones.
 func TestLongListSorted(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, many{scriptedDay(t), 250}), wide)
@@ -83,8 +84,8 @@ func TestLongListSorted(t *testing.T) {
 	}
 }
 
-// The details of an open crawler stay visible if sorting removes its row from the
-// visible part.
+// TestLongListOpened checks that the details of an open crawler stay visible if sorting
+// removes its row from the visible part.
 func TestLongListOpened(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, opened{many{scriptedDay(t), 250}}), wide)
@@ -105,8 +106,8 @@ func (o opened) Crawler(f report.Filter, id string) (report.CrawlerDetail, bool)
 	return d, ok
 }
 
-// If a list is longer than the server's limit, the page states that, and downloads
-// contain the same number of rows as the page.
+// TestLongestList checks that if a list is longer than the server's limit, the page
+// states that, and downloads contain the same number of rows as the page.
 func TestLongestList(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, many{scriptedDay(t), 1200}), wide)
@@ -152,8 +153,8 @@ func (n named) Crawler(f report.Filter, id string) (report.CrawlerDetail, bool) 
 	return d, ok
 }
 
-// The violations show the name of a client without its own row, and the search finds
-// the name.
+// TestNamesOfOthers checks that the violations show the name of a client without its
+// own row, and the search finds the name.
 func TestNamesOfOthers(t *testing.T) {
 	t.Parallel()
 	name := "Foo<b>Bot" + strings.Repeat("x", 55) // as long as any
@@ -191,8 +192,8 @@ func (i imitated) Crawlers(f report.Filter, after, limit int) report.Crawlers {
 	return list
 }
 
-// The link to spoofed clients keeps the site and the period, but not the class and the
-// identity, which differ for spoofed clients.
+// TestImpostors checks that the link to spoofed clients keeps the site and the period,
+// but not the class and the identity, which differ for spoofed clients.
 func TestImpostors(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, imitated{scriptedDay(t)}), wide)
@@ -214,7 +215,8 @@ func (c closed) Summary(f report.Filter) report.Summary {
 	return s
 }
 
-// The note counts blocked requests as violations only where they are violations.
+// TestBlockedForAnotherReason checks that the note counts blocked requests as
+// violations only where they are violations.
 func TestBlockedForAnotherReason(t *testing.T) {
 	t.Parallel()
 	day := scriptedDay(t)
@@ -225,7 +227,7 @@ func TestBlockedForAnotherReason(t *testing.T) {
 	}
 }
 
-// The page explains which rules apply to spoofed clients.
+// TestFalseNames checks that the page explains which rules apply to spoofed clients.
 func TestFalseNames(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)

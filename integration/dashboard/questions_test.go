@@ -8,7 +8,8 @@ import (
 	"github.com/chromedp/cdproto/browser"
 )
 
-// The first screens answer the questions of an owner in plain words.
+// TestOwnersQuestions checks that the first screens answer the questions of an owner in
+// plain words.
 func TestOwnersQuestions(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -52,7 +53,7 @@ func TestOwnersQuestions(t *testing.T) {
 	}
 }
 
-// The suggested lines are correct, and a button copies them.
+// TestCopy checks that the suggested lines are correct, and a button copies them.
 func TestCopy(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -95,7 +96,8 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// Violations can be grouped and searched. A page belongs to one host.
+// TestGroupsAndSearch checks that violations can be grouped and searched. A page
+// belongs to one host.
 func TestGroupsAndSearch(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -133,7 +135,8 @@ func TestGroupsAndSearch(t *testing.T) {
 	p.until(fmt.Sprintf(`document.querySelectorAll("main .table tbody tr").length === %s`, total))
 }
 
-// The line number of a rule links to the version of robots.txt that contained the rule.
+// TestLineLeadsToItsVersion checks that the line number of a rule links to the version
+// of robots.txt that contained the rule.
 func TestLineLeadsToItsVersion(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)

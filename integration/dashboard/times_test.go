@@ -9,7 +9,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 )
 
-// A switch selects UTC or the local time zone. The selection is part of the URL.
+// TestZones checks that a switch selects UTC or the local time zone. The selection is
+// part of the URL.
 func TestZones(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -35,8 +36,8 @@ func TestZones(t *testing.T) {
 	}
 }
 
-// A time range restricts every view. Its fields use the selected time zone and keep the
-// typed values.
+// TestRange checks that a time range restricts every view. Its fields use the selected
+// time zone and keep the typed values.
 func TestRange(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -67,8 +68,8 @@ func TestRange(t *testing.T) {
 	p.until(`document.querySelector("h2")?.innerText.endsWith("last 7 days") && !location.hash.includes("from=")`)
 }
 
-// A chart begins where counting began. A number is compared with the previous period
-// only if all of that period was counted.
+// TestBeginsWithCounting checks that a chart begins where counting began. A number is
+// compared with the previous period only if all of that period was counted.
 func TestBeginsWithCounting(t *testing.T) {
 	t.Parallel()
 	day := scriptedDay(t)

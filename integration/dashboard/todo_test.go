@@ -102,8 +102,8 @@ func serveAlerts(t *testing.T, day dashboard.Views, a *alerts) string {
 	return s.URL + "/"
 }
 
-// The alerts come first on the page, each with a line to copy, and can be acknowledged
-// there.
+// TestToDo checks that the alerts come first on the page, each with a line to copy, and
+// can be acknowledged there.
 func TestToDo(t *testing.T) {
 	t.Parallel()
 	a := exampleAlerts(t)
@@ -156,8 +156,8 @@ func TestToDo(t *testing.T) {
 	}
 }
 
-// There are at most five cards, only cards of the selected site, and no buttons if
-// alerts cannot be acknowledged.
+// TestToDoBounds checks that there are at most five cards, only cards of the selected
+// site, and no buttons if alerts cannot be acknowledged.
 func TestToDoBounds(t *testing.T) {
 	t.Parallel()
 	a := exampleAlerts(t)
@@ -202,7 +202,8 @@ func (d shutOut) Summary(f report.Filter) report.Summary {
 	return s
 }
 
-// A problem with an alert is not repeated in another card or in a table.
+// TestNothingIsSaidTwice checks that a problem with an alert is not repeated in another
+// card or in a table.
 func TestNothingIsSaidTwice(t *testing.T) {
 	t.Parallel()
 	day := shutOut{scriptedDay(t)}

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// The page reports a lost connection and its return.
+// TestConnectionLost checks that the page reports a lost connection and its return.
 func TestConnectionLost(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -34,8 +34,8 @@ func TestConnectionLost(t *testing.T) {
 	p.forgive("ERR_INTERNET_DISCONNECTED")
 }
 
-// If the server rejects a state, such as that of an old link, the page shows the
-// reason.
+// TestRefusedState checks that if the server rejects a state, such as that of an old
+// link, the page shows the reason.
 func TestRefusedState(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -50,8 +50,8 @@ func TestRefusedState(t *testing.T) {
 	p.forgive("400")
 }
 
-// For an error response without a JSON object, such as that of a proxy, the page shows
-// the status.
+// TestErrorWithoutReason checks that for an error response without a JSON object, such
+// as that of a proxy, the page shows the status.
 func TestErrorWithoutReason(t *testing.T) {
 	t.Parallel()
 	p := open(t, serveDay(t, scriptedDay(t)), wide)
@@ -61,7 +61,8 @@ func TestErrorWithoutReason(t *testing.T) {
 	p.until(`document.querySelector("#lost").innerText.includes("The server returned status 502")`)
 }
 
-// Without JavaScript the page does not ask the reader to wait.
+// TestWithoutJavaScript checks that without JavaScript the page does not ask the reader
+// to wait.
 func TestWithoutJavaScript(t *testing.T) {
 	t.Parallel()
 	p := browse(t, "about:blank", wide)
@@ -73,8 +74,8 @@ func TestWithoutJavaScript(t *testing.T) {
 	}
 }
 
-// Bidirectional and other control characters do not make a path look like another path.
-// The copied text also escapes them.
+// TestDirectionOfTexts checks that bidirectional and other control characters do not
+// make a path look like another path. The copied text also escapes them.
 func TestDirectionOfTexts(t *testing.T) {
 	t.Parallel()
 	s := serve(t, sites)
@@ -85,8 +86,8 @@ func TestDirectionOfTexts(t *testing.T) {
 	p.until(`document.querySelector("main").innerText.includes("/pics/\ufffdgnp.exe\ufffd")`)
 }
 
-// A command contains the scheme and the port of its site, whichever view is opened
-// first.
+// TestCommandsOfTheSite checks that a command contains the scheme and the port of its
+// site, whichever view is opened first.
 func TestCommandsOfTheSite(t *testing.T) {
 	t.Parallel()
 	s := serve(t, sites)
@@ -99,8 +100,8 @@ func TestCommandsOfTheSite(t *testing.T) {
 	p.until(fmt.Sprintf(`document.querySelector(".actions").innerText.includes("'http://shop.localhost:%s/cart'")`, s.Port))
 }
 
-// A site with several hosts is not reported as unavailable, because each host has its
-// own file.
+// TestSeveralHosts checks that a site with several hosts is not reported as
+// unavailable, because each host has its own file.
 func TestSeveralHosts(t *testing.T) {
 	t.Parallel()
 	s := serve(t, sites+`

@@ -39,8 +39,8 @@ func TestDashboardDocument(t *testing.T) {
 	}
 }
 
-// The demo serves the dashboard at the URL in the README, without a password, and only
-// on the loopback interface.
+// TestDashboardOfTheDemo checks that the demo serves the dashboard at the URL in the
+// README, without a password, and only on the loopback interface.
 func TestDashboardOfTheDemo(t *testing.T) {
 	s, _ := example(t, "Caddyfile.example", "8080")
 	local := "http://localhost:" + s.Port

@@ -10,9 +10,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// A server that starts without network can load neither the storage nor a rule list.
-// The rules of the list are published after the storage has come back first, here and
-// at another instance.
+// TestStartsBeforeItsNetwork checks that a server that starts without network can load
+// neither the storage nor a rule list. The rules of the list are published after the
+// storage has come back first, here and at another instance.
 func TestStartsBeforeItsNetwork(t *testing.T) {
 	t.Parallel()
 	origin, say := cms(t)

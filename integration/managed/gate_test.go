@@ -25,7 +25,8 @@ const opening = `http://a.test {
 }
 `
 
-// caddy validate and managed check report the same finding, with the rule and its line.
+// TestGateAtTheStart checks that caddy validate and managed check report the same
+// finding, with the rule and its line.
 func TestGateAtTheStart(t *testing.T) {
 	t.Parallel()
 	base := filepath.Join(harness.Files(t, map[string]string{"robots.txt": "User-agent: *\nDisallow: /private/\n"}), "robots.txt")
@@ -43,7 +44,8 @@ func TestGateAtTheStart(t *testing.T) {
 	}
 }
 
-// managed check accepts another base, and reports findings as JSON.
+// TestCheckWithBase checks that managed check accepts another base, and reports
+// findings as JSON.
 func TestCheckWithBase(t *testing.T) {
 	t.Parallel()
 	file := harness.Caddyfile(t, strings.NewReplacer("$BASE", filepath.Join(t.TempDir(), "missing"), "$GATE", "warning", "$FROM", "2020-01-01T00:00:00Z").Replace(opening))
@@ -68,8 +70,9 @@ func TestCheckWithBase(t *testing.T) {
 	}
 }
 
-// A robots.txt that the gate rejects is not served. A reload with such rules fails. If
-// a later base leads to a finding, the server keeps the previous robots.txt.
+// TestGateAtRunTime checks that a robots.txt that the gate rejects is not served. A
+// reload with such rules fails. If a later base leads to a finding, the server keeps
+// the previous robots.txt.
 func TestGateAtRunTime(t *testing.T) {
 	t.Parallel()
 	base := filepath.Join(harness.Files(t, map[string]string{"robots.txt": "User-agent: *\nDisallow: /shop\n"}), "robots.txt")
@@ -98,8 +101,8 @@ func TestGateAtRunTime(t *testing.T) {
 	}
 }
 
-// The path of a missing base file is an error at load time, because a robots.txt
-// without the site's own rules would be served otherwise.
+// TestBaseFileMissing checks that the path of a missing base file is an error at load
+// time, because a robots.txt without the site's own rules would be served otherwise.
 func TestBaseFileMissing(t *testing.T) {
 	t.Parallel()
 	base := filepath.Join(t.TempDir(), "robot.txt")

@@ -71,9 +71,9 @@ const (
 	closing  = "disallow *"
 )
 
-// A change that blocks search engines waits for confirmation, even after a kill and a
-// restart. A rollback reverts it. The rollback stays after a reload and a restart with
-// the same configuration.
+// TestConfirmAndRollBack checks that a change that blocks search engines waits for
+// confirmation, even after a kill and a restart. A rollback reverts it. The rollback
+// stays after a reload and a restart with the same configuration.
 func TestConfirmAndRollBack(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, harmless)
@@ -135,8 +135,9 @@ func TestConfirmAndRollBack(t *testing.T) {
 	}
 }
 
-// If the server is killed while it publishes, it then serves either the previous or the
-// new change completely. The history loses no change.
+// TestKillWhilePublishing checks that if the server is killed while it publishes, it
+// then serves either the previous or the new change completely. The history loses no
+// change.
 func TestKillWhilePublishing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, harmless)

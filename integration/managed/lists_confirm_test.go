@@ -10,8 +10,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// A rule list that has lost more than half of its rules waits for confirmation, even
-// after a reload. Later lists are compared with the confirmed one.
+// TestShrunkListIsConfirmed checks that a rule list that has lost more than half of its
+// rules waits for confirmation, even after a reload. Later lists are compared with the
+// confirmed one.
 func TestShrunkListIsConfirmed(t *testing.T) {
 	t.Parallel()
 	list := filepath.Join(t.TempDir(), "rules.json")
@@ -59,8 +60,8 @@ func TestShrunkListIsConfirmed(t *testing.T) {
 	serves("and then more of it", "a", "d")
 }
 
-// A list is rejected if the robots.txt would exceed the size limit of crawlers. The
-// previous robots.txt stays.
+// TestListMakesTooMuch checks that a list is rejected if the robots.txt would exceed
+// the size limit of crawlers. The previous robots.txt stays.
 func TestListMakesTooMuch(t *testing.T) {
 	t.Parallel()
 	list := filepath.Join(t.TempDir(), "rules.json")

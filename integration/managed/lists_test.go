@@ -37,8 +37,8 @@ func rule(id, path string) string {
 	return fmt.Sprintf(`{"rules": [{"id": %q, "for": ["GPTBot"], "disallow": [%q]}]}`, id, path)
 }
 
-// The server reloads a changed list file by itself, and the guard enforces it. An
-// invalid list leaves the previous rules in place.
+// TestRulesInAFile checks that the server reloads a changed list file by itself, and
+// the guard enforces it. An invalid list leaves the previous rules in place.
 func TestRulesInAFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(harness.Files(t, map[string]string{"rules.json": rule("a", "/a")}), "rules.json")
@@ -86,9 +86,9 @@ func TestRulesInAFile(t *testing.T) {
 	}
 }
 
-// A reload fetches the list again. The server keeps the last good version if the fetch
-// fails, and while a list that has lost its rules waits for confirmation. A reload does
-// not confirm it.
+// TestRulesAtAURL checks that a reload fetches the list again. The server keeps the
+// last good version if the fetch fails, and while a list that has lost its rules waits
+// for confirmation. A reload does not confirm it.
 func TestRulesAtAURL(t *testing.T) {
 	t.Parallel()
 	origin, say := cms(t)
@@ -131,7 +131,8 @@ func TestRulesAtAURL(t *testing.T) {
 	}
 }
 
-// managed check and validate load the lists, and report the line of a mistake.
+// TestCheckWithLists checks that managed check and validate load the lists, and report
+// the line of a mistake.
 func TestCheckWithLists(t *testing.T) {
 	t.Parallel()
 	origin, say := cms(t)

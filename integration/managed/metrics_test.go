@@ -7,7 +7,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// Metrics count the activity of robots_txt, even without robots_guard.
+// TestMetrics checks that metrics count the activity of robots_txt, even without
+// robots_guard.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	failing := harness.NewOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {

@@ -7,8 +7,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// caddy validate and the server reject a configuration that would close a production
-// host. They accept one for other hosts of the domain.
+// TestStagingOfProduction checks that caddy validate and the server reject a
+// configuration that would close a production host. They accept one for other hosts of
+// the domain.
 func TestStagingOfProduction(t *testing.T) {
 	t.Parallel()
 	const says = "staging would close www.a.test to all crawlers"

@@ -7,9 +7,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// A reload may give a host its own site or a second server, or undo that. The server
-// keeps the host's last good base. If the base is unavailable then, crawlers do not get
-// an error for robots.txt.
+// TestBaseOfAHostThatIsRenamed reloads a configuration that gives a host its own site or a
+// second server, or undoes that. The server keeps the host's last good base. If the base is
+// unavailable then, crawlers do not get an error for robots.txt.
 func TestBaseOfAHostThatIsRenamed(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ before, after string }{

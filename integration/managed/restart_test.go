@@ -13,9 +13,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// The last good base survives a kill of the process, even if the storage is off for
-// other data. Whatever the site then responds, the robots.txt consists of the last good
-// base and the rules, and is never stricter.
+// TestBaseFailsAfterRestart checks that the last good base survives a kill of the
+// process, even if the storage is off for other data. Whatever the site then responds,
+// the robots.txt consists of the last good base and the rules, and is never stricter.
 func TestBaseFailsAfterRestart(t *testing.T) {
 	t.Parallel()
 	const private = "User-agent: *\nDisallow: /private/\n"

@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// A rule begins and ends on time at its hosts, and the guard enforces the rules that
-// crawlers were served.
+// TestRuleWithTime checks that a rule begins and ends on time at its hosts, and the
+// guard enforces the rules that crawlers were served.
 func TestRuleWithTime(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, "User-agent: *\nDisallow: /private\n", nil)
@@ -77,8 +77,9 @@ func maxAge(t *testing.T, a harness.Answer) int {
 	return n
 }
 
-// caddy validate reports a rule for a host that the site does not have. A rule in a
-// snippet may name the hosts of any site that imports the snippet.
+// TestHostsOfRules checks that caddy validate reports a rule for a host that the site
+// does not have. A rule in a snippet may name the hosts of any site that imports the
+// snippet.
 func TestHostsOfRules(t *testing.T) {
 	t.Parallel()
 	for hosts, want := range map[string]string{

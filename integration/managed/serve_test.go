@@ -10,9 +10,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// One directive is enough for a static site, a proxied site, a site without robots.txt
-// and a site that generates robots.txt, including one behind a rewrite to a script. The
-// guard enforces the result.
+// TestOneLine checks that one directive is enough for a static site, a proxied site, a
+// site without robots.txt and a site that generates robots.txt, including one behind a
+// rewrite to a script. The guard enforces the result.
 func TestOneLine(t *testing.T) {
 	t.Parallel()
 	dynamic := harness.NewOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {
@@ -76,7 +76,8 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
-// The responses support conditional, range and HEAD requests.
+// TestConditions checks that the responses support conditional, range and HEAD
+// requests.
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	s := harness.Serve(t, `http://a.test:$PORT {
@@ -114,8 +115,9 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// A failing base never makes the robots.txt stricter. The last good base is used, even
-// after a reload. Without one the site's own response passes.
+// TestBaseFails checks that a failing base never makes the robots.txt stricter. The
+// last good base is used, even after a reload. Without one the site's own response
+// passes.
 func TestBaseFails(t *testing.T) {
 	t.Parallel()
 	for what, answer := range map[string]func(http.ResponseWriter){
@@ -165,7 +167,8 @@ func TestBaseFails(t *testing.T) {
 	}
 }
 
-// A staging host is closed in every response. The other host is not.
+// TestStaging checks that a staging host is closed in every response. The other host is
+// not.
 func TestStaging(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, "User-agent: *\nDisallow: /private\n", nil)
@@ -199,7 +202,8 @@ func TestStaging(t *testing.T) {
 	}
 }
 
-// Unknown hosts get the rules as well. The fetches of their bases are limited.
+// TestInventedHosts checks that unknown hosts get the rules as well. The fetches of
+// their bases are limited.
 func TestInventedHosts(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, "User-agent: *\nDisallow: /private\n", nil)

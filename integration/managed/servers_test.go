@@ -7,8 +7,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// The same host at two servers belongs to two sites. The robots.txt of one, which
-// disallows everything, never becomes the base of the other.
+// TestSameHostAtTwoServers checks that the same host at two servers belongs to two
+// sites. The robots.txt of one, which disallows everything, never becomes the base of
+// the other.
 func TestSameHostAtTwoServers(t *testing.T) {
 	t.Parallel()
 	open := harness.NewOrigin(t, "User-agent: *\nDisallow: /private\n", nil)

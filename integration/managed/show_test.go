@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// The command shows the served robots.txt line by line with its rules, and the
-// scheduled changes. robots_guard uses the same file.
+// TestShow checks that the command shows the served robots.txt line by line with its
+// rules, and the scheduled changes. robots_guard uses the same file.
 func TestShow(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, "User-agent: *\nDisallow: /private/\n", nil)

@@ -7,8 +7,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// Validation reports staging hosts that the site does not have, because the actual
-// staging hosts would stay open.
+// TestStagingOfNobody checks that validation reports staging hosts that the site does
+// not have, because the actual staging hosts would stay open.
 func TestStagingOfNobody(t *testing.T) {
 	t.Parallel()
 	for config, says := range map[string]string{ // "" for no message
