@@ -34,6 +34,8 @@ func (w *world) happen(e event) {
 		w.builds(dice, s)
 	case sets:
 		w.sets(dice, i)
+	case fills:
+		w.fill(dice, i)
 	case rushes:
 		w.rushes(i, s)
 	case empties:

@@ -43,10 +43,11 @@ const (
 	builds  = numActions + 9  // a site changes its base
 	crosses = numActions + 8  // a site redirects through another guarded site
 	empties = numActions + 10 // a site serves a file without rules, or an HTML page
+	fills   = numActions + 11 // a large tenant causes fetches of its files
 )
 
 func (a action) String() string {
-	return [...]string{"edit", "break", "mend", "reload", "crash", "cut", "join", "visit", "pass", "read and ignore", "ignore", "act", "pace", "rush", "set", "lead", "hurry", "crowd", "stroll", "cross", "build", "empty"}[a]
+	return [...]string{"edit", "break", "mend", "reload", "crash", "cut", "join", "visit", "pass", "read and ignore", "ignore", "act", "pace", "rush", "set", "lead", "hurry", "crowd", "stroll", "cross", "build", "empty", "fill"}[a]
 }
 
 // plan describes a world: its properties and events.
@@ -63,6 +64,7 @@ type plan struct {
 	limits                   bool             // the owner has set limits in addition to Crawl-delay
 	stamps                   bool             // the sites write the time into a comment
 	twins                    bool             // two crawlers have the same name
+	tenants                  bool             // the sites share a wildcard with tenants with large files
 	skews                    [3]time.Duration // skews of the instances' clocks
 	events                   []event
 	tells                    bool // the world records its story
@@ -120,6 +122,7 @@ func (p *plan) manage() {
 	p.redirects = !p.manages && dice.IntN(2) == 0
 	p.limits = p.holdsRates && dice.IntN(2) == 0
 	p.stamps = !p.manages && !p.holdsRates && rand.New(rand.NewPCG(p.seed, 11)).IntN(3) == 0
+	p.tenants = !p.manages && rand.New(rand.NewPCG(p.seed, 14)).IntN(5) == 0
 	p.twins = !p.holdsRates && rand.New(rand.NewPCG(p.seed, 13)).IntN(3) == 0
 }
 
@@ -171,6 +174,9 @@ func (p *plan) act() {
 	}
 	if !p.manages {
 		add(empties, p.days/6)
+	}
+	if p.tenants {
+		add(fills, p.days/6)
 	}
 }
 

@@ -58,7 +58,7 @@ func holds(t *testing.T, p plan) *world {
 	if os.Getenv("SIMULATE_SHRINK") != "0" {
 		smaller = shrink(t, p, smaller)
 	}
-	t.Fatalf("seed %d: %s\n%d instances, verified: %t, stored: %t, change guard: %t, managed: %t, bases: %t, rates: %t, clocks set: %t, redirects: %t, limits: %t, stamps: %t, twins: %t\n%s", p.seed, smaller.failure, p.instances, p.verifies, p.stores, p.guards, p.manages, p.builds, p.holdsRates, p.setsClocks, p.redirects, p.limits, p.stamps, p.twins, strings.Join(smaller.story, "\n"))
+	t.Fatalf("seed %d: %s\n%d instances, verified: %t, stored: %t, change guard: %t, managed: %t, bases: %t, rates: %t, clocks set: %t, redirects: %t, limits: %t, stamps: %t, twins: %t, tenants: %t\n%s", p.seed, smaller.failure, p.instances, p.verifies, p.stores, p.guards, p.manages, p.builds, p.holdsRates, p.setsClocks, p.redirects, p.limits, p.stamps, p.twins, p.tenants, strings.Join(smaller.story, "\n"))
 	return nil
 }
 

@@ -150,6 +150,12 @@ func (s *site) note(text string, now time.Time) {
 // Prepare implements [origin.Source].
 func (i *instance) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, bool) {
 	w := i.world
+	if isLargeTenant(key.Host) {
+		return func(context.Context, *policy.Version) policy.Answer {
+			i.dirty.Store(true)
+			return fetchLarge(key.Host)
+		}, true
+	}
 	s := w.site(key.Host)
 	if s == nil {
 		return nil, false

@@ -99,6 +99,9 @@ func run(t *testing.T, p plan) *world {
 		}
 		w.tell("the owner publishes by rules, rollout %+v\n%s", w.owner.rollout, indent(string(w.owner.rules.Spec())))
 	}
+	if p.tenants {
+		hosts = caddyhttp.MatchHost{"*.test"}
+	}
 	storage := newDisk()
 	for n := range p.instances {
 		i := &instance{id: fmt.Sprintf("i%d", n), world: w, sites: new(request.Sites), server: &caddyhttp.Server{
