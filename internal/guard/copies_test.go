@@ -436,3 +436,40 @@ func TestSpellingsOfAHost(t *testing.T) {
 		}
 	})
 }
+
+// TestServedStatuses serves a crawler another response than the guard gets. The crawler is not
+// blocked if RFC 9309 lets it conclude from the response that it may request the page.
+func TestServedStatuses(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		target string
+		status int
+		body   string
+		want   judge.Verdict
+	}{
+		{"other rules", "/robots.txt", 200, loose, judge.Stale},
+		{"other rules with 203", "/robots.txt", 203, loose, judge.Stale},
+		{"a challenge with 202", "/robots.txt", 202, "<!DOCTYPE html>\n<html>", judge.Stale},
+		{"nothing with 202", "/robots.txt", 202, "", judge.Stale},
+		{"no content", "/robots.txt", 204, "", judge.Stale},
+		{"a login with 401", "/robots.txt", 401, "log in", judge.Stale},
+		{"refused", "/robots.txt", 403, "", judge.Stale},
+		{"no file", "/robots.txt", 404, "", judge.Stale},
+		{"refused with 418", "/robots.txt", 418, "", judge.Stale},
+		{"refused by law", "/robots.txt", 451, "", judge.Stale},
+		{"the same file", "/robots.txt", 200, strict, judge.Disallowed},
+		{"the same rules with 203", "/robots.txt", 203, strict, judge.Disallowed},
+		{"too many requests", "/robots.txt", 429, "", judge.Disallowed},
+		{"a failure", "/robots.txt", 503, "", judge.Disallowed},
+		{"a page at a spelling that no crawler requests", "/%72obots.txt", 200, "<!DOCTYPE html>\n<html>", judge.Disallowed},
+		{"a page for a query", "/robots.txt?x", 200, "<!DOCTYPE html>\n<html>", judge.Disallowed},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := settledSite(t)
+				s.served(s.request("bingbot/2.0", tc.target), tc.status, tc.body)
+				s.wants("after the response", "bingbot/2.0", tc.want)
+			})
+		})
+	}
+}

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
@@ -23,9 +24,11 @@ func (g *Guard) noteDelivery(f *robotsFetch, response robotsResponse, isPage fun
 		return
 	}
 	got := parity.RobotsResponse{Status: response.status, Location: response.location, HTML: isPage()}
+	path, _, _ := strings.Cut(placeOf(response.location, j.Site.Own()), "?")
+	got.Loop = path == "/robots.txt"
 	if entry := g.shared.Cache.Get(j.Site.Key); entry != nil && got.Location != "" {
 		if state := entry.State(); state != nil && len(state.Via) > 0 && state.Good != nil && state.Good.Robots.Restricts() {
-			got.Location = "/robots.txt"
+			got.Location, got.Loop = "/robots.txt", false
 		}
 	}
 	g.shared.deliveries.Note(parity.Fetcher{

@@ -28,17 +28,18 @@ type robotsFetch struct {
 	// exact means that the Host field is the authority of the site's key, so that the guard would get the
 	// same response.
 	exact bool
-	// plain means no query and no Range, anonymous means no credentials and no cookie: the client did not
-	// influence the content of the response.
+	// plain means no query, no Range and no escapes in the path, anonymous means no credentials and no cookie:
+	// the client did not influence the content of the response. Some servers answer /%72obots.txt with
+	// another page, and no crawler requests it.
 	plain, anonymous bool
 }
 
 // passRobots passes a request for /robots.txt on and records the response.
 func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
-	site := g.siteOf(r)
+	site, original := g.siteOf(r), request.OriginalRequest(r).URL
 	f := &robotsFetch{
 		r: r.Clone(r.Context()), j: j, site: site, of: g.copiesOf(r, site), exact: r.Host == site.Own().Host,
-		plain:     request.OriginalRequest(r).URL.RawQuery == "" && r.Header.Get("Range") == "",
+		plain:     original.RawQuery == "" && original.RawPath == "" && r.Header.Get("Range") == "",
 		anonymous: r.Header.Get("Cookie") == "" && r.Header.Get("Authorization") == "",
 	}
 	if j != nil {
@@ -122,9 +123,9 @@ func readable(r *http.Request) *http.Request {
 // counts as a file without rules.
 func (g *Guard) noteServed(f *robotsFetch, entry *policy.Entry, response robotsResponse, now time.Time) {
 	text := response.text
-	switch response.status {
-	case http.StatusOK:
-	case http.StatusNotFound, http.StatusGone, http.StatusForbidden:
+	switch (policy.Answer{Status: response.status}).Meaning() {
+	case policy.Rules:
+	case policy.Unavailable:
 		if response.byError && hasErrorRoutes(f.r) && !g.isWithoutRules(f, entry, now) {
 			return
 		}
@@ -145,7 +146,7 @@ func (g *Guard) noteServed(f *robotsFetch, entry *policy.Entry, response robotsR
 		version.Derived = deriveNames(version.Robots)
 	}
 	g.shared.Copies.Serve(f.of, tokenOf(f.j), version, now)
-	if good := entry.Good(); good != nil && response.status == http.StatusOK && version.Robots.HasGroups() && refusesUs(good.Status) && f.exact && f.anonymous {
+	if good := entry.Good(); good != nil && version.Robots.HasGroups() && refusesUs(good.Status) && f.exact && f.anonymous {
 		g.logRefused(f.site, good.Status)
 	}
 }

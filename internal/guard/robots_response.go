@@ -13,13 +13,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// maxPageStart bounds the part of a response other than 200 that is checked for HTML, in bytes.
+// maxPageStart bounds the part of a response that is checked for HTML, in bytes.
 const maxPageStart = 4096
 
 // robotsRecorder records a response for robots.txt with its body.
 type robotsRecorder struct {
 	responseRecorder
-	body []byte // as sent: at most policy.MaxSize+1 bytes of a 200 to GET, else at most maxPageStart
+	body []byte // as sent: at most policy.MaxSize+1 bytes of a file, else at most maxPageStart
 }
 
 func recordRobots(w http.ResponseWriter, method string) *robotsRecorder {
@@ -47,7 +47,7 @@ func (w *robotsRecorder) ReadFrom(r io.Reader) (int64, error) {
 
 // isFile reports whether the response may be a robots.txt.
 func (w *robotsRecorder) isFile() bool {
-	return w.status == http.StatusOK && w.method == http.MethodGet
+	return w.method == http.MethodGet && (policy.Answer{Status: w.status}).Meaning() == policy.Rules
 }
 
 // response returns the response after the handlers have returned. err is their error, which error routes
@@ -68,7 +68,7 @@ func (w *robotsRecorder) response(err error) robotsResponse {
 	case w.method != http.MethodGet:
 	case a.status == http.StatusNotFound, a.status == http.StatusGone:
 		a.hash = sha256.Sum256(nil) // the hash of policy.Version if there is no file
-	case a.status == http.StatusOK && err == nil && w.isComplete():
+	case (policy.Answer{Status: a.status}).Meaning() == policy.Rules && err == nil && w.isComplete():
 		if text, err := origin.Decode(header, w.body); err == nil {
 			a.text, a.hash = text, sha256.Sum256(text)
 		}

@@ -146,7 +146,6 @@ func TestATrialChangesNothing(t *testing.T) {
 		}
 		return o
 	}
-	without := tryingGuard(t, options{Enforce: true}, nil)
 	for name, tried := range map[string]*scriptedSource{
 		"another text": serving(triedText),
 		"all closed":   serving("User-agent: *\nDisallow: /\n"),
@@ -155,7 +154,7 @@ func TestATrialChangesNothing(t *testing.T) {
 		"hostile":      serving("User-agent: *\nDisallow: /*a*a*a*a*a*a*a*a*a*a*a*a$\n\x00\xff"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			with := tryingGuard(t, options{Enforce: true}, tried)
+			with, without := tryingGuard(t, options{Enforce: true}, tried), tryingGuard(t, options{Enforce: true}, nil)
 			for _, userAgent := range []string{"bingbot/2.0", "GPTBot/1.3", "curl/8.0", "Fetcher9/1.0", uaChrome, ""} {
 				for _, target := range []string{"/", "/shop/1", "/private/b", "/private/a/aaaaaaaaaaaaaaa", "/robots.txt"} {
 					got, want := serve(with, userAgent, target), serve(without, userAgent, target)

@@ -35,6 +35,9 @@ func evaluateAnswer(answer policy.Answer) selfTestOutcome {
 		outcome.isRefusal, outcome.status = true, 0
 		outcome.summary = "the connection is closed without a response to the request for robots.txt"
 		outcome.advice = "exclude /robots.txt from what closes the connection, such as abort: not path /robots.txt"
+	case outcome.response.Loop:
+		outcome.summary = "the redirects of robots.txt lead to no file"
+		outcome.advice = "let /robots.txt answer with the file, or redirect to it in at most five steps"
 	case outcome.hasResponse && substitute == parity.OtherPage:
 		outcome.status = outcome.response.Status
 		outcome.summary = "robots.txt redirects to another page"
@@ -55,9 +58,6 @@ func evaluateAnswer(answer policy.Answer) selfTestOutcome {
 		outcome.summary = "robots.txt is refused"
 		outcome.advice = "exclude /robots.txt from what refuses the request, such as a login, a firewall or a rate limit: not path /robots.txt; " +
 			"if the site admits only requests from its proxy, nothing is wrong"
-	case answer.Status >= 300:
-		outcome.summary = "the redirects of robots.txt lead to no file"
-		outcome.advice = "let /robots.txt answer with the file, or redirect to it in at most five steps"
 	default:
 		outcome.isFile, outcome.rules = true, policy.Parse(answer.Body).RuleCount()
 		outcome.summary = "robots.txt was fetched"

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -136,21 +137,24 @@ func virtualRequest(r *http.Request, key policy.Key, client virtualClient) *http
 type authority struct {
 	scheme          string
 	host            string
-	normalizedHosts [2]string // normalized
+	normalizedHosts []string // first that of the request, then those of X-Forwarded-Host
 }
 
 // authorityOf returns the authority of a virtual request. Behind a trusted proxy, the client may
-// use another host than the proxy does. Origins build redirects with either host.
+// use other hosts than the proxy does. Origins build redirects with any of them.
 func authorityOf(virtual *http.Request) authority {
 	a := authority{scheme: request.SchemeOf(virtual.TLS != nil), host: virtual.Host}
 	if proto := virtual.Header.Get("X-Forwarded-Proto"); proto != "" {
 		a.scheme = request.SchemeOf(strings.EqualFold(proto, "https"))
 	}
-	if host := virtual.Header.Get("X-Forwarded-Host"); host != "" {
-		a.host = host
-	}
 	secure := a.scheme == "https"
-	a.normalizedHosts = [2]string{request.NormalHost(virtual.Host, secure), request.NormalHost(a.host, secure)}
+	a.normalizedHosts = []string{request.NormalHost(virtual.Host, secure)}
+	for host := range request.Elements(virtual.Header.Get("X-Forwarded-Host")) {
+		if len(a.normalizedHosts) == 1 {
+			a.host = host
+		}
+		a.normalizedHosts = append(a.normalizedHosts, request.NormalHost(host, secure))
+	}
 	return a
 }
 
@@ -160,8 +164,7 @@ func (a authority) url(path string) *url.URL {
 
 // contains reports whether a URL belongs to this site.
 func (a authority) contains(u *url.URL) bool {
-	host := request.NormalHost(u.Host, a.scheme == "https")
-	return u.Scheme == a.scheme && (host == a.normalizedHosts[0] || host == a.normalizedHosts[1])
+	return u.Scheme == a.scheme && slices.Contains(a.normalizedHosts, request.NormalHost(u.Host, a.scheme == "https"))
 }
 
 // serve makes the server respond to a virtual request for u. It waits neither for the rest of a

@@ -56,6 +56,8 @@ func TestOutsiderBehindProxies(t *testing.T) {
 			http.Header{"Cf-Connecting-Ip": {"192.0.2.1"}, "X-Real-Ip": {"192.0.2.1"}, "X-Forwarded-For": {"192.0.2.1"}}},
 		{"several lines", true, []string{"X-Forwarded-For"}, http.Header{"X-Forwarded-For": {"10.0.0.1", "198.51.100.4"}, "X-Forwarded-Proto": {"http", "https"}, "X-Forwarded-Host": {"forged.test", "a.test"}}, "10.0.0.5:999",
 			http.Header{"X-Forwarded-For": {"192.0.2.1"}, "X-Forwarded-Proto": {"https"}, "X-Forwarded-Host": {"a.test"}}},
+		{"lists", true, []string{"X-Forwarded-For"}, http.Header{"X-Forwarded-For": {"10.0.0.1, 198.51.100.4"}, "X-Forwarded-Proto": {"https, http"}, "X-Forwarded-Host": {"a.test, lb.internal"}}, "10.0.0.5:999",
+			http.Header{"X-Forwarded-For": {"192.0.2.1"}, "X-Forwarded-Proto": {"https"}, "X-Forwarded-Host": {"a.test, lb.internal"}}},
 		{"a client of the trusted network that came by itself", true, []string{"X-Forwarded-For"}, http.Header{"User-Agent": {"bingbot"}}, "192.0.2.1:1", http.Header{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

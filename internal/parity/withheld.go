@@ -26,6 +26,7 @@ const (
 type RobotsResponse struct {
 	Status   int    // 0 if the connection was closed without a response
 	Location string // of a redirect
+	Loop     bool   // the redirect leads to the same robots.txt again
 	HTML     bool   // the body is an HTML page
 }
 
@@ -39,7 +40,7 @@ func (r RobotsResponse) Substitute() (instead Substitute, isFile bool) {
 	case r.Status == 304, r.Status == 404, r.Status == 410:
 		return NoSubstitute, true
 	case r.Status >= 300 && r.Status < 400:
-		if r.Location != "" && !isRobotsURL(r.Location) {
+		if r.Location != "" && (r.Loop || !isRobotsURL(r.Location)) {
 			return OtherPage, false
 		}
 		return NoSubstitute, false
@@ -97,7 +98,7 @@ func (w *Withheld) Says(now time.Time) string {
 	}
 	switch w.Instead {
 	case OtherPage:
-		return fmt.Sprintf("%s is redirected to %s instead of robots.txt since %s; exclude /robots.txt from the login", who, w.Location, since)
+		return fmt.Sprintf("%s is redirected to %s instead of robots.txt since %s; exclude /robots.txt from the login or challenge", who, w.Location, since)
 	case NoAnswer:
 		return fmt.Sprintf("%s gets no response for robots.txt since %s; exclude /robots.txt from what closes the connection, such as abort", who, since)
 	}

@@ -35,6 +35,7 @@ func TestSubstitute(t *testing.T) {
 		{"a login at another host", RobotsResponse{Status: 302, Location: "https://login.test/?rd=https%3A%2F%2Fa.test%2Frobots.txt"}, OtherPage, false},
 		{"a login at this host", RobotsResponse{Status: 303, Location: "/oauth2/start?rd=/robots.txt"}, OtherPage, false},
 		{"the start page", RobotsResponse{Status: 301, Location: "/"}, OtherPage, false},
+		{"a cookie challenge", RobotsResponse{Status: 302, Location: "/robots.txt?__cf_chl=1", Loop: true}, OtherPage, false},
 		{"https", RobotsResponse{Status: 308, Location: "https://a.test/robots.txt"}, NoSubstitute, false},
 		{"another host's file", RobotsResponse{Status: 301, Location: "https://www.a.test/robots.txt"}, NoSubstitute, false},
 		{"a file by another name", RobotsResponse{Status: 302, Location: "/files/production.TXT?v=2"}, NoSubstitute, false},
@@ -186,7 +187,7 @@ func TestWithheldSays(t *testing.T) {
 	for want, w := range map[string]Withheld{
 		"GPTBot gets a web page (status 202) instead of robots.txt since 12:00 UTC; exclude /robots.txt from the challenge":                                          {Fetcher: gptbot, Instead: WebPage, Status: 202, Since: at},
 		"GPTBot gets a web page (status 200) instead of robots.txt since 12:00 UTC; let /robots.txt answer with a text file or 404, and exclude it from a challenge": {Fetcher: gptbot, Instead: WebPage, Status: 200, Own: true, Since: at},
-		"GPTBot is redirected to https://login.test/ instead of robots.txt since 12:00 UTC; exclude /robots.txt from the login":                                      {Fetcher: gptbot, Instead: OtherPage, Location: "https://login.test/", Since: at},
+		"GPTBot is redirected to https://login.test/ instead of robots.txt since 12:00 UTC; exclude /robots.txt from the login or challenge":                         {Fetcher: gptbot, Instead: OtherPage, Location: "https://login.test/", Since: at},
 		"GPTBot gets no response for robots.txt since 12:00 UTC; exclude /robots.txt from what closes the connection, such as abort":                                 {Fetcher: gptbot, Instead: NoAnswer, Since: at},
 		"an unverified client named GPTBot gets no response for robots.txt since 12:00 UTC; exclude /robots.txt from what closes the connection, such as abort":      {Fetcher: Fetcher{Token: "GPTBot"}, Instead: NoAnswer, Since: at},
 	} {

@@ -266,9 +266,10 @@ func (h *Hosts) Key(r *http.Request) policy.Key {
 		key.Host = name + port
 	}
 	if sent := LastForwarded(r.Header, ForwardedHost); proxied && sent != r.Host { // as in KeptSite.Site
-		forwarded := NormalHost(sent, key.Secure)
-		if asked, _ := addr.CutPort(forwarded); asked != "" && asked != name { // the proxy may map the port
-			key.ForwardedHost = forwarded
+		for element := range Elements(sent) {
+			if asked, _ := addr.CutPort(NormalHost(element, key.Secure)); asked != "" && asked != name { // the proxy may map the port
+				key.ForwardedHost = NormalHost(sent, key.Secure)
+			}
 		}
 	}
 	return key

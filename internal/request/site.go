@@ -3,6 +3,7 @@ package request
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"iter"
 	"net"
 	"net/http"
 	"net/netip"
@@ -34,23 +35,33 @@ const (
 	ForwardedHost  = "X-Forwarded-Host"
 )
 
-// LastForwarded returns the value of ForwardedProto or ForwardedHost that applies, or "". It
-// is the last element of the last line: Caddy's reverse_proxy passes on the last line only,
-// and the proxy nearest to Caddy adds its value at the end.
+// LastForwarded returns the value of ForwardedProto or ForwardedHost that the origin receives, or
+// "". It is the whole last line, since Caddy's reverse_proxy forwards that line unchanged. Each of
+// several proxies may have added an element. Origins differ in the element that they use.
 func LastForwarded(header http.Header, name string) string {
 	lines := header[name]
 	if len(lines) == 0 {
 		return ""
 	}
-	last := lines[len(lines)-1]
-	return strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+// Elements splits a value that [LastForwarded] returns at its commas.
+func Elements(value string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for element := range strings.SplitSeq(value, ",") {
+			if element = strings.TrimSpace(element); element != "" && !yield(element) {
+				return
+			}
+		}
+	}
 }
 
 // IsSecure reports whether the client uses https, by the connection or by a trusted proxy.
 func IsSecure(r *http.Request, proxied bool) bool {
 	if proxied {
-		if proto := LastForwarded(r.Header, ForwardedProto); proto != "" {
-			return strings.EqualFold(proto, "https")
+		for proto := range Elements(LastForwarded(r.Header, ForwardedProto)) {
+			return strings.EqualFold(proto, "https") // the first proxy knows the client's connection
 		}
 	}
 	return r.TLS != nil
