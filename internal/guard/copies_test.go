@@ -63,6 +63,9 @@ func (s *fairSite) served(r *http.Request, status int, text string) {
 			s.t.Errorf("the site is asked with %v", r.Header)
 		}
 		w.WriteHeader(status)
+		if text == "" {
+			return nil
+		}
 		_, err := io.WriteString(w, text)
 		return err
 	})
