@@ -25,9 +25,9 @@ func TestAppBounds(t *testing.T) {
 	small, large := provision(2), provision(0)
 	fill := func() int {
 		for n := range 5 {
-			small.state.Cache.Add(policy.Key{Host: fmt.Sprint(n)}, policy.Named)
+			small.state.Cache.GetOrCreate(policy.Key{Host: fmt.Sprint(n)}, policy.ConfiguredHosts)
 		}
-		return small.state.CacheStats(policy.Named).Entries
+		return small.state.CacheStats(policy.ConfiguredHosts).Entries
 	}
 	if n := fill(); n != 5 {
 		t.Fatalf("%d, before any configuration runs", n)

@@ -70,7 +70,7 @@ func withCrawlers(registry *uaident.Registry, changes []Crawler) (*uaident.Regis
 			return nil, err
 		}
 	}
-	return registry.With(crawlers...)
+	return registry.WithCrawlers(crawlers...)
 }
 
 // entry returns the entry of the registry with the changes.
@@ -87,7 +87,7 @@ func (c *Crawler) entry(registry *uaident.Registry) (uaident.Crawler, error) {
 		}
 		entry.Class = class
 		// A crawler of such a class does not fetch for a person.
-		entry.UserTriggered = entry.UserTriggered && !class.JudgedByWildcard()
+		entry.UserTriggered = entry.UserTriggered && !class.WildcardApplies()
 	}
 	if c.Fallback != nil {
 		entry.Fallback = c.Fallback

@@ -199,7 +199,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 // limits and an unreachable robots.txt have responses of their own. If a handler returns an
 // error, the error routes write the response, and caches must not store it.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, j *guard.Judgement, next caddyhttp.Handler) error {
-	if len(h.OnViolation) > 0 && j.Reason != judge.Closed && j.Action == judge.Blocked {
+	if len(h.OnViolation) > 0 && j.Reason != judge.ReasonSiteClosed && j.Action == judge.Blocked {
 		err := h.OnViolation.Compile(next).ServeHTTP(w, r)
 		if err != nil {
 			guard.PreventCaching(w.Header())

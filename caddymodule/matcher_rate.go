@@ -65,7 +65,7 @@ func (m *MatchRate) Validate() error {
 // Match reports whether the request matches.
 func (m MatchRate) Match(r *http.Request) bool {
 	j, _ := caddyhttp.GetVar(r.Context(), guard.Var).(*guard.Judgement)
-	return j != nil && j.Rate.State != rate.NotAsked && slices.Contains(m.States, j.Rate.State.String())
+	return j != nil && j.Rate.State != rate.NoRate && slices.Contains(m.States, j.Rate.State.String())
 }
 
 // MatchWithError reports whether the request matches. It returns no error.

@@ -81,7 +81,7 @@ func (m *MatchCrawler) Provision(ctx caddy.Context) (err error) {
 	}
 	m.clients, err = judge.ParseSelector(m.app.registry, m.Clients, true)
 	m.app.needsIdentity = m.app.needsIdentity || m.clients.Identities != 0
-	m.overlay = m.app.registry.Overlay(m.clients.New).WithApplications()
+	m.overlay = m.app.registry.Overlay(m.clients.UnregisteredTokens).WithApplications()
 	return option.WithLine(m.CaddyfileLine, err)
 }
 
@@ -100,7 +100,7 @@ func (m MatchCrawler) Match(r *http.Request) bool {
 	if m.clients.IsEmpty() {
 		return client.Client.Class.IsCrawler()
 	}
-	return m.clients.Has(client.Client)
+	return m.clients.Matches(client.Client)
 }
 
 // MatchWithError reports whether the request matches. It returns no error.

@@ -32,7 +32,7 @@ type OperatorRanges struct {
 	// Caddyfile adapter sets it if the built-in registry lacks one of the operators.
 	CaddyfileLine string `json:"at,omitempty"`
 
-	published *verify.Published
+	published *verify.PublishedRanges
 }
 
 // CaddyModule returns the Caddy module information.
@@ -96,7 +96,7 @@ func (o *OperatorRanges) check(registry *uaident.Registry) error {
 		hint := "caddy robots-guard registry show <crawler> prints the operator of a crawler"
 		if c := registry.Lookup(name); c != nil && c.Operator != "" {
 			hint = fmt.Sprintf("did you mean %s, the operator of %s?", c.Operator, c.Token)
-		} else if near := text.Near(name, names); near != "" {
+		} else if near := text.Nearest(name, names); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		return fmt.Errorf("unknown operator %q; %s", name, hint)

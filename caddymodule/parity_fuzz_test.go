@@ -54,11 +54,11 @@ func FuzzOneEngine(f *testing.F) {
 		e := offline.Explain(explain.RobotsFile{Robots: robots}, asked)
 		switch {
 		case j == nil:
-			if e.Verdict != judge.Exempt.String() || e.Handler.Action != judge.None.String() {
+			if e.Verdict != judge.Exempt.String() || e.Handler.Action != judge.NoAction.String() {
 				t.Errorf("not judged by the server, %s by explain", e.Verdict)
 			}
-		case j.Verdict.String() != e.Verdict || j.Action.String() != e.Handler.Action || j.Evidence.Rule.Line != e.Line || j.Evidence.Ambiguous != e.Ambiguous:
-			t.Errorf("%s, %s by line %d on the server; %s, %s by line %d by explain", j.Verdict, j.Action, j.Evidence.Rule.Line, e.Verdict, e.Handler.Action, e.Line)
+		case j.Verdict.String() != e.Verdict || j.Action.String() != e.Handler.Action || j.RobotsVerdict.Rule.Line != e.Line || j.RobotsVerdict.Ambiguous != e.Ambiguous:
+			t.Errorf("%s, %s by line %d on the server; %s, %s by line %d by explain", j.Verdict, j.Action, j.RobotsVerdict.Rule.Line, e.Verdict, e.Handler.Action, e.Line)
 		}
 		forbidden := j != nil && j.Verdict == judge.Disallowed
 		if got := command.JudgeCase(robots, uaident.Default().Overlay(robots.Names()), expect.Case{UserAgent: userAgent, URL: target}); method == http.MethodGet && got.Got == expect.Access(forbidden) {

@@ -146,20 +146,20 @@ func TestOneEngine(t *testing.T) {
 					e := offline.Explain(explain.RobotsFile{Robots: robots}, explain.Request{UserAgent: userAgent, URL: target, Method: method})
 					compared++
 					switch {
-					case j == nil && (e.Verdict != judge.Exempt.String() || e.Handler.Action != judge.None.String()):
+					case j == nil && (e.Verdict != judge.Exempt.String() || e.Handler.Action != judge.NoAction.String()):
 						t.Errorf("%s, %q, %s: not judged online, %s offline", name, userAgent, target, e.Verdict)
 					case j == nil:
 					case j.Verdict.String() != e.Verdict || j.Action.String() != e.Handler.Action ||
-						j.Evidence.Rule.String() != e.Rule || j.Evidence.Rule.Line != e.Line || j.Evidence.Ambiguous != e.Ambiguous:
+						j.RobotsVerdict.Rule.String() != e.Rule || j.RobotsVerdict.Rule.Line != e.Line || j.RobotsVerdict.Ambiguous != e.Ambiguous:
 						t.Errorf("%s, %q, %s: online %s, %s by %q; offline %s, %s by %q", name, userAgent, target,
-							j.Verdict, j.Action, j.Evidence.Rule, e.Verdict, e.Handler.Action, e.Rule)
+							j.Verdict, j.Action, j.RobotsVerdict.Rule, e.Verdict, e.Handler.Action, e.Rule)
 					case j.Verdict == judge.Disallowed:
 						disallowed++
 					}
 					if h.Mode == modeEnforce || method != http.MethodGet {
 						continue // the command below has no configuration and no methods
 					}
-					allowed := j == nil || j.Evidence.Allowed || j.Verdict != judge.Disallowed
+					allowed := j == nil || j.RobotsVerdict.Allowed || j.Verdict != judge.Disallowed
 					if got := command.JudgeCase(robots, uaident.Default().Overlay(robots.Names()), expect.Case{UserAgent: userAgent, URL: target}); got.Got != expect.Access(allowed) {
 						t.Errorf("%s, %q, %s: allowed online %t, by test %s", name, userAgent, target, allowed, got.Got)
 					}

@@ -93,7 +93,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 		Fallback:     fallbacks[h.Unreachable],
 		Grace:        max(0, time.Duration(h.Grace)),
 		ChangeGuard:  time.Duration(h.ChangeGuard),
-		Registry:     app.currentRegistry.Current,
+		Registry:     app.currentRegistry.CurrentRegistry,
 		Identity:     app.identity,
 		Sites:        app.sites,
 		AsksPath:     &app.usesPathVerdict,
@@ -149,28 +149,28 @@ func newSource(l *Location, allowPrivate bool) (source origin.Source, key string
 var fallbacks = map[string]policy.Fallback{
 	unreachableAllow:    policy.AllowAll,
 	unreachableDisallow: policy.DisallowAll,
-	unreachableGoogle:   policy.DisallowGoogle,
+	unreachableGoogle:   policy.DisallowLikeGoogle,
 }
 
 // falseNameActions returns what to do about spoofed names.
-var falseNameActions = map[string]judge.FalseName{spoofedBlock: judge.BlockFalseName, spoofedLog: judge.LogFalseName}
+var falseNameActions = map[string]judge.SpoofedHandling{spoofedBlock: judge.BlockSpoofed, spoofedLog: judge.LogSpoofed}
 
 // settings returns the settings of package judge.
 func (h *Handler) settings(registry *uaident.Registry) (s judge.Settings, err error) {
-	s = judge.Settings{Enforce: h.Mode == modeEnforce, KeepSlashes: h.KeepSlashes, FalseName: falseNameActions[h.Spoofed]}
-	if s.Wildcard, err = judge.ParseClasses(h.Wildcard); err != nil {
+	s = judge.Settings{Enforce: h.Mode == modeEnforce, KeepSlashes: h.KeepSlashes, SpoofedHandling: falseNameActions[h.Spoofed]}
+	if s.WildcardClasses, err = judge.ParseClasses(h.Wildcard); err != nil {
 		return s, fmt.Errorf("wildcard: %w", err)
 	}
 	if s.EnforceOnly, err = judge.ParseSelector(registry, h.EnforceOnly, false); err != nil {
 		return s, fmt.Errorf("enforce: %w", err)
 	}
-	if s.Exempt, err = judge.ParseClients(registry, h.Exempt, h.ExemptVerified); err != nil {
+	if s.Exempt, err = judge.ParseClientSet(registry, h.Exempt, h.ExemptVerified); err != nil {
 		return s, fmt.Errorf("exempt: %w", err)
 	}
-	if s.OnlyLog, err = judge.ParseClients(registry, h.OnlyLog, h.OnlyLogVerified); err != nil {
+	if s.OnlyLog, err = judge.ParseClientSet(registry, h.OnlyLog, h.OnlyLogVerified); err != nil {
 		return s, fmt.Errorf("only_log: %w", err)
 	}
-	s.NameClients(registry)
+	s.SetConfiguredNames(registry)
 	return s, nil
 }
 

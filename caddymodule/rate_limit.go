@@ -75,8 +75,8 @@ func (l *RateLimit) validateAgainst(exempt []string, registry *uaident.Registry)
 		return nil
 	}
 	listed, err := judge.ParseSelector(registry, exempt, false)
-	c := judge.CrawlerOf(registry, l.Client)
-	if err != nil || c == nil || !listed.Has(uaident.Identity{Token: c.Token, Crawler: c, Class: c.Class}) {
+	c := judge.LookupCrawler(registry, l.Client)
+	if err != nil || c == nil || !listed.Matches(uaident.Identity{Token: c.Token, Crawler: c, Class: c.Class}) {
 		return nil // another check reports unknown names
 	}
 	return fmt.Errorf("rate: the limit of %s has no effect, because exempt has %s, its class; remove one, or list single crawlers in exempt", l.Client, c.Class)

@@ -88,7 +88,7 @@ func (r *Registry) Base(ctx context.Context) (*uaident.Registry, error) {
 	if err := feed.LastError(); err != nil {
 		return nil, &unreadableError{option.WithLine(r.CaddyfileLine, err)}
 	}
-	return feed.InUse().Over(uaident.Default())
+	return feed.InUse().Merge(uaident.Default())
 }
 
 // unreadableError is returned for a registry file that is missing or invalid.

@@ -23,7 +23,7 @@ var registryFeeds = caddy.NewUsagePool()
 // registryInUse is the registry of a running configuration. It follows the changes of the
 // configured file or URL.
 type registryInUse struct {
-	*uaident.Current
+	*uaident.CurrentRegistry
 
 	feed    *registry.Feed // nil for none
 	changes []Crawler
@@ -56,7 +56,7 @@ func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger
 				err = registry.CheckUsable(combined)
 			}
 			if err == nil || u.feed.IsFile() {
-				u.Current = uaident.NewCurrent(combined)
+				u.CurrentRegistry = uaident.NewCurrentRegistry(combined)
 				return u, err
 			}
 			// Start applies it again and logs the error.
@@ -64,7 +64,7 @@ func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger
 		}
 	}
 	combined, err := withCrawlers(uaident.Default(), changes)
-	u.Current = uaident.NewCurrent(combined)
+	u.CurrentRegistry = uaident.NewCurrentRegistry(combined)
 	return u, err
 }
 
@@ -90,7 +90,7 @@ func (u *registryInUse) acquire(ctx caddy.Context, r *Registry) error {
 func (u *registryInUse) withVersion(version *registry.Version) (combined *uaident.Registry, err error) {
 	base := uaident.Default()
 	if version != nil {
-		if base, err = version.Over(base); err != nil {
+		if base, err = version.Merge(base); err != nil {
 			return nil, err
 		}
 	}

@@ -66,16 +66,16 @@ func (a *App) verifierConfig(registry *uaident.Registry) verify.Config {
 // Verifies reports whether any method of verification is on.
 func (a *App) Verifies() bool {
 	c := a.verifierConfig(a.currentRegistry.Load())
-	return c.Confirms() || a.Verify != nil && a.Verify.WebBotAuth
+	return c.HasMethods() || a.Verify != nil && a.Verify.WebBotAuth
 }
 
 // Published returns the address ranges of operators, or nil if no lists are read.
-func (a *App) Published(operators ...string) *verify.Published {
+func (a *App) Published(operators ...string) *verify.PublishedRanges {
 	if a.Verify == nil || a.Verify.Ranges == rangesOff {
 		return nil
 	}
 	a.needsIdentity = true
-	return a.state.Identities.Verifier.Published(operators...)
+	return a.state.Identities.Verifier.PublishedRanges(operators...)
 }
 
 // checkAddressLists reads the list files, so that an invalid one fails before anything has changed.

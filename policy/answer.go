@@ -6,8 +6,8 @@ import "net/http"
 // 2.3.1.2). The final file applies to the original authority.
 const MaxRedirects = 5
 
-// Answer is the result of one attempt to fetch a robots.txt, after redirects.
-type Answer struct {
+// FetchResult is the result of one attempt to fetch a robots.txt, after redirects.
+type FetchResult struct {
 	// Status is the HTTP status. It is 0 without a complete response. A redirect status means
 	// that the redirect could not be followed.
 	Status int
@@ -18,59 +18,61 @@ type Answer struct {
 	// Err is the reason for an incomplete response: a timeout, a reset, DNS, or a truncated
 	// body. With a status of 500 or more it can be the reason for the server's failure.
 	Err error
-	// Via lists the redirect targets before the response: request targets for the site
+	// RedirectTargets lists the redirect targets before the response: request targets for the site
 	// itself, and URLs for other sites.
-	Via []string
-	// Of is the copy that the request was conditional on. nil means none or the current copy.
-	// If the meaning is Unchanged, this copy is still valid.
-	Of *Version
+	RedirectTargets []string
+	// CachedVersion is the copy that the request was conditional on. nil means none or the current copy.
+	// If the access result is NotModified, this copy is still valid.
+	CachedVersion *Version
 }
 
-// Meaning is the meaning of a response for the rules of a site.
-type Meaning uint8
+// AccessResult is the meaning of a response for the rules of a site.
+type AccessResult uint8
 
 // The meanings, RFC 9309 section 2.3.1.
 const (
-	// Rules: the body has the rules.
-	Rules Meaning = iota
+	// Successful: the body has the rules.
+	Successful AccessResult = iota
 	// Unavailable: no robots.txt exists, and nothing is restricted.
 	Unavailable
 	// Unreachable: the rules are unknown.
 	Unreachable
-	// Refused: 429. RFC 9309 treats 429 as unavailable, Google as unreachable.
-	Refused
-	// Unchanged: the copy of a conditional request is still valid (304).
-	Unchanged
+	// TooManyRequests: 429. RFC 9309 treats 429 as unavailable, Google as unreachable.
+	TooManyRequests
+	// NotModified: the copy of a conditional request is still valid (304).
+	NotModified
 )
 
 // String returns rules, unavailable, unreachable, refused or unchanged.
-func (m Meaning) String() string {
+func (m AccessResult) String() string {
 	return [...]string{"rules", "unavailable", "unreachable", "refused", "unchanged"}[m]
 }
 
-// Known reports whether the response determines the restrictions.
-func (m Meaning) Known() bool { return m == Rules || m == Unavailable || m == Unchanged }
+// DeterminesRules reports whether the response determines the restrictions.
+func (m AccessResult) DeterminesRules() bool {
+	return m == Successful || m == Unavailable || m == NotModified
+}
 
-// Meaning returns the meaning of the response.
-func (a Answer) Meaning() Meaning {
+// AccessResult returns the meaning of the response.
+func (a FetchResult) AccessResult() AccessResult {
 	switch {
 	case a.Err != nil || a.Status < 200:
 		return Unreachable
 	case a.Status < 300:
-		return Rules
+		return Successful
 	case a.Status == http.StatusNotModified:
-		return Unchanged
+		return NotModified
 	case a.Status == http.StatusTooManyRequests:
-		return Refused
+		return TooManyRequests
 	case a.Status < 500:
 		return Unavailable
 	}
 	return Unreachable
 }
 
-// text returns the text with the rules. It is empty for a response without restrictions.
-func (a Answer) text(meaning Meaning) []byte {
-	if meaning != Rules {
+// rulesBody returns the body with the rules. It is empty for a response without restrictions.
+func (a FetchResult) rulesBody(access AccessResult) []byte {
+	if access != Successful {
 		return nil
 	}
 	return a.Body

@@ -12,16 +12,16 @@ func TestVersionOfAnAnswer(t *testing.T) {
 	const text = "User-agent: *\nDisallow: /x\n"
 	for _, tc := range []struct {
 		name   string
-		answer Answer
+		answer FetchResult
 		held   string // the expected text
 		settle bool
 	}{
-		{"a file", Answer{Status: 200, Body: []byte(text)}, text, true},
-		{"no file, whatever the answer says", Answer{Status: 404, Body: []byte(text)}, "", true},
-		{"a copy that the caller has", Answer{Status: 304}, "", false},
-		{"too many requests", Answer{Status: 429}, "", false},
-		{"a failure", Answer{Status: 503, Body: []byte(text)}, "", false},
-		{"a file that ended early", Answer{Status: 200, Body: []byte(text), Err: errors.New("reset")}, "", false},
+		{"a file", FetchResult{Status: 200, Body: []byte(text)}, text, true},
+		{"no file, whatever the answer says", FetchResult{Status: 404, Body: []byte(text)}, "", true},
+		{"a copy that the caller has", FetchResult{Status: 304}, "", false},
+		{"too many requests", FetchResult{Status: 429}, "", false},
+		{"a failure", FetchResult{Status: 503, Body: []byte(text)}, "", false},
+		{"a file that ended early", FetchResult{Status: 200, Body: []byte(text), Err: errors.New("reset")}, "", false},
 	} {
 		hash, ok := HashOf(tc.answer)
 		version := VersionOf(tc.answer, epoch)
@@ -38,7 +38,7 @@ func TestVersionOfAnAnswer(t *testing.T) {
 }
 
 func TestExpired(t *testing.T) {
-	read, failed := step{0, version(1)}, step{time.Hour, Answer{Status: 503}}
+	read, failed := step{0, version(1)}, step{time.Hour, FetchResult{Status: 503}}
 	for _, tc := range []struct {
 		name  string
 		state State
@@ -60,7 +60,7 @@ func TestExpired(t *testing.T) {
 // TestIsNews distinguishes new data of another instance from known data.
 func TestIsNews(t *testing.T) {
 	until := func(n int, at time.Duration) *Version {
-		return &Version{Hash: [sha256.Size]byte{byte(n)}, Until: epoch.Add(at)}
+		return &Version{Hash: [sha256.Size]byte{byte(n)}, ReplacedAt: epoch.Add(at)}
 	}
 	known := []*Version{until(2, 2*time.Hour), until(1, time.Hour)}
 	for _, tc := range []struct {
@@ -76,7 +76,7 @@ func TestIsNews(t *testing.T) {
 		{"one more", []*Version{until(3, 3*time.Hour), until(2, 2*time.Hour), until(1, time.Hour)}, true},
 		{"one less", []*Version{until(2, 2*time.Hour)}, true},
 	} {
-		if got := isNews(tc.past, known); got != tc.want {
+		if got := addsVersions(tc.past, known); got != tc.want {
 			t.Errorf("%s: %t, want %t", tc.name, got, tc.want)
 		}
 	}

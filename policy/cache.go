@@ -42,9 +42,9 @@ func (k Key) String() string {
 	return "http://" + k.Host
 }
 
-// Quoted returns a unique string for a key. Stored data depend on the string, so the format
+// UniqueString returns a unique string for a key. Stored data depend on the string, so the format
 // must not change.
-func (k Key) Quoted() string {
+func (k Key) UniqueString() string {
 	return fmt.Sprintf("%q %q %q %t %q %q", k.Source, k.Server, k.Site, k.Secure, k.Host, k.ForwardedHost)
 }
 
@@ -54,8 +54,8 @@ type configuredSite struct {
 	secure       bool
 }
 
-// configured returns the configured site of a host.
-func (k Key) configured() configuredSite { return configuredSite{k.Server, k.Site, k.Secure} }
+// configuredSite returns the configured site of a host.
+func (k Key) configuredSite() configuredSite { return configuredSite{k.Server, k.Site, k.Secure} }
 
 // SourceKind returns in a word where the robots.txt comes from: "server", "url" or
 // "file".
@@ -76,26 +76,26 @@ func (k Key) IsFile() bool {
 
 // Segment returns the segment of a key. Hosts that only clients name have their own segment.
 func (k Key) Segment() Segment {
-	if k.ForwardedHost != "" || k.Source == "" && k.isOfPattern() {
-		return Invented
+	if k.ForwardedHost != "" || k.Source == "" && k.hasHostPattern() {
+		return UnknownHosts
 	}
-	return Named
+	return ConfiguredHosts
 }
 
-// isOfPattern reports whether the site is a wildcard or a catch-all.
-func (k Key) isOfPattern() bool { return k.Site == "" || strings.Contains(k.Site, "*") }
+// hasHostPattern reports whether the site is a wildcard or a catch-all.
+func (k Key) hasHostPattern() bool { return k.Site == "" || strings.Contains(k.Site, "*") }
 
 // Segment is a part of a Cache with bounds of its own.
 type Segment uint8
 
 const (
-	// Named contains the sites of the configuration.
-	Named Segment = iota
-	// Invented contains hosts that only clients name. They never evict a named site or delay
+	// ConfiguredHosts contains the sites of the configuration.
+	ConfiguredHosts Segment = iota
+	// UnknownHosts contains hosts that only clients name. They never evict a named site or delay
 	// its fetches.
-	Invented
+	UnknownHosts
 
-	segments = 2
+	numSegments = 2
 )
 
 // String returns named or invented.
@@ -103,9 +103,9 @@ func (s Segment) String() string { return [...]string{"named", "invented"}[s] }
 
 // Bounds limit one segment of a Cache.
 type Bounds struct {
-	Entries int // number of sites
-	Bytes   int // estimated memory of the rules; equal files are counted once
-	Reads   int // concurrent fetches
+	Entries           int // number of sites
+	Bytes             int // estimated memory of the rules; equal files are counted once
+	ConcurrentFetches int // concurrent fetches
 }
 
 // Cache stores the state of many sites. Lookups take no lock. It is safe for concurrent use.
@@ -114,18 +114,18 @@ type Cache struct {
 	derive func(*Robots) any
 	index  cowmap.Large[Key, *Entry]
 
-	mu   sync.Mutex // guards the fields below
-	kept [segments]*segment
+	mu       sync.Mutex // guards the fields below
+	segments [numSegments]*segment
 }
 
 // segment is the data for the bounds of a segment.
 type segment struct {
-	bounds   Bounds
-	order    queues
-	texts    texts
-	attempts int                    // running fetches
-	fetching map[configuredSite]int // running fetches by configured site
-	evicted  uint64
+	bounds         Bounds
+	queues         evictionQueues
+	versions       sharedVersions
+	runningFetches int                    // running fetches
+	fetchesBySite  map[configuredSite]int // running fetches by configured site
+	evicted        uint64
 }
 
 // NewCache returns a cache with the given bounds. now is the clock. derive computes
@@ -135,9 +135,9 @@ func NewCache(named, invented Bounds, now func() time.Time, derive func(*Robots)
 		derive = func(*Robots) any { return nil }
 	}
 	c := &Cache{now: now, derive: derive}
-	for i, b := range [segments]Bounds{named, invented} {
-		b.Entries, b.Reads = max(b.Entries, 1), max(b.Reads, 1)
-		c.kept[i] = &segment{bounds: b, texts: texts{byHash: make(map[[sha256.Size]byte]*sharedText)}, fetching: make(map[configuredSite]int)}
+	for i, b := range [numSegments]Bounds{named, invented} {
+		b.Entries, b.ConcurrentFetches = max(b.Entries, 1), max(b.ConcurrentFetches, 1)
+		c.segments[i] = &segment{bounds: b, versions: sharedVersions{byHash: make(map[[sha256.Size]byte]*sharedVersion)}, fetchesBySite: make(map[configuredSite]int)}
 	}
 	return c
 }
@@ -156,61 +156,61 @@ func (c *Cache) Entries() (entries []*Entry) {
 	return entries
 }
 
-// Add returns the entry of a site, which it creates if necessary.
-func (c *Cache) Add(key Key, s Segment) *Entry {
+// GetOrCreate returns the entry of a site, which it creates if necessary.
+func (c *Cache) GetOrCreate(key Key, s Segment) *Entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.Get(key); e != nil {
 		return e
 	}
-	kept := c.kept[s]
+	seg := c.segments[s]
 	switch {
-	case kept.order.len() >= kept.bounds.Entries:
-		c.evict(kept, kept.order.evict(kept.bounds.Entries))
-	case kept.texts.bytes > kept.bounds.Bytes: // a single entry can exceed the bound
-		c.evict(kept, kept.order.first())
+	case seg.queues.len() >= seg.bounds.Entries:
+		c.evict(seg, seg.queues.evict(seg.bounds.Entries))
+	case seg.versions.bytes > seg.bounds.Bytes: // a single entry can exceed the bound
+		c.evict(seg, seg.queues.removeFirst())
 	}
-	e := &Entry{key: key, segment: s, cache: c, ref: new(Ref)}
+	e := &Entry{key: key, segment: s, cache: c, ref: new(EntryRef)}
 	e.ref.entry.Store(e)
-	e.queuedAt = c.now().Unix()
-	e.used.Store(e.queuedAt)
-	kept.order.add(e)
+	e.lastUsedWhenQueued = c.now().Unix()
+	e.lastUsed.Store(e.lastUsedWhenQueued)
+	seg.queues.add(e)
 	c.index.Store(key, e)
 	return e
 }
 
 // evict drops an entry that has left its queue. nil is ignored.
-func (c *Cache) evict(kept *segment, e *Entry) {
+func (c *Cache) evict(seg *segment, e *Entry) {
 	if e == nil {
 		return
 	}
-	kept.evicted++
+	seg.evicted++
 	c.index.Delete(e.key)
 	e.ref.entry.Store(nil)
-	kept.texts.releaseAll(e.state.Load())
+	seg.versions.releaseAll(e.state.Load())
 }
 
-// shrink reduces a segment to its bound in bytes. It evicts entries with the largest files
+// shrinkToBytes reduces a segment to its bound in bytes. It evicts entries with the largest files
 // first, so that a site with large or changing files evicts no other site.
-func (c *Cache) shrink(kept *segment) {
-	if kept.texts.bytes <= kept.bounds.Bytes {
+func (c *Cache) shrinkToBytes(seg *segment) {
+	if seg.versions.bytes <= seg.bounds.Bytes {
 		return
 	}
-	type sized struct {
+	type sizedEntry struct {
 		e    *Entry
 		size int
 	}
-	var all []sized
-	for e := range kept.order.all() {
-		all = append(all, sized{e, kept.texts.sizeOf(e.state.Load())})
+	var largestFirst []sizedEntry
+	for e := range seg.queues.all() {
+		largestFirst = append(largestFirst, sizedEntry{e, seg.versions.sizeOf(e.state.Load())})
 	}
-	slices.SortFunc(all, func(a, b sized) int { return cmp.Compare(b.size, a.size) })
-	for _, x := range all {
-		if kept.texts.bytes <= kept.bounds.Bytes || kept.order.len() == 1 {
+	slices.SortFunc(largestFirst, func(a, b sizedEntry) int { return cmp.Compare(b.size, a.size) })
+	for _, candidate := range largestFirst {
+		if seg.versions.bytes <= seg.bounds.Bytes || seg.queues.len() == 1 {
 			return
 		}
-		kept.order.remove(x.e)
-		c.evict(kept, x.e)
+		seg.queues.remove(candidate.e)
+		c.evict(seg, candidate.e)
 	}
 }
 
@@ -220,27 +220,27 @@ func (c *Cache) shrink(kept *segment) {
 func (c *Cache) beginFetch(e *Entry) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	kept, site := c.kept[e.segment], e.key.configured()
-	own, sharing := kept.fetching[site], len(kept.fetching)
-	if own == 0 {
-		sharing++
+	seg, site := c.segments[e.segment], e.key.configuredSite()
+	siteFetches, sitesFetching := seg.fetchesBySite[site], len(seg.fetchesBySite)
+	if siteFetches == 0 {
+		sitesFetching++
 	}
-	fair := e.segment == Named || own < max(1, kept.bounds.Reads/sharing)
-	if kept.attempts >= kept.bounds.Reads && (own > 0 || e.segment == Named) || !fair {
+	withinShare := e.segment == ConfiguredHosts || siteFetches < max(1, seg.bounds.ConcurrentFetches/sitesFetching)
+	if seg.runningFetches >= seg.bounds.ConcurrentFetches && (siteFetches > 0 || e.segment == ConfiguredHosts) || !withinShare {
 		return false
 	}
-	kept.attempts++
-	kept.fetching[site]++
+	seg.runningFetches++
+	seg.fetchesBySite[site]++
 	return true
 }
 
 func (c *Cache) endFetch(e *Entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	kept, site := c.kept[e.segment], e.key.configured()
-	kept.attempts--
-	if kept.fetching[site]--; kept.fetching[site] == 0 {
-		delete(kept.fetching, site)
+	seg, site := c.segments[e.segment], e.key.configuredSite()
+	seg.runningFetches--
+	if seg.fetchesBySite[site]--; seg.fetchesBySite[site] == 0 {
+		delete(seg.fetchesBySite, site)
 	}
 }
 
@@ -255,6 +255,6 @@ type CacheStats struct {
 func (c *Cache) Stats(s Segment) CacheStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	kept := c.kept[s]
-	return CacheStats{Entries: kept.order.len(), Bytes: kept.texts.bytes, Evicted: kept.evicted}
+	seg := c.segments[s]
+	return CacheStats{Entries: seg.queues.len(), Bytes: seg.versions.bytes, Evicted: seg.evicted}
 }

@@ -8,19 +8,19 @@ import (
 )
 
 func TestCacheEvictsTheLeastUsed(t *testing.T) {
-	c, clock := newTestCache(Bounds{Entries: 3, Bytes: 1 << 20, Reads: 1})
+	c, clock := newTestCache(Bounds{Entries: 3, Bytes: 1 << 20, ConcurrentFetches: 1})
 	for i := range 3 {
-		c.Add(Key{Host: fmt.Sprint(i)}, Named)
+		c.GetOrCreate(Key{Host: fmt.Sprint(i)}, ConfiguredHosts)
 	}
 	clock.advance(time.Minute)
-	c.Get(Key{Host: "0"}).Use(clock.now())
-	c.Add(Key{Host: "3"}, Named)
+	c.Get(Key{Host: "0"}).Touch(clock.now())
+	c.GetOrCreate(Key{Host: "3"}, ConfiguredHosts)
 	for host, want := range map[string]bool{"0": true, "1": false, "2": true, "3": true} {
 		if got := c.Get(Key{Host: host}) != nil; got != want {
 			t.Errorf("%s is kept: %t, want %t", host, got, want)
 		}
 	}
-	if stats := c.Stats(Named); stats.Entries != 3 || stats.Evicted != 1 {
+	if stats := c.Stats(ConfiguredHosts); stats.Entries != 3 || stats.Evicted != 1 {
 		t.Errorf("stats = %+v", stats)
 	}
 }
@@ -28,112 +28,112 @@ func TestCacheEvictsTheLeastUsed(t *testing.T) {
 // TestCacheEvictsWhatCanBeReadAgain skips entries that a fetch cannot restore, but not too many of
 // them.
 func TestCacheEvictsWhatCanBeReadAgain(t *testing.T) {
-	fail := func() Answer { return failing }
-	text := func(n int) func() Answer { return func() Answer { return version(n) } }
+	fail := func() FetchResult { return failing }
+	text := func(n int) func() FetchResult { return func() FetchResult { return version(n) } }
 	for _, tc := range []struct {
 		name   string
-		before []func() Answer // the responses for the oldest entry
-		later  time.Duration   // time until an eviction
+		before []func() FetchResult // the responses for the oldest entry
+		later  time.Duration        // time until an eviction
 		kept   bool
 	}{
-		{"one version", []func() Answer{text(1)}, time.Minute, false},
+		{"one version", []func() FetchResult{text(1)}, time.Minute, false},
 		{"never read", nil, time.Minute, false},
-		{"never read with success", []func() Answer{fail}, time.Minute, false},
-		{"changed lately", []func() Answer{text(1), text(2)}, time.Hour, false},
-		{"changed a day ago", []func() Answer{text(1), text(2)}, MaxAge, false},
-		{"cannot be read", []func() Answer{text(1), fail}, 48 * time.Hour, true},
-		{"can be read again", []func() Answer{text(1), fail, text(1)}, time.Minute, false},
+		{"never read with success", []func() FetchResult{fail}, time.Minute, false},
+		{"changed lately", []func() FetchResult{text(1), text(2)}, time.Hour, false},
+		{"changed a day ago", []func() FetchResult{text(1), text(2)}, MaxAge, false},
+		{"cannot be read", []func() FetchResult{text(1), fail}, 48 * time.Hour, true},
+		{"can be read again", []func() FetchResult{text(1), fail, text(1)}, time.Minute, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c, clock := newTestCache(Bounds{Entries: 3, Bytes: 1 << 20, Reads: 1})
-			old := c.Add(Key{Host: "old"}, Named)
+			c, clock := newTestCache(Bounds{Entries: 3, Bytes: 1 << 20, ConcurrentFetches: 1})
+			old := c.GetOrCreate(Key{Host: "old"}, ConfiguredHosts)
 			for _, read := range tc.before {
 				old.MakeDue()
 				<-old.Refresh(holding(time.Hour), read, nil)
 			}
 			clock.advance(tc.later)
 			for i := range 2 {
-				<-c.Add(Key{Host: fmt.Sprint(i)}, Named).Refresh(holding(time.Hour), text(i), nil)
+				<-c.GetOrCreate(Key{Host: fmt.Sprint(i)}, ConfiguredHosts).Refresh(holding(time.Hour), text(i), nil)
 			}
-			c.Add(Key{Host: "2"}, Named)
+			c.GetOrCreate(Key{Host: "2"}, ConfiguredHosts)
 			if got := c.Get(Key{Host: "old"}) != nil; got != tc.kept {
 				t.Errorf("it is kept: %t, want %t", got, tc.kept)
 			}
-			if n := c.Stats(Named).Entries; n != 3 {
+			if n := c.Stats(ConfiguredHosts).Entries; n != 3 {
 				t.Errorf("%d entries, want 3", n)
 			}
 		})
 	}
 	t.Run("all of them", func(t *testing.T) {
 		const most = 100
-		c, clock := newTestCache(Bounds{Entries: most, Bytes: 1 << 20, Reads: 1})
+		c, clock := newTestCache(Bounds{Entries: most, Bytes: 1 << 20, ConcurrentFetches: 1})
 		for i := range 3 * most {
-			e := c.Add(Key{Host: fmt.Sprint(i)}, Named)
+			e := c.GetOrCreate(Key{Host: fmt.Sprint(i)}, ConfiguredHosts)
 			<-e.Refresh(holding(time.Hour), text(1), nil)
 			clock.advance(time.Hour)
 			<-e.Refresh(holding(time.Hour), fail, nil)
 		}
-		if stats := c.Stats(Named); stats.Entries != most || stats.Evicted != 2*most {
+		if stats := c.Stats(ConfiguredHosts); stats.Entries != most || stats.Evicted != 2*most {
 			t.Errorf("%+v", stats)
 		}
 	})
 }
 
 func TestCacheInventedHostsDoNotEvictNamedOnes(t *testing.T) {
-	c, _ := newTestCache(Bounds{Entries: 10, Bytes: 1 << 16, Reads: 4})
-	named := c.Add(Key{Host: "example.com"}, Named)
-	<-named.Refresh(holding(time.Hour), func() Answer { return forbidding }, nil)
+	c, _ := newTestCache(Bounds{Entries: 10, Bytes: 1 << 16, ConcurrentFetches: 4})
+	named := c.GetOrCreate(Key{Host: "example.com"}, ConfiguredHosts)
+	<-named.Refresh(holding(time.Hour), func() FetchResult { return forbidding }, nil)
 	for i := range 10_000 {
-		e := c.Add(Key{Host: fmt.Sprintf("%d.invented", i)}, Invented)
+		e := c.GetOrCreate(Key{Host: fmt.Sprintf("%d.invented", i)}, UnknownHosts)
 		if done := e.Refresh(holding(time.Hour), answering(fmt.Sprintf("User-agent: *\nDisallow: /%d\n", i)), nil); done != nil && i%100 == 0 {
 			<-done
 		}
 	}
-	if c.Get(Key{Host: "example.com"}) != named || named.State().Good == nil {
+	if c.Get(Key{Host: "example.com"}) != named || named.State().Current == nil {
 		t.Error("the named site is gone")
 	}
-	if stats := c.Stats(Invented); stats.Entries > 10 {
+	if stats := c.Stats(UnknownHosts); stats.Entries > 10 {
 		t.Errorf("%d invented hosts are kept, want at most 10", stats.Entries)
 	}
 }
 
 func TestCacheIsBoundedByBytes(t *testing.T) {
 	const bound = 100_000
-	c, _ := newTestCache(Bounds{Entries: 1000, Bytes: bound, Reads: 1})
+	c, _ := newTestCache(Bounds{Entries: 1000, Bytes: bound, ConcurrentFetches: 1})
 	for i := range 100 {
 		body := fmt.Sprintf("User-agent: *\n# %d\n%s", i, strings.Repeat("Disallow: /x\n", 100))
-		<-c.Add(Key{Host: fmt.Sprint(i)}, Named).Refresh(holding(time.Hour), answering(body), nil)
-		if stats := c.Stats(Named); stats.Bytes > bound {
+		<-c.GetOrCreate(Key{Host: fmt.Sprint(i)}, ConfiguredHosts).Refresh(holding(time.Hour), answering(body), nil)
+		if stats := c.Stats(ConfiguredHosts); stats.Bytes > bound {
 			t.Fatalf("after %d sites: %d bytes, want at most %d", i, stats.Bytes, bound)
 		}
 	}
-	if stats := c.Stats(Named); stats.Evicted == 0 || stats.Entries == 0 {
+	if stats := c.Stats(ConfiguredHosts); stats.Evicted == 0 || stats.Entries == 0 {
 		t.Errorf("stats = %+v", stats)
 	}
 }
 
 // TestCacheKeepsHostsInUse protects the tenants of a catch-all site from invented hosts.
 func TestCacheKeepsHostsInUse(t *testing.T) {
-	c, clock := newTestCache(Bounds{Entries: 1000, Bytes: 32 << 20, Reads: 8})
+	c, clock := newTestCache(Bounds{Entries: 1000, Bytes: 32 << 20, ConcurrentFetches: 8})
 	var tenants []*Entry
 	for i := range 100 {
-		tenants = append(tenants, c.Add(Key{Host: fmt.Sprintf("tenant%d.test", i)}, Invented))
+		tenants = append(tenants, c.GetOrCreate(Key{Host: fmt.Sprintf("tenant%d.test", i)}, UnknownHosts))
 	}
 	for range 3 {
 		clock.advance(time.Minute)
 		for _, e := range tenants {
-			e.Use(clock.now())
+			e.Touch(clock.now())
 		}
 	}
 	for i := range 11_000 {
-		c.Add(Key{Host: fmt.Sprintf("%d.invented.test", i)}, Invented).Use(clock.now())
+		c.GetOrCreate(Key{Host: fmt.Sprintf("%d.invented.test", i)}, UnknownHosts).Touch(clock.now())
 	}
 	for _, e := range tenants {
 		if c.Get(e.Key()) != e {
 			t.Fatalf("%s is gone", e.Key())
 		}
 	}
-	if n := c.Stats(Invented).Entries; n != 1000 {
+	if n := c.Stats(UnknownHosts).Entries; n != 1000 {
 		t.Errorf("%d hosts are kept, want 1000", n)
 	}
 }
@@ -141,12 +141,12 @@ func TestCacheKeepsHostsInUse(t *testing.T) {
 // TestCacheKeepsATenthForNewOnes lets new entries evict each other if they fill their part of the
 // segment. Otherwise they evict proven entries.
 func TestCacheKeepsATenthForNewOnes(t *testing.T) {
-	c, _ := newTestCache(Bounds{Entries: 20, Bytes: 1 << 20, Reads: 1})
+	c, _ := newTestCache(Bounds{Entries: 20, Bytes: 1 << 20, ConcurrentFetches: 1})
 	for i := range 20 {
-		c.kept[Named].order.prove(c.Add(Key{Host: fmt.Sprint("proven ", i)}, Named))
+		c.segments[ConfiguredHosts].queues.promote(c.GetOrCreate(Key{Host: fmt.Sprint("proven ", i)}, ConfiguredHosts))
 	}
 	for i := range 10 {
-		c.Add(Key{Host: fmt.Sprint("new ", i)}, Named)
+		c.GetOrCreate(Key{Host: fmt.Sprint("new ", i)}, ConfiguredHosts)
 	}
 	for i := range 10 {
 		if got, want := c.Get(Key{Host: fmt.Sprint("new ", i)}) != nil, i >= 7; got != want {
@@ -163,18 +163,18 @@ func TestCacheKeepsATenthForNewOnes(t *testing.T) {
 // TestCacheEvictsTheOldestOfAllInUse uses all proven entries. An eviction skips each of them once
 // and then evicts the first.
 func TestCacheEvictsTheOldestOfAllInUse(t *testing.T) {
-	c, clock := newTestCache(Bounds{Entries: 3, Bytes: 1 << 20, Reads: 1})
+	c, clock := newTestCache(Bounds{Entries: 3, Bytes: 1 << 20, ConcurrentFetches: 1})
 	var all []*Entry
 	for i := range 3 {
-		e := c.Add(Key{Host: fmt.Sprint(i)}, Named)
-		c.kept[Named].order.prove(e)
+		e := c.GetOrCreate(Key{Host: fmt.Sprint(i)}, ConfiguredHosts)
+		c.segments[ConfiguredHosts].queues.promote(e)
 		all = append(all, e)
 	}
 	clock.advance(time.Minute)
 	for _, e := range all {
-		e.Use(clock.now())
+		e.Touch(clock.now())
 	}
-	c.Add(Key{Host: "new"}, Named)
+	c.GetOrCreate(Key{Host: "new"}, ConfiguredHosts)
 	for i, e := range all {
 		if got, want := e.Ref().Entry() == e, i > 0; got != want {
 			t.Errorf("entry %d is kept: %t, want %t", i, got, want)
@@ -184,14 +184,14 @@ func TestCacheEvictsTheOldestOfAllInUse(t *testing.T) {
 
 // TestCacheEvictsTheUnusedOfTheProven uses the first of two proven entries. The other is evicted.
 func TestCacheEvictsTheUnusedOfTheProven(t *testing.T) {
-	c, clock := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, Reads: 1})
-	used, unused := c.Add(Key{Host: "used"}, Named), c.Add(Key{Host: "unused"}, Named)
+	c, clock := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, ConcurrentFetches: 1})
+	used, unused := c.GetOrCreate(Key{Host: "used"}, ConfiguredHosts), c.GetOrCreate(Key{Host: "unused"}, ConfiguredHosts)
 	for _, e := range []*Entry{used, unused} {
-		c.kept[Named].order.prove(e)
+		c.segments[ConfiguredHosts].queues.promote(e)
 	}
 	clock.advance(time.Minute)
-	used.Use(clock.now())
-	c.Add(Key{Host: "new"}, Named)
+	used.Touch(clock.now())
+	c.GetOrCreate(Key{Host: "new"}, ConfiguredHosts)
 	if used.Ref().Entry() == nil || unused.Ref().Entry() != nil {
 		t.Errorf("the used one is kept: %t, the other: %t", used.Ref().Entry() != nil, unused.Ref().Entry() != nil)
 	}
@@ -201,14 +201,14 @@ func TestCacheEvictsTheUnusedOfTheProven(t *testing.T) {
 // first use created the entry and does not count.
 func TestCacheTakesHostsThatReturnForUsed(t *testing.T) {
 	for uses, kept := range []bool{false, false, true} {
-		c, clock := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, Reads: 1})
-		old := c.Add(Key{Host: "old"}, Invented)
+		c, clock := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, ConcurrentFetches: 1})
+		old := c.GetOrCreate(Key{Host: "old"}, UnknownHosts)
 		for range uses {
 			clock.advance(time.Minute)
-			old.Use(clock.now())
+			old.Touch(clock.now())
 		}
-		c.Add(Key{Host: "next"}, Invented)
-		c.Add(Key{Host: "last"}, Invented)
+		c.GetOrCreate(Key{Host: "next"}, UnknownHosts)
+		c.GetOrCreate(Key{Host: "last"}, UnknownHosts)
 		if got := old.Ref().Entry() == old; got != kept {
 			t.Errorf("used %d times: it is kept: %t, want %t", uses, got, kept)
 		}
@@ -217,11 +217,11 @@ func TestCacheTakesHostsThatReturnForUsed(t *testing.T) {
 
 // TestCacheKeepsOneThatIsTooLarge does not evict a single entry of any size.
 func TestCacheKeepsOneThatIsTooLarge(t *testing.T) {
-	c, _ := newTestCache(Bounds{Entries: 10, Bytes: 1, Reads: 1})
+	c, _ := newTestCache(Bounds{Entries: 10, Bytes: 1, ConcurrentFetches: 1})
 	for i := range 2 {
-		e := c.Add(Key{Host: fmt.Sprint(i)}, Named)
-		<-e.Refresh(holding(time.Hour), func() Answer { return version(i) }, nil)
-		if stats := c.Stats(Named); e.Ref().Entry() != e || e.State() == nil || stats.Entries != 1 || int(stats.Evicted) != i {
+		e := c.GetOrCreate(Key{Host: fmt.Sprint(i)}, ConfiguredHosts)
+		<-e.Refresh(holding(time.Hour), func() FetchResult { return version(i) }, nil)
+		if stats := c.Stats(ConfiguredHosts); e.Ref().Entry() != e || e.State() == nil || stats.Entries != 1 || int(stats.Evicted) != i {
 			t.Errorf("entry %d: evicted %t, of all %+v", i, e.Ref().Entry() == nil, stats)
 		}
 	}
@@ -229,20 +229,20 @@ func TestCacheKeepsOneThatIsTooLarge(t *testing.T) {
 
 // TestUsesAreCountedBySeconds counts each second with a use once, up to the maximum.
 func TestUsesAreCountedBySeconds(t *testing.T) {
-	c, clock := newTestCache(Bounds{Entries: 10, Bytes: 1 << 20, Reads: 1})
-	e := c.Add(Key{Host: "a.test"}, Named)
+	c, clock := newTestCache(Bounds{Entries: 10, Bytes: 1 << 20, ConcurrentFetches: 1})
+	e := c.GetOrCreate(Key{Host: "a.test"}, ConfiguredHosts)
 	for range 3 {
-		if e.Use(clock.now()); e.Uses() != 0 {
-			t.Errorf("used %d times in the second in which it was made", e.Uses())
+		if e.Touch(clock.now()); e.UsedSeconds() != 0 {
+			t.Errorf("used %d times in the second in which it was made", e.UsedSeconds())
 		}
 	}
-	for second := range maxUses + 10 {
+	for second := range maxUsedSeconds + 10 {
 		clock.advance(time.Second)
 		for range 3 {
-			e.Use(clock.now())
+			e.Touch(clock.now())
 		}
-		if want := min(second+1, maxUses); e.Uses() != want {
-			t.Fatalf("after %d seconds: used %d times, want %d", second+1, e.Uses(), want)
+		if want := min(second+1, maxUsedSeconds); e.UsedSeconds() != want {
+			t.Fatalf("after %d seconds: used %d times, want %d", second+1, e.UsedSeconds(), want)
 		}
 	}
 }
@@ -250,12 +250,12 @@ func TestUsesAreCountedBySeconds(t *testing.T) {
 // TestCacheKeepsWhatJustFits evicts nothing at the bound, and one entry at one byte more.
 func TestCacheKeepsWhatJustFits(t *testing.T) {
 	fill := func(bytes, sites int) CacheStats {
-		c, _ := newTestCache(Bounds{Entries: 1000, Bytes: bytes, Reads: 1})
+		c, _ := newTestCache(Bounds{Entries: 1000, Bytes: bytes, ConcurrentFetches: 1})
 		for i := range sites {
-			<-c.Add(Key{Host: fmt.Sprint(i)}, Named).Refresh(holding(time.Hour), func() Answer { return version(i) }, nil)
+			<-c.GetOrCreate(Key{Host: fmt.Sprint(i)}, ConfiguredHosts).Refresh(holding(time.Hour), func() FetchResult { return version(i) }, nil)
 		}
-		c.Add(Key{Host: "last"}, Named)
-		return c.Stats(Named)
+		c.GetOrCreate(Key{Host: "last"}, ConfiguredHosts)
+		return c.Stats(ConfiguredHosts)
 	}
 	whole := fill(1<<20, 3)
 	if whole.Evicted != 0 {

@@ -2,13 +2,13 @@ package policy
 
 import "iter"
 
-// queues order the entries of a segment for eviction. New entries are in fresh. An entry that
-// was used by the time of its eviction moves to proven. A host that only clients name must
-// have been used in several seconds. So a thousand invented hosts that are used once evict
-// each other and no proven entry (Yang et al., FIFO queues are all you need for cache
+// evictionQueues order the entries of a segment for eviction. New entries are in probation. An entry that
+// was used by the time of its eviction moves to protected. A host that only clients name must
+// have been used in several seconds. So a thousand unknown hosts that are used once evict
+// each other and no protected entry (Yang et al., FIFO queues are all you need for cache
 // eviction, SOSP 2023).
-type queues struct {
-	fresh, proven queue
+type evictionQueues struct {
+	probation, protected queue
 }
 
 // queue is an intrusive linked list of entries.
@@ -19,10 +19,10 @@ type queue struct {
 
 // push appends an entry that is in no queue.
 func (q *queue) push(e *Entry) {
-	if e.ahead = q.last; e.ahead == nil {
+	if e.prevInQueue = q.last; e.prevInQueue == nil {
 		q.first = e
 	} else {
-		e.ahead.behind = e
+		e.prevInQueue.nextInQueue = e
 	}
 	q.last = e
 	q.len++
@@ -30,38 +30,38 @@ func (q *queue) push(e *Entry) {
 
 // remove removes an entry.
 func (q *queue) remove(e *Entry) {
-	if e.ahead == nil {
-		q.first = e.behind
+	if e.prevInQueue == nil {
+		q.first = e.nextInQueue
 	} else {
-		e.ahead.behind = e.behind
+		e.prevInQueue.nextInQueue = e.nextInQueue
 	}
-	if e.behind == nil {
-		q.last = e.ahead
+	if e.nextInQueue == nil {
+		q.last = e.prevInQueue
 	} else {
-		e.behind.ahead = e.ahead
+		e.nextInQueue.prevInQueue = e.prevInQueue
 	}
-	e.ahead, e.behind = nil, nil
+	e.prevInQueue, e.nextInQueue = nil, nil
 	q.len--
 }
 
-// freshPart is the part of a segment that is reserved for fresh entries.
-const freshPart = 10
+// probationShare is the part of a segment that is reserved for entries on probation.
+const probationShare = 10
 
-func (q *queues) len() int { return q.fresh.len + q.proven.len }
+func (q *evictionQueues) len() int { return q.probation.len + q.protected.len }
 
-func (q *queues) add(e *Entry) { q.fresh.push(e) }
+func (q *evictionQueues) add(e *Entry) { q.probation.push(e) }
 
 // remove removes an entry from its queue.
-func (q *queues) remove(e *Entry) {
-	if e.proven {
-		q.proven.remove(e)
+func (q *evictionQueues) remove(e *Entry) {
+	if e.protected {
+		q.protected.remove(e)
 	} else {
-		q.fresh.remove(e)
+		q.probation.remove(e)
 	}
 }
 
-// first removes and returns the entry to evict first, or nil.
-func (q *queues) first() *Entry {
+// removeFirst removes and returns the entry to evict first, or nil.
+func (q *evictionQueues) removeFirst() *Entry {
 	for e := range q.all() {
 		q.remove(e)
 		return e
@@ -70,11 +70,11 @@ func (q *queues) first() *Entry {
 }
 
 // all yields the entries in the order of eviction.
-func (q *queues) all() iter.Seq[*Entry] {
+func (q *evictionQueues) all() iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
-		for _, from := range []*queue{&q.fresh, &q.proven} {
+		for _, from := range []*queue{&q.probation, &q.protected} {
 			for e := from.first; e != nil; {
-				next := e.behind // the caller may remove the entry
+				next := e.nextInQueue // the caller may remove the entry
 				if !yield(e) {
 					return
 				}
@@ -84,45 +84,45 @@ func (q *queues) all() iter.Seq[*Entry] {
 	}
 }
 
-// Maximum numbers of entries that an eviction skips: entries that are proven, and entries
-// that become proven, which happens once each.
+// Maximum numbers of entries that an eviction skips: entries that are protected, and entries
+// that become protected, which happens once each.
 const (
-	maxChances = 32
-	maxProven  = 1024
+	maxSecondChances = 32
+	maxPromotions    = 1024
 )
 
 // evict removes one entry from a segment with the given number of entries. It returns nil if
 // there is none. Uses are recorded without a lock, so an entry that was used is queued again.
 // So is an entry that cannot be restored by fetching the file.
-func (q *queues) evict(entries int) *Entry {
-	chances, proofs := min(maxChances, q.proven.len), min(maxProven, q.fresh.len)
+func (q *evictionQueues) evict(entries int) *Entry {
+	secondChances, promotions := min(maxSecondChances, q.protected.len), min(maxPromotions, q.probation.len)
 	for {
-		from := &q.fresh
-		if from.len == 0 || from.len <= entries/freshPart && q.proven.len > 0 {
-			from = &q.proven
+		source := &q.probation
+		if source.len == 0 || source.len <= entries/probationShare && q.protected.len > 0 {
+			source = &q.protected
 		}
-		e := from.first
+		e := source.first
 		if e == nil {
 			return nil
 		}
-		used := e.used.Load()
-		inUse := used > e.queuedAt && (e.proven || e.segment == Named || e.uses.Load() > 1)
-		left := &proofs
-		if e.proven {
-			left = &chances
+		lastUsed := e.lastUsed.Load()
+		usedWhileQueued := lastUsed > e.lastUsedWhenQueued && (e.protected || e.segment == ConfiguredHosts || e.usedSeconds.Load() > 1)
+		remaining := &promotions
+		if e.protected {
+			remaining = &secondChances
 		}
-		if *left--; *left < 0 || !inUse && !e.irreplaceable() {
-			from.remove(e)
+		if *remaining--; *remaining < 0 || !usedWhileQueued && !e.isIrreplaceable() {
+			source.remove(e)
 			return e
 		}
-		e.queuedAt = max(used, e.queuedAt)
-		q.prove(e)
+		e.lastUsedWhenQueued = max(lastUsed, e.lastUsedWhenQueued)
+		q.promote(e)
 	}
 }
 
-// prove moves an entry to the end of the proven queue.
-func (q *queues) prove(e *Entry) {
+// promote moves an entry to the end of the protected queue.
+func (q *evictionQueues) promote(e *Entry) {
 	q.remove(e)
-	e.proven = true
-	q.proven.push(e)
+	e.protected = true
+	q.protected.push(e)
 }

@@ -20,20 +20,20 @@ func newTestCache(b Bounds) (*Cache, *testClock) {
 	return NewCache(b, b, clock.now, nil), clock
 }
 
-var roomy = Bounds{Entries: 1000, Bytes: 1 << 20, Reads: 10}
+var roomy = Bounds{Entries: 1000, Bytes: 1 << 20, ConcurrentFetches: 10}
 
-func answering(body string) func() Answer {
-	return func() Answer { return Answer{Status: 200, Body: []byte(body)} }
+func answering(body string) func() FetchResult {
+	return func() FetchResult { return FetchResult{Status: 200, Body: []byte(body)} }
 }
 
 func TestCacheReadsOnceWhenDue(t *testing.T) {
 	c, clock := newTestCache(roomy)
-	e := c.Add(Key{Host: "example.com"}, Named)
-	if e.State() != nil || !e.Due(clock.now()) {
+	e := c.GetOrCreate(Key{Host: "example.com"}, ConfiguredHosts)
+	if e.State() != nil || !e.IsDue(clock.now()) {
 		t.Fatal("a new entry should know nothing and be due")
 	}
 	var reads atomic.Int32
-	read := func() Answer { reads.Add(1); return forbidding }
+	read := func() FetchResult { reads.Add(1); return forbidding }
 	<-e.Refresh(holding(time.Hour), read, nil)
 	if e.Refresh(holding(time.Hour), read, nil) != nil {
 		t.Error("an entry that is not due was read again")
@@ -43,7 +43,7 @@ func TestCacheReadsOnceWhenDue(t *testing.T) {
 	if got := reads.Load(); got != 2 {
 		t.Errorf("read %d times, want 2", got)
 	}
-	if e.State().Good.Robots.RuleCount() != 1 {
+	if e.State().Current.Robots.RuleCount() != 1 {
 		t.Error("the rules are not there")
 	}
 }
@@ -57,9 +57,9 @@ func TestCacheCoalescesReads(t *testing.T) {
 		wg.Go(func() {
 			e := c.Get(Key{Host: "example.com"})
 			if e == nil {
-				e = c.Add(Key{Host: "example.com"}, Named)
+				e = c.GetOrCreate(Key{Host: "example.com"}, ConfiguredHosts)
 			}
-			if done := e.Refresh(holding(time.Hour), func() Answer { reads.Add(1); <-release; return forbidding }, nil); done != nil {
+			if done := e.Refresh(holding(time.Hour), func() FetchResult { reads.Add(1); <-release; return forbidding }, nil); done != nil {
 				<-done
 			}
 			if e.State() == nil {
@@ -76,45 +76,45 @@ func TestCacheCoalescesReads(t *testing.T) {
 
 func TestCacheFailedRefreshKeepsTheGoodCopy(t *testing.T) {
 	c, clock := newTestCache(roomy)
-	e := c.Add(Key{Host: "example.com"}, Named)
+	e := c.GetOrCreate(Key{Host: "example.com"}, ConfiguredHosts)
 	<-e.Refresh(holding(time.Hour), answering("User-agent: *\nDisallow: /\n"), nil)
 	clock.advance(2 * time.Hour)
-	<-e.Refresh(holding(time.Hour), func() Answer { return failing }, nil)
-	if s := e.State(); s.Good == nil || s.Failures != 1 || s.Good.Robots.RuleCount() != 1 {
+	<-e.Refresh(holding(time.Hour), func() FetchResult { return failing }, nil)
+	if s := e.State(); s.Current == nil || s.Failures != 1 || s.Current.Robots.RuleCount() != 1 {
 		t.Errorf("after a failed refresh: %+v", s)
 	}
 }
 
 func TestCacheBoundsReadsOfASegment(t *testing.T) {
-	c, _ := newTestCache(Bounds{Entries: 10, Bytes: 1 << 20, Reads: 2})
+	c, _ := newTestCache(Bounds{Entries: 10, Bytes: 1 << 20, ConcurrentFetches: 2})
 	release := make(chan struct{})
 	defer close(release)
-	slow := func() Answer { <-release; return forbidding }
+	slow := func() FetchResult { <-release; return forbidding }
 	for i := range 2 {
-		if c.Add(Key{Host: fmt.Sprint(i)}, Invented).Refresh(holding(time.Hour), slow, nil) == nil {
+		if c.GetOrCreate(Key{Host: fmt.Sprint(i)}, UnknownHosts).Refresh(holding(time.Hour), slow, nil) == nil {
 			t.Fatalf("read %d was refused", i)
 		}
 	}
-	if c.Add(Key{Host: "2"}, Invented).Refresh(holding(time.Hour), slow, nil) != nil {
+	if c.GetOrCreate(Key{Host: "2"}, UnknownHosts).Refresh(holding(time.Hour), slow, nil) != nil {
 		t.Error("a third read was allowed")
 	}
-	if c.Add(Key{Host: "example.com"}, Named).Refresh(holding(time.Hour), slow, nil) == nil {
+	if c.GetOrCreate(Key{Host: "example.com"}, ConfiguredHosts).Refresh(holding(time.Hour), slow, nil) == nil {
 		t.Error("invented hosts kept a named one from being read")
 	}
 }
 
 func TestCacheTellsWhatSettled(t *testing.T) {
 	c, clock := newTestCache(roomy)
-	e := c.Add(Key{Host: "example.com"}, Named)
+	e := c.GetOrCreate(Key{Host: "example.com"}, ConfiguredHosts)
 	type change struct{ before, after State }
 	changes := make(chan change, 1)
 	settled := func(before, after State) { changes <- change{before, after} }
-	<-e.Refresh(holding(time.Hour), func() Answer { return forbidding }, settled)
-	if got := <-changes; got.before.Good != nil || got.after.Good == nil {
+	<-e.Refresh(holding(time.Hour), func() FetchResult { return forbidding }, settled)
+	if got := <-changes; got.before.Current != nil || got.after.Current == nil {
 		t.Errorf("first: %+v", got)
 	}
 	clock.advance(2 * time.Hour)
-	<-e.Refresh(holding(time.Hour), func() Answer { return failing }, settled)
+	<-e.Refresh(holding(time.Hour), func() FetchResult { return failing }, settled)
 	if got := <-changes; got.before.Failures != 0 || got.after.Failures != 1 {
 		t.Errorf("second: %+v", got)
 	}
@@ -123,8 +123,8 @@ func TestCacheTellsWhatSettled(t *testing.T) {
 func TestCacheGetDoesNotAllocate(t *testing.T) {
 	c, clock := newTestCache(roomy)
 	key := Key{Secure: true, Host: "example.com"}
-	c.Add(key, Named)
-	if n := testing.AllocsPerRun(100, func() { c.Get(key).Use(clock.now()) }); n != 0 {
+	c.GetOrCreate(key, ConfiguredHosts)
+	if n := testing.AllocsPerRun(100, func() { c.Get(key).Touch(clock.now()) }); n != 0 {
 		t.Errorf("Get and Use allocate %v times", n)
 	}
 }
@@ -132,7 +132,7 @@ func TestCacheGetDoesNotAllocate(t *testing.T) {
 func BenchmarkCacheGet(b *testing.B) {
 	c := NewCache(Bounds{Entries: 10_000}, roomy, time.Now, nil)
 	for i := range 10_000 {
-		c.Add(Key{Host: fmt.Sprintf("host%d.example", i)}, Named)
+		c.GetOrCreate(Key{Host: fmt.Sprintf("host%d.example", i)}, ConfiguredHosts)
 	}
 	key := Key{Host: "host77.example"}
 	b.ReportAllocs()
@@ -148,50 +148,50 @@ func BenchmarkCacheGet(b *testing.B) {
 
 func TestCacheRereadsASuspectCopy(t *testing.T) {
 	c, clock := newTestCache(roomy)
-	e := c.Add(Key{Host: "example.com"}, Named)
-	e.MarkSuspect(clock.now())
-	if e.Suspect() {
+	e := c.GetOrCreate(Key{Host: "example.com"}, ConfiguredHosts)
+	e.MarkPossiblyChanged(clock.now())
+	if e.PossiblyChanged() {
 		t.Error("there is no copy to suspect yet")
 	}
-	<-e.Refresh(holding(time.Hour), func() Answer { return version(1) }, nil)
-	e.MarkSuspect(clock.now())
-	if e.Due(clock.now()) {
+	<-e.Refresh(holding(time.Hour), func() FetchResult { return version(1) }, nil)
+	e.MarkPossiblyChanged(clock.now())
+	if e.IsDue(clock.now()) {
 		t.Error("a copy that was just read is due")
 	}
-	clock.advance(suspectInterval)
-	e.MarkSuspect(clock.now())
-	if !e.Suspect() || !e.Due(clock.now()) {
+	clock.advance(changeRecheckInterval)
+	e.MarkPossiblyChanged(clock.now())
+	if !e.PossiblyChanged() || !e.IsDue(clock.now()) {
 		t.Error("a suspect copy is not due")
 	}
-	<-e.Refresh(holding(time.Hour), func() Answer { return failing }, nil)
-	if !e.Suspect() || e.Due(clock.now()) {
+	<-e.Refresh(holding(time.Hour), func() FetchResult { return failing }, nil)
+	if !e.PossiblyChanged() || e.IsDue(clock.now()) {
 		t.Error("a failure answers nothing, but has to be waited out")
 	}
 	clock.advance(2 * time.Second)
-	<-e.Refresh(holding(time.Hour), func() Answer { return version(2) }, nil)
-	if e.Suspect() || ruleOf(e.State().Good) != "2" {
+	<-e.Refresh(holding(time.Hour), func() FetchResult { return version(2) }, nil)
+	if e.PossiblyChanged() || ruleOf(e.State().Current) != "2" {
 		t.Error("the new copy is suspect")
 	}
 }
 
 func TestCacheMakesAnEntryDue(t *testing.T) {
 	c, clock := newTestCache(roomy)
-	e := c.Add(Key{Host: "example.com"}, Named)
+	e := c.GetOrCreate(Key{Host: "example.com"}, ConfiguredHosts)
 	e.MakeDue() // an entry without a fetch is due anyway
-	<-e.Refresh(holding(time.Hour), func() Answer { return version(1) }, nil)
+	<-e.Refresh(holding(time.Hour), func() FetchResult { return version(1) }, nil)
 	clock.advance(time.Minute)
 	e.MakeDue()
-	if !e.Due(clock.now()) || ruleOf(e.State().Good) != "1" {
+	if !e.IsDue(clock.now()) || ruleOf(e.State().Current) != "1" {
 		t.Errorf("after MakeDue: %+v", e.State())
 	}
-	answers := make(chan Answer)
-	done := e.Refresh(holding(time.Hour), func() Answer { return <-answers }, nil)
+	answers := make(chan FetchResult)
+	done := e.Refresh(holding(time.Hour), func() FetchResult { return <-answers }, nil)
 	e.MakeDue() // the running fetch may have started before the change
 	answers <- failing
-	if <-done; !e.Due(clock.now()) {
+	if <-done; !e.IsDue(clock.now()) {
 		t.Error("made due during a fetch, and not due after it")
 	}
-	if all := c.Entries(); len(all) != 1 || all[0] != e || e.Segment() != Named || e.Key().String() != "http://example.com" {
+	if all := c.Entries(); len(all) != 1 || all[0] != e || e.Segment() != ConfiguredHosts || e.Key().String() != "http://example.com" {
 		t.Errorf("entries = %v", all)
 	}
 }
@@ -208,20 +208,20 @@ func TestCacheSharesReadsFairly(t *testing.T) {
 		key     func(site, i int) Key
 		turns   []turn
 	}{
-		{"one site takes all while it is alone, others at least one", Invented, hostOfSite, []turn{{20, 8}, {20, 1}, {20, 1}}},
-		{"the second of two has half, of three a third what is left", Invented, hostOfSite, []turn{{3, 3}, {20, 4}, {20, 1}, {20, 1}}},
-		{"sites that the configuration names have what there is", Named, hostOfSite, []turn{{3, 3}, {20, 5}, {20, 0}}},
-		{"so have their sources", Named, func(site, i int) Key { return Key{Source: fmt.Sprintf("https://%d.test/%d", site, i)} }, []turn{{3, 3}, {20, 5}, {20, 0}}},
+		{"one site takes all while it is alone, others at least one", UnknownHosts, hostOfSite, []turn{{20, 8}, {20, 1}, {20, 1}}},
+		{"the second of two has half, of three a third what is left", UnknownHosts, hostOfSite, []turn{{3, 3}, {20, 4}, {20, 1}, {20, 1}}},
+		{"sites that the configuration names have what there is", ConfiguredHosts, hostOfSite, []turn{{3, 3}, {20, 5}, {20, 0}}},
+		{"so have their sources", ConfiguredHosts, func(site, i int) Key { return Key{Source: fmt.Sprintf("https://%d.test/%d", site, i)} }, []turn{{3, 3}, {20, 5}, {20, 0}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c, _ := newTestCache(Bounds{Entries: 1000, Bytes: 1 << 20, Reads: 8})
+			c, _ := newTestCache(Bounds{Entries: 1000, Bytes: 1 << 20, ConcurrentFetches: 8})
 			release := make(chan struct{})
-			slow := func() Answer { <-release; return forbidding }
+			slow := func() FetchResult { <-release; return forbidding }
 			var under []<-chan struct{}
 			for site, turn := range tc.turns {
 				began := 0
 				for i := range turn.tries {
-					if done := c.Add(tc.key(site, i), tc.segment).Refresh(holding(time.Hour), slow, nil); done != nil {
+					if done := c.GetOrCreate(tc.key(site, i), tc.segment).Refresh(holding(time.Hour), slow, nil); done != nil {
 						began++
 						under = append(under, done)
 					}
@@ -234,9 +234,9 @@ func TestCacheSharesReadsFairly(t *testing.T) {
 			for _, done := range under {
 				<-done
 			}
-			for _, kept := range c.kept {
-				if kept.attempts != 0 || len(kept.fetching) != 0 {
-					t.Errorf("%d attempts of %d sites are left", kept.attempts, len(kept.fetching))
+			for _, seg := range c.segments {
+				if seg.runningFetches != 0 || len(seg.fetchesBySite) != 0 {
+					t.Errorf("%d attempts of %d sites are left", seg.runningFetches, len(seg.fetchesBySite))
 				}
 			}
 		})

@@ -2,24 +2,24 @@ package policy
 
 import "crypto/sha256"
 
-// texts shares one compiled policy between all sites with the same file.
-type texts struct {
-	byHash map[[sha256.Size]byte]*sharedText
+// sharedVersions shares one compiled policy between all sites with the same file.
+type sharedVersions struct {
+	byHash map[[sha256.Size]byte]*sharedVersion
 	bytes  int // estimated memory of all files
 }
 
-type sharedText struct {
+type sharedVersion struct {
 	robots  *Robots
 	derived any
 	users   int
 	size    int
 }
 
-// keep adds a user of a file and makes the version share its policy.
-func (t *texts) keep(v *Version) {
+// acquire adds a user of a file and makes the version share its policy.
+func (t *sharedVersions) acquire(v *Version) {
 	shared := t.byHash[v.Hash]
 	if shared == nil {
-		shared = &sharedText{robots: v.Robots, derived: v.Derived, size: v.Robots.Size()}
+		shared = &sharedVersion{robots: v.Robots, derived: v.Derived, size: v.Robots.Size()}
 		t.byHash[v.Hash] = shared
 		t.bytes += shared.size
 	}
@@ -30,7 +30,7 @@ func (t *texts) keep(v *Version) {
 }
 
 // release removes a user.
-func (t *texts) release(v *Version) {
+func (t *sharedVersions) release(v *Version) {
 	if shared := t.byHash[v.Hash]; shared != nil {
 		if shared.users--; shared.users == 0 {
 			delete(t.byHash, v.Hash)
@@ -39,32 +39,32 @@ func (t *texts) release(v *Version) {
 	}
 }
 
-// keepAll calls keep for all versions of a state.
-func (t *texts) keepAll(s *State) {
-	t.keep(s.Good)
-	for _, v := range s.Past {
-		t.keep(v)
+// acquireAll calls keep for all versions of a state.
+func (t *sharedVersions) acquireAll(s *State) {
+	t.acquire(s.Current)
+	for _, v := range s.Previous {
+		t.acquire(v)
 	}
 }
 
 // releaseAll is the inverse of keepAll. The state can be nil or empty.
-func (t *texts) releaseAll(s *State) {
-	if s == nil || s.Good == nil {
+func (t *sharedVersions) releaseAll(s *State) {
+	if s == nil || s.Current == nil {
 		return
 	}
-	t.release(s.Good)
-	for _, v := range s.Past {
+	t.release(s.Current)
+	for _, v := range s.Previous {
 		t.release(v)
 	}
 }
 
 // sizeOf returns the estimated memory of all versions of a state, or 0 for nil.
-func (t *texts) sizeOf(s *State) (size int) {
-	if s == nil || s.Good == nil {
+func (t *sharedVersions) sizeOf(s *State) (size int) {
+	if s == nil || s.Current == nil {
 		return 0
 	}
-	size = t.byHash[s.Good.Hash].size
-	for _, v := range s.Past {
+	size = t.byHash[s.Current.Hash].size
+	for _, v := range s.Previous {
 		size += t.byHash[v.Hash].size
 	}
 	return size

@@ -12,9 +12,9 @@ func TestCacheSharesEqualTexts(t *testing.T) {
 	c := NewCache(roomy, roomy, clock.now, func(r *Robots) any { derived++; return r.Names() })
 	var first *Version
 	for i := range 50 {
-		e := c.Add(Key{Host: fmt.Sprint(i)}, Named)
+		e := c.GetOrCreate(Key{Host: fmt.Sprint(i)}, ConfiguredHosts)
 		<-e.Refresh(holding(time.Hour), answering("User-agent: FooBot\nDisallow: /\n"), nil)
-		good := e.State().Good
+		good := e.State().Current
 		if first == nil {
 			first = good
 		}
@@ -25,14 +25,14 @@ func TestCacheSharesEqualTexts(t *testing.T) {
 			t.Fatalf("derived = %v", good.Derived)
 		}
 	}
-	if stats := c.Stats(Named); stats.Bytes != first.Robots.Size() {
+	if stats := c.Stats(ConfiguredHosts); stats.Bytes != first.Robots.Size() {
 		t.Errorf("bytes = %d, want %d: equal texts count once", stats.Bytes, first.Robots.Size())
 	}
 	clock.advance(2 * time.Hour)
 	for i := range 50 {
-		<-c.Get(Key{Host: fmt.Sprint(i)}).Refresh(holding(time.Hour), func() Answer { return missing }, nil)
+		<-c.Get(Key{Host: fmt.Sprint(i)}).Refresh(holding(time.Hour), func() FetchResult { return missing }, nil)
 	}
-	if got, want := c.Stats(Named).Bytes, Parse(nil).Size()+first.Robots.Size(); got != want {
+	if got, want := c.Stats(ConfiguredHosts).Bytes, Parse(nil).Size()+first.Robots.Size(); got != want {
 		t.Errorf("bytes = %d after all texts changed, want %d: the new one and the one before", got, want)
 	}
 }

@@ -5,14 +5,14 @@ import "slices"
 // Classes of bytes in the canonical form (RFC 9309 section 2.2.2, RFC 3986 section 2). A byte
 // with the same meaning raw and escaped has one canonical spelling.
 const (
-	byteKept    = iota // literal, and its escape is another URL
-	bytePlain          // literal, and its escape is the same URL
-	byteSlash          // literal; // and /. have other forms
-	byteQuery          // literal; starts the query
-	byteEscaped        // escaped as %XX, also if raw
-	bytePercent        // starts an escape
-	byteStar           // an operator in a rule, %2A in a target
-	byteDollar         // an operator at the end of a rule, else %24
+	byteReserved = iota // literal, and its escape is another URL
+	bytePlain           // literal, and its escape is the same URL
+	byteSlash           // literal; // and /. have other forms
+	byteQuery           // literal; starts the query
+	byteEscaped         // escaped as %XX, also if raw
+	bytePercent         // starts an escape
+	byteStar            // an operator in a rule, %2A in a target
+	byteDollar          // an operator at the end of a rule, else %24
 )
 
 var byteClass = func() (class [256]uint8) {
@@ -37,25 +37,25 @@ var byteClass = func() (class [256]uint8) {
 
 const upperHex = "0123456789ABCDEF"
 
-// putEscape writes %XX into three bytes.
-func putEscape(dst []byte, c byte) { dst[0], dst[1], dst[2] = '%', upperHex[c>>4], upperHex[c&15] }
+// writeEscape writes %XX into three bytes.
+func writeEscape(dst []byte, c byte) { dst[0], dst[1], dst[2] = '%', upperHex[c>>4], upperHex[c&15] }
 
 // unescape decodes the escape at the start of s, which begins with %.
 func unescape(s string) (c byte, ok bool) {
 	if len(s) < 3 {
 		return 0, false
 	}
-	high, low := unhex[s[1]], unhex[s[2]]
+	high, low := hexValue[s[1]], hexValue[s[2]]
 	return high<<4 | low&15, high|low < 16
 }
 
-// unhex maps a hexadecimal digit to its value, and any other byte to 16.
-var unhex = func() (value [256]byte) {
+// hexValue maps a hexadecimal digit to its value, and any other byte to 16.
+var hexValue = func() (value [256]byte) {
 	for c := range value {
 		value[c] = 16
 	}
 	for i := range byte(16) {
-		value[upperHex[i]], value[lower(upperHex[i])] = i, i
+		value[upperHex[i]], value[lowerASCII(upperHex[i])] = i, i
 	}
 	return value
 }()
@@ -69,7 +69,7 @@ func appendCanonical(dst []byte, s string, isRule bool) []byte {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		switch class := byteClass[c]; class {
-		case byteKept, bytePlain, byteSlash, byteQuery:
+		case byteReserved, bytePlain, byteSlash, byteQuery:
 			out[n] = c
 			n++
 			continue
@@ -89,7 +89,7 @@ func appendCanonical(dst []byte, s string, isRule bool) []byte {
 				continue
 			}
 		}
-		putEscape(out[n:n+3], c)
+		writeEscape(out[n:n+3], c)
 		n += 3
 	}
 	return out[:n]

@@ -39,8 +39,8 @@ func TestConformanceCases(t *testing.T) {
 				}
 				rows++
 				selected := Parse(body).Select
-				if known := uaident.Default().Lookup(row.Agent); known != nil && known.Forgiving() {
-					selected = Parse(body).SelectForgiving
+				if known := uaident.Default().Lookup(row.Agent); known != nil && known.ParsesLeniently() {
+					selected = Parse(body).SelectLenient
 				}
 				v := selected(true, row.Agent).Judge(TargetOf(row.URL))
 				if v.Allowed != row.Ours {

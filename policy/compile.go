@@ -10,11 +10,11 @@ import (
 // compiled more often.
 func (r *Robots) maxWeight() int { return 4*(len(r.rules)+len(r.agents)) + 4096 }
 
-// maxRecent is the maximum number of cached crawlers, which are copied for each new crawler.
-const maxRecent = 1 << 7
+// maxRecentTokens is the maximum number of cached crawlers, which are copied for each new crawler.
+const maxRecentTokens = 1 << 7
 
-// choice is the merged groups of a crawler in one interpretation.
-type choice struct {
+// mergedGroup is the merged groups of a crawler in one interpretation.
+type mergedGroup struct {
 	robots *Robots
 	agents []int32 // the user-agent lines that chose the groups, in file order
 	named  bool    // the agents name the crawler and are not *
@@ -22,7 +22,7 @@ type choice struct {
 	// as Crawl-delay between two user-agent lines. The first ignores it, as Google's parser
 	// does. In the second it begins another group. They are equal in most files.
 	extensionsIgnored, extensionsSplit *matcher
-	selection                          Selection // in both interpretations
+	selection                          SelectedGroup // in both interpretations
 
 	wellKnown wellKnown
 	usages    *statements // from Content-Usage; nil without such lines
@@ -31,56 +31,56 @@ type choice struct {
 	hasDelay  bool        // a Crawl-delay line exists, perhaps with 0
 }
 
-// choices are the compiled groups. A set is immutable; additions replace it.
-type choices struct {
-	global        *choice
-	recent, named map[string]*choice // by folded token
+// mergedGroups are the compiled groups. A set is immutable; additions replace it.
+type mergedGroups struct {
+	wildcard               *mergedGroup
+	recentByToken, byToken map[string]*mergedGroup // by folded token
 }
 
-// of returns the choice of a folded token, or nil. The empty token is the * group.
-func (x *choices) of(folded []byte) *choice {
+// get returns the merged group of a folded token, or nil. The empty token is the * group.
+func (x *mergedGroups) get(folded []byte) *mergedGroup {
 	switch {
 	case x == nil:
 		return nil
 	case len(folded) == 0:
-		return x.global
+		return x.wildcard
 	}
-	if c := x.recent[string(folded)]; c != nil {
+	if c := x.recentByToken[string(folded)]; c != nil {
 		return c
 	}
-	return x.named[string(folded)]
+	return x.byToken[string(folded)]
 }
 
-// add adds a choice to a set before its publication.
-func (x *choices) add(token string, c *choice) {
-	recent := make(map[string]*choice, len(x.recent)+1)
-	maps.Copy(recent, x.recent)
+// add adds a merged group to a set before its publication.
+func (x *mergedGroups) add(token string, c *mergedGroup) {
+	recent := make(map[string]*mergedGroup, len(x.recentByToken)+1)
+	maps.Copy(recent, x.recentByToken)
 	recent[token] = c
-	if len(recent) < maxRecent {
-		x.recent = recent
+	if len(recent) < maxRecentTokens {
+		x.recentByToken = recent
 		return
 	}
-	named := make(map[string]*choice, len(x.named)+len(recent))
-	maps.Copy(named, x.named)
+	named := make(map[string]*mergedGroup, len(x.byToken)+len(recent))
+	maps.Copy(named, x.byToken)
 	maps.Copy(named, recent)
-	x.recent, x.named = nil, named
+	x.recentByToken, x.byToken = nil, named
 }
 
-// choice returns the compiled groups of the agents of a folded token, which is empty for the
+// mergedGroup returns the compiled groups of the agents of a folded token, which is empty for the
 // * group.
-func (r *Robots) choice(folded []byte, agents []int32) *choice {
-	if c := r.choices.Load().of(folded); c != nil {
+func (r *Robots) mergedGroup(folded []byte, agents []int32) *mergedGroup {
+	if c := r.mergedGroups.Load().get(folded); c != nil {
 		return c
 	}
-	r.compiling.Lock()
-	defer r.compiling.Unlock()
-	old := r.choices.Load()
-	if c := old.of(folded); c != nil {
+	r.compileMu.Lock()
+	defer r.compileMu.Unlock()
+	old := r.mergedGroups.Load()
+	if c := old.get(folded); c != nil {
 		return c // compiled by another goroutine meanwhile
 	}
 	c := r.compile(agents)
 	c.named = len(folded) > 0
-	next := new(choices)
+	next := new(mergedGroups)
 	if r.weight > r.maxWeight() {
 		r.matchers, r.weight = nil, 0 // drop all
 	} else if old != nil {
@@ -89,23 +89,23 @@ func (r *Robots) choice(folded []byte, agents []int32) *choice {
 	if c.named {
 		next.add(string(folded), c)
 	} else {
-		next.global = c
+		next.wildcard = c
 	}
-	r.choices.Store(next)
+	r.mergedGroups.Store(next)
 	return c
 }
 
 // compile merges the groups of the agents.
-func (r *Robots) compile(agents []int32) *choice {
-	c := &choice{robots: r, agents: agents}
+func (r *Robots) compile(agents []int32) *mergedGroup {
+	c := &mergedGroup{robots: r, agents: agents}
 	c.extensionsIgnored = r.matcher(r.groupsOf(agents, false))
 	c.extensionsSplit = c.extensionsIgnored
-	if r.contested {
+	if r.hasAmbiguousGroup {
 		c.extensionsSplit = r.matcher(r.groupsOf(agents, true))
 	}
-	c.delay, c.hasDelay = r.delayOf(agents)
-	c.usages, c.signals = r.statementsOf(agents)
-	c.selection = Selection{forgiving: side{c, c.extensionsIgnored}, strict: side{c, c.extensionsSplit}}
+	c.delay, c.hasDelay = r.crawlDelay(agents)
+	c.usages, c.signals = r.contentStatements(agents)
+	c.selection = SelectedGroup{lenient: interpretation{c, c.extensionsIgnored}, strict: interpretation{c, c.extensionsSplit}}
 	r.weight += 1 + len(agents)
 	for _, s := range []*statements{c.usages, c.signals} {
 		if s != nil {

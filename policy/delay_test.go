@@ -43,7 +43,7 @@ func TestDelay(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v\n%s", tc.name, got, tc.want, tc.file)
 		}
 	}
-	if got := (*Selection)(nil).Delay(); got != (Delay{}) {
+	if got := (*SelectedGroup)(nil).Delay(); got != (Delay{}) {
 		t.Errorf("no group asks for %v", got)
 	}
 }
@@ -74,7 +74,7 @@ func TestDelayOrGlobal(t *testing.T) {
 		{"no delay in either", "User-agent: a\nDisallow: /x\n\nUser-agent: *\nDisallow: /y\n", Delay{}},
 		{"no * group", "User-agent: a\nDisallow: /x\n", Delay{}},
 	} {
-		if got := Parse([]byte(tc.file)).Select(true, "a").DelayOrGlobal(); got != tc.want {
+		if got := Parse([]byte(tc.file)).Select(true, "a").DelayOrWildcard(); got != tc.want {
 			t.Errorf("%s: %+v, want %+v", tc.name, got, tc.want)
 		}
 	}

@@ -19,10 +19,10 @@ func (r *Robots) RulesDigest() [sha256.Size]byte {
 	digest := sha256.New()
 	for line := range strings.FieldsFuncSeq(strings.TrimPrefix(r.text, "\ufeff"), func(c rune) bool { return c == '\n' || c == '\r' || c == 0 }) {
 		line, _, _ = strings.Cut(line, "#")
-		if line = trim(line); line == "" {
+		if line = trimSpace(line); line == "" {
 			continue
 		}
-		if name, _, ok := strings.Cut(line, ":"); ok && strings.EqualFold(trim(name), "sitemap") {
+		if name, _, ok := strings.Cut(line, ":"); ok && strings.EqualFold(trimSpace(name), "sitemap") {
 			continue
 		}
 		digest.Write([]byte(line))

@@ -7,7 +7,7 @@
 // # Use
 //
 // [Parse] parses any bytes into a [Robots]. [Robots.Select] returns the group of a crawler, and
-// [Selection.Judge] evaluates a request target:
+// [SelectedGroup.Judge] evaluates a request target:
 //
 //	robots := policy.Parse(body)
 //	group := robots.Select(true, "Googlebot-Image", "Googlebot")
@@ -32,7 +32,7 @@
 // ignores an extension line such as Crawl-delay between user-agent lines. The strict interpretation
 // ignores misspelled keys and missing colons, and an extension line begins another group. A URL is
 // disallowed only if both interpretations disallow it. Some crawlers, such as Google's, document
-// that they are lenient. [Robots.SelectForgiving] selects their group and accepts these keys and
+// that they are lenient. [Robots.SelectLenient] selects their group and accepts these keys and
 // lines in both interpretations.
 //
 // [Robots.Findings] reports problems to the owner of a file.

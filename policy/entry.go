@@ -12,69 +12,69 @@ import (
 
 // Entry is the state of one site in a Cache.
 type Entry struct {
-	key     Key
-	cache   *Cache
-	ref     *Ref
-	state   atomic.Pointer[State]
-	used    atomic.Int64 // Unix seconds of the last use
-	uses    atomic.Int32 // number of seconds with uses, at most maxUses
-	segment Segment
+	key         Key
+	cache       *Cache
+	ref         *EntryRef
+	state       atomic.Pointer[State]
+	lastUsed    atomic.Int64 // Unix seconds of the last use
+	usedSeconds atomic.Int32 // number of seconds with uses, at most maxUsedSeconds
+	segment     Segment
 
 	// changesSeen counts responses with another file than the copy. changesChecked is its
 	// value at the start of the last successful fetch. While they differ, the entry is due,
-	// but not before recheckFrom (Unix nanoseconds).
+	// but not before earliestRecheck (Unix nanoseconds).
 	changesSeen, changesChecked atomic.Uint64
-	recheckFrom                 atomic.Int64
+	earliestRecheck             atomic.Int64
 
 	// Guarded by Cache.mu.
-	proven        bool   // the entry is in queues.proven
-	ahead, behind *Entry // the neighbours in the queue
-	queuedAt      int64  // Unix seconds of the last use before the entry was queued
+	protected                bool   // the entry is in evictionQueues.protected
+	prevInQueue, nextInQueue *Entry // the neighbours in the queue
+	lastUsedWhenQueued       int64  // Unix seconds of the last use before the entry was queued
 
 	mu                   sync.Mutex
-	fetching             chan struct{} // closed when the current fetch ends; nil without a fetch
-	lastReport           chan struct{} // closed when onFetched of the last fetch has returned; nil after that
+	fetchDone            chan struct{} // closed when the current fetch ends; nil without a fetch
+	lastReported         chan struct{} // closed when onFetched of the last fetch has returned; nil after that
 	dueAfterFetch        bool          // make the entry due after the current fetch
 	changedWhileFetching bool          // the site served another file during the current fetch
 }
 
-// irreplaceable reports whether a fetch cannot restore the file, because fetches fail.
-func (e *Entry) irreplaceable() bool {
+// isIrreplaceable reports whether a fetch cannot restore the file, because fetches fail.
+func (e *Entry) isIrreplaceable() bool {
 	s := e.state.Load()
-	return s != nil && s.Good != nil && s.Failures > 0
+	return s != nil && s.Current != nil && s.Failures > 0
 }
 
-// Use marks the entry as used at now, which postpones its eviction.
-func (e *Entry) Use(now time.Time) {
+// Touch marks the entry as used at now, which postpones its eviction.
+func (e *Entry) Touch(now time.Time) {
 	// At most one write a second, to reduce contention for the cache line.
 	seconds := now.Unix()
-	if before := e.used.Load(); seconds <= before || !e.used.CompareAndSwap(before, seconds) {
+	if before := e.lastUsed.Load(); seconds <= before || !e.lastUsed.CompareAndSwap(before, seconds) {
 		return
 	}
-	if e.uses.Load() < maxUses {
-		e.uses.Add(1)
+	if e.usedSeconds.Load() < maxUsedSeconds {
+		e.usedSeconds.Add(1)
 	}
 }
 
-// maxUses bounds [Entry.Uses].
-const maxUses = 1 << 10
+// maxUsedSeconds bounds [Entry.UsedSeconds].
+const maxUsedSeconds = 1 << 10
 
-// ProvenUses is the number of seconds with uses after which a host that only clients name is
+// MinUsedSeconds is the number of seconds with uses after which a host that only clients name is
 // worth storing.
-const ProvenUses = 3
+const MinUsedSeconds = 3
 
-// Uses returns the number of seconds with uses, up to a maximum. It distinguishes hosts in
-// use from invented hosts.
-func (e *Entry) Uses() int { return int(e.uses.Load()) }
+// UsedSeconds returns the number of seconds with uses, up to a maximum. It distinguishes hosts in
+// use from unknown hosts.
+func (e *Entry) UsedSeconds() int { return int(e.usedSeconds.Load()) }
 
 // Ref returns a reference that is valid while the entry is in the Cache.
-func (e *Entry) Ref() *Ref { return e.ref }
+func (e *Entry) Ref() *EntryRef { return e.ref }
 
-// Ref refers to an entry without keeping an evicted entry in memory.
-type Ref struct{ entry atomic.Pointer[Entry] }
+// EntryRef refers to an entry without keeping an evicted entry in memory.
+type EntryRef struct{ entry atomic.Pointer[Entry] }
 
 // Entry returns the entry, or nil if it was evicted.
-func (r *Ref) Entry() *Entry { return r.entry.Load() }
+func (r *EntryRef) Entry() *Entry { return r.entry.Load() }
 
 // Key returns the key of the entry.
 func (e *Entry) Key() Key { return e.key }
@@ -87,7 +87,7 @@ func (e *Entry) Segment() Segment { return e.segment }
 func (e *Entry) MakeDue() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.dueAfterFetch = e.fetching != nil; !e.dueAfterFetch {
+	if e.dueAfterFetch = e.fetchDone != nil; !e.dueAfterFetch {
 		e.makeDue()
 	}
 }
@@ -96,7 +96,7 @@ func (e *Entry) MakeDue() {
 func (e *Entry) makeDue() {
 	for s := e.state.Load(); s != nil; s = e.state.Load() {
 		next := *s
-		next.Due = e.cache.now()
+		next.NextFetch = e.cache.now()
 		if e.state.CompareAndSwap(s, &next) { // must not replace a restored state
 			return
 		}
@@ -106,57 +106,57 @@ func (e *Entry) makeDue() {
 // State returns the state of the site, or nil before the first response.
 func (e *Entry) State() *State { return e.state.Load() }
 
-// Good returns the last response that determined the rules, or nil. The entry can be nil.
-func (e *Entry) Good() *Version {
+// Current returns the last response that determined the rules, or nil. The entry can be nil.
+func (e *Entry) Current() *Version {
 	if e == nil {
 		return nil
 	}
 	if state := e.State(); state != nil {
-		return state.Good
+		return state.Current
 	}
 	return nil
 }
 
-// Due reports whether the robots.txt should be fetched.
-func (e *Entry) Due(now time.Time) bool {
+// IsDue reports whether the robots.txt should be fetched.
+func (e *Entry) IsDue(now time.Time) bool {
 	s := e.state.Load()
-	if s == nil || !now.Before(s.Due) {
+	if s == nil || !now.Before(s.NextFetch) {
 		return true
 	}
-	from := e.recheckFrom.Load()
-	return e.Suspect() && now.UnixNano() >= from && (s.Failures == 0 || from >= s.FailedAt.Add(suspectInterval).UnixNano())
+	from := e.earliestRecheck.Load()
+	return e.PossiblyChanged() && now.UnixNano() >= from && (s.Failures == 0 || from >= s.LastFailure.Add(changeRecheckInterval).UnixNano())
 }
 
-// suspectInterval is the minimum time between a fetch and the next fetch because of a
+// changeRecheckInterval is the minimum time between a fetch and the next fetch because of a
 // different response. It limits fetches of a site that responds differently each time.
-const suspectInterval = 10 * time.Second
+const changeRecheckInterval = 10 * time.Second
 
-// MarkSuspect records that the site served another robots.txt than the copy. The entry is
+// MarkPossiblyChanged records that the site served another robots.txt than the copy. The entry is
 // then due ten seconds after the last fetch at the earliest. This shortens a longer wait
 // after a failure, such as by Retry-After. The copy stays in use until the fetch, so that a
 // response to one client changes nothing for others.
-func (e *Entry) MarkSuspect(now time.Time) {
+func (e *Entry) MarkPossiblyChanged(now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := e.state.Load()
-	if s == nil || s.Good == nil {
+	if s == nil || s.Current == nil {
 		return
 	}
-	from := s.Good.LastRead.Add(suspectInterval)
+	from := s.Current.LastFetched.Add(changeRecheckInterval)
 	if s.Failures > 0 {
-		from = s.FailedAt.Add(suspectInterval)
+		from = s.LastFailure.Add(changeRecheckInterval)
 	}
 	if !now.Before(from) {
 		from = now
 	}
-	e.recheckFrom.Store(from.UnixNano())
+	e.earliestRecheck.Store(from.UnixNano())
 	e.changesSeen.Add(1)
-	e.changedWhileFetching = e.fetching != nil
+	e.changedWhileFetching = e.fetchDone != nil
 }
 
-// Suspect reports whether the site served another file than the copy, and no later fetch has
+// PossiblyChanged reports whether the site served another file than the copy, and no later fetch has
 // succeeded.
-func (e *Entry) Suspect() bool { return e.changesSeen.Load() != e.changesChecked.Load() }
+func (e *Entry) PossiblyChanged() bool { return e.changesSeen.Load() != e.changesChecked.Load() }
 
 // Refresh fetches the robots.txt if it is due, in a goroutine that ends soon after fetch returns. At
 // most one such goroutine runs for an entry, and a bounded number for the segment. f determines the
@@ -165,34 +165,34 @@ func (e *Entry) Suspect() bool { return e.changesSeen.Load() != e.changesChecked
 //
 // Refresh returns a channel that is closed when the running fetch has ended. It returns nil if no
 // fetch is running, because the entry is not due or the segment has too many fetches.
-func (e *Entry) Refresh(f Freshness, fetch func() Answer, onFetched func(before, after State)) <-chan struct{} {
+func (e *Entry) Refresh(f Freshness, fetch func() FetchResult, onFetched func(before, after State)) <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.fetching != nil {
-		return e.fetching
+	if e.fetchDone != nil {
+		return e.fetchDone
 	}
-	if !e.Due(e.cache.now()) || !e.cache.beginFetch(e) {
+	if !e.IsDue(e.cache.now()) || !e.cache.beginFetch(e) {
 		return nil
 	}
 	done := make(chan struct{})
-	e.fetching = done
+	e.fetchDone = done
 	changesSeen := e.changesSeen.Load()
 	var previous, report chan struct{} // channels for the order of onFetched
 	if onFetched != nil {
-		previous, report = e.lastReport, make(chan struct{})
-		e.lastReport = report
+		previous, report = e.lastReported, make(chan struct{})
+		e.lastReported = report
 	}
 	go func() {
 		before, after := e.apply(fetch(), f, changesSeen)
 		e.cache.endFetch(e)
 		e.mu.Lock()
-		e.fetching = nil
+		e.fetchDone = nil
 		if e.dueAfterFetch {
 			e.dueAfterFetch = false
 			e.makeDue()
 		}
 		if e.changedWhileFetching && after.Failures > 0 {
-			e.recheckFrom.Store(after.FailedAt.Add(suspectInterval).UnixNano())
+			e.earliestRecheck.Store(after.LastFailure.Add(changeRecheckInterval).UnixNano())
 		}
 		e.changedWhileFetching = false
 		e.mu.Unlock()
@@ -205,8 +205,8 @@ func (e *Entry) Refresh(f Freshness, fetch func() Answer, onFetched func(before,
 		}
 		onFetched(before, after)
 		e.mu.Lock()
-		if e.lastReport == report {
-			e.lastReport = nil
+		if e.lastReported == report {
+			e.lastReported = nil
 		}
 		e.mu.Unlock()
 		close(report)
@@ -216,39 +216,39 @@ func (e *Entry) Refresh(f Freshness, fetch func() Answer, onFetched func(before,
 
 // apply adds a response to the state and returns the states before and after. changesSeen is
 // its value at the start of the fetch.
-func (e *Entry) apply(a Answer, f Freshness, changesSeen uint64) (before, next State) {
+func (e *Entry) apply(a FetchResult, f Freshness, changesSeen uint64) (before, next State) {
 	for {
 		before = State{}
-		known := e.state.Load()
-		if known != nil {
-			before = *known
+		oldState := e.state.Load()
+		if oldState != nil {
+			before = *oldState
 		}
 		now := e.cache.now()
-		next = before.After(a, now, f, spread(e.key, now))
-		if next.Good != before.Good && next.Good.Derived == nil {
-			next.Good.Derived = e.cache.derive(next.Good.Robots)
+		next = before.AfterFetch(a, now, f, jitterFor(e.key, now))
+		if next.Current != before.Current && next.Current.Derived == nil {
+			next.Current.Derived = e.cache.derive(next.Current.Robots)
 		}
 		if next.Failures == 0 {
 			e.changesChecked.Store(changesSeen)
 		}
-		if e.replace(known, &next) {
+		if e.swapState(oldState, &next) {
 			return before, next
 		}
 	}
 }
 
-// spread returns a deterministic fraction below 1, by which the next fetch is earlier. It
+// jitterFor returns a deterministic fraction below 1, by which the next fetch is earlier. It
 // distributes the fetches of many sites.
-func spread(key Key, now time.Time) float64 {
+func jitterFor(key Key, now time.Time) float64 {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, key.String())
 	_ = binary.Write(h, binary.LittleEndian, now.UnixNano())
 	return float64(h.Sum64()>>11) / (1 << 53)
 }
 
-// replace sets the state to next if it is still before. All changes of an entry's versions go
+// swapState sets the state to next if it is still before. All changes of an entry's versions go
 // through replace.
-func (e *Entry) replace(before, next *State) bool {
+func (e *Entry) swapState(before, next *State) bool {
 	c := e.cache
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -259,14 +259,14 @@ func (e *Entry) replace(before, next *State) bool {
 		e.state.Store(next) // evicted meanwhile; only waiting requests see the state
 		return true
 	}
-	kept := c.kept[e.segment]
-	if before == nil || next.Good != before.Good || !slices.Equal(next.Past, before.Past) {
-		if next.Good != nil {
-			kept.texts.keepAll(next)
+	seg := c.segments[e.segment]
+	if before == nil || next.Current != before.Current || !slices.Equal(next.Previous, before.Previous) {
+		if next.Current != nil {
+			seg.versions.acquireAll(next)
 		}
-		kept.texts.releaseAll(before)
+		seg.versions.releaseAll(before)
 	}
 	e.state.Store(next)
-	c.shrink(kept)
+	c.shrinkToBytes(seg)
 	return true
 }

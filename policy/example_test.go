@@ -36,7 +36,7 @@ User-agent: *
 Disallow: /
 `))
 	group := robots.Select(true, "ExampleBot-Image", "ExampleBot")
-	fmt.Println(group.Group().Name)
+	fmt.Println(group.FirstAgent().Name)
 	fmt.Println(group.Judge("/logo.png").Allowed)
 	fmt.Println(group.Judge("/drafts/logo.png").Allowed)
 

@@ -12,7 +12,7 @@ type Form uint8
 // Operations on a target. A form is a set of operations.
 const (
 	FormSlashes      Form = 1 << iota // escaped slashes and backslashes decoded, runs of slashes merged
-	FormDots                          // dot segments resolved
+	FormDotSegments                   // dot segments resolved
 	FormQueryDecoded                  // escaped / and ? decoded in the query
 	FormQueryEncoded                  // / and ? escaped in the query
 	FormOpaque                        // the part after the scheme used as the path
@@ -32,74 +32,74 @@ func (f Form) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// alternatives are the distinct forms of the path or of the query.
-type alternatives struct {
-	list  [maxPaths]alternative
+// componentVariants are the distinct forms of the path or of the query.
+type componentVariants struct {
+	list  [maxPaths]componentVariant
 	count int
 }
 
-type alternative struct {
+type componentVariant struct {
 	text string
 	form Form
 }
 
-func (a *alternatives) all() []alternative { return a.list[:a.count] }
+func (a *componentVariants) all() []componentVariant { return a.list[:a.count] }
 
-func (a *alternatives) add(text string, form Form) {
+func (a *componentVariants) add(text string, form Form) {
 	for i := range a.count {
 		if a.list[i].text == text {
 			return
 		}
 	}
-	a.list[a.count] = alternative{text, form}
+	a.list[a.count] = componentVariant{text, form}
 	a.count++
 }
 
-// isOnePath reports whether a canonical path has no other form.
-func isOnePath(path string, keepSlashes bool) bool {
+// hasSinglePathVariant reports whether a canonical path has no other form.
+func hasSinglePathVariant(path string, keepSlashes bool) bool {
 	return !strings.Contains(path, "/.") &&
 		(keepSlashes || !strings.Contains(path, "//")) &&
 		!strings.Contains(path, "%2F") && !strings.Contains(path, "%5C")
 }
 
-// paths adds the forms of a canonical path: as sent, and with escaped slashes and backslashes
+// addPathVariants adds the forms of a canonical path: as sent, and with escaped slashes and backslashes
 // as slashes. Unless keepSlashes is set, runs of slashes are also merged. A path with dot
 // segments is also added resolved. Express, Flask and Django match the path as sent, nginx,
 // Caddy and Go resolve it first.
-func (t *Target) paths(out *alternatives, canonical string, form Form, keepSlashes bool) {
+func (t *Target) addPathVariants(out *componentVariants, canonical string, form Form, keepSlashes bool) {
 	out.add(canonical, form)
-	slashed := t.decoded(canonical, '\\', '/', !keepSlashes)
+	slashed := t.decodeSlashes(canonical, '\\', '/', !keepSlashes)
 	out.add(slashed, form|FormSlashes)
 	if hasDotSegment(slashed) {
-		t.resolvedPaths(out, canonical, form, keepSlashes)
+		t.addResolvedPaths(out, canonical, form, keepSlashes)
 	}
 }
 
-// isOneQuery reports whether a canonical query has no other form.
-func isOneQuery(query string) bool {
+// hasSingleQueryVariant reports whether a canonical query has no other form.
+func hasSingleQueryVariant(query string) bool {
 	return strings.IndexByte(query, '/') < 0 && strings.IndexByte(query, '?') < 0 &&
 		!strings.Contains(query, "%2F") && !strings.Contains(query, "%3F")
 }
 
-// queries adds the forms of a canonical query. Clients can escape / and ? there or not (RFC
+// addQueryVariants adds the forms of a canonical query. Clients can escape / and ? there or not (RFC
 // 3986 section 3.4).
-func (t *Target) queries(out *alternatives, canonical string) {
+func (t *Target) addQueryVariants(out *componentVariants, canonical string) {
 	out.add(canonical, 0)
-	out.add(t.decoded(canonical, '?', '?', false), FormQueryDecoded)
+	out.add(t.decodeSlashes(canonical, '?', '?', false), FormQueryDecoded)
 	if strings.IndexByte(canonical, '/') >= 0 || strings.IndexByte(canonical, '?') >= 0 {
-		out.list[out.count] = alternative{form: FormQueryEncoded} // written on demand
+		out.list[out.count] = componentVariant{form: FormQueryEncoded} // written on demand
 		out.count++
 	}
 }
 
-// decoded returns a canonical string with its escaped slashes decoded and the escape of a
+// decodeSlashes returns a canonical string with its escaped slashes decoded and the escape of a
 // byte replaced. merge also merges runs of slashes.
-func (t *Target) decoded(canonical string, escaped, by byte, merge bool) string {
+func (t *Target) decodeSlashes(canonical string, escaped, replacement byte, mergeSlashes bool) string {
 	first := strings.IndexByte(canonical, '%')
 	if first < 0 {
 		first = len(canonical)
 	}
-	if merge {
+	if mergeSlashes {
 		if i := strings.Index(canonical[:first], "//"); i >= 0 {
 			first = i
 		}
@@ -116,29 +116,29 @@ func (t *Target) decoded(canonical string, escaped, by byte, merge bool) string 
 		if c == '%' {
 			high, low := canonical[i+1], canonical[i+2]
 			i += 2
-			switch decoded := unhex[high]<<4 | unhex[low]; decoded {
+			switch decoded := hexValue[high]<<4 | hexValue[low]; decoded {
 			case '/':
 				c = decoded
 			case escaped:
-				c = by
+				c = replacement
 			default:
 				out[n], out[n+1], out[n+2] = c, high, low
 				n += 3
 				continue
 			}
 		}
-		if c == '/' && merge && n > start && out[n-1] == '/' {
+		if c == '/' && mergeSlashes && n > start && out[n-1] == '/' {
 			continue
 		}
 		out[n] = c
 		n++
 	}
 	t.buf = out[:n]
-	return t.since(start)
+	return t.textFrom(start)
 }
 
-// encoded returns a query with / and ? escaped.
-func (t *Target) encoded(query string) string {
+// encodeQuery returns a query with / and ? escaped.
+func (t *Target) encodeQuery(query string) string {
 	start := len(t.buf)
 	out := slices.Grow(t.buf, 3*len(query))
 	out = out[:cap(out)]
@@ -150,9 +150,9 @@ func (t *Target) encoded(query string) string {
 			n++
 			continue
 		}
-		putEscape(out[n:n+3], c)
+		writeEscape(out[n:n+3], c)
 		n += 3
 	}
 	t.buf = out[:n]
-	return t.since(start)
+	return t.textFrom(start)
 }

@@ -26,24 +26,24 @@ type Freshness struct {
 //
 // must-revalidate, stale-while-revalidate and stale-if-error have no effect. RFC 9309 section 2.4
 // defines how long a stale robots.txt may be used, and a request never waits for a refresh.
-func (f Freshness) Lifetime(a Answer, now time.Time) time.Duration {
-	life, given := explicitLifetime(a.Header, now)
-	if !given {
-		life = f.Default
+func (f Freshness) Lifetime(a FetchResult, now time.Time) time.Duration {
+	lifetime, explicit := explicitLifetime(a.Header, now)
+	if !explicit {
+		lifetime = f.Default
 	}
-	return min(max(life-age(a.Header, now), f.Min), f.Max, MaxAge)
+	return min(max(lifetime-age(a.Header, now), f.Min), f.Max, MaxAge)
 }
 
 // LifetimeOf returns the freshness lifetime in a header received at now, or NoLifetime.
 func LifetimeOf(h http.Header, now time.Time) time.Duration {
-	if life, stated := explicitLifetime(h, now); stated {
-		return life
+	if lifetime, explicit := explicitLifetime(h, now); explicit {
+		return lifetime
 	}
 	return NoLifetime
 }
 
 // explicitLifetime returns the freshness lifetime in a header.
-func explicitLifetime(h http.Header, now time.Time) (life time.Duration, given bool) {
+func explicitLifetime(h http.Header, now time.Time) (lifetime time.Duration, explicit bool) {
 	if value := strings.Join(h.Values("Cache-Control"), ","); value != "" {
 		directives, err := cacheobject.ParseResponseCacheControl(value)
 		switch {

@@ -22,7 +22,7 @@ func FuzzFreshness(f *testing.F) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	bounds := Freshness{Default: 10 * time.Minute, Min: time.Minute, Max: 12 * time.Hour}
 	f.Fuzz(func(t *testing.T, cacheControl, expires, date, age, retry string, status int) {
-		a := Answer{Status: status, Header: http.Header{
+		a := FetchResult{Status: status, Header: http.Header{
 			"Cache-Control": {cacheControl, cacheControl}, "Expires": {expires}, "Date": {date}, "Age": {age}, "Retry-After": {retry},
 		}}
 		if life := bounds.Lifetime(a, now); life < bounds.Min || life > bounds.Max {
@@ -30,8 +30,8 @@ func FuzzFreshness(f *testing.F) {
 		}
 		var s State
 		for range 3 {
-			s = s.After(a, now, bounds, 0.5)
-			if wait := s.Due.Sub(now); wait <= 0 || wait > MaxAge {
+			s = s.AfterFetch(a, now, bounds, 0.5)
+			if wait := s.NextFetch.Sub(now); wait <= 0 || wait > MaxAge {
 				t.Fatalf("the next attempt is due in %s", wait)
 			}
 		}

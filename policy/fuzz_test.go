@@ -142,18 +142,18 @@ func FuzzJudge(f *testing.F) {
 // compareWithNaive judges with the compiled and the naive matcher.
 func compareWithNaive(t *testing.T, r *Robots, token, target string) {
 	t.Helper()
-	for _, forgiving := range []bool{false, true} {
+	for _, lenient := range []bool{false, true} {
 		s := r.Select(true, token)
-		if forgiving {
-			s = r.SelectForgiving(true, token)
+		if lenient {
+			s = r.SelectLenient(true, token)
 		}
-		got, want := s.Judge(target), naiveJudge(r, token, target, forgiving)
+		got, want := s.Judge(target), naiveJudge(r, token, target, lenient)
 		if got.Allowed != want.Allowed || got.Rule != want.Rule || got.Ambiguous != want.Ambiguous {
-			t.Fatalf("%q for %q, forgiving %t, by\n%s\n got allowed %t by %v (line %d), ambiguous %t\nwant allowed %t by %v (line %d), ambiguous %t", target, token, forgiving, r.Text(),
+			t.Fatalf("%q for %q, forgiving %t, by\n%s\n got allowed %t by %v (line %d), ambiguous %t\nwant allowed %t by %v (line %d), ambiguous %t", target, token, lenient, r.Text(),
 				got.Allowed, got.Rule, got.Rule.Line, got.Ambiguous, want.Allowed, want.Rule, want.Rule.Line, want.Ambiguous)
 		}
 		isGroups := slices.ContainsFunc(naiveGroups(r.Text(), true, false), func(g Group) bool { return g.has(got) }) ||
-			slices.ContainsFunc(naiveGroups(r.Text(), forgiving, true), func(g Group) bool { return g.has(got) })
+			slices.ContainsFunc(naiveGroups(r.Text(), lenient, true), func(g Group) bool { return g.has(got) })
 		if !isGroups && (got.Rule.Line != 0 || got.Group != (Agent{})) {
 			t.Fatalf("%q for %q: %v is not in the group of %+v", target, token, got.Rule, got.Group)
 		}
@@ -177,7 +177,7 @@ func FuzzTarget(f *testing.F) {
 			t.Fatalf("%q has %d forms", s, target.count)
 		}
 		var texts []string
-		for _, x := range target.forms() {
+		for _, x := range target.allVariants() {
 			texts = append(texts, x.text)
 		}
 		for i, text := range texts {
@@ -187,7 +187,7 @@ func FuzzTarget(f *testing.F) {
 				t.Errorf("form %d of %q is %q and no path", i, s, text)
 			case string(appendCanonical(nil, text, false)) != text:
 				t.Errorf("form %d of %q is %q and not canonical", i, s, text)
-			case hasDotSegment(path) && target.forms()[i].form&FormDots != 0:
+			case hasDotSegment(path) && target.allVariants()[i].form&FormDotSegments != 0:
 				t.Errorf("form %d of %q is %q, resolved and with a dot segment", i, s, text)
 			case len(text) > 3*len(s)+2:
 				t.Errorf("form %d of %q has %d bytes", i, s, len(text))

@@ -14,10 +14,10 @@ const gramSize = 4
 // gramIndex finds the patterns that can match a target. Each pattern is stored under one of
 // its grams, which every matching target contains.
 type gramIndex struct {
-	slots  []gramSlot // a hash table with open addressing
-	shift  uint       // shift from the hash of a gram to its first slot
-	filter []uint64   // a bit for each hash of a gram in slots, with filterBits more than a slot's
-	filed  []int32    // patterns
+	slots          []gramSlot // a hash table with open addressing
+	shift          uint       // shift from the hash of a gram to its first slot
+	filter         []uint64   // a bit for each hash of a gram in slots, with filterBits more than a slot's
+	patternsByGram []int32    // patterns
 }
 
 // gramSlot contains the patterns under one gram.
@@ -36,7 +36,7 @@ const maxContext = 16
 
 // newGramIndex stores each pattern under its rarest gram. It also returns the patterns
 // without a gram.
-func newGramIndex(patterns []pattern) (x gramIndex, without []int32) {
+func newGramIndex(patterns []pattern) (x gramIndex, withoutGram []int32) {
 	var counts [4096]uint32 // number of grams by hash; equal hashes only make the choice worse
 	for i := range patterns {
 		for _, gram := range patterns[i].grams {
@@ -46,14 +46,14 @@ func newGramIndex(patterns []pattern) (x gramIndex, without []int32) {
 	entries := make([]uint64, 0, len(patterns)) // a gram and a pattern
 	offsets := make([]int, len(patterns))       // offset of the gram in the pattern
 	for i := range patterns {
-		least, rarest := uint32(0), uint32(0)
+		rarestCount, rarest := uint32(0), uint32(0)
 		for offset, gram := range patterns[i].grams {
-			if n := counts[hashOf(gram)>>20]; least == 0 || n <= least {
-				least, rarest, offsets[i] = n, gram, offset
+			if n := counts[hashOf(gram)>>20]; rarestCount == 0 || n <= rarestCount {
+				rarestCount, rarest, offsets[i] = n, gram, offset
 			}
 		}
-		if least == 0 {
-			without = append(without, int32(i))
+		if rarestCount == 0 {
+			withoutGram = append(withoutGram, int32(i))
 		} else {
 			entries = append(entries, uint64(rarest)<<32|uint64(i))
 		}
@@ -62,8 +62,8 @@ func newGramIndex(patterns []pattern) (x gramIndex, without []int32) {
 	x.setSize(len(entries))
 	for from, entry := range entries {
 		gram, i := uint32(entry>>32), uint32(entry)
-		x.filed[from] = int32(i)
-		context, offset := patterns[i].around(offsets[i])
+		x.patternsByGram[from] = int32(i)
+		context, offset := patterns[i].contextAround(offsets[i])
 		slot := x.slot(gram)
 		if slot.to == 0 {
 			bit := hashOf(gram) >> (x.shift - filterBits)
@@ -71,9 +71,9 @@ func newGramIndex(patterns []pattern) (x gramIndex, without []int32) {
 			*slot = gramSlot{gram, int32(from), int32(from), int32(offset), context}
 		}
 		slot.to++
-		slot.narrow(context, offset)
+		slot.narrowContext(context, offset)
 	}
-	return x, without
+	return x, withoutGram
 }
 
 // setSize makes room for n patterns.
@@ -82,7 +82,7 @@ func (x *gramIndex) setSize(n int) {
 	x.shift = uint(32 - log)
 	x.slots = make([]gramSlot, 1<<log)
 	x.filter = make([]uint64, 1<<(log+filterBits-6))
-	x.filed = make([]int32, n)
+	x.patternsByGram = make([]int32, n)
 }
 
 // slot returns the slot of a gram, or the free slot for a missing gram.
@@ -94,8 +94,8 @@ func (x *gramIndex) slot(gram uint32) *gramSlot {
 	return &x.slots[i]
 }
 
-// narrow reduces the context of a slot to the common part with another context.
-func (s *gramSlot) narrow(context string, offset int) {
+// narrowContext reduces the context of a slot to the common part with another context.
+func (s *gramSlot) narrowContext(context string, offset int) {
 	before := 0
 	for before < min(int(s.offset), offset) && s.context[int(s.offset)-1-before] == context[offset-1-before] {
 		before++
@@ -118,7 +118,7 @@ func gramAt(text string, i int) uint32 {
 // grams iterates over the grams of a pattern and their offsets.
 func (p *pattern) grams(yield func(offset int, gram uint32) bool) {
 	for begin := 0; begin < len(p.text); {
-		end := next(p.text, begin, '*')
+		end := indexFrom(p.text, begin, '*')
 		for i := begin; i+gramSize <= end; i++ {
 			if !yield(i, gramAt(p.text, i)) {
 				return
@@ -128,34 +128,34 @@ func (p *pattern) grams(yield func(offset int, gram uint32) bool) {
 	}
 }
 
-// around returns up to maxContext bytes before a gram of a pattern, and from the gram on,
+// contextAround returns up to maxContext bytes before a gram of a pattern, and from the gram on,
 // without a star, and the offset of the gram in them.
-func (p *pattern) around(offset int) (context string, in int) {
+func (p *pattern) contextAround(offset int) (context string, in int) {
 	before := p.text[max(offset-maxContext, 0):offset]
 	before = before[strings.LastIndexByte(before, '*')+1:]
 	after, _, _ := strings.Cut(p.text[offset:min(offset+maxContext, len(p.text))], "*")
 	return p.text[offset-len(before) : offset+len(after)], len(before)
 }
 
-// find adds the patterns that can match a target to a bit set.
-func (x *gramIndex) find(target string, found []uint64) {
-	for i := x.next(target, 0); i >= 0; i = x.next(target, i+1) {
+// addCandidates adds the patterns that can match a target to a bit set.
+func (x *gramIndex) addCandidates(target string, found []uint64) {
+	for i := x.nextGram(target, 0); i >= 0; i = x.nextGram(target, i+1) {
 		slot := x.slot(gramAt(target, i))
 		if slot.to == 0 {
 			continue
 		}
-		start, first := i-int(slot.offset), x.filed[slot.from]
+		start, first := i-int(slot.offset), x.patternsByGram[slot.from]
 		if start < 0 || !strings.HasPrefix(target[start:], slot.context) || found[first>>6]>>(first&63)&1 != 0 {
 			continue // a pattern is in one slot only, so all of them were found before
 		}
-		for _, p := range x.filed[slot.from:slot.to] {
+		for _, p := range x.patternsByGram[slot.from:slot.to] {
 			found[p>>6] |= 1 << (p & 63)
 		}
 	}
 }
 
-// next returns the index of the next gram in the filter, or -1.
-func (x *gramIndex) next(target string, from int) int {
+// nextGram returns the index of the next gram in the filter, or -1.
+func (x *gramIndex) nextGram(target string, from int) int {
 	filter, shift := x.filter, (x.shift-filterBits)&31
 	for ; from+8 <= len(target); from += 4 { // four grams at once
 		window := binary.LittleEndian.Uint64([]byte(target[from : from+8]))

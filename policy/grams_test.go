@@ -32,7 +32,7 @@ func TestGramsCannotBeMadeToCollide(t *testing.T) {
 	if rules < 5000 || b.Len() > MaxSize {
 		t.Fatalf("%d rules, %d bytes", rules, b.Len())
 	}
-	index := r.Select(true, "x").strict.rules.wildcards.index
+	index := r.Select(true, "x").strict.matcher.patterns.index
 	longest, run := 0, 0
 	for _, slot := range index.slots {
 		if slot.to == 0 {
@@ -74,8 +74,8 @@ func TestDecodedForm(t *testing.T) {
 			b.WriteString([]string{"Allow: /", "Disallow: /"}[random.IntN(2)] + text(1, "a", "") + "*" + piece + "*" + text(2, "a", "/b", "b", "?") + "\n")
 		}
 		r := Parse([]byte(b.String()))
-		m := r.Select(true, "x").strict.rules
-		if len(m.wildcards.index.slots) == 0 {
+		m := r.Select(true, "x").strict.matcher
+		if len(m.patterns.index.slots) == 0 {
 			t.Fatalf("seed %d: there is no index for\n%s", seed, b.String())
 		}
 		for range 40 {
@@ -88,7 +88,7 @@ func TestDecodedForm(t *testing.T) {
 // rules for an index.
 func TestLiteralsOutsideTheDecodedForm(t *testing.T) {
 	var others strings.Builder
-	for i := range 2 * fewPatterns {
+	for i := range 2 * maxUnindexedPatterns {
 		fmt.Fprintf(&others, "Disallow: /*other%c*\n", 'a'+i)
 	}
 	for piece, target := range map[string]string{
@@ -109,7 +109,7 @@ func TestLiteralsOutsideTheDecodedForm(t *testing.T) {
 // enough rules for an index.
 func TestLiteralsInOneForm(t *testing.T) {
 	var others strings.Builder
-	for i := range 2 * fewPatterns {
+	for i := range 2 * maxUnindexedPatterns {
 		fmt.Fprintf(&others, "Disallow: /*other%c*\n", 'a'+i)
 	}
 	others.WriteString("Disallow: /\n")                           // shows whether the allow rule matches
@@ -141,7 +141,7 @@ func TestLiteralsInOneForm(t *testing.T) {
 // TestLiteralsInOnePath tests rules that match only one of the paths of a target.
 func TestLiteralsInOnePath(t *testing.T) {
 	var others strings.Builder
-	for i := range 2 * fewPatterns {
+	for i := range 2 * maxUnindexedPatterns {
 		fmt.Fprintf(&others, "Disallow: /*other%c*\n", 'a'+i)
 	}
 	for rule, target := range map[string]string{"/*pdf/$": "/a.pdf/.", "/?qx*z": "x:abc?qxz", "/abc?*qxyz": "x:abc?qxyz"} {
@@ -157,7 +157,7 @@ func TestLiteralsInOnePath(t *testing.T) {
 // around the gram match are compared.
 func TestFewPatternsOfOneGram(t *testing.T) {
 	var others strings.Builder
-	for i := range 2 * fewPatterns {
+	for i := range 2 * maxUnindexedPatterns {
 		fmt.Fprintf(&others, "Disallow: /*other%c*\n", 'a'+i)
 	}
 	long := strings.Repeat("v", 2*maxContext)

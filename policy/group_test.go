@@ -61,10 +61,10 @@ func TestGroups(t *testing.T) {
 func TestChain(t *testing.T) {
 	r := Parse([]byte("User-agent: Googlebot\nDisallow: /g\nUser-agent: *\nDisallow: /\nUser-agent: Googlebot-News\nDisallow:\n"))
 	tests := []struct {
-		name   string
-		global bool
-		chain  []string
-		want   string // the name of the group
+		name     string
+		wildcard bool
+		chain    []string
+		want     string // the name of the group
 	}{
 		{"the token itself", true, []string{"Googlebot"}, "Googlebot"},
 		{"its fallback", true, []string{"Googlebot-Image", "Googlebot"}, "Googlebot"},
@@ -79,7 +79,7 @@ func TestChain(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := r.Select(test.global, test.chain...).Group().Name; got != test.want {
+			if got := r.Select(test.wildcard, test.chain...).FirstAgent().Name; got != test.want {
 				t.Errorf("the group is %q, want %q", got, test.want)
 			}
 		})
@@ -98,7 +98,7 @@ func TestNoToken(t *testing.T) {
 	}
 	for _, token := range []string{"", "*", "longer than every name"} {
 		if s := r.Select(false, token); s != nil || r.Named(token) {
-			t.Errorf("%q gets the group %+v", token, s.Group())
+			t.Errorf("%q gets the group %+v", token, s.FirstAgent())
 		}
 	}
 }

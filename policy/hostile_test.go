@@ -93,16 +93,16 @@ func TestSelectionsBounded(t *testing.T) {
 		}
 		kept := 0
 		counted := make(map[*matcher]bool)
-		all := maps.Clone(r.choices.Load().named)
+		all := maps.Clone(r.mergedGroups.Load().byToken)
 		if all == nil {
-			all = make(map[string]*choice)
+			all = make(map[string]*mergedGroup)
 		}
-		maps.Copy(all, r.choices.Load().recent)
+		maps.Copy(all, r.mergedGroups.Load().recentByToken)
 		for _, s := range all {
 			for _, m := range []*matcher{s.extensionsIgnored, s.extensionsSplit} {
 				if !counted[m] {
 					counted[m] = true
-					kept += len(m.literals.texts) + len(m.wildcards.patterns)
+					kept += len(m.literals.texts) + len(m.patterns.patterns)
 				}
 			}
 		}
@@ -116,7 +116,7 @@ func TestSelectionsBounded(t *testing.T) {
 // TestManyNames selects the groups of very many crawlers that the file names. Cached groups remain,
 // and the cost of another crawler does not grow.
 func TestManyNames(t *testing.T) {
-	const names = 10*maxRecent + 10
+	const names = 10*maxRecentTokens + 10
 	var b strings.Builder
 	b.WriteString("User-agent: *\nDisallow: /all\n\n")
 	for i := range names {
@@ -124,14 +124,14 @@ func TestManyNames(t *testing.T) {
 	}
 	b.WriteString("Disallow: /x\n")
 	r := Parse([]byte(b.String()))
-	everybody, known := r.Select(true), make([]*Selection, names)
+	everybody, known := r.Select(true), make([]*SelectedGroup, names)
 	for i := range names {
 		if known[i] = r.Select(true, fmt.Sprintf("bot%dx", i)); known[i].Judge("/x").Allowed {
 			t.Fatalf("bot%dx may fetch /x", i)
 		}
-		x := r.choices.Load()
-		if n := len(x.recent); n >= maxRecent || n+len(x.named) != i+1 || len(x.named)%maxRecent != 0 {
-			t.Fatalf("after %d crawlers %d are copied for the next, beside %d", i+1, n, len(x.named))
+		x := r.mergedGroups.Load()
+		if n := len(x.recentByToken); n >= maxRecentTokens || n+len(x.byToken) != i+1 || len(x.byToken)%maxRecentTokens != 0 {
+			t.Fatalf("after %d crawlers %d are copied for the next, beside %d", i+1, n, len(x.byToken))
 		}
 	}
 	for i := range names {
@@ -167,7 +167,7 @@ func TestKeptCompiled(t *testing.T) {
 			t.Fatalf("%q may fetch everything", words[:i+1])
 		}
 		kept := 0
-		for _, c := range r.choices.Load().recent {
+		for _, c := range r.mergedGroups.Load().recentByToken {
 			kept += len(c.agents)
 		}
 		if kept > r.maxWeight()+len(r.agents) {
@@ -180,7 +180,7 @@ func TestKeptCompiled(t *testing.T) {
 func TestSharedMatcher(t *testing.T) {
 	r := Parse([]byte("User-agent: a\nUser-agent: b\nDisallow: /x\nUser-agent: c\nDisallow: /y\n"))
 	a, b, c := r.Select(false, "a"), r.Select(false, "b"), r.Select(false, "c")
-	if a.strict.rules != b.strict.rules || a.strict.rules == c.strict.rules {
+	if a.strict.matcher != b.strict.matcher || a.strict.matcher == c.strict.matcher {
 		t.Error("a and b should share their compiled rules, and not with c")
 	}
 	if a != r.Select(false, "A") {

@@ -33,7 +33,7 @@ func lookupKey(s string) (k key, misspelt bool) {
 	}
 	var folded [maxKeyLength]byte
 	for i := range len(s) {
-		folded[i] = lower(s[i])
+		folded[i] = lowerASCII(s[i])
 	}
 	switch string(folded[:len(s)]) {
 	case "user-agent":
@@ -59,8 +59,8 @@ func lookupKey(s string) (k key, misspelt bool) {
 	return keyNone, false
 }
 
-// lower converts an ASCII letter to lower case. Other bytes stay unchanged.
-func lower(c byte) byte {
+// lowerASCII converts an ASCII letter to lower case. Other bytes stay unchanged.
+func lowerASCII(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c | 0x20
 	}

@@ -9,7 +9,7 @@ import (
 // them.
 func TestKeyQuoted(t *testing.T) {
 	all := Key{Server: ":8001", Site: "*.b.test", Secure: true, Host: "a.b.test", ForwardedHost: "c.test"}
-	if got, want := all.Quoted(), `"" ":8001" "*.b.test" true "a.b.test" "c.test"`; got != want {
+	if got, want := all.UniqueString(), `"" ":8001" "*.b.test" true "a.b.test" "c.test"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	text, err := json.Marshal(all)
@@ -21,9 +21,9 @@ func TestKeyQuoted(t *testing.T) {
 		{}, all, {Source: "a"}, {Server: "a"}, {Site: "a"}, {Host: "a"}, {ForwardedHost: "a"}, {Secure: true},
 		{Host: `a" "b`}, {Host: "a", ForwardedHost: "b"}, {Host: "a b"}, {Host: "\xff"}, {Host: "\xfe"}, {Host: `\xff`},
 	} {
-		if other, ok := seen[k.Quoted()]; ok {
-			t.Errorf("%#v and %#v are both %s", k, other, k.Quoted())
+		if other, ok := seen[k.UniqueString()]; ok {
+			t.Errorf("%#v and %#v are both %s", k, other, k.UniqueString())
 		}
-		seen[k.Quoted()] = k
+		seen[k.UniqueString()] = k
 	}
 }

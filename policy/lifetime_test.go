@@ -14,28 +14,28 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 func TestMeaningOfAnswers(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
-		answer Answer
-		want   Meaning
+		answer FetchResult
+		want   AccessResult
 	}{
-		{"200", Answer{Status: 200}, Rules},
-		{"204", Answer{Status: 204}, Rules},
-		{"a choice of several is no file", Answer{Status: 300}, Unavailable},
-		{"a redirect that leads nowhere is unavailable", Answer{Status: 302}, Unavailable},
-		{"304 is about the copy that was asked about", Answer{Status: 304}, Unchanged},
-		{"400", Answer{Status: 400}, Unavailable},
-		{"401 and 403 restrict nothing", Answer{Status: 403}, Unavailable},
-		{"404", Answer{Status: 404}, Unavailable},
-		{"410", Answer{Status: 410}, Unavailable},
-		{"429 is a server in trouble", Answer{Status: 429}, Refused},
-		{"499", Answer{Status: 499}, Unavailable},
-		{"500", Answer{Status: 500}, Unreachable},
-		{"503", Answer{Status: 503}, Unreachable},
-		{"a status that nobody defined", Answer{Status: 700}, Unreachable},
-		{"no answer", Answer{}, Unreachable},
-		{"a body that ended early", Answer{Status: 200, Err: errors.New("unexpected EOF")}, Unreachable},
+		{"200", FetchResult{Status: 200}, Successful},
+		{"204", FetchResult{Status: 204}, Successful},
+		{"a choice of several is no file", FetchResult{Status: 300}, Unavailable},
+		{"a redirect that leads nowhere is unavailable", FetchResult{Status: 302}, Unavailable},
+		{"304 is about the copy that was asked about", FetchResult{Status: 304}, NotModified},
+		{"400", FetchResult{Status: 400}, Unavailable},
+		{"401 and 403 restrict nothing", FetchResult{Status: 403}, Unavailable},
+		{"404", FetchResult{Status: 404}, Unavailable},
+		{"410", FetchResult{Status: 410}, Unavailable},
+		{"429 is a server in trouble", FetchResult{Status: 429}, TooManyRequests},
+		{"499", FetchResult{Status: 499}, Unavailable},
+		{"500", FetchResult{Status: 500}, Unreachable},
+		{"503", FetchResult{Status: 503}, Unreachable},
+		{"a status that nobody defined", FetchResult{Status: 700}, Unreachable},
+		{"no answer", FetchResult{}, Unreachable},
+		{"a body that ended early", FetchResult{Status: 200, Err: errors.New("unexpected EOF")}, Unreachable},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := tc.answer.Meaning(); got != tc.want {
+			if got := tc.answer.AccessResult(); got != tc.want {
 				t.Errorf("Meaning() = %v, want %v", got, tc.want)
 			}
 		})
@@ -46,7 +46,7 @@ func TestMeaningOfAnswers(t *testing.T) {
 func stateAfter(steps ...step) State {
 	var s State
 	for _, x := range steps {
-		s = s.After(x.answer, epoch.Add(x.at), tenMinutes, 0)
+		s = s.AfterFetch(x.answer, epoch.Add(x.at), tenMinutes, 0)
 	}
 	return s
 }
@@ -58,26 +58,26 @@ func holding(d time.Duration) Freshness { return Freshness{Default: d, Max: d} }
 
 type step struct {
 	at     time.Duration
-	answer Answer
+	answer FetchResult
 }
 
 var (
-	forbidding = Answer{Status: 200, Body: []byte("User-agent: *\nDisallow: /\n")}
-	missing    = Answer{Status: 404, Body: []byte("User-agent: *\nDisallow: /\n")}
-	failing    = Answer{Status: 503}
-	refusing   = Answer{Status: 429}
+	forbidding = FetchResult{Status: 200, Body: []byte("User-agent: *\nDisallow: /\n")}
+	missing    = FetchResult{Status: 404, Body: []byte("User-agent: *\nDisallow: /\n")}
+	failing    = FetchResult{Status: 503}
+	refusing   = FetchResult{Status: 429}
 )
 
 func TestUsable(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, tc := range []struct {
-		name     string
-		steps    []step
-		at       time.Duration
-		fallback Fallback
-		known    bool // whether the rules are known
-		forbids  bool
-		closed   bool
+		name        string
+		steps       []step
+		at          time.Duration
+		fallback    Fallback
+		known       bool // whether the rules are known
+		forbids     bool
+		disallowAll bool
 	}{
 		{name: "nothing read yet", at: 0},
 		{name: "rules", steps: []step{{0, forbidding}}, at: time.Hour, known: true, forbids: true},
@@ -87,16 +87,16 @@ func TestUsable(t *testing.T) {
 		{name: "last_good ends after 30 days", steps: []step{{0, forbidding}, {day, failing}}, at: 30 * day},
 		{name: "last_good without a copy restricts nothing", steps: []step{{0, failing}}, at: time.Minute},
 		{name: "allow restricts nothing after a day", steps: []step{{0, forbidding}, {day, failing}}, at: day, fallback: AllowAll},
-		{name: "disallow closes without a copy", steps: []step{{0, failing}}, at: time.Minute, fallback: DisallowAll, closed: true},
-		{name: "disallow closes after a day", steps: []step{{0, forbidding}, {day, failing}}, at: day, fallback: DisallowAll, closed: true},
+		{name: "disallow closes without a copy", steps: []step{{0, failing}}, at: time.Minute, fallback: DisallowAll, disallowAll: true},
+		{name: "disallow closes after a day", steps: []step{{0, forbidding}, {day, failing}}, at: day, fallback: DisallowAll, disallowAll: true},
 		{name: "disallow ends after 30 days", steps: []step{{0, failing}}, at: 30 * day, fallback: DisallowAll},
-		{name: "Google stays away for 12 hours", steps: []step{{0, failing}}, at: 12*time.Hour - 1, fallback: DisallowGoogle, closed: true},
-		{name: "and then crawls, if there never was a file", steps: []step{{0, failing}}, at: 12 * time.Hour, fallback: DisallowGoogle},
-		{name: "Google uses a copy of less than a day", steps: []step{{0, forbidding}, {time.Hour, failing}}, at: 23 * time.Hour, fallback: DisallowGoogle, known: true, forbids: true},
-		{name: "then stays away for the rest of 12 hours", steps: []step{{0, forbidding}, {day, failing}}, at: day + 11*time.Hour, fallback: DisallowGoogle, closed: true},
-		{name: "then uses the last good copy", steps: []step{{0, forbidding}, {day, failing}}, at: day + 12*time.Hour, fallback: DisallowGoogle, known: true, forbids: true},
-		{name: "for 30 days", steps: []step{{0, forbidding}, {day, failing}}, at: 30 * day, fallback: DisallowGoogle},
-		{name: "429 keeps Google from nothing", steps: []step{{0, forbidding}, {day, refusing}}, at: day + time.Hour, fallback: DisallowGoogle, known: true, forbids: true},
+		{name: "Google stays away for 12 hours", steps: []step{{0, failing}}, at: 12*time.Hour - 1, fallback: DisallowLikeGoogle, disallowAll: true},
+		{name: "and then crawls, if there never was a file", steps: []step{{0, failing}}, at: 12 * time.Hour, fallback: DisallowLikeGoogle},
+		{name: "Google uses a copy of less than a day", steps: []step{{0, forbidding}, {time.Hour, failing}}, at: 23 * time.Hour, fallback: DisallowLikeGoogle, known: true, forbids: true},
+		{name: "then stays away for the rest of 12 hours", steps: []step{{0, forbidding}, {day, failing}}, at: day + 11*time.Hour, fallback: DisallowLikeGoogle, disallowAll: true},
+		{name: "then uses the last good copy", steps: []step{{0, forbidding}, {day, failing}}, at: day + 12*time.Hour, fallback: DisallowLikeGoogle, known: true, forbids: true},
+		{name: "for 30 days", steps: []step{{0, forbidding}, {day, failing}}, at: 30 * day, fallback: DisallowLikeGoogle},
+		{name: "429 keeps Google from nothing", steps: []step{{0, forbidding}, {day, refusing}}, at: day + time.Hour, fallback: DisallowLikeGoogle, known: true, forbids: true},
 		{name: "429 does not close even so", steps: []step{{0, refusing}}, at: time.Minute, fallback: DisallowAll},
 		{name: "429 keeps the last good copy", steps: []step{{0, forbidding}, {day, refusing}}, at: 2 * day, known: true, forbids: true},
 		{name: "the failure is over", steps: []step{{0, failing}, {time.Hour, missing}}, at: 2 * time.Hour, fallback: DisallowAll, known: true},
@@ -104,9 +104,9 @@ func TestUsable(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := stateAfter(tc.steps...)
-			robots, closed := s.Usable(epoch.Add(tc.at), tc.fallback)
-			if closed != tc.closed {
-				t.Errorf("closed = %t, want %t", closed, tc.closed)
+			robots, disallowAll := s.RulesAt(epoch.Add(tc.at), tc.fallback)
+			if disallowAll != tc.disallowAll {
+				t.Errorf("closed = %t, want %t", disallowAll, tc.disallowAll)
 			}
 			if known := robots != nil; known != tc.known {
 				t.Fatalf("rules known = %t, want %t", known, tc.known)
@@ -121,8 +121,8 @@ func TestUsable(t *testing.T) {
 }
 
 func TestNextAttempt(t *testing.T) {
-	retryAfter := func(value string) Answer {
-		return Answer{Status: 503, Header: http.Header{"Retry-After": {value}}}
+	retryAfter := func(value string) FetchResult {
+		return FetchResult{Status: 503, Header: http.Header{"Retry-After": {value}}}
 	}
 	failures := func(n int) (steps []step) {
 		for range n {
@@ -149,7 +149,7 @@ func TestNextAttempt(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := stateAfter(tc.steps...)
-			if got := s.Due.Sub(epoch); got != tc.want {
+			if got := s.NextFetch.Sub(epoch); got != tc.want {
 				t.Errorf("due after %v, want %v", got, tc.want)
 			}
 		})
@@ -157,11 +157,11 @@ func TestNextAttempt(t *testing.T) {
 }
 
 func TestJitterOnlyShortensAGoodAnswer(t *testing.T) {
-	good := State{}.After(forbidding, epoch, holding(time.Hour), 1).Due.Sub(epoch)
+	good := State{}.AfterFetch(forbidding, epoch, holding(time.Hour), 1).NextFetch.Sub(epoch)
 	if good != 54*time.Minute {
 		t.Errorf("with full jitter a life of an hour ends after %v, want 54m", good)
 	}
-	failed := State{}.After(failing, epoch, holding(time.Hour), 1).Due.Sub(epoch)
+	failed := State{}.AfterFetch(failing, epoch, holding(time.Hour), 1).NextFetch.Sub(epoch)
 	if failed != 1100*time.Millisecond {
 		t.Errorf("with full jitter the first retry comes after %v, want 1.1s", failed)
 	}
@@ -169,33 +169,33 @@ func TestJitterOnlyShortensAGoodAnswer(t *testing.T) {
 
 func TestSameTextIsOneVersion(t *testing.T) {
 	first := stateAfter(step{0, forbidding})
-	again := first.After(forbidding, epoch.Add(time.Hour), holding(time.Hour), 0)
-	if again.Good.Robots != first.Good.Robots || !again.Good.FirstRead.Equal(epoch) || !again.Good.LastRead.Equal(epoch.Add(time.Hour)) {
-		t.Errorf("reading the same text again gave %+v", again.Good)
+	again := first.AfterFetch(forbidding, epoch.Add(time.Hour), holding(time.Hour), 0)
+	if again.Current.Robots != first.Current.Robots || !again.Current.FirstFetched.Equal(epoch) || !again.Current.LastFetched.Equal(epoch.Add(time.Hour)) {
+		t.Errorf("reading the same text again gave %+v", again.Current)
 	}
-	changed := again.After(missing, epoch.Add(2*time.Hour), holding(time.Hour), 0)
-	if changed.Good.Hash == again.Good.Hash || !changed.Good.FirstRead.Equal(epoch.Add(2*time.Hour)) {
-		t.Errorf("another text gave %+v", changed.Good)
+	changed := again.AfterFetch(missing, epoch.Add(2*time.Hour), holding(time.Hour), 0)
+	if changed.Current.Hash == again.Current.Hash || !changed.Current.FirstFetched.Equal(epoch.Add(2*time.Hour)) {
+		t.Errorf("another text gave %+v", changed.Current)
 	}
 }
 
 func TestNotModifiedKeepsTheCopy(t *testing.T) {
-	tagged := Answer{Status: 200, Body: forbidding.Body, Header: http.Header{"Etag": {`"1"`}, "Last-Modified": {"yesterday"}}}
-	s := stateAfter(step{0, tagged}, step{time.Hour, Answer{Status: 304}})
-	if s.Good.Robots.RuleCount() != 1 || s.Good.ETag != `"1"` || s.Good.LastModified != "yesterday" || s.Good.Status != 200 {
-		t.Errorf("after a 304: %+v", s.Good)
+	tagged := FetchResult{Status: 200, Body: forbidding.Body, Header: http.Header{"Etag": {`"1"`}, "Last-Modified": {"yesterday"}}}
+	s := stateAfter(step{0, tagged}, step{time.Hour, FetchResult{Status: 304}})
+	if s.Current.Robots.RuleCount() != 1 || s.Current.ETag != `"1"` || s.Current.LastModified != "yesterday" || s.Current.Status != 200 {
+		t.Errorf("after a 304: %+v", s.Current)
 	}
-	if !s.Good.LastRead.Equal(epoch.Add(time.Hour)) || s.Failures != 0 || s.Past != nil {
+	if !s.Current.LastFetched.Equal(epoch.Add(time.Hour)) || s.Failures != 0 || s.Previous != nil {
 		t.Errorf("a 304 is no reading: %+v", s)
 	}
-	if s := stateAfter(step{0, Answer{Status: 304}}); s.Good != nil || s.Failures != 1 {
+	if s := stateAfter(step{0, FetchResult{Status: 304}}); s.Current != nil || s.Failures != 1 {
 		t.Errorf("a 304 that nobody asked for: %+v", s)
 	}
 }
 
 // version returns a response whose only rule has n in its path.
-func version(n int) Answer {
-	return Answer{Status: 200, Body: fmt.Appendf(nil, "User-agent: *\nDisallow: /%d\n", n)}
+func version(n int) FetchResult {
+	return FetchResult{Status: 200, Body: fmt.Appendf(nil, "User-agent: *\nDisallow: /%d\n", n)}
 }
 
 // ruleOf returns n of a version.
@@ -207,12 +207,12 @@ func TestVersionsAreKept(t *testing.T) {
 		steps = append(steps, step{time.Duration(i) * time.Hour, version(i)})
 	}
 	s := stateAfter(steps...)
-	if ruleOf(s.Good) != "19" || len(s.Past) != MaxVersions {
-		t.Fatalf("current is %s with %d before it", ruleOf(s.Good), len(s.Past))
+	if ruleOf(s.Current) != "19" || len(s.Previous) != MaxVersions {
+		t.Fatalf("current is %s with %d before it", ruleOf(s.Current), len(s.Previous))
 	}
-	for i, v := range s.Past {
-		if want := fmt.Sprint(18 - i); ruleOf(v) != want || !v.Until.Equal(epoch.Add(time.Duration(19-i)*time.Hour)) {
-			t.Errorf("%d versions ago: %s until %v, want %s", i+1, ruleOf(v), v.Until, want)
+	for i, v := range s.Previous {
+		if want := fmt.Sprint(18 - i); ruleOf(v) != want || !v.ReplacedAt.Equal(epoch.Add(time.Duration(19-i)*time.Hour)) {
+			t.Errorf("%d versions ago: %s until %v, want %s", i+1, ruleOf(v), v.ReplacedAt, want)
 		}
 	}
 }
@@ -223,15 +223,15 @@ func TestVersionsThatTakeTurns(t *testing.T) {
 		steps = append(steps, step{time.Duration(i) * time.Hour, version(i % 2)})
 	}
 	s := stateAfter(steps...)
-	if ruleOf(s.Good) != "0" || len(s.Past) != 1 || ruleOf(s.Past[0]) != "1" {
-		t.Errorf("current is %s with %d before it", ruleOf(s.Good), len(s.Past))
+	if ruleOf(s.Current) != "0" || len(s.Previous) != 1 || ruleOf(s.Previous[0]) != "1" {
+		t.Errorf("current is %s with %d before it", ruleOf(s.Current), len(s.Previous))
 	}
 }
 
 func TestAFailureIsNoVersion(t *testing.T) {
 	s := stateAfter(step{0, version(0)}, step{time.Hour, failing}, step{2 * time.Hour, version(1)})
-	if len(s.Past) != 1 || !s.Past[0].Until.Equal(epoch.Add(2*time.Hour)) {
-		t.Errorf("past = %+v", s.Past)
+	if len(s.Previous) != 1 || !s.Previous[0].ReplacedAt.Equal(epoch.Add(2*time.Hour)) {
+		t.Errorf("past = %+v", s.Previous)
 	}
 }
 
@@ -251,7 +251,7 @@ func TestHeldVersions(t *testing.T) {
 		{"no grace", 20 * time.Hour, 0, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := len(s.Held(epoch.Add(tc.now), tc.grace)); got != tc.versions {
+			if got := len(s.VersionsInGrace(epoch.Add(tc.now), tc.grace)); got != tc.versions {
 				t.Errorf("%d versions may be followed, want %d", got, tc.versions)
 			}
 		})

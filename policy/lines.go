@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// next returns the index of the first c in text from pos on, or len(text).
-func next(text string, pos int, c byte) int {
+// indexFrom returns the index of the first c in text from pos on, or len(text).
+func indexFrom(text string, pos int, c byte) int {
 	if i := strings.IndexByte(text[pos:], c); i >= 0 {
 		return pos + i
 	}
 	return len(text)
 }
 
-// trim removes white space at both ends.
-func trim(s string) string {
+// trimSpace removes white space at both ends.
+func trimSpace(s string) string {
 	for len(s) > 0 && isSpace(s[0]) {
 		s = s[1:]
 	}
@@ -24,13 +24,13 @@ func trim(s string) string {
 	return s
 }
 
-// twoWords splits a line of exactly two words.
-func twoWords(s string) (first, second string, ok bool) {
+// splitTwoWords splits a line of exactly two words.
+func splitTwoWords(s string) (first, second string, ok bool) {
 	i := strings.IndexAny(s, " \t")
 	if i < 0 {
 		return "", "", false
 	}
-	first, second = s[:i], trim(s[i:])
+	first, second = s[:i], trimSpace(s[i:])
 	return first, second, !strings.ContainsAny(second, " \t")
 }
 

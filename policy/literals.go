@@ -23,16 +23,16 @@ type literals struct {
 }
 
 type literalEntry struct {
-	prefix outcome // the best rules for targets that start with the text
-	exact  outcome // the best rules for targets that equal the text
+	prefix bestMatches // the best rules for targets that start with the text
+	exact  bestMatches // the best rules for targets that equal the text
 }
 
 func newLiterals(rules []literal) literals {
 	if len(rules) == 0 {
 		return literals{}
 	}
-	rules = sorted(rules)
-	texts := distinct(rules)
+	rules = sortByText(rules)
+	texts := distinctTexts(rules)
 	l := literals{newPrefixes(texts), make([]literalEntry, len(texts))}
 	last := -1
 	for i, x := range rules {
@@ -42,18 +42,18 @@ func newLiterals(rules []literal) literals {
 			}
 		}
 		if x.anchored {
-			l.entries[last].exact.take(x.allow, x.length, x.rule, 0)
+			l.entries[last].exact.add(x.allow, x.length, x.rule, 0)
 		} else {
-			l.entries[last].prefix.take(x.allow, x.length, x.rule, 0)
+			l.entries[last].prefix.add(x.allow, x.length, x.rule, 0)
 		}
 	}
 	return l
 }
 
-// sorted returns the rules sorted by text. Most comparisons use only the first bytes after
+// sortByText returns the rules sorted by text. Most comparisons use only the first bytes after
 // the common prefix, as numbers.
-func sorted(rules []literal) []literal {
-	if len(rules) <= fewPrefixes {
+func sortByText(rules []literal) []literal {
+	if len(rules) <= maxUnkeyedPrefixes {
 		slices.SortFunc(rules, func(a, b literal) int { return strings.Compare(a.text, b.text) })
 		return rules
 	}
@@ -61,16 +61,16 @@ func sorted(rules []literal) []literal {
 	for i := range rules {
 		common = min(common, commonPrefix(rules[0].text, rules[i].text))
 	}
-	type place struct {
+	type sortKey struct {
 		key, more uint64
 		index     int
 	}
-	places := make([]place, len(rules))
+	keys := make([]sortKey, len(rules))
 	for i := range rules {
 		text := rules[i].text[common:]
-		places[i] = place{keyOf(text), keyOf(text[min(8, len(text)):]), i}
+		keys[i] = sortKey{prefixKey(text), prefixKey(text[min(8, len(text)):]), i}
 	}
-	slices.SortFunc(places, func(a, b place) int {
+	slices.SortFunc(keys, func(a, b sortKey) int {
 		if a.key != b.key {
 			return cmp.Compare(a.key, b.key)
 		}
@@ -79,15 +79,15 @@ func sorted(rules []literal) []literal {
 		}
 		return strings.Compare(rules[a.index].text, rules[b.index].text)
 	})
-	all := make([]literal, len(rules))
-	for i := range places {
-		all[i] = rules[places[i].index]
+	result := make([]literal, len(rules))
+	for i := range keys {
+		result[i] = rules[keys[i].index]
 	}
-	return all
+	return result
 }
 
-// distinct returns the different texts of sorted rules.
-func distinct(rules []literal) []string {
+// distinctTexts returns the different texts of sorted rules.
+func distinctTexts(rules []literal) []string {
 	texts := make([]string, len(rules))
 	for i := range rules {
 		texts[i] = rules[i].text
@@ -96,20 +96,20 @@ func distinct(rules []literal) []string {
 }
 
 // match adds the best literal rules for a target to out.
-func (l *literals) match(target string, form Form, out *outcome) {
-	i := l.find(target)
+func (l *literals) match(target string, form Form, out *bestMatches) {
+	i := l.longestPrefix(target)
 	if i < 0 {
 		return
 	}
 	e := &l.entries[i]
-	out.takeAll(&e.prefix, form)
+	out.addLiteral(&e.prefix, form)
 	if len(l.texts[i]) == len(target) {
-		out.takeAll(&e.exact, form)
+		out.addLiteral(&e.exact, form)
 	}
 }
 
-// takeAll records the matches of a literal.
-func (o *outcome) takeAll(found *outcome, form Form) {
-	o.take(true, found.allow.length, found.allow.rule, form)
-	o.take(false, found.disallow.length, found.disallow.rule, form)
+// addLiteral records the matches of a literal.
+func (o *bestMatches) addLiteral(found *bestMatches, form Form) {
+	o.add(true, found.allow.length, found.allow.rule, form)
+	o.add(false, found.disallow.length, found.disallow.rule, form)
 }

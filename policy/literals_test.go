@@ -21,7 +21,7 @@ func TestManyLiterals(t *testing.T) {
 		}
 		prefix, known := "/"+word(6), make(map[string]bool)
 		var rules []literal
-		for range 2*fewPrefixes + random.IntN(100) {
+		for range 2*maxUnkeyedPrefixes + random.IntN(100) {
 			text := prefix + word(5)
 			known[text] = true
 			rules = append(rules, literal{text: text, length: int32(len(text)), rule: int32(len(rules))})
@@ -39,7 +39,7 @@ func TestManyLiterals(t *testing.T) {
 				}
 			}
 			got := ""
-			if i := l.find(target); i >= 0 {
+			if i := l.longestPrefix(target); i >= 0 {
 				got = l.texts[i]
 			}
 			if got != want {
@@ -53,7 +53,7 @@ func TestManyLiterals(t *testing.T) {
 	}
 	all = append(all, literal{text: "/", length: 1})
 	l := newLiterals(all)
-	if i := l.find("/aaaaaaaaaaaa04711/x"); l.texts[i] != "/aaaaaaaaaaaa04711" {
+	if i := l.longestPrefix("/aaaaaaaaaaaa04711/x"); l.texts[i] != "/aaaaaaaaaaaa04711" {
 		t.Errorf("%q is found", l.texts[i])
 	}
 }

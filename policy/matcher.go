@@ -5,13 +5,13 @@ import "strings"
 // matcher contains the compiled rules of one group. A binary search finds rules that are a
 // literal prefix or path. An index of bytes finds rules with an inner wildcard.
 type matcher struct {
-	literals  literals
-	wildcards wildcards
-	escapes   bool // a rule has an escaped slash or question mark, or may begin within one
+	literals   literals
+	patterns   patternSet
+	hasEscapes bool // a rule has an escaped slash or question mark, or may begin within one
 }
 
-// outcome collects the longest matching rules of both kinds.
-type outcome struct {
+// bestMatches collects the longest matching rules of both kinds.
+type bestMatches struct {
 	allow, disallow match
 }
 
@@ -24,49 +24,49 @@ type match struct {
 }
 
 // allowed is the verdict: a disallow rule must be longer than every matching allow rule.
-func (o *outcome) allowed() bool { return o.disallow.length <= o.allow.length }
+func (o *bestMatches) allowed() bool { return o.disallow.length <= o.allow.length }
 
-// matters reports whether a rule of that kind and length can change the verdict, or the rule
+// couldWin reports whether a rule of that kind and length can change the verdict, or the rule
 // named for it.
-func (o *outcome) matters(allow bool, length, rule int32) bool {
+func (o *bestMatches) couldWin(allow bool, length, rule int32) bool {
 	if allow {
-		return length >= o.disallow.length && o.allow.gives(length, rule)
+		return length >= o.disallow.length && o.allow.losesTo(length, rule)
 	}
-	return length > o.allow.length && o.disallow.gives(length, rule)
+	return length > o.allow.length && o.disallow.losesTo(length, rule)
 }
 
-// gives reports whether a rule takes precedence over m.
-func (m match) gives(length, rule int32) bool {
+// losesTo reports whether a rule takes precedence over m.
+func (m match) losesTo(length, rule int32) bool {
 	return length > m.length || length == m.length && rule < m.rule
 }
 
-// take records that a rule matched a form of the target. A rule of length 0 is ignored.
+// add records that a rule matched a form of the target. A rule of length 0 is ignored.
 // Derived forms of the query apply to allow rules only, because RFC 9309 and Google's library
 // differ there and both must block.
-func (o *outcome) take(allow bool, length, rule int32, form Form) {
+func (o *bestMatches) add(allow bool, length, rule int32, form Form) {
 	kind := &o.disallow
 	if allow {
 		kind = &o.allow
 	} else if form&(FormQueryDecoded|FormQueryEncoded) != 0 {
 		return
 	}
-	if kind.gives(length, rule) {
+	if kind.losesTo(length, rule) {
 		*kind = match{length, rule, form}
 	}
 }
 
 // match adds the rules that match one form of a target to out, unless the search exceeds its
 // limit.
-func (m *matcher) match(target string, form Form, s *search, out *outcome) {
+func (m *matcher) match(target string, form Form, s *search, out *bestMatches) {
 	m.literals.match(target, form, out)
-	if len(m.wildcards.patterns) > 0 {
-		m.wildcards.match(target, form, s, out)
+	if len(m.patterns.patterns) > 0 {
+		m.patterns.match(target, form, s, out)
 	}
 }
 
 // newMatcher compiles rules, given as indices into r.rules in file order.
 func newMatcher(r *Robots, rules []int32) *matcher {
-	c := compiler{literals: make([]literal, 0, len(rules))}
+	c := ruleCompiler{literals: make([]literal, 0, len(rules))}
 	for _, i := range rules {
 		x := r.rules[i]
 		path := canonicalRule(x.path)
@@ -82,8 +82,8 @@ func newMatcher(r *Robots, rules []int32) *matcher {
 }
 
 // matcher returns the compiled rules.
-func (c *compiler) matcher() *matcher {
-	return &matcher{literals: newLiterals(c.literals), wildcards: newWildcards(c.patterns), escapes: c.escapes}
+func (c *ruleCompiler) matcher() *matcher {
+	return &matcher{literals: newLiterals(c.literals), patterns: newPatternSet(c.patterns), hasEscapes: c.hasEscapes}
 }
 
 // indexDirectory returns the rule that "Allow: /dir/index.html" implies for Google: allow
@@ -96,18 +96,18 @@ func indexDirectory(path string) (string, bool) {
 	return path[:i+1] + "$", true
 }
 
-// compiler sorts rules by how they are matched.
-type compiler struct {
-	literals []literal
-	patterns []pattern
-	escapes  bool // see matcher
+// ruleCompiler sorts rules by how they are matched.
+type ruleCompiler struct {
+	literals   []literal
+	patterns   []pattern
+	hasEscapes bool // see matcher
 }
 
 // add adds a rule in canonical form. Every byte counts for its length. In matching, a run of
 // stars is one star, and stars at the end have no effect.
-func (c *compiler) add(path string, allow bool, rule int32) {
+func (c *ruleCompiler) add(path string, allow bool, rule int32) {
 	length := int32(len(path))
-	c.escapes = c.escapes || hasEscapes(path)
+	c.hasEscapes = c.hasEscapes || canMatchEscape(path)
 	rest, anchored := strings.CutSuffix(path, "$")
 	if trimmed := strings.TrimRight(rest, "*"); trimmed != rest {
 		rest, anchored = trimmed, false // "*$" matches any end
@@ -127,9 +127,9 @@ func (c *compiler) add(path string, allow bool, rule int32) {
 	c.patterns = append(c.patterns, pattern{rest, int32(star), int32(end), !strings.Contains(rest[star+1:end], "*"), allow, length, rule})
 }
 
-// hasEscapes reports whether a canonical rule contains an escaped slash or question mark, or
+// canMatchEscape reports whether a canonical rule contains an escaped slash or question mark, or
 // can begin within one after a star.
-func hasEscapes(path string) bool {
+func canMatchEscape(path string) bool {
 	for i := 0; ; i++ {
 		next := strings.IndexByte(path[i:], 'F')
 		if next < 0 {

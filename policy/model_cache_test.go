@@ -16,7 +16,7 @@ type modelled struct {
 	since   bool      // since the start of the running fetch
 	madeDue time.Time // zero if not made due since the last response
 	again   bool      // made due during a fetch
-	answers chan Answer
+	answers chan FetchResult
 	done    <-chan struct{} // closed at the end of the running fetch; nil without one
 }
 
@@ -50,7 +50,7 @@ func (x *modelled) due(now time.Time) bool {
 	}
 	_, failing := x.history.split()
 	seen := len(failing) == 0 || !x.dueFrom.Before(failing[len(failing)-1].at.Add(10*time.Second))
-	return !now.Before(x.State().Due) || x.suspect && seen && !now.Before(x.dueFrom)
+	return !now.Before(x.State().NextFetch) || x.suspect && seen && !now.Before(x.dueFrom)
 }
 
 // fetching returns the number of running fetches in a segment.
@@ -70,19 +70,19 @@ func (m *cacheModel) act() {
 	key := Key{Host: fmt.Sprint(host)}
 	entry := m.cache.Get(key)
 	if entry == nil {
-		entry = m.cache.Add(key, Segment(host%2))
+		entry = m.cache.GetOrCreate(key, Segment(host%2))
 	}
 	x := m.all[entry]
 	if x == nil {
 		x = &modelled{Entry: entry}
 		m.all[entry] = x
 	}
-	if got, want := entry.Due(now), x.due(now); got != want {
+	if got, want := entry.IsDue(now), x.due(now); got != want {
 		m.Errorf("%s is due: %t, want %t", key.Host, got, want)
 	}
 	switch m.dice.IntN(8) {
 	case 0:
-		entry.MarkSuspect(now)
+		entry.MarkPossiblyChanged(now)
 		settled, failing := x.history.split()
 		if len(settled) > 0 {
 			last := append(settled, failing...)[len(settled)+len(failing)-1]
@@ -103,11 +103,11 @@ func (m *cacheModel) act() {
 	case 3:
 		m.end()
 	default:
-		entry.Use(now)
+		entry.Touch(now)
 		m.refresh(x, now)
 	}
-	if entry.Suspect() != x.suspect {
-		m.Errorf("%s is suspect: %t, want %t", key.Host, entry.Suspect(), x.suspect)
+	if entry.PossiblyChanged() != x.suspect {
+		m.Errorf("%s is suspect: %t, want %t", key.Host, entry.PossiblyChanged(), x.suspect)
 	}
 	m.compare(x)
 }
@@ -117,7 +117,7 @@ func (m *cacheModel) refresh(x *modelled, now time.Time) {
 	e := m.dice.event(now)
 	want := x.due(now) && x.done == nil && m.fetching(x.Segment()) < 2
 	asked := false
-	done := x.Refresh(m.rules, func() Answer { asked = true; return e.answer }, nil)
+	done := x.Refresh(m.rules, func() FetchResult { asked = true; return e.answer }, nil)
 	if x.done == nil && done != nil {
 		<-done
 		m.settle(x, e)
@@ -132,9 +132,9 @@ func (m *cacheModel) begin(x *modelled) {
 	if x.done != nil {
 		return
 	}
-	answers := make(chan Answer)
+	answers := make(chan FetchResult)
 	x.answers = answers
-	if x.done = x.Refresh(m.rules, func() Answer { return <-answers }, nil); x.done != nil {
+	if x.done = x.Refresh(m.rules, func() FetchResult { return <-answers }, nil); x.done != nil {
 		m.slow = append(m.slow, x)
 	}
 }
@@ -165,10 +165,10 @@ func (m *cacheModel) compare(x *modelled) {
 	} else if s != nil {
 		state := *s
 		if !x.madeDue.IsZero() {
-			if !s.Due.Equal(x.madeDue) {
-				m.Errorf("made due at %v and due at %v", x.madeDue.Sub(epoch), s.Due.Sub(epoch))
+			if !s.NextFetch.Equal(x.madeDue) {
+				m.Errorf("made due at %v and due at %v", x.madeDue.Sub(epoch), s.NextFetch.Sub(epoch))
 			}
-			state.Due, _ = x.history.due(m.rules)
+			state.NextFetch, _ = x.history.due(m.rules)
 		}
 		if what := x.history.divergence(state, m.dice.question(m.clock.now()), m.rules); what != "" {
 			for _, e := range x.history {
@@ -177,32 +177,32 @@ func (m *cacheModel) compare(x *modelled) {
 			m.Fatal(what)
 		}
 	}
-	for s, kept := range m.cache.kept {
+	for s, seg := range m.cache.segments {
 		entries, bytes, users := 0, 0, make(map[[sha256.Size]byte]int)
 		for _, e := range m.cache.Entries() {
 			if e.Segment() != Segment(s) {
 				continue
 			}
 			entries++
-			if state := e.State(); state != nil && state.Good != nil {
-				for _, v := range append([]*Version{state.Good}, state.Past...) {
+			if state := e.State(); state != nil && state.Current != nil {
+				for _, v := range append([]*Version{state.Current}, state.Previous...) {
 					users[v.Hash]++
-					if shared := kept.texts.byHash[v.Hash]; shared == nil || shared.robots != v.Robots {
+					if shared := seg.versions.byHash[v.Hash]; shared == nil || shared.robots != v.Robots {
 						m.Fatal("a text is not shared")
 					}
 				}
 			}
 		}
-		for hash, shared := range kept.texts.byHash {
+		for hash, shared := range seg.versions.byHash {
 			if bytes += shared.robots.Size(); shared.users != users[hash] {
 				m.Fatalf("a text has %d users, want %d", shared.users, users[hash])
 			}
 		}
-		if len(users) != len(kept.texts.byHash) || bytes != kept.texts.bytes {
-			m.Fatalf("%d texts of %d bytes, want %d of %d", len(kept.texts.byHash), kept.texts.bytes, len(users), bytes)
+		if len(users) != len(seg.versions.byHash) || bytes != seg.versions.bytes {
+			m.Fatalf("%d texts of %d bytes, want %d of %d", len(seg.versions.byHash), seg.versions.bytes, len(users), bytes)
 		}
-		if entries != kept.order.len() || entries > kept.bounds.Entries || entries > 1 && bytes > kept.bounds.Bytes {
-			m.Fatalf("%d entries of %d bytes, noted as %d", entries, bytes, kept.order.len())
+		if entries != seg.queues.len() || entries > seg.bounds.Entries || entries > 1 && bytes > seg.bounds.Bytes {
+			m.Fatalf("%d entries of %d bytes, noted as %d", entries, bytes, seg.queues.len())
 		}
 	}
 }
@@ -219,7 +219,7 @@ func TestCacheKeepsTheRules(t *testing.T) {
 		d := newDice(seed)
 		m := &cacheModel{T: t, dice: d, clock: new(testClock), all: make(map[*Entry]*modelled),
 			rules: Freshness{Default: 10 * time.Minute, Min: time.Minute, Max: MaxAge}}
-		b := Bounds{Entries: 4, Bytes: pick(d, 8<<10, 1<<20), Reads: 2}
+		b := Bounds{Entries: 4, Bytes: pick(d, 8<<10, 1<<20), ConcurrentFetches: 2}
 		m.cache = NewCache(b, b, m.clock.now, nil)
 		for range most {
 			m.act()
@@ -230,13 +230,13 @@ func TestCacheKeepsTheRules(t *testing.T) {
 		for len(m.slow) > 0 {
 			m.end()
 		}
-		for i, kept := range m.cache.kept {
+		for i, seg := range m.cache.segments {
 			evicted += m.cache.Stats(Segment(i)).Evicted
-			for kept.order.len() > 0 {
-				m.cache.evict(kept, kept.order.evict(kept.bounds.Entries))
+			for seg.queues.len() > 0 {
+				m.cache.evict(seg, seg.queues.evict(seg.bounds.Entries))
 			}
-			if len(kept.texts.byHash) != 0 || kept.texts.bytes != 0 || kept.attempts != 0 {
-				t.Errorf("seed %d: an empty cache has %d texts of %d bytes, %d fetches", seed, len(kept.texts.byHash), kept.texts.bytes, kept.attempts)
+			if len(seg.versions.byHash) != 0 || seg.versions.bytes != 0 || seg.runningFetches != 0 {
+				t.Errorf("seed %d: an empty cache has %d texts of %d bytes, %d fetches", seed, len(seg.versions.byHash), seg.versions.bytes, seg.runningFetches)
 			}
 		}
 		if left := m.cache.Entries(); len(left) != 0 {
@@ -254,8 +254,8 @@ func TestCacheKeepsTheRules(t *testing.T) {
 func TestCacheEvictionIsInvisible(t *testing.T) {
 	d := newDice(1)
 	large, clock := newTestCache(roomy)
-	small := NewCache(Bounds{Entries: 3, Bytes: 8 << 10, Reads: 1}, roomy, clock.now, nil)
-	files := make([]Answer, 20)
+	small := NewCache(Bounds{Entries: 3, Bytes: 8 << 10, ConcurrentFetches: 1}, roomy, clock.now, nil)
+	files := make([]FetchResult, 20)
 	for i := range files {
 		files[i] = version(d.IntN(d.texts))
 	}
@@ -263,28 +263,28 @@ func TestCacheEvictionIsInvisible(t *testing.T) {
 		clock.advance(time.Duration(d.Int64N(int64(time.Hour))))
 		host := d.IntN(len(files))
 		if d.IntN(10) == 0 {
-			files[host] = pick(d, version(d.IntN(d.texts)), missing, Answer{Status: 200})
+			files[host] = pick(d, version(d.IntN(d.texts)), missing, FetchResult{Status: 200})
 		}
 		var verdicts [2]string
 		for i, c := range []*Cache{large, small} {
 			key := Key{Host: fmt.Sprint(host)}
 			e := c.Get(key)
 			if e == nil {
-				e = c.Add(key, Named)
+				e = c.GetOrCreate(key, ConfiguredHosts)
 			}
-			e.Use(clock.now())
+			e.Touch(clock.now())
 			e.MakeDue()
-			<-e.Refresh(holding(time.Hour), func() Answer { return files[host] }, nil)
-			robots, closed := e.State().Usable(clock.now(), LastGood)
+			<-e.Refresh(holding(time.Hour), func() FetchResult { return files[host] }, nil)
+			robots, disallowAll := e.State().RulesAt(clock.now(), LastGood)
 			for path := range d.texts {
-				verdicts[i] += fmt.Sprintln(robots.Select(true, "FooBot").Judge(fmt.Sprintf("/%d", path)), closed)
+				verdicts[i] += fmt.Sprintln(robots.Select(true, "FooBot").Judge(fmt.Sprintf("/%d", path)), disallowAll)
 			}
 		}
 		if verdicts[0] != verdicts[1] {
 			t.Fatalf("host %d: with room %q, without %q", host, verdicts[0], verdicts[1])
 		}
 	}
-	if n := small.Stats(Named).Evicted; n < 1000 {
+	if n := small.Stats(ConfiguredHosts).Evicted; n < 1000 {
 		t.Errorf("only %d evictions", n)
 	}
 }

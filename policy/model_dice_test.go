@@ -25,7 +25,7 @@ func (d dice) step() time.Duration {
 	const day = 24 * time.Hour
 	switch d.IntN(4) {
 	case 0:
-		limit := pick(d, suspectInterval, firstRetry, lastRetry, 10*time.Minute, time.Hour, googleClosed, MaxAge, MaxUnreachable)
+		limit := pick(d, changeRecheckInterval, minRetryDelay, maxRetryDelay, 10*time.Minute, time.Hour, googleDisallowTime, MaxAge, MaxUnreachable)
 		return limit + pick(d, -1, 0, 1, time.Duration(d.Int64N(int64(time.Second))))
 	default:
 		unit := pick(d, time.Millisecond, time.Second, time.Second, time.Minute, time.Minute, time.Hour, time.Hour, day, 7*day)
@@ -35,10 +35,10 @@ func (d dice) step() time.Duration {
 
 // event returns a random response at now.
 func (d dice) event(now time.Time) event {
-	e := event{at: now, life: -1, jitter: pick(d, 0, 1, d.Float64()), answer: Answer{Header: http.Header{}}}
+	e := event{at: now, life: -1, jitter: pick(d, 0, 1, d.Float64()), answer: FetchResult{Header: http.Header{}}}
 	switch d.IntN(12) {
 	case 0, 1, 2, 3:
-		e.meaning, e.answer.Status = Rules, pick(d, 200, 200, 200, 203)
+		e.meaning, e.answer.Status = Successful, pick(d, 200, 200, 200, 203)
 		e.answer.Body = fmt.Appendf(nil, "User-agent: *\nDisallow: /%d\n", d.IntN(d.texts))
 		if d.IntN(8) == 0 {
 			e.answer.Body = nil
@@ -47,9 +47,9 @@ func (d dice) event(now time.Time) event {
 		e.meaning, e.answer.Status = Unavailable, pick(d, 404, 404, 410, 401, 403, 302)
 		e.answer.Body = []byte("User-agent: *\nDisallow: /none\n") // restricts nothing
 	case 5, 6:
-		e.meaning, e.answer.Status = Unchanged, 304
+		e.meaning, e.answer.Status = NotModified, 304
 	case 7:
-		e.meaning, e.answer.Status = Refused, 429
+		e.meaning, e.answer.Status = TooManyRequests, 429
 		d.retryAfter(&e)
 	case 8, 9:
 		e.meaning, e.answer.Status = Unreachable, pick(d, 500, 502, 503, 504)
@@ -59,7 +59,7 @@ func (d dice) event(now time.Time) event {
 		e.answer.Status = pick(d, 0, 200) // the response may have begun with 200
 		e.answer.Body = []byte("User-agent: *\nDisallow: /none\n")
 	}
-	if e.meaning.Known() {
+	if e.meaning.DeterminesRules() {
 		d.freshness(&e)
 		if d.IntN(2) == 0 {
 			e.answer.Header.Set("ETag", fmt.Sprintf("%q", fmt.Sprint(d.IntN(3))))

@@ -19,7 +19,7 @@ type question struct {
 // fold returns the state after all responses.
 func (h history) fold(f Freshness) (s State) {
 	for _, e := range h {
-		s = s.After(e.answer, e.at, f, e.jitter)
+		s = s.AfterFetch(e.answer, e.at, f, e.jitter)
 	}
 	return s
 }
@@ -31,19 +31,19 @@ func (h history) divergence(s State, q question, f Freshness) string {
 	}
 	settled, failing := h.split()
 	runs, past := h.runs(), h.past()
-	if known := s.Good != nil; known != (len(settled) > 0) {
+	if known := s.Current != nil; known != (len(settled) > 0) {
 		return fmt.Sprintf("a copy is known: %t", known)
 	}
-	if s.Good != nil {
-		if m := versionIs(s.Good, runs[len(runs)-1]); m != "" {
+	if s.Current != nil {
+		if m := versionIs(s.Current, runs[len(runs)-1]); m != "" {
 			return "current: " + m
 		}
 	}
-	if len(s.Past) != len(past) {
-		return fmt.Sprintf("%d versions before, want %d", len(s.Past), len(past))
+	if len(s.Previous) != len(past) {
+		return fmt.Sprintf("%d versions before, want %d", len(s.Previous), len(past))
 	}
 	for i := range past {
-		if m := versionIs(s.Past[i], past[i]); m != "" {
+		if m := versionIs(s.Previous[i], past[i]); m != "" {
 			return fmt.Sprintf("%d versions ago: %s", i+1, m)
 		}
 	}
@@ -53,14 +53,14 @@ func (h history) divergence(s State, q question, f Freshness) string {
 	if len(failing) > 0 && !s.FailingSince.Equal(failing[0].at) {
 		return fmt.Sprintf("failing since %v", s.FailingSince)
 	}
-	if from, to := h.due(f); s.Due.Before(from) || s.Due.After(to) {
-		return fmt.Sprintf("due at %v, want %v to %v", s.Due.Sub(epoch), from.Sub(epoch), to.Sub(epoch))
+	if from, to := h.due(f); s.NextFetch.Before(from) || s.NextFetch.After(to) {
+		return fmt.Sprintf("due at %v, want %v to %v", s.NextFetch.Sub(epoch), from.Sub(epoch), to.Sub(epoch))
 	}
-	for _, choice := range []Fallback{LastGood, AllowAll, DisallowAll, DisallowGoogle} {
-		text, known, closed := h.usable(q.now, choice)
-		robots, gotClosed := s.Usable(q.now, choice)
-		if (robots != nil) != known || gotClosed != closed {
-			return fmt.Sprintf("fallback %d at %v: known %t, closed %t; want %t, %t", choice, q.now.Sub(epoch), robots != nil, gotClosed, known, closed)
+	for _, choice := range []Fallback{LastGood, AllowAll, DisallowAll, DisallowLikeGoogle} {
+		text, known, disallowAll := h.usable(q.now, choice)
+		robots, gotClosed := s.RulesAt(q.now, choice)
+		if (robots != nil) != known || gotClosed != disallowAll {
+			return fmt.Sprintf("fallback %d at %v: known %t, closed %t; want %t, %t", choice, q.now.Sub(epoch), robots != nil, gotClosed, known, disallowAll)
 		}
 		if known && !says(robots, text) {
 			return fmt.Sprintf("fallback %d at %v: judged by another text", choice, q.now.Sub(epoch))
@@ -70,7 +70,7 @@ func (h history) divergence(s State, q question, f Freshness) string {
 		return fmt.Sprintf("expired at %v: %t", q.now.Sub(epoch), !want)
 	}
 	var held []string
-	for _, v := range s.Held(q.now, q.grace) {
+	for _, v := range s.VersionsInGrace(q.now, q.grace) {
 		held = append(held, string(v.Robots.text))
 	}
 	if want := h.held(q.now, q.grace); !slices.Equal(held, want) {
@@ -85,8 +85,8 @@ func versionIs(v *Version, want run) string {
 		return fmt.Sprintf("another text than %q", want.text)
 	case v.Status != want.status || v.ETag != want.etag:
 		return fmt.Sprintf("status %d, ETag %q; want %d, %q", v.Status, v.ETag, want.status, want.etag)
-	case !v.FirstRead.Equal(want.first) || !v.LastRead.Equal(want.last) || !v.Until.Equal(want.until):
-		return fmt.Sprintf("read from %v to %v, replaced at %v", v.FirstRead.Sub(epoch), v.LastRead.Sub(epoch), v.Until.Sub(epoch))
+	case !v.FirstFetched.Equal(want.first) || !v.LastFetched.Equal(want.last) || !v.ReplacedAt.Equal(want.until):
+		return fmt.Sprintf("read from %v to %v, replaced at %v", v.FirstFetched.Sub(epoch), v.LastFetched.Sub(epoch), v.ReplacedAt.Sub(epoch))
 	}
 	return ""
 }
@@ -133,7 +133,7 @@ func TestStateKeepsTheRules(t *testing.T) {
 			now = now.Add(max(0, d.step()))
 			e := d.event(now)
 			h = append(h, e)
-			s = s.After(e.answer, e.at, f, e.jitter)
+			s = s.AfterFetch(e.answer, e.at, f, e.jitter)
 			steps++
 			for range 3 {
 				q := d.question(now)

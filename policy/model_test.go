@@ -13,8 +13,8 @@ import (
 // event is a response with the values of its header by RFC 9111.
 type event struct {
 	at      time.Time
-	answer  Answer
-	meaning Meaning
+	answer  FetchResult
+	meaning AccessResult
 	life    time.Duration // freshness lifetime minus age; -1 if absent
 	wait    time.Duration // Retry-After
 	jitter  float64
@@ -22,7 +22,7 @@ type event struct {
 
 func (e event) String() string {
 	s := fmt.Sprintf("%v: %s", e.at.Sub(epoch), e.meaning)
-	if e.meaning == Rules {
+	if e.meaning == Successful {
 		s += fmt.Sprintf(" %q", e.answer.Body)
 	}
 	if e.life >= 0 {
@@ -50,7 +50,7 @@ func (h history) split() (settled, failing history) {
 	settled = make(history, 0, len(h))
 	for _, e := range h {
 		switch {
-		case e.meaning == Rules, e.meaning == Unavailable, e.meaning == Unchanged && len(settled) > 0:
+		case e.meaning == Successful, e.meaning == Unavailable, e.meaning == NotModified && len(settled) > 0:
 			settled, failing = append(settled, e), failing[:0]
 		default:
 			failing = append(failing, e)
@@ -65,9 +65,9 @@ func (h history) runs() (runs []run) {
 	for _, e := range settled {
 		text, last := "", len(runs)-1
 		switch e.meaning {
-		case Rules:
+		case Successful:
 			text = string(e.answer.Body)
-		case Unchanged:
+		case NotModified:
 			text = runs[last].text
 		}
 		if last < 0 || runs[last].text != text {
@@ -78,7 +78,7 @@ func (h history) runs() (runs []run) {
 			last++
 		}
 		runs[last].last = e.at
-		if e.meaning != Unchanged {
+		if e.meaning != NotModified {
 			runs[last].status, runs[last].etag = e.answer.Status, e.answer.Header.Get("ETag")
 		}
 	}
@@ -99,7 +99,7 @@ func (h history) past() (past []run) {
 
 // usable returns the text that applies at now, and whether the site is closed because it is
 // unknown.
-func (h history) usable(now time.Time, choice Fallback) (text string, known, closed bool) {
+func (h history) usable(now time.Time, choice Fallback) (text string, known, disallowAll bool) {
 	const day = 24 * time.Hour
 	settled, failing := h.split()
 	var age time.Duration
@@ -115,14 +115,14 @@ func (h history) usable(now time.Time, choice Fallback) (text string, known, clo
 		return "", false, false // no fetch yet
 	}
 	since := now.Sub(failing[0].at)
-	refused := failing[len(failing)-1].meaning == Refused
+	refused := failing[len(failing)-1].meaning == TooManyRequests
 	lastGood := len(settled) > 0 && age < 30*day
 	switch {
 	case choice == AllowAll:
 		return "", false, false
 	case choice == DisallowAll && !refused:
 		return "", false, since < 30*day
-	case choice == DisallowGoogle && !refused && since < 12*time.Hour:
+	case choice == DisallowLikeGoogle && !refused && since < 12*time.Hour:
 		return "", false, true
 	case lastGood:
 		return text, true, false

@@ -108,7 +108,7 @@ func naiveRead(rules []Rule, forms []naiveForm) (allowed bool, by Rule, length i
 
 // naiveGroups parses the lines of a file. With split, an extension line between user-agent lines
 // begins another group.
-func naiveGroups(text string, forgiving, split bool) (groups []Group) {
+func naiveGroups(text string, lenient, split bool) (groups []Group) {
 	for _, mark := range []string{"\xef\xbb\xbf", "\xef\xbb", "\xef"} {
 		if strings.HasPrefix(text, mark) {
 			text = text[len(mark):]
@@ -122,13 +122,13 @@ func naiveGroups(text string, forgiving, split bool) (groups []Group) {
 		key, value, colon := strings.Cut(line, ":")
 		if !colon {
 			words := strings.FieldsFunc(line, func(c rune) bool { return c == ' ' || c == '\t' })
-			if len(words) != 2 || !forgiving {
+			if len(words) != 2 || !lenient {
 				continue
 			}
 			key, value = words[0], words[1]
 		}
 		key, value = strings.ToLower(strings.Trim(key, " \t")), strings.Trim(value, " \t")
-		if forgiving {
+		if lenient {
 			switch key {
 			case "useragent", "user agent":
 				key = "user-agent"
@@ -177,8 +177,8 @@ func naiveRules(groups []Group, token string) (rules []Rule) {
 }
 
 // naiveJudge returns the expected verdict of Select(true, token).Judge(target), or of
-// SelectForgiving.
-func naiveJudge(r *Robots, token, target string, forgiving bool) Verdict {
+// SelectLenient.
+func naiveJudge(r *Robots, token, target string, lenient bool) Verdict {
 	paths := naivePaths(target)
 	if !slices.ContainsFunc(paths, func(p naivePath) bool {
 		return slices.ContainsFunc(p.all, func(form naiveForm) bool {
@@ -188,14 +188,14 @@ func naiveJudge(r *Robots, token, target string, forgiving bool) Verdict {
 	}) {
 		return Verdict{Allowed: true}
 	}
-	read := func(forgiving, split bool) (v Verdict) {
-		rules := naiveRules(naiveGroups(r.Text(), forgiving, split), token)
+	read := func(lenient, split bool) (v Verdict) {
+		rules := naiveRules(naiveGroups(r.Text(), lenient, split), token)
 		v.Allowed, v.Rule, _ = naiveReadAll(rules, paths, false)
 		byLiteral, _, any := naiveReadAll(rules, paths, true)
 		v.Ambiguous = !v.Allowed && byLiteral && any && strings.Contains(v.Rule.Path, "*")
 		return v
 	}
-	v, other := read(forgiving, true), read(true, false)
+	v, other := read(lenient, true), read(true, false)
 	if v.Allowed != other.Allowed {
 		if other.Allowed {
 			v = other

@@ -12,49 +12,49 @@ import "strings"
 // digits, dots and spaces (MJ12bot, archive.org_bot, "Sogou web spider"), which the RFC's rule
 // would cut or ignore.
 func NameMatches(name, token string) bool {
-	if token == "" || token[0] == '*' || len(name) < len(token) || !startsFolded(name, token) {
+	if token == "" || token[0] == '*' || len(name) < len(token) || !hasPrefixFold(name, token) {
 		return false
 	}
-	return len(name) == len(token) || !inWord(name[len(token)])
+	return len(name) == len(token) || !isTokenByte(name[len(token)])
 }
 
-// startsFolded reports whether a name starts with another, without regard to case. The name must
+// hasPrefixFold reports whether a name starts with another, without regard to case. The name must
 // not be shorter.
-func startsFolded(name, other string) bool {
+func hasPrefixFold(name, other string) bool {
 	for i := range len(other) {
-		if lower(name[i]) != lower(other[i]) {
+		if lowerASCII(name[i]) != lowerASCII(other[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// folded returns a name with its ASCII letters in lower case.
-func folded(name string) string {
+// toLowerASCII returns a name with its ASCII letters in lower case.
+func toLowerASCII(name string) string {
 	b := []byte(name)
 	for i, c := range b {
-		b[i] = lower(c)
+		b[i] = lowerASCII(c)
 	}
 	return string(b)
 }
 
-// isGlobal reports whether a group's name is * alone or followed by white space, which means every
+// isWildcardName reports whether a group's name is * alone or followed by white space, which means every
 // crawler.
-func isGlobal(name string) bool {
+func isWildcardName(name string) bool {
 	return strings.HasPrefix(name, "*") && (len(name) == 1 || isSpace(name[1]))
 }
 
-// inWord reports whether c continues a product token in a group's name.
-func inWord(c byte) bool {
+// isTokenByte reports whether c continues a product token in a group's name.
+func isTokenByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
 		c == '_' || c == '.' || c == '-'
 }
 
-// wordLength returns the length of the run of token bytes at the start of s. A matching name
+// tokenLength returns the length of the run of token bytes at the start of s. A matching name
 // and token have the same run.
-func wordLength[T string | []byte](s T) int {
+func tokenLength[T string | []byte](s T) int {
 	for i := range len(s) {
-		if !inWord(s[i]) {
+		if !isTokenByte(s[i]) {
 			return i
 		}
 	}

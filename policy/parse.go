@@ -11,10 +11,10 @@ import (
 // section 2.5 and Google's limit.
 const MaxSize = 500 * 1024
 
-// longLine is the length of a line in bytes from which it is reported. Google's parser cuts
+// longLineLength is the length of a line in bytes from which it is reported. Google's parser cuts
 // lines at 16,663 bytes, so that a rule disallows more than intended. Other parsers cut
 // earlier.
-const longLine = 8192
+const longLineLength = 8192
 
 // Parse parses a robots.txt. It accepts any bytes. It skips invalid lines, which
 // [Robots.Findings] reports. A caller that limits its input must pass at least one byte more
@@ -28,47 +28,47 @@ func Parse(body []byte) *Robots {
 	}
 	kept := body
 	if len(body) > MaxSize {
-		kept = p.cut(body)
+		kept = p.truncate(body)
 	}
 	p.robots.text = string(kept)
 	text := p.skipByteOrderMark(p.robots.text)
 	if len(text) <= smallSize {
-		t := tablesPool.Get().(*tables)
-		t.lend(p.robots)
-		p.lines(text)
-		t.takeBack(p.robots)
-		tablesPool.Put(t)
+		t := parseBufferPool.Get().(*parseBuffers)
+		t.lendTo(p.robots)
+		p.readLines(text)
+		t.copyTo(p.robots)
+		parseBufferPool.Put(t)
 	} else {
-		p.robots.rules = make([]rule, 0, mostRules(text))
-		p.lines(text)
+		p.robots.rules = make([]rule, 0, estimateRules(text))
+		p.readLines(text)
 	}
-	if p.forgave {
-		p.robots.strict = strictly(p.robots, text)
+	if p.usedLenientSyntax {
+		p.robots.strict = parseStrict(p.robots, text)
 	}
 	return p.finish()
 }
 
-// mostRules returns an estimate of the number of rules, from the number of lines and the
+// estimateRules returns an estimate of the number of rules, from the number of lines and the
 // length.
-func mostRules(text string) int {
+func estimateRules(text string) int {
 	return min(strings.Count(text, "\n")+strings.Count(text, "\r")+1, len(text)/len("allow:\n")+1)
 }
 
 // parser is the state of the parser.
 type parser struct {
-	robots        *Robots
-	line          int32
-	open          bool  // the last group accepts more user-agent lines
-	extensionSeen bool  // an extension line followed the last user-agent line
-	used          bool  // a Content-Usage line followed the last user-agent line
-	usesFrom      int32 // the first user-agent line of the next Content-Usage line
-	binary        bool  // the file has a NUL byte
-	strict        bool  // strict interpretation; reports nothing, because the first pass has reported all
-	forgave       bool  // the file has a line that only the lenient interpretation accepts
+	robots            *Robots
+	line              int32
+	groupOpen         bool  // the last group accepts more user-agent lines
+	extensionSeen     bool  // an extension line followed the last user-agent line
+	usageSeen         bool  // a Content-Usage line followed the last user-agent line
+	usageAgentFrom    int32 // the first user-agent line of the next Content-Usage line
+	hasNUL            bool  // the file has a NUL byte
+	strict            bool  // strict interpretation; reports nothing, because the first pass has reported all
+	usedLenientSyntax bool  // the file has a line that only the lenient interpretation accepts
 }
 
-// cut returns the whole lines in the first MaxSize bytes of a longer file.
-func (p *parser) cut(body []byte) []byte {
+// truncate returns the whole lines in the first MaxSize bytes of a longer file.
+func (p *parser) truncate(body []byte) []byte {
 	p.report(TooLarge, Error, 0, "the file has more than 500 KiB; crawlers ignore what follows, so shorten it or move the most important groups to the top")
 	if isLineEnd(body[MaxSize-1]) || isLineEnd(body[MaxSize]) {
 		return body[:MaxSize]
@@ -92,21 +92,21 @@ func (p *parser) skipByteOrderMark(text string) string {
 	return text[n:]
 }
 
-// lines calls readLine for each line. A line ends with LF, CR or CRLF.
-func (p *parser) lines(text string) {
+// readLines calls readLine for each line. A line ends with LF, CR or CRLF.
+func (p *parser) readLines(text string) {
 	// The next CR and # are searched only after they are passed, so that a file with one kind
 	// of line end is not searched for the other at every line.
 	lf, cr, comment := -1, -1, -1
-	p.binary = strings.IndexByte(text, 0) >= 0
+	p.hasNUL = strings.IndexByte(text, 0) >= 0
 	for pos := 0; pos < len(text); {
 		if lf < pos {
-			lf = next(text, pos, '\n')
+			lf = indexFrom(text, pos, '\n')
 		}
 		if cr < pos {
-			cr = next(text, pos, '\r')
+			cr = indexFrom(text, pos, '\r')
 		}
 		if comment < pos {
-			comment = next(text, pos, '#')
+			comment = indexFrom(text, pos, '#')
 		}
 		end := min(lf, cr)
 		p.line++
@@ -118,8 +118,8 @@ func (p *parser) lines(text string) {
 	}
 }
 
-// untilNUL returns the part of a line before its first NUL byte.
-func (p *parser) untilNUL(s string) string {
+// cutAtNUL returns the part of a line before its first NUL byte.
+func (p *parser) cutAtNUL(s string) string {
 	i := strings.IndexByte(s, 0)
 	if i < 0 {
 		return s
@@ -131,13 +131,13 @@ func (p *parser) untilNUL(s string) string {
 // readLine parses one line without its end. comment is the index of the next #, if in the
 // line.
 func (p *parser) readLine(s string, comment int) {
-	if len(s) >= longLine {
+	if len(s) >= longLineLength {
 		p.report(LineTooLong, Warning, p.line, "this line is longer than 8,191 bytes; some crawlers cut it and then obey another rule than you wrote")
 	}
-	if p.binary {
-		s = p.untilNUL(s)
+	if p.hasNUL {
+		s = p.cutAtNUL(s)
 	}
-	if s = trim(s[:min(comment, len(s))]); s == "" {
+	if s = trimSpace(s[:min(comment, len(s))]); s == "" {
 		return
 	}
 	var name, value string
@@ -147,12 +147,12 @@ func (p *parser) readLine(s string, comment int) {
 		name, value = s[:i], s[i+1:]
 	} else {
 		var ok bool
-		if name, value, ok = twoWords(s); !ok {
+		if name, value, ok = splitTwoWords(s); !ok {
 			p.report(NoKey, Warning, p.line, "%s is not of the form key: value, so it is ignored", s)
 			return
 		}
 	}
-	name, value = trim(name), trim(value)
+	name, value = trimSpace(name), trimSpace(value)
 	k, misspelt := lookupKey(name)
 	switch {
 	case k == keyNone && !colon:
@@ -170,21 +170,21 @@ func (p *parser) readLine(s string, comment int) {
 		if p.strict {
 			return
 		}
-		p.forgave = true
+		p.usedLenientSyntax = true
 	}
-	p.record(k, name, value)
+	p.handleKey(k, name, value)
 	if k == keyExtension && colon {
-		p.delay(name, value)
+		p.addDelay(name, value)
 	}
 }
 
-// record handles a known key.
-func (p *parser) record(k key, name, value string) {
+// handleKey handles a known key.
+func (p *parser) handleKey(k key, name, value string) {
 	switch k {
 	case keyUserAgent:
-		p.userAgent(value)
+		p.addUserAgent(value)
 	case keyAllow, keyDisallow:
-		p.rule(k == keyAllow, value)
+		p.addRule(k == keyAllow, value)
 	case keySitemap, keyFile:
 		if k == keySitemap {
 			p.robots.addSitemap(value)
@@ -195,28 +195,28 @@ func (p *parser) record(k key, name, value string) {
 		switch {
 		case len(p.robots.groups) == 0:
 		case strings.EqualFold(name, ContentUsage):
-			p.used = true
-			p.robots.usages = append(p.robots.usages, usage{int32(len(p.robots.records)), p.usesFrom, int32(len(p.robots.agents))})
+			p.usageSeen = true
+			p.robots.contentUsages = append(p.robots.contentUsages, contentUsage{int32(len(p.robots.records)), p.usageAgentFrom, int32(len(p.robots.agents))})
 		case strings.EqualFold(name, ContentSignal):
-			p.robots.signals = append(p.robots.signals, int32(len(p.robots.records)))
+			p.robots.contentSignals = append(p.robots.contentSignals, int32(len(p.robots.records)))
 		}
 		p.robots.records = append(p.robots.records, Record{Key: name, Value: value, Line: int(p.line), Group: len(p.robots.groups) - 1})
 	}
 }
 
-// userAgent adds a name to the open group, or opens a group.
-func (p *parser) userAgent(name string) {
+// addUserAgent adds a name to the open group, or opens a group.
+func (p *parser) addUserAgent(name string) {
 	r := p.robots
-	if !p.open || p.used {
-		p.used, p.usesFrom = false, int32(len(r.agents))
+	if !p.groupOpen || p.usageSeen {
+		p.usageSeen, p.usageAgentFrom = false, int32(len(r.agents))
 	}
-	if !p.open {
-		at, rules := int32(len(r.agents)), int32(len(r.rules))
-		r.groups = append(r.groups, group{agentFrom: at, splitAt: at, agentTo: at, ruleFrom: rules, ruleTo: rules})
-		p.open = true
+	if !p.groupOpen {
+		firstAgent, firstRule := int32(len(r.agents)), int32(len(r.rules))
+		r.groups = append(r.groups, group{agentFrom: firstAgent, splitAt: firstAgent, agentTo: firstAgent, ruleFrom: firstRule, ruleTo: firstRule})
+		p.groupOpen = true
 	} else if p.extensionSeen {
 		r.groups[len(r.groups)-1].splitAt = int32(len(r.agents))
-		r.contested = true
+		r.hasAmbiguousGroup = true
 		p.report(AmbiguousGroup, Warning, p.line, "a line such as Crawl-delay stands between this and the user-agent line before it, so crawlers disagree whether both obey the same rules; repeat the rules for each, or move that line below the user-agent lines")
 	}
 	p.extensionSeen = false
@@ -229,7 +229,7 @@ func (p *parser) checkName(name string) {
 	switch {
 	case name == "":
 		p.report(EmptyName, Warning, p.line, "this user-agent line names nobody; write a product token, or * for all crawlers")
-	case isGlobal(name):
+	case isWildcardName(name):
 	case name[0] == '*' || strings.IndexByte(name[:len(name)-1], '*') >= 0:
 		p.report(NamePattern, Warning, p.line, "* is not a wildcard in %s; name each product token in a line of its own", name)
 	case strings.IndexByte(name, ',') >= 0:
@@ -237,14 +237,14 @@ func (p *parser) checkName(name string) {
 	}
 }
 
-// rule adds a rule to the last group and ends its run of user-agent lines.
-func (p *parser) rule(allow bool, path string) {
+// addRule adds a rule to the last group and ends its run of user-agent lines.
+func (p *parser) addRule(allow bool, path string) {
 	r := p.robots
 	if len(r.groups) == 0 {
 		p.report(RuleOutsideGroup, Error, p.line, "this rule comes before the first user-agent line and applies to no crawler; write User-agent: * above it")
 		return
 	}
-	p.open, p.extensionSeen = false, false
+	p.groupOpen, p.extensionSeen = false, false
 	switch {
 	case path == "":
 	case path[0] != '/' && path[0] != '*':

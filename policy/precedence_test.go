@@ -166,7 +166,7 @@ Disallow: /*?v=%2Fedit
 		{"another name of the same group", "b", "/x", Verdict{Rule: Rule{false, "/x", 3}, Group: Agent{"b/1", 1}}},
 		{"*", "c", "/y", Verdict{Rule: Rule{false, "/", 7}, Group: Agent{"*", 6}}},
 		{"the form that matched: slashes", "a", "/plain%2Fdir/", Verdict{Rule: Rule{false, "/plain/dir/", 13}, Group: a2, Form: FormSlashes}},
-		{"the form that matched: dots", "a", "/q/../x", Verdict{Rule: Rule{false, "/x", 3}, Group: a1, Form: FormDots}},
+		{"the form that matched: dots", "a", "/q/../x", Verdict{Rule: Rule{false, "/x", 3}, Group: a1, Form: FormDotSegments}},
 		{"the first form among those that match", "a", "/x//y", Verdict{Rule: Rule{false, "/x", 3}, Group: a1}},
 		{"by a wildcard only decoded: ambiguous", "a", "/wiki/AC%2Fedit", Verdict{Rule: Rule{false, "/wiki/*/edit", 12}, Group: a2, Form: FormSlashes, Ambiguous: true}},
 		{"not by the decoded query", "a", "/s?u=%2Fedit", Verdict{Allowed: true, Group: a1}},
@@ -183,7 +183,7 @@ Disallow: /*?v=%2Fedit
 			}
 		})
 	}
-	if got := r.Select(true, "a").Group(); got != a1 {
+	if got := r.Select(true, "a").FirstAgent(); got != a1 {
 		t.Errorf("the group of a is %+v, want %+v", got, a1)
 	}
 	for rule, want := range map[Rule]string{{}: "", {true, "/a", 1}: "Allow: /a", {false, "", 2}: "Disallow: "} {
@@ -200,7 +200,7 @@ func TestManyPatterns(t *testing.T) {
 	if os.Getenv("LONG_TESTS") != "" {
 		seeds = 10
 	}
-	for _, n := range []int{fewPatterns, fewPatterns + 3, 40, 400} {
+	for _, n := range []int{maxUnindexedPatterns, maxUnindexedPatterns + 3, 40, 400} {
 		for seed := range seeds {
 			r := Parse([]byte("User-agent: *\n" + generateRules(n, 90, seed)))
 			for _, target := range generateTargets(40, seed) {
@@ -217,11 +217,11 @@ func TestManyPatterns(t *testing.T) {
 // TestIndexSpreads counts the patterns that the index finds for a verdict by 10,000 rules.
 func TestIndexSpreads(t *testing.T) {
 	r := Parse([]byte("User-agent: *\n" + generateRules(10000, 40, 4)))
-	w := &r.Select(true, "x").strict.rules.wildcards
+	w := &r.Select(true, "x").strict.matcher.patterns
 	if len(w.patterns) < 3500 {
 		t.Fatalf("only %d patterns", len(w.patterns))
 	}
-	if n := len(w.patterns) - len(w.index.filed); n > 0 {
+	if n := len(w.patterns) - len(w.index.patternsByGram); n > 0 {
 		t.Errorf("%d patterns are tried for every target", n)
 	}
 	for _, slot := range w.index.slots {

@@ -16,14 +16,14 @@ const (
 	TrainAI   Use = iota // training of a model that generates content
 	AIUse                // input of a model
 	SearchUse            // search application
-	uses                 // number of categories
+	numUses              // number of categories
 )
 
 // useLabels are the labels of each Use in Content-Usage, and signalLabels in Content-Signal
 // (contentsignals.org).
 var (
-	useLabels    = [uses]string{TrainAI: "train-ai", AIUse: "ai-use", SearchUse: "search"}
-	signalLabels = [uses]string{TrainAI: "ai-train", AIUse: "ai-input", SearchUse: "search"}
+	useLabels    = [numUses]string{TrainAI: "train-ai", AIUse: "ai-use", SearchUse: "search"}
+	signalLabels = [numUses]string{TrainAI: "ai-train", AIUse: "ai-input", SearchUse: "search"}
 )
 
 // Uses returns all categories of use.
@@ -75,7 +75,7 @@ func (p Preference) String() string {
 func (p Preference) And(q Preference) Preference { return max(p, q) }
 
 // Preferences contains a preference for each category of use. The zero value has none.
-type Preferences [uses]Preference
+type Preferences [numUses]Preference
 
 // And combines two statements, category by category.
 func (p Preferences) And(q Preferences) Preferences {
@@ -85,8 +85,8 @@ func (p Preferences) And(q Preferences) Preferences {
 	return p
 }
 
-// Opposes returns a use with opposite preferences.
-func (p Preferences) Opposes(q Preferences) (use Use, found bool) {
+// ConflictingUse returns a use with opposite preferences.
+func (p Preferences) ConflictingUse(q Preferences) (use Use, found bool) {
 	for use := range p {
 		if p[use] != PreferenceUnknown && q[use] != PreferenceUnknown && p[use] != q[use] {
 			return Use(use), true
@@ -98,14 +98,14 @@ func (p Preferences) Opposes(q Preferences) (use Use, found bool) {
 // String returns the preferences as a Content-Usage value, or "".
 func (p Preferences) String() string {
 	var b strings.Builder
-	for use, says := range p {
-		if says == PreferenceUnknown {
+	for use, preference := range p {
+		if preference == PreferenceUnknown {
 			continue
 		}
 		if b.Len() > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(Use(use).String() + "=" + says.String())
+		b.WriteString(Use(use).String() + "=" + preference.String())
 	}
 	return b.String()
 }
@@ -136,11 +136,11 @@ func ParsePreferences(dictionary string) (p Preferences, err error) {
 func ParseSignals(list string) (p Preferences) {
 	for part := range strings.SplitSeq(list, ",") {
 		label, value, _ := strings.Cut(part, "=")
-		use := slices.Index(signalLabels[:], strings.ToLower(trim(label)))
+		use := slices.Index(signalLabels[:], strings.ToLower(trimSpace(label)))
 		if use < 0 {
 			continue
 		}
-		switch strings.ToLower(trim(value)) {
+		switch strings.ToLower(trimSpace(value)) {
 		case "yes":
 			p[use] = p[use].And(PreferenceYes)
 		case "no":
@@ -158,10 +158,10 @@ const (
 
 // Statement is a line of a robots.txt with preferences.
 type Statement struct {
-	// By is [ContentUsage], [ContentSignal], or the name of the group for a rule:
+	// Source is [ContentUsage], [ContentSignal], or the name of the group for a rule:
 	// [TrainingToken] or a control token.
-	By   string
-	Path string // as written; "" for all targets
+	Source string
+	Path   string // as written; "" for all targets
 	Preferences
 	Line int // counted from 1
 }
@@ -176,5 +176,5 @@ func CutUsage(value string) (path, dictionary string) {
 	if end < 0 {
 		return value, ""
 	}
-	return value[:end], trim(value[end:])
+	return value[:end], trimSpace(value[end:])
 }

@@ -12,34 +12,34 @@ func IsTraining(name string) bool { return NameMatches(name, TrainingToken) }
 // trainingKey is the key of the group among compiled groups. A folded token has no capital.
 const trainingKey = "TRAINING"
 
-// training is [Robots.Training], compiled.
-func (r *Robots) training() *choice {
-	if len(r.trainers) == 0 {
+// trainingGroup is [Robots.TrainingGroup], compiled.
+func (r *Robots) trainingGroup() *mergedGroup {
+	if len(r.trainingAgents) == 0 {
 		return nil
 	}
-	return r.choice([]byte(trainingKey), r.trainers)
+	return r.mergedGroup([]byte(trainingKey), r.trainingAgents)
 }
 
-// Training returns the merged groups of [TrainingToken], or nil.
-func (r *Robots) Training() *Selection {
-	if c := r.training(); c != nil {
+// TrainingGroup returns the merged groups of [TrainingToken], or nil.
+func (r *Robots) TrainingGroup() *SelectedGroup {
+	if c := r.trainingGroup(); c != nil {
 		return &c.selection
 	}
 	return nil
 }
 
-// stated returns the training preference in the rules of a group. A target without a matching
+// trainingPreference returns the training preference in the rules of a group. A target without a matching
 // rule has no preference. The * group is ignored, because it is not written as a preference.
-func (r *Robots) stated(c *choice, t *Target) (s Statement, ok bool) {
+func (r *Robots) trainingPreference(c *mergedGroup, t *Target) (s Statement, ok bool) {
 	if c == nil {
 		return s, false
 	}
-	group := Selection{forgiving: side{c, c.extensionsIgnored}, strict: side{c, c.extensionsIgnored}}
+	group := SelectedGroup{lenient: interpretation{c, c.extensionsIgnored}, strict: interpretation{c, c.extensionsIgnored}}
 	v := group.JudgeTarget(t)
 	if v.Rule.Line == 0 {
 		return s, false
 	}
-	s = Statement{By: v.Group.Name, Path: v.Rule.Path, Line: v.Rule.Line}
+	s = Statement{Source: v.Group.Name, Path: v.Rule.Path, Line: v.Rule.Line}
 	s.Preferences[TrainAI] = PreferenceNo
 	if v.Allowed {
 		s.Preferences[TrainAI] = PreferenceYes

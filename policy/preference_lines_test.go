@@ -22,7 +22,7 @@ func TestDecidingIsQuick(t *testing.T) {
 		if path == "/article/%d*/x" {
 			target.Set("/article/2345/a/x", false)
 		}
-		deciding := robots.Stated(group, &target, "")
+		deciding := robots.DecidingStatements(group, &target, "")
 		if len(deciding) != 1 || deciding[0].Line != 4+1345 {
 			t.Fatalf("%s: decided by %v", path, deciding)
 		}
@@ -30,7 +30,7 @@ func TestDecidingIsQuick(t *testing.T) {
 		if strings.Contains(path, "%%") {
 			most += 15_000 // other paths are made canonical
 		}
-		if n := testing.AllocsPerRun(3, func() { robots.Stated(group, &target, "") }); n > most {
+		if n := testing.AllocsPerRun(3, func() { robots.DecidingStatements(group, &target, "") }); n > most {
 			t.Errorf("%s: %v allocations", path, n)
 		}
 	}

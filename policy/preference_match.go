@@ -5,39 +5,39 @@ import "slices"
 // statements are the compiled Content-Usage or Content-Signal lines of some groups. The
 // longest matching paths decide together.
 type statements struct {
-	lines    []Statement // in file order
-	whole    Preferences // preferences of the lines without a path
-	literals literalStatements
-	patterns *patternStatements // nil if no path has a wildcard inside
+	lines     []Statement // in file order
+	wholeSite Preferences // preferences of the lines without a path
+	literals  literalStatements
+	patterns  *patternStatements // nil if no path has a wildcard inside
 }
 
-// said is the combined preferences of paths of one length. A length of 0 means none.
-type said struct {
-	length int32
-	says   Preferences
+// pathPreferences is the combined preferences of paths of one length. A length of 0 means none.
+type pathPreferences struct {
+	length      int32
+	preferences Preferences
 }
 
 // add adds the preferences of another path that matches the same target.
-func (s *said) add(other said) {
+func (s *pathPreferences) add(other pathPreferences) {
 	switch {
 	case other.length > s.length:
 		*s = other
 	case other.length == s.length:
-		s.says = s.says.And(other.says)
+		s.preferences = s.preferences.And(other.preferences)
 	}
 }
 
 // literalStatements are statements without an inner wildcard.
 type literalStatements struct {
 	literals
-	prefix []said // by text: statements for targets with that prefix
-	exact  []said // by text: statements for the exact target
+	prefix []pathPreferences // by text: statements for targets with that prefix
+	exact  []pathPreferences // by text: statements for the exact target
 }
 
 // add adds the statements that match one form of a target to out. Repeated additions have no
 // effect.
-func (l *literalStatements) add(target string, out *said) {
-	i := l.find(target)
+func (l *literalStatements) add(target string, out *pathPreferences) {
+	i := l.longestPrefix(target)
 	if i < 0 {
 		return
 	}
@@ -50,14 +50,14 @@ func (l *literalStatements) add(target string, out *said) {
 // newLiteralStatements compiles literals. The rule of a literal is the index of its line.
 func newLiteralStatements(rules []literal, lines []Statement) (l literalStatements) {
 	l.literals = newLiterals(rules)
-	l.prefix, l.exact = make([]said, len(l.texts)), make([]said, len(l.texts))
+	l.prefix, l.exact = make([]pathPreferences, len(l.texts)), make([]pathPreferences, len(l.texts))
 	for _, x := range rules {
 		i, _ := slices.BinarySearch(l.texts, x.text)
 		into := l.prefix
 		if x.anchored {
 			into = l.exact
 		}
-		into[i].add(said{x.length, lines[x.rule].Preferences})
+		into[i].add(pathPreferences{x.length, lines[x.rule].Preferences})
 	}
 	for i, parent := range l.parents { // prefixes precede longer texts
 		if parent >= 0 {
@@ -71,28 +71,28 @@ func newLiteralStatements(rules []literal, lines []Statement) (l literalStatemen
 // use contains the statements about one category, with "no" as an allow rule, which wins
 // among equals.
 type patternStatements struct {
-	few   []pattern // all patterns, if comparing each is faster than an index
-	says  []said    // preferences of each pattern
-	paths *matcher
-	uses  [uses]*matcher
+	unindexed            []pattern         // all patterns, if comparing each is faster than an index
+	unindexedPreferences []pathPreferences // preferences of each pattern
+	paths                *matcher
+	byUse                [numUses]*matcher
 }
 
-// fewPatternStatements is the number of patterns up to which they are compared one by one.
-const fewPatternStatements = 4
+// maxUnindexedStatements is the number of patterns up to which they are compared one by one.
+const maxUnindexedStatements = 4
 
 // newPatternStatements compiles patterns. The rule of a pattern is the index of its line.
 func newPatternStatements(patterns []pattern, lines []Statement) *patternStatements {
 	if len(patterns) == 0 {
 		return nil
 	}
-	if len(patterns) <= fewPatternStatements {
-		p := &patternStatements{few: patterns}
+	if len(patterns) <= maxUnindexedStatements {
+		p := &patternStatements{unindexed: patterns}
 		for _, x := range patterns {
-			p.says = append(p.says, said{x.length, lines[x.rule].Preferences})
+			p.unindexedPreferences = append(p.unindexedPreferences, pathPreferences{x.length, lines[x.rule].Preferences})
 		}
 		return p
 	}
-	var byUse [uses][]pattern
+	var byUse [numUses][]pattern
 	for _, x := range patterns {
 		for use, preference := range lines[x.rule].Preferences {
 			if x.allow = preference == PreferenceNo; preference != PreferenceUnknown {
@@ -100,69 +100,69 @@ func newPatternStatements(patterns []pattern, lines []Statement) *patternStateme
 			}
 		}
 	}
-	p := &patternStatements{paths: &matcher{wildcards: newWildcards(patterns)}}
+	p := &patternStatements{paths: &matcher{patterns: newPatternSet(patterns)}}
 	for use, patterns := range byUse {
-		p.uses[use] = &matcher{wildcards: newWildcards(patterns)}
+		p.byUse[use] = &matcher{patterns: newPatternSet(patterns)}
 	}
 	return p
 }
 
 // add adds the statements that match a target to out.
-func (p *patternStatements) add(spellings []spelling, out *said) {
-	if p.few != nil {
-		p.addFew(spellings, out)
+func (p *patternStatements) add(variants []variant, out *pathPreferences) {
+	if p.unindexed != nil {
+		p.addUnindexed(variants, out)
 		return
 	}
-	longest := p.paths.best(spellings).allow.length
+	longest := p.paths.best(variants).allow.length
 	if longest == 0 || longest < out.length {
 		return
 	}
-	found := said{length: longest}
-	for use, m := range p.uses {
-		switch best := m.best(spellings); longest {
+	found := pathPreferences{length: longest}
+	for use, m := range p.byUse {
+		switch best := m.best(variants); longest {
 		case best.allow.length:
-			found.says[use] = PreferenceNo
+			found.preferences[use] = PreferenceNo
 		case best.disallow.length:
-			found.says[use] = PreferenceYes
+			found.preferences[use] = PreferenceYes
 		}
 	}
 	out.add(found)
 }
 
-// addFew is add for a few patterns.
-func (p *patternStatements) addFew(spellings []spelling, out *said) {
-	for i := range p.few {
-		if p.few[i].length < out.length {
+// addUnindexed is add for a few patterns.
+func (p *patternStatements) addUnindexed(variants []variant, out *pathPreferences) {
+	for i := range p.unindexed {
+		if p.unindexed[i].length < out.length {
 			continue
 		}
-		for s := range spellings {
-			if ok, _ := p.few[i].matches(spellings[s].text); ok {
-				out.add(p.says[i])
+		for s := range variants {
+			if ok, _ := p.unindexed[i].matches(variants[s].text); ok {
+				out.add(p.unindexedPreferences[i])
 				break
 			}
 		}
 	}
 }
 
-// statementsOf returns the Content-Usage and Content-Signal lines of the groups of agents, or
+// contentStatements returns the Content-Usage and Content-Signal lines of the groups of agents, or
 // nil. agents must be in file order.
-func (r *Robots) statementsOf(agents []int32) (byUsage, bySignal *statements) {
-	isFor := func(from, to int32) bool {
+func (r *Robots) contentStatements(agents []int32) (byUsage, bySignal *statements) {
+	appliesTo := func(from, to int32) bool {
 		first, _ := slices.BinarySearch(agents, from)
 		return first < len(agents) && agents[first] < to
 	}
 	var usages, signals []Statement
-	for _, usage := range r.usages {
-		if isFor(usage.agentFrom, usage.agentTo) {
+	for _, usage := range r.contentUsages {
+		if appliesTo(usage.agentFrom, usage.agentTo) {
 			record := r.records[usage.record]
 			path, dictionary := CutUsage(record.Value)
-			says, _ := ParsePreferences(dictionary) // no preferences if invalid
-			usages = append(usages, Statement{ContentUsage, path, says, record.Line})
+			preferences, _ := ParsePreferences(dictionary) // no preferences if invalid
+			usages = append(usages, Statement{ContentUsage, path, preferences, record.Line})
 		}
 	}
-	for _, i := range r.signals {
+	for _, i := range r.contentSignals {
 		record := r.records[i]
-		if g := r.groups[record.Group]; isFor(g.agentFrom, g.agentTo) {
+		if g := r.groups[record.Group]; appliesTo(g.agentFrom, g.agentTo) {
 			path, list := CutUsage(record.Value)
 			signals = append(signals, Statement{ContentSignal, path, ParseSignals(list), record.Line})
 		}
@@ -176,10 +176,10 @@ func newStatements(lines []Statement) *statements {
 		return nil
 	}
 	s := &statements{lines: lines}
-	var paths compiler
+	var paths ruleCompiler
 	for i, line := range lines {
 		if line.Path == "" {
-			s.whole = s.whole.And(line.Preferences)
+			s.wholeSite = s.wholeSite.And(line.Preferences)
 			continue
 		}
 		paths.add(canonicalRule(line.Path), true, int32(i))
@@ -191,14 +191,14 @@ func newStatements(lines []Statement) *statements {
 
 // best returns the longest matching paths of both kinds, or none if the search exceeds its
 // limit.
-func (m *matcher) best(spellings []spelling) (best outcome) {
+func (m *matcher) best(variants []variant) (best bestMatches) {
 	s := newSearch()
 	defer s.release()
-	for i := range spellings {
-		m.match(spellings[i].text, spellings[i].form, &s, &best)
+	for i := range variants {
+		m.match(variants[i].text, variants[i].form, &s, &best)
 	}
-	if s.isGivenUp() {
-		return outcome{}
+	if s.isExhausted() {
+		return bestMatches{}
 	}
 	return best
 }
@@ -206,26 +206,26 @@ func (m *matcher) best(spellings []spelling) (best outcome) {
 // hasPaths reports whether a line has a path.
 func (s *statements) hasPaths() bool { return len(s.literals.texts) > 0 || s.patterns != nil }
 
-// of returns the preferences for a target.
-func (s *statements) of(t *Target) Preferences {
+// preferencesFor returns the preferences for a target.
+func (s *statements) preferencesFor(t *Target) Preferences {
 	switch {
 	case s == nil:
 		return Preferences{}
 	case !s.hasPaths():
-		return s.whole
+		return s.wholeSite
 	}
-	spellings := t.forms()
-	var longest said
-	for i := range spellings {
-		s.literals.add(spellings[i].text, &longest)
+	variants := t.allVariants()
+	var longest pathPreferences
+	for i := range variants {
+		s.literals.add(variants[i].text, &longest)
 	}
 	if s.patterns != nil {
-		s.patterns.add(spellings, &longest)
+		s.patterns.add(variants, &longest)
 	}
 	if longest.length == 0 {
-		return s.whole
+		return s.wholeSite
 	}
-	return longest.says
+	return longest.preferences
 }
 
 // Preferences returns the preferences of the file about the use of a target by a crawler with
@@ -235,14 +235,14 @@ func (s *statements) of(t *Target) Preferences {
 // lines without a path (draft-ietf-aipref-attach-05 section 3.1). The caller must check
 // whether the target is disallowed, since such a target has no preferences. The lenient
 // interpretation applies.
-func (r *Robots) Preferences(s *Selection, t *Target, control string) (p Preferences) {
-	if s != nil && s.forgiving.choice != nil {
-		p = s.forgiving.usages.of(t).And(s.forgiving.signals.of(t))
+func (r *Robots) Preferences(s *SelectedGroup, t *Target, control string) (p Preferences) {
+	if s != nil && s.lenient.mergedGroup != nil {
+		p = s.lenient.usages.preferencesFor(t).And(s.lenient.signals.preferencesFor(t))
 	}
-	if line, ok := r.stated(r.training(), t); ok {
+	if line, ok := r.trainingPreference(r.trainingGroup(), t); ok {
 		p = p.And(line.Preferences)
 	}
-	if line, ok := r.stated(r.naming(control), t); ok {
+	if line, ok := r.trainingPreference(r.mergedGroupNaming(control), t); ok {
 		p = p.And(line.Preferences)
 	}
 	return p

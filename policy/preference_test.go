@@ -41,7 +41,7 @@ func preferencesOf(r *Robots, token, target, control string) (Preferences, []Sta
 	var t Target
 	t.Set(target, false)
 	s := r.Select(true, token)
-	return r.Preferences(s, &t, control), r.Stated(s, &t, control)
+	return r.Preferences(s, &t, control), r.DecidingStatements(s, &t, control)
 }
 
 // TestPreferencesCombine checks how preferences combine. Order and repetition have no effect,
@@ -77,7 +77,7 @@ func TestPreferencesCombine(t *testing.T) {
 // allStatements returns the Content-Usage and Content-Signal lines for a crawler.
 func allStatements(r *Robots, token string) (lines []Statement) {
 	s := r.Select(true, token)
-	for _, by := range []*statements{s.forgiving.usages, s.forgiving.signals} {
+	for _, by := range []*statements{s.lenient.usages, s.lenient.signals} {
 		if by != nil {
 			lines = append(lines, by.lines...)
 		}
@@ -95,7 +95,7 @@ func naivePreferencesBy(by string, lines []Statement, target string) (p Preferen
 	t.Set(target, false)
 	longest := -1
 	for _, line := range lines {
-		if line.By != by {
+		if line.Source != by {
 			continue
 		}
 		length := -1
@@ -199,7 +199,7 @@ func TestManyWildcardStatements(t *testing.T) {
 		{"/*x train-ai=y|/*x train-ai=n|/*x ai-use=y", "/x", "train-ai=n, ai-use=y"}, // the same path
 	} {
 		text := "User-agent: *\n"
-		for i := range 2 * fewPatternStatements {
+		for i := range 2 * maxUnindexedStatements {
 			text += fmt.Sprintf("Content-Usage: /*%dz train-ai=y\n", i)
 		}
 		for line := range strings.SplitSeq(tc.lines, "|") {

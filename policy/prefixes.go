@@ -32,23 +32,23 @@ func newPrefixes(texts []string) prefixes {
 	return p
 }
 
-// fewPrefixes is the number of texts up to which no keys are used.
-const fewPrefixes = 16
+// maxUnkeyedPrefixes is the number of texts up to which no keys are used.
+const maxUnkeyedPrefixes = 16
 
 func (p *prefixes) addKeys() {
-	if len(p.texts) <= fewPrefixes {
+	if len(p.texts) <= maxUnkeyedPrefixes {
 		return
 	}
 	p.common = commonPrefix(p.texts[0], p.texts[len(p.texts)-1])
 	p.keys = make([]uint64, len(p.texts))
 	for i, text := range p.texts {
-		p.keys[i] = keyOf(text[p.common:])
+		p.keys[i] = prefixKey(text[p.common:])
 	}
 }
 
-// keyOf returns the first bytes of a text as a number. The order of keys follows the order of
+// prefixKey returns the first bytes of a text as a number. The order of keys follows the order of
 // texts. Different texts can have the same key.
-func keyOf(text string) (key uint64) {
+func prefixKey(text string) (key uint64) {
 	if len(text) >= 8 {
 		return binary.BigEndian.Uint64([]byte(text[:8]))
 	}
@@ -58,9 +58,9 @@ func keyOf(text string) (key uint64) {
 	return key
 }
 
-// find returns the longest text that is a prefix of target, or -1.
-func (p *prefixes) find(target string) int32 {
-	low, high := p.narrow(target)
+// longestPrefix returns the longest text that is a prefix of target, or -1.
+func (p *prefixes) longestPrefix(target string) int32 {
+	low, high := p.searchRange(target)
 	for low < high {
 		mid := int(uint(low+high) >> 1)
 		if p.texts[mid] <= target {
@@ -80,15 +80,15 @@ func (p *prefixes) find(target string) int32 {
 	return i
 }
 
-// narrow returns the range of texts that contains the greatest text not above target.
-func (p *prefixes) narrow(target string) (low, high int) {
+// searchRange returns the range of texts that contains the greatest text not above target.
+func (p *prefixes) searchRange(target string) (low, high int) {
 	if high = len(p.texts); p.keys == nil {
 		return 0, high
 	}
 	if len(target) < p.common || target[:p.common] != p.texts[0][:p.common] {
 		return 0, 0 // no text is a prefix
 	}
-	key := keyOf(target[p.common:])
+	key := prefixKey(target[p.common:])
 	for low < high {
 		if mid := int(uint(low+high) >> 1); p.keys[mid] <= key {
 			low = mid + 1

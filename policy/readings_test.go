@@ -47,7 +47,7 @@ func TestReadings(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := Parse([]byte(tc.robots))
-			says := func(s *Selection) string {
+			says := func(s *SelectedGroup) string {
 				v := s.Judge(tc.target)
 				word := map[bool]string{true: "allowed", false: "forbidden"}[v.Allowed]
 				if v.Ambiguous {
@@ -55,7 +55,7 @@ func TestReadings(t *testing.T) {
 				}
 				return word
 			}
-			if got := (want{says(r.Select(true, tc.token)), says(r.SelectForgiving(true, tc.token))}); got != tc.want {
+			if got := (want{says(r.Select(true, tc.token)), says(r.SelectLenient(true, tc.token))}); got != tc.want {
 				t.Errorf("got %+v, want %+v", got, tc.want)
 			}
 			compareWithNaive(t, r, tc.token, tc.target)
@@ -77,19 +77,19 @@ func TestReadingsEvidence(t *testing.T) {
 
 // TestSelectionReadings splits a selection into both interpretations.
 func TestSelectionReadings(t *testing.T) {
-	list := func(s *Selection) string {
+	list := func(s *SelectedGroup) string {
 		if s == nil {
 			return "none"
 		}
-		return fmt.Sprint(s.Group().Name, s.Rules(), s.Named(), s.Ambiguous())
+		return fmt.Sprint(s.FirstAgent().Name, s.Rules(), s.Named(), s.Ambiguous())
 	}
 	const file = "User-agent: *\nDisallow: /1\nuseragent: a\nDisalow: /2\nDisallow: /3\nUser-agent: b\nNoindex: /\nUser-agent: c\nDisallow: /4\n"
 	r := Parse([]byte(file))
 	for _, tc := range []struct {
-		token             string
-		global            bool
-		forgiving, strict string
-		ambiguous         bool
+		token           string
+		wildcard        bool
+		lenient, strict string
+		ambiguous       bool
 	}{
 		{"a", true, "a[Disallow: /2 Disallow: /3] true false", "*[Disallow: /1 Disallow: /3] false false", true},
 		{"a", false, "a[Disallow: /2 Disallow: /3] true false", "none", true},
@@ -98,21 +98,21 @@ func TestSelectionReadings(t *testing.T) {
 		{"d", true, "*[Disallow: /1] false false", "*[Disallow: /1 Disallow: /3] false false", true},
 		{"d", false, "none", "none", false},
 	} {
-		s := r.Select(tc.global, tc.token)
-		forgiving, strict := s.Readings()
-		if list(forgiving) != tc.forgiving || list(strict) != tc.strict || s.Ambiguous() != tc.ambiguous {
-			t.Errorf("%s: %s, %s, %t; want %s, %s, %t", tc.token, list(forgiving), list(strict), s.Ambiguous(), tc.forgiving, tc.strict, tc.ambiguous)
+		s := r.Select(tc.wildcard, tc.token)
+		lenient, strict := s.Interpretations()
+		if list(lenient) != tc.lenient || list(strict) != tc.strict || s.Ambiguous() != tc.ambiguous {
+			t.Errorf("%s: %s, %s, %t; want %s, %s, %t", tc.token, list(lenient), list(strict), s.Ambiguous(), tc.lenient, tc.strict, tc.ambiguous)
 		}
 	}
 	for _, tc := range []struct {
-		a, b  *Selection
+		a, b  *SelectedGroup
 		equal bool
 	}{
 		{nil, nil, true}, {r.Select(true, "a"), nil, false}, {nil, r.Select(true, "a"), false},
 		{r.Select(true, "d"), r.Select(true, "e"), true},
 		{r.Select(true, "a"), r.Select(true, "A"), true},
 		{r.Select(true, "a"), r.Select(false, "a"), false},
-		{r.Select(true, "a"), r.SelectForgiving(true, "a"), false},
+		{r.Select(true, "a"), r.SelectLenient(true, "a"), false},
 		{r.Select(true, "b"), r.Select(true, "c"), false},
 	} {
 		if got := tc.a.Equal(tc.b); got != tc.equal {
@@ -123,10 +123,10 @@ func TestSelectionReadings(t *testing.T) {
 	if !two.Select(true, "e").Equal(two.Select(true, "e f")) || two.Select(true, "e").Equal(two.Select(true, "g")) {
 		t.Error("names are equal if the same lines are for them")
 	}
-	if s := r.SelectForgiving(true, "a"); s.Ambiguous() || len(s.Rules()) != 2 {
+	if s := r.SelectLenient(true, "a"); s.Ambiguous() || len(s.Rules()) != 2 {
 		t.Errorf("for a crawler that forgives: %s", list(s))
 	}
-	if s := r.SelectForgiving(false, "d"); s != nil {
+	if s := r.SelectLenient(false, "d"); s != nil {
 		t.Errorf("a crawler without a group has %s", list(s))
 	}
 }

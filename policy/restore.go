@@ -9,7 +9,7 @@ import (
 // clockSkew is the tolerated difference between the clocks of two machines.
 const clockSkew = 5 * time.Minute
 
-// Adopt merges a stored state, or the state of another instance, into s. The version that was
+// Merge merges a stored state, or the state of another instance, into s. The version that was
 // fetched last is the current version. The other version becomes a previous version if its content
 // differs. The times of other may be wrong:
 //
@@ -18,72 +18,72 @@ const clockSkew = 5 * time.Minute
 //     version. Otherwise it has the fetch time now, and is due.
 //   - A previous version that ended in the future ends at the last fetch of the current version of
 //     other, at the latest.
-func (s State) Adopt(other State, now time.Time) State {
-	if other.isAhead(now) {
-		if s.Good != nil {
+func (s State) Merge(other State, now time.Time) State {
+	if other.isFromFuture(now) {
+		if s.Current != nil {
 			return s
 		}
-		other = other.readBy(now)
+		other = other.clampLastRead(now)
 	}
-	o := other.Good
-	if o == nil || now.Sub(o.LastRead) >= MaxUnreachable {
+	newer := other.Current
+	if newer == nil || now.Sub(newer.LastFetched) >= MaxUnreachable {
 		return s
 	}
-	other.Past = endedBy(other.Past, o.LastRead, now)
+	other.Previous = clampEnds(other.Previous, newer.LastFetched, now)
 	switch {
-	case s.Good == nil:
+	case s.Current == nil:
 		next := s
-		next.Good, next.Past = o, other.Past
+		next.Current, next.Previous = newer, other.Previous
 		if s.Failures == 0 {
-			next.Via, next.Due, next.Last = other.Via, other.Due, other.Last
+			next.RedirectTargets, next.NextFetch, next.LastResult = other.RedirectTargets, other.NextFetch, other.LastResult
 		}
 		return next
-	case o.LastRead.After(s.Good.LastRead):
-		next := State{Via: other.Via, Due: other.Due, Last: other.Last}
-		if !o.LastRead.After(s.FailingSince) {
+	case newer.LastFetched.After(s.Current.LastFetched):
+		next := State{RedirectTargets: other.RedirectTargets, NextFetch: other.NextFetch, LastResult: other.LastResult}
+		if !newer.LastFetched.After(s.FailingSince) {
 			next = s // neither side has fetched since
 		}
-		next.Good, next.Past = mergeVersions(o, other.Past, s.Good, s.Past)
+		next.Current, next.Previous = mergeVersions(newer, other.Previous, s.Current, s.Previous)
 		return next
 	}
 	next := s
-	next.Good, next.Past = mergeVersions(s.Good, s.Past, o, other.Past)
+	next.Current, next.Previous = mergeVersions(s.Current, s.Previous, newer, other.Previous)
 	return next
 }
 
-// isAhead reports whether the current version was fetched in the future, by a wrong clock.
-func (s *State) isAhead(now time.Time) bool {
-	return s.Good != nil && s.Good.LastRead.After(now.Add(clockSkew))
+// isFromFuture reports whether the current version was fetched in the future, by a wrong clock.
+func (s *State) isFromFuture(now time.Time) bool {
+	return s.Current != nil && s.Current.LastFetched.After(now.Add(clockSkew))
 }
 
-// readBy returns the state with a fetch time of the current version no later than now. The state is
+// clampLastRead returns the state with a fetch time of the current version no later than now. The state is
 // due.
-func (s State) readBy(now time.Time) State {
-	read := *s.Good
-	if read.LastRead = now; read.FirstRead.After(now) {
-		read.FirstRead = now
+func (s State) clampLastRead(now time.Time) State {
+	read := *s.Current
+	if read.LastFetched = now; read.FirstFetched.After(now) {
+		read.FirstFetched = now
 	}
-	s.Good, s.Due = &read, now
+	s.Current, s.NextFetch = &read, now
 	return s
 }
 
-// endedBy returns the versions, with future ends replaced by latest.
-func endedBy(past []*Version, latest, now time.Time) []*Version {
+// clampEnds returns the versions, with future ends replaced by latest.
+func clampEnds(past []*Version, latest, now time.Time) []*Version {
 	future := now.Add(clockSkew)
-	isWrong := func(v *Version) bool { return v.Until.After(future) }
-	if !slices.ContainsFunc(past, isWrong) {
+	endsInFuture := func(v *Version) bool { return v.ReplacedAt.After(future) }
+	if !slices.ContainsFunc(past, endsInFuture) {
 		return past
 	}
 	past = slices.Clone(past)
 	for i, v := range past {
-		if isWrong(v) {
-			ended := *v
-			for _, t := range []*time.Time{&ended.FirstRead, &ended.LastRead, &ended.Until} {
+		if endsInFuture(v) {
+			clamped := *v
+			for _, t := range []*time.Time{&clamped.FirstFetched, &clamped.LastFetched, &clamped.ReplacedAt} {
 				if t.After(latest) {
 					*t = latest
 				}
 			}
-			past[i] = &ended
+			past[i] = &clamped
 		}
 	}
 	sortPast(past)
@@ -95,10 +95,10 @@ func endedBy(past []*Version, latest, now time.Time) []*Version {
 func mergeVersions(current *Version, past []*Version, older *Version, olderPast []*Version) (*Version, []*Version) {
 	all := slices.Concat(past, olderPast)
 	if older.Hash == current.Hash {
-		if older.FirstRead.Before(current.FirstRead) || older.Served && !current.Served {
+		if older.FirstFetched.Before(current.FirstFetched) || older.Served && !current.Served {
 			merged := *current
-			if older.FirstRead.Before(merged.FirstRead) {
-				merged.FirstRead = older.FirstRead
+			if older.FirstFetched.Before(merged.FirstFetched) {
+				merged.FirstFetched = older.FirstFetched
 			}
 			merged.Served = merged.Served || older.Served
 			current = &merged
@@ -106,9 +106,9 @@ func mergeVersions(current *Version, past []*Version, older *Version, olderPast 
 	} else {
 		// Its end is the first fetch of the current version. A longer grace harms no crawler.
 		retired := *older
-		retired.Until = current.FirstRead
-		if retired.Until.Before(retired.LastRead) {
-			retired.Until = retired.LastRead
+		retired.ReplacedAt = current.FirstFetched
+		if retired.ReplacedAt.Before(retired.LastFetched) {
+			retired.ReplacedAt = retired.LastFetched
 		}
 		all = append(all, &retired)
 	}
@@ -124,29 +124,29 @@ func mergeVersions(current *Version, past []*Version, older *Version, olderPast 
 
 // sortPast sorts versions by their end, latest first.
 func sortPast(past []*Version) {
-	slices.SortStableFunc(past, func(a, b *Version) int { return b.Until.Compare(a.Until) })
+	slices.SortStableFunc(past, func(a, b *Version) int { return b.ReplacedAt.Compare(a.ReplacedAt) })
 }
 
 // Restore adds a stored state, or the state of another instance. A fresh copy stays the
 // current version unless newest is set. A newer copy of other then becomes a previous
 // version, so that a site with varying responses does not change its copy all the time. A
-// host that only clients name is proven by its stored state, see [ProvenUses]. Restore evicts
+// host that only clients name counts as used because of its stored state, see [MinUsedSeconds]. Restore evicts
 // no entry, and ignores sites without room. It reports whether the current version is now the
 // version of other.
 func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool {
 	now := c.now()
-	if (State{}).Adopt(other, now).Good == nil {
+	if (State{}).Merge(other, now).Current == nil {
 		return false
 	}
 	e := c.Get(key)
 	if e == nil {
-		if c.full(segment) {
+		if c.isFull(segment) {
 			return false
 		}
-		e = c.Add(key, segment)
+		e = c.GetOrCreate(key, segment)
 	}
-	if e.segment == Invented {
-		c.prove(e)
+	if e.segment == UnknownHosts {
+		c.promote(e)
 	}
 	// No fetch begins and MakeDue waits. A running fetch can end at any time, and its result
 	// is merged.
@@ -154,20 +154,20 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 	defer e.mu.Unlock()
 	for {
 		var before State
-		known := e.state.Load()
-		if known != nil {
-			before = *known
+		oldState := e.state.Load()
+		if oldState != nil {
+			before = *oldState
 		}
-		next := before.Adopt(other, now)
-		fresh := before.Good != nil && before.Failures == 0 && now.Before(before.Due)
-		if fresh && !newest && !other.isAhead(now) && other.Good.LastRead.After(before.Good.LastRead) {
+		next := before.Merge(other, now)
+		isFresh := before.Current != nil && before.Failures == 0 && now.Before(before.NextFetch)
+		if isFresh && !newest && !other.isFromFuture(now) && other.Current.LastFetched.After(before.Current.LastFetched) {
 			next = before
-			next.Good, next.Past = mergeVersions(before.Good, before.Past, other.Good, other.Past)
+			next.Current, next.Previous = mergeVersions(before.Current, before.Previous, other.Current, other.Previous)
 		}
-		if next.Good == before.Good && !isNews(next.Past, before.Past) {
+		if next.Current == before.Current && !addsVersions(next.Previous, before.Previous) {
 			return false
 		}
-		for _, v := range append([]*Version{next.Good}, next.Past...) {
+		for _, v := range append([]*Version{next.Current}, next.Previous...) {
 			if v.Derived != nil {
 				continue
 			}
@@ -175,48 +175,48 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 				v.Derived = derived
 			}
 		}
-		if e.replace(known, &next) {
-			return before.Good == nil || !next.Good.LastRead.Equal(before.Good.LastRead)
+		if e.swapState(oldState, &next) {
+			return before.Current == nil || !next.Current.LastFetched.Equal(before.Current.LastFetched)
 		}
 	}
 }
 
-// isNews reports whether versions contain another file, or a longer use of a known one. It
+// addsVersions reports whether versions contain another file, or a longer use of a known one. It
 // ignores differences within the clock tolerance, so that two instances do not update each
 // other forever.
-func isNews(past, known []*Version) bool {
-	return !slices.EqualFunc(past, known, func(a, b *Version) bool { return a.Hash == b.Hash && a.Until.Sub(b.Until) <= clockSkew })
+func addsVersions(past, known []*Version) bool {
+	return !slices.EqualFunc(past, known, func(a, b *Version) bool { return a.Hash == b.Hash && a.ReplacedAt.Sub(b.ReplacedAt) <= clockSkew })
 }
 
-// prove marks an entry as used in [ProvenUses] seconds.
-func (c *Cache) prove(e *Entry) {
-	for n := e.uses.Load(); n < ProvenUses && !e.uses.CompareAndSwap(n, ProvenUses); n = e.uses.Load() {
+// promote marks an entry as used in [MinUsedSeconds] seconds.
+func (c *Cache) promote(e *Entry) {
+	for n := e.usedSeconds.Load(); n < MinUsedSeconds && !e.usedSeconds.CompareAndSwap(n, MinUsedSeconds); n = e.usedSeconds.Load() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.Get(e.key) == e && !e.proven {
-		c.kept[e.segment].order.prove(e)
+	if c.Get(e.key) == e && !e.protected {
+		c.segments[e.segment].queues.promote(e)
 	}
 }
 
-// full reports whether a new entry would evict another.
-func (c *Cache) full(s Segment) bool {
+// isFull reports whether a new entry would evict another.
+func (c *Cache) isFull(s Segment) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	kept := c.kept[s]
-	return kept.order.len() >= kept.bounds.Entries || kept.texts.bytes >= kept.bounds.Bytes
+	seg := c.segments[s]
+	return seg.queues.len() >= seg.bounds.Entries || seg.versions.bytes >= seg.bounds.Bytes
 }
 
 // Resize changes the bounds of a segment and evicts the least recently used entries beyond
 // them.
 func (c *Cache) Resize(s Segment, b Bounds) {
-	b.Entries, b.Reads = max(b.Entries, 1), max(b.Reads, 1)
+	b.Entries, b.ConcurrentFetches = max(b.Entries, 1), max(b.ConcurrentFetches, 1)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	kept := c.kept[s]
-	kept.bounds = b
-	for kept.order.len() > b.Entries {
-		c.evict(kept, kept.order.evict(b.Entries))
+	seg := c.segments[s]
+	seg.bounds = b
+	for seg.queues.len() > b.Entries {
+		c.evict(seg, seg.queues.evict(b.Entries))
 	}
-	c.shrink(kept)
+	c.shrinkToBytes(seg)
 }

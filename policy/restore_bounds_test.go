@@ -11,19 +11,19 @@ import (
 func TestCacheRestoreOfAPeer(t *testing.T) {
 	clock := new(testClock)
 	c := NewCache(roomy, roomy, clock.now, func(r *Robots) any { return r.RuleCount() })
-	e := c.Add(Key{Host: "x.test"}, Named)
+	e := c.GetOrCreate(Key{Host: "x.test"}, ConfiguredHosts)
 	<-e.Refresh(holding(time.Minute), answering(""), nil)
 	clock.advance(2 * time.Minute)
-	<-e.Refresh(holding(time.Minute), func() Answer { return Answer{Status: 503} }, nil)
+	<-e.Refresh(holding(time.Minute), func() FetchResult { return FetchResult{Status: 503} }, nil)
 	clock.advance(100 * time.Millisecond)
-	if e.Due(clock.now()) || e.State().Failures != 1 {
+	if e.IsDue(clock.now()) || e.State().Failures != 1 {
 		t.Fatalf("it waits after a failure: %+v", e.State())
 	}
 	stored := known(versionOf(200, smallFile, clock.now(), clock.now()))
-	if !c.Restore(e.Key(), Named, stored, false) {
+	if !c.Restore(e.Key(), ConfiguredHosts, stored, false) {
 		t.Error("nothing was taken over")
 	}
-	good := e.State().Good
+	good := e.State().Current
 	if good.Robots.Text() != smallFile || good.Derived != good.Robots.RuleCount() {
 		t.Errorf("the copy is %q, and %v is derived of it", good.Robots.Text(), good.Derived)
 	}
@@ -32,21 +32,21 @@ func TestCacheRestoreOfAPeer(t *testing.T) {
 // TestCacheBytes fills a segment exactly to its bound in bytes.
 func TestCacheBytes(t *testing.T) {
 	size := Parse([]byte(smallFile)).Size()
-	c, clock := newTestCache(Bounds{Entries: 10, Bytes: size, Reads: 10})
+	c, clock := newTestCache(Bounds{Entries: 10, Bytes: size, ConcurrentFetches: 10})
 	restored := func(host, text string) bool {
-		return c.Restore(Key{Host: host}, Named, known(versionOf(200, text, clock.now(), clock.now())), false)
+		return c.Restore(Key{Host: host}, ConfiguredHosts, known(versionOf(200, text, clock.now(), clock.now())), false)
 	}
 	if !restored("x.test", smallFile) || restored("y.test", smallFile) {
 		t.Error("it was full before the first or was not behind it")
 	}
-	if c.Resize(Named, Bounds{}); c.Stats(Named).Entries != 1 {
+	if c.Resize(ConfiguredHosts, Bounds{}); c.Stats(ConfiguredHosts).Entries != 1 {
 		t.Error("one that takes more than there is room for went, though it is alone")
 	}
-	c.Resize(Named, Bounds{Entries: 10, Bytes: size})
-	c.Add(Key{Host: "y.test"}, Named)
+	c.Resize(ConfiguredHosts, Bounds{Entries: 10, Bytes: size})
+	c.GetOrCreate(Key{Host: "y.test"}, ConfiguredHosts)
 	for _, tc := range []struct{ bytes, want int }{{size, 2}, {size - 1, 1}, {0, 1}} {
-		c.Resize(Named, Bounds{Entries: 10, Bytes: tc.bytes, Reads: 10})
-		if n := c.Stats(Named).Entries; n != tc.want {
+		c.Resize(ConfiguredHosts, Bounds{Entries: 10, Bytes: tc.bytes, ConcurrentFetches: 10})
+		if n := c.Stats(ConfiguredHosts).Entries; n != tc.want {
 			t.Errorf("with room for %d bytes of %d there are %d entries, want %d", tc.bytes, size, n, tc.want)
 		}
 	}
@@ -54,27 +54,27 @@ func TestCacheBytes(t *testing.T) {
 
 // TestCacheProve moves an entry to the proven queue once, and ignores an evicted entry.
 func TestCacheProve(t *testing.T) {
-	c, _ := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, Reads: 10})
-	a, b := c.Add(Key{Host: "a.test"}, Invented), c.Add(Key{Host: "b.test"}, Invented)
+	c, _ := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, ConcurrentFetches: 10})
+	a, b := c.GetOrCreate(Key{Host: "a.test"}, UnknownHosts), c.GetOrCreate(Key{Host: "b.test"}, UnknownHosts)
 	for _, e := range []*Entry{a, b, a} {
-		c.prove(e)
+		c.promote(e)
 	}
-	order := &c.kept[Invented].order
+	order := &c.segments[UnknownHosts].queues
 	var got []*Entry
-	for e := order.proven.first; e != nil; e = e.behind {
+	for e := order.protected.first; e != nil; e = e.nextInQueue {
 		got = append(got, e)
 	}
-	if !slices.Equal(got, []*Entry{a, b}) || order.fresh.len > 0 {
-		t.Errorf("%v are proven, and %d are not", got, order.fresh.len)
+	if !slices.Equal(got, []*Entry{a, b}) || order.probation.len > 0 {
+		t.Errorf("%v are proven, and %d are not", got, order.probation.len)
 	}
-	c.Add(Key{Host: "c.test"}, Invented) // evicts an entry
+	c.GetOrCreate(Key{Host: "c.test"}, UnknownHosts) // evicts an entry
 	gone := a
 	if c.Get(a.key) == a {
 		gone = b
 	}
-	gone.proven = false
-	c.prove(gone)
-	if n := c.Stats(Invented).Entries; n != 2 || c.Get(gone.key) != nil {
+	gone.protected = false
+	c.promote(gone)
+	if n := c.Stats(UnknownHosts).Entries; n != 2 || c.Get(gone.key) != nil {
 		t.Errorf("%d entries are kept, want 2", n)
 	}
 }

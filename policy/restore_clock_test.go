@@ -11,7 +11,7 @@ func TestAdoptOfAWrongClock(t *testing.T) {
 	const ahead = 10 * 365 * 24
 	text := func(text string, from, to, until float64) *Version {
 		v := versionOf(200, text, at(from), at(to))
-		v.Until = at(until)
+		v.ReplacedAt = at(until)
 		return v
 	}
 	good := versionOf(200, string(forbidding.Body), at(0), at(1))
@@ -29,22 +29,22 @@ func TestAdoptOfAWrongClock(t *testing.T) {
 		} {
 			t.Run(name+", "+live, func(t *testing.T) {
 				now := at(2)
-				got := s.Adopt(State{Good: good, Past: past}, now)
-				if got.Good == nil || len(got.Past) < len(past) {
+				got := s.Merge(State{Current: good, Previous: past}, now)
+				if got.Current == nil || len(got.Previous) < len(past) {
 					t.Fatalf("%+v is lost", past)
 				}
-				for i, v := range got.Past {
-					if i > 0 && v.Until.After(got.Past[i-1].Until) {
-						t.Errorf("one that ended at %v comes behind one that ended at %v", v.Until, got.Past[i-1].Until)
+				for i, v := range got.Previous {
+					if i > 0 && v.ReplacedAt.After(got.Previous[i-1].ReplacedAt) {
+						t.Errorf("one that ended at %v comes behind one that ended at %v", v.ReplacedAt, got.Previous[i-1].ReplacedAt)
 					}
-					if v.Until.After(now) || v.LastRead.After(v.Until) || v.FirstRead.After(v.LastRead) {
-						t.Errorf("a version was read from %v to %v and ended at %v", v.FirstRead, v.LastRead, v.Until)
+					if v.ReplacedAt.After(now) || v.LastFetched.After(v.ReplacedAt) || v.FirstFetched.After(v.LastFetched) {
+						t.Errorf("a version was read from %v to %v and ended at %v", v.FirstFetched, v.LastFetched, v.ReplacedAt)
 					}
 				}
-				if held := got.Held(now.Add(MaxAge), MaxAge); len(held) > 0 {
+				if held := got.VersionsInGrace(now.Add(MaxAge), MaxAge); len(held) > 0 {
 					t.Errorf("a day later %d versions are held", len(held))
 				}
-				if again := got.Adopt(State{Good: good, Past: past}, now.Add(time.Hour)); isNews(again.Past, got.Past) {
+				if again := got.Merge(State{Current: good, Previous: past}, now.Add(time.Hour)); addsVersions(again.Previous, got.Previous) {
 					t.Error("the same record says something new an hour later")
 				}
 			})
@@ -56,24 +56,24 @@ func TestAdoptOfAWrongClock(t *testing.T) {
 // no other data exist, and are ignored otherwise.
 func TestRestoreOfTheFuture(t *testing.T) {
 	now := at(0.5)
-	bounds := Bounds{Entries: 2, Bytes: 1 << 20, Reads: 1}
+	bounds := Bounds{Entries: 2, Bytes: 1 << 20, ConcurrentFetches: 1}
 	c := NewCache(bounds, bounds, func() time.Time { return now }, nil)
 	ahead := known(versionOf(200, "User-agent: *\nDisallow: /a\n", at(0), at(1)))
 	key := Key{Site: "a.test", Host: "a.test"}
-	if !c.Restore(key, Named, ahead, false) {
+	if !c.Restore(key, ConfiguredHosts, ahead, false) {
 		t.Fatal("it is not taken in where nothing is known")
 	}
 	first := c.Get(key).State()
-	if !first.Good.LastRead.Equal(now) || first.Due.After(now) || !ahead.Good.LastRead.Equal(at(1)) {
-		t.Errorf("read at %v and due at %v, want %v", first.Good.LastRead, first.Due, now)
+	if !first.Current.LastFetched.Equal(now) || first.NextFetch.After(now) || !ahead.Current.LastFetched.Equal(at(1)) {
+		t.Errorf("read at %v and due at %v, want %v", first.Current.LastFetched, first.NextFetch, now)
 	}
 	fresh := Key{Site: "b.test", Host: "b.test"}
-	c.Restore(fresh, Named, known(versionOf(200, "User-agent: *\nDisallow: /c\n", at(0), at(0.4))), false)
+	c.Restore(fresh, ConfiguredHosts, known(versionOf(200, "User-agent: *\nDisallow: /c\n", at(0), at(0.4))), false)
 	other := known(versionOf(200, "User-agent: *\nDisallow: /b\n", at(0), at(1)))
 	for _, key := range []Key{key, fresh} {
 		for _, newest := range []bool{false, true} {
 			before := c.Get(key).State()
-			if c.Restore(key, Named, other, newest) || c.Get(key).State() != before {
+			if c.Restore(key, ConfiguredHosts, other, newest) || c.Get(key).State() != before {
 				t.Errorf("%s, newest %t: it is taken in where another is known", key, newest)
 			}
 		}

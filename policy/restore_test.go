@@ -11,11 +11,11 @@ import (
 
 // known returns the state of a site with these versions.
 func known(versions ...*Version) State {
-	s := State{Good: versions[0], Due: versions[0].LastRead.Add(time.Hour)}
+	s := State{Current: versions[0], NextFetch: versions[0].LastFetched.Add(time.Hour)}
 	for i, v := range versions[1:] {
 		old := *v
-		old.Until = versions[i].FirstRead
-		s.Past = append(s.Past, &old)
+		old.ReplacedAt = versions[i].FirstFetched
+		s.Previous = append(s.Previous, &old)
 	}
 	return s
 }
@@ -33,7 +33,7 @@ func TestAdopt(t *testing.T) {
 		return versionOf(200, "User-agent: *\nDisallow: /c\n", at(from), at(to))
 	}
 	failing := func(s State, since float64) State {
-		s.Failures, s.FailingSince, s.Last, s.Due = 3, at(since), Unreachable, at(since+0.1)
+		s.Failures, s.FailingSince, s.LastResult, s.NextFetch = 3, at(since), Unreachable, at(since+0.1)
 		return s
 	}
 	var nothing State
@@ -63,24 +63,24 @@ func TestAdopt(t *testing.T) {
 		"nor could a peer":            {failing(known(a(0, 1)), 2), known(a(0, 1.5)), 3, []*Version{a(0, 1.5)}, 3, 2.1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := tc.live.Adopt(tc.other, at(tc.now))
+			got := tc.live.Merge(tc.other, at(tc.now))
 			if tc.want == nil {
-				if got.Good != nil {
-					t.Errorf("got %+v, want nothing", got.Good)
+				if got.Current != nil {
+					t.Errorf("got %+v, want nothing", got.Current)
 				}
 				return
 			}
 			want := known(tc.want...)
-			sameRead(t, got.Good, want.Good)
-			if got.Failures != tc.failures || !got.Due.Equal(at(tc.due)) {
-				t.Errorf("%d failures, due %v; want %d, %v", got.Failures, got.Due, tc.failures, at(tc.due))
+			sameRead(t, got.Current, want.Current)
+			if got.Failures != tc.failures || !got.NextFetch.Equal(at(tc.due)) {
+				t.Errorf("%d failures, due %v; want %d, %v", got.Failures, got.NextFetch, tc.failures, at(tc.due))
 			}
-			if len(got.Past) != len(want.Past) {
-				t.Fatalf("%d past versions, want %d", len(got.Past), len(want.Past))
+			if len(got.Previous) != len(want.Previous) {
+				t.Fatalf("%d past versions, want %d", len(got.Previous), len(want.Previous))
 			}
-			for i, v := range want.Past {
-				if g := got.Past[i]; g.Hash != v.Hash || g.Until.Before(g.LastRead) {
-					t.Errorf("past version %d is %.40q until %v", i, g.Robots.Text(), g.Until)
+			for i, v := range want.Previous {
+				if g := got.Previous[i]; g.Hash != v.Hash || g.ReplacedAt.Before(g.LastFetched) {
+					t.Errorf("past version %d is %.40q until %v", i, g.Robots.Text(), g.ReplacedAt)
 				}
 			}
 		})
@@ -97,17 +97,17 @@ func TestAdoptNewestWins(t *testing.T) {
 			from := random.Float64() * 24
 			v := versionOf(200, oddFiles[i], at(from), at(from+random.Float64()))
 			all = append(all, known(v))
-			if v.LastRead.After(latest) {
-				latest = v.LastRead
+			if v.LastFetched.After(latest) {
+				latest = v.LastFetched
 			}
 		}
 		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		var s State
 		for _, other := range all {
-			s = s.Adopt(other, at(25))
+			s = s.Merge(other, at(25))
 		}
-		if !s.Good.LastRead.Equal(latest) || s.Failures != 0 || len(s.Past) > MaxVersions {
-			t.Fatalf("read at %v, want %v", s.Good.LastRead, latest)
+		if !s.Current.LastFetched.Equal(latest) || s.Failures != 0 || len(s.Previous) > MaxVersions {
+			t.Fatalf("read at %v, want %v", s.Current.LastFetched, latest)
 		}
 	}
 }
@@ -116,7 +116,7 @@ func TestAdoptNewestWins(t *testing.T) {
 // requests. Served stays true across all responses in between.
 func TestServedIsNotForgotten(t *testing.T) {
 	read := func(s State, status int, body string) State {
-		return s.After(Answer{Status: status, Body: []byte(body)}, epoch, tenMinutes, 0)
+		return s.AfterFetch(FetchResult{Status: status, Body: []byte(body)}, epoch, tenMinutes, 0)
 	}
 	refused, none := read(State{}, 403, ""), read(State{}, 404, "")
 	for _, tc := range []struct {
@@ -130,43 +130,43 @@ func TestServedIsNotForgotten(t *testing.T) {
 		{"an empty file, and then it is refused", read(read(State{}, 200, ""), 403, ""), true},
 		{"with another text between", read(read(none, 200, smallFile), 403, ""), true},
 		{"refused before and after another text", read(read(refused, 200, smallFile), 403, ""), false},
-		{"another instance knows that there was none", refused.Adopt(none, epoch), true},
-		{"another instance knows of a refusal", none.Adopt(refused, epoch), true},
+		{"another instance knows that there was none", refused.Merge(none, epoch), true},
+		{"another instance knows of a refusal", none.Merge(refused, epoch), true},
 	} {
-		if got := tc.state.Good; got.Served != tc.want {
+		if got := tc.state.Current; got.Served != tc.want {
 			t.Errorf("%s: served %t, status %d", tc.name, got.Served, got.Status)
 		}
 	}
 }
 
 func TestCacheRestore(t *testing.T) {
-	c, clock := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, Reads: 10})
+	c, clock := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, ConcurrentFetches: 10})
 	stored := func(body string) State {
 		return known(versionOf(200, body, clock.now().Add(-time.Minute), clock.now().Add(-time.Minute)))
 	}
 	x, y, z := Key{Host: "x.test"}, Key{Host: "y.test"}, Key{Host: "z.test"}
-	if !c.Restore(x, Named, stored(smallFile), false) || c.Get(x).State().Good.Robots.Text() != smallFile {
+	if !c.Restore(x, ConfiguredHosts, stored(smallFile), false) || c.Get(x).State().Current.Robots.Text() != smallFile {
 		t.Fatal("it was not restored")
 	}
-	if c.Get(x).Due(clock.now()) {
+	if c.Get(x).IsDue(clock.now()) {
 		t.Error("a fresh copy is due")
 	}
 	clock.advance(30 * time.Second)
-	if c.Restore(x, Named, stored(""), false) || !c.Restore(x, Named, stored(""), true) {
+	if c.Restore(x, ConfiguredHosts, stored(""), false) || !c.Restore(x, ConfiguredHosts, stored(""), true) {
 		t.Error("a fresh copy is not to be replaced unless it is asked for")
 	}
-	e := c.Add(y, Named)
-	<-e.Refresh(holding(time.Hour), func() Answer { return Answer{Status: 503} }, nil)
-	if !c.Restore(y, Named, stored(smallFile), false) || e.State().Failures != 1 || e.State().Good == nil {
+	e := c.GetOrCreate(y, ConfiguredHosts)
+	<-e.Refresh(holding(time.Hour), func() FetchResult { return FetchResult{Status: 503} }, nil)
+	if !c.Restore(y, ConfiguredHosts, stored(smallFile), false) || e.State().Failures != 1 || e.State().Current == nil {
 		t.Error("a copy helps where the site cannot be read")
 	}
-	if c.Restore(z, Named, stored(smallFile), false) || c.Get(z) != nil || c.Stats(Named).Evicted != 0 {
+	if c.Restore(z, ConfiguredHosts, stored(smallFile), false) || c.Get(z) != nil || c.Stats(ConfiguredHosts).Evicted != 0 {
 		t.Error("something was evicted to restore something else")
 	}
 	clock.advance(31 * 24 * time.Hour)
-	c.Resize(Named, roomy)
+	c.Resize(ConfiguredHosts, roomy)
 	old := known(versionOf(200, smallFile, epoch, epoch))
-	if c.Restore(z, Named, old, false) || c.Get(z) != nil {
+	if c.Restore(z, ConfiguredHosts, old, false) || c.Get(z) != nil {
 		t.Error("a copy that is too old was restored")
 	}
 }
@@ -176,7 +176,7 @@ func TestCacheRestore(t *testing.T) {
 func TestCacheRestoreFull(t *testing.T) {
 	c, clock := newTestCache(roomy)
 	text := func(n int) string { return fmt.Sprintf("User-agent: *\nDisallow: /%d\n", n) }
-	e := c.Add(Key{Host: "x.test"}, Named)
+	e := c.GetOrCreate(Key{Host: "x.test"}, ConfiguredHosts)
 	for n := range MaxVersions + 2 {
 		<-e.Refresh(holding(time.Hour), answering(text(n)), nil)
 		clock.advance(6 * time.Hour)
@@ -186,17 +186,17 @@ func TestCacheRestoreFull(t *testing.T) {
 		clock.advance(time.Hour)
 		seen := versionOf(200, text(n), clock.now(), clock.now())
 		for range 2 {
-			c.Restore(e.Key(), Named, known(seen), false)
+			c.Restore(e.Key(), ConfiguredHosts, known(seen), false)
 		}
 		s := e.State()
-		if s.Good.Robots.Text() != text(0) || len(s.Past) != MaxVersions || s.Past[0].Hash != seen.Hash || !s.Past[0].Until.Equal(clock.now()) {
-			t.Errorf("text %d: %d versions are past, the last of them %q until %s", n, len(s.Past), s.Past[0].Robots.Text(), s.Past[0].Until.Sub(epoch))
+		if s.Current.Robots.Text() != text(0) || len(s.Previous) != MaxVersions || s.Previous[0].Hash != seen.Hash || !s.Previous[0].ReplacedAt.Equal(clock.now()) {
+			t.Errorf("text %d: %d versions are past, the last of them %q until %s", n, len(s.Previous), s.Previous[0].Robots.Text(), s.Previous[0].ReplacedAt.Sub(epoch))
 		}
 	}
 	before := e.State()
-	later := *before.Past[0]
-	later.Until = later.Until.Add(clockSkew)
-	if c.Restore(e.Key(), Named, State{Good: before.Good, Past: []*Version{&later}}, false); e.State() != before {
+	later := *before.Previous[0]
+	later.ReplacedAt = later.ReplacedAt.Add(clockSkew)
+	if c.Restore(e.Key(), ConfiguredHosts, State{Current: before.Current, Previous: []*Version{&later}}, false); e.State() != before {
 		t.Error("what clocks differ by was taken for news")
 	}
 }
@@ -204,46 +204,46 @@ func TestCacheRestoreFull(t *testing.T) {
 // TestCacheRestoredHostsStay keeps hosts that were in use before a restart while clients invent
 // other hosts.
 func TestCacheRestoredHostsStay(t *testing.T) {
-	c, clock := newTestCache(Bounds{Entries: 100, Bytes: 1 << 20, Reads: 10})
+	c, clock := newTestCache(Bounds{Entries: 100, Bytes: 1 << 20, ConcurrentFetches: 10})
 	host := func(kind string, n int) Key { return Key{Host: fmt.Sprint(kind, n, ".test")} }
-	early := c.Add(host("restored", 0), Invented) // requested before the storage was read
+	early := c.GetOrCreate(host("restored", 0), UnknownHosts) // requested before the storage was read
 	for n := range 50 {
 		read := clock.now().Add(-time.Hour)
-		if !c.Restore(host("restored", n), Invented, known(versionOf(200, smallFile, read, read)), false) {
+		if !c.Restore(host("restored", n), UnknownHosts, known(versionOf(200, smallFile, read, read)), false) {
 			t.Fatalf("host %d is not restored", n)
 		}
 	}
-	if early.Uses() != ProvenUses {
-		t.Errorf("it was used in %d seconds, want %d", early.Uses(), ProvenUses)
+	if early.UsedSeconds() != MinUsedSeconds {
+		t.Errorf("it was used in %d seconds, want %d", early.UsedSeconds(), MinUsedSeconds)
 	}
 	for n := range 5000 {
 		clock.advance(10 * time.Millisecond)
-		c.Add(host("invented", n), Invented).Use(clock.now())
+		c.GetOrCreate(host("invented", n), UnknownHosts).Touch(clock.now())
 	}
 	for n := range 50 {
 		if e := c.Get(host("restored", n)); e == nil {
 			t.Errorf("restored host %d was pushed out by hosts that were used once", n)
 		}
 	}
-	if n := c.Stats(Invented).Entries; n != 100 {
+	if n := c.Stats(UnknownHosts).Entries; n != 100 {
 		t.Errorf("%d are kept, want 100", n)
 	}
 
 	// Uses are added, and the order of uses remains.
-	busy := c.Add(host("busy", 0), Invented)
+	busy := c.GetOrCreate(host("busy", 0), UnknownHosts)
 	for range 10 {
 		clock.advance(time.Second)
-		busy.Use(clock.now())
+		busy.Touch(clock.now())
 	}
 	read := clock.now().Add(-time.Hour)
-	c.Restore(busy.Key(), Invented, known(versionOf(200, smallFile, read, read)), false)
-	if busy.Uses() != 10 {
-		t.Errorf("it was used in %d seconds, want 10", busy.Uses())
+	c.Restore(busy.Key(), UnknownHosts, known(versionOf(200, smallFile, read, read)), false)
+	if busy.UsedSeconds() != 10 {
+		t.Errorf("it was used in %d seconds, want 10", busy.UsedSeconds())
 	}
-	named := c.Add(host("named", 0), Named)
-	c.Restore(named.Key(), Named, known(versionOf(200, smallFile, read, read)), false)
-	if named.Uses() != 0 {
-		t.Errorf("a named host was used in %d seconds, want none", named.Uses())
+	named := c.GetOrCreate(host("named", 0), ConfiguredHosts)
+	c.Restore(named.Key(), ConfiguredHosts, known(versionOf(200, smallFile, read, read)), false)
+	if named.UsedSeconds() != 0 {
+		t.Errorf("a named host was used in %d seconds, want none", named.UsedSeconds())
 	}
 }
 
@@ -252,14 +252,14 @@ func TestCacheRestoreWhileReading(t *testing.T) {
 	for range 2000 {
 		c, clock := newTestCache(roomy)
 		stored := known(versionOf(200, smallFile, clock.now().Add(-time.Hour), clock.now().Add(-time.Hour)))
-		e := c.Add(Key{Host: "x.test"}, Named)
+		e := c.GetOrCreate(Key{Host: "x.test"}, ConfiguredHosts)
 		var both sync.WaitGroup
 		both.Go(func() { <-e.Refresh(holding(time.Hour), answering("User-agent: *\nDisallow: /new\n"), nil) })
-		both.Go(func() { c.Restore(e.Key(), Named, stored, false) })
+		both.Go(func() { c.Restore(e.Key(), ConfiguredHosts, stored, false) })
 		both.Wait()
 		s := e.State()
-		if s.Good.Robots.Text() == smallFile || len(s.Past) != 1 || s.Past[0].Robots.Text() != smallFile {
-			t.Fatalf("the current version is %q, and %d are past", s.Good.Robots.Text(), len(s.Past))
+		if s.Current.Robots.Text() == smallFile || len(s.Previous) != 1 || s.Previous[0].Robots.Text() != smallFile {
+			t.Fatalf("the current version is %q, and %d are past", s.Current.Robots.Text(), len(s.Previous))
 		}
 	}
 }
@@ -271,9 +271,9 @@ func TestCacheResize(t *testing.T) {
 		clock.advance(time.Minute)
 		host := string(rune('a'+i)) + ".test"
 		hosts = append(hosts, host)
-		<-c.Add(Key{Host: host}, Named).Refresh(holding(time.Hour), answering("# "+host+"\n"), nil)
+		<-c.GetOrCreate(Key{Host: host}, ConfiguredHosts).Refresh(holding(time.Hour), answering("# "+host+"\n"), nil)
 	}
-	c.Resize(Named, Bounds{Entries: 3, Bytes: 1 << 20, Reads: 1})
+	c.Resize(ConfiguredHosts, Bounds{Entries: 3, Bytes: 1 << 20, ConcurrentFetches: 1})
 	var left []string
 	for _, e := range c.Entries() {
 		left = append(left, e.Key().Host)
@@ -282,18 +282,18 @@ func TestCacheResize(t *testing.T) {
 	if !slices.Equal(left, hosts[7:]) {
 		t.Errorf("%v are left, want the last three", left)
 	}
-	c.Resize(Named, roomy)
+	c.Resize(ConfiguredHosts, roomy)
 	for _, host := range hosts {
-		c.Add(Key{Host: host}, Named)
+		c.GetOrCreate(Key{Host: host}, ConfiguredHosts)
 	}
-	if n := c.Stats(Named).Entries; n != 10 {
+	if n := c.Stats(ConfiguredHosts).Entries; n != 10 {
 		t.Errorf("%d are kept after growing, want 10", n)
 	}
-	c.Resize(Named, Bounds{})
-	if n := c.Stats(Named).Entries; n != 1 {
+	c.Resize(ConfiguredHosts, Bounds{})
+	if n := c.Stats(ConfiguredHosts).Entries; n != 1 {
 		t.Errorf("%d are kept, want 1", n)
 	}
-	if stats := c.Stats(Named); stats.Bytes > 2000 {
+	if stats := c.Stats(ConfiguredHosts); stats.Bytes > 2000 {
 		t.Errorf("%d bytes are counted for one", stats.Bytes)
 	}
 }

@@ -12,7 +12,7 @@ func (r *Robots) Restricts() bool {
 		}
 		g := r.groups[x.group]
 		return slices.ContainsFunc(r.agents[g.agentFrom:g.agentTo], func(a agent) bool {
-			return isGlobal(a.name) || a.name != "" && a.name[0] != '*' && !IsTraining(a.name)
+			return isWildcardName(a.name) || a.name != "" && a.name[0] != '*' && !IsTraining(a.name)
 		})
 	})
 }

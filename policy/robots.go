@@ -14,32 +14,32 @@ import (
 type Robots struct {
 	strict *Robots // the strict interpretation; nil if keys make no difference
 
-	text       string   // the parsed part
-	rules      []rule   // in file order
-	agents     []agent  // user-agent lines in file order
-	groups     []group  // in file order
-	records    []Record // in file order
-	usages     []usage
-	signals    []int32 // the records with Content-Signal lines of a group
-	delays     []delayLine
-	sitemaps   []string // paths, sorted
-	findings   []Finding
-	unreported int  // findings beyond maxFindings
-	contested  bool // crawlers disagree about some group
+	text              string   // the parsed part
+	rules             []rule   // in file order
+	agents            []agent  // user-agent lines in file order
+	groups            []group  // in file order
+	records           []Record // in file order
+	contentUsages     []contentUsage
+	contentSignals    []int32 // the records with Content-Signal lines of a group
+	delays            []delayLine
+	sitemaps          []string // paths, sorted
+	findings          []Finding
+	unreported        int  // findings beyond maxFindings
+	hasAmbiguousGroup bool // crawlers disagree about some group
 
-	byWord map[string][]int32 // agents by the folded first word of their name; nil if there are few
-	named  []int32            // if few, the agents whose name is not *
-	global []int32            // agents whose name is *
-	few    [fewNames]int32    // indexes, if few
+	agentsByWord   map[string][]int32       // agents by the folded first word of their name; nil if there are few
+	namedAgents    []int32                  // if few, the agents whose name is not *
+	wildcardAgents []int32                  // agents whose name is *
+	smallIndex     [maxUnindexedNames]int32 // indexes, if few
 
-	trainers []int32 // agents whose name is TrainingToken; none of the fields above has them
+	trainingAgents []int32 // agents whose name is TrainingToken; none of the fields above has them
 
-	longest int // length of the longest name in bytes
+	longestName int // length of the longest name in bytes
 
-	choices   atomic.Pointer[choices]
-	compiling sync.Mutex          // locked while choices are replaced; guards the fields below
-	matchers  map[string]*matcher // by the compiled groups
-	weight    int                 // weight of choices and matchers, for maxWeight
+	mergedGroups atomic.Pointer[mergedGroups]
+	compileMu    sync.Mutex          // locked while mergedGroups is replaced; guards the fields below
+	matchers     map[string]*matcher // by the compiled groups
+	weight       int                 // weight of mergedGroups and matchers, for maxWeight
 }
 
 // rule is an allow or disallow line.
@@ -69,11 +69,11 @@ type group struct {
 	ruleFrom, ruleTo            int32
 }
 
-// usage is a Content-Usage line, as an index into Robots.records, with its user-agent lines
+// contentUsage is a Content-Usage line, as an index into Robots.records, with its user-agent lines
 // as a range of Robots.agents. By draft-ietf-aipref-attach-05 section 3 it is a rule, so that
 // a user-agent line after it begins another group. Access rules keep the groups of older
 // parsers, which ignore Content-Usage.
-type usage struct{ record, agentFrom, agentTo int32 }
+type contentUsage struct{ record, agentFrom, agentTo int32 }
 
 // Rule is an allow or disallow line of a robots.txt.
 type Rule struct {
@@ -146,20 +146,20 @@ func (r *Robots) agentsIn(from, to int32) (lines []Agent) {
 	return lines
 }
 
-// StatedTo maps the line number of each Content-Usage line to its user-agent lines. A
+// ContentUsageAgents maps the line number of each Content-Usage line to its user-agent lines. A
 // user-agent line after such a line begins anew, even within the same [Group], because older
 // parsers ignore Content-Usage (draft-ietf-aipref-attach-05 section 3).
-func (r *Robots) StatedTo() map[int][]Agent {
-	all := make(map[int][]Agent, len(r.usages))
-	var before usage
+func (r *Robots) ContentUsageAgents() map[int][]Agent {
+	agentsByLine := make(map[int][]Agent, len(r.contentUsages))
+	var previous contentUsage
 	var agents []Agent // shared by many lines
-	for _, u := range r.usages {
-		if u.agentFrom != before.agentFrom || u.agentTo != before.agentTo {
-			before, agents = u, r.agentsIn(u.agentFrom, u.agentTo)
+	for _, u := range r.contentUsages {
+		if u.agentFrom != previous.agentFrom || u.agentTo != previous.agentTo {
+			previous, agents = u, r.agentsIn(u.agentFrom, u.agentTo)
 		}
-		all[r.records[u.record].Line] = agents
+		agentsByLine[r.records[u.record].Line] = agents
 	}
-	return all
+	return agentsByLine
 }
 
 // Names returns the names of all groups, as written, in file order and with repetitions. They
@@ -197,7 +197,7 @@ func (r *Robots) Size() int {
 		perFile    = 1024
 	)
 	size := perFile + len(r.text) + perRule*len(r.rules) + perAgent*len(r.agents) +
-		perRecord*len(r.records) + perUsage*(len(r.usages)+len(r.signals)) + perDelay*len(r.delays) + perSitemap*len(r.sitemaps) + perFinding*len(r.findings)
+		perRecord*len(r.records) + perUsage*(len(r.contentUsages)+len(r.contentSignals)) + perDelay*len(r.delays) + perSitemap*len(r.sitemaps) + perFinding*len(r.findings)
 	if r.strict != nil {
 		size += r.strict.Size() - len(r.text) // both share the text
 	}
@@ -209,8 +209,8 @@ func (r *Robots) rule(i int32) Rule {
 	return Rule{Allow: x.allow, Path: x.path, Line: int(x.line)}
 }
 
-// fewNames is the number of user-agent lines up to which they are compared one by one.
-const fewNames = 8
+// maxUnindexedNames is the number of user-agent lines up to which they are compared one by one.
+const maxUnindexedNames = 8
 
 // index makes the tables of names for Select.
 func (r *Robots) index() {
@@ -218,41 +218,41 @@ func (r *Robots) index() {
 		return
 	}
 	for i := range r.agents {
-		r.longest = max(r.longest, len(r.agents[i].name))
+		r.longestName = max(r.longestName, len(r.agents[i].name))
 		if IsTraining(r.agents[i].name) {
-			r.trainers = append(r.trainers, int32(i))
+			r.trainingAgents = append(r.trainingAgents, int32(i))
 		}
 	}
-	if len(r.agents) <= fewNames {
-		r.indexFew()
+	if len(r.agents) <= maxUnindexedNames {
+		r.indexSmall()
 		return
 	}
-	r.byWord = make(map[string][]int32, len(r.agents))
+	r.agentsByWord = make(map[string][]int32, len(r.agents))
 	for i, a := range r.agents {
-		if isGlobal(a.name) {
-			r.global = append(r.global, int32(i))
+		if isWildcardName(a.name) {
+			r.wildcardAgents = append(r.wildcardAgents, int32(i))
 			continue
 		}
 		if IsTraining(a.name) {
 			continue
 		}
-		if word := folded(a.name[:wordLength(a.name)]); a.name != "" {
-			r.byWord[word] = append(r.byWord[word], int32(i))
+		if word := toLowerASCII(a.name[:tokenLength(a.name)]); a.name != "" {
+			r.agentsByWord[word] = append(r.agentsByWord[word], int32(i))
 		}
 	}
 }
 
-func (r *Robots) indexFew() {
-	all := r.few[:0]
-	for _, global := range [...]bool{true, false} {
+func (r *Robots) indexSmall() {
+	all := r.smallIndex[:0]
+	for _, wildcard := range [...]bool{true, false} {
 		for i := range r.agents {
-			if isGlobal(r.agents[i].name) == global && !slices.Contains(r.trainers, int32(i)) {
+			if isWildcardName(r.agents[i].name) == wildcard && !slices.Contains(r.trainingAgents, int32(i)) {
 				all = append(all, int32(i))
 			}
 		}
-		if global {
-			r.global = all
+		if wildcard {
+			r.wildcardAgents = all
 		}
 	}
-	r.global, r.named = all[:len(r.global):len(r.global)], all[len(r.global):]
+	r.wildcardAgents, r.namedAgents = all[:len(r.wildcardAgents):len(r.wildcardAgents)], all[len(r.wildcardAgents):]
 }

@@ -7,62 +7,62 @@ import (
 	"sync"
 )
 
-// Selection is the group for a crawler: all groups that name it, merged (RFC 9309 section
-// 2.2.1), in both interpretations. It is safe for concurrent use. A nil Selection means that
+// SelectedGroup is the group for a crawler: all groups that name it, merged (RFC 9309 section
+// 2.2.1), in both interpretations. It is safe for concurrent use. A nil SelectedGroup means that
 // no group applies and everything is allowed.
-type Selection struct {
-	forgiving, strict side
+type SelectedGroup struct {
+	lenient, strict interpretation
 }
 
-// side is a Selection in one interpretation. A nil choice means that no group applies.
-type side struct {
-	*choice
-	rules *matcher // the choice's extensionsIgnored or extensionsSplit
+// interpretation is a SelectedGroup in one interpretation. A nil mergedGroup means that no group applies.
+type interpretation struct {
+	*mergedGroup
+	matcher *matcher // the extensionsIgnored or extensionsSplit of the merged group
 }
 
 // Select returns the group for a crawler with the given product tokens, in order of preference. The
-// first token with a group decides. Without such a group, the * group applies if global is set.
+// first token with a group decides. Without such a group, the * group applies if wildcard is set.
 // Select returns nil if no group applies to the crawler.
 //
 // A target is disallowed only if both interpretations of the file disallow it. The lenient
 // interpretation follows Google's public library. The strict interpretation ignores misspelled keys
 // and lines without a colon, and an extension line such as Crawl-delay begins another group.
-func (r *Robots) Select(global bool, tokens ...string) *Selection {
-	c := r.choose(global, tokens)
+func (r *Robots) Select(wildcard bool, tokens ...string) *SelectedGroup {
+	c := r.mergedGroupFor(wildcard, tokens)
 	switch {
 	case c == nil:
 		return nil // the strict interpretation has no additional names
 	case r.strict == nil:
 		return &c.selection
 	}
-	s := &Selection{forgiving: side{c, c.extensionsIgnored}}
-	if other := r.strict.choose(global, tokens); other != nil {
-		s.strict = side{other, other.extensionsSplit}
+	s := &SelectedGroup{lenient: interpretation{c, c.extensionsIgnored}}
+	if other := r.strict.mergedGroupFor(wildcard, tokens); other != nil {
+		s.strict = interpretation{other, other.extensionsSplit}
 	}
 	return s
 }
 
-// SelectForgiving is [Robots.Select] for a crawler that accepts misspelled keys and lines
+// SelectLenient is [Robots.Select] for a crawler that accepts misspelled keys and lines
 // without a colon by its documentation. Both interpretations then contain these lines. They
 // still differ about extension lines between user-agent lines, because one of them can
 // disallow whole sites by accident.
-func (r *Robots) SelectForgiving(global bool, tokens ...string) *Selection {
-	c := r.choose(global, tokens)
+func (r *Robots) SelectLenient(wildcard bool, tokens ...string) *SelectedGroup {
+	c := r.mergedGroupFor(wildcard, tokens)
 	if c == nil {
 		return nil
 	}
 	return &c.selection
 }
 
-// choose finds the groups for a crawler in one interpretation of the keys.
-func (r *Robots) choose(global bool, tokens []string) *choice {
+// mergedGroupFor finds the groups for a crawler in one interpretation of the keys.
+func (r *Robots) mergedGroupFor(wildcard bool, tokens []string) *mergedGroup {
 	for _, token := range tokens {
-		if c := r.naming(token); c != nil {
+		if c := r.mergedGroupNaming(token); c != nil {
 			return c
 		}
 	}
-	if global && len(r.global) > 0 {
-		return r.choice(nil, r.global)
+	if wildcard && len(r.wildcardAgents) > 0 {
+		return r.mergedGroup(nil, r.wildcardAgents)
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func (r *Robots) choose(global bool, tokens []string) *choice {
 // Named reports whether a group of the file names the product token.
 func (r *Robots) Named(token string) bool {
 	var buf [64]byte
-	for _, i := range r.candidates(r.fold(buf[:0], token)) {
+	for _, i := range r.candidateAgents(r.appendFolded(buf[:0], token)) {
 		if NameMatches(r.agents[i].name, token) {
 			return true
 		}
@@ -78,24 +78,24 @@ func (r *Robots) Named(token string) bool {
 	return false
 }
 
-// candidates returns the user-agent lines whose name can match the folded token. If there are
+// candidateAgents returns the user-agent lines whose name can match the folded token. If there are
 // few lines, it returns all.
-func (r *Robots) candidates(folded []byte) []int32 {
-	if r.byWord == nil {
-		return r.named
+func (r *Robots) candidateAgents(folded []byte) []int32 {
+	if r.agentsByWord == nil {
+		return r.namedAgents
 	}
-	return r.byWord[string(folded[:wordLength(folded)])]
+	return r.agentsByWord[string(folded[:tokenLength(folded)])]
 }
 
-// naming returns the merged groups that name token, or nil.
-func (r *Robots) naming(token string) *choice {
+// mergedGroupNaming returns the merged groups that name token, or nil.
+func (r *Robots) mergedGroupNaming(token string) *mergedGroup {
 	var buf [64]byte
-	folded := r.fold(buf[:0], token)
-	candidates := r.candidates(folded)
+	folded := r.appendFolded(buf[:0], token)
+	candidates := r.candidateAgents(folded)
 	if len(folded) == 0 || len(candidates) == 0 {
 		return nil
 	}
-	if c := r.choices.Load().of(folded); c != nil {
+	if c := r.mergedGroups.Load().get(folded); c != nil {
 		return c
 	}
 	var agents []int32
@@ -107,34 +107,34 @@ func (r *Robots) naming(token string) *choice {
 	if agents == nil {
 		return nil
 	}
-	return r.choice(folded, agents)
+	return r.mergedGroup(folded, agents)
 }
 
-// fold appends the token with its ASCII letters in lower case. It appends nothing if the token is
+// appendFolded appends the token with its ASCII letters in lower case. It appends nothing if the token is
 // longer than every name.
-func (r *Robots) fold(dst []byte, token string) []byte {
-	if len(token) > r.longest {
+func (r *Robots) appendFolded(dst []byte, token string) []byte {
+	if len(token) > r.longestName {
 		return dst
 	}
 	for i := range len(token) {
-		dst = append(dst, lower(token[i]))
+		dst = append(dst, lowerASCII(token[i]))
 	}
 	return dst
 }
 
-// Group returns the user-agent line that selected the group. For several merged groups it is
-// the first. It is the zero Agent for a nil Selection.
-func (s *Selection) Group() Agent {
+// FirstAgent returns the user-agent line that selected the group. For several merged groups it is
+// the first. It is the zero Agent for a nil SelectedGroup.
+func (s *SelectedGroup) FirstAgent() Agent {
 	if s == nil {
 		return Agent{}
 	}
-	return s.forgiving.agent(s.forgiving.agents[0])
+	return s.lenient.agent(s.lenient.agents[0])
 }
 
 // Named reports whether the group names the crawler and is not the * group.
-func (s *Selection) Named() bool { return s != nil && s.forgiving.named }
+func (s *SelectedGroup) Named() bool { return s != nil && s.lenient.named }
 
-func (c *choice) agent(i int32) Agent {
+func (c *mergedGroup) agent(i int32) Agent {
 	a := c.robots.agents[i]
 	return Agent{Name: a.name, Line: int(a.line)}
 }
@@ -142,64 +142,64 @@ func (c *choice) agent(i int32) Agent {
 // maxPooledTarget is the maximum memory of a Target in the pool, in bytes.
 const maxPooledTarget = 512 << 10
 
-var targets = sync.Pool{New: func() any { return new(Target) }}
+var targetPool = sync.Pool{New: func() any { return new(Target) }}
 
 // Judge returns the verdict for a request target as sent: an absolute path with an optional
 // query, or the absolute form. Runs of slashes are also compared merged. See
-// [Selection.JudgeTarget] for a server that distinguishes them. A search that exceeds a few
+// [SelectedGroup.JudgeTarget] for a server that distinguishes them. A search that exceeds a few
 // milliseconds is stopped and the target allowed. Only files written to be expensive cause
 // that.
-func (s *Selection) Judge(target string) Verdict {
+func (s *SelectedGroup) Judge(target string) Verdict {
 	if s == nil {
 		return Verdict{Allowed: true}
 	}
-	if isPlain(target) {
-		return s.judge([]spelling{{text: target}})
+	if isCanonicalTarget(target) {
+		return s.judge([]variant{{text: target}})
 	}
-	t := borrowed(target)
+	t := targetFromPool(target)
 	v := s.JudgeTarget(t)
-	t.giveBack()
+	t.returnToPool()
 	return v
 }
 
-// borrowed returns a prepared target from the pool. The caller must return it.
-func borrowed(target string) *Target {
-	t := targets.Get().(*Target)
+// targetFromPool returns a prepared target from the pool. The caller must return it.
+func targetFromPool(target string) *Target {
+	t := targetPool.Get().(*Target)
 	t.Set(target, false)
 	return t
 }
 
-func (t *Target) giveBack() {
+func (t *Target) returnToPool() {
 	if cap(t.buf) <= maxPooledTarget {
-		t.forget() // drop the caller's string
-		targets.Put(t)
+		t.dropText() // drop the caller's string
+		targetPool.Put(t)
 	}
 }
 
 // JudgeTarget returns the verdict for a prepared target. It is for callers that need several
 // verdicts for one target or configure slashes.
-func (s *Selection) JudgeTarget(t *Target) Verdict {
+func (s *SelectedGroup) JudgeTarget(t *Target) Verdict {
 	if s == nil {
 		return Verdict{Allowed: true}
 	}
-	if t.incomplete && (s.strict.hasEscapes() || s.forgiving.hasEscapes()) {
-		return s.judge(t.forms())
+	if t.hasUnwritten && (s.strict.hasEscapes() || s.lenient.hasEscapes()) {
+		return s.judge(t.allVariants())
 	}
-	return s.judge(t.fewForms())
+	return s.judge(t.writtenVariants())
 }
 
 // hasEscapes reports whether a rule may match only a query with escaped / or ?.
-func (s *side) hasEscapes() bool { return s.choice != nil && s.rules.escapes }
+func (s *interpretation) hasEscapes() bool { return s.mergedGroup != nil && s.matcher.hasEscapes }
 
 // judge returns the verdict for a target in the given forms.
-func (s *Selection) judge(spellings []spelling) Verdict {
-	if isRobotsTxt(spellings) {
+func (s *SelectedGroup) judge(variants []variant) Verdict {
+	if isRobotsTxt(variants) {
 		return Verdict{Allowed: true}
 	}
-	if s.strict == s.forgiving {
-		return s.strict.judge(spellings)
+	if s.strict == s.lenient {
+		return s.strict.judge(variants)
 	}
-	v, other := s.strict.judge(spellings), s.forgiving.judge(spellings)
+	v, other := s.strict.judge(variants), s.lenient.judge(variants)
 	if v.Allowed == other.Allowed {
 		return v // the rule applies to every crawler
 	}
@@ -213,62 +213,62 @@ func (s *Selection) judge(spellings []spelling) Verdict {
 // judge returns the verdict of one interpretation. The longest matching rule over all forms
 // decides, an allow rule among equals (RFC 9309 section 2.2.2). If the search exceeds
 // maxSteps, the target is allowed without a rule.
-func (s *side) judge(spellings []spelling) (v Verdict) {
-	if s.choice == nil {
+func (s *interpretation) judge(variants []variant) (v Verdict) {
+	if s.mergedGroup == nil {
 		v.Allowed = true
 		return v
 	}
 	work := newSearch()
-	var best outcome
-	v.Allowed, _ = s.outcome(spellings, 0, &work, &best)
-	won := best.disallow
+	var best bestMatches
+	v.Allowed, _ = s.decide(variants, 0, &work, &best)
+	deciding := best.disallow
 	if v.Allowed {
-		won = best.allow
+		deciding = best.allow
 	}
-	if won.length == 0 {
+	if deciding.length == 0 {
 		v.Group = s.agent(s.agents[0])
 	} else {
-		v.Rule = s.robots.rule(won.rule)
-		v.Form = won.form
-		v.Group = s.chosenBy(won.rule)
-		v.Ambiguous = !v.Allowed && won.form&decodedForms != 0 && strings.Contains(v.Rule.Path, "*") && s.allowsLiteral(spellings, &work)
+		v.Rule = s.robots.rule(deciding.rule)
+		v.Form = deciding.form
+		v.Group = s.selectingAgent(deciding.rule)
+		v.Ambiguous = !v.Allowed && deciding.form&ambiguousForms != 0 && strings.Contains(v.Rule.Path, "*") && s.allowsOtherForms(variants, &work)
 	}
 	work.release()
-	if work.isGivenUp() {
+	if work.isExhausted() {
 		return Verdict{Allowed: true, Group: s.agent(s.agents[0])}
 	}
 	return v
 }
 
-// decodedForms are forms that not every server treats as the same path. If a wildcard
+// ambiguousForms are forms that not every server treats as the same path. If a wildcard
 // disallows only these forms, compliant crawlers can disagree.
-const decodedForms = FormSlashes
+const ambiguousForms = FormSlashes
 
-// allowsLiteral reports whether the target has other forms than decodedForms and these are
+// allowsOtherForms reports whether the target has other forms than ambiguousForms and these are
 // allowed.
-func (s *side) allowsLiteral(spellings []spelling, work *search) bool {
-	var best outcome
-	allowed, compared := s.outcome(spellings, decodedForms, work, &best)
+func (s *interpretation) allowsOtherForms(variants []variant, work *search) bool {
+	var best bestMatches
+	allowed, compared := s.decide(variants, ambiguousForms, work, &best)
 	return compared && allowed
 }
 
-// chosenBy returns the user-agent line that chose the group of a rule.
-func (s *side) chosenBy(rule int32) Agent {
+// selectingAgent returns the user-agent line that chose the group of a rule.
+func (s *interpretation) selectingAgent(rule int32) Agent {
 	group := s.robots.rules[rule].group
-	at := s.robots.firstIn(group, s.agents)
-	for i := at; s.robots.contested && i < len(s.agents) && s.robots.agents[s.agents[i]].group == group; i++ {
+	first := s.robots.firstAgentOf(group, s.agents)
+	for i := first; s.robots.hasAmbiguousGroup && i < len(s.agents) && s.robots.agents[s.agents[i]].group == group; i++ {
 		if s.agents[i] >= s.robots.groups[group].splitAt {
 			return s.agent(s.agents[i]) // these agents have the rules in both interpretations
 		}
 	}
-	return s.agent(s.agents[at])
+	return s.agent(s.agents[first])
 }
 
-// firstIn returns the index of the first user-agent line that belongs to a group. agents must be in
+// firstAgentOf returns the index of the first user-agent line that belongs to a group. agents must be in
 // file order.
-func (r *Robots) firstIn(group int32, agents []int32) int {
-	at, _ := slices.BinarySearchFunc(agents, group, func(i, group int32) int {
+func (r *Robots) firstAgentOf(group int32, agents []int32) int {
+	index, _ := slices.BinarySearchFunc(agents, group, func(i, group int32) int {
 		return cmp.Compare(r.agents[i].group, group)
 	})
-	return at
+	return index
 }

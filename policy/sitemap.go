@@ -8,19 +8,19 @@ import (
 
 // addSitemap adds the path of a sitemap line. The value should be a whole URL.
 func (r *Robots) addSitemap(value string) {
-	if path, ok := plainPath(value); ok {
+	if path, ok := canonicalURLPath(value); ok {
 		r.sitemaps = append(r.sitemaps, path)
 	} else if u, err := url.Parse(value); err == nil && u.Host != "" && u.Path != "" {
 		r.sitemaps = append(r.sitemaps, u.Path)
 	}
 }
 
-// plainPath returns the path of a URL that needs no decoding.
-func plainPath(value string) (path string, ok bool) {
+// canonicalURLPath returns the path of a URL that needs no decoding.
+func canonicalURLPath(value string) (path string, ok bool) {
 	rest, ok := strings.CutPrefix(value, "https://")
-	host := wordLength(rest)
+	host := tokenLength(rest)
 	path = rest[host:]
-	return path, ok && host > 0 && isPlain(path) && !strings.Contains(path, "?")
+	return path, ok && host > 0 && isCanonicalTarget(path) && !strings.Contains(path, "?")
 }
 
 // IsSitemap reports whether a decoded path without query is a sitemap. The file names it, on
@@ -33,18 +33,18 @@ func (r *Robots) IsSitemap(path string) bool {
 		}
 	}
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	for _, end := range [...]string{".xml", ".xml.gz", ".txt", ".txt.gz"} {
-		if stem, ok := strings.CutSuffix(name, end); ok {
-			return hasFolded(stem, "sitemap")
+	for _, extension := range [...]string{".xml", ".xml.gz", ".txt", ".txt.gz"} {
+		if stem, ok := strings.CutSuffix(name, extension); ok {
+			return containsFold(stem, "sitemap")
 		}
 	}
 	return false
 }
 
-// hasFolded reports whether s contains a word, without regard to case.
-func hasFolded(s, word string) bool {
+// containsFold reports whether s contains a word, without regard to case.
+func containsFold(s, word string) bool {
 	for i := range len(s) - len(word) + 1 {
-		if startsFolded(s[i:], word) {
+		if hasPrefixFold(s[i:], word) {
 			return true
 		}
 	}

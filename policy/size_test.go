@@ -47,7 +47,7 @@ func TestRoomForRules(t *testing.T) {
 		strings.Repeat("Disallow: /\r\n", 40):  75,
 		strings.Repeat("a\nDisallow: /x\r", 9): 19,
 	} {
-		if got := mostRules(text); got != want {
+		if got := estimateRules(text); got != want {
 			t.Errorf("%.20q and so on: room for %d rules, want %d", text, got, want)
 		}
 	}
@@ -70,7 +70,7 @@ func TestRoomForRules(t *testing.T) {
 func TestTablesStaySmall(t *testing.T) {
 	Parse([]byte("User-agent: a\n" + strings.Repeat("Disallow: /x\n", smallSize)))
 	for range 10 {
-		if tables := tablesPool.Get().(*tables); cap(tables.rules) > smallSize {
+		if tables := parseBufferPool.Get().(*parseBuffers); cap(tables.rules) > smallSize {
 			t.Errorf("they have room for %d rules", cap(tables.rules))
 		}
 	}
@@ -78,10 +78,10 @@ func TestTablesStaySmall(t *testing.T) {
 
 // TestTablesOfNames compares few names one by one, and looks up many names in tables.
 func TestTablesOfNames(t *testing.T) {
-	for lines, want := range map[int]bool{1: false, fewNames: false, fewNames + 1: true, 1000: true} {
+	for lines, want := range map[int]bool{1: false, maxUnindexedNames: false, maxUnindexedNames + 1: true, 1000: true} {
 		r := Parse([]byte(strings.Repeat("User-agent: a\n", lines) + "Disallow: /\n"))
-		if r.byWord != nil != want || tableOfNames(lines) != nil != want {
-			t.Errorf("%d names have a table to be selected by: %t, to be read: %t", lines, r.byWord != nil, tableOfNames(lines) != nil)
+		if r.agentsByWord != nil != want || newAgentTable(lines) != nil != want {
+			t.Errorf("%d names have a table to be selected by: %t, to be read: %t", lines, r.agentsByWord != nil, newAgentTable(lines) != nil)
 		}
 		if r.Select(false, "a").Judge("/").Allowed {
 			t.Errorf("of %d names none is found", lines)

@@ -70,7 +70,7 @@ func TestEveryPairOfSmallRules(t *testing.T) {
 			if t.Failed() {
 				return
 			}
-			groups := make([]*Selection, len(paths))
+			groups := make([]*SelectedGroup, len(paths))
 			for i, first := range paths {
 				groups[i] = Parse([]byte("User-agent: *\n" + pair.first + first + "\n" + pair.second + second + "\n")).Select(true)
 			}

@@ -220,7 +220,7 @@ func TestEverySmallRule(t *testing.T) {
 	t.Parallel()
 	part, parts, all := smallPart(t)
 	judge := func(paths, targets []string) int64 {
-		groups := make([]*Selection, len(paths))
+		groups := make([]*SelectedGroup, len(paths))
 		for i, path := range paths {
 			groups[i] = Parse([]byte("User-agent: *\nDisallow: " + path + "\n")).Select(true)
 		}

@@ -28,7 +28,7 @@ const maxValidator = 1024
 type Snapshot struct {
 	// Key is the key of the site.
 	Key Key
-	// State has only Good, Past, Via and Due.
+	// State has only Current, Previous, RedirectTargets and NextFetch.
 	State State
 	// Saved is the time of the snapshot.
 	Saved time.Time
@@ -44,11 +44,11 @@ type (
 	}
 	policyJSON struct {
 		Key
-		Saved   time.Time     `json:"saved"`
-		Due     time.Time     `json:"due"`
-		Via     []string      `json:"via,omitempty"`
-		Current versionJSON   `json:"current"`
-		Past    []versionJSON `json:"past,omitempty"`
+		Saved           time.Time     `json:"saved"`
+		NextFetch       time.Time     `json:"due"`
+		RedirectTargets []string      `json:"via,omitempty"`
+		Current         versionJSON   `json:"current"`
+		Previous        []versionJSON `json:"past,omitempty"`
 	}
 	versionJSON struct {
 		SHA256       string     `json:"sha256"`
@@ -56,9 +56,9 @@ type (
 		Served       bool       `json:"served,omitempty"`
 		ETag         string     `json:"etag,omitempty"`
 		LastModified string     `json:"last_modified,omitempty"`
-		FirstRead    time.Time  `json:"first_read"`
-		LastRead     time.Time  `json:"last_read"`
-		Until        *time.Time `json:"until,omitempty"`
+		FirstFetched time.Time  `json:"first_read"`
+		LastFetched  time.Time  `json:"last_read"`
+		ReplacedAt   *time.Time `json:"until,omitempty"`
 		Form         string     `json:"form,omitempty"`
 		Text         []byte     `json:"text,omitempty"`
 	}
@@ -73,32 +73,32 @@ const (
 // Encode encodes the snapshot for [DecodeSnapshot]. It returns an error without a version,
 // and for a key that is not UTF-8.
 func (s Snapshot) Encode() ([]byte, error) {
-	good := s.State.Good
+	good := s.State.Current
 	if good == nil {
 		return nil, errors.New("no version of the robots.txt is known")
 	}
-	if err := s.Key.storable(); err != nil {
+	if err := s.Key.checkStorable(); err != nil {
 		return nil, err
 	}
 	p := policyJSON{
-		Key: s.Key, Saved: s.Saved.UTC(), Via: storableVia(s.State.Via), Current: good.encoded(),
+		Key: s.Key, Saved: s.Saved.UTC(), RedirectTargets: storableRedirects(s.State.RedirectTargets), Current: good.toJSON(),
 	}
-	p.Due = s.State.Due.UTC()
-	if latest := p.Current.LastRead.Add(MaxAge); p.Due.After(latest) {
-		p.Due = latest
+	p.NextFetch = s.State.NextFetch.UTC()
+	if latest := p.Current.LastFetched.Add(MaxAge); p.NextFetch.After(latest) {
+		p.NextFetch = latest
 	}
 	const (
 		perVersion = 16 << 10 // upper bound for a version without its text
 		perKey     = 6 * maxKey
-		perVia     = 6 * maxVia * MaxRedirects
+		perVia     = 6 * maxRedirectLength * MaxRedirects
 	)
 	room := MaxSnapshot - perKey - perVia - 2*perVersion - encodedSize(p.Current)
-	for _, v := range s.State.Past {
-		e := v.encoded()
-		if room -= perVersion + encodedSize(e); room < 0 || len(p.Past) == MaxVersions {
+	for _, v := range s.State.Previous {
+		e := v.toJSON()
+		if room -= perVersion + encodedSize(e); room < 0 || len(p.Previous) == MaxVersions {
 			break
 		}
-		p.Past = append(p.Past, e)
+		p.Previous = append(p.Previous, e)
 	}
 	policy, err := json.Marshal(p)
 	if err != nil {
@@ -116,8 +116,8 @@ func (s Snapshot) Encode() ([]byte, error) {
 // maxKey bounds the names in a key, in bytes.
 const maxKey = 8 << 10
 
-// storable returns an error if a key cannot be encoded.
-func (k Key) storable() error {
+// checkStorable returns an error if a key cannot be encoded.
+func (k Key) checkStorable() error {
 	names := [...]string{k.Source, k.Server, k.Site, k.Host, k.ForwardedHost}
 	if n := len(strings.Join(names[:], "")); n > maxKey {
 		return fmt.Errorf("%d bytes are more than a key can have", n)
@@ -133,24 +133,24 @@ func (k Key) storable() error {
 // encodedSize returns the length of a text in base64.
 func encodedSize(v versionJSON) int { return (len(v.Text) + 2) / 3 * 4 }
 
-// encoded returns the version in the form of the encoding. It corrects the order of times after a
+// toJSON returns the version in the form of the encoding. It corrects the order of times after a
 // clock was set back.
-func (v *Version) encoded() versionJSON {
+func (v *Version) toJSON() versionJSON {
 	e := versionJSON{
 		SHA256: hex.EncodeToString(v.Hash[:]), Status: v.Status, Served: v.Served,
-		ETag: validator(v.ETag), LastModified: validator(v.LastModified),
-		FirstRead: v.FirstRead.UTC(), LastRead: v.LastRead.UTC(),
+		ETag: storableValidator(v.ETag), LastModified: storableValidator(v.LastModified),
+		FirstFetched: v.FirstFetched.UTC(), LastFetched: v.LastFetched.UTC(),
 		Text: []byte(v.Robots.Text()),
 	}
-	if e.FirstRead.After(e.LastRead) {
-		e.FirstRead = e.LastRead
+	if e.FirstFetched.After(e.LastFetched) {
+		e.FirstFetched = e.LastFetched
 	}
-	if !v.Until.IsZero() {
-		until := v.Until.UTC()
-		if until.Before(e.LastRead) {
-			until = e.LastRead
+	if !v.ReplacedAt.IsZero() {
+		until := v.ReplacedAt.UTC()
+		if until.Before(e.LastFetched) {
+			until = e.LastFetched
 		}
-		e.Until = &until
+		e.ReplacedAt = &until
 	}
 	if sha256.Sum256(e.Text) != v.Hash {
 		e.Form = formCut
@@ -162,8 +162,8 @@ func (v *Version) encoded() versionJSON {
 	return e
 }
 
-// validator returns an entity tag or date, or "" if it is too long.
-func validator(s string) string {
+// storableValidator returns an entity tag or date, or "" if it is too long.
+func storableValidator(s string) string {
 	if len(s) > maxValidator || !utf8.ValidString(s) {
 		return ""
 	}

@@ -17,7 +17,7 @@ func DecodeSnapshot(data []byte) (Snapshot, error) {
 	if len(data) > MaxSnapshot {
 		return Snapshot{}, fmt.Errorf("%d bytes are more than a snapshot can have", len(data))
 	}
-	envelope, ok := opened(data)
+	envelope, ok := splitEnvelope(data)
 	if !ok {
 		if err := json.Unmarshal(data, &envelope); err != nil {
 			return Snapshot{}, fmt.Errorf("no snapshot: %w", err)
@@ -40,9 +40,9 @@ func DecodeSnapshot(data []byte) (Snapshot, error) {
 	return p.snapshot()
 }
 
-// opened splits an envelope of [Snapshot.Encode], so that the caller parses the policy only
+// splitEnvelope splits an envelope of [Snapshot.Encode], so that the caller parses the policy only
 // once. ok is false for other formatting.
-func opened(data []byte) (envelope snapshotJSON, ok bool) {
+func splitEnvelope(data []byte) (envelope snapshotJSON, ok bool) {
 	head, content, ok := bytes.Cut(data, []byte(`,"policy":`))
 	if !ok || !bytes.HasSuffix(content, []byte("}")) {
 		return snapshotJSON{}, false
@@ -60,32 +60,32 @@ func (p *policyJSON) snapshot() (Snapshot, error) {
 	if (p.Source == "") == (p.Host == "") || p.Source != "" && s.Key != (Key{Source: p.Source}) {
 		return Snapshot{}, errors.New("it names neither a site nor a source")
 	}
-	if err := s.Key.storable(); err != nil {
+	if err := s.Key.checkStorable(); err != nil {
 		return Snapshot{}, err
 	}
-	if len(p.Past) > MaxVersions {
-		return Snapshot{}, fmt.Errorf("%d past versions are more than %d", len(p.Past), MaxVersions)
+	if len(p.Previous) > MaxVersions {
+		return Snapshot{}, fmt.Errorf("%d past versions are more than %d", len(p.Previous), MaxVersions)
 	}
-	if len(p.Via) > MaxRedirects || slices.ContainsFunc(p.Via, func(place string) bool { return !IsVia(place) }) {
+	if len(p.RedirectTargets) > MaxRedirects || slices.ContainsFunc(p.RedirectTargets, func(place string) bool { return !IsStorableRedirect(place) }) {
 		return Snapshot{}, fmt.Errorf("its redirects are more than %d, or one is empty, too long or not UTF-8", MaxRedirects)
 	}
 	good, err := p.Current.version()
 	if err != nil {
 		return Snapshot{}, err
 	}
-	if !good.Until.IsZero() || !sane(p.Saved) || !sane(p.Due) || p.Due.After(good.LastRead.Add(MaxAge)) {
+	if !good.ReplacedAt.IsZero() || !isPlausible(p.Saved) || !isPlausible(p.NextFetch) || p.NextFetch.After(good.LastFetched.Add(MaxAge)) {
 		return Snapshot{}, errors.New("it was saved or is due at a time that is out of range, or its current version has ended")
 	}
-	s.State = State{Good: good, Via: p.Via, Due: p.Due, Last: Answer{Status: good.Status}.Meaning()}
-	for i := range p.Past {
-		v, err := p.Past[i].version()
+	s.State = State{Current: good, RedirectTargets: p.RedirectTargets, NextFetch: p.NextFetch, LastResult: FetchResult{Status: good.Status}.AccessResult()}
+	for i := range p.Previous {
+		v, err := p.Previous[i].version()
 		if err != nil {
 			return Snapshot{}, err
 		}
-		if v.Until.IsZero() {
+		if v.ReplacedAt.IsZero() {
 			return Snapshot{}, errors.New("a past version has no end")
 		}
-		s.State.Past = append(s.State.Past, v)
+		s.State.Previous = append(s.State.Previous, v)
 	}
 	return s, nil
 }
@@ -94,25 +94,25 @@ func (p *policyJSON) snapshot() (Snapshot, error) {
 func (e *versionJSON) version() (*Version, error) {
 	v := &Version{
 		Status: e.Status, Served: e.Served, ETag: e.ETag, LastModified: e.LastModified,
-		FirstRead: e.FirstRead, LastRead: e.LastRead, Lifetime: NoLifetime,
+		FirstFetched: e.FirstFetched, LastFetched: e.LastFetched, Lifetime: NoLifetime,
 	}
 	if n, err := hex.Decode(v.Hash[:], []byte(e.SHA256[:min(len(e.SHA256), 2*sha256.Size)])); err != nil || n != sha256.Size || len(e.SHA256) != 2*n {
 		return nil, fmt.Errorf("%q is no SHA-256", e.SHA256)
 	}
-	switch meaning := (Answer{Status: e.Status}).Meaning(); {
-	case meaning != Rules && meaning != Unavailable:
+	switch access := (FetchResult{Status: e.Status}).AccessResult(); {
+	case access != Successful && access != Unavailable:
 		return nil, fmt.Errorf("status %d settles no rules", e.Status)
-	case meaning == Unavailable && (len(e.Text) > 0 || e.Form != ""):
+	case access == Unavailable && (len(e.Text) > 0 || e.Form != ""):
 		return nil, fmt.Errorf("status %d comes without rules", e.Status)
 	}
 	if len(e.ETag) > maxValidator || len(e.LastModified) > maxValidator {
 		return nil, errors.New("a validator is too long")
 	}
-	if !sane(e.FirstRead) || !sane(e.LastRead) || e.FirstRead.After(e.LastRead) {
+	if !isPlausible(e.FirstFetched) || !isPlausible(e.LastFetched) || e.FirstFetched.After(e.LastFetched) {
 		return nil, errors.New("a version was read at times that are out of range or out of order")
 	}
-	if e.Until != nil {
-		if v.Until = *e.Until; !sane(v.Until) || v.Until.Before(v.LastRead) {
+	if e.ReplacedAt != nil {
+		if v.ReplacedAt = *e.ReplacedAt; !isPlausible(v.ReplacedAt) || v.ReplacedAt.Before(v.LastFetched) {
 			return nil, errors.New("a version ended at a time that is out of range, or before it was read")
 		}
 	}
@@ -152,5 +152,5 @@ func (e *versionJSON) robots(hash [sha256.Size]byte) (*Robots, error) {
 	return robots, nil
 }
 
-// sane reports whether a time is plausible and representable in RFC 3339.
-func sane(t time.Time) bool { return t.Year() >= 1990 && t.Year() < 9990 }
+// isPlausible reports whether a time is plausible and representable in RFC 3339.
+func isPlausible(t time.Time) bool { return t.Year() >= 1990 && t.Year() < 9990 }

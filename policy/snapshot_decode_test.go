@@ -36,7 +36,7 @@ func resealed(t testing.TB, data []byte, change func(policy map[string]any)) []b
 // TestDecodeSnapshotRefuses rejects invalid data.
 func TestDecodeSnapshotRefuses(t *testing.T) {
 	past := versionOf(200, smallFile, epoch, epoch)
-	past.Until = epoch
+	past.ReplacedAt = epoch
 	good := encoded(t, snapshotOf(Key{Host: "a.test"}, versionOf(200, "User-agent: *\nDisallow: /\n", epoch, epoch), past))
 	current := func(name string, value any) func(map[string]any) {
 		return func(p map[string]any) { p["current"].(map[string]any)[name] = value }
@@ -122,7 +122,7 @@ func TestDecodeSnapshotBounds(t *testing.T) {
 		}
 	}
 	for year, want := range map[int]bool{1989: false, 1990: true, 9989: true, 9990: false} {
-		if got := sane(time.Date(year, 7, 1, 0, 0, 0, 0, time.UTC)); got != want {
+		if got := isPlausible(time.Date(year, 7, 1, 0, 0, 0, 0, time.UTC)); got != want {
 			t.Errorf("a time in %d: %t", year, got)
 		}
 	}
@@ -134,10 +134,10 @@ func TestSnapshotRoom(t *testing.T) {
 	text := func(n int) string { return "#" + strings.Repeat("x", n-2) + "\n" }
 	for n, want := range map[int]int{half: 1, half + 1: 0} {
 		past := versionOf(200, text(n), epoch, epoch)
-		past.Until = epoch
+		past.ReplacedAt = epoch
 		s, err := DecodeSnapshot(encoded(t, snapshotOf(Key{Host: "a.test"}, versionOf(200, text(half-3)+"#\n\n", epoch, epoch), past)))
-		if err != nil || len(s.State.Past) != want {
-			t.Errorf("a past text of %d bytes: %d kept, want %d (%v)", n, len(s.State.Past), want, err)
+		if err != nil || len(s.State.Previous) != want {
+			t.Errorf("a past text of %d bytes: %d kept, want %d (%v)", n, len(s.State.Previous), want, err)
 		}
 	}
 }
@@ -146,7 +146,7 @@ func TestSnapshotRoom(t *testing.T) {
 func TestSnapshotOfAnotherHash(t *testing.T) {
 	v := versionOf(200, "User-agent: *\nDisallow:\n", epoch, epoch)
 	v.Hash[0]++
-	if s, err := DecodeSnapshot(encoded(t, snapshotOf(Key{Host: "a.test"}, v))); err != nil || s.State.Good.Robots.Text() != v.Robots.Text() {
+	if s, err := DecodeSnapshot(encoded(t, snapshotOf(Key{Host: "a.test"}, v))); err != nil || s.State.Current.Robots.Text() != v.Robots.Text() {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -156,7 +156,7 @@ func TestSnapshotOfAnotherHash(t *testing.T) {
 func FuzzSnapshot(f *testing.F) {
 	for _, body := range oddFiles {
 		past := versionOf(200, smallFile, epoch, epoch)
-		past.Until = epoch
+		past.ReplacedAt = epoch
 		data, err := snapshotOf(Key{Host: "a.test"}, versionOf(200, body, epoch, epoch), past).Encode()
 		if err != nil {
 			f.Fatal(err)

@@ -11,34 +11,34 @@ import (
 
 // versionOf returns the version of a good response.
 func versionOf(status int, body string, first, last time.Time) *Version {
-	s := State{}.After(Answer{Status: status, Body: []byte(body)}, first, tenMinutes, 0)
-	s.Good.LastRead = last
-	return s.Good
+	s := State{}.AfterFetch(FetchResult{Status: status, Body: []byte(body)}, first, tenMinutes, 0)
+	s.Current.LastFetched = last
+	return s.Current
 }
 
 func snapshotOf(key Key, good *Version, past ...*Version) Snapshot {
-	return Snapshot{Key: key, State: State{Good: good, Past: past, Due: good.LastRead.Add(time.Hour), Last: Answer{Status: good.Status}.Meaning()}, Saved: good.LastRead}
+	return Snapshot{Key: key, State: State{Current: good, Previous: past, NextFetch: good.LastFetched.Add(time.Hour), LastResult: FetchResult{Status: good.Status}.AccessResult()}, Saved: good.LastFetched}
 }
 
 // same fails if two snapshots differ.
 func same(t *testing.T, got, want Snapshot) {
 	t.Helper()
-	if got.Key != want.Key || !got.Saved.Equal(want.Saved) || !got.State.Due.Equal(want.State.Due) || got.State.Last != want.State.Last {
+	if got.Key != want.Key || !got.Saved.Equal(want.Saved) || !got.State.NextFetch.Equal(want.State.NextFetch) || got.State.LastResult != want.State.LastResult {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if len(got.State.Past) != len(want.State.Past) {
-		t.Fatalf("got %d past versions, want %d", len(got.State.Past), len(want.State.Past))
+	if len(got.State.Previous) != len(want.State.Previous) {
+		t.Fatalf("got %d past versions, want %d", len(got.State.Previous), len(want.State.Previous))
 	}
-	sameRead(t, got.State.Good, want.State.Good)
-	for i, v := range want.State.Past {
-		sameRead(t, got.State.Past[i], v)
+	sameRead(t, got.State.Current, want.State.Current)
+	for i, v := range want.State.Previous {
+		sameRead(t, got.State.Previous[i], v)
 	}
 }
 
 func sameRead(t *testing.T, got, want *Version) {
 	t.Helper()
 	if got.Hash != want.Hash || got.Status != want.Status || got.Served != want.Served || got.ETag != want.ETag || got.LastModified != want.LastModified ||
-		!got.FirstRead.Equal(want.FirstRead) || !got.LastRead.Equal(want.LastRead) || !got.Until.Equal(want.Until) {
+		!got.FirstFetched.Equal(want.FirstFetched) || !got.LastFetched.Equal(want.LastFetched) || !got.ReplacedAt.Equal(want.ReplacedAt) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if got.Robots.Text() != want.Robots.Text() || got.Robots.RuleCount() != want.Robots.RuleCount() {
@@ -83,7 +83,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	}
 	t.Run("no robots.txt", func(t *testing.T) {
 		old := versionOf(200, smallFile, epoch, epoch.Add(time.Minute))
-		old.Until, old.ETag, old.LastModified = epoch.Add(time.Hour), `"1"`, "yesterday"
+		old.ReplacedAt, old.ETag, old.LastModified = epoch.Add(time.Hour), `"1"`, "yesterday"
 		want := snapshotOf(Key{Source: "https://example.com/robots.txt"}, versionOf(404, "gone", epoch.Add(time.Hour), epoch.Add(2*time.Hour)), old)
 		got, err := DecodeSnapshot(encoded(t, want))
 		if err != nil {
@@ -102,12 +102,12 @@ func TestSnapshotRoundTripRandom(t *testing.T) {
 		var s State
 		for range random.IntN(30) {
 			now = now.Add(time.Duration(random.Int64N(int64(10 * time.Hour))))
-			a := Answer{Status: []int{200, 200, 200, 204, 304, 404, 429, 503}[random.IntN(8)]}
+			a := FetchResult{Status: []int{200, 200, 200, 204, 304, 404, 429, 503}[random.IntN(8)]}
 			a.Body = []byte(oddFiles[random.IntN(len(oddFiles))])
-			s = s.After(a, now, tenMinutes, random.Float64())
+			s = s.AfterFetch(a, now, tenMinutes, random.Float64())
 		}
 		data, err := Snapshot{Key: Key{Host: "a.test"}, State: s, Saved: now}.Encode()
-		if s.Good == nil {
+		if s.Current == nil {
 			if err == nil {
 				t.Fatal("nothing was encoded")
 			}
@@ -120,16 +120,16 @@ func TestSnapshotRoundTripRandom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := State{Good: s.Good, Past: s.Past, Due: s.Due, Last: Answer{Status: s.Good.Status}.Meaning()}
-		if latest := s.Good.LastRead.Add(MaxAge); want.Due.After(latest) {
-			want.Due = latest
+		want := State{Current: s.Current, Previous: s.Previous, NextFetch: s.NextFetch, LastResult: FetchResult{Status: s.Current.Status}.AccessResult()}
+		if latest := s.Current.LastFetched.Add(MaxAge); want.NextFetch.After(latest) {
+			want.NextFetch = latest
 		}
 		same(t, got, Snapshot{Key: Key{Host: "a.test"}, State: want, Saved: now})
 		if !bytes.Equal(encoded(t, got), data) {
 			t.Fatal("it is encoded in another way the second time")
 		}
 		for _, grace := range []time.Duration{time.Hour, 24 * time.Hour, 1000 * time.Hour} {
-			if g, w := len(got.State.Held(now, grace)), len(s.Held(now, grace)); g != w {
+			if g, w := len(got.State.VersionsInGrace(now, grace)), len(s.VersionsInGrace(now, grace)); g != w {
 				t.Errorf("crawlers may hold %d versions, before it were %d", g, w)
 			}
 		}
@@ -140,13 +140,13 @@ func TestSnapshotRoundTripRandom(t *testing.T) {
 func TestSnapshotBounds(t *testing.T) {
 	large := func(i int) *Version {
 		v := versionOf(200, fmt.Sprint("# ", i, "\n")+strings.Repeat("Disallow: /0123456\n", 26_000), epoch, epoch)
-		v.Until = epoch.Add(time.Hour)
+		v.ReplacedAt = epoch.Add(time.Hour)
 		return v
 	}
 	current := large(0)
-	current.Until = time.Time{}
+	current.ReplacedAt = time.Time{}
 	small := versionOf(200, smallFile, epoch, epoch)
-	small.Until = epoch
+	small.ReplacedAt = epoch
 	small.ETag = strings.Repeat("x", maxValidator+1)
 	data := encoded(t, snapshotOf(Key{Host: "a.test"}, current, small, large(1), large(2)))
 	if len(data) > MaxSnapshot {
@@ -156,10 +156,10 @@ func TestSnapshotBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(got.State.Past); n != 1 || got.State.Past[0].ETag != "" {
+	if n := len(got.State.Previous); n != 1 || got.State.Previous[0].ETag != "" {
 		t.Errorf("%d past versions were kept, want the small one, without its entity tag", n)
 	}
-	if _, err := (Snapshot{Key: Key{Host: "a\xff"}, State: State{Good: small}}).Encode(); err == nil {
+	if _, err := (Snapshot{Key: Key{Host: "a\xff"}, State: State{Current: small}}).Encode(); err == nil {
 		t.Error("a key that is no UTF-8 was encoded")
 	}
 }
@@ -167,7 +167,7 @@ func TestSnapshotBounds(t *testing.T) {
 // TestSnapshotClockSetBack stores a version after the clock was set back.
 func TestSnapshotClockSetBack(t *testing.T) {
 	old := versionOf(200, smallFile, epoch, epoch.Add(-time.Hour))
-	old.Until = epoch.Add(-2 * time.Hour)
+	old.ReplacedAt = epoch.Add(-2 * time.Hour)
 	current := versionOf(200, "", epoch, epoch.Add(-time.Minute))
 	if _, err := DecodeSnapshot(encoded(t, snapshotOf(Key{Host: "a.test"}, current, old))); err != nil {
 		t.Error(err)

@@ -33,7 +33,7 @@ func startsWithPort(s string) bool {
 // colon. Some servers treat the rest as the path.
 func afterScheme(target string) (rest string, ok bool) {
 	for i := range len(target) {
-		switch c := lower(target[i]); {
+		switch c := lowerASCII(target[i]); {
 		case 'a' <= c && c <= 'z':
 		case c == ':' && i > 0:
 			rest = target[i+1:]
@@ -73,32 +73,32 @@ const (
 	maxQueries = 3
 )
 
-// usualForms is the number of forms that a Target stores without allocating. It suffices for a
+// inlineVariants is the number of forms that a Target stores without allocating. It suffices for a
 // target without dot segments.
-const usualForms = 2 * maxQueries
+const inlineVariants = 2 * maxQueries
 
 // Target is a request target in all forms that are compared with rules. A server can treat
 // each form as the same resource. The zero Target is ready for [Target.Set]. Calling Set
 // again reuses the memory. It is not safe for concurrent use.
 type Target struct {
-	usual      [usualForms]spelling
-	more       []spelling // all forms, if more than usual
-	count      int
-	incomplete bool   // some forms are not written, see spelling.isLeftOut
-	buf        []byte // memory of the spellings, except for the target itself
+	inline       [inlineVariants]variant
+	overflow     []variant // all forms, if more than inlineVariants
+	count        int
+	hasUnwritten bool   // some forms are not written, see variant.isUnwritten
+	buf          []byte // memory of the variants, except for the target itself
 }
 
-// spelling is a target in one form.
-type spelling struct {
+// variant is a target in one form.
+type variant struct {
 	text     string
 	form     Form
 	samePath int // length of the path if it equals the path of the previous form, else 0
 }
 
-// isLeftOut reports whether the form is not written yet. [Target.forms] writes it, with / and
+// isUnwritten reports whether the form is not written yet. [Target.allVariants] writes it, with / and
 // ? escaped in the query. A rule without such an escape that matches this form also matches
 // the previous form.
-func (x *spelling) isLeftOut() bool { return x.text == "" }
+func (x *variant) isUnwritten() bool { return x.text == "" }
 
 // Set prepares a request target (RFC 9112 section 3.2). It uses the path and query of an absolute
 // form. An empty target is /. A # does not start a fragment.
@@ -106,9 +106,9 @@ func (x *spelling) isLeftOut() bool { return x.text == "" }
 // With keepSlashes, runs of slashes are significant. Without it, the target is also compared with
 // merged slashes, since most servers merge them.
 func (t *Target) Set(target string, keepSlashes bool) {
-	t.count, t.incomplete = 0, false
-	if isPlain(target) {
-		t.add(spelling{text: target})
+	t.count, t.hasUnwritten = 0, false
+	if isCanonicalTarget(target) {
+		t.add(variant{text: target})
 		return
 	}
 	path, query, hasQuery := strings.Cut(originForm(target), "?")
@@ -118,40 +118,40 @@ func (t *Target) Set(target string, keepSlashes bool) {
 		t.buf = append(t.buf, '?')
 		t.buf = appendCanonical(t.buf, query, false)
 	}
-	canonical := t.since(0)
+	canonical := t.textFrom(0)
 	opaque, isOpaque := afterScheme(target)
-	if !isOpaque && isOnePath(canonical[:end], keepSlashes) && (!hasQuery || isOneQuery(canonical[end+1:])) {
-		t.add(spelling{text: canonical})
+	if !isOpaque && hasSinglePathVariant(canonical[:end], keepSlashes) && (!hasQuery || hasSingleQueryVariant(canonical[end+1:])) {
+		t.add(variant{text: canonical})
 		return
 	}
 
-	var paths alternatives
-	t.paths(&paths, canonical[:end], 0, keepSlashes)
+	var paths componentVariants
+	t.addPathVariants(&paths, canonical[:end], 0, keepSlashes)
 	if isOpaque {
 		opaque, _, _ = strings.Cut(opaque, "?")
 		start := len(t.buf)
 		t.buf = appendCanonical(append(t.buf, '/'), opaque, false)
-		t.paths(&paths, t.since(start), FormOpaque, keepSlashes)
+		t.addPathVariants(&paths, t.textFrom(start), FormOpaque, keepSlashes)
 	}
 	if !hasQuery {
 		for _, path := range paths.all() {
-			t.add(spelling{text: path.text, form: path.form})
+			t.add(variant{text: path.text, form: path.form})
 		}
 		return
 	}
-	var queries alternatives
-	t.queries(&queries, canonical[end+1:])
+	var queries componentVariants
+	t.addQueryVariants(&queries, canonical[end+1:])
 	for _, path := range paths.all() {
 		for j, query := range queries.all() {
-			x := spelling{form: path.form | query.form}
+			x := variant{form: path.form | query.form}
 			if query.form == FormQueryEncoded {
-				t.incomplete = true
+				t.hasUnwritten = true
 			} else {
 				start := len(t.buf)
 				t.buf = append(t.buf, path.text...)
 				t.buf = append(t.buf, '?')
 				t.buf = append(t.buf, query.text...)
-				x.text = t.since(start)
+				x.text = t.textFrom(start)
 			}
 			if j > 0 {
 				x.samePath = len(path.text)
@@ -161,86 +161,86 @@ func (t *Target) Set(target string, keepSlashes bool) {
 	}
 }
 
-// forms returns the forms of the target.
-func (t *Target) forms() []spelling {
-	forms := t.fewForms()
-	if t.incomplete {
-		t.incomplete = false
-		_, query, _ := strings.Cut(forms[0].text, "?")
-		query = t.encoded(query)
-		for i := range forms {
-			x := &forms[i]
-			if !x.isLeftOut() {
+// allVariants returns the forms of the target.
+func (t *Target) allVariants() []variant {
+	variants := t.writtenVariants()
+	if t.hasUnwritten {
+		t.hasUnwritten = false
+		_, query, _ := strings.Cut(variants[0].text, "?")
+		query = t.encodeQuery(query)
+		for i := range variants {
+			x := &variants[i]
+			if !x.isUnwritten() {
 				continue
 			}
 			start := len(t.buf)
-			t.buf = append(t.buf, forms[i-1].text[:x.samePath+1]...) // and the question mark
+			t.buf = append(t.buf, variants[i-1].text[:x.samePath+1]...) // and the question mark
 			t.buf = append(t.buf, query...)
-			x.text = t.since(start)
+			x.text = t.textFrom(start)
 		}
 	}
-	return forms
+	return variants
 }
 
-// fewForms returns the written forms of the target.
-func (t *Target) fewForms() []spelling {
-	if t.count > len(t.usual) {
-		return t.more
+// writtenVariants returns the written forms of the target.
+func (t *Target) writtenVariants() []variant {
+	if t.count > len(t.inline) {
+		return t.overflow
 	}
-	return t.usual[:t.count]
+	return t.inline[:t.count]
 }
 
-func (t *Target) add(x spelling) {
+func (t *Target) add(x variant) {
 	switch {
-	case t.count < len(t.usual):
-		t.usual[t.count] = x
-	case t.count == len(t.usual):
-		t.more = append(append(t.more[:0], t.usual[:]...), x)
+	case t.count < len(t.inline):
+		t.inline[t.count] = x
+	case t.count == len(t.inline):
+		t.overflow = append(append(t.overflow[:0], t.inline[:]...), x)
 	default:
-		t.more = append(t.more, x)
+		t.overflow = append(t.overflow, x)
 	}
 	t.count++
 }
 
-// forget drops the string of the caller of Set.
-func (t *Target) forget() {
-	clear(t.fewForms())
+// dropText drops the string of the caller of Set.
+func (t *Target) dropText() {
+	clear(t.writtenVariants())
 	t.count = 0
 }
 
-// since returns the buffer from start on without copying. That part is not written again
+// textFrom returns the buffer from start on without copying. That part is not written again
 // before the next Set. The string must not outlive the Target.
-func (t *Target) since(start int) string {
+func (t *Target) textFrom(start int) string {
 	part := t.buf[start:]
 	return unsafe.String(unsafe.SliceData(part), len(part))
 }
 
 // isRobotsTxt reports whether a target is /robots.txt in all its forms, with any query.
-func isRobotsTxt(forms []spelling) bool {
+func isRobotsTxt(variants []variant) bool {
 	const file = "/robots.txt"
-	for i := range forms {
-		rest, ok := strings.CutPrefix(forms[i].text, file)
-		if !ok && !forms[i].isLeftOut() || rest != "" && rest[0] != '?' { // a form has another path
+	for i := range variants {
+		rest, ok := strings.CutPrefix(variants[i].text, file)
+		if !ok && !variants[i].isUnwritten() || rest != "" && rest[0] != '?' { // a form has another path
 			return false
 		}
 	}
 	return true
 }
 
-// isPlain reports whether the only form of a target is the target itself.
-func isPlain(target string) bool {
+// isCanonicalTarget reports whether the only form of a target is the target itself.
+func isCanonicalTarget(target string) bool {
 	if target == "" || target[0] != '/' {
 		return false
 	}
 	for i := range len(target) {
 		switch byteClass[target[i]] {
-		case byteKept, bytePlain:
+		case byteReserved, bytePlain:
 		case byteSlash:
 			if i+1 < len(target) && (target[i+1] == '/' || target[i+1] == '.') {
 				return false
 			}
 		case byteQuery:
-			return isPlainQuery(target[i+1:])
+			return isCanonicalQuery(target[i+1:])
 		default:
 			return false
 		}
@@ -248,8 +248,8 @@ func isPlain(target string) bool {
 	return true
 }
 
-// isPlainQuery reports whether a query has one form only.
-func isPlainQuery(query string) bool {
+// isCanonicalQuery reports whether a query has one form only.
+func isCanonicalQuery(query string) bool {
 	for i := range len(query) {
 		if byteClass[query[i]] > bytePlain {
 			return false

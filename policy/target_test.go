@@ -106,7 +106,7 @@ func TestForms(t *testing.T) {
 			target.Set("/used//before/..%2F..?/%2F", false) // Set drops the previous target
 			target.Set(test.target, false)
 			var got []string
-			for _, x := range target.forms() {
+			for _, x := range target.allVariants() {
 				got = append(got, fmt.Sprintf("%s %v", x.text, x.form))
 			}
 			if !slices.Equal(got, test.want) {
@@ -233,11 +233,11 @@ func TestRobotsTxtItself(t *testing.T) {
 
 func TestFormString(t *testing.T) {
 	for form, want := range map[Form]string{
-		0:                              "canonical",
-		FormSlashes:                    "slashes",
-		FormDots | FormSlashes:         "slashes, dots",
-		FormQueryDecoded | FormDots:    "dots, query decoded",
-		FormQueryEncoded | FormSlashes: "slashes, query encoded",
+		0:                                  "canonical",
+		FormSlashes:                        "slashes",
+		FormDotSegments | FormSlashes:      "slashes, dots",
+		FormQueryDecoded | FormDotSegments: "dots, query decoded",
+		FormQueryEncoded | FormSlashes:     "slashes, query encoded",
 	} {
 		if got := form.String(); got != want {
 			t.Errorf("Form(%d) is %q, want %q", form, got, want)

@@ -16,12 +16,12 @@ type timeline struct {
 	entry *Entry
 	rules Freshness
 	reads int
-	says  func(at time.Duration) Answer
+	says  func(at time.Duration) FetchResult
 }
 
-func newTimeline(t *testing.T, says func(at time.Duration) Answer) *timeline {
+func newTimeline(t *testing.T, says func(at time.Duration) FetchResult) *timeline {
 	c, clock := newTestCache(roomy)
-	return &timeline{t: t, clock: clock, says: says, entry: c.Add(Key{Host: "example.com"}, Named),
+	return &timeline{t: t, clock: clock, says: says, entry: c.GetOrCreate(Key{Host: "example.com"}, ConfiguredHosts),
 		rules: Freshness{Default: 10 * time.Minute, Min: time.Minute, Max: day}}
 }
 
@@ -29,26 +29,26 @@ func (l *timeline) at() time.Duration { return l.clock.now().Sub(epoch) }
 
 // visit sends a request, which fetches the file if it is due.
 func (l *timeline) visit() {
-	done := l.entry.Refresh(l.rules, func() Answer { l.reads++; return l.says(l.at()) }, nil)
+	done := l.entry.Refresh(l.rules, func() FetchResult { l.reads++; return l.says(l.at()) }, nil)
 	if done != nil {
 		<-done
 	}
 }
 
 // busy sends requests at a fixed interval until a time.
-func (l *timeline) busy(until, every time.Duration) {
+func (l *timeline) busy(until, interval time.Duration) {
 	for l.at() < until {
 		l.visit()
-		l.clock.advance(min(every, until-l.at()))
+		l.clock.advance(min(interval, until-l.at()))
 	}
 	l.visit()
 }
 
 // state returns the current rule, "nothing" or "closed".
 func (l *timeline) state(choice Fallback) string {
-	robots, closed := l.entry.State().Usable(l.clock.now(), choice)
+	robots, disallowAll := l.entry.State().RulesAt(l.clock.now(), choice)
 	switch {
-	case closed:
+	case disallowAll:
 		return "closed"
 	case robots == nil || robots.RuleCount() == 0:
 		return "nothing"
@@ -57,8 +57,8 @@ func (l *timeline) state(choice Fallback) string {
 }
 
 // fails returns an origin that responds with a, and with failed from a time on.
-func fails(a Answer, from time.Duration, failed Answer) func(time.Duration) Answer {
-	return func(at time.Duration) Answer {
+func fails(a FetchResult, from time.Duration, failed FetchResult) func(time.Duration) FetchResult {
+	return func(at time.Duration) FetchResult {
 		if at < from {
 			return a
 		}
@@ -76,8 +76,8 @@ func TestTimelineOfAnOutage(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		choice Fallback
-		before Answer
-		failed Answer
+		before FetchResult
+		failed FetchResult
 		life   time.Duration
 		want   []moment // the outage starts after one day
 	}{
@@ -89,9 +89,9 @@ func TestTimelineOfAnOutage(t *testing.T) {
 			{2*day - 2*time.Hour, "/1"}, {2 * day, "closed"}, {30 * day, "closed"}, {31*day - time.Hour, "closed"}, {31 * day, "nothing"}}},
 		{"disallow without a copy", DisallowAll, failing, failing, time.Hour, []moment{
 			{0, "closed"}, {day, "closed"}, {30*day - time.Hour, "closed"}, {30 * day, "nothing"}}},
-		{"disallow_google without a copy: 12 hours", DisallowGoogle, failing, failing, time.Hour, []moment{
+		{"disallow_google without a copy: 12 hours", DisallowLikeGoogle, failing, failing, time.Hour, []moment{
 			{0, "closed"}, {12*time.Hour - time.Second, "closed"}, {12 * time.Hour, "nothing"}, {30 * day, "nothing"}}},
-		{"disallow_google with a copy of hours: the 12 hours are over in a day", DisallowGoogle, version(1), failing, time.Hour, []moment{
+		{"disallow_google with a copy of hours: the 12 hours are over in a day", DisallowLikeGoogle, version(1), failing, time.Hour, []moment{
 			{2 * day, "/1"}, {30 * day, "/1"}, {31 * day, "nothing"}}},
 		{"429 closes nothing", DisallowAll, refusing, refusing, time.Hour, []moment{
 			{0, "nothing"}, {day, "nothing"}, {30 * day, "nothing"}}},
@@ -110,7 +110,7 @@ func TestTimelineOfAnOutage(t *testing.T) {
 				}
 			}
 			// The first good response ends every fallback.
-			l.says = func(time.Duration) Answer { return version(2) }
+			l.says = func(time.Duration) FetchResult { return version(2) }
 			l.clock.advance(day)
 			l.visit()
 			if got := l.state(tc.choice); got != "/2" {
@@ -132,7 +132,7 @@ func TestTimelineOfAnOutageForGoogle(t *testing.T) {
 		{day - time.Minute, "/1"}, {day, "closed"}, {33 * time.Hour, "closed"}, {36 * time.Hour, "/1"}, {30*day - time.Minute, "/1"}, {30 * day, "nothing"},
 	} {
 		l.busy(m.at, time.Minute)
-		if got := l.state(DisallowGoogle); got != m.want {
+		if got := l.state(DisallowLikeGoogle); got != m.want {
 			t.Errorf("after %v: %s, want %s", m.at, got, m.want)
 		}
 	}
@@ -153,7 +153,7 @@ func TestTimelineOfAnIdleSite(t *testing.T) {
 	if got := l.state(LastGood); got != "/2" || l.reads != 2 {
 		t.Errorf("%s after %d readings", got, l.reads)
 	}
-	if held := l.entry.State().Held(l.clock.now(), day); len(held) != 1 {
+	if held := l.entry.State().VersionsInGrace(l.clock.now(), day); len(held) != 1 {
 		t.Errorf("%d older versions may be followed: the change was noticed just now", len(held))
 	}
 }
@@ -162,8 +162,8 @@ func TestTimelineOfAnIdleSite(t *testing.T) {
 // fails.
 func TestTimelineOfAnIdleSiteThatFails(t *testing.T) {
 	for idle, want := range map[time.Duration]map[Fallback]string{
-		20 * day: {LastGood: "/1", AllowAll: "nothing", DisallowAll: "closed", DisallowGoogle: "closed"},
-		40 * day: {LastGood: "nothing", AllowAll: "nothing", DisallowAll: "closed", DisallowGoogle: "closed"},
+		20 * day: {LastGood: "/1", AllowAll: "nothing", DisallowAll: "closed", DisallowLikeGoogle: "closed"},
+		40 * day: {LastGood: "nothing", AllowAll: "nothing", DisallowAll: "closed", DisallowLikeGoogle: "closed"},
 	} {
 		l := newTimeline(t, fails(version(1), day, failing))
 		l.visit()
@@ -179,27 +179,27 @@ func TestTimelineOfAnIdleSiteThatFails(t *testing.T) {
 
 // TestTimelineOfReadings counts the fetches in a week of requests.
 func TestTimelineOfReadings(t *testing.T) {
-	with := func(field, value string) Answer {
-		return Answer{Status: 200, Body: version(1).Body, Header: http.Header{field: {value}}}
+	with := func(field, value string) FetchResult {
+		return FetchResult{Status: 200, Body: version(1).Body, Header: http.Header{field: {value}}}
 	}
 	for _, tc := range []struct {
 		name     string
-		answer   Answer
+		answer   FetchResult
 		min, max int // the next fetch is up to a tenth earlier
 	}{
 		{"no header: every ten minutes", version(1), 1008, 1130},
 		{"max-age of an hour", with("Cache-Control", "max-age=3600"), 168, 190},
 		{"max-age of a month: once a day", with("Cache-Control", "max-age=2592000"), 7, 9},
 		{"no-store: every minute", with("Cache-Control", "no-store"), 7 * 24 * 60, 7*24*60 + 1},
-		{"no file, kept as any answer", Answer{Status: 404, Header: http.Header{"Cache-Control": {"max-age=7200"}}}, 84, 95},
+		{"no file, kept as any answer", FetchResult{Status: 404, Header: http.Header{"Cache-Control": {"max-age=7200"}}}, 84, 95},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			l := newTimeline(t, func(time.Duration) Answer { return tc.answer })
+			l := newTimeline(t, func(time.Duration) FetchResult { return tc.answer })
 			l.busy(7*day, time.Minute)
 			if l.reads < tc.min || l.reads > tc.max {
 				t.Errorf("%d readings, want %d to %d", l.reads, tc.min, tc.max)
 			}
-			if age := l.clock.now().Sub(l.entry.State().Good.LastRead); age > MaxAge {
+			if age := l.clock.now().Sub(l.entry.State().Current.LastFetched); age > MaxAge {
 				t.Errorf("the copy is %v old", age)
 			}
 		})
@@ -210,16 +210,16 @@ func TestTimelineOfReadings(t *testing.T) {
 func TestTimelineOfRetries(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
-		failed   Answer
+		failed   FetchResult
 		min, max int
 	}{
 		{"1 s, doubling, 5 min", failing, 260, 300},
-		{"Retry-After of six hours", Answer{Status: 503, Header: http.Header{"Retry-After": {"21600"}}}, 4, 5},
-		{"Retry-After of a month: a day at most", Answer{Status: 429, Header: http.Header{"Retry-After": {"2592000"}}}, 1, 2},
-		{"Retry-After of a second keeps backing off", Answer{Status: 503, Header: http.Header{"Retry-After": {"1"}}}, 260, 300},
+		{"Retry-After of six hours", FetchResult{Status: 503, Header: http.Header{"Retry-After": {"21600"}}}, 4, 5},
+		{"Retry-After of a month: a day at most", FetchResult{Status: 429, Header: http.Header{"Retry-After": {"2592000"}}}, 1, 2},
+		{"Retry-After of a second keeps backing off", FetchResult{Status: 503, Header: http.Header{"Retry-After": {"1"}}}, 260, 300},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			l := newTimeline(t, func(time.Duration) Answer { return tc.failed })
+			l := newTimeline(t, func(time.Duration) FetchResult { return tc.failed })
 			l.busy(day, time.Second)
 			if l.reads < tc.min || l.reads > tc.max {
 				t.Errorf("%d attempts, want %d to %d", l.reads, tc.min, tc.max)
@@ -231,22 +231,22 @@ func TestTimelineOfRetries(t *testing.T) {
 // TestTimelineOfChanges changes a file every 20 hours for two weeks. A crawler may follow each
 // version that was current in the last 24 hours.
 func TestTimelineOfChanges(t *testing.T) {
-	const every = 20 * time.Hour
-	l := newTimeline(t, func(at time.Duration) Answer { return version(int(at / every)) })
+	const interval = 20 * time.Hour
+	l := newTimeline(t, func(at time.Duration) FetchResult { return version(int(at / interval)) })
 	held := func() (rules []string) {
-		for _, v := range l.entry.State().Held(l.clock.now(), day) {
+		for _, v := range l.entry.State().VersionsInGrace(l.clock.now(), day) {
 			rules = append(rules, ruleOf(v))
 		}
 		return rules
 	}
 	for now := time.Duration(0); now < 14*day; now += time.Hour {
 		l.busy(now, time.Minute)
-		current := int(now / every)
+		current := int(now / interval)
 		if got, want := l.state(LastGood), fmt.Sprintf("/%d", current); got != want {
 			t.Fatalf("after %v: %s, want %s", now, got, want)
 		}
 		// The guard notices a change within ten minutes.
-		since := now - time.Duration(current)*every
+		since := now - time.Duration(current)*interval
 		var want []string
 		if current > 0 {
 			want = append(want, fmt.Sprint(current-1))

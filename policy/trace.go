@@ -17,21 +17,21 @@ type Match struct {
 // length and allow rules first among equals. The first rule decides, unless the forms are
 // different paths, of which a disallowed one decides. It tries every rule and is used to
 // explain a verdict. For an ambiguous selection it uses the lenient interpretation. See
-// [Selection.Readings].
-func (s *Selection) Matches(t *Target) []Match {
-	forms := t.forms()
-	if s == nil || isRobotsTxt(forms) {
+// [SelectedGroup.Interpretations].
+func (s *SelectedGroup) Matches(t *Target) []Match {
+	variants := t.allVariants()
+	if s == nil || isRobotsTxt(variants) {
 		return nil
 	}
 	var found []Match
-	for _, i := range s.forgiving.indices() {
-		m := newMatcher(s.forgiving.robots, []int32{i})
-		for _, x := range forms {
-			var out outcome
+	for _, i := range s.lenient.ruleIndices() {
+		m := newMatcher(s.lenient.robots, []int32{i})
+		for _, x := range variants {
+			var out bestMatches
 			work := newSearch()
 			m.match(x.text, x.form, &work, &out)
-			if won := cmp.Or(out.allow, out.disallow); won.length > 0 {
-				found = append(found, Match{s.forgiving.robots.rule(i), s.forgiving.chosenBy(i), won.form, int(won.length)})
+			if deciding := cmp.Or(out.allow, out.disallow); deciding.length > 0 {
+				found = append(found, Match{s.lenient.robots.rule(i), s.lenient.selectingAgent(i), deciding.form, int(deciding.length)})
 				break
 			}
 		}
@@ -49,23 +49,23 @@ func (s *Selection) Matches(t *Target) []Match {
 }
 
 // Rules returns all rules of the selection in file order, including empty rules, in the
-// lenient interpretation. It is nil for a nil Selection.
-func (s *Selection) Rules() []Rule {
+// lenient interpretation. It is nil for a nil SelectedGroup.
+func (s *SelectedGroup) Rules() []Rule {
 	if s == nil {
 		return nil
 	}
-	return s.forgiving.list()
+	return s.lenient.ruleLines()
 }
 
 // Agents returns the user-agent lines that selected the groups, in file order, in the lenient
-// interpretation. It is nil for a nil Selection.
-func (s *Selection) Agents() []Agent {
+// interpretation. It is nil for a nil SelectedGroup.
+func (s *SelectedGroup) Agents() []Agent {
 	if s == nil {
 		return nil
 	}
-	agents := make([]Agent, len(s.forgiving.agents))
-	for i, a := range s.forgiving.agents {
-		agents[i] = s.forgiving.agent(a)
+	agents := make([]Agent, len(s.lenient.agents))
+	for i, a := range s.lenient.agents {
+		agents[i] = s.lenient.agent(a)
 	}
 	return agents
 }
@@ -84,7 +84,7 @@ type TargetForm struct {
 // Forms returns the forms in which the target is compared with rules, copied.
 func (t *Target) Forms() []TargetForm {
 	var forms []TargetForm
-	for _, x := range t.forms() {
+	for _, x := range t.allVariants() {
 		forms = append(forms, TargetForm{string([]byte(x.text)), x.form})
 	}
 	return forms

@@ -11,7 +11,7 @@ import (
 // TestMatchesNothing checks targets without a matching rule.
 func TestMatchesNothing(t *testing.T) {
 	all := Parse([]byte("User-agent: *\nDisallow: /\n")).Select(true)
-	for path, s := range map[string]*Selection{"/robots.txt": all, "/a": nil} {
+	for path, s := range map[string]*SelectedGroup{"/robots.txt": all, "/a": nil} {
 		var target Target
 		target.Set(path, false)
 		if got := s.Matches(&target); len(got) != 0 {
@@ -54,7 +54,7 @@ Allow: /a
 			t.Errorf("%s: %s, want %s", tc.target, strings.Join(got, ", "), tc.want)
 		}
 	}
-	var none *Selection
+	var none *SelectedGroup
 	if none.Matches(new(Target)) != nil || none.Rules() != nil || none.Agents() != nil {
 		t.Error("a crawler without a group has rules")
 	}

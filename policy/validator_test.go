@@ -23,8 +23,8 @@ func TestDateOfTheSameSecond(t *testing.T) {
 		{at(-time.Hour), "soon", true},
 	} {
 		header := http.Header{"Last-Modified": {tc.modified}, "Date": {tc.date}}
-		s := stateAfter(step{0, Answer{Status: 200, Body: forbidding.Body, Header: header}})
-		if keeps := s.Good.LastModified != ""; keeps != tc.keeps {
+		s := stateAfter(step{0, FetchResult{Status: 200, Body: forbidding.Body, Header: header}})
+		if keeps := s.Current.LastModified != ""; keeps != tc.keeps {
 			t.Errorf("%s of %q: kept %t", tc.modified, tc.date, keeps)
 		}
 	}
@@ -35,9 +35,9 @@ func TestDateOfTheSameSecond(t *testing.T) {
 func TestValidatorsAreBounded(t *testing.T) {
 	for _, size := range []int{maxValidator, maxValidator + 1, 1 << 20} {
 		long := strings.Repeat("x", size)
-		s := stateAfter(step{0, Answer{Status: 200, Body: forbidding.Body, Header: http.Header{"Etag": {long}, "Last-Modified": {long}}}})
-		if want := size <= maxValidator; (s.Good.ETag == long) != want || (s.Good.LastModified == long) != want || !want && s.Good.ETag+s.Good.LastModified != "" {
-			t.Errorf("of %d bytes %d and %d are kept", size, len(s.Good.ETag), len(s.Good.LastModified))
+		s := stateAfter(step{0, FetchResult{Status: 200, Body: forbidding.Body, Header: http.Header{"Etag": {long}, "Last-Modified": {long}}}})
+		if want := size <= maxValidator; (s.Current.ETag == long) != want || (s.Current.LastModified == long) != want || !want && s.Current.ETag+s.Current.LastModified != "" {
+			t.Errorf("of %d bytes %d and %d are kept", size, len(s.Current.ETag), len(s.Current.LastModified))
 		}
 	}
 }

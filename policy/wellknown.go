@@ -5,54 +5,54 @@ import (
 	"sync"
 )
 
-// wellKnown has the rules of a choice for paths below /.well-known/, compiled on first use.
+// wellKnown has the rules of a merged group for paths below /.well-known/, compiled on first use.
 type wellKnown struct {
 	once                               sync.Once
-	extensionsIgnored, extensionsSplit *matcher // as in choice; nil without a disallow rule
+	extensionsIgnored, extensionsSplit *matcher // as in mergedGroup; nil without a disallow rule
 }
 
 // WellKnown returns the part of a * group that applies to paths below /.well-known/: its
 // allow rules, and disallow rules that begin with /.well-known/. "Disallow: /" is not
 // intended for the programs that fetch these paths (RFC 8615). It returns nil, which allows
 // everything, without such a disallow rule.
-func (s *Selection) WellKnown() *Selection {
+func (s *SelectedGroup) WellKnown() *SelectedGroup {
 	if s == nil {
 		return nil
 	}
-	forgiving, strict := s.forgiving.wellKnown(), s.strict.wellKnown()
-	if forgiving.choice == nil {
+	lenient, strict := s.lenient.wellKnown(), s.strict.wellKnown()
+	if lenient.mergedGroup == nil {
 		return nil // both interpretations must disallow
 	}
-	return &Selection{forgiving: forgiving, strict: strict}
+	return &SelectedGroup{lenient: lenient, strict: strict}
 }
 
-// wellKnown returns the part of one interpretation, or no choice without such a disallow
+// wellKnown returns the part of one interpretation, or no merged group without such a disallow
 // rule.
-func (s side) wellKnown() side {
-	if s.choice == nil {
+func (s interpretation) wellKnown() interpretation {
+	if s.mergedGroup == nil {
 		return s
 	}
-	w := &s.choice.wellKnown
+	w := &s.mergedGroup.wellKnown
 	w.once.Do(func() {
-		w.extensionsIgnored = s.choice.wellKnownRules(false)
+		w.extensionsIgnored = s.mergedGroup.wellKnownRules(false)
 		w.extensionsSplit = w.extensionsIgnored
-		if s.choice.extensionsSplit != s.choice.extensionsIgnored {
-			w.extensionsSplit = s.choice.wellKnownRules(true)
+		if s.mergedGroup.extensionsSplit != s.mergedGroup.extensionsIgnored {
+			w.extensionsSplit = s.mergedGroup.wellKnownRules(true)
 		}
 	})
 	rules := w.extensionsIgnored
-	if s.rules == s.choice.extensionsSplit {
+	if s.matcher == s.mergedGroup.extensionsSplit {
 		rules = w.extensionsSplit
 	}
 	if rules == nil {
-		return side{}
+		return interpretation{}
 	}
-	return side{s.choice, rules}
+	return interpretation{s.mergedGroup, rules}
 }
 
 // wellKnownRules compiles the rules, or returns nil without a disallow rule. extensionsSplit has
 // the same meaning as for groupsOf.
-func (c *choice) wellKnownRules(extensionsSplit bool) *matcher {
+func (c *mergedGroup) wellKnownRules(extensionsSplit bool) *matcher {
 	r, disallows := c.robots, false
 	var rules []int32
 	for _, g := range r.groupsOf(c.agents, extensionsSplit) {

@@ -10,13 +10,13 @@ import (
 
 // pattern is a rule with a wildcard inside, in canonical form.
 type pattern struct {
-	text   string // without a final dollar or stars, and with one star for each run of stars
-	star   int32  // index of the first star; a target starts with the part before
-	end    int32  // index after the last star if anchored, else the length of text; a target ends with the rest
-	single bool   // no star is between star and end
-	allow  bool
-	length int32
-	rule   int32
+	text          string // without a final dollar or stars, and with one star for each run of stars
+	firstStar     int32  // index of the first star; a target starts with the part before
+	suffixStart   int32  // index after the last star if anchored, else the length of text; a target ends with the rest
+	hasSinglePart bool   // no star is between star and end
+	allow         bool
+	length        int32
+	rule          int32
 }
 
 // stepsPerSearch is the minimum cost of a search for one part of a pattern, in bytes of a
@@ -28,14 +28,14 @@ const stepsPerSearch = 8
 // pattern.
 func (p *pattern) matches(target string) (ok bool, steps int) {
 	steps = stepsPerSearch
-	prefix, suffix := p.text[:p.star], p.text[p.end:]
+	prefix, suffix := p.text[:p.firstStar], p.text[p.suffixStart:]
 	if !strings.HasPrefix(target, prefix) || !strings.HasSuffix(target[len(prefix):], suffix) {
 		return false, steps
 	}
 	rest := target[len(prefix) : len(target)-len(suffix)]
-	for parts := p.text[p.star+1 : p.end]; parts != ""; {
+	for parts := p.text[p.firstStar+1 : p.suffixStart]; parts != ""; {
 		part := parts
-		if p.single {
+		if p.hasSinglePart {
 			parts = ""
 		} else {
 			part, parts, _ = strings.Cut(parts, "*")
@@ -50,31 +50,31 @@ func (p *pattern) matches(target string) (ok bool, steps int) {
 	return true, steps
 }
 
-// fewPatterns is the number of patterns up to which they are tried one by one.
-const fewPatterns = 8
+// maxUnindexedPatterns is the number of patterns up to which they are tried one by one.
+const maxUnindexedPatterns = 8
 
-// wildcards finds the longest patterns that match a target.
-type wildcards struct {
-	patterns []pattern // by descending length, then in file order
-	always   []uint64  // a bit for each pattern that is missing in the index
-	index    gramIndex
+// patternSet finds the longest patterns that match a target.
+type patternSet struct {
+	patterns  []pattern // by descending length, then in file order
+	unindexed []uint64  // a bit for each pattern that is missing in the index
+	index     gramIndex
 }
 
-func newWildcards(patterns []pattern) wildcards {
+func newPatternSet(patterns []pattern) patternSet {
 	slices.SortFunc(patterns, func(a, b pattern) int {
 		return cmp.Or(cmp.Compare(b.length, a.length), cmp.Compare(a.rule, b.rule))
 	})
-	w := wildcards{patterns: patterns, always: make([]uint64, (len(patterns)+63)/64)}
-	if len(patterns) <= fewPatterns {
+	w := patternSet{patterns: patterns, unindexed: make([]uint64, (len(patterns)+63)/64)}
+	if len(patterns) <= maxUnindexedPatterns {
 		if len(patterns) > 0 {
-			w.always[0] = 1<<len(patterns) - 1
+			w.unindexed[0] = 1<<len(patterns) - 1
 		}
 		return w
 	}
-	var without []int32
-	w.index, without = newGramIndex(patterns)
-	for _, i := range without {
-		w.always[i>>6] |= 1 << (i & 63)
+	var withoutGram []int32
+	w.index, withoutGram = newGramIndex(patterns)
+	for _, i := range withoutGram {
+		w.unindexed[i>>6] |= 1 << (i & 63)
 	}
 	return w
 }
@@ -86,62 +86,62 @@ const maxSteps = 4 << 20
 
 // search is the work of one verdict.
 type search struct {
-	left  int       // remaining steps; negative if the search was stopped
-	found *foundSet // nil until needed
+	stepsLeft  int     // remaining steps; negative if the search was stopped
+	candidates *bitSet // nil until needed
 }
 
-func newSearch() search { return search{left: maxSteps} }
+func newSearch() search { return search{stepsLeft: maxSteps} }
 
-// isGivenUp reports whether the search exceeded maxSteps. The outcome is then incomplete, and the
+// isExhausted reports whether the search exceeded maxSteps. The result is then incomplete, and the
 // target is allowed.
-func (s *search) isGivenUp() bool { return s.left < 0 }
+func (s *search) isExhausted() bool { return s.stepsLeft < 0 }
 
 // release ends the search.
 func (s *search) release() {
-	if s.found != nil {
-		foundSets.Put(s.found)
+	if s.candidates != nil {
+		bitSetPool.Put(s.candidates)
 	}
 }
 
-// foundSet is a set of patterns, a bit for each.
-type foundSet struct{ bits []uint64 }
+// bitSet is a set of patterns, a bit for each.
+type bitSet struct{ bits []uint64 }
 
-var foundSets = sync.Pool{New: func() any { return new(foundSet) }}
+var bitSetPool = sync.Pool{New: func() any { return new(bitSet) }}
 
-// find returns the patterns that may match a target.
-func (w *wildcards) find(target string, s *search) []uint64 {
+// candidates returns the patterns that may match a target.
+func (w *patternSet) candidates(target string, s *search) []uint64 {
 	if len(w.index.slots) == 0 {
-		return w.always
+		return w.unindexed
 	}
-	if s.found == nil {
-		s.found = foundSets.Get().(*foundSet)
+	if s.candidates == nil {
+		s.candidates = bitSetPool.Get().(*bitSet)
 	}
-	s.found.bits = append(s.found.bits[:0], w.always...)
-	w.index.find(target, s.found.bits)
-	return s.found.bits
+	s.candidates.bits = append(s.candidates.bits[:0], w.unindexed...)
+	w.index.addCandidates(target, s.candidates.bits)
+	return s.candidates.bits
 }
 
 // match adds the patterns that match a target to out. Patterns are sorted by descending
 // length, so it stops when no later pattern can win.
-func (w *wildcards) match(target string, form Form, s *search, out *outcome) {
-	if s.isGivenUp() {
+func (w *patternSet) match(target string, form Form, s *search, out *bestMatches) {
+	if s.isExhausted() {
 		return
 	}
-	for word, set := range w.find(target, s) {
+	for word, set := range w.candidates(target, s) {
 		for ; set != 0; set &= set - 1 {
 			p := &w.patterns[word<<6|bits.TrailingZeros64(set)]
 			if p.length < max(out.allow.length, out.disallow.length) {
 				return
 			}
-			if !out.matters(p.allow, p.length, p.rule) {
+			if !out.couldWin(p.allow, p.length, p.rule) {
 				continue
 			}
 			ok, steps := p.matches(target)
-			if s.left -= steps; s.isGivenUp() {
+			if s.stepsLeft -= steps; s.isExhausted() {
 				return
 			}
 			if ok {
-				out.take(p.allow, p.length, p.rule, form)
+				out.add(p.allow, p.length, p.rule, form)
 			}
 		}
 	}

@@ -24,7 +24,7 @@ func TestOverlappingPatterns(t *testing.T) {
 			}
 			return b.String()
 		}
-		var c compiler
+		var c ruleCompiler
 		type rule struct {
 			path  string
 			allow bool
@@ -50,10 +50,10 @@ func TestOverlappingPatterns(t *testing.T) {
 				from := 1 + random.IntN(len(target))
 				target = target[:from] + text(5) + target[from+random.IntN(len(target)-from+1):]
 			}
-			var want, got outcome
+			var want, got bestMatches
 			for i, x := range rules {
 				if naiveMatch(x.path, target) {
-					want.take(x.allow, int32(len(x.path)), int32(i), 0)
+					want.add(x.allow, int32(len(x.path)), int32(i), 0)
 				}
 			}
 			s := newSearch()
@@ -82,13 +82,13 @@ func TestLongParts(t *testing.T) {
 }
 
 // steps returns the work of a verdict in the lenient interpretation.
-func (s *Selection) steps(target string) int {
+func (s *SelectedGroup) steps(target string) int {
 	var prepared Target
 	prepared.Set(target, false)
 	work := newSearch()
 	defer work.release()
-	s.forgiving.outcome(prepared.forms(), 0, &work, new(outcome))
-	return maxSteps - work.left
+	s.lenient.decide(prepared.allVariants(), 0, &work, new(bestMatches))
+	return maxSteps - work.stepsLeft
 }
 
 // TestMaxSteps judges by rules written to be expensive. A verdict is either correct or stopped. A

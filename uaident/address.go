@@ -6,61 +6,61 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// byAddress identifies a robot that copies a browser's User-Agent and adds its address:
+// identifyByContact identifies a robot that copies a browser's User-Agent and adds its address:
 // "Mozilla/5.0 (X11; Linux x86_64) ... Safari/537.36 (+https://acme.example/bot)". The token
 // is the host of the address. If the registry has an entry for the host or its main label,
-// byAddress returns that entry. A host without a dot could be "*" or the name of a crawler,
-// so byAddress ignores such hosts.
-func (s *scan) byAddress(r *Registry) Identity {
-	if s.firstProduct() >= 0 && !s.likeBrowser() || s.isApp() {
+// identifyByContact returns that entry. A host without a dot could be "*" or the name of a crawler,
+// so identifyByContact ignores such hosts.
+func (s *parsedUserAgent) identifyByContact(r *Registry) Identity {
+	if s.firstProduct() >= 0 && !s.startsLikeBrowser() || s.isApp() {
 		return Identity{}
 	}
 	i := s.robotContact()
-	if i < 0 || s.stops > 1 && !s.hasPlus(i) && s.words[i].flags&afterCompatible == 0 && !(s.isAlone(i) && hasRobotPath(s.text(&s.words[i]))) {
+	if i < 0 || s.numStopWords > 1 && !s.hasPlus(i) && s.words[i].flags&afterCompatible == 0 && !(s.isStandaloneContact(i) && hasRobotPath(s.wordText(&s.words[i]))) {
 		return Identity{}
 	}
-	site := siteOf(s.text(&s.words[i]))
-	if strings.IndexByte(site, '.') <= 0 {
+	host := contactHost(s.wordText(&s.words[i]))
+	if strings.IndexByte(host, '.') <= 0 {
 		return Identity{}
 	}
-	if c := r.Lookup(site); c != nil {
-		return Identity{Token: site, Crawler: c, Class: c.Class, Evidence: FromRegistry}
+	if c := r.Lookup(host); c != nil {
+		return Identity{Token: host, Crawler: c, Class: c.Class, Evidence: FromRegistry}
 	}
-	if label := labelOf(site); label != "" {
+	if label := mainLabel(host); label != "" {
 		if c := r.Lookup(label); c != nil && c.Class.IsCrawler() {
 			return Identity{Token: label, Crawler: c, Class: c.Class, Evidence: FromRegistry}
 		}
 	}
-	return Identity{Token: site, Class: GenericCrawler, Evidence: FromRobotContact}
+	return Identity{Token: host, Class: GenericCrawler, Evidence: FromRobotContact}
 }
 
-// isAlone reports whether no unknown word precedes contact i. Browser extensions also have
+// isStandaloneContact reports whether no unknown word precedes contact i. Browser extensions also have
 // addresses.
-func (s *scan) isAlone(i int) bool {
+func (s *parsedUserAgent) isStandaloneContact(i int) bool {
 	return i == 0 || s.words[i-1].kind != words.Unknown || s.words[i-1].comment != s.words[i].comment
 }
 
-// namedByHost finds a name of the overlay that is the main label of an address in a browser's
+// overlayNameByHost finds a name of the overlay that is the main label of an address in a browser's
 // User-Agent: deepcrawl in "... Safari/600.1.4 https://deepcrawl.com/about". An address
 // without a path is not evidence.
-func (s *scan) namedByHost(o *Overlay) Identity {
-	if !s.likeBrowser() || s.signs&sign(words.Contact) == 0 || s.isApp() {
+func (s *parsedUserAgent) overlayNameByHost(o *Overlay) Identity {
+	if !s.startsLikeBrowser() || s.signs&kindSign(words.Contact) == 0 || s.isApp() {
 		return Identity{}
 	}
-	for i := range s.words[:s.n] {
+	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
-		text := s.text(w)
-		if w.kind != words.Contact || !s.isAlone(i) || strings.Contains(text, "@") || isService(text) {
+		text := s.wordText(w)
+		if w.kind != words.Contact || !s.isStandaloneContact(i) || strings.Contains(text, "@") || isService(text) {
 			continue
 		}
 		host, path := splitAddress(text)
-		label := labelOf(siteOf(text))
-		if label == "" || path == "" || isOneOf(host, codeHosts[:]) || !o.mayHave(words.Hash(label)) {
+		label := mainLabel(contactHost(text))
+		if label == "" || path == "" || isOneOf(host, codeHosts[:]) || !o.mayContain(words.Hash(label)) {
 			continue
 		}
 		for j := range o.names {
-			if n := &o.names[j]; len(n.text) == len(label) && hasFoldedPrefix(label, n.text) {
-				id := Identity{Token: label, Class: Other, Evidence: FromPolicyName, policyName: n.name}
+			if n := &o.names[j]; len(n.folded) == len(label) && hasFoldedPrefix(label, n.folded) {
+				id := Identity{Token: label, Class: Other, Evidence: FromPolicyName, policyName: n.spelling}
 				if hasRobotWord(path) {
 					id.Class = GenericCrawler
 				}
@@ -71,10 +71,10 @@ func (s *scan) namedByHost(o *Overlay) Identity {
 	return Identity{}
 }
 
-// labelOf returns the label of a host before its public suffix: acme for www.acme.example and
+// mainLabel returns the label of a host before its public suffix: acme for www.acme.example and
 // acme.co.uk. It uses no list of public suffixes, so the result is a guess. It returns "" for
 // a host of one label.
-func labelOf(host string) string {
+func mainLabel(host string) string {
 	end := strings.LastIndexByte(host, '.')
 	for end > 0 {
 		start := strings.LastIndexByte(host[:end], '.') + 1
@@ -86,8 +86,8 @@ func labelOf(host string) string {
 	return ""
 }
 
-// siteOf returns the host of a URL or mail address, without www. and the port.
-func siteOf(contact string) string {
+// contactHost returns the host of a URL or mail address, without www. and the port.
+func contactHost(contact string) string {
 	host, _ := splitAddress(contact)
 	if _, domain, ok := strings.Cut(host, "@"); ok {
 		host = domain

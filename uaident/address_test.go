@@ -20,7 +20,7 @@ func TestRobotsAddressAlone(t *testing.T) {
 		"bot@acme.example":                                        "acme.example",
 	} {
 		id := Identify(ua)
-		if id.Token != token || id.Class != GenericCrawler || id.Evidence != FromRobotContact || !id.Wildcard() {
+		if id.Token != token || id.Class != GenericCrawler || id.Evidence != FromRobotContact || !id.WildcardApplies() {
 			t.Errorf("%s\n\tis %q, %v by %v; want %q, a crawler by its address", ua, id.Token, id.Class, id.Evidence, token)
 		}
 	}
@@ -45,7 +45,7 @@ func TestAddressOfBrowser(t *testing.T) {
 		"https://acme.example/about",
 		"someone@acme.example",
 	} {
-		if id := Identify(ua); id.Class.IsCrawler() || id.Wildcard() {
+		if id := Identify(ua); id.Class.IsCrawler() || id.WildcardApplies() {
 			t.Errorf("%s\n\tis %q, %v by %v; want nobody that `*` judges", ua, id.Token, id.Class, id.Evidence)
 		}
 	}
@@ -107,7 +107,7 @@ func TestAddressWithoutPlus(t *testing.T) {
 		{chrome + " x-wap-profile http://wap.acmescan.example/uaprof/Y511.xml", "", ""},
 		{chrome + " (crawlers@acmescan.example)", "", ""},
 	} {
-		if id := Identify(tt.ua); id.Token != tt.plain || (tt.plain != "") != id.Wildcard() {
+		if id := Identify(tt.ua); id.Token != tt.plain || (tt.plain != "") != id.WildcardApplies() {
 			t.Errorf("%s\n\tis %q, class %s by %s, want %q", tt.ua, id.Token, id.Class, id.Evidence, tt.plain)
 		}
 		if id := Default().IdentifyWith(tt.ua, o); id.Token != tt.named {

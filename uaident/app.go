@@ -10,38 +10,38 @@ import (
 // appLibraries are names that a phone's system library appends to the name of an app.
 var appLibraries = [...]string{"CFNetwork/", "Dalvik/"}
 
-// appViews mark an app that shows pages in an embedded browser.
-var appViews = [...]string{"; wv)", "Electron/", "FBAV/"}
+// webViewMarkers mark an app that shows pages in an embedded browser.
+var webViewMarkers = [...]string{"; wv)", "Electron/", "FBAV/"}
 
-// appDevices are device names in the User-Agents of apps.
-var appDevices = [...]string{"iPhone", "iPad", "iOS", "watchOS", "tvOS", "Alamofire/", "(Mac OS X Version "}
+// appDeviceNames are device names in the User-Agents of apps.
+var appDeviceNames = [...]string{"iPhone", "iPad", "iOS", "watchOS", "tvOS", "Alamofire/", "(Mac OS X Version "}
 
 // isApp reports whether an app on a person's device sent the request: "Chatbot/5
 // CFNetwork/1335.0.3 Darwin/21.6.0", "Chatbot/5 (iPhone; iOS 17.0; Scale/3.00)", "Acme/3
 // (Spider 8; Android 13)". A robot that pretends to be a phone copies a whole browser's
 // User-Agent or adds a contact.
-func (s *scan) isApp() bool {
-	if s.hasOne(appLibraries[:]) {
+func (s *parsedUserAgent) isApp() bool {
+	if s.containsAny(appLibraries[:]) {
 		return true
 	}
-	if s.signs&(sign(words.Contact)|sign(words.Compatible)) != 0 {
+	if s.signs&(kindSign(words.Contact)|kindSign(words.Compatible)) != 0 {
 		return false
 	}
-	if s.hasOne(appViews[:]) {
+	if s.containsAny(webViewMarkers[:]) {
 		return true
 	}
-	if s.likeBrowser() || strings.Contains(s.ua, "Mozilla/") { // without Safari: an app's web view
+	if s.startsLikeBrowser() || strings.Contains(s.ua, "Mozilla/") { // without Safari: an app's web view
 		return strings.Contains(s.ua, " Mobile/1") && !strings.Contains(s.ua, "Safari/")
 	}
-	return s.signs&sign(words.Device) != 0 || s.hasOne(appDevices[:])
+	return s.signs&kindSign(words.Device) != 0 || s.containsAny(appDeviceNames[:])
 }
 
-// escapedTo returns the end of a name that continues with escaped bytes after end. Apple's
+// endOfEscapedName returns the end of a name that continues with escaped bytes after end. Apple's
 // network library escapes the name of an app: "Acme%20Mail/5 CFNetwork/1121.2.2" is Acme Mail
-// and not Acme. Without such bytes escapedTo returns end.
-func (s *scan) escapedTo(end int) int {
+// and not Acme. Without such bytes endOfEscapedName returns end.
+func (s *parsedUserAgent) endOfEscapedName(end int) int {
 	at := end
-	for at+2 < len(s.ua) && s.ua[at] == '%' && words.Hex(s.ua[at+1]) && words.Hex(s.ua[at+2]) {
+	for at+2 < len(s.ua) && s.ua[at] == '%' && words.IsHex(s.ua[at+1]) && words.IsHex(s.ua[at+2]) {
 		for at += 3; at < len(s.ua) && words.Fold[s.ua[at]] != words.Gap; at++ {
 		}
 	}
@@ -51,9 +51,9 @@ func (s *scan) escapedTo(end int) int {
 	return at
 }
 
-// hasOne reports whether the User-Agent contains one of the strings. The comparison is
+// containsAny reports whether the User-Agent contains one of the strings. The comparison is
 // case-sensitive.
-func (s *scan) hasOne(texts []string) bool {
+func (s *parsedUserAgent) containsAny(texts []string) bool {
 	for _, text := range texts {
 		if strings.Contains(s.ua, text) {
 			return true
@@ -62,28 +62,28 @@ func (s *scan) hasOne(texts []string) bool {
 	return false
 }
 
-// engineEnds end the User-Agents of WebKit and Chromium, after the products of an
+// browserProducts end the User-Agents of WebKit and Chromium, after the products of an
 // application.
-var engineEnds = [...]string{" Chrome/", " Safari/", " Electron/"}
+var browserProducts = [...]string{" Chrome/", " Safari/", " Electron/"}
 
-// ofApplication reports whether a name in a browser's User-Agent belongs to an application
+// belongsToApplication reports whether a name in a browser's User-Agent belongs to an application
 // with a person in front of it: "(KHTML, like Gecko) Code/1.99.3 Chrome/132.0.6834.210
 // Electron/34.5.1 Safari/537.36". A crawler in a browser writes its name at the end, after
 // "compatible;" or next to a contact.
-func (s *scan) ofApplication(start, end int) bool {
+func (s *parsedUserAgent) belongsToApplication(start, end int) bool {
 	before, after := s.ua[:start], s.ua[end:]
-	engine := strings.Contains(before, "AppleWebKit/")
+	isWebKit := strings.Contains(before, "AppleWebKit/")
 	switch name := s.ua[start:end]; {
 	case s.isApp(), strings.Contains(s.ua, "QtWebEngine/"):
 		return true
-	case !engine || robotLike(name):
+	case !isWebKit || looksLikeRobot(name):
 		return false
 	case strings.Contains(before, " Edg/"): // Edge's WebView2
 		return true
 	case !strings.Contains(s.ua, "Safari/") && !strings.Contains(s.ua, "Chrome/"): // macOS WebKit view
 		return true
 	default:
-		for _, text := range engineEnds {
+		for _, text := range browserProducts {
 			if strings.Contains(after, text) {
 				return true
 			}
@@ -92,9 +92,9 @@ func (s *scan) ofApplication(start, end int) bool {
 	}
 }
 
-// applications are names of well-known applications and browsers, in lower case and sorted.
+// applicationNames are names of well-known applications and browsers, in lower case and sorted.
 // No crawler uses these names.
-var applications = [...]string{
+var applicationNames = [...]string{
 	"1password", "antigravity", "arc", "atlas", "bitwarden", "chatgpt atlas", "code", "code - insiders", "code - oss",
 	"codebuddy", "comet", "cursor", "dia", "dingtalk", "discord", "epicgameslauncher", "feishu", "figma", "figmaagent",
 	"genspark", "github desktop", "githubdesktop", "gitkraken", "insomnia", "joplin", "kiro", "lark", "linear", "logseq",
@@ -110,6 +110,6 @@ func IsApplication(name string) bool {
 	if len(name) > maxName {
 		return false
 	}
-	_, found := slices.BinarySearch(applications[:], strings.ToLower(name))
+	_, found := slices.BinarySearch(applicationNames[:], strings.ToLower(name))
 	return found
 }

@@ -63,7 +63,7 @@ func TestApplications(t *testing.T) {
 			t.Errorf("%q is %q, class %s by %s, want %q", ua, id.Token, id.Class, id.Evidence, want)
 		}
 	}
-	if !slices.IsSorted(applications[:]) {
+	if !slices.IsSorted(applicationNames[:]) {
 		t.Error("the applications are not in order")
 	}
 }

@@ -35,8 +35,8 @@ func TestWithBrand(t *testing.T) {
 		{"a crawler is no brand", chrome, `"Googlebot";v="1"`, "", Browser, false},
 	} {
 		id := Identify(WithBrand(tc.userAgent, tc.brands))
-		if id.Token != tc.token || id.Class != tc.class || tc.token != "" && id.Wildcard() != tc.wildcard {
-			t.Errorf("%s: %q, %s, judged by * %t; want %q, %s, %t", tc.name, id.Token, id.Class, id.Wildcard(), tc.token, tc.class, tc.wildcard)
+		if id.Token != tc.token || id.Class != tc.class || tc.token != "" && id.WildcardApplies() != tc.wildcard {
+			t.Errorf("%s: %q, %s, judged by * %t; want %q, %s, %t", tc.name, id.Token, id.Class, id.WildcardApplies(), tc.token, tc.class, tc.wildcard)
 		}
 	}
 	for _, brand := range headlessBrands {

@@ -1,7 +1,7 @@
 package uaident
 
 // Class is the kind of a client by its User-Agent. By default the class decides whether the
-// `*` group of a robots.txt applies. See [Class.JudgedByWildcard].
+// `*` group of a robots.txt applies. See [Class.WildcardApplies].
 //
 // The zero value is [Browser]. A client that cannot be identified is a browser and never a
 // crawler.
@@ -78,14 +78,14 @@ func Classes() []Class {
 	return all
 }
 
-// JudgedByWildcard reports whether the `*` group applies to the class by default. It applies
+// WildcardApplies reports whether the `*` group applies to the class by default. It applies
 // to crawlers that choose their URLs themselves. It does not apply to these clients:
 //
 //   - assistants, previews, feed readers, monitors and services, which act for a person or
 //     for the site's owner
 //   - advertising robots, which ignore `*` by their operators' documentation
 //   - libraries, headless browsers and other programs, whose use is unknown
-func (c Class) JudgedByWildcard() bool {
+func (c Class) WildcardApplies() bool {
 	switch c {
 	case GenericCrawler, Search, AITraining, AISearch, SEO, Archive, Research, Security:
 		return true

@@ -22,7 +22,7 @@ func TestClassWords(t *testing.T) {
 			t.Errorf("ParseClass(%q) = %v", word, c)
 		}
 	}
-	if Class(200).String() != "invalid" || Class(200).IsCrawler() || Class(200).JudgedByWildcard() {
+	if Class(200).String() != "invalid" || Class(200).IsCrawler() || Class(200).WildcardApplies() {
 		t.Error("a class that does not exist is taken for one")
 	}
 }
@@ -39,8 +39,8 @@ func TestClassDefaults(t *testing.T) {
 		{Monitor, true, false}, {Service, true, false},
 	}
 	for _, tt := range tests {
-		if tt.class.IsCrawler() != tt.crawler || tt.class.JudgedByWildcard() != tt.wildcard {
-			t.Errorf("%s: crawler %v, judged by `*` %v", tt.class, tt.class.IsCrawler(), tt.class.JudgedByWildcard())
+		if tt.class.IsCrawler() != tt.crawler || tt.class.WildcardApplies() != tt.wildcard {
+			t.Errorf("%s: crawler %v, judged by `*` %v", tt.class, tt.class.IsCrawler(), tt.class.WildcardApplies())
 		}
 	}
 }

@@ -17,8 +17,8 @@ func contactLength(ua string, start, end int) int {
 	rest := ua[end:]
 	switch {
 	case len(rest) >= 3 && rest[0] == ':' && rest[1] == '/' && rest[2] == '/' && isOneOf(ua[start:end], schemes[:]):
-	case len(rest) > 1 && rest[0] == '@' && words.Alnum(rest[1]) && hasDot(rest):
-	case len(rest) > 1 && rest[0] == '+' && isTag(rest[1:]):
+	case len(rest) > 1 && rest[0] == '@' && words.IsAlnum(rest[1]) && startsWithDomain(rest):
+	case len(rest) > 1 && rest[0] == '+' && isMailTag(rest[1:]):
 	case end-start > 4 && hasFoldedPrefix(ua[start:end], "www."):
 	default:
 		return 0
@@ -34,16 +34,16 @@ var endsContact = [256]bool{
 	' ': true, '\t': true, '(': true, ')': true, '[': true, ']': true, '<': true, '>': true, ';': true, ',': true, '"': true, '\'': true,
 }
 
-// isTag reports whether s begins with the rest of a mail address after a plus sign:
+// isMailTag reports whether s begins with the rest of a mail address after a plus sign:
 // "crawlers+links@example.com".
-func isTag(s string) bool {
+func isMailTag(s string) bool {
 	s = s[len(words.FirstWord(s)):]
-	return len(s) > 1 && s[0] == '@' && words.Alnum(s[1]) && hasDot(s)
+	return len(s) > 1 && s[0] == '@' && words.IsAlnum(s[1]) && startsWithDomain(s)
 }
 
-// hasDot reports whether the word after the @ sign in s begins like a domain, with a letter
+// startsWithDomain reports whether the word after the @ sign in s begins like a domain, with a letter
 // before and after a dot. Ecosia's "ios@8.3.0" does not.
-func hasDot(s string) bool {
+func startsWithDomain(s string) bool {
 	s = s[1:]
 	host := words.FirstWord(s)
 	letters := false
@@ -70,7 +70,7 @@ func isRobotAddress(contact string) bool {
 	if isOneOf(host, codeHosts[:]) {
 		return false
 	}
-	if first, domain, _ := strings.Cut(host, "."); strings.Contains(domain, ".") && isGeneric(first) {
+	if first, domain, _ := strings.Cut(host, "."); strings.Contains(domain, ".") && isGenericRobotWord(first) {
 		return true
 	}
 	return hasRobotWord(path)
@@ -108,9 +108,9 @@ func splitAddress(contact string) (host, path string) {
 	return host, path
 }
 
-// namesProgram reports whether a URL leads to the source of a program that is not named as a
+// isProgramSource reports whether a URL leads to the source of a program that is not named as a
 // robot.
-func namesProgram(contact string) bool {
+func isProgramSource(contact string) bool {
 	host, path := splitAddress(contact)
 	return isOneOf(host, codeHosts[:]) && (!hasRobotWord(path) || isService(path))
 }
@@ -129,7 +129,7 @@ func hasRobotWord(text string) bool {
 			continue
 		}
 		i += len(w)
-		if robotLike(w) || hasFoldedPrefix(w, "bot") && partEnds(w, len("bot")) || containsPart(w, robotWords) {
+		if looksLikeRobot(w) || hasFoldedPrefix(w, "bot") && partEnds(w, len("bot")) || containsPart(w, robotWords) {
 			return true
 		}
 	}

@@ -5,8 +5,8 @@ import "time"
 // CrawlDelay describes how a crawler treats Crawl-delay, by its operator's documentation. RFC
 // 9309 does not define Crawl-delay.
 type CrawlDelay struct {
-	// Habit states whether the crawler obeys Crawl-delay.
-	Habit DelayHabit
+	// Support states whether the crawler obeys Crawl-delay.
+	Support DelaySupport
 	// Max is the longest delay that the crawler obeys. It shortens longer delays to Max. 0
 	// means that the operator names no maximum.
 	Max time.Duration
@@ -17,22 +17,22 @@ type CrawlDelay struct {
 	Source string
 }
 
-// DelayHabit states whether a crawler obeys Crawl-delay, by its operator's documentation.
-type DelayHabit uint8
+// DelaySupport states whether a crawler obeys Crawl-delay, by its operator's documentation.
+type DelaySupport uint8
 
 const (
-	DelayUndocumented DelayHabit = iota // not documented
-	DelayObeyed                         // obeyed
-	DelayIgnored                        // ignored
-	numDelayHabits
+	DelayUndocumented DelaySupport = iota // not documented
+	DelayObeyed                           // obeyed
+	DelayIgnored                          // ignored
+	numDelaySupports
 )
 
-var delayHabitNames = [numDelayHabits]string{"undocumented", "obeys", "ignores"}
+var delaySupportNames = [numDelaySupports]string{"undocumented", "obeys", "ignores"}
 
 // String returns the name of h in registry.json, such as "obeys".
-func (h DelayHabit) String() string {
-	if h < numDelayHabits {
-		return delayHabitNames[h]
+func (h DelaySupport) String() string {
+	if h < numDelaySupports {
+		return delaySupportNames[h]
 	}
 	return "invalid"
 }

@@ -52,7 +52,7 @@ func TestFigures(t *testing.T) {
 		default:
 			continue
 		}
-		if text.Among(strings.Split(f[1], "|"), id.Token) {
+		if text.ContainsFold(strings.Split(f[1], "|"), id.Token) {
 			exact++
 		}
 	}
@@ -70,7 +70,7 @@ func TestFigures(t *testing.T) {
 	}
 	services := dataLines(t, "services.tsv")[1:]
 	for _, row := range services {
-		if ua, _, _ := strings.Cut(row, "\t"); Identify(ua).Wildcard() {
+		if ua, _, _ := strings.Cut(row, "\t"); Identify(ua).WildcardApplies() {
 			t.Errorf("the `*` group applies to the service %q", ua)
 		}
 	}

@@ -4,7 +4,7 @@
 //	id := uaident.Identify(r.UserAgent())
 //	id.Token              // "Googlebot-Image", as sent
 //	id.Class              // uaident.Search
-//	id.AppendChain(nil)   // ["Googlebot-Image", "Googlebot"]
+//	id.AppendNames(nil)   // ["Googlebot-Image", "Googlebot"]
 //	id.Wildcard()         // true: the `*` group applies
 //
 // # Trust
@@ -61,5 +61,5 @@
 // go generate compiles the registry from registry.json, which has one entry a line. To add a
 // crawler, add its line and run go generate. A test then checks that the crawler is
 // identified. words.json lists the words of browsers and the crawler names that apps use too.
-// [Registry.With] adds entries at run time.
+// [Registry.WithCrawlers] adds entries at run time.
 package uaident

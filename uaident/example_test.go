@@ -23,15 +23,15 @@ func ExampleIdentify() {
 	// "" browser, by none
 }
 
-func ExampleIdentity_AppendChain() {
+func ExampleIdentity_AppendNames() {
 	id := uaident.Identify("Googlebot-Image/1.0")
-	fmt.Println(id.AppendChain(nil))
+	fmt.Println(id.AppendNames(nil))
 	// Output: [Googlebot-Image Googlebot]
 }
 
 func ExampleRegistry_Lookup() {
 	c := uaident.Default().Lookup("adsbot-google")
-	fmt.Println(c.Token, c.Operator, c.Class, c.JudgedByWildcard())
+	fmt.Println(c.Token, c.Operator, c.Class, c.WildcardApplies())
 	// Output: AdsBot-Google Google ads false
 }
 
@@ -46,8 +46,8 @@ func ExampleRegistry_Overlay() {
 	// false
 }
 
-func ExampleRegistry_With() {
-	r, err := uaident.Default().With(uaident.Crawler{
+func ExampleRegistry_WithCrawlers() {
+	r, err := uaident.Default().WithCrawlers(uaident.Crawler{
 		Token:    "AcmeFetch",
 		Class:    uaident.Monitor,
 		Wildcard: uaident.WildcardOn,
@@ -57,6 +57,6 @@ func ExampleRegistry_With() {
 		return
 	}
 	id := r.Identify("acmefetch/2.0")
-	fmt.Println(id.Name(), id.Class, id.Wildcard())
+	fmt.Println(id.Name(), id.Class, id.WildcardApplies())
 	// Output: AcmeFetch monitor true
 }

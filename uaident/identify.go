@@ -33,27 +33,27 @@ func (r *Registry) Identify(ua string) Identity { return r.IdentifyWith(ua, nil)
 // A browser with a name of the overlay has class [Other]. Names of applications on a browser
 // engine require [Overlay.WithApplications].
 func (r *Registry) IdentifyWith(ua string, o *Overlay) Identity {
-	var s scan
+	var s parsedUserAgent
 	s.split(r, ua)
-	if s.n == 0 {
+	if s.numWords == 0 {
 		return Identity{}
 	}
-	if s.likeBrowser() && s.signs&signsOfRobots == 0 &&
-		(s.signs&signPlain == 0 || s.signs&sign(words.Contact) == 0 && s.stops > 1) && !s.hasRobotContact() {
-		if o == nil || s.signs&(signPlain|sign(words.Contact)) == 0 {
+	if s.startsLikeBrowser() && s.signs&robotSigns == 0 &&
+		(s.signs&signUnknown == 0 || s.signs&kindSign(words.Contact) == 0 && s.numStopWords > 1) && !s.hasRobotContact() {
+		if o == nil || s.signs&(signUnknown|kindSign(words.Contact)) == 0 {
 			return Identity{}
 		}
-		return s.named(o, len(s.ua))
+		return s.overlayIdentity(o, len(s.ua))
 	}
 	return s.identify(r, o)
 }
 
-const signsOfRobots = signRobotLike | signCompatible | 1<<words.Name | 1<<words.Generic
+const robotSigns = signRobotLike | signCompatible | 1<<words.Name | 1<<words.Generic
 
-// likeBrowser reports whether the User-Agent begins with a word at which only browsers begin,
+// startsLikeBrowser reports whether the User-Agent begins with a word at which only browsers begin,
 // such as Mozilla or Opera.
-func (s *scan) likeBrowser() bool {
-	switch s.first {
+func (s *parsedUserAgent) startsLikeBrowser() bool {
+	switch s.firstKind {
 	case words.Stop, words.Like, words.Compatible, words.Device:
 		return true
 	}
@@ -61,85 +61,85 @@ func (s *scan) likeBrowser() bool {
 }
 
 // identify returns the identity for a User-Agent that is not clearly a browser's.
-func (s *scan) identify(r *Registry, o *Overlay) Identity {
-	known, fallback := s.fromRegistry(r)
-	own := known.Crawler != nil && !s.borrows(known)
-	if own && known.Wildcard() {
+func (s *parsedUserAgent) identify(r *Registry, o *Overlay) Identity {
+	registered, fallback := s.findRegistered(r)
+	isOwnName := registered.Crawler != nil && !s.onlyMentions(registered)
+	if isOwnName && registered.WildcardApplies() {
 		if o != nil { // the overlay's name is the client's own, as in FooBot/Nutch-1.7
-			if id := s.named(o, int(s.known)); id.Token != "" {
-				known.Token = id.Token
+			if id := s.overlayIdentity(o, int(s.registeredOffset)); id.Token != "" {
+				registered.Token = id.Token
 			}
 		}
-		return known
+		return registered
 	}
 	if o != nil {
-		if id := s.named(o, len(s.ua)); id.Token != "" {
-			return s.asRobot(id)
+		if id := s.overlayIdentity(o, len(s.ua)); id.Token != "" {
+			return s.withRobotClass(id)
 		}
 	}
-	if own {
-		if name := s.unknownRobot(); name != "" {
+	if isOwnName {
+		if name := s.unregisteredRobotName(); name != "" {
 			return s.withFamily(r, Identity{Token: name, Class: GenericCrawler, Evidence: FromSuffix})
 		}
-		return known
+		return registered
 	}
 	if id := s.byStructure(fallback); id.Token != "" {
 		return s.withFamily(r, id)
 	}
 	if fallback.Crawler != nil {
-		return s.programOnAppEngine(r, fallback)
+		return s.withAppEngineProgram(r, fallback)
 	}
-	if id := s.byAddress(r); id.Token != "" {
+	if id := s.identifyByContact(r); id.Token != "" {
 		return id
 	}
-	if i := s.firstProduct(); i >= 0 && !s.likeBrowser() {
-		name := s.nameFrom(i)
-		if libraryLike(name) {
+	if i := s.firstProduct(); i >= 0 && !s.startsLikeBrowser() {
+		name := s.nameStartingAt(i)
+		if looksLikeLibrary(name) {
 			return Identity{Token: name, Class: Library, Evidence: FromLibrary}
 		}
 		if start := int(s.words[i].start); strings.HasPrefix(s.ua[start:], name) {
-			name = s.ua[start:s.escapedTo(start+len(name))]
+			name = s.ua[start:s.endOfEscapedName(start+len(name))]
 		}
 		return s.withFamily(r, Identity{Token: name, Class: Other, Evidence: FromFirstProduct})
 	}
 	return Identity{}
 }
 
-// borrows reports whether the first product is an unknown robot that only mentions the
+// onlyMentions reports whether the first product is an unknown robot that only mentions the
 // registry's crawler: "FooBot (compatible; Googlebot/2.1)". If `*` applies to the registry's
 // crawler, a first product with a service's name, such as FooBot-Preview, does not replace
 // it.
-func (s *scan) borrows(known Identity) bool {
-	return s.startsWithRobot() && !(known.Wildcard() && isService(s.nameFrom(s.firstProduct())))
+func (s *parsedUserAgent) onlyMentions(known Identity) bool {
+	return s.startsWithRobot() && !(known.WildcardApplies() && isService(s.nameStartingAt(s.firstProduct())))
 }
 
 // startsWithRobot reports whether the first product is the name of an unknown robot.
-func (s *scan) startsWithRobot() bool {
-	if s.likeBrowser() {
+func (s *parsedUserAgent) startsWithRobot() bool {
+	if s.startsLikeBrowser() {
 		return false
 	}
 	w := &s.words[s.firstProduct()]
-	return w.kind == words.Unknown && w.flags&isRobot != 0
+	return w.kind == words.Unknown && w.flags&spelledLikeRobot != 0
 }
 
-// unknownRobot returns the name of an unknown product that is spelled like a robot's name, or
+// unregisteredRobotName returns the name of an unknown product that is spelled like a robot's name, or
 // "". It is used next to a registry name that is exempt from `*`.
-func (s *scan) unknownRobot() string {
-	for i := range s.words[:s.n] {
+func (s *parsedUserAgent) unregisteredRobotName() string {
+	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
-		if w.kind == words.Unknown && w.flags&isRobot != 0 && w.flags&(afterLike|inVersion|inDevice) == 0 &&
-			(s.hasVersion(i) || w.flags&afterCompatible != 0) && !isService(s.text(w)) && !isGoogles(s.text(w)) {
-			return cutVersion(s.text(w))
+		if w.kind == words.Unknown && w.flags&spelledLikeRobot != 0 && w.flags&(afterLike|inVersion|inDevice) == 0 &&
+			(s.hasVersion(i) || w.flags&afterCompatible != 0) && !isService(s.wordText(w)) && !hasGoogleForm(s.wordText(w)) {
+			return cutVersion(s.wordText(w))
 		}
 	}
 	return ""
 }
 
-func (s *scan) text(w *word) string { return s.ua[w.start:w.end] }
+func (s *parsedUserAgent) wordText(w *word) string { return s.ua[w.start:w.end] }
 
 // firstProduct returns the index of the first word that can be a product, or -1.
-func (s *scan) firstProduct() int {
-	for i := range s.words[:s.n] {
+func (s *parsedUserAgent) firstProduct() int {
+	for i := range s.words[:s.numWords] {
 		if s.words[i].kind != words.Contact {
 			return i
 		}
@@ -147,38 +147,38 @@ func (s *scan) firstProduct() int {
 	return -1
 }
 
-// bareMozilla reports whether Mozilla is the only browser word of the User-Agent.
-func (s *scan) bareMozilla() bool { return s.stops <= 1 && s.mozilla() }
+// hasOnlyMozilla reports whether Mozilla is the only browser word of the User-Agent.
+func (s *parsedUserAgent) hasOnlyMozilla() bool { return s.numStopWords <= 1 && s.startsWithMozilla() }
 
-// mozilla reports whether the User-Agent begins with Mozilla.
-func (s *scan) mozilla() bool {
+// startsWithMozilla reports whether the User-Agent begins with Mozilla.
+func (s *parsedUserAgent) startsWithMozilla() bool {
 	w := words.FirstWord(s.ua)
 	return len(w) == len("mozilla") && hasFoldedPrefix(w, "mozilla")
 }
 
-// modernMozilla reports whether the User-Agent begins with "Mozilla/5.0". Robots send that
+// startsWithMozilla5 reports whether the User-Agent begins with "Mozilla/5.0". Robots send that
 // too, many old browsers do not.
-func (s *scan) modernMozilla() bool {
-	return len(s.ua) > 12 && hasFoldedPrefix(s.ua, "mozilla/5.0 ") && (s.ua[12] == '(' || words.Alnum(s.ua[12]))
+func (s *parsedUserAgent) startsWithMozilla5() bool {
+	return len(s.ua) > 12 && hasFoldedPrefix(s.ua, "mozilla/5.0 ") && (s.ua[12] == '(' || words.IsAlnum(s.ua[12]))
 }
 
-// contactOf returns the index of the URL or mail address next to word i, or -1. It must be
+// contactOfProduct returns the index of the URL or mail address next to word i, or -1. It must be
 // later in the same comment, or in the comment that directly follows the product.
-func (s *scan) contactOf(i int) int {
+func (s *parsedUserAgent) contactOfProduct(i int) int {
 	w := &s.words[i]
 	comment := w.comment
-	for j := i + 1; j < s.n; j++ {
+	for j := i + 1; j < s.numWords; j++ {
 		v := &s.words[j]
 		if v.comment != comment {
-			if comment != 0 || !s.onlyVersion(int(w.end), int(v.start)) {
+			if comment != 0 || !s.containsOnlyVersion(int(w.end), int(v.start)) {
 				return -1
 			}
 			comment = v.comment
 		}
-		if v.kind != words.Contact || s.likeBrowser() && hasFoldedPrefix(s.text(v), "www.") {
+		if v.kind != words.Contact || s.startsLikeBrowser() && hasFoldedPrefix(s.wordText(v), "www.") {
 			continue
 		}
-		if w.comment == 0 && !s.onlyVersion(int(w.end), int(v.start)) && v.comment == 0 && s.likeBrowser() && j != i+1 {
+		if w.comment == 0 && !s.containsOnlyVersion(int(w.end), int(v.start)) && v.comment == 0 && s.startsLikeBrowser() && j != i+1 {
 			return -1
 		}
 		return j
@@ -186,8 +186,8 @@ func (s *scan) contactOf(i int) int {
 	return -1
 }
 
-// onlyVersion reports whether ua[from:to] contains only a version outside of comments.
-func (s *scan) onlyVersion(from, to int) bool {
+// containsOnlyVersion reports whether ua[from:to] contains only a version outside of comments.
+func (s *parsedUserAgent) containsOnlyVersion(from, to int) bool {
 	spaces := 0
 	for i := from; i < to; i++ {
 		switch c := s.ua[i]; {

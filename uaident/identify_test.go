@@ -282,7 +282,7 @@ func TestCaseOfTheTokenDoesNotMatter(t *testing.T) {
 
 func TestOnlyTheBeginningIsRead(t *testing.T) {
 	everyUA(func(ua string) {
-		padded := ua + strings.Repeat(" ", max(0, maxBytes-len(ua)))
+		padded := ua + strings.Repeat(" ", max(0, maxUserAgentBytes-len(ua)))
 		if Identify(padded) != Identify(padded+"Googlebot/2.1 (+http://www.google.com/bot.html)") {
 			t.Errorf("%q: what comes after 2,048 bytes changes who it is", ua)
 		}
@@ -291,7 +291,7 @@ func TestOnlyTheBeginningIsRead(t *testing.T) {
 	if id := Identify(long); id != (Identity{}) {
 		t.Errorf("%+v", id)
 	}
-	if id := Identify(strings.Repeat("x", 10<<10)); id.Class != Other || len(id.Token) != maxBytes {
+	if id := Identify(strings.Repeat("x", 10<<10)); id.Class != Other || len(id.Token) != maxUserAgentBytes {
 		t.Errorf("class %s, a token of %d bytes", id.Class, len(id.Token))
 	}
 }

@@ -69,12 +69,12 @@ func (id Identity) Name() string {
 // Known reports whether [Identity.Name] comes from a registry or a policy.
 func (id Identity) Known() bool { return id.Crawler != nil || id.policyName != "" }
 
-// AppendChain appends to dst the names of the client for the selection of a group, in order
+// AppendNames appends to dst the names of the client for the selection of a group, in order
 // of precedence: the token as sent, the registry token, its aliases and its documented
 // fallbacks. It skips duplicates, ignoring case. It allocates only if dst has no room.
 //
-// AppendChain appends nothing for a browser or for a token with RobotsOnly.
-func (id Identity) AppendChain(dst []string) []string {
+// AppendNames appends nothing for a browser or for a token with RobotsOnly.
+func (id Identity) AppendNames(dst []string) []string {
 	if id.Token == "" || id.Crawler != nil && id.Crawler.RobotsOnly {
 		return dst
 	}
@@ -100,11 +100,11 @@ func (id Identity) AppendChain(dst []string) []string {
 	return dst
 }
 
-// Wildcard reports whether the `*` group applies to the client by default. See
-// [Crawler.JudgedByWildcard] and [Class.JudgedByWildcard].
-func (id Identity) Wildcard() bool {
+// WildcardApplies reports whether the `*` group applies to the client by default. See
+// [Crawler.WildcardApplies] and [Class.WildcardApplies].
+func (id Identity) WildcardApplies() bool {
 	if id.Crawler != nil {
-		return id.Crawler.JudgedByWildcard()
+		return id.Crawler.WildcardApplies()
 	}
-	return id.Class.JudgedByWildcard()
+	return id.Class.WildcardApplies()
 }

@@ -34,7 +34,7 @@ func TestChain(t *testing.T) {
 		{"", nil},
 	}
 	for _, tt := range tests {
-		if got := Identify(tt.ua).AppendChain(nil); !slices.Equal(got, tt.want) {
+		if got := Identify(tt.ua).AppendNames(nil); !slices.Equal(got, tt.want) {
 			t.Errorf("%q: %q, not %q", tt.ua, got, tt.want)
 		}
 	}
@@ -44,11 +44,11 @@ func TestChainAppends(t *testing.T) {
 	room := make([]string, 1, 20)
 	room[0] = "Googlebot"
 	id := Identify("Googlebot-Image/1.0")
-	got := id.AppendChain(room)
+	got := id.AppendNames(room)
 	if !slices.Equal(got, []string{"Googlebot", "Googlebot-Image", "Googlebot"}) {
 		t.Errorf("%q", got)
 	}
-	if n := testing.AllocsPerRun(100, func() { id.AppendChain(room[:0]) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { id.AppendNames(room[:0]) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -69,8 +69,8 @@ func TestWildcardDefault(t *testing.T) {
 		{"", false},
 	}
 	for _, tt := range tests {
-		if id := Identify(tt.ua); id.Wildcard() != tt.want {
-			t.Errorf("%q (%s, %s): %v", tt.ua, id.Token, id.Class, id.Wildcard())
+		if id := Identify(tt.ua); id.WildcardApplies() != tt.want {
+			t.Errorf("%q (%s, %s): %v", tt.ua, id.Token, id.Class, id.WildcardApplies())
 		}
 	}
 }

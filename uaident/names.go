@@ -12,24 +12,24 @@ import (
 // maxNameWords is the maximum number of words in a name.
 const maxNameWords = 6
 
-// nameFrom returns the name that begins with word i. The name ends with the last robot word.
+// nameStartingAt returns the name that begins with word i. The name ends with the last robot word.
 // Without a robot word the name ends before a version, a comment or a separator.
-func (s *scan) nameFrom(i int) string {
+func (s *parsedUserAgent) nameStartingAt(i int) string {
 	w := &s.words[i]
 	start := int(w.start)
-	end := start + len(cutVersion(s.text(w)))
-	if isDomain(s.text(w)) {
+	end := start + len(cutVersion(s.wordText(w)))
+	if isDomain(s.wordText(w)) {
 		return s.ua[start:end]
 	}
 	robot := 0
-	if w.flags&isRobot != 0 || isRobotWord(s.text(w)) {
+	if w.flags&spelledLikeRobot != 0 || isRobotWord(s.wordText(w)) {
 		robot = end
 	} else if at := int(w.end); at+1 < len(s.ua) && s.ua[at] == '/' && words.Fold[s.ua[at+1]]&words.Letter != 0 { // "foo/FooBot"
-		if name := words.FirstWord(s.ua[at+1:]); robotLike(name) {
+		if name := words.FirstWord(s.ua[at+1:]); looksLikeRobot(name) {
 			return cutVersion(name)
 		}
 	}
-	at := s.afterApostrophe(int(w.end))
+	at := s.endAfterApostrophe(int(w.end))
 	if at > int(w.end) {
 		end = at
 	}
@@ -37,12 +37,12 @@ func (s *scan) nameFrom(i int) string {
 		return s.ua[start:end]
 	}
 	for n := 1; n < maxNameWords; n++ {
-		next := s.nextInName(at)
+		next := s.nextNameWord(at)
 		if next == 0 {
 			break
 		}
 		if w := s.ua[at+1 : next]; isRobotWord(w) {
-			if robot = next; !isGeneric(w) && next < len(s.ua) && s.ua[next] == '/' {
+			if robot = next; !isGenericRobotWord(w) && next < len(s.ua) && s.ua[next] == '/' {
 				start = at + 1 // "some words FooBot/1.0"
 			}
 		}
@@ -51,7 +51,7 @@ func (s *scan) nameFrom(i int) string {
 	if robot > 0 {
 		return s.ua[start : start+len(cutVersion(s.ua[start:robot]))]
 	}
-	if s.nameStops(at) {
+	if s.nameCanEndAt(at) {
 		return s.ua[start:at]
 	}
 	return s.ua[start:end]
@@ -59,14 +59,14 @@ func (s *scan) nameFrom(i int) string {
 
 // nameEndingAt returns the name that ends with word i. It returns "" for a generic word
 // without a word before it.
-func (s *scan) nameEndingAt(i int) string {
+func (s *parsedUserAgent) nameEndingAt(i int) string {
 	w := &s.words[i]
 	start := int(w.start)
 	if w.kind == words.Unknown {
-		return cutVersion(s.text(w)) // FooBot/1.0
+		return cutVersion(s.wordText(w)) // FooBot/1.0
 	}
 	for n := 1; n < maxNameWords; n++ {
-		before := s.beforeInName(start)
+		before := s.previousNameWord(start)
 		if before < 0 {
 			break
 		}
@@ -75,44 +75,44 @@ func (s *scan) nameEndingAt(i int) string {
 	if start == int(w.start) && w.kind == words.Generic {
 		return ""
 	}
-	return s.ua[start : int(w.start)+len(cutVersion(s.text(w)))]
+	return s.ua[start : int(w.start)+len(cutVersion(s.wordText(w)))]
 }
 
 // isRobotWord reports whether a word is a generic robot word or is spelled like a robot's
 // name.
-func isRobotWord(w string) bool { return isGeneric(w) || robotLike(w) }
+func isRobotWord(w string) bool { return isGenericRobotWord(w) || looksLikeRobot(w) }
 
-// isGeneric reports whether w is a generic robot word, such as crawler.
-func isGeneric(w string) bool {
-	return isOneOf(w, generic[:])
+// isGenericRobotWord reports whether w is a generic robot word, such as crawler.
+func isGenericRobotWord(w string) bool {
+	return isOneOf(w, genericRobotWords[:])
 }
 
-// nextInName returns the end of the next word of the name, or 0. The previous word of the
+// nextNameWord returns the end of the next word of the name, or 0. The previous word of the
 // name ends at at.
-func (s *scan) nextInName(at int) int {
+func (s *parsedUserAgent) nextNameWord(at int) int {
 	if at+1 >= len(s.ua) || s.ua[at] != ' ' || words.Fold[s.ua[at+1]]&words.Letter == 0 {
 		return 0
 	}
 	w := words.FirstWord(s.ua[at+1:])
-	end := s.afterApostrophe(at + 1 + len(w))
-	if !inNames(w) || contactLength(s.ua, at+1, end) > 0 {
+	end := s.endAfterApostrophe(at + 1 + len(w))
+	if !canBeInName(w) || contactLength(s.ua, at+1, end) > 0 {
 		return 0
 	}
 	return end
 }
 
-// afterApostrophe returns the end of a word with an apostrophe, as in "Let's". end is the
+// endAfterApostrophe returns the end of a word with an apostrophe, as in "Let's". end is the
 // offset of the apostrophe.
-func (s *scan) afterApostrophe(end int) int {
+func (s *parsedUserAgent) endAfterApostrophe(end int) int {
 	if end+1 < len(s.ua) && s.ua[end] == '\'' {
 		return end + 1 + len(words.FirstWord(s.ua[end+1:]))
 	}
 	return end
 }
 
-// beforeInName returns the start of the previous word of the name, or -1. The name found so
+// previousNameWord returns the start of the previous word of the name, or -1. The name found so
 // far begins at start.
-func (s *scan) beforeInName(start int) int {
+func (s *parsedUserAgent) previousNameWord(start int) int {
 	if start < 2 || s.ua[start-1] != ' ' {
 		return -1
 	}
@@ -123,20 +123,20 @@ func (s *scan) beforeInName(start int) int {
 	if i == start-1 || i > 0 && strings.IndexByte("/:@", s.ua[i-1]) >= 0 || words.Fold[s.ua[i]]&words.Letter == 0 {
 		return -1
 	}
-	if w := s.ua[i : start-1]; inNames(w) {
+	if w := s.ua[i : start-1]; canBeInName(w) {
 		return i
 	}
 	return -1
 }
 
-// endOfName are words that cannot be part of a name. They follow names in sentences.
-var endOfName = [...]string{
+// nonNameWords are words that cannot be part of a name. They follow names in sentences.
+var nonNameWords = [...]string{
 	"from", "by", "for", "used", "powered", "via", "at", "and", "on", "the", "mozilla", "http", "https", "version",
 	"beta", "like", "compatible", "is", "www", "a", "an", "this",
 }
 
-// generic are words for robots.
-var generic = [...]string{"bot", "robot", "crawler", "spider", "webcrawler", "webspider", "spyder", "scraper"}
+// genericRobotWords are words for robots.
+var genericRobotWords = [...]string{"bot", "robot", "crawler", "spider", "webcrawler", "webspider", "spyder", "scraper"}
 
 // isOneOf reports whether w is in list, ignoring case. The words of list must be in lower
 // case.
@@ -149,18 +149,18 @@ func isOneOf(w string, list []string) bool {
 	return false
 }
 
-// inNames reports whether a word can be part of a name. Versions and the words of endOfName
+// canBeInName reports whether a word can be part of a name. Versions and the words of nonNameWords
 // cannot.
-func inNames(w string) bool {
-	if isOneOf(w, endOfName[:]) {
+func canBeInName(w string) bool {
+	if isOneOf(w, nonNameWords[:]) {
 		return false
 	}
-	return !(len(w) > 1 && w[0]|0x20 == 'v' && words.Digit(w[1]))
+	return !(len(w) > 1 && w[0]|0x20 == 'v' && words.IsDigit(w[1]))
 }
 
-// nameStops reports whether a name without a robot word can end at at: before a version, a
+// nameCanEndAt reports whether a name without a robot word can end at at: before a version, a
 // comment or a separator.
-func (s *scan) nameStops(at int) bool {
+func (s *parsedUserAgent) nameCanEndAt(at int) bool {
 	rest := s.ua[at:]
 	rest = strings.TrimLeft(rest, " ")
 	if rest == "" {
@@ -169,7 +169,7 @@ func (s *scan) nameStops(at int) bool {
 	switch c := rest[0]; {
 	case c == '/' || c == '(' || c == ';' || c == ',' || c == ')' || c == '-' || c == '+' || c == '[':
 		return true
-	case words.Digit(c), c|0x20 == 'v' && len(rest) > 1 && words.Digit(rest[1]):
+	case words.IsDigit(c), c|0x20 == 'v' && len(rest) > 1 && words.IsDigit(rest[1]):
 		return true
 	}
 	w := words.FirstWord(rest)

@@ -18,7 +18,7 @@ const maxName = 100
 // immutable.
 type Overlay struct {
 	names []overlayName
-	firsts
+	firstWordFilter
 	applications bool // the names also identify applications
 }
 
@@ -34,19 +34,19 @@ func (o *Overlay) WithApplications() *Overlay {
 	return &with
 }
 
-// firsts is a filter over the hashes of the names' first words. It has false positives and no
+// firstWordFilter is a filter over the hashes of the names' first words. It has false positives and no
 // false negatives.
-type firsts [4]uint64
+type firstWordFilter [4]uint64
 
-func (f *firsts) add(hash uint32) { f[hash>>6&3] |= 1 << (hash & 63) }
+func (f *firstWordFilter) add(hash uint32) { f[hash>>6&3] |= 1 << (hash & 63) }
 
-func (f *firsts) mayHave(hash uint32) bool { return f[hash>>6&3]&(1<<(hash&63)) != 0 }
+func (f *firstWordFilter) mayContain(hash uint32) bool { return f[hash>>6&3]&(1<<(hash&63)) != 0 }
 
 type overlayName struct {
-	text string // lower case, without a version
-	name string // spelling in the policy
-	hash uint32 // of the first word
-	many bool   // more than one word
+	folded          string // lower case, without a version
+	spelling        string // spelling in the policy
+	hash            uint32 // of the first word
+	hasSeveralWords bool   // more than one word
 }
 
 // Overlay returns an overlay for [Registry.IdentifyWith] with the given group names of a
@@ -76,7 +76,7 @@ func (r *Registry) Overlay(names []string) *Overlay {
 			o = new(Overlay)
 		}
 		name, text = strings.Clone(name), strings.Clone(text) // release the memory of the policy
-		n := overlayName{text: text, name: name, hash: words.Hash(first), many: len(first) < len(text)}
+		n := overlayName{folded: text, spelling: name, hash: words.Hash(first), hasSeveralWords: len(first) < len(text)}
 		o.names = append(o.names, n)
 		o.add(n.hash)
 	}
@@ -92,24 +92,24 @@ func hasLetter(s string) bool {
 	return false
 }
 
-// named finds a name of the overlay that stands as a product. It then tries names followed by
+// overlayIdentity finds a name of the overlay that stands as a product. It then tries names followed by
 // a version, as in FooBot-2.0, and at last labels of hosts. The name must begin before until.
-func (s *scan) named(o *Overlay, until int) Identity {
-	if id := s.namedAs(o, until, false); id.Token != "" {
+func (s *parsedUserAgent) overlayIdentity(o *Overlay, until int) Identity {
+	if id := s.overlayIdentityWith(o, until, false); id.Token != "" {
 		return id
 	}
-	if id := s.namedAs(o, until, true); id.Token != "" {
+	if id := s.overlayIdentityWith(o, until, true); id.Token != "" {
 		return id
 	}
 	if until < len(s.ua) {
 		return Identity{}
 	}
-	return s.namedByHost(o)
+	return s.overlayNameByHost(o)
 }
 
-// namedAs is named for names with a version (withVersion is true) or without.
-func (s *scan) namedAs(o *Overlay, until int, withVersion bool) Identity {
-	for i := range s.words[:s.n] {
+// overlayIdentityWith is named for names with a version (withVersion is true) or without.
+func (s *parsedUserAgent) overlayIdentityWith(o *Overlay, until int, withVersion bool) Identity {
+	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
 		if int(w.start) >= until {
 			break
@@ -119,64 +119,66 @@ func (s *scan) namedAs(o *Overlay, until int, withVersion bool) Identity {
 		}
 		hash := w.hash
 		if withVersion && w.kind == words.Unknown {
-			if text := s.text(w); len(text) <= maxName {
-				if n := versionOf(text); n > 0 {
+			if text := s.wordText(w); len(text) <= maxName {
+				if n := versionOffset(text); n > 0 {
 					hash = words.Hash(text[:n])
 				}
 			}
 		}
-		if !o.mayHave(hash) {
+		if !o.mayContain(hash) {
 			continue
 		}
 		for j := range o.names {
 			n := &o.names[j]
-			end := int(w.start) + len(n.text)
-			if n.hash != hash || !hasFoldedPrefix(s.ua[w.start:], n.text) ||
-				!s.nameEnds(end) && !(withVersion && s.versionFollows(int(w.start)+strings.LastIndexByte(n.text, ' ')+1, end)) ||
-				!s.isProduct(i, end, o.applications) || s.escapedTo(end) > end {
+			end := int(w.start) + len(n.folded)
+			if n.hash != hash || !hasFoldedPrefix(s.ua[w.start:], n.folded) ||
+				!s.wordEndsAt(end) && !(withVersion && s.versionFollows(int(w.start)+strings.LastIndexByte(n.folded, ' ')+1, end)) ||
+				!s.isProduct(i, end, o.applications) || s.endOfEscapedName(end) > end {
 				continue
 			}
-			return Identity{Token: s.ua[w.start:end], Class: Other, Evidence: FromPolicyName, policyName: n.name}
+			return Identity{Token: s.ua[w.start:end], Class: Other, Evidence: FromPolicyName, policyName: n.spelling}
 		}
 	}
 	return Identity{}
 }
 
-// nameEnds reports whether a word can end at at.
-func (s *scan) nameEnds(at int) bool { return at == len(s.ua) || words.Fold[s.ua[at]] <= words.Dot }
+// wordEndsAt reports whether a word can end at at.
+func (s *parsedUserAgent) wordEndsAt(at int) bool {
+	return at == len(s.ua) || words.Fold[s.ua[at]] <= words.Dot
+}
 
 // versionFollows reports whether the word that begins at start contains only a version from
 // at on.
-func (s *scan) versionFollows(start, at int) bool {
-	return versionOf(words.FirstWord(s.ua[start:min(start+maxName, len(s.ua))])) == at-start
+func (s *parsedUserAgent) versionFollows(start, at int) bool {
+	return versionOffset(words.FirstWord(s.ua[start:min(start+maxName, len(s.ua))])) == at-start
 }
 
 // isProduct reports whether the name from word i to end has the position of a product. The
 // name of an application has that position only if applications is true.
-func (s *scan) isProduct(i, end int, applications bool) bool {
+func (s *parsedUserAgent) isProduct(i, end int, applications bool) bool {
 	w := &s.words[i]
-	if i == s.firstProduct() && !s.likeBrowser() {
+	if i == s.firstProduct() && !s.startsLikeBrowser() {
 		return true
 	}
 	if w.flags&inDevice != 0 {
 		return false
 	}
-	if w.flags&afterCompatible != 0 || s.contactOf(i) >= 0 {
+	if w.flags&afterCompatible != 0 || s.contactOfProduct(i) >= 0 {
 		return true
 	}
-	if !applications && s.ofApplication(int(w.start), end) {
+	if !applications && s.belongsToApplication(int(w.start), end) {
 		return false
 	}
-	if robotLike(s.ua[w.start:end]) {
+	if looksLikeRobot(s.ua[w.start:end]) {
 		return true
 	}
 	return end < len(s.ua) && s.ua[end] == '/' && w.comment == 0 ||
-		end+1 < len(s.ua) && s.ua[end] == '/' && words.Digit(s.ua[end+1])
+		end+1 < len(s.ua) && s.ua[end] == '/' && words.IsDigit(s.ua[end+1])
 }
 
-// asRobot changes the class to GenericCrawler if the structure of the User-Agent is a
+// withRobotClass changes the class to GenericCrawler if the structure of the User-Agent is a
 // robot's.
-func (s *scan) asRobot(id Identity) Identity {
+func (s *parsedUserAgent) withRobotClass(id Identity) Identity {
 	if s.byStructure(Identity{}).Token != "" {
 		id.Class = GenericCrawler
 	}

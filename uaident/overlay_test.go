@@ -132,7 +132,7 @@ func TestOverlayBeforeTheRegistry(t *testing.T) {
 		{"Mozilla/5.0 (Linux; Android 6.0.1; Zorbl Build/MMB29P) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Mobile Safari/537.36 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "Googlebot"},
 	}
 	for _, tt := range tests {
-		if id := Default().IdentifyWith(tt.ua, o); id.Token != tt.token || !id.Class.JudgedByWildcard() {
+		if id := Default().IdentifyWith(tt.ua, o); id.Token != tt.token || !id.Class.WildcardApplies() {
 			t.Errorf("%q is %q, class %s by %s, not %q", tt.ua, id.Token, id.Class, id.Evidence, tt.token)
 		}
 	}

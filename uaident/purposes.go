@@ -2,9 +2,9 @@ package uaident
 
 // Purposes lists the uses of the fetched pages, by the operator's documentation.
 type Purposes struct {
-	// Of is the set of all documented purposes. 0 means that no purpose is documented or that
+	// Set is the set of all documented purposes. 0 means that no purpose is documented or that
 	// nobody checked.
-	Of PurposeSet
+	Set PurposeSet
 	// Source is the URL of the documentation.
 	Source string
 }
@@ -14,10 +14,10 @@ type PurposeSet uint8
 
 // The purposes, with their names in registry.json.
 const (
-	ForTraining PurposeSet = 1 << iota // "training": training of generative models
-	ForSearch                          // "search": a search application
-	ForAIUse                           // "ai_use": input of a model
-	ForOthers                          // "others": resale of the data, or any other use
+	PurposeTraining PurposeSet = 1 << iota // "training": training of generative models
+	PurposeSearch                          // "search": a search application
+	PurposeAIUse                           // "ai_use": input of a model
+	PurposeOther                           // "others": resale of the data, or any other use
 )
 
 var purposeWords = []string{"training", "search", "ai_use", "others"}

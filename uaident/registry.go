@@ -112,25 +112,25 @@ func (c *Crawler) ControlToken() string {
 	return ""
 }
 
-// JudgedByWildcard reports whether the `*` group applies to c by default. The Wildcard field
+// WildcardApplies reports whether the `*` group applies to c by default. The Wildcard field
 // decides first, then the class. A user-triggered fetcher is exempt unless Wildcard is
 // WildcardOn.
-func (c *Crawler) JudgedByWildcard() bool {
+func (c *Crawler) WildcardApplies() bool {
 	switch c.Wildcard {
 	case WildcardOn:
 		return true
 	case WildcardOff:
 		return false
 	}
-	return c.Class.JudgedByWildcard() && !c.UserTriggered
+	return c.Class.WildcardApplies() && !c.UserTriggered
 }
 
 // Registry finds crawlers by name. It is immutable and safe for concurrent use.
 type Registry struct {
-	crawlers []Crawler
-	keys     []words.Key
-	stops    int // the first keys are stop words; this is their number
-	table    *words.Table
+	crawlers     []Crawler
+	keys         []words.Key
+	numStopWords int // the first keys are stop words; this is their number
+	table        *words.Table
 }
 
 // Default returns the built-in registry. The registry is compiled from registry.json and
@@ -174,7 +174,7 @@ func (r *Registry) key(word string, hash uint32) *words.Key {
 			return nil
 		}
 		if words.Tag(slot) == words.Tag(hash) {
-			k := &r.keys[words.Number(slot)-1]
+			k := &r.keys[words.KeyNumber(slot)-1]
 			if len(k.Text) == len(word) && hasFoldedPrefix(word, k.Text) {
 				return k
 			}

@@ -19,7 +19,7 @@ func TestEveryEntryIsIdentified(t *testing.T) {
 				"Mozilla/5.0 (compatible; " + name + "/1.0; +https://www.example.com/about)",
 			}
 			switch {
-			case c.App && !robotLike(name):
+			case c.App && !looksLikeRobot(name):
 				uas = uas[2:] // by itself it is the app
 			case c.ExactCase:
 				uas = slices.Delete(uas, 2, 3)
@@ -145,8 +145,8 @@ func TestDocumentedFacts(t *testing.T) {
 			t.Errorf("%s is not in the registry", tt.token)
 			continue
 		}
-		if c.Class != tt.class || c.JudgedByWildcard() != tt.wildcard || c.RobotsOnly != tt.robotsOnly {
-			t.Errorf("%s: class %s, judged by `*` %v, robots.txt only %v", tt.token, c.Class, c.JudgedByWildcard(), c.RobotsOnly)
+		if c.Class != tt.class || c.WildcardApplies() != tt.wildcard || c.RobotsOnly != tt.robotsOnly {
+			t.Errorf("%s: class %s, judged by `*` %v, robots.txt only %v", tt.token, c.Class, c.WildcardApplies(), c.RobotsOnly)
 		}
 	}
 }

@@ -2,43 +2,43 @@ package uaident
 
 import "github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 
-// parts is a set of name endings, indexed by first letter. Each ending begins with two
+// nameParts is a set of name endings, indexed by first letter. Each ending begins with two
 // letters.
-type parts struct {
-	second  [26]uint32 // bit set of the second letters
-	endings [26][]string
-	// capitals allows an ending directly after capital letters: AIAgent.
-	capitals bool
-	// last allows only a plural, digits or a version after an ending.
-	last bool
+type nameParts struct {
+	secondLetters [26]uint32 // bit set of the second letters
+	endings       [26][]string
+	// afterCapitals allows an ending directly after capital letters: AIAgent.
+	afterCapitals bool
+	// onlyAtEnd allows only a plural, digits or a version after an ending.
+	onlyAtEnd bool
 }
 
-func newParts(endings ...string) *parts {
-	var p parts
+func newNameParts(endings ...string) *nameParts {
+	var p nameParts
 	for _, e := range endings {
 		letter := e[0] - 'a'
-		p.second[letter] |= 1 << (e[1] - 'a')
+		p.secondLetters[letter] |= 1 << (e[1] - 'a')
 		p.endings[letter] = append(p.endings[letter], e)
 	}
 	return &p
 }
 
-func behindCapitals(p *parts) *parts {
-	p.capitals = true
+func allowAfterCapitals(p *nameParts) *nameParts {
+	p.afterCapitals = true
 	return p
 }
 
-func atEnd(p *parts) *parts {
-	p.last = true
+func restrictToEnd(p *nameParts) *nameParts {
+	p.onlyAtEnd = true
 	return p
 }
 
 // robotParts are endings of robot names.
-var robotParts = newParts("bot", "crawler", "spider", "crawl", "spyder", "scraper", "scrapper", "harvester")
+var robotParts = newNameParts("bot", "crawler", "spider", "crawl", "spyder", "scraper", "scrapper", "harvester")
 
 // serviceWords occur in names and addresses of robots that act for a person or a site. An
 // UptimeBot visits the sites of its customers, and an RssBot the feeds of its readers.
-var serviceWords = newParts(
+var serviceWords = newNameParts(
 	"uptime", "webhook", "unfurl", "linkpreview", "link-preview", "previewbot", "healthcheck", "health-check",
 	"rssreader", "feedreader", "dcv",
 	"podca", "fetcher", // podcast, podcatcher
@@ -47,7 +47,7 @@ var serviceWords = newParts(
 
 // serviceParts occur in the names of such robots as separate parts. ShoppingBot and
 // ScrapingBot do not contain one, Foo-Bot-Preview does.
-var serviceParts = newParts(
+var serviceParts = newNameParts(
 	"pingbot", "preview", "previewer",
 	"webcal", "caldav", // calendar subscriptions
 )
@@ -73,10 +73,10 @@ func byLastLetter(words ...string) (by [26][]string) {
 }
 
 // robotWords occur in addresses of robots.
-var robotWords = newParts("crawl", "robot", "spider")
+var robotWords = newNameParts("crawl", "robot", "spider")
 
 // toolParts are endings of tool names. Apps use some of them too, so they are weak evidence.
-var toolParts = newParts(
+var toolParts = newNameParts(
 	"checker", "check", "validator", "validation", "fetcher", "fetch", "scanner", "scan", "grabber", "extractor", "resolver", "preview", "previewer", "unfurler", "monitor", "monitoring",
 	"synthetic", "feedparser", "parser", "screenshot", "thumbnail", "thumbnailer", "analyzer", "analyser",
 	"analytics", "auditor", "audit", "pinger", "prober", "probe", "searchengine", "sitemap", "imageproxy",
@@ -85,36 +85,36 @@ var toolParts = newParts(
 	"capture", "linkcheck", "uptime", "status",
 )
 
-// watchParts are endings of names that monitor or show a site, or act for a person. They
+// monitorParts are endings of names that monitor or show a site, or act for a person. They
 // outweigh the convention of crawlers.
-var watchParts = behindCapitals(newParts(
+var monitorParts = allowAfterCapitals(newNameParts(
 	"monitor", "monitoring", "preview", "previewer", "linkcheck", "linkchecker", "validator", "verification", "status",
 	"synthetic",                                       // synthetic requests of a monitor
 	"user", "agent", "client", "assistant", "service", // assistants: Perplexity-User
 	"proxy", "gateway", "reader", "feed", "rss", // proxies and readers: FlipboardProxy, Hatena-Mobile-Gateway
 ))
 
-// lastWatchParts are watchParts at the end of a name only. An EmailHunter is not a mail
+// monitorEndParts are monitorParts at the end of a name only. An EmailHunter is not a mail
 // program.
-var lastWatchParts = atEnd(behindCapitals(newParts(
+var monitorEndParts = restrictToEnd(allowAfterCapitals(newNameParts(
 	"app", "player", "browser", "mail", "email", "calendar", "fetch", "webfetch", "favicon", "bookmark",
 	"health", "ping", "checker", "verifier", "verify",
 )))
 
 // libraryParts are endings of the names of HTTP libraries.
-var libraryParts = newParts("httpclient", "http-client", "http_client", "httplib", "httprequest", "httpunit", "urllib", "webclient")
+var libraryParts = newNameParts("httpclient", "http-client", "http_client", "httplib", "httprequest", "httpunit", "urllib", "webclient")
 
-// notRobots are ordinary words and names of people that end like a robot's name.
-var notRobots = [...]string{"abbot", "angebot", "aufgebot", "gebot", "sabot", "talbot", "verbot"}
+// nonRobotWords are ordinary words and names of people that end like a robot's name.
+var nonRobotWords = [...]string{"abbot", "angebot", "aufgebot", "gebot", "sabot", "talbot", "verbot"}
 
-const maxNotRobot = len("aufgebot")
+const maxNonRobotWord = len("aufgebot")
 
-// robotLike reports whether an unknown word is spelled like a robot's name: FooBot,
+// looksLikeRobot reports whether an unknown word is spelled like a robot's name: FooBot,
 // foocrawler, AcademicBotRTU, aiHitBot-DM, RankingBot2, Foo-Google. Cubot is a brand of
 // phones: CUBOT_NOTE_S.
-func robotLike(w string) bool {
+func looksLikeRobot(w string) bool {
 	if hasPart(w, robotParts, 0) {
-		return !hasFoldedPrefix(w, "cubot") && (len(w) > maxNotRobot || !isOneOf(w, notRobots[:]))
+		return !hasFoldedPrefix(w, "cubot") && (len(w) > maxNonRobotWord || !isOneOf(w, nonRobotWords[:]))
 	}
 	if end := len(w) - len("archiver"); end > 0 && w[len(w)-1]|0x20 == 'r' && (hasFoldedPrefix(w[end:], "archiver") || hasFoldedPrefix(w[end+1:], "indexer")) {
 		return true
@@ -123,9 +123,9 @@ func robotLike(w string) bool {
 		len(w) > 8 && hasFoldedPrefix(w[len(w)-7:], "-google")
 }
 
-// toolLike reports whether a part of w is the ending of a tool name: LinkChecker,
+// looksLikeTool reports whether a part of w is the ending of a tool name: LinkChecker,
 // page-preview-tool.
-func toolLike(w string) bool { return hasPart(w, toolParts, 5) }
+func looksLikeTool(w string) bool { return hasPart(w, toolParts, 5) }
 
 // isService reports whether a name or address belongs to a robot that acts for a person or a
 // site: UptimeBot, Acme-Webhooks. Operators give the suffix -User to fetchers for a person:
@@ -179,27 +179,27 @@ func hasFoldedSuffix(s, suffix string) bool {
 	return len(s) >= len(suffix) && hasFoldedPrefix(s[len(s)-len(suffix):], suffix)
 }
 
-// isGoogles reports whether a name has the form of Google's fetchers. Many such fetchers act
+// hasGoogleForm reports whether a name has the form of Google's fetchers. Many such fetchers act
 // for other people.
-func isGoogles(name string) bool {
+func hasGoogleForm(name string) bool {
 	return hasFoldedPrefix(name, "google-") || hasFoldedSuffix(name, "-google")
 }
 
-// libraryLike reports whether a word is spelled like the name of an HTTP library.
-func libraryLike(w string) bool { return hasPart(w, libraryParts, 5) }
+// looksLikeLibrary reports whether a word is spelled like the name of an HTTP library.
+func looksLikeLibrary(w string) bool { return hasPart(w, libraryParts, 5) }
 
 // hasPart reports whether w contains one of the endings at the end of a part of its spelling.
 // A part ends at the end of w, before a separator or version, and between a lower-case and an
 // upper-case letter. Endings of at most short bytes must also start a part, so that
 // "prefetch" does not contain fetch.
-func hasPart(w string, p *parts, short int) bool {
+func hasPart(w string, p *nameParts, maxShort int) bool {
 	for i := range len(w) - 1 {
 		letter := (w[i] | 0x20) - 'a'
 		if letter >= 26 || !p.hasSecond(letter, w[i+1]) {
 			continue
 		}
 		for _, ending := range p.endings[letter] {
-			if hasFoldedPrefix(w[i:], ending) && p.endsPart(w, i+len(ending)) && (len(ending) > short || p.startsPart(w, i)) {
+			if hasFoldedPrefix(w[i:], ending) && p.endsPart(w, i+len(ending)) && (len(ending) > maxShort || p.startsPart(w, i)) {
 				return true
 			}
 		}
@@ -209,10 +209,12 @@ func hasPart(w string, p *parts, short int) bool {
 
 // hasSecond reports whether an ending with the given first letter has next as its second
 // byte.
-func (p *parts) hasSecond(letter, next byte) bool { return p.second[letter]>>((next|0x20)-'a')&1 != 0 }
+func (p *nameParts) hasSecond(letter, next byte) bool {
+	return p.secondLetters[letter]>>((next|0x20)-'a')&1 != 0
+}
 
 // containsPart reports whether w contains one of the endings anywhere.
-func containsPart(w string, p *parts) bool {
+func containsPart(w string, p *nameParts) bool {
 	for i := range len(w) - 1 {
 		letter := (w[i] | 0x20) - 'a'
 		if letter >= 26 || !p.hasSecond(letter, w[i+1]) {
@@ -228,23 +230,23 @@ func containsPart(w string, p *parts) bool {
 }
 
 // startsPart reports whether a part of the spelling of w begins at i.
-func (p *parts) startsPart(w string, i int) bool {
+func (p *nameParts) startsPart(w string, i int) bool {
 	return i == 0 || words.Fold[w[i-1]]&words.Letter == 0 ||
-		w[i] < 'a' && (w[i-1] >= 'a' || p.capitals && i+1 < len(w) && w[i+1] >= 'a')
+		w[i] < 'a' && (w[i-1] >= 'a' || p.afterCapitals && i+1 < len(w) && w[i+1] >= 'a')
 }
 
 // endsPart reports whether a part of the spelling of w ends at i.
-func (p *parts) endsPart(w string, i int) bool {
-	return partEnds(w, i) && (!p.last || !hasMore(w[i:]))
+func (p *nameParts) endsPart(w string, i int) bool {
+	return partEnds(w, i) && (!p.onlyAtEnd || !hasMoreLetters(w[i:]))
 }
 
-// hasMore reports whether rest contains more than a plural, digits or a version.
-func hasMore(rest string) bool {
+// hasMoreLetters reports whether rest contains more than a plural, digits or a version.
+func hasMoreLetters(rest string) bool {
 	if len(rest) == 1 && rest[0]|0x20 == 's' {
 		return false
 	}
 	for i := range len(rest) {
-		isV := rest[i]|0x20 == 'v' && i+1 < len(rest) && words.Digit(rest[i+1])
+		isV := rest[i]|0x20 == 'v' && i+1 < len(rest) && words.IsDigit(rest[i+1])
 		if words.Fold[rest[i]]&words.Letter != 0 && !isV {
 			return true
 		}

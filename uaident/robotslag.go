@@ -2,14 +2,14 @@ package uaident
 
 import "time"
 
-// MaxRobotsLag is the maximum of [RobotsLag.Most] in a registry.
+// MaxRobotsLag is the maximum of [RobotsLag.Max] in a registry.
 const MaxRobotsLag = 7 * 24 * time.Hour
 
 // RobotsLag is the time for which a crawler may still use an old robots.txt after a change,
 // by its operator's documentation. RFC 9309 section 2.4 allows 24 hours.
 type RobotsLag struct {
-	// Most is the maximum. 0 means that the operator names no time.
-	Most time.Duration
+	// Max is the maximum. 0 means that the operator names no time.
+	Max time.Duration
 	// Source is the URL of the documentation.
 	Source string
 }

@@ -8,8 +8,8 @@ import (
 
 // Bounds on the parsed part of a User-Agent.
 const (
-	maxBytes = 2048 // the rest is ignored
-	maxWords = 48   // number of words in scan.words, without stop words and numbers
+	maxUserAgentBytes = 2048 // the rest is ignored
+	maxWords          = 48   // number of words in parsedUserAgent.words, without stop words and numbers
 )
 
 // word is a word of a User-Agent, or a URL or mail address.
@@ -25,42 +25,42 @@ type word struct {
 type wordFlags uint8
 
 const (
-	afterLike       wordFlags = 1 << iota // "like Googlebot"
-	afterCompatible                       // "compatible; Googlebot"
-	inDevice                              // after "Android" in the same comment
-	inVersion                             // directly after a slash, or part of a longer name
-	isRobot                               // spelled like a robot's name
+	afterLike        wordFlags = 1 << iota // "like Googlebot"
+	afterCompatible                        // "compatible; Googlebot"
+	inDevice                               // after "Android" in the same comment
+	inVersion                              // directly after a slash, or part of a longer name
+	spelledLikeRobot                       // spelled like a robot's name
 )
 
-// context describes the words before a word.
-type context struct {
-	flags  wordFlags
-	device bool // "Android" precedes in the same comment
+// wordContext describes the words before a word.
+type wordContext struct {
+	flags       wordFlags
+	afterDevice bool // "Android" precedes in the same comment
 }
 
-// scan is a User-Agent split into words.
-type scan struct {
-	ua    string
-	words [maxWords]word
-	n     int
-	first words.Kind // kind of the first word that is not a number
-	any   bool       // the User-Agent has a word
-	stops int        // number of stop words
-	signs uint32     // bit set of word kinds and of the bits below
-	known uint16     // offset of the registry's crawler
+// parsedUserAgent is a User-Agent split into words.
+type parsedUserAgent struct {
+	ua               string
+	words            [maxWords]word
+	numWords         int
+	firstKind        words.Kind // kind of the first word that is not a number
+	hasWord          bool       // the User-Agent has a word
+	numStopWords     int        // number of stop words
+	signs            uint32     // bit set of word kinds and of the bits below
+	registeredOffset uint16     // offset of the registry's crawler
 }
 
-// Additional bits of scan.signs.
+// Additional bits of parsedUserAgent.signs.
 const (
 	signRobotLike  = 1 << (16 + iota) // an unknown word spelled like a robot's name
 	signCompatible                    // an unknown word after "compatible;"
-	signPlain                         // an unknown word
+	signUnknown                       // an unknown word
 )
 
-func sign(k words.Kind) uint32 { return 1 << k }
+func kindSign(k words.Kind) uint32 { return 1 << k }
 
-// depthOf is the change of the comment depth at a byte.
-var depthOf = [256]int8{'(': 1, ')': -1, '[': 1, ']': -1}
+// depthChange is the change of the comment depth at a byte.
+var depthChange = [256]int8{'(': 1, ')': -1, '[': 1, ']': -1}
 
 // Prefixes of most browsers. split skips them without parsing, which halves the time for a
 // browser.
@@ -77,9 +77,9 @@ const (
 // A word is a run of letters, digits, "_", "-" and "!" that starts with a letter or digit. It
 // can contain dots. So Googlebot-Image is one word and never Googlebot. split skips numbers,
 // versions and stop words.
-func (s *scan) split(r *Registry, ua string) {
-	if len(ua) > maxBytes {
-		ua = ua[:maxBytes]
+func (s *parsedUserAgent) split(r *Registry, ua string) {
+	if len(ua) > maxUserAgentBytes {
+		ua = ua[:maxUserAgentBytes]
 	}
 	s.ua = ua
 	var (
@@ -87,48 +87,48 @@ func (s *scan) split(r *Registry, ua string) {
 		depth    int8
 		comment  uint8 // ordinal of the comment at i
 		comments uint8 // so far
-		prev     context
+		prev     wordContext
 	)
 	if strings.HasPrefix(ua, mozilla5) {
 		i, depth, comment, comments = len(mozilla5), 1, 1, 1
-		s.any, s.first, s.stops = true, words.Stop, 1
+		s.hasWord, s.firstKind, s.numStopWords = true, words.Stop, 1
 	}
 	for i < len(ua) {
 		c := words.Fold[ua[i]]
 		if c < '0' { // a gap, or punctuation
-			if d := depthOf[ua[i]]; d != 0 {
+			if d := depthChange[ua[i]]; d != 0 {
 				if depth == 0 && d > 0 && comments < 255 {
 					comments++
 				}
 				if depth += d; depth <= 0 {
-					depth, comment, prev.device = 0, 0, false
+					depth, comment, prev.afterDevice = 0, 0, false
 				} else {
 					comment = comments
 				}
 			}
-			if ua[i] == '%' && i+2 < len(ua) && words.Hex(ua[i+1]) && words.Hex(ua[i+2]) {
+			if ua[i] == '%' && i+2 < len(ua) && words.IsHex(ua[i+1]) && words.IsHex(ua[i+2]) {
 				i += 2 // an escaped byte: "Mozilla/5.0%20"
 			}
 			i++
 			continue
 		}
 		if ua[i] == 'A' && depth == 0 && comments < 255 {
-			if n := webKit(ua[i:]); n > 0 {
-				i, comments, s.stops, prev = i+n, comments+1, s.stops+webKitStops, context{}
+			if n := webKitPrefixLength(ua[i:]); n > 0 {
+				i, comments, s.numStopWords, prev = i+n, comments+1, s.numStopWords+webKitStops, wordContext{}
 				continue
 			}
 		}
 		start := i
 		end, hash, letters := wordAt(ua, start)
 		i = end
-		if i+1 < len(ua) && ua[i] == '/' && words.Digit(ua[i+1]) {
+		if i+1 < len(ua) && ua[i] == '/' && words.IsDigit(ua[i+1]) {
 			for i += 2; i < len(ua) && words.Fold[ua[i]] != words.Gap; i++ { // a version
 			}
 		}
 		if r.isStop(hash) {
-			s.stops++
-			if !s.any {
-				s.any, s.first = true, words.Stop
+			s.numStopWords++
+			if !s.hasWord {
+				s.hasWord, s.firstKind = true, words.Stop
 			}
 			prev.flags = 0
 			continue
@@ -166,7 +166,7 @@ func wordAt(ua string, start int) (end int, hash uint32, letters byte) {
 // stores the word, unless the word cannot be a name. letters is the union of the classes of
 // its bytes, and prev is the context of the word. addWord returns the context of the next
 // word. contactEnd is the end of the URL or mail address that begins with the word, or 0.
-func (s *scan) addWord(r *Registry, w word, letters byte, prev context) (contactEnd int, next context) {
+func (s *parsedUserAgent) addWord(r *Registry, w word, letters byte, prev wordContext) (contactEnd int, next wordContext) {
 	s.lookUp(r, &w)
 	if w.kind != words.Stop {
 		if n := contactLength(s.ua, int(w.start), int(w.end)); n > 0 {
@@ -176,10 +176,10 @@ func (s *scan) addWord(r *Registry, w word, letters byte, prev context) (contact
 			return 0, prev // a number
 		}
 	}
-	if !s.any && w.kind != words.Contact {
-		s.any, s.first = true, w.kind
+	if !s.hasWord && w.kind != words.Contact {
+		s.hasWord, s.firstKind = true, w.kind
 	}
-	s.signs |= sign(w.kind)
+	s.signs |= kindSign(w.kind)
 	switch w.kind {
 	case words.Like:
 		prev.flags |= afterLike
@@ -188,10 +188,10 @@ func (s *scan) addWord(r *Registry, w word, letters byte, prev context) (contact
 		prev.flags |= afterCompatible
 		return 0, prev
 	case words.Device:
-		prev.device = true
+		prev.afterDevice = true
 		return 0, prev
 	case words.Stop:
-		s.stops++
+		s.numStopWords++
 		if w.key < 0 {
 			prev.flags = 0
 			return 0, prev
@@ -200,33 +200,33 @@ func (s *scan) addWord(r *Registry, w word, letters byte, prev context) (contact
 		s.addUnknown(&w, prev)
 	}
 	w.flags |= prev.flags
-	if prev.device {
+	if prev.afterDevice {
 		w.flags |= inDevice
 	}
-	if s.n < maxWords {
-		s.words[s.n] = w
-		s.n++
+	if s.numWords < maxWords {
+		s.words[s.numWords] = w
+		s.numWords++
 	}
-	return contactEnd, context{device: prev.device}
+	return contactEnd, wordContext{afterDevice: prev.afterDevice}
 }
 
 // addUnknown updates the signs for a word without a registry key.
-func (s *scan) addUnknown(w *word, prev context) {
+func (s *parsedUserAgent) addUnknown(w *word, prev wordContext) {
 	if w.flags&inVersion != 0 {
 		return
 	}
-	s.signs |= signPlain
+	s.signs |= signUnknown
 	if prev.flags&afterCompatible != 0 {
 		s.signs |= signCompatible
 	}
-	if robotLike(s.text(w)) && (w.start == 0 || s.ua[w.start-1] != '$') { // not "$BotName", an unexpanded variable
+	if looksLikeRobot(s.wordText(w)) && (w.start == 0 || s.ua[w.start-1] != '$') { // not "$BotName", an unexpanded variable
 		s.signs |= signRobotLike
-		w.flags |= isRobot
+		w.flags |= spelledLikeRobot
 	}
 }
 
-// webKit returns the length of the WebKit prefix of s, or 0.
-func webKit(s string) int {
+// webKitPrefixLength returns the length of the WebKit prefix of s, or 0.
+func webKitPrefixLength(s string) int {
 	switch {
 	case strings.HasPrefix(s, webKit1):
 		return len(webKit1)
@@ -240,11 +240,11 @@ func webKit(s string) int {
 // where most stop words are. lookUp finds the rest.
 func (r *Registry) isStop(hash uint32) bool {
 	slot := r.table[words.Slot(hash)]
-	return words.Tag(slot) == words.Tag(hash) && words.Number(slot) <= r.stops && slot != 0
+	return words.Tag(slot) == words.Tag(hash) && words.KeyNumber(slot) <= r.numStopWords && slot != 0
 }
 
 // lookUp sets the key and kind of a word from the registry.
-func (s *scan) lookUp(r *Registry, w *word) {
+func (s *parsedUserAgent) lookUp(r *Registry, w *word) {
 	for i := words.Slot(w.hash); ; i = (i + 1) & (words.Slots - 1) {
 		slot := r.table[i]
 		if slot == 0 {
@@ -253,8 +253,8 @@ func (s *scan) lookUp(r *Registry, w *word) {
 		if words.Tag(slot) != words.Tag(w.hash) {
 			continue
 		}
-		number := words.Number(slot) - 1
-		if number < r.stops {
+		number := words.KeyNumber(slot) - 1
+		if number < r.numStopWords {
 			w.kind = words.Stop
 			return
 		}
@@ -265,7 +265,7 @@ func (s *scan) lookUp(r *Registry, w *word) {
 		}
 		w.key, w.kind = int16(number), k.Kind
 		if len(k.Phrases) > 0 {
-			s.signs |= sign(words.Name)
+			s.signs |= kindSign(words.Name)
 		}
 		return
 	}

@@ -13,8 +13,8 @@ import (
 // splitSlowly is what scan.run is to find, by obvious means: the words in order,
 // without stop words, marks, numbers and versions, and contacts as a whole.
 func splitSlowly(r *Registry, ua string) []string {
-	if len(ua) > maxBytes {
-		ua = ua[:maxBytes]
+	if len(ua) > maxUserAgentBytes {
+		ua = ua[:maxUserAgentBytes]
 	}
 	var found []string
 	for i := 0; i < len(ua); {
@@ -97,11 +97,11 @@ func keeps(r *Registry, w string) bool {
 }
 
 func checkWords(t *testing.T, ua string) {
-	var s scan
+	var s parsedUserAgent
 	s.split(Default(), ua)
 	var got []string
-	for _, w := range s.words[:s.n] {
-		got = append(got, s.text(&w))
+	for _, w := range s.words[:s.numWords] {
+		got = append(got, s.wordText(&w))
 	}
 	if want := splitSlowly(Default(), ua); !slices.Equal(got, want) {
 		t.Errorf("words of %q:\n%q, not\n%q", ua, got, want)
@@ -146,9 +146,9 @@ func FuzzIdentify(f *testing.F) {
 		case o == nil && id != Identify(ua):
 			t.Errorf("%q: no overlay changes the answer", ua)
 		}
-		for i, name := range id.AppendChain(nil) {
+		for i, name := range id.AppendNames(nil) {
 			if name == "" || i == 0 && name != id.Token {
-				t.Errorf("%q: chain %q", ua, id.AppendChain(nil))
+				t.Errorf("%q: chain %q", ua, id.AppendNames(nil))
 			}
 		}
 	})

@@ -6,14 +6,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// SeenWord is a word of a User-Agent that affected the result.
-type SeenWord struct {
+// ExaminedWord is a word of a User-Agent that affected the result.
+type ExaminedWord struct {
 	// Text is the word as sent. A name of several words, a URL or a mail address is one word.
 	Text string `json:"text"`
 	// Kind is "name" for a registry name, "contact" for a URL or mail address, "generic" for
 	// a word such as bot, "tool" for a word such as checker, or "unknown".
 	Kind string `json:"kind"`
-	// Notes describe the position and spelling of the word. See [Registry.Seen] for the
+	// Notes describe the position and spelling of the word. See [Registry.ExaminedWords] for the
 	// values.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -22,18 +22,18 @@ var kindWords = map[words.Kind]string{
 	words.Name: "name", words.Contact: "contact", words.Generic: "generic", words.Tool: "tool",
 }
 
-// Seen returns the words that [Registry.Identify] examined, in order, as an explanation of an
+// ExaminedWords returns the words that [Registry.Identify] examined, in order, as an explanation of an
 // identity. It omits numbers and words of browsers.
-func (r *Registry) Seen(ua string) []SeenWord {
-	var s scan
+func (r *Registry) ExaminedWords(ua string) []ExaminedWord {
+	var s parsedUserAgent
 	s.split(r, ua)
-	s.fromRegistry(r) // joins the words of a name
-	seen := make([]SeenWord, 0, s.n)
-	for i := range s.words[:s.n] {
+	s.findRegistered(r) // joins the words of a name
+	examined := make([]ExaminedWord, 0, s.numWords)
+	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
-		found := SeenWord{Text: s.text(w), Kind: "unknown"}
+		examinedWord := ExaminedWord{Text: s.wordText(w), Kind: "unknown"}
 		if kind, ok := kindWords[w.kind]; ok {
-			found.Kind = kind
+			examinedWord.Kind = kind
 		}
 		if slices.ContainsFunc(s.words[:i], func(v word) bool { return v.end >= w.end && v.start < w.start }) {
 			continue // part of the previous name
@@ -43,13 +43,13 @@ func (r *Registry) Seen(ua string) []SeenWord {
 			text string
 		}{
 			{afterLike, `after "like"`}, {afterCompatible, `after "compatible;"`}, {inDevice, "in the name of a device"},
-			{inVersion, "in a version"}, {isRobot, "spelled like a robot's name"},
+			{inVersion, "in a version"}, {spelledLikeRobot, "spelled like a robot's name"},
 		} {
 			if w.flags&note.flag != 0 {
-				found.Notes = append(found.Notes, note.text)
+				examinedWord.Notes = append(examinedWord.Notes, note.text)
 			}
 		}
-		seen = append(seen, found)
+		examined = append(examined, examinedWord)
 	}
-	return seen
+	return examined
 }

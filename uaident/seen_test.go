@@ -18,7 +18,7 @@ func TestSeen(t *testing.T) {
 		{"Browser like Twitterbot", `Twitterbot name [after "like"]`},
 	} {
 		var got []string
-		for _, w := range Default().Seen(tc.userAgent) {
+		for _, w := range Default().ExaminedWords(tc.userAgent) {
 			got = append(got, fmt.Sprint(w.Text, " ", w.Kind, " ", w.Notes))
 		}
 		if strings.Join(got, ", ") != tc.want {

@@ -11,35 +11,35 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// With returns a registry with the given crawlers added to the entries of r. A crawler with
+// WithCrawlers returns a registry with the given crawlers added to the entries of r. A crawler with
 // the token of an existing entry replaces that entry. A crawler with an alias of an existing
 // entry removes that alias from the entry. To change single fields, change a copy of the
 // entry that [Registry.Lookup] returns.
 //
 // The error lists every unusable token with the reason. See [Crawler.Validate]. A name that
 // is given twice and a fallback without an entry are errors too.
-func (r *Registry) With(crawlers ...Crawler) (*Registry, error) {
-	given, errs := givenNames(crawlers)
-	all := slices.Clone(crawlers)
-	for i := range all {
-		all[i].Aliases, all[i].Fallback = slices.Clone(all[i].Aliases), slices.Clone(all[i].Fallback)
+func (r *Registry) WithCrawlers(crawlers ...Crawler) (*Registry, error) {
+	newNames, errs := newNamesOf(crawlers)
+	merged := slices.Clone(crawlers)
+	for i := range merged {
+		merged[i].Aliases, merged[i].Fallback = slices.Clone(merged[i].Aliases), slices.Clone(merged[i].Fallback)
 	}
-	taken := func(alias string) bool { return given[strings.ToLower(alias)] }
+	isNewName := func(alias string) bool { return newNames[strings.ToLower(alias)] }
 	for _, c := range r.crawlers {
-		if given[c.folded(c.Token)] {
+		if newNames[c.foldName(c.Token)] {
 			continue
 		}
-		if slices.ContainsFunc(c.Aliases, taken) {
-			c.Aliases = slices.DeleteFunc(slices.Clone(c.Aliases), taken)
+		if slices.ContainsFunc(c.Aliases, isNewName) {
+			c.Aliases = slices.DeleteFunc(slices.Clone(c.Aliases), isNewName)
 		}
-		all = append(all, c)
+		merged = append(merged, c)
 	}
-	slices.SortFunc(all, func(a, b Crawler) int {
+	slices.SortFunc(merged, func(a, b Crawler) int {
 		return cmp.Or(strings.Compare(strings.ToLower(a.Token), strings.ToLower(b.Token)), strings.Compare(a.Token, b.Token))
 	})
 	for _, c := range crawlers {
 		for _, f := range c.Fallback {
-			if !slices.ContainsFunc(all, func(c Crawler) bool { return strings.EqualFold(c.Token, f) || text.Among(c.Aliases, f) }) {
+			if !slices.ContainsFunc(merged, func(c Crawler) bool { return strings.EqualFold(c.Token, f) || text.ContainsFold(c.Aliases, f) }) {
 				errs = append(errs, fmt.Errorf("crawler %s: unknown fallback %q", c.Token, f))
 			}
 		}
@@ -47,11 +47,11 @@ func (r *Registry) With(crawlers ...Crawler) (*Registry, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return r.compiled(all)
+	return r.compile(merged)
 }
 
-// givenNames returns the folded names of crawlers, and the errors in these crawlers.
-func givenNames(crawlers []Crawler) (given map[string]bool, errs []error) {
+// newNamesOf returns the folded names of crawlers, and the errors in these crawlers.
+func newNamesOf(crawlers []Crawler) (given map[string]bool, errs []error) {
 	given = make(map[string]bool)
 	for _, c := range crawlers {
 		if err := c.Validate(); err != nil {
@@ -59,7 +59,7 @@ func givenNames(crawlers []Crawler) (given map[string]bool, errs []error) {
 			continue
 		}
 		for _, name := range append([]string{c.Token}, c.Aliases...) {
-			folded := c.folded(name)
+			folded := c.foldName(name)
 			if given[folded] {
 				errs = append(errs, fmt.Errorf("crawler %s: the name %q is given twice", c.Token, name))
 			}
@@ -69,28 +69,28 @@ func givenNames(crawlers []Crawler) (given map[string]bool, errs []error) {
 	return given, errs
 }
 
-// folded returns a name of c in lower case. A token with ExactCase is returned unchanged.
-func (c *Crawler) folded(name string) string {
+// foldName returns a name of c in lower case. A token with ExactCase is returned unchanged.
+func (c *Crawler) foldName(name string) string {
 	if c.ExactCase && name == c.Token {
 		return name
 	}
 	return strings.ToLower(name)
 }
 
-// compiled returns a registry of the given crawlers with the vocabulary of r.
-func (r *Registry) compiled(crawlers []Crawler) (*Registry, error) {
-	var names []words.NameOf
+// compile returns a registry of the given crawlers with the vocabulary of r.
+func (r *Registry) compile(crawlers []Crawler) (*Registry, error) {
+	var names []words.CrawlerName
 	for i, c := range crawlers {
-		names = append(names, words.NameOf{Name: c.Token, Crawler: i, Exact: c.ExactCase})
+		names = append(names, words.CrawlerName{Name: c.Token, Crawler: i, Exact: c.ExactCase})
 		for _, a := range c.Aliases {
-			names = append(names, words.NameOf{Name: a, Crawler: i})
+			names = append(names, words.CrawlerName{Name: a, Crawler: i})
 		}
 	}
-	keys, stops, err := words.Build(r.vocabulary(), names)
+	keys, stops, err := words.BuildKeys(r.vocabulary(), names)
 	if err != nil {
 		return nil, fmt.Errorf("crawler: %w", err)
 	}
-	n := &Registry{crawlers: crawlers, keys: keys, stops: stops, table: new(words.Table)}
+	n := &Registry{crawlers: crawlers, keys: keys, numStopWords: stops, table: new(words.Table)}
 	for i, k := range keys {
 		n.table.Add(k.Text, i)
 	}
@@ -98,7 +98,7 @@ func (r *Registry) compiled(crawlers []Crawler) (*Registry, error) {
 }
 
 // Validate returns an error if a field of c is invalid. Validate does not look up fallbacks.
-// See [Registry.With].
+// See [Registry.WithCrawlers].
 func (c *Crawler) Validate() error {
 	for _, name := range append([]string{c.Token}, c.Aliases...) {
 		switch {
@@ -108,8 +108,8 @@ func (c *Crawler) Validate() error {
 			return fmt.Errorf("crawler %q: the name %q is longer than %d bytes", c.Token, name, maxName)
 		case strings.TrimSpace(name) != name || strings.ContainsAny(name, "\r\n\t*();"):
 			return fmt.Errorf("crawler %q: the name %q contains a character that is not allowed in a product token", c.Token, name)
-		case len(withoutVersion(name)) < len(name):
-			return fmt.Errorf("crawler %q: the name %q contains a version; write %s", c.Token, name, withoutVersion(name))
+		case len(trimVersion(name)) < len(name):
+			return fmt.Errorf("crawler %q: the name %q contains a version; write %s", c.Token, name, trimVersion(name))
 		}
 		if k := defaultRegistry.key(strings.ToLower(name), words.Hash(name)); k != nil && k.Kind != words.Unknown && k.Kind != words.Name {
 			return fmt.Errorf("crawler %q: %q is a common word in User-Agents and cannot name a crawler", c.Token, name)
@@ -131,10 +131,10 @@ func (c *Crawler) Validate() error {
 	return nil
 }
 
-// withoutVersion returns a name without the version after the slash, as in "FooBot/2.1".
-func withoutVersion(name string) string {
+// trimVersion returns a name without the version after the slash, as in "FooBot/2.1".
+func trimVersion(name string) string {
 	before, version, _ := strings.Cut(name, "/")
-	if version = strings.TrimPrefix(version, "v"); version != "" && words.Digit(version[0]) {
+	if version = strings.TrimPrefix(version, "v"); version != "" && words.IsDigit(version[0]) {
 		return before
 	}
 	return name

@@ -8,7 +8,7 @@ import (
 func TestWith(t *testing.T) {
 	google := *Default().Lookup("Googlebot")
 	google.Wildcard = WildcardOff
-	r, err := Default().With(
+	r, err := Default().WithCrawlers(
 		Crawler{Token: "AcmeFetch", Class: Monitor, Wildcard: WildcardOn, Fallback: []string{"Googlebot"}},
 		Crawler{Token: "Green Apple", Class: Feed, Aliases: []string{"NaverBot"}},
 		Crawler{Token: "CURL", Class: SEO},
@@ -34,17 +34,17 @@ func TestWith(t *testing.T) {
 	}
 	for _, tt := range tests {
 		id := r.Identify(tt.ua)
-		if id.Name() != tt.name || id.Class != tt.class || id.Wildcard() != tt.wildcard {
-			t.Errorf("%q is %q, class %s, `*` %v", tt.ua, id.Name(), id.Class, id.Wildcard())
+		if id.Name() != tt.name || id.Class != tt.class || id.WildcardApplies() != tt.wildcard {
+			t.Errorf("%q is %q, class %s, `*` %v", tt.ua, id.Name(), id.Class, id.WildcardApplies())
 		}
 	}
-	if chain := strings.Join(r.Identify("acmefetch/1").AppendChain(nil), " "); chain != "acmefetch Googlebot" {
+	if chain := strings.Join(r.Identify("acmefetch/1").AppendNames(nil), " "); chain != "acmefetch Googlebot" {
 		t.Errorf("chain %s", chain)
 	}
 	if Identify("curl/8").Class != Library || Identify("AcmeFetch/1.0").Known() || Identify("NaverBot/1.0").Name() != "Yeti" {
 		t.Error("the default registry has changed")
 	}
-	if again, err := r.With(Crawler{Token: "Green Apple", Class: Ads}); err != nil || again.Identify("Green Apple/1").Class != Ads {
+	if again, err := r.WithCrawlers(Crawler{Token: "Green Apple", Class: Ads}); err != nil || again.Identify("Green Apple/1").Class != Ads {
 		t.Errorf("With on its own result: %v", err)
 	}
 }
@@ -72,7 +72,7 @@ func TestWithRefuses(t *testing.T) {
 		{[]Crawler{{Token: "Foo", Class: Browser}, {Token: "Bar*", Class: SEO}}, []string{"Foo", "Bar*"}},
 	}
 	for _, tt := range tests {
-		_, err := Default().With(tt.crawlers...)
+		_, err := Default().WithCrawlers(tt.crawlers...)
 		for _, want := range tt.want {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%+v: %v, want %q in it", tt.crawlers, err, want)

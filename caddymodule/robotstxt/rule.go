@@ -125,7 +125,7 @@ func nearHost(word string, hosts []string) string {
 	const most = 4 // edits
 	best, distance := "", most
 	for _, host := range hosts {
-		if d := text.Distance(strings.ToLower(word), strings.ToLower(host), most); d < distance {
+		if d := text.EditDistance(strings.ToLower(word), strings.ToLower(host), most); d < distance {
 			best, distance = host, d
 		}
 	}

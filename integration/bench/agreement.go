@@ -131,8 +131,8 @@ func verdictAgreement(n int, g *google) (peers []string, kinds []agreement) {
 
 // asRead is byOurs with the interpretation that the guard uses for the crawler.
 func (j *judges) asRead(token, target string) bool {
-	if known := uaident.Default().Lookup(token); known != nil && known.Forgiving() {
-		return j.ours.SelectForgiving(true, token).Judge(target).Allowed
+	if known := uaident.Default().Lookup(token); known != nil && known.ParsesLeniently() {
+		return j.ours.SelectLenient(true, token).Judge(target).Allowed
 	}
 	return j.byOurs(token, target)
 }

@@ -35,7 +35,7 @@ func TestTheGuardAllocatesNothingForABrowser(t *testing.T) {
 func TestEqualTextsShareMemory(t *testing.T) {
 	const sites = 2000
 	bytesOf := func(equal bool) int {
-		stats := newStore(sites, equal).Stats(policy.Named)
+		stats := newStore(sites, equal).Stats(policy.ConfiguredHosts)
 		if stats.Entries != sites {
 			t.Errorf("the cache has %d sites", stats.Entries)
 		}

@@ -30,7 +30,7 @@ type match struct {
 // byGuard reports whether the guard in mode enforce has to block a request.
 func byGuard(robots *policy.Robots, agent, target string) bool {
 	id := uaident.Identify(agent)
-	return id.Class != uaident.Browser && !robots.Select(id.Wildcard(), id.AppendChain(nil)...).Judge(target).Allowed
+	return id.Class != uaident.Browser && !robots.Select(id.WildcardApplies(), id.AppendNames(nil)...).Judge(target).Allowed
 }
 
 var names = regexp.MustCompile("(?i)" + namePattern())

@@ -13,7 +13,7 @@ import (
 // newStore returns a cache with a parsed robots.txt for each of the given number of
 // sites. The files are all equal or all different. Their groups are compiled.
 func newStore(sites int, equal bool) *policy.Cache {
-	roomy := policy.Bounds{Entries: sites + 1, Bytes: 1 << 40, Reads: 16}
+	roomy := policy.Bounds{Entries: sites + 1, Bytes: 1 << 40, ConcurrentFetches: 16}
 	c := policy.NewCache(roomy, roomy, time.Now, nil)
 	fresh := policy.Freshness{Default: time.Hour, Min: time.Hour, Max: time.Hour}
 	for i := range sites {
@@ -21,11 +21,11 @@ func newStore(sites int, equal bool) *policy.Cache {
 		if !equal {
 			text += fmt.Sprintf("# site %d\n", i)
 		}
-		e := c.Add(policy.Key{Site: hostOf(i), Host: hostOf(i)}, policy.Named) // as the guard does
-		<-e.Refresh(fresh, func() policy.Answer {
-			return policy.Answer{Status: 200, Header: http.Header{}, Body: []byte(text)}
+		e := c.GetOrCreate(policy.Key{Site: hostOf(i), Host: hostOf(i)}, policy.ConfiguredHosts) // as the guard does
+		<-e.Refresh(fresh, func() policy.FetchResult {
+			return policy.FetchResult{Status: 200, Header: http.Header{}, Body: []byte(text)}
 		}, nil)
-		robots := e.State().Good.Robots
+		robots := e.State().Current.Robots
 		robots.Select(true, "Googlebot").Judge("/products/")
 		robots.Select(true, "bingbot").Judge("/products/")
 	}
@@ -52,7 +52,7 @@ func memoryTable(e effort) (string, error) {
 			before := heap()
 			store := newStore(sites, equal)
 			bytes[i] = (heap() - before) / float64(sites)
-			if got := store.Stats(policy.Named).Entries; got != sites {
+			if got := store.Stats(policy.ConfiguredHosts).Entries; got != sites {
 				return "", fmt.Errorf("%d of %d sites were kept", got, sites)
 			}
 		}

@@ -114,14 +114,16 @@ func scriptedDay(t *testing.T) *report.Source {
 
 // threeDays computes the scripted day once.
 var threeDays = sync.OnceValue(func() *report.Source {
-	answer := func(text string) policy.Answer { return policy.Answer{Status: http.StatusOK, Body: []byte(text)} }
+	answer := func(text string) policy.FetchResult {
+		return policy.FetchResult{Status: http.StatusOK, Body: []byte(text)}
+	}
 	freshness := policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge}
 	changed := noon.Add(-28 * time.Hour)
-	first := policy.State{}.After(answer(exampleBefore), noon.Add(-200*time.Hour), freshness, 0)
-	example := first.After(answer(exampleNow), changed, freshness, 0).After(answer(exampleNow), noon.Add(-4*time.Minute), freshness, 0)
-	shopNow := policy.State{}.After(answer(shop), noon.Add(-150*time.Hour), freshness, 0).After(answer(shop), noon.Add(-3*time.Hour), freshness, 0)
+	first := policy.State{}.AfterFetch(answer(exampleBefore), noon.Add(-200*time.Hour), freshness, 0)
+	example := first.AfterFetch(answer(exampleNow), changed, freshness, 0).AfterFetch(answer(exampleNow), noon.Add(-4*time.Minute), freshness, 0)
+	shopNow := policy.State{}.AfterFetch(answer(shop), noon.Add(-150*time.Hour), freshness, 0).AfterFetch(answer(shop), noon.Add(-3*time.Hour), freshness, 0)
 	for i := range 6 {
-		shopNow = shopNow.After(policy.Answer{Status: http.StatusBadGateway}, noon.Add(-2*time.Hour+time.Duration(i)*20*time.Minute), freshness, 0)
+		shopNow = shopNow.AfterFetch(policy.FetchResult{Status: http.StatusBadGateway}, noon.Add(-2*time.Hour+time.Duration(i)*20*time.Minute), freshness, 0)
 	}
 	live := map[string]report.Live{
 		"example.com":      {Mode: "enforce", Authority: "https://example.com", Source: "server", State: &example},
@@ -136,12 +138,12 @@ var threeDays = sync.OnceValue(func() *report.Source {
 			c := &clients[i]
 			ago := noon.Sub(at)
 			site := live[c.site]
-			version, old := site.State.Good, (*policy.Version)(nil)
+			version, old := site.State.Current, (*policy.Version)(nil)
 			if c.site == "example.com" {
 				if at.Before(changed) {
-					version = first.Good
+					version = first.Current
 				} else if ago < c.reads || c.reads == 0 || c.reads > 28*time.Hour {
-					old = first.Good
+					old = first.Current
 				}
 			}
 			if c.reads > 0 && ago == c.reads {
@@ -159,7 +161,7 @@ var threeDays = sync.OnceValue(func() *report.Source {
 		}
 		l.Snapshot() // the order matters
 		if at.Equal(changed) {
-			l.RecordEdit("example.com", first.Good, example.Good, at)
+			l.RecordEdit("example.com", first.Current, example.Current, at)
 		}
 	}
 	at = noon
@@ -180,16 +182,16 @@ func request(c *client, at time.Time, target string, version *policy.Version) *l
 	}
 	return &ledger.Request{
 		At: at, Site: c.site, Token: c.token, Class: class, Identity: c.identity, Method: http.MethodGet, Target: target,
-		UserAgent: c.userAgent, Network: netip.MustParsePrefix(c.network), Since: version.FirstRead, Rule: ledger.Rule{Version: version.Hash},
+		UserAgent: c.userAgent, Network: netip.MustParsePrefix(c.network), Since: version.FirstFetched, Rule: ledger.Rule{Version: version.Hash},
 	}
 }
 
 // decide sets the verdict according to the current and the previous version.
 func decide(q *ledger.Request, version, old *policy.Version, enforce, grace bool) {
 	verdictOf := func(v *policy.Version) (policy.Verdict, bool) {
-		tokens, global := []string{q.Token}, q.Class.JudgedByWildcard() || q.Identity == verify.Spoofed
+		tokens, global := []string{q.Token}, q.Class.WildcardApplies() || q.Identity == verify.Spoofed
 		if known := uaident.Default().Lookup(q.Token); known != nil {
-			tokens, global = slices.Concat(tokens, known.Aliases, known.Fallback), known.JudgedByWildcard()
+			tokens, global = slices.Concat(tokens, known.Aliases, known.Fallback), known.WildcardApplies()
 		}
 		selection := v.Robots.Select(global, tokens...)
 		return selection.Judge(q.Target), selection != nil

@@ -104,8 +104,8 @@ func (w *world) builds(dice *rand.Rand, s *site) {
 }
 
 // answer returns the response of a site to a request for its base.
-func (b *base) answer() policy.Answer {
-	a := policy.Answer{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"max-age=" + strconv.Itoa(int(baseLife.Seconds()))}}}
+func (b *base) answer() policy.FetchResult {
+	a := policy.FetchResult{Status: http.StatusOK, Header: http.Header{"Cache-Control": {"max-age=" + strconv.Itoa(int(baseLife.Seconds()))}}}
 	switch b.mode {
 	case isServed:
 		a.Body = []byte(b.text)
@@ -129,7 +129,7 @@ func (o ownTexts) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, bool) 
 	if b == nil {
 		return nil, false
 	}
-	return func(ctx context.Context, _ *policy.Version) policy.Answer {
+	return func(ctx context.Context, _ *policy.Version) policy.FetchResult {
 		o.dirty.Store(true)
 		w.mu.Lock()
 		b.read[o.instance] = time.Now()
@@ -137,7 +137,7 @@ func (o ownTexts) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, bool) 
 		w.mu.Unlock()
 		if hangs {
 			<-ctx.Done()
-			return policy.Answer{Err: context.Cause(ctx)}
+			return policy.FetchResult{Err: context.Cause(ctx)}
 		}
 		if a.Status == http.StatusServiceUnavailable {
 			a.Err = errors.New("the site answered 503")

@@ -98,7 +98,7 @@ func allows(robots *policy.Robots, token, page string) bool {
 	var target policy.Target
 	target.Set(page, false)
 	client := uaident.Identify(token + "/1.0")
-	return (&judge.Request{Client: client}).Subject(nil, client.Wildcard()).Verdict(robots, &target).Allowed
+	return (&judge.Request{Client: client}).GroupQuery(nil, client.WildcardApplies()).Verdict(robots, &target).Allowed
 }
 
 // read makes a crawler fetch robots.txt. If unseen, no guard sees the fetch.

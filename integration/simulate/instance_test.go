@@ -134,7 +134,7 @@ func (i *instance) load() {
 		Source:   i, FetchTimeout: 5 * time.Second, FetchWait: 250 * time.Millisecond,
 		Freshness: policy.Freshness{Min: time.Minute, Max: policy.MaxAge, Default: 10 * time.Minute},
 		Grace:     policy.MaxAge, ChangeGuard: i.world.changeGuard,
-		Registry: uaident.NewCurrent(uaident.Default()), Identity: &identity.Checker{Logger: zap.NewNop(), Verifier: i.world.verifier}, Sites: i.sites, Logger: zap.NewNop(),
+		Registry: uaident.NewCurrentRegistry(uaident.Default()), Identity: &identity.Checker{Logger: zap.NewNop(), Verifier: i.world.verifier}, Sites: i.sites, Logger: zap.NewNop(),
 		Refuse: func(w http.ResponseWriter, r *http.Request, j *guard.Judgement, _ caddyhttp.Handler) error {
 			if j.Action == judge.Slowed {
 				return guard.Refuse(w, r, j, http.StatusForbidden)
@@ -143,7 +143,7 @@ func (i *instance) load() {
 			return nil
 		},
 	}
-	c.Settings.Wildcard, _ = judge.ParseClasses(nil)
+	c.Settings.WildcardClasses, _ = judge.ParseClasses(nil)
 	c.Rate = i.world.rateSettings()
 	before := i.end
 	i.end = end

@@ -58,13 +58,13 @@ func (i *instance) shows(s *site) string {
 }
 
 // fetchPage returns the guard's fetch of the published robots.txt.
-func (i *instance) fetchPage(s *site) policy.Answer {
+func (i *instance) fetchPage(s *site) policy.FetchResult {
 	w := i.page(s.host)
 	i.world.mu.Lock()
 	defer i.world.mu.Unlock()
 	i.sawText(s, w.Body.String())
 	i.gets(s, w.Body.String())
-	return policy.Answer{Status: w.Code, Body: w.Body.Bytes(), Header: w.Header()}
+	return policy.FetchResult{Status: w.Code, Body: w.Body.Bytes(), Header: w.Header()}
 }
 
 // servesByItself writes the site's own response for robots.txt, without the owner's

@@ -14,7 +14,7 @@ import (
 )
 
 // rates are the settings of worlds that enforce rates.
-var rates = rate.Settings{MaxDelay: 30 * time.Second, Burst: 10, Over: 1.5, Window: 5 * time.Minute, Enforce: true, Search: true}
+var rates = rate.Settings{MaxDelay: 30 * time.Second, Burst: 10, Tolerance: 1.5, Window: 5 * time.Minute, Enforce: true, Search: true}
 
 // delays are the values of Crawl-delay in seconds.
 var delays = []string{"10", "20", "30"}
@@ -39,8 +39,8 @@ func delayOf(robots *policy.Robots, token string) time.Duration {
 		return 0
 	}
 	client := uaident.Identify(token + "/1.0")
-	group, _, _ := (&judge.Request{Client: client}).Subject(nil, client.Wildcard()).Group(robots)
-	return judge.Delay(group, client.CrawlDelay()).Every
+	group, _, _ := (&judge.Request{Client: client}).GroupQuery(nil, client.WildcardApplies()).Group(robots)
+	return judge.CrawlDelay(group, client.CrawlDelay()).Interval
 }
 
 // paces makes a crawler that obeys request many pages. It keeps to the Crawl-delay of

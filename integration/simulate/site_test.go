@@ -151,7 +151,7 @@ func (s *site) note(text string, now time.Time) {
 func (i *instance) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, bool) {
 	w := i.world
 	if isLargeTenant(key.Host) {
-		return func(context.Context, *policy.Version) policy.Answer {
+		return func(context.Context, *policy.Version) policy.FetchResult {
 			i.dirty.Store(true)
 			return fetchLarge(key.Host)
 		}, true
@@ -160,7 +160,7 @@ func (i *instance) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, bool)
 	if s == nil {
 		return nil, false
 	}
-	return func(ctx context.Context, _ *policy.Version) policy.Answer {
+	return func(ctx context.Context, _ *policy.Version) policy.FetchResult {
 		i.dirty.Store(true)
 		if w.owner != nil {
 			return i.fetchPage(s)

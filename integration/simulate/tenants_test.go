@@ -26,13 +26,13 @@ func isLargeTenant(host string) bool { return strings.HasSuffix(host, "-large.te
 
 // fetchLarge returns the robots.txt of a large tenant. The file has another first rule each time if the
 // host begins with "changing".
-func fetchLarge(host string) policy.Answer {
+func fetchLarge(host string) policy.FetchResult {
 	first, rules := host, largeRules()
 	if strings.HasPrefix(host, "changing") {
 		first, rules = time.Now().Format(time.RFC3339), rules[:changingFile]
 	}
 	body := append([]byte("User-agent: *\nDisallow: /"+first+"\n"), rules...)
-	return policy.Answer{Status: http.StatusOK, Body: body, Header: http.Header{"Cache-Control": {"max-age=60"}}}
+	return policy.FetchResult{Status: http.StatusOK, Body: body, Header: http.Header{"Cache-Control": {"max-age=60"}}}
 }
 
 // largeRules returns rules of largeFile bytes.

@@ -133,38 +133,38 @@ func (w *world) isStep(host, target string) bool {
 
 // answerAt returns the response for a URL of a robots.txt or of its redirects. ok is
 // false for other URLs. The caller must hold the lock of the world.
-func (w *world) answerAt(host, target, agent string, guard bool) (a policy.Answer, ok bool) {
+func (w *world) answerAt(host, target, agent string, guard bool) (a policy.FetchResult, ok bool) {
 	s, to := w.robotsAt(host, target)
 	switch {
 	case s == nil:
 		return a, false
 	case to != "":
-		return policy.Answer{Status: s.way.status, Header: http.Header{"Location": {"http://" + to}}}, true
+		return policy.FetchResult{Status: s.way.status, Header: http.Header{"Location": {"http://" + to}}}, true
 	}
 	status, text := s.answer(agent, guard, time.Now())
 	if s.stamps && status == http.StatusOK {
 		text = stamp + time.Now().String() + "\n" + text
 	}
-	return policy.Answer{Status: status, Body: []byte(text), Header: s.header()}, true
+	return policy.FetchResult{Status: status, Body: []byte(text), Header: s.header()}, true
 }
 
 // fetchFrom fetches the robots.txt of a site as the guard does, with redirects.
-func (i *instance) fetchFrom(ctx context.Context, s *site) policy.Answer {
+func (i *instance) fetchFrom(ctx context.Context, s *site) policy.FetchResult {
 	w := i.world
 	isOwn := func(u *url.URL) bool { return u.Host == s.host }
-	answer := origin.Follow(ctx, &url.URL{Scheme: "http", Host: s.host, Path: "/robots.txt"}, isOwn, nil, func(_ context.Context, u *url.URL, _ http.Header) policy.Answer {
+	answer := origin.Follow(ctx, &url.URL{Scheme: "http", Host: s.host, Path: "/robots.txt"}, isOwn, nil, func(_ context.Context, u *url.URL, _ http.Header) policy.FetchResult {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		a, ok := w.answerAt(u.Host, u.RequestURI(), "", true)
 		if !ok {
-			return policy.Answer{Status: http.StatusNotFound}
+			return policy.FetchResult{Status: http.StatusNotFound}
 		}
 		return a
 	})
 	if answer.Status == http.StatusServiceUnavailable {
 		if answer.Err = errors.New("the site answered 503"); s.mode == hangs {
 			<-ctx.Done()
-			answer = policy.Answer{Err: context.Cause(ctx), Via: answer.Via}
+			answer = policy.FetchResult{Err: context.Cause(ctx), RedirectTargets: answer.RedirectTargets}
 		}
 	}
 	w.mu.Lock()
@@ -210,7 +210,7 @@ func (w *world) follows(c *crawler, i *instance, s *site, address string, unseen
 // blocked, because the crawler cannot know the rules yet. There are two exceptions:
 // while the file is unavailable, instances do not know the redirect targets. Limits
 // apply to targets at other sites.
-func (w *world) get(c *crawler, i *instance, s *site, host, target, address string, unseen bool, hops int) policy.Answer {
+func (w *world) get(c *crawler, i *instance, s *site, host, target, address string, unseen bool, hops int) policy.FetchResult {
 	if unseen || host == elsewhere {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -223,14 +223,14 @@ func (w *world) get(c *crawler, i *instance, s *site, host, target, address stri
 	answer := i.ask(c.token+"/1.0", address, host, target)
 	w.settle()
 	if host != s.host && hops > mostHops {
-		return policy.Answer{Status: answer.Code, Header: answer.Header(), Body: answer.Body.Bytes()} // a page
+		return policy.FetchResult{Status: answer.Code, Header: answer.Header(), Body: answer.Body.Bytes()} // a page
 	}
 	isRefused := answer.Code == http.StatusForbidden || answer.Code == http.StatusTooManyRequests && s.mode != limits
 	switch {
 	case isRefused && (!s.mode.isAnswered() || answer.Code == http.StatusTooManyRequests && host != s.host):
-		return policy.Answer{Status: http.StatusServiceUnavailable}
+		return policy.FetchResult{Status: http.StatusServiceUnavailable}
 	case isRefused:
 		w.fail("%s is redirected to %s%s for robots.txt, but is refused at %s", c.token, host, target, i.id)
 	}
-	return policy.Answer{Status: answer.Code, Header: answer.Header(), Body: answer.Body.Bytes()}
+	return policy.FetchResult{Status: answer.Code, Header: answer.Header(), Body: answer.Body.Bytes()}
 }

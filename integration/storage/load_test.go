@@ -140,7 +140,7 @@ func TestStorageReloadUnderTraffic(t *testing.T) {
 				return false
 			}
 			snapshot, err := policy.DecodeSnapshot(data)
-			if err == nil && snapshot.State.Good.Robots.Text() == text() {
+			if err == nil && snapshot.State.Current.Robots.Text() == text() {
 				return true
 			}
 		}

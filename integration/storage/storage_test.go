@@ -119,7 +119,7 @@ func TestStorageAtStop(t *testing.T) {
 func put(t *testing.T, store, host, robots string, age time.Duration) {
 	t.Helper()
 	read := time.Now().Add(-age)
-	s := policy.State{}.After(policy.Answer{Status: 200, Body: []byte(robots)}, read, policy.Freshness{Max: time.Hour}, 0)
+	s := policy.State{}.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(robots)}, read, policy.Freshness{Max: time.Hour}, 0)
 	data, err := policy.Snapshot{Key: policy.Key{Site: host, Host: host}, State: s, Saved: time.Now()}.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -265,6 +265,6 @@ func TestStorageValidate(t *testing.T) {
 
 // storedName returns the file name of a policy in a storage.
 func storedName(host string) string {
-	sum := sha256.Sum256([]byte(policy.Key{Site: host, Host: host}.Quoted()))
+	sum := sha256.Sum256([]byte(policy.Key{Site: host, Host: host}.UniqueString()))
 	return fmt.Sprintf("%x.json", sum)
 }

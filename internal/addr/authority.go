@@ -12,9 +12,9 @@ func Authority(url string) string {
 	return rest[strings.LastIndexByte(rest, '@')+1:]
 }
 
-// CutPort splits an authority into the host and the port with its colon, "" for no port. Unlike
+// SplitPort splits an authority into the host and the port with its colon, "" for no port. Unlike
 // [net.SplitHostPort] it accepts any input.
-func CutPort(authority string) (host, port string) {
+func SplitPort(authority string) (host, port string) {
 	if i := strings.LastIndexByte(authority, ':'); i >= 0 && !strings.Contains(authority[i:], "]") {
 		return authority[:i], authority[i:]
 	}

@@ -36,7 +36,7 @@ func TestCutPort(t *testing.T) {
 		{"a:b:c", "a:b", ":c"},
 		{"a:80]", "a:80]", ""},
 	} {
-		if host, port := CutPort(tc.authority); host != tc.host || port != tc.port {
+		if host, port := SplitPort(tc.authority); host != tc.host || port != tc.port {
 			t.Errorf("%q is %q and %q, want %q and %q", tc.authority, host, port, tc.host, tc.port)
 		}
 	}

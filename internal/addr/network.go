@@ -2,8 +2,8 @@ package addr
 
 import "net/netip"
 
-// Normal returns an address without a zone. It converts an IPv4-mapped address to IPv4.
-func Normal(addr netip.Addr) netip.Addr {
+// Normalize returns an address without a zone. It converts an IPv4-mapped address to IPv4.
+func Normalize(addr netip.Addr) netip.Addr {
 	if addr.Is4() {
 		return addr // most addresses
 	}
@@ -13,7 +13,7 @@ func Normal(addr netip.Addr) netip.Addr {
 // Network returns the network of an address: the /24, or the /48 for IPv6. It returns the zero
 // Prefix for an invalid address.
 func Network(addr netip.Addr) netip.Prefix {
-	addr = Normal(addr)
+	addr = Normalize(addr)
 	bits := 24
 	if addr.Is6() {
 		bits = 48

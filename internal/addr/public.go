@@ -9,7 +9,7 @@ import (
 // connecting to an address that others choose. Addresses of 6to4 and Teredo are not public. A
 // NAT64 address is public if the embedded IPv4 address is.
 func IsPublic(addr netip.Addr) bool {
-	addr = Normal(addr)
+	addr = Normalize(addr)
 	if nat64.Contains(addr) {
 		// RFC 6052 section 2.2: the IPv4 address is in the last four bytes.
 		embedded := addr.As16()
@@ -22,26 +22,26 @@ func IsPublic(addr netip.Addr) bool {
 // [IsPublic], it includes 6to4 and Teredo, whose hosts also send requests, and it excludes
 // NAT64 addresses. It includes the addresses for documentation, for examples and tests.
 func FromInternet(addr netip.Addr) bool {
-	b := blockOf(Normal(addr))
-	return b == nil || b.sends
+	b := blockOf(Normalize(addr))
+	return b == nil || b.isSource
 }
 
 // block is a block of reserved addresses.
 type block struct {
 	netip.Prefix
-	sends bool // requests may come from the block
+	isSource bool // requests may come from the block
 
 	first, mask uint64 // the prefix as numbers, see top
 }
 
-func at(prefix string, sends bool) block {
+func newBlock(prefix string, sends bool) block {
 	p := netip.MustParsePrefix(prefix)
-	return block{Prefix: p, sends: sends, first: top(p.Addr()), mask: ^uint64(0) << (64 - p.Bits())}
+	return block{Prefix: p, isSource: sends, first: highBits(p.Addr()), mask: ^uint64(0) << (64 - p.Bits())}
 }
 
-// top returns the first 64 bits of an IPv6 address, or the 32 bits of an IPv4 address. No block
+// highBits returns the first 64 bits of an IPv6 address, or the 32 bits of an IPv4 address. No block
 // has a longer prefix.
-func top(addr netip.Addr) uint64 {
+func highBits(addr netip.Addr) uint64 {
 	if addr.Is4() {
 		b := addr.As4()
 		return uint64(binary.BigEndian.Uint32(b[:])) << 32
@@ -50,16 +50,16 @@ func top(addr netip.Addr) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// elsewhere is for addresses outside the allocated space.
-var elsewhere block
+// unallocated is for addresses outside the allocated space.
+var unallocated block
 
 // blockOf returns the block of a normal address, or nil.
 func blockOf(addr netip.Addr) *block {
-	n := top(addr)
+	n := highBits(addr)
 	blocks := special4[n>>56]
 	if !addr.Is4() {
 		if n>>61 != globalUnicast {
-			return &elsewhere
+			return &unallocated
 		}
 		blocks = special6[n>>56]
 	}
@@ -96,43 +96,43 @@ func byFirstByte(lists ...[]block) (sorted [256][]*block) {
 	return sorted
 }
 
-const sends = true
+const isSource = true
 
 // registered4 lists the blocks of the IANA IPv4 special-purpose address registry (RFC 6890) that
 // have no public web servers.
 // https://www.iana.org/assignments/iana-ipv4-special-registry/
 var registered4 = []block{
-	at("0.0.0.0/8", !sends),      // this host, this network
-	at("10.0.0.0/8", !sends),     // private
-	at("100.64.0.0/10", !sends),  // carrier-grade NAT, metadata of Alibaba Cloud
-	at("127.0.0.0/8", !sends),    // loopback
-	at("169.254.0.0/16", !sends), // link-local, metadata of most clouds
-	at("172.16.0.0/12", !sends),  // private
-	at("192.0.0.0/24", !sends),   // protocol assignments, metadata of Oracle Cloud
-	at("192.0.2.0/24", sends),    // documentation
-	at("192.31.196.0/24", sends), // AS112, which many networks serve internally
-	at("192.52.193.0/24", sends), // AMT relays
-	at("192.88.99.0/24", sends),  // 6to4 relays
-	at("192.168.0.0/16", !sends), // private
-	at("192.175.48.0/24", sends), // AS112
-	at("198.18.0.0/15", !sends),  // benchmarking
-	at("198.51.100.0/24", sends), // documentation
-	at("203.0.113.0/24", sends),  // documentation
-	at("224.0.0.0/4", !sends),    // multicast
-	at("240.0.0.0/4", !sends),    // reserved, broadcast
+	newBlock("0.0.0.0/8", !isSource),      // this host, this network
+	newBlock("10.0.0.0/8", !isSource),     // private
+	newBlock("100.64.0.0/10", !isSource),  // carrier-grade NAT, metadata of Alibaba Cloud
+	newBlock("127.0.0.0/8", !isSource),    // loopback
+	newBlock("169.254.0.0/16", !isSource), // link-local, metadata of most clouds
+	newBlock("172.16.0.0/12", !isSource),  // private
+	newBlock("192.0.0.0/24", !isSource),   // protocol assignments, metadata of Oracle Cloud
+	newBlock("192.0.2.0/24", isSource),    // documentation
+	newBlock("192.31.196.0/24", isSource), // AS112, which many networks serve internally
+	newBlock("192.52.193.0/24", isSource), // AMT relays
+	newBlock("192.88.99.0/24", isSource),  // 6to4 relays
+	newBlock("192.168.0.0/16", !isSource), // private
+	newBlock("192.175.48.0/24", isSource), // AS112
+	newBlock("198.18.0.0/15", !isSource),  // benchmarking
+	newBlock("198.51.100.0/24", isSource), // documentation
+	newBlock("203.0.113.0/24", isSource),  // documentation
+	newBlock("224.0.0.0/4", !isSource),    // multicast
+	newBlock("240.0.0.0/4", !isSource),    // reserved, broadcast
 }
 
 // registered6 is the same for IPv6. The first matching block applies.
 // https://www.iana.org/assignments/iana-ipv6-special-registry/
 var registered6 = []block{
-	at("2001:2::/48", !sends),      // benchmarking (RFC 5180)
-	at("2001:10::/28", !sends),     // ORCHID (RFC 4843)
-	at("2001:20::/28", !sends),     // ORCHIDv2 (RFC 7343)
-	at("2001::/23", sends),         // protocol assignments: Teredo, relays, others
-	at("2001:db8::/32", sends),     // documentation
-	at("2002::/16", sends),         // 6to4, which embeds IPv4 addresses
-	at("2620:4f:8000::/48", sends), // AS112
-	at("3fff::/20", sends),         // documentation
+	newBlock("2001:2::/48", !isSource),      // benchmarking (RFC 5180)
+	newBlock("2001:10::/28", !isSource),     // ORCHID (RFC 4843)
+	newBlock("2001:20::/28", !isSource),     // ORCHIDv2 (RFC 7343)
+	newBlock("2001::/23", isSource),         // protocol assignments: Teredo, relays, others
+	newBlock("2001:db8::/32", isSource),     // documentation
+	newBlock("2002::/16", isSource),         // 6to4, which embeds IPv4 addresses
+	newBlock("2620:4f:8000::/48", isSource), // AS112
+	newBlock("3fff::/20", isSource),         // documentation
 }
 
 // platforms4 and platforms6 list addresses that look public but that clouds use for their own
@@ -143,19 +143,19 @@ var (
 	platforms4 = []block{
 		// Azure: agent, DNS, DHCP, health probes and the state of the machine.
 		// https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
-		at("168.63.129.16/32", !sends),
+		newBlock("168.63.129.16/32", !isSource),
 		// Google Cloud: restricted.googleapis.com and private.googleapis.com.
 		// https://cloud.google.com/vpc/docs/configure-private-google-access
-		at("199.36.153.4/30", !sends),
-		at("199.36.153.8/30", !sends),
+		newBlock("199.36.153.4/30", !isSource),
+		newBlock("199.36.153.8/30", !isSource),
 		// IBM Cloud: services of the infrastructure, and service endpoints.
 		// https://cloud.ibm.com/docs/vpc?topic=vpc-service-endpoints-for-vpc
-		at("161.26.0.0/16", !sends),
-		at("166.8.0.0/14", !sends),
+		newBlock("161.26.0.0/16", !isSource),
+		newBlock("166.8.0.0/14", !isSource),
 	}
 	platforms6 = []block{
 		// Google Cloud, the same as above.
-		at("2600:2d00:2:1000::/56", !sends),
-		at("2600:2d00:2:2000::/56", !sends),
+		newBlock("2600:2d00:2:1000::/56", !isSource),
+		newBlock("2600:2d00:2:2000::/56", !isSource),
 	}
 )

@@ -77,7 +77,7 @@ func TestEveryBlock(t *testing.T) {
 			t.Errorf("%s is no prefix", b.Prefix)
 		}
 		for _, addr := range []netip.Addr{b.Addr(), last(b.Prefix)} {
-			if IsPublic(addr) || FromInternet(addr) && !b.sends {
+			if IsPublic(addr) || FromInternet(addr) && !b.isSource {
 				t.Errorf("%s of %s: public %t, of the Internet %t", addr, b.Prefix, IsPublic(addr), FromInternet(addr))
 			}
 		}

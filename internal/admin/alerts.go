@@ -81,7 +81,7 @@ func (a *API) acknowledge(w http.ResponseWriter, r *http.Request) error {
 	case http.MethodPost:
 		var sent AlertNote
 		if err := readBody(http.MaxBytesReader(w, r.Body, maxNote), &sent); err != nil && !errors.Is(err, io.EOF) {
-			return httpError(http.StatusBadRequest, `the body is not JSON such as {"note": "a partner"}: %w`, jsontext.InWords(err))
+			return httpError(http.StatusBadRequest, `the body is not JSON such as {"note": "a partner"}: %w`, jsontext.WithoutGoTypes(err))
 		}
 		known, err = book.Acknowledge(id, sent.By, sent.Note)
 	case http.MethodDelete:

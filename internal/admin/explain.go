@@ -42,7 +42,7 @@ func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
 		err = readBody(bytes.NewReader(body), &asked)
 	}
 	if err != nil {
-		return httpError(http.StatusBadRequest, "the body is not a JSON object with user_agent and url: %v", jsontext.InWords(err))
+		return httpError(http.StatusBadRequest, "the body is not a JSON object with user_agent and url: %v", jsontext.WithoutGoTypes(err))
 	}
 	running := a.running()
 	host, guard := running.Guard(asked.URL)
@@ -79,12 +79,12 @@ func (a *API) currentRules(entries []*policy.Entry, guard *Guard) explain.Robots
 		return from
 	}
 	state := entry.State()
-	from.Robots, from.Closed = state.Usable(time.Now(), guard.Fallback)
-	from.Version, from.Via = state.Good, state.Via
+	from.Robots, from.Closed = state.RulesAt(time.Now(), guard.Fallback)
+	from.Version, from.Via = state.Current, state.RedirectTargets
 	if state.Failures > 0 {
 		from.Note = "the last attempts to read it failed"
 	}
-	if len(state.Past) > 0 {
+	if len(state.Previous) > 0 {
 		from.Note = "it has changed recently; a crawler may still follow the previous version, which this answer ignores"
 	}
 	return from

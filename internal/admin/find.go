@@ -18,7 +18,7 @@ func (a *API) findEntry(entries []*policy.Entry, name, server string) *policy.En
 	}
 	name = PathName(name)
 	scheme, authority := schemeAndAuthority(name)
-	host, port := addr.CutPort(authority)
+	host, port := addr.SplitPort(authority)
 	normal := map[bool]string{true: request.NormalHost(authority, true), false: request.NormalHost(authority, false)}
 	var found *policy.Entry
 	best := 0
@@ -30,7 +30,7 @@ func (a *API) findEntry(entries []*policy.Entry, name, server string) *policy.En
 		case key.Source == "" && scheme != "" && scheme != schemeOf(key):
 			continue
 		}
-		own, _ := addr.CutPort(key.Host)
+		own, _ := addr.SplitPort(key.Host)
 		switch {
 		case PathName(key.String()) == name:
 			rank = 4
@@ -68,11 +68,11 @@ func sorted(entries []*policy.Entry) []sortedEntry {
 // sortKey returns the sort key: the authority, followed by the other parts of the key if they
 // matter.
 func sortKey(key policy.Key) string {
-	host, _ := addr.CutPort(key.Host)
+	host, _ := addr.SplitPort(key.Host)
 	if key.Server == "" && key.ForwardedHost == "" && key.Site == host {
 		return key.String()
 	}
-	return key.String() + " " + key.Quoted()
+	return key.String() + " " + key.UniqueString()
 }
 
 // PathName returns the name of an authority or a source inside a path.

@@ -197,7 +197,7 @@ func (a *API) managedAction(verb string) caddy.AdminHandlerFunc {
 		}
 		var d Action
 		if err := readBody(http.MaxBytesReader(w, r.Body, maxNote), &d); err != nil {
-			return httpError(http.StatusBadRequest, `the body is not JSON such as {"who": "ann", "why": "the sale is over"}: %w`, jsontext.InWords(err))
+			return httpError(http.StatusBadRequest, `the body is not JSON such as {"who": "ann", "why": "the sale is over"}: %w`, jsontext.WithoutGoTypes(err))
 		}
 		if err := d.validate(verb); err != nil {
 			return httpError(http.StatusBadRequest, "%w", err)

@@ -26,12 +26,12 @@ func TestReportIsOfOneMoment(t *testing.T) {
 	key := policy.Key{Secure: true, Host: "shop.test", Site: "shop.test"}
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		k := changing{known: learn(key)}
-		k.answer = func() policy.Answer { return policy.Answer{Status: 200, Body: []byte("User-agent: *\n")} }
+		k.answer = func() policy.FetchResult { return policy.FetchResult{Status: 200, Body: []byte("User-agent: *\n")} }
 		e := k.cache.Get(key)
 		k.change = func() {
 			e.MakeDue()
-			<-e.Refresh(policy.Freshness{Default: time.Minute, Max: policy.MaxAge}, func() policy.Answer {
-				return policy.Answer{Status: 200, Body: []byte("User-agent: *\nDisallow: /a\nDisallow: /b\n")}
+			<-e.Refresh(policy.Freshness{Default: time.Minute, Max: policy.MaxAge}, func() policy.FetchResult {
+				return policy.FetchResult{Status: 200, Body: []byte("User-agent: *\nDisallow: /a\nDisallow: /b\n")}
 			}, nil)
 		}
 		path := PoliciesPath + "/shop.test"

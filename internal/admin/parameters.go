@@ -37,7 +37,7 @@ func withParameters(handler caddy.AdminHandlerFunc, parameters ...string) caddy.
 			case len(parameters) == 0:
 				return httpError(http.StatusBadRequest, "unknown parameter %.80q; %s takes none", name, r.URL.Path)
 			default:
-				return httpError(http.StatusBadRequest, "unknown parameter %.80q; %s", name, jsontext.Hint(name, parameters))
+				return httpError(http.StatusBadRequest, "unknown parameter %.80q; %s", name, jsontext.SuggestField(name, parameters))
 			}
 		}
 		return handler(w, r)

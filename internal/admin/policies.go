@@ -162,7 +162,7 @@ func policySummary(running Running, takesEffect func(policy.Key) time.Time, e *p
 	if s == nil {
 		return r
 	}
-	r.LastMeaning, r.NextRefresh, r.Failures = s.Last.String(), &s.Due, s.Failures
+	r.LastMeaning, r.NextRefresh, r.Failures = s.LastResult.String(), &s.NextFetch, s.Failures
 	if s.Failures > 0 {
 		r.FailingSince = &s.FailingSince
 	}
@@ -173,12 +173,12 @@ func policySummary(running Running, takesEffect func(policy.Key) time.Time, e *p
 	if running.Enforces(e.Key()) {
 		r.NotProtecting = report.NotProtectingOf(s, r.Source)
 	}
-	if good := s.Good; good != nil {
-		expires := good.LastRead.Add(policy.MaxAge)
+	if good := s.Current; good != nil {
+		expires := good.LastFetched.Add(policy.MaxAge)
 		r.Status, r.Version = good.Status, versionName(good)
-		r.FirstRead, r.LastRead, r.Expires = &good.FirstRead, &good.LastRead, &expires
-		r.AgeSeconds = now.Sub(good.LastRead).Seconds()
-		r.Rules, r.Findings, r.Versions = good.Robots.RuleCount(), running.Findings(e.Key(), good).Total(), 1+len(s.Past)
+		r.FirstRead, r.LastRead, r.Expires = &good.FirstFetched, &good.LastFetched, &expires
+		r.AgeSeconds = now.Sub(good.LastFetched).Seconds()
+		r.Rules, r.Findings, r.Versions = good.Robots.RuleCount(), running.Findings(e.Key(), good).Total(), 1+len(s.Previous)
 	}
 	return r
 }
@@ -186,19 +186,19 @@ func policySummary(running Running, takesEffect func(policy.Key) time.Time, e *p
 // policyReport returns the summary with the details.
 func policyReport(running Running, e *policy.Entry, s *policy.State, now time.Time) PolicyReport {
 	r := PolicyReport{PolicySummary: policySummary(running, running.TakesEffect(), e, s, now), FindingList: []lint.Finding{}, VersionList: []PolicyVersion{}}
-	if s == nil || s.Good == nil {
+	if s == nil || s.Current == nil {
 		return r
 	}
-	found := running.Findings(e.Key(), s.Good)
+	found := running.Findings(e.Key(), s.Current)
 	r.Unreported = found.Unreported
 	r.FindingList = append(r.FindingList, found.Findings...)
-	for _, v := range append([]*policy.Version{s.Good}, s.Past...) {
+	for _, v := range append([]*policy.Version{s.Current}, s.Previous...) {
 		report := PolicyVersion{
 			Version: versionName(v), Status: v.Status, Rules: v.Robots.RuleCount(),
-			Bytes: len(v.Robots.Text()), FirstRead: v.FirstRead, LastRead: v.LastRead,
+			Bytes: len(v.Robots.Text()), FirstRead: v.FirstFetched, LastRead: v.LastFetched,
 		}
-		if !v.Until.IsZero() {
-			report.Until = &v.Until
+		if !v.ReplacedAt.IsZero() {
+			report.Until = &v.ReplacedAt
 		}
 		r.VersionList = append(r.VersionList, report)
 	}

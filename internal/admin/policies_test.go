@@ -25,7 +25,7 @@ type known struct {
 	cache *policy.Cache
 	guard *Guard
 	// answer is the result of a fetch without a request. Nil means that such a fetch is impossible.
-	answer func() policy.Answer
+	answer func() policy.FetchResult
 }
 
 func (k known) Policies() []*policy.Entry { return k.cache.Entries() }
@@ -52,7 +52,7 @@ func (k known) Policy(_, authority string) *policy.Entry {
 	if authority != "unasked.test" {
 		return nil
 	}
-	return k.cache.Add(policy.Key{Secure: true, Host: authority, Site: authority}, policy.Named)
+	return k.cache.GetOrCreate(policy.Key{Secure: true, Host: authority, Site: authority}, policy.ConfiguredHosts)
 }
 
 func (k known) Fetch(_ context.Context, e *policy.Entry) error {
@@ -66,12 +66,12 @@ func (k known) Fetch(_ context.Context, e *policy.Entry) error {
 
 // learn returns the policies of sites with a fetched robots.txt.
 func learn(keys ...policy.Key) known {
-	bounds := policy.Bounds{Entries: 100, Bytes: 1 << 20, Reads: 8}
+	bounds := policy.Bounds{Entries: 100, Bytes: 1 << 20, ConcurrentFetches: 8}
 	cache := policy.NewCache(bounds, bounds, time.Now, nil)
 	for _, key := range keys {
 		text := "User-agent: *\nDisallow: /" + key.Server + "\n# " + key.String() + "\n"
-		<-cache.Add(key, policy.Named).Refresh(policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge},
-			func() policy.Answer { return policy.Answer{Status: 200, Body: []byte(text)} }, nil)
+		<-cache.GetOrCreate(key, policy.ConfiguredHosts).Refresh(policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge},
+			func() policy.FetchResult { return policy.FetchResult{Status: 200, Body: []byte(text)} }, nil)
 	}
 	return known{cache: cache}
 }
@@ -145,21 +145,21 @@ func TestAdminFindsPolicies(t *testing.T) {
 // TestAdminRefreshes fetches a robots.txt before the response, which has the result.
 func TestAdminRefreshes(t *testing.T) {
 	key := policy.Key{Site: "shop.test", Host: "shop.test"}
-	same := learn(key).cache.Get(key).State().Good
+	same := learn(key).cache.Get(key).State().Current
 	for name, tc := range map[string]struct {
-		answer  func() policy.Answer
+		answer  func() policy.FetchResult
 		status  int
 		outcome Outcome
 		why     string
 		rules   int // number in force
 	}{
-		"another text": {func() policy.Answer {
-			return policy.Answer{Status: 200, Body: []byte("User-agent: *\nDisallow: /a\nDisallow: /b\n")}
+		"another text": {func() policy.FetchResult {
+			return policy.FetchResult{Status: 200, Body: []byte("User-agent: *\nDisallow: /a\nDisallow: /b\n")}
 		}, 200, Changed, "", 2},
-		"the same text": {func() policy.Answer { return policy.Answer{Status: 200, Body: []byte(same.Robots.Text())} }, 200, Unchanged, "", 1},
-		"not modified":  {func() policy.Answer { return policy.Answer{Status: 304} }, 200, Unchanged, "", 1},
-		"no file":       {func() policy.Answer { return policy.Answer{Status: 404} }, 200, Changed, "", 0},
-		"a failure":     {func() policy.Answer { return policy.Answer{Status: 503} }, 200, Failed, "the server answers status 503 Service Unavailable", 1},
+		"the same text": {func() policy.FetchResult { return policy.FetchResult{Status: 200, Body: []byte(same.Robots.Text())} }, 200, Unchanged, "", 1},
+		"not modified":  {func() policy.FetchResult { return policy.FetchResult{Status: 304} }, 200, Unchanged, "", 1},
+		"no file":       {func() policy.FetchResult { return policy.FetchResult{Status: 404} }, 200, Changed, "", 0},
+		"a failure":     {func() policy.FetchResult { return policy.FetchResult{Status: 503} }, 200, Failed, "the server answers status 503 Service Unavailable", 1},
 		"no request":    {nil, 202, Waiting, "no request has come", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestAdminRefreshes(t *testing.T) {
 			if status != tc.status || *got.Refresh != want || got.Rules != tc.rules {
 				t.Errorf("%d, %+v, %d rules; want %d, %+v, %d rules", status, *got.Refresh, got.Rules, tc.status, want, tc.rules)
 			}
-			if e := k.cache.Get(key); tc.answer == nil && !e.Due(time.Now()) {
+			if e := k.cache.Get(key); tc.answer == nil && !e.IsDue(time.Now()) {
 				t.Error("it is not due, so that the next request would not read it")
 			}
 		})
@@ -188,8 +188,8 @@ func TestAdminRefreshes(t *testing.T) {
 func TestAdminTellsWhatProtectsNothing(t *testing.T) {
 	for site, want := range map[string]string{"enforced.test": `"cause": "missing"`, "monitored.test": ""} {
 		k := learn()
-		<-k.cache.Add(policy.Key{Site: site, Host: site}, policy.Named).Refresh(policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge},
-			func() policy.Answer { return policy.Answer{Status: http.StatusNotFound} }, nil)
+		<-k.cache.GetOrCreate(policy.Key{Site: site, Host: site}, policy.ConfiguredHosts).Refresh(policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge},
+			func() policy.FetchResult { return policy.FetchResult{Status: http.StatusNotFound} }, nil)
 		for _, path := range []string{PoliciesPath, PoliciesPath + "/" + site} {
 			_, body := k.ask(t, http.MethodGet, path, "")
 			if has := strings.Contains(body, "not_protecting"); has != (want != "") || !strings.Contains(body, want) {

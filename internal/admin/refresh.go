@@ -49,13 +49,13 @@ func refreshPolicy(w http.ResponseWriter, r *http.Request, running Running, e *p
 // refreshOutcome compares the states before and after a fetch.
 func refreshOutcome(before, after *policy.State) PolicyRefresh {
 	o := PolicyRefresh{Outcome: Changed}
-	if before != nil && before.Good != nil {
-		o.Before, o.RulesBefore = versionName(before.Good), before.Good.Robots.RuleCount()
+	if before != nil && before.Current != nil {
+		o.Before, o.RulesBefore = versionName(before.Current), before.Current.Robots.RuleCount()
 	}
 	switch {
 	case after == nil || after.Failures > 0:
 		o.Outcome, o.Why = Failed, report.Trouble(after)
-	case o.Before != "" && after.Good != nil && before.Good.Hash == after.Good.Hash && before.Good.Status == after.Good.Status:
+	case o.Before != "" && after.Current != nil && before.Current.Hash == after.Current.Hash && before.Current.Status == after.Current.Status:
 		o.Outcome = Unchanged
 	}
 	return o

@@ -61,7 +61,7 @@ func (a *API) status(w http.ResponseWriter, r *http.Request) error {
 func matchesSite(s *report.SiteStatus, name string) bool {
 	_, wanted := schemeAndAuthority(name)
 	_, authority := schemeAndAuthority(s.Robots.Authority)
-	host, _ := addr.CutPort(authority)
+	host, _ := addr.SplitPort(authority)
 	switch {
 	case s.Site == name, PathName(s.Robots.Authority) == PathName(name):
 		return true

@@ -110,7 +110,7 @@ func (b *Manager) setAcknowledgement(id string, state acknowledgementState) (Ale
 }
 
 func truncate(s string, maxBytes int) string {
-	return text.Cut(text.Printable(strings.TrimSpace(s)), maxBytes)
+	return text.Truncate(text.Printable(strings.TrimSpace(s)), maxBytes)
 }
 
 // documentVersion is the version of the stored format.

@@ -92,7 +92,7 @@ func (b *searchBlocks) record(block Block, now time.Time) {
 	}
 	rec.Block = block
 	rec.Site, rec.Crawler, rec.Rule, rec.Group = key.site, key.crawler, key.rule, key.group
-	rec.Path = strings.Clone(text.Cut(block.Path, maxPath))
+	rec.Path = strings.Clone(text.Truncate(block.Path, maxPath))
 	rec.updated = now
 	rec.lastNanos.Store(now.UnixNano())
 }
@@ -143,7 +143,7 @@ func (b *searchBlocks) find(live map[string]report.Live, reloaded, now time.Time
 		state := live[rec.Site].State
 		switch {
 		case rec.last().Before(reloaded.Add(reloadDuration)) && now.Sub(reloaded) >= reloadAlertDuration:
-		case state != nil && state.Good != nil && state.Good.FirstRead.After(rec.last()): // another version
+		case state != nil && state.Current != nil && state.Current.FirstFetched.After(rec.last()): // another version
 		case state != nil && alwaysDisallowedAll(state): // as on a staging site
 		case !rec.causesAlert(key, now):
 		case key.verified:

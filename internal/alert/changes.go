@@ -55,7 +55,7 @@ func joinSentence(lines []string) string {
 	var printable []string
 	for _, line := range lines[:min(len(lines), maxReasons)] {
 		if line != "" {
-			printable = append(printable, text.Cut(text.Printable(line), maxErrorBytes))
+			printable = append(printable, text.Truncate(text.Printable(line), maxErrorBytes))
 		}
 	}
 	if len(printable) == 0 {

@@ -128,7 +128,7 @@ func findReadyForEnforce(source *report.Source, now time.Time, isOpen func(id st
 	}
 	for _, s := range source.Ledger.Sites {
 		live, id := source.Live[s.Name], newID(ReadyForEnforce, s.Name)
-		if isMonitored := live.Mode == judge.ModeOf(false) || live.Mode == "" && isOpen(id); !isMonitored || live.State == nil || live.State.Good == nil || !live.State.Good.Robots.Restricts() || len(found) == maxReadySites {
+		if isMonitored := live.Mode == judge.ModeOf(false) || live.Mode == "" && isOpen(id); !isMonitored || live.State == nil || live.State.Current == nil || !live.State.Current.Robots.Restricts() || len(found) == maxReadySites {
 			continue
 		}
 		first := now
@@ -170,7 +170,7 @@ func blocksByMistake(class report.ImpactClass) bool {
 // namesCrawler reports whether a group names a crawler.
 func namesCrawler(group, token string) bool {
 	if crawler := uaident.Default().Lookup(token); crawler != nil {
-		return judge.Means(group, crawler)
+		return judge.NamesCrawler(group, crawler)
 	}
 	return policy.NameMatches(group, token)
 }

@@ -50,7 +50,7 @@ func refusedFile(s *report.ManagedSite) finding {
 	return finding{Alert: Alert{
 		ID: newID(ManagedFileRefused, s.Host, s.Refused.Why), Kind: ManagedFileRefused, Severity: Warning, Site: s.Host, Since: s.Refused.Since,
 		Title:         "A robots.txt of " + hostName(s) + " is refused",
-		Detail:        toSentence(text.Cut(text.Printable(s.Refused.Why), maxErrorBytes)) + " " + consequence,
+		Detail:        toSentence(text.Truncate(text.Printable(s.Refused.Why), maxErrorBytes)) + " " + consequence,
 		Remedy:        "Correct the rule or robots.txt named above. If it is intended, change the option gate.",
 		RemedySnippet: "caddy robots-guard managed show " + shellQuote(s.Host),
 	}}

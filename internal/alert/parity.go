@@ -22,7 +22,7 @@ func findParity(source *report.Source, now time.Time) (found []finding) {
 		if x.What == parity.RobotsWithheld {
 			continue // covered by findWithheld every minute
 		}
-		if !verified && (x.What == parity.PagesRefused || x.What == parity.RobotsFails && x.Status == parity.Refused.String()) {
+		if !verified && (x.What == parity.PagesRefused || x.What == parity.RobotsFails && x.Status == parity.StatusRefused.String()) {
 			continue
 		}
 		if len(found) == maxParityFindings {
@@ -30,7 +30,7 @@ func findParity(source *report.Source, now time.Time) (found []finding) {
 		}
 		severity := Info
 		switch {
-		case verified && x.Search && x.What == parity.RobotsFails && x.Status != parity.Refused.String():
+		case verified && x.Search && x.What == parity.RobotsFails && x.Status != parity.StatusRefused.String():
 			severity = Critical
 		case verified && x.Search, verified && x.What == parity.RobotsFails:
 			severity = Warning
@@ -45,13 +45,13 @@ func findParity(source *report.Source, now time.Time) (found []finding) {
 func findWithheld(withheld []parity.Withheld, now time.Time) (found []finding) {
 	for i := range withheld[:min(len(withheld), maxParityFindings)] {
 		w := &withheld[i]
-		title, remedy, _ := strings.Cut(w.Says(now), "; ")
-		detail := fmt.Sprintf("At %s %d of its requests for /robots.txt got no file since then.", w.Site, w.Answers)
-		if w.Answers == 0 {
+		title, remedy, _ := strings.Cut(w.Description(now), "; ")
+		detail := fmt.Sprintf("At %s %d of its requests for /robots.txt got no file since then.", w.Site, w.Responses)
+		if w.Responses == 0 {
 			detail = fmt.Sprintf("The self-test found it at %s.", w.Site)
 		}
 		found = append(found, finding{Alert: Alert{
-			ID:   newID(RobotsWithheld, w.Site, w.Token, strconv.Itoa(int(w.Instead))),
+			ID:   newID(RobotsWithheld, w.Site, w.Token, strconv.Itoa(int(w.Substitute))),
 			Kind: RobotsWithheld, Severity: Warning, Site: w.Site, Crawler: w.Token, Since: w.Since,
 			Title:         capitalize(title),
 			Detail:        detail + " A crawler that cannot fetch the file does not follow it.",

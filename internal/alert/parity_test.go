@@ -30,13 +30,13 @@ func TestParity(t *testing.T) {
 		return a
 	}
 	w := newWorld(t)
-	w.gets(66, with(bing, parity.Allowed, parity.Success))
-	w.gets(3, with(bing, parity.Allowed, parity.Refused))
-	w.gets(500, with(liar, parity.Allowed, parity.Refused))
-	w.gets(500, with(liar, parity.RobotsTxt, parity.Refused))
+	w.gets(66, with(bing, parity.KindAllowed, parity.StatusSuccess))
+	w.gets(3, with(bing, parity.KindAllowed, parity.StatusRefused))
+	w.gets(500, with(liar, parity.KindAllowed, parity.StatusRefused))
+	w.gets(500, with(liar, parity.KindRobotsTxt, parity.StatusRefused))
 	w.leap(time.Minute)
 	w.want("three are refused, and liars", "")
-	w.gets(31, with(bing, parity.Allowed, parity.Refused))
+	w.gets(31, with(bing, parity.KindAllowed, parity.StatusRefused))
 	w.leap(ledgerReadInterval)
 	w.want("a third is refused", "open warning pages_refused")
 	a := w.only()
@@ -44,15 +44,15 @@ func TestParity(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	w.leap(3 * time.Hour)
-	w.gets(100, with(bing, parity.Allowed, parity.Success))
+	w.gets(100, with(bing, parity.KindAllowed, parity.StatusSuccess))
 	w.leap(ledgerReadInterval)
 	w.want("it gets all again", "over warning pages_refused")
 
-	w.gets(4, with(bing, parity.RobotsTxt, parity.ServerError))
-	w.gets(1, with(bing, parity.RobotsTxt, parity.Success))
-	w.gets(6, with(bing, parity.Allowed, parity.ServerError))
-	w.gets(95, with(liar, parity.Allowed, parity.Success))
-	w.gets(5, with(liar, parity.Allowed, parity.ServerError))
+	w.gets(4, with(bing, parity.KindRobotsTxt, parity.StatusServerError))
+	w.gets(1, with(bing, parity.KindRobotsTxt, parity.StatusSuccess))
+	w.gets(6, with(bing, parity.KindAllowed, parity.StatusServerError))
+	w.gets(95, with(liar, parity.KindAllowed, parity.StatusSuccess))
+	w.gets(5, with(liar, parity.KindAllowed, parity.StatusServerError))
 	w.leap(ledgerReadInterval)
 	w.want("errors", "open critical robots_fails, open warning pages_fail, open info pages_fail, over warning pages_refused")
 	if a := w.List().Alerts[2]; a.Title != "A client that claims to be bingbot gets errors for 5 % of its pages at a.test" {
@@ -70,15 +70,15 @@ func TestWithheld(t *testing.T) {
 	w := newWorld(t)
 	w.pass(time.Minute)
 	w.withheld = []parity.Withheld{{
-		Fetcher: parity.Fetcher{Site: "a.test", Token: "GPTBot", Verified: true},
-		Instead: parity.WebPage, Status: 403, Since: w.time, Answers: 1,
+		Fetcher:    parity.Fetcher{Site: "a.test", Token: "GPTBot", Verified: true},
+		Substitute: parity.WebPage, Status: 403, Since: w.time, Responses: 1,
 	}}
 	w.pass(time.Minute)
 	w.want("a challenge", "open warning robots_withheld")
 	if a := w.only(); a.Title != "GPTBot gets a web page (status 403) instead of robots.txt since 12:01 UTC" || a.RemedySnippet != "not path /robots.txt" || a.Site != "a.test" || a.Crawler != "GPTBot" {
 		t.Errorf("%+v", a)
 	}
-	w.withheld[0].Answers, w.withheld[0].Verified, w.withheld[0].Tested = 0, false, true
+	w.withheld[0].Responses, w.withheld[0].Verified, w.withheld[0].SameForSelfTest = 0, false, true
 	w.pass(time.Minute)
 	if a := w.only(); !strings.HasPrefix(a.Detail, "The self-test found it at a.test.") {
 		t.Errorf("%+v", a)

@@ -103,7 +103,7 @@ func findInRegistry(r *report.Registry) (found []finding) {
 		found = append(found, finding{minDuration: minRegistryFailure, Alert: Alert{
 			ID: newID(RegistryFails, r.Name), Kind: RegistryFails, Severity: Warning, Since: r.FailingSince,
 			Title:  "The registry of crawlers cannot be used",
-			Detail: text.Cut(text.Printable(r.Failure), maxErrorBytes) + ". " + meanwhile,
+			Detail: text.Truncate(text.Printable(r.Failure), maxErrorBytes) + ". " + meanwhile,
 			Remedy: "Check the file or URL with: caddy robots-guard registry diff.",
 		}})
 	}
@@ -142,7 +142,7 @@ func findInList(list verify.ListStatus, now time.Time) (finding, bool) {
 
 // errorSentence returns an error as a sentence.
 func errorSentence(err error) string {
-	return text.Cut(text.Printable(err.Error()), maxErrorBytes) + "."
+	return text.Truncate(text.Printable(err.Error()), maxErrorBytes) + "."
 }
 
 // joinNames lists names, the first of many.

@@ -81,7 +81,7 @@ func (s *site) find() (found []finding) {
 		return ok
 	}
 	add(s.unreachable())
-	if s.State.Good == nil {
+	if s.State.Current == nil {
 		return found
 	}
 	isGone := add(s.rulesGone())
@@ -117,13 +117,13 @@ func (s *site) rulesGone() (finding, bool) {
 		return finding{}, false // rules that disallow nothing are the owner's intention
 	}
 	var previous *policy.Version
-	for _, v := range s.State.Past {
+	for _, v := range s.State.Previous {
 		if v.Robots.Restricts() {
 			previous = v
 			break
 		}
 	}
-	if previous == nil || !s.Enforces && s.now.Sub(previous.Until) >= harmfulChangeAlertDuration {
+	if previous == nil || !s.Enforces && s.now.Sub(previous.ReplacedAt) >= harmfulChangeAlertDuration {
 		return finding{}, false
 	}
 	severity, title := Warning, "is gone"
@@ -137,10 +137,10 @@ func (s *site) rulesGone() (finding, bool) {
 		severity = Critical
 	}
 	return finding{Alert: Alert{
-		ID: newID(RobotsGone, s.subject, versionID(previous), string(problem.Cause)), Kind: RobotsGone, Severity: severity, Since: previous.Until,
+		ID: newID(RobotsGone, s.subject, versionID(previous), string(problem.Cause)), Kind: RobotsGone, Severity: severity, Since: previous.ReplacedAt,
 		Title: fmt.Sprintf("The robots.txt of %s %s", s.title, title),
 		Detail: fmt.Sprintf("%s Until %s there %s. Nothing is forbidden now.",
-			toSentence(problem.Detail), s.timeText(previous.Until), ruleCountText(previous.Robots.RuleCount())),
+			toSentence(problem.Detail), s.timeText(previous.ReplacedAt), ruleCountText(previous.Robots.RuleCount())),
 		Remedy:        toSentence(problem.Cure) + " If this is intended, acknowledge the alert.",
 		RemedySnippet: s.showCommand(),
 	}}, true
@@ -152,7 +152,7 @@ func (s *site) notProtecting() (finding, bool) {
 		return finding{}, false
 	}
 	return finding{Alert: Alert{
-		ID: newID(NotProtecting, s.subject, string(problem.Cause)), Kind: NotProtecting, Severity: Warning, Since: s.State.Good.FirstRead,
+		ID: newID(NotProtecting, s.subject, string(problem.Cause)), Kind: NotProtecting, Severity: Warning, Since: s.State.Current.FirstFetched,
 		Title:         "Nothing is protected at " + s.title,
 		Detail:        "The site is in enforce, but " + problem.Detail + ".",
 		Remedy:        toSentence(problem.Cure),
@@ -163,17 +163,17 @@ func (s *site) notProtecting() (finding, bool) {
 // shutsOutSearch returns a finding if a version newly disallows / for search engines without naming
 // them. A group that names an engine is the owner's intention.
 func (s *site) shutsOutSearch() (finding, bool) {
-	current := s.State.Good
-	if len(s.State.Past) == 0 || s.now.Sub(current.FirstRead) >= harmfulChangeAlertDuration {
+	current := s.State.Current
+	if len(s.State.Previous) == 0 || s.now.Sub(current.FirstFetched) >= harmfulChangeAlertDuration {
 		return finding{}, false
 	}
 	var engines []string
 	var firstVerdict policy.Verdict
-	for _, token := range judge.ShutsOutSearch(s.State.Past[0].Robots, current.Robots, judge.Served{Engines: judge.SearchEngines()}).Engines {
+	for _, token := range judge.FindShutOut(s.State.Previous[0].Robots, current.Robots, judge.SearchTraffic{Engines: judge.SearchEngines()}).Engines {
 		engine := uaident.Default().Lookup(token)
-		rootPage := judge.PageOf(engine, "/")
+		rootPage := judge.NewServedPage(engine, "/")
 		verdict := rootPage.Verdict(current.Robots, false)
-		if judge.Means(verdict.Group.Name, engine) {
+		if judge.NamesCrawler(verdict.Group.Name, engine) {
 			continue
 		}
 		if engines = append(engines, token); len(engines) == 1 {
@@ -184,7 +184,7 @@ func (s *site) shutsOutSearch() (finding, bool) {
 		return finding{}, false
 	}
 	return finding{Alert: Alert{
-		ID: newID(RobotsShutsOutSearch, s.subject, versionID(current)), Kind: RobotsShutsOutSearch, Severity: Critical, Since: current.FirstRead,
+		ID: newID(RobotsShutsOutSearch, s.subject, versionID(current)), Kind: RobotsShutsOutSearch, Severity: Critical, Since: current.FirstFetched,
 		Title: "The new robots.txt of " + s.title + " shuts out search engines",
 		Detail: fmt.Sprintf("Line %d, %q of User-agent: %s, disallows /. The version before allowed it for %s.",
 			firstVerdict.Rule.Line, text.Printable(firstVerdict.Rule.String()), text.Printable(firstVerdict.Group.Name), joinNames(engines)),
@@ -197,9 +197,9 @@ func (s *site) delayedChange() (finding, bool) {
 	if !s.HeldUntil.After(s.now) {
 		return finding{}, false
 	}
-	current := s.State.Good
+	current := s.State.Current
 	return finding{Alert: Alert{
-		ID: newID(ChangeDelayed, s.subject, versionID(current)), Kind: ChangeDelayed, Severity: Warning, Since: current.FirstRead,
+		ID: newID(ChangeDelayed, s.subject, versionID(current)), Kind: ChangeDelayed, Severity: Warning, Since: current.FirstFetched,
 		Title: "A change of the robots.txt of " + s.title + " is held back",
 		Detail: fmt.Sprintf("The new file disallows pages that search engines were served in the last 24 hours. For these pages the previous file stays in force until %s; the log says which.",
 			s.timeText(s.HeldUntil)),
@@ -209,17 +209,17 @@ func (s *site) delayedChange() (finding, bool) {
 }
 
 func (s *site) changed() (finding, bool) {
-	current := s.State.Good
-	if len(s.State.Past) == 0 || s.now.Sub(current.FirstRead) >= changeAlertDuration {
+	current := s.State.Current
+	if len(s.State.Previous) == 0 || s.now.Sub(current.FirstFetched) >= changeAlertDuration {
 		return finding{}, false
 	}
-	previous := s.State.Past[0]
-	detail := fmt.Sprintf("At %s there %s, before that %d.", s.timeText(current.FirstRead), ruleCountText(current.Robots.RuleCount()), previous.Robots.RuleCount())
+	previous := s.State.Previous[0]
+	detail := fmt.Sprintf("At %s there %s, before that %d.", s.timeText(current.FirstFetched), ruleCountText(current.Robots.RuleCount()), previous.Robots.RuleCount())
 	if findings, more := current.Robots.Findings(); len(findings) > 0 {
 		detail += fmt.Sprintf(" lint has something to say about it: %d.", len(findings)+more)
 	}
 	return finding{Alert: Alert{
-		ID: newID(RobotsChanged, s.subject, versionID(previous), versionID(current)), Kind: RobotsChanged, Severity: Info, Since: current.FirstRead,
+		ID: newID(RobotsChanged, s.subject, versionID(previous), versionID(current)), Kind: RobotsChanged, Severity: Info, Since: current.FirstFetched,
 		Title:         "The robots.txt of " + s.title + " has changed",
 		Detail:        detail,
 		Remedy:        "Look at the difference. If it is intended, acknowledge the alert.",
@@ -254,12 +254,12 @@ func disallowsAll(v *policy.Version) bool { return !v.Robots.Select(true).Judge(
 
 // alwaysDisallowedAll reports whether all known versions do.
 func alwaysDisallowedAll(s *policy.State) bool {
-	for _, v := range s.Past {
+	for _, v := range s.Previous {
 		if !disallowsAll(v) {
 			return false
 		}
 	}
-	return disallowsAll(s.Good)
+	return disallowsAll(s.Current)
 }
 
 func versionID(v *policy.Version) string { return ledger.Version(v.Hash).String() }

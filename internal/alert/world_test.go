@@ -77,7 +77,7 @@ func (w *world) answer(name, mode string, status int, text string) {
 	if l.State != nil {
 		before = *l.State
 	}
-	after := before.After(policy.Answer{Status: status, Body: []byte(text)}, w.time, policy.Freshness{Max: time.Hour}, 0)
+	after := before.AfterFetch(policy.FetchResult{Status: status, Body: []byte(text)}, w.time, policy.Freshness{Max: time.Hour}, 0)
 	l.State = &after
 	w.sites[name] = l
 }

@@ -59,7 +59,7 @@ func ServedPages(visits []ledger.Visit) []judge.ServedPage {
 	pages := make([]judge.ServedPage, len(visits))
 	for i := range visits {
 		v := &visits[i]
-		pages[i] = judge.ServedPage{Crawler: v.Crawler, Chain: v.Chain, Wildcard: v.Wildcard, Target: v.Target}
+		pages[i] = judge.ServedPage{Crawler: v.Crawler, Names: v.Chain, Wildcard: v.Wildcard, Target: v.Target}
 	}
 	return pages
 }
@@ -114,7 +114,7 @@ func (c *Changes) add(key policy.Key, current *policy.Version) *SiteChanges {
 	sites := c.sites[key.Segment()]
 	if sites == nil {
 		maxSites := maxNamedSites
-		if key.Segment() == policy.Invented {
+		if key.Segment() == policy.UnknownHosts {
 			maxSites = maxUnknownHostSites
 		}
 		sites, _ = simplelru.NewLRU[policy.Key, *SiteChanges](maxSites, nil) // fails only for sizes below 1
@@ -123,7 +123,7 @@ func (c *Changes) add(key policy.Key, current *policy.Version) *SiteChanges {
 	if site, ok := sites.Get(key); ok {
 		return site
 	}
-	site := &SiteChanges{hash: current.Hash, firstFetch: current.FirstRead}
+	site := &SiteChanges{hash: current.Hash, firstFetch: current.FirstFetched}
 	sites.Add(key, site)
 	return site
 }
@@ -151,22 +151,22 @@ type HoldChanges struct {
 // request is judged between a change and its hold.
 func (c *Changes) UpdateHolds(key policy.Key, state *policy.State, maxHoldTime time.Duration, keepSlashes bool) (holds []Hold, changes HoldChanges) {
 	site := c.Site(key)
-	if site == nil || state.Good == nil {
+	if site == nil || state.Current == nil {
 		return nil, HoldChanges{}
 	}
 	now := c.now()
 	site.mu.Lock()
 	defer site.mu.Unlock()
-	current := state.Good
+	current := state.Current
 	// A concurrent request may still have the previous version.
-	if current.FirstRead.After(site.firstFetch) {
+	if current.FirstFetched.After(site.firstFetch) {
 		if current.Hash != site.hash {
 			changes = site.compareVersion(state, now, now.Add(maxHoldTime), keepSlashes)
 		}
-		site.hash, site.firstFetch = current.Hash, current.FirstRead
+		site.hash, site.firstFetch = current.Hash, current.FirstFetched
 		site.revision++
 	}
-	if unchecked := site.uncheckedVersion; unchecked != nil && (current.Hash == unchecked.Hash || current.FirstRead.After(unchecked.FirstRead)) {
+	if unchecked := site.uncheckedVersion; unchecked != nil && (current.Hash == unchecked.Hash || current.FirstFetched.After(unchecked.FirstFetched)) {
 		site.uncheckedVersion = nil
 		changes.Lifted = append(changes.Lifted, site.liftHolds(current.Robots, keepSlashes)...)
 	}
@@ -182,15 +182,15 @@ func (c *Changes) UpdateHolds(key policy.Key, state *policy.State, maxHoldTime t
 
 // compareVersion compares a new version and starts a hold if necessary.
 func (site *SiteChanges) compareVersion(state *policy.State, now, until time.Time, keepSlashes bool) (changes HoldChanges) {
-	current := state.Good.Robots
+	current := state.Current.Robots
 	changes.Lifted = site.liftHolds(current, keepSlashes)
-	previous := site.lastComparedVersion(state.Past)
+	previous := site.lastComparedVersion(state.Previous)
 	if previous == nil {
 		return changes
 	}
 	hold := Hold{Version: previous, start: now, End: until}
 	recent := site.servedPages.Recent(now)
-	for _, i := range judge.ShutsOutSearch(previous.Robots, current, judge.Served{Pages: ServedPages(recent), KeepSlashes: keepSlashes}).Pages {
+	for _, i := range judge.FindShutOut(previous.Robots, current, judge.SearchTraffic{Pages: ServedPages(recent), KeepSlashes: keepSlashes}).Pages {
 		hold.Visits = append(hold.Visits, recent[i])
 	}
 	if len(hold.Visits) == 0 {

@@ -95,7 +95,7 @@ func TestHoldsAreBounded(t *testing.T) {
 	for i := range maxHolds + 2 {
 		paths = append(paths, fmt.Sprintf("/%c", 'a'+i))
 		s.visit("Googlebot", paths[i])
-		before := s.state.Good.Hash
+		before := s.state.Current.Hash
 		s.become(forbid(paths...))
 		s.now = s.now.Add(-59 * time.Minute) // no hold ends meanwhile
 		holds, news := s.c.UpdateHolds(s.key, &s.state, holdFor, false)
@@ -121,13 +121,13 @@ func TestLookAtNothing(t *testing.T) {
 	s.visit("Googlebot", "/a")
 	before := s.state
 	s.become(forbid("/"))
-	s.state.Good = nil
+	s.state.Current = nil
 	if held, news := s.look(); held != 0 || news.Started != nil {
 		t.Error("no robots.txt is a change")
 	}
 	s.state = before
 	s.become(forbid("/"))
-	s.state.Past = nil // whoever has it knows no version before
+	s.state.Previous = nil // whoever has it knows no version before
 	if held, news := s.look(); held != 0 || news.Started != nil {
 		t.Error("what was before is not known, and is held")
 	}

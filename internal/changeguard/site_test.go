@@ -33,12 +33,12 @@ func newSite(t *testing.T, text string) *site {
 // become changes the robots.txt.
 func (s *site) become(text string) {
 	s.now = s.now.Add(time.Hour)
-	s.state = s.state.After(policy.Answer{Status: http.StatusOK, Body: []byte(text)}, s.now, policy.Freshness{}, 0)
+	s.state = s.state.AfterFetch(policy.FetchResult{Status: http.StatusOK, Body: []byte(text)}, s.now, policy.Freshness{}, 0)
 }
 
 // visit has a search engine be served a page.
 func (s *site) visit(crawler, target string) {
-	s.c.RecordServed(s.key, s.state.Good, ledger.Visit{Crawler: crawler, Chain: []string{crawler}, Wildcard: true, Host: s.key.Host, Target: target})
+	s.c.RecordServed(s.key, s.state.Current, ledger.Visit{Crawler: crawler, Chain: []string{crawler}, Wildcard: true, Host: s.key.Host, Target: target})
 }
 
 // look compares, and returns how many holds there are.
@@ -65,9 +65,9 @@ func TestGuarded(t *testing.T) {
 	key := policy.Key{Site: "a.test", Host: "a.test"}
 	is := func(guarded bool, remembered int, when string) {
 		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); c.HasUser() != guarded || c.Len(policy.Named) != remembered; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(20 * time.Second); c.HasUser() != guarded || c.Len(policy.ConfiguredHosts) != remembered; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) { // contexts end in a goroutine
-				t.Fatalf("%s: guarded %v, %d sites, want %v and %d", when, c.HasUser(), c.Len(policy.Named), guarded, remembered)
+				t.Fatalf("%s: guarded %v, %d sites, want %v and %d", when, c.HasUser(), c.Len(policy.ConfiguredHosts), guarded, remembered)
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func TestSitesAreBounded(t *testing.T) {
 		segment policy.Segment
 		site    string // "" for its host
 		most    int
-	}{{policy.Named, "", maxNamedSites}, {policy.Invented, "*.test", maxUnknownHostSites}} {
+	}{{policy.ConfiguredHosts, "", maxNamedSites}, {policy.UnknownHosts, "*.test", maxUnknownHostSites}} {
 		s := newSite(t, forbid())
 		key := func(i int) policy.Key {
 			host := string(rune('a'+i%26)) + string(rune('a'+i/26%26)) + string(rune('a'+i/676)) + ".test"
@@ -115,7 +115,7 @@ func TestSitesAreBounded(t *testing.T) {
 		if n := s.c.Len(tc.segment); n != tc.most-1 {
 			t.Fatalf("%d sites are remembered, want %d", n, tc.most-1)
 		}
-		if tc.segment == policy.Named {
+		if tc.segment == policy.ConfiguredHosts {
 			if n := restored(tc.most - 1); n != tc.most {
 				t.Errorf("where there is room for one it is not restored: %d", n)
 			}

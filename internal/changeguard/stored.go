@@ -13,7 +13,7 @@ import (
 func (c *Changes) Sites() []policy.Key {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if sites := c.sites[policy.Named]; sites != nil {
+	if sites := c.sites[policy.ConfiguredHosts]; sites != nil {
 		return sites.Keys()
 	}
 	return nil
@@ -23,7 +23,7 @@ func (c *Changes) Sites() []policy.Key {
 func (c *Changes) Revision(key policy.Key) (holdRevision, visitRevision uint64) {
 	c.mu.Lock()
 	var site *SiteChanges
-	if sites := c.sites[policy.Named]; sites != nil {
+	if sites := c.sites[policy.ConfiguredHosts]; sites != nil {
 		site, _ = sites.Peek(key)
 	}
 	c.mu.Unlock()
@@ -75,9 +75,9 @@ func (c *Changes) Restore(stored ledger.Changes, state *policy.State, fromPeer b
 		switch {
 		case version == nil:
 			complete = false
-		case h.Since.Before(version.FirstRead):
+		case h.Since.Before(version.FirstFetched):
 			// The hold is of an earlier period in which this version was current.
-		case site.mergeHold(Hold{Version: version, Visits: h.Visits, start: h.Since, End: h.Until}, state.Good):
+		case site.mergeHold(Hold{Version: version, Visits: h.Visits, start: h.Since, End: h.Until}, state.Current):
 			added++
 		}
 	}
@@ -90,7 +90,7 @@ const maxClockSkew = 5 * time.Minute
 // siteToRestore returns the site to restore into, or nil if there is no guard or no room.
 func (c *Changes) siteToRestore(stored ledger.Changes) *SiteChanges {
 	c.mu.Lock()
-	users, sites := c.users.Load(), c.sites[policy.Named]
+	users, sites := c.users.Load(), c.sites[policy.ConfiguredHosts]
 	isFull := sites != nil && sites.Len() >= maxNamedSites && !sites.Contains(stored.Site)
 	c.mu.Unlock()
 	if users == 0 || isFull {
@@ -100,7 +100,7 @@ func (c *Changes) siteToRestore(stored ledger.Changes) *SiteChanges {
 	if now := c.now(); firstFetch.After(now) {
 		firstFetch = now // a time in the future, from a wrong clock, would hide all changes until then
 	}
-	return c.add(stored.Site, &policy.Version{Hash: stored.Hash, FirstRead: firstFetch})
+	return c.add(stored.Site, &policy.Version{Hash: stored.Hash, FirstFetched: firstFetch})
 }
 
 // pastVersion returns a previous version, or nil. It does not return the current version,
@@ -109,7 +109,7 @@ func pastVersion(state *policy.State, hash [sha256.Size]byte) *policy.Version {
 	if state == nil {
 		return nil
 	}
-	for _, v := range state.Past {
+	for _, v := range state.Previous {
 		if v.Hash == hash {
 			return v
 		}

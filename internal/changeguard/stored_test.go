@@ -17,7 +17,7 @@ func TestSnapshot(t *testing.T) {
 		if is != ok || len(got.Visits) != visits || len(got.Holds) != holds {
 			t.Errorf("%v, %d visits, %d holds, want %v, %d, %d", is, len(got.Visits), len(got.Holds), ok, visits, holds)
 		}
-		if ok && (got.Site != s.key || got.Hash != s.state.Good.Hash || !got.Read.Equal(s.state.Good.FirstRead)) {
+		if ok && (got.Site != s.key || got.Hash != s.state.Current.Hash || !got.Read.Equal(s.state.Current.FirstFetched)) {
 			t.Errorf("it is about another site or version: %+v", got)
 		}
 	}
@@ -67,7 +67,7 @@ func TestRestore(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := newSite(t, open)
 			s.become(closed)
-			kept := ledger.Changes{Site: s.key, Hash: s.state.Good.Hash, Read: s.state.Good.FirstRead, Visits: visit,
+			kept := ledger.Changes{Site: s.key, Hash: s.state.Current.Hash, Read: s.state.Current.FirstFetched, Visits: visit,
 				Holds: []ledger.Hold{{Version: hash(tc.text), Since: s.now.Add(tc.since), Until: s.now.Add(tc.until), Visits: visit}}}
 			held, complete := s.c.Restore(kept, &s.state, true)
 			if held != tc.held || complete != tc.complete {
@@ -92,7 +92,7 @@ func TestRestore(t *testing.T) {
 func TestRestoreOfAWrongClock(t *testing.T) {
 	s := newSite(t, forbid())
 	visit := []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/a", At: s.now}}
-	s.c.Restore(ledger.Changes{Site: s.key, Hash: s.state.Good.Hash, Read: s.now.AddDate(10, 0, 0), Visits: visit}, &s.state, false)
+	s.c.Restore(ledger.Changes{Site: s.key, Hash: s.state.Current.Hash, Read: s.now.AddDate(10, 0, 0), Visits: visit}, &s.state, false)
 	s.become(forbid("/a"))
 	if held, news := s.look(); held != 1 || news.Started == nil {
 		t.Errorf("%d changes are held back, want 1", held)
@@ -110,7 +110,7 @@ func TestRestoreAgain(t *testing.T) {
 	s.become(forbid("/"))
 	visit := []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/a"}}
 	restore := func(i int, until time.Duration) int {
-		held, complete := s.c.Restore(ledger.Changes{Site: s.key, Hash: s.state.Good.Hash, Read: s.state.Good.FirstRead,
+		held, complete := s.c.Restore(ledger.Changes{Site: s.key, Hash: s.state.Current.Hash, Read: s.state.Current.FirstFetched,
 			Holds: []ledger.Hold{{Version: hash(texts[i]), Since: s.now, Until: s.now.Add(until), Visits: visit}}}, &s.state, true)
 		if !complete {
 			t.Fatalf("text %d is not known", i)
@@ -169,7 +169,7 @@ func TestRestoredHoldIsLifted(t *testing.T) {
 	s := newSite(t, forbid())
 	s.become(forbid("/b"))
 	visit := []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/a"}}
-	s.c.Restore(ledger.Changes{Site: s.key, Hash: s.state.Good.Hash, Read: s.state.Good.FirstRead,
+	s.c.Restore(ledger.Changes{Site: s.key, Hash: s.state.Current.Hash, Read: s.state.Current.FirstFetched,
 		Holds: []ledger.Hold{{Version: hash(forbid()), Since: s.now, Until: s.now.Add(time.Hour), Visits: visit}}}, &s.state, true)
 	if n := len(s.c.HostsWithHold()); n != 1 {
 		t.Fatalf("%d hosts before a look", n)
@@ -191,7 +191,7 @@ func TestRestoredWhileARequestIsUnderWay(t *testing.T) {
 	s := newSite(t, open)
 	underWay := s.state
 	s.become(closed)
-	kept := ledger.Changes{Site: s.key, Hash: s.state.Good.Hash, Read: s.state.Good.FirstRead, Visits: visit,
+	kept := ledger.Changes{Site: s.key, Hash: s.state.Current.Hash, Read: s.state.Current.FirstFetched, Visits: visit,
 		Holds: []ledger.Hold{{Version: hash(open), Since: s.now.Add(-time.Minute), Until: s.now.Add(time.Hour), Visits: visit}}}
 	if held, _ := s.c.Restore(kept, &s.state, true); held != 1 {
 		t.Fatalf("%d are held, want one", held)

@@ -122,8 +122,8 @@ func printChanges(out io.Writer, answer any) {
 // slowCrawlers returns the crawlers that need longer than others to follow a change.
 func slowCrawlers() (words string) {
 	for _, c := range uaident.Default().Crawlers() {
-		if c.RobotsLag.Most > policy.MaxAge {
-			words += fmt.Sprintf(", %s within %g", c.Token, c.RobotsLag.Most.Hours())
+		if c.RobotsLag.Max > policy.MaxAge {
+			words += fmt.Sprintf(", %s within %g", c.Token, c.RobotsLag.Max.Hours())
 		}
 	}
 	return words

@@ -124,7 +124,7 @@ func (c *Config) siteFor(sites []Site, url string) (found *Site, several bool, e
 // URL with a port.
 func httpsRedirect(url string) (led string, ok bool) {
 	authority := request.AsSent(addr.Authority(url), false)
-	if _, port := addr.CutPort(authority); port != "" || len(url) < 5 || !strings.EqualFold(url[:5], "http:") {
+	if _, port := addr.SplitPort(authority); port != "" || len(url) < 5 || !strings.EqualFold(url[:5], "http:") {
 		return "", false
 	}
 	return "https://" + authority, true

@@ -155,7 +155,7 @@ func TestAuditedSites(t *testing.T) {
 func TestAuditOfSeveralSites(t *testing.T) {
 	besideCaddyfile(t)
 	robots := privateRobots(t)
-	exempt, err := judge.ParseClients(uaident.Default(), []string{"GPTBot"}, nil)
+	exempt, err := judge.ParseClientSet(uaident.Default(), []string{"GPTBot"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

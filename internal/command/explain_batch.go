@@ -195,7 +195,7 @@ func (b *batch) judgeLine(line []byte) batchResponse {
 		if json.Unmarshal(line, &whose) == nil && whose.ID != nil {
 			unknown.ID = whose.ID
 		}
-		unknown.Error = "not a request as explain --help describes it: " + jsontext.InWords(err).Error()
+		unknown.Error = "not a request as explain --help describes it: " + jsontext.WithoutGoTypes(err).Error()
 		return unknown
 	}
 	if request.ID != nil {

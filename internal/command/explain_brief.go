@@ -83,7 +83,7 @@ func (who *requester) note() string {
 			token = c.Token
 		}
 	}
-	return judge.AboutToken(uaident.Default(), token)
+	return judge.TokenHint(uaident.Default(), token)
 }
 
 // identified returns the claimant with its client set: the registry of the site and the
@@ -109,13 +109,13 @@ func judgeURL(site *explain.Site, robots *policy.Robots, who requester, u string
 	var scratch judge.Scratch
 	var r judge.Result
 	site.Settings.Judge(&q, judge.Rules{Robots: robots}, &scratch, &r)
-	evidence := r.Evidence
+	evidence := r.RobotsVerdict
 	result := briefResult{
 		Licenses: robots.Licenses(), Allowed: evidence.Allowed, Verdict: r.Verdict.String(), Ambiguous: evidence.Ambiguous, reason: r.Reason,
 		Rule: evidence.Rule.String(), Line: evidence.Rule.Line, Group: evidence.Group.Name, GroupLine: evidence.Group.Line,
 	}
 	if r.Verdict == judge.Allowed {
-		result.statements = robots.Stated(r.Group, &scratch.Target, q.ControlToken())
+		result.statements = robots.DecidingStatements(r.Group, &scratch.Target, q.ControlToken())
 		result.Preferences = r.Preferences.String()
 	}
 	if evidence.Form != 0 {
@@ -146,8 +146,8 @@ func printBrief(cmd *cobra.Command, o output, results []briefResult) error {
 		return nil
 	}
 	return o.print(cmd, results, func(w io.Writer) {
-		table := text.NewTable(w, text.Column{Title: "VERDICT", Kind: text.Verdict}, text.Column{Title: "URL", Kind: text.Long},
-			text.Column{Title: "LINE"}, text.Column{Title: "RULE", Kind: text.Long}, text.Column{Title: "GROUP"})
+		table := text.NewTable(w, text.Column{Title: "VERDICT", Kind: text.VerdictColumn}, text.Column{Title: "URL", Kind: text.LongColumn},
+			text.Column{Title: "LINE"}, text.Column{Title: "RULE", Kind: text.LongColumn}, text.Column{Title: "GROUP"})
 		for _, r := range results {
 			line, rule, group := "-", "-", cmp.Or(text.Printable(r.Group), "-")
 			if r.Line > 0 {
@@ -156,7 +156,7 @@ func printBrief(cmd *cobra.Command, o output, results []briefResult) error {
 			if r.Ambiguous {
 				group += " (ambiguous)"
 			}
-			table.Row(r.Verdict, text.Printable(r.URL), line, rule, group)
+			table.AddRow(r.Verdict, text.Printable(r.URL), line, rule, group)
 		}
 		table.Flush()
 	})

@@ -164,14 +164,14 @@ type registryEntry struct {
 func printIdentityJSON(out *bufio.Writer, userAgent string, id uaident.Identity) error {
 	report := identityReport{
 		UserAgent: userAgent, Token: id.Token, Name: id.Name(), Class: id.Class.String(),
-		Evidence: id.Evidence.String(), Wildcard: id.Wildcard(), Chain: id.AppendChain([]string{}),
+		Evidence: id.Evidence.String(), Wildcard: id.WildcardApplies(), Chain: id.AppendNames([]string{}),
 	}
 	if c := id.Crawler; c != nil {
 		report.Registry = &registryEntry{
 			Token: c.Token, Operator: c.Operator, UserTriggered: c.UserTriggered, Aliases: c.Aliases, Fallback: c.Fallback,
 			RDNS: c.Verification.RDNS, Ranges: c.Verification.Ranges, Confirming: c.Verification.ConfirmingRanges, WebBotAuth: c.Verification.WebBotAuth,
-			CrawlDelay: c.CrawlDelay.Habit.String(), DelayMax: c.CrawlDelay.Max.Seconds(), DelayWildcard: c.CrawlDelay.Wildcard, DelaySource: c.CrawlDelay.Source,
-			Purposes: c.Purposes.Of.Words(), PurposeSource: c.Purposes.Source, RobotsLag: c.RobotsLag.Most.Seconds(), LagSource: c.RobotsLag.Source, Source: c.Source,
+			CrawlDelay: c.CrawlDelay.Support.String(), DelayMax: c.CrawlDelay.Max.Seconds(), DelayWildcard: c.CrawlDelay.Wildcard, DelaySource: c.CrawlDelay.Source,
+			Purposes: c.Purposes.Set.Words(), PurposeSource: c.Purposes.Source, RobotsLag: c.RobotsLag.Max.Seconds(), LagSource: c.RobotsLag.Source, Source: c.Source,
 		}
 	}
 	return newEncoder(out).Encode(report)

@@ -140,7 +140,7 @@ func (r *verificationReport) writeText(w io.Writer) {
 	if r.Operator != "" {
 		who += ", " + r.Operator
 	}
-	identity := text.Paint(w, r.Identity)
+	identity := text.Colorize(w, r.Identity)
 	if r.Proof != verify.None.String() {
 		identity += " (" + r.Proof + ")"
 	}

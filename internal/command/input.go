@@ -152,8 +152,8 @@ func (in *robotsInput) fetch(ctx context.Context, c *Config) error {
 	defer cancel()
 	answer := origin.NewURL(in.name, "", true).Fetch(ctx, nil) // private addresses are allowed, because the user chose the URL
 	in.status = answer.Status
-	switch answer.Meaning() {
-	case policy.Rules:
+	switch answer.AccessResult() {
+	case policy.Successful:
 		in.body = answer.Body
 		return nil
 	case policy.Unavailable:

@@ -63,7 +63,7 @@ func TestJSONPage(t *testing.T) {
 	explained, err := json.Marshal(explain.Explanation{
 		Token: "x", Robots: explain.Robots{Version: "x", Note: "x"},
 		Client: explain.Client{
-			Words: []uaident.SeenWord{{Notes: []string{"x"}}}, Operator: "x", Source: "x", DelaySource: "x", Note: "x", Chain: []explain.ChainName{{}},
+			Words: []uaident.ExaminedWord{{Notes: []string{"x"}}}, Operator: "x", Source: "x", DelaySource: "x", Note: "x", Chain: []explain.ChainName{{}},
 		},
 		Delay: new(explain.Delay), Group: new(explain.Group), Forms: []explain.Form{{}}, Matches: []explain.Match{{}}, Interpretations: []explain.Interpretation{{}}, Handler: &explain.Handler{Site: "x", Note: "x", Rate: &explain.Rate{Every: 1, Limit: "x"}},
 	})

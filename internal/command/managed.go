@@ -114,7 +114,7 @@ func (m *managedRunner) run(cmd *cobra.Command, args []string) (findings bool, e
 func (m *managedRunner) print(w io.Writer, r *ManagedCheck) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		fmt.Fprintf(w, "%s: %s: %s\n", text.Printable(cmp.Or(f.At, m.configFile)), text.Paint(w, f.Severity.String()), text.Printable(f.String()))
+		fmt.Fprintf(w, "%s: %s: %s\n", text.Printable(cmp.Or(f.At, m.configFile)), text.Colorize(w, f.Severity.String()), text.Printable(f.String()))
 	}
 	summary := fmt.Sprintf("%d texts checked", r.Texts)
 	if r.Texts == 1 {

@@ -71,16 +71,16 @@ func printManaged(w io.Writer, s *report.ManagedSite) {
 		fmt.Fprintf(w, "  %s\n", describeTrial(t))
 	}
 	if b := s.Base; b.Failure != "" {
-		fmt.Fprintf(w, "  %s: the base cannot be read since %s: %s\n", text.Paint(w, "warning"), shortTime(b.FailingSince), text.Printable(b.Failure))
+		fmt.Fprintf(w, "  %s: the base cannot be read since %s: %s\n", text.Colorize(w, "warning"), shortTime(b.FailingSince), text.Printable(b.Failure))
 	}
 	for _, l := range s.Lists {
 		fmt.Fprintf(w, "  list of rules %s, rules: %d\n", text.Printable(l.Name), l.Rules)
 		if l.Failure != "" {
-			fmt.Fprintf(w, "  %s: it cannot be used as it is now: %s\n", text.Paint(w, "warning"), text.Printable(l.Failure))
+			fmt.Fprintf(w, "  %s: it cannot be used as it is now: %s\n", text.Colorize(w, "warning"), text.Printable(l.Failure))
 		}
 	}
 	if s.Refused != nil {
-		fmt.Fprintf(w, "  %s: a text is refused since %s: %s\n", text.Paint(w, "error"), shortTime(s.Refused.Since), text.Printable(s.Refused.Why))
+		fmt.Fprintf(w, "  %s: a text is refused since %s: %s\n", text.Colorize(w, "error"), shortTime(s.Refused.Since), text.Printable(s.Refused.Why))
 	}
 }
 
@@ -132,7 +132,7 @@ func printDetail(w io.Writer, d *report.ManagedDetail) {
 		fmt.Fprintf(w, "%4d  %s\n", number, line)
 	}
 	for _, f := range d.Found {
-		fmt.Fprintf(w, "%s: %s [%s]\n", text.Paint(w, f.Severity), text.Printable(f.Message), f.Code)
+		fmt.Fprintf(w, "%s: %s [%s]\n", text.Colorize(w, f.Severity), text.Printable(f.Message), f.Code)
 	}
 }
 

@@ -90,7 +90,7 @@ func (g *registryRunner) run(cmd *cobra.Command, args []string) (findings bool, 
 }
 
 // readEdition reads a registry from a file or from standard input.
-func readEdition(cmd *cobra.Command, name string) (*edition.Edition, error) {
+func readEdition(cmd *cobra.Command, name string) (*edition.File, error) {
 	data, err := readFile(cmd.InOrStdin(), name, edition.MaxBytes)
 	if err != nil {
 		return nil, err
@@ -99,8 +99,8 @@ func readEdition(cmd *cobra.Command, name string) (*edition.Edition, error) {
 }
 
 // changesToBuiltIn returns the changes of an edition to the built-in registry.
-func changesToBuiltIn(e *edition.Edition) ([]edition.Change, error) {
-	over, err := e.Over(uaident.Default())
+func changesToBuiltIn(e *edition.File) ([]edition.Change, error) {
+	over, err := e.Merge(uaident.Default())
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func suggestToken(token string) string {
 	for _, c := range uaident.Default().Crawlers() {
 		tokens = append(tokens, c.Token)
 	}
-	if near := text.Near(token, tokens); near != "" {
+	if near := text.Nearest(token, tokens); near != "" {
 		return "; did you mean " + near + "?"
 	}
 	return ""

@@ -41,6 +41,6 @@ func printRegistry(w io.Writer, r *report.Registry) {
 		fmt.Fprintf(w, "version %s, with %d entries, is in use; last confirmed as current at %s\n", text.Printable(v.ID), v.Crawlers, shortTime(r.Checked))
 	}
 	if r.Failure != "" {
-		fmt.Fprintf(w, "  %s: the registry cannot be used since %s: %s\n", text.Paint(w, "warning"), shortTime(r.FailingSince), text.Printable(r.Failure))
+		fmt.Fprintf(w, "  %s: the registry cannot be used since %s: %s\n", text.Colorize(w, "warning"), shortTime(r.FailingSince), text.Printable(r.Failure))
 	}
 }

@@ -179,13 +179,13 @@ func printSites(w io.Writer, sites []report.SiteStatus, details bool, now time.T
 		return
 	}
 	table := text.NewTable(w, text.Column{Title: "SITE"}, text.Column{Title: "MODE"}, text.Column{Title: "ROBOTS.TXT OF"},
-		text.Column{Title: "STATUS"}, text.Column{Title: "RULES"}, text.Column{Title: "NOTE", Kind: text.Prose})
+		text.Column{Title: "STATUS"}, text.Column{Title: "RULES"}, text.Column{Title: "NOTE", Kind: text.ProseColumn})
 	for _, s := range sites {
 		status, rules := "-", "-"
 		if s.Robots.Status != 0 {
 			status, rules = fmt.Sprint(s.Robots.Status), fmt.Sprint(s.Robots.Rules)
 		}
-		table.Row(text.Printable(s.Site), cmp.Or(s.Mode, "-"), cmp.Or(text.Printable(s.Robots.Authority), "-"), status, rules, cmp.Or(text.Printable(strings.Join(siteNotes(&s.Robots, now), "; ")), "-"))
+		table.AddRow(text.Printable(s.Site), cmp.Or(s.Mode, "-"), cmp.Or(text.Printable(s.Robots.Authority), "-"), status, rules, cmp.Or(text.Printable(strings.Join(siteNotes(&s.Robots, now), "; ")), "-"))
 	}
 	table.Flush()
 	if !details {
@@ -253,7 +253,7 @@ func printAlerts(w io.Writer, list *alert.List) {
 
 // printAlert prints an alert with what to do.
 func printAlert(w io.Writer, a alert.Alert) {
-	fmt.Fprintf(w, "%s: %s (%s)\n  since %s\n", text.Paint(w, string(a.Severity)), text.Printable(a.Title), a.ID, shortTime(a.Since))
+	fmt.Fprintf(w, "%s: %s (%s)\n  since %s\n", text.Colorize(w, string(a.Severity)), text.Printable(a.Title), a.ID, shortTime(a.Since))
 	fmt.Fprintf(w, "  %s\n  %s\n", text.Printable(a.Detail), text.Printable(a.Remedy))
 	for line := range strings.Lines(a.RemedySnippet) {
 		fmt.Fprintf(w, "    %s\n", text.Printable(strings.TrimSuffix(line, "\n")))
@@ -311,7 +311,7 @@ func (s *statusRunner) sendTest(cmd *cobra.Command, api adminServer) (findings b
 			if r.Sent {
 				fmt.Fprintf(w, "%s: the test message was sent\n", text.Printable(r.Receiver))
 			} else {
-				fmt.Fprintf(w, "%s: %s: %s\n", text.Printable(r.Receiver), text.Paint(w, "error"), text.Printable(r.Error))
+				fmt.Fprintf(w, "%s: %s: %s\n", text.Printable(r.Receiver), text.Colorize(w, "error"), text.Printable(r.Error))
 			}
 		}
 	})
@@ -327,7 +327,7 @@ func (s *statusRunner) showTop(cmd *cobra.Command, api adminServer, site string)
 	return s.output.print(cmd, body, func(w io.Writer) {
 		const most = 20
 		table := text.NewTable(w, text.Column{Title: "CRAWLER"}, text.Column{Title: "CLASS"}, text.Column{Title: "VIOLATIONS"}, text.Column{Title: "BLOCKED"},
-			text.Column{Title: "SINCE"}, text.Column{Title: "MOST REQUESTED PAGE", Kind: text.Long}, text.Column{Title: "RULE", Kind: text.Long})
+			text.Column{Title: "SINCE"}, text.Column{Title: "MOST REQUESTED PAGE", Kind: text.LongColumn}, text.Column{Title: "RULE", Kind: text.LongColumn})
 		shown := 0
 		for _, c := range found.Crawlers {
 			if c.Disallowed == 0 || shown == most {
@@ -344,7 +344,7 @@ func (s *statusRunner) showTop(cmd *cobra.Command, api adminServer, site string)
 				}
 				rule = fmt.Sprintf("%s (line %d)", top.Rule, top.Line)
 			}
-			table.Row(text.Printable(c.Token), c.Class, fmt.Sprint(c.Disallowed), fmt.Sprint(c.ViolationsBlocked), cmp.Or(shortTime(c.ViolatingSince), "-"), text.Printable(page), text.Printable(rule))
+			table.AddRow(text.Printable(c.Token), c.Class, fmt.Sprint(c.Disallowed), fmt.Sprint(c.ViolationsBlocked), cmp.Or(shortTime(c.ViolatingSince), "-"), text.Printable(page), text.Printable(rule))
 		}
 		if shown == 0 {
 			fmt.Fprintln(w, "no crawler broke a rule in the last 24 hours")

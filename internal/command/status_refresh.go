@@ -53,7 +53,7 @@ func (s *statusRunner) refreshRobots(cmd *cobra.Command, api adminServer, site s
 			return
 		}
 		table := text.NewTable(w, text.Column{Title: "ROBOTS.TXT OF"}, text.Column{Title: "RESULT"}, text.Column{Title: "STATUS"}, text.Column{Title: "RULES"},
-			text.Column{Title: "NOTE", Kind: text.Prose})
+			text.Column{Title: "NOTE", Kind: text.ProseColumn})
 		for i := range answers {
 			printRefresh(table, &answers[i])
 		}
@@ -72,7 +72,7 @@ func refreshURIs(api adminServer) (uris []string, err error) {
 			return nil, err
 		}
 		for _, s := range list.Policies {
-			if s.Segment == policy.Named.String() {
+			if s.Segment == policy.ConfiguredHosts.String() {
 				uris = append(uris, policyURI(s.Authority, "/refresh", s.Server))
 			}
 		}
@@ -96,5 +96,5 @@ func printRefresh(table *text.Table, a *admin.PolicyReport) {
 	if n := a.NotProtecting; n != nil && note == "" {
 		note = "nothing is protected: " + n.Detail + "; " + n.Cure
 	}
-	table.Row(text.Printable(a.Authority), result, fmt.Sprint(a.Status), rules, cmp.Or(text.Printable(note), "-"))
+	table.AddRow(text.Printable(a.Authority), result, fmt.Sprint(a.Status), rules, cmp.Or(text.Printable(note), "-"))
 }

@@ -37,7 +37,7 @@ func printTrial(w io.Writer, t *report.Trial) {
 		return
 	}
 	table := text.NewTable(w, text.Column{Title: "CRAWLER"}, text.Column{Title: "CLASS"}, text.Column{Title: "IDENTITY"}, text.Column{Title: "WOULD BE"},
-		text.Column{Title: "REQUESTS"}, text.Column{Title: "PAGE"}, text.Column{Title: "BY", Kind: text.Prose})
+		text.Column{Title: "REQUESTS"}, text.Column{Title: "PAGE"}, text.Column{Title: "BY", Kind: text.ProseColumn})
 	for _, c := range t.Crawlers {
 		for _, p := range c.Pages {
 			count := fmt.Sprint(p.Count)
@@ -48,7 +48,7 @@ func printTrial(w io.Writer, t *report.Trial) {
 			if p.Difference == shadow.NewlyAllowed.String() {
 				wouldBe, by = "allowed", "in force: "+formatLine(p.Was)+"; on trial: "+formatLine(p.Would)
 			}
-			table.Row(text.Printable(c.Token), c.Class, c.Identity, wouldBe, count, text.Printable(p.Host+p.Path), by)
+			table.AddRow(text.Printable(c.Token), c.Class, c.Identity, wouldBe, count, text.Printable(p.Host+p.Path), by)
 		}
 	}
 	table.Flush()

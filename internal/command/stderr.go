@@ -43,7 +43,7 @@ func printNote(w io.Writer, kind, message string) {
 		b.WriteString(text.Printable(strings.ReplaceAll(line, "\t", "  ")))
 	}
 	screen := screenOf(w)
-	fmt.Fprintf(screen, "%s: %s\n", text.Paint(screen, kind), b.String())
+	fmt.Fprintf(screen, "%s: %s\n", text.Colorize(screen, kind), b.String())
 	_ = screen.Flush() // a failure to print an error cannot be reported
 }
 

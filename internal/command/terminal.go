@@ -13,14 +13,14 @@ import (
 // screenOf returns the screen for the output of a command. A file or pipe has no width and no
 // colours. The environment variable COLUMNS overrides the width of a terminal. NO_COLOR (see
 // no-color.org) and TERM=dumb turn colours off.
-func screenOf(w io.Writer) *text.Screen {
+func screenOf(w io.Writer) *text.Terminal {
 	file, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return text.NewScreen(w, 0, false)
+		return text.NewTerminal(w, 0, false)
 	}
 	width, _, _ := term.GetSize(int(file.Fd())) // 0 if unknown
 	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
 		width = columns
 	}
-	return text.NewScreen(w, width, os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
+	return text.NewTerminal(w, width, os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
 }

@@ -138,13 +138,13 @@ func JudgeCase(robots *policy.Robots, overlay *uaident.Overlay, c expect.Case) e
 		return r
 	}
 	switch {
-	case verdict.reason == judge.TwoReadings:
+	case verdict.reason == judge.ReasonAmbiguous:
 		r.Because = verdict.reason.String()
 	case verdict.Rule != "":
 		r.Because = fmt.Sprintf("%s in line %d of group %s", verdict.Rule, verdict.Line, verdict.Group)
-	case verdict.reason == judge.NoRule:
+	case verdict.reason == judge.ReasonNoRule:
 		r.Because = "no rule of group " + verdict.Group + " matches"
-	case verdict.reason == judge.NotMeant, verdict.reason == judge.NobodyJudged:
+	case verdict.reason == judge.ReasonClass, verdict.reason == judge.ReasonBrowser:
 		r.Because = "class " + verdict.Class + " is not judged"
 	default:
 		r.Because = verdict.reason.String()
@@ -164,7 +164,7 @@ func (r *briefResult) preference(label string) (preference policy.Preference, be
 	var lines []string
 	for _, line := range r.statements {
 		if preference == policy.PreferenceUnknown || line.Preferences[use] == preference {
-			lines = append(lines, fmt.Sprintf("%s in line %d", line.By, line.Line))
+			lines = append(lines, fmt.Sprintf("%s in line %d", line.Source, line.Line))
 		}
 	}
 	if len(lines) == 0 {

@@ -29,7 +29,7 @@ func TestOddTokens(t *testing.T) {
 		if err := os.WriteFile(cases, []byte(token+" / allow\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		about := judge.AboutToken(uaident.Default(), token)
+		about := judge.TokenHint(uaident.Default(), token)
 		if !strings.HasPrefix(about, want) || (about == "") != (want == "") {
 			t.Fatalf("of %s it is said: %q", token, about)
 		}
@@ -64,7 +64,7 @@ func TestOddTokens(t *testing.T) {
 func TestExplainToken(t *testing.T) {
 	robots := privateRobots(t)
 	besideCaddyfile(t)
-	exempt, err := judge.ParseClients(uaident.Default(), []string{"curl"}, nil)
+	exempt, err := judge.ParseClientSet(uaident.Default(), []string{"curl"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,14 +20,14 @@ const (
 // site simulates a site with a clock and a guard.
 type site struct {
 	*testing.T
-	book  *Book
-	of    Of
+	book  *History
+	of    RequestHost
 	state policy.State
 	now   time.Time
 }
 
 func newSite(t *testing.T) *site {
-	return &site{T: t, book: NewBook(nil), of: Of{Host: Host{Name: "a.test"}, Named: true, Grace: day}, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	return &site{T: t, book: NewHistory(nil), of: RequestHost{Host: Host{Name: "a.test"}, Configured: true, Grace: day}, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 }
 
 func (s *site) after(d time.Duration) *site {
@@ -38,18 +38,18 @@ func (s *site) after(d time.Duration) *site {
 // reads makes the guard fetch the robots.txt. The site responds with a file or a status.
 func (s *site) reads(status int, body string) *site {
 	before := s.state
-	s.state = s.state.After(policy.Answer{Status: status, Body: []byte(body)}, s.now, policy.Freshness{}, 0)
+	s.state = s.state.AfterFetch(policy.FetchResult{Status: status, Body: []byte(body)}, s.now, policy.Freshness{}, 0)
 	if before.Failures > 0 && s.state.Failures == 0 {
-		s.book.Recover(s.of.Host, before.FailingSince, s.now)
+		s.book.ExtendGrace(s.of.Host, before.FailingSince, s.now)
 	}
 	if s.state.Failures == 0 {
-		s.book.Note(s.of, &s.state, s.now)
+		s.book.RecordCurrent(s.of, &s.state, s.now)
 	}
 	return s
 }
 
 func (s *site) serves(token, body string) *site {
-	s.book.Serve(s.of, token, &policy.Version{Robots: policy.Parse([]byte(body)), Hash: hashOf(body), Lifetime: policy.NoLifetime}, s.now)
+	s.book.RecordServed(s.of, token, &policy.Version{Robots: policy.Parse([]byte(body)), Hash: hashOf(body), Lifetime: policy.NoLifetime}, s.now)
 	return s
 }
 
@@ -60,8 +60,8 @@ func (s *site) wants(token, want string) *site {
 	if s.state.Failures > 0 {
 		now = s.state.FailingSince
 	}
-	s.book.Note(s.of, &s.state, now)
-	if got := verdict(s.book, s.of.Host, s.state.Good, token, "/page", now, policy.MaxAge); got != want {
+	s.book.RecordCurrent(s.of, &s.state, now)
+	if got := verdict(s.book, s.of.Host, s.state.Current, token, "/page", now, policy.MaxAge); got != want {
 		s.Errorf("%s: %s, want %s", token, got, want)
 	}
 	return s
@@ -158,14 +158,14 @@ func TestEndGrace(t *testing.T) {
 
 func TestFileKeptInForce(t *testing.T) {
 	s := newSite(t).reads(200, open)
-	before := s.state.Good
+	before := s.state.Current
 	s.reads(200, closed)
-	s.book.KeepInForce(s.of, before, s.now.Add(3*day), s.now)
+	s.book.SetEnforcedUntil(s.of, before, s.now.Add(3*day), s.now)
 	s.after(3*day-time.Second).wants("foobot", "disallowed")
-	if held := s.book.KeptInForce(s.of.Host, s.now); len(held) != 1 || held[0].Hash != before.Hash {
+	if held := s.book.EnforcedVersions(s.of.Host, s.now); len(held) != 1 || held[0].Hash != before.Hash {
 		t.Errorf("%d files are kept in force", len(held))
 	}
-	if held := s.book.KeptInForce(s.of.Host, s.now.Add(time.Second)); len(held) > 0 {
+	if held := s.book.EnforcedVersions(s.of.Host, s.now.Add(time.Second)); len(held) > 0 {
 		t.Errorf("%d files are kept in force after the time", len(held))
 	}
 }
@@ -173,31 +173,31 @@ func TestFileKeptInForce(t *testing.T) {
 // TestLargeHostsLoseTheirOwn checks that large files of some hosts do not evict files of other
 // hosts.
 func TestLargeHostsLoseTheirOwn(t *testing.T) {
-	b, now := NewBook(nil), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	small := Of{Host: Host{Name: "small.test"}}
+	b, now := NewHistory(nil), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	small := RequestHost{Host: Host{Name: "small.test"}}
 	var state policy.State
-	note := func(of Of, state policy.State, body string) policy.State {
-		state = state.After(policy.Answer{Status: 200, Body: []byte(body)}, now, policy.Freshness{}, 0)
-		b.Note(of, &state, now)
+	note := func(host RequestHost, state policy.State, body string) policy.State {
+		state = state.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(body)}, now, policy.Freshness{}, 0)
+		b.RecordCurrent(host, &state, now)
 		return state
 	}
 	state = note(small, note(small, state, open), closed)
 	now = now.Add(time.Hour)
 	rules := strings.Repeat("Disallow: /private/area/of/this/tenant\n", 5000)
 	for i := range 30 {
-		of := Of{Host: Host{Name: fmt.Sprintf("t%d.test", i)}}
+		host := RequestHost{Host: Host{Name: fmt.Sprintf("t%d.test", i)}}
 		var large policy.State
 		for n := range 3 {
-			large = note(of, large, fmt.Sprintf("User-agent: *\nDisallow: /%d-%d\n%s", i, n, rules))
+			large = note(host, large, fmt.Sprintf("User-agent: *\nDisallow: /%d-%d\n%s", i, n, rules))
 		}
 	}
-	if bytes := b.parts[1].bytes; bytes > maxBytes[1] {
+	if bytes := b.hostSets[1].versionBytes; bytes > maxBytes[1] {
 		t.Errorf("%d bytes are kept, more than %d", bytes, maxBytes[1])
 	}
-	if got := verdict(b, small.Host, state.Good, "foobot", "/page", now, day); got != "stale" {
+	if got := verdict(b, small.Host, state.Current, "foobot", "/page", now, day); got != "stale" {
 		t.Errorf("the small host: %s, want stale", got)
 	}
-	if _, lost := b.Others(small.Host, "", state.Good, now, day); lost {
+	if _, lost := b.PossiblyUsed(small.Host, "", state.Current, now, day); lost {
 		t.Error("the small host has lost a file")
 	}
 }
@@ -209,8 +209,8 @@ func TestForgottenHost(t *testing.T) {
 	maxHosts = [2]int{4, 4}
 	s := newSite(t).reads(200, open)
 	for i := range 4 {
-		other := Of{Host: Host{Name: fmt.Sprintf("%d.test", i)}, Named: true}
-		s.book.Note(other, &s.state, s.now)
+		other := RequestHost{Host: Host{Name: fmt.Sprintf("%d.test", i)}, Configured: true}
+		s.book.RecordCurrent(other, &s.state, s.now)
 	}
 	s.state = policy.State{}
 	s.after(time.Hour).reads(200, closed).wants("foobot", "stale").after(day).wants("foobot", "disallowed")
@@ -220,11 +220,11 @@ func TestForgottenHost(t *testing.T) {
 // may still obey the file before the change.
 func TestUnnamedHostIsStored(t *testing.T) {
 	s := newSite(t)
-	s.of.Named = false
+	s.of.Configured = false
 	s.reads(200, open).after(time.Hour).reads(200, closed).wants("foobot", "stale")
 	for i := range 2 * storedUnnamed {
 		invented := newSite(t)
-		invented.book, invented.now, invented.of = s.book, s.now, Of{Host: Host{Name: fmt.Sprintf("x%d.test", i)}, Grace: day}
+		invented.book, invented.now, invented.of = s.book, s.now, RequestHost{Host: Host{Name: fmt.Sprintf("x%d.test", i)}, Grace: day}
 		invented.reads(200, open)
 	}
 	hosts := s.book.Hosts()
@@ -239,9 +239,9 @@ func TestUnnamedHostIsStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.book = NewBook(nil)
+	s.book = NewHistory(nil)
 	s.book.Restore(stored, true, 0, s.now)
-	if s.book.parts[0].hosts.Len() != 0 || s.book.parts[1].hosts.Len() != 1 {
+	if s.book.hostSets[0].hosts.Len() != 0 || s.book.hostSets[1].hosts.Len() != 1 {
 		t.Error("the host is restored as one that the configuration names")
 	}
 	s.wants("foobot", "stale").after(day).wants("foobot", "disallowed")

@@ -18,12 +18,12 @@ const MaxDocument = 4 << 20
 
 const documentFormat = 1
 
-// KeepInterval is the time between two writes of the files of a host. Until the next write, other
+// SaveInterval is the time between two writes of the files of a host. Until the next write, other
 // instances assume that our copy is unchanged.
-const KeepInterval = time.Hour
+const SaveInterval = time.Hour
 
-// maxHold is the longest time for which the change guard enforces an older file.
-const maxHold = 31 * 24 * time.Hour
+// maxEnforced is the longest time for which the change guard enforces an older file.
+const maxEnforced = 31 * 24 * time.Hour
 
 // clockSkew is the maximum difference between the clocks of two machines.
 const clockSkew = 5 * time.Minute
@@ -57,8 +57,8 @@ type (
 	}
 )
 
-// Document is the stored form of the files of a host.
-type Document struct {
+// Encoded is the stored form of the files of a host.
+type Encoded struct {
 	Data  []byte
 	Sum   [sha256.Size]byte // hash of the content without the time
 	Saved time.Time
@@ -68,56 +68,56 @@ type Document struct {
 const storedUnnamed = 256
 
 // Hosts returns the hosts whose files should be stored: all configured hosts and up to 256 others.
-// Among the others, hosts with several files come first, then the most recently used. So invented
+// Among the others, hosts with several files come first, then the most recently used. So unknown
 // hosts, which have one file each, evict no host with a history.
-func (b *Book) Hosts() (hosts []Host) {
+func (b *History) Hosts() (hosts []Host) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, h := range b.parts[0].hosts.Values() {
-		hosts = append(hosts, h.host)
+	for _, record := range b.hostSets[0].hosts.Values() {
+		hosts = append(hosts, record.host)
 	}
-	unnamed := b.parts[1].hosts.Values()
+	unnamed := b.hostSets[1].hosts.Values()
 	slices.Reverse(unnamed) // starts with the oldest
-	slices.SortStableFunc(unnamed, func(x, y *files) int { return min(len(y.all), 2) - min(len(x.all), 2) })
-	for _, h := range unnamed[:min(len(unnamed), storedUnnamed)] {
-		hosts = append(hosts, h.host)
+	slices.SortStableFunc(unnamed, func(x, y *hostRecord) int { return min(len(y.files), 2) - min(len(x.files), 2) })
+	for _, record := range unnamed[:min(len(unnamed), storedUnnamed)] {
+		hosts = append(hosts, record.host)
 	}
 	return hosts
 }
 
 // Revision returns a number that increases with each change worth storing.
-func (b *Book) Revision(host Host) uint64 {
+func (b *History) Revision(host Host) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if h := b.get(host); h != nil {
-		return h.changes
+	if record := b.record(host); record != nil {
+		return record.revision
 	}
 	return 0
 }
 
-// Encode returns the files of a host for [Book.Restore]. empty is true if there is nothing to
+// Encode returns the files of a host for [History.Restore]. empty is true if there is nothing to
 // store.
-func (b *Book) Encode(host Host, now time.Time) (d Document, empty bool, err error) {
+func (b *History) Encode(host Host, now time.Time) (d Encoded, empty bool, err error) {
 	b.mu.Lock()
-	h := b.get(host)
-	if h == nil {
+	record := b.record(host)
+	if record == nil {
 		b.mu.Unlock()
 		return d, true, nil
 	}
 	content := contentJSON{
-		Away: h.rulelessSince.UTC(), AwayUntil: h.rulelessUntil.UTC(), Lost: h.lost.UTC(), LostFor: storedTokens(h.lostFor), Ended: h.ended.UTC(),
+		Away: record.rulelessSince.UTC(), AwayUntil: record.rulelessUntil.UTC(), Lost: record.lostAt.UTC(), LostFor: storedTokens(record.lostAtByToken), Ended: record.graceEndedAt.UTC(),
 	}
-	unnamed := !h.named
-	for _, f := range h.all {
+	unnamed := !record.configured
+	for _, f := range record.files {
 		robots := f.robots.Value()
 		if robots == nil {
 			continue
 		}
-		one := fileJSON{Copied: f.copied.UTC(), Served: storedTokens(f.served), Extra: f.extra, Held: f.inForceUntil.UTC(), Text: []byte(robots.Text())}
-		if f.digest == h.current && !f.copied.IsZero() {
-			one.Copied = later(f.copied, h.noted.Add(KeepInterval)).UTC()
+		entry := fileJSON{Copied: f.lastCopied.UTC(), Served: storedTokens(f.served), Extra: f.proxyTime, Held: f.enforcedUntil.UTC(), Text: []byte(robots.Text())}
+		if f.digest == record.currentDigest && !f.lastCopied.IsZero() {
+			entry.Copied = laterOf(f.lastCopied, record.lastRecorded.Add(SaveInterval)).UTC()
 		}
-		content.Files = append(content.Files, one)
+		content.Files = append(content.Files, entry)
 	}
 	b.mu.Unlock()
 	if len(content.Files) == 0 && content.Lost.IsZero() && len(content.LostFor) == 0 {
@@ -132,7 +132,7 @@ func (b *Book) Encode(host Host, now time.Time) (d Document, empty bool, err err
 		return d, false, err
 	}
 	data := slices.Concat(fmt.Appendf(nil, `{"format":%d,"sha256":"%x","content":`, documentFormat, sha256.Sum256(inner)), inner, []byte("}"))
-	return Document{Data: data, Sum: sha256.Sum256(same), Saved: now}, false, nil
+	return Encoded{Data: data, Sum: sha256.Sum256(same), Saved: now}, false, nil
 }
 
 // storedTokens returns the tokens that can be encoded.
@@ -142,7 +142,7 @@ func storedTokens(all map[string]time.Time) map[string]time.Time {
 		if utf8.ValidString(token) {
 			stored[token] = at.UTC()
 		} else {
-			stored[everyToken] = later(stored[everyToken], at.UTC())
+			stored[everyToken] = laterOf(stored[everyToken], at.UTC())
 		}
 	}
 	return stored
@@ -156,7 +156,7 @@ type Stored struct {
 	content contentJSON
 }
 
-// Decode decodes the output of [Book.Encode]. It returns an error if the data are damaged or have a
+// Decode decodes the output of [History.Encode]. It returns an error if the data are damaged or have a
 // newer format.
 func Decode(data []byte) (s Stored, sum [sha256.Size]byte, err error) {
 	var envelope envelopeJSON
@@ -176,7 +176,7 @@ func Decode(data []byte) (s Stored, sum [sha256.Size]byte, err error) {
 	if (host.Source == "") == (host.Name == "") {
 		return s, sum, errors.New("it names neither a host nor a source")
 	}
-	if len(host.Files) > maxCopied+maxServed+1 || len(host.LostFor) > maxTokens+1 {
+	if len(host.Files) > maxCopiedFiles+maxServedFiles+1 || len(host.LostFor) > maxTokens+1 {
 		return s, sum, errors.New("it has more files or tokens than a host can have")
 	}
 	for _, f := range host.Files {
@@ -188,19 +188,19 @@ func Decode(data []byte) (s Stored, sum [sha256.Size]byte, err error) {
 	return Stored{host.Host, host.Saved, host.Unnamed, host.contentJSON}, sha256.Sum256(same), err
 }
 
-// Restore merges stored files of a host into the Book. own is true if this instance stored them
+// Restore merges stored files of a host into the History. own is true if this instance stored them
 // before a restart. Otherwise ahead is how far the clock of the other instance is ahead. Restore
 // removes no records.
-func (b *Book) Restore(s Stored, own bool, ahead time.Duration, now time.Time) {
+func (b *History) Restore(s Stored, own bool, clockLead time.Duration, now time.Time) {
 	latest := now // a restarted instance has had no copy since then
 	if !own {
-		latest = now.Add(KeepInterval + clockSkew)
+		latest = now.Add(SaveInterval + clockSkew)
 	}
-	at := func(t time.Time) time.Time {
+	clamp := func(t time.Time) time.Time {
 		if t.IsZero() {
 			return t
 		}
-		if t = t.Add(-ahead); t.After(latest) {
+		if t = t.Add(-clockLead); t.After(latest) {
 			t = now
 		}
 		return t
@@ -210,38 +210,38 @@ func (b *Book) Restore(s Stored, own bool, ahead time.Duration, now time.Time) {
 			*into = make(map[string]time.Time)
 		}
 		for token, last := range from {
-			(*into)[token] = later((*into)[token], at(last))
+			(*into)[token] = laterOf((*into)[token], clamp(last))
 		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	named := !s.unnamed
-	if known := b.get(s.Host); known != nil {
-		named = known.named
+	if known := b.record(s.Host); known != nil {
+		named = known.configured
 	}
-	h := b.open(s.Host, named, now)
+	record := b.openRecord(s.Host, named, now)
 	for _, stored := range s.content.Files {
 		robots := policy.Parse(stored.Text)
 		v := &policy.Version{Robots: robots, Hash: sha256.Sum256(stored.Text), Derived: b.derive(robots), Lifetime: policy.NoLifetime}
-		if len(h.all) == 0 { // otherwise the first file would have only a digest
+		if len(record.files) == 0 { // otherwise the first file would have only a digest
 			f := &file{digest: robots.RulesDigest()}
-			b.keep(h, f, v)
-			h.all = []*file{f}
+			b.acquire(record, f, v)
+			record.files = []*file{f}
 		}
-		f := h.find(robots.RulesDigest())
+		f := record.find(robots.RulesDigest())
 		if f == nil {
-			f = b.add(h, v, now)
+			f = b.add(record, v, now)
 		}
-		f.copied, f.extra = later(f.copied, at(stored.Copied)), max(f.extra, stored.Extra)
-		if !stored.Held.IsZero() && stored.Held.Before(now.Add(maxHold)) {
-			f.inForceUntil = later(f.inForceUntil, stored.Held.Add(-ahead))
+		f.lastCopied, f.proxyTime = laterOf(f.lastCopied, clamp(stored.Copied)), max(f.proxyTime, stored.Extra)
+		if !stored.Held.IsZero() && stored.Held.Before(now.Add(maxEnforced)) {
+			f.enforcedUntil = laterOf(f.enforcedUntil, stored.Held.Add(-clockLead))
 		}
 		merge(&f.served, stored.Served)
 	}
-	merge(&h.lostFor, s.content.LostFor)
-	h.lost, h.ended = later(h.lost, at(s.content.Lost)), later(h.ended, at(s.content.Ended))
-	if h.rulelessSince.IsZero() && h.noted.IsZero() {
-		h.rulelessSince, h.rulelessUntil = at(s.content.Away), at(s.content.AwayUntil)
+	merge(&record.lostAtByToken, s.content.LostFor)
+	record.lostAt, record.graceEndedAt = laterOf(record.lostAt, clamp(s.content.Lost)), laterOf(record.graceEndedAt, clamp(s.content.Ended))
+	if record.rulelessSince.IsZero() && record.lastRecorded.IsZero() {
+		record.rulelessSince, record.rulelessUntil = clamp(s.content.Away), clamp(s.content.AwayUntil)
 	}
-	b.bound(h, now)
+	b.enforceBounds(record, now)
 }

@@ -28,11 +28,11 @@ func (h Host) String() string {
 
 // These bounds apply to each host. A host evicts only its own files.
 const (
-	maxCopied         = 16      // files that were our copy
-	maxServed         = 16      // other served files
+	maxCopiedFiles    = 16      // files that were our copy
+	maxServedFiles    = 16      // other served files
 	maxServedPerToken = 4       // other files served to one token
 	maxTokens         = 256     // product tokens; further tokens share everyToken
-	maxText           = 2 << 20 // bytes of all files
+	maxTextBytes      = 2 << 20 // bytes of all files
 	maxToken          = 64      // bytes of a token
 )
 
@@ -45,60 +45,60 @@ const proxyExtra = 2 * time.Hour
 
 // file is one robots.txt of a host. Bodies with the same rules are one file.
 type file struct {
-	digest       [sha256.Size]byte // of the rules
-	hash         [sha256.Size]byte // of the last body
-	version      *policy.Version   // nil if the host has no other file and this is our copy, which the policy cache references
-	robots       weak.Pointer[policy.Robots]
-	copied       time.Time            // last time it was our copy, or zero
-	served       map[string]time.Time // last time it was served, by product token
-	extra        time.Duration        // how much longer a proxy may serve it
-	inForceUntil time.Time            // end of enforcement by the change guard, or zero
+	digest        [sha256.Size]byte // of the rules
+	hash          [sha256.Size]byte // of the last body
+	version       *policy.Version   // nil if the host has no other file and this is our copy, which the policy cache references
+	robots        weak.Pointer[policy.Robots]
+	lastCopied    time.Time            // last time it was our copy, or zero
+	served        map[string]time.Time // last time it was served, by product token
+	proxyTime     time.Duration        // how much longer a proxy may serve it
+	enforcedUntil time.Time            // end of enforcement by the change guard, or zero
 }
 
-// counts reports whether a crawler with this token may use the file.
-func (f *file) counts(token string, now, ended time.Time, grace time.Duration) bool {
+// mayBeUsed reports whether a crawler with this token may use the file.
+func (f *file) mayBeUsed(token string, now, ended time.Time, grace time.Duration) bool {
 	within := func(last time.Time) bool {
-		return last.After(ended) && now.Sub(last) < grace+f.extra
+		return last.After(ended) && now.Sub(last) < grace+f.proxyTime
 	}
-	return within(f.copied) || token != "" && (within(f.served[token]) || within(f.served[everyToken]))
+	return within(f.lastCopied) || token != "" && (within(f.served[token]) || within(f.served[everyToken]))
 }
 
-// last returns the last time at which the guard had the file as its copy, the change guard kept it
+// lastUse returns the last time at which the guard had the file as its copy, the change guard kept it
 // in force, or the site served it.
-func (f *file) last() time.Time {
-	last := later(f.copied, f.inForceUntil)
+func (f *file) lastUse() time.Time {
+	last := laterOf(f.lastCopied, f.enforcedUntil)
 	for _, at := range f.served {
-		last = later(last, at)
+		last = laterOf(last, at)
 	}
 	return last
 }
 
-// files are the files of one host, guarded by Book.mu.
-type files struct {
-	host    Host
-	named   bool          // the host is configured
-	grace   time.Duration // the configured grace
-	all     []*file
-	current [sha256.Size]byte // digest of our copy
-	noted   time.Time         // last record of our copy
-	body    [sha256.Size]byte // hash of our copy at that time
+// hostRecord are the files of one host, guarded by History.mu.
+type hostRecord struct {
+	host          Host
+	configured    bool          // the host is configured
+	grace         time.Duration // the configured grace
+	files         []*file
+	currentDigest [sha256.Size]byte // digest of our copy
+	lastRecorded  time.Time         // last record of our copy
+	currentHash   [sha256.Size]byte // hash of our copy at that time
 
 	// rulelessSince is the time since which our copies have had no rules. rulelessUntil is the last
 	// record of such a copy. rulelessSince is zero while our copy has rules.
 	rulelessSince, rulelessUntil time.Time
 
-	// lost is the last time when a dropped file was our copy. lostFor has the last time when a
+	// lostAt is the last time when a dropped file was our copy. lostFor has the last time when a
 	// dropped file was served, by token. The rules of dropped files are unknown.
-	lost    time.Time
-	lostFor map[string]time.Time
+	lostAt        time.Time
+	lostAtByToken map[string]time.Time
 
-	ended   time.Time // the owner ended the grace of files used until then
-	changes uint64    // number of changes worth storing
+	graceEndedAt time.Time // the owner ended the grace of files used until then
+	revision     uint64    // number of changes worth storing
 }
 
 // find returns the file with these rules, or nil.
-func (h *files) find(digest [sha256.Size]byte) *file {
-	for _, f := range h.all {
+func (record *hostRecord) find(digest [sha256.Size]byte) *file {
+	for _, f := range record.files {
 		if f.digest == digest {
 			return f
 		}
@@ -108,8 +108,8 @@ func (h *files) find(digest [sha256.Size]byte) *file {
 
 // digestOf returns the digest of the rules of a version. It does not recompute the digest for the
 // body of a recorded file.
-func (h *files) digestOf(v *policy.Version) [sha256.Size]byte {
-	for _, f := range h.all {
+func (record *hostRecord) digestOf(v *policy.Version) [sha256.Size]byte {
+	for _, f := range record.files {
 		if f.hash == v.Hash {
 			return f.digest
 		}
@@ -117,10 +117,10 @@ func (h *files) digestOf(v *policy.Version) [sha256.Size]byte {
 	return v.Robots.RulesDigest()
 }
 
-// tokens returns the number of tokens of the host.
-func (h *files) tokens() int {
+// tokenCount returns the number of tokens of the host.
+func (record *hostRecord) tokenCount() int {
 	all := make(map[string]bool)
-	for _, f := range h.all {
+	for _, f := range record.files {
 		for token := range f.served {
 			all[token] = true
 		}
@@ -128,101 +128,101 @@ func (h *files) tokens() int {
 	return len(all)
 }
 
-// knows reports whether the site served a file to a token.
-func (h *files) knows(token string) bool {
-	return slices.ContainsFunc(h.all, func(f *file) bool { return !f.served[token].IsZero() })
+// hasToken reports whether the site served a file to a token.
+func (record *hostRecord) hasToken(token string) bool {
+	return slices.ContainsFunc(record.files, func(f *file) bool { return !f.served[token].IsZero() })
 }
 
 // expire drops files and tokens that are older than the horizon.
-func (h *files) expire(now time.Time, horizon time.Duration) (dropped []*file) {
-	h.all = slices.DeleteFunc(h.all, func(f *file) bool {
-		old := func(at time.Time) bool { return now.Sub(at) >= horizon+f.extra }
+func (record *hostRecord) expire(now time.Time, horizon time.Duration) (dropped []*file) {
+	record.files = slices.DeleteFunc(record.files, func(f *file) bool {
+		old := func(at time.Time) bool { return now.Sub(at) >= horizon+f.proxyTime }
 		maps.DeleteFunc(f.served, func(_ string, at time.Time) bool { return old(at) })
-		if f.digest == h.current || !old(f.last()) {
+		if f.digest == record.currentDigest || !old(f.lastUse()) {
 			return false
 		}
 		dropped = append(dropped, f)
 		return true
 	})
-	maps.DeleteFunc(h.lostFor, func(_ string, at time.Time) bool { return now.Sub(at) >= horizon })
+	maps.DeleteFunc(record.lostAtByToken, func(_ string, at time.Time) bool { return now.Sub(at) >= horizon })
 	return dropped
 }
 
 // excess returns a file that exceeds the bounds, or nil. It never returns our copy.
-func (h *files) excess() *file {
+func (record *hostRecord) excess() *file {
 	copied, served, text := 0, 0, 0
 	var oldestCopy, oldestServed *file
-	for _, f := range h.all {
+	for _, f := range record.files {
 		if f.version != nil {
 			text += len(f.version.Robots.Text())
 		}
 		switch {
-		case f.digest == h.current:
-		case f.copied.IsZero():
+		case f.digest == record.currentDigest:
+		case f.lastCopied.IsZero():
 			served++
-			if oldestServed == nil || f.last().Before(oldestServed.last()) {
+			if oldestServed == nil || f.lastUse().Before(oldestServed.lastUse()) {
 				oldestServed = f
 			}
 		default:
 			copied++
-			if oldestCopy == nil || f.last().Before(oldestCopy.last()) {
+			if oldestCopy == nil || f.lastUse().Before(oldestCopy.lastUse()) {
 				oldestCopy = f
 			}
 		}
 	}
 	switch {
-	case served > maxServed, text > maxText && served > 0:
+	case served > maxServedFiles, text > maxTextBytes && served > 0:
 		return oldestServed
-	case copied > maxCopied, text > maxText && copied > 0:
+	case copied > maxCopiedFiles, text > maxTextBytes && copied > 0:
 		return oldestCopy
 	}
 	return nil
 }
 
-// lose records that a file was dropped although a crawler may still use it.
-func (h *files) lose(f *file) {
-	if !f.copied.IsZero() {
-		h.lost = later(h.lost, f.copied.Add(f.extra))
+// markLost records that a file was dropped although a crawler may still use it.
+func (record *hostRecord) markLost(f *file) {
+	if !f.lastCopied.IsZero() {
+		record.lostAt = laterOf(record.lostAt, f.lastCopied.Add(f.proxyTime))
 	}
 	for token, at := range f.served {
-		h.loseFor(token, at.Add(f.extra))
+		record.markLostFor(token, at.Add(f.proxyTime))
 	}
 }
 
-// loseFor does the same as lose for one token.
-func (h *files) loseFor(token string, at time.Time) {
-	if h.lostFor == nil {
-		h.lostFor = make(map[string]time.Time)
+// markLostFor does the same as lose for one token.
+func (record *hostRecord) markLostFor(token string, at time.Time) {
+	if record.lostAtByToken == nil {
+		record.lostAtByToken = make(map[string]time.Time)
 	}
-	if _, known := h.lostFor[token]; !known && len(h.lostFor) >= maxTokens {
+	if _, known := record.lostAtByToken[token]; !known && len(record.lostAtByToken) >= maxTokens {
 		token = everyToken
 	}
-	h.lostFor[token] = later(h.lostFor[token], at)
+	record.lostAtByToken[token] = laterOf(record.lostAtByToken[token], at)
 }
 
 // isLost reports whether a crawler with this token may use a dropped file.
-func (h *files) isLost(token string, now time.Time, grace time.Duration) bool {
-	within := func(last time.Time) bool { return last.After(h.ended) && now.Sub(last) < grace }
-	return within(h.lost) || token != "" && (within(h.lostFor[token]) || within(h.lostFor[everyToken]))
+func (record *hostRecord) isLost(token string, now time.Time, grace time.Duration) bool {
+	within := func(last time.Time) bool { return last.After(record.graceEndedAt) && now.Sub(last) < grace }
+	return within(record.lostAt) || token != "" && (within(record.lostAtByToken[token]) || within(record.lostAtByToken[everyToken]))
 }
 
-// effectiveAt implements [Book.EffectiveAt].
-func (h *files) effectiveAt(now time.Time) (at time.Time) {
-	for _, f := range h.all {
-		if f.digest != h.current && f.counts("", now, h.ended, h.grace) {
-			at = later(at, f.copied.Add(h.grace+f.extra))
+// effectiveAt implements [History.EffectiveAt].
+func (record *hostRecord) effectiveAt(now time.Time) (at time.Time) {
+	for _, f := range record.files {
+		if f.digest != record.currentDigest && f.mayBeUsed("", now, record.graceEndedAt, record.grace) {
+			at = laterOf(at, f.lastCopied.Add(record.grace+f.proxyTime))
 		}
 	}
-	if h.isLost("", now, h.grace) {
-		at = later(at, h.lost.Add(h.grace))
+	if record.isLost("", now, record.grace) {
+		at = laterOf(at, record.lostAt.Add(record.grace))
 	}
 	return at
 }
 
-// shift extends the grace by the time between from and to. Grace does not elapse while our fetches
+// extendGrace extends the grace by the time between from and to. Grace does not elapse while our fetches
 // fail.
-func (h *files) shift(from, to time.Time) {
-	moved := func(at time.Time) time.Time {
+func (record *hostRecord) extendGrace(from, to time.Time) {
+	shifted := func(at time.Time) time.Time {
 		switch {
 		case at.IsZero() || !at.Before(to):
 			return at
@@ -231,21 +231,21 @@ func (h *files) shift(from, to time.Time) {
 		}
 		return to
 	}
-	for _, f := range h.all {
-		f.copied = moved(f.copied)
+	for _, f := range record.files {
+		f.lastCopied = shifted(f.lastCopied)
 		for token, at := range f.served {
-			f.served[token] = moved(at)
+			f.served[token] = shifted(at)
 		}
 	}
-	h.lost = moved(h.lost)
-	for token, at := range h.lostFor {
-		h.lostFor[token] = moved(at)
+	record.lostAt = shifted(record.lostAt)
+	for token, at := range record.lostAtByToken {
+		record.lostAtByToken[token] = shifted(at)
 	}
-	h.changes++
+	record.revision++
 }
 
-// later returns the later of two times.
-func later(a, b time.Time) time.Time {
+// laterOf returns the later of two times.
+func laterOf(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
 	}

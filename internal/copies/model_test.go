@@ -37,12 +37,12 @@ func forbids(text, path string) bool {
 }
 
 // verdict returns the verdict of a guard with a Book.
-func verdict(b *Book, host Host, copy *policy.Version, token, path string, now time.Time, grace time.Duration) string {
+func verdict(b *History, host Host, copy *policy.Version, token, path string, now time.Time, grace time.Duration) string {
 	allows := func(v *policy.Version) bool { return v.Robots.Select(true, "foobot").Judge(path).Allowed }
 	if allows(copy) {
 		return "allowed"
 	}
-	others, lost := b.Others(host, token, copy, now, grace)
+	others, lost := b.PossiblyUsed(host, token, copy, now, grace)
 	if lost {
 		return "stale"
 	}
@@ -58,7 +58,7 @@ func verdict(b *Book, host Host, copy *policy.Version, token, path string, now t
 // files to some clients.
 func TestRule(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	of := Of{Host: Host{Name: "a.test"}, Named: true}
+	host := RequestHost{Host: Host{Name: "a.test"}, Configured: true}
 	asked := make(map[string]int)
 	for seed := range uint64(400) {
 		dice := rand.New(rand.NewPCG(seed, 1))
@@ -66,15 +66,15 @@ func TestRule(t *testing.T) {
 			return fmt.Sprintf("# %d\nUser-agent: *\nDisallow: /%c\n", dice.IntN(100), 'a'+dice.IntN(3))
 		}
 		tokens := []string{"foobot", "barbot"}
-		b, m, now, grace := NewBook(nil), model(nil), start, policy.MaxAge
+		b, m, now, grace := NewHistory(nil), model(nil), start, policy.MaxAge
 		var state policy.State
 		read := func(body string) {
-			if good := state.Good; good != nil {
+			if good := state.Current; good != nil {
 				m = append(m, use{good.Robots.Text(), "", now})
 			}
-			state = state.After(policy.Answer{Status: 200, Body: []byte(body)}, now, policy.Freshness{}, 0)
+			state = state.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(body)}, now, policy.Freshness{}, 0)
 			m = append(m, use{body, "", now})
-			b.Note(of, &state, now)
+			b.RecordCurrent(host, &state, now)
 		}
 		read(text())
 		for range 60 {
@@ -84,13 +84,13 @@ func TestRule(t *testing.T) {
 				read(text())
 			case 1: // the site serves another file to this client
 				body := text()
-				b.Serve(of, token, &policy.Version{Robots: policy.Parse([]byte(body)), Hash: hashOf(body), Lifetime: policy.NoLifetime}, now)
+				b.RecordServed(host, token, &policy.Version{Robots: policy.Parse([]byte(body)), Hash: hashOf(body), Lifetime: policy.NoLifetime}, now)
 				m = append(m, use{body, token, now})
 			default:
 				path := fmt.Sprintf("/%c", 'a'+dice.IntN(3))
-				m = append(m, use{state.Good.Robots.Text(), "", now})
-				b.Note(of, &state, now)
-				got, want := verdict(b, of.Host, state.Good, token, path, now, grace), m.verdict(state.Good.Robots.Text(), token, path, now, grace)
+				m = append(m, use{state.Current.Robots.Text(), "", now})
+				b.RecordCurrent(host, &state, now)
+				got, want := verdict(b, host.Host, state.Current, token, path, now, grace), m.verdict(state.Current.Robots.Text(), token, path, now, grace)
 				if got != want {
 					t.Fatalf("seed %d at %v: %s asks for %s: %s, want %s", seed, now.Sub(start), token, path, got, want)
 				}

@@ -21,11 +21,11 @@ func (m *Large[K, V]) Load(key K) (value V, ok bool) {
 
 // LoadOrStore returns the value of a key. If it has none, LoadOrStore stores the result of
 // made. Several goroutines may call made for one key at once; all return the same value.
-func (m *Large[K, V]) LoadOrStore(key K, made func() V) V {
+func (m *Large[K, V]) LoadOrStore(key K, create func() V) V {
 	if value, ok := m.Load(key); ok {
 		return value
 	}
-	value, _ := m.entries.LoadOrStore(key, made())
+	value, _ := m.entries.LoadOrStore(key, create())
 	return value.(V)
 }
 

@@ -22,7 +22,7 @@ func (m *Map[K, V]) Load(key K) (value V, ok bool) {
 
 // LoadOrStore returns the value of a key. If it has none it gets the one that is
 // made, once whoever asks at the same time.
-func (m *Map[K, V]) LoadOrStore(key K, made func() V) V {
+func (m *Map[K, V]) LoadOrStore(key K, create func() V) V {
 	if value, ok := m.Load(key); ok {
 		return value
 	}
@@ -31,7 +31,7 @@ func (m *Map[K, V]) LoadOrStore(key K, made func() V) V {
 	if value, ok := m.Load(key); ok {
 		return value
 	}
-	value := made()
+	value := create()
 	m.current.Store(m.current.Load().with(key, value))
 	return value
 }

@@ -36,7 +36,7 @@ func TestMap(t *testing.T) {
 
 // TestAllStays writes to maps of few and of many entries while others go through them.
 func TestAllStays(t *testing.T) {
-	for n := 1; n <= 2*maxFew; n++ {
+	for n := 1; n <= 2*maxSlice; n++ {
 		var m Map[int, int]
 		for key := range n {
 			m.Store(key, key)
@@ -91,13 +91,13 @@ func TestMapModel(t *testing.T) {
 // get that.
 func TestTogether(t *testing.T) {
 	var m Map[int, *int]
-	var made atomic.Int64
+	var create atomic.Int64
 	var all sync.WaitGroup
 	got := make([][50]*int, 8)
 	for i := range got {
 		all.Go(func() {
 			for key := range got[i] {
-				got[i][key] = m.LoadOrStore(key, func() *int { made.Add(1); return &key })
+				got[i][key] = m.LoadOrStore(key, func() *int { create.Add(1); return &key })
 			}
 		})
 	}
@@ -107,8 +107,8 @@ func TestTogether(t *testing.T) {
 			t.Error("not the same for all")
 		}
 	}
-	if made.Load() != 50 {
-		t.Errorf("%d made, want 50", made.Load())
+	if create.Load() != 50 {
+		t.Errorf("%d made, want 50", create.Load())
 	}
 }
 

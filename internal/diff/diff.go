@@ -21,14 +21,14 @@ func (p Pair) Overlay() *uaident.Overlay {
 
 // boundGroup is the group that applies to a client, or nil.
 type boundGroup struct {
-	*policy.Selection
+	*policy.SelectedGroup
 	named bool // the group names the client
 }
 
 // groupFor returns the group that applies to a client by default. A configuration can change which
 // clients the * group applies to.
 func groupFor(client uaident.Identity, robots *policy.Robots) boundGroup {
-	subject := (&judge.Request{Client: client}).Subject(nil, client.Wildcard())
+	subject := (&judge.Request{Client: client}).GroupQuery(nil, client.WildcardApplies())
 	group, named, applies := subject.Group(robots)
 	if !applies {
 		group = nil
@@ -38,7 +38,7 @@ func groupFor(client uaident.Identity, robots *policy.Robots) boundGroup {
 
 // equal reports whether the same rules of one file apply to two clients.
 func (b boundGroup) equal(other boundGroup) bool {
-	return b.named == other.named && b.Equal(other.Selection)
+	return b.named == other.named && b.Equal(other.SelectedGroup)
 }
 
 // pathJudge is the state of a client that requests several paths.
@@ -50,14 +50,14 @@ type pathJudge struct {
 }
 
 func newPathJudge(client uaident.Identity, robots *policy.Robots) *pathJudge {
-	return &pathJudge{request: judge.Request{Client: client, Bound: new(judge.Bound)}, robots: robots}
+	return &pathJudge{request: judge.Request{Client: client, GroupCache: new(judge.GroupCache)}, robots: robots}
 }
 
 // judge returns the verdict for a path and the decisive rule.
 func (a *pathJudge) judge(path string) (allowed bool, rule policy.Rule) {
 	a.request.Target = path
 	new(judge.Settings).Judge(&a.request, judge.Rules{Robots: a.robots}, &a.scratch, &a.result)
-	return a.result.Verdict != judge.Disallowed, a.result.Evidence.Rule
+	return a.result.Verdict != judge.Disallowed, a.result.RobotsVerdict.Rule
 }
 
 // Result describes the effects of an edit.
@@ -100,7 +100,7 @@ func (r *Result) Blocks() bool {
 
 // ShutsOutSearch reports whether an edit disallows / or a URL of the result for a search engine.
 func (p Pair) ShutsOutSearch(r *Result) bool {
-	served := judge.Served{Engines: judge.SearchEngines()}
+	served := judge.SearchTraffic{Engines: judge.SearchEngines()}
 	for _, c := range r.Changes {
 		for _, crawlers := range c.Crawlers {
 			if crawlers.Class != uaident.Search.String() {
@@ -108,12 +108,12 @@ func (p Pair) ShutsOutSearch(r *Result) bool {
 			}
 			for _, name := range crawlers.Names {
 				for _, e := range c.Blocked {
-					served.Pages = append(served.Pages, judge.PageOf(uaident.Default().Lookup(name), e.URL))
+					served.Pages = append(served.Pages, judge.NewServedPage(uaident.Default().Lookup(name), e.URL))
 				}
 			}
 		}
 	}
-	out := judge.ShutsOutSearch(p.Old, p.New, served)
+	out := judge.FindShutOut(p.Old, p.New, served)
 	return !out.IsEmpty()
 }
 
@@ -167,7 +167,7 @@ func (p Pair) Compare() *Result {
 
 // compare returns the change for crawlers with these groups. client is one of these crawlers.
 func (p Pair) compare(client uaident.Identity, before, after boundGroup, work int) (c Change, ok bool) {
-	old, now := rulesOf(before.Selection), rulesOf(after.Selection)
+	old, now := rulesOf(before.SelectedGroup), rulesOf(after.SelectedGroup)
 	added, removed := changedRules(old, now)
 	changes := append(slices.Clone(added), removed...)
 	if before.Ambiguous() || after.Ambiguous() {
@@ -177,7 +177,7 @@ func (p Pair) compare(client uaident.Identity, before, after boundGroup, work in
 		return c, false
 	}
 	c = Change{
-		OldGroup: before.Group().Name, NewGroup: after.Group().Name,
+		OldGroup: before.FirstAgent().Name, NewGroup: after.FirstAgent().Name,
 		Added: ruleTexts(added), Removed: ruleTexts(removed), Blocked: []Example{}, Opened: []Example{},
 	}
 	type cause struct{ old, new policy.Rule }

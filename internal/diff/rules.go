@@ -10,8 +10,8 @@ import (
 )
 
 // rulesOf returns the rules of either interpretation, in file order.
-func rulesOf(s *policy.Selection) []policy.Rule {
-	forgiving, strict := s.Readings()
+func rulesOf(s *policy.SelectedGroup) []policy.Rule {
+	forgiving, strict := s.Interpretations()
 	rules := append(forgiving.Rules(), strict.Rules()...)
 	slices.SortStableFunc(rules, func(a, b policy.Rule) int { return cmp.Compare(a.Line, b.Line) })
 	return slices.Compact(rules)

@@ -45,7 +45,7 @@ func (r *Report) WriteText(w io.Writer) {
 		if !c.OK {
 			word = "not ok"
 		}
-		fmt.Fprintf(w, "%s %d - %s\n", text.Paint(w, word), i+1, escapeTAP(c.Name))
+		fmt.Fprintf(w, "%s %d - %s\n", text.Colorize(w, word), i+1, escapeTAP(c.Name))
 		if !c.OK {
 			fmt.Fprintf(w, "  ---\n  at: %s\n  expected: %s\n  got: %s\n  because: %s\n  ...\n",
 				strconv.Quote(fmt.Sprintf("%s:%d", c.File, c.Line)), c.Expected, c.Got, strconv.Quote(c.Because))

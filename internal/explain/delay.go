@@ -17,22 +17,22 @@ type Delay struct {
 
 // setDelayHabit records how a crawler treats Crawl-delay.
 func (c *Client) setDelayHabit(habit uaident.CrawlDelay) {
-	c.CrawlDelay, c.DelaySource = habit.Habit.String(), habit.Source
+	c.CrawlDelay, c.DelaySource = habit.Support.String(), habit.Source
 }
 
 // describeDelay describes the Crawl-delay for a client, or returns nil if there is none.
-func describeDelay(s *policy.Selection, c *Client, habit uaident.CrawlDelay) *Delay {
-	asked := judge.Delay(s, habit)
+func describeDelay(s *policy.SelectedGroup, c *Client, habit uaident.CrawlDelay) *Delay {
+	asked := judge.CrawlDelay(s, habit)
 	if asked.Line == 0 {
 		return nil
 	}
-	d := &Delay{Seconds: asked.Every.Seconds(), Line: asked.Line}
+	d := &Delay{Seconds: asked.Interval.Seconds(), Line: asked.Line}
 	switch {
-	case habit.Habit == uaident.DelayIgnored:
+	case habit.Support == uaident.DelayIgnored:
 		d.Reason = c.Name + " ignores it, according to its operator"
-	case habit.Habit != uaident.DelayObeyed:
+	case habit.Support != uaident.DelayObeyed:
 		d.Reason = "the operator of " + c.Name + " does not document whether it obeys"
-	case habit.Max > 0 && asked.Every > habit.Max:
+	case habit.Max > 0 && asked.Interval > habit.Max:
 		d.Reason = fmt.Sprintf("%s waits %g seconds, the maximum that its operator documents", c.Name, habit.Max.Seconds())
 	default:
 		d.Reason = c.Name + " obeys it, according to its operator"
@@ -41,7 +41,7 @@ func describeDelay(s *policy.Selection, c *Client, habit uaident.CrawlDelay) *De
 		d.Reason += "; the line is in the * group, and " + c.Name + " uses it if its own group has no Crawl-delay"
 	}
 	switch {
-	case habit.Habit == uaident.DelayIgnored:
+	case habit.Support == uaident.DelayIgnored:
 		d.Reason += "; rate enforce does not enforce this line for it"
 	case c.Class == uaident.Search.String():
 		d.Reason += "; rate enforce slows search engines only with search enforce"

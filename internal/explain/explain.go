@@ -46,16 +46,16 @@ type Robots struct {
 
 // Client describes the identity that the User-Agent claims.
 type Client struct {
-	Words    []uaident.SeenWord `json:"words"` // the words that affected the result
-	Token    string             `json:"token"` // in the spelling of the User-Agent
-	Name     string             `json:"name"`  // in the spelling of the registry or the robots.txt
-	Class    string             `json:"class"`
-	Evidence string             `json:"evidence"`
-	Identity string             `json:"identity"` // the assumed identity: claimed, verified, unknown or spoofed
-	Operator string             `json:"operator,omitempty"`
-	Source   string             `json:"source,omitempty"` // source of the registry entry
-	Wildcard bool               `json:"wildcard"`         // the * group applies to its class
-	Note     string             `json:"note,omitempty"`   // for example that no request has this name
+	Words    []uaident.ExaminedWord `json:"words"` // the words that affected the result
+	Token    string                 `json:"token"` // in the spelling of the User-Agent
+	Name     string                 `json:"name"`  // in the spelling of the registry or the robots.txt
+	Class    string                 `json:"class"`
+	Evidence string                 `json:"evidence"`
+	Identity string                 `json:"identity"` // the assumed identity: claimed, verified, unknown or spoofed
+	Operator string                 `json:"operator,omitempty"`
+	Source   string                 `json:"source,omitempty"` // source of the registry entry
+	Wildcard bool                   `json:"wildcard"`         // the * group applies to its class
+	Note     string                 `json:"note,omitempty"`   // for example that no request has this name
 	// CrawlDelay is how the crawler treats Crawl-delay according to its operator: obeys, ignores or
 	// undocumented. DelaySource is the operator's page about that, or empty.
 	CrawlDelay  string      `json:"crawl_delay"`
@@ -117,15 +117,15 @@ const NoteFirstOfSeveral = "the site has several robots_guard, and this is the f
 // configurable.
 func describeClient(r *uaident.Registry, userAgent string, id uaident.Identity, wildcard bool, robots *policy.Robots) Client {
 	c := Client{
-		Words: r.Seen(userAgent), Token: id.Token, Name: id.Name(), Class: id.Class.String(),
+		Words: r.ExaminedWords(userAgent), Token: id.Token, Name: id.Name(), Class: id.Class.String(),
 		Evidence: id.Evidence.String(), Wildcard: wildcard, Chain: []ChainName{},
 	}
 	if id.Crawler != nil {
 		c.Operator, c.Source = id.Crawler.Operator, id.Crawler.Source
 	}
 	c.setDelayHabit(id.CrawlDelay())
-	for _, name := range id.AppendChain(nil) {
-		c.Chain = append(c.Chain, ChainName{name, robots != nil && judge.Named(robots, id, name)})
+	for _, name := range id.AppendNames(nil) {
+		c.Chain = append(c.Chain, ChainName{name, robots != nil && judge.NamesClient(robots, id, name)})
 	}
 	return c
 }
@@ -133,8 +133,8 @@ func describeClient(r *uaident.Registry, userAgent string, id uaident.Identity, 
 // useToken makes c a client with this product token that obeys the * group. Other data from the
 // registry remain.
 func (c *Client) useToken(token string, r *uaident.Registry, robots *policy.Robots) {
-	c.Words, c.Token, c.Name, c.Evidence, c.Wildcard = []uaident.SeenWord{}, token, token, "token", true
-	c.Note = judge.AboutToken(r, token)
+	c.Words, c.Token, c.Name, c.Evidence, c.Wildcard = []uaident.ExaminedWord{}, token, token, "token", true
+	c.Note = judge.TokenHint(r, token)
 	c.Chain = []ChainName{}
 	if token != "*" {
 		c.Chain = append(c.Chain, ChainName{token, robots != nil && robots.Named(token)})
@@ -146,11 +146,11 @@ func (c *Client) useToken(token string, r *uaident.Registry, robots *policy.Robo
 }
 
 // describeGroup describes the selected group. It returns nil if there is none.
-func describeGroup(s *policy.Selection, named bool) *Group {
+func describeGroup(s *policy.SelectedGroup, named bool) *Group {
 	if s == nil {
 		return nil
 	}
-	g := &Group{Name: s.Group().Name, Named: named, Rules: len(s.Rules())}
+	g := &Group{Name: s.FirstAgent().Name, Named: named, Rules: len(s.Rules())}
 	for _, a := range s.Agents() {
 		g.Lines = append(g.Lines, a.Line)
 	}
@@ -161,7 +161,7 @@ func describeGroup(s *policy.Selection, named bool) *Group {
 const maxMatches = 50
 
 // setTarget sets the target and the rules that match it.
-func (e *Explanation) setTarget(text string, t *policy.Target, s *policy.Selection) {
+func (e *Explanation) setTarget(text string, t *policy.Target, s *policy.SelectedGroup) {
 	e.Target, e.Forms, e.Matches = text, []Form{}, []Match{}
 	for _, f := range t.Forms() {
 		e.Forms = append(e.Forms, Form{f.Text, f.Form.String()})
@@ -174,10 +174,10 @@ func (e *Explanation) setTarget(text string, t *policy.Target, s *policy.Selecti
 	if !s.Ambiguous() {
 		return
 	}
-	forgiving, strict := s.Readings()
+	forgiving, strict := s.Interpretations()
 	for _, r := range []struct {
 		name string
-		says *policy.Selection
+		says *policy.SelectedGroup
 	}{{"forgiving", forgiving}, {"strict", strict}} {
 		v := r.says.JudgeTarget(t)
 		e.Interpretations = append(e.Interpretations, Interpretation{r.name, v.Allowed, describeGroup(r.says, r.says.Named()), v.Rule.String(), v.Rule.Line})

@@ -22,15 +22,15 @@ type Statement struct {
 }
 
 // describePreferences returns the preferences about an allowed target. It returns nil if there are none.
-func describePreferences(robots *policy.Robots, s *policy.Selection, t *policy.Target, control string) *Preferences {
+func describePreferences(robots *policy.Robots, s *policy.SelectedGroup, t *policy.Target, control string) *Preferences {
 	stated := robots.Preferences(s, t, control)
 	if stated == (policy.Preferences{}) {
 		return nil
 	}
 	p := &Preferences{Stated: stated.String(), By: []Statement{}}
-	lines := robots.Stated(s, t, control)
+	lines := robots.DecidingStatements(s, t, control)
 	for _, line := range lines[:min(len(lines), maxMatches)] {
-		p.By = append(p.By, Statement{line.By, line.Preferences.String(), line.Line})
+		p.By = append(p.By, Statement{line.Source, line.Preferences.String(), line.Line})
 	}
 	return p
 }

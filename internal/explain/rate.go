@@ -22,23 +22,23 @@ const answered429 = "requests above the limit get 429"
 
 // rate returns the rate limit of a client. It returns nil if there is none.
 func (s *Site) rate(q *judge.Request, r *judge.Result, robots *policy.Robots) *Rate {
-	if s.Rate == nil || r.Reason == judge.RobotsTxt || r.Reason == judge.Configured || r.Action == judge.Blocked {
+	if s.Rate == nil || r.Reason == judge.ReasonRobotsTxt || r.Reason == judge.ReasonExempt || r.Action == judge.Blocked {
 		return nil
 	}
-	path, limit, delay := q.DecodedPath(), s.Rate.LimitOf(q.Client), judge.Delay(r.Group, q.Client.CrawlDelay()).Every
+	path, limit, delay := q.DecodedPath(), s.Rate.LimitFor(q.Client), judge.CrawlDelay(r.Group, q.Client.CrawlDelay()).Interval
 	switch {
-	case !s.Rate.Counts(q.Method, path, robots):
+	case !s.Rate.CountsRequest(q.Method, path, robots):
 		limit, delay = nil, 0
 	case r.Verdict == judge.Exempt:
 		delay = 0 // the group does not apply to the client
 	}
 	rules := s.Rate.Rules(&q.Client, q.Identity, delay, limit)
-	limited := &Rate{Mode: "observe", Every: rules.File.Interval.Seconds()}
+	limited := &Rate{Mode: "observe", Every: rules.CrawlDelay.Interval.Seconds()}
 	if s.Rate.Enforce {
 		limited.Mode = "enforce"
 	}
 	if limit != nil {
-		limited.Limit = limit.Whole()
+		limited.Limit = limit.StringWithConcurrent()
 	}
 	if limited.Every == 0 && limit == nil {
 		return nil
@@ -56,7 +56,7 @@ func (s *Site) rate(q *judge.Request, r *judge.Result, robots *policy.Robots) *R
 	default:
 		limited.Why = answered429
 	}
-	if rules.Mode == rate.Spare && strings.HasPrefix(limited.Why, answered429) {
+	if rules.Mode == rate.SlowSearch && strings.HasPrefix(limited.Why, answered429) {
 		limited.Why += ", of its requests in a day one in twenty at most"
 	}
 	return limited

@@ -53,9 +53,9 @@ func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 	q := judge.Request{Client: client, Identity: r.Identity, Token: r.Token, Method: cmp.Or(r.Method, http.MethodGet), Target: policy.TargetOf(r.URL)}
 	var scratch judge.Scratch
 	var result judge.Result
-	s.Settings.Judge(&q, judge.Rules{Robots: from.Robots, Via: from.Via, Closed: from.Closed}, &scratch, &result)
+	s.Settings.Judge(&q, judge.Rules{Robots: from.Robots, RedirectTargets: from.Via, DisallowAll: from.Closed}, &scratch, &result)
 	e := &Explanation{
-		UserAgent: r.UserAgent, Token: r.Token, URL: r.URL, Verdict: result.Verdict.String(), Allowed: result.Evidence.Allowed && result.Reason != judge.Closed,
+		UserAgent: r.UserAgent, Token: r.Token, URL: r.URL, Verdict: result.Verdict.String(), Allowed: result.RobotsVerdict.Allowed && result.Reason != judge.ReasonSiteClosed,
 		Forms: []Form{}, Matches: []Match{},
 		Robots: Robots{Name: from.Name, Note: from.Note},
 		Client: describeClient(s.Registry, r.UserAgent, client, r.Identity == verify.Spoofed || s.Settings.WildcardApplies(client), from.Robots),
@@ -64,7 +64,7 @@ func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 	if r.Token != "" {
 		e.Client.useToken(r.Token, s.Registry, from.Robots)
 	} else if client.Crawler != nil {
-		e.Client.Note = judge.AboutToken(s.Registry, client.Crawler.Token)
+		e.Client.Note = judge.TokenHint(s.Registry, client.Crawler.Token)
 	}
 	if from.Robots != nil {
 		e.Robots.Rules, e.Robots.Licenses = from.Robots.RuleCount(), from.Robots.Licenses()
@@ -80,8 +80,8 @@ func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 		if result.Verdict == judge.Allowed {
 			e.Preferences = describePreferences(from.Robots, result.Group, &scratch.Target, q.ControlToken())
 		}
-		e.Ambiguous = result.Evidence.Ambiguous
-		e.Rule, e.Line = result.Evidence.Rule.String(), result.Evidence.Rule.Line
+		e.Ambiguous = result.RobotsVerdict.Ambiguous
+		e.Rule, e.Line = result.RobotsVerdict.Rule.String(), result.RobotsVerdict.Rule.Line
 	}
 	if s.Configured {
 		e.Handler = s.handler(&result)
@@ -103,15 +103,15 @@ func (s *Site) delayHabit(client uaident.Identity, token string) uaident.CrawlDe
 
 // comparesRules reports whether rules of a group were compared with the target.
 func comparesRules(r *judge.Result) bool {
-	return r.Reason != judge.RobotsTxt && (r.Verdict == judge.Allowed || r.Verdict == judge.Disallowed)
+	return r.Reason != judge.ReasonRobotsTxt && (r.Verdict == judge.Allowed || r.Verdict == judge.Disallowed)
 }
 
 // reasonText describes a verdict in a sentence.
 func reasonText(r *judge.Result) string {
 	switch {
-	case r.Verdict == judge.Disallowed, r.Reason == judge.ByRule:
-		return fmt.Sprintf("%s in line %d is %s", r.Evidence.Rule, r.Evidence.Rule.Line, judge.ByRule)
-	case r.Reason == judge.NotMeant, r.Reason == judge.DeliversOrAsks, r.Reason == judge.ForPrograms:
+	case r.Verdict == judge.Disallowed, r.Reason == judge.ReasonRule:
+		return fmt.Sprintf("%s in line %d is %s", r.RobotsVerdict.Rule, r.RobotsVerdict.Rule.Line, judge.ReasonRule)
+	case r.Reason == judge.ReasonClass, r.Reason == judge.ReasonMethod, r.Reason == judge.ReasonWellKnown:
 		return "no group names it, and " + r.Reason.String()
 	}
 	return r.Reason.String()
@@ -121,9 +121,9 @@ func reasonText(r *judge.Result) string {
 func (s *Site) handler(r *judge.Result) *Handler {
 	h := &Handler{Mode: judge.ModeOf(s.Settings.Enforce), Action: r.Action.String()}
 	switch {
-	case r.FalseName:
+	case r.BlockedAsSpoofed:
 		h.Why = "it uses a false name, which spoofed blocks"
-	case r.Action == judge.None:
+	case r.Action == judge.NoAction:
 		h.Why = "the request passes"
 	case r.Action == judge.Blocked:
 		h.Why = "the request is answered and goes no further"

@@ -36,7 +36,7 @@ func (e *Explanation) WriteText(w io.Writer) {
 	if e.Ambiguous {
 		ambiguous = " (ambiguous: compliant crawlers may differ)"
 	}
-	p.print("  " + text.Paint(w, e.Verdict) + ambiguous + ": " + text.Printable(e.Why) + "\n")
+	p.print("  " + text.Colorize(w, e.Verdict) + ambiguous + ": " + text.Printable(e.Why) + "\n")
 	if h := e.Handler; h != nil {
 		p.heading("Handler")
 		site := "robots_guard"

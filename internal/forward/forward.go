@@ -193,7 +193,7 @@ func checkHost(host string) error {
 	if len(host) > request.MaxHost {
 		return fmt.Errorf("%d bytes are more than a host can have", len(host))
 	}
-	name, port := addr.CutPort(host)
+	name, port := addr.SplitPort(host)
 	for i := range len(host) {
 		switch c := host[i]; {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '.', c == '_', c >= 0x80:
@@ -244,7 +244,7 @@ func (d *description) url() (*url.URL, error) {
 		if err := checkAuthority(parts.host); err != nil {
 			return nil, err
 		}
-		if name, _ := addr.CutPort(parts.host); schemeOf(parts.proto) == "" || !isSameHost(name, d.host) {
+		if name, _ := addr.SplitPort(parts.host); schemeOf(parts.proto) == "" || !isSameHost(name, d.host) {
 			return nil, newProblem(Contradicting, "the target %s is of another host than %s", quote(target), quote(d.host))
 		}
 		target = parts.uri
@@ -263,7 +263,7 @@ func checkAuthority(host string) error {
 
 // isSameHost reports whether a name is equal to a host without its port.
 func isSameHost(name, host string) bool {
-	hostName, _ := addr.CutPort(host)
+	hostName, _ := addr.SplitPort(host)
 	return request.NormalHost(name, true) == request.NormalHost(hostName, true)
 }
 
@@ -286,4 +286,4 @@ func unescapePath(path string) string {
 	return b.String()
 }
 
-func quote(value string) string { return text.Printable(text.Cut(value, maxQuotedBytes)) }
+func quote(value string) string { return text.Printable(text.Truncate(value, maxQuotedBytes)) }

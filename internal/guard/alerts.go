@@ -69,7 +69,7 @@ func (s *State) ParityFindings() map[metrics.ParityFinding]int {
 		return found
 	}
 	for _, a := range s.Alerts.List().Alerts {
-		if what := parity.What(a.Kind); slices.Contains(parity.Whats(), what) && a.State != alert.Over && a.Severity.AtLeast(alert.Warning) {
+		if what := parity.FindingKind(a.Kind); slices.Contains(parity.FindingKinds(), what) && a.State != alert.Over && a.Severity.AtLeast(alert.Warning) {
 			found[metrics.ParityFinding{Host: a.Site, What: what}]++
 		}
 	}
@@ -86,7 +86,7 @@ func (g *Guard) noteSearchBlocked(j *Judgement, crawler string) {
 	}
 	g.shared.Alerts.RecordBlock(alert.Block{
 		Site: j.Site.Label, Crawler: crawler, Identity: j.Identity,
-		Rule: j.Evidence.Rule.String(), Line: j.Evidence.Rule.Line, Group: text.Cut(j.Evidence.Group.Name, maxLoggedTarget), Path: j.Target,
+		Rule: j.RobotsVerdict.Rule.String(), Line: j.RobotsVerdict.Rule.Line, Group: text.Truncate(j.RobotsVerdict.Group.Name, maxLoggedTarget), Path: j.Target,
 	})
 }
 

@@ -23,7 +23,7 @@ func TestCandidate(t *testing.T) {
 		candidate := func(has bool) (end func()) {
 			return g.shared.Try(&shadow.File{
 				Source: "change 1", Has: func(host string) bool { return has && host == "example.com" },
-				Fetch:     func(string) policy.Answer { return policy.Answer{Status: http.StatusOK, Body: []byte(text)} },
+				Fetch:     func(string) policy.FetchResult { return policy.FetchResult{Status: http.StatusOK, Body: []byte(text)} },
 				Freshness: policy.Freshness{Min: time.Minute, Max: time.Minute, Default: time.Minute},
 			})
 		}
@@ -81,7 +81,9 @@ func TestCandidateAtItsHosts(t *testing.T) {
 		yes := func(string) bool { return true }
 		end := g.shared.Try(&shadow.File{
 			Source: "change 1", Has: yes, IsPublished: yes,
-			Fetch:     func(string) policy.Answer { return policy.Answer{Status: http.StatusOK, Body: []byte(textInForce)} },
+			Fetch: func(string) policy.FetchResult {
+				return policy.FetchResult{Status: http.StatusOK, Body: []byte(textInForce)}
+			},
 			Freshness: policy.Freshness{Min: time.Minute, Max: time.Minute, Default: time.Minute},
 		})
 		<-fetchDone(g, requestBy("bingbot/2.0", "/"))

@@ -43,14 +43,14 @@ func (g *Guard) noteVisit(j *Judgement) {
 // page shuts out the search engine. If verify is on, only verified crawlers count, because a spoofed
 // name must not hold back a change.
 func (g *Guard) rememberPage(j *Judgement) {
-	if g.ChangeGuard <= 0 && !g.shared.changes.HasUser() || j.Reason == judge.RobotsTxt || j.Version == nil ||
+	if g.ChangeGuard <= 0 && !g.shared.changes.HasUser() || j.Reason == judge.ReasonRobotsTxt || j.Version == nil ||
 		!judge.IsSearchEngine(j.Client.Class, j.Identity) || !j.Client.Known() || g.Identity.IsEnabled() && j.Identity != verify.Verified {
 		return
 	}
-	who := j.Subject(nil, g.Settings.WildcardApplies(j.Client))
+	who := j.GroupQuery(nil, g.Settings.WildcardApplies(j.Client))
 	g.shared.changes.RecordServed(j.Site.Key, j.Version, ledger.Visit{
 		Crawler:  j.Client.Name(),
-		Chain:    who.Chain,
+		Chain:    who.Names,
 		Wildcard: who.Wildcard,
 		Host:     j.Site.Label,
 		Target:   j.Target,
@@ -59,24 +59,24 @@ func (g *Guard) rememberPage(j *Judgement) {
 
 // updateHolds compares the current robots.txt of a site with previous versions and returns the
 // versions that the change guard keeps in force. It logs which holds began or ended since the last call.
-func (g *Guard) updateHolds(s *request.Site, of copies.Of, state *policy.State) []changeguard.Hold {
+func (g *Guard) updateHolds(s *request.Site, of copies.RequestHost, state *policy.State) []changeguard.Hold {
 	if g.ChangeGuard <= 0 {
 		return nil
 	}
 	holds, news := g.shared.changes.UpdateHolds(s.Key, state, g.ChangeGuard, g.Settings.KeepSlashes)
 	now := time.Now()
 	for _, h := range news.Lifted {
-		g.shared.Copies.KeepInForce(of, h.Version, now, now)
-		g.logRelease(s, state.Good, h, "the robots.txt allows these pages again")
+		g.shared.Copies.SetEnforcedUntil(of, h.Version, now, now)
+		g.logRelease(s, state.Current, h, "the robots.txt allows these pages again")
 	}
 	for _, h := range news.Expired {
-		g.logRelease(s, state.Good, h, "change_guard has expired; the current robots.txt is in force")
+		g.logRelease(s, state.Current, h, "change_guard has expired; the current robots.txt is in force")
 	}
 	if news.Started != nil {
-		g.logHold(s, state.Good, *news.Started)
+		g.logHold(s, state.Current, *news.Started)
 	}
 	for _, h := range holds {
-		g.shared.Copies.KeepInForce(of, h.Version, h.End, now)
+		g.shared.Copies.SetEnforcedUntil(of, h.Version, h.End, now)
 	}
 	return holds
 }
@@ -91,7 +91,7 @@ func (g *Guard) isHeldBack(r *http.Request, state *policy.State, j *Judgement) b
 		return true
 	}
 	// An earlier configuration may have used another key for the site.
-	return slices.ContainsFunc(g.shared.Copies.KeptInForce(of.Host, time.Now()), func(v *policy.Version) bool { return g.allows(r, j, v) })
+	return slices.ContainsFunc(g.shared.Copies.EnforcedVersions(of.Host, time.Now()), func(v *policy.Version) bool { return g.allows(r, j, v) })
 }
 
 // Bounds of a log line about a change: crawlers, pages, and bytes of each page and rule.
@@ -117,7 +117,7 @@ func (g *Guard) logHold(s *request.Site, current *policy.Version, h changeguard.
 // logRelease logs that a change is not held back any more.
 func (g *Guard) logRelease(s *request.Site, current *policy.Version, h changeguard.Hold, why string) {
 	level := zapcore.InfoLevel
-	if s.Segment == policy.Invented && s.Label == judge.OtherName {
+	if s.Segment == policy.UnknownHosts && s.Label == judge.OtherName {
 		level = zapcore.DebugLevel
 	}
 	if c := g.Logger.Check(level, "change guard: a previous robots.txt is no longer in force"); c != nil {
@@ -162,8 +162,8 @@ func (g *Guard) examples(current *policy.Version, h changeguard.Hold) (shown []s
 				continue
 			}
 			seen[k] = true
-			example := fmt.Sprintf("%s %s (%s, line %d)", v.Crawler, text.Cut(v.Target, maxLoggedExample),
-				text.Cut(rule.String(), maxLoggedExample), rule.Line)
+			example := fmt.Sprintf("%s %s (%s, line %d)", v.Crawler, text.Truncate(v.Target, maxLoggedExample),
+				text.Truncate(rule.String(), maxLoggedExample), rule.Line)
 			if !slices.Contains(shown, example) {
 				shown = append(shown, example)
 			}

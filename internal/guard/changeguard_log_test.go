@@ -55,7 +55,7 @@ func TestChangeGuardIsLoud(t *testing.T) {
 	if hosts := s.g.shared.changes.HostsWithHold(); len(hosts) != 0 {
 		t.Errorf("still held for %v", hosts)
 	}
-	s.g.updateHolds(&request.Site{Key: s.entry.Key(), Segment: policy.Invented, Label: "example.com"}, copies.Of{}, s.entry.State())
+	s.g.updateHolds(&request.Site{Key: s.entry.Key(), Segment: policy.UnknownHosts, Label: "example.com"}, copies.RequestHost{}, s.entry.State())
 	lines = s.logs.TakeAll()
 	if len(lines) != 1 || lines[0].Level != zapcore.InfoLevel || !strings.Contains(lines[0].Message, "no longer in force") {
 		t.Errorf("lines at the end: %v", lines)
@@ -67,14 +67,14 @@ func TestChangeGuardIsLoud(t *testing.T) {
 func TestChangeGuardNeedsNoForbiddenRequest(t *testing.T) {
 	s := newGuardedSite(t, loose)
 	s.visit(uaGooglebot, "/a", http.StatusOK)
-	own := &request.Site{Key: s.entry.Key(), Segment: policy.Invented, Label: "example.com"}
+	own := &request.Site{Key: s.entry.Key(), Segment: policy.UnknownHosts, Label: "example.com"}
 	for _, change := range []struct{ text, says string }{
 		{strict, "the previous version stays in force"},
 		{loose, "no longer in force"},
 	} {
 		before := *s.entry.State()
 		s.become(change.text)
-		s.g.onFetched(own, copies.Of{})(before, *s.entry.State())
+		s.g.onFetched(own, copies.RequestHost{})(before, *s.entry.State())
 		if !slices.ContainsFunc(s.logs.TakeAll(), func(e observer.LoggedEntry) bool { return strings.Contains(e.Message, change.says) }) {
 			t.Errorf("no line %q", change.says)
 		}

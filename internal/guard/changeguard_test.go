@@ -224,7 +224,7 @@ func TestChangeGuardIsOffByDefault(t *testing.T) {
 	if got := s.visit(uaGooglebot, "/a", http.StatusOK); got != blocked {
 		t.Errorf("%s, want %s", got, blocked)
 	}
-	if s.g.shared.changes.Len(policy.Invented) != 0 {
+	if s.g.shared.changes.Len(policy.UnknownHosts) != 0 {
 		t.Error("visits were remembered for nothing")
 	}
 }
@@ -238,7 +238,7 @@ func TestOnlyVerifiedVisitsCount(t *testing.T) {
 		j := s.g.Judge(requestBy(uaGooglebot, "/a"))
 		s.g.Identity.Verifier = verify.New(verify.Options{KeepVerified: 1, KeepOthers: 1})
 		t.Cleanup(s.g.Identity.Verifier.Close)
-		j.Identity, j.Verdict, j.Version = who, judge.Allowed, s.entry.State().Good
+		j.Identity, j.Verdict, j.Version = who, judge.Allowed, s.entry.State().Current
 		s.g.noteVisit(j)
 		if got := s.g.shared.changes.Site(j.Site.Key) != nil; got != want {
 			t.Errorf("%s: the page is remembered: %t, want %t", who, got, want)

@@ -17,16 +17,16 @@ import (
 func TestARestoredHoldIsLifted(t *testing.T) {
 	i := newInstance(storetest.New(), "first", noon).guards(t)
 	for _, text := range []string{open, shut, "User-agent: *\nDisallow: /b\n"} {
-		i.learn(siteA, policy.Named, text)
+		i.learn(siteA, policy.ConfiguredHosts, text)
 		i.time = i.time.Add(time.Minute)
 	}
 	state := i.shared.Cache.Get(siteA).State()
-	good, first := state.Good, state.Past[1]
+	good, first := state.Current, state.Previous[1]
 	visit := ledger.Visit{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/a", At: noon}
 	c := &i.shared.changes
-	c.Restore(ledger.Changes{Site: siteA, Hash: good.Hash, Read: good.FirstRead}, state, true)
-	stale := ledger.Changes{Site: siteA, Hash: state.Past[0].Hash, Read: state.Past[0].FirstRead,
-		Holds: []ledger.Hold{{Version: first.Hash, Since: first.Until, Until: noon.Add(heldFor), Visits: []ledger.Visit{visit}}}}
+	c.Restore(ledger.Changes{Site: siteA, Hash: good.Hash, Read: good.FirstFetched}, state, true)
+	stale := ledger.Changes{Site: siteA, Hash: state.Previous[0].Hash, Read: state.Previous[0].FirstFetched,
+		Holds: []ledger.Hold{{Version: first.Hash, Since: first.ReplacedAt, Until: noon.Add(heldFor), Visits: []ledger.Visit{visit}}}}
 	if held, complete := c.Restore(stale, state, true); held != 1 || !complete {
 		t.Fatalf("%d holds, complete: %t", held, complete)
 	}
@@ -39,8 +39,8 @@ func TestARestoredHoldIsLifted(t *testing.T) {
 // not after its end.
 func TestHoldsThatCannotBeRestored(t *testing.T) {
 	i := newInstance(storetest.New(), "first", noon).guards(t)
-	i.learn(siteA, policy.Named, open)
-	current := i.shared.Cache.Get(siteA).State().Good
+	i.learn(siteA, policy.ConfiguredHosts, open)
+	current := i.shared.Cache.Get(siteA).State().Current
 	for name, tc := range map[string]struct {
 		hold     ledger.Hold
 		complete bool
@@ -71,7 +71,7 @@ func (i *instance) guards(t *testing.T) *instance {
 // served records that a search engine was served a page.
 func (i *instance) served(key policy.Key, target string) {
 	e := i.shared.Cache.Get(key)
-	i.shared.changes.RecordServed(key, e.State().Good,
+	i.shared.changes.RecordServed(key, e.State().Current,
 		ledger.Visit{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: target})
 }
 
@@ -103,10 +103,10 @@ func TestAHeldChangeOverARestart(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	first := newInstance(m, "first", noon).guards(t)
 	first.Read(ctx)
-	first.learn(siteA, policy.Named, open)
+	first.learn(siteA, policy.ConfiguredHosts, open)
 	first.served(siteA, "/a")
 	first.later(t, time.Hour)
-	first.learn(siteA, policy.Named, shut)
+	first.learn(siteA, policy.ConfiguredHosts, shut)
 	until := first.time.Add(heldFor)
 	first.held(t, "at first", open, until)
 	first.later(t, time.Second)
@@ -128,7 +128,7 @@ func TestAHeldChangeOverARestart(t *testing.T) {
 		again := newInstance(m, "first", until.Add(tc.after-heldFor)).guards(t)
 		again.Read(ctx)
 		if tc.text != "" {
-			again.learn(siteA, policy.Named, tc.text)
+			again.learn(siteA, policy.ConfiguredHosts, tc.text)
 		}
 		again.held(t, fmt.Sprintf("%v later, %q", tc.after, tc.text), open, tc.until)
 	}
@@ -147,18 +147,18 @@ func TestAChangeDuringARestart(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	first := newInstance(m, "first", noon).guards(t)
 	first.Read(ctx)
-	first.learn(siteA, policy.Named, open)
+	first.learn(siteA, policy.ConfiguredHosts, open)
 	first.served(siteA, "/a")
 	first.later(t, time.Second)
 
 	again := newInstance(m, "first", noon.Add(time.Hour)).guards(t)
 	again.Read(ctx)
-	again.learn(siteA, policy.Named, shut)
+	again.learn(siteA, policy.ConfiguredHosts, shut)
 	again.held(t, "after a change while it was down", open, again.time.Add(heldFor))
 
 	late := newInstance(m, "first", noon.Add(ledger.ServedWindow)).guards(t)
 	late.Read(ctx)
-	late.learn(siteA, policy.Named, shut)
+	late.learn(siteA, policy.ConfiguredHosts, shut)
 	late.held(t, "a day after the visit", open, time.Time{})
 }
 
@@ -169,7 +169,7 @@ func TestSiblingsAgreeAboutAHeldChange(t *testing.T) {
 	first, second := newInstance(m, "first", noon).guards(t), newInstance(m, "second", noon).guards(t)
 	for _, i := range []*instance{first, second} {
 		i.Read(ctx)
-		i.learn(siteA, policy.Named, open)
+		i.learn(siteA, policy.ConfiguredHosts, open)
 	}
 	first.served(siteA, "/a") // the second instance got no request
 	first.later(t, time.Second)
@@ -180,7 +180,7 @@ func TestSiblingsAgreeAboutAHeldChange(t *testing.T) {
 	}
 
 	first.later(t, time.Hour)
-	first.learn(siteA, policy.Named, shut)
+	first.learn(siteA, policy.ConfiguredHosts, shut)
 	until := first.time.Add(heldFor)
 	first.held(t, "the first", open, until)
 	first.later(t, time.Second)
@@ -188,7 +188,7 @@ func TestSiblingsAgreeAboutAHeldChange(t *testing.T) {
 	second.Sync(ctx)
 	second.held(t, "the second, before it has noticed", open, time.Time{})
 	second.time = first.time.Add(5 * time.Minute)
-	second.learn(siteA, policy.Named, shut)
+	second.learn(siteA, policy.ConfiguredHosts, shut)
 	second.held(t, "the second, at once", open, second.time.Add(heldFor))
 	second.Sync(ctx)
 	second.held(t, "the second, when it has heard of the first", open, until)
@@ -203,7 +203,7 @@ func TestSiblingsAgreeAboutAHeldChange(t *testing.T) {
 	// Another instance has fetched a corrected file, which a new instance loads.
 	mended := newInstance(m, "mended", second.time.Add(time.Minute)).guards(t)
 	mended.Read(ctx)
-	mended.learn(siteA, policy.Named, "User-agent: *\nDisallow: /b\n")
+	mended.learn(siteA, policy.ConfiguredHosts, "User-agent: *\nDisallow: /b\n")
 	mended.held(t, "mended", open, time.Time{})
 	mended.later(t, time.Second)
 	cold = newInstance(m, "fourth", mended.time).guards(t)
@@ -217,10 +217,10 @@ func TestSiblingsAgreeAboutAHeldChange(t *testing.T) {
 
 	// The file changes back and forth. The earlier hold does not apply any more.
 	second.later(t, time.Hour)
-	second.learn(siteA, policy.Named, open)
+	second.learn(siteA, policy.ConfiguredHosts, open)
 	second.held(t, "mended", open, time.Time{})
 	second.later(t, time.Hour)
-	second.learn(siteA, policy.Named, shut)
+	second.learn(siteA, policy.ConfiguredHosts, shut)
 	second.held(t, "the next accident", open, second.time.Add(heldFor))
 	first.time = second.time
 	first.served(siteA, "/b") // it got no request since, and stores its hold again
@@ -234,7 +234,7 @@ func TestStoredVisits(t *testing.T) {
 	m := storetest.New()
 	i := newInstance(m, "first", noon).guards(t)
 	i.Read(t.Context())
-	i.learn(siteA, policy.Named, open)
+	i.learn(siteA, policy.ConfiguredHosts, open)
 	i.served(siteA, "/0")
 	i.later(t, 0)
 	before := m.WriteAttempts
@@ -249,7 +249,7 @@ func TestStoredVisits(t *testing.T) {
 	if m.WriteAttempts != before+1 {
 		t.Errorf("%d writes after more than a minute", m.WriteAttempts-before)
 	}
-	i.learn(siteA, policy.Named, shut)
+	i.learn(siteA, policy.ConfiguredHosts, shut)
 	i.heldUntil(siteA)
 	i.later(t, time.Second)
 	if m.WriteAttempts != before+3 { // the policy and the hold

@@ -22,7 +22,7 @@ func TestAnOldRequestIsNoChange(t *testing.T) {
 	s.become(strict)
 	s.visit(uaGooglebot, "/a", http.StatusOK)
 	own := new(request.NewSite(s.entry.Key()))
-	if holds := s.g.updateHolds(own, copies.Of{}, &old); len(holds) != 1 {
+	if holds := s.g.updateHolds(own, copies.RequestHost{}, &old); len(holds) != 1 {
 		t.Errorf("%d holds after a look at the version before, want 1", len(holds))
 	}
 }
@@ -81,7 +81,7 @@ func TestChangesAreBounded(t *testing.T) {
 	for i := range 3 * maxChangingInvented {
 		s.visit(uaGooglebot, fmt.Sprintf("http://h%d.example/", i), http.StatusOK)
 	}
-	if n := s.g.shared.changes.Len(policy.Invented); n != maxChangingInvented {
+	if n := s.g.shared.changes.Len(policy.UnknownHosts); n != maxChangingInvented {
 		t.Errorf("%d invented hosts are remembered, want %d", n, maxChangingInvented)
 	}
 
@@ -94,7 +94,7 @@ func TestChangesAreBounded(t *testing.T) {
 		s.become(text)
 		s.visit(uaGooglebot, target, http.StatusOK)
 	}
-	if n := len(s.g.updateHolds(own, copies.Of{}, s.entry.State())); n != maxHolds {
+	if n := len(s.g.updateHolds(own, copies.RequestHost{}, s.entry.State())); n != maxHolds {
 		t.Errorf("%d holds, want %d", n, maxHolds)
 	}
 }

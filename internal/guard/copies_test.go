@@ -23,14 +23,14 @@ import (
 type fairSite struct {
 	t      *testing.T
 	g      *Guard
-	answer policy.Answer // the guard's copy
-	host   string        // name in the configuration
-	port   int           // port of the requests
+	answer policy.FetchResult // the guard's copy
+	host   string             // name in the configuration
+	port   int                // port of the requests
 }
 
 func newFairSite(t *testing.T, text string) *fairSite {
-	s := &fairSite{t: t, host: "example.com", port: 80, answer: policy.Answer{Status: http.StatusOK, Body: []byte(text)}}
-	s.g = testGuard(t, options{Enforce: true}, &scriptedSource{answer: func(context.Context) policy.Answer { return s.answer }})
+	s := &fairSite{t: t, host: "example.com", port: 80, answer: policy.FetchResult{Status: http.StatusOK, Body: []byte(text)}}
+	s.g = testGuard(t, options{Enforce: true}, &scriptedSource{answer: func(context.Context) policy.FetchResult { return s.answer }})
 	return s
 }
 
@@ -248,7 +248,7 @@ func TestColdHostWaitsForItsFile(t *testing.T) {
 		s := newFairSite(t, strict)
 		s.host = "*.com"
 		s.wants("a file in time", "bingbot/2.0", judge.Disallowed)
-		s.g = testGuard(t, options{Enforce: true}, &scriptedSource{answer: func(context.Context) policy.Answer {
+		s.g = testGuard(t, options{Enforce: true}, &scriptedSource{answer: func(context.Context) policy.FetchResult {
 			time.Sleep(time.Second)
 			return s.answer
 		}})
@@ -265,7 +265,7 @@ func TestColdHostWaitsForItsFile(t *testing.T) {
 func TestRefusedToTheGuard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFairSite(t, "")
-		s.answer = policy.Answer{Status: http.StatusForbidden}
+		s.answer = policy.FetchResult{Status: http.StatusForbidden}
 		s.asks("bingbot/2.0")
 		s.served(s.request("bingbot/2.0", "/robots.txt"), 200, strict)
 		s.wants("refused", "bingbot/2.0", judge.Allowed)
@@ -295,9 +295,9 @@ func TestRedirectIsKnownInTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newFairSite(t, "")
-				s.g = testGuard(t, options{Enforce: true, FetchWait: 10 * time.Second}, &scriptedSource{answer: func(context.Context) policy.Answer {
+				s.g = testGuard(t, options{Enforce: true, FetchWait: 10 * time.Second}, &scriptedSource{answer: func(context.Context) policy.FetchResult {
 					time.Sleep(time.Second)
-					return policy.Answer{Status: http.StatusOK, Body: []byte(strict), Via: []string{"/first", second}}
+					return policy.FetchResult{Status: http.StatusOK, Body: []byte(strict), RedirectTargets: []string{"/first", second}}
 				}})
 				r := s.request("bingbot/2.0", "/robots.txt")
 				if restored {
@@ -329,7 +329,7 @@ func TestServedByARedirect(t *testing.T) {
 		s := newFairSite(t, strict)
 		s.asks("bingbot/2.0")
 		time.Sleep(25 * time.Hour)
-		s.answer = policy.Answer{Status: http.StatusOK, Body: []byte("<!DOCTYPE html>\n<html><body>Please log in."), Via: []string{"/login"}}
+		s.answer = policy.FetchResult{Status: http.StatusOK, Body: []byte("<!DOCTYPE html>\n<html><body>Please log in."), RedirectTargets: []string{"/login"}}
 		next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
 			w.Header().Set("Location", "/login")
 			w.WriteHeader(http.StatusFound)
@@ -339,7 +339,7 @@ func TestServedByARedirect(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(15 * time.Minute)
-		s.answer = policy.Answer{Status: http.StatusOK, Body: []byte(strict)}
+		s.answer = policy.FetchResult{Status: http.StatusOK, Body: []byte(strict)}
 		s.g.shared.Cache.Get(s.g.siteOf(s.request("bingbot/2.0", "/x")).Key).MakeDue()
 		s.asks("bingbot/2.0")
 		time.Sleep(12 * time.Hour)
@@ -356,7 +356,7 @@ func TestNoFileByError(t *testing.T) {
 		s := newFairSite(t, strict)
 		s.asks("bingbot/2.0")
 		time.Sleep(25 * time.Hour)
-		s.answer = policy.Answer{Status: http.StatusNotFound}
+		s.answer = policy.FetchResult{Status: http.StatusNotFound}
 		r := s.request("bingbot/2.0", "/robots.txt")
 		r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server).Errors = &caddyhttp.HTTPErrorConfig{Routes: caddyhttp.RouteList{{}}}
 		missing := caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error {
@@ -366,7 +366,7 @@ func TestNoFileByError(t *testing.T) {
 			t.Fatal("no error")
 		}
 		time.Sleep(15 * time.Minute)
-		s.answer = policy.Answer{Status: http.StatusOK, Body: []byte(strict)}
+		s.answer = policy.FetchResult{Status: http.StatusOK, Body: []byte(strict)}
 		s.g.shared.Cache.Get(s.g.siteOf(r).Key).MakeDue()
 		s.asks("bingbot/2.0")
 		time.Sleep(12 * time.Hour)
@@ -419,9 +419,9 @@ func TestOnlyTheSourceCounts(t *testing.T) {
 func TestSpellingsOfAHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFairSite(t, "")
-		s.g = testGuard(t, options{Enforce: true, FetchWait: 10 * time.Second}, &scriptedSource{answer: func(context.Context) policy.Answer {
+		s.g = testGuard(t, options{Enforce: true, FetchWait: 10 * time.Second}, &scriptedSource{answer: func(context.Context) policy.FetchResult {
 			time.Sleep(time.Second)
-			return policy.Answer{Status: http.StatusOK, Body: []byte("User-agent: curl\nDisallow: /x\n")}
+			return policy.FetchResult{Status: http.StatusOK, Body: []byte("User-agent: curl\nDisallow: /x\n")}
 		}})
 		s.port = 8080
 		bySpelling := func(host string) judge.Verdict {

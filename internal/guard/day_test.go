@@ -53,7 +53,7 @@ func (s *managedSite) serving(host string) *managed.Schedule {
 }
 
 // answer returns the site's robots.txt at a host with its max-age.
-func (s *managedSite) answer(host string) policy.Answer {
+func (s *managedSite) answer(host string) policy.FetchResult {
 	schedule := s.serving(host)
 	plan, until := schedule.At(time.Now(), host)
 	text, err := plan.Compose(nil, host)
@@ -61,12 +61,12 @@ func (s *managedSite) answer(host string) policy.Answer {
 		s.t.Error(err)
 	}
 	life := managed.Lifetime(time.Hour, time.Now(), until)
-	return policy.Answer{Status: http.StatusOK, Body: text, Header: http.Header{"Cache-Control": {fmt.Sprintf("max-age=%d", int(life.Seconds()))}}}
+	return policy.FetchResult{Status: http.StatusOK, Body: text, Header: http.Header{"Cache-Control": {fmt.Sprintf("max-age=%d", int(life.Seconds()))}}}
 }
 
 // Prepare implements [origin.Source].
 func (s *managedSite) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, bool) {
-	return func(context.Context, *policy.Version) policy.Answer { return s.answer(key.Host) }, true
+	return func(context.Context, *policy.Version) policy.FetchResult { return s.answer(key.Host) }, true
 }
 
 // ServeHTTP serves the robots.txt, and a page at every other path.
@@ -140,7 +140,7 @@ func (d *daySite) visit(c *obedient, minute int) {
 	var target policy.Target
 	target.Set(path, false)
 	client := uaident.Identify(c.token + "/1.0")
-	if !(&judge.Request{Client: client}).Subject(nil, client.Wildcard()).Verdict(c.texts[host], &target).Allowed {
+	if !(&judge.Request{Client: client}).GroupQuery(nil, client.WildcardApplies()).Verdict(c.texts[host], &target).Allowed {
 		return
 	}
 	if w := d.ask(c.token, address, host, path, c.who); w.Code != http.StatusNoContent {

@@ -106,7 +106,7 @@ func setAnswerFields(header http.Header, j *Judgement) {
 	for name, field := range answerFields {
 		value := placeholders[name](j)
 		if states := !strings.HasPrefix(name, "preference.") || value != policy.PreferenceUnknown.String(); value != "" && states {
-			header[field] = []string{text.Printable(text.Cut(value, maxAnswered))}
+			header[field] = []string{text.Printable(text.Truncate(value, maxAnswered))}
 		}
 	}
 }
@@ -134,10 +134,10 @@ func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
 		if entry == nil {
 			entry = g.entryFor(j.Site)
 		}
-		entry.Use(now)
+		entry.Touch(now)
 		g.fetchNew(asked, entry, j)
 	}
-	if !judge.IsReading(j.Method, http.StatusOK) {
+	if !judge.IsRobotsFetch(j.Method, http.StatusOK) {
 		return
 	}
 	read := ledger.RobotsFetch{At: now, Status: http.StatusOK}

@@ -25,9 +25,9 @@ type hostSource struct {
 }
 
 func (s *hostSource) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, bool) {
-	return func(context.Context, *policy.Version) policy.Answer {
+	return func(context.Context, *policy.Version) policy.FetchResult {
 		s.reads.Add(1)
-		return policy.Answer{Status: http.StatusOK, Body: []byte(s.text(key))}
+		return policy.FetchResult{Status: http.StatusOK, Body: []byte(s.text(key))}
 	}, true
 }
 
@@ -107,7 +107,7 @@ func TestDecideByHost(t *testing.T) {
 		if got := asks(g, "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "https://a.test/a/"); got.Code != 200 || got.Header().Get("X-Robots-Guard-Verdict") != "" {
 			t.Errorf("a browser: %d %v", got.Code, got.Header())
 		}
-		named, unnamed := g.shared.Cache.Stats(policy.Named).Entries, g.shared.Cache.Stats(policy.Invented).Entries
+		named, unnamed := g.shared.Cache.Stats(policy.ConfiguredHosts).Entries, g.shared.Cache.Stats(policy.UnknownHosts).Entries
 		if named != 1 || unnamed != 1 {
 			t.Errorf("%d texts of named hosts, %d of others", named, unnamed)
 		}

@@ -27,26 +27,26 @@ func (g *Guard) noteDelivery(f *robotsFetch, response robotsResponse, isPage fun
 	path, _, _ := strings.Cut(placeOf(response.location, j.Site.Own()), "?")
 	got.Loop = path == "/robots.txt"
 	if entry := g.shared.Cache.Get(j.Site.Key); entry != nil && got.Location != "" {
-		if state := entry.State(); state != nil && len(state.Via) > 0 && state.Good != nil && state.Good.Robots.Restricts() {
+		if state := entry.State(); state != nil && len(state.RedirectTargets) > 0 && state.Current != nil && state.Current.Robots.Restricts() {
 			got.Location, got.Loop = "/robots.txt", false
 		}
 	}
-	g.shared.deliveries.Note(parity.Fetcher{
+	g.shared.deliveries.RecordResponse(parity.Fetcher{
 		Site: j.Site.Label, Token: j.KnownName(), Class: j.Client.Class.String(), Network: addr.Network(request.ClientAddr(f.r)),
 		Search: judge.IsSearchEngine(j.Client.Class, j.Identity), Verified: j.Identity == verify.Verified,
 	}, got, time.Now())
 }
 
 // noteOwnFetch wraps fetch so that the guard's own response at a site is recorded.
-func (g *Guard) noteOwnFetch(site *request.Site, fetch func() policy.Answer) func() policy.Answer {
+func (g *Guard) noteOwnFetch(site *request.Site, fetch func() policy.FetchResult) func() policy.FetchResult {
 	if g.SourceKey != "" {
 		return fetch
 	}
 	label := site.Label
-	return func() policy.Answer {
+	return func() policy.FetchResult {
 		answer := fetch()
 		if got, ok := origin.FirstResponse(answer); ok {
-			g.shared.deliveries.Fetched(label, got)
+			g.shared.deliveries.RecordGuardFetch(label, got)
 		}
 		return answer
 	}
@@ -66,7 +66,7 @@ func (g *Guard) SelfTestSource() *origin.Server {
 // NoteSelfTest records the response to a self-test with the User-Agent of a crawler. The site must
 // serve browsers a robots.txt.
 func (s *State) NoteSelfTest(f parity.Fetcher, got parity.RobotsResponse) {
-	s.deliveries.Test(f, got, time.Now())
+	s.deliveries.RecordSelfTest(f, got, time.Now())
 }
 
 // Withheld returns the crawlers that get another response instead of a robots.txt.
@@ -83,7 +83,7 @@ func (s *State) WithheldAt(key policy.Key) (found []string) {
 	}
 	for label := range sites {
 		for _, w := range s.deliveries.Find(label, now) {
-			found = append(found, w.Says(now))
+			found = append(found, w.Description(now))
 		}
 	}
 	return found

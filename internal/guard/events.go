@@ -152,32 +152,32 @@ func (g *Guard) emitViolation(r *http.Request, j *Judgement, crawler string) {
 		"verdict":    j.Verdict.String(),
 		"action":     j.Action.String(),
 		"count":      suppressed + 1,
-		"rule":       text.Cut(j.Evidence.Rule.String(), maxLoggedTarget),
-		"line":       j.Evidence.Rule.Line,
-		"group":      text.Cut(j.Evidence.Group.Name, maxLoggedTarget),
+		"rule":       text.Truncate(j.RobotsVerdict.Rule.String(), maxLoggedTarget),
+		"line":       j.RobotsVerdict.Rule.Line,
+		"group":      text.Truncate(j.RobotsVerdict.Group.Name, maxLoggedTarget),
 		"version":    version,
 		"method":     r.Method,
-		"uri":        text.Cut(j.Target, maxLoggedTarget),
-		"user_agent": text.Cut(request.UserAgentOf(r), maxLoggedUserAgent),
+		"uri":        text.Truncate(j.Target, maxLoggedTarget),
+		"user_agent": text.Truncate(request.UserAgentOf(r), maxLoggedUserAgent),
 		"client_ip":  request.ClientIP(r),
 	})
 }
 
 // emitChanged emits an event about a changed robots.txt of a configured site.
 func (g *Guard) emitChanged(s *request.Site, before, after policy.State) {
-	if g.Events == nil || s.Segment != policy.Named || before.Good == nil || !g.Events.wanted(eventChanged) {
+	if g.Events == nil || s.Segment != policy.ConfiguredHosts || before.Current == nil || !g.Events.wanted(eventChanged) {
 		return
 	}
 	g.Events.Send(eventChanged, map[string]any{
 		"site":           s.Label,
 		"authority":      s.Key.String(),
-		"version":        ledger.Version(after.Good.Hash).String(),
-		"before":         ledger.Version(before.Good.Hash).String(),
-		"status":         after.Good.Status,
-		"rules":          after.Good.Robots.RuleCount(),
-		"rules_before":   before.Good.Robots.RuleCount(),
-		"findings":       g.shared.Findings(s.Key, after.Good).Total(),
-		"allows_all":     !after.Good.Robots.Restricts(),
-		"disallows_root": !after.Good.Robots.Select(true).Judge("/").Allowed, // as after a "Disallow: /" from a staging site
+		"version":        ledger.Version(after.Current.Hash).String(),
+		"before":         ledger.Version(before.Current.Hash).String(),
+		"status":         after.Current.Status,
+		"rules":          after.Current.Robots.RuleCount(),
+		"rules_before":   before.Current.Robots.RuleCount(),
+		"findings":       g.shared.Findings(s.Key, after.Current).Total(),
+		"allows_all":     !after.Current.Robots.Restricts(),
+		"disallows_root": !after.Current.Robots.Select(true).Judge("/").Allowed, // as after a "Disallow: /" from a staging site
 	})
 }

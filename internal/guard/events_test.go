@@ -92,17 +92,17 @@ func TestChangedEvent(t *testing.T) {
 	g.Events = e.events()
 	freshness := policy.Freshness{Default: time.Minute, Max: policy.MaxAge}
 	read := func(s policy.State, text string) policy.State {
-		return s.After(policy.Answer{Status: 200, Body: []byte(text)}, time.Now(), freshness, 0)
+		return s.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(text)}, time.Now(), freshness, 0)
 	}
 	one := read(policy.State{}, "User-agent: *\nDisallow:\n")
 	two := read(one, "User-agent: *\nDisallow: /\nNonsense: x\n")
 	named := &request.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}
 	invented := new(*named)
-	invented.Segment = policy.Invented
-	onFetched := g.onFetched(named, copies.Of{})
+	invented.Segment = policy.UnknownHosts
+	onFetched := g.onFetched(named, copies.RequestHost{})
 	onFetched(policy.State{}, one) // the first fetch
 	onFetched(one, one)
-	g.onFetched(invented, copies.Of{})(one, two)
+	g.onFetched(invented, copies.RequestHost{})(one, two)
 	e.done.Add(1)
 	onFetched(one, two)
 	e.done.Wait()

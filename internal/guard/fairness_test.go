@@ -116,7 +116,7 @@ func TestRuleOfFairness(t *testing.T) {
 				return fmt.Sprintf("# %d\nUser-agent: *\nDisallow: %s\n", dice.IntN(1000), path)
 			}
 			s.answer.Body = []byte(text())
-			s.g = testGuard(t, options{Enforce: true}, &scriptedSource{answer: func(context.Context) policy.Answer {
+			s.g = testGuard(t, options{Enforce: true}, &scriptedSource{answer: func(context.Context) policy.FetchResult {
 				failed := s.answer.Status == http.StatusServiceUnavailable
 				body := string(s.answer.Body)
 				if s.answer.Status != http.StatusOK {
@@ -135,7 +135,7 @@ func TestRuleOfFairness(t *testing.T) {
 				token := []string{"bingbot", "GPTBot", "FooBot"}[dice.IntN(3)]
 				switch n := dice.IntN(12); {
 				case n < 3:
-					s.answer = policy.Answer{Status: http.StatusOK, Body: []byte(text())}
+					s.answer = policy.FetchResult{Status: http.StatusOK, Body: []byte(text())}
 					switch dice.IntN(8) {
 					case 0:
 						s.answer.Status = http.StatusServiceUnavailable

@@ -53,7 +53,7 @@ var knownFalse = map[string]bool{"Lucidworks-Anda": true, "Pinterestbot": true, 
 func TestFalseBlocks(t *testing.T) {
 	named := "User-agent: GPTBot\n"
 	for _, c := range uaident.Default().Crawlers() {
-		if c.Class.IsCrawler() && !strings.Contains(named, "User-agent: "+c.Token+"\n") && strings.Count(named, "\n") < 100 && c.JudgedByWildcard() && !c.RobotsOnly {
+		if c.Class.IsCrawler() && !strings.Contains(named, "User-agent: "+c.Token+"\n") && strings.Count(named, "\n") < 100 && c.WildcardApplies() && !c.RobotsOnly {
 			named += "User-agent: " + c.Token + "\n"
 		}
 	}

@@ -31,7 +31,7 @@ func (s *State) ReadNow(ctx context.Context, e *policy.Entry, find func(policy.K
 	}
 	e.MakeDue()
 	// A fetch under way may have started before the file was written.
-	for tries := 0; tries < 2 && e.Due(time.Now()); {
+	for tries := 0; tries < 2 && e.IsDue(time.Now()); {
 		done := refresh()
 		if done == nil { // others are being fetched
 			select {
@@ -54,7 +54,7 @@ func (s *State) ReadNow(ctx context.Context, e *policy.Entry, find func(policy.K
 // PolicyOf returns the entry of an authority that the configuration names at a server, creating it if
 // needed. It returns nil for other authorities.
 func (g *Guard) PolicyOf(server *caddyhttp.Server, authority string, secure bool) *policy.Entry {
-	host, _ := addr.CutPort(authority)
+	host, _ := addr.SplitPort(authority)
 	if _, named := g.hostsAt(server).Label(addr.Unbracket(host)); !named {
 		return nil
 	}

@@ -26,9 +26,9 @@ func TestWhoWaitsForTheFirstCopy(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				release := make(chan struct{})
-				s := &scriptedSource{answer: func(context.Context) policy.Answer {
+				s := &scriptedSource{answer: func(context.Context) policy.FetchResult {
 					<-release
-					return policy.Answer{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n")}
+					return policy.FetchResult{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n")}
 				}}
 				g := testGuard(t, options{Enforce: true}, s)
 				start := time.Now()
@@ -36,7 +36,7 @@ func TestWhoWaitsForTheFirstCopy(t *testing.T) {
 				if waited := time.Since(start); waited != tc.waits {
 					t.Errorf("waited %v, want %v", waited, tc.waits)
 				}
-				if j != nil && (j.Verdict != judge.Unknown || j.Action != judge.None) {
+				if j != nil && (j.Verdict != judge.Unknown || j.Action != judge.NoAction) {
 					t.Errorf("%s, %s; want unknown and none while nothing is known", j.Verdict, j.Action)
 				}
 				close(release)
@@ -50,12 +50,12 @@ func TestWhoWaitsForTheFirstCopy(t *testing.T) {
 }
 
 func TestAReadIsEndedWhenItTakesTooLong(t *testing.T) {
-	s := &scriptedSource{answer: func(ctx context.Context) policy.Answer {
+	s := &scriptedSource{answer: func(ctx context.Context) policy.FetchResult {
 		<-ctx.Done()
 		if _, ok := ctx.Deadline(); ok {
 			t.Error("the context has a deadline")
 		}
-		return policy.Answer{Err: context.Cause(ctx)}
+		return policy.FetchResult{Err: context.Cause(ctx)}
 	}}
 	g := testGuard(t, options{FetchTimeout: 20 * time.Millisecond, FetchWait: 20 * time.Millisecond}, s)
 	r := requestBy("bingbot/2.0", "/x")
@@ -63,8 +63,8 @@ func TestAReadIsEndedWhenItTakesTooLong(t *testing.T) {
 	key := keyFor(r)
 	for entry := g.shared.Cache.Get(key); ; time.Sleep(time.Millisecond) {
 		if state := entry.State(); state != nil {
-			if !errors.Is(state.Err, origin.ErrFetchTimeout) {
-				t.Errorf("error = %v", state.Err)
+			if !errors.Is(state.LastErr, origin.ErrFetchTimeout) {
+				t.Errorf("error = %v", state.LastErr)
 			}
 			return
 		}

@@ -16,9 +16,9 @@ import (
 func TestFileReadAgainBeforeABlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text, reads := strict, 0
-		g := testGuard(t, options{Enforce: true, SourceKey: "/srv/robots.txt"}, &scriptedSource{answer: func(context.Context) policy.Answer {
+		g := testGuard(t, options{Enforce: true, SourceKey: "/srv/robots.txt"}, &scriptedSource{answer: func(context.Context) policy.FetchResult {
 			reads++
-			return policy.Answer{Status: http.StatusOK, Body: []byte(text), Header: http.Header{}}
+			return policy.FetchResult{Status: http.StatusOK, Body: []byte(text), Header: http.Header{}}
 		}})
 		for i, tc := range []struct {
 			after time.Duration

@@ -15,7 +15,7 @@ func TestFirstCopyAtOnce(t *testing.T) {
 	site := g.siteOf(r)
 	for i := range 3000 {
 		site.Key.Host = fmt.Sprint("site-", i, ".test")
-		entry := g.shared.Cache.Add(site.Key, site.Segment)
+		entry := g.shared.Cache.GetOrCreate(site.Key, site.Segment)
 		var all sync.WaitGroup
 		for range 3 {
 			all.Go(func() {

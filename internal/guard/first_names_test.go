@@ -27,8 +27,8 @@ func TestNamedByTheFirstCopy(t *testing.T) {
 			"User-agent: *\nDisallow: /\n\nUser-agent: " + tc.name + "\nAllow: /\n",
 			"User-agent: *\nAllow: /\n\nUser-agent: " + tc.name + "\nDisallow: /\n",
 		} {
-			g := testGuard(t, options{Enforce: true}, &scriptedSource{answer: func(context.Context) policy.Answer {
-				return policy.Answer{Status: http.StatusOK, Body: []byte(text)}
+			g := testGuard(t, options{Enforce: true}, &scriptedSource{answer: func(context.Context) policy.FetchResult {
+				return policy.FetchResult{Status: http.StatusOK, Body: []byte(text)}
 			}})
 			var got [3]judge.Verdict
 			for i := range got {

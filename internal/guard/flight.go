@@ -11,14 +11,14 @@ import (
 // of its crawler, and one in the count of requests in flight. It is a field of the judgement, so that
 // it needs no allocation. The zero value has none.
 type heldSlots struct {
-	slot     *rate.Places  // taken by this guard, nil for none
-	heldSlot *rate.Places  // taken by this guard or an earlier one
-	inFlight *atomic.Int64 // the count that includes the request, nil for none
-	ended    uint32        // 1 after end, which other goroutines may call
+	slot     *rate.Concurrency // taken by this guard, nil for none
+	heldSlot *rate.Concurrency // taken by this guard or an earlier one
+	inFlight *atomic.Int64     // the count that includes the request, nil for none
+	ended    uint32            // 1 after end, which other goroutines may call
 }
 
 // setSlots sets the slot of this guard, nil for none, and that of an earlier guard.
-func (f *heldSlots) setSlots(slot, earlier *rate.Places) {
+func (f *heldSlots) setSlots(slot, earlier *rate.Concurrency) {
 	f.slot, f.heldSlot = slot, cmp.Or(slot, earlier)
 }
 
@@ -34,7 +34,7 @@ func (f *heldSlots) end() {
 		return
 	}
 	if f.slot != nil {
-		f.slot.Leave()
+		f.slot.Release()
 	}
 	f.heldSlot = nil // a guard in an error route takes a slot of its own
 	if f.inFlight != nil {

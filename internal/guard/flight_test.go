@@ -53,35 +53,35 @@ func TestPlacesAreGivenBack(t *testing.T) {
 		{"a page", http.MethodGet, func(w http.ResponseWriter, _ *http.Request) error {
 			_, err := io.WriteString(w, "a page")
 			return err
-		}, rate.Slowed},
-		{"nothing", http.MethodGet, func(http.ResponseWriter, *http.Request) error { return nil }, rate.Slowed},
-		{"an error", http.MethodGet, func(http.ResponseWriter, *http.Request) error { return errors.New("x") }, rate.Slowed},
-		{"a panic", http.MethodGet, func(http.ResponseWriter, *http.Request) error { panic("x") }, rate.Slowed},
-		{"the proxy broke off", http.MethodGet, func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) }, rate.Slowed},
+		}, rate.SlowedDown},
+		{"nothing", http.MethodGet, func(http.ResponseWriter, *http.Request) error { return nil }, rate.SlowedDown},
+		{"an error", http.MethodGet, func(http.ResponseWriter, *http.Request) error { return errors.New("x") }, rate.SlowedDown},
+		{"a panic", http.MethodGet, func(http.ResponseWriter, *http.Request) error { panic("x") }, rate.SlowedDown},
+		{"the proxy broke off", http.MethodGet, func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) }, rate.SlowedDown},
 		{"the client leaves", http.MethodGet, func(_ http.ResponseWriter, r *http.Request) error {
 			<-r.Context().Done()
 			return r.Context().Err()
-		}, rate.Slowed},
+		}, rate.SlowedDown},
 		{"hijacked", http.MethodGet, func(w http.ResponseWriter, _ *http.Request) error {
 			_, _, err := http.NewResponseController(w).Hijack()
 			return err
-		}, rate.Within},
+		}, rate.WithinRate},
 		{"hijacked as of old", http.MethodGet, func(w http.ResponseWriter, _ *http.Request) error {
 			_, _, err := w.(http.Hijacker).Hijack()
 			return err
-		}, rate.Within},
+		}, rate.WithinRate},
 		{"hijacked, and a panic", http.MethodGet, func(w http.ResponseWriter, _ *http.Request) error {
 			_, _, _ = http.NewResponseController(w).Hijack()
 			panic("x")
-		}, rate.Slowed},
+		}, rate.SlowedDown},
 		{"a WebSocket over HTTP/2", http.MethodConnect, func(w http.ResponseWriter, _ *http.Request) error {
 			w.WriteHeader(http.StatusOK)
 			return nil
-		}, rate.Within},
+		}, rate.WithinRate},
 		{"a WebSocket over HTTP/2 that is refused", http.MethodConnect, func(w http.ResponseWriter, _ *http.Request) error {
 			w.WriteHeader(http.StatusForbidden)
 			return nil
-		}, rate.Slowed},
+		}, rate.SlowedDown},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := testGuard(t, options{Rate: oneAtATime(t)}, serving(""))
@@ -94,7 +94,7 @@ func TestPlacesAreGivenBack(t *testing.T) {
 			entered := false
 			next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 				entered = true
-				if got := stateNow(g); got != rate.Slowed {
+				if got := stateNow(g); got != rate.SlowedDown {
 					t.Errorf("another request at once is %q", got)
 				}
 				if n := under.Load(); n != 1 {
@@ -112,7 +112,7 @@ func TestPlacesAreGivenBack(t *testing.T) {
 				_ = g.Serve(hijackable{httptest.NewRecorder(), conn}, r, next)
 			}()
 			for range 3 {
-				if got := stateNow(g); got != rate.Within {
+				if got := stateNow(g); got != rate.WithinRate {
 					t.Errorf("another request afterwards is %q", got)
 				}
 			}
@@ -135,7 +135,7 @@ func TestPlacesWhereSeveralGuardsStand(t *testing.T) {
 	err := first.Serve(httptest.NewRecorder(), served, caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 		return second.Serve(w, r, caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error {
 			passed = true
-			if got := stateNow(second); got != rate.Slowed {
+			if got := stateNow(second); got != rate.SlowedDown {
 				t.Errorf("another request at once is %q", got)
 			}
 			return nil
@@ -145,7 +145,7 @@ func TestPlacesWhereSeveralGuardsStand(t *testing.T) {
 		t.Fatalf("passed %v, %v", passed, err)
 	}
 	for _, g := range []*Guard{first, second} {
-		if got := stateNow(g); got != rate.Within {
+		if got := stateNow(g); got != rate.WithinRate {
 			t.Errorf("another request afterwards is %q", got)
 		}
 	}
@@ -160,12 +160,12 @@ func TestPlacesOutliveAReload(t *testing.T) {
 	var after *Guard
 	_ = before.Serve(httptest.NewRecorder(), served(http.MethodGet, "CCBot/2.0", "/"), caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error {
 		after = New(t.Context(), before.shared, c)
-		if got := stateNow(after); got != rate.Slowed {
+		if got := stateNow(after); got != rate.SlowedDown {
 			t.Errorf("another request at once, after the reload, is %q", got)
 		}
 		return nil
 	}))
-	if got := stateNow(after); got != rate.Within {
+	if got := stateNow(after); got != rate.WithinRate {
 		t.Errorf("another request afterwards is %q", got)
 	}
 }
@@ -180,7 +180,7 @@ func TestWhoHasNoPlaces(t *testing.T) {
 	} {
 		for _, target := range targets {
 			_ = g.Serve(httptest.NewRecorder(), served(http.MethodGet, userAgent, target), caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
-				if got := stateNow(g); got != rate.Within {
+				if got := stateNow(g); got != rate.WithinRate {
 					t.Errorf("%s at %s takes a place", userAgent, target)
 				}
 				_, err := io.WriteString(w, file)

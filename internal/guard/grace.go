@@ -31,7 +31,7 @@ func (s *State) EndGrace(key policy.Key) { s.Copies.EndGrace(hostsOf(key), time.
 // hostsOf returns a predicate for the hosts whose files belong to a site. An authority without a port
 // matches any port.
 func hostsOf(key policy.Key) func(copies.Host) bool {
-	name, port := addr.CutPort(key.Host)
+	name, port := addr.SplitPort(key.Host)
 	number := request.PortOf(port)
 	return func(h copies.Host) bool {
 		if key.Source != "" {

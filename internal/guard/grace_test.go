@@ -34,15 +34,15 @@ func TestGraceOfACrawler(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				text := group + "private/\n"
-				g := testGuard(t, options{Enforce: true, Grace: tc.grace}, &scriptedSource{answer: func(context.Context) policy.Answer {
-					return policy.Answer{Status: http.StatusOK, Body: []byte(text)}
+				g := testGuard(t, options{Enforce: true, Grace: tc.grace}, &scriptedSource{answer: func(context.Context) policy.FetchResult {
+					return policy.FetchResult{Status: http.StatusOK, Body: []byte(text)}
 				}})
 				asks := func(who verify.State) judge.Verdict {
 					t.Helper()
 					r := requestBy(tc.client, "/x")
 					j := g.Judge(r)
 					synctest.Wait()
-					j.Identity, j.Verdict, j.Action = who, judge.Allowed, judge.None
+					j.Identity, j.Verdict, j.Action = who, judge.Allowed, judge.NoAction
 					entry := g.shared.Cache.Get(j.Site.Key)
 					g.judgeBySite(r, j, entry, entry.State())
 					return j.Verdict

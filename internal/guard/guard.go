@@ -54,10 +54,10 @@ type Config struct {
 	// value does not change after the configuration has started.
 	AsksPath *bool
 
-	Registry *uaident.Current  // of crawlers
-	Identity *identity.Checker // verifies crawlers
-	Sites    *request.Sites    // configured hosts
-	Events   *Events           // nil for none
+	Registry *uaident.CurrentRegistry // of crawlers
+	Identity *identity.Checker        // verifies crawlers
+	Sites    *request.Sites           // configured hosts
+	Events   *Events                  // nil for none
 	// Refuse responds to a blocked or slowed request, or passes the request on.
 	Refuse func(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error
 	Logger *zap.Logger // for the site owner
@@ -198,7 +198,7 @@ func (g *Guard) judgeAt(r *http.Request, kept *keptSite) *Judgement {
 	if signed, ok := identity.SignatureResult(r); ok {
 		j.signature = signed.Reason.String()
 	}
-	if request.IsRobotsTxt(original) || g.Settings.Exempt.Has(client, who) {
+	if request.IsRobotsTxt(original) || g.Settings.Exempt.Matches(client, who) {
 		g.applyRules(j, nil, false) // the verdict does not depend on the rules
 		return j
 	}
@@ -229,11 +229,11 @@ func (g *Guard) sourced(s request.Site) request.Site {
 	case g.SourceKey == "":
 		return s
 	case !g.eachHost:
-		s.Segment = policy.Named
+		s.Segment = policy.ConfiguredHosts
 		return s.ReadAs(policy.Key{Source: g.SourceKey})
 	}
 	if s.Own().Site == "" && g.DefaultHost != "" {
-		s.Segment = policy.Named
+		s.Segment = policy.ConfiguredHosts
 		return s.ReadAs(policy.Key{Source: origin.KeyForHost(g.SourceKey, g.DefaultHost)})
 	}
 	return s.From(origin.KeyForHost(g.SourceKey, s.Own().Host))

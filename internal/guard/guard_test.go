@@ -40,18 +40,18 @@ func TestJudgement(t *testing.T) {
 		rule                    string
 	}{
 		{"a crawler under *", "bingbot/2.0", "/private/x", judge.Disallowed, judge.Blocked, "Disallow: /private/"},
-		{"elsewhere", "bingbot/2.0", "/public/x", judge.Allowed, judge.None, ""},
-		{"a crawler with a group of its own is not judged by *", "Googlebot/2.1", "/private/x", judge.Allowed, judge.None, ""},
+		{"elsewhere", "bingbot/2.0", "/public/x", judge.Allowed, judge.NoAction, ""},
+		{"a crawler with a group of its own is not judged by *", "Googlebot/2.1", "/private/x", judge.Allowed, judge.NoAction, ""},
 		{"but by its group", "Googlebot/2.1", "/google/x", judge.Disallowed, judge.Blocked, "Disallow: /google/"},
 		{"a documented fallback", "Googlebot-Image/1.0", "/google/x", judge.Disallowed, judge.Blocked, "Disallow: /google/"},
-		{"a crawler that is documented to ignore *", "Mediapartners-Google", "/private/x", judge.Exempt, judge.None, ""},
+		{"a crawler that is documented to ignore *", "Mediapartners-Google", "/private/x", judge.Exempt, judge.NoAction, ""},
 		{"unless it is named", "AdsBot-Google (+http://www.google.com/adsbot.html)", "/ads/x", judge.Disallowed, judge.Blocked, "Disallow: /ads/"},
-		{"a library is not judged by *", "Wget/1.21", "/private/x", judge.Exempt, judge.None, ""},
+		{"a library is not judged by *", "Wget/1.21", "/private/x", judge.Exempt, judge.NoAction, ""},
 		{"unless it is named", "curl/8.7.1", "/named/x", judge.Disallowed, judge.Blocked, "Disallow: /named/"},
-		{"a link preview is not judged by *", "Twitterbot/1.0", "/private/x", judge.Exempt, judge.None, ""},
+		{"a link preview is not judged by *", "Twitterbot/1.0", "/private/x", judge.Exempt, judge.NoAction, ""},
 		{"unless it is named", uaPreview, "/named/x", judge.Disallowed, judge.Blocked, "Disallow: /named/"},
 		{"a name that only this policy knows", "acmescraper/0.1", "/named/x", judge.Disallowed, judge.Blocked, "Disallow: /named/"},
-		{"robots.txt itself", "bingbot/2.0", "/robots.txt?x", judge.Allowed, judge.None, ""},
+		{"robots.txt itself", "bingbot/2.0", "/robots.txt?x", judge.Allowed, judge.NoAction, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := testGuard(t, options{Enforce: true}, serving(mixedRobots))
@@ -60,8 +60,8 @@ func TestJudgement(t *testing.T) {
 			if j == nil {
 				t.Fatal("not judged")
 			}
-			if j.Verdict != tc.verdict || j.Action != tc.action || j.Evidence.Rule.String() != tc.rule {
-				t.Errorf("%s, %s, %q; want %s, %s, %q", j.Verdict, j.Action, j.Evidence.Rule, tc.verdict, tc.action, tc.rule)
+			if j.Verdict != tc.verdict || j.Action != tc.action || j.RobotsVerdict.Rule.String() != tc.rule {
+				t.Errorf("%s, %s, %q; want %s, %s, %q", j.Verdict, j.Action, j.RobotsVerdict.Rule, tc.verdict, tc.action, tc.rule)
 			}
 		})
 	}
@@ -83,7 +83,7 @@ func TestNotJudged(t *testing.T) {
 			g := testGuard(t, options{Enforce: true}, serving(mixedRobots+"\nUser-agent: bingbot\nDisallow: /\n"))
 			g.Judge(requestBy("bingbot/2.0", "/"))
 			if j := g.Judge(tc.r); j != nil {
-				t.Errorf("judged: %s by %q", j.Verdict, j.Evidence.Rule)
+				t.Errorf("judged: %s by %q", j.Verdict, j.RobotsVerdict.Rule)
 			}
 		})
 	}
@@ -119,14 +119,14 @@ func TestConfiguredExceptions(t *testing.T) {
 		action    judge.Action
 	}{
 		{"monitor logs", options{}, "bingbot/2.0", judge.Disallowed, judge.Logged},
-		{"exempt by token", options{Enforce: true, Exempt: []string{"BINGBOT"}}, "bingbot/2.0", judge.Exempt, judge.None},
-		{"exempt by class", options{Enforce: true, Exempt: []string{"search"}}, "bingbot/2.0", judge.Exempt, judge.None},
+		{"exempt by token", options{Enforce: true, Exempt: []string{"BINGBOT"}}, "bingbot/2.0", judge.Exempt, judge.NoAction},
+		{"exempt by class", options{Enforce: true, Exempt: []string{"search"}}, "bingbot/2.0", judge.Exempt, judge.NoAction},
 		{"exempt by another token", options{Enforce: true, Exempt: []string{"Googlebot"}}, "bingbot/2.0", judge.Disallowed, judge.Blocked},
 		{"only_log by token", options{Enforce: true, OnlyLog: []string{"bingbot"}}, "bingbot/2.0", judge.Disallowed, judge.Logged},
 		{"only_log by class", options{Enforce: true, OnlyLog: []string{"search"}}, "bingbot/2.0", judge.Disallowed, judge.Logged},
 		{"wildcard takes a class in", options{Enforce: true, Wildcard: []string{"library"}}, "curl/8.7.1", judge.Disallowed, judge.Blocked},
-		{"wildcard leaves a class out", options{Enforce: true, Wildcard: []string{"library"}}, "bingbot/2.0", judge.Exempt, judge.None},
-		{"a documented exemption wins over wildcard", options{Enforce: true, Wildcard: []string{"ads"}}, "Mediapartners-Google", judge.Exempt, judge.None},
+		{"wildcard leaves a class out", options{Enforce: true, Wildcard: []string{"library"}}, "bingbot/2.0", judge.Exempt, judge.NoAction},
+		{"a documented exemption wins over wildcard", options{Enforce: true, Wildcard: []string{"ads"}}, "Mediapartners-Google", judge.Exempt, judge.NoAction},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := testGuard(t, tc.handler, serving("User-agent: *\nDisallow: /\n"))
@@ -141,7 +141,9 @@ func TestConfiguredExceptions(t *testing.T) {
 }
 
 func TestClosedWhileUnreachable(t *testing.T) {
-	s := &scriptedSource{answer: func(context.Context) policy.Answer { return policy.Answer{Status: http.StatusInternalServerError} }}
+	s := &scriptedSource{answer: func(context.Context) policy.FetchResult {
+		return policy.FetchResult{Status: http.StatusInternalServerError}
+	}}
 	for _, tc := range []struct {
 		name        string
 		unreachable policy.Fallback
@@ -151,7 +153,7 @@ func TestClosedWhileUnreachable(t *testing.T) {
 		{"last_good passes", policy.LastGood, "bingbot/2.0", false},
 		{"allow passes", policy.AllowAll, "bingbot/2.0", false},
 		{"disallow closes", policy.DisallowAll, "bingbot/2.0", true},
-		{"disallow_google closes", policy.DisallowGoogle, "bingbot/2.0", true},
+		{"disallow_google closes", policy.DisallowLikeGoogle, "bingbot/2.0", true},
 		{"but not to whom * does not judge", policy.DisallowAll, "curl/8.7.1", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -159,8 +161,8 @@ func TestClosedWhileUnreachable(t *testing.T) {
 			r := requestBy(tc.userAgent, "/x")
 			<-fetchDone(g, r)
 			j := g.Judge(r)
-			if j.Verdict != judge.Unknown || j.Reason == judge.Closed != tc.closed || (j.Action == judge.Blocked) != tc.closed {
-				t.Errorf("%s, %s, closed = %t; want unknown, closed = %t", j.Verdict, j.Action, j.Reason == judge.Closed, tc.closed)
+			if j.Verdict != judge.Unknown || j.Reason == judge.ReasonSiteClosed != tc.closed || (j.Action == judge.Blocked) != tc.closed {
+				t.Errorf("%s, %s, closed = %t; want unknown, closed = %t", j.Verdict, j.Action, j.Reason == judge.ReasonSiteClosed, tc.closed)
 			}
 		})
 	}

@@ -27,30 +27,30 @@ import (
 
 // scriptedSource is a source whose responses a test sets.
 type scriptedSource struct {
-	answer func(ctx context.Context) policy.Answer
+	answer func(ctx context.Context) policy.FetchResult
 	reads  atomic.Int32
 }
 
 func (s *scriptedSource) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
-	return func(ctx context.Context, _ *policy.Version) policy.Answer {
+	return func(ctx context.Context, _ *policy.Version) policy.FetchResult {
 		s.reads.Add(1)
 		return s.answer(ctx)
 	}, true
 }
 
 func serving(text string) *scriptedSource {
-	return &scriptedSource{answer: func(context.Context) policy.Answer {
-		return policy.Answer{Status: http.StatusOK, Body: []byte(text)}
+	return &scriptedSource{answer: func(context.Context) policy.FetchResult {
+		return policy.FetchResult{Status: http.StatusOK, Body: []byte(text)}
 	}}
 }
 
 // readAs refreshes an entry with the given response. It first waits for a running
 // fetch, because a request that waited for the first copy continues slightly before the
 // fetch ends.
-func readAs(entry *policy.Entry, f policy.Freshness, fetch func() policy.Answer) {
+func readAs(entry *policy.Entry, f policy.Freshness, fetch func() policy.FetchResult) {
 	for read := false; !read; {
 		entry.MakeDue()
-		if done := entry.Refresh(f, func() policy.Answer { read = true; return fetch() }, nil); done != nil {
+		if done := entry.Refresh(f, func() policy.FetchResult { read = true; return fetch() }, nil); done != nil {
 			<-done
 		}
 	}
@@ -77,15 +77,18 @@ func (o options) config(t testing.TB) Config {
 		Freshness: policy.Freshness{Min: time.Minute, Max: policy.MaxAge, Default: 10 * time.Minute},
 		Shadow:    o.Shadow, ShadowKey: "next.txt", ShadowLife: time.Minute,
 		Grace: max(0, cmp.Or(o.Grace, policy.MaxAge)), ChangeGuard: o.Guard,
-		Registry: uaident.NewCurrent(registry), Identity: &identity.Checker{Logger: zap.NewNop()}, Sites: new(request.Sites), Logger: zap.NewNop(),
+		Registry: uaident.NewCurrentRegistry(registry), Identity: &identity.Checker{Logger: zap.NewNop()}, Sites: new(request.Sites), Logger: zap.NewNop(),
 		Refuse: func(http.ResponseWriter, *http.Request, *Judgement, caddyhttp.Handler) error {
 			return caddyhttp.Error(http.StatusForbidden, nil)
 		},
 	}
 	for _, parse := range []func() (err error){
-		func() (err error) { c.Settings.Wildcard, err = judge.ParseClasses(o.Wildcard); return err },
-		func() (err error) { c.Settings.Exempt, err = judge.ParseClients(registry, o.Exempt, nil); return err },
-		func() (err error) { c.Settings.OnlyLog, err = judge.ParseClients(registry, o.OnlyLog, nil); return err },
+		func() (err error) { c.Settings.WildcardClasses, err = judge.ParseClasses(o.Wildcard); return err },
+		func() (err error) { c.Settings.Exempt, err = judge.ParseClientSet(registry, o.Exempt, nil); return err },
+		func() (err error) {
+			c.Settings.OnlyLog, err = judge.ParseClientSet(registry, o.OnlyLog, nil)
+			return err
+		},
 	} {
 		if err := parse(); err != nil {
 			t.Fatal(err)
@@ -106,7 +109,7 @@ func testGuard(t testing.TB, o options, s origin.Source) *Guard {
 		violations:      newLogLimits(time.Now),
 		warningLimits:   newLogLimits(time.Now),
 		violationEvents: newMessageLimits(time.Now, eventInterval, 1),
-		Copies:          copies.NewBook(deriveNames), elsewhere: newElsewhere(),
+		Copies:          copies.NewHistory(deriveNames), elsewhere: newElsewhere(),
 		trials:     newTrials(),
 		rates:      rate.NewBudgets(time.Now()),
 		clock:      newClock(),
@@ -130,7 +133,7 @@ func requestBy(userAgent, target string) *http.Request {
 func fetchDone(g *Guard, r *http.Request) <-chan struct{} {
 	key := keyFor(r)
 	fetch, _ := g.Source.Prepare(r, keyFor(r))
-	done := g.shared.Cache.Add(key, policy.Invented).Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer { return fetch(context.Background(), nil) }, nil)
+	done := g.shared.Cache.GetOrCreate(key, policy.UnknownHosts).Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.FetchResult { return fetch(context.Background(), nil) }, nil)
 	if done == nil {
 		closed := make(chan struct{})
 		close(closed)

@@ -56,7 +56,7 @@ func (j *Judgement) KnownName() string {
 	}
 	group := ""
 	if j.Named {
-		group = j.Evidence.Group.Name
+		group = j.RobotsVerdict.Group.Name
 	}
 	return judge.KnownName(j.Client, group)
 }
@@ -92,14 +92,14 @@ var placeholders = map[string]func(*Judgement) string{
 	"crawler":  func(j *Judgement) string { return j.Client.Name() },
 	"class":    func(j *Judgement) string { return j.Client.Class.String() },
 	"identity": func(j *Judgement) string { return j.Identity.String() },
-	"rule":     func(j *Judgement) string { return j.Evidence.Rule.String() },
+	"rule":     func(j *Judgement) string { return j.RobotsVerdict.Rule.String() },
 	"line": func(j *Judgement) string {
-		if j.Evidence.Rule.Line == 0 {
+		if j.RobotsVerdict.Rule.Line == 0 {
 			return ""
 		}
-		return strconv.Itoa(j.Evidence.Rule.Line)
+		return strconv.Itoa(j.RobotsVerdict.Rule.Line)
 	},
-	"group":   func(j *Judgement) string { return j.Evidence.Group.Name },
+	"group":   func(j *Judgement) string { return j.RobotsVerdict.Group.Name },
 	"version": (*Judgement).versionID,
 
 	"preference.train_ai": func(j *Judgement) string { return j.Preferences[policy.TrainAI].String() },
@@ -111,7 +111,7 @@ var placeholders = map[string]func(*Judgement) string{
 		if j.Rate.Delay.Line == 0 {
 			return ""
 		}
-		return strconv.FormatFloat(j.Rate.Delay.Every.Seconds(), 'f', -1, 64)
+		return strconv.FormatFloat(j.Rate.Delay.Interval.Seconds(), 'f', -1, 64)
 	},
 	"rate.line": func(j *Judgement) string {
 		if j.Rate.Delay.Line == 0 {
@@ -159,18 +159,18 @@ func (j *Judgement) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	if j.signature != "" {
 		enc.AddString("signature", j.signature)
 	}
-	if rule := j.Evidence.Rule; rule.Line > 0 {
+	if rule := j.RobotsVerdict.Rule; rule.Line > 0 {
 		enc.AddString("rule", rule.String())
 		enc.AddInt("line", rule.Line)
 	}
-	if group := j.Evidence.Group; group.Line > 0 {
+	if group := j.RobotsVerdict.Group; group.Line > 0 {
 		enc.AddString("group", group.Name)
 		enc.AddInt("group_line", group.Line)
 	}
-	if j.Evidence.Form != 0 {
-		enc.AddString("form", j.Evidence.Form.String())
+	if j.RobotsVerdict.Form != 0 {
+		enc.AddString("form", j.RobotsVerdict.Form.String())
 	}
-	if j.Evidence.Ambiguous {
+	if j.RobotsVerdict.Ambiguous {
 		enc.AddBool("ambiguous", true)
 	}
 	if j.allowedByHold {

@@ -12,11 +12,11 @@ import (
 // keptSite has the data of a configured site that a guard needs for each request, so that a request
 // needs one lookup by host.
 type keptSite struct {
-	*request.Site                            // with the key of the guard's source
-	entry         atomic.Pointer[policy.Ref] // of the last lookup
-	present       atomic.Bool                // presences has the guard at this site
-	host          *metrics.Host              // for counting
-	among         *request.KeptSite          // shared with other guards
+	*request.Site                                 // with the key of the guard's source
+	entry         atomic.Pointer[policy.EntryRef] // of the last lookup
+	present       atomic.Bool                     // presences has the guard at this site
+	host          *metrics.Host                   // for counting
+	among         *request.KeptSite               // shared with other guards
 }
 
 // namedSite returns the site of a request whose host is spelled as configured, or nil for other hosts.

@@ -31,9 +31,9 @@ func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
 	}
 	message := "request disallowed by robots.txt"
 	switch {
-	case j.Reason == judge.Closed:
+	case j.Reason == judge.ReasonSiteClosed:
 		message = "request while robots.txt is unreachable"
-	case j.FalseName:
+	case j.BlockedAsSpoofed:
 		message = "request with a spoofed name"
 	}
 	c := g.Logger.Check(level, message)
@@ -65,12 +65,12 @@ func (g *Guard) logFetched(s *request.Site, before, after policy.State, changed 
 		message = "robots.txt still cannot be read"
 	case before.Failures > 0:
 		level, message = zapcore.InfoLevel, "robots.txt can be read again"
-	case changed && before.Good != nil:
+	case changed && before.Current != nil:
 		level, message = zapcore.InfoLevel, "robots.txt changed"
 	case changed:
 		level = zapcore.InfoLevel
 	}
-	if s.Segment == policy.Invented {
+	if s.Segment == policy.UnknownHosts {
 		level = zapcore.DebugLevel
 	}
 	c := g.Logger.Check(level, message)
@@ -79,8 +79,8 @@ func (g *Guard) logFetched(s *request.Site, before, after policy.State, changed 
 	}
 	fields := []zap.Field{
 		zap.String("site", s.Key.String()),
-		zap.Stringer("meaning", after.Last),
-		zap.Time("next_attempt", after.Due),
+		zap.Stringer("meaning", after.LastResult),
+		zap.Time("next_attempt", after.NextFetch),
 	}
 	if trouble := report.Trouble(&after); trouble != "" {
 		fields = append(fields, zap.String("error", trouble))
@@ -88,12 +88,12 @@ func (g *Guard) logFetched(s *request.Site, before, after policy.State, changed 
 	if !takesEffect.IsZero() {
 		fields = append(fields, zap.Time("takes_effect", takesEffect))
 	}
-	if after.Good != nil {
+	if after.Current != nil {
 		fields = append(fields,
-			zap.Int("status", after.Good.Status),
-			zap.Int("rules", after.Good.Robots.RuleCount()),
-			zap.Int("findings", g.shared.Findings(s.Key, after.Good).Total()),
-			zap.Time("last_read", after.Good.LastRead))
+			zap.Int("status", after.Current.Status),
+			zap.Int("rules", after.Current.Robots.RuleCount()),
+			zap.Int("findings", g.shared.Findings(s.Key, after.Current).Total()),
+			zap.Time("last_read", after.Current.LastFetched))
 	}
 	c.Write(fields...)
 }
@@ -105,7 +105,7 @@ func (g *Guard) logRefused(s *request.Site, status int) {
 		return
 	}
 	level := zapcore.WarnLevel
-	if s.Segment == policy.Invented {
+	if s.Segment == policy.UnknownHosts {
 		level = zapcore.DebugLevel
 	}
 	if c := g.Logger.Check(level, "the site refuses robots.txt to the guard and serves it to clients; nothing is enforced"); c != nil {

@@ -100,15 +100,15 @@ func TestLogSchema(t *testing.T) {
 			}
 		}
 	}
-	version := &policy.Version{FirstRead: time.Now().Add(-time.Hour)}
+	version := &policy.Version{FirstFetched: time.Now().Add(-time.Hour)}
 	full := &Judgement{Site: new(request.Site),
 		Request: judge.Request{Client: uaident.Identify("bingbot/2.0"), Identity: verify.Verified, Target: "/x"},
 		Result: judge.Result{
 			Verdict: judge.Disallowed, Action: judge.Blocked,
-			Evidence: policy.Verdict{Rule: policy.Rule{Path: "/", Line: 2}, Group: policy.Agent{Name: "*", Line: 1}, Form: policy.FormSlashes, Ambiguous: true},
+			RobotsVerdict: policy.Verdict{Rule: policy.Rule{Path: "/", Line: 2}, Group: policy.Agent{Name: "*", Line: 1}, Form: policy.FormSlashes, Ambiguous: true},
 		},
 		Proof: verify.Ranges, signature: "verified", allowedByHold: true, Version: version,
-		Rate: Rate{State: rate.Over, Delay: policy.Delay{Every: time.Second, Line: 3}, Stale: true, Limit: &rate.Limit{Client: "bingbot"}, Pace: rate.Pace{Over: true, Limited: true, Seen: 500, Wait: time.Second}},
+		Rate: Rate{State: rate.OverRate, Delay: policy.Delay{Interval: time.Second, Line: 3}, Stale: true, Limit: &rate.Limit{Client: "bingbot"}, Pace: rate.Pace{Over: true, OverLimit: true, Requests: 500, Wait: time.Second}},
 	}
 	bare := &Judgement{Site: new(request.Site),
 		Request: judge.Request{Client: uaident.Identify("bingbot/2.0"), Target: "/x"},
@@ -116,7 +116,7 @@ func TestLogSchema(t *testing.T) {
 	}
 	verdictAll, verdictAlways := documentedFields(t, "The verdict")
 	allowed := *full
-	allowed.Verdict, allowed.Action = judge.Allowed, judge.None
+	allowed.Verdict, allowed.Action = judge.Allowed, judge.NoAction
 	allowed.Preferences = policy.Preferences{policy.PreferenceNo}
 
 	t.Run("verdict", func(t *testing.T) {
@@ -137,9 +137,9 @@ func TestLogSchema(t *testing.T) {
 			return logLines(t, func(l *zap.Logger) {
 				g.Logger = l
 				g.logViolation(r, &j, "bingbot")
-				j.Verdict, j.FalseName = judge.Disallowed, true
+				j.Verdict, j.BlockedAsSpoofed = judge.Disallowed, true
 				g.logViolation(r, &j, "bingbot")
-				j.Reason = judge.Closed
+				j.Reason = judge.ReasonSiteClosed
 				g.logViolation(r, &j, "bingbot")
 			})
 		}
@@ -167,11 +167,11 @@ func TestLogSchema(t *testing.T) {
 		all, always := documentedFields(t, "The robots.txt")
 		g := testGuard(t, options{}, serving(""))
 		freshness := policy.Freshness{Default: time.Hour, Max: time.Hour}
-		good := policy.State{}.After(policy.Answer{Status: http.StatusOK, Body: []byte(mixedRobots)}, time.Now(), freshness, 0)
-		refused := policy.Answer{Err: errors.New("connection refused")}
-		bad := good.After(refused, time.Now(), freshness, 0)
-		never := policy.State{}.After(refused, time.Now(), freshness, 0)
-		worse := bad.After(refused, time.Now(), freshness, 0)
+		good := policy.State{}.AfterFetch(policy.FetchResult{Status: http.StatusOK, Body: []byte(mixedRobots)}, time.Now(), freshness, 0)
+		refused := policy.FetchResult{Err: errors.New("connection refused")}
+		bad := good.AfterFetch(refused, time.Now(), freshness, 0)
+		never := policy.State{}.AfterFetch(refused, time.Now(), freshness, 0)
+		worse := bad.AfterFetch(refused, time.Now(), freshness, 0)
 		got := logLines(t, func(l *zap.Logger) {
 			g.Logger = l
 			g.logFetched(&request.Site{}, good, bad, false, time.Time{})
@@ -223,7 +223,7 @@ func TestLogSchema(t *testing.T) {
 			g.Logger = l
 			r := requestBy("bingbot/2.0", "/")
 			<-fetchDone(g, r)
-			here := &Judgement{Site: &request.Site{Label: judge.OtherName, Key: keyFor(r), Segment: policy.Named}}
+			here := &Judgement{Site: &request.Site{Label: judge.OtherName, Key: keyFor(r), Segment: policy.ConfiguredHosts}}
 			g.presence(here)
 			g.shared.Cache.Get(keyFor(r)).MakeDue()
 			g.Source = serving(mixedRobots)

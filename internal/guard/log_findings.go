@@ -12,7 +12,7 @@ import (
 // logFindings logs the number of lint findings of a new version and the most severe one. For unknown
 // hosts the level is debug.
 func (g *Guard) logFindings(s *request.Site, v *policy.Version) {
-	if s.Segment == policy.Invented && !g.Logger.Core().Enabled(zapcore.DebugLevel) {
+	if s.Segment == policy.UnknownHosts && !g.Logger.Core().Enabled(zapcore.DebugLevel) {
 		return // nobody would read it
 	}
 	found := g.shared.Findings(s.Key, v)
@@ -24,7 +24,7 @@ func (g *Guard) logFindings(s *request.Site, v *policy.Version) {
 	if worst.Severity >= policy.Warning {
 		level = zapcore.WarnLevel
 	}
-	if s.Segment == policy.Invented {
+	if s.Segment == policy.UnknownHosts {
 		level = zapcore.DebugLevel
 	}
 	if c := g.Logger.Check(level, "robots.txt has findings"); c != nil {

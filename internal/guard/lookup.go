@@ -37,7 +37,7 @@ func (g *Guard) lookUp(r *http.Request, j *Judgement, entry *policy.Entry, cache
 	if entry == nil {
 		l.entry = g.entryFor(j.Site)
 	}
-	l.entry.Use(l.now)
+	l.entry.Touch(l.now)
 	g.Metrics.CountCacheLookup(l.entry.State() != nil)
 	g.fetchDue(&l)
 	g.identifyAgain(&l)
@@ -47,7 +47,7 @@ func (g *Guard) lookUp(r *http.Request, j *Judgement, entry *policy.Entry, cache
 // fetchDue starts a fetch if the robots.txt is due. A request that may wait does so if there is no
 // usable copy, and if the site is closed because robots.txt is unreachable.
 func (g *Guard) fetchDue(l *lookup) {
-	if !l.entry.Due(l.now) {
+	if !l.entry.IsDue(l.now) {
 		l.state = l.entry.State() // a fetch may have ended since identify
 		return
 	}
@@ -68,7 +68,7 @@ func (g *Guard) isUsable(state *policy.State, now time.Time) bool {
 	if state == nil || state.Expired(now) {
 		return false
 	}
-	_, closed := state.Usable(now, g.Fallback)
+	_, closed := state.RulesAt(now, g.Fallback)
 	return !closed
 }
 
@@ -76,7 +76,7 @@ func (g *Guard) isUsable(state *policy.State, now time.Time) bool {
 // one. With fetch, it fetches the file first. That is for a crawler that would be blocked or slowed: it
 // may have fetched a newer version that did not pass this guard.
 func (g *Guard) switchToNewer(l *lookup, fetch bool) bool {
-	if l.state == nil || l.state.Good == nil {
+	if l.state == nil || l.state.Current == nil {
 		return false
 	}
 	if fetch {
@@ -86,7 +86,7 @@ func (g *Guard) switchToNewer(l *lookup, fetch bool) bool {
 		g.fetchAgain(l)
 	}
 	newer := l.entry.State() // another request may have fetched it
-	if newer == nil || newer.Good == nil || newer.Good.Hash == l.state.Good.Hash && slices.Equal(newer.Via, l.state.Via) {
+	if newer == nil || newer.Current == nil || newer.Current.Hash == l.state.Current.Hash && slices.Equal(newer.RedirectTargets, l.state.RedirectTargets) {
 		return false
 	}
 	l.state, l.secondPass = newer, true
@@ -97,7 +97,7 @@ func (g *Guard) switchToNewer(l *lookup, fetch bool) bool {
 // fetchAgain fetches the robots.txt if our copy is older than [Guard.leastAge], or if the site served
 // another file. After a failure it waits for the next due time.
 func (g *Guard) fetchAgain(l *lookup) {
-	if !l.entry.Suspect() && l.now.Sub(l.state.Good.LastRead) < g.leastAge(l.j.Site.Key) {
+	if !l.entry.PossiblyChanged() && l.now.Sub(l.state.Current.LastFetched) < g.leastAge(l.j.Site.Key) {
 		return
 	}
 	var until time.Time
@@ -106,8 +106,8 @@ func (g *Guard) fetchAgain(l *lookup) {
 	}
 	result := g.fetchAndWait(l.r, l.entry, l.j.Site, until)
 	// A fetch under way is new enough, and so is one that has failed since.
-	if latest := l.entry.State(); result == notDue && latest != nil && latest.Failures == 0 && !l.entry.Suspect() {
-		l.entry.MarkSuspect(l.now)
+	if latest := l.entry.State(); result == notDue && latest != nil && latest.Failures == 0 && !l.entry.PossiblyChanged() {
+		l.entry.MarkPossiblyChanged(l.now)
 		g.fetchAndWait(l.r, l.entry, l.j.Site, until)
 	}
 }
@@ -128,7 +128,7 @@ func (g *Guard) leastAge(key policy.Key) time.Duration {
 // client does not become a browser, because then the request would not be judged.
 func (g *Guard) identifyAgain(l *lookup) {
 	before, now := l.identified, l.state
-	if now == before || now == nil || now.Good == nil || before != nil && before.Good == now.Good {
+	if now == before || now == nil || now.Current == nil || before != nil && before.Current == now.Current {
 		return
 	}
 	registry := g.Registry.Load()

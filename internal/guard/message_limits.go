@@ -50,7 +50,7 @@ func (l *messageLimits) allow(host, crawler string) (suppressed uint64, ok bool)
 		known, _ = l.limits.LoadOrStore(key, new(messageLimit))
 	}
 	of := known.(*messageLimit)
-	if !of.rate.Take(l.now().Sub(l.began), l.interval, l.burst) {
+	if !of.rate.Allow(l.now().Sub(l.began), l.interval, l.burst) {
 		of.suppressed.Add(1)
 		return 0, false
 	}

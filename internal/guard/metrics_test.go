@@ -53,9 +53,9 @@ func shown(t *testing.T, m *metrics.Metrics, name, label string) map[string]floa
 
 func TestLookupsAreCounted(t *testing.T) {
 	release := make(chan struct{})
-	g := testGuard(t, options{}, &scriptedSource{answer: func(context.Context) policy.Answer {
+	g := testGuard(t, options{}, &scriptedSource{answer: func(context.Context) policy.FetchResult {
 		<-release
-		return policy.Answer{Status: http.StatusOK}
+		return policy.FetchResult{Status: http.StatusOK}
 	}})
 	before := shown(t, g.Metrics, "lookups_total", "result")
 	g.Judge(requestBy("curl/8.7.1", "/")) // does not wait

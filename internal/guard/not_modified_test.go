@@ -12,10 +12,10 @@ import (
 )
 
 // fetchingSource is a source whose responses depend on the guard's copy.
-type fetchingSource func(have *policy.Version) policy.Answer
+type fetchingSource func(have *policy.Version) policy.FetchResult
 
 func (s fetchingSource) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
-	return func(_ context.Context, have *policy.Version) policy.Answer { return s(have) }, true
+	return func(_ context.Context, have *policy.Version) policy.FetchResult { return s(have) }, true
 }
 
 // TestNotModifiedAfterAll fetches the robots.txt of a site while another version
@@ -23,12 +23,12 @@ func (s fetchingSource) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) 
 // conditional request, not to the version from the storage.
 func TestNotModifiedAfterAll(t *testing.T) {
 	var meanwhile func()
-	g := testGuard(t, options{Enforce: true}, fetchingSource(func(have *policy.Version) policy.Answer {
+	g := testGuard(t, options{Enforce: true}, fetchingSource(func(have *policy.Version) policy.FetchResult {
 		if have == nil {
-			return policy.Answer{Status: http.StatusOK, Header: http.Header{"Etag": {`"1"`}}, Body: []byte(loose)}
+			return policy.FetchResult{Status: http.StatusOK, Header: http.Header{"Etag": {`"1"`}}, Body: []byte(loose)}
 		}
 		meanwhile()
-		return policy.Answer{Status: http.StatusNotModified}
+		return policy.FetchResult{Status: http.StatusNotModified}
 	}))
 	r := requestBy("bingbot/2.0", "/x")
 	g.Judge(r)
@@ -36,7 +36,7 @@ func TestNotModifiedAfterAll(t *testing.T) {
 	entry := g.shared.Cache.Get(site.Key)
 	meanwhile = func() {
 		var other policy.State
-		other = other.After(policy.Answer{Status: http.StatusOK, Body: []byte(strict)}, time.Now(), g.Freshness, 0)
+		other = other.AfterFetch(policy.FetchResult{Status: http.StatusOK, Body: []byte(strict)}, time.Now(), g.Freshness, 0)
 		g.shared.Cache.Restore(site.Key, site.Segment, other, false)
 	}
 	refresh, _ := g.refresher(r, entry, site)
@@ -45,10 +45,10 @@ func TestNotModifiedAfterAll(t *testing.T) {
 	}
 	entry.MakeDue()
 	<-refresh()
-	if hash := entry.State().Good.Hash; hash != sha256.Sum256([]byte(loose)) {
+	if hash := entry.State().Current.Hash; hash != sha256.Sum256([]byte(loose)) {
 		t.Errorf("the current version is %x, which is not the one that is not modified", hash)
 	}
-	if past := entry.State().Past; len(past) != 1 || past[0].Hash != sha256.Sum256([]byte(strict)) {
+	if past := entry.State().Previous; len(past) != 1 || past[0].Hash != sha256.Sum256([]byte(strict)) {
 		t.Errorf("%d versions before it, want the one from the storage", len(past))
 	}
 }
@@ -57,12 +57,12 @@ func TestNotModifiedAfterAll(t *testing.T) {
 // copy, with which it detects a file that is being written.
 func TestStandaloneAsksByItsCopy(t *testing.T) {
 	var had []bool
-	g := testGuard(t, options{}, fetchingSource(func(have *policy.Version) policy.Answer {
+	g := testGuard(t, options{}, fetchingSource(func(have *policy.Version) policy.FetchResult {
 		had = append(had, have != nil)
-		return policy.Answer{Status: http.StatusOK, Body: []byte(loose)}
+		return policy.FetchResult{Status: http.StatusOK, Body: []byte(loose)}
 	}))
 	key := policy.Key{Source: "robots.txt"}
-	entry, source := g.shared.Cache.Add(key, policy.Named), g.standalone()
+	entry, source := g.shared.Cache.GetOrCreate(key, policy.ConfiguredHosts), g.standalone()
 	for range 2 {
 		entry.MakeDue()
 		<-entry.Refresh(source.freshness, source.fetch(key), source.onFetched(key))

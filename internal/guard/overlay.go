@@ -36,9 +36,9 @@ func (n *policyNames) overlay(registry *uaident.Registry, robots *policy.Robots)
 
 // overlayOf returns the names that only the robots.txt of a site has, or nil.
 func overlayOf(registry *uaident.Registry, state *policy.State) *uaident.Overlay {
-	if state != nil && state.Good != nil {
-		if names, ok := state.Good.Derived.(*policyNames); ok {
-			return names.overlay(registry, state.Good.Robots)
+	if state != nil && state.Current != nil {
+		if names, ok := state.Current.Derived.(*policyNames); ok {
+			return names.overlay(registry, state.Current.Robots)
 		}
 	}
 	return nil

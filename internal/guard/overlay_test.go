@@ -15,7 +15,7 @@ func TestOverlaysKeepNoRegistry(t *testing.T) {
 	var kept policyNames
 	robots := policy.Parse([]byte("User-agent: NobodyKnows\nDisallow: /\n"))
 	before := func() weak.Pointer[uaident.Registry] {
-		registry, err := uaident.Default().With(uaident.Crawler{Token: "Quuxle", Class: uaident.SEO})
+		registry, err := uaident.Default().WithCrawlers(uaident.Crawler{Token: "Quuxle", Class: uaident.SEO})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ type ownPage struct{ host, path string }
 // ownPageOf returns the location of a request for the dashboard: the host without port, and the path as
 // sent up to the last slash.
 func ownPageOf(host, path string) ownPage {
-	host, _ = addr.CutPort(host)
+	host, _ = addr.SplitPort(host)
 	return ownPage{host, path[:strings.LastIndexByte(path, '/')+1]}
 }
 

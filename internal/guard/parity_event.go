@@ -56,7 +56,7 @@ func (g *Guard) tellParity(list alert.List) {
 	}
 	for i := range list.Alerts {
 		a := &list.Alerts[i]
-		if !slices.Contains(parity.Whats(), parity.What(a.Kind)) {
+		if !slices.Contains(parity.FindingKinds(), parity.FindingKind(a.Kind)) {
 			continue
 		}
 		if !g.judgesFor(a.Site) || !g.shared.parityTold.news(a) {

@@ -120,12 +120,12 @@ func (g *Guard) currentRobots(r *http.Request, kept *keptSite, now time.Time) *p
 		site = new(g.otherSite(r))
 	}
 	entry := g.entryOf(kept, &site.Key)
-	if site.Segment == policy.Named {
+	if site.Segment == policy.ConfiguredHosts {
 		if entry == nil {
 			entry = g.entryFor(site)
 		}
-		if entry.Due(now) {
-			entry.Use(now)
+		if entry.IsDue(now) {
+			entry.Touch(now)
 			if refresh, ok := g.refresher(r, entry, site); ok {
 				refresh()
 			}

@@ -28,8 +28,8 @@ Disallow: /
 `
 
 // failing is a response of a site whose robots.txt is unavailable.
-func failing(context.Context) policy.Answer {
-	return policy.Answer{Status: http.StatusServiceUnavailable}
+func failing(context.Context) policy.FetchResult {
+	return policy.FetchResult{Status: http.StatusServiceUnavailable}
 }
 
 // pathRequest returns a browser's request for a target of the site that namedServer
@@ -82,9 +82,9 @@ func TestPathVerdict(t *testing.T) {
 func TestPathVerdictFetches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := serving("")
-		source.answer = func(context.Context) policy.Answer {
+		source.answer = func(context.Context) policy.FetchResult {
 			time.Sleep(time.Millisecond)
-			return policy.Answer{Status: http.StatusOK, Body: []byte(costlyRobots)}
+			return policy.FetchResult{Status: http.StatusOK, Body: []byte(costlyRobots)}
 		}
 		g := testGuard(t, options{}, source)
 		ask := func(host string) PathVerdict {

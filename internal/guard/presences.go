@@ -21,7 +21,7 @@ import (
 type presences struct {
 	mu       sync.Mutex
 	sites    cowmap.Large[string, *presence] // by label
-	registry *uaident.Current                // of the last guard; nil before the first
+	registry *uaident.CurrentRegistry        // of the last guard; nil before the first
 	named    func(label string) bool         // whether the configuration names a host; nil without one
 	modes    map[string]string               // see [ConfiguredSites]
 }
@@ -115,7 +115,7 @@ func (p *presence) mode() (mode string) {
 // http or https.
 func isBetterKey(s *request.Site, known policy.Key) bool {
 	switch {
-	case s.Segment == policy.Invented, s.Key == known:
+	case s.Segment == policy.UnknownHosts, s.Key == known:
 		return false
 	case known == policy.Key{}, s.Key.Source != known.Source:
 		return true

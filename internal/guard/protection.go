@@ -63,7 +63,7 @@ func (p *presences) protectionNews(key policy.Key, e *policy.Entry) (began, ende
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	// The state is loaded while the lock is held, so that the last caller has the latest state.
-	if e.Good() == nil {
+	if e.Current() == nil {
 		return nil, nil, nil
 	}
 	now = report.NotProtectingOf(e.State(), key.SourceKind())

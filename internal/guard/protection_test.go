@@ -20,8 +20,8 @@ import (
 func TestProtectionIsToldOnce(t *testing.T) {
 	core, logs := observer.New(zapcore.InfoLevel)
 	status, text := http.StatusNotFound, ""
-	source := &scriptedSource{answer: func(context.Context) policy.Answer {
-		return policy.Answer{Status: status, Body: []byte(text)}
+	source := &scriptedSource{answer: func(context.Context) policy.FetchResult {
+		return policy.FetchResult{Status: status, Body: []byte(text)}
 	}}
 	first := testGuard(t, options{Enforce: true, FetchWait: 10 * time.Second}, source)
 	shared := first.shared
@@ -50,7 +50,7 @@ func TestProtectionIsToldOnce(t *testing.T) {
 			}
 			running.visit(t, "bingbot/2.0", "http://example.com/", "192.0.2.1")
 			e := shared.Cache.Get(key)
-			if done := e.Refresh(running.Freshness, func() policy.Answer { return source.answer(t.Context()) }, nil); done != nil {
+			if done := e.Refresh(running.Freshness, func() policy.FetchResult { return source.answer(t.Context()) }, nil); done != nil {
 				<-done
 			}
 		}

@@ -26,10 +26,10 @@ func (g *Guard) Publish(r *http.Request, j *Judgement) {
 	crawler := g.hostOf(j).Count(metrics.JudgedRequest{
 		Crawler: j.KnownName(), Named: j.Named, Class: j.Client.Class, Identity: j.Identity, Verdict: j.Verdict, Action: j.Action,
 	})
-	if j.Rate.State != rate.NotAsked {
+	if j.Rate.State != rate.NoRate {
 		g.Metrics.CountRatedRequest(j.Client.Class, j.Rate.State)
 	}
-	if j.Rate.Ended {
+	if j.Rate.SlowingEnded {
 		g.noteSlowingEnded(j, crawler)
 	}
 	if j.BlocksSearch(j.Client, j.Identity) {

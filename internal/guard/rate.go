@@ -33,28 +33,28 @@ type Rate struct {
 
 // spend charges a request to the limits of its crawler, if any.
 func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, now time.Time) {
-	if g.Rate == nil || j.Action == judge.Blocked || j.Reason == judge.RobotsTxt {
+	if g.Rate == nil || j.Action == judge.Blocked || j.Reason == judge.ReasonRobotsTxt {
 		return
 	}
-	limit, robots := g.Rate.LimitOf(j.Client), j.robots()
+	limit, robots := g.Rate.LimitFor(j.Client), j.robots()
 	var delay policy.Delay
 	if j.Version != nil && !g.Rate.IgnoreDelay {
-		delay = judge.Delay(j.Group, j.Client.CrawlDelay())
+		delay = judge.CrawlDelay(j.Group, j.Client.CrawlDelay())
 	}
-	if delay.Every == 0 && limit == nil || !g.Rate.Counts(j.Method, j.Path, robots) {
+	if delay.Interval == 0 && limit == nil || !g.Rate.CountsRequest(j.Method, j.Path, robots) {
 		return
 	}
 	stale := false
-	if delay.Every > 0 {
+	if delay.Interval > 0 {
 		delay, stale = g.knownDelay(r, j, delay, state, now)
 	}
-	if delay.Every == 0 && limit == nil {
+	if delay.Interval == 0 && limit == nil {
 		return // the file that the crawler read has no delay
 	}
-	rules := g.Rate.Rules(&j.Client, j.Identity, delay.Every, limit)
-	who := rate.Spender{
-		Site: j.Site.Own(), Invented: j.Site.Segment == policy.Invented,
-		Token: j.KnownName(), Identity: j.Identity, Many: rate.IsOfMany(&j.Client),
+	rules := g.Rate.Rules(&j.Client, j.Identity, delay.Interval, limit)
+	who := rate.Client{
+		Site: j.Site.Own(), UnknownHost: j.Site.Segment == policy.UnknownHosts,
+		Token: j.KnownName(), Identity: j.Identity, RunByMany: rate.IsRunByMany(&j.Client),
 	}
 	if who.Token == "" && limit != nil {
 		who.Token = limit.Name()
@@ -62,19 +62,19 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, now ti
 	if who.Token == "" || who.Identity != verify.Verified { // a verified crawler has one budget for all addresses
 		who.Network = addr.Network(request.ClientAddr(r))
 	}
-	every, found := rules.File.Interval, rate.Pace{}
+	every, found := rules.CrawlDelay.Interval, rate.Pace{}
 	if j.mayHaveComeThrough() {
 		if before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement); before != nil {
-			who.Holds = before.flight.heldSlot
+			who.HeldSlot = before.flight.heldSlot
 			found = j.removeChargedLimits(before, &rules)
 		}
 	}
 	pace := g.shared.rates.Spend(now, &who, &rules)
 	if found.Over && found.Wait > pace.Wait {
-		pace.Over, pace.Wait, pace.Limited, pace.Seen = true, found.Wait, found.Limited, found.Seen
-		pace.Slowed = pace.Slowed || rules.Mode == rate.Enforce && (found.Limited || !rules.Advisory)
+		pace.Over, pace.Wait, pace.OverLimit, pace.Requests = true, found.Wait, found.OverLimit, found.Requests
+		pace.Slowed = pace.Slowed || rules.Mode == rate.Enforce && (found.OverLimit || !rules.Advisory)
 	}
-	j.flight.setSlots(pace.Place, who.Holds)
+	j.flight.setSlots(pace.Slot, who.HeldSlot)
 	j.Rate.State, j.Rate.Delay, j.Rate.Stale, j.Rate.Every, j.Rate.Limit = rate.StateOf(pace), delay, stale, every, limit
 	j.Rate.Pace = pace
 	if pace.Slowed {
@@ -89,15 +89,15 @@ func (j *Judgement) removeChargedLimits(before *Judgement, rules *rate.Rules) (f
 	if before.Rate.Limit != nil {
 		owner = before.Rate.Limit.Rule
 	}
-	if owner != rules.Owner || *before.Site.Own() != *j.Site.Own() || before.Identity != j.Identity || before.KnownName() != j.KnownName() {
+	if owner != rules.Configured || *before.Site.Own() != *j.Site.Own() || before.Identity != j.Identity || before.KnownName() != j.KnownName() {
 		return found // other budgets
 	}
-	rules.Owner = rate.Rule{}
-	byFile := before.Rate.Every == rules.File.Interval
+	rules.Configured = rate.Rule{}
+	byFile := before.Rate.Every == rules.CrawlDelay.Interval
 	if byFile {
-		rules.File = rate.Rule{}
+		rules.CrawlDelay = rate.Rule{}
 	}
-	if found = before.Rate.Pace; found.Full || !found.Limited && !byFile {
+	if found = before.Rate.Pace; found.OverConcurrent || !found.OverLimit && !byFile {
 		return rate.Pace{}
 	}
 	return found
@@ -106,7 +106,7 @@ func (j *Judgement) removeChargedLimits(before *Judgement, rules *rate.Rules) (f
 // knownDelay returns the shortest delay in the files that a crawler may be using. stale means that our
 // copy has a longer one.
 func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, state *policy.State, now time.Time) (known policy.Delay, stale bool) {
-	if state == nil || state.Good == nil {
+	if state == nil || state.Current == nil {
 		return delay, false
 	}
 	others, lost := g.others(r, j, state, now)
@@ -115,7 +115,7 @@ func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, st
 	}
 	known = delay
 	for _, v := range others {
-		if asked := g.delayBy(r, j, v); asked.Every < known.Every {
+		if asked := g.delayBy(r, j, v); asked.Interval < known.Interval {
 			known, stale = asked, true
 		}
 	}
@@ -131,30 +131,30 @@ func (g *Guard) delayBy(r *http.Request, j *Judgement, version *policy.Version) 
 	if result.Verdict == judge.Exempt {
 		return policy.Delay{} // the group does not apply to the client
 	}
-	return judge.Delay(result.Group, q.Client.CrawlDelay())
+	return judge.CrawlDelay(result.Group, q.Client.CrawlDelay())
 }
 
 // addRate adds the rate to a log line.
 func (j *Judgement) addRate(enc zapcore.ObjectEncoder) {
-	if j.Rate.State == rate.NotAsked {
+	if j.Rate.State == rate.NoRate {
 		return
 	}
 	enc.AddString("rate", j.Rate.State.String())
 	if delay := j.Rate.Delay; delay.Line > 0 {
-		enc.AddFloat64("rate_delay", delay.Every.Seconds())
+		enc.AddFloat64("rate_delay", delay.Interval.Seconds())
 		enc.AddInt("rate_line", delay.Line)
 	}
 	if j.Rate.Stale {
 		enc.AddBool("rate_stale", true)
 	}
 	if j.Rate.Over {
-		enc.AddInt("rate_seen", j.Rate.Seen)
+		enc.AddInt("rate_seen", j.Rate.Requests)
 	}
 	if j.Rate.Wait > 0 {
 		enc.AddFloat64("rate_wait", j.Rate.Wait.Seconds())
 	}
-	if j.Rate.Limited {
-		enc.AddString("rate_limit", j.Rate.Limit.Broken(j.Rate.Full))
+	if j.Rate.OverLimit {
+		enc.AddString("rate_limit", j.Rate.Limit.ExceededPart(j.Rate.OverConcurrent))
 	}
 }
 

@@ -18,7 +18,7 @@ func TestLimitOfANewName(t *testing.T) {
 		passes := 0
 		for n := range 40 {
 			r := from(requestBy(name+"/1.0 (+https://acme.example/bot)", "/"), fmt.Sprintf("192.0.%d.1", n%10))
-			if g.Judge(r).Rate.State == rate.Within {
+			if g.Judge(r).Rate.State == rate.WithinRate {
 				passes++
 			}
 		}

@@ -18,7 +18,7 @@ import (
 )
 
 // slow are settings with a low limit.
-var slow = &rate.Settings{MaxDelay: time.Minute, Burst: 3, Over: 1.5, Window: time.Minute}
+var slow = &rate.Settings{MaxDelay: time.Minute, Burst: 3, Tolerance: 1.5, Window: time.Minute}
 
 // TestRateObserved checks which requests are counted and which exceed the limit.
 func TestRateObserved(t *testing.T) {
@@ -28,16 +28,16 @@ func TestRateObserved(t *testing.T) {
 		requests                int
 		want                    rate.State // of the last request
 	}{
-		{"the first", "bingbot/2.0", "/", 1, rate.Within},
-		{"a burst", "bingbot/2.0", "/", 3, rate.Within},
-		{"one too many", "bingbot/2.0", "/", 4, rate.Over},
-		{"a group of its own that asks for nothing", "CCBot/2.0", "/", 40, rate.NotAsked},
-		{"a class that * is not meant for", "UptimeRobot/2.0", "/", 40, rate.NotAsked},
-		{"a class that * is not meant for, with a group of its own", "Slackbot 1.0", "/", 40, rate.Over},
-		{"robots.txt", "bingbot/2.0", "/robots.txt", 40, rate.NotAsked},
-		{"a sitemap that the file names", "bingbot/2.0", "/list?page=2", 40, rate.NotAsked},
-		{"an image", "bingbot/2.0", "/a.png", 40, rate.NotAsked},
-		{"a blocked request", "bingbot/2.0", "/private/x", 40, rate.NotAsked},
+		{"the first", "bingbot/2.0", "/", 1, rate.WithinRate},
+		{"a burst", "bingbot/2.0", "/", 3, rate.WithinRate},
+		{"one too many", "bingbot/2.0", "/", 4, rate.OverRate},
+		{"a group of its own that asks for nothing", "CCBot/2.0", "/", 40, rate.NoRate},
+		{"a class that * is not meant for", "UptimeRobot/2.0", "/", 40, rate.NoRate},
+		{"a class that * is not meant for, with a group of its own", "Slackbot 1.0", "/", 40, rate.OverRate},
+		{"robots.txt", "bingbot/2.0", "/robots.txt", 40, rate.NoRate},
+		{"a sitemap that the file names", "bingbot/2.0", "/list?page=2", 40, rate.NoRate},
+		{"an image", "bingbot/2.0", "/a.png", 40, rate.NoRate},
+		{"a blocked request", "bingbot/2.0", "/private/x", 40, rate.NoRate},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := testGuard(t, options{Enforce: true, Rate: slow}, serving(robots))
@@ -45,10 +45,10 @@ func TestRateObserved(t *testing.T) {
 			for range tc.requests {
 				j = g.Judge(requestBy(tc.userAgent, tc.target))
 			}
-			if j.Rate.State != tc.want || (tc.want == rate.Over) != (j.Rate.Wait > 0) {
+			if j.Rate.State != tc.want || (tc.want == rate.OverRate) != (j.Rate.Wait > 0) {
 				t.Errorf("%+v, want %q", j.Rate, tc.want)
 			}
-			if tc.want == rate.Over && tc.userAgent == "bingbot/2.0" && j.Rate.Delay != (policy.Delay{Every: 40 * time.Second, Line: 2}) {
+			if tc.want == rate.OverRate && tc.userAgent == "bingbot/2.0" && j.Rate.Delay != (policy.Delay{Interval: 40 * time.Second, Line: 2}) {
 				t.Errorf("it is asked for %+v", j.Rate.Delay)
 			}
 		})
@@ -93,7 +93,7 @@ func TestRateLimits(t *testing.T) {
 		g := testGuard(t, options{Rate: &settings}, serving(tc.robots))
 		passes := 0
 		for range 20 {
-			if g.Judge(requestBy(tc.userAgent, "/")).Rate.State == rate.Within {
+			if g.Judge(requestBy(tc.userAgent, "/")).Rate.State == rate.WithinRate {
 				passes++
 			}
 		}
@@ -112,8 +112,8 @@ func TestRateOfAnotherNetwork(t *testing.T) {
 	for range 40 {
 		ask("192.0.2.1")
 	}
-	if one, other := ask("192.0.2.2"), ask("198.51.100.1"); one.Seen != 41 || other.Seen >= 10 {
-		t.Errorf("%d were seen of the network, and %d with another", one.Seen, other.Seen)
+	if one, other := ask("192.0.2.2"), ask("198.51.100.1"); one.Requests != 41 || other.Requests >= 10 {
+		t.Errorf("%d were seen of the network, and %d with another", one.Requests, other.Requests)
 	}
 }
 
@@ -152,10 +152,10 @@ func TestRateAfterAChange(t *testing.T) {
 				r = requestBy("Slackbot 1.0", "/")
 			}
 			j := g.Judge(r)
-			changed := policy.Answer{Status: http.StatusOK, Body: []byte(tc.then)}
-			readAs(g.shared.Cache.Get(j.Site.Key), policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer { return changed })
+			changed := policy.FetchResult{Status: http.StatusOK, Body: []byte(tc.then)}
+			readAs(g.shared.Cache.Get(j.Site.Key), policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.FetchResult { return changed })
 			got := g.Judge(r).Rate
-			if got.Delay.Every != tc.delay || got.Stale != tc.stale || (got.State != rate.NotAsked) != tc.asked {
+			if got.Delay.Interval != tc.delay || got.Stale != tc.stale || (got.State != rate.NoRate) != tc.asked {
 				t.Errorf("%+v, want %v, stale %v", got, tc.delay, tc.stale)
 			}
 		})
@@ -172,7 +172,7 @@ func TestRateOutlivesAReload(t *testing.T) {
 	c := options{Rate: slow}.config(t)
 	c.Source = before.Source
 	after := New(t.Context(), before.shared, c)
-	if j := after.Judge(requestBy("bingbot/2.0", "/")); j.Rate.State != rate.Over || j.Rate.Seen != 11 {
+	if j := after.Judge(requestBy("bingbot/2.0", "/")); j.Rate.State != rate.OverRate || j.Rate.Requests != 11 {
 		t.Errorf("%+v", j.Rate)
 	}
 }
@@ -229,7 +229,7 @@ func TestSpendingCostsNoAllocation(t *testing.T) {
 			j.Rate, j.flight = Rate{}, heldSlots{}
 			g.spend(r, j, state, now)
 			j.flight.end()
-		}); n > 0 || j.Rate.State == rate.NotAsked {
+		}); n > 0 || j.Rate.State == rate.NoRate {
 			t.Errorf("%s: %v allocations, %+v", userAgent, n, j.Rate)
 		}
 	}
@@ -265,7 +265,7 @@ func BenchmarkSpend(b *testing.B) {
 				j.Rate = Rate{}
 				g.spend(r, j, state, now)
 			}
-			if (j.Rate.State == rate.NotAsked) != (bench.name == "nothing") {
+			if (j.Rate.State == rate.NoRate) != (bench.name == "nothing") {
 				b.Fatalf("%+v", j.Rate)
 			}
 		})

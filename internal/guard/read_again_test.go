@@ -15,9 +15,9 @@ import (
 // function that returns the number of its fetches.
 func longLived(t *testing.T, text *string) (g *Guard, reads func() int) {
 	n := 0
-	g = testGuard(t, options{Enforce: true}, &scriptedSource{answer: func(context.Context) policy.Answer {
+	g = testGuard(t, options{Enforce: true}, &scriptedSource{answer: func(context.Context) policy.FetchResult {
 		n++
-		return policy.Answer{Status: http.StatusOK, Body: []byte(*text), Header: http.Header{"Cache-Control": {"max-age=86400"}}}
+		return policy.FetchResult{Status: http.StatusOK, Body: []byte(*text), Header: http.Header{"Cache-Control": {"max-age=86400"}}}
 	}})
 	return g, func() int { synctest.Wait(); return n }
 }
@@ -102,9 +102,9 @@ func TestBlockedByACopyThatIsDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newChangingSite(t, options{Enforce: true, FetchWait: 10 * time.Second}, strict)
 		s.hold() // for an hour
-		s.g.Source = &scriptedSource{answer: func(context.Context) policy.Answer {
+		s.g.Source = &scriptedSource{answer: func(context.Context) policy.FetchResult {
 			time.Sleep(time.Second) // so that the request is first evaluated with the old copy
-			return policy.Answer{Status: http.StatusOK, Body: []byte(loose)}
+			return policy.FetchResult{Status: http.StatusOK, Body: []byte(loose)}
 		}}
 		time.Sleep(2 * time.Hour)
 		if j := s.g.Judge(requestBy("bingbot/2.0", "/x")); j.Verdict != judge.Allowed {
@@ -134,8 +134,8 @@ func TestReadingsWithoutGrace(t *testing.T) {
 // does not fetch the file more often than the back-off allows.
 func TestBlockedAfterAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		answer := policy.Answer{Status: http.StatusOK, Body: []byte(strict)}
-		source := &scriptedSource{answer: func(context.Context) policy.Answer { return answer }}
+		answer := policy.FetchResult{Status: http.StatusOK, Body: []byte(strict)}
+		source := &scriptedSource{answer: func(context.Context) policy.FetchResult { return answer }}
 		g := testGuard(t, options{Enforce: true}, source)
 		blocked := func(when string, want judge.Verdict) {
 			t.Helper()
@@ -145,7 +145,7 @@ func TestBlockedAfterAnOutage(t *testing.T) {
 			synctest.Wait()
 		}
 		blocked("at first", judge.Disallowed)
-		answer = policy.Answer{Status: http.StatusServiceUnavailable}
+		answer = policy.FetchResult{Status: http.StatusServiceUnavailable}
 		time.Sleep(time.Hour)
 		before := source.reads.Load()
 		for range 600 { // ten minutes
@@ -155,7 +155,7 @@ func TestBlockedAfterAnOutage(t *testing.T) {
 		if n := source.reads.Load() - before; n > 12 {
 			t.Errorf("it was read %d times in ten minutes of an outage", n)
 		}
-		answer = policy.Answer{Status: http.StatusOK, Body: []byte(loose)}
+		answer = policy.FetchResult{Status: http.StatusOK, Body: []byte(loose)}
 		time.Sleep(10 * time.Minute)
 		blocked("once it is back", judge.Allowed)
 	})
@@ -166,8 +166,8 @@ func TestBlockedAfterAnOutage(t *testing.T) {
 // served that file, it counts.
 func TestServedAfterMaintenance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		answer := policy.Answer{Status: http.StatusOK, Body: []byte(strict)}
-		source := &scriptedSource{answer: func(context.Context) policy.Answer { return answer }}
+		answer := policy.FetchResult{Status: http.StatusOK, Body: []byte(strict)}
+		source := &scriptedSource{answer: func(context.Context) policy.FetchResult { return answer }}
 		s := &changingSite{t: t, g: testGuard(t, options{Enforce: true}, source)}
 		judged := func(when string, want judge.Verdict, reads int64) {
 			t.Helper()
@@ -179,10 +179,10 @@ func TestServedAfterMaintenance(t *testing.T) {
 			}
 		}
 		judged("at first", judge.Disallowed, 1)
-		answer = policy.Answer{Status: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {"86400"}}}
+		answer = policy.FetchResult{Status: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {"86400"}}}
 		time.Sleep(time.Hour)
 		judged("in maintenance", judge.Disallowed, 2)
-		answer = policy.Answer{Status: http.StatusOK, Body: []byte(loose)}
+		answer = policy.FetchResult{Status: http.StatusOK, Body: []byte(loose)}
 		time.Sleep(time.Hour)
 		judged("while nobody has seen the text", judge.Disallowed, 2)
 		s.reads(requestBy(uaFirefox, "/robots.txt"), loose)
@@ -195,22 +195,22 @@ func TestServedAfterMaintenance(t *testing.T) {
 // TestTheEndOfAnOutage tests a site that is closed while its robots.txt is unavailable.
 // The new file applies to the request that causes the successful fetch.
 func TestTheEndOfAnOutage(t *testing.T) {
-	for _, fallback := range []policy.Fallback{policy.DisallowAll, policy.DisallowGoogle} {
+	for _, fallback := range []policy.Fallback{policy.DisallowAll, policy.DisallowLikeGoogle} {
 		synctest.Test(t, func(t *testing.T) {
-			answer := policy.Answer{Status: http.StatusServiceUnavailable}
-			source := &scriptedSource{answer: func(context.Context) policy.Answer { return answer }}
+			answer := policy.FetchResult{Status: http.StatusServiceUnavailable}
+			source := &scriptedSource{answer: func(context.Context) policy.FetchResult { return answer }}
 			g := testGuard(t, options{Enforce: true, Unreachable: fallback}, source)
 			judged := func(when string, want judge.Verdict, closed bool) {
 				t.Helper()
-				if j := g.Judge(requestBy("bingbot/2.0", "/x")); j.Verdict != want || (j.Reason == judge.Closed) != closed {
-					t.Errorf("%s: %s, closed: %t", when, j.Verdict, j.Reason == judge.Closed)
+				if j := g.Judge(requestBy("bingbot/2.0", "/x")); j.Verdict != want || (j.Reason == judge.ReasonSiteClosed) != closed {
+					t.Errorf("%s: %s, closed: %t", when, j.Verdict, j.Reason == judge.ReasonSiteClosed)
 				}
 				synctest.Wait()
 			}
 			judged("at first", judge.Unknown, true)
 			time.Sleep(10 * time.Minute)
 			judged("while it fails", judge.Unknown, true)
-			answer = policy.Answer{Status: http.StatusOK, Body: []byte(loose)}
+			answer = policy.FetchResult{Status: http.StatusOK, Body: []byte(loose)}
 			judged("until it is asked for again", judge.Unknown, true)
 			time.Sleep(10 * time.Minute)
 			judged("once it is back", judge.Allowed, false)

@@ -27,15 +27,15 @@ func TestWhileAReadingFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var phase atomic.Int32
-				source := &scriptedSource{answer: func(context.Context) policy.Answer {
+				source := &scriptedSource{answer: func(context.Context) policy.FetchResult {
 					switch phase.Load() {
 					case 0:
-						return policy.Answer{Status: http.StatusOK, Body: []byte(strict)}
+						return policy.FetchResult{Status: http.StatusOK, Body: []byte(strict)}
 					case 1:
 						time.Sleep(2 * time.Second)
-						return policy.Answer{Status: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {"86400"}}}
+						return policy.FetchResult{Status: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {"86400"}}}
 					}
-					return policy.Answer{Status: http.StatusOK, Body: []byte(loose)}
+					return policy.FetchResult{Status: http.StatusOK, Body: []byte(loose)}
 				}}
 				s := &changingSite{t: t, g: testGuard(t, options{Enforce: true}, source)}
 				s.g.Judge(requestBy("bingbot/2.0", "/x"))

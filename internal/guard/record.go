@@ -55,7 +55,7 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledge
 	q := ledger.Request{
 		At:        at,
 		Site:      j.Site.Label,
-		Shared:    j.Site.Segment == policy.Invented,
+		Shared:    j.Site.Segment == policy.UnknownHosts,
 		Identity:  j.Identity,
 		Verdict:   j.Verdict,
 		Action:    j.Action,
@@ -63,26 +63,26 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledge
 		Method:    r.Method,
 		Target:    j.Target,
 		UserAgent: j.userAgent,
-		GroupLine: j.Evidence.Group.Line,
+		GroupLine: j.RobotsVerdict.Group.Line,
 	}
 	if j.Action == judge.Slowed {
 		q.Action = j.Rate.instead
 	}
 	q.WouldBlock = q.Action == judge.Logged && !j.LogOnly
-	if name, _ := addr.CutPort(j.Site.Own().Host); addr.Unbracket(name) != j.Site.Label {
+	if name, _ := addr.SplitPort(j.Site.Own().Host); addr.Unbracket(name) != j.Site.Label {
 		q.Host = text.Printable(j.Site.Own().Host)
 	}
 	q.Token, q.Class, q.Named = j.counted()
-	q.Against = judge.IsAgainst(j.Preferences, q.Class)
+	q.Against = judge.OpposesUse(j.Preferences, q.Class)
 	if q.Token == ledger.Other || q.Token == judge.SpoofedName {
 		q.Name = text.Printable(j.Client.Name())
 	}
 	if j.Version != nil {
-		q.Since = j.Version.FirstRead
-		q.Rule = ledger.Rule{Version: j.Version.Hash, Line: j.Evidence.Rule.Line, Group: j.Evidence.Group.Name}
+		q.Since = j.Version.FirstFetched
+		q.Rule = ledger.Rule{Version: j.Version.Hash, Line: j.RobotsVerdict.Rule.Line, Group: j.RobotsVerdict.Group.Name}
 	}
 	if j.Verdict == judge.Disallowed || j.Verdict == judge.Stale {
-		q.Rule.Text = j.Evidence.Rule.String()
+		q.Rule.Text = j.RobotsVerdict.Rule.String()
 	}
 	if j.Verdict == judge.Disallowed {
 		q.Network = addr.Network(request.ClientAddr(r))
@@ -126,7 +126,7 @@ func (g *Guard) edited(key policy.Key, before, after *policy.Version) {
 	sites := p.with(key)
 	p.mu.Unlock()
 	for label := range sites {
-		g.shared.Ledger.RecordEdit(label, before, after, after.FirstRead)
+		g.shared.Ledger.RecordEdit(label, before, after, after.FirstFetched)
 	}
 }
 

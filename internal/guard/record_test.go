@@ -135,7 +135,7 @@ func TestRecordInvented(t *testing.T) {
 func TestPresences(t *testing.T) {
 	shared := new(State)
 	shared.Cache = policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames)
-	shared.Copies = copies.NewBook(nil)
+	shared.Copies = copies.NewHistory(nil)
 	shared.Ledger = ledger.New(time.Now)
 	here := &Judgement{Site: &request.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}}
 	monitor, enforce := &Guard{shared: shared}, &Guard{shared: shared, Config: Config{Settings: judge.Settings{Enforce: true}}}
@@ -191,15 +191,15 @@ func TestPrefers(t *testing.T) {
 		segment    policy.Segment
 		want       bool
 	}{
-		{http, policy.Key{}, policy.Named, true},
-		{http, policy.Key{}, policy.Invented, false},
-		{http, http, policy.Named, false},
-		{https, http, policy.Named, true},
-		{http, https, policy.Named, false},
-		{port, http, policy.Named, false},
-		{http, port, policy.Named, true},
-		{policy.Key{Secure: true, Host: "example.com:1"}, port, policy.Named, false},
-		{file, https, policy.Named, true},
+		{http, policy.Key{}, policy.ConfiguredHosts, true},
+		{http, policy.Key{}, policy.UnknownHosts, false},
+		{http, http, policy.ConfiguredHosts, false},
+		{https, http, policy.ConfiguredHosts, true},
+		{http, https, policy.ConfiguredHosts, false},
+		{port, http, policy.ConfiguredHosts, false},
+		{http, port, policy.ConfiguredHosts, true},
+		{policy.Key{Secure: true, Host: "example.com:1"}, port, policy.ConfiguredHosts, false},
+		{file, https, policy.ConfiguredHosts, true},
 	} {
 		if got := isBetterKey(&request.Site{Label: "example.com", Key: tc.key, Segment: tc.segment}, tc.known); got != tc.want {
 			t.Errorf("%v over %v: %t, want %t", tc.key, tc.known, got, tc.want)
@@ -222,7 +222,7 @@ func TestMarksOfSites(t *testing.T) {
 		}
 	}
 	read := func(text string) *policy.Version {
-		return policy.State{}.After(policy.Answer{Status: 200, Body: []byte(text)}, at(), policy.Freshness{}, 0).Good
+		return policy.State{}.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(text)}, at(), policy.Freshness{}, 0).Current
 	}
 	before, after := read("User-agent: *\nDisallow: /a\n"), read("User-agent: *\nDisallow: /b\n")
 	enforce.edited(key, nil, before)

@@ -15,7 +15,7 @@ import (
 const maxElsewhere = 1024
 
 // placeOf returns the URL of a Location in a response for robots.txt, in the form of
-// [policy.Answer.Via], or "".
+// [policy.FetchResult.RedirectTargets], or "".
 func placeOf(location string, own *policy.Key) string {
 	base := url.URL{Scheme: request.SchemeOf(own.Secure), Host: own.Host, Path: "/robots.txt"}
 	to, err := base.Parse(location)
@@ -35,7 +35,7 @@ func placeOf(location string, own *policy.Key) string {
 // noteElsewhere records the redirect targets at other hosts of a configured site's robots.txt. A guard
 // must not refuse a target: the crawler would assume a site without rules.
 func (g *Guard) noteElsewhere(s *request.Site, via []string) {
-	if s.Segment != policy.Named {
+	if s.Segment != policy.ConfiguredHosts {
 		return
 	}
 	for _, place := range via {

@@ -21,7 +21,7 @@ func (g *Guard) refresher(r *http.Request, entry *policy.Entry, site *request.Si
 	}
 	own, of := *site, g.copiesOf(r, site) // allocated only for a refresh
 	return func() <-chan struct{} {
-		return entry.Refresh(g.Freshness, g.noteOwnFetch(&own, g.timed(fetch, entry.Good(), own.Key)), g.onFetched(&own, of))
+		return entry.Refresh(g.Freshness, g.noteOwnFetch(&own, g.timed(fetch, entry.Current(), own.Key)), g.onFetched(&own, of))
 	}, true
 }
 
@@ -45,7 +45,7 @@ func (g *Guard) fetchAndWait(r *http.Request, entry *policy.Entry, site *request
 	g.shared.proxies.saw(r)
 	done := refresh()
 	switch {
-	case done == nil && entry.Due(time.Now()):
+	case done == nil && entry.IsDue(time.Now()):
 		return fetchBusy
 	case done == nil:
 		return notDue
@@ -58,35 +58,35 @@ func (g *Guard) fetchAndWait(r *http.Request, entry *policy.Entry, site *request
 
 // timed limits the time of a fetch and counts it. It cancels the context instead of setting a deadline,
 // because reverse_proxy treats a deadline as a failure of the upstream.
-func (g *Guard) timed(fetch origin.Fetch, have *policy.Version, key policy.Key) func() policy.Answer {
-	return func() policy.Answer {
+func (g *Guard) timed(fetch origin.Fetch, have *policy.Version, key policy.Key) func() policy.FetchResult {
+	return func() policy.FetchResult {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		defer cancel(nil)
 		timer := time.AfterFunc(g.FetchTimeout, func() { cancel(origin.ErrFetchTimeout) })
 		defer timer.Stop()
 		start := time.Now()
 		answer := fetch(ctx, have)
-		answer.Of = have
-		g.Metrics.ObserveFetch(key.SourceKind(), answer.Meaning(), time.Since(start))
+		answer.CachedVersion = have
+		g.Metrics.ObserveFetch(key.SourceKind(), answer.AccessResult(), time.Since(start))
 		return answer
 	}
 }
 
 // onFetched returns the function that handles a new state of the site after a fetch.
-func (g *Guard) onFetched(s *request.Site, of copies.Of) func(before, after policy.State) {
+func (g *Guard) onFetched(s *request.Site, of copies.RequestHost) func(before, after policy.State) {
 	return func(before, after policy.State) {
-		changed := after.Failures == 0 && (before.Good == nil || before.Good.Hash != after.Good.Hash)
-		if s.Label != judge.OtherName && s.Segment == policy.Named {
+		changed := after.Failures == 0 && (before.Current == nil || before.Current.Hash != after.Current.Hash)
+		if s.Label != judge.OtherName && s.Segment == policy.ConfiguredHosts {
 			// Also without a change: a state restored from the storage is not in the metrics yet.
 			g.Metrics.SetState(s.Label, after)
 		}
-		g.noteElsewhere(s, after.Via)
+		g.noteElsewhere(s, after.RedirectTargets)
 		if after.Failures == 0 {
 			now := time.Now()
 			if before.Failures > 0 {
-				g.shared.Copies.Recover(of.Host, before.FailingSince, now)
+				g.shared.Copies.ExtendGrace(of.Host, before.FailingSince, now)
 			}
-			g.shared.Copies.Note(of, &after, now)
+			g.shared.Copies.RecordCurrent(of, &after, now)
 		}
 		takesEffect := time.Time{}
 		if changed {
@@ -95,8 +95,8 @@ func (g *Guard) onFetched(s *request.Site, of copies.Of) func(before, after poli
 		g.logFetched(s, before, after, changed, takesEffect)
 		g.noteProtection(s.Key)
 		if changed {
-			g.logFindings(s, after.Good)
-			g.edited(s.Key, before.Good, after.Good)
+			g.logFindings(s, after.Current)
+			g.edited(s.Key, before.Current, after.Current)
 			g.emitChanged(s, before, after)
 		}
 		g.updateHolds(s, of, &after)

@@ -31,12 +31,12 @@ func Refuse(w http.ResponseWriter, r *http.Request, j *Judgement, status int) er
 	}
 	PreventCaching(header)
 	switch {
-	case j.Reason == judge.Closed:
+	case j.Reason == judge.ReasonSiteClosed:
 		header.Set("Retry-After", strconv.Itoa(int(closedRetryAfter.Seconds())))
 		return writeText(w, r, http.StatusServiceUnavailable,
 			[]byte("The robots.txt of this site cannot be read at the moment, so crawlers have to stay away\n"+
 				"(RFC 9309, section 2.3.1.4). Please come back later.\n"))
-	case j.FalseName:
+	case j.BlockedAsSpoofed:
 		return writeText(w, r, status, []byte(falseName(j)+"\n\nIf you do not run this crawler, please let your client use a name of its own. If you do, please\n"+
 			"publish the addresses that it uses.\n"))
 	}
@@ -84,21 +84,21 @@ func explanation(j *Judgement) []byte {
 	lineNumber := func(n int) {
 		b = append(strconv.AppendInt(append(b, " (line "...), int64(n), 10), ")\n"...)
 	}
-	rule, group := &j.Evidence.Rule, &j.Evidence.Group
+	rule, group := &j.RobotsVerdict.Rule, &j.RobotsVerdict.Group
 	line("The robots.txt of this site does not allow ", j.Client.Name())
 	line(" to fetch this URL.\n\nfile:  ", j.Site.Own().String())
 	line("/robots.txt\ngroup: User-agent: ", group.Name)
 	lineNumber(group.Line)
 	line("rule:  ", rule.String())
 	lineNumber(rule.Line)
-	if j.Evidence.Form != 0 {
-		b = append(append(append(b, "The rule matches another spelling of the same URL ("...), j.Evidence.Form.String()...), ").\n"...)
+	if j.RobotsVerdict.Form != 0 {
+		b = append(append(append(b, "The rule matches another spelling of the same URL ("...), j.RobotsVerdict.Form.String()...), ").\n"...)
 	}
 	if j.Identity == verify.Spoofed {
 		b = append(append(b, falseName(j)...), " So the rules for unnamed crawlers apply, too.\n"...)
 	}
 	if j.Version != nil {
-		b = j.Version.LastRead.UTC().AppendFormat(append(b, "read:  "...), time.RFC3339)
+		b = j.Version.LastFetched.UTC().AppendFormat(append(b, "read:  "...), time.RFC3339)
 		b = append(hex.AppendEncode(append(b, ", SHA-256 "...), j.Version.Hash[:]), '\n')
 	}
 	return append(b, "\nIf you run this crawler, please let it obey the robots.txt (RFC 9309). If you do not,\n"+

@@ -42,22 +42,22 @@ func TestRefuse(t *testing.T) {
 	for _, tc := range []struct {
 		name, userAgent string
 		identity        verify.State
-		falseName       judge.FalseName
+		falseName       judge.SpoofedHandling
 		rules           judge.Rules
 		status          int
 		want            string
 	}{
 		{"by a rule", "GPTBot/1.2", verify.Claimed, 0, judge.Rules{Robots: robots}, 451, "rule:  Disallow: /private/ (line 2)\n"},
 		{"by a rule, under a false name", "Googlebot/2.1", verify.Spoofed, 0, judge.Rules{Robots: robots}, 451, "So the rules for unnamed crawlers apply, too.\n"},
-		{"for the false name alone", "Googlebot/2.1", verify.Spoofed, judge.BlockFalseName, judge.Rules{Robots: policy.Parse(nil)}, 451, "This client calls itself Googlebot"},
-		{"while nobody knows the rules", "GPTBot/1.2", verify.Claimed, 0, judge.Rules{Closed: true}, 503, "Please come back later.\n"},
+		{"for the false name alone", "Googlebot/2.1", verify.Spoofed, judge.BlockSpoofed, judge.Rules{Robots: policy.Parse(nil)}, 451, "This client calls itself Googlebot"},
+		{"while nobody knows the rules", "GPTBot/1.2", verify.Claimed, 0, judge.Rules{DisallowAll: true}, 503, "Please come back later.\n"},
 	} {
 		j := &Judgement{
 			Request: judge.Request{Client: uaident.Identify(tc.userAgent), Identity: tc.identity, Method: http.MethodGet, Target: "/private/a"},
 			Site:    new(request.NewSite(policy.Key{Secure: true, Host: "example.com"})),
 		}
 		var scratch judge.Scratch
-		settings := judge.Settings{Enforce: true, FalseName: tc.falseName}
+		settings := judge.Settings{Enforce: true, SpoofedHandling: tc.falseName}
 		settings.Judge(&j.Request, tc.rules, &scratch, &j.Result)
 		if j.Action != judge.Blocked {
 			t.Fatalf("%s: %s", tc.name, j.Action)

@@ -46,7 +46,7 @@ func (s *State) rereadAfter(ended int) {
 	now := time.Now()
 	for _, cache := range s.caches() {
 		for _, e := range cache.Entries() {
-			if !e.Due(now) {
+			if !e.IsDue(now) {
 				e.MakeDue()
 			}
 		}

@@ -20,16 +20,16 @@ func TestReloadsMakePoliciesDue(t *testing.T) {
 		read := func() {
 			t.Helper()
 			for _, e := range entries {
-				if done := e.Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer {
+				if done := e.Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.FetchResult {
 					reads++
-					return policy.Answer{Status: 200, Body: []byte(strict)}
+					return policy.FetchResult{Status: 200, Body: []byte(strict)}
 				}, nil); done != nil {
 					<-done
 				}
 			}
 		}
 		for _, cache := range []*policy.Cache{s.Cache, s.Bases} {
-			entries = append(entries, cache.Add(key, policy.Named))
+			entries = append(entries, cache.GetOrCreate(key, policy.ConfiguredHosts))
 		}
 		read()
 		var end context.CancelFunc
@@ -46,8 +46,8 @@ func TestReloadsMakePoliciesDue(t *testing.T) {
 		expect := func(when string, due bool) {
 			t.Helper()
 			for _, e := range entries {
-				if e.Due(time.Now()) != due || e.State().Good == nil {
-					t.Errorf("%s: due is %t, want %t, with what is known kept", when, e.Due(time.Now()), due)
+				if e.IsDue(time.Now()) != due || e.State().Current == nil {
+					t.Errorf("%s: due is %t, want %t, with what is known kept", when, e.IsDue(time.Now()), due)
 				}
 			}
 		}
@@ -79,11 +79,11 @@ func TestReloadsMakePoliciesDue(t *testing.T) {
 func TestReloadsReadAgainWhatTheOldConfigurationAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewState()
-		e := s.Cache.Add(policy.Key{Site: "a.test", Host: "a.test"}, policy.Named)
-		unread := s.Cache.Add(policy.Key{Site: "b.test", Host: "b.test"}, policy.Named)
+		e := s.Cache.GetOrCreate(policy.Key{Site: "a.test", Host: "a.test"}, policy.ConfiguredHosts)
+		unread := s.Cache.GetOrCreate(policy.Key{Site: "b.test", Host: "b.test"}, policy.ConfiguredHosts)
 		read := func() {
-			if done := e.Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer {
-				return policy.Answer{Status: 200, Body: []byte(strict)}
+			if done := e.Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.FetchResult {
+				return policy.FetchResult{Status: 200, Body: []byte(strict)}
 			}, nil); done != nil {
 				<-done
 			}
@@ -91,7 +91,7 @@ func TestReloadsReadAgainWhatTheOldConfigurationAnswers(t *testing.T) {
 		due := func(when string, want bool) {
 			t.Helper()
 			synctest.Wait()
-			if got := e.Due(time.Now()); got != want {
+			if got := e.IsDue(time.Now()); got != want {
 				t.Errorf("%s: due is %t, want %t", when, got, want)
 			}
 		}
@@ -119,10 +119,10 @@ func TestReloadsReadAgainWhatTheOldConfigurationAnswers(t *testing.T) {
 func TestReloadAfterOneThatFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewState()
-		e := s.Cache.Add(policy.Key{Site: "a.test", Host: "a.test"}, policy.Named)
+		e := s.Cache.GetOrCreate(policy.Key{Site: "a.test", Host: "a.test"}, policy.ConfiguredHosts)
 		read := func() {
-			if done := e.Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer {
-				return policy.Answer{Status: 200, Body: []byte(strict)}
+			if done := e.Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.FetchResult {
+				return policy.FetchResult{Status: 200, Body: []byte(strict)}
 			}, nil); done != nil {
 				<-done
 			}
@@ -141,7 +141,7 @@ func TestReloadAfterOneThatFailed(t *testing.T) {
 		defer load()()
 		read() // by a server of the first configuration
 		end()
-		if !e.Due(time.Now()) {
+		if !e.IsDue(time.Now()) {
 			t.Error("what the old configuration answered last is not due")
 		}
 	})

@@ -95,7 +95,7 @@ func TestAnswersAreCounted(t *testing.T) {
 			}()
 			got, sum := "", g.answers()
 			for kind := range parity.NumKinds {
-				for status, n := range sum.By[kind] {
+				for status, n := range sum.ByKindAndStatus[kind] {
 					if n > 0 {
 						got += strings.Repeat(fmt.Sprint(kind, " ", parity.Status(status), " ", sum.Bytes), int(n))
 					}
@@ -176,7 +176,7 @@ func TestAnswersPassAsTheyAre(t *testing.T) {
 		}
 	}
 	answered.Wait()
-	if got := g.answers(); got.By[parity.Allowed][parity.Success] != 4 || got.Bytes != 2+3+4 {
+	if got := g.answers(); got.ByKindAndStatus[parity.KindAllowed][parity.StatusSuccess] != 4 || got.Bytes != 2+3+4 {
 		t.Errorf("counted %+v", got)
 	}
 	flushed := httptest.NewRecorder()

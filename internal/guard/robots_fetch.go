@@ -24,7 +24,7 @@ type robotsFetch struct {
 	r    *http.Request
 	j    *Judgement // nil if the client is not judged
 	site *request.Site
-	of   copies.Of
+	of   copies.RequestHost
 	// exact means that the Host field is the authority of the site's key, so that the guard would get the
 	// same response.
 	exact bool
@@ -50,7 +50,7 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 	response := recorder.response(err)
 	code := statusCode(r, recorder.status, err, true)
 	if j != nil && code != 0 {
-		g.countResponse(j, parity.RobotsTxt, code, recorder.bytes())
+		g.countResponse(j, parity.KindRobotsTxt, code, recorder.bytes())
 	}
 	if j != nil && code != 0 && !response.byError { // the client got this response, and not that of an error route
 		g.noteDelivery(f, response, recorder.isPage)
@@ -66,7 +66,7 @@ func (g *Guard) noteResponse(f *robotsFetch, response robotsResponse) {
 	entry := g.shared.Cache.Get(f.site.Key)
 	reads := f.r.Method == http.MethodGet || f.r.Method == http.MethodHead
 	if g.SourceKey == "" && entry != nil && f.exact && f.plain && f.anonymous && reads && response.differs(entry.State(), f.site.Own()) {
-		entry.MarkSuspect(now)
+		entry.MarkPossiblyChanged(now)
 	}
 	if place := placeOf(response.location, f.site.Own()); place != "" && f.exact && f.plain {
 		g.noteElsewhere(f.site, []string{place})
@@ -81,7 +81,7 @@ func (g *Guard) noteResponse(f *robotsFetch, response robotsResponse) {
 	if entry == nil && f.exact {
 		entry = g.entryFor(f.site)
 	}
-	if entry != nil && (entry.State() == nil || entry.Suspect()) { // grace starts when the guard learns of a change
+	if entry != nil && (entry.State() == nil || entry.PossiblyChanged()) { // grace starts when the guard learns of a change
 		var until time.Time
 		if isRedirect(response.status) { // so that the guard knows all redirects before the client follows one
 			until = now.Add(g.FetchWait)
@@ -90,7 +90,7 @@ func (g *Guard) noteResponse(f *robotsFetch, response robotsResponse) {
 	}
 	if entry != nil && isRedirect(response.status) {
 		if state := entry.State(); state != nil {
-			g.noteElsewhere(f.site, state.Via) // the state may come from the storage
+			g.noteElsewhere(f.site, state.RedirectTargets) // the state may come from the storage
 		}
 		if counts {
 			g.noteRedirected(f, entry.State(), response, now)
@@ -123,8 +123,8 @@ func readable(r *http.Request) *http.Request {
 // counts as a file without rules.
 func (g *Guard) noteServed(f *robotsFetch, entry *policy.Entry, response robotsResponse, now time.Time) {
 	text := response.text
-	switch (policy.Answer{Status: response.status}).Meaning() {
-	case policy.Rules:
+	switch (policy.FetchResult{Status: response.status}).AccessResult() {
+	case policy.Successful:
 	case policy.Unavailable:
 		if response.byError && hasErrorRoutes(f.r) && !g.isWithoutRules(f, entry, now) {
 			return
@@ -135,18 +135,18 @@ func (g *Guard) noteServed(f *robotsFetch, entry *policy.Entry, response robotsR
 		return
 	}
 	if response.hash == [sha256.Size]byte{} {
-		g.shared.Copies.ServeUnknown(f.of, tokenOf(f.j), now)
+		g.shared.Copies.RecordServedUnknown(f.of, tokenOf(f.j), now)
 		return
 	}
 	version := &policy.Version{Hash: response.hash, Lifetime: response.lifetime}
-	if good := entry.Good(); good != nil && good.Hash == response.hash {
+	if good := entry.Current(); good != nil && good.Hash == response.hash {
 		version.Robots, version.Derived = good.Robots, good.Derived
 	} else {
 		version.Robots = policy.Parse(text)
 		version.Derived = deriveNames(version.Robots)
 	}
-	g.shared.Copies.Serve(f.of, tokenOf(f.j), version, now)
-	if good := entry.Good(); good != nil && version.Robots.HasGroups() && refusesUs(good.Status) && f.exact && f.anonymous {
+	g.shared.Copies.RecordServed(f.of, tokenOf(f.j), version, now)
+	if good := entry.Current(); good != nil && version.Robots.HasGroups() && refusesUs(good.Status) && f.exact && f.anonymous {
 		g.logRefused(f.site, good.Status)
 	}
 }
@@ -154,11 +154,11 @@ func (g *Guard) noteServed(f *robotsFetch, entry *policy.Entry, response robotsR
 // noteRedirected records the file that a crawler gets by a redirect: the guard's result for the same
 // redirect, or an unknown file.
 func (g *Guard) noteRedirected(f *robotsFetch, state *policy.State, response robotsResponse, now time.Time) {
-	if state == nil || state.Good == nil || state.Failures > 0 || len(state.Via) == 0 || state.Via[0] != placeOf(response.location, f.site.Own()) {
-		g.shared.Copies.ServeUnknown(f.of, tokenOf(f.j), now)
+	if state == nil || state.Current == nil || state.Failures > 0 || len(state.RedirectTargets) == 0 || state.RedirectTargets[0] != placeOf(response.location, f.site.Own()) {
+		g.shared.Copies.RecordServedUnknown(f.of, tokenOf(f.j), now)
 		return
 	}
-	g.shared.Copies.Serve(f.of, tokenOf(f.j), state.Good, now)
+	g.shared.Copies.RecordServed(f.of, tokenOf(f.j), state.Current, now)
 }
 
 // hasErrorRoutes reports whether the server has handle_errors, which may serve a robots.txt.
@@ -170,14 +170,14 @@ func hasErrorRoutes(r *http.Request) bool {
 // isWithoutRules reports whether the site serves a file without rules to the guard, too. If the guard's
 // copy has rules, it is fetched again.
 func (g *Guard) isWithoutRules(f *robotsFetch, entry *policy.Entry, now time.Time) bool {
-	if entry.Good() == nil {
+	if entry.Current() == nil {
 		return false
 	}
-	if entry.Good().Robots.HasGroups() {
-		entry.MarkSuspect(now)
+	if entry.Current().Robots.HasGroups() {
+		entry.MarkPossiblyChanged(now)
 		g.fetchAndWait(f.r, entry, f.site, time.Now().Add(g.FetchWait))
 	}
-	return !entry.Good().Robots.HasGroups()
+	return !entry.Current().Robots.HasGroups()
 }
 
 // refusesUs reports whether a status means that a firewall or address list refuses the guard, and not
@@ -195,14 +195,14 @@ func tokenOf(j *Judgement) string {
 }
 
 // copiesOf returns the key and settings of the stored files of a site.
-func (g *Guard) copiesOf(r *http.Request, s *request.Site) copies.Of {
-	of := copies.Of{Named: s.Segment == policy.Named, Grace: g.Grace}
+func (g *Guard) copiesOf(r *http.Request, s *request.Site) copies.RequestHost {
+	of := copies.RequestHost{Configured: s.Segment == policy.ConfiguredHosts, Grace: g.Grace}
 	if s.Key.Source != "" {
 		of.Host = copies.Host{Source: s.Key.Source, ForwardedHost: s.Key.ForwardedHost}
 		return of
 	}
 	of.Proxied = request.IsTrustedProxy(r)
-	name, port := addr.CutPort(s.Key.Host)
+	name, port := addr.SplitPort(s.Key.Host)
 	of.Host = copies.Host{Secure: s.Key.Secure, Name: name, ForwardedHost: s.Key.ForwardedHost}
 	if of.Port = request.PortOf(port); of.Port == 0 {
 		of.Port = request.ListenerPort(r, s.Key.Secure, of.Proxied)
@@ -211,7 +211,9 @@ func (g *Guard) copiesOf(r *http.Request, s *request.Site) copies.Of {
 }
 
 // entryFor returns the cache entry of a site.
-func (g *Guard) entryFor(s *request.Site) *policy.Entry { return g.shared.Cache.Add(s.Key, s.Segment) }
+func (g *Guard) entryFor(s *request.Site) *policy.Entry {
+	return g.shared.Cache.GetOrCreate(s.Key, s.Segment)
+}
 
 // reader returns the key of a crawler's robots fetches for reports. Without a verified identity, it
 // includes the network of the address.
@@ -235,7 +237,7 @@ func (g *Guard) hasRead(r *http.Request, j *Judgement) (what string, at time.Tim
 	switch {
 	case !ok || j.Version == nil:
 		return "never", time.Time{}
-	case last.Hash == j.Version.Hash, !last.At.Before(j.Version.FirstRead):
+	case last.Hash == j.Version.Hash, !last.At.Before(j.Version.FirstFetched):
 		return "current", last.At
 	}
 	return "old", last.At
@@ -258,6 +260,6 @@ func (g *Guard) others(r *http.Request, j *Judgement, state *policy.State, now t
 	if state.Failures > 0 && state.FailingSince.Before(now) {
 		now = state.FailingSince // the time of failing fetches does not count
 	}
-	g.shared.Copies.Note(of, state, now)
-	return g.shared.Copies.Others(of.Host, token, state.Good, now, g.graceOf(j))
+	g.shared.Copies.RecordCurrent(of, state, now)
+	return g.shared.Copies.PossiblyUsed(of.Host, token, state.Current, now, g.graceOf(j))
 }

@@ -27,11 +27,11 @@ type changingSite struct {
 
 func newChangingSite(t *testing.T, h options, text string) *changingSite {
 	s := &changingSite{t: t, text: text}
-	s.g = testGuard(t, h, &scriptedSource{answer: func(context.Context) policy.Answer {
-		return policy.Answer{Status: http.StatusOK, Body: []byte(s.text)}
+	s.g = testGuard(t, h, &scriptedSource{answer: func(context.Context) policy.FetchResult {
+		return policy.FetchResult{Status: http.StatusOK, Body: []byte(s.text)}
 	}})
 	key := keyFor(requestBy("bingbot/2.0", "/"))
-	s.entry = s.g.shared.Cache.Add(key, policy.Invented)
+	s.entry = s.g.shared.Cache.GetOrCreate(key, policy.UnknownHosts)
 	s.reread()
 	return s
 }
@@ -40,16 +40,16 @@ func newChangingSite(t *testing.T, h options, text string) *changingSite {
 func (s *changingSite) reread() {
 	s.t.Helper()
 	always := policy.Freshness{Default: -1, Min: -1, Max: -1} // due again at once
-	readAs(s.entry, always, func() policy.Answer {
-		return policy.Answer{Status: http.StatusOK, Body: []byte(s.text), Header: http.Header{"Etag": {fmt.Sprintf("%q", s.text[:12])}}}
+	readAs(s.entry, always, func() policy.FetchResult {
+		return policy.FetchResult{Status: http.StatusOK, Body: []byte(s.text), Header: http.Header{"Etag": {fmt.Sprintf("%q", s.text[:12])}}}
 	})
 }
 
 // hold stops the refetching. The next requests are evaluated with the cached copy.
 func (s *changingSite) hold() {
 	s.t.Helper()
-	readAs(s.entry, policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.Answer {
-		return policy.Answer{Status: http.StatusOK, Body: []byte(s.text)}
+	readAs(s.entry, policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.FetchResult {
+		return policy.FetchResult{Status: http.StatusOK, Body: []byte(s.text)}
 	})
 }
 
@@ -87,11 +87,11 @@ func TestACrawlerMayFollowTheCopyItHolds(t *testing.T) {
 		verdict judge.Verdict
 		action  judge.Action
 	}{
-		{"nobody has read the new text", options{Enforce: true}, nil, bing("/x"), judge.Stale, judge.None},
+		{"nobody has read the new text", options{Enforce: true}, nil, bing("/x"), judge.Stale, judge.NoAction},
 		{"forbidden before and after", options{Enforce: true}, nil, bing("/private/x"), judge.Disallowed, judge.Blocked},
-		{"the crawler has read it", options{Enforce: true}, bing("/robots.txt"), bing("/x"), judge.Stale, judge.None},
-		{"somebody of that name has read it elsewhere", options{Enforce: true}, from(requestBy("bingbot/2.0", "/robots.txt"), "198.51.100.1"), bing("/x"), judge.Stale, judge.None},
-		{"another crawler has read it", options{Enforce: true}, from(requestBy("Googlebot/2.1", "/robots.txt"), "192.0.2.1"), bing("/x"), judge.Stale, judge.None},
+		{"the crawler has read it", options{Enforce: true}, bing("/robots.txt"), bing("/x"), judge.Stale, judge.NoAction},
+		{"somebody of that name has read it elsewhere", options{Enforce: true}, from(requestBy("bingbot/2.0", "/robots.txt"), "198.51.100.1"), bing("/x"), judge.Stale, judge.NoAction},
+		{"another crawler has read it", options{Enforce: true}, from(requestBy("Googlebot/2.1", "/robots.txt"), "192.0.2.1"), bing("/x"), judge.Stale, judge.NoAction},
 		{"no grace", options{Enforce: true, Grace: -1}, nil, bing("/x"), judge.Disallowed, judge.Blocked},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestACrawlerMayFollowTheCopyItHolds(t *testing.T) {
 			if j.Verdict != tc.verdict || j.Action != tc.action {
 				t.Errorf("%s, %s; want %s, %s", j.Verdict, j.Action, tc.verdict, tc.action)
 			}
-			if j.Evidence.Rule.Line == 0 {
+			if j.RobotsVerdict.Rule.Line == 0 {
 				t.Error("the verdict does not say by which rule")
 			}
 		})
@@ -161,19 +161,19 @@ func TestAnAnswerThatDiffersMakesTheCopyDue(t *testing.T) {
 	s.hold()
 	// The owner loosens the file. A crawler fetches it before the guard does, and the
 	// guard's fetch hangs.
-	s.g.Source = &scriptedSource{answer: func(ctx context.Context) policy.Answer {
+	s.g.Source = &scriptedSource{answer: func(ctx context.Context) policy.FetchResult {
 		<-ctx.Done()
-		return policy.Answer{Err: ctx.Err()}
+		return policy.FetchResult{Err: ctx.Err()}
 	}}
-	s.entry.State().Good.LastRead = time.Now().Add(-time.Minute)
+	s.entry.State().Current.LastFetched = time.Now().Add(-time.Minute)
 	w := s.reads(requestBy("bingbot/2.0", "/robots.txt"), loose)
 	if w.Body.String() != loose {
 		t.Errorf("the crawler got %q", w.Body)
 	}
-	if !s.entry.Suspect() || !s.entry.Due(time.Now()) {
+	if !s.entry.PossiblyChanged() || !s.entry.IsDue(time.Now()) {
 		t.Fatal("the copy is not due")
 	}
-	if j := s.g.Judge(requestBy("bingbot/2.0", "/x")); j.Verdict != judge.Stale || j.Action != judge.None {
+	if j := s.g.Judge(requestBy("bingbot/2.0", "/x")); j.Verdict != judge.Stale || j.Action != judge.NoAction {
 		t.Errorf("%s, %s while the new copy is being read; want stale and none", j.Verdict, j.Action)
 	}
 	if j := s.g.Judge(requestBy("GPTBot/1.2", "/x")); j.Verdict != judge.Disallowed || j.Action != judge.Blocked {
@@ -184,20 +184,20 @@ func TestAnAnswerThatDiffersMakesTheCopyDue(t *testing.T) {
 func TestABrowserShowsASuspectCopyToo(t *testing.T) {
 	s := newChangingSite(t, options{}, strict)
 	s.hold()
-	s.entry.State().Good.LastRead = time.Now().Add(-time.Minute)
+	s.entry.State().Current.LastFetched = time.Now().Add(-time.Minute)
 	s.reads(requestBy(uaFirefox, "/robots.txt"), loose)
-	if !s.entry.Suspect() {
+	if !s.entry.PossiblyChanged() {
 		t.Error("the copy is not suspect")
 	}
 }
 
 func TestDiffers(t *testing.T) {
 	good := func(status int) *policy.State {
-		return &policy.State{Good: &policy.Version{Status: status, Hash: sha256.Sum256([]byte("text")), Robots: policy.Parse([]byte(strict)), ETag: `"1"`, LastModified: "Monday"}}
+		return &policy.State{Current: &policy.Version{Status: status, Hash: sha256.Sum256([]byte("text")), Robots: policy.Parse([]byte(strict)), ETag: `"1"`, LastModified: "Monday"}}
 	}
 	redirected := func(via ...string) *policy.State {
 		s := good(200)
-		s.Via = via
+		s.RedirectTargets = via
 		return s
 	}
 	own := policy.Key{Host: "example.com"}

@@ -47,7 +47,7 @@ func (w *robotsRecorder) ReadFrom(r io.Reader) (int64, error) {
 
 // isFile reports whether the response may be a robots.txt.
 func (w *robotsRecorder) isFile() bool {
-	return w.method == http.MethodGet && (policy.Answer{Status: w.status}).Meaning() == policy.Rules
+	return w.method == http.MethodGet && (policy.FetchResult{Status: w.status}).AccessResult() == policy.Successful
 }
 
 // response returns the response after the handlers have returned. err is their error, which error routes
@@ -68,7 +68,7 @@ func (w *robotsRecorder) response(err error) robotsResponse {
 	case w.method != http.MethodGet:
 	case a.status == http.StatusNotFound, a.status == http.StatusGone:
 		a.hash = sha256.Sum256(nil) // the hash of policy.Version if there is no file
-	case (policy.Answer{Status: a.status}).Meaning() == policy.Rules && err == nil && w.isComplete():
+	case (policy.FetchResult{Status: a.status}).AccessResult() == policy.Successful && err == nil && w.isComplete():
 		if text, err := origin.Decode(header, w.body); err == nil {
 			a.text, a.hash = text, sha256.Sum256(text)
 		}
@@ -103,23 +103,23 @@ type robotsResponse struct {
 }
 
 // isReading reports whether the client knows the rules after the response.
-func (a robotsResponse) isReading(method string) bool { return judge.IsReading(method, a.status) }
+func (a robotsResponse) isReading(method string) bool { return judge.IsRobotsFetch(method, a.status) }
 
 // differs reports whether the response shows that our copy is outdated.
 func (a robotsResponse) differs(s *policy.State, own *policy.Key) bool {
-	if s == nil || s.Good == nil {
+	if s == nil || s.Current == nil {
 		return false
 	}
-	good := s.Good
-	existed := policy.Answer{Status: good.Status}.Meaning() == policy.Rules
+	good := s.Current
+	existed := policy.FetchResult{Status: good.Status}.AccessResult() == policy.Successful
 	if isRedirect(a.status) {
-		return len(s.Via) == 0 && (good.Status < 300 || good.Status >= 400) || len(s.Via) > 0 && s.Via[0] != placeOf(a.location, own)
+		return len(s.RedirectTargets) == 0 && (good.Status < 300 || good.Status >= 400) || len(s.RedirectTargets) > 0 && s.RedirectTargets[0] != placeOf(a.location, own)
 	}
-	switch (policy.Answer{Status: a.status}).Meaning() {
+	switch (policy.FetchResult{Status: a.status}).AccessResult() {
 	case policy.Unavailable:
 		// Other statuses such as 401, 412 and 416 may result from the client's own header.
 		return existed && (a.status == http.StatusNotFound || a.status == http.StatusGone)
-	case policy.Rules, policy.Unchanged:
+	case policy.Successful, policy.NotModified:
 		switch {
 		case !existed:
 			return true

@@ -64,7 +64,7 @@ func (t *trials) configured() iter.Seq[trial] {
 			return
 		}
 		for _, file := range slices.Backward(*t.files.Load()) {
-			if file.Has == nil && !yield(t.of(file, "", policy.Named)) {
+			if file.Has == nil && !yield(t.of(file, "", policy.ConfiguredHosts)) {
 				return
 			}
 		}
@@ -102,9 +102,9 @@ func (t *trials) of(file *shadow.File, host string, segment policy.Segment) tria
 	key := policy.Key{Source: file.Source, Host: host}
 	entry := t.cache.Get(key)
 	if entry == nil {
-		entry = t.cache.Add(key, segment)
+		entry = t.cache.GetOrCreate(key, segment)
 	}
-	name, _ := addr.CutPort(host)
+	name, _ := addr.SplitPort(host)
 	return trial{file, name, entry}
 }
 
@@ -118,7 +118,7 @@ func (g *Guard) trialAt(s *request.Site) trial {
 	if len(files) == 0 {
 		return trial{}
 	}
-	host, _ := addr.CutPort(s.Own().Host)
+	host, _ := addr.SplitPort(s.Own().Host)
 	i := slices.IndexFunc(files, func(file *shadow.File) bool { return file.Has != nil && file.Has(host) })
 	if i < 0 {
 		return trial{}
@@ -134,21 +134,21 @@ func (g *Guard) try(ctx context.Context) trial {
 	freshness.Default = g.ShadowLife
 	file := &shadow.File{
 		Source: g.ShadowKey, Freshness: freshness, OnFetched: g.onTrialFetched,
-		Fetch: func(string) policy.Answer { return g.timed(fetch, nil, key)() },
+		Fetch: func(string) policy.FetchResult { return g.timed(fetch, nil, key)() },
 	}
 	context.AfterFunc(ctx, g.shared.Try(file))
-	return g.shared.trials.of(file, "", policy.Named)
+	return g.shared.trials.of(file, "", policy.ConfiguredHosts)
 }
 
 // fetch starts a fetch if the file is due.
 func (t trial) fetch() {
-	t.entry.Refresh(t.Freshness, func() policy.Answer { return t.Fetch(t.host) }, t.OnFetched)
+	t.entry.Refresh(t.Freshness, func() policy.FetchResult { return t.Fetch(t.host) }, t.OnFetched)
 }
 
 // version returns the version on trial, or nil if it cannot be read, because a missing file would allow
 // everything. If it is due, a background fetch starts.
 func (t trial) version(now time.Time) *policy.Version {
-	if t.entry.Due(now) {
+	if t.entry.IsDue(now) {
 		t.fetch()
 	}
 	return shadow.Readable(t.entry.State())
@@ -157,7 +157,7 @@ func (t trial) version(now time.Time) *policy.Version {
 // Changed makes the copies of hosts due whose robots.txt a handler has changed.
 func (s *State) Changed(has func(host string) bool) {
 	for _, e := range s.Cache.Entries() {
-		if host, _ := addr.CutPort(e.Key().Host); e.Key().Source == "" && has(host) {
+		if host, _ := addr.SplitPort(e.Key().Host); e.Key().Source == "" && has(host) {
 			e.MakeDue()
 		}
 	}
@@ -175,7 +175,7 @@ func (g *Guard) judgeTrial(r *http.Request, j *Judgement, t trial, now time.Time
 	var result judge.Result
 	g.Settings.Judge(&q, judge.Rules{Robots: version.Robots}, &scratch, &result)
 	note := shadow.Request{
-		InForce: j.Version, Tried: version, Was: j.Evidence, Would: result.Evidence,
+		InForce: j.Version, Tried: version, Was: j.RobotsVerdict, Would: result.RobotsVerdict,
 		Difference: shadow.DifferenceOf(j.Verdict != judge.Disallowed, result.Verdict != judge.Disallowed),
 	}
 	if t.IsPublished != nil && t.IsPublished(t.host) { // the file on trial is the previous one
@@ -196,7 +196,7 @@ func (g *Guard) judgeTrial(r *http.Request, j *Judgement, t trial, now time.Time
 func (g *Guard) countTrial(j *Judgement, source string, note shadow.Request, q *judge.Request, result *judge.Result) {
 	group := ""
 	if result.Named {
-		group = result.Evidence.Group.Name
+		group = result.RobotsVerdict.Group.Name
 	}
 	note.Site, note.Label, note.Source = *j.Site.Own(), j.Site.Label, source
 	note.Token, note.Named, note.Class, note.Identity, note.Target = j.KnownName(), j.Named || result.Named, j.Client.Class, j.Identity, j.Target
@@ -232,7 +232,7 @@ func (g *Guard) logTrial(r *http.Request, j *Judgement, source string, note *sha
 // onTrialFetched logs whether the shadow can be read, once for each change.
 func (g *Guard) onTrialFetched(before, after policy.State) {
 	was, is := shadow.Readable(&before), shadow.Readable(&after)
-	first := before.Good == nil && before.Failures == 0
+	first := before.Current == nil && before.Failures == 0
 	level, message := zapcore.DebugLevel, "shadow robots.txt fetched"
 	fields := []zap.Field{zap.String("tried", g.ShadowKey)}
 	switch {

@@ -44,7 +44,7 @@ func tryingGuard(t testing.TB, o options, tried *scriptedSource) *Guard {
 // readTried fetches the shadow robots.txt if it is due.
 func (g *Guard) readTried() {
 	g.shared.trials.fetchAll()
-	if done := g.trial.entry.Refresh(policy.Freshness{}, func() policy.Answer { return policy.Answer{} }, nil); done != nil {
+	if done := g.trial.entry.Refresh(policy.Freshness{}, func() policy.FetchResult { return policy.FetchResult{} }, nil); done != nil {
 		<-done
 	}
 }
@@ -149,7 +149,7 @@ func TestATrialChangesNothing(t *testing.T) {
 	for name, tried := range map[string]*scriptedSource{
 		"another text": serving(triedText),
 		"all closed":   serving("User-agent: *\nDisallow: /\n"),
-		"an error":     {answer: func(context.Context) policy.Answer { return policy.Answer{Err: errors.New("no")} }},
+		"an error":     {answer: func(context.Context) policy.FetchResult { return policy.FetchResult{Err: errors.New("no")} }},
 		"a page":       serving("<!doctype html><title>Sign in</title>"),
 		"hostile":      serving("User-agent: *\nDisallow: /*a*a*a*a*a*a*a*a*a*a*a*a$\n\x00\xff"),
 	} {
@@ -170,7 +170,7 @@ func TestATrialChangesNothing(t *testing.T) {
 // TestWhatCannotBeReadIsNotTried checks that an unavailable shadow robots.txt is
 // reported once.
 func TestWhatCannotBeReadIsNotTried(t *testing.T) {
-	answers := map[string]policy.Answer{
+	answers := map[string]policy.FetchResult{
 		"text":    {Status: http.StatusOK, Body: []byte(triedText)},
 		"missing": {Status: http.StatusNotFound},
 		"error":   {Err: errors.New("connection refused")},
@@ -191,9 +191,9 @@ func TestWhatCannotBeReadIsNotTried(t *testing.T) {
 		{[]string{"text", "missing", "missing", "text"}, true, []string{told, warned, told}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			var answer policy.Answer
+			var answer policy.FetchResult
 			core, logs := observer.New(zapcore.InfoLevel)
-			g := testGuard(t, options{Shadow: &scriptedSource{answer: func(context.Context) policy.Answer { return answer }}}, serving(textInForce))
+			g := testGuard(t, options{Shadow: &scriptedSource{answer: func(context.Context) policy.FetchResult { return answer }}}, serving(textInForce))
 			<-fetchDone(g, requestBy("bingbot/2.0", "/"))
 			g.Logger = zap.New(core)
 			for _, name := range tc.answers {

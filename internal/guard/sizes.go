@@ -59,13 +59,13 @@ func (s *State) KeepHistory(h report.History) (release func()) {
 // resize bounds the cache. It returns no error.
 func (s *State) resize(to Sizes) error {
 	named := enlarged(NamedBounds, to.Policies)
-	s.Cache.Resize(policy.Named, named)
-	s.Bases.Resize(policy.Named, named)
+	s.Cache.Resize(policy.ConfiguredHosts, named)
+	s.Bases.Resize(policy.ConfiguredHosts, named)
 	unnamed := enlarged(inventedBounds, to.UnnamedHosts)
 	if to.UnnamedReads > 0 {
-		unnamed.Reads = to.UnnamedReads
+		unnamed.ConcurrentFetches = to.UnnamedReads
 	}
-	s.Cache.Resize(policy.Invented, unnamed)
+	s.Cache.Resize(policy.UnknownHosts, unnamed)
 	return nil
 }
 

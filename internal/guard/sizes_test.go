@@ -40,10 +40,10 @@ func TestSizeOfBases(t *testing.T) {
 	release := s.Size(Sizes{Policies: 2})
 	for _, host := range []string{"a.example", "b.example", "c.example"} {
 		for _, cache := range []*policy.Cache{s.Cache, s.Bases} {
-			cache.Add(policy.Key{Site: host, Host: host}, policy.Named)
+			cache.GetOrCreate(policy.Key{Site: host, Host: host}, policy.ConfiguredHosts)
 		}
 	}
-	if copies, bases := s.Cache.Stats(policy.Named).Entries, s.Bases.Stats(policy.Named).Entries; copies != 2 || bases != 2 {
+	if copies, bases := s.Cache.Stats(policy.ConfiguredHosts).Entries, s.Bases.Stats(policy.ConfiguredHosts).Entries; copies != 2 || bases != 2 {
 		t.Errorf("%d copies and %d bases, want 2 of each", copies, bases)
 	}
 	release()

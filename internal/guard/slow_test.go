@@ -67,7 +67,7 @@ func TestSlowed(t *testing.T) {
 			g := testGuard(t, options{Enforce: true, Rate: tc.settings}, serving(robots))
 			slowed := 0
 			g.Refuse = func(_ http.ResponseWriter, _ *http.Request, j *Judgement, _ caddyhttp.Handler) error {
-				if slowed++; j.Action != judge.Slowed || j.Rate.State != rate.Slowed || j.Rate.Wait <= 0 {
+				if slowed++; j.Action != judge.Slowed || j.Rate.State != rate.SlowedDown || j.Rate.Wait <= 0 {
 					t.Errorf("%s, %+v", j.Action, j.Rate)
 				}
 				return nil
@@ -100,12 +100,12 @@ func TestServicesAreNotSlowed(t *testing.T) {
 	for row := range strings.Lines(string(list)) {
 		userAgent, _, _ := strings.Cut(strings.TrimRight(row, "\n"), "\t")
 		clients++
-		if uaident.Identify(userAgent).Wildcard() {
+		if uaident.Identify(userAgent).WildcardApplies() {
 			judged++ // TestFigures of uaident limits this number
 			continue
 		}
 		for range 20 {
-			if j := g.Judge(requestBy(userAgent, "/feed")); j != nil && j.Rate.State != rate.NotAsked {
+			if j := g.Judge(requestBy(userAgent, "/feed")); j != nil && j.Rate.State != rate.NoRate {
 				t.Fatalf("%s: %+v", userAgent, j.Rate)
 			}
 		}
@@ -157,7 +157,7 @@ func TestSlowingEndIsTold(t *testing.T) {
 	g := New(t.Context(), NewState(), c)
 	r := served(http.MethodGet, "bingbot/2.0", "/")
 	j := g.Judge(r)
-	j.Rate.Ended = true
+	j.Rate.SlowingEnded = true
 	e.done.Add(1)
 	g.Publish(r, j)
 	e.done.Wait()

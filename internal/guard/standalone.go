@@ -13,7 +13,7 @@ import (
 
 // standaloneSource fetches a configured file or URL without a client's request.
 type standaloneSource struct {
-	fetch     func(key policy.Key) func() policy.Answer
+	fetch     func(key policy.Key) func() policy.FetchResult
 	freshness policy.Freshness
 	onFetched func(key policy.Key) func(before, after policy.State)
 }
@@ -73,9 +73,9 @@ func (s *standaloneSources) keys() (keys []policy.Key) {
 // standalone returns the guard's source for fetches without a request.
 func (g *Guard) standalone() *standaloneSource {
 	return &standaloneSource{
-		fetch: func(key policy.Key) func() policy.Answer {
+		fetch: func(key policy.Key) func() policy.FetchResult {
 			fetch, _ := g.Source.Prepare(nil, key)
-			return g.timed(fetch, g.shared.Cache.Get(key).Good(), key)
+			return g.timed(fetch, g.shared.Cache.Get(key).Current(), key)
 		},
 		freshness: g.Freshness,
 		onFetched: func(key policy.Key) func(before, after policy.State) {

@@ -71,7 +71,7 @@ func TestReadingAtOnceIsTold(t *testing.T) {
 		g.shared.Ledger = nil
 		g.sites = map[string]*policy.Key{judge.OtherName: {}, "b.test": {}, "a.test": {}}
 		key := policy.Key{Source: file}
-		entry := g.shared.Cache.Add(key, policy.Named)
+		entry := g.shared.Cache.GetOrCreate(key, policy.ConfiguredHosts)
 		if g.shared.ReadNow(t.Context(), entry, nil) == nil {
 			t.Error("a source that nobody configured is read")
 		}
@@ -79,12 +79,12 @@ func TestReadingAtOnceIsTold(t *testing.T) {
 		for _, text := range []string{loose, strict} {
 			time.Sleep(time.Minute)
 			become(text)
-			if g.shared.ReadNow(t.Context(), entry, nil) != nil || entry.State().Good.Robots.Text() != text {
+			if g.shared.ReadNow(t.Context(), entry, nil) != nil || entry.State().Current.Robots.Text() != text {
 				t.Fatal("it was not read at once")
 			}
 			synctest.Wait() // it is reported after the fetch
 			changed := shown(t, g.Metrics, "changed_timestamp_seconds", "host")["a.test"]
-			if want := float64(entry.State().Good.FirstRead.UnixMilli()) / 1000; changed != want {
+			if want := float64(entry.State().Current.FirstFetched.UnixMilli()) / 1000; changed != want {
 				t.Errorf("the metric says %v, want %v", changed, want)
 			}
 		}

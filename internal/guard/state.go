@@ -35,7 +35,7 @@ type State struct {
 	Bases           *policy.Cache                // of base files
 	Published       publish.Sites                // changes of robots_txt
 	Texts           publish.Running              // running robots_txt handlers
-	Copies          *copies.Book                 // files that crawlers may be using
+	Copies          *copies.History              // files that crawlers may be using
 	readers         *ledger.RobotsFetches        // robots fetches, for reports
 	elsewhere       *lru.Cache[string, struct{}] // redirect targets of robots.txt at other hosts
 	Metrics         *metrics.Metrics
@@ -50,12 +50,12 @@ type State struct {
 	Alerts          *alert.Manager // nil in some tests
 	presences       presences
 	parityTold      parityTold
-	deliveries      parity.Deliveries             // responses other than the robots.txt
-	configured      lease.Leases[ConfiguredSites] // sites of the configurations
-	retentions      lease.Leases[time.Duration]
+	deliveries      parity.Deliveries               // responses other than the robots.txt
+	configured      lease.Requests[ConfiguredSites] // sites of the configurations
+	retentions      lease.Requests[time.Duration]
 
-	sizes     lease.Leases[Sizes]
-	histories lease.Leases[report.History]
+	sizes     lease.Requests[Sizes]
+	histories lease.Requests[report.History]
 	history   atomic.Pointer[report.History] // of the last configuration; nil without one
 
 	Identities *identity.Shared // the verifier
@@ -117,8 +117,8 @@ func (s *State) Destruct() error {
 // configured sites.
 var (
 	// NamedBounds is the default for configured sites.
-	NamedBounds    = policy.Bounds{Entries: 10_000, Bytes: 256 << 20, Reads: 64}
-	inventedBounds = policy.Bounds{Entries: 1_000, Bytes: 32 << 20, Reads: 8}
+	NamedBounds    = policy.Bounds{Entries: 10_000, Bytes: 256 << 20, ConcurrentFetches: 64}
+	inventedBounds = policy.Bounds{Entries: 1_000, Bytes: 32 << 20, ConcurrentFetches: 8}
 )
 
 // Bounds of the stored robots fetches, of about 300 bytes each. The number can exceed a bound by a
@@ -133,7 +133,7 @@ func NewState() *State {
 	s := &State{
 		Cache:           policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames),
 		Bases:           policy.NewCache(NamedBounds, inventedBounds, time.Now, nil),
-		Copies:          copies.NewBook(deriveNames),
+		Copies:          copies.NewHistory(deriveNames),
 		readers:         ledger.NewRobotsFetches(maxReadersInPart, maxReadersInvented),
 		violations:      newLogLimits(time.Now),
 		violationEvents: newMessageLimits(time.Now, eventInterval, 1),
@@ -164,7 +164,7 @@ func (s *State) Findings(key policy.Key, v *policy.Version) *lint.Report {
 // Warm reports whether the robots.txt of a configured site is known.
 func (s *State) Warm() bool {
 	for _, e := range s.Cache.Entries() {
-		if state := e.State(); e.Segment() == policy.Named && state != nil && state.Good != nil {
+		if state := e.State(); e.Segment() == policy.ConfiguredHosts && state != nil && state.Current != nil {
 			return true
 		}
 	}

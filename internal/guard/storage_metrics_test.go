@@ -35,7 +35,7 @@ func TestStorageMetrics(t *testing.T) {
 	}
 	good, bad := counts("success"), counts("failure")
 	m.Err = errors.New("no network")
-	i.learn(siteA, policy.Named, open)
+	i.learn(siteA, policy.ConfiguredHosts, open)
 	i.later(t, 0)
 	m.Err = nil
 	i.later(t, 4*time.Second)

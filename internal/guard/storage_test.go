@@ -39,7 +39,7 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 		changes:    changeguard.Changes{Clock: clock},
 		Identities: identity.NewShared(),
 		rates:      rate.NewBudgets(now),
-		Copies:     copies.NewBook(deriveNames), elsewhere: newElsewhere(),
+		Copies:     copies.NewHistory(deriveNames), elsewhere: newElsewhere(),
 	}
 	i.shared.Metrics = metrics.New(i.shared, store.Kinds(), store.ReadResults())
 	i.shared.Alerts = alert.NewManager(i.shared, clock)
@@ -52,10 +52,10 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 
 // learn fetches the robots.txt of a site.
 func (i *instance) learn(key policy.Key, segment policy.Segment, text string) {
-	e := i.shared.Cache.Add(key, segment)
+	e := i.shared.Cache.GetOrCreate(key, segment)
 	e.MakeDue()
 	<-e.Refresh(policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge},
-		func() policy.Answer { return policy.Answer{Status: 200, Body: []byte(text)} }, nil)
+		func() policy.FetchResult { return policy.FetchResult{Status: 200, Body: []byte(text)} }, nil)
 }
 
 // later advances the clock and stores pending data.

@@ -67,8 +67,8 @@ func TestWaitsForTheStorage(t *testing.T) {
 		time.AfterFunc(time.Millisecond, func() {
 			key := keyFor(requestBy("", "/"))
 			var s policy.State
-			s = s.After(file(open), time.Now(), policy.Freshness{Max: time.Hour, Default: time.Hour}, 0)
-			o.g.shared.Cache.Restore(key, policy.Named, s, true)
+			s = s.AfterFetch(file(open), time.Now(), policy.Freshness{Max: time.Hour, Default: time.Hour}, 0)
+			o.g.shared.Cache.Restore(key, policy.ConfiguredHosts, s, true)
 			restored()
 		})
 		o.expect("/private/x", judge.Disallowed, judge.Blocked)
@@ -94,10 +94,10 @@ func TestWaitsForAllOfTheStorage(t *testing.T) {
 				holds := policy.Freshness{Max: time.Hour, Default: time.Hour}
 				var s policy.State
 				for _, robots := range []string{loose, strict} {
-					s = s.After(file(robots), time.Now(), holds, 0)
+					s = s.AfterFetch(file(robots), time.Now(), holds, 0)
 					time.Sleep(time.Minute)
 				}
-				o.g.shared.Cache.Restore(key, policy.Named, s, true)
+				o.g.shared.Cache.Restore(key, policy.ConfiguredHosts, s, true)
 				answer := o.keeps(t, tc.cold)
 				time.AfterFunc(100*time.Millisecond, answer)
 				start := time.Now()

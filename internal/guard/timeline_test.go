@@ -17,7 +17,7 @@ type scriptedOrigin struct {
 	*scriptedSource
 	t      *testing.T
 	g      *Guard
-	answer policy.Answer
+	answer policy.FetchResult
 	delay  time.Duration
 	start  time.Time
 }
@@ -25,13 +25,13 @@ type scriptedOrigin struct {
 // newScriptedOrigin must be called in a synctest bubble.
 func newScriptedOrigin(t *testing.T, h options) *scriptedOrigin {
 	o := &scriptedOrigin{t: t, start: time.Now()}
-	o.scriptedSource = &scriptedSource{answer: func(ctx context.Context) policy.Answer {
+	o.scriptedSource = &scriptedSource{answer: func(ctx context.Context) policy.FetchResult {
 		answer := o.answer
 		select {
 		case <-time.After(o.delay):
 			return answer
 		case <-ctx.Done():
-			return policy.Answer{Err: context.Cause(ctx)}
+			return policy.FetchResult{Err: context.Cause(ctx)}
 		}
 	}}
 	h.Enforce = true
@@ -40,7 +40,7 @@ func newScriptedOrigin(t *testing.T, h options) *scriptedOrigin {
 }
 
 // turns changes the response of the origin.
-func (o *scriptedOrigin) turns(answer policy.Answer) {
+func (o *scriptedOrigin) turns(answer policy.FetchResult) {
 	synctest.Wait() // for running fetches
 	o.answer = answer
 }
@@ -65,13 +65,13 @@ func (o *scriptedOrigin) expect(target string, want judge.Verdict, act judge.Act
 	}
 }
 
-func file(s string) policy.Answer {
-	return policy.Answer{Status: http.StatusOK, Body: []byte(s)}
+func file(s string) policy.FetchResult {
+	return policy.FetchResult{Status: http.StatusOK, Body: []byte(s)}
 }
 
 var (
-	down = policy.Answer{Err: errors.New("connection refused")}
-	none = policy.Answer{Status: http.StatusNotFound}
+	down = policy.FetchResult{Err: errors.New("connection refused")}
+	none = policy.FetchResult{Status: http.StatusNotFound}
 )
 
 // TestTimelineOfVerdicts tests an origin that is down for two months, from a day after
@@ -85,22 +85,22 @@ func TestTimelineOfVerdicts(t *testing.T) {
 		policy.LastGood: {
 			47 * time.Hour: {judge.Disallowed, judge.Blocked},
 			30 * day:       {judge.Disallowed, judge.Blocked},
-			32 * day:       {judge.Unknown, judge.None},
+			32 * day:       {judge.Unknown, judge.NoAction},
 		},
 		policy.AllowAll: {
 			47 * time.Hour: {judge.Disallowed, judge.Blocked},
-			49 * time.Hour: {judge.Unknown, judge.None},
+			49 * time.Hour: {judge.Unknown, judge.NoAction},
 		},
 		policy.DisallowAll: {
 			47 * time.Hour: {judge.Disallowed, judge.Blocked},
 			49 * time.Hour: {judge.Unknown, judge.Blocked},
 			30 * day:       {judge.Unknown, judge.Blocked},
-			32 * day:       {judge.Unknown, judge.None},
+			32 * day:       {judge.Unknown, judge.NoAction},
 		},
-		policy.DisallowGoogle: {
+		policy.DisallowLikeGoogle: {
 			47 * time.Hour: {judge.Disallowed, judge.Blocked},
 			30 * day:       {judge.Disallowed, judge.Blocked},
-			32 * day:       {judge.Unknown, judge.None},
+			32 * day:       {judge.Unknown, judge.NoAction},
 		},
 	} {
 		for at, now := range want {
@@ -115,7 +115,7 @@ func TestTimelineOfVerdicts(t *testing.T) {
 					// The origin is back. Its file applies within the longest back-off.
 					o.turns(none)
 					o.until(at+10*time.Minute, time.Minute)
-					o.expect("/private/x", judge.Allowed, judge.None)
+					o.expect("/private/x", judge.Allowed, judge.NoAction)
 				})
 			})
 		}
@@ -129,19 +129,19 @@ func TestTimelineOfAChange(t *testing.T) {
 		o := newScriptedOrigin(t, options{})
 		o.turns(file(loose))
 		o.until(10*time.Hour, time.Minute)
-		o.expect("/x", judge.Allowed, judge.None)
+		o.expect("/x", judge.Allowed, judge.NoAction)
 		o.turns(file(strict))
 		o.until(10*time.Hour+11*time.Minute, time.Minute)
-		o.expect("/x", judge.Stale, judge.None)
+		o.expect("/x", judge.Stale, judge.NoAction)
 		o.expect("/private/x", judge.Disallowed, judge.Blocked)
 		o.until(33*time.Hour+59*time.Minute, time.Minute)
-		o.expect("/x", judge.Stale, judge.None)
+		o.expect("/x", judge.Stale, judge.NoAction)
 		o.until(34*time.Hour+11*time.Minute, time.Minute)
 		o.expect("/x", judge.Disallowed, judge.Blocked)
 		// The file is loosened again, which takes effect at once.
 		o.turns(file(loose))
 		o.until(34*time.Hour+22*time.Minute, time.Minute)
-		o.expect("/x", judge.Allowed, judge.None)
+		o.expect("/x", judge.Allowed, judge.NoAction)
 	})
 }
 
@@ -155,10 +155,10 @@ func TestTimelineOfAChangeDuringAnOutage(t *testing.T) {
 		o.until(time.Hour, time.Minute)
 		o.turns(down)
 		o.until(8*day, time.Minute)
-		o.expect("/x", judge.Allowed, judge.None)
+		o.expect("/x", judge.Allowed, judge.NoAction)
 		o.turns(file(strict))
 		o.until(8*day+10*time.Minute, time.Minute) // a back-off plus jitter
-		o.expect("/x", judge.Stale, judge.None)
+		o.expect("/x", judge.Stale, judge.NoAction)
 		o.until(9*day+10*time.Minute, time.Minute)
 		o.expect("/x", judge.Disallowed, judge.Blocked)
 	})
@@ -171,7 +171,7 @@ func TestTimelineOfAnIdleSite(t *testing.T) {
 		name    string
 		idle    time.Duration
 		delay   time.Duration
-		answer  policy.Answer
+		answer  policy.FetchResult
 		verdict judge.Verdict // of the first request
 		then    judge.Verdict // of a request a minute later
 		waited  time.Duration
@@ -199,7 +199,7 @@ func TestTimelineOfAnIdleSite(t *testing.T) {
 					t.Errorf("%s, want %s", j.Verdict, tc.verdict)
 				}
 				time.Sleep(time.Minute)
-				o.expect("/x", tc.then, judge.None)
+				o.expect("/x", tc.then, judge.NoAction)
 				time.Sleep(2 * time.Hour) // let hanging fetches end
 			})
 		})

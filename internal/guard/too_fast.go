@@ -49,9 +49,9 @@ func formatSeconds(seconds int) string {
 // exceededPolicy returns the name of the policy that delays the next request.
 func exceededPolicy(p *Rate) string {
 	switch {
-	case p.Full:
+	case p.OverConcurrent:
 		return concurrentPolicy
-	case p.Limited:
+	case p.OverLimit:
 		return limitPolicy
 	}
 	return delayPolicy
@@ -89,17 +89,17 @@ func tooFastText(j *Judgement, wait int) string {
 	var b strings.Builder
 	name, p := text.Printable(j.Client.Name()), &j.Rate
 	switch {
-	case p.Full:
+	case p.OverConcurrent:
 		fmt.Fprintf(&b, "%s sends more requests at once than this site allows.\n\n", name)
-		fmt.Fprintf(&b, "limit: %d requests at a time (%s)\n", p.Limit.Concurrent, text.Printable(p.Limit.Broken(true)))
-	case p.Limited:
+		fmt.Fprintf(&b, "limit: %d requests at a time (%s)\n", p.Limit.Concurrent, text.Printable(p.Limit.ExceededPart(true)))
+	case p.OverLimit:
 		fmt.Fprintf(&b, "%s sends requests faster than this site allows.\n\n", name)
 		fmt.Fprintf(&b, "limit: %d requests in %s\n", p.Limit.Requests, text.Span(p.Limit.Per))
 	default:
 		fmt.Fprintf(&b, "%s sends requests faster than the robots.txt of this site allows.\n\n", name)
 		fmt.Fprintf(&b, "file:  %s\n", text.Printable(j.Site.Own().String()+"/robots.txt"))
-		fmt.Fprintf(&b, "line:  Crawl-delay: %s (line %d)\n", strconv.FormatFloat(p.Delay.Every.Seconds(), 'f', -1, 64), p.Delay.Line)
-		if p.Every != p.Delay.Every {
+		fmt.Fprintf(&b, "line:  Crawl-delay: %s (line %d)\n", strconv.FormatFloat(p.Delay.Interval.Seconds(), 'f', -1, 64), p.Delay.Line)
+		if p.Every != p.Delay.Interval {
 			fmt.Fprintf(&b, "applied: %s, the longest Crawl-delay that this site enforces\n", text.Span(p.Every))
 		}
 	}

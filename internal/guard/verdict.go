@@ -19,7 +19,7 @@ func (g *Guard) judgeBySite(r *http.Request, j *Judgement, entry *policy.Entry, 
 		g.judgeByCopy(&l)
 	}
 	g.spend(r, j, l.state, l.now)
-	if j.Rate.State == rate.Slowed && !j.Rate.Limited && g.switchToNewer(&l, true) { // the new version may have no Crawl-delay
+	if j.Rate.State == rate.SlowedDown && !j.Rate.OverLimit && g.switchToNewer(&l, true) { // the new version may have no Crawl-delay
 		j.Rate = Rate{}
 		g.judgeByCopy(&l)
 		g.spend(r, j, l.state, l.now)
@@ -32,7 +32,7 @@ func (g *Guard) judgeByCopy(l *lookup) {
 	r, j, state := l.r, l.j, l.state
 	j.allowedByHold = false
 	if state != nil {
-		j.via = state.Via
+		j.via = state.RedirectTargets
 	}
 	ours, closed := inForce(state, l.now, g.Fallback)
 	g.applyRules(j, ours, closed)
@@ -57,7 +57,7 @@ func (g *Guard) judgeByCopy(l *lookup) {
 // applyRules judges by a version, nil if none is known. closed means that an unreachable robots.txt
 // disallows everything.
 func (g *Guard) applyRules(j *Judgement, version *policy.Version, closed bool) {
-	rules := judge.Rules{Via: j.via, Closed: closed}
+	rules := judge.Rules{RedirectTargets: j.via, DisallowAll: closed}
 	if j.Version = version; version != nil {
 		rules.Robots = version.Robots
 	}
@@ -83,10 +83,10 @@ func (g *Guard) knownRobots(r *http.Request, j *Judgement, cached *policy.State)
 	switch {
 	case cached == nil:
 		return g.shared.Copies.Current(g.copiesOf(r, j.Site).Host)
-	case cached.Good == nil:
+	case cached.Current == nil:
 		return nil
 	}
-	return cached.Good.Robots
+	return cached.Current.Robots
 }
 
 // isNamed reports whether a robots.txt names a client.
@@ -96,7 +96,7 @@ func isNamed(client uaident.Identity, robots *policy.Robots) bool {
 	}
 	var names [8]string
 	q := judge.Request{Client: client}
-	_, named, _ := q.Subject(names[:0], false).Group(robots)
+	_, named, _ := q.GroupQuery(names[:0], false).Group(robots)
 	return named
 }
 
@@ -106,11 +106,11 @@ func inForce(state *policy.State, now time.Time, fallback policy.Fallback) (vers
 	if state == nil {
 		return nil, false
 	}
-	robots, closed := state.Usable(now, fallback)
+	robots, closed := state.RulesAt(now, fallback)
 	if robots == nil {
 		return nil, closed
 	}
-	return state.Good, false
+	return state.Current, false
 }
 
 // graceOf returns how long a crawler may follow a replaced version. A spoofed name does not extend it.
@@ -118,5 +118,5 @@ func (g *Guard) graceOf(j *Judgement) time.Duration {
 	if j.Identity == verify.Spoofed {
 		return g.Grace
 	}
-	return judge.Grace(j.Client, g.Grace)
+	return judge.GracePeriod(j.Client, g.Grace)
 }

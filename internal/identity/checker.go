@@ -101,7 +101,7 @@ type Shared struct {
 	// Verifier verifies claims for all of them.
 	Verifier *verify.Verifier
 
-	leases             lease.Leases[verify.Config]
+	leases             lease.Requests[verify.Config]
 	refreshSlot        chan struct{}                           // full while the address lists are refreshed
 	fetchCount         atomic.Uint64                           // number of fetched lists, accepted or not
 	onListFetched      atomic.Pointer[func(verify.ListStatus)] // called for each fetched list; may be nil
@@ -142,7 +142,7 @@ func (s *Shared) ApplyConfig(c verify.Config) (stop func() error, err error) {
 }
 
 // ApplyCount returns the number of times that settings were applied.
-func (s *Shared) ApplyCount() uint64 { return s.leases.Given() }
+func (s *Shared) ApplyCount() uint64 { return s.leases.LastID() }
 
 // RefreshesLists reports whether RefreshLists is running.
 func (s *Shared) RefreshesLists() bool {

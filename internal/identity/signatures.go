@@ -36,7 +36,7 @@ func (c *Checker) checkSignature(r *http.Request) botauth.Result {
 	c.OnSignature(result.Reason)
 	if check := c.Logger.Check(zap.DebugLevel, "signature checked"); check != nil {
 		check.Write(zap.Stringer("signature", result.Reason), zap.String("why", result.Explain()), zap.String("advice", result.Reason.Advice()),
-			zap.String("host", text.Cut(r.Host, request.MaxHost)))
+			zap.String("host", text.Truncate(r.Host, request.MaxHost)))
 	}
 	caddyhttp.SetVar(r.Context(), signatureVar, result)
 	return result

@@ -14,10 +14,10 @@ import (
 // Decoder decodes JSON with a fixed structure and records positions for errors.
 type Decoder struct {
 	scanner
-	name   string // name of the file, for errors
-	at     int    // offset of the last token
-	lineAt int    // an offset and its line number
-	line   int
+	name      string // name of the file, for errors
+	pos       int    // offset of the last token
+	lineStart int    // an offset and its line number
+	line      int
 }
 
 // NewDecoder returns a decoder for data, which must be one JSON value. Otherwise it returns an
@@ -68,14 +68,14 @@ func (d *Decoder) ErrorAt(offset int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d:%d: %w", d.name, line, column, fmt.Errorf(format, args...))
 }
 
-// Mistake returns an error about the last token.
-func (d *Decoder) Mistake(format string, args ...any) error { return d.ErrorAt(d.at, format, args...) }
+// Errorf returns an error about the last token.
+func (d *Decoder) Errorf(format string, args ...any) error { return d.ErrorAt(d.pos, format, args...) }
 
-// At returns the offset of the last token.
-func (d *Decoder) At() int { return d.at }
+// Offset returns the offset of the last token.
+func (d *Decoder) Offset() int { return d.pos }
 
 // Seek sets the offset that Mistake and Place use.
-func (d *Decoder) Seek(offset int) { d.at = offset }
+func (d *Decoder) Seek(offset int) { d.pos = offset }
 
 // Peek moves to the next token. It returns the first byte, or 0 at the end, and the offset.
 func (d *Decoder) Peek() (first byte, at int) { return d.peek(), d.end }
@@ -83,7 +83,7 @@ func (d *Decoder) Peek() (first byte, at int) { return d.peek(), d.end }
 // Skip skips a value of any type.
 func (d *Decoder) Skip() {
 	for depth := 0; ; {
-		switch d.Next().First {
+		switch d.Next().FirstByte {
 		case '{', '[':
 			depth++
 		case '}', ']':
@@ -97,23 +97,23 @@ func (d *Decoder) Skip() {
 	}
 }
 
-// Place returns the position of the last token as name:line.
-func (d *Decoder) Place() string {
-	d.line += bytes.Count(d.data[d.lineAt:d.at], []byte("\n"))
-	d.lineAt = d.at
+// Position returns the position of the last token as name:line.
+func (d *Decoder) Position() string {
+	d.line += bytes.Count(d.data[d.lineStart:d.pos], []byte("\n"))
+	d.lineStart = d.pos
 	return fmt.Sprintf("%s:%d", d.name, d.line)
 }
 
 // Next reads a token.
 func (d *Decoder) Next() (t Token) {
-	t, d.at = d.scanner.next()
+	t, d.pos = d.scanner.next()
 	return t
 }
 
 // open reads the start of an object or an array.
 func (d *Decoder) open(first byte, want string) error {
-	if t := d.Next(); t.First != first {
-		return d.Mistake("%s, and not %s", want, t)
+	if t := d.Next(); t.FirstByte != first {
+		return d.Errorf("%s, and not %s", want, t)
 	}
 	return nil
 }
@@ -129,9 +129,9 @@ func (d *Decoder) Object(want string, fields []string, read func(field string) e
 		i := slices.Index(fields, field)
 		switch {
 		case i < 0:
-			return d.Mistake("unknown field %.80q; %s", field, Hint(field, fields))
+			return d.Errorf("unknown field %.80q; %s", field, SuggestField(field, fields))
 		case seen&(1<<i) != 0:
-			return d.Mistake("%s is here twice; remove one", field)
+			return d.Errorf("%s is here twice; remove one", field)
 		}
 		seen |= 1 << i
 		if err := read(field); err != nil {
@@ -142,10 +142,10 @@ func (d *Decoder) Object(want string, fields []string, read func(field string) e
 	return nil
 }
 
-// Hint suggests fields that are similar to a misspelled field.
-func Hint(field string, fields []string) string {
+// SuggestField suggests fields that are similar to a misspelled field.
+func SuggestField(field string, fields []string) string {
 	const longest = 80 // longer names get no hint
-	if near := text.Near(field[:min(len(field), longest)], fields); near != "" {
+	if near := text.Nearest(field[:min(len(field), longest)], fields); near != "" {
 		return "did you mean " + near + "?"
 	}
 	if len(fields) == 1 {
@@ -159,11 +159,11 @@ func (d *Decoder) Array(want string, read func() error) error {
 	if err := d.open('[', want); err != nil {
 		return err
 	}
-	return d.Rest(read)
+	return d.ArrayRest(read)
 }
 
-// Rest reads an array after its start.
-func (d *Decoder) Rest(read func() error) error {
+// ArrayRest reads an array after its start.
+func (d *Decoder) ArrayRest(read func() error) error {
 	for d.More() {
 		if err := read(); err != nil {
 			return err
@@ -177,12 +177,12 @@ func (d *Decoder) Rest(read func() error) error {
 func (d *Decoder) Text(field string) (string, error) {
 	t := d.Next()
 	switch {
-	case t.First == Null:
+	case t.FirstByte == Null:
 		return "", nil
-	case t.First != '"':
-		return "", d.Mistake("%s has to be a string, and not %s", field, t)
+	case t.FirstByte != '"':
+		return "", d.Errorf("%s has to be a string, and not %s", field, t)
 	case t.Text == "":
-		return "", d.Mistake("%s is empty; leave it out", field)
+		return "", d.Errorf("%s is empty; leave it out", field)
 	}
 	return t.Text, nil
 }
@@ -192,16 +192,16 @@ func (d *Decoder) Texts(field, want string) (all []string, err error) {
 	if err := d.open('[', want); err != nil {
 		return nil, err
 	}
-	return d.RestOfTexts(field, want)
+	return d.TextsRest(field, want)
 }
 
-// RestOfTexts reads an array of strings after its start.
-func (d *Decoder) RestOfTexts(field, want string) (all []string, err error) {
-	begin := d.at
-	err = d.Rest(func() error {
+// TextsRest reads an array of strings after its start.
+func (d *Decoder) TextsRest(field, want string) (all []string, err error) {
+	begin := d.pos
+	err = d.ArrayRest(func() error {
 		t := d.Next()
-		if t.First != '"' || t.Text == "" {
-			return d.Mistake("%s has %s among its strings", field, t)
+		if t.FirstByte != '"' || t.Text == "" {
+			return d.Errorf("%s has %s among its strings", field, t)
 		}
 		all = append(all, t.Text)
 		return nil

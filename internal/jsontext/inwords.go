@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// InWords removes Go's type names from an error of package json. They do not help authors of JSON.
-func InWords(err error) error {
+// WithoutGoTypes removes Go's type names from an error of package json. They do not help authors of JSON.
+func WithoutGoTypes(err error) error {
 	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
 	case !ok && err != nil && strings.HasPrefix(err.Error(), "json: unknown field "):

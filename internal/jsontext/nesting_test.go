@@ -12,7 +12,7 @@ func TestNesting(t *testing.T) {
 		`["`:                                  {0, 1},
 		`["\`:                                 {0, 1},
 	} {
-		if objects, arrays := Nesting([]byte(text)); objects != want[0] || arrays != want[1] {
+		if objects, arrays := CountContainers([]byte(text)); objects != want[0] || arrays != want[1] {
 			t.Errorf("%s: %d objects and %d arrays, want %v", text, objects, arrays, want)
 		}
 	}

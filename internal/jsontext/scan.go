@@ -9,8 +9,8 @@ import (
 // Token is a JSON token: the first byte, which shows the type, and the value of a string or number.
 // The scanner needs a fifth of the time of [json.Decoder.Token].
 type Token struct {
-	First byte
-	Text  string
+	FirstByte byte
+	Text      string
 }
 
 // Null is the first byte of null.
@@ -42,9 +42,9 @@ func (s *scanner) More() bool {
 
 // next reads a token and returns its offset.
 func (s *scanner) next() (t Token, at int) {
-	t.First = s.peek()
+	t.FirstByte = s.peek()
 	at = s.end
-	switch t.First {
+	switch t.FirstByte {
 	case 0: // end of input
 	case '{', '}', '[', ']':
 		s.end++
@@ -80,7 +80,7 @@ func (s *scanner) text() (text string) {
 
 // String describes a token for errors.
 func (t Token) String() string {
-	switch t.First {
+	switch t.FirstByte {
 	case '{':
 		return "an object"
 	case '[':

@@ -29,10 +29,10 @@ func TestIdentifyApplication(t *testing.T) {
 		if s.EnforceOnly, err = ParseSelector(registry, test.enforce, false); err != nil {
 			t.Fatal(err)
 		}
-		if s.Exempt, err = ParseClients(registry, test.exempt, test.exemptProof); err != nil {
+		if s.Exempt, err = ParseClientSet(registry, test.exempt, test.exemptProof); err != nil {
 			t.Fatal(err)
 		}
-		s.NameClients(registry)
+		s.SetConfiguredNames(registry)
 		if client := s.Identify(registry, editor, robots); client.Token != test.want {
 			t.Errorf("%s: %q, class %s, want %q", test.name, client.Token, client.Class, test.want)
 		}

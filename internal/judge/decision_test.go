@@ -20,14 +20,14 @@ func TestDecision(t *testing.T) {
 		noGroups = "User-agent: Bytespider\nDisallow: /\n"
 	)
 	enforce := Settings{Enforce: true}
-	named := func(words ...string) Clients {
-		clients, err := ParseClients(uaident.Default(), words, nil)
+	named := func(words ...string) ClientSet {
+		clients, err := ParseClientSet(uaident.Default(), words, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return clients
 	}
-	verified, err := ParseClients(uaident.Default(), nil, []string{"Googlebot"})
+	verified, err := ParseClientSet(uaident.Default(), nil, []string{"Googlebot"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,61 +45,61 @@ func TestDecision(t *testing.T) {
 		action   Action
 		reason   Reason
 	}{
-		{name: "by the * group", settings: enforce, agent: google, request: Request{Target: "/x"}, verdict: Disallowed, action: Blocked, reason: ByRule},
-		{name: "what a longer rule opens, where / is closed", settings: enforce, agent: google, request: Request{Target: "/open/x"}, verdict: Allowed, reason: ByRule},
-		{name: "a misspelt key", settings: enforce, agent: unknown, request: Request{Target: "/open/typo"}, verdict: Allowed, reason: TwoReadings},
-		{name: "no rule of its group matches", settings: enforce, agent: gptbot, request: Request{Target: "/x"}, verdict: Allowed, reason: NoRule},
-		{name: "by its group", settings: enforce, agent: gptbot, request: Request{Target: "/gpt"}, verdict: Disallowed, action: Blocked, reason: ByRule},
-		{name: "no group is for it", settings: enforce, agent: gptbot, request: Request{Target: "/x"}, rules: Rules{Robots: policy.Parse([]byte(noGroups))}, verdict: Allowed, reason: NoGroup},
-		{name: "a library", settings: enforce, agent: wget, request: Request{Target: "/x"}, verdict: Exempt, reason: NotMeant},
-		{name: "a library under a false name", settings: enforce, agent: wget, request: Request{Target: "/x", Identity: verify.Spoofed}, verdict: Disallowed, action: Blocked, reason: ByRule},
-		{name: "a class that the owner judges", settings: Settings{Enforce: true, Wildcard: ClassesOf(uaident.Library)}, agent: wget, request: Request{Target: "/x"}, verdict: Disallowed, action: Blocked, reason: ByRule},
-		{name: "a crawler that is documented to ignore it, of a class that the owner judges", settings: Settings{Enforce: true, Wildcard: ClassesOf(uaident.Ads)}, agent: "AdsBot-Google (+http://www.google.com/adsbot.html)", request: Request{Target: "/x"}, verdict: Exempt, reason: NotMeant},
-		{name: "one of a class that the owner does not judge", settings: Settings{Enforce: true, Wildcard: ClassesOf(uaident.SEO)}, agent: unknown, request: Request{Target: "/x"}, verdict: Exempt, reason: NotMeant},
-		{name: "a name alone, whatever its class", settings: enforce, request: Request{Token: "Wget", Target: "/x"}, verdict: Disallowed, action: Blocked, reason: ByRule},
-		{name: "a browser", settings: enforce, agent: firefox, request: Request{Target: "/x"}, verdict: Exempt, reason: NobodyJudged},
-		{name: "a browser's name for a name alone", settings: enforce, agent: firefox, request: Request{Token: "Firefox", Target: "/x"}, verdict: Disallowed, action: Blocked, reason: ByRule},
-		{name: "another method of a crawler that is known", settings: enforce, agent: google, request: Request{Target: "/x", Method: "POST"}, verdict: Disallowed, action: Blocked, reason: ByRule},
-		{name: "another method of one that is not", settings: enforce, agent: unknown, request: Request{Target: "/x", Method: "POST"}, verdict: Exempt, reason: DeliversOrAsks},
-		{name: "for programs", settings: enforce, agent: unknown, request: Request{Target: "/.well-known/x"}, verdict: Exempt, reason: ForPrograms},
-		{name: "for programs, by a library", settings: enforce, agent: wget, request: Request{Target: "/.well-known/x"}, verdict: Exempt, reason: NotMeant},
-		{name: "a token of a validator", settings: enforce, agent: google, request: Request{Target: "/.well-known/acme-challenge/x"}, verdict: Exempt, reason: Challenge},
-		{name: "the robots.txt", settings: enforce, agent: google, request: Request{Target: "/robots.txt?x"}, verdict: Allowed, reason: RobotsTxt},
-		{name: "the robots.txt in escapes", settings: enforce, agent: google, request: Request{Target: "/%72obots.txt"}, verdict: Allowed, reason: RobotsTxt},
-		{name: "the robots.txt as a URL", settings: enforce, agent: google, request: Request{Target: "https://a.test/robots.txt"}, verdict: Allowed, reason: RobotsTxt},
-		{name: "a URL without a path", settings: enforce, agent: google, request: Request{Target: "https://a.test"}, verdict: Disallowed, action: Blocked, reason: ByRule},
-		{name: "a URL without a path, but a query", settings: enforce, agent: google, request: Request{Target: "https://a.test?/robots.txt"}, verdict: Disallowed, action: Blocked, reason: ByRule},
-		{name: "a URL without a slash behind its scheme, which some serve as / whatever stands there", settings: enforce, agent: google, request: Request{Target: "x:open/x"}, verdict: Disallowed, action: Blocked, reason: ByRule},
-		{name: "the same where / is open", settings: enforce, agent: gptbot, request: Request{Target: "x:open/x"}, verdict: Allowed, reason: NoRule},
-		{name: "a URL of what is open, where / is closed", settings: enforce, agent: google, request: Request{Target: "https://a.test/open/x"}, verdict: Allowed, reason: ByRule},
-		{name: "a URL without a host of what is open", settings: enforce, agent: google, request: Request{Target: "https:///open/x"}, verdict: Allowed, reason: ByRule},
-		{name: "no URL at all", settings: enforce, agent: gptbot, request: Request{Target: "open/x"}, verdict: Allowed, reason: NoRule},
-		{name: "no escapes", settings: enforce, agent: google, request: Request{Target: "/%zz/robots.txt"}, verdict: Disallowed, action: Blocked, reason: ByRule},
-		{name: "where that redirects to", settings: enforce, agent: google, request: Request{Target: "/r.txt?a"}, rules: via("/r.txt?a", file), verdict: Allowed, reason: RobotsTxt},
-		{name: "another query there", settings: enforce, agent: google, request: Request{Target: "/r.txt?b"}, rules: via("/r.txt?a", file), verdict: Disallowed, action: Blocked, reason: ByRule},
-		{name: "a URL elsewhere to which that redirects", settings: enforce, agent: google, request: Request{Target: "https://b.test/r.txt"}, rules: via("https://b.test/r.txt", file), verdict: Disallowed, action: Blocked, reason: ByRule},
-		{name: "nobody knows the rules", settings: enforce, agent: google, request: Request{Target: "/x"}, rules: Rules{Via: []string{"/r.txt"}}, verdict: Unknown, reason: NoRules},
-		{name: "and the site is closed", settings: enforce, agent: google, request: Request{Target: "/x"}, rules: Rules{Closed: true}, verdict: Unknown, action: Blocked, reason: Closed},
-		{name: "but not for a library", settings: enforce, agent: wget, request: Request{Target: "/x"}, rules: Rules{Closed: true}, verdict: Unknown, reason: NoRules},
-		{name: "nor for programs", settings: enforce, agent: google, request: Request{Target: "/.well-known/x"}, rules: Rules{Closed: true}, verdict: Unknown, reason: NoRules},
-		{name: "but for a library under a false name", settings: enforce, agent: wget, request: Request{Target: "/x", Identity: verify.Spoofed}, rules: Rules{Closed: true}, verdict: Unknown, action: Blocked, reason: Closed},
-		{name: "and for a name alone", settings: enforce, request: Request{Token: "Wget", Target: "/x"}, rules: Rules{Closed: true}, verdict: Unknown, action: Blocked, reason: Closed},
-		{name: "what a library sends under a false name", settings: enforce, agent: wget, request: Request{Target: "/x", Method: "POST", Identity: verify.Spoofed}, verdict: Exempt, reason: DeliversOrAsks},
-		{name: "in monitor mode", agent: google, request: Request{Target: "/x"}, verdict: Disallowed, action: Logged, reason: ByRule},
-		{name: "a false name that is blocked, for what the rules allow", settings: Settings{Enforce: true, FalseName: BlockFalseName}, agent: google, request: Request{Target: "/open/x", Identity: verify.Spoofed}, verdict: Allowed, action: Blocked, reason: ByRule},
-		{name: "a true one then", settings: Settings{Enforce: true, FalseName: BlockFalseName}, agent: google, request: Request{Target: "/open/x", Identity: verify.Verified}, verdict: Allowed, reason: ByRule},
-		{name: "a name alone then", settings: Settings{Enforce: true, FalseName: BlockFalseName}, request: Request{Token: "Googlebot", Target: "/open/x", Identity: verify.Spoofed}, verdict: Allowed, reason: ByRule},
-		{name: "a false name that is only logged", settings: Settings{Enforce: true, FalseName: LogFalseName}, agent: google, request: Request{Target: "/x", Identity: verify.Spoofed}, verdict: Disallowed, action: Logged, reason: ByRule},
-		{name: "exempt", settings: Settings{Enforce: true, Exempt: named("Googlebot")}, agent: google, request: Request{Target: "/x"}, verdict: Exempt, reason: Configured},
-		{name: "exempt if verified, and claimed", settings: Settings{Enforce: true, Exempt: verified}, agent: google, request: Request{Target: "/x"}, verdict: Disallowed, action: Blocked, reason: ByRule},
-		{name: "exempt if verified, and verified", settings: Settings{Enforce: true, Exempt: verified}, agent: google, request: Request{Target: "/x", Identity: verify.Verified}, verdict: Exempt, reason: Configured},
-		{name: "exempt, by a name with a client", settings: Settings{Enforce: true, Exempt: named("Googlebot")}, agent: google, request: Request{Token: "Googlebot", Target: "/x"}, verdict: Exempt, reason: Configured},
-		{name: "only logged", settings: Settings{Enforce: true, OnlyLog: named("Googlebot")}, agent: google, request: Request{Target: "/x"}, verdict: Disallowed, action: Logged, reason: ByRule},
-		{name: "enforced for others", settings: Settings{Enforce: true, EnforceOnly: some}, agent: google, request: Request{Target: "/x"}, verdict: Disallowed, action: Logged, reason: ByRule},
-		{name: "enforced for it", settings: Settings{Enforce: true, EnforceOnly: some}, agent: gptbot, request: Request{Target: "/gpt"}, verdict: Disallowed, action: Blocked, reason: ByRule},
-		{name: "enforced for others, of a name alone", settings: Settings{Enforce: true, EnforceOnly: some}, request: Request{Token: "*", Target: "/x"}, verdict: Disallowed, action: Blocked, reason: ByRule},
-		{name: "enforced for others, a false name that is blocked", settings: Settings{Enforce: true, EnforceOnly: some, FalseName: BlockFalseName}, agent: google, request: Request{Target: "/open/x", Identity: verify.Spoofed}, verdict: Allowed, action: Blocked, reason: ByRule},
-		{name: "enforced for others, a false name that is judged", settings: Settings{Enforce: true, EnforceOnly: some}, agent: google, request: Request{Target: "/x", Identity: verify.Spoofed}, verdict: Disallowed, action: Logged, reason: ByRule},
+		{name: "by the * group", settings: enforce, agent: google, request: Request{Target: "/x"}, verdict: Disallowed, action: Blocked, reason: ReasonRule},
+		{name: "what a longer rule opens, where / is closed", settings: enforce, agent: google, request: Request{Target: "/open/x"}, verdict: Allowed, reason: ReasonRule},
+		{name: "a misspelt key", settings: enforce, agent: unknown, request: Request{Target: "/open/typo"}, verdict: Allowed, reason: ReasonAmbiguous},
+		{name: "no rule of its group matches", settings: enforce, agent: gptbot, request: Request{Target: "/x"}, verdict: Allowed, reason: ReasonNoRule},
+		{name: "by its group", settings: enforce, agent: gptbot, request: Request{Target: "/gpt"}, verdict: Disallowed, action: Blocked, reason: ReasonRule},
+		{name: "no group is for it", settings: enforce, agent: gptbot, request: Request{Target: "/x"}, rules: Rules{Robots: policy.Parse([]byte(noGroups))}, verdict: Allowed, reason: ReasonNoGroup},
+		{name: "a library", settings: enforce, agent: wget, request: Request{Target: "/x"}, verdict: Exempt, reason: ReasonClass},
+		{name: "a library under a false name", settings: enforce, agent: wget, request: Request{Target: "/x", Identity: verify.Spoofed}, verdict: Disallowed, action: Blocked, reason: ReasonRule},
+		{name: "a class that the owner judges", settings: Settings{Enforce: true, WildcardClasses: ClassesOf(uaident.Library)}, agent: wget, request: Request{Target: "/x"}, verdict: Disallowed, action: Blocked, reason: ReasonRule},
+		{name: "a crawler that is documented to ignore it, of a class that the owner judges", settings: Settings{Enforce: true, WildcardClasses: ClassesOf(uaident.Ads)}, agent: "AdsBot-Google (+http://www.google.com/adsbot.html)", request: Request{Target: "/x"}, verdict: Exempt, reason: ReasonClass},
+		{name: "one of a class that the owner does not judge", settings: Settings{Enforce: true, WildcardClasses: ClassesOf(uaident.SEO)}, agent: unknown, request: Request{Target: "/x"}, verdict: Exempt, reason: ReasonClass},
+		{name: "a name alone, whatever its class", settings: enforce, request: Request{Token: "Wget", Target: "/x"}, verdict: Disallowed, action: Blocked, reason: ReasonRule},
+		{name: "a browser", settings: enforce, agent: firefox, request: Request{Target: "/x"}, verdict: Exempt, reason: ReasonBrowser},
+		{name: "a browser's name for a name alone", settings: enforce, agent: firefox, request: Request{Token: "Firefox", Target: "/x"}, verdict: Disallowed, action: Blocked, reason: ReasonRule},
+		{name: "another method of a crawler that is known", settings: enforce, agent: google, request: Request{Target: "/x", Method: "POST"}, verdict: Disallowed, action: Blocked, reason: ReasonRule},
+		{name: "another method of one that is not", settings: enforce, agent: unknown, request: Request{Target: "/x", Method: "POST"}, verdict: Exempt, reason: ReasonMethod},
+		{name: "for programs", settings: enforce, agent: unknown, request: Request{Target: "/.well-known/x"}, verdict: Exempt, reason: ReasonWellKnown},
+		{name: "for programs, by a library", settings: enforce, agent: wget, request: Request{Target: "/.well-known/x"}, verdict: Exempt, reason: ReasonClass},
+		{name: "a token of a validator", settings: enforce, agent: google, request: Request{Target: "/.well-known/acme-challenge/x"}, verdict: Exempt, reason: ReasonACMEChallenge},
+		{name: "the robots.txt", settings: enforce, agent: google, request: Request{Target: "/robots.txt?x"}, verdict: Allowed, reason: ReasonRobotsTxt},
+		{name: "the robots.txt in escapes", settings: enforce, agent: google, request: Request{Target: "/%72obots.txt"}, verdict: Allowed, reason: ReasonRobotsTxt},
+		{name: "the robots.txt as a URL", settings: enforce, agent: google, request: Request{Target: "https://a.test/robots.txt"}, verdict: Allowed, reason: ReasonRobotsTxt},
+		{name: "a URL without a path", settings: enforce, agent: google, request: Request{Target: "https://a.test"}, verdict: Disallowed, action: Blocked, reason: ReasonRule},
+		{name: "a URL without a path, but a query", settings: enforce, agent: google, request: Request{Target: "https://a.test?/robots.txt"}, verdict: Disallowed, action: Blocked, reason: ReasonRule},
+		{name: "a URL without a slash behind its scheme, which some serve as / whatever stands there", settings: enforce, agent: google, request: Request{Target: "x:open/x"}, verdict: Disallowed, action: Blocked, reason: ReasonRule},
+		{name: "the same where / is open", settings: enforce, agent: gptbot, request: Request{Target: "x:open/x"}, verdict: Allowed, reason: ReasonNoRule},
+		{name: "a URL of what is open, where / is closed", settings: enforce, agent: google, request: Request{Target: "https://a.test/open/x"}, verdict: Allowed, reason: ReasonRule},
+		{name: "a URL without a host of what is open", settings: enforce, agent: google, request: Request{Target: "https:///open/x"}, verdict: Allowed, reason: ReasonRule},
+		{name: "no URL at all", settings: enforce, agent: gptbot, request: Request{Target: "open/x"}, verdict: Allowed, reason: ReasonNoRule},
+		{name: "no escapes", settings: enforce, agent: google, request: Request{Target: "/%zz/robots.txt"}, verdict: Disallowed, action: Blocked, reason: ReasonRule},
+		{name: "where that redirects to", settings: enforce, agent: google, request: Request{Target: "/r.txt?a"}, rules: via("/r.txt?a", file), verdict: Allowed, reason: ReasonRobotsTxt},
+		{name: "another query there", settings: enforce, agent: google, request: Request{Target: "/r.txt?b"}, rules: via("/r.txt?a", file), verdict: Disallowed, action: Blocked, reason: ReasonRule},
+		{name: "a URL elsewhere to which that redirects", settings: enforce, agent: google, request: Request{Target: "https://b.test/r.txt"}, rules: via("https://b.test/r.txt", file), verdict: Disallowed, action: Blocked, reason: ReasonRule},
+		{name: "nobody knows the rules", settings: enforce, agent: google, request: Request{Target: "/x"}, rules: Rules{RedirectTargets: []string{"/r.txt"}}, verdict: Unknown, reason: ReasonNoRobotsTxt},
+		{name: "and the site is closed", settings: enforce, agent: google, request: Request{Target: "/x"}, rules: Rules{DisallowAll: true}, verdict: Unknown, action: Blocked, reason: ReasonSiteClosed},
+		{name: "but not for a library", settings: enforce, agent: wget, request: Request{Target: "/x"}, rules: Rules{DisallowAll: true}, verdict: Unknown, reason: ReasonNoRobotsTxt},
+		{name: "nor for programs", settings: enforce, agent: google, request: Request{Target: "/.well-known/x"}, rules: Rules{DisallowAll: true}, verdict: Unknown, reason: ReasonNoRobotsTxt},
+		{name: "but for a library under a false name", settings: enforce, agent: wget, request: Request{Target: "/x", Identity: verify.Spoofed}, rules: Rules{DisallowAll: true}, verdict: Unknown, action: Blocked, reason: ReasonSiteClosed},
+		{name: "and for a name alone", settings: enforce, request: Request{Token: "Wget", Target: "/x"}, rules: Rules{DisallowAll: true}, verdict: Unknown, action: Blocked, reason: ReasonSiteClosed},
+		{name: "what a library sends under a false name", settings: enforce, agent: wget, request: Request{Target: "/x", Method: "POST", Identity: verify.Spoofed}, verdict: Exempt, reason: ReasonMethod},
+		{name: "in monitor mode", agent: google, request: Request{Target: "/x"}, verdict: Disallowed, action: Logged, reason: ReasonRule},
+		{name: "a false name that is blocked, for what the rules allow", settings: Settings{Enforce: true, SpoofedHandling: BlockSpoofed}, agent: google, request: Request{Target: "/open/x", Identity: verify.Spoofed}, verdict: Allowed, action: Blocked, reason: ReasonRule},
+		{name: "a true one then", settings: Settings{Enforce: true, SpoofedHandling: BlockSpoofed}, agent: google, request: Request{Target: "/open/x", Identity: verify.Verified}, verdict: Allowed, reason: ReasonRule},
+		{name: "a name alone then", settings: Settings{Enforce: true, SpoofedHandling: BlockSpoofed}, request: Request{Token: "Googlebot", Target: "/open/x", Identity: verify.Spoofed}, verdict: Allowed, reason: ReasonRule},
+		{name: "a false name that is only logged", settings: Settings{Enforce: true, SpoofedHandling: LogSpoofed}, agent: google, request: Request{Target: "/x", Identity: verify.Spoofed}, verdict: Disallowed, action: Logged, reason: ReasonRule},
+		{name: "exempt", settings: Settings{Enforce: true, Exempt: named("Googlebot")}, agent: google, request: Request{Target: "/x"}, verdict: Exempt, reason: ReasonExempt},
+		{name: "exempt if verified, and claimed", settings: Settings{Enforce: true, Exempt: verified}, agent: google, request: Request{Target: "/x"}, verdict: Disallowed, action: Blocked, reason: ReasonRule},
+		{name: "exempt if verified, and verified", settings: Settings{Enforce: true, Exempt: verified}, agent: google, request: Request{Target: "/x", Identity: verify.Verified}, verdict: Exempt, reason: ReasonExempt},
+		{name: "exempt, by a name with a client", settings: Settings{Enforce: true, Exempt: named("Googlebot")}, agent: google, request: Request{Token: "Googlebot", Target: "/x"}, verdict: Exempt, reason: ReasonExempt},
+		{name: "only logged", settings: Settings{Enforce: true, OnlyLog: named("Googlebot")}, agent: google, request: Request{Target: "/x"}, verdict: Disallowed, action: Logged, reason: ReasonRule},
+		{name: "enforced for others", settings: Settings{Enforce: true, EnforceOnly: some}, agent: google, request: Request{Target: "/x"}, verdict: Disallowed, action: Logged, reason: ReasonRule},
+		{name: "enforced for it", settings: Settings{Enforce: true, EnforceOnly: some}, agent: gptbot, request: Request{Target: "/gpt"}, verdict: Disallowed, action: Blocked, reason: ReasonRule},
+		{name: "enforced for others, of a name alone", settings: Settings{Enforce: true, EnforceOnly: some}, request: Request{Token: "*", Target: "/x"}, verdict: Disallowed, action: Blocked, reason: ReasonRule},
+		{name: "enforced for others, a false name that is blocked", settings: Settings{Enforce: true, EnforceOnly: some, SpoofedHandling: BlockSpoofed}, agent: google, request: Request{Target: "/open/x", Identity: verify.Spoofed}, verdict: Allowed, action: Blocked, reason: ReasonRule},
+		{name: "enforced for others, a false name that is judged", settings: Settings{Enforce: true, EnforceOnly: some}, agent: google, request: Request{Target: "/x", Identity: verify.Spoofed}, verdict: Disallowed, action: Logged, reason: ReasonRule},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.agent != "" {
@@ -120,5 +120,5 @@ func TestDecision(t *testing.T) {
 
 // via returns the rules of a file that is redirected to somewhere.
 func via(where, file string) Rules {
-	return Rules{Robots: policy.Parse([]byte(file)), Via: []string{where}}
+	return Rules{Robots: policy.Parse([]byte(file)), RedirectTargets: []string{where}}
 }

@@ -18,12 +18,12 @@ func TestDelayOfWildcard(t *testing.T) {
 		"Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)":      10 * time.Second,
 	} {
 		client := uaident.Identify(userAgent)
-		group, _, _ := Subject{Chain: client.AppendChain(nil), Wildcard: true}.Group(policy.Parse([]byte(file)))
-		if got := Delay(group, client.CrawlDelay()); got.Every != want {
-			t.Errorf("%s: %v, want %v", client.Token, got.Every, want)
+		group, _, _ := GroupQuery{Names: client.AppendNames(nil), Wildcard: true}.Group(policy.Parse([]byte(file)))
+		if got := CrawlDelay(group, client.CrawlDelay()); got.Interval != want {
+			t.Errorf("%s: %v, want %v", client.Token, got.Interval, want)
 		}
 	}
-	if got := Delay(nil, uaident.CrawlDelay{Wildcard: true}); got != (policy.Delay{}) {
+	if got := CrawlDelay(nil, uaident.CrawlDelay{Wildcard: true}); got != (policy.Delay{}) {
 		t.Errorf("without a group: %+v", got)
 	}
 }

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Exemption is the reason why the * group does not apply to a request of any client.
-type Exemption uint8
+// WildcardExemption is the reason why the * group does not apply to a request of any client.
+type WildcardExemption uint8
 
 const (
 	// NoExemption: the * group applies to the request.
-	NoExemption Exemption = iota
+	NoExemption WildcardExemption = iota
 	// MethodExemption: crawlers send GET and HEAD. Other methods come from clients that deliver
 	// data or call an API, unless the client is a crawler of the registry.
 	MethodExemption
@@ -21,7 +21,7 @@ const (
 )
 
 // String describes the reason. It returns "" for NoExemption.
-func (s Exemption) String() string {
+func (s WildcardExemption) String() string {
 	switch s {
 	case MethodExemption:
 		return "the * group applies to methods other than GET and HEAD only for crawlers in the registry"
@@ -33,11 +33,11 @@ func (s Exemption) String() string {
 
 // WildcardExemption returns why the * group does not apply to the request because of its
 // method or target. A group that names the client applies to all of its requests.
-func (r *Request) WildcardExemption() Exemption {
+func (r *Request) WildcardExemption() WildcardExemption {
 	switch {
 	case r.Token != "":
 		return NoExemption // the * group applies to a query about a token
-	case !isCrawling(r.Method) && (r.Client.Crawler == nil || !r.Client.Class.IsCrawler()):
+	case !isCrawlMethod(r.Method) && (r.Client.Crawler == nil || !r.Client.Class.IsCrawler()):
 		return MethodExemption
 	case isWellKnown(r.Target):
 		return WellKnownExemption
@@ -45,8 +45,8 @@ func (r *Request) WildcardExemption() Exemption {
 	return NoExemption
 }
 
-// isCrawling reports whether crawlers use the method. An empty method is GET.
-func isCrawling(method string) bool {
+// isCrawlMethod reports whether crawlers use the method. An empty method is GET.
+func isCrawlMethod(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == ""
 }
 

@@ -72,7 +72,7 @@ func TestRequests(t *testing.T) {
 // TestSparedInWords has a reason for whatever is spared, which explanations
 // print.
 func TestSparedInWords(t *testing.T) {
-	for _, s := range []Exemption{MethodExemption, WellKnownExemption} {
+	for _, s := range []WildcardExemption{MethodExemption, WellKnownExemption} {
 		if s.String() == "" {
 			t.Errorf("%d has no words", s)
 		}

@@ -22,7 +22,7 @@ func TestGrace(t *testing.T) {
 		{"bingbot/2.0", day, day},
 		{"NobodyKnowsBot/1.0", 2 * day, 2 * day},
 	} {
-		if got := judge.Grace(uaident.Identify(test.userAgent), test.all); got != test.want {
+		if got := judge.GracePeriod(uaident.Identify(test.userAgent), test.all); got != test.want {
 			t.Errorf("%s has %v of %v, want %v", test.userAgent, got, test.all, test.want)
 		}
 	}

@@ -13,11 +13,11 @@ import (
 type Rules struct {
 	// Robots is the parsed robots.txt. It is nil if there is no copy.
 	Robots *policy.Robots
-	// Via has the targets of redirects of robots.txt. Targets on this site are always allowed,
+	// RedirectTargets has the targets of redirects of robots.txt. Targets on this site are always allowed,
 	// so that crawlers can follow the redirects.
-	Via []string
-	// Closed is true if the configuration closes the site while Robots is nil.
-	Closed bool
+	RedirectTargets []string
+	// DisallowAll is true if the configuration closes the site while Robots is nil.
+	DisallowAll bool
 }
 
 // Result is the decision about a request and the reasons for it.
@@ -25,17 +25,17 @@ type Result struct {
 	Verdict Verdict // by the rules
 	Action  Action  // by the settings
 	Reason  Reason  // why the verdict is what it is
-	// Evidence is the matching rule. If no rule was evaluated, it is allowed without a rule.
-	Evidence policy.Verdict
+	// RobotsVerdict is the matching rule. If no rule was evaluated, it is allowed without a rule.
+	RobotsVerdict policy.Verdict
 	// Group is the group of the client, or nil. Named is true if the group names the client,
 	// and false for the * group.
-	Group *policy.Selection
+	Group *policy.SelectedGroup
 	Named bool
 	// Preferences are the usage preferences of the file for an allowed target.
 	Preferences policy.Preferences
-	// FalseName is true if the rules allow the request and only the spoofed name of the client
+	// BlockedAsSpoofed is true if the rules allow the request and only the spoofed name of the client
 	// is the reason to block it.
-	FalseName bool
+	BlockedAsSpoofed bool
 	// LogOnly is true if the options of the site prevent a block in enforce mode.
 	LogOnly bool
 }
@@ -48,90 +48,90 @@ type Scratch struct {
 	names  [8]string
 }
 
-// Bound caches the group of a client in a robots.txt.
-type Bound struct{ by [2]binding } // without and with the * group
+// GroupCache caches the group of a client in a robots.txt.
+type GroupCache struct{ entries [2]cachedGroup } // without and with the * group
 
-type binding struct {
-	found, named, applies bool
-	group                 *policy.Selection
+type cachedGroup struct {
+	cached, named, applies bool
+	group                  *policy.SelectedGroup
 }
 
 // Judge decides whether the rules allow a request, and what to do if they do not. It stores
 // the result in r. It allocates only for targets with many forms and for files with two
 // interpretations.
 func (s *Settings) Judge(q *Request, rules Rules, scratch *Scratch, r *Result) {
-	*r = Result{Evidence: policy.Verdict{Allowed: true}}
+	*r = Result{RobotsVerdict: policy.Verdict{Allowed: true}}
 	switch {
 	case q.Token == "" && q.Client.Class == uaident.Browser:
-		r.Verdict, r.Reason = Exempt, NobodyJudged
+		r.Verdict, r.Reason = Exempt, ReasonBrowser
 		return
 	case IsACMEChallenge(q.Method, q.Target):
-		r.Verdict, r.Reason = Exempt, Challenge
+		r.Verdict, r.Reason = Exempt, ReasonACMEChallenge
 		return
-	case q.DecodedPath() == robotsTxt, len(rules.Via) > 0 && strings.HasPrefix(q.Target, "/") && slices.Contains(rules.Via, q.Target):
-		r.Reason = RobotsTxt
+	case q.DecodedPath() == robotsTxt, len(rules.RedirectTargets) > 0 && strings.HasPrefix(q.Target, "/") && slices.Contains(rules.RedirectTargets, q.Target):
+		r.Reason = ReasonRobotsTxt
 		return
-	case q.hasClient() && s.Exempt.Has(q.Client, q.Identity):
-		r.Verdict, r.Reason = Exempt, Configured
+	case q.clientSettingsApply() && s.Exempt.Matches(q.Client, q.Identity):
+		r.Verdict, r.Reason = Exempt, ReasonExempt
 		return
 	case rules.Robots == nil:
 		s.judgeUnknown(q, rules, r)
 	default:
 		s.applyRules(q, rules.Robots, scratch, r)
 	}
-	s.act(q, r)
+	s.setAction(q, r)
 }
 
 // MarkStale changes the result of a disallowed request to [Stale], because the crawler may
 // still obey an older version without the rule.
 func (s *Settings) MarkStale(q *Request, r *Result) {
-	r.Verdict, r.Action, r.Reason, r.FalseName, r.LogOnly = Stale, None, NotKnownYet, false, false
-	s.act(q, r)
+	r.Verdict, r.Action, r.Reason, r.BlockedAsSpoofed, r.LogOnly = Stale, NoAction, ReasonGrace, false, false
+	s.setAction(q, r)
 }
 
 // judgeUnknown judges a request to a site without a copy of robots.txt.
 func (s *Settings) judgeUnknown(q *Request, rules Rules, r *Result) {
-	r.Verdict, r.Reason = Unknown, NoRules
-	if rules.Closed && s.wildcardApplies(q) && q.WildcardExemption() == NoExemption {
-		r.Reason = Closed
+	r.Verdict, r.Reason = Unknown, ReasonNoRobotsTxt
+	if rules.DisallowAll && s.wildcardApplies(q) && q.WildcardExemption() == NoExemption {
+		r.Reason = ReasonSiteClosed
 	}
 }
 
 // applyRules judges a request by the rules of a robots.txt.
 func (s *Settings) applyRules(q *Request, robots *policy.Robots, scratch *Scratch, r *Result) {
-	subject := q.Subject(scratch.names[:0], s.wildcardApplies(q))
+	query := q.GroupQuery(scratch.names[:0], s.wildcardApplies(q))
 	var applies bool
-	if r.Group, r.Named, applies = q.Bound.group(subject, robots); !applies && !subject.WellKnownOnly {
+	if r.Group, r.Named, applies = q.GroupCache.group(query, robots); !applies && !query.WellKnownOnly {
 		r.Verdict, r.Reason = Exempt, s.exemptReason(q)
 		return
 	}
 	scratch.Target.Set(q.Target, s.KeepSlashes)
 	if !applies {
-		r.Verdict, r.Reason = Exempt, ForPrograms
-		if evidence := r.Group.WellKnown().JudgeTarget(&scratch.Target); !evidence.Allowed {
-			r.Evidence, r.Verdict, r.Reason = evidence, Disallowed, ByRule
+		r.Verdict, r.Reason = Exempt, ReasonWellKnown
+		if verdict := r.Group.WellKnown().JudgeTarget(&scratch.Target); !verdict.Allowed {
+			r.RobotsVerdict, r.Verdict, r.Reason = verdict, Disallowed, ReasonRule
 		}
 		return
 	}
-	r.Evidence = subject.judge(robots, r.Group, &scratch.Target)
-	if r.Evidence.Allowed {
+	r.RobotsVerdict = query.judge(robots, r.Group, &scratch.Target)
+	if r.RobotsVerdict.Allowed {
 		r.Preferences = robots.Preferences(r.Group, &scratch.Target, q.ControlToken())
 	}
-	if r.Evidence.Allowed && q.isOpaque() { // servers behind the proxy may serve /
+	if r.RobotsVerdict.Allowed && q.isOpaque() { // servers behind the proxy may serve /
 		scratch.Target.Set("/", s.KeepSlashes)
-		r.Evidence = subject.judge(robots, r.Group, &scratch.Target)
+		r.RobotsVerdict = query.judge(robots, r.Group, &scratch.Target)
 	}
 	switch {
-	case !r.Evidence.Allowed:
-		r.Verdict, r.Reason, r.Preferences = Disallowed, ByRule, policy.Preferences{}
-	case r.Evidence.Ambiguous:
-		r.Reason = TwoReadings
-	case r.Evidence.Rule.Line > 0:
-		r.Reason = ByRule
+	case !r.RobotsVerdict.Allowed:
+		r.Verdict, r.Reason, r.Preferences = Disallowed, ReasonRule, policy.Preferences{}
+	case r.RobotsVerdict.Ambiguous:
+		r.Reason = ReasonAmbiguous
+	case r.RobotsVerdict.Rule.Line > 0:
+		r.Reason = ReasonRule
 	case r.Group == nil:
-		r.Reason = NoGroup
+		r.Reason = ReasonNoGroup
 	default:
-		r.Reason = NoRule
+		r.Reason = ReasonNoRule
 	}
 }
 
@@ -146,44 +146,44 @@ func (s *Settings) exemptReason(q *Request) Reason {
 	if s.wildcardApplies(q) {
 		switch q.WildcardExemption() {
 		case MethodExemption:
-			return DeliversOrAsks
+			return ReasonMethod
 		case WellKnownExemption:
-			return ForPrograms
+			return ReasonWellKnown
 		}
 	}
-	return NotMeant
+	return ReasonClass
 }
 
-// act sets the action for the verdict.
-func (s *Settings) act(q *Request, r *Result) {
-	isFalse := q.Token == "" && q.Identity == verify.Spoofed
+// setAction sets the action for the verdict.
+func (s *Settings) setAction(q *Request, r *Result) {
+	isSpoofed := q.Token == "" && q.Identity == verify.Spoofed
 	switch {
-	case r.Verdict == Disallowed, r.Reason == Closed:
-	case isFalse && s.FalseName == BlockFalseName:
-		r.FalseName = true
+	case r.Verdict == Disallowed, r.Reason == ReasonSiteClosed:
+	case isSpoofed && s.SpoofedHandling == BlockSpoofed:
+		r.BlockedAsSpoofed = true
 	default:
 		return
 	}
-	r.LogOnly = q.hasClient() && s.LogsOnly(q.Client, q.Identity)
+	r.LogOnly = q.clientSettingsApply() && s.LogsOnly(q.Client, q.Identity)
 	r.Action = Logged
-	included := !q.hasClient() || isFalse && s.FalseName == BlockFalseName || s.EnforceIncludes(q.Client)
+	included := !q.clientSettingsApply() || isSpoofed && s.SpoofedHandling == BlockSpoofed || s.EnforceIncludes(q.Client)
 	if s.Enforce && included && !r.LogOnly {
 		r.Action = Blocked
 	}
 }
 
-// group returns the result of [Subject.Group] and caches it. b may be nil.
-func (b *Bound) group(subject Subject, robots *policy.Robots) (group *policy.Selection, named, applies bool) {
+// group returns the result of [GroupQuery.Group] and caches it. b may be nil.
+func (b *GroupCache) group(query GroupQuery, robots *policy.Robots) (group *policy.SelectedGroup, named, applies bool) {
 	if b == nil {
-		return subject.Group(robots)
+		return query.Group(robots)
 	}
-	known := &b.by[0]
-	if subject.Wildcard {
-		known = &b.by[1]
+	entry := &b.entries[0]
+	if query.Wildcard {
+		entry = &b.entries[1]
 	}
-	if !known.found {
-		known.found = true
-		known.group, known.named, known.applies = subject.Group(robots)
+	if !entry.cached {
+		entry.cached = true
+		entry.group, entry.named, entry.applies = query.Group(robots)
 	}
-	return known.group, known.named, known.applies
+	return entry.group, entry.named, entry.applies
 }

@@ -23,7 +23,7 @@ func TestClaim(t *testing.T) {
 		{"and is its only one", "curl/8.7.1", "/all", true, true, false},
 	} {
 		client := uaident.Identify(tc.userAgent)
-		who := Subject{Chain: client.AppendChain(nil), Wildcard: client.Wildcard(), Forgiving: client.Forgiving()}
+		who := GroupQuery{Names: client.AppendNames(nil), Wildcard: client.WildcardApplies(), Lenient: client.ParsesLeniently()}
 		_, named, applies := who.Group(robots)
 		var target policy.Target
 		target.Set(tc.target, false)
@@ -47,7 +47,7 @@ func TestFalseClaim(t *testing.T) {
 		{"AdsBot-Google", "/ads", "Disallow: /ads"},
 		{"Slackbot", "/all", "Disallow: /all"},
 	} {
-		who := Subject{Chain: []string{tc.token}, Wildcard: true, False: true}
+		who := GroupQuery{Names: []string{tc.token}, Wildcard: true, Spoofed: true}
 		var target policy.Target
 		target.Set(tc.target, false)
 		verdict := who.Verdict(robots, &target)
@@ -108,7 +108,7 @@ func TestIsACMEChallenge(t *testing.T) {
 
 func TestIsReading(t *testing.T) {
 	for status, want := range map[int]bool{200: true, 206: false, 301: false, 304: true, 403: false, 404: true, 410: true, 500: false} {
-		if IsReading("GET", status) != want || IsReading("HEAD", status) {
+		if IsRobotsFetch("GET", status) != want || IsRobotsFetch("HEAD", status) {
 			t.Errorf("status %d", status)
 		}
 	}

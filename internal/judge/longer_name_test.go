@@ -57,7 +57,7 @@ func TestGroupOfALongerName(t *testing.T) {
 		robots := policy.Parse([]byte("User-agent: " + tt.group + "\nDisallow: /\n"))
 		client := uaident.Default().IdentifyWith(tt.userAgent, uaident.Default().Overlay(robots.Names()))
 		r := Request{Client: client, Method: "GET", Target: "/a"}
-		if _, named, _ := r.Subject(nil, false).Group(robots); named != tt.named {
+		if _, named, _ := r.GroupQuery(nil, false).Group(robots); named != tt.named {
 			t.Errorf("the group %q names %q: %v, want %v", tt.group, tt.userAgent, named, tt.named)
 		}
 	}
@@ -68,14 +68,14 @@ func TestGroupOfALongerNameBesideAll(t *testing.T) {
 	robots := policy.Parse([]byte("User-agent: Gold Crawler\nDisallow: /\n\nUser-agent: *\nDisallow: /private/\n"))
 	client := uaident.Default().IdentifyWith("Gold/120.1 (iPhone; CPU iPhone OS 17_2_1 like Mac OS X)", nil)
 	r := Request{Client: client, Method: "GET", Target: "/private/a"}
-	group, named, applies := r.Subject(nil, true).Group(robots)
-	if group == nil || group.Group().Name != "*" || named || !applies {
-		t.Errorf("with * for it: %q, named %v, applies %v", group.Group().Name, named, applies)
+	group, named, applies := r.GroupQuery(nil, true).Group(robots)
+	if group == nil || group.FirstAgent().Name != "*" || named || !applies {
+		t.Errorf("with * for it: %q, named %v, applies %v", group.FirstAgent().Name, named, applies)
 	}
-	if _, named, applies := r.Subject(nil, false).Group(robots); named || applies {
+	if _, named, applies := r.GroupQuery(nil, false).Group(robots); named || applies {
 		t.Errorf("with * not for it: named %v, applies %v", named, applies)
 	}
-	if Named(robots, client, client.Token) || !Named(robots, uaident.Default().Identify("Googlebot/2.1"), "Gold") {
+	if NamesClient(robots, client, client.Token) || !NamesClient(robots, uaident.Default().Identify("Googlebot/2.1"), "Gold") {
 		t.Error("explain says otherwise")
 	}
 }

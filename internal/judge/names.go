@@ -12,18 +12,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// MeantToken is the prefix of a product token that the registry may lack, as in
+// TokenPrefix is the prefix of a product token that the registry may lack, as in
 // "token:NewBot".
-const MeantToken = "token:"
+const TokenPrefix = "token:"
 
 // checkToken returns an error for a token that selects no client. word is the token as
 // configured. If meant is true, the registry may lack the token. identities is true if the
 // word may also be an identity.
-func checkToken(registry *uaident.Registry, word, token string, meant, identities bool) error {
+func checkToken(registry *uaident.Registry, word, token string, explicit, allowIdentities bool) error {
 	switch c := registry.Lookup(token); {
-	case c != nil && isControl(c):
+	case c != nil && isControlToken(c):
 		return fmt.Errorf("no request carries the name %s, which is for a robots.txt alone; name the crawler itself", c.Token)
-	case c != nil, meant:
+	case c != nil, explicit:
 		return nil
 	}
 	if isAddress(word) {
@@ -36,20 +36,20 @@ func checkToken(registry *uaident.Registry, word, token string, meant, identitie
 		return fmt.Errorf("%q has a comma in it; separate names by spaces", word)
 	}
 	kinds := "not a class"
-	if identities {
+	if allowIdentities {
 		kinds += ", not an identity"
 	}
 	hint := "the classes are " + ClassWords()
-	if likely := Likely(registry, word, identities); len(likely) > 0 {
-		hint = "did you mean " + strings.Join(likely, " or ") + "?"
+	if suggestions := SuggestNames(registry, word, allowIdentities); len(suggestions) > 0 {
+		hint = "did you mean " + strings.Join(suggestions, " or ") + "?"
 	}
-	return fmt.Errorf("%q is %s and not a known crawler; %s (for a new crawler of that name write %s)", word, kinds, hint, quoted(MeantToken+word))
+	return fmt.Errorf("%q is %s and not a known crawler; %s (for a new crawler of that name write %s)", word, kinds, hint, quoted(TokenPrefix+word))
 }
 
 // ParseToken returns the product token that a word of a configuration names. A token after
 // [MeantToken] may be unknown. If registry is nil, all tokens may be unknown.
 func ParseToken(registry *uaident.Registry, word string) (string, error) {
-	token, meant := strings.CutPrefix(word, MeantToken)
+	token, meant := strings.CutPrefix(word, TokenPrefix)
 	if _, isClass := uaident.ParseClass(word); isClass {
 		return "", fmt.Errorf("%q is a class, and a group of a robots.txt names a crawler; write a product token such as GPTBot", word)
 	}
@@ -60,7 +60,7 @@ func ParseToken(registry *uaident.Registry, word string) (string, error) {
 	if likely := nearestNames(registry, word, nil); len(likely) > 0 {
 		hint = "did you mean " + strings.Join(likely, " or ") + "?"
 	}
-	return "", fmt.Errorf("%q is not a known crawler; %s (for a new crawler of that name write %s)", word, hint, quoted(MeantToken+word))
+	return "", fmt.Errorf("%q is not a known crawler; %s (for a new crawler of that name write %s)", word, hint, quoted(TokenPrefix+word))
 }
 
 // allKnown reports whether each word is a class or a crawler.
@@ -110,15 +110,15 @@ func errNoToken(word, token string) error {
 	return fmt.Errorf("%q is neither a class (%s) nor a product token such as Googlebot", word, ClassWords())
 }
 
-// isControl reports whether a name is one that only a robots.txt has.
-func isControl(c *uaident.Crawler) bool { return c.RobotsOnly && c.Verification.WebBotAuth == "" }
+// isControlToken reports whether a name is one that only a robots.txt has.
+func isControlToken(c *uaident.Crawler) bool { return c.RobotsOnly && c.Verification.WebBotAuth == "" }
 
-// AboutToken tells somebody who asks for verdicts on a product token what is odd about
+// TokenHint tells somebody who asks for verdicts on a product token what is odd about
 // it: that no request carries it, or that it is unknown and near to another one. It is ""
 // for the token of a crawler, and for one that is near to none.
-func AboutToken(registry *uaident.Registry, token string) string {
+func TokenHint(registry *uaident.Registry, token string) string {
 	switch c := registry.Lookup(token); {
-	case c != nil && isControl(c):
+	case c != nil && isControlToken(c):
 		about := "no request carries the name " + c.Token + ", so a server cannot block anything by it"
 		if c.Controls != "" {
 			about += "; its group says " + c.Controls
@@ -127,8 +127,8 @@ func AboutToken(registry *uaident.Registry, token string) string {
 	case c != nil:
 		return ""
 	}
-	if likely := nearestNames(registry, token, nil); len(likely) > 0 {
-		return fmt.Sprintf("no known crawler is called %s; did you mean %s?", token, strings.Join(likely, " or "))
+	if suggestions := nearestNames(registry, token, nil); len(suggestions) > 0 {
+		return fmt.Sprintf("no known crawler is called %s; did you mean %s?", token, strings.Join(suggestions, " or "))
 	}
 	return ""
 }
@@ -141,18 +141,18 @@ func quoted(word string) string {
 	return word
 }
 
-// Likely returns the names that a misspelt one is most likely meant to be, at most
+// SuggestNames returns the names that a misspelt one is most likely meant to be, at most
 // a few of equal likelihood: classes, product tokens of the registry and, if
 // they are allowed, identities. It is nil if no name is near.
-func Likely(registry *uaident.Registry, word string, identities bool) []string {
+func SuggestNames(registry *uaident.Registry, word string, allowIdentities bool) []string {
 	words := strings.Split(ClassWords(), ", ")
-	if identities {
+	if allowIdentities {
 		for _, state := range verify.States() {
 			words = append(words, state.String())
 		}
 	}
-	if near := nearestNames(registry, word, words); near != nil {
-		return near
+	if nearest := nearestNames(registry, word, words); nearest != nil {
+		return nearest
 	}
-	return namesOf(registry).begunBy(text.Letters(word))
+	return namesOf(registry).withPrefix(text.FoldSpelling(word))
 }

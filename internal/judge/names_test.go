@@ -10,7 +10,7 @@ import (
 // TestUnknownNames refuses words by which nobody would ever be chosen, and proposes
 // what is meant.
 func TestUnknownNames(t *testing.T) {
-	registry, err := uaident.Default().With(uaident.Crawler{Token: "AcmeSpider", Class: uaident.GenericCrawler})
+	registry, err := uaident.Default().WithCrawlers(uaident.Crawler{Token: "AcmeSpider", Class: uaident.GenericCrawler})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +71,8 @@ func TestUnknownNames(t *testing.T) {
 func TestMeantToken(t *testing.T) {
 	for word, userAgent := range map[string]string{"token:NewBot": "NewBot/1.0", "token:gptbot": "GPTBot/1.2"} {
 		s, err := ParseSelector(uaident.Default(), []string{word}, false)
-		if err != nil || !s.Has(uaident.Identify(userAgent)) || s.Has(uaident.Identify("bingbot/2.0")) {
-			t.Errorf("%s: %v, chooses %s: %t", word, err, userAgent, s.Has(uaident.Identify(userAgent)))
+		if err != nil || !s.Matches(uaident.Identify(userAgent)) || s.Matches(uaident.Identify("bingbot/2.0")) {
+			t.Errorf("%s: %v, chooses %s: %t", word, err, userAgent, s.Matches(uaident.Identify(userAgent)))
 		}
 	}
 }
@@ -91,7 +91,7 @@ func TestAboutToken(t *testing.T) {
 		"*":                 "",
 		"":                  "",
 	} {
-		if got := AboutToken(uaident.Default(), token); (got == "") != (want == "") || !strings.HasPrefix(got, want) {
+		if got := TokenHint(uaident.Default(), token); (got == "") != (want == "") || !strings.HasPrefix(got, want) {
 			t.Errorf("%q: %q, want %q", token, got, want)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // TestMostEdits tells from which length on a name may be how far from the one that is meant.
 func TestMostEdits(t *testing.T) {
 	for letters, want := range map[int]int{0: 0, 2: 0, 3: 1, 8: 1, 9: 2, 13: 2, 14: 3, maxCompared: 3} {
-		if got := mostEdits(letters); got != want {
+		if got := maxEdits(letters); got != want {
 			t.Errorf("of %d letters: %d edits, want %d", letters, got, want)
 		}
 	}
@@ -57,9 +57,9 @@ func TestNearest(t *testing.T) {
 		{"four alike", own(1, "abcdefghv", "abcdefghw", "abcdefghx", "abcdefghy"), []string{"abcdefghv", "abcdefghw", "abcdefghx"}},
 		{"two names of one", []name{{"abcdefghx", "A", 1}, {"abcdefghy", "A", 1}, {"abcdefghz", "B", 1}}, []string{"A", "B"}},
 	} {
-		n := nearest{folded: "abcdefghi", set: text.Set("abcdefghi"), distance: mostEdits(9) + 1}
+		n := nameSearch{folded: "abcdefghi", set: text.ByteSet("abcdefghi"), distance: maxEdits(9) + 1}
 		for _, name := range tc.names {
-			n.compare(newKnownName(name.name, name.known, name.rank))
+			n.add(newRegistryName(name.name, name.known, name.rank))
 		}
 		if !slices.Equal(n.found, tc.want) {
 			t.Errorf("%s: %q, want %q", tc.what, n.found, tc.want)
@@ -70,7 +70,7 @@ func TestNearest(t *testing.T) {
 // TestNearestNames looks for names in a registry that has some more.
 func TestNearestNames(t *testing.T) {
 	long, longer := "Zork"+strings.Repeat("x", maxCompared-4), "Quux"+strings.Repeat("y", maxCompared-3)
-	registry, err := uaident.Default().With(
+	registry, err := uaident.Default().WithCrawlers(
 		uaident.Crawler{Token: long, Class: uaident.GenericCrawler},
 		uaident.Crawler{Token: longer, Class: uaident.GenericCrawler},
 		uaident.Crawler{Token: "Zorkdatabot", Class: uaident.GenericCrawler, Provenance: uaident.Dataset},
@@ -102,11 +102,11 @@ func TestNearestNames(t *testing.T) {
 	for _, operator := range []string{"google", "openai"} {
 		all := 0
 		for _, c := range registry.Crawlers() {
-			if text.Letters(c.Operator) == operator && !c.RobotsOnly {
+			if text.FoldSpelling(c.Operator) == operator && !c.RobotsOnly {
 				all++
 			}
 		}
-		if got := namesOf(registry).ofOperator[operator]; len(got) != min(all, maxOfOperator) {
+		if got := namesOf(registry).byOperator[operator]; len(got) != min(all, maxOfOperator) {
 			t.Errorf("%d of %d crawlers of %s", len(got), all, operator)
 		}
 	}

@@ -10,5 +10,5 @@ func DisallowsPath(robots *policy.Robots, token, sent, decoded string, keepSlash
 	target.Set(sent, keepSlashes)
 	var names [1]string
 	q := Request{Token: token}
-	return !q.Subject(names[:0], true).Verdict(robots, target).Allowed && decoded != robotsTxt && !isWellKnown(sent)
+	return !q.GroupQuery(names[:0], true).Verdict(robots, target).Allowed && decoded != robotsTxt && !isWellKnown(sent)
 }

@@ -5,10 +5,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// UseOf returns the category of use that clients of a class fetch for, by what their
+// UseOfClass returns the category of use that clients of a class fetch for, by what their
 // operators say; ok is false for classes of which that is not known. A search engine
 // may train as well; of that its class says nothing.
-func UseOf(class uaident.Class) (use policy.Use, ok bool) {
+func UseOfClass(class uaident.Class) (use policy.Use, ok bool) {
 	switch class {
 	case uaident.AITraining:
 		return policy.TrainAI, true
@@ -20,9 +20,9 @@ func UseOf(class uaident.Class) (use policy.Use, ok bool) {
 	return 0, false
 }
 
-// IsAgainst reports whether the preferences stated about what is fetched are against
+// OpposesUse reports whether the preferences stated about what is fetched are against
 // the use that clients of a class fetch it for. Fetching it is no violation.
-func IsAgainst(stated policy.Preferences, class uaident.Class) bool {
-	use, ok := UseOf(class)
-	return ok && stated[use] == policy.PreferenceNo
+func OpposesUse(preferences policy.Preferences, class uaident.Class) bool {
+	use, ok := UseOfClass(class)
+	return ok && preferences[use] == policy.PreferenceNo
 }

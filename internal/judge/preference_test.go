@@ -18,15 +18,15 @@ func TestIsAgainst(t *testing.T) {
 		uaident.AITraining: true, uaident.AISearch: true, uaident.AIAssistant: true, uaident.Search: true,
 		uaident.SEO: false, uaident.Library: false, uaident.Browser: false,
 	} {
-		if got := IsAgainst(no, class); got != want {
+		if got := OpposesUse(no, class); got != want {
 			t.Errorf("%s, where all is refused: %t, want %t", class, got, want)
 		}
-		if IsAgainst(yes, class) || IsAgainst(policy.Preferences{}, class) {
+		if OpposesUse(yes, class) || OpposesUse(policy.Preferences{}, class) {
 			t.Errorf("%s, where nothing is refused: true", class)
 		}
 	}
 	only := policy.Preferences{policy.TrainAI: policy.PreferenceNo}
-	if !IsAgainst(only, uaident.AITraining) || IsAgainst(only, uaident.Search) {
+	if !OpposesUse(only, uaident.AITraining) || OpposesUse(only, uaident.Search) {
 		t.Error("one use is taken for another")
 	}
 }
@@ -50,17 +50,17 @@ func manySettings(t *testing.T) (all []Settings) {
 	lists := []func(s *Settings){
 		func(*Settings) {},
 		func(s *Settings) { s.EnforceOnly = some },
-		func(s *Settings) { s.OnlyLog = Clients{verified: selector("search"), claimed: selector("ai_search")} },
-		func(s *Settings) { s.OnlyLog = Clients{claimed: selector("ai_training")} },
-		func(s *Settings) { s.Exempt = Clients{claimed: selector("ClaudeBot"), verified: selector("search")} },
-		func(s *Settings) { s.Exempt = Clients{verified: some} },
+		func(s *Settings) { s.OnlyLog = ClientSet{verified: selector("search"), claimed: selector("ai_search")} },
+		func(s *Settings) { s.OnlyLog = ClientSet{claimed: selector("ai_training")} },
+		func(s *Settings) { s.Exempt = ClientSet{claimed: selector("ClaudeBot"), verified: selector("search")} },
+		func(s *Settings) { s.Exempt = ClientSet{verified: some} },
 	}
 	for _, enforce := range []bool{false, true} {
 		for _, keepSlashes := range []bool{false, true} {
-			for _, falseName := range []FalseName{JudgeFalseName, BlockFalseName, LogFalseName} {
+			for _, falseName := range []SpoofedHandling{JudgeSpoofed, BlockSpoofed, LogSpoofed} {
 				for _, wildcard := range []Classes{0, 1<<uaident.Search | 1<<uaident.AITraining | 1<<uaident.Library, everybody} {
 					for _, list := range lists {
-						s := Settings{Enforce: enforce, KeepSlashes: keepSlashes, FalseName: falseName, Wildcard: wildcard}
+						s := Settings{Enforce: enforce, KeepSlashes: keepSlashes, SpoofedHandling: falseName, WildcardClasses: wildcard}
 						list(&s)
 						all = append(all, s)
 					}
@@ -95,7 +95,7 @@ func TestPreferencesBlockNobody(t *testing.T) {
 	special := []string{"Googlebot", "bingbot", "Applebot"}
 	for i, crawler := range uaident.Default().Crawlers() {
 		client := uaident.Default().Identify(crawler.Token + "/1.0")
-		isSpecial := slices.Contains(special, crawler.Token) || crawler.Purposes.Of != 0
+		isSpecial := slices.Contains(special, crawler.Token) || crawler.Purposes.Set != 0
 		for identity := verify.State(0); identity <= verify.Spoofed; identity++ {
 			for n := range settings {
 				if !isSpecial && (n+i)%61 != 0 {
@@ -110,11 +110,11 @@ func TestPreferencesBlockNobody(t *testing.T) {
 	for _, token := range special {
 		for _, class := range uaident.Classes()[1:] {
 			crawler := *uaident.Default().Lookup(token)
-			crawler.Class, crawler.Purposes = class, uaident.Purposes{Of: uaident.ForTraining, Source: "https://example.com/"}
+			crawler.Class, crawler.Purposes = class, uaident.Purposes{Set: uaident.PurposeTraining, Source: "https://example.com/"}
 			if class == uaident.Browser {
 				continue
 			}
-			registry, err := uaident.Default().With(crawler)
+			registry, err := uaident.Default().WithCrawlers(crawler)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,52 +5,52 @@ type Reason uint8
 
 // The reasons.
 const (
-	ByRule         Reason = iota // the longest matching rule
-	NoRule                       // no rule of its group matches
-	NoGroup                      // no group applies to the client
-	TwoReadings                  // the file has two interpretations, and only one of them disallows the URL
-	NotMeant                     // the * group does not apply to the class of the client
-	DeliversOrAsks               // the * group does not apply to the method
-	ForPrograms                  // the * group does not apply to /.well-known/
-	NobodyJudged                 // a browser, or a client without a name
-	Challenge                    // the token of a certificate validator
-	RobotsTxt                    // robots.txt or the target of its redirect
-	Configured                   // exempt by the configuration
-	NoRules                      // there is no copy of robots.txt
-	Closed                       // there is no copy, and the configuration closes the site
-	NotKnownYet                  // the crawler may obey an older version
+	ReasonRule          Reason = iota // the longest matching rule
+	ReasonNoRule                      // no rule of its group matches
+	ReasonNoGroup                     // no group applies to the client
+	ReasonAmbiguous                   // the file has two interpretations, and only one of them disallows the URL
+	ReasonClass                       // the * group does not apply to the class of the client
+	ReasonMethod                      // the * group does not apply to the method
+	ReasonWellKnown                   // the * group does not apply to /.well-known/
+	ReasonBrowser                     // a browser, or a client without a name
+	ReasonACMEChallenge               // the token of a certificate validator
+	ReasonRobotsTxt                   // robots.txt or the target of its redirect
+	ReasonExempt                      // exempt by the configuration
+	ReasonNoRobotsTxt                 // there is no copy of robots.txt
+	ReasonSiteClosed                  // there is no copy, and the configuration closes the site
+	ReasonGrace                       // the crawler may obey an older version
 )
 
 // String describes the reason, without the rule.
 func (r Reason) String() string {
 	switch r {
-	case ByRule:
+	case ReasonRule:
 		return "the longest rule that matches"
-	case NoRule:
+	case ReasonNoRule:
 		return "no rule of its group matches"
-	case NoGroup:
+	case ReasonNoGroup:
 		return "no group is for it"
-	case TwoReadings:
+	case ReasonAmbiguous:
 		return "crawlers read the file in two ways, and only one of them forbids it"
-	case NotMeant:
+	case ReasonClass:
 		return "the * group does not apply to its class"
-	case DeliversOrAsks:
+	case ReasonMethod:
 		return MethodExemption.String()
-	case ForPrograms:
+	case ReasonWellKnown:
 		return WellKnownExemption.String()
-	case NobodyJudged:
+	case ReasonBrowser:
 		return "browsers and clients without a name are never judged"
-	case Challenge:
+	case ReasonACMEChallenge:
 		return "certificate validation is never judged"
-	case RobotsTxt:
+	case ReasonRobotsTxt:
 		return "robots.txt itself is always allowed"
-	case Configured:
+	case ReasonExempt:
 		return "the configuration exempts it"
-	case NoRules:
+	case ReasonNoRobotsTxt:
 		return "nobody knows the rules"
-	case Closed:
+	case ReasonSiteClosed:
 		return "nobody knows the rules, and unreachable disallow closes the site meanwhile"
-	case NotKnownYet:
+	case ReasonGrace:
 		return "the crawler need not know yet what forbids it"
 	}
 	return "invalid"

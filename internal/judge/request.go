@@ -21,12 +21,12 @@ type Request struct {
 	// to the token. "*" is a client that no group names. Settings such as exempt then use
 	// Client, if it has a name.
 	Token string
-	// Names are the names of Client from [uaident.Identity.AppendChain]. If nil, Judge looks
+	// Names are the names of Client from [uaident.Identity.AppendNames]. If nil, Judge looks
 	// them up. Judge does not change them.
 	Names []string
-	// Bound caches the group of the client for the next request by the same client and file.
+	// GroupCache caches the group of the client for the next request by the same client and file.
 	// It may be nil.
-	Bound *Bound
+	GroupCache *GroupCache
 }
 
 // ControlToken returns the control token of the crawler's operator, as
@@ -38,8 +38,8 @@ func (r *Request) ControlToken() string {
 	return r.Client.Crawler.ControlToken()
 }
 
-// hasClient reports whether the lists of clients in the settings apply to Client.
-func (r *Request) hasClient() bool { return r.Token == "" || r.Client.Token != "" }
+// clientSettingsApply reports whether the lists of clients in the settings apply to Client.
+func (r *Request) clientSettingsApply() bool { return r.Token == "" || r.Client.Token != "" }
 
 // DecodedPath returns Path, or else the unescaped path of Target without the query. It is "/"
 // for a URL without a path.
@@ -91,18 +91,18 @@ func IsACMEChallenge(method, target string) bool {
 		return false
 	}
 	token, _, _ := strings.Cut(rest, "?")
-	return token != "" && !strings.ContainsFunc(token, notInToken)
+	return token != "" && !strings.ContainsFunc(token, isInvalidTokenChar)
 }
 
-// notInToken reports whether a token cannot contain the character (RFC 8555 section 8.1).
-func notInToken(c rune) bool {
+// isInvalidTokenChar reports whether a token cannot contain the character (RFC 8555 section 8.1).
+func isInvalidTokenChar(c rune) bool {
 	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_'
 }
 
-// IsReading reports whether a client knows the rules after its request for robots.txt. The
+// IsRobotsFetch reports whether a client knows the rules after its request for robots.txt. The
 // response must be the file, a confirmation of the client's copy, or 404 or 410. HEAD,
 // partial content and redirects do not deliver the rules.
-func IsReading(method string, status int) bool {
+func IsRobotsFetch(method string, status int) bool {
 	if method != http.MethodGet {
 		return false
 	}

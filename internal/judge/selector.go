@@ -41,8 +41,8 @@ func ParseClasses(words []string) (set Classes, err error) {
 
 // ClassHint returns a hint for a misspelled class: the most similar class, or all classes.
 func ClassHint(misspelt string) string {
-	if near := text.Near(misspelt, strings.Split(ClassWords(), ", ")); near != "" {
-		return "did you mean " + near + "?"
+	if nearest := text.Nearest(misspelt, strings.Split(ClassWords(), ", ")); nearest != "" {
+		return "did you mean " + nearest + "?"
 	}
 	return "the classes are " + ClassWords()
 }
@@ -68,20 +68,20 @@ func (s Identities) Has(i verify.State) bool { return s == 0 || s&(1<<i) != 0 }
 type Selector struct {
 	// Identities are the listed identities.
 	Identities Identities
-	// New are the listed tokens that the registry lacks.
-	New     []string
-	classes Classes
-	tokens  map[string]bool // in lower case
+	// UnregisteredTokens are the listed tokens that the registry lacks.
+	UnregisteredTokens []string
+	classes            Classes
+	tokens             map[string]bool // in lower case
 }
 
 // ParseSelector parses classes, product tokens of the registry and, if allowed, identities. A
-// token after [MeantToken] may be unknown. If registry is nil, all tokens may be unknown, and
+// token after [TokenPrefix] may be unknown. If registry is nil, all tokens may be unknown, and
 // ParseSelector reports only errors that do not depend on the registry.
-func ParseSelector(registry *uaident.Registry, words []string, identities bool) (Selector, error) {
+func ParseSelector(registry *uaident.Registry, words []string, allowIdentities bool) (Selector, error) {
 	s := Selector{tokens: make(map[string]bool)}
 	for _, word := range words {
-		token, meant := strings.CutPrefix(word, MeantToken)
-		if i, ok := verify.ParseState(word); ok && identities {
+		token, explicit := strings.CutPrefix(word, TokenPrefix)
+		if i, ok := verify.ParseState(word); ok && allowIdentities {
 			s.Identities |= 1 << i
 			continue
 		}
@@ -96,13 +96,13 @@ func ParseSelector(registry *uaident.Registry, words []string, identities bool) 
 			return Selector{}, errNoToken(word, token)
 		}
 		if registry != nil {
-			if err := checkToken(registry, word, token, meant, identities); err != nil {
+			if err := checkToken(registry, word, token, explicit, allowIdentities); err != nil {
 				return Selector{}, err
 			}
 			if c := registry.Lookup(token); c != nil {
 				token = c.Token
 			} else {
-				s.New = append(s.New, token)
+				s.UnregisteredTokens = append(s.UnregisteredTokens, token)
 			}
 		}
 		s.tokens[FoldName(token)] = true
@@ -113,8 +113,8 @@ func ParseSelector(registry *uaident.Registry, words []string, identities bool) 
 // IsEmpty reports whether the selector names neither a class nor a token.
 func (s *Selector) IsEmpty() bool { return s.classes == 0 && len(s.tokens) == 0 }
 
-// Has reports whether the selector has the class or the token of a client.
-func (s *Selector) Has(id uaident.Identity) bool {
+// Matches reports whether the selector has the class or the token of a client.
+func (s *Selector) Matches(id uaident.Identity) bool {
 	if s.classes.Has(id.Class) {
 		return true
 	}
@@ -145,14 +145,14 @@ func (s *Selector) hasToken(token string) bool {
 	return s.tokens[string(folded[:len(token)])]
 }
 
-// Clients are the clients that an option of a site lists.
-type Clients struct {
+// ClientSet are the clients that an option of a site lists.
+type ClientSet struct {
 	claimed  Selector // by their claimed name
 	verified Selector // only if the name is verified
 }
 
-// ParseClients parses both lists of an option.
-func ParseClients(registry *uaident.Registry, claimed, verified []string) (c Clients, err error) {
+// ParseClientSet parses both lists of an option.
+func ParseClientSet(registry *uaident.Registry, claimed, verified []string) (c ClientSet, err error) {
 	if c.claimed, err = ParseSelector(registry, claimed, false); err != nil {
 		return c, err
 	}
@@ -160,22 +160,22 @@ func ParseClients(registry *uaident.Registry, claimed, verified []string) (c Cli
 	return c, err
 }
 
-// Has reports whether a client is listed. A spoofed client never is.
-func (c *Clients) Has(client uaident.Identity, identity verify.State) bool {
-	return identity != verify.Spoofed && c.claimed.Has(client) || identity == verify.Verified && c.verified.Has(client)
+// Matches reports whether a client is listed. A spoofed client never is.
+func (c *ClientSet) Matches(client uaident.Identity, identity verify.State) bool {
+	return identity != verify.Spoofed && c.claimed.Matches(client) || identity == verify.Verified && c.verified.Matches(client)
 }
 
-// CrawlerOf returns the crawler that a word of a configuration names. It returns nil for a
+// LookupCrawler returns the crawler that a word of a configuration names. It returns nil for a
 // class and for an unknown token.
-func CrawlerOf(registry *uaident.Registry, word string) *uaident.Crawler {
+func LookupCrawler(registry *uaident.Registry, word string) *uaident.Crawler {
 	if _, isClass := uaident.ParseClass(word); isClass {
 		return nil
 	}
-	return registry.Lookup(strings.TrimPrefix(word, MeantToken))
+	return registry.Lookup(strings.TrimPrefix(word, TokenPrefix))
 }
 
 // FoldWord returns a class or product token in the form for comparison.
-func FoldWord(word string) string { return FoldName(strings.TrimPrefix(word, MeantToken)) }
+func FoldWord(word string) string { return FoldName(strings.TrimPrefix(word, TokenPrefix)) }
 
 // FoldName returns a name in lower case.
 func FoldName(name string) string { return strings.ToLower(name) }

@@ -36,7 +36,7 @@ func TestSelectorHas(t *testing.T) {
 		{strings.ToUpper(long), uaident.Other, true},
 		{long + "x", uaident.Other, false},
 	} {
-		if got := s.Has(uaident.Identity{Token: tc.token, Class: tc.class}); got != tc.has {
+		if got := s.Matches(uaident.Identity{Token: tc.token, Class: tc.class}); got != tc.has {
 			t.Errorf("%q: %v, want %v", tc.token, got, tc.has)
 		}
 	}
@@ -51,7 +51,7 @@ func TestSelectorHas(t *testing.T) {
 		for token, want := range tokens {
 			id := uaident.Identify(userAgent)
 			id.Token = token
-			if got := s.Has(id); got != want {
+			if got := s.Matches(id); got != want {
 				t.Errorf("%s as %q: %v, want %v", userAgent, token, got, want)
 			}
 		}
@@ -66,7 +66,7 @@ func TestSelectorDoesNotAllocate(t *testing.T) {
 	}
 	for _, token := range []string{"GPTBot", "gptBOT", "GPTBot2", "", strings.Repeat("x", 64)} {
 		id := uaident.Identity{Token: token}
-		if n := testing.AllocsPerRun(100, func() { s.Has(id) }); n > 0 {
+		if n := testing.AllocsPerRun(100, func() { s.Matches(id) }); n > 0 {
 			t.Errorf("%q: %v allocations", token, n)
 		}
 	}

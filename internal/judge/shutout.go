@@ -10,27 +10,27 @@ import (
 // ServedPage is a page that was served to a search engine.
 type ServedPage struct {
 	Crawler  string   // name
-	Chain    []string // names that select its group
+	Names    []string // names that select its group
 	Wildcard bool     // whether the * group applies to the crawler
 	Target   string   // the path and query, as requested
 }
 
-// Subject returns the subject that selects the group of the crawler.
-func (p *ServedPage) Subject() Subject {
+// GroupQuery returns the subject that selects the group of the crawler.
+func (p *ServedPage) GroupQuery() GroupQuery {
 	known := uaident.Default().Lookup(p.Crawler)
-	return Subject{Chain: p.Chain, Wildcard: p.Wildcard, Forgiving: known != nil && known.Forgiving()}
+	return GroupQuery{Names: p.Names, Wildcard: p.Wildcard, Lenient: known != nil && known.ParsesLeniently()}
 }
 
-// PageOf returns a page requested by a crawler.
-func PageOf(c *uaident.Crawler, target string) ServedPage {
-	return ServedPage{Crawler: c.Token, Chain: slices.Concat([]string{c.Token}, c.Aliases, c.Fallback), Wildcard: c.JudgedByWildcard(), Target: target}
+// NewServedPage returns a page requested by a crawler.
+func NewServedPage(c *uaident.Crawler, target string) ServedPage {
+	return ServedPage{Crawler: c.Token, Names: slices.Concat([]string{c.Token}, c.Aliases, c.Fallback), Wildcard: c.WildcardApplies(), Target: target}
 }
 
 // Verdict returns what a robots.txt says about the page to its crawler.
 func (p *ServedPage) Verdict(robots *policy.Robots, keepSlashes bool) policy.Verdict {
 	var target policy.Target
 	target.Set(p.Target, keepSlashes)
-	return p.Subject().Verdict(robots, &target)
+	return p.GroupQuery().Verdict(robots, &target)
 }
 
 // Forbids reports whether a robots.txt disallows the page for its crawler.
@@ -38,8 +38,8 @@ func (p *ServedPage) Forbids(robots *policy.Robots, keepSlashes bool) bool {
 	return !p.Verdict(robots, keepSlashes).Allowed
 }
 
-// Served has the engines and pages that a new robots.txt must not shut out.
-type Served struct {
+// SearchTraffic has the engines and pages that a new robots.txt must not shut out.
+type SearchTraffic struct {
 	Engines     []*uaident.Crawler // engines that must be able to fetch /
 	Pages       []ServedPage       // pages that must stay allowed
 	KeepSlashes bool               // compare paths without merging adjacent slashes
@@ -48,18 +48,18 @@ type Served struct {
 // ShutOut lists what a new robots.txt newly disallows for search engines.
 type ShutOut struct {
 	Engines []string // names of engines that can no longer fetch /
-	Pages   []int    // indices of newly disallowed pages in [Served]
+	Pages   []int    // indices of newly disallowed pages in [SearchTraffic]
 }
 
 // IsEmpty reports whether nothing is newly disallowed.
 func (s *ShutOut) IsEmpty() bool { return len(s.Engines)+len(s.Pages) == 0 }
 
-// ShutsOutSearch compares two versions of a robots.txt and returns what the second
+// FindShutOut compares two versions of a robots.txt and returns what the second
 // newly disallows for search engines: the page /, or a served page. The change guard, the
 // changes of robots_txt and their trials, alerts and diff use it.
-func ShutsOutSearch(before, after *policy.Robots, served Served) (out ShutOut) {
+func FindShutOut(before, after *policy.Robots, served SearchTraffic) (out ShutOut) {
 	for _, c := range served.Engines {
-		if root := PageOf(c, "/"); root.Forbids(after, served.KeepSlashes) && !root.Forbids(before, served.KeepSlashes) {
+		if root := NewServedPage(c, "/"); root.Forbids(after, served.KeepSlashes) && !root.Forbids(before, served.KeepSlashes) {
 			out.Engines = append(out.Engines, c.Token)
 		}
 	}

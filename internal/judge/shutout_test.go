@@ -13,9 +13,9 @@ import (
 func TestShutsOutSearch(t *testing.T) {
 	engines := []*uaident.Crawler{uaident.Default().Lookup("Googlebot"), uaident.Default().Lookup("bingbot")}
 	pages := []ServedPage{
-		{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Target: "/shop/1"},
-		{Crawler: "bingbot", Chain: []string{"bingbot", "msnbot"}, Wildcard: true, Target: "/shop//2"},
-		{Crawler: "AdsBot-Google", Chain: []string{"AdsBot-Google"}, Target: "/shop/3"},
+		{Crawler: "Googlebot", Names: []string{"Googlebot"}, Wildcard: true, Target: "/shop/1"},
+		{Crawler: "bingbot", Names: []string{"bingbot", "msnbot"}, Wildcard: true, Target: "/shop//2"},
+		{Crawler: "AdsBot-Google", Names: []string{"AdsBot-Google"}, Target: "/shop/3"},
 	}
 	for _, tc := range []struct {
 		name, before, after string
@@ -36,7 +36,7 @@ func TestShutsOutSearch(t *testing.T) {
 		{name: "more is allowed", before: "User-agent: *\nDisallow: /\n", after: ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := ShutsOutSearch(policy.Parse([]byte(tc.before)), policy.Parse([]byte(tc.after)), Served{Engines: engines, Pages: pages, KeepSlashes: tc.keepSlashes})
+			got := FindShutOut(policy.Parse([]byte(tc.before)), policy.Parse([]byte(tc.after)), SearchTraffic{Engines: engines, Pages: pages, KeepSlashes: tc.keepSlashes})
 			if !slices.Equal(got.Engines, tc.engines) || !slices.Equal(got.Pages, tc.pages) || got.IsEmpty() != (len(tc.engines)+len(tc.pages) == 0) {
 				t.Errorf("got %+v, want %v and %v", got, tc.engines, tc.pages)
 			}

@@ -6,46 +6,46 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Subject selects the group of a client in a robots.txt.
-type Subject struct {
-	Chain         []string // names of the client, most specific first
-	Wildcard      bool     // whether the * group applies to its request
-	WellKnownOnly bool     // only rules of the * group that begin with /.well-known/ apply, see [policy.Selection.WellKnown]
-	Forgiving     bool     // the client accepts misspelled keys and lines without a colon, see [uaident.Identity.Forgiving]
-	False         bool     // the client is spoofed
-	Stranger      bool     // only the first product of the User-Agent identifies the client, see [isLonger]
+// GroupQuery selects the group of a client in a robots.txt.
+type GroupQuery struct {
+	Names            []string // names of the client, most specific first
+	Wildcard         bool     // whether the * group applies to its request
+	WellKnownOnly    bool     // only rules of the * group that begin with /.well-known/ apply, see [policy.SelectedGroup.WellKnown]
+	Lenient          bool     // the client accepts misspelled keys and lines without a colon, see [uaident.Identity.ParsesLeniently]
+	Spoofed          bool     // the client is spoofed
+	FirstProductOnly bool     // only the first product of the User-Agent identifies the client, see [namesLongerProduct]
 }
 
-// Subject returns the subject for the client of r. wildcard is true if the * group applies to
+// GroupQuery returns the subject for the client of r. wildcard is true if the * group applies to
 // the client. The names of the client are appended to names.
-func (r *Request) Subject(names []string, wildcard bool) Subject {
+func (r *Request) GroupQuery(names []string, wildcard bool) GroupQuery {
 	if r.Token == "*" {
-		return Subject{Wildcard: true}
+		return GroupQuery{Wildcard: true}
 	}
 	if r.Token != "" {
 		known := uaident.Default().Lookup(r.Token)
-		return Subject{Chain: append(names, r.Token), Wildcard: true, Forgiving: known != nil && known.Forgiving()}
+		return GroupQuery{Names: append(names, r.Token), Wildcard: true, Lenient: known != nil && known.ParsesLeniently()}
 	}
-	isFalse, chain := r.Identity == verify.Spoofed, r.Names
-	if chain == nil {
-		chain = r.Client.AppendChain(names)
+	isSpoofed, clientNames := r.Identity == verify.Spoofed, r.Names
+	if clientNames == nil {
+		clientNames = r.Client.AppendNames(names)
 	}
 	exemption := r.WildcardExemption()
-	return Subject{
-		Chain:         chain,
-		Wildcard:      (wildcard || isFalse) && exemption == NoExemption,
-		WellKnownOnly: (wildcard || isFalse) && exemption == WellKnownExemption,
-		Forgiving:     r.Client.Forgiving(),
-		False:         isFalse,
-		Stranger:      isStranger(r.Client),
+	return GroupQuery{
+		Names:            clientNames,
+		Wildcard:         (wildcard || isSpoofed) && exemption == NoExemption,
+		WellKnownOnly:    (wildcard || isSpoofed) && exemption == WellKnownExemption,
+		Lenient:          r.Client.ParsesLeniently(),
+		Spoofed:          isSpoofed,
+		FirstProductOnly: isFirstProductOnly(r.Client),
 	}
 }
 
 // Group returns the group of the client, nil if there is none, and whether the group names the
 // client. applies is false if the group is a * group that does not apply to the client.
-func (s Subject) Group(robots *policy.Robots) (group *policy.Selection, named, applies bool) {
-	group = s.choose(robots, s.Wildcard)
-	if s.Stranger && group.Named() && isLonger(group.Group().Name, s.Chain[0]) {
+func (s GroupQuery) Group(robots *policy.Robots) (group *policy.SelectedGroup, named, applies bool) {
+	group = s.selectGroup(robots, s.Wildcard)
+	if s.FirstProductOnly && group.Named() && namesLongerProduct(group.FirstAgent().Name, s.Names[0]) {
 		group = robots.Select(s.Wildcard)
 	}
 	if group != nil || s.Wildcard {
@@ -55,16 +55,16 @@ func (s Subject) Group(robots *policy.Robots) (group *policy.Selection, named, a
 	return group, false, group == nil
 }
 
-// choose selects the group as the parser of the client does.
-func (s Subject) choose(robots *policy.Robots, global bool) *policy.Selection {
-	if s.Forgiving {
-		return robots.SelectForgiving(global, s.Chain...)
+// selectGroup selects the group as the parser of the client does.
+func (s GroupQuery) selectGroup(robots *policy.Robots, global bool) *policy.SelectedGroup {
+	if s.Lenient {
+		return robots.SelectLenient(global, s.Names...)
 	}
-	return robots.Select(global, s.Chain...)
+	return robots.Select(global, s.Names...)
 }
 
 // Verdict judges a target. If no group applies to the client, every target is allowed.
-func (s Subject) Verdict(robots *policy.Robots, target *policy.Target) policy.Verdict {
+func (s GroupQuery) Verdict(robots *policy.Robots, target *policy.Target) policy.Verdict {
 	group, _, applies := s.Group(robots)
 	switch {
 	case !applies && s.WellKnownOnly:
@@ -77,20 +77,20 @@ func (s Subject) Verdict(robots *policy.Robots, target *policy.Target) policy.Ve
 
 // judge judges a target by the group of the client. For a spoofed client the rules of the *
 // group apply too, so that the name is no advantage.
-func (s Subject) judge(robots *policy.Robots, group *policy.Selection, target *policy.Target) policy.Verdict {
+func (s GroupQuery) judge(robots *policy.Robots, group *policy.SelectedGroup, target *policy.Target) policy.Verdict {
 	verdict := group.JudgeTarget(target)
-	if !s.False || !verdict.Allowed {
+	if !s.Spoofed || !verdict.Allowed {
 		return verdict
 	}
-	everybody := robots.Select(true)
+	wildcardGroup := robots.Select(true)
 	switch {
 	case s.Wildcard:
 	case s.WellKnownOnly:
-		everybody = everybody.WellKnown()
+		wildcardGroup = wildcardGroup.WellKnown()
 	default:
 		return verdict
 	}
-	if strict := everybody.JudgeTarget(target); !strict.Allowed {
+	if strict := wildcardGroup.JudgeTarget(target); !strict.Allowed {
 		return strict
 	}
 	return verdict
@@ -100,11 +100,11 @@ func (s Subject) judge(robots *policy.Robots, group *policy.Selection, target *p
 // robots.txt, or "" if both lack it.
 func (s *Settings) KnownName(q *Request, robots *policy.Robots) string {
 	var scratch Scratch
-	group, named, _ := q.Bound.group(q.Subject(scratch.names[:0], s.wildcardApplies(q)), robots)
+	group, named, _ := q.GroupCache.group(q.GroupQuery(scratch.names[:0], s.wildcardApplies(q)), robots)
 	if !named {
 		return KnownName(q.Client, "")
 	}
-	return KnownName(q.Client, group.Group().Name)
+	return KnownName(q.Client, group.FirstAgent().Name)
 }
 
 // KnownName returns the name of a crawler in the spelling of the registry or of the

@@ -34,7 +34,7 @@ type Action uint8
 
 // The actions. Storage and output use the words, never the numbers.
 const (
-	None Action = iota
+	NoAction Action = iota
 	Logged
 	Blocked
 	Slowed // answered with 429 because the crawler is too fast

@@ -8,7 +8,7 @@ import (
 // TestLeases has the last of those that still run decide, and leaves nothing
 // behind.
 func TestLeases(t *testing.T) {
-	var l Leases[string]
+	var l Requests[string]
 	used := ""
 	apply := func(what string) error {
 		if what == "bad" {
@@ -39,7 +39,7 @@ func TestLeases(t *testing.T) {
 	release(third, "first")
 	release(third, "first") // it is not held any more
 	release(first, "")
-	if len(l.held) != 0 || l.Given() != 3 {
-		t.Errorf("%d are held, %d were given", len(l.held), l.Given())
+	if len(l.active) != 0 || l.LastID() != 3 {
+		t.Errorf("%d are held, %d were given", len(l.active), l.LastID())
 	}
 }

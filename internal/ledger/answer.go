@@ -29,11 +29,11 @@ type Answer struct {
 func KindOf(v judge.Verdict) parity.Kind {
 	switch v {
 	case judge.Allowed:
-		return parity.Allowed
+		return parity.KindAllowed
 	case judge.Disallowed, judge.Stale:
-		return parity.Forbidden
+		return parity.KindForbidden
 	}
-	return parity.Unruled
+	return parity.KindNoRule
 }
 
 // RecordAnswer records an answer. See [Ledger.Record].
@@ -96,9 +96,9 @@ func (c AnswerCell) At(r Resolution) time.Time { return Cell{c[0]}.At(r) }
 
 // Counts returns the counts of the cell.
 func (c AnswerCell) Counts() (counts parity.Counts) {
-	for kind := range counts.By {
-		for status := range counts.By[kind] {
-			counts.By[kind][status] = uint64(c[answerIndex(parity.Kind(kind), parity.Status(status))])
+	for kind := range counts.ByKindAndStatus {
+		for status := range counts.ByKindAndStatus[kind] {
+			counts.ByKindAndStatus[kind][status] = uint64(c[answerIndex(parity.Kind(kind), parity.Status(status))])
 		}
 	}
 	counts.Bytes = c.bytes()

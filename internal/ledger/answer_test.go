@@ -21,12 +21,12 @@ func TestAnswers(t *testing.T) {
 	c := newClock()
 	l := New(c.now)
 	for i := range 100 {
-		l.RecordAnswer(answered(c.now(), parity.Success, 1<<30))
+		l.RecordAnswer(answered(c.now(), parity.StatusSuccess, 1<<30))
 		l.Record(gptbot(c.now(), fmt.Sprint("/", i)))
 	}
-	l.RecordAnswer(answered(c.now().Add(-time.Hour), parity.Refused, -1))
-	verified := answered(c.now(), parity.ServerError, 5)
-	verified.Identity, verified.Kind = verify.Verified, parity.RobotsTxt
+	l.RecordAnswer(answered(c.now().Add(-time.Hour), parity.StatusRefused, -1))
+	verified := answered(c.now(), parity.StatusServerError, 5)
+	verified.Identity, verified.Kind = verify.Verified, parity.KindRobotsTxt
 	l.RecordAnswer(verified)
 
 	s := l.Snapshot()
@@ -39,10 +39,10 @@ func TestAnswers(t *testing.T) {
 			for _, r := range []Resolution{Hours, Days} {
 				sum := row.Answered(r).Sum(r, noon.Add(-24*time.Hour), c.now())
 				want := parity.Counts{Bytes: times * 100 << 30}
-				want.By[parity.Allowed] = [parity.NumStatuses]uint64{parity.Success: times * 100, parity.Refused: times}
+				want.ByKindAndStatus[parity.KindAllowed] = [parity.NumStatuses]uint64{parity.StatusSuccess: times * 100, parity.StatusRefused: times}
 				if row.Identity == verify.Verified {
 					want = parity.Counts{Bytes: times * 5}
-					want.By[parity.RobotsTxt][parity.ServerError] = times
+					want.ByKindAndStatus[parity.KindRobotsTxt][parity.StatusServerError] = times
 				}
 				if sum != want {
 					t.Errorf("%s: %s, step %v: %+v, want %+v", when, row.Identity, r.Step(), sum, want)
@@ -81,12 +81,12 @@ func TestAnswers(t *testing.T) {
 func TestAnswersLate(t *testing.T) {
 	var s AnswerSeries
 	for _, hours := range []int{0, -2, -1, -47, -48, -2, 1, -47} {
-		s.count(Hours, &answer{Status: parity.NotFound, at: noon.Add(time.Duration(hours) * time.Hour).UnixMilli()})
+		s.count(Hours, &answer{Status: parity.StatusNotFound, at: noon.Add(time.Duration(hours) * time.Hour).UnixMilli()})
 	}
 	var got []string
 	for _, c := range s {
 		counts := c.Counts()
-		got = append(got, fmt.Sprint(c.At(Hours).Sub(noon).Hours(), ":", counts.All()))
+		got = append(got, fmt.Sprint(c.At(Hours).Sub(noon).Hours(), ":", counts.Total()))
 	}
 	if want := "[-2:2 -1:1 0:1 1:1]"; fmt.Sprint(got) != want {
 		t.Errorf("%v, want %v", got, want)
@@ -110,7 +110,7 @@ func BenchmarkRecordAnswer(b *testing.B) {
 	l := New(time.Now)
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
-		a := answered(time.Now(), parity.Success, 1234)
+		a := answered(time.Now(), parity.StatusSuccess, 1234)
 		for pb.Next() {
 			l.RecordAnswer(a)
 		}

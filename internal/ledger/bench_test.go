@@ -29,8 +29,8 @@ func BenchmarkTraffic(b *testing.B) {
 					}
 					q := &requests[i%len(requests)]
 					l.Record(at(q, now))
-					if q.Action == judge.None {
-						l.RecordAnswer(&Answer{At: now, Site: q.Site, Token: q.Token, Named: q.Named, Class: q.Class, Identity: q.Identity, Status: parity.Success, Bytes: 1024})
+					if q.Action == judge.NoAction {
+						l.RecordAnswer(&Answer{At: now, Site: q.Site, Token: q.Token, Named: q.Named, Class: q.Class, Identity: q.Identity, Status: parity.StatusSuccess, Bytes: 1024})
 					}
 				}
 			})
@@ -54,8 +54,8 @@ func BenchmarkWaiting(b *testing.B) {
 			}
 			q := at(&requests[i%len(requests)], time.Now())
 			l.Record(q)
-			if q.Action == judge.None {
-				l.RecordAnswer(&Answer{At: q.At, Site: q.Site, Token: q.Token, Class: q.Class, Status: parity.Success, Bytes: 1024})
+			if q.Action == judge.NoAction {
+				l.RecordAnswer(&Answer{At: q.At, Site: q.Site, Token: q.Token, Class: q.Class, Status: parity.StatusSuccess, Bytes: 1024})
 			}
 		}
 	})
@@ -81,7 +81,7 @@ func traffic(sites int) (all []Request) {
 		q.UserAgent = fmt.Sprintf("Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X Build/MMB29P) (compatible; %s/2.%d; +https://crawl.example/about)", crawler.Token, i)
 		q.Lasting = true // as the guard remembers it
 		q.Rule = Rule{Version: q.Rule.Version, Line: 7, Group: "*"}
-		if q.Verdict, q.Action, q.WouldBlock = judge.Allowed, judge.None, false; i%10 == 0 {
+		if q.Verdict, q.Action, q.WouldBlock = judge.Allowed, judge.NoAction, false; i%10 == 0 {
 			q.Verdict, q.Action = judge.Disallowed, judge.Blocked
 			q.Rule.Text = "Disallow: /products/"
 		}

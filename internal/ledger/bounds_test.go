@@ -217,7 +217,7 @@ func TestLedgerOfManySites(t *testing.T) {
 				q := gptbot(c.now().Add(time.Duration(i-perSite)*time.Hour), "/")
 				q.Site, q.Token = fmt.Sprintf("site%d.example.com", site), fmt.Sprint("bot", i)
 				l.Record(q)
-				l.RecordAnswer(&Answer{At: q.At, Site: q.Site, Token: q.Token, Status: parity.Success, Bytes: 1024})
+				l.RecordAnswer(&Answer{At: q.At, Site: q.Site, Token: q.Token, Status: parity.StatusSuccess, Bytes: 1024})
 			}
 		}
 		l.flush()

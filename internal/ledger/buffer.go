@@ -106,7 +106,7 @@ func (n *notes) add(q *Request, readings uint64) {
 	p.Shared, p.WouldBlock, p.Against, p.Slowed = q.Shared, q.WouldBlock, q.Against, q.Slowed
 	p.from = uint32(len(n.text))
 	if q.Lasting {
-		p.lasting = text.Cut(q.UserAgent, maxAgent)
+		p.lasting = text.Truncate(q.UserAgent, maxAgent)
 	} else {
 		p.agent = n.keep(q.UserAgent, maxAgent)
 	}
@@ -135,7 +135,7 @@ func (n *notes) fileIndex(q *Request) uint32 {
 
 // keep stores a string of at most most bytes and returns its length.
 func (n *notes) keep(s string, most int) uint16 {
-	s = text.Cut(s, most)
+	s = text.Truncate(s, most)
 	n.text = append(n.text, s...)
 	return uint16(len(s))
 }

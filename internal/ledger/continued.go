@@ -29,7 +29,7 @@ func (k PathKey) moved(to PathKey) PathKey {
 // continueKey returns the key for counting a request. If the sketch contains the rule at
 // another place, the newer place replaces the older place. same compares key with another one.
 func continueKey[K comparable](s *spacesaving.Sketch[K], key K, at int64, same func(*K) bool, moved func(K, K) K) K {
-	if s.Index(key) >= 0 {
+	if s.PositionOf(key) >= 0 {
 		return key
 	}
 	for i := range s.Items {
@@ -38,7 +38,7 @@ func continueKey[K comparable](s *spacesaving.Sketch[K], key K, at int64, same f
 			continue
 		}
 		if at >= item.Last {
-			s.Rekey(i, moved(item.Key, key))
+			s.ReplaceKey(i, moved(item.Key, key))
 		}
 		return item.Key
 	}
@@ -51,8 +51,8 @@ func alignSketch[K comparable](s *spacesaving.Sketch[K], other spacesaving.Sketc
 	other = other.Clone()
 	for i, item := range other.Items {
 		key := continueKey(s, item.Key, item.Last, func(k *K) bool { return same(&item.Key, k) }, moved)
-		if key != item.Key && other.Index(key) < 0 {
-			other.Rekey(i, key)
+		if key != item.Key && other.PositionOf(key) < 0 {
+			other.ReplaceKey(i, key)
 		}
 	}
 	return other

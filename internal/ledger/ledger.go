@@ -156,7 +156,7 @@ func (l *Ledger) row(s *Site, q crawler, at int64) *Row {
 // site returns a site, which it creates if there is room. Otherwise it returns Other. l.mu
 // must be held.
 func (l *Ledger) site(name string) *Site {
-	name = text.Cut(name, maxSiteName)
+	name = text.Truncate(name, maxSiteName)
 	if s := l.sites[name]; s != nil {
 		return s
 	}

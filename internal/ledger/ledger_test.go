@@ -89,7 +89,7 @@ func TestLedger(t *testing.T) {
 	}
 	c.advance(time.Hour)
 	stale := gptbot(c.now(), "/b")
-	stale.Verdict, stale.Action, stale.WouldBlock = judge.Stale, judge.None, false
+	stale.Verdict, stale.Action, stale.WouldBlock = judge.Stale, judge.NoAction, false
 	record(l, stale)
 	blocked := gptbot(c.now(), "/c")
 	blocked.Action, blocked.WouldBlock = judge.Blocked, false

@@ -12,8 +12,8 @@ import (
 
 // version returns a robots.txt as it was read.
 func version(text string) *policy.Version {
-	s := policy.State{}.After(policy.Answer{Status: 200, Body: []byte(text)}, noon, policy.Freshness{Default: time.Minute, Max: time.Hour}, 0)
-	return s.Good
+	s := policy.State{}.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(text)}, noon, policy.Freshness{Default: time.Minute, Max: time.Hour}, 0)
+	return s.Current
 }
 
 // forbidden is a request that a line of a robots.txt forbids.

@@ -13,7 +13,7 @@ func (w *Row) nameOf(token, name string) string {
 	case !isShared(w.Token):
 		return ""
 	case !isShared(token):
-		return text.Cut(token, maxToken) // the crawler has no row of its own
+		return text.Truncate(token, maxToken) // the crawler has no row of its own
 	}
 	return name
 }

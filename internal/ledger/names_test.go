@@ -32,7 +32,7 @@ func TestNames(t *testing.T) {
 		if i%10 == 0 {
 			q := unnamed(c.now(), Other, "ExampleMonitor", "/health")
 			if i%20 == 0 {
-				q.Verdict, q.Action = judge.Allowed, judge.None
+				q.Verdict, q.Action = judge.Allowed, judge.NoAction
 			}
 			l.Record(q)
 		}
@@ -48,14 +48,14 @@ func TestNames(t *testing.T) {
 
 	s := l.Snapshot()
 	others := s.row(t, "example.com", Other)
-	i := others.Names.Index("ExampleMonitor")
+	i := others.Names.PositionOf("ExampleMonitor")
 	if i < 0 {
 		t.Fatalf("the monitor is not among %d names", len(others.Names.Items))
 	}
 	if item := others.Names.Items[i]; item.Count < uint64(n/10) || item.Count-item.Error > uint64(n/10) {
 		t.Errorf("the monitor came %d to %d times, want %d", item.Count-item.Error, item.Count, n/10)
 	}
-	if i := others.Breakers.Index("ExampleMonitor"); i < 0 || others.Breakers.Items[i].Count < uint64(n/20) {
+	if i := others.Breakers.PositionOf("ExampleMonitor"); i < 0 || others.Breakers.Items[i].Count < uint64(n/20) {
 		t.Errorf("the monitor broke nothing, want %d", n/20)
 	}
 	if len(others.Names.Items) > maxNames || len(others.Breakers.Items) > maxNames {
@@ -67,7 +67,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	spoofed := s.row(t, "example.com", judge.SpoofedName)
-	if i := spoofed.Names.Index("Googlebot"); i < 0 || spoofed.Names.Items[i].Count != 64 {
+	if i := spoofed.Names.PositionOf("Googlebot"); i < 0 || spoofed.Names.Items[i].Count != 64 {
 		t.Errorf("false names are %v", spoofed.Names.Items)
 	}
 	if gptbot := s.row(t, "example.com", "GPTBot"); len(gptbot.Names.Items) != 0 || gptbot.Paths.Items[0].Key.Name != "" {
@@ -110,7 +110,7 @@ func TestNamesOfFolded(t *testing.T) {
 	record(l, q) // bot0 makes room
 	names := l.Snapshot().row(t, "example.com", Other).Names
 	for name, want := range map[string]uint64{"bot0": 2, "crowded": 1} {
-		if i := names.Index(name); i < 0 || names.Items[i].Count != want {
+		if i := names.PositionOf(name); i < 0 || names.Items[i].Count != want {
 			t.Errorf("%s is not counted %d times: %v", name, want, names.Items)
 		}
 	}
@@ -137,11 +137,11 @@ func TestHosts(t *testing.T) {
 		ask("a.example.net")
 	}
 	site := l.Snapshot().Sites[0]
-	if i := site.Hosts.Index("a.example.net"); i < 0 || site.Hosts.Items[i].Count < 20+10*maxHosts || len(site.Hosts.Items) > maxHosts {
+	if i := site.Hosts.PositionOf("a.example.net"); i < 0 || site.Hosts.Items[i].Count < 20+10*maxHosts || len(site.Hosts.Items) > maxHosts {
 		t.Errorf("%d hosts, without the one used most", len(site.Hosts.Items))
 	}
 	row := site.Rows[0]
-	if key := (PathKey{Host: "a.example.net", Path: "/same", RuleKey: row.Rules.Items[0].Key}); row.Paths.Index(key) < 0 {
+	if key := (PathKey{Host: "a.example.net", Path: "/same", RuleKey: row.Rules.Items[0].Key}); row.Paths.PositionOf(key) < 0 {
 		t.Errorf("the path of a host is not among %d", len(row.Paths.Items))
 	}
 	for _, item := range row.Paths.Items {

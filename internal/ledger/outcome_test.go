@@ -31,7 +31,7 @@ func TestOutcomes(t *testing.T) {
 			record(l, q)
 		}
 	}
-	send(1, "a.example.com", "/stale", judge.Stale, judge.None, false)
+	send(1, "a.example.com", "/stale", judge.Stale, judge.NoAction, false)
 	send(16, "a.example.com", "/x", judge.Disallowed, judge.Logged, true)
 	send(58, "b.example.com", "/x", judge.Disallowed, judge.Blocked, false)
 	send(2, "b.example.com", "/x", judge.Disallowed, judge.Logged, false) // only_log

@@ -104,7 +104,7 @@ func (r *RobotsFetches) shard(fetcher RobotsFetcher) *fetchShard {
 // partIndex returns the part of a crawler. The result is the same on all instances.
 func partIndex(fetcher RobotsFetcher) int {
 	sum := fnv.New32a()
-	fmt.Fprintf(sum, "%s %q", fetcher.Site.Quoted(), fetcher.Crawler)
+	fmt.Fprintf(sum, "%s %q", fetcher.Site.UniqueString(), fetcher.Crawler)
 	return int(sum.Sum32() % RobotsFetchParts)
 }
 

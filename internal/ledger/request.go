@@ -106,4 +106,4 @@ const (
 )
 
 // cloneTruncated returns a copy of at most most bytes.
-func cloneTruncated(s string, most int) string { return strings.Clone(text.Cut(s, most)) }
+func cloneTruncated(s string, most int) string { return strings.Clone(text.Truncate(s, most)) }

@@ -100,7 +100,7 @@ func (w *Row) count(q *counted) {
 	if w.FirstSeen == 0 || at < w.FirstSeen {
 		w.FirstSeen = at
 	}
-	if q.Action != judge.None && (at >= w.LastSeen || w.LastAction == judge.None) {
+	if q.Action != judge.NoAction && (at >= w.LastSeen || w.LastAction == judge.NoAction) {
 		w.LastAction = q.Action
 	}
 	w.LastSeen = max(w.LastSeen, at)
@@ -117,7 +117,7 @@ func (w *Row) count(q *counted) {
 	if q.lasting != "" {
 		keep = nil // already cut
 	}
-	w.Agents.Add(text.Cut(q.UserAgent, maxAgent), 1, at, maxAgents, keep)
+	w.Agents.Add(text.Truncate(q.UserAgent, maxAgent), 1, at, maxAgents, keep)
 	if name := w.nameOf(q.Token, q.Name); name != "" {
 		w.Names.Add(name, 1, at, maxNames, strings.Clone)
 		if q.Verdict == judge.Disallowed {
@@ -160,15 +160,15 @@ func (w *Row) countIn(c *Cell, q *counted) {
 // countRule counts a disallowed or stale request by rule and path.
 func (w *Row) countRule(q *counted) {
 	at, key := q.at, RuleKey{Rule: q.Rule, Verdict: q.Verdict}
-	key.Text, key.Group = text.Cut(key.Text, maxRule), text.Cut(key.Group, maxToken)
+	key.Text, key.Group = text.Truncate(key.Text, maxRule), text.Truncate(key.Group, maxToken)
 	key = continueKey(&w.Rules, key, at, key.same, RuleKey.moved)
 	w.Rules.Add(key, 1, at, maxRules, func(k RuleKey) RuleKey {
 		k.Text, k.Group = strings.Clone(k.Text), strings.Clone(k.Group)
 		return k
 	})
 	// Share the strings of the rule.
-	key = w.Rules.Items[w.Rules.Index(key)].Key
-	path := text.Cut(q.Target, maxTarget)
+	key = w.Rules.Items[w.Rules.PositionOf(key)].Key
+	path := text.Truncate(q.Target, maxTarget)
 	where := PathKey{Host: q.Host, Name: w.nameOf(q.Token, q.Name), Path: path, Blocked: q.Action == judge.Blocked, RuleKey: key}
 	where = continueKey(&w.Paths, where, at, where.same, PathKey.moved)
 	w.Paths.Add(where, 1, at, maxPaths, func(k PathKey) PathKey {
@@ -198,8 +198,8 @@ func (w *Row) countRule(q *counted) {
 
 // agent returns the row's copy of a User-Agent.
 func (w *Row) agent(userAgent string) string {
-	userAgent = text.Cut(userAgent, maxAgent)
-	if i := w.Agents.Index(userAgent); i >= 0 {
+	userAgent = text.Truncate(userAgent, maxAgent)
+	if i := w.Agents.PositionOf(userAgent); i >= 0 {
 		return w.Agents.Items[i].Key
 	}
 	return cloneTruncated(userAgent, maxAgent)

@@ -82,7 +82,7 @@ func (c *crowded) of(named bool) *int64 {
 // row returns the row of a crawler. Without room it returns the shared row of the class, or
 // any shared row. more reports whether the ledger has room for another row.
 func (s *Site) row(key rowKey, named bool, at int64, more bool) *Row {
-	key.token = text.Cut(key.token, maxToken)
+	key.token = text.Truncate(key.token, maxToken)
 	if w := s.find(key); w != nil {
 		if named && !w.Named {
 			s.crowded = crowded{} // frees room for unnamed crawlers

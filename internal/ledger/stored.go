@@ -94,7 +94,7 @@ func DecodeStoredSite(data []byte) (StoredSite, error) {
 	if err != nil {
 		return StoredSite{}, fmt.Errorf("damaged: %w", err)
 	}
-	if objects, arrays := jsontext.Nesting(text); len(text) > maxDecoded || objects > maxDecodedObjects || arrays > maxDecodedArrays {
+	if objects, arrays := jsontext.CountContainers(text); len(text) > maxDecoded || objects > maxDecodedObjects || arrays > maxDecodedArrays {
 		return StoredSite{}, errors.New("the decoded site is too large")
 	}
 	var s StoredSite
@@ -152,7 +152,7 @@ func (s *Site) reorder(words []string) error {
 func (s *Site) sanitized() *Site {
 	clean := &Site{Name: s.Name, Hosts: s.Hosts, HostViolations: s.HostViolations, HostBlocks: s.HostBlocks}
 	for _, hosts := range []*spacesaving.Sketch[string]{&clean.Hosts, &clean.HostViolations, &clean.HostBlocks} {
-		hosts.Clean(maxHosts, func(host *string) { *host = text.Cut(*host, maxSiteName) })
+		hosts.Clean(maxHosts, func(host *string) { *host = text.Truncate(*host, maxSiteName) })
 	}
 	for _, w := range s.Rows {
 		if w == nil || w.Token == "" || len(w.Token) > maxToken {
@@ -208,20 +208,22 @@ func (w *Row) sanitize() {
 	w.Breakers.Clean(maxNames, truncateName)
 	w.Rules.Clean(maxRules, func(k *RuleKey) { k.truncate() })
 	w.Paths.Clean(maxPaths, func(k *PathKey) {
-		k.Host, k.Name, k.Path = text.Cut(k.Host, maxSiteName), text.Cut(k.Name, maxToken), text.Cut(k.Path, maxTarget)
+		k.Host, k.Name, k.Path = text.Truncate(k.Host, maxSiteName), text.Truncate(k.Name, maxToken), text.Truncate(k.Path, maxTarget)
 		k.truncate()
 	})
-	w.Agents.Clean(maxAgents, func(k *string) { *k = text.Cut(*k, maxAgent) })
+	w.Agents.Clean(maxAgents, func(k *string) { *k = text.Truncate(*k, maxAgent) })
 	w.Networks.Clean(maxNetworks, nil)
 	w.Samples = w.Samples[max(0, len(w.Samples)-maxSamples):]
 	for i := range w.Samples {
 		s := &w.Samples[i]
-		s.Host, s.Name = text.Cut(s.Host, maxSiteName), text.Cut(s.Name, maxToken)
-		s.Method, s.Path, s.Agent = text.Cut(s.Method, maxMethod), text.Cut(s.Path, maxTarget), text.Cut(s.Agent, maxAgent)
+		s.Host, s.Name = text.Truncate(s.Host, maxSiteName), text.Truncate(s.Name, maxToken)
+		s.Method, s.Path, s.Agent = text.Truncate(s.Method, maxMethod), text.Truncate(s.Path, maxTarget), text.Truncate(s.Agent, maxAgent)
 		s.Rule.truncate()
 	}
 }
 
-func truncateName(name *string) { *name = text.Cut(*name, maxToken) }
+func truncateName(name *string) { *name = text.Truncate(*name, maxToken) }
 
-func (r *Rule) truncate() { r.Text, r.Group = text.Cut(r.Text, maxRule), text.Cut(r.Group, maxToken) }
+func (r *Rule) truncate() {
+	r.Text, r.Group = text.Truncate(r.Text, maxRule), text.Truncate(r.Group, maxToken)
+}

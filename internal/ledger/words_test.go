@@ -22,7 +22,7 @@ func TestStoredWords(t *testing.T) {
 	}{
 		{"allowed disallowed stale exempt unknown", []encoding.TextMarshaler{judge.Allowed, judge.Disallowed, judge.Stale, judge.Exempt, judge.Unknown},
 			func(b []byte) (fmt.Stringer, error) { var v judge.Verdict; err := v.UnmarshalText(b); return v, err }},
-		{"none logged blocked", []encoding.TextMarshaler{judge.None, judge.Logged, judge.Blocked},
+		{"none logged blocked", []encoding.TextMarshaler{judge.NoAction, judge.Logged, judge.Blocked},
 			func(b []byte) (fmt.Stringer, error) { var a judge.Action; err := a.UnmarshalText(b); return a, err }},
 		{"claimed unknown verified spoofed", []encoding.TextMarshaler{verify.Claimed, verify.Unknown, verify.Verified, verify.Spoofed},
 			func(b []byte) (fmt.Stringer, error) { var i verify.State; err := i.UnmarshalText(b); return i, err }},

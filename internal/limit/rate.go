@@ -15,9 +15,9 @@ import (
 // Rate needs no lock and does not wait.
 type Rate struct{ due atomic.Int64 }
 
-// Take reports whether an event is allowed now, at this mean interval and with this burst. If
-// so, Take counts the event.
-func (r *Rate) Take(now, interval time.Duration, burst int) bool {
+// Allow reports whether an event is allowed now, at this mean interval and with this burst. If
+// so, Allow counts the event.
+func (r *Rate) Allow(now, interval time.Duration, burst int) bool {
 	for {
 		due := r.due.Load()
 		next := max(time.Duration(due), now)
@@ -30,9 +30,9 @@ func (r *Rate) Take(now, interval time.Duration, burst int) bool {
 	}
 }
 
-// Trim limits the used part of the burst to a duration. Callers use Trim when the interval has
+// LimitUsed limits the used part of the burst to a duration. Callers use LimitUsed when the interval has
 // become shorter.
-func (r *Rate) Trim(now, most time.Duration) {
+func (r *Rate) LimitUsed(now, most time.Duration) {
 	for {
 		due := r.due.Load()
 		if time.Duration(due)-now <= most || r.due.CompareAndSwap(due, int64(now+most)) {
@@ -41,11 +41,11 @@ func (r *Rate) Trim(now, most time.Duration) {
 	}
 }
 
-// GiveBack undoes one Take with this interval.
-func (r *Rate) GiveBack(interval time.Duration) { r.due.Add(-int64(interval)) }
+// Refund undoes one Take with this interval.
+func (r *Rate) Refund(interval time.Duration) { r.due.Add(-int64(interval)) }
 
-// Count counts an event now, whether it is allowed or not.
-func (r *Rate) Count(now, interval time.Duration) {
+// Charge counts an event now, whether it is allowed or not.
+func (r *Rate) Charge(now, interval time.Duration) {
 	for {
 		due := r.due.Load()
 		if r.due.CompareAndSwap(due, int64(max(time.Duration(due), now)+interval)) {
@@ -57,8 +57,8 @@ func (r *Rate) Count(now, interval time.Duration) {
 // Due returns the time at which the next event is due at the mean rate.
 func (r *Rate) Due() time.Duration { return time.Duration(r.due.Load()) }
 
-// Ahead returns the time from now until Due.
-func (r *Rate) Ahead(now time.Duration) time.Duration { return r.Due() - now }
+// UntilDue returns the time from now until Due.
+func (r *Rate) UntilDue(now time.Duration) time.Duration { return r.Due() - now }
 
 // Reset removes all events, for any clock.
 func (r *Rate) Reset() { r.due.Store(math.MinInt64 / 2) }

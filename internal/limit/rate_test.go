@@ -12,7 +12,7 @@ func TestTake(t *testing.T) {
 	const interval, burst = 10 * time.Second, 10
 	now := time.Hour
 	take := func() (n int) {
-		for r.Take(now, interval, burst) {
+		for r.Allow(now, interval, burst) {
 			n++
 		}
 		return n
@@ -41,23 +41,23 @@ func TestCount(t *testing.T) {
 	var r Rate
 	r.Reset()
 	now, interval := -time.Hour, time.Second // also by a clock that is before its beginning
-	if r.Ahead(now) > 0 {
-		t.Errorf("nothing has happened, and it is %v ahead", r.Ahead(now))
+	if r.UntilDue(now) > 0 {
+		t.Errorf("nothing has happened, and it is %v ahead", r.UntilDue(now))
 	}
 	for range 3 {
-		r.Count(now, interval)
+		r.Charge(now, interval)
 	}
-	if r.Ahead(now) != 3*interval || r.Due() != now+3*interval || r.Ahead(now+interval) != 2*interval {
-		t.Errorf("%v ahead, due %v", r.Ahead(now), r.Due())
+	if r.UntilDue(now) != 3*interval || r.Due() != now+3*interval || r.UntilDue(now+interval) != 2*interval {
+		t.Errorf("%v ahead, due %v", r.UntilDue(now), r.Due())
 	}
-	if now += time.Minute; r.Ahead(now) > 0 {
-		t.Errorf("%v ahead after a minute", r.Ahead(now))
+	if now += time.Minute; r.UntilDue(now) > 0 {
+		t.Errorf("%v ahead after a minute", r.UntilDue(now))
 	}
-	if r.Count(now, interval); r.Ahead(now) != interval {
-		t.Errorf("%v ahead, want one interval: time that passed is not saved up", r.Ahead(now))
+	if r.Charge(now, interval); r.UntilDue(now) != interval {
+		t.Errorf("%v ahead, want one interval: time that passed is not saved up", r.UntilDue(now))
 	}
-	if r.Reset(); r.Ahead(now) > 0 {
-		t.Errorf("%v ahead after Reset", r.Ahead(now))
+	if r.Reset(); r.UntilDue(now) > 0 {
+		t.Errorf("%v ahead after Reset", r.UntilDue(now))
 	}
 }
 
@@ -70,15 +70,15 @@ func TestTogether(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 1000 {
-				if r.Take(time.Hour, time.Second, 100) {
+				if r.Allow(time.Hour, time.Second, 100) {
 					taken.Add(1)
 				}
 			}
 		})
 	}
 	all.Wait()
-	if n := taken.Load(); n != 100 || r.Ahead(time.Hour) != 100*time.Second {
-		t.Errorf("%d taken, %v ahead", n, r.Ahead(time.Hour))
+	if n := taken.Load(); n != 100 || r.UntilDue(time.Hour) != 100*time.Second {
+		t.Errorf("%d taken, %v ahead", n, r.UntilDue(time.Hour))
 	}
 }
 
@@ -87,11 +87,11 @@ func TestTrim(t *testing.T) {
 	var r Rate
 	now := time.Hour
 	for range 10 {
-		r.Count(now, time.Hour)
+		r.Charge(now, time.Hour)
 	}
 	for _, tc := range []struct{ most, ahead time.Duration }{{20 * time.Hour, 10 * time.Hour}, {time.Minute, time.Minute}, {time.Hour, time.Minute}} {
-		if r.Trim(now, tc.most); r.Ahead(now) != tc.ahead {
-			t.Errorf("%v ahead after Trim to %v, want %v", r.Ahead(now), tc.most, tc.ahead)
+		if r.LimitUsed(now, tc.most); r.UntilDue(now) != tc.ahead {
+			t.Errorf("%v ahead after Trim to %v, want %v", r.UntilDue(now), tc.most, tc.ahead)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func NewCache() *Cache {
 // Report returns the findings of [CheckParsed] in a version. site is the scheme and host of the site, or
 // empty. A missing file has no findings. Callers must not modify the report.
 func (k *Cache) Report(v *policy.Version, site string) *Report {
-	if (policy.Answer{Status: v.Status}).Meaning() != policy.Rules {
+	if (policy.FetchResult{Status: v.Status}).AccessResult() != policy.Successful {
 		return new(Report)
 	}
 	if k == nil {

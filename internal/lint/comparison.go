@@ -161,8 +161,8 @@ func (d interpretedFile) judge(path string, chain []string) policy.Verdict {
 }
 
 // group returns the group for a list of names, in one interpretation.
-func (d interpretedFile) group(chain []string) *policy.Selection {
-	forgiving, strict := d.robots.Select(true, chain...).Readings()
+func (d interpretedFile) group(chain []string) *policy.SelectedGroup {
+	forgiving, strict := d.robots.Select(true, chain...).Interpretations()
 	if d.strict {
 		return strict
 	}
@@ -195,7 +195,7 @@ func compareCrawlers(body []byte) *Comparison {
 		own := group.Rules()
 		rules = append(rules, own...)
 		out.Crawlers = append(out.Crawlers, Interpretation{
-			Crawler: r.name, Group: group.Group().Name, GroupLine: group.Group().Line, Rules: len(own),
+			Crawler: r.name, Group: group.FirstAgent().Name, GroupLine: group.FirstAgent().Line, Rules: len(own),
 			CrawlDelay: describeDelay(robots, r), Notes: interpretationNotes(robots, body, r), Source: r.source,
 		})
 	}

@@ -45,7 +45,7 @@ func (c *checker) checkDelay(r policy.Record) {
 		c.add(DelayPages, r.Line, at, "%g seconds for each of %d pages take %.0f days, so many copies in the index are old; write at most %.2g for a month, or disallow unimportant pages",
 			delay.Seconds(), pages, float64(pages)*delay.Seconds()/(24*time.Hour).Seconds(), longCrawl.Seconds()/float64(pages))
 	}
-	if bing := c.robots.Select(true, "bingbot", "msnbot"); by.global && delay >= minBingDelay && bing.DelayOrGlobal().Line == r.Line {
+	if bing := c.robots.Select(true, "bingbot", "msnbot"); by.global && delay >= minBingDelay && bing.DelayOrWildcard().Line == r.Line {
 		c.add(DelayBindsBing, r.Line, at, "a Crawl-delay of the * group binds Bing, which then fetches at most %d pages a day; a group for bingbot changes that only if it has a Crawl-delay of its own, such as 1", int(24*time.Hour/delay))
 	}
 }
@@ -73,7 +73,7 @@ func (c *checker) delayHandlingOf(group int) *delayHandling {
 	for _, a := range c.groups[group].Agents {
 		r.global = r.global || isWildcardName(a.Name)
 		crawler, token := crawlerOf(a.Name)
-		ignores := crawler != nil && crawler.CrawlDelay.Habit == uaident.DelayIgnored
+		ignores := crawler != nil && crawler.CrawlDelay.Support == uaident.DelayIgnored
 		if all = all && ignores; crawler == nil || seen[crawler.Token] {
 			continue
 		}

@@ -41,7 +41,7 @@ func (f *Files) WriteText(w io.Writer) {
 			if f.Line > 0 {
 				at = fmt.Sprintf("%s:%d:%d", name, f.Line, f.Column)
 			}
-			fmt.Fprintf(w, "%s: %s: %s [%s]\n", at, text.Paint(w, f.Severity.String()), text.Printable(f.Message), f.Code)
+			fmt.Fprintf(w, "%s: %s: %s [%s]\n", at, text.Colorize(w, f.Severity.String()), text.Printable(f.Message), f.Code)
 		}
 		if r.Unreported > 0 {
 			fmt.Fprintf(w, "%s: %d more findings are not shown\n", name, r.Unreported)
@@ -74,9 +74,9 @@ func summary(r *Report) string {
 // writeComparison prints the table of crawlers.
 func writeComparison(w io.Writer, name string, r *Comparison) {
 	fmt.Fprintf(w, "%s: how crawlers read it\n", name)
-	columns := []text.Column{{Kind: text.Long}}
+	columns := []text.Column{{Kind: text.LongColumn}}
 	for _, c := range r.Crawlers {
-		columns = append(columns, text.Column{Title: c.Crawler, Kind: text.Verdict})
+		columns = append(columns, text.Column{Title: c.Crawler, Kind: text.VerdictColumn})
 	}
 	table := text.NewTable(w, columns...)
 	table.Indent = 2
@@ -85,7 +85,7 @@ func writeComparison(w io.Writer, name string, r *Comparison) {
 		for _, c := range r.Crawlers {
 			cells = append(cells, of(c))
 		}
-		table.Row(cells...)
+		table.AddRow(cells...)
 	}
 	row("group", func(c Interpretation) string {
 		if c.GroupLine == 0 {
@@ -118,7 +118,7 @@ func writeComparison(w io.Writer, name string, r *Comparison) {
 			}
 			cells = append(cells, word)
 		}
-		table.Row(cells...)
+		table.AddRow(cells...)
 	}
 	table.Flush()
 	for _, c := range r.Crawlers {
@@ -129,7 +129,7 @@ func writeComparison(w io.Writer, name string, r *Comparison) {
 }
 
 // tableCell escapes and shortens a part of the file for a table.
-func tableCell(s string) string { return text.Short(text.Printable(s), 40) }
+func tableCell(s string) string { return text.Abbreviate(text.Printable(s), 40) }
 
 // GitHub Actions require these escapes in messages and properties of workflow commands
 // (actions/toolkit, packages/core/src/command.ts).

@@ -97,7 +97,7 @@ func (c *checker) checkNames() {
 			} else if crawler == nil && unknown < maxUnknownNames {
 				unknown++
 				c.checkUnknown(a, name)
-			} else if crawler == nil || !crawler.Forgiving() { // Google documents that it reads only the name
+			} else if crawler == nil || !crawler.ParsesLeniently() { // Google documents that it reads only the name
 				c.checkVersion(a, name)
 			}
 		}

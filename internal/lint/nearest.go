@@ -12,7 +12,7 @@ import (
 // names and rarely used crawlers, which cause wrong suggestions.
 func nearestName(name string) string {
 	const shortest, longest = 4, 40 // letters
-	folded := text.Letters(name)
+	folded := text.FoldSpelling(name)
 	if token := companyCrawlers[folded]; token != "" {
 		return token
 	}
@@ -26,8 +26,8 @@ func nearestName(name string) string {
 		if c.Class == uaident.Library || c.Class == uaident.Headless {
 			continue
 		}
-		known := text.Letters(c.Token)
-		if text.Swapped(folded, known) {
+		known := text.FoldSpelling(c.Token)
+		if text.IsTransposition(folded, known) {
 			return c.Token // two swapped letters are always a typo
 		}
 		most := 0
@@ -40,7 +40,7 @@ func nearestName(name string) string {
 		if known == "" || known[0] != folded[0] || len(known)-len(folded) > most || len(folded)-len(known) > most {
 			continue
 		}
-		if d := text.Distance(folded, known, best); d <= most && d < best {
+		if d := text.EditDistance(folded, known, best); d <= most && d < best {
 			best, found = d, c.Token
 		}
 	}

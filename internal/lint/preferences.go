@@ -27,7 +27,7 @@ type usagePreference struct {
 // (draft-ietf-aipref-attach-05, draft-ietf-aipref-vocab-08), Content-Signal (contentsignals.org),
 // and the rules of [policy.TrainingToken] and of control tokens.
 func (c *checker) checkPreferences() {
-	groups, statedTo := make(map[int]*groupPreferences), c.robots.StatedTo()
+	groups, statedTo := make(map[int]*groupPreferences), c.robots.ContentUsageAgents()
 	for _, r := range c.robots.Records() {
 		key := strings.ToLower(r.Key)
 		if r.Group < 0 || key != "content-usage" && key != "content-signal" {
@@ -152,8 +152,8 @@ func (c *checker) disallows(group int, path string) (v policy.Verdict) {
 }
 
 // selectFor returns the group of a known crawler.
-func (c *checker) selectFor(crawler *uaident.Crawler) *policy.Selection {
-	return c.robots.Select(crawler.JudgedByWildcard(), slices.Concat([]string{crawler.Token}, crawler.Aliases, crawler.Fallback)...)
+func (c *checker) selectFor(crawler *uaident.Crawler) *policy.SelectedGroup {
+	return c.robots.Select(crawler.WildcardApplies(), slices.Concat([]string{crawler.Token}, crawler.Aliases, crawler.Fallback)...)
 }
 
 // checkTrainers checks whether training crawlers may fetch everything despite train-ai=n, which
@@ -171,7 +171,7 @@ func (c *checker) checkTrainers() {
 		if crawler.RobotsOnly || c.robots.Preferences(s, &t, "")[policy.TrainAI] != policy.PreferenceNo || !s.JudgeTarget(&t).Allowed {
 			continue
 		}
-		if lines := c.robots.Stated(s, &t, ""); line == 0 && len(lines) > 0 {
+		if lines := c.robots.DecidingStatements(s, &t, ""); line == 0 && len(lines) > 0 {
 			line = lines[0].Line
 		}
 		names = append(names, crawler.Token)

@@ -23,14 +23,14 @@ func (c *checker) checkContradictions() {
 		return
 	}
 	reported := make(map[[2]int]bool)
-	check := func(s *policy.Selection, control string) {
+	check := func(s *policy.SelectedGroup, control string) {
 		for i := range targets {
 			if !s.JudgeTarget(&targets[i]).Allowed {
 				continue
 			}
-			if a, b, use, ok := findOpposites(c.robots.Stated(s, &targets[i], control)); ok && !reported[[2]int{a.Line, b.Line}] {
+			if a, b, use, ok := findOpposites(c.robots.DecidingStatements(s, &targets[i], control)); ok && !reported[[2]int{a.Line, b.Line}] {
 				reported[[2]int{a.Line, b.Line}] = true
-				c.addValue(PreferenceContradicts, b.Line, "%s states %s=%s here, and %s in line %d states %s=%s; n wins; make both lines agree", b.By, use, b.Preferences[use], a.By, a.Line, use, a.Preferences[use])
+				c.addValue(PreferenceContradicts, b.Line, "%s states %s=%s here, and %s in line %d states %s=%s; n wins; make both lines agree", b.Source, use, b.Preferences[use], a.Source, a.Line, use, a.Preferences[use])
 			}
 		}
 	}
@@ -55,7 +55,7 @@ func (c *checker) statedTargets() []policy.Target {
 			paths, lines = append(paths, path), lines+1
 		}
 	}
-	for _, s := range []*policy.Selection{c.robots.Training(), c.robots.Select(false, "Google-Extended"), c.robots.Select(false, "Applebot-Extended")} {
+	for _, s := range []*policy.SelectedGroup{c.robots.TrainingGroup(), c.robots.Select(false, "Google-Extended"), c.robots.Select(false, "Applebot-Extended")} {
 		for _, r := range s.Rules() {
 			paths = append(paths, r.Path)
 		}
@@ -84,9 +84,9 @@ func (c *checker) statedTargets() []policy.Target {
 func findOpposites(all []policy.Statement) (a, b policy.Statement, use policy.Use, found bool) {
 	for i, a := range all {
 		for _, b := range all[i+1:] {
-			use, found := a.Opposes(b.Preferences)
+			use, found := a.ConflictingUse(b.Preferences)
 			switch {
-			case !found || a.By == b.By:
+			case !found || a.Source == b.Source:
 			case a.Line > b.Line:
 				return b, a, use, true
 			default:

@@ -69,9 +69,9 @@ func (c *checker) checkSelections() {
 			names[name] = true
 			everybody := c.robots.Select(name == "*", name)
 			if policy.IsTraining(a.Name) {
-				everybody = c.robots.Training()
+				everybody = c.robots.TrainingGroup()
 			}
-			s, _ := everybody.Readings()
+			s, _ := everybody.Interpretations()
 			rules := s.Rules()
 			if listed += len(rules); len(rules) == 0 {
 				continue
@@ -149,8 +149,8 @@ func (c *checker) unusedWord() string {
 // ruleSet is a set of rules that apply together.
 type ruleSet struct {
 	*checker
-	wildcard   *policy.Selection
-	selection  *policy.Selection // the lenient interpretation, which has all rules
+	wildcard   *policy.SelectedGroup
+	selection  *policy.SelectedGroup // the lenient interpretation, which has all rules
 	rules      []policy.Rule
 	unusedWord string
 	reported   map[int]bool // lines with a finding

@@ -25,11 +25,11 @@ func (c *checker) checkSearchEngines() {
 	var named shutOut    // by groups that name them
 	for _, engine := range judge.SearchEngines() {
 		q := judge.Request{Client: uaident.Identity{Token: engine.Token, Crawler: engine, Class: engine.Class}}
-		v := q.Subject(nil, engine.JudgedByWildcard()).Verdict(c.robots, &target)
+		v := q.GroupQuery(nil, engine.WildcardApplies()).Verdict(c.robots, &target)
 		at := slices.IndexFunc(others, func(s shutOut) bool { return s.rule.Line == v.Rule.Line })
 		switch {
 		case !disallowsAll(v):
-		case judge.Means(v.Group.Name, engine):
+		case judge.NamesCrawler(v.Group.Name, engine):
 			if len(named.engines) == 0 || v.Rule.Line < named.rule.Line {
 				named.rule = v.Rule
 			}

@@ -93,8 +93,8 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 func (s *Schedule) slowest(r *rule) (who string, lag time.Duration) {
 	who, lag = "a crawler", policy.MaxAge
 	for _, name := range r.tokens {
-		if c := s.names.registry.Lookup(name); c != nil && c.RobotsLag.Most > lag {
-			who, lag = c.Token, c.RobotsLag.Most
+		if c := s.names.registry.Lookup(name); c != nil && c.RobotsLag.Max > lag {
+			who, lag = c.Token, c.RobotsLag.Max
 		}
 	}
 	return who, lag

@@ -27,7 +27,7 @@ func newFile(base []byte) *file {
 			f.records[r.Group] = append(f.records[r.Group], r)
 		}
 	}
-	f.usageAgents = f.robots.StatedTo()
+	f.usageAgents = f.robots.ContentUsageAgents()
 	f.removed, f.added = make([]bool, len(f.lines)+1), make([][]string, len(f.lines)+1)
 	return f
 }

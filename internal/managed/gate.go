@@ -174,7 +174,7 @@ func (p *Plan) checkRules(before, after *policy.Robots, host string) (found []Fi
 		w := p.byCrawler[folded]
 		was, is := before.Select(true, w.groupNames()...), after.Select(true, w.groupNames()...)
 		if policy.IsTraining(w.name) {
-			was, is = before.Training(), after.Training()
+			was, is = before.TrainingGroup(), after.TrainingGroup()
 		}
 		for _, r := range w.rules {
 			if line := w.replacedLine(before, was, r, host); line > 0 {
@@ -199,12 +199,12 @@ func (p *Plan) checkRules(before, after *policy.Robots, host string) (found []Fi
 // replacedLine returns the line of the base that a rule replaces with the opposite, or 0. The line is a
 // usage preference in the * group, or an allow rule in a group that expresses a preference. opened
 // finds the other differences.
-func (w *crawlerRules) replacedLine(base *policy.Robots, was *policy.Selection, r *rule, host string) (line int) {
+func (w *crawlerRules) replacedLine(base *policy.Robots, was *policy.SelectedGroup, r *rule, host string) (line int) {
 	if r.preference != nil && w.name == AnyCrawler {
 		var target policy.Target
 		target.Set(sample(r.preference.path, host), false)
-		for _, s := range base.Stated(was, &target, "") {
-			if _, opposes := s.Opposes(r.preference.policyUses()); opposes && s.By == r.preference.kind {
+		for _, s := range base.DecidingStatements(was, &target, "") {
+			if _, opposes := s.ConflictingUse(r.preference.policyUses()); opposes && s.Source == r.preference.kind {
 				return s.Line
 			}
 		}
@@ -223,7 +223,7 @@ func (w *crawlerRules) replacedLine(base *policy.Robots, was *policy.Selection, 
 }
 
 // opened returns a path that a rule newly allows. It checks the paths of the base and of the rule.
-func opened(base *policy.Robots, was, is *policy.Selection, r *rule, host string) (path string, found bool) {
+func opened(base *policy.Robots, was, is *policy.SelectedGroup, r *rule, host string) (path string, found bool) {
 	if !r.Allow || r.CrawlDelay != "" {
 		return "", false
 	}

@@ -122,7 +122,7 @@ func (n *names) resolveTokens(words []string) (names []string, err error) {
 			names = append(names, tokens...)
 			continue
 		}
-		token, meant := strings.CutPrefix(word, judge.MeantToken)
+		token, meant := strings.CutPrefix(word, judge.TokenPrefix)
 		if c := n.registry.Lookup(token); c != nil {
 			token = c.Token
 		} else if !meant && (!n.stored || word == strings.ToLower(word)) { // may be a class of a newer version
@@ -155,10 +155,10 @@ func unknown(registry *uaident.Registry, word string) error {
 		return fmt.Errorf("%q is not a crawler; a rule with a time has a block with a line for each: rule <name> { for ..., disallow ..., from ..., until ... }", word)
 	}
 	hint := "the classes are " + judge.ClassWords() + ", and a path begins with a slash"
-	if likely := judge.Likely(registry, word, false); len(likely) > 0 {
+	if likely := judge.SuggestNames(registry, word, false); len(likely) > 0 {
 		hint = "did you mean " + strings.Join(likely, " or ") + "?"
 	}
-	return fmt.Errorf("%q is not a class and not a known crawler; %s (for a new crawler of that name write %s)", word, hint, judge.MeantToken+word)
+	return fmt.Errorf("%q is not a class and not a known crawler; %s (for a new crawler of that name write %s)", word, hint, judge.TokenPrefix+word)
 }
 
 // checkName returns an error if a group cannot have this name.

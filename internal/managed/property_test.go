@@ -189,7 +189,7 @@ func TestComposedTextsSayWhatBaseAndRulesSay(t *testing.T) {
 			want := policy.Parse([]byte("User-agent: *\n" + strings.Join(said, "\n"))).Select(true)
 			got, old := robots.Select(true, names...), before.Select(true, names...)
 			if policy.IsTraining(name) {
-				got, old = robots.Training(), before.Training()
+				got, old = robots.TrainingGroup(), before.TrainingGroup()
 			}
 			onlyForbids := true
 			for _, rule := range rules {

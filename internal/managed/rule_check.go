@@ -54,6 +54,6 @@ func inEveryForm(r Rule) []Rule {
 	if yes {
 		usage.ContentUsage, signal.ContentSignal = "train-ai=y", "ai-train=yes"
 	}
-	groups.For = []string{judge.MeantToken + policy.TrainingToken, "Google-Extended", "Applebot-Extended"}
+	groups.For = []string{judge.TokenPrefix + policy.TrainingToken, "Google-Extended", "Applebot-Extended"}
 	return []Rule{usage, signal, groups}
 }

@@ -38,8 +38,8 @@ func worstJudgements(f func(class uaident.Class, who verify.State, v judge.Verdi
 	for _, class := range uaident.Classes() {
 		for who := verify.Claimed; who <= verify.Spoofed; who++ {
 			for v := judge.Allowed; v <= judge.Unknown; v++ {
-				for a := judge.None; a <= judge.Slowed; a++ {
-					none, refused := a == judge.None, v == judge.Disallowed
+				for a := judge.NoAction; a <= judge.Slowed; a++ {
+					none, refused := a == judge.NoAction, v == judge.Disallowed
 					switch {
 					case a == judge.Slowed: // whatever the verdict is
 					case none && refused, !none && !refused && v != judge.Unknown && who != verify.Spoofed:
@@ -59,8 +59,8 @@ func TestSeriesBudget(t *testing.T) {
 	var text strings.Builder // with every finding that one file can have
 	text.WriteString("\ufeffDisallow: /x\nUser-agent: *\nDisalow: x\nDisallow: x$y\nNonsense\nUser-agent: *\nUser-agent: a*b, c\nFoo: x\n")
 	freshness := policy.Freshness{Default: time.Hour, Max: time.Hour}
-	read := policy.State{}.After(policy.Answer{Status: http.StatusOK, Body: []byte(text.String())}, time.Now(), freshness, 0)
-	failing := read.After(policy.Answer{Status: http.StatusBadGateway}, time.Now(), freshness, 0)
+	read := policy.State{}.AfterFetch(policy.FetchResult{Status: http.StatusOK, Body: []byte(text.String())}, time.Now(), freshness, 0)
+	failing := read.AfterFetch(policy.FetchResult{Status: http.StatusBadGateway}, time.Now(), freshness, 0)
 	for h := range 21 {
 		host := fmt.Sprintf("h%d.example", h)
 		if h == 20 {
@@ -90,9 +90,9 @@ func TestSeriesBudget(t *testing.T) {
 		}
 	}
 	for _, source := range []string{"server", "url", "file"} {
-		for meaning := policy.Rules; ; meaning++ {
+		for meaning := policy.Successful; ; meaning++ {
 			m.ObserveFetch(source, meaning, time.Second)
-			if meaning == policy.Unchanged {
+			if meaning == policy.NotModified {
 				break
 			}
 		}

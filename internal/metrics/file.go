@@ -66,11 +66,11 @@ func (c fileCollector) SetState(host string, s policy.State) {
 		f.failingSince = timestamp(s.FailingSince)
 		return
 	}
-	robots := s.Good.Robots
-	f.isFetched, f.lastFetch, f.firstFetch, f.failingSince = true, timestamp(s.Good.LastRead), timestamp(s.Good.FirstRead), 0
+	robots := s.Current.Robots
+	f.isFetched, f.lastFetch, f.firstFetch, f.failingSince = true, timestamp(s.Current.LastFetched), timestamp(s.Current.FirstFetched), 0
 	f.rules, f.rootDisallowed = int32(robots.RuleCount()), disallowsRoot(robots)
-	group, _, _ := judge.Subject{Wildcard: true}.Group(robots)
-	f.crawlDelay = group.Delay().Every
+	group, _, _ := judge.GroupQuery{Wildcard: true}.Group(robots)
+	f.crawlDelay = group.Delay().Interval
 	f.findings = nil
 	findings, _ := robots.Findings()
 	for _, code := range policy.Codes() {
@@ -90,7 +90,7 @@ func (c fileCollector) SetState(host string, s policy.State) {
 func disallowsRoot(robots *policy.Robots) bool {
 	var root policy.Target
 	root.Set("/", false)
-	return !(judge.Subject{Wildcard: true}).Verdict(robots, &root).Allowed
+	return !(judge.GroupQuery{Wildcard: true}).Verdict(robots, &root).Allowed
 }
 
 // RecordRobotsFetch records a crawler's robots fetch. It ignores crawlers that share a label value with

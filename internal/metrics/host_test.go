@@ -111,7 +111,7 @@ func BenchmarkHostCount(b *testing.B) {
 // page and two for the robots.txt.
 func BenchmarkHostMemory(b *testing.B) {
 	const hosts = 2000
-	state := policy.State{}.After(policy.Answer{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /x\n")}, time.Now(), policy.Freshness{Max: time.Hour}, 0)
+	state := policy.State{}.AfterFetch(policy.FetchResult{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /x\n")}, time.Now(), policy.Freshness{Max: time.Hour}, 0)
 	var before, after runtime.MemStats
 	for b.Loop() {
 		m := New(nothing{}, kinds, results)

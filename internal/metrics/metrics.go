@@ -149,7 +149,7 @@ func (m *Metrics) CountNotification(err error) {
 }
 
 // ObserveFetch counts a fetch of a robots.txt by kind of source.
-func (m *Metrics) ObserveFetch(source string, result policy.Meaning, duration time.Duration) {
+func (m *Metrics) ObserveFetch(source string, result policy.AccessResult, duration time.Duration) {
 	m.fetches.WithLabelValues(source, result.String()).Inc()
 	m.fetchDuration.WithLabelValues(source).Observe(duration.Seconds())
 }
@@ -183,7 +183,7 @@ func (c cacheCollector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (c cacheCollector) Collect(ch chan<- prometheus.Metric) {
-	for _, segment := range []policy.Segment{policy.Named, policy.Invented} {
+	for _, segment := range []policy.Segment{policy.ConfiguredHosts, policy.UnknownHosts} {
 		stats, label := c.state.CacheStats(segment), segment.String()
 		ch <- prometheus.MustNewConstMetric(c.policies, prometheus.GaugeValue, float64(stats.Entries), label)
 		ch <- prometheus.MustNewConstMetric(c.bytes, prometheus.GaugeValue, float64(stats.Bytes), label)

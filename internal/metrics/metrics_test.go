@@ -43,8 +43,8 @@ func TestMetricsOfAHost(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	freshness := policy.Freshness{Default: time.Hour, Max: time.Hour}
 	var s policy.State
-	after := func(d time.Duration, a policy.Answer) {
-		s = s.After(a, at.Add(d), freshness, 0)
+	after := func(d time.Duration, a policy.FetchResult) {
+		s = s.AfterFetch(a, at.Add(d), freshness, 0)
 		m.SetState(host, s)
 	}
 	check := func(what string, read, changed, failing time.Duration) {
@@ -59,18 +59,18 @@ func TestMetricsOfAHost(t *testing.T) {
 			}
 		}
 	}
-	text := policy.Answer{Status: http.StatusOK, Body: []byte("User-agent: *\nNonsense: x\n")}
+	text := policy.FetchResult{Status: http.StatusOK, Body: []byte("User-agent: *\nNonsense: x\n")}
 	after(0, text)
 	check("first read", 0, 0, -1)
 	after(time.Hour, text)
 	check("read again", time.Hour, 0, -1)
-	after(2*time.Hour, policy.Answer{Status: http.StatusBadGateway})
-	after(3*time.Hour, policy.Answer{Status: http.StatusBadGateway})
+	after(2*time.Hour, policy.FetchResult{Status: http.StatusBadGateway})
+	after(3*time.Hour, policy.FetchResult{Status: http.StatusBadGateway})
 	check("unreachable", time.Hour, 0, 2*time.Hour)
 	if codes := gathered(t, m.fileCollector, "findings", "finding"); codes[string(policy.UnknownKey)] != 1 {
 		t.Errorf("findings: %v", codes)
 	}
-	after(4*time.Hour, policy.Answer{Status: http.StatusNotFound})
+	after(4*time.Hour, policy.FetchResult{Status: http.StatusNotFound})
 	check("gone", 4*time.Hour, 4*time.Hour, -1)
 	if codes := gathered(t, m.fileCollector, "findings", "finding"); codes[string(policy.UnknownKey)] != 0 {
 		t.Errorf("findings of a file that is gone: %v", codes)

@@ -68,9 +68,9 @@ func (m *ParityMetrics) CountResponse(class uaident.Class, kind parity.Kind, sta
 func (m *ParityMetrics) counters(class uaident.Class, kind parity.Kind, status parity.Status) *responseCounters {
 	c := &responseCounters{bytes: m.bytes.WithLabelValues(class.String())}
 	switch kind {
-	case parity.Allowed:
+	case parity.KindAllowed:
 		c.count = m.responses.WithLabelValues(class.String(), status.String())
-	case parity.RobotsTxt:
+	case parity.KindRobotsTxt:
 		c.count = m.robotsResponses.WithLabelValues(status.String())
 	}
 	return c
@@ -100,5 +100,5 @@ func (c parityCollector) Collect(ch chan<- prometheus.Metric) {
 // ParityFinding is a contradiction between the robots.txt of a host and its responses to crawlers.
 type ParityFinding struct {
 	Host string
-	What parity.What
+	What parity.FindingKind
 }

@@ -58,7 +58,7 @@ func (m *RateMetrics) CountRatedRequest(class uaident.Class, state rate.State) {
 
 // classLabel returns the label of a class to which the * group applies, or the shared label.
 func classLabel(class uaident.Class) string {
-	if class.JudgedByWildcard() {
+	if class.WildcardApplies() {
 		return class.String()
 	}
 	return judge.OtherName

@@ -45,11 +45,11 @@ func (m Message) plainText(maxBytes int) string {
 	paragraphs = append(paragraphs, "(Robots Guard on "+sanitize(m.Server)+")")
 	body := paragraphs[0]
 	if len(body) > maxBytes {
-		return text.Cut(body, maxBytes)
+		return text.Truncate(body, maxBytes)
 	}
 	for _, p := range paragraphs[1:] {
 		if len(body)+len("\n\n")+len(p)+len(truncationMark) > maxBytes {
-			return text.Cut(body+truncationMark, maxBytes)
+			return text.Truncate(body+truncationMark, maxBytes)
 		}
 		body += "\n\n" + p
 	}

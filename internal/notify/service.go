@@ -154,7 +154,7 @@ func (s *service) withoutSecrets(err error) error {
 	for _, secret := range secretsIn(s.configuredURL) {
 		message = strings.ReplaceAll(message, secret, "…")
 	}
-	return errors.New(text.Cut(text.Printable(message), maxErrorBytes))
+	return errors.New(text.Truncate(text.Printable(message), maxErrorBytes))
 }
 
 // minSecret is the minimum length of a secret in bytes.

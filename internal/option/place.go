@@ -88,7 +88,7 @@ func findErrorLine(err error, blockStart caddyfile.Dispenser, optionLines []cadd
 
 // spellingHint suggests names that are similar to a misspelled name.
 func spellingHint(name string, names []string) string {
-	if near := text.Near(name, names); near != "" {
+	if near := text.Nearest(name, names); near != "" {
 		return "did you mean " + near + "?"
 	}
 	if len(names) == 1 {

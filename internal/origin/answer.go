@@ -16,20 +16,20 @@ import (
 
 // answerFromResponse converts an HTTP response with its body, or with as much of the body as the parser
 // reads.
-func answerFromResponse(status int, header http.Header, body []byte) policy.Answer {
-	answer := policy.Answer{Status: status, Header: header}
+func answerFromResponse(status int, header http.Header, body []byte) policy.FetchResult {
+	answer := policy.FetchResult{Status: status, Header: header}
 	switch {
 	case status < 200 || status > 599,
 		// The request had no Range and no validator. Partial content would lose rules, and 304
 		// would lose all rules.
 		status == http.StatusPartialContent, status == http.StatusNotModified:
-		return policy.Answer{Err: fmt.Errorf("status %d is no answer to a plain GET", status)}
+		return policy.FetchResult{Err: fmt.Errorf("status %d is no answer to a plain GET", status)}
 	case status >= 300, status == http.StatusNoContent, status == http.StatusResetContent:
 		return answer // the body is not used
 	}
 	body, err := Decode(header, body)
 	if err != nil {
-		return policy.Answer{Err: err}
+		return policy.FetchResult{Err: err}
 	}
 	answer.Body = body
 	return answer

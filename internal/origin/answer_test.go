@@ -63,15 +63,15 @@ func TestDecodeBody(t *testing.T) {
 }
 
 func TestAnswerOf(t *testing.T) {
-	for status, want := range map[int]policy.Meaning{
-		100: policy.Unreachable, 101: policy.Unreachable, 200: policy.Rules, 203: policy.Rules, 204: policy.Rules,
-		205: policy.Rules, 206: policy.Unreachable, 301: policy.Unavailable, 304: policy.Unreachable,
-		401: policy.Unavailable, 404: policy.Unavailable, 429: policy.Refused, 451: policy.Unavailable,
+	for status, want := range map[int]policy.AccessResult{
+		100: policy.Unreachable, 101: policy.Unreachable, 200: policy.Successful, 203: policy.Successful, 204: policy.Successful,
+		205: policy.Successful, 206: policy.Unreachable, 301: policy.Unavailable, 304: policy.Unreachable,
+		401: policy.Unavailable, 404: policy.Unavailable, 429: policy.TooManyRequests, 451: policy.Unavailable,
 		500: policy.Unreachable, 503: policy.Unreachable, 600: policy.Unreachable,
 	} {
 		answer := answerFromResponse(status, nil, []byte("Disallow"))
-		if answer.Meaning() != want {
-			t.Errorf("%d means %v, want %v", status, answer.Meaning(), want)
+		if answer.AccessResult() != want {
+			t.Errorf("%d means %v, want %v", status, answer.AccessResult(), want)
 		}
 		if hasBody := status == 200 || status == 203; hasBody != (len(answer.Body) > 0) {
 			t.Errorf("%d has body %q", status, answer.Body)

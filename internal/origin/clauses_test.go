@@ -34,11 +34,11 @@ func TestClauses(t *testing.T) {
 	})
 	for _, tc := range []struct {
 		name, url string
-		meaning   policy.Meaning
+		meaning   policy.AccessResult
 		rules     int
 	}{
-		{"any media type", site + "/picture", policy.Rules, 1},
-		{"redirects by HTML and script are not followed", site + "/refresh", policy.Rules, 0},
+		{"any media type", site + "/picture", policy.Successful, 1},
+		{"redirects by HTML and script are not followed", site + "/refresh", policy.Successful, 0},
 		{"a redirect to a failure is a failure", site + "/to-503", policy.Unreachable, 0},
 		{"a redirect to a missing file is a missing file", site + "/to-404", policy.Unavailable, 0},
 		{"a name that does not resolve", "http://robots.invalid/robots.txt", policy.Unreachable, 0},
@@ -46,14 +46,14 @@ func TestClauses(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			answer := readSource(t.Context(), t, NewURL(tc.url, "", true))
-			if answer.Meaning() != tc.meaning {
-				t.Fatalf("%s (status %d, %v), want %s", answer.Meaning(), answer.Status, answer.Err, tc.meaning)
+			if answer.AccessResult() != tc.meaning {
+				t.Fatalf("%s (status %d, %v), want %s", answer.AccessResult(), answer.Status, answer.Err, tc.meaning)
 			}
-			state := policy.State{}.After(answer, time.Now(), policy.Freshness{}, 0)
-			if state.Good != nil && state.Good.Robots.RuleCount() != tc.rules {
-				t.Errorf("%d rules, want %d", state.Good.Robots.RuleCount(), tc.rules)
+			state := policy.State{}.AfterFetch(answer, time.Now(), policy.Freshness{}, 0)
+			if state.Current != nil && state.Current.Robots.RuleCount() != tc.rules {
+				t.Errorf("%d rules, want %d", state.Current.Robots.RuleCount(), tc.rules)
 			}
-			if answer.Status == http.StatusServiceUnavailable && time.Until(state.Due) < time.Minute {
+			if answer.Status == http.StatusServiceUnavailable && time.Until(state.NextFetch) < time.Minute {
 				t.Error("its Retry-After is forgotten")
 			}
 		})

@@ -37,22 +37,22 @@ func TestConditionalReading(t *testing.T) {
 	for _, tc := range []struct {
 		name, path, etag, modified string
 		have                       *policy.Version
-		want                       policy.Meaning
+		want                       policy.AccessResult
 	}{
-		{"nothing known", "/robots.txt", `"1"`, monday, nil, policy.Rules},
-		{"the same entity tag", "/robots.txt", `"1"`, monday, &policy.Version{ETag: `"1"`}, policy.Unchanged},
-		{"another entity tag", "/robots.txt", `"2"`, monday, &policy.Version{ETag: `"1"`, LastModified: monday}, policy.Rules},
-		{"the same date", "/robots.txt", "", monday, &policy.Version{LastModified: monday}, policy.Unchanged},
-		{"an older date, of a file that was put back", "/robots.txt", "", monday, &policy.Version{LastModified: tuesday}, policy.Rules},
-		{"no validators known", "/robots.txt", `"1"`, monday, &policy.Version{}, policy.Rules},
-		{"found elsewhere", "/moved", `"1"`, monday, &policy.Version{ETag: `"1"`}, policy.Rules},
+		{"nothing known", "/robots.txt", `"1"`, monday, nil, policy.Successful},
+		{"the same entity tag", "/robots.txt", `"1"`, monday, &policy.Version{ETag: `"1"`}, policy.NotModified},
+		{"another entity tag", "/robots.txt", `"2"`, monday, &policy.Version{ETag: `"1"`, LastModified: monday}, policy.Successful},
+		{"the same date", "/robots.txt", "", monday, &policy.Version{LastModified: monday}, policy.NotModified},
+		{"an older date, of a file that was put back", "/robots.txt", "", monday, &policy.Version{LastModified: tuesday}, policy.Successful},
+		{"no validators known", "/robots.txt", `"1"`, monday, &policy.Version{}, policy.Successful},
+		{"found elsewhere", "/moved", `"1"`, monday, &policy.Version{ETag: `"1"`}, policy.Successful},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			origin := httptest.NewServer(tagged(tc.etag, tc.modified))
 			defer origin.Close()
 			answer := NewURL(origin.URL+tc.path, "", true).Fetch(t.Context(), tc.have)
-			if answer.Meaning() != tc.want {
-				t.Fatalf("meaning %s (%v), want %s", answer.Meaning(), answer.Err, tc.want)
+			if answer.AccessResult() != tc.want {
+				t.Fatalf("meaning %s (%v), want %s", answer.AccessResult(), answer.Err, tc.want)
 			}
 			keeps := answer.Header.Get("ETag") != "" || answer.Header.Get("Last-Modified") != ""
 			if keeps != (tc.path == "/robots.txt") {
@@ -65,14 +65,14 @@ func TestConditionalReading(t *testing.T) {
 func TestConditionalVirtualRequest(t *testing.T) {
 	pattern := virtualOf(httptest.NewRequest(http.MethodGet, "http://example.com/x", nil))
 	u := authorityOf(pattern).url("/robots.txt")
-	serve := func(conditions http.Header) policy.Answer {
+	serve := func(conditions http.Header) policy.FetchResult {
 		return NewServer(false).serve(t.Context(), tagged(`"1"`, ""), pattern, u, conditions)
 	}
-	if answer := serve(conditionalHeader(&policy.Version{ETag: `"1"`})); answer.Meaning() != policy.Unchanged {
-		t.Errorf("meaning %s (%v), want unchanged", answer.Meaning(), answer.Err)
+	if answer := serve(conditionalHeader(&policy.Version{ETag: `"1"`})); answer.AccessResult() != policy.NotModified {
+		t.Errorf("meaning %s (%v), want unchanged", answer.AccessResult(), answer.Err)
 	}
-	if answer := serve(nil); answer.Meaning() != policy.Rules || len(answer.Body) == 0 {
-		t.Errorf("without conditions: meaning %s, %d bytes", answer.Meaning(), len(answer.Body))
+	if answer := serve(nil); answer.AccessResult() != policy.Successful || len(answer.Body) == 0 {
+		t.Errorf("without conditions: meaning %s, %d bytes", answer.AccessResult(), len(answer.Body))
 	}
 	if pattern.Header.Get("If-None-Match") != "" {
 		t.Error("the condition of one request is left in the next")
@@ -88,10 +88,10 @@ func TestNotModifiedWithoutADate(t *testing.T) {
 		}
 	}))
 	defer origin.Close()
-	answer := NewURL(origin.URL+"/robots.txt", "", true).Fetch(t.Context(), policy.VersionOf(policy.Answer{
+	answer := NewURL(origin.URL+"/robots.txt", "", true).Fetch(t.Context(), policy.VersionOf(policy.FetchResult{
 		Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n"), Header: http.Header{"Last-Modified": {monday}},
 	}, time.Now()))
-	if answer.Meaning() != policy.Rules || answer.Err != nil {
-		t.Errorf("meaning %s (%v), want %s", answer.Meaning(), answer.Err, policy.Rules)
+	if answer.AccessResult() != policy.Successful || answer.Err != nil {
+		t.Errorf("meaning %s (%v), want %s", answer.AccessResult(), answer.Err, policy.Successful)
 	}
 }

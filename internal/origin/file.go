@@ -23,18 +23,18 @@ type File struct {
 
 // Prepare implements [Source]. ok is always true, since a file needs no request.
 func (s File) Prepare(*http.Request, policy.Key) (fetch Fetch, ok bool) {
-	return refetchIncomplete(func(context.Context, *policy.Version) policy.Answer { return s.fetch() }), true
+	return refetchIncomplete(func(context.Context, *policy.Version) policy.FetchResult { return s.fetch() }), true
 }
 
-func (s File) fetch() policy.Answer {
+func (s File) fetch() policy.FetchResult {
 	body, err := ReadFile(s.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return policy.Answer{Status: http.StatusNotFound}
+		return policy.FetchResult{Status: http.StatusNotFound}
 	case err != nil:
-		return policy.Answer{Err: fmt.Errorf("source file: %w", err)}
+		return policy.FetchResult{Err: fmt.Errorf("source file: %w", err)}
 	}
-	return policy.Answer{Status: http.StatusOK, Body: body}
+	return policy.FetchResult{Status: http.StatusOK, Body: body}
 }
 
 // CheckFile returns an error if an option names an unusable file. It runs when the configuration is
@@ -57,7 +57,7 @@ func CheckFile(option, path, alternative string) error {
 
 // similarFileHint returns a hint if a file with a similar name exists.
 func similarFileHint(path string) string {
-	if near := text.NearFile(path); near != "" {
+	if near := text.NearestFile(path); near != "" {
 		return "did you mean " + near + "? Correct the path"
 	}
 	return ""

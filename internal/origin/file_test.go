@@ -29,13 +29,13 @@ func TestFileSource(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		file    string
-		meaning policy.Meaning
+		meaning policy.AccessResult
 		size    int
 	}{
-		{"robots.txt", policy.Rules, 14},
-		{"empty.txt", policy.Rules, 0},
-		{"long.txt", policy.Rules, policy.MaxSize + 1},
-		{"link.txt", policy.Rules, 14},
+		{"robots.txt", policy.Successful, 14},
+		{"empty.txt", policy.Successful, 0},
+		{"long.txt", policy.Successful, policy.MaxSize + 1},
+		{"link.txt", policy.Successful, 14},
 		{"missing.txt", policy.Unavailable, 0},
 		{"missing/robots.txt", policy.Unavailable, 0},
 		{"dangling.txt", policy.Unavailable, 0},
@@ -49,8 +49,8 @@ func TestFileSource(t *testing.T) {
 				t.Fatal("not ok")
 			}
 			answer := fetch(t.Context(), nil)
-			if answer.Meaning() != tc.meaning || len(answer.Body) != tc.size {
-				t.Errorf("got %v, %d bytes, error %v", answer.Meaning(), len(answer.Body), answer.Err)
+			if answer.AccessResult() != tc.meaning || len(answer.Body) != tc.size {
+				t.Errorf("got %v, %d bytes, error %v", answer.AccessResult(), len(answer.Body), answer.Err)
 			}
 		})
 	}
@@ -60,8 +60,8 @@ func TestFileSource(t *testing.T) {
 	}
 	if f, err := os.Open(at("robots.txt")); err == nil {
 		f.Close() // root can read every file
-	} else if answer := (File{Path: at("robots.txt")}).fetch(); answer.Meaning() != policy.Unreachable {
-		t.Errorf("a file that may not be read means %v", answer.Meaning())
+	} else if answer := (File{Path: at("robots.txt")}).fetch(); answer.AccessResult() != policy.Unreachable {
+		t.Errorf("a file that may not be read means %v", answer.AccessResult())
 	}
 }
 
@@ -71,7 +71,7 @@ func TestFileSourceDevice(t *testing.T) {
 		if _, err := os.Stat(path); err != nil {
 			continue
 		}
-		done := make(chan policy.Answer, 1)
+		done := make(chan policy.FetchResult, 1)
 		go func() { done <- File{Path: path}.fetch() }()
 		select {
 		case answer := <-done:

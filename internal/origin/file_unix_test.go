@@ -16,12 +16,12 @@ func TestFileSourceNamedPipe(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Skip(err)
 	}
-	done := make(chan policy.Answer, 1)
+	done := make(chan policy.FetchResult, 1)
 	go func() { done <- File{Path: path}.fetch() }()
 	select {
 	case answer := <-done:
-		if answer.Meaning() != policy.Unreachable {
-			t.Errorf("got %v", answer.Meaning())
+		if answer.AccessResult() != policy.Unreachable {
+			t.Errorf("got %v", answer.AccessResult())
 		}
 	case <-time.After(20 * time.Second):
 		t.Fatal("blocks until somebody writes to the pipe")

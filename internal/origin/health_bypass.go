@@ -37,7 +37,7 @@ type exchangeKey struct{}
 // from the server.
 type exchange struct {
 	mu           sync.Mutex
-	hiddenAnswer *policy.Answer
+	hiddenAnswer *policy.FetchResult
 	handlerErr   error // error of a handler of the site
 }
 
@@ -65,13 +65,13 @@ func (x *exchange) siteError() error {
 // errHiddenFromProxy replaces the failure for the proxy.
 var errHiddenFromProxy = fmt.Errorf("ignored by passive health checks: %w", context.Canceled)
 
-func (x *exchange) setAnswer(a policy.Answer) {
+func (x *exchange) setAnswer(a policy.FetchResult) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.hiddenAnswer = &a
 }
 
-func (x *exchange) getAnswer() *policy.Answer {
+func (x *exchange) getAnswer() *policy.FetchResult {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.hiddenAnswer
@@ -127,7 +127,7 @@ func (s *healthBypass) RoundTrip(req *http.Request) (*http.Response, error) {
 	case errors.Is(err, context.Canceled), err != nil && s.retriesNextUpstream(err):
 		return nil, err
 	case err != nil:
-		ex.setAnswer(policy.Answer{Err: err})
+		ex.setAnswer(policy.FetchResult{Err: err})
 		return nil, errHiddenFromProxy
 	case !s.isHealthFailure(resp.StatusCode, time.Since(start)):
 		return resp, nil

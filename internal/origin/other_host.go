@@ -21,8 +21,8 @@ func (s *Server) configuredHostsAt(u *url.URL, own authority, server *caddyhttp.
 		return nil
 	}
 	secure := u.Scheme == "https"
-	host, port := addr.CutPort(request.NormalHost(u.Host, secure))
-	if _, ownPort := addr.CutPort(own.normalizedHosts[0]); u.Scheme == own.scheme && port == ownPort {
+	host, port := addr.SplitPort(request.NormalHost(u.Host, secure))
+	if _, ownPort := addr.SplitPort(own.normalizedHosts[0]); u.Scheme == own.scheme && port == ownPort {
 		// The same port, although the server may listen at another one behind a port mapping.
 		if hosts := s.Sites.Of(server); hosts.IsNamed(host) {
 			return hosts

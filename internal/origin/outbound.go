@@ -51,13 +51,13 @@ func newOutboundClient(allowPrivate bool) *outboundClient {
 }
 
 // get makes one request and does not follow redirects.
-func (o *outboundClient) get(ctx context.Context, u *url.URL, conditions http.Header) policy.Answer {
+func (o *outboundClient) get(ctx context.Context, u *url.URL, conditions http.Header) policy.FetchResult {
 	return o.getWithHost(ctx, u, "", conditions)
 }
 
 // getWithHost does the same as get with another Host. The request then looks like a forwarded request of
 // the proxy. An empty host means the host of the URL.
-func (o *outboundClient) getWithHost(ctx context.Context, u *url.URL, host string, conditions http.Header) policy.Answer {
+func (o *outboundClient) getWithHost(ctx context.Context, u *url.URL, host string, conditions http.Header) policy.FetchResult {
 	answer := o.do(ctx, u, host, conditions)
 	if answer.Err != nil && ctx.Err() != nil {
 		answer.Err = context.Cause(ctx) // more useful than "context canceled"
@@ -68,10 +68,10 @@ func (o *outboundClient) getWithHost(ctx context.Context, u *url.URL, host strin
 	return answer
 }
 
-func (o *outboundClient) do(ctx context.Context, u *url.URL, host string, conditions http.Header) policy.Answer {
+func (o *outboundClient) do(ctx context.Context, u *url.URL, host string, conditions http.Header) policy.FetchResult {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
-		return policy.Answer{Err: err}
+		return policy.FetchResult{Err: err}
 	}
 	req.Header.Set("User-Agent", GuardUserAgent)
 	if host != "" {
@@ -82,7 +82,7 @@ func (o *outboundClient) do(ctx context.Context, u *url.URL, host string, condit
 	maps.Copy(req.Header, conditions)
 	resp, err := o.client.Do(req)
 	if err != nil {
-		return policy.Answer{Err: unwrapURLError(err)}
+		return policy.FetchResult{Err: unwrapURLError(err)}
 	}
 	defer resp.Body.Close()
 	return readAnswer(resp, conditions)
@@ -90,17 +90,17 @@ func (o *outboundClient) do(ctx context.Context, u *url.URL, host string, condit
 
 // readAnswer reads a response, with as much of the body as the parser reads. conditions are the
 // validators of the request.
-func readAnswer(resp *http.Response, conditions http.Header) policy.Answer {
+func readAnswer(resp *http.Response, conditions http.Header) policy.FetchResult {
 	conditional := conditions.Get("If-None-Match") != "" || conditions.Get("If-Modified-Since") != ""
 	if resp.StatusCode == http.StatusNotModified && conditional {
-		return policy.Answer{Status: resp.StatusCode, Header: resp.Header}
+		return policy.FetchResult{Status: resp.StatusCode, Header: resp.Header}
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return answerFromResponse(resp.StatusCode, resp.Header, nil)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, policy.MaxSize+1))
 	if err != nil {
-		return policy.Answer{Err: err}
+		return policy.FetchResult{Err: err}
 	}
 	return answerFromResponse(resp.StatusCode, resp.Header, body)
 }

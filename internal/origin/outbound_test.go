@@ -18,7 +18,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-func readSource(ctx context.Context, t *testing.T, s Source) policy.Answer {
+func readSource(ctx context.Context, t *testing.T, s Source) policy.FetchResult {
 	t.Helper()
 	fetch, ok := s.Prepare(httptest.NewRequest(http.MethodGet, "http://a.test/x", nil), policy.Key{})
 	if !ok {
@@ -144,7 +144,7 @@ func TestOutboundTimeout(t *testing.T) {
 			time.AfterFunc(100*time.Millisecond, func() { cancel(ErrFetchTimeout) })
 			start := time.Now()
 			answer := readSource(ctx, t, NewURL(address, "", true))
-			if !errors.Is(answer.Err, ErrFetchTimeout) || answer.Meaning() != policy.Unreachable {
+			if !errors.Is(answer.Err, ErrFetchTimeout) || answer.AccessResult() != policy.Unreachable {
 				t.Errorf("got status %d, error %v", answer.Status, answer.Err)
 			}
 			if took := time.Since(start); took > 20*time.Second {

@@ -103,7 +103,7 @@ func (p *sourceProbe) ServeHTTP(w http.ResponseWriter, r *http.Request, next cad
 	start := time.Now()
 	var have *policy.Version
 	if r.Header.Get("Have") != "" {
-		have = policy.VersionOf(policy.Answer{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n")}, start)
+		have = policy.VersionOf(policy.FetchResult{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n")}, start)
 	}
 	answer := fetch(ctx, have)
 	got := probed{Status: answer.Status, Header: answer.Header, Body: string(answer.Body), Took: time.Since(start)}
@@ -239,10 +239,10 @@ func originServer(t *testing.T, f http.HandlerFunc) (address string) {
 	return server.Listener.Addr().String()
 }
 
-func (p probed) meaning() policy.Meaning {
-	a := policy.Answer{Status: p.Status}
+func (p probed) meaning() policy.AccessResult {
+	a := policy.FetchResult{Status: p.Status}
 	if p.Err != "" {
 		a.Err = fmt.Errorf("%s", p.Err)
 	}
-	return a.Meaning()
+	return a.AccessResult()
 }

@@ -20,7 +20,7 @@ import (
 // also drops the validators of a file that was found after a redirect.
 //
 // isOwnURL reports whether a URL belongs to the site. A nil isOwnURL means that no URL does.
-func Follow(ctx context.Context, u *url.URL, isOwnURL func(*url.URL) bool, conditions http.Header, get func(context.Context, *url.URL, http.Header) policy.Answer) policy.Answer {
+func Follow(ctx context.Context, u *url.URL, isOwnURL func(*url.URL) bool, conditions http.Header, get func(context.Context, *url.URL, http.Header) policy.FetchResult) policy.FetchResult {
 	visited := make(map[string]bool)
 	var redirects []string
 	for {
@@ -36,7 +36,7 @@ func Follow(ctx context.Context, u *url.URL, isOwnURL func(*url.URL) bool, condi
 				answer.Header.Del("ETag")
 				answer.Header.Del("Last-Modified")
 			}
-			answer.Via = redirects
+			answer.RedirectTargets = redirects
 			return answer
 		}
 		u, conditions = target, nil
@@ -64,13 +64,13 @@ func conditionalHeader(stored *policy.Version) http.Header {
 
 // mayMeanOlderFile reports whether a 304 response may mean an older file than the stored file, for
 // example after a rollback.
-func mayMeanOlderFile(answer policy.Answer, conditions http.Header) bool {
+func mayMeanOlderFile(answer policy.FetchResult, conditions http.Header) bool {
 	ifModifiedSince := conditions.Get("If-Modified-Since")
 	return ifModifiedSince != "" && answer.Status == http.StatusNotModified && answer.Header.Get("Last-Modified") != ifModifiedSince
 }
 
 // redirectTarget returns the target of a redirect, or nil.
-func redirectTarget(u *url.URL, answer policy.Answer) *url.URL {
+func redirectTarget(u *url.URL, answer policy.FetchResult) *url.URL {
 	location := answer.Header.Get("Location")
 	if answer.Err != nil || answer.Status < 300 || answer.Status > 399 || location == "" || answer.Status == http.StatusNotModified {
 		return nil

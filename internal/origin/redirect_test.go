@@ -43,12 +43,12 @@ func TestFollow(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var asked []string
-			answer := Follow(t.Context(), &url.URL{Scheme: "http", Host: "a", Path: "/robots.txt"}, isA, nil, func(_ context.Context, u *url.URL, _ http.Header) policy.Answer {
+			answer := Follow(t.Context(), &url.URL{Scheme: "http", Host: "a", Path: "/robots.txt"}, isA, nil, func(_ context.Context, u *url.URL, _ http.Header) policy.FetchResult {
 				asked = append(asked, u.String())
 				if to, ok := tc.redirects[u.String()]; ok {
-					return policy.Answer{Status: 302, Header: http.Header{"Location": {to}}}
+					return policy.FetchResult{Status: 302, Header: http.Header{"Location": {to}}}
 				}
-				return policy.Answer{Status: 200, Header: http.Header{"Location": {"/ignored"}}}
+				return policy.FetchResult{Status: 200, Header: http.Header{"Location": {"/ignored"}}}
 			})
 			if got := strings.Join(asked, " "); got != tc.want || answer.Status != tc.status {
 				t.Errorf("got %s, status %d, want %s, %d", got, answer.Status, tc.want, tc.status)
@@ -62,20 +62,20 @@ func TestFollow(t *testing.T) {
 func TestFollowStopsAtNotModified(t *testing.T) {
 	have := http.Header{"If-None-Match": {`"1"`}}
 	hops := 0
-	answer := Follow(t.Context(), &url.URL{Scheme: "http", Host: "a", Path: "/robots.txt"}, isA, have, func(context.Context, *url.URL, http.Header) policy.Answer {
+	answer := Follow(t.Context(), &url.URL{Scheme: "http", Host: "a", Path: "/robots.txt"}, isA, have, func(context.Context, *url.URL, http.Header) policy.FetchResult {
 		if hops++; hops > 1 {
-			return policy.Answer{Status: http.StatusNotFound}
+			return policy.FetchResult{Status: http.StatusNotFound}
 		}
-		return policy.Answer{Status: http.StatusNotModified, Header: http.Header{"Location": {"/elsewhere"}}}
+		return policy.FetchResult{Status: http.StatusNotModified, Header: http.Header{"Location": {"/elsewhere"}}}
 	})
-	if answer.Meaning() != policy.Unchanged || hops != 1 {
-		t.Errorf("%s after %d questions, want unchanged after one", answer.Meaning(), hops)
+	if answer.AccessResult() != policy.NotModified || hops != 1 {
+		t.Errorf("%s after %d questions, want unchanged after one", answer.AccessResult(), hops)
 	}
 }
 
 func TestFollowStopsAtError(t *testing.T) {
-	answer := Follow(t.Context(), &url.URL{Scheme: "http", Host: "a", Path: "/"}, isA, nil, func(context.Context, *url.URL, http.Header) policy.Answer {
-		return policy.Answer{Status: 302, Header: http.Header{"Location": {"/x"}}, Err: errors.New("broke off")}
+	answer := Follow(t.Context(), &url.URL{Scheme: "http", Host: "a", Path: "/"}, isA, nil, func(context.Context, *url.URL, http.Header) policy.FetchResult {
+		return policy.FetchResult{Status: 302, Header: http.Header{"Location": {"/x"}}, Err: errors.New("broke off")}
 	})
 	if answer.Err == nil {
 		t.Error("no error")
@@ -123,13 +123,13 @@ func isA(u *url.URL) bool { return u.Host == "a" }
 // redirects.
 func TestFollowTellsTheWay(t *testing.T) {
 	redirects := map[string]string{"/robots.txt": "/x?y=%61", "/x": "//b/z#w", "/z": "http://a/last"}
-	answer := Follow(t.Context(), &url.URL{Scheme: "http", Host: "a", Path: "/robots.txt"}, isA, nil, func(_ context.Context, u *url.URL, _ http.Header) policy.Answer {
+	answer := Follow(t.Context(), &url.URL{Scheme: "http", Host: "a", Path: "/robots.txt"}, isA, nil, func(_ context.Context, u *url.URL, _ http.Header) policy.FetchResult {
 		if to, ok := redirects[u.Path]; ok {
-			return policy.Answer{Status: 302, Header: http.Header{"Location": {to}}}
+			return policy.FetchResult{Status: 302, Header: http.Header{"Location": {to}}}
 		}
-		return policy.Answer{Status: 503}
+		return policy.FetchResult{Status: 503}
 	})
-	if got, want := strings.Join(answer.Via, " "), "/x?y=%61 http://b/z /last"; got != want || answer.Status != 503 {
+	if got, want := strings.Join(answer.RedirectTargets, " "), "/x?y=%61 http://b/z /last"; got != want || answer.Status != 503 {
 		t.Errorf("status %d by %s, want 503 by %s", answer.Status, got, want)
 	}
 }

@@ -24,7 +24,7 @@ const (
 // empty or missing for a moment. Without the second fetch, the guard would use that file until the
 // copy expires and for the grace after that.
 func refetchIncomplete(fetch Fetch) Fetch {
-	return func(ctx context.Context, stored *policy.Version) policy.Answer {
+	return func(ctx context.Context, stored *policy.Version) policy.FetchResult {
 		answer := fetch(ctx, stored)
 		if !mayBeIncomplete(answer, stored, time.Now()) {
 			return answer
@@ -37,10 +37,10 @@ func refetchIncomplete(fetch Fetch) Fetch {
 			return answer
 		}
 		second := fetch(ctx, stored)
-		switch meaning := second.Meaning(); {
-		case meaning == policy.Rules, meaning == policy.Unchanged:
+		switch meaning := second.AccessResult(); {
+		case meaning == policy.Successful, meaning == policy.NotModified:
 			return second
-		case meaning.Known() && answer.Meaning() != policy.Rules:
+		case meaning.DeterminesRules() && answer.AccessResult() != policy.Successful:
 			return second
 		}
 		return answer // ignore the second fetch, otherwise the file of a slow site could never change
@@ -48,15 +48,15 @@ func refetchIncomplete(fetch Fetch) Fetch {
 }
 
 // mayBeIncomplete reports whether a changed file may be incomplete because it is being written.
-func mayBeIncomplete(answer policy.Answer, stored *policy.Version, now time.Time) bool {
+func mayBeIncomplete(answer policy.FetchResult, stored *policy.Version, now time.Time) bool {
 	hash, ok := policy.HashOf(answer)
 	if !ok || stored == nil || hash == stored.Hash {
 		return false
 	}
-	if age, ok := policy.SinceModified(answer.Header, now); ok && answer.Meaning() == policy.Rules {
+	if age, ok := policy.SinceModified(answer.Header, now); ok && answer.AccessResult() == policy.Successful {
 		return age.Abs() < maxIncompleteAge
 	}
 	isGone := answer.Status == http.StatusNotFound || answer.Status == http.StatusGone
-	isEmpty := answer.Meaning() == policy.Rules && len(bytes.TrimSpace(answer.Body)) == 0
+	isEmpty := answer.AccessResult() == policy.Successful && len(bytes.TrimSpace(answer.Body)) == 0
 	return (isGone || isEmpty) && stored.Robots.Restricts()
 }

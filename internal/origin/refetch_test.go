@@ -15,14 +15,14 @@ import (
 // TestReadWhileWritten checks that a file is fetched again if it may have been incomplete.
 func TestReadWhileWritten(t *testing.T) {
 	const strict, torn, whole = "User-agent: *\nDisallow: /a\n", "User-agent: *\nDisallow: /", "User-agent: *\nDisallow: /b\n"
-	answer := func(status int, body, modified, date string) policy.Answer {
+	answer := func(status int, body, modified, date string) policy.FetchResult {
 		header := make(http.Header)
 		for name, value := range map[string]string{"Last-Modified": modified, "Date": date} {
 			if value != "" {
 				header.Set(name, value)
 			}
 		}
-		return policy.Answer{Status: status, Body: []byte(body), Header: header}
+		return policy.FetchResult{Status: status, Body: []byte(body), Header: header}
 	}
 	have := policy.VersionOf(answer(200, strict, "", ""), time.Now())
 	free := policy.VersionOf(answer(200, "", "", ""), time.Now())
@@ -30,7 +30,7 @@ func TestReadWhileWritten(t *testing.T) {
 	for _, tc := range []struct {
 		name          string
 		have          *policy.Version
-		first, second policy.Answer
+		first, second policy.FetchResult
 		want          string // the number and content of the fetched file
 	}{
 		{"emptied", have, answer(200, "", "", ""), answer(200, whole, "", ""), "2 " + whole},
@@ -53,7 +53,7 @@ func TestReadWhileWritten(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				reads := 0
-				fetch := refetchIncomplete(func(context.Context, *policy.Version) policy.Answer {
+				fetch := refetchIncomplete(func(context.Context, *policy.Version) policy.FetchResult {
 					if reads++; reads == 1 {
 						return tc.first
 					}
@@ -73,7 +73,7 @@ func TestReadWhileWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		emptied := refetchIncomplete(func(context.Context, *policy.Version) policy.Answer { return answer(200, "", "", "") })
+		emptied := refetchIncomplete(func(context.Context, *policy.Version) policy.FetchResult { return answer(200, "", "", "") })
 		if got := emptied(ctx, have); got.Status != http.StatusOK || got.Err != nil {
 			t.Errorf("with no time for a second reading: %+v", got)
 		}
@@ -92,7 +92,7 @@ func TestSourcesReadOnceMore(t *testing.T) {
 		root FOLDER
 		file_server
 	}`, "FOLDER", filepath.Dir(path))
-	have := policy.VersionOf(policy.Answer{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n")}, time.Now())
+	have := policy.VersionOf(policy.FetchResult{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n")}, time.Now())
 	elsewhere := NewURL("http://127.0.0.1:"+site.port+"/robots.txt", "a.test:"+site.port, true)
 	file, _ := File{Path: path}.Prepare(nil, policy.Key{})
 	for name, read := range map[string]func(){

@@ -46,7 +46,7 @@ type SelfTestSite struct {
 	// robots_txt.
 	ReceivedRequest *atomic.Bool
 	// Fetch fetches the robots.txt with a User-Agent.
-	Fetch func(ctx context.Context, userAgent string) policy.Answer
+	Fetch func(ctx context.Context, userAgent string) policy.FetchResult
 }
 
 // SelfTest fetches the robots.txt of each configured host and logs problems.

@@ -26,7 +26,7 @@ func (o selfTestOutcome) isSame(other selfTestOutcome) bool {
 }
 
 // evaluateAnswer distinguishes a robots.txt from other responses.
-func evaluateAnswer(answer policy.Answer) selfTestOutcome {
+func evaluateAnswer(answer policy.FetchResult) selfTestOutcome {
 	outcome := selfTestOutcome{status: answer.Status}
 	outcome.response, outcome.hasResponse = FirstResponse(answer)
 	substitute, _ := outcome.response.Substitute()
@@ -38,7 +38,7 @@ func evaluateAnswer(answer policy.Answer) selfTestOutcome {
 	case outcome.response.Loop:
 		outcome.summary = "the redirects of robots.txt lead to no file"
 		outcome.advice = "let /robots.txt answer with the file, or redirect to it in at most five steps"
-	case outcome.hasResponse && substitute == parity.OtherPage:
+	case outcome.hasResponse && substitute == parity.RedirectElsewhere:
 		outcome.status = outcome.response.Status
 		outcome.summary = "robots.txt redirects to another page"
 		outcome.advice = "exclude /robots.txt from the login or the redirect: not path /robots.txt"

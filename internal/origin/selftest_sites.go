@@ -101,7 +101,7 @@ func newSelfTestSite(server *caddyhttp.Server, hosts *request.Hosts, host string
 		site.ReceivedRequest = new(atomic.Bool)
 		req = req.WithContext(context.WithValue(req.Context(), receivedRequestKey{}, site.ReceivedRequest))
 	}
-	site.Fetch = func(ctx context.Context, userAgent string) policy.Answer {
+	site.Fetch = func(ctx context.Context, userAgent string) policy.FetchResult {
 		fetch, _ := handler.Source.PrepareWithUserAgent(req, key, userAgent) // ok, since the request names a server
 		return fetch(ctx, nil)
 	}

@@ -21,17 +21,17 @@ import (
 )
 
 // answers are responses of sites, by a description.
-var answers = map[string]policy.Answer{
+var answers = map[string]policy.FetchResult{
 	"rules":     {Status: 200, Body: []byte("User-agent: *\nDisallow: /a\nDisallow: /b\n")},
 	"empty":     {Status: 200},
-	"moved":     {Status: 200, Body: []byte("User-agent: *\nDisallow: /a\n"), Via: []string{"https://www.a.test/robots.txt"}},
+	"moved":     {Status: 200, Body: []byte("User-agent: *\nDisallow: /a\n"), RedirectTargets: []string{"https://www.a.test/robots.txt"}},
 	"missing":   {Status: 404, Header: http.Header{"Content-Type": {"text/html"}}},
 	"gone":      {Status: 410},
 	"app":       {Status: 200, Body: []byte("<!doctype html><title>Shop</title>")},
 	"challenge": {Status: 403, Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}},
 	"refused":   {Status: 403},
 	"limited":   {Status: 429},
-	"login":     {Status: 200, Body: []byte("<!doctype html><form>"), Via: []string{"https://login.test/?to=/robots.txt"}},
+	"login":     {Status: 200, Body: []byte("<!doctype html><form>"), RedirectTargets: []string{"https://login.test/?to=/robots.txt"}},
 	"loop":      {Status: 301, Header: http.Header{"Location": {"/robots.txt"}}},
 	"fails":     {Status: 502},
 	"aborted":   {Err: ErrResponseAborted},
@@ -40,7 +40,7 @@ var answers = map[string]policy.Answer{
 
 // testSite returns a site with these responses for a browser and a crawler.
 func testSite(browser, crawler string) SelfTestSite {
-	return SelfTestSite{Name: "https://a.test", Label: "a.test", Fetch: func(_ context.Context, userAgent string) policy.Answer {
+	return SelfTestSite{Name: "https://a.test", Label: "a.test", Fetch: func(_ context.Context, userAgent string) policy.FetchResult {
 		if userAgent == SelfTestCrawler {
 			return answers[crawler]
 		}
@@ -144,14 +144,14 @@ func TestMaxHosts(t *testing.T) {
 func TestTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		running, fetched := 0, 0
-		hangs := SelfTestSite{Name: "https://slow.test", Fetch: func(ctx context.Context, _ string) policy.Answer {
+		hangs := SelfTestSite{Name: "https://slow.test", Fetch: func(ctx context.Context, _ string) policy.FetchResult {
 			if running++; running > 1 {
 				t.Error("two fetches at once")
 			}
 			<-ctx.Done()
 			running--
 			fetched++
-			return policy.Answer{Err: context.Cause(ctx)}
+			return policy.FetchResult{Err: context.Cause(ctx)}
 		}}
 		core, logs := observer.New(zapcore.DebugLevel)
 		test := SelfTest{Sites: slices.Values([]SelfTestSite{hangs, hangs, hangs}), Logger: zap.New(core), OnCrawlerResponse: func(parity.Fetcher, parity.RobotsResponse) {
@@ -180,9 +180,9 @@ func TestTimes(t *testing.T) {
 // TestReplacedAtOnce checks that a test sends no request if the configuration ends at once.
 func TestReplacedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		site := SelfTestSite{Fetch: func(context.Context, string) policy.Answer {
+		site := SelfTestSite{Fetch: func(context.Context, string) policy.FetchResult {
 			t.Error("a request is sent")
-			return policy.Answer{}
+			return policy.FetchResult{}
 		}}
 		test := SelfTest{Sites: slices.Values([]SelfTestSite{site}), Logger: zap.NewNop()}
 		stop := test.Start(t.Context())

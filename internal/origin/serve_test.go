@@ -12,7 +12,7 @@ import (
 )
 
 // serveOnce makes a handler respond to a virtual request for /robots.txt.
-func serveOnce(ctx context.Context, handler http.HandlerFunc) policy.Answer {
+func serveOnce(ctx context.Context, handler http.HandlerFunc) policy.FetchResult {
 	pattern := virtualOf(httptest.NewRequest(http.MethodGet, "http://a.test/x", nil))
 	return NewServer(false).serve(ctx, handler, pattern, authorityOf(pattern).url("/robots.txt"), nil)
 }
@@ -23,13 +23,13 @@ func TestServeRecovers(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		handler http.HandlerFunc
-		want    policy.Meaning
+		want    policy.AccessResult
 		body    int
 	}{
 		{"panic after enough", func(w http.ResponseWriter, _ *http.Request) {
 			_, err := w.Write(tooMuch)
 			panic(err)
-		}, policy.Rules, policy.MaxSize + 1},
+		}, policy.Successful, policy.MaxSize + 1},
 		{"panic before", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write(tooMuch[:policy.MaxSize])
 			panic(http.ErrAbortHandler)
@@ -44,8 +44,8 @@ func TestServeRecovers(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			answer := serveOnce(t.Context(), tc.handler)
-			if answer.Meaning() != tc.want || len(answer.Body) != tc.body {
-				t.Errorf("got %v, status %d, error %v, %d bytes", answer.Meaning(), answer.Status, answer.Err, len(answer.Body))
+			if answer.AccessResult() != tc.want || len(answer.Body) != tc.body {
+				t.Errorf("got %v, status %d, error %v, %d bytes", answer.AccessResult(), answer.Status, answer.Err, len(answer.Body))
 			}
 		})
 	}
@@ -63,8 +63,8 @@ func TestServeDoesNotWaitForTheRest(t *testing.T) {
 		close(cancelled)
 		<-release
 	})
-	if answer.Meaning() != policy.Rules || len(answer.Body) != policy.MaxSize+1 {
-		t.Errorf("got %v, %d bytes, error %v", answer.Meaning(), len(answer.Body), answer.Err)
+	if answer.AccessResult() != policy.Successful || len(answer.Body) != policy.MaxSize+1 {
+		t.Errorf("got %v, %d bytes, error %v", answer.AccessResult(), len(answer.Body), answer.Err)
 	}
 	<-cancelled
 }

@@ -58,8 +58,8 @@ func (s *Server) Prepare(r *http.Request, key policy.Key) (fetch Fetch, ok bool)
 	client := newVirtualClient(server, s.ClientAddr)
 	virtual := virtualRequest(r, key, client)
 	ownAuthority, isProxied := authorityOf(virtual), client.isForwarded(r)
-	return refetchIncomplete(func(ctx context.Context, stored *policy.Version) policy.Answer {
-		return Follow(ctx, ownAuthority.url("/robots.txt"), ownAuthority.contains, conditionalHeader(stored), func(ctx context.Context, u *url.URL, conditions http.Header) policy.Answer {
+	return refetchIncomplete(func(ctx context.Context, stored *policy.Version) policy.FetchResult {
+		return Follow(ctx, ownAuthority.url("/robots.txt"), ownAuthority.contains, conditionalHeader(stored), func(ctx context.Context, u *url.URL, conditions http.Header) policy.FetchResult {
 			if ownAuthority.contains(u) {
 				return s.serve(ctx, server, virtual, u, conditions)
 			}
@@ -96,14 +96,14 @@ func virtualRequest(r *http.Request, key policy.Key, client virtualClient) *http
 		// HTTP/1.1 requires a Host. HTTP/1.0 does not.
 		virtual.Host, virtual.Proto, virtual.ProtoMinor = "", "HTTP/1.0", 0
 	case len(key.Host) != len(r.Host) && strings.HasPrefix(key.Host, request.Digested):
-		virtual.Host, _ = addr.CutPort(r.Host)
+		virtual.Host, _ = addr.SplitPort(r.Host)
 	}
 	if r.TLS != nil {
 		tlsState := *r.TLS
 		tlsState.PeerCertificates, tlsState.VerifiedChains = nil, nil // these identify the client
 		tlsState.HandshakeComplete = true                             // Caddy's IP matchers answer early data with 425
 		if tlsState.ServerName != "" {
-			name, _ := addr.CutPort(virtual.Host)
+			name, _ := addr.SplitPort(virtual.Host)
 			tlsState.ServerName = addr.Unbracket(name)
 		}
 		virtual.TLS = &tlsState
@@ -169,7 +169,7 @@ func (a authority) contains(u *url.URL) bool {
 
 // serve makes the server respond to a virtual request for u. It waits neither for the rest of a
 // long body nor for a handler that ignores ctx.
-func (s *Server) serve(ctx context.Context, server http.Handler, template *http.Request, u *url.URL, conditions http.Header) policy.Answer {
+func (s *Server) serve(ctx context.Context, server http.Handler, template *http.Request, u *url.URL, conditions http.Header) policy.FetchResult {
 	// The server sees a cancellation without a cause, like that of a client that disconnects.
 	// reverse_proxy treats other errors, such as a deadline, as a failure of the upstream and marks
 	// the upstream as down.
@@ -189,7 +189,7 @@ func (s *Server) serve(ctx context.Context, server http.Handler, template *http.
 
 	if s.runningRequests.Add(1) > maxRunningRequests {
 		s.runningRequests.Add(-1)
-		return policy.Answer{Err: errors.New("too many earlier requests for robots.txt still hang; some handler of this site does not end when its client goes away")}
+		return policy.FetchResult{Err: errors.New("too many earlier requests for robots.txt still hang; some handler of this site does not end when its client goes away")}
 	}
 	rec := newRecorder()
 	done := make(chan error, 1)
@@ -213,15 +213,15 @@ func (s *Server) serve(ctx context.Context, server http.Handler, template *http.
 	case ctx.Err() != nil:
 		// This case comes before those below, since reverse_proxy responds with 499 to a
 		// cancellation. Any 4xx would mean that there is no robots.txt.
-		return policy.Answer{Err: context.Cause(ctx)}
+		return policy.FetchResult{Err: context.Cause(ctx)}
 	case err != nil:
-		return policy.Answer{Err: err}
+		return policy.FetchResult{Err: err}
 	case response.isIncomplete && response.status < 300:
-		return policy.Answer{Err: errors.New("the answer is shorter than its Content-Length")}
+		return policy.FetchResult{Err: errors.New("the answer is shorter than its Content-Length")}
 	case response.status == http.StatusNotModified && conditions != nil:
-		return policy.Answer{Status: response.status, Header: response.header}
+		return policy.FetchResult{Status: response.status, Header: response.header}
 	case response.status == statusClientClosedRequest:
-		return policy.Answer{Err: errors.New("the server gave up on the request (status 499)")}
+		return policy.FetchResult{Err: errors.New("the server gave up on the request (status 499)")}
 	case response.status == 0:
 		// No handler responded. net/http then sends an empty 200.
 		return answerFromResponse(http.StatusOK, rec.header, nil)

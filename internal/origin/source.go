@@ -19,7 +19,7 @@ type Source interface {
 // Fetch fetches the robots.txt of one site. It may run after the end of the request that it was
 // prepared from. It returns soon after ctx is done and never panics. stored is the stored version or
 // nil. The answer may say that this version is unchanged.
-type Fetch func(ctx context.Context, stored *policy.Version) policy.Answer
+type Fetch func(ctx context.Context, stored *policy.Version) policy.FetchResult
 
 // ErrFetchTimeout is the cancellation cause of a fetch that exceeds fetch_timeout.
 var ErrFetchTimeout = errors.New("no complete answer within fetch_timeout; if the robots.txt really takes that long, raise it")

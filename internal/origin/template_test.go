@@ -55,13 +55,13 @@ func TestHostOfClients(t *testing.T) {
 	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
 	t.Cleanup(inside.Close)
 	address := strings.TrimPrefix(inside.URL, "http://")
-	read := func(allowPrivate bool, key policy.Key) policy.Answer {
+	read := func(allowPrivate bool, key policy.Key) policy.FetchResult {
 		source := NewURL("http://{host}/robots.txt", "", allowPrivate)
 		key.Source = KeyForHost(source.Key(), address)
 		fetch, _ := source.Prepare(nil, key)
 		return fetch(context.Background(), nil)
 	}
-	for name, a := range map[string]policy.Answer{
+	for name, a := range map[string]policy.FetchResult{
 		"made up":           read(true, policy.Key{ForwardedHost: address}),
 		"made up, public":   read(false, policy.Key{ForwardedHost: address}),
 		"named, but not so": read(false, policy.Key{}),

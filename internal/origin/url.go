@@ -47,25 +47,27 @@ func (s *URL) Prepare(_ *http.Request, key policy.Key) (fetch Fetch, ok bool) {
 		return s.Fetch, true
 	}
 	if s.allowPrivate && HostSelectsServer(s.url) && key.ForwardedHost != "" && key.Site == "" {
-		return func(context.Context, *policy.Version) policy.Answer { return policy.Answer{Err: errUnconfiguredHost} }, true
+		return func(context.Context, *policy.Version) policy.FetchResult {
+			return policy.FetchResult{Err: errUnconfiguredHost}
+		}, true
 	}
 	rawURL, host, _ := strings.Cut(key.Source, hostSeparator)
 	return s.newFetch(rawURL, host), true
 }
 
 // Fetch fetches the URL and follows redirects, as described at [Fetch].
-func (s *URL) Fetch(ctx context.Context, stored *policy.Version) policy.Answer {
+func (s *URL) Fetch(ctx context.Context, stored *policy.Version) policy.FetchResult {
 	return s.newFetch(s.url, s.host)(ctx, stored)
 }
 
 // newFetch returns a fetch of a URL with a Host that follows redirects.
 func (s *URL) newFetch(rawURL, host string) Fetch {
-	return refetchIncomplete(func(ctx context.Context, stored *policy.Version) policy.Answer {
+	return refetchIncomplete(func(ctx context.Context, stored *policy.Version) policy.FetchResult {
 		u, err := url.Parse(rawURL)
 		if err != nil {
-			return policy.Answer{Err: fmt.Errorf("source: %w", err)}
+			return policy.FetchResult{Err: fmt.Errorf("source: %w", err)}
 		}
-		return Follow(ctx, u, nil, conditionalHeader(stored), func(ctx context.Context, target *url.URL, conditions http.Header) policy.Answer {
+		return Follow(ctx, u, nil, conditionalHeader(stored), func(ctx context.Context, target *url.URL, conditions http.Header) policy.FetchResult {
 			if target == u && host != "" {
 				return s.outbound.getWithHost(ctx, u, host, conditions)
 			}

@@ -7,10 +7,10 @@ type Kind uint8
 
 // The kinds. A request that the guard refused has none.
 const (
-	Allowed   Kind = iota // allowed
-	Forbidden             // forbidden, but passed by the guard
-	Unruled               // no file decided: exempt clients, and sites without a fetched file
-	RobotsTxt             // for the file itself
+	KindAllowed   Kind = iota // allowed
+	KindForbidden             // forbidden, but passed by the guard
+	KindNoRule                // no file decided: exempt clients, and sites without a fetched file
+	KindRobotsTxt             // for the file itself
 	NumKinds
 )
 
@@ -24,13 +24,13 @@ type Status uint8
 
 // The statuses.
 const (
-	Success     Status = iota // 2xx, and 101
-	Redirect                  // 3xx
-	Refused                   // 401, 402, 403, 407 and 451: not for this client
-	NotFound                  // 404 and 410
-	TooMany                   // 429
-	ClientError               // any other 4xx
-	ServerError               // 5xx, and connections that broke off before a status
+	StatusSuccess         Status = iota // 2xx, and 101
+	StatusRedirect                      // 3xx
+	StatusRefused                       // 401, 402, 403, 407 and 451: not for this client
+	StatusNotFound                      // 404 and 410
+	StatusTooManyRequests               // 429
+	StatusClientError                   // any other 4xx
+	StatusServerError                   // 5xx, and connections that broke off before a status
 	NumStatuses
 )
 
@@ -42,70 +42,70 @@ func (s Status) String() string { return statusWords[s] }
 // codes returns the status codes of s as text.
 func (s Status) codes() string {
 	switch s {
-	case Refused:
+	case StatusRefused:
 		return "401, 402, 403, 407 or 451"
-	case TooMany:
+	case StatusTooManyRequests:
 		return "429"
 	}
 	return s.String()
 }
 
-// statusClientLeft is the status of Caddy's proxy and nginx for a client that disconnected.
-const statusClientLeft = 499
+// statusClientClosed is the status of Caddy's proxy and nginx for a client that disconnected.
+const statusClientClosed = 499
 
 // StatusOf returns the class of a status code. ok is false for interim responses and clients
 // that disconnected.
 func StatusOf(code int) (Status, bool) {
 	switch {
 	case code == http.StatusSwitchingProtocols, code >= 200 && code < 300:
-		return Success, true
+		return StatusSuccess, true
 	case code >= 300 && code < 400:
-		return Redirect, true
+		return StatusRedirect, true
 	case code == http.StatusNotFound, code == http.StatusGone:
-		return NotFound, true
+		return StatusNotFound, true
 	case code == http.StatusTooManyRequests:
-		return TooMany, true
+		return StatusTooManyRequests, true
 	case code == http.StatusUnauthorized, code == http.StatusPaymentRequired, code == http.StatusForbidden,
 		code == http.StatusProxyAuthRequired, code == http.StatusUnavailableForLegalReasons:
-		return Refused, true
-	case code == statusClientLeft:
+		return StatusRefused, true
+	case code == statusClientClosed:
 		return 0, false
 	case code >= 400 && code < 500:
-		return ClientError, true
+		return StatusClientError, true
 	case code >= 500 && code < 600:
-		return ServerError, true
+		return StatusServerError, true
 	}
 	return 0, false
 }
 
 // Counts are numbers of responses, and the bytes of their bodies.
 type Counts struct {
-	By    [NumKinds][NumStatuses]uint64
-	Bytes uint64
+	ByKindAndStatus [NumKinds][NumStatuses]uint64
+	Bytes           uint64
 }
 
 // Add adds other to c.
 func (c *Counts) Add(other Counts) {
-	for kind := range other.By {
-		for status, n := range other.By[kind] {
-			c.By[kind][status] += n
+	for kind := range other.ByKindAndStatus {
+		for status, n := range other.ByKindAndStatus[kind] {
+			c.ByKindAndStatus[kind][status] += n
 		}
 	}
 	c.Bytes += other.Bytes
 }
 
-// Of returns the number of responses of a kind.
-func (c *Counts) Of(kind Kind) (sum uint64) {
-	for _, n := range c.By[kind] {
+// Sum returns the number of responses of a kind.
+func (c *Counts) Sum(kind Kind) (sum uint64) {
+	for _, n := range c.ByKindAndStatus[kind] {
 		sum += n
 	}
 	return sum
 }
 
-// All returns the number of responses.
-func (c *Counts) All() (sum uint64) {
+// Total returns the number of responses.
+func (c *Counts) Total() (sum uint64) {
 	for kind := range NumKinds {
-		sum += c.Of(kind)
+		sum += c.Sum(kind)
 	}
 	return sum
 }

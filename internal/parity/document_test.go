@@ -17,7 +17,7 @@ func TestDocument(t *testing.T) {
 			t.Errorf("docs/parity.md lacks %s", row)
 		}
 	}
-	for what := range rules {
+	for what := range thresholds {
 		if !strings.Contains(string(text), "| `"+string(what)+"` |") {
 			t.Errorf("docs/parity.md lacks %s", what)
 		}

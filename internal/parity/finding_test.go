@@ -10,7 +10,7 @@ var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 // of returns answers of a kind: numbers by status.
 func of(kind Kind, numbers map[Status]uint64) (c Counts) {
 	for status, n := range numbers {
-		c.By[kind][status] = n
+		c.ByKindAndStatus[kind][status] = n
 	}
 	return c
 }
@@ -20,30 +20,30 @@ func TestJudge(t *testing.T) {
 		name   string
 		counts Counts
 		search bool
-		want   What // "" for none
+		want   FindingKind // "" for none
 		most   Status
 	}{
-		{"all is well", of(Allowed, map[Status]uint64{Success: 1000, NotFound: 400, Redirect: 80}), true, "", 0},
-		{"three requests", of(Allowed, map[Status]uint64{Refused: 3}), true, "", 0},
-		{"one of twenty fails", of(Allowed, map[Status]uint64{Success: 19, ServerError: 1}), true, "", 0},
-		{"a third is refused", of(Allowed, map[Status]uint64{Success: 66, Refused: 30, TooMany: 4}), false, PagesRefused, Refused},
-		{"a tenth is too many", of(Allowed, map[Status]uint64{Success: 90, TooMany: 10}), false, PagesRefused, TooMany},
-		{"less than a tenth", of(Allowed, map[Status]uint64{Success: 91, Refused: 9}), false, "", 0},
-		{"one in twenty fails", of(Allowed, map[Status]uint64{Success: 95, ServerError: 5}), true, PagesFail, ServerError},
-		{"and it is no search engine", of(Allowed, map[Status]uint64{Success: 95, ServerError: 5}), false, "", 0},
-		{"refused what the file forbids", of(Forbidden, map[Status]uint64{Refused: 100}), true, "", 0},
-		{"refused where no rule decided", of(Unruled, map[Status]uint64{Refused: 100}), true, "", 0},
-		{"the file fails three times", of(RobotsTxt, map[Status]uint64{ServerError: 3}), true, "", 0},
-		{"the file fails three times of five", of(RobotsTxt, map[Status]uint64{Success: 2, ServerError: 3}), true, "", 0},
-		{"the file fails", of(RobotsTxt, map[Status]uint64{Success: 2, ServerError: 4}), false, RobotsFails, ServerError},
-		{"the file is refused", of(RobotsTxt, map[Status]uint64{Refused: 5}), false, RobotsFails, Refused},
-		{"there is no file", of(RobotsTxt, map[Status]uint64{NotFound: 50}), true, "", 0},
+		{"all is well", of(KindAllowed, map[Status]uint64{StatusSuccess: 1000, StatusNotFound: 400, StatusRedirect: 80}), true, "", 0},
+		{"three requests", of(KindAllowed, map[Status]uint64{StatusRefused: 3}), true, "", 0},
+		{"one of twenty fails", of(KindAllowed, map[Status]uint64{StatusSuccess: 19, StatusServerError: 1}), true, "", 0},
+		{"a third is refused", of(KindAllowed, map[Status]uint64{StatusSuccess: 66, StatusRefused: 30, StatusTooManyRequests: 4}), false, PagesRefused, StatusRefused},
+		{"a tenth is too many", of(KindAllowed, map[Status]uint64{StatusSuccess: 90, StatusTooManyRequests: 10}), false, PagesRefused, StatusTooManyRequests},
+		{"less than a tenth", of(KindAllowed, map[Status]uint64{StatusSuccess: 91, StatusRefused: 9}), false, "", 0},
+		{"one in twenty fails", of(KindAllowed, map[Status]uint64{StatusSuccess: 95, StatusServerError: 5}), true, PagesFail, StatusServerError},
+		{"and it is no search engine", of(KindAllowed, map[Status]uint64{StatusSuccess: 95, StatusServerError: 5}), false, "", 0},
+		{"refused what the file forbids", of(KindForbidden, map[Status]uint64{StatusRefused: 100}), true, "", 0},
+		{"refused where no rule decided", of(KindNoRule, map[Status]uint64{StatusRefused: 100}), true, "", 0},
+		{"the file fails three times", of(KindRobotsTxt, map[Status]uint64{StatusServerError: 3}), true, "", 0},
+		{"the file fails three times of five", of(KindRobotsTxt, map[Status]uint64{StatusSuccess: 2, StatusServerError: 3}), true, "", 0},
+		{"the file fails", of(KindRobotsTxt, map[Status]uint64{StatusSuccess: 2, StatusServerError: 4}), false, RobotsFails, StatusServerError},
+		{"the file is refused", of(KindRobotsTxt, map[Status]uint64{StatusRefused: 5}), false, RobotsFails, StatusRefused},
+		{"there is no file", of(KindRobotsTxt, map[Status]uint64{StatusNotFound: 50}), true, "", 0},
 	} {
-		found := Judge(tc.counts, tc.search)
+		found := FindIn(tc.counts, tc.search)
 		switch {
 		case tc.want == "" && len(found) > 0:
 			t.Errorf("%s: found %+v", tc.name, found)
-		case tc.want != "" && (len(found) != 1 || found[0].What != tc.want || found[0].Most != tc.most):
+		case tc.want != "" && (len(found) != 1 || found[0].Kind != tc.want || found[0].MostFrequent != tc.most):
 			t.Errorf("%s: found %+v, want %s mostly by %s", tc.name, found, tc.want, tc.most)
 		}
 	}
@@ -51,8 +51,8 @@ func TestJudge(t *testing.T) {
 
 // TestFind follows a site that begins to refuse a crawler at noon and stops at three.
 func TestFind(t *testing.T) {
-	good, bad := of(Allowed, map[Status]uint64{Success: 50}), of(Allowed, map[Status]uint64{Success: 30, Refused: 20})
-	day := []Step{{noon.Add(-2 * time.Hour), good}, {noon.Add(-time.Hour), good}, {noon, bad}, {noon.Add(2 * time.Hour), bad},
+	good, bad := of(KindAllowed, map[Status]uint64{StatusSuccess: 50}), of(KindAllowed, map[Status]uint64{StatusSuccess: 30, StatusRefused: 20})
+	day := []HourCounts{{noon.Add(-2 * time.Hour), good}, {noon.Add(-time.Hour), good}, {noon, bad}, {noon.Add(2 * time.Hour), bad},
 		{noon.Add(3 * time.Hour), good}, {noon.Add(4 * time.Hour), good}}
 	for _, tc := range []struct {
 		steps int
@@ -75,22 +75,22 @@ func TestFind(t *testing.T) {
 			t.Errorf("%v after noon: since %v", tc.at, found[0].Since)
 		}
 	}
-	if found := Judge(day[2].Counts, false); found[0].Says() != "40 % of the pages that it may fetch (20 of 50) refused, mostly by 401, 402, 403, 407 or 451" {
-		t.Errorf("in words: %s", found[0].Says())
+	if found := FindIn(day[2].Counts, false); found[0].Description() != "40 % of the pages that it may fetch (20 of 50) refused, mostly by 401, 402, 403, 407 or 451" {
+		t.Errorf("in words: %s", found[0].Description())
 	}
 	// A slow crawler is seen over a day.
-	var slow []Step
+	var slow []HourCounts
 	for hour := range 24 {
-		slow = append(slow, Step{noon.Add(time.Duration(hour) * time.Hour), of(Allowed, map[Status]uint64{Refused: 1})})
+		slow = append(slow, HourCounts{noon.Add(time.Duration(hour) * time.Hour), of(KindAllowed, map[Status]uint64{StatusRefused: 1})})
 	}
-	if found := Find(slow, false, noon.Add(23*time.Hour)); len(found) != 1 || found[0].Of != 24 || !found[0].Since.Equal(noon) || found[0].Percent() != 100 {
+	if found := Find(slow, false, noon.Add(23*time.Hour)); len(found) != 1 || found[0].Total != 24 || !found[0].Since.Equal(noon) || found[0].Percent() != 100 {
 		t.Errorf("a slow crawler: %+v", found)
 	}
 }
 
 func TestStatusOf(t *testing.T) {
-	for code, want := range map[int]Status{101: Success, 200: Success, 206: Success, 304: Redirect, 401: Refused, 402: Refused, 403: Refused,
-		407: Refused, 404: NotFound, 410: NotFound, 429: TooMany, 400: ClientError, 451: Refused, 418: ClientError, 500: ServerError, 503: ServerError, 599: ServerError} {
+	for code, want := range map[int]Status{101: StatusSuccess, 200: StatusSuccess, 206: StatusSuccess, 304: StatusRedirect, 401: StatusRefused, 402: StatusRefused, 403: StatusRefused,
+		407: StatusRefused, 404: StatusNotFound, 410: StatusNotFound, 429: StatusTooManyRequests, 400: StatusClientError, 451: StatusRefused, 418: StatusClientError, 500: StatusServerError, 503: StatusServerError, 599: StatusServerError} {
 		if got, ok := StatusOf(code); !ok || got != want {
 			t.Errorf("%d is %s, %v", code, got, ok)
 		}

@@ -18,12 +18,12 @@ type Answers struct {
 
 // Answers returns the responses of a kind.
 func (c *Counts) Answers(kind Kind) Answers {
-	n := &c.By[kind]
-	return Answers{n[Success], n[Redirect], n[Refused], n[NotFound], n[TooMany], n[ClientError], n[ServerError]}
+	n := &c.ByKindAndStatus[kind]
+	return Answers{n[StatusSuccess], n[StatusRedirect], n[StatusRefused], n[StatusNotFound], n[StatusTooManyRequests], n[StatusClientError], n[StatusServerError]}
 }
 
-// All returns the total.
-func (a Answers) All() uint64 {
+// Total returns the total.
+func (a Answers) Total() uint64 {
 	return a.Success + a.Redirect + a.Refused + a.NotFound + a.TooMany + a.ClientError + a.ServerError
 }
 
@@ -50,28 +50,28 @@ type AssistantVisits struct {
 // Referrals returns the referrals of all operators, most visits first. visits is indexed by
 // assistant, fetches by operator.
 func Referrals(visits [NumAssistants]uint64, fetches map[string]uint64) []Referral {
-	by := make(map[string]*Referral)
-	of := func(operator string) *Referral {
-		if by[operator] == nil {
-			by[operator] = &Referral{Operator: operator, From: []AssistantVisits{}}
+	byOperator := make(map[string]*Referral)
+	referralOf := func(operator string) *Referral {
+		if byOperator[operator] == nil {
+			byOperator[operator] = &Referral{Operator: operator, From: []AssistantVisits{}}
 		}
-		return by[operator]
+		return byOperator[operator]
 	}
 	for i, n := range visits {
 		if n > 0 {
-			r := of(assistants[i].Operator)
+			r := referralOf(assistants[i].Operator)
 			r.Visits += n
 			r.From = append(r.From, AssistantVisits{assistants[i].Name, n})
 		}
 	}
 	for operator, n := range fetches {
-		of(operator).Fetches += n
+		referralOf(operator).Fetches += n
 	}
 	list := []Referral{}
-	for _, r := range by {
+	for _, r := range byOperator {
 		if r.Visits > 0 {
-			per := float64(r.Fetches) / float64(r.Visits)
-			r.FetchesPerVisit = &per
+			ratio := float64(r.Fetches) / float64(r.Visits)
+			r.FetchesPerVisit = &ratio
 		}
 		slices.SortStableFunc(r.From, func(a, b AssistantVisits) int { return cmp.Compare(b.Visits, a.Visits) })
 		list = append(list, *r)

@@ -16,10 +16,10 @@ type Substitute uint8
 
 // The substitutes.
 const (
-	NoSubstitute Substitute = iota
-	OtherPage               // a redirect to another page, such as a login
-	NoAnswer                // the connection is closed without a response
-	WebPage                 // an HTML page, such as a challenge
+	NoSubstitute      Substitute = iota
+	RedirectElsewhere            // a redirect to another page, such as a login
+	NoAnswer                     // the connection is closed without a response
+	WebPage                      // an HTML page, such as a challenge
 )
 
 // RobotsResponse is a response to GET /robots.txt.
@@ -41,7 +41,7 @@ func (r RobotsResponse) Substitute() (instead Substitute, isFile bool) {
 		return NoSubstitute, true
 	case r.Status >= 300 && r.Status < 400:
 		if r.Location != "" && (r.Loop || !isRobotsURL(r.Location)) {
-			return OtherPage, false
+			return RedirectElsewhere, false
 		}
 		return NoSubstitute, false
 	case r.HTML && (r.Status < 500 || r.Status == 503): // other server errors have HTML bodies too
@@ -72,23 +72,23 @@ type Fetcher struct {
 
 // Withheld is a finding: a crawler gets something else instead of a robots.txt.
 type Withheld struct {
-	Fetcher  // Network is zero
-	Instead  Substitute
-	Status   int
-	Location string
-	Since    time.Time
-	Answers  uint64 // number of such responses
-	Own      bool   // the guard's own fetch gets the same response
-	Tested   bool   // the self-test with the crawler's name gets the same response
+	Fetcher         // Network is zero
+	Substitute      Substitute
+	Status          int
+	Location        string
+	Since           time.Time
+	Responses       uint64 // number of such responses
+	SameForGuard    bool   // the guard's own fetch gets the same response
+	SameForSelfTest bool   // the self-test with the crawler's name gets the same response
 }
 
-// Says describes the finding with its remedy, such as "GPTBot gets a web page (status 403)
+// Description describes the finding with its remedy, such as "GPTBot gets a web page (status 403)
 // instead of robots.txt since 12:00 UTC; exclude /robots.txt from the challenge".
-func (w *Withheld) Says(now time.Time) string {
+func (w *Withheld) Description(now time.Time) string {
 	who, since := w.Token, w.Since.UTC().Format("15:04 UTC")
 	switch {
 	case w.Verified:
-	case w.Tested:
+	case w.SameForSelfTest:
 		who = "a client named " + w.Token
 	default:
 		who = "an unverified client named " + w.Token
@@ -96,14 +96,14 @@ func (w *Withheld) Says(now time.Time) string {
 	if now.Sub(w.Since) >= 24*time.Hour {
 		since = w.Since.UTC().Format("15:04 UTC on 2 January")
 	}
-	switch w.Instead {
-	case OtherPage:
+	switch w.Substitute {
+	case RedirectElsewhere:
 		return fmt.Sprintf("%s is redirected to %s instead of robots.txt since %s; exclude /robots.txt from the login or challenge", who, w.Location, since)
 	case NoAnswer:
 		return fmt.Sprintf("%s gets no response for robots.txt since %s; exclude /robots.txt from what closes the connection, such as abort", who, since)
 	}
 	remedy := "exclude /robots.txt from the challenge"
-	if w.Own && w.Status == 200 { // can be an application that serves its page for all paths
+	if w.SameForGuard && w.Status == 200 { // can be an application that serves its page for all paths
 		remedy = "let /robots.txt answer with a text file or 404, and exclude it from a challenge"
 	}
 	return fmt.Sprintf("%s gets a web page (status %d) instead of robots.txt since %s; %s", who, w.Status, since, remedy)
@@ -113,39 +113,39 @@ func (w *Withheld) Says(now time.Time) string {
 const (
 	maxDeliverySites = 4096
 	maxFetchers      = 64 // of a site
-	// enoughNetworks is the number of networks whose unverified clients must agree.
-	enoughNetworks = 3
+	// minNetworks is the number of networks whose unverified clients must agree.
+	minNetworks = 3
 	// maxLocation is the maximum stored length of a redirect in bytes.
 	maxLocation = 200
-	// deliveryLasts is the time for which a response counts if the crawler does not return.
-	deliveryLasts = 7 * 24 * time.Hour
+	// deliveryLifetime is the time for which a response counts if the crawler does not return.
+	deliveryLifetime = 7 * 24 * time.Hour
 )
 
 // Deliveries records which crawlers get another response instead of a robots.txt. It is
 // bounded and safe for concurrent use. The zero value is empty.
 type Deliveries struct {
 	mu    sync.Mutex
-	sites map[string]*deliveries
+	sites map[string]*siteDeliveries
 }
 
-// deliveries are the responses of one site.
-type deliveries struct {
-	own      Substitute // the guard's own last fetch
-	withheld []*delivery
+// siteDeliveries are the responses of one site.
+type siteDeliveries struct {
+	guardSubstitute Substitute // the guard's own last fetch
+	withheld        []*delivery
 }
 
 // delivery is the responses to one crawler.
 type delivery struct {
 	Withheld
-	last      time.Time
-	bad, good []netip.Prefix // networks of unverified clients, enoughNetworks at most
+	last                      time.Time
+	badNetworks, goodNetworks []netip.Prefix // networks of unverified clients, enoughNetworks at most
 }
 
 // isFinding reports whether the responses are a finding. Sufficient is a verified crawler,
 // the same response to the guard's own fetch or the self-test, or clients of several
 // networks.
 func (d *delivery) isFinding(own Substitute) bool {
-	return d.Verified || d.isTested() || d.Instead == own || len(d.bad) >= enoughNetworks
+	return d.Verified || d.isTested() || d.Substitute == own || len(d.badNetworks) >= minNetworks
 }
 
 // testNetwork represents the self-test among networks of unverified clients. No client has
@@ -153,39 +153,39 @@ func (d *delivery) isFinding(own Substitute) bool {
 var testNetwork = netip.MustParsePrefix("192.0.2.0/24")
 
 // isTested reports whether the last self-test got another response.
-func (d *delivery) isTested() bool { return slices.Contains(d.bad, testNetwork) }
+func (d *delivery) isTested() bool { return slices.Contains(d.badNetworks, testNetwork) }
 
-// Fetched records the response to the guard's own fetch.
-func (x *Deliveries) Fetched(site string, r RobotsResponse) {
+// RecordGuardFetch records the response to the guard's own fetch.
+func (x *Deliveries) RecordGuardFetch(site string, r RobotsResponse) {
 	instead, isFile := r.Substitute()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if s := x.site(site, instead != NoSubstitute); s != nil && (isFile || instead != NoSubstitute) {
-		s.own = instead
+		s.guardSubstitute = instead
 	}
 }
 
-// Note records the response to a crawler. Do not call Note for spoofed clients.
-func (x *Deliveries) Note(f Fetcher, r RobotsResponse, now time.Time) {
+// RecordResponse records the response to a crawler. Do not call RecordResponse for spoofed clients.
+func (x *Deliveries) RecordResponse(f Fetcher, r RobotsResponse, now time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if d := x.note(f, r, now); d != nil {
-		d.Answers++
+	if d := x.record(f, r, now); d != nil {
+		d.Responses++
 	}
 }
 
-// Test records the response to a self-test with a crawler's name, on a site that serves
+// RecordSelfTest records the response to a self-test with a crawler's name, on a site that serves
 // browsers a robots.txt. It does not count as a response to the crawler.
-func (x *Deliveries) Test(f Fetcher, r RobotsResponse, now time.Time) {
+func (x *Deliveries) RecordSelfTest(f Fetcher, r RobotsResponse, now time.Time) {
 	f.Network = testNetwork
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.note(f, r, now)
+	x.record(f, r, now)
 }
 
-// note records a response. It returns the delivery if the response was not the file. x.mu
+// record records a response. It returns the delivery if the response was not the file. x.mu
 // must be held.
-func (x *Deliveries) note(f Fetcher, r RobotsResponse, now time.Time) *delivery {
+func (x *Deliveries) record(f Fetcher, r RobotsResponse, now time.Time) *delivery {
 	instead, isFile := r.Substitute()
 	s := x.site(f.Site, instead != NoSubstitute)
 	if s == nil {
@@ -198,36 +198,36 @@ func (x *Deliveries) note(f Fetcher, r RobotsResponse, now time.Time) *delivery 
 			i = s.add(&delivery{Withheld: Withheld{Fetcher: f, Since: now}})
 		}
 		d := s.withheld[i]
-		d.Instead, d.Status, d.Location, d.last = instead, r.Status, r.Location[:min(len(r.Location), maxLocation)], now
+		d.Substitute, d.Status, d.Location, d.last = instead, r.Status, r.Location[:min(len(r.Location), maxLocation)], now
 		d.Verified, d.Network = d.Verified || f.Verified, netip.Prefix{}
-		d.good = nil
+		d.goodNetworks = nil
 		if !f.Verified {
-			d.bad = withNetwork(d.bad, f.Network)
+			d.badNetworks = withNetwork(d.badNetworks, f.Network)
 		}
 		return d
-	case i >= 0 && isFile && s.withheld[i].endsBy(f):
+	case i >= 0 && isFile && s.withheld[i].endsWith(f):
 		s.withheld = slices.Delete(s.withheld, i, i+1)
 	}
 	return nil
 }
 
-// endsBy records that a client got the file. It reports whether the finding ends. An
+// endsWith records that a client got the file. It reports whether the finding ends. An
 // unverified client cannot refute a verified crawler.
-func (d *delivery) endsBy(f Fetcher) bool {
+func (d *delivery) endsWith(f Fetcher) bool {
 	switch {
 	case f.Verified:
 		return true
 	case d.Verified:
 		return false
 	}
-	d.bad = slices.DeleteFunc(d.bad, func(n netip.Prefix) bool { return n == f.Network })
-	d.good = withNetwork(d.good, f.Network)
-	return len(d.bad) == 0 || len(d.good) >= enoughNetworks
+	d.badNetworks = slices.DeleteFunc(d.badNetworks, func(n netip.Prefix) bool { return n == f.Network })
+	d.goodNetworks = withNetwork(d.goodNetworks, f.Network)
+	return len(d.badNetworks) == 0 || len(d.goodNetworks) >= minNetworks
 }
 
 // withNetwork adds a network to a list of at most enoughNetworks.
 func withNetwork(list []netip.Prefix, n netip.Prefix) []netip.Prefix {
-	if len(list) >= enoughNetworks || slices.Contains(list, n) {
+	if len(list) >= minNetworks || slices.Contains(list, n) {
 		return list
 	}
 	return append(list, n)
@@ -235,13 +235,13 @@ func withNetwork(list []netip.Prefix, n netip.Prefix) []netip.Prefix {
 
 // site returns the deliveries of a site, or nil. If add is true, it creates them while there
 // is room. x.mu must be held.
-func (x *Deliveries) site(name string, add bool) *deliveries {
+func (x *Deliveries) site(name string, add bool) *siteDeliveries {
 	s := x.sites[name]
 	if s == nil && add && len(x.sites) < maxDeliverySites {
 		if x.sites == nil {
-			x.sites = make(map[string]*deliveries)
+			x.sites = make(map[string]*siteDeliveries)
 		}
-		s = new(deliveries)
+		s = new(siteDeliveries)
 		x.sites[name] = s
 	}
 	return s
@@ -249,7 +249,7 @@ func (x *Deliveries) site(name string, add bool) *deliveries {
 
 // add adds a crawler and returns its index. A full list loses the oldest unverified crawler
 // first.
-func (s *deliveries) add(d *delivery) int {
+func (s *siteDeliveries) add(d *delivery) int {
 	if len(s.withheld) < maxFetchers {
 		s.withheld = append(s.withheld, d)
 		return len(s.withheld) - 1
@@ -269,14 +269,14 @@ func (x *Deliveries) Find(site string, now time.Time) (found []Withheld) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for name, s := range x.sites {
-		s.withheld = slices.DeleteFunc(s.withheld, func(d *delivery) bool { return now.Sub(d.last) >= deliveryLasts })
-		if len(s.withheld) == 0 && s.own == NoSubstitute {
+		s.withheld = slices.DeleteFunc(s.withheld, func(d *delivery) bool { return now.Sub(d.last) >= deliveryLifetime })
+		if len(s.withheld) == 0 && s.guardSubstitute == NoSubstitute {
 			delete(x.sites, name)
 		}
 		for _, d := range s.withheld {
-			if d.isFinding(s.own) && (site == "" || site == name) {
+			if d.isFinding(s.guardSubstitute) && (site == "" || site == name) {
 				w := d.Withheld
-				w.Own, w.Tested = d.Instead == s.own, d.isTested()
+				w.SameForGuard, w.SameForSelfTest = d.Substitute == s.guardSubstitute, d.isTested()
 				found = append(found, w)
 			}
 		}

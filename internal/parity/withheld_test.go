@@ -32,10 +32,10 @@ func TestSubstitute(t *testing.T) {
 		{"refused in plain text", RobotsResponse{Status: 403}, NoSubstitute, false},
 		{"unavailable in plain text", RobotsResponse{Status: 503}, NoSubstitute, false},
 		{"no response", RobotsResponse{}, NoAnswer, false},
-		{"a login at another host", RobotsResponse{Status: 302, Location: "https://login.test/?rd=https%3A%2F%2Fa.test%2Frobots.txt"}, OtherPage, false},
-		{"a login at this host", RobotsResponse{Status: 303, Location: "/oauth2/start?rd=/robots.txt"}, OtherPage, false},
-		{"the start page", RobotsResponse{Status: 301, Location: "/"}, OtherPage, false},
-		{"a cookie challenge", RobotsResponse{Status: 302, Location: "/robots.txt?__cf_chl=1", Loop: true}, OtherPage, false},
+		{"a login at another host", RobotsResponse{Status: 302, Location: "https://login.test/?rd=https%3A%2F%2Fa.test%2Frobots.txt"}, RedirectElsewhere, false},
+		{"a login at this host", RobotsResponse{Status: 303, Location: "/oauth2/start?rd=/robots.txt"}, RedirectElsewhere, false},
+		{"the start page", RobotsResponse{Status: 301, Location: "/"}, RedirectElsewhere, false},
+		{"a cookie challenge", RobotsResponse{Status: 302, Location: "/robots.txt?__cf_chl=1", Loop: true}, RedirectElsewhere, false},
 		{"https", RobotsResponse{Status: 308, Location: "https://a.test/robots.txt"}, NoSubstitute, false},
 		{"another host's file", RobotsResponse{Status: 301, Location: "https://www.a.test/robots.txt"}, NoSubstitute, false},
 		{"a file by another name", RobotsResponse{Status: 302, Location: "/files/production.TXT?v=2"}, NoSubstitute, false},
@@ -101,7 +101,7 @@ func TestWithheld(t *testing.T) {
 					t.Fatal(got)
 				}
 				if who == "own" {
-					x.Fetched("a.test", r)
+					x.RecordGuardFetch("a.test", r)
 					continue
 				}
 				f := Fetcher{Site: "a.test", Token: "GPTBot", Verified: who == "v"}
@@ -110,19 +110,19 @@ func TestWithheld(t *testing.T) {
 					f.Network = netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 51, n, 0}), 24)
 				}
 				if who == "test" {
-					x.Test(f, r, now)
+					x.RecordSelfTest(f, r, now)
 				} else {
-					x.Note(f, r, now)
+					x.RecordResponse(f, r, now)
 				}
 			}
 			got := ""
 			for _, w := range x.Find("", now) {
-				got = map[bool]string{true: "verified ", false: "unverified "}[w.Verified] + map[Substitute]string{OtherPage: "login", NoAnswer: "abort", WebPage: "page"}[w.Instead]
+				got = map[bool]string{true: "verified ", false: "unverified "}[w.Verified] + map[Substitute]string{RedirectElsewhere: "login", NoAnswer: "abort", WebPage: "page"}[w.Substitute]
 			}
 			if got != tc.want {
 				t.Errorf("found %q, want %q", got, tc.want)
 			}
-			if late := x.Find("", now.Add(deliveryLasts)); len(late) != 0 {
+			if late := x.Find("", now.Add(deliveryLifetime)); len(late) != 0 {
 				t.Errorf("%d findings last for ever", len(late))
 			}
 		})
@@ -134,14 +134,14 @@ func TestWithheld(t *testing.T) {
 func TestWithheldOnlyInTest(t *testing.T) {
 	var x Deliveries
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-	x.Test(Fetcher{Site: "a.test", Token: "GPTBot"}, RobotsResponse{Status: 403, HTML: true}, now)
+	x.RecordSelfTest(Fetcher{Site: "a.test", Token: "GPTBot"}, RobotsResponse{Status: 403, HTML: true}, now)
 	found := x.Find("", now)
 	const want = "a client named GPTBot gets a web page (status 403) instead of robots.txt since 12:00 UTC; exclude /robots.txt from the challenge"
-	if len(found) != 1 || found[0].Answers != 0 || found[0].Says(now) != want {
+	if len(found) != 1 || found[0].Responses != 0 || found[0].Description(now) != want {
 		t.Errorf("found %+v", found)
 	}
-	x.Note(Fetcher{Site: "a.test", Token: "GPTBot", Network: netip.MustParsePrefix("198.51.100.0/24")}, RobotsResponse{Status: 403, HTML: true}, now)
-	if found := x.Find("", now); len(found) != 1 || found[0].Answers != 1 {
+	x.RecordResponse(Fetcher{Site: "a.test", Token: "GPTBot", Network: netip.MustParsePrefix("198.51.100.0/24")}, RobotsResponse{Status: 403, HTML: true}, now)
+	if found := x.Find("", now); len(found) != 1 || found[0].Responses != 1 {
 		t.Errorf("after one answer: found %+v", found)
 	}
 }
@@ -150,9 +150,9 @@ func TestWithheldOnlyInTest(t *testing.T) {
 func TestWithheldPerCrawler(t *testing.T) {
 	var x Deliveries
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-	x.Note(Fetcher{Site: "a.test", Token: "GPTBot", Verified: true}, RobotsResponse{}, now)
-	x.Note(Fetcher{Site: "a.test", Token: "bingbot", Verified: true}, RobotsResponse{Status: 200}, now)
-	x.Note(Fetcher{Site: "b.test", Token: "GPTBot", Verified: true}, RobotsResponse{Status: 200}, now)
+	x.RecordResponse(Fetcher{Site: "a.test", Token: "GPTBot", Verified: true}, RobotsResponse{}, now)
+	x.RecordResponse(Fetcher{Site: "a.test", Token: "bingbot", Verified: true}, RobotsResponse{Status: 200}, now)
+	x.RecordResponse(Fetcher{Site: "b.test", Token: "GPTBot", Verified: true}, RobotsResponse{Status: 200}, now)
 	if found := x.Find("", now); len(found) != 1 || found[0].Site != "a.test" || found[0].Token != "GPTBot" {
 		t.Errorf("found %+v", found)
 	}
@@ -166,11 +166,11 @@ func TestWithheldPerCrawler(t *testing.T) {
 func TestDeliveriesAreBounded(t *testing.T) {
 	var x Deliveries
 	now := time.Now()
-	x.Note(Fetcher{Site: "a.test", Token: "GPTBot", Verified: true}, RobotsResponse{}, now)
+	x.RecordResponse(Fetcher{Site: "a.test", Token: "GPTBot", Verified: true}, RobotsResponse{}, now)
 	for i := range 3 * maxDeliverySites {
 		now = now.Add(time.Millisecond)
-		x.Note(Fetcher{Site: "a.test", Token: fmt.Sprint("Bot", i)}, RobotsResponse{}, now)
-		x.Note(Fetcher{Site: fmt.Sprint(i, ".test"), Token: "GPTBot"}, RobotsResponse{Location: strings.Repeat("x", 1000)}, now)
+		x.RecordResponse(Fetcher{Site: "a.test", Token: fmt.Sprint("Bot", i)}, RobotsResponse{}, now)
+		x.RecordResponse(Fetcher{Site: fmt.Sprint(i, ".test"), Token: "GPTBot"}, RobotsResponse{Location: strings.Repeat("x", 1000)}, now)
 	}
 	if len(x.sites) > maxDeliverySites || len(x.sites["a.test"].withheld) > maxFetchers {
 		t.Errorf("%d sites, %d crawlers", len(x.sites), len(x.sites["a.test"].withheld))
@@ -185,13 +185,13 @@ func TestWithheldSays(t *testing.T) {
 	at := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	gptbot := Fetcher{Token: "GPTBot", Verified: true}
 	for want, w := range map[string]Withheld{
-		"GPTBot gets a web page (status 202) instead of robots.txt since 12:00 UTC; exclude /robots.txt from the challenge":                                          {Fetcher: gptbot, Instead: WebPage, Status: 202, Since: at},
-		"GPTBot gets a web page (status 200) instead of robots.txt since 12:00 UTC; let /robots.txt answer with a text file or 404, and exclude it from a challenge": {Fetcher: gptbot, Instead: WebPage, Status: 200, Own: true, Since: at},
-		"GPTBot is redirected to https://login.test/ instead of robots.txt since 12:00 UTC; exclude /robots.txt from the login or challenge":                         {Fetcher: gptbot, Instead: OtherPage, Location: "https://login.test/", Since: at},
-		"GPTBot gets no response for robots.txt since 12:00 UTC; exclude /robots.txt from what closes the connection, such as abort":                                 {Fetcher: gptbot, Instead: NoAnswer, Since: at},
-		"an unverified client named GPTBot gets no response for robots.txt since 12:00 UTC; exclude /robots.txt from what closes the connection, such as abort":      {Fetcher: Fetcher{Token: "GPTBot"}, Instead: NoAnswer, Since: at},
+		"GPTBot gets a web page (status 202) instead of robots.txt since 12:00 UTC; exclude /robots.txt from the challenge":                                          {Fetcher: gptbot, Substitute: WebPage, Status: 202, Since: at},
+		"GPTBot gets a web page (status 200) instead of robots.txt since 12:00 UTC; let /robots.txt answer with a text file or 404, and exclude it from a challenge": {Fetcher: gptbot, Substitute: WebPage, Status: 200, SameForGuard: true, Since: at},
+		"GPTBot is redirected to https://login.test/ instead of robots.txt since 12:00 UTC; exclude /robots.txt from the login or challenge":                         {Fetcher: gptbot, Substitute: RedirectElsewhere, Location: "https://login.test/", Since: at},
+		"GPTBot gets no response for robots.txt since 12:00 UTC; exclude /robots.txt from what closes the connection, such as abort":                                 {Fetcher: gptbot, Substitute: NoAnswer, Since: at},
+		"an unverified client named GPTBot gets no response for robots.txt since 12:00 UTC; exclude /robots.txt from what closes the connection, such as abort":      {Fetcher: Fetcher{Token: "GPTBot"}, Substitute: NoAnswer, Since: at},
 	} {
-		if got := w.Says(at.Add(time.Hour)); got != want {
+		if got := w.Description(at.Add(time.Hour)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}

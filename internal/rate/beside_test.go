@@ -102,7 +102,7 @@ func TestBesideALimitByAddress(t *testing.T) {
 					}
 					now, from := start.Add(since), c.addresses[n%len(c.addresses)]
 					asked++
-					who := Spender{Site: shop, Token: c.token, Identity: c.identity, Network: netip.PrefixFrom(from, 24).Masked()}
+					who := Client{Site: shop, Token: c.token, Identity: c.identity, Network: netip.PrefixFrom(from, 24).Masked()}
 					if !ours.Spend(now, &who, asking(5*time.Second)).Over {
 						here++
 					}
@@ -135,7 +135,7 @@ func BenchmarkBesideALimitByAddress(b *testing.B) {
 	b.Run("by who it is", func(b *testing.B) {
 		before := memory()
 		budgets, rules, n := NewBudgets(start), asking(5*time.Second), 0
-		who := Spender{Site: shop, Token: "CCBot", Identity: verify.Claimed}
+		who := Client{Site: shop, Token: "CCBot", Identity: verify.Claimed}
 		for b.Loop() {
 			who.Network = netip.PrefixFrom(addresses[n%len(addresses)], 24)
 			budgets.Spend(start.Add(time.Duration(n)*time.Millisecond), &who, rules)

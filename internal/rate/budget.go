@@ -9,142 +9,142 @@ import (
 
 // budget is the budget of one client. Several goroutines may use it at once.
 type budget struct {
-	key  uint64
-	used atomic.Int64 // time of the last use; see table.find
-	seen window       // requests that the Crawl-delay applies to
-	busy Places       // concurrent requests; see Budgets.enter
+	key        uint64
+	lastUsed   atomic.Int64 // time of the last use; see table.find
+	requests   window       // requests that the Crawl-delay applies to
+	concurrent Concurrency  // concurrent requests; see Budgets.enter
 	// Requests within the rate, by Crawl-delay and by the configured limit.
-	file, owner limit.Rate
-	slowing     atomic.Pointer[slowing] // nil until a search engine is slowed
-	refused     limit.Rate              // of a network, by the shared budget of its claimed name; see uncount
+	crawlDelay, configured limit.Rate
+	slowing                atomic.Pointer[searchSlowing] // nil until a search engine is slowed
+	refusals               limit.Rate                    // of a network, by the shared budget of its claimed name; see uncount
 
-	name   atomic.Uint64 // the same on all instances; 0 if not shared yet
-	length atomic.Int64  // of the last window
-	others atomic.Int64  // requests at other instances in such a window
-	until  atomic.Int64  // earliest end of the first of these
+	sharedID      atomic.Uint64 // the same on all instances; 0 if not shared yet
+	windowLength  atomic.Int64  // of the last window
+	otherRequests atomic.Int64  // requests at other instances in such a window
+	otherUntil    atomic.Int64  // earliest end of the first of these
 }
 
-// taken is the charge of a request to a budget, by Crawl-delay and by the configured limit, and
+// charge is the charge of a request to a budget, by Crawl-delay and by the configured limit, and
 // whether the request was counted.
-type taken struct {
-	file, owner time.Duration
-	counted     bool
+type charge struct {
+	crawlDelay, configured time.Duration
+	counted                bool
 }
 
 // spend charges a request to a budget and fills in its pace. A request over the Crawl-delay or
 // over the configured limit is charged to neither, so the next request is due after at most
 // one interval. full is true if there are too many concurrent requests, and then nothing is
 // charged. sharing is true if other instances charge the budget too.
-func (b *budget) spend(p *Pace, now time.Duration, rules *Rules, sharing, full bool) (took taken) {
+func (b *budget) spend(p *Pace, now time.Duration, rules *Rules, sharing, full bool) (charged charge) {
 	*p = Pace{}
-	part, others, later := uint64(0), 0, time.Duration(0)
-	if rules.File.Interval > 0 || sharing {
-		part = b.seen.add(now, rules.Window)
-		took.counted = true
+	part, others, nextWait := uint64(0), 0, time.Duration(0)
+	if rules.CrawlDelay.Interval > 0 || sharing {
+		part = b.requests.add(now, rules.Window)
+		charged.counted = true
 	}
 	if sharing {
-		if b.length.Load() != int64(rules.Window) {
-			b.others.Store(0) // the value is for another window
-			b.length.Store(int64(rules.Window))
+		if b.windowLength.Load() != int64(rules.Window) {
+			b.otherRequests.Store(0) // the value is for another window
+			b.windowLength.Store(int64(rules.Window))
 		}
-		others = int(b.others.Load())
+		others = int(b.otherRequests.Load())
 	}
-	file, owner, span := b.divided(now, rules, part, others)
-	byOwner := ahead(&b.owner, now, owner)
-	stopped := byOwner > 0 || full
+	file, owner, span := b.shareOfRules(now, rules, part, others)
+	configuredWait := waitFor(&b.configured, now, owner)
+	isStopped := configuredWait > 0 || full
 	if file.Interval > 0 {
 		wait := time.Duration(0)
-		if stopped {
-			wait = ahead(&b.file, now, file)
-		} else if wait = take(&b.file, now, file); wait == 0 {
-			took.file = file.Interval
+		if isStopped {
+			wait = waitFor(&b.crawlDelay, now, file)
+		} else if wait = chargeRate(&b.crawlDelay, now, file); wait == 0 {
+			charged.crawlDelay = file.Interval
 		}
 		if wait > 0 {
-			p.Seen = b.seen.sum(part) + others
-			switch most := rules.mostIn(span); {
-			case p.Seen > most:
+			p.Requests = b.requests.sum(part) + others
+			switch limit := rules.maxRequestsIn(span); {
+			case p.Requests > limit:
 				p.Wait = wait
-			case p.Seen == most && !rules.Advisory:
-				later = wait // the next request exceeds the Crawl-delay
+			case p.Requests == limit && !rules.Advisory:
+				nextWait = wait // the next request exceeds the Crawl-delay
 			}
 		}
 	}
 	if owner.Interval > 0 {
-		if !stopped && (p.Wait == 0 || rules.Advisory) {
-			if byOwner = take(&b.owner, now, owner); byOwner == 0 {
-				took.owner = owner.Interval
+		if !isStopped && (p.Wait == 0 || rules.Advisory) {
+			if configuredWait = chargeRate(&b.configured, now, owner); configuredWait == 0 {
+				charged.configured = owner.Interval
 			}
 		}
-		if byOwner > p.Wait || byOwner > 0 && rules.Advisory {
-			p.Wait, p.Limited = byOwner, true
+		if configuredWait > p.Wait || configuredWait > 0 && rules.Advisory {
+			p.Wait, p.OverLimit = configuredWait, true
 		}
 	}
 	if p.Over = p.Wait > 0; p.Over {
-		p.Wait = max(p.Wait, later)
+		p.Wait = max(p.Wait, nextWait)
 	}
-	return took
+	return charged
 }
 
-// giveBack undoes the charge of a request.
-func (b *budget) giveBack(took taken) {
-	b.file.GiveBack(took.file)
-	b.owner.GiveBack(took.owner)
+// refund undoes the charge of a request.
+func (b *budget) refund(charged charge) {
+	b.crawlDelay.Refund(charged.crawlDelay)
+	b.configured.Refund(charged.configured)
 }
 
 // uncount removes a request from the count of a claimed name. It does so if the request was over
 // the shared budget or the concurrent requests, and if its network also exceeds its own budget.
 // Otherwise one fast network would reduce the budget of the name at other instances.
-func (b *budget) uncount(all *budget, took taken, now time.Duration, rules *Rules) {
-	if took.counted && !b.refused.Take(now, max(rules.File.Interval, rules.Owner.Interval), max(rules.File.Burst, rules.Owner.Burst, 1)) {
-		all.seen.drop(partOf(now, rules.Window))
+func (b *budget) uncount(all *budget, charged charge, now time.Duration, rules *Rules) {
+	if charged.counted && !b.refusals.Allow(now, max(rules.CrawlDelay.Interval, rules.Configured.Interval), max(rules.CrawlDelay.Burst, rules.Configured.Burst, 1)) {
+		all.requests.drop(partOf(now, rules.Window))
 	}
 }
 
-// next returns the time until a request is within the rate.
-func (b *budget) next(now time.Duration, rules *Rules) (wait time.Duration) {
-	part, others := partOf(now, rules.Window), int(b.others.Load())
-	file, owner, span := b.divided(now, rules, part, others)
-	if wait = ahead(&b.owner, now, owner); file.Interval > 0 && !rules.Advisory && b.seen.sum(part)+others >= rules.mostIn(span) {
-		wait = max(wait, ahead(&b.file, now, file))
+// waitTime returns the time until a request is within the rate.
+func (b *budget) waitTime(now time.Duration, rules *Rules) (wait time.Duration) {
+	part, others := partOf(now, rules.Window), int(b.otherRequests.Load())
+	file, owner, span := b.shareOfRules(now, rules, part, others)
+	if wait = waitFor(&b.configured, now, owner); file.Interval > 0 && !rules.Advisory && b.requests.sum(part)+others >= rules.maxRequestsIn(span) {
+		wait = max(wait, waitFor(&b.crawlDelay, now, file))
 	}
 	return wait
 }
 
-// divided returns the rules for this instance while other instances have this number of
+// shareOfRules returns the rules for this instance while other instances have this number of
 // requests, and the window of the counts.
-func (b *budget) divided(now time.Duration, rules *Rules, part uint64, others int) (file, owner Rule, span time.Duration) {
-	if file, owner, span = rules.File, rules.Owner, rules.Window; others > 0 {
-		own := b.seen.sum(part)
-		span = b.span(now, rules.Window)
-		file = file.part(own, others, rules.Window)
-		if own+others > owner.most(span) {
-			owner = owner.part(own, others, rules.Window)
+func (b *budget) shareOfRules(now time.Duration, rules *Rules, part uint64, others int) (file, owner Rule, span time.Duration) {
+	if file, owner, span = rules.CrawlDelay, rules.Configured, rules.Window; others > 0 {
+		ownRequests := b.requests.sum(part)
+		span = b.countedSpan(now, rules.Window)
+		file = file.ownPart(ownRequests, others, rules.Window)
+		if ownRequests+others > owner.maxIn(span) {
+			owner = owner.ownPart(ownRequests, others, rules.Window)
 		}
 	}
 	return file, owner, span
 }
 
-// recent returns the number of requests in the last window.
-func (b *budget) recent(now time.Duration) int {
-	return b.seen.sum(partOf(now, time.Duration(b.length.Load())))
+// recentRequests returns the number of requests in the last window.
+func (b *budget) recentRequests(now time.Duration) int {
+	return b.requests.sum(partOf(now, time.Duration(b.windowLength.Load())))
 }
 
-// take charges a request and returns 0. If there is no room, it returns the time until there is.
-func take(pace *limit.Rate, now time.Duration, r Rule) (wait time.Duration) {
-	if pace.Take(now, r.Interval, max(r.Burst, 1)) {
+// chargeRate charges a request and returns 0. If there is no room, it returns the time until there is.
+func chargeRate(pace *limit.Rate, now time.Duration, r Rule) (wait time.Duration) {
+	if pace.Allow(now, r.Interval, max(r.Burst, 1)) {
 		return 0
 	}
-	return max(1, ahead(pace, now, r))
+	return max(1, waitFor(pace, now, r))
 }
 
-// ahead returns the time until there is room for a request. It is at most one interval. Requests
+// waitFor returns the time until there is room for a request. It is at most one interval. Requests
 // that were charged at a longer interval, before the rule changed or while other instances had
 // more requests, do not lead to a longer wait.
-func ahead(pace *limit.Rate, now time.Duration, r Rule) (wait time.Duration) {
+func waitFor(pace *limit.Rate, now time.Duration, r Rule) (wait time.Duration) {
 	if r.Interval <= 0 {
 		return 0
 	}
 	burst := time.Duration(max(r.Burst, 1))
-	pace.Trim(now, burst*r.Interval)
-	return max(0, pace.Ahead(now)-(burst-1)*r.Interval)
+	pace.LimitUsed(now, burst*r.Interval)
+	return max(0, pace.UntilDue(now)-(burst-1)*r.Interval)
 }

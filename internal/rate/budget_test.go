@@ -21,41 +21,41 @@ func (m *model) spend(now time.Duration, r *Rules) (p Pace) {
 		}
 		return max(0, due-now-time.Duration(rule.Burst-1)*rule.Interval)
 	}
-	file, owner, tooFast := wait(m.file, r.File), wait(m.owner, r.Owner), false
-	if r.File.Interval > 0 {
+	file, owner, tooFast := wait(m.file, r.CrawlDelay), wait(m.owner, r.Configured), false
+	if r.CrawlDelay.Interval > 0 {
 		m.asked = append(m.asked, now)
-		part := r.Window / parts
+		part := r.Window / windowParts
 		for _, at := range m.asked {
-			if file > 0 && now/part-at/part < parts {
-				p.Seen++
+			if file > 0 && now/part-at/part < windowParts {
+				p.Requests++
 			}
 		}
-		tooFast = float64(p.Seen) > r.Over*float64(r.Window)/float64(r.File.Interval) && p.Seen > r.File.Burst
+		tooFast = float64(p.Requests) > r.Tolerance*float64(r.Window)/float64(r.CrawlDelay.Interval) && p.Requests > r.CrawlDelay.Burst
 	}
 	byFile := tooFast && file > 0
-	p.Limited = owner > 0 && (!byFile || r.Advisory || owner > file)
+	p.OverLimit = owner > 0 && (!byFile || r.Advisory || owner > file)
 	switch {
-	case p.Limited:
+	case p.OverLimit:
 		p.Wait = owner
 	case byFile:
 		p.Wait = file
 	}
-	if p.Over = p.Limited || byFile; p.Over && !r.Advisory {
+	if p.Over = p.OverLimit || byFile; p.Over && !r.Advisory {
 		seen := 1 // the next one
 		for _, at := range m.asked {
-			if part := r.Window / parts; now/part-at/part < parts {
+			if part := r.Window / windowParts; now/part-at/part < windowParts {
 				seen++
 			}
 		}
-		if float64(seen) > r.Over*float64(r.Window)/float64(r.File.Interval) && seen > r.File.Burst {
+		if float64(seen) > r.Tolerance*float64(r.Window)/float64(r.CrawlDelay.Interval) && seen > r.CrawlDelay.Burst {
 			p.Wait = max(p.Wait, file)
 		}
 	}
 	if owner == 0 && file == 0 { // what passes takes
-		m.file = max(m.file, now) + r.File.Interval
+		m.file = max(m.file, now) + r.CrawlDelay.Interval
 	}
 	if owner == 0 && (!byFile || r.Advisory) {
-		m.owner = max(m.owner, now) + r.Owner.Interval
+		m.owner = max(m.owner, now) + r.Configured.Interval
 	}
 	return p
 }
@@ -64,20 +64,20 @@ func (m *model) spend(now time.Duration, r *Rules) (p Pace) {
 func TestModel(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 1))
-		rules := Rules{Over: 1 + random.Float64(), Window: time.Duration(1+random.IntN(10)) * time.Minute}
+		rules := Rules{Tolerance: 1 + random.Float64(), Window: time.Duration(1+random.IntN(10)) * time.Minute}
 		if random.IntN(4) > 0 {
-			rules.File = Rule{Interval: time.Duration(1 + random.Int64N(int64(40*time.Second))), Burst: 1 + random.IntN(12)}
+			rules.CrawlDelay = Rule{Interval: time.Duration(1 + random.Int64N(int64(40*time.Second))), Burst: 1 + random.IntN(12)}
 		}
 		if random.IntN(2) > 0 {
-			rules.Owner = Rule{Interval: time.Duration(1 + random.Int64N(int64(20*time.Second))), Burst: 1 + random.IntN(5)}
+			rules.Configured = Rule{Interval: time.Duration(1 + random.Int64N(int64(20*time.Second))), Burst: 1 + random.IntN(5)}
 		}
 		rules.Advisory = random.IntN(3) == 0
 		var b budget
 		var m model
 		now := time.Duration(random.Int64N(int64(time.Hour)))
-		mean := max(rules.File.Interval, rules.Owner.Interval, time.Second)
+		mean := max(rules.CrawlDelay.Interval, rules.Configured.Interval, time.Second)
 		for i := range 400 {
-			got := Pace{Seen: 7, Wait: 7, Over: true, Limited: true} // of another budget
+			got := Pace{Requests: 7, Wait: 7, Over: true, OverLimit: true} // of another budget
 			b.spend(&got, now, &rules, false, false)
 			want := m.spend(now, &rules)
 			if got != want {
@@ -121,7 +121,7 @@ func TestOtherWindow(t *testing.T) {
 func TestAtOnce(t *testing.T) {
 	b, passed := NewBudgets(start), atomic.Int64{}
 	rules := asking(10 * time.Second)
-	rules.Owner = Rule{Interval: time.Hour, Burst: 100}
+	rules.Configured = Rule{Interval: time.Hour, Burst: 100}
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -133,20 +133,20 @@ func TestAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if p := b.Spend(start, &verified, rules); p.Seen != 8001 || passed.Load() > 100 || passed.Load() < 10 {
-		t.Errorf("%d seen, %d passed", p.Seen, passed.Load())
+	if p := b.Spend(start, &verified, rules); p.Requests != 8001 || passed.Load() > 100 || passed.Load() < 10 {
+		t.Errorf("%d seen, %d passed", p.Requests, passed.Load())
 	}
 }
 
 func TestSpendingCostsNoAllocation(t *testing.T) {
 	b, rules, few := NewBudgets(start), asking(10*time.Second), atOnce(4)
-	for _, who := range []*Spender{&verified, claimed.from(1), {Site: shop}} {
-		b.Spend(start, who, rules)
-		if n := testing.AllocsPerRun(100, func() { b.Spend(start, who, rules) }); n > 0 {
-			t.Errorf("%+v: %v allocations", who, n)
+	for _, client := range []*Client{&verified, claimed.from(1), {Site: shop}} {
+		b.Spend(start, client, rules)
+		if n := testing.AllocsPerRun(100, func() { b.Spend(start, client, rules) }); n > 0 {
+			t.Errorf("%+v: %v allocations", client, n)
 		}
-		if n := testing.AllocsPerRun(100, func() { b.Spend(start, who, few) }); n > 0 {
-			t.Errorf("%+v: %v allocations for a place", who, n)
+		if n := testing.AllocsPerRun(100, func() { b.Spend(start, client, few) }); n > 0 {
+			t.Errorf("%+v: %v allocations for a place", client, n)
 		}
 	}
 }
@@ -154,24 +154,24 @@ func TestSpendingCostsNoAllocation(t *testing.T) {
 func BenchmarkSpend(b *testing.B) {
 	at := time.Now() // as the server's: of a time without a monotonic reading Sub takes five times as long
 	for _, bench := range []struct {
-		name  string
-		who   *Spender
-		rules *Rules
+		name   string
+		client *Client
+		rules  *Rules
 	}{
 		{"verified", &verified, asking(time.Millisecond)},
 		{"verified, too fast", &verified, asking(10 * time.Second)},
 		{"claimed", claimed.from(1), asking(time.Millisecond)},
-		{"unknown", &Spender{Site: shop, Network: network(1)}, asking(time.Millisecond)},
-		{"limit", &verified, &Rules{Owner: Rule{Interval: time.Millisecond, Burst: 10}}},
-		{"limit and concurrent", &verified, &Rules{Owner: Rule{Interval: time.Millisecond, Burst: 10}, Concurrent: 4}},
+		{"unknown", &Client{Site: shop, Network: network(1)}, asking(time.Millisecond)},
+		{"limit", &verified, &Rules{Configured: Rule{Interval: time.Millisecond, Burst: 10}}},
+		{"limit and concurrent", &verified, &Rules{Configured: Rule{Interval: time.Millisecond, Burst: 10}, Concurrent: 4}},
 		{"nothing", &verified, new(Rules)},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			budgets := NewBudgets(at)
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				if p := budgets.Spend(at.Add(time.Duration(i)*time.Millisecond), bench.who, bench.rules); p.Place != nil {
-					p.Place.Leave()
+				if p := budgets.Spend(at.Add(time.Duration(i)*time.Millisecond), bench.client, bench.rules); p.Slot != nil {
+					p.Slot.Release()
 				}
 			}
 		})

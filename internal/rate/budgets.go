@@ -11,23 +11,23 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Spender identifies the client of a request.
-type Spender struct {
+// Client identifies the client of a request.
+type Client struct {
 	// Site is the key of the robots.txt. Invented is true for an unknown host.
-	Site     *policy.Key
-	Invented bool
+	Site        *policy.Key
+	UnknownHost bool
 	// Token is the name of the crawler as in the registry, a robots.txt or a limit. It is "" for
 	// any other name, because clients can invent names.
 	Token    string
 	Identity verify.State
-	// Many is true for software that anybody can run, such as a library or a feed reader.
-	Many bool
+	// RunByMany is true for software that anybody can run, such as a library or a feed reader.
+	RunByMany bool
 	// Network is the network of the client, from addr.Network. It is not used for a verified
 	// crawler with a token.
 	Network netip.Prefix
-	// Holds is the place that the request already has, or nil. The request does not take a
+	// HeldSlot is the place that the request already has, or nil. The request does not take a
 	// second place there.
-	Holds *Places
+	HeldSlot *Concurrency
 }
 
 // Budgets are the budgets of all crawlers at all sites. Their number is bounded: a new budget
@@ -37,10 +37,10 @@ type Spender struct {
 // Several goroutines may use Budgets at once. A request waits for another only to add a new
 // budget.
 type Budgets struct {
-	start           time.Time
-	seed            maphash.Seed
-	named, invented tables // for configured sites and for unknown hosts
-	peers           peers
+	start                         time.Time
+	seed                          maphash.Seed
+	configuredHosts, unknownHosts tables // for configured sites and for unknown hosts
+	peers                         peers
 }
 
 // tables are the budgets of configured or of unknown sites.
@@ -54,14 +54,14 @@ type tables struct {
 const (
 	maxCrawlers = 4096
 	maxNetworks = 16384
-	maxInvented = 1024
+	maxUnknown  = 1024
 )
 
 // NewBudgets returns empty budgets with a clock that begins at start.
 func NewBudgets(start time.Time) *Budgets {
 	b := &Budgets{start: start, seed: maphash.MakeSeed()}
-	b.named = tables{newTable(maxCrawlers), newTable(maxCrawlers), newTable(maxNetworks)}
-	b.invented = tables{newTable(maxInvented), newTable(maxInvented), newTable(maxInvented)}
+	b.configuredHosts = tables{newTable(maxCrawlers), newTable(maxCrawlers), newTable(maxNetworks)}
+	b.unknownHosts = tables{newTable(maxUnknown), newTable(maxUnknown), newTable(maxUnknown)}
 	return b
 }
 
@@ -75,103 +75,103 @@ func NewBudgets(start time.Time) *Budgets {
 // request over the budget of its network is not charged to the shared budget, and vice versa.
 // Spend allocates only for the first request of a budget.
 //
-// In mode [Enforce] a request over the rate is slowed. In mode [Spare] at most one in twenty of
+// In mode [Enforce] a request over the rate is slowed. In mode [SlowSearch] at most one in twenty of
 // the requests in the last 24 hours is slowed, for each verified crawler and for each network
 // with a claimed name. After slowing for 24 hours, Spare slows no more requests until the
 // crawler has stayed within the rate for 24 hours.
 //
 // If the rules limit concurrent requests, a request within the rate holds a place until the
 // caller gives it back.
-func (b *Budgets) Spend(at time.Time, who *Spender, rules *Rules) (pace Pace) {
-	asked := rules.File.Interval > 0 || rules.Owner.Interval > 0
-	if !asked && rules.Concurrent <= 0 {
+func (b *Budgets) Spend(at time.Time, client *Client, rules *Rules) (pace Pace) {
+	hasRate := rules.CrawlDelay.Interval > 0 || rules.Configured.Interval > 0
+	if !hasRate && rules.Concurrent <= 0 {
 		return pace
 	}
 	now := max(0, at.Sub(b.start))
-	site := b.hashSite(who.Site)
-	var own, entered *budget
+	site := b.hashSite(client.Site)
+	var clientBudget, slotBudget *budget
 	full := false
 	if rules.Concurrent > 0 {
-		entered, full = b.enter(site, now, who, rules)
-		own = entered
+		slotBudget, full = b.acquireSlot(site, now, client, rules)
+		clientBudget = slotBudget
 	}
-	if asked {
-		own = b.pace(&pace, site, now, who, rules, full)
+	if hasRate {
+		clientBudget = b.chargeClient(&pace, site, now, client, rules, full)
 	}
 	if full {
-		pace.Full, pace.Over, pace.Limited = true, true, true
-		pace.Wait = max(pace.Wait, placeWait)
+		pace.OverConcurrent, pace.Over, pace.OverLimit = true, true, true
+		pace.Wait = max(pace.Wait, concurrentWait)
 	}
-	stops := pace.stops(rules)
+	isStopped := pace.isStopped(rules)
 	switch rules.Mode {
 	case Enforce:
-		pace.Slowed = stops
-	case Spare:
-		pace.Slowed, pace.Ended = own.slowingOf().slow(now, stops)
+		pace.Slowed = isStopped
+	case SlowSearch:
+		pace.Slowed, pace.SlowingEnded = clientBudget.searchSlowing().shouldSlow(now, isStopped)
 	}
-	pace.settle(entered, who, full, stops)
+	pace.keepOrReleaseSlot(slotBudget, client, full, isStopped)
 	return pace
 }
 
-// pace takes a request from whose budgets it is. own is the one that nobody else spends
+// chargeClient takes a request from whose budgets it is. own is the one that nobody else spends
 // from. full says that the request has found no place. It fills in the pace, as to return
 // one would be to copy it three times, which took half of the time.
-func (b *Budgets) pace(pace *Pace, site uint64, now time.Duration, who *Spender, rules *Rules, full bool) (own *budget) {
-	if limit := rules.Owner; limit.Interval > 0 { // the guards of a site may have different limits
+func (b *Budgets) chargeClient(pace *Pace, site uint64, now time.Duration, client *Client, rules *Rules, full bool) (own *budget) {
+	if limit := rules.Configured; limit.Interval > 0 { // the guards of a site may have different limits
 		site = mix(site ^ uint64(limit.Interval)<<10 ^ uint64(limit.Burst))
 	}
-	p, name := b.tablesOf(who), b.hashName(site, who.Token)
+	p, name := b.tablesFor(client), b.hashName(site, client.Token)
 	switch {
-	case who.Token == "" || who.Identity == verify.Spoofed:
-		own = p.networks.find(b.hashNetwork(site, who.Network), now)
+	case client.Token == "" || client.Identity == verify.Spoofed:
+		own = p.networks.find(b.hashNetwork(site, client.Network), now)
 		own.spend(pace, now, rules, false, full)
 		return own
-	case who.Identity == verify.Verified:
+	case client.Identity == verify.Verified:
 		own = p.verified.find(name, now)
-		b.spend(own, p.verified, pace, now, who, rules, full)
+		b.chargeShared(own, p.verified, pace, now, client, rules, full)
 		return own
 	}
-	own = p.networks.find(b.hashNetwork(name, who.Network), now)
-	took := own.spend(pace, now, rules, false, full)
-	if who.Many {
+	own = p.networks.find(b.hashNetwork(name, client.Network), now)
+	charged := own.spend(pace, now, rules, false, full)
+	if client.RunByMany {
 		return own
 	}
 	byNetwork, all := *pace, p.claimed.find(name, now)
-	if byNetwork.stops(rules) {
-		pace.Wait = max(pace.Wait, all.next(now, rules))
+	if byNetwork.isStopped(rules) {
+		pace.Wait = max(pace.Wait, all.waitTime(now, rules))
 		return own
 	}
-	tookOfAll := b.spend(all, p.claimed, pace, now, who, rules, full)
-	switch stops := pace.stops(rules); {
+	chargedToName := b.chargeShared(all, p.claimed, pace, now, client, rules, full)
+	switch stops := pace.isStopped(rules); {
 	case stops || full:
-		own.giveBack(took)
-		own.uncount(all, tookOfAll, now, rules)
+		own.refund(charged)
+		own.uncount(all, chargedToName, now, rules)
 	case byNetwork.Over:
 		*pace = byNetwork
 	}
 	return own
 }
 
-// spend takes a request from the budget of a crawler, which other instances share.
-func (b *Budgets) spend(of *budget, in *table, pace *Pace, now time.Duration, who *Spender, rules *Rules, full bool) taken {
-	sharing := b.peers.sharing.Load() && !who.Invented
-	if sharing && of.name.Load() == 0 {
-		b.peers.name(of, in, nameOf(who, rules.Owner))
+// chargeShared takes a request from the budget of a crawler, which other instances share.
+func (b *Budgets) chargeShared(of *budget, in *table, pace *Pace, now time.Duration, client *Client, rules *Rules, full bool) charge {
+	sharing := b.peers.sharing.Load() && !client.UnknownHost
+	if sharing && of.sharedID.Load() == 0 {
+		b.peers.share(of, in, sharedIDOf(client, rules.Configured))
 	}
 	return of.spend(pace, now, rules, sharing, full)
 }
 
-// tablesOf returns the tables for a client.
-func (b *Budgets) tablesOf(who *Spender) *tables {
-	if who.Invented {
-		return &b.invented
+// tablesFor returns the tables for a client.
+func (b *Budgets) tablesFor(client *Client) *tables {
+	if client.UnknownHost {
+		return &b.unknownHosts
 	}
-	return &b.named
+	return &b.configuredHosts
 }
 
 // Len returns the number of budgets.
 func (b *Budgets) Len() (n int) {
-	for _, p := range []tables{b.named, b.invented} {
+	for _, p := range []tables{b.configuredHosts, b.unknownHosts} {
 		n += p.verified.len() + p.claimed.len() + p.networks.len()
 	}
 	return n

@@ -19,7 +19,7 @@ var (
 
 // asking returns the rules of a Crawl-delay with the defaults.
 func asking(delay time.Duration) *Rules {
-	return &Rules{File: Rule{Interval: delay, Burst: 10}, Over: 1.5, Window: 5 * time.Minute}
+	return &Rules{CrawlDelay: Rule{Interval: delay, Burst: 10}, Tolerance: 1.5, Window: 5 * time.Minute}
 }
 
 // network returns the n-th of many networks.
@@ -27,11 +27,11 @@ func network(n int) netip.Prefix {
 	return addr.Network(netip.AddrFrom4([4]byte{byte(10 + n>>16), byte(n >> 8), byte(n), 7}))
 }
 
-func (s Spender) from(n int) *Spender { s.Network = network(n); return &s }
+func (s Client) from(n int) *Client { s.Network = network(n); return &s }
 
 var (
-	verified = Spender{Site: shop, Token: "bingbot", Identity: verify.Verified}
-	claimed  = Spender{Site: shop, Token: "bingbot", Identity: verify.Claimed}
+	verified = Client{Site: shop, Token: "bingbot", Identity: verify.Verified}
+	claimed  = Client{Site: shop, Token: "bingbot", Identity: verify.Claimed}
 )
 
 // TestWhose tells who spends from one budget and who does not.
@@ -42,27 +42,27 @@ func TestWhose(t *testing.T) {
 	forwarded.ForwardedHost, source.Source = "b.example", "https://c.example/robots.txt"
 	for _, tc := range []struct {
 		name        string
-		first, then Spender
+		first, then Client
 		shared      bool
 	}{
 		{"a verified crawler from another network", verified, *verified.from(9), true},
 		{"a verified crawler and who claims to be it", claimed, verified, false},
-		{"a verified crawler and who is known not to be it", Spender{Site: shop, Token: "bingbot", Identity: verify.Spoofed}, verified, false},
-		{"another crawler", verified, Spender{Site: shop, Token: "CCBot", Identity: verify.Verified}, false},
-		{"another host", verified, Spender{Site: &other, Token: "bingbot", Identity: verify.Verified}, false},
-		{"another scheme", verified, Spender{Site: &plain, Token: "bingbot", Identity: verify.Verified}, false},
-		{"a proxy that was asked for another host", verified, Spender{Site: &forwarded, Token: "bingbot", Identity: verify.Verified}, false},
-		{"another source", verified, Spender{Site: &source, Token: "bingbot", Identity: verify.Verified}, false},
-		{"the same host, invented", verified, Spender{Site: shop, Token: "bingbot", Identity: verify.Verified, Invented: true}, false},
+		{"a verified crawler and who is known not to be it", Client{Site: shop, Token: "bingbot", Identity: verify.Spoofed}, verified, false},
+		{"another crawler", verified, Client{Site: shop, Token: "CCBot", Identity: verify.Verified}, false},
+		{"another host", verified, Client{Site: &other, Token: "bingbot", Identity: verify.Verified}, false},
+		{"another scheme", verified, Client{Site: &plain, Token: "bingbot", Identity: verify.Verified}, false},
+		{"a proxy that was asked for another host", verified, Client{Site: &forwarded, Token: "bingbot", Identity: verify.Verified}, false},
+		{"another source", verified, Client{Site: &source, Token: "bingbot", Identity: verify.Verified}, false},
+		{"the same host, invented", verified, Client{Site: shop, Token: "bingbot", Identity: verify.Verified, UnknownHost: true}, false},
 		{"who claims a name, from another network", claimed, *claimed.from(9), true},
-		{"who claims a name that is not looked up yet", claimed, Spender{Site: shop, Token: "bingbot", Identity: verify.Unknown}, true},
-		{"who claims another name, from the same network", claimed, Spender{Site: shop, Token: "CCBot", Identity: verify.Claimed}, false},
-		{"two names that nobody knows, from one network", *Spender{Site: shop}.from(1), *Spender{Site: shop}.from(1), true},
-		{"names that nobody knows, from two networks", *Spender{Site: shop}.from(1), *Spender{Site: shop}.from(2), false},
-		{"false names from one network", *Spender{Site: shop, Token: "a", Identity: verify.Spoofed}.from(1), *Spender{Site: shop, Token: "b", Identity: verify.Spoofed}.from(1), true},
+		{"who claims a name that is not looked up yet", claimed, Client{Site: shop, Token: "bingbot", Identity: verify.Unknown}, true},
+		{"who claims another name, from the same network", claimed, Client{Site: shop, Token: "CCBot", Identity: verify.Claimed}, false},
+		{"two names that nobody knows, from one network", *Client{Site: shop}.from(1), *Client{Site: shop}.from(1), true},
+		{"names that nobody knows, from two networks", *Client{Site: shop}.from(1), *Client{Site: shop}.from(2), false},
+		{"false names from one network", *Client{Site: shop, Token: "a", Identity: verify.Spoofed}.from(1), *Client{Site: shop, Token: "b", Identity: verify.Spoofed}.from(1), true},
 	} {
 		b := NewBudgets(start)
-		rules := &Rules{Owner: Rule{Interval: time.Minute, Burst: 1}}
+		rules := &Rules{Configured: Rule{Interval: time.Minute, Burst: 1}}
 		if b.Spend(start, &tc.first, rules).Over {
 			t.Fatalf("%s: the first request is one too many", tc.name)
 		}
@@ -76,8 +76,8 @@ func TestWhose(t *testing.T) {
 func TestWhoseNetworks(t *testing.T) {
 	four, six := netip.MustParsePrefix("203.7.0.0/24"), netip.MustParsePrefix("2800:ffff:cb07::/48")
 	first, then := claimed, claimed
-	first.Network, then.Network, first.Many, then.Many = six, four, true, true
-	b, rules := NewBudgets(start), &Rules{Owner: Rule{Interval: time.Minute, Burst: 1}}
+	first.Network, then.Network, first.RunByMany, then.RunByMany = six, four, true, true
+	b, rules := NewBudgets(start), &Rules{Configured: Rule{Interval: time.Minute, Burst: 1}}
 	b.Spend(start, &first, rules)
 	if b.Spend(start, &then, rules).Over {
 		t.Errorf("%v spends what %v has", six, four)
@@ -85,10 +85,10 @@ func TestWhoseNetworks(t *testing.T) {
 	for i := range 32 {
 		host := fmt.Sprint(i, ".example")
 		plain, secure := &policy.Key{Site: host, Host: host}, &policy.Key{Site: host, Host: host, Secure: true}
-		b.Spend(start, &Spender{Site: plain, Token: "bingbot", Identity: verify.Verified}, &Rules{Owner: Rule{Interval: time.Minute, Burst: 4}})
-		b.Spend(start, &Spender{Site: secure, Token: "bingbot", Identity: verify.Verified}, &Rules{Owner: Rule{Interval: time.Minute, Burst: 5}})
+		b.Spend(start, &Client{Site: plain, Token: "bingbot", Identity: verify.Verified}, &Rules{Configured: Rule{Interval: time.Minute, Burst: 4}})
+		b.Spend(start, &Client{Site: secure, Token: "bingbot", Identity: verify.Verified}, &Rules{Configured: Rule{Interval: time.Minute, Burst: 5}})
 	}
-	if got := b.named.verified.len(); got != 2*32 {
+	if got := b.configuredHosts.verified.len(); got != 2*32 {
 		t.Errorf("%d sites with limits of their own share %d budgets", 2*32, got)
 	}
 }
@@ -118,10 +118,10 @@ func TestImpostors(t *testing.T) {
 	for i := range 40_000 {
 		at = start.Add(time.Duration(i) * 20 * time.Millisecond)
 		for _, identity := range []verify.State{verify.Claimed, verify.Spoofed, verify.Unknown} {
-			b.Spend(at, Spender{Site: shop, Token: "bingbot", Identity: identity}.from(i%10_000), rules)
+			b.Spend(at, Client{Site: shop, Token: "bingbot", Identity: identity}.from(i%10_000), rules)
 		}
 		if i%500 == 0 { // one in ten seconds
-			if p := b.Spend(at, verified.from(i), rules); p.Over || p.Seen > 31 {
+			if p := b.Spend(at, verified.from(i), rules); p.Over || p.Requests > 31 {
 				t.Fatalf("after %v: %+v", at.Sub(start), p)
 			}
 		}
@@ -155,17 +155,17 @@ func TestBounded(t *testing.T) {
 	b.Spend(start, &verified, rules)
 	for i := range 100_000 {
 		host := policy.Key{Host: fmt.Sprintf("h%d.example", i)}
-		b.Spend(start, Spender{Site: shop, Token: fmt.Sprintf("bot%d", i)}.from(i), rules)
-		b.Spend(start, Spender{Site: shop}.from(i), rules)
-		b.Spend(start, Spender{Site: &host, Token: "bingbot", Identity: verify.Verified, Invented: true}.from(i), rules)
+		b.Spend(start, Client{Site: shop, Token: fmt.Sprintf("bot%d", i)}.from(i), rules)
+		b.Spend(start, Client{Site: shop}.from(i), rules)
+		b.Spend(start, Client{Site: &host, Token: "bingbot", Identity: verify.Verified, UnknownHost: true}.from(i), rules)
 	}
-	if n, most := b.Len(), 2*maxCrawlers+maxNetworks+3*maxInvented; n > most {
+	if n, most := b.Len(), 2*maxCrawlers+maxNetworks+3*maxUnknown; n > most {
 		t.Errorf("%d budgets, want at most %d", n, most)
 	}
 	for range 9 {
 		b.Spend(start, &verified, rules)
 	}
-	if p := b.Spend(start, &verified, rules); p.Seen != 11 {
+	if p := b.Spend(start, &verified, rules); p.Requests != 11 {
 		t.Errorf("the budget of a verified crawler at a configured site was put out: %+v", p)
 	}
 }
@@ -174,9 +174,9 @@ func TestBounded(t *testing.T) {
 // it and the file's to hold.
 func TestOwner(t *testing.T) {
 	rules := asking(time.Second)
-	rules.Owner = Rule{Interval: 4 * time.Second, Burst: 2}
+	rules.Configured = Rule{Interval: 4 * time.Second, Burst: 2}
 	b := NewBudgets(start)
-	for i, want := range []Pace{{}, {}, {Over: true, Limited: true, Wait: 4 * time.Second}, {Over: true, Limited: true, Wait: 4 * time.Second}} {
+	for i, want := range []Pace{{}, {}, {Over: true, OverLimit: true, Wait: 4 * time.Second}, {Over: true, OverLimit: true, Wait: 4 * time.Second}} {
 		if got := b.Spend(start, &verified, rules); got != want {
 			t.Errorf("request %d: %+v, want %+v", i+1, got, want)
 		}
@@ -193,7 +193,7 @@ func TestOwner(t *testing.T) {
 func TestWaitIsEnough(t *testing.T) {
 	b, at, refused := NewBudgets(start), start, 0
 	rules := asking(7 * time.Second)
-	rules.Owner = Rule{Interval: 3 * time.Second, Burst: 4}
+	rules.Configured = Rule{Interval: 3 * time.Second, Burst: 4}
 	for range 5000 {
 		p := b.Spend(at, &verified, rules)
 		if !p.Over {
@@ -227,8 +227,8 @@ func TestNothingAsked(t *testing.T) {
 // TestManyShareNoBudget has many run what has a name, such as a feed reader: nobody
 // spends what somebody else in another network has.
 func TestManyShareNoBudget(t *testing.T) {
-	b, rules := NewBudgets(start), &Rules{Owner: Rule{Interval: time.Minute, Burst: 10}, Window: 5 * time.Minute}
-	reader := Spender{Site: shop, Token: "FreshRSS", Identity: verify.Claimed, Many: true}
+	b, rules := NewBudgets(start), &Rules{Configured: Rule{Interval: time.Minute, Burst: 10}, Window: 5 * time.Minute}
+	reader := Client{Site: shop, Token: "FreshRSS", Identity: verify.Claimed, RunByMany: true}
 	for i := range 20 {
 		for range 10 {
 			if p := b.Spend(start, reader.from(i), rules); p.Over {

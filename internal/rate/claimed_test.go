@@ -11,7 +11,7 @@ import (
 func TestLimitOfWhoReadsNoDelay(t *testing.T) {
 	for _, delay := range []time.Duration{0, 10 * time.Second} {
 		b, rules := NewBudgets(start), asking(delay)
-		rules.Owner, rules.Advisory, rules.Mode = Rule{Interval: time.Second, Burst: 10}, true, Enforce
+		rules.Configured, rules.Advisory, rules.Mode = Rule{Interval: time.Second, Burst: 10}, true, Enforce
 		passed, over := 0, 0
 		for at := start; at.Before(start.Add(10 * time.Minute)); at = at.Add(time.Second) {
 			for n := range 10 {
@@ -36,7 +36,7 @@ func TestLimitOfWhoReadsNoDelay(t *testing.T) {
 // TestWhatIsSlowedSpendsNothing answers 429 to a network because of others that claim the name:
 // it has spent nothing of its own, so that it gets its page when it was told to come again.
 func TestWhatIsSlowedSpendsNothing(t *testing.T) {
-	b, rules := NewBudgets(start), &Rules{Owner: Rule{Interval: 10 * time.Second, Burst: 1}, Window: 5 * time.Minute, Mode: Enforce}
+	b, rules := NewBudgets(start), &Rules{Configured: Rule{Interval: 10 * time.Second, Burst: 1}, Window: 5 * time.Minute, Mode: Enforce}
 	b.Spend(start, claimed.from(2), rules)
 	if p := b.Spend(start.Add(time.Second), claimed.from(1), rules); p.Wait != 9*time.Second {
 		t.Fatalf("%+v", p)
@@ -52,33 +52,33 @@ func TestWhatIsSlowedSpendsNothing(t *testing.T) {
 func TestModelOfClaims(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 5))
-		rules := Rules{Over: 1 + random.Float64(), Window: time.Duration(1+random.IntN(10)) * time.Minute, Advisory: random.IntN(2) == 0}
+		rules := Rules{Tolerance: 1 + random.Float64(), Window: time.Duration(1+random.IntN(10)) * time.Minute, Advisory: random.IntN(2) == 0}
 		if random.IntN(4) > 0 {
-			rules.File = Rule{Interval: time.Duration(1 + random.Int64N(int64(40*time.Second))), Burst: 1 + random.IntN(12)}
+			rules.CrawlDelay = Rule{Interval: time.Duration(1 + random.Int64N(int64(40*time.Second))), Burst: 1 + random.IntN(12)}
 		}
 		if random.IntN(4) > 0 {
-			rules.Owner = Rule{Interval: time.Duration(1 + random.Int64N(int64(20*time.Second))), Burst: 1 + random.IntN(5)}
+			rules.Configured = Rule{Interval: time.Duration(1 + random.Int64N(int64(20*time.Second))), Burst: 1 + random.IntN(5)}
 		}
 		b, networks, all, now := NewBudgets(start), make([]model, 1+random.IntN(4)), model{}, time.Duration(0)
 		refused := make([]time.Duration, len(networks)) // when the next one were due of those that all refuse
-		mean := max(rules.File.Interval, rules.Owner.Interval, time.Second)
+		mean := max(rules.CrawlDelay.Interval, rules.Configured.Interval, time.Second)
 		for i := range 400 {
 			n := random.IntN(len(networks))
 			own, before := &networks[n], networks[n]
 			want := own.spend(now, &rules)
-			if !want.stops(&rules) {
+			if !want.isStopped(&rules) {
 				byAll := all.spend(now, &rules)
-				if want.Over = want.Over || byAll.Over; byAll.stops(&rules) {
+				if want.Over = want.Over || byAll.Over; byAll.isStopped(&rules) {
 					own.file, own.owner = before.file, before.owner
-					if interval := max(rules.File.Interval, rules.Owner.Interval); refused[n]-now <= time.Duration(max(rules.File.Burst, rules.Owner.Burst)-1)*interval {
+					if interval := max(rules.CrawlDelay.Interval, rules.Configured.Interval); refused[n]-now <= time.Duration(max(rules.CrawlDelay.Burst, rules.Configured.Burst)-1)*interval {
 						refused[n] = max(refused[n], now) + interval
-					} else if rules.File.Interval > 0 {
+					} else if rules.CrawlDelay.Interval > 0 {
 						all.asked = all.asked[:len(all.asked)-1]
 					}
 				}
-				want.Limited = byAll.Limited
+				want.OverLimit = byAll.OverLimit
 			}
-			if got := b.Spend(start.Add(now), claimed.from(n), &rules); got.Over != want.Over || got.Limited != want.Limited {
+			if got := b.Spend(start.Add(now), claimed.from(n), &rules); got.Over != want.Over || got.OverLimit != want.OverLimit {
 				t.Fatalf("seed %d, request %d at %v from %d by %+v: %+v, want %+v", seed, i, now, n, rules, got, want)
 			}
 			now += time.Duration(random.Int64N(int64(mean)) * random.Int64N(3) / 2)

@@ -11,7 +11,7 @@ import (
 // to here is asked to wait for minutes, not days, and for no longer than an interval
 // once the others tell nothing any more.
 func TestNobodyPaysForOthers(t *testing.T) {
-	limit := &Rules{Owner: Rule{Interval: 2 * time.Second, Burst: 10}, Window: 5 * time.Minute, Mode: Enforce}
+	limit := &Rules{Configured: Rule{Interval: 2 * time.Second, Burst: 10}, Window: 5 * time.Minute, Mode: Enforce}
 	for _, others := range []int{10_000, 1 << 30} {
 		b := NewBudgets(start)
 		b.Share(start, true)
@@ -19,7 +19,7 @@ func TestNobodyPaysForOthers(t *testing.T) {
 		at := start
 		for range 2 {
 			at = at.Add(15 * time.Second)
-			data := fmt.Sprintf(`{"saved":%q,"requests":{"%x":%d}}`, at.Format(time.RFC3339), nameOf(&claimed, limit.Owner), others)
+			data := fmt.Sprintf(`{"saved":%q,"requests":{"%x":%d}}`, at.Format(time.RFC3339), sharedIDOf(&claimed, limit.Configured), others)
 			if err := b.Import("other", []byte(data), at); err != nil {
 				t.Fatal(err)
 			}
@@ -50,11 +50,11 @@ func TestNobodyPaysForOthers(t *testing.T) {
 // that, and not for as long as it would have.
 func TestLessIsAskedAtOnce(t *testing.T) {
 	b := NewBudgets(start)
-	strict := &Rules{Owner: Rule{Interval: 2 * time.Hour, Burst: 12}, Window: 5 * time.Minute}
+	strict := &Rules{Configured: Rule{Interval: 2 * time.Hour, Burst: 12}, Window: 5 * time.Minute}
 	for range 20 {
 		b.Spend(start, &verified, strict)
 	}
-	mild := &Rules{Owner: Rule{Interval: time.Second, Burst: 10}, Window: 5 * time.Minute}
+	mild := &Rules{Configured: Rule{Interval: time.Second, Burst: 10}, Window: 5 * time.Minute}
 	if p := b.Spend(start, &verified, mild); p.Wait > time.Second {
 		t.Errorf("it is to wait for %v", p.Wait)
 	}
@@ -67,8 +67,8 @@ func TestLessIsAskedAtOnce(t *testing.T) {
 // and where it has a mild one: neither changes what is left of the other.
 func TestMilderLimitMakesNoRoom(t *testing.T) {
 	b := NewBudgets(start)
-	strict := &Rules{Owner: Rule{Interval: time.Minute, Burst: 5}, Window: 5 * time.Minute}
-	mild := &Rules{Owner: Rule{Interval: time.Second, Burst: 5}, Window: 5 * time.Minute}
+	strict := &Rules{Configured: Rule{Interval: time.Minute, Burst: 5}, Window: 5 * time.Minute}
+	mild := &Rules{Configured: Rule{Interval: time.Second, Burst: 5}, Window: 5 * time.Minute}
 	passed := [2]int{}
 	for at := time.Duration(0); at < 10*time.Minute; at += time.Second {
 		for i, rules := range []*Rules{strict, mild} {

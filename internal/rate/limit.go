@@ -24,7 +24,7 @@ type Limit struct {
 // String returns the limit as configured, such as "GPTBot 30/1m".
 func (l *Limit) String() string {
 	if l.Requests == 0 {
-		return l.Broken(true)
+		return l.ExceededPart(true)
 	}
 	return fmt.Sprintf("%s %d/%s", l.Client, l.Requests, text.Duration(l.Per))
 }
@@ -34,30 +34,30 @@ func (l *Limit) Name() string {
 	if _, isClass := uaident.ParseClass(l.Client); isClass {
 		return ""
 	}
-	return strings.TrimPrefix(l.Client, judge.MeantToken)
+	return strings.TrimPrefix(l.Client, judge.TokenPrefix)
 }
 
-// Whole returns the whole limit without the burst, such as "GPTBot 30/1m concurrent 4".
-func (l *Limit) Whole() string {
+// StringWithConcurrent returns the whole limit without the burst, such as "GPTBot 30/1m concurrent 4".
+func (l *Limit) StringWithConcurrent() string {
 	if l.Requests == 0 || l.Concurrent == 0 {
 		return l.String()
 	}
 	return fmt.Sprintf("%s concurrent %d", l, l.Concurrent)
 }
 
-// Broken returns the part of the limit that a request exceeds. If full, the request exceeds the
+// ExceededPart returns the part of the limit that a request exceeds. If full, the request exceeds the
 // concurrent requests, as in "GPTBot concurrent 4".
-func (l *Limit) Broken(full bool) string {
+func (l *Limit) ExceededPart(full bool) string {
 	if full {
 		return fmt.Sprintf("%s concurrent %d", l.Client, l.Concurrent)
 	}
 	return l.String()
 }
 
-// LimitOf returns the first limit that applies to a client, or nil.
-func (s *Settings) LimitOf(client uaident.Identity) *Limit {
+// LimitFor returns the first limit that applies to a client, or nil.
+func (s *Settings) LimitFor(client uaident.Identity) *Limit {
 	for i := range s.Limits {
-		if s.Limits[i].Clients.Has(client) {
+		if s.Limits[i].Clients.Matches(client) {
 			return &s.Limits[i]
 		}
 	}

@@ -7,99 +7,99 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// placeWait is what a crawler is asked to wait for a place. Nobody knows when one is
+// concurrentWait is what a crawler is asked to wait for a place. Nobody knows when one is
 // given back; it is long enough that a crawler does not come to look for one all the
 // time.
-const placeWait = 10 * time.Second
+const concurrentWait = 10 * time.Second
 
-// Places counts the concurrent requests of a crawler. Several goroutines may use it at once. The
+// Concurrency counts the concurrent requests of a crawler. Several goroutines may use it at once. The
 // zero value has no requests.
-type Places struct {
-	taken atomic.Int32
-	all   atomic.Pointer[Places] // the places of the claimed name, if these are the places of a network; else nil
+type Concurrency struct {
+	inUse           atomic.Int32
+	nameConcurrency atomic.Pointer[Concurrency] // the places of the claimed name, if these are the places of a network; else nil
 }
 
-// take takes one of most places and reports whether there was a free one.
-func (p *Places) take(of int) bool {
+// acquire takes one of most places and reports whether there was a free one.
+func (p *Concurrency) acquire(limit int) bool {
 	for {
-		n := p.taken.Load()
-		if int(n) >= of {
+		n := p.inUse.Load()
+		if int(n) >= limit {
 			return false
 		}
-		if p.taken.CompareAndSwap(n, n+1) {
+		if p.inUse.CompareAndSwap(n, n+1) {
 			return true
 		}
 	}
 }
 
-// Leave gives back the place of a request. Call it once for each taken place.
-func (p *Places) Leave() {
-	p.taken.Add(-1)
-	if all := p.all.Load(); all != nil {
-		all.giveBack()
+// Release gives back the place of a request. Call it once for each taken place.
+func (p *Concurrency) Release() {
+	p.inUse.Add(-1)
+	if all := p.nameConcurrency.Load(); all != nil {
+		all.releaseOne()
 	}
 }
 
-// giveBack gives back a place unless all are free. The budget of a claimed name may have been
+// releaseOne gives back a place unless all are free. The budget of a claimed name may have been
 // evicted in the meantime, with its taken places.
-func (p *Places) giveBack() {
+func (p *Concurrency) releaseOne() {
 	for {
-		n := p.taken.Load()
-		if n <= 0 || p.taken.CompareAndSwap(n, n-1) {
+		n := p.inUse.Load()
+		if n <= 0 || p.inUse.CompareAndSwap(n, n-1) {
 			return
 		}
 	}
 }
 
-// takeOf takes a place of a network and a place of its claimed name. A network gets at most half
+// acquireBoth takes a place of a network and a place of its claimed name. A network gets at most half
 // of the places of the name, so that it cannot shut out other networks.
-func (p *Places) takeOf(all *Places, of int) bool {
-	if !p.take((of + 1) / 2) {
+func (p *Concurrency) acquireBoth(all *Concurrency, limit int) bool {
+	if !p.acquire((limit + 1) / 2) {
 		return false
 	}
-	if !all.take(of) {
-		p.taken.Add(-1)
+	if !all.acquire(limit) {
+		p.inUse.Add(-1)
 		return false
 	}
-	p.all.Store(all)
+	p.nameConcurrency.Store(all)
 	return true
 }
 
-// enter takes a place for a request, if there is one; full says that there is none. It
+// acquireSlot takes a place for a request, if there is one; full says that there is none. It
 // returns of whom the place is. The places are those of the crawler and not of a limit,
 // so that a reload with another limit knows of the requests that are under way.
 //
 // Who claims to be a crawler shares the places with all who do: there are no more of
 // these than of one that is verified.
-func (b *Budgets) enter(site uint64, now time.Duration, who *Spender, rules *Rules) (of *budget, full bool) {
+func (b *Budgets) acquireSlot(site uint64, now time.Duration, client *Client, rules *Rules) (budget *budget, full bool) {
 	const salt = 0x9e3779b97f4a7c15 // separates the keys of places from those of budgets in one table
-	p, site := b.tablesOf(who), mix(site^salt)
-	name, isShared := b.hashName(site, who.Token), false
+	p, site := b.tablesFor(client), mix(site^salt)
+	name, isShared := b.hashName(site, client.Token), false
 	switch {
-	case who.Token == "" || who.Identity == verify.Spoofed:
-		of = p.networks.find(b.hashNetwork(site, who.Network), now)
-	case who.Identity == verify.Verified:
-		of = p.verified.find(name, now)
+	case client.Token == "" || client.Identity == verify.Spoofed:
+		budget = p.networks.find(b.hashNetwork(site, client.Network), now)
+	case client.Identity == verify.Verified:
+		budget = p.verified.find(name, now)
 	default:
-		of, isShared = p.networks.find(b.hashNetwork(name, who.Network), now), !who.Many
+		budget, isShared = p.networks.find(b.hashNetwork(name, client.Network), now), !client.RunByMany
 	}
 	switch {
-	case who.Holds == &of.busy:
-		return of, false
+	case client.HeldSlot == &budget.concurrent:
+		return budget, false
 	case isShared:
-		return of, !of.busy.takeOf(&p.claimed.find(name, now).busy, rules.Concurrent)
+		return budget, !budget.concurrent.acquireBoth(&p.claimed.find(name, now).concurrent, rules.Concurrent)
 	}
-	return of, !of.busy.take(rules.Concurrent)
+	return budget, !budget.concurrent.acquire(rules.Concurrent)
 }
 
-// settle gives back the place of a request that is over the rate, in every mode, so that observe
+// keepOrReleaseSlot gives back the place of a request that is over the rate, in every mode, so that observe
 // reports the same as enforce.
-func (p *Pace) settle(of *budget, who *Spender, full, stops bool) {
+func (p *Pace) keepOrReleaseSlot(budget *budget, client *Client, full, stops bool) {
 	switch {
-	case of == nil || full || who.Holds == &of.busy:
+	case budget == nil || full || client.HeldSlot == &budget.concurrent:
 	case stops:
-		of.busy.Leave()
+		budget.concurrent.Release()
 	default:
-		p.Place = &of.busy
+		p.Slot = &budget.concurrent
 	}
 }

@@ -16,36 +16,36 @@ func atOnce(n int) *Rules { return &Rules{Concurrent: n, Mode: Enforce} }
 // TestPlaces tells who shares the places of whom: as with budgets, an impostor takes
 // none of the real one's.
 func TestPlaces(t *testing.T) {
-	library := Spender{Site: shop, Token: "curl", Many: true}
+	library := Client{Site: shop, Token: "curl", RunByMany: true}
 	for _, tc := range []struct {
 		name        string
-		first, then Spender
+		first, then Client
 		shared      bool
 	}{
 		{"a verified crawler from another network", verified, *verified.from(9), true},
 		{"a verified crawler and who claims to be it", claimed, verified, false},
-		{"a verified crawler and who is known not to be it", Spender{Site: shop, Token: "bingbot", Identity: verify.Spoofed}, verified, false},
-		{"another crawler", verified, Spender{Site: shop, Token: "CCBot", Identity: verify.Verified}, false},
-		{"the same host, invented", verified, Spender{Site: shop, Token: "bingbot", Identity: verify.Verified, Invented: true}, false},
+		{"a verified crawler and who is known not to be it", Client{Site: shop, Token: "bingbot", Identity: verify.Spoofed}, verified, false},
+		{"another crawler", verified, Client{Site: shop, Token: "CCBot", Identity: verify.Verified}, false},
+		{"the same host, invented", verified, Client{Site: shop, Token: "bingbot", Identity: verify.Verified, UnknownHost: true}, false},
 		{"who claims a name, from another network", claimed, *claimed.from(9), true},
 		{"what many run, from another network", *library.from(1), *library.from(2), false},
 		{"what many run, from one network", *library.from(1), *library.from(1), true},
-		{"two names that nobody knows, from one network", *Spender{Site: shop}.from(1), *Spender{Site: shop}.from(1), true},
-		{"names that nobody knows, from two networks", *Spender{Site: shop}.from(1), *Spender{Site: shop}.from(2), false},
+		{"two names that nobody knows, from one network", *Client{Site: shop}.from(1), *Client{Site: shop}.from(1), true},
+		{"names that nobody knows, from two networks", *Client{Site: shop}.from(1), *Client{Site: shop}.from(2), false},
 	} {
 		b := NewBudgets(start)
 		first := b.Spend(start, &tc.first, atOnce(1))
-		if first.Place == nil || first.Over {
+		if first.Slot == nil || first.Over {
 			t.Fatalf("%s: the first finds no place: %+v", tc.name, first)
 		}
 		then := b.Spend(start, &tc.then, atOnce(1))
-		if then.Full != tc.shared || then.Slowed != tc.shared || (then.Place == nil) != tc.shared {
+		if then.OverConcurrent != tc.shared || then.Slowed != tc.shared || (then.Slot == nil) != tc.shared {
 			t.Errorf("%s: %+v, want full %v", tc.name, then, tc.shared)
 		}
-		if then.Full && (!then.Limited || then.Wait != placeWait) {
+		if then.OverConcurrent && (!then.OverLimit || then.Wait != concurrentWait) {
 			t.Errorf("%s: %+v", tc.name, then)
 		}
-		first.Place.Leave()
+		first.Slot.Release()
 		if again := b.Spend(start, &tc.then, atOnce(1)); tc.shared && again.Over {
 			t.Errorf("%s: no place after one was given back: %+v", tc.name, again)
 		}
@@ -56,13 +56,13 @@ func TestPlaces(t *testing.T) {
 // of the places are for the others that do.
 func TestNobodyTakesAllPlacesOfAName(t *testing.T) {
 	b := NewBudgets(start)
-	var taken []*Places
+	var taken []*Concurrency
 	from := func(network int) bool {
 		p := b.Spend(start, claimed.from(network), atOnce(5))
-		if p.Place != nil {
-			taken = append(taken, p.Place)
+		if p.Slot != nil {
+			taken = append(taken, p.Slot)
 		}
-		return p.Place != nil
+		return p.Slot != nil
 	}
 	for n := range 10 {
 		if got := from(1); got != (n < 3) {
@@ -75,7 +75,7 @@ func TestNobodyTakesAllPlacesOfAName(t *testing.T) {
 		}
 	}
 	for _, place := range taken {
-		place.Leave()
+		place.Release()
 	}
 	for n := range 5 {
 		if !from(10 + n) {
@@ -98,20 +98,20 @@ func TestWhatHoldsAPlace(t *testing.T) {
 	}{
 		{"observed", Rules{Concurrent: 3}, 3, 7, 0},
 		{"enforced", Rules{Concurrent: 3, Mode: Enforce}, 3, 7, 7},
-		{"a search engine", Rules{Concurrent: 3, Mode: Spare}, 3, 7, 0},
-		{"a stricter rate, observed", Rules{Concurrent: 3, Owner: minute}, 2, 8, 0},
-		{"a stricter rate", Rules{Concurrent: 3, Owner: minute, Mode: Enforce}, 2, 8, 8},
-		{"a milder rate", Rules{Concurrent: 1, Owner: minute, Mode: Enforce}, 1, 9, 9},
-		{"a delay", Rules{Concurrent: 3, File: minute, Over: 1, Window: time.Minute, Mode: Enforce}, 2, 8, 8},
-		{"a delay that it does not read", Rules{Concurrent: 5, File: minute, Over: 1, Window: time.Minute, Advisory: true, Mode: Enforce}, 5, 8, 5},
+		{"a search engine", Rules{Concurrent: 3, Mode: SlowSearch}, 3, 7, 0},
+		{"a stricter rate, observed", Rules{Concurrent: 3, Configured: minute}, 2, 8, 0},
+		{"a stricter rate", Rules{Concurrent: 3, Configured: minute, Mode: Enforce}, 2, 8, 8},
+		{"a milder rate", Rules{Concurrent: 1, Configured: minute, Mode: Enforce}, 1, 9, 9},
+		{"a delay", Rules{Concurrent: 3, CrawlDelay: minute, Tolerance: 1, Window: time.Minute, Mode: Enforce}, 2, 8, 8},
+		{"a delay that it does not read", Rules{Concurrent: 5, CrawlDelay: minute, Tolerance: 1, Window: time.Minute, Advisory: true, Mode: Enforce}, 5, 8, 5},
 	} {
 		b := NewBudgets(start)
-		var taken []*Places
+		var taken []*Concurrency
 		over, slowed := 0, 0
 		for range 10 {
 			p := b.Spend(start, &verified, &tc.rules)
-			if p.Place != nil {
-				taken = append(taken, p.Place)
+			if p.Slot != nil {
+				taken = append(taken, p.Slot)
 			}
 			if p.Over {
 				over++
@@ -124,9 +124,9 @@ func TestWhatHoldsAPlace(t *testing.T) {
 			t.Errorf("%s: %d hold places, %d over, %d slowed, want %d, %d, %d", tc.name, len(taken), over, slowed, tc.places, tc.over, tc.slows)
 		}
 		for _, place := range taken {
-			place.Leave()
+			place.Release()
 		}
-		if n := taken[0].taken.Load(); n != 0 {
+		if n := taken[0].inUse.Load(); n != 0 {
 			t.Errorf("%s: %d places are left taken", tc.name, n)
 		}
 	}
@@ -135,14 +135,14 @@ func TestWhatHoldsAPlace(t *testing.T) {
 // TestFullSpendsNothing lets requests that find no place spend nothing of the rate.
 func TestFullSpendsNothing(t *testing.T) {
 	b := NewBudgets(start)
-	rules := &Rules{Concurrent: 1, Owner: Rule{Interval: time.Minute, Burst: 2}, Mode: Enforce}
+	rules := &Rules{Concurrent: 1, Configured: Rule{Interval: time.Minute, Burst: 2}, Mode: Enforce}
 	first := b.Spend(start, &verified, rules)
 	for range 20 {
-		if p := b.Spend(start, &verified, rules); !p.Full {
+		if p := b.Spend(start, &verified, rules); !p.OverConcurrent {
 			t.Fatalf("%+v", p)
 		}
 	}
-	first.Place.Leave()
+	first.Slot.Release()
 	if p := b.Spend(start, &verified, rules); p.Over {
 		t.Errorf("the second of two that may come at once: %+v", p)
 	}
@@ -152,12 +152,12 @@ func TestFullSpendsNothing(t *testing.T) {
 // where the limit is another one.
 func TestPlacesOutliveALimit(t *testing.T) {
 	b := NewBudgets(start)
-	before := b.Spend(start, &verified, &Rules{Concurrent: 5, Owner: Rule{Interval: time.Second, Burst: 5}, Mode: Enforce})
-	if p := b.Spend(start, &verified, atOnce(1)); !p.Full {
+	before := b.Spend(start, &verified, &Rules{Concurrent: 5, Configured: Rule{Interval: time.Second, Burst: 5}, Mode: Enforce})
+	if p := b.Spend(start, &verified, atOnce(1)); !p.OverConcurrent {
 		t.Errorf("the one that is under way is not known: %+v", p)
 	}
-	before.Place.Leave()
-	if p := b.Spend(start, &verified, atOnce(1)); p.Full {
+	before.Slot.Release()
+	if p := b.Spend(start, &verified, atOnce(1)); p.OverConcurrent {
 		t.Errorf("%+v", p)
 	}
 }
@@ -167,11 +167,11 @@ func TestHeldPlace(t *testing.T) {
 	b := NewBudgets(start)
 	first := b.Spend(start, &verified, atOnce(1))
 	nested := verified
-	nested.Holds = first.Place
-	if p := b.Spend(start, &nested, atOnce(1)); p.Over || p.Place != nil {
+	nested.HeldSlot = first.Slot
+	if p := b.Spend(start, &nested, atOnce(1)); p.Over || p.Slot != nil {
 		t.Errorf("%+v", p)
 	}
-	if n := first.Place.taken.Load(); n != 1 {
+	if n := first.Slot.inUse.Load(); n != 1 {
 		t.Errorf("%d places are taken, want 1", n)
 	}
 }
@@ -187,7 +187,7 @@ func TestPlacesTogether(t *testing.T) {
 		wg.Go(func() {
 			for range 500 {
 				p := b.Spend(start, verified.from(g), rules)
-				if p.Place == nil {
+				if p.Slot == nil {
 					continue
 				}
 				entered.Add(1)
@@ -195,7 +195,7 @@ func TestPlacesTogether(t *testing.T) {
 				for old := peak.Load(); n > old && !peak.CompareAndSwap(old, n); old = peak.Load() {
 				}
 				under.Add(-1)
-				p.Place.Leave()
+				p.Slot.Release()
 			}
 		})
 	}
@@ -203,7 +203,7 @@ func TestPlacesTogether(t *testing.T) {
 	if peak.Load() > most || entered.Load() == 0 {
 		t.Errorf("%d were under way at once, of %d that entered", peak.Load(), entered.Load())
 	}
-	if p := b.Spend(start, &verified, rules); p.Full || p.Place.taken.Load() != 1 {
+	if p := b.Spend(start, &verified, rules); p.OverConcurrent || p.Slot.inUse.Load() != 1 {
 		t.Errorf("places were lost: %+v", p)
 	}
 }
@@ -217,16 +217,16 @@ func TestPlacesAreKept(t *testing.T) {
 	for i := range 50_000 {
 		at := start.Add(time.Duration(i) * time.Second)
 		for _, identity := range []verify.State{verify.Verified, verify.Claimed} {
-			p := b.Spend(at, Spender{Site: shop, Token: fmt.Sprintf("bot%d", i), Identity: identity}.from(i), rules)
-			p.Place.Leave()
+			p := b.Spend(at, Client{Site: shop, Token: fmt.Sprintf("bot%d", i), Identity: identity}.from(i), rules)
+			p.Slot.Release()
 		}
 	}
-	for _, who := range []*Spender{&verified, &claimed} {
-		if p := b.Spend(start.Add(time.Hour), who, rules); !p.Full {
-			t.Errorf("%s: the place of a request under way is forgotten: %+v", who.Identity, p)
+	for _, client := range []*Client{&verified, &claimed} {
+		if p := b.Spend(start.Add(time.Hour), client, rules); !p.OverConcurrent {
+			t.Errorf("%s: the place of a request under way is forgotten: %+v", client.Identity, p)
 		}
 	}
-	if n, most := b.Len(), 2*maxCrawlers+maxNetworks+3*maxInvented; n > most {
+	if n, most := b.Len(), 2*maxCrawlers+maxNetworks+3*maxUnknown; n > most {
 		t.Errorf("%d budgets, want at most %d", n, most)
 	}
 }
@@ -234,21 +234,21 @@ func TestPlacesAreKept(t *testing.T) {
 // TestPlacesThatWerePutOut has the places of all that claim a name put out while requests hold
 // some: those that come back are nobody else's, so that no more than the limit find one.
 func TestPlacesThatWerePutOut(t *testing.T) {
-	var network, before, all Places
-	for _, of := range []*Places{&before, &before, &all} {
-		if !network.takeOf(of, 8) {
+	var network, before, all Concurrency
+	for _, of := range []*Concurrency{&before, &before, &all} {
+		if !network.acquireBoth(of, 8) {
 			t.Fatal("there is no place")
 		}
 	}
 	for range 3 {
-		network.Leave()
+		network.Release()
 	}
 	for range 8 {
-		if !all.take(8) {
+		if !all.acquire(8) {
 			t.Fatal("there are less than 8 places")
 		}
 	}
-	if all.take(8) {
+	if all.acquire(8) {
 		t.Error("there are more than 8 places")
 	}
 }

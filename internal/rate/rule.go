@@ -13,14 +13,14 @@ type Rule struct {
 
 // Rules are the rules for one crawler. The stricter of File and Owner applies.
 type Rules struct {
-	// File is the Crawl-delay of robots.txt. It is enforced while the crawler is more than Over
+	// CrawlDelay is the Crawl-delay of robots.txt. It is enforced while the crawler is more than Over
 	// times too fast, averaged over the last Window. The average allows for crawlers such as
 	// Bing, which treat the delay as a window with one fetch at any time in it.
-	File   Rule
-	Over   float64
-	Window time.Duration
-	// Owner is the configured limit. It is enforced at once.
-	Owner Rule
+	CrawlDelay Rule
+	Tolerance  float64
+	Window     time.Duration
+	// Configured is the configured limit. It is enforced at once.
+	Configured Rule
 	// Concurrent is the configured maximum of concurrent requests, 0 for no limit.
 	Concurrent int
 	// Advisory is true if the crawler ignores Crawl-delay. File is then counted and never
@@ -34,47 +34,47 @@ type Rules struct {
 type Mode uint8
 
 const (
-	Observe Mode = iota // count them
-	Enforce             // slow them
-	Spare               // slow a few of them, for search engines; see [Budgets.Spend]
+	Observe    Mode = iota // count them
+	Enforce                // slow them
+	SlowSearch             // slow a few of them, for search engines; see [Budgets.Spend]
 )
 
-// Most returns the number of requests in a window from which the Crawl-delay is enforced. It is
+// MaxRequests returns the number of requests in a window from which the Crawl-delay is enforced. It is
 // at least the burst, because the interval may be longer than the window.
-func (r *Rules) Most() int { return r.mostIn(r.Window) }
+func (r *Rules) MaxRequests() int { return r.maxRequestsIn(r.Window) }
 
-// mostIn is like Most for another length of the window.
-func (r *Rules) mostIn(span time.Duration) int {
-	return int(max(float64(r.File.Burst), r.Over*float64(span)/float64(r.File.Interval)))
+// maxRequestsIn is like Most for another length of the window.
+func (r *Rules) maxRequestsIn(span time.Duration) int {
+	return int(max(float64(r.CrawlDelay.Burst), r.Tolerance*float64(span)/float64(r.CrawlDelay.Interval)))
 }
 
 // Pace is the rate of a client at a request.
 type Pace struct {
-	// Seen is the number of requests in the window, including this one. It is 0 if the request
+	// Requests is the number of requests in the window, including this one. It is 0 if the request
 	// keeps the Crawl-delay.
-	Seen int
+	Requests int
 	// Wait is the time until the next request is within the rate, if there is no other request
 	// before. It is 0 if Over is false.
 	Wait time.Duration
-	// Place is where the request has taken a place that the caller must give back, or nil.
-	Place *Places
+	// Slot is where the request has taken a place that the caller must give back, or nil.
+	Slot *Concurrency
 	// Over is true if the request exceeds the rate.
 	Over bool
-	// Limited is true if the request exceeds the configured limit, not the Crawl-delay.
-	Limited bool
-	// Full is true if the request exceeds the concurrent requests. Over and Limited are then
+	// OverLimit is true if the request exceeds the configured limit, not the Crawl-delay.
+	OverLimit bool
+	// OverConcurrent is true if the request exceeds the concurrent requests. Over and Limited are then
 	// true too.
-	Full bool
+	OverConcurrent bool
 	// Slowed is true if the caller must answer the request with 429.
 	Slowed bool
-	// Ended is true for the first request that is not slowed because the search engine was
+	// SlowingEnded is true for the first request that is not slowed because the search engine was
 	// slowed for too long.
-	Ended bool
+	SlowingEnded bool
 }
 
-// stops reports whether a request exceeds the configured limit, or a Crawl-delay that its
+// isStopped reports whether a request exceeds the configured limit, or a Crawl-delay that its
 // crawler obeys.
-func (p *Pace) stops(rules *Rules) bool { return p.Over && (p.Limited || !rules.Advisory) }
+func (p *Pace) isStopped(rules *Rules) bool { return p.Over && (p.OverLimit || !rules.Advisory) }
 
 // Quota returns a mean interval as a number of requests in a window of whole seconds. It returns
 // the shortest exact window, or else about one request in the interval.

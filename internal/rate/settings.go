@@ -17,9 +17,9 @@ type Settings struct {
 	// MaxDelay is the longest Crawl-delay that is enforced. It replaces longer delays.
 	MaxDelay time.Duration
 	// Burst, Over and Window are for [Rules].
-	Burst  int
-	Over   float64
-	Window time.Duration
+	Burst     int
+	Tolerance float64
+	Window    time.Duration
 	// IgnoreDelay ignores Crawl-delay.
 	IgnoreDelay bool
 	// Enforce slows requests over the rate. It slows search engines only with Search, and then
@@ -27,61 +27,61 @@ type Settings struct {
 	Enforce, Search bool
 	// Limits are the configured limits. The first one that fits a client applies.
 	Limits []Limit
-	// All also counts requests for parts of pages: styles, scripts, images, fonts.
-	All bool
+	// AllClients also counts requests for parts of pages: styles, scripts, images, fonts.
+	AllClients bool
 }
 
 // Default are the default settings.
-var Default = Settings{MaxDelay: 30 * time.Second, Burst: 10, Over: 1.5, Window: 5 * time.Minute}
+var Default = Settings{MaxDelay: 30 * time.Second, Burst: 10, Tolerance: 1.5, Window: 5 * time.Minute}
 
 // Rules returns the rules for a client with this Crawl-delay, 0 for none, and this limit, nil for
 // none. The enforced delay is at most the longest delay that the crawler's operator documents.
 // A delay that the crawler ignores is not enforced.
 func (s *Settings) Rules(client *uaident.Identity, identity verify.State, delay time.Duration, limit *Limit) (r Rules) {
-	r.Over, r.Window = s.Over, s.Window
+	r.Tolerance, r.Window = s.Tolerance, s.Window
 	if limit != nil {
-		r.Owner, r.Concurrent = limit.Rule, limit.Concurrent
+		r.Configured, r.Concurrent = limit.Rule, limit.Concurrent
 	}
 	if !s.IgnoreDelay {
-		r.File = Rule{Interval: min(delay, s.MaxDelay), Burst: s.Burst}
+		r.CrawlDelay = Rule{Interval: min(delay, s.MaxDelay), Burst: s.Burst}
 	}
 	if crawler := client.Crawler; crawler != nil && identity != verify.Spoofed {
-		r.Advisory = crawler.CrawlDelay.Habit == uaident.DelayIgnored
+		r.Advisory = crawler.CrawlDelay.Support == uaident.DelayIgnored
 		if most := crawler.CrawlDelay.Max; most > 0 {
-			r.File.Interval = min(r.File.Interval, most)
+			r.CrawlDelay.Interval = min(r.CrawlDelay.Interval, most)
 		}
 	}
 	switch isSearch := judge.IsSearchEngine(client.Class, identity); {
 	case !s.Enforce, isSearch && !s.Search:
 	case isSearch:
-		r.Mode = Spare
+		r.Mode = SlowSearch
 	default:
 		r.Mode = Enforce
 	}
 	return r
 }
 
-// IsOfMany reports whether anybody can run the software of a client: a library, a feed reader or
+// IsRunByMany reports whether anybody can run the software of a client: a library, a feed reader or
 // other software without an operator that does not crawl by itself.
-func IsOfMany(client *uaident.Identity) bool {
-	return client.Crawler != nil && client.Crawler.Operator == "" && !client.Class.JudgedByWildcard()
+func IsRunByMany(client *uaident.Identity) bool {
+	return client.Crawler != nil && client.Crawler.Operator == "" && !client.Class.WildcardApplies()
 }
 
-// Counts reports whether a request counts. The path is decoded and has no query. Requests for
+// CountsRequest reports whether a request counts. The path is decoded and has no query. Requests for
 // robots.txt and sitemaps never count. Neither do requests under /.well-known/ (RFC 8615) and
 // preflight requests of browsers (Fetch standard, section 3.2).
-func (s *Settings) Counts(method, target string, robots *policy.Robots) bool {
-	return method != http.MethodOptions && target != "/robots.txt" && !isForPrograms(target) && !robots.IsSitemap(target) &&
-		(s.All || !isPart(target))
+func (s *Settings) CountsRequest(method, target string, robots *policy.Robots) bool {
+	return method != http.MethodOptions && target != "/robots.txt" && !isWellKnown(target) && !robots.IsSitemap(target) &&
+		(s.AllClients || !isPageResource(target))
 }
 
-// isForPrograms reports whether every server resolves the path to a path under /.well-known/.
-func isForPrograms(target string) bool {
+// isWellKnown reports whether every server resolves the path to a path under /.well-known/.
+func isWellKnown(target string) bool {
 	return strings.HasPrefix(target, "/.well-known/") && !strings.Contains(target, "..") && !strings.Contains(target, `\`)
 }
 
-// isPart reports whether a path is a part of a page, by its extension.
-func isPart(target string) bool {
+// isPageResource reports whether a path is a part of a page, by its extension.
+func isPageResource(target string) bool {
 	switch strings.ToLower(path.Ext(target)) {
 	case ".css", ".js", ".mjs", ".map", // style and script
 		".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg", ".ico", ".bmp",
@@ -96,27 +96,27 @@ type State uint8
 
 // The states. Output uses the words.
 const (
-	NotAsked State = iota // no rate applies to the crawler, or the request does not count
-	Within                // within the rate
-	Over                  // over the rate
-	Slowed                // over the rate and answered with 429
+	NoRate     State = iota // no rate applies to the crawler, or the request does not count
+	WithinRate              // within the rate
+	OverRate                // over the rate
+	SlowedDown              // over the rate and answered with 429
 	numStates
 )
 
 var stateWords = [numStates]string{"", "within", "over", "slowed"}
 
 // States returns all states except NotAsked.
-func States() []State { return []State{Within, Over, Slowed} }
+func States() []State { return []State{WithinRate, OverRate, SlowedDown} }
 
 // StateOf returns the state of a request to which a rate applies.
 func StateOf(p Pace) State {
 	switch {
 	case p.Slowed:
-		return Slowed
+		return SlowedDown
 	case p.Over:
-		return Over
+		return OverRate
 	}
-	return Within
+	return WithinRate
 }
 
 // String returns the word for s, "" for NotAsked.

@@ -33,12 +33,12 @@ func TestCounts(t *testing.T) {
 		{http.MethodOptions, "/", false, false},
 	} {
 		for all, want := range map[bool]bool{false: tc.pages, true: tc.all} {
-			if got := (&Settings{All: all}).Counts(tc.method, tc.path, robots); got != want {
+			if got := (&Settings{AllClients: all}).CountsRequest(tc.method, tc.path, robots); got != want {
 				t.Errorf("%s %s, all %v: %v, want %v", tc.method, tc.path, all, got, want)
 			}
 		}
 	}
-	if n := testing.AllocsPerRun(100, func() { new(Settings).Counts(http.MethodGet, "/a/b.html", robots) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { new(Settings).CountsRequest(http.MethodGet, "/a/b.html", robots) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -55,26 +55,26 @@ func TestSettingsRules(t *testing.T) {
 		want            Rules
 	}{
 		{"nothing", "CCBot/2.0", verify.Claimed, nil, 0, nil, Rules{Mode: Enforce}},
-		{"a delay", "CCBot/2.0", verify.Claimed, nil, 10 * time.Second, nil, Rules{File: Rule{Interval: 10 * time.Second}, Mode: Enforce}},
-		{"a long one", "CCBot/2.0", verify.Claimed, nil, time.Hour, nil, Rules{File: Rule{Interval: 30 * time.Second}, Mode: Enforce}},
-		{"longer than its operator keeps", "SemrushBot/7", verify.Claimed, nil, 20 * time.Second, nil, Rules{File: Rule{Interval: 10 * time.Second}, Mode: Enforce}},
-		{"the same, under a false name", "SemrushBot/7", verify.Spoofed, nil, 20 * time.Second, nil, Rules{File: Rule{Interval: 20 * time.Second}, Mode: Enforce}},
-		{"observed", "CCBot/2.0", verify.Claimed, func(s *Settings) { s.Enforce = false }, 10 * time.Second, nil, Rules{File: Rule{Interval: 10 * time.Second}}},
+		{"a delay", "CCBot/2.0", verify.Claimed, nil, 10 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}, Mode: Enforce}},
+		{"a long one", "CCBot/2.0", verify.Claimed, nil, time.Hour, nil, Rules{CrawlDelay: Rule{Interval: 30 * time.Second}, Mode: Enforce}},
+		{"longer than its operator keeps", "SemrushBot/7", verify.Claimed, nil, 20 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}, Mode: Enforce}},
+		{"the same, under a false name", "SemrushBot/7", verify.Spoofed, nil, 20 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 20 * time.Second}, Mode: Enforce}},
+		{"observed", "CCBot/2.0", verify.Claimed, func(s *Settings) { s.Enforce = false }, 10 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}}},
 		{"left out", "CCBot/2.0", verify.Claimed, func(s *Settings) { s.IgnoreDelay = true }, 10 * time.Second, nil, Rules{Mode: Enforce}},
-		{"one that does not read it", "Amazonbot/0.1", verify.Claimed, nil, 10 * time.Second, nil, Rules{File: Rule{Interval: 10 * time.Second}, Advisory: true, Mode: Enforce}},
-		{"a search engine", "bingbot/2.0", verify.Verified, nil, 10 * time.Second, nil, Rules{File: Rule{Interval: 10 * time.Second}}},
-		{"a search engine, enforced", "bingbot/2.0", verify.Verified, func(s *Settings) { s.Search = true }, 10 * time.Second, nil, Rules{File: Rule{Interval: 10 * time.Second}, Mode: Spare}},
-		{"under the name of a search engine", "bingbot/2.0", verify.Spoofed, nil, 10 * time.Second, nil, Rules{File: Rule{Interval: 10 * time.Second}, Mode: Enforce}},
-		{"a limit", "Googlebot/2.1", verify.Claimed, func(s *Settings) { s.Search = true }, 0, &limits[0], Rules{Owner: limits[0].Rule, Advisory: true, Mode: Spare}},
+		{"one that does not read it", "Amazonbot/0.1", verify.Claimed, nil, 10 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}, Advisory: true, Mode: Enforce}},
+		{"a search engine", "bingbot/2.0", verify.Verified, nil, 10 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}}},
+		{"a search engine, enforced", "bingbot/2.0", verify.Verified, func(s *Settings) { s.Search = true }, 10 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}, Mode: SlowSearch}},
+		{"under the name of a search engine", "bingbot/2.0", verify.Spoofed, nil, 10 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}, Mode: Enforce}},
+		{"a limit", "Googlebot/2.1", verify.Claimed, func(s *Settings) { s.Search = true }, 0, &limits[0], Rules{Configured: limits[0].Rule, Advisory: true, Mode: SlowSearch}},
 	} {
 		s := Default
 		s.Enforce = true
 		if tc.change != nil {
 			tc.change(&s)
 		}
-		tc.want.Over, tc.want.Window = 1.5, 5*time.Minute
+		tc.want.Tolerance, tc.want.Window = 1.5, 5*time.Minute
 		if !s.IgnoreDelay {
-			tc.want.File.Burst = 10
+			tc.want.CrawlDelay.Burst = 10
 		}
 		if got := s.Rules(new(uaident.Identify(tc.userAgent)), tc.identity, tc.delay, tc.limit); got != tc.want {
 			t.Errorf("%s: %+v, want %+v", tc.name, got, tc.want)

@@ -21,21 +21,21 @@ const (
 	maxShared = 2 * maxCrawlers
 	// maxPeers bounds the instances that are listened to.
 	maxPeers = 256
-	// LookEvery is how often instances write what they have counted, and look at what others
+	// ShareInterval is how often instances write what they have counted, and look at what others
 	// have written.
-	LookEvery = 15 * time.Second
-	// peerLasts is for how long counts of another instance are of use after they came.
-	peerLasts = 4 * LookEvery
-	// lateBy is how old counts are at most when they come: the time between two looks, and
+	ShareInterval = 15 * time.Second
+	// peerLifetime is for how long counts of another instance are of use after they came.
+	peerLifetime = 4 * ShareInterval
+	// maxCountAge is how old counts are at most when they come: the time between two looks, and
 	// as much again for a slow storage.
-	lateBy = 2 * LookEvery
+	maxCountAge = 2 * ShareInterval
 )
 
-// errCounts says that what was stored is nothing that [Budgets.Export] has returned.
-var errCounts = errors.New("invalid request counts")
+// errInvalidCounts says that what was stored is nothing that [Budgets.Export] has returned.
+var errInvalidCounts = errors.New("invalid request counts")
 
-// counts are what an instance has seen.
-type counts struct {
+// countsJSON are what an instance has seen.
+type countsJSON struct {
 	Saved    time.Time      `json:"saved"`
 	Requests map[string]int `json:"requests"` // in the last window, by the budget and that window in hexadecimal
 }
@@ -43,59 +43,61 @@ type counts struct {
 // peers are the other instances that share a site. The zero value knows none, and then
 // nothing is counted for others.
 type peers struct {
-	sharing atomic.Bool
-	mu      sync.Mutex
-	all     map[string]*peer // by instance
-	told    bool             // some budget was told of others' requests
-	named   []namedBudget    // those of crawlers by name, with some that were put out since
+	sharing          atomic.Bool
+	mu               sync.Mutex
+	byInstance       map[string]*peer // by instance
+	hasOtherRequests bool             // some budget was told of others' requests
+	sharedBudgets    []sharedBudget   // those of crawlers by name, with some that were put out since
 }
 
-// namedBudget is the budget of a crawler by name, with its table.
-type namedBudget struct {
+// sharedBudget is the budget of a crawler by name, with its table.
+type sharedBudget struct {
 	*budget
-	in *table
+	table *table
 }
 
 // peer is what another instance has counted last.
 type peer struct {
-	saved    time.Time     // by its clock
-	heard    time.Duration // by ours, when that has changed last
-	live     bool          // it has changed since it was seen first
-	requests map[uint64]int
+	saved       time.Time     // by its clock
+	lastChanged time.Duration // by ours, when that has changed last
+	hasChanged  bool          // it has changed since it was seen first
+	requests    map[uint64]int
 }
 
-// nameOf returns a name for what a crawler spends at a site by what the owner has set,
+// sharedIDOf returns a name for what a crawler spends at a site by what the owner has set,
 // which is the same on all instances, 0 for budgets that are not shared.
-func nameOf(who *Spender, limit Rule) uint64 {
-	if who.Invented || who.Token == "" || who.Identity == verify.Spoofed {
+func sharedIDOf(client *Client, limit Rule) uint64 {
+	if client.UnknownHost || client.Token == "" || client.Identity == verify.Spoofed {
 		return 0
 	}
-	text := fmt.Sprintf("%s %q %t %d %d", who.Site.Quoted(), who.Token, who.Identity == verify.Verified, limit.Interval, limit.Burst)
+	text := fmt.Sprintf("%s %q %t %d %d", client.Site.UniqueString(), client.Token, client.Identity == verify.Verified, limit.Interval, limit.Burst)
 	sum := sha256.Sum256([]byte(text))
 	return max(1, binary.LittleEndian.Uint64(sum[:8]))
 }
 
-// told returns the name by which others are told what was counted, which is another one for
+// sharedWindowID returns the name by which others are told what was counted, which is another one for
 // each length of a window: while a configuration with another comes to one instance after
 // the other, none takes what was counted in an hour for that of a minute.
-func (b *budget) told() uint64 { return mix(b.name.Load() ^ uint64(b.length.Load())) }
+func (b *budget) sharedWindowID() uint64 {
+	return mix(b.sharedID.Load() ^ uint64(b.windowLength.Load()))
+}
 
-// name gives a budget the name by which other instances know it.
-func (p *peers) name(of *budget, in *table, name uint64) {
-	if name == 0 || !of.name.CompareAndSwap(0, name) {
+// share gives a budget the name by which other instances know it.
+func (p *peers) share(of *budget, in *table, name uint64) {
+	if name == 0 || !of.sharedID.CompareAndSwap(0, name) {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.named) == cap(p.named) {
-		p.forget()
+	if len(p.sharedBudgets) == cap(p.sharedBudgets) {
+		p.dropEvicted()
 	}
-	p.named = append(p.named, namedBudget{of, in})
+	p.sharedBudgets = append(p.sharedBudgets, sharedBudget{of, in})
 }
 
-// forget drops the budgets that were put out. p.mu must be held.
-func (p *peers) forget() {
-	p.named = slices.DeleteFunc(p.named, func(of namedBudget) bool { return !of.in.has(of.budget) })
+// dropEvicted drops the budgets that were put out. p.mu must be held.
+func (p *peers) dropEvicted() {
+	p.sharedBudgets = slices.DeleteFunc(p.sharedBudgets, func(of sharedBudget) bool { return !of.table.contains(of.budget) })
 }
 
 // Share says whether there are other instances. While there are, requests are also
@@ -105,12 +107,12 @@ func (b *Budgets) Share(at time.Time, others bool) {
 	before := b.peers.sharing.Swap(others)
 	switch {
 	case others:
-		b.tell(at)
+		b.updateBudgets(at)
 	case before:
 		b.peers.mu.Lock()
 		defer b.peers.mu.Unlock()
-		for _, of := range b.peers.named {
-			of.others.Store(0)
+		for _, of := range b.peers.sharedBudgets {
+			of.otherRequests.Store(0)
 		}
 	}
 }
@@ -119,12 +121,12 @@ func (b *Budgets) Share(at time.Time, others bool) {
 // window by each crawler; nil if by none.
 func (b *Budgets) Export(at time.Time) ([]byte, error) {
 	now := max(0, at.Sub(b.start))
-	c := counts{Saved: at, Requests: make(map[string]int)}
+	c := countsJSON{Saved: at, Requests: make(map[string]int)}
 	b.peers.mu.Lock()
-	b.peers.forget()
-	for _, of := range b.peers.named {
-		if n := of.recent(now); n > 0 && len(c.Requests) < maxShared {
-			c.Requests[strconv.FormatUint(of.told(), 16)] = n
+	b.peers.dropEvicted()
+	for _, of := range b.peers.sharedBudgets {
+		if n := of.recentRequests(now); n > 0 && len(c.Requests) < maxShared {
+			c.Requests[strconv.FormatUint(of.sharedWindowID(), 16)] = n
 		}
 	}
 	b.peers.mu.Unlock()
@@ -138,95 +140,95 @@ func (b *Budgets) Export(at time.Time) ([]byte, error) {
 // has changed last: an instance that has ended tells nothing new, whatever its clock
 // said. What is not what Export returns is an error, and changes nothing.
 func (b *Budgets) Import(instance string, data []byte, at time.Time) error {
-	var c counts
+	var c countsJSON
 	if err := json.Unmarshal(data, &c); err != nil {
-		return fmt.Errorf("%w: %w", errCounts, err)
+		return fmt.Errorf("%w: %w", errInvalidCounts, err)
 	}
 	if len(c.Requests) > maxShared {
-		return fmt.Errorf("%w: there are %d, and at most %d", errCounts, len(c.Requests), maxShared)
+		return fmt.Errorf("%w: there are %d, and at most %d", errInvalidCounts, len(c.Requests), maxShared)
 	}
 	requests := make(map[uint64]int, len(c.Requests))
 	for text, n := range c.Requests {
 		name, err := strconv.ParseUint(text, 16, 64)
 		if err != nil || n < 0 || n > 1<<30 {
-			return fmt.Errorf("%w: %q has %d", errCounts, text, n)
+			return fmt.Errorf("%w: %q has %d", errInvalidCounts, text, n)
 		}
 		requests[name] = n
 	}
-	b.peers.note(instance, c.Saved, requests, max(0, at.Sub(b.start)))
-	b.tell(at)
+	b.peers.recordPeer(instance, c.Saved, requests, max(0, at.Sub(b.start)))
+	b.updateBudgets(at)
 	return nil
 }
 
-// note takes note of what an instance has counted.
-func (p *peers) note(instance string, saved time.Time, requests map[uint64]int, now time.Duration) {
+// recordPeer takes note of what an instance has counted.
+func (p *peers) recordPeer(instance string, saved time.Time, requests map[uint64]int, now time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	known := p.all[instance]
+	known := p.byInstance[instance]
 	switch {
-	case known == nil && len(p.all) >= maxPeers:
+	case known == nil && len(p.byInstance) >= maxPeers:
 	case known == nil:
-		if p.all == nil {
-			p.all = make(map[string]*peer)
+		if p.byInstance == nil {
+			p.byInstance = make(map[string]*peer)
 		}
-		p.all[instance] = &peer{saved: saved, heard: now}
+		p.byInstance[instance] = &peer{saved: saved, lastChanged: now}
 	case !known.saved.Equal(saved):
-		*known = peer{saved: saved, heard: now, live: true, requests: requests}
+		*known = peer{saved: saved, lastChanged: now, hasChanged: true, requests: requests}
 	}
 }
 
-// tell tells each budget how much others have seen of its crawler, as far as these have
+// updateBudgets tells each budget how much others have seen of its crawler, as far as these have
 // told something new in the last minute. Others are forgotten.
-func (b *Budgets) tell(at time.Time) {
+func (b *Budgets) updateBudgets(at time.Time) {
 	now := max(0, at.Sub(b.start))
 	b.peers.mu.Lock()
 	defer b.peers.mu.Unlock()
 	sum, until := make(map[uint64]int), make(map[uint64]time.Duration)
-	for instance, p := range b.peers.all {
-		if now-p.heard > peerLasts {
-			delete(b.peers.all, instance)
+	for instance, p := range b.peers.byInstance {
+		if now-p.lastChanged > peerLifetime {
+			delete(b.peers.byInstance, instance)
 			continue
 		}
 		for name, n := range p.requests {
-			if before, ok := until[name]; !ok || p.heard < before {
-				until[name] = p.heard
+			if before, ok := until[name]; !ok || p.lastChanged < before {
+				until[name] = p.lastChanged
 			}
 			sum[name] += n
 		}
 	}
-	if len(sum) == 0 && !b.peers.told {
+	if len(sum) == 0 && !b.peers.hasOtherRequests {
 		return
 	}
-	b.peers.told = len(sum) > 0
-	for _, of := range b.peers.named {
-		name := of.told()
-		of.until.Store(int64(until[name] - lateBy))
-		if of.others.Store(int64(sum[name])); of.told() != name { // its window has changed meanwhile
-			of.others.Store(0)
+	b.peers.hasOtherRequests = len(sum) > 0
+	for _, of := range b.peers.sharedBudgets {
+		name := of.sharedWindowID()
+		of.otherUntil.Store(int64(until[name] - maxCountAge))
+		if of.otherRequests.Store(int64(sum[name])); of.sharedWindowID() != name { // its window has changed meanwhile
+			of.otherRequests.Store(0)
 		}
 	}
 }
 
-// span returns the time in which all instances have seen what this one has in a window, and
+// countedSpan returns the time in which all instances have seen what this one has in a window, and
 // others in one that has ended when they have counted: a crawler may have gone from these to
 // this one since, and what it asks for in a window is counted at either.
-func (b *budget) span(now, window time.Duration) time.Duration {
-	return window + max(0, now-time.Duration(b.until.Load()))
+func (b *budget) countedSpan(now, window time.Duration) time.Duration {
+	return window + max(0, now-time.Duration(b.otherUntil.Load()))
 }
 
-// most returns how many requests a crawler that keeps to the rule can ask in some time.
-func (r Rule) most(in time.Duration) int {
+// maxIn returns how many requests a crawler that keeps to the rule can ask in some time.
+func (r Rule) maxIn(in time.Duration) int {
 	if r.Interval <= 0 {
 		return 0
 	}
 	return max(r.Burst, 1) + int(in/r.Interval)
 }
 
-// part returns a rule for this instance alone: its part of what a crawler may ask is
+// ownPart returns a rule for this instance alone: its part of what a crawler may ask is
 // that which it sees of the crawler's requests. A burst is not divided. Nobody is asked
 // to wait for longer than most because of others, whatever these tell: by then they
 // tell something else.
-func (r Rule) part(own, others int, most time.Duration) Rule {
+func (r Rule) ownPart(own, others int, most time.Duration) Rule {
 	if own > 0 && others > 0 && r.Interval > 0 {
 		longer := float64(r.Interval) * (1 + float64(others)/float64(own))
 		r.Interval = time.Duration(min(longer, float64(max(r.Interval, most))))

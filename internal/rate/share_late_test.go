@@ -46,16 +46,16 @@ func TestMovesWhileCountsAreLate(t *testing.T) {
 	const moves = 20 * time.Minute
 	for _, window := range []time.Duration{time.Minute, 5 * time.Minute} {
 		for name, rules := range map[string]*Rules{
-			"limit":             {Owner: Rule{time.Second, 1}, Window: window},
-			"limit and burst":   {Owner: Rule{time.Second, 10}, Window: window},
-			"limit, often":      {Owner: Rule{100 * time.Millisecond, 10}, Window: window},
-			"Crawl-delay":       {File: Rule{time.Second, 10}, Over: 1.5, Window: window},
-			"Crawl-delay, over": {File: Rule{time.Second, 10}, Over: 1.1, Window: window},
+			"limit":             {Configured: Rule{time.Second, 1}, Window: window},
+			"limit and burst":   {Configured: Rule{time.Second, 10}, Window: window},
+			"limit, often":      {Configured: Rule{100 * time.Millisecond, 10}, Window: window},
+			"Crawl-delay":       {CrawlDelay: Rule{time.Second, 10}, Tolerance: 1.5, Window: window},
+			"Crawl-delay, over": {CrawlDelay: Rule{time.Second, 10}, Tolerance: 1.1, Window: window},
 		} {
 			for _, ends := range []bool{false, true} {
 				c := &late{newCluster(2), make([][]byte, 2)}
 				refused, asked, synced := 0, 0, time.Duration(0)
-				for now := time.Duration(0); now < moves+10*time.Minute; now += max(rules.Owner.Interval, rules.File.Interval) {
+				for now := time.Duration(0); now < moves+10*time.Minute; now += max(rules.Configured.Interval, rules.CrawlDelay.Interval) {
 					for ; synced <= now; synced += 15 * time.Second {
 						c.sync(t, synced)
 					}
@@ -80,8 +80,8 @@ func TestMovesWhileCountsAreLate(t *testing.T) {
 // often as a limit allows: what was counted in another window is not held against it.
 func TestOtherWindows(t *testing.T) {
 	rules := [...]*Rules{
-		{Owner: Rule{time.Second, 10}, Window: time.Hour},
-		{Owner: Rule{time.Second, 10}, Window: time.Hour},
+		{Configured: Rule{time.Second, 10}, Window: time.Hour},
+		{Configured: Rule{time.Second, 10}, Window: time.Hour},
 	}
 	c := newCluster(2)
 	refused, synced := 0, time.Duration(0)
@@ -92,7 +92,7 @@ func TestOtherWindows(t *testing.T) {
 		}
 		i := asked % 2
 		if asked == 1207 || asked == 2405 { // between two syncs
-			rules[asked/2400] = &Rules{Owner: Rule{time.Second, 10}, Window: time.Minute}
+			rules[asked/2400] = &Rules{Configured: Rule{time.Second, 10}, Window: time.Minute}
 		}
 		if c.all[i].Spend(c.at(i, now), &verified, rules[i]).Over {
 			refused++
@@ -110,7 +110,7 @@ func TestOtherWindows(t *testing.T) {
 		c.sync(t, now)
 	}
 	for i, b := range c.all {
-		if b.peers.named[0].others.Load() == 0 {
+		if b.peers.sharedBudgets[0].otherRequests.Load() == 0 {
 			t.Errorf("instance %d hears nothing of the other, which counts in the same window by now", i)
 		}
 	}
@@ -121,9 +121,9 @@ func TestOtherWindows(t *testing.T) {
 // than each may ask alone, so that who asks there is not slowed for them.
 func TestPollingCountsLittle(t *testing.T) {
 	for _, concurrent := range []int{0, 2} {
-		rules := &Rules{Owner: Rule{time.Second, 10}, Window: 5 * time.Minute, Concurrent: concurrent}
+		rules := &Rules{Configured: Rule{time.Second, 10}, Window: 5 * time.Minute, Concurrent: concurrent}
 		c := newCluster(2)
-		if place := c.all[0].Spend(c.at(0, 0), claimed.from(1), rules).Place; (place != nil) != (concurrent > 0) {
+		if place := c.all[0].Spend(c.at(0, 0), claimed.from(1), rules).Slot; (place != nil) != (concurrent > 0) {
 			t.Fatal("it holds no place")
 		}
 		refused, synced := 0, time.Duration(0)
@@ -141,7 +141,7 @@ func TestPollingCountsLittle(t *testing.T) {
 				refused++
 			}
 		}
-		if others := c.all[1].peers.named[0].others.Load(); others == 0 || others > 3*(300+10) {
+		if others := c.all[1].peers.sharedBudgets[0].otherRequests.Load(); others == 0 || others > 3*(300+10) {
 			t.Errorf("%d places: the other instance hears of %d requests", concurrent, others)
 		}
 		if refused > 150*4/5 {
@@ -152,7 +152,7 @@ func TestPollingCountsLittle(t *testing.T) {
 
 // leave gives the place of a request back, if it has taken one.
 func leave(p Pace) {
-	if p.Place != nil {
-		p.Place.Leave()
+	if p.Slot != nil {
+		p.Slot.Release()
 	}
 }

@@ -54,14 +54,14 @@ func (c *cluster) sync(t *testing.T, passed time.Duration) {
 
 // run has a crawler ask, each time the instance that route says, and returns how many
 // passed in the last part of that time.
-func (c *cluster) run(t *testing.T, who *Spender, rules *Rules, from, to time.Duration, step func() time.Duration, route func() int, last time.Duration) (passed, asked int) {
+func (c *cluster) run(t *testing.T, client *Client, rules *Rules, from, to time.Duration, step func() time.Duration, route func() int, last time.Duration) (passed, asked int) {
 	synced := from
 	for now := from; now < to; now += step() {
 		for ; synced <= now; synced += 15 * time.Second {
 			c.sync(t, synced)
 		}
 		i := route()
-		over := c.all[i].Spend(c.at(i, now), who.from(i), rules).Over
+		over := c.all[i].Spend(c.at(i, now), client.from(i), rules).Over
 		if now >= to-last {
 			asked++
 			if !over {
@@ -76,7 +76,7 @@ func (c *cluster) run(t *testing.T, who *Spender, rules *Rules, from, to time.Du
 // let pass what one would, however the requests of a greedy crawler are spread.
 func TestInstancesShareWhatIsAllowed(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	limit := &Rules{Owner: Rule{Interval: time.Second, Burst: 10}, Window: 5 * time.Minute}
+	limit := &Rules{Configured: Rule{Interval: time.Second, Burst: 10}, Window: 5 * time.Minute}
 	for n := 1; n <= 3; n++ {
 		for name, route := range map[string]func() int{
 			"evenly":     func() int { return random.IntN(n) },
@@ -85,13 +85,13 @@ func TestInstancesShareWhatIsAllowed(t *testing.T) {
 			"two by two": func() func() int { i := 0; return func() int { i++; return i / 2 % n } }(),
 		} {
 			for what, rules := range map[string]*Rules{"Crawl-delay": asking(5 * time.Second), "limit": limit} {
-				who := map[bool]*Spender{true: &verified, false: &claimed}[what == "limit"]
+				client := map[bool]*Client{true: &verified, false: &claimed}[what == "limit"]
 				c := newCluster(n)
 				const last = 20 * time.Minute
-				passed, _ := c.run(t, who, rules, 0, 30*time.Minute, func() time.Duration { return 400 * time.Millisecond }, route, last)
-				want := float64(last) / float64(max(rules.File.Interval, rules.Owner.Interval))
+				passed, _ := c.run(t, client, rules, 0, 30*time.Minute, func() time.Duration { return 400 * time.Millisecond }, route, last)
+				want := float64(last) / float64(max(rules.CrawlDelay.Interval, rules.Configured.Interval))
 				if got := float64(passed) / want; got < 0.8 || got > 1.2 {
-					t.Errorf("%d instances, %s, %s, %v: %.2f of what is allowed passed", n, name, what, who.Identity, got)
+					t.Errorf("%d instances, %s, %s, %v: %.2f of what is allowed passed", n, name, what, client.Identity, got)
 				}
 			}
 		}
@@ -139,7 +139,7 @@ func TestWithinALimitAtSeveralInstances(t *testing.T) {
 				return limit.Interval
 			}
 			to := 300 * limit.Interval
-			rules := &Rules{Owner: limit, Window: 5 * time.Minute}
+			rules := &Rules{Configured: limit, Window: 5 * time.Minute}
 			if passed, all := c.run(t, &claimed, rules, 0, to, step, func() int { return route(asked) }, to); passed != all || all < 300 {
 				t.Errorf("%v, %s: %d of %d passed", limit, name, passed, all)
 			}
@@ -149,8 +149,8 @@ func TestWithinALimitAtSeveralInstances(t *testing.T) {
 
 // live returns how many others tell what they count.
 func live(b *Budgets) (n int) {
-	for _, p := range b.peers.all {
-		if p.live {
+	for _, p := range b.peers.byInstance {
+		if p.hasChanged {
 			n++
 		}
 	}
@@ -160,7 +160,7 @@ func live(b *Budgets) (n int) {
 // TestInstanceThatEnds leaves all that is allowed to the others within two minutes, and
 // counts nothing that one has left behind.
 func TestInstanceThatEnds(t *testing.T) {
-	rules := &Rules{Owner: Rule{Interval: time.Second, Burst: 5}, Window: 5 * time.Minute}
+	rules := &Rules{Configured: Rule{Interval: time.Second, Burst: 5}, Window: 5 * time.Minute}
 	c := newCluster(2)
 	quick := func() time.Duration { return 100 * time.Millisecond }
 	turn := 0
@@ -206,7 +206,7 @@ func TestImportRefuses(t *testing.T) {
 		"", "null,", "[]", "noise", `{"requests":{"zz":1}}`, `{"requests":{"1":-1}}`, `{"requests":{"1":99999999999}}`,
 		`{"requests":{"1":1.5}}`, `{"requests":{` + strings.Join(many, ",") + `}}`,
 	} {
-		if err := b.Import("other", []byte(text), start); !errors.Is(err, errCounts) {
+		if err := b.Import("other", []byte(text), start); !errors.Is(err, errInvalidCounts) {
 			t.Errorf("%.40s: %v", text, err)
 		}
 	}
@@ -215,8 +215,8 @@ func TestImportRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(b.peers.all) != maxPeers {
-		t.Errorf("%d others are known, want %d", len(b.peers.all), maxPeers)
+	if len(b.peers.byInstance) != maxPeers {
+		t.Errorf("%d others are known, want %d", len(b.peers.byInstance), maxPeers)
 	}
 }
 
@@ -230,7 +230,7 @@ func TestNothingIsToldAlone(t *testing.T) {
 		t.Errorf("alone it tells %s, %v", data, err)
 	}
 	b.Share(start, true)
-	for _, who := range []Spender{{Site: shop}, {Site: shop, Token: "bingbot", Invented: true, Identity: verified.Identity}} {
+	for _, who := range []Client{{Site: shop}, {Site: shop, Token: "bingbot", UnknownHost: true, Identity: verified.Identity}} {
 		b.Spend(start, who.from(1), rules)
 	}
 	if data, err := b.Export(start); data != nil || err != nil {
@@ -253,16 +253,16 @@ func TestNothingIsToldAlone(t *testing.T) {
 func TestPutOutBudgetsAreNotShared(t *testing.T) {
 	b := NewBudgets(start)
 	b.Share(start, true)
-	rules := &Rules{File: Rule{Interval: time.Second, Burst: 1}, Window: time.Minute}
+	rules := &Rules{CrawlDelay: Rule{Interval: time.Second, Burst: 1}, Window: time.Minute}
 	for n := range 3 * maxCrawlers {
-		who := Spender{Site: &policy.Key{Host: "a.test"}, Token: fmt.Sprint("bot ", n), Identity: verify.Verified}
+		who := Client{Site: &policy.Key{Host: "a.test"}, Token: fmt.Sprint("bot ", n), Identity: verify.Verified}
 		b.Spend(start, &who, rules)
 	}
 	data, err := b.Export(start)
 	if n := strings.Count(string(data), ":1"); err != nil || n > maxCrawlers || n < maxCrawlers/2 {
 		t.Errorf("others are told of %d crawlers, where there are budgets for %d: %v", n, maxCrawlers, err)
 	}
-	if n := len(b.peers.named); n > maxCrawlers {
+	if n := len(b.peers.sharedBudgets); n > maxCrawlers {
 		t.Errorf("%d are remembered", n)
 	}
 }

@@ -10,21 +10,21 @@ import (
 // what was before that is over for each of them.
 func TestSlowingBeginsAnewForAll(t *testing.T) {
 	for range 3000 {
-		var s slowing
+		var s searchSlowing
 		for range 100 {
-			s.slow(time.Hour, false)
+			s.shouldSlow(time.Hour, false)
 		}
-		s.slow(time.Hour, true)
-		later := time.Hour + slowingDay + time.Hour
+		s.shouldSlow(time.Hour, true)
+		later := time.Hour + slowingWindow + time.Hour
 		for range 100 {
-			s.slow(later, false)
+			s.shouldSlow(later, false)
 		}
 		begin := make(chan struct{})
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
 				<-begin
-				if _, ended := s.slow(later, true); ended {
+				if _, ended := s.shouldSlow(later, true); ended {
 					t.Error("it has ended though it has just begun")
 				}
 			})

@@ -11,7 +11,7 @@ import (
 func TestOneInTwentyOfADay(t *testing.T) {
 	for seed := range uint64(100) {
 		random := rand.New(rand.NewPCG(seed, 9))
-		var s slowing
+		var s searchSlowing
 		var asked, slowed []time.Duration
 		since := func(times []time.Duration, from time.Duration) (n int) {
 			for _, at := range times {
@@ -27,7 +27,7 @@ func TestOneInTwentyOfADay(t *testing.T) {
 				over, mean = random.IntN(2) == 0, time.Duration(1+random.Int64N(int64(10*time.Minute)))
 			}
 			now += time.Duration(random.Int64N(int64(mean)))
-			slow, _ := s.slow(now, over)
+			slow, _ := s.shouldSlow(now, over)
 			if asked = append(asked, now); !slow {
 				continue
 			}

@@ -17,19 +17,19 @@ func TestSlowed(t *testing.T) {
 	for _, tc := range []struct {
 		name       string
 		rules      Rules
-		who        Spender
+		who        Client
 		over, slow int // of 100 requests at once
 	}{
 		{"observed", *asking(10 * time.Second), verified, 55, 0},
 		{"a delay", *enforced(asking(10*time.Second), Enforce), verified, 55, 55},
 		{"a delay, by claim", *enforced(asking(10*time.Second), Enforce), claimed, 55, 55},
-		{"a delay, under a false name", *enforced(asking(10*time.Second), Enforce), Spender{Site: shop, Token: "bingbot", Identity: verify.Spoofed}, 55, 55},
-		{"a delay that is not read", Rules{File: Rule{10 * time.Second, 10}, Over: 1.5, Window: 5 * time.Minute, Advisory: true, Mode: Enforce}, verified, 55, 0},
-		{"a limit", Rules{Owner: limit, Mode: Enforce}, verified, 98, 98},
-		{"both", Rules{File: Rule{10 * time.Second, 10}, Over: 1.5, Window: 5 * time.Minute, Owner: limit, Mode: Enforce}, verified, 98, 98},
-		{"a limit, and a delay that is not read", Rules{File: Rule{10 * time.Second, 10}, Over: 1.5, Window: 5 * time.Minute, Owner: limit, Advisory: true, Mode: Enforce}, verified, 98, 98},
-		{"a search engine", Rules{Owner: limit, Mode: Spare}, verified, 98, 5},
-		{"a search engine, by claim", Rules{Owner: limit, Mode: Spare}, claimed, 98, 5},
+		{"a delay, under a false name", *enforced(asking(10*time.Second), Enforce), Client{Site: shop, Token: "bingbot", Identity: verify.Spoofed}, 55, 55},
+		{"a delay that is not read", Rules{CrawlDelay: Rule{10 * time.Second, 10}, Tolerance: 1.5, Window: 5 * time.Minute, Advisory: true, Mode: Enforce}, verified, 55, 0},
+		{"a limit", Rules{Configured: limit, Mode: Enforce}, verified, 98, 98},
+		{"both", Rules{CrawlDelay: Rule{10 * time.Second, 10}, Tolerance: 1.5, Window: 5 * time.Minute, Configured: limit, Mode: Enforce}, verified, 98, 98},
+		{"a limit, and a delay that is not read", Rules{CrawlDelay: Rule{10 * time.Second, 10}, Tolerance: 1.5, Window: 5 * time.Minute, Configured: limit, Advisory: true, Mode: Enforce}, verified, 98, 98},
+		{"a search engine", Rules{Configured: limit, Mode: SlowSearch}, verified, 98, 5},
+		{"a search engine, by claim", Rules{Configured: limit, Mode: SlowSearch}, claimed, 98, 5},
 	} {
 		b, over, slow := NewBudgets(start), 0, 0
 		for range 100 {
@@ -54,7 +54,7 @@ func TestSlowed(t *testing.T) {
 // days, with a pause and without: no more than one in twenty is slowed in any 24 hours,
 // and nothing any more after a day without a pause.
 func TestSearchIsSpared(t *testing.T) {
-	rules := enforced(asking(10*time.Second), Spare)
+	rules := enforced(asking(10*time.Second), SlowSearch)
 	for _, tc := range []struct {
 		name  string
 		pause time.Duration // each day at noon
@@ -79,7 +79,7 @@ func TestSearchIsSpared(t *testing.T) {
 					t.Fatalf("%s: slowed after %v, and it had ended after %v", tc.name, at, ends)
 				}
 			}
-			if p.Ended {
+			if p.SlowingEnded {
 				if ends > 0 {
 					t.Fatalf("%s: it ended twice", tc.name)
 				}
@@ -110,11 +110,11 @@ func TestSearchIsSpared(t *testing.T) {
 // TestSlowingBeginsAgain ends the slowing of a search engine, and has it be too fast
 // again after a day in which it was not.
 func TestSlowingBeginsAgain(t *testing.T) {
-	var s slowing
+	var s searchSlowing
 	now := time.Hour
 	slowed := func(long time.Duration, over bool) (n int) {
 		for until := now + long; now < until; now += time.Second {
-			if slow, _ := s.slow(now, over); slow {
+			if slow, _ := s.shouldSlow(now, over); slow {
 				n++
 			}
 		}
@@ -142,10 +142,10 @@ func TestSlowingBeginsAgain(t *testing.T) {
 // TestSlowingOfASlowEngineEnds has an engine be too fast all the time with so few
 // requests that hours lie between those of them that may be slowed.
 func TestSlowingOfASlowEngineEnds(t *testing.T) {
-	var s slowing
+	var s searchSlowing
 	slowed, ends := 0, time.Duration(0)
 	for now := time.Hour; now < 100*time.Hour; now += 10 * time.Minute {
-		slow, ended := s.slow(now, true)
+		slow, ended := s.shouldSlow(now, true)
 		if slow {
 			slowed++
 		}
@@ -165,7 +165,7 @@ func TestSlowingOfASlowEngineEnds(t *testing.T) {
 // the time, and be too fast, while nobody can verify who has it: the engine gets no more
 // than one in twenty of its own requests answered 429.
 func TestImpostorsMoveNoShare(t *testing.T) {
-	b, rules := NewBudgets(start), &Rules{Owner: Rule{Interval: 2 * time.Second, Burst: 10}, Window: 5 * time.Minute, Mode: Spare}
+	b, rules := NewBudgets(start), &Rules{Configured: Rule{Interval: 2 * time.Second, Burst: 10}, Window: 5 * time.Minute, Mode: SlowSearch}
 	asked, slowed := 0, 0
 	for at := time.Duration(0); at < 12*time.Hour; at += time.Second {
 		flood := 1 // within what is asked, which leaves room for requests that are slowed

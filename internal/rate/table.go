@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// ways is how many budgets share a bucket. When another comes, the least recently used of
+// bucketSize is how many budgets share a bucket. When another comes, the least recently used of
 // these goes; one of which requests are under way goes only where all have some.
-const ways = 8
+const bucketSize = 8
 
 // bucket has the budgets of keys that fall together.
-type bucket [ways]atomic.Pointer[budget]
+type bucket [bucketSize]atomic.Pointer[budget]
 
 // table keeps budgets by key, so many at most. Finding one that is there takes no
 // lock and does not allocate.
@@ -23,23 +23,23 @@ type table struct {
 // newTable returns a table for at least so many budgets.
 func newTable(size int) *table {
 	buckets := 1
-	for buckets*ways < size {
+	for buckets*bucketSize < size {
 		buckets *= 2
 	}
 	return &table{buckets: make([]bucket, buckets)}
 }
 
-// usedStep is how exactly it is known when a budget was used: not each request
+// lastUsedStep is how exactly it is known when a budget was used: not each request
 // writes that.
-const usedStep = time.Second
+const lastUsedStep = time.Second
 
 // find returns the budget of a key, a new one if it has none.
 func (t *table) find(key uint64, now time.Duration) *budget {
 	p := &t.buckets[key&uint64(len(t.buckets)-1)]
 	for i := range p {
 		if b := p[i].Load(); b != nil && b.key == key {
-			if used := b.used.Load(); int64(now)-used > int64(usedStep) {
-				b.used.Store(int64(now))
+			if used := b.lastUsed.Load(); int64(now)-used > int64(lastUsedStep) {
+				b.lastUsed.Store(int64(now))
 			}
 			return b
 		}
@@ -47,8 +47,8 @@ func (t *table) find(key uint64, now time.Duration) *budget {
 	return t.add(p, key, now)
 }
 
-// has reports whether a budget was not put out.
-func (t *table) has(b *budget) bool {
+// contains reports whether a budget was not put out.
+func (t *table) contains(b *budget) bool {
 	p := &t.buckets[b.key&uint64(len(t.buckets)-1)]
 	for i := range p {
 		if p[i].Load() == b {
@@ -58,12 +58,12 @@ func (t *table) has(b *budget) bool {
 	return false
 }
 
-// goesBefore reports whether one budget goes before another when there is no room.
-func (b *budget) goesBefore(other *budget) bool {
-	if busy, others := b.busy.taken.Load() > 0, other.busy.taken.Load() > 0; busy != others {
+// evictedBefore reports whether one budget goes before another when there is no room.
+func (b *budget) evictedBefore(other *budget) bool {
+	if busy, others := b.concurrent.inUse.Load() > 0, other.concurrent.inUse.Load() > 0; busy != others {
 		return others
 	}
-	return b.used.Load() < other.used.Load()
+	return b.lastUsed.Load() < other.lastUsed.Load()
 }
 
 // add gives a key a budget, instead of the one in its bucket that was used least recently.
@@ -80,12 +80,12 @@ func (t *table) add(p *bucket, key uint64, now time.Duration) *budget {
 		if b.key == key {
 			return b // added meanwhile
 		}
-		if b.goesBefore(p[idlest].Load()) {
+		if b.evictedBefore(p[idlest].Load()) {
 			idlest = i
 		}
 	}
 	b := &budget{key: key}
-	b.used.Store(int64(now))
+	b.lastUsed.Store(int64(now))
 	p[idlest].Store(b)
 	return b
 }

@@ -15,16 +15,16 @@ func TestWhoWaitsAsToldPasses(t *testing.T) {
 	told := 0
 	for seed := range uint64(500) {
 		random := rand.New(rand.NewPCG(seed, 4))
-		rules := Rules{Over: 1 + random.Float64(), Window: time.Duration(1+random.IntN(10)) * time.Minute, Mode: Enforce}
+		rules := Rules{Tolerance: 1 + random.Float64(), Window: time.Duration(1+random.IntN(10)) * time.Minute, Mode: Enforce}
 		if random.IntN(3) > 0 {
-			rules.File = Rule{Interval: time.Duration(1 + random.Int64N(int64(40*time.Second))), Burst: 1 + random.IntN(12)}
+			rules.CrawlDelay = Rule{Interval: time.Duration(1 + random.Int64N(int64(40*time.Second))), Burst: 1 + random.IntN(12)}
 		}
 		if random.IntN(3) > 0 {
-			rules.Owner = Rule{Interval: time.Duration(1 + random.Int64N(int64(40*time.Second))), Burst: 1 + random.IntN(5)}
+			rules.Configured = Rule{Interval: time.Duration(1 + random.Int64N(int64(40*time.Second))), Burst: 1 + random.IntN(5)}
 		}
 		rules.Advisory = random.IntN(3) == 0
-		who := Spender{Site: shop, Token: "bingbot", Identity: verify.State(random.IntN(4)), Many: random.IntN(5) == 0}
-		b, at, mean := NewBudgets(start), start, max(rules.File.Interval, rules.Owner.Interval, time.Second)
+		who := Client{Site: shop, Token: "bingbot", Identity: verify.State(random.IntN(4)), RunByMany: random.IntN(5) == 0}
+		b, at, mean := NewBudgets(start), start, max(rules.CrawlDelay.Interval, rules.Configured.Interval, time.Second)
 		networks := 1 + random.IntN(3)
 		for i := range 300 {
 			from := random.IntN(networks)

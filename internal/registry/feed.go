@@ -28,7 +28,7 @@ type Settings struct {
 
 // Version is a fetched registry. It is immutable.
 type Version struct {
-	*edition.Edition
+	*edition.File
 	hash [sha256.Size]byte
 	data []byte
 }

@@ -46,7 +46,7 @@ func (f *Feed) parse(data []byte) (*Version, error) {
 	if err != nil {
 		return nil, err
 	}
-	registry, err := e.Over(uaident.Default())
+	registry, err := e.Merge(uaident.Default())
 	if err == nil {
 		err = CheckUsable(registry)
 	}

@@ -90,7 +90,7 @@ func (b *Unregistered) enqueue(request UnregisteredRequest) bool {
 		b.queueLength.Add(-1)
 		return false
 	}
-	request.Name, request.UserAgent = strings.Clone(request.Name), strings.Clone(text.Cut(request.UserAgent, maxUserAgent)) // not all of its header
+	request.Name, request.UserAgent = strings.Clone(request.Name), strings.Clone(text.Truncate(request.UserAgent, maxUserAgent)) // not all of its header
 	queued := &queuedRequest{UnregisteredRequest: request}
 	for {
 		queued.previous = b.queue.Load()
@@ -155,7 +155,7 @@ func (b *Unregistered) add(request UnregisteredRequest) *nameStats {
 		*stats = nameStats{heapIndex: stats.heapIndex, count: stats.count, countError: stats.count}
 	}
 	stats.name, stats.class, stats.firstSeen = strings.Clone(request.Name), request.Class, request.Time
-	stats.userAgent = text.Cut(text.Printable(text.Cut(request.UserAgent, maxUserAgent)), maxUserAgent)
+	stats.userAgent = text.Truncate(text.Printable(text.Truncate(request.UserAgent, maxUserAgent)), maxUserAgent)
 	b.names[stats.name] = stats
 	return stats
 }

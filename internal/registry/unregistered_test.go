@@ -46,7 +46,7 @@ func TestProposals(t *testing.T) {
 		!strings.HasPrefix(first.UserAgent, "Mozilla/5.0 (compatible; Think") || !strings.HasPrefix(first.Option, "crawler ThinkHarvestBot {\n\tclass crawler") {
 		t.Errorf("%+v", first)
 	}
-	known, err := uaident.Default().With(uaident.Crawler{Token: "ThinkHarvestBot", Class: uaident.SEO})
+	known, err := uaident.Default().WithCrawlers(uaident.Crawler{Token: "ThinkHarvestBot", Class: uaident.SEO})
 	if err != nil {
 		t.Fatal(err)
 	}

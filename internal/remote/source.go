@@ -129,7 +129,7 @@ func (f file) withRemedy(err error) error {
 	if full, err := filepath.Abs(f.path); err == nil && full != f.path {
 		absoluteHint = "; a relative path begins where Caddy was started, so this is " + full
 	}
-	if near := text.NearFile(f.path); near != "" {
+	if near := text.NearestFile(f.path); near != "" {
 		remedy = "did you mean " + near + "?"
 	}
 	return fmt.Errorf("there is no such file%s; %s", absoluteHint, remedy)

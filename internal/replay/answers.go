@@ -17,16 +17,16 @@ func (w *worker) countResponse(c *crawlerCount) {
 	if !ok || w.record.Guarded {
 		return
 	}
-	kind := parity.Unruled
+	kind := parity.KindNoRule
 	switch {
-	case w.result.Reason == judge.RobotsTxt:
-		kind = parity.RobotsTxt
+	case w.result.Reason == judge.ReasonRobotsTxt:
+		kind = parity.KindRobotsTxt
 	case w.result.Verdict == judge.Disallowed:
-		kind = parity.Forbidden
+		kind = parity.KindForbidden
 	case w.result.Verdict == judge.Allowed:
-		kind = parity.Allowed
+		kind = parity.KindAllowed
 	}
-	c.answers.By[kind][status]++
+	c.answers.ByKindAndStatus[kind][status]++
 	c.answers.Bytes += uint64(w.record.Bytes)
 }
 
@@ -41,22 +41,22 @@ type AnswersReport struct {
 
 // FindingReport describes responses that contradict the robots.txt.
 type FindingReport struct {
-	What    parity.What `json:"what"`
-	Token   string      `json:"token"`
-	Class   string      `json:"class"`
-	Of      uint64      `json:"of"`
-	Bad     uint64      `json:"bad"`
-	Percent int         `json:"percent"`
-	Status  string      `json:"status"` // the most frequent status of the bad responses
-	Text    string      `json:"text"`
+	What    parity.FindingKind `json:"what"`
+	Token   string             `json:"token"`
+	Class   string             `json:"class"`
+	Of      uint64             `json:"of"`
+	Bad     uint64             `json:"bad"`
+	Percent int                `json:"percent"`
+	Status  string             `json:"status"` // the most frequent status of the bad responses
+	Text    string             `json:"text"`
 }
 
 // responsesReport returns the report of a crawler, or nil if the log has no status.
 func responsesReport(c *parity.Counts) *AnswersReport {
-	if c.All() == 0 {
+	if c.Total() == 0 {
 		return nil
 	}
-	return &AnswersReport{c.Answers(parity.Allowed), c.Answers(parity.Forbidden), c.Answers(parity.Unruled), c.Answers(parity.RobotsTxt), c.Bytes}
+	return &AnswersReport{c.Answers(parity.KindAllowed), c.Answers(parity.KindForbidden), c.Answers(parity.KindNoRule), c.Answers(parity.KindRobotsTxt), c.Bytes}
 }
 
 // fillAnswers reports responses that contradict the robots.txt, the largest share first.
@@ -67,10 +67,10 @@ func (r *Report) fillAnswers(p *plan, t *tally) {
 		if key.name == otherName || !key.class.IsCrawler() {
 			continue
 		}
-		for _, f := range parity.Judge(c.answers, key.class == uaident.Search) {
+		for _, f := range parity.FindIn(c.answers, key.class == uaident.Search) {
 			r.Findings = append(r.Findings, FindingReport{
-				What: f.What, Token: key.name, Class: key.class.String(), Of: f.Of, Bad: f.Bad, Percent: f.Percent(), Status: f.Most.String(),
-				Text: key.name + ": " + f.Says(),
+				What: f.Kind, Token: key.name, Class: key.class.String(), Of: f.Total, Bad: f.Bad, Percent: f.Percent(), Status: f.MostFrequent.String(),
+				Text: key.name + ": " + f.Description(),
 			})
 		}
 	}

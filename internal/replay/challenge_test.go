@@ -40,7 +40,7 @@ func TestChallenge(t *testing.T) {
 	}
 	spared := replayed(t, log.String(), func(o *Options) {
 		var err error
-		if o.Settings.OnlyLog, err = judge.ParseClients(nil, []string{"ai_training"}, nil); err != nil {
+		if o.Settings.OnlyLog, err = judge.ParseClientSet(nil, []string{"ai_training"}, nil); err != nil {
 			t.Fatal(err)
 		}
 		o.Paths, o.Versions = true, oneVersion(robots)

@@ -29,7 +29,7 @@ func NewRobotsHistory(all []Version, registry *uaident.Registry) (*RobotsHistory
 func (t *RobotsHistory) At(host string, when time.Time) (*policy.Robots, *uaident.Overlay) {
 	of := versionRange{0, len(t.versions)}
 	if t.byHost != nil {
-		host, _ = addr.CutPort(host)
+		host, _ = addr.SplitPort(host)
 		var known bool
 		if of, known = t.byHost[strings.ToLower(addr.Unbracket(strings.TrimSuffix(host, ".")))]; !known {
 			return nil, nil

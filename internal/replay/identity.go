@@ -17,7 +17,7 @@ type identity struct {
 
 	browser bool
 	client  uaident.Identity // refers to userAgent
-	bound   judge.Bound      // for the rules of the version
+	bound   judge.GroupCache // for the rules of the version
 	crawler int32
 }
 
@@ -50,11 +50,11 @@ func (w *worker) identify(userAgent []byte) *identity {
 func (w *worker) resolve(who *identity, userAgent string) {
 	current := &w.versions[w.version]
 	who.client = current.settings.Identify(w.registry, userAgent, current.overlay)
-	who.bound = judge.Bound{}
+	who.bound = judge.GroupCache{}
 	if who.browser = who.client.Class == uaident.Browser; who.browser {
 		return
 	}
-	name := current.settings.KnownName(&judge.Request{Client: who.client, Bound: &who.bound}, current.robots)
+	name := current.settings.KnownName(&judge.Request{Client: who.client, GroupCache: &who.bound}, current.robots)
 	if name == "" {
 		name = otherName
 	}
@@ -72,6 +72,6 @@ func (w *worker) requestOf(who *identity) judge.Request {
 	r := &w.record
 	return judge.Request{
 		Client: who.client, Method: methodOf(r.Method), Target: unsafeString(r.Target),
-		Path: unsafeString(w.pathOf(r.Target)), Bound: &who.bound,
+		Path: unsafeString(w.pathOf(r.Target)), GroupCache: &who.bound,
 	}
 }

@@ -84,11 +84,11 @@ func (n *naive) line(line string) {
 		return
 	}
 	n.requests++
-	who := judge.Subject{Chain: client.AppendChain(nil), Wildcard: client.Wildcard(), Forgiving: client.Forgiving()}
+	who := judge.GroupQuery{Names: client.AppendNames(nil), Wildcard: client.WildcardApplies(), Lenient: client.ParsesLeniently()}
 	group, named, applies := who.Group(n.robots[current])
 	groupName := ""
 	if named {
-		groupName = group.Group().Name
+		groupName = group.FirstAgent().Name
 	}
 	name := judge.KnownName(client, groupName)
 	if name == "" {

@@ -29,17 +29,17 @@ func (a *rateLimits) apply() bool { return a.delay > 0 || a.limit != nil }
 // limitsFor returns the limits for the request of the record. The current version has judged it.
 func (w *worker) limitsFor(k *chunk, current *version, who *identity) (a rateLimits) {
 	r := &w.record
-	if w.rate == nil || !r.HasTime || w.result.Reason == judge.Configured || w.result.Reason == judge.RobotsTxt {
+	if w.rate == nil || !r.HasTime || w.result.Reason == judge.ReasonExempt || w.result.Reason == judge.ReasonRobotsTxt {
 		return a
 	}
 	q := w.requestOf(who)
 	if w.result.Group != nil && w.result.Verdict != judge.Exempt {
-		a.delay = judge.Delay(w.result.Group, who.client.CrawlDelay()).Every
+		a.delay = judge.CrawlDelay(w.result.Group, who.client.CrawlDelay()).Interval
 	}
-	if a.limit = w.rate.LimitOf(who.client); a.limit != nil && a.limit.Requests == 0 {
+	if a.limit = w.rate.LimitFor(who.client); a.limit != nil && a.limit.Requests == 0 {
 		a.limit = nil // logs do not show concurrent requests
 	}
-	if !a.apply() || !w.rate.Counts(q.Method, q.Path, current.robots) {
+	if !a.apply() || !w.rate.CountsRequest(q.Method, q.Path, current.robots) {
 		return rateLimits{}
 	}
 	a.crawler = who.client.Crawler
@@ -49,15 +49,15 @@ func (w *worker) limitsFor(k *chunk, current *version, who *identity) (a rateLim
 	if a.delay == 0 {
 		return a
 	}
-	q.Bound = nil // Bound belongs to the current version
-	for _, v := range current.state.Held(fromUnixNano(r.At), current.graceFor(who)) {
+	q.GroupCache = nil // Bound belongs to the current version
+	for _, v := range current.state.VersionsInGrace(fromUnixNano(r.At), current.graceFor(who)) {
 		var scratch judge.Scratch
 		var result judge.Result
 		current.settings.Judge(&q, judge.Rules{Robots: v.Robots}, &scratch, &result)
 		if result.Verdict == judge.Exempt {
 			result.Group = nil // the group does not apply to the client
 		}
-		a.delay = min(a.delay, judge.Delay(result.Group, who.client.CrawlDelay()).Every)
+		a.delay = min(a.delay, judge.CrawlDelay(result.Group, who.client.CrawlDelay()).Interval)
 	}
 	return a
 }
@@ -86,9 +86,9 @@ func (s *sequence) countRate(e *rateEvent, k *chunk) {
 			key.name = e.limits.limit.Name()
 		}
 	}
-	who := rate.Spender{
+	who := rate.Client{
 		Site:  &policy.Key{Host: unsafeString(k.paths[e.limits.host[0]:e.limits.host[1]])},
-		Token: key.name, Identity: verify.Claimed, Many: rate.IsOfMany(&client), Network: e.network,
+		Token: key.name, Identity: verify.Claimed, RunByMany: rate.IsRunByMany(&client), Network: e.network,
 	}
 	c := s.tally.crawler(e.crawler)
 	c.limited++
@@ -122,7 +122,7 @@ func (p *plan) rateOf(c *crawlerCount, token string) *RateReport {
 		r.Limit = c.limit.String()
 	}
 	if known := p.registry.Lookup(token); known != nil {
-		r.Habit = known.CrawlDelay.Habit.String()
+		r.Habit = known.CrawlDelay.Support.String()
 	}
 	return r
 }

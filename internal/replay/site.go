@@ -76,7 +76,7 @@ func (m *hostCache) flush(w *worker) {
 
 // appendHost appends a logged host without its port and in lower case.
 func appendHost(dst, sent []byte) []byte {
-	host, _ := addr.CutPort(unsafeString(sent))
+	host, _ := addr.SplitPort(unsafeString(sent))
 	for _, c := range []byte(addr.Unbracket(strings.TrimSuffix(host, "."))) {
 		if 'A' <= c && c <= 'Z' {
 			c |= 0x20

@@ -91,7 +91,7 @@ type sourceTally struct {
 func (t *sourceTally) add(w *worker, who *identity, v policy.Verdict) {
 	r := &w.record
 	client, err := netip.ParseAddr(unsafeString(r.Client))
-	client = addr.Normal(client)
+	client = addr.Normalize(client)
 	switch {
 	case err != nil || !r.HasTime || !addr.FromInternet(client):
 		t.unseen++

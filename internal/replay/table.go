@@ -61,7 +61,7 @@ func (r *Report) WriteText(w io.Writer) {
 		t.printf("\n")
 		t.beginTable("PATH", "CRAWLER", "REQUESTS")
 		for _, p := range r.Paths[:min(len(r.Paths), maxTablePaths)] {
-			t.row(text.Short(text.Printable(p.Path), maxTablePathLen), p.Token, p.Count())
+			t.row(text.Abbreviate(text.Printable(p.Path), maxTablePathLen), p.Token, p.Count())
 		}
 		t.writeOmitted(len(r.Paths), maxTablePaths)
 	}

@@ -14,9 +14,9 @@ type reportWriter struct {
 }
 
 // columnKinds has the kinds of columns that are neither names nor numbers.
-var columnKinds = map[string]text.Kind{
-	"LOG": text.Long, "RULE": text.Long, "PATH": text.Long,
-	"CRAWLERS": text.List, "FORMAT": text.List, "ROBOTS.TXT READ": text.Prose,
+var columnKinds = map[string]text.ColumnKind{
+	"LOG": text.LongColumn, "RULE": text.LongColumn, "PATH": text.LongColumn,
+	"CRAWLERS": text.ListColumn, "FORMAT": text.ListColumn, "ROBOTS.TXT READ": text.ProseColumn,
 }
 
 // beginTable begins a table.
@@ -35,7 +35,7 @@ func (t *reportWriter) row(values ...any) {
 	for _, v := range values {
 		cells = append(cells, text.Printable(fmt.Sprint(v)))
 	}
-	t.open.Row(cells...)
+	t.open.AddRow(cells...)
 }
 
 // endTable ends a table.

@@ -201,7 +201,7 @@ func parseVersions(o *Options, registry *uaident.Registry) ([]version, error) {
 			continue
 		}
 		robots := policy.Parse(v.Body)
-		good := &policy.Version{Robots: robots, Hash: hash, Status: http.StatusOK, FirstRead: v.From, LastRead: v.From}
+		good := &policy.Version{Robots: robots, Hash: hash, Status: http.StatusOK, FirstFetched: v.From, LastFetched: v.From}
 		known = append(known, good)
 		versions = append(versions, version{
 			name: v.Name, host: v.Host, from: v.From.UnixNano(), until: math.MaxInt64,
@@ -213,11 +213,11 @@ func parseVersions(o *Options, registry *uaident.Registry) ([]version, error) {
 		v := &versions[i]
 		if v.first = i == 0 || versions[i-1].host != v.host; !v.first {
 			versions[i-1].until = v.from
-			known[i-1].Until = known[i].FirstRead
+			known[i-1].ReplacedAt = known[i].FirstFetched
 		}
-		v.state.Good = known[i]
-		for j := i - 1; j >= 0 && versions[j].host == v.host && len(v.state.Past) < policy.MaxVersions; j-- {
-			v.state.Past = append(v.state.Past, known[j])
+		v.state.Current = known[i]
+		for j := i - 1; j >= 0 && versions[j].host == v.host && len(v.state.Previous) < policy.MaxVersions; j-- {
+			v.state.Previous = append(v.state.Previous, known[j])
 		}
 	}
 	return versions, nil

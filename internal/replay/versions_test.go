@@ -71,7 +71,7 @@ func TestReadVersions(t *testing.T) {
 	}
 	var got []string
 	for _, v := range versions {
-		got = append(got, fmt.Sprintf("%s %s %d", filepath.Base(v.name), fromUnixNano(v.from).Format(time.DateOnly), len(v.state.Past)))
+		got = append(got, fmt.Sprintf("%s %s %d", filepath.Base(v.name), fromUnixNano(v.from).Format(time.DateOnly), len(v.state.Previous)))
 	}
 	if s := strings.Join(got, ", "); s != "robots-2026-11-20.txt 2026-11-20 0, robots-2026-11-21.txt 2026-11-21 1, robots.txt 2065-01-24 2" {
 		t.Error(s)

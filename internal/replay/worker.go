@@ -107,7 +107,7 @@ func (w *worker) judge(k *chunk) {
 	}
 	current := &w.versions[w.version]
 	w.judgeRequest(who, current)
-	if w.result.Reason == judge.Challenge {
+	if w.result.Reason == judge.ReasonACMEChallenge {
 		t.other++
 		return
 	}
@@ -125,9 +125,9 @@ func (w *worker) judge(k *chunk) {
 		w.countPath(who, false)
 	}
 	switch {
-	case w.result.Reason == judge.RobotsTxt:
+	case w.result.Reason == judge.ReasonRobotsTxt:
 		c.robotsRequests++
-		if judge.IsReading(methodOf(r.Method), r.Status) {
+		if judge.IsRobotsFetch(methodOf(r.Method), r.Status) {
 			c.addFetch(r.At, r.Status)
 		}
 	case w.result.Verdict == judge.Disallowed:
@@ -170,7 +170,7 @@ func (w *worker) isSelected() bool {
 func (w *worker) disallowed(k *chunk, current *version, who *identity, c *crawlerCount) {
 	r := &w.record
 	a, passes := w.limitsFor(k, current, who), w.isPassed()
-	v, spared := w.result.Evidence, w.result.LogOnly || !current.settings.EnforceIncludes(who.client)
+	v, spared := w.result.RobotsVerdict, w.result.LogOnly || !current.settings.EnforceIncludes(who.client)
 	path := rawPath(r.Target)
 	if strings.Contains(v.Rule.Path, "?") { // the rule depends on the query
 		path = withQuery(path, r.Target)
@@ -215,17 +215,19 @@ func (w *worker) selectVersion() {
 }
 
 // graceFor returns how long a client may follow the version before this one.
-func (v *version) graceFor(who *identity) time.Duration { return judge.Grace(who.client, v.grace) }
+func (v *version) graceFor(who *identity) time.Duration {
+	return judge.GracePeriod(who.client, v.grace)
+}
 
 // mayFollowEarlier reports whether an earlier version allows the target and the crawler may still
 // follow that version.
 func (w *worker) mayFollowEarlier(current *version, who *identity) bool {
-	if len(current.state.Past) == 0 || !w.record.HasTime {
+	if len(current.state.Previous) == 0 || !w.record.HasTime {
 		return false
 	}
 	q := w.requestOf(who)
-	q.Bound = nil // Bound belongs to the current version
-	for _, v := range current.state.Held(fromUnixNano(w.record.At), current.graceFor(who)) {
+	q.GroupCache = nil // Bound belongs to the current version
+	for _, v := range current.state.VersionsInGrace(fromUnixNano(w.record.At), current.graceFor(who)) {
 		current.settings.Judge(&q, judge.Rules{Robots: v.Robots}, &w.scratch, &w.result)
 		if w.result.Verdict != judge.Disallowed {
 			return true

@@ -12,7 +12,7 @@ import (
 // againstOf returns a crawler's requests against preferences, or nil if there are none.
 func againstOf(class string, entries []entry) *Against {
 	known, _ := uaident.ParseClass(class)
-	use, ok := judge.UseOf(known)
+	use, ok := judge.UseOfClass(known)
 	a := Against{Class: class, Stated: use.String() + "=n"}
 	for _, e := range entries {
 		a.Requests += e.counts[ledger.CountAgainst]

@@ -103,7 +103,7 @@ func TestEvidence(t *testing.T) {
 func TestRateAsked(t *testing.T) {
 	robots := policy.Parse([]byte("User-agent: *\nCrawl-delay: 10\n\nUser-agent: CCBot\nDisallow:\n"))
 	good := &policy.Version{Robots: robots}
-	source := &Source{Registry: uaident.Default(), Live: map[string]Live{"a.test": {State: &policy.State{Good: good}}}}
+	source := &Source{Registry: uaident.Default(), Live: map[string]Live{"a.test": {State: &policy.State{Current: good}}}}
 	for _, tc := range []struct {
 		token string
 		seen  uint64

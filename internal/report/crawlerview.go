@@ -44,7 +44,7 @@ func (v *view) crawler(entries []entry) Crawler {
 		}
 	}
 	c := Crawler{
-		ID: idOf(row), Token: row.Token, Class: row.Class, Counts: v.sum(entries), Previous: v.before(entries), TopPath: v.topPath(entries), Action: judge.None.String(),
+		ID: idOf(row), Token: row.Token, Class: row.Class, Counts: v.sum(entries), Previous: v.before(entries), TopPath: v.topPath(entries), Action: judge.NoAction.String(),
 		FirstSeen: ledger.Time(row.FirstSeen), LastSeen: ledger.Time(row.LastSeen), Sparkline: v.series(entries).sparkline(),
 	}
 	c.Wildcard = v.subject(row.Token, row.Class).Wildcard
@@ -66,7 +66,7 @@ func (v *view) crawler(entries []entry) Crawler {
 		if first := ledger.Time(e.row.FirstViolation); !first.IsZero() && (c.ViolatingSince.IsZero() || first.Before(c.ViolatingSince)) {
 			c.ViolatingSince = first
 		}
-		if e.row.LastAction != judge.None && e.row.LastSeen >= acted {
+		if e.row.LastAction != judge.NoAction && e.row.LastSeen >= acted {
 			acted, c.Action = e.row.LastSeen, e.row.LastAction.String()
 		}
 		c.SinceRead += e.row.SinceRead
@@ -139,7 +139,7 @@ func (v *view) reading(e entry) *Reading {
 	}
 	r := &Reading{Site: e.site, At: ledger.Time(read.At), Status: read.Status, Version: versionOf(read.Version)}
 	if good := v.Live[e.site].good(); good != nil {
-		r.Current = read.Version == good.Hash || read.Version == (ledger.Version{}) && !r.At.Before(good.FirstRead)
+		r.Current = read.Version == good.Hash || read.Version == (ledger.Version{}) && !r.At.Before(good.FirstFetched)
 	}
 	return r
 }

@@ -40,7 +40,7 @@ func (s *Source) Evidence(f Filter, id string) (Evidence, bool) {
 func (s *Source) file(site, version string) (EvidenceFile, bool) {
 	for _, v := range s.Live[site].versions() {
 		if ledger.Version(v.Hash).String() == version {
-			return EvidenceFile{site, version, v.FirstRead, v.LastRead, v.Until, v.Robots.Text()}, true
+			return EvidenceFile{site, version, v.FirstFetched, v.LastFetched, v.ReplacedAt, v.Robots.Text()}, true
 		}
 	}
 	return EvidenceFile{}, false

@@ -59,7 +59,7 @@ func (v *view) names(entries []entry) (list []NameCount) {
 
 // atLeast returns a lower bound of the count of a name.
 func atLeast(names spacesaving.Sketch[string], name string) uint64 {
-	i := names.Index(name)
+	i := names.PositionOf(name)
 	if i < 0 {
 		return 0
 	}
@@ -68,7 +68,7 @@ func atLeast(names spacesaving.Sketch[string], name string) uint64 {
 
 // countOf returns an upper bound of the count of a key, or 0 if it is not in the sketch.
 func countOf(keys spacesaving.Sketch[string], key string) uint64 {
-	if i := keys.Index(key); i >= 0 {
+	if i := keys.PositionOf(key); i >= 0 {
 		return keys.Items[i].Count
 	}
 	return 0

@@ -86,14 +86,14 @@ func TestViolationsByHost(t *testing.T) {
 // TestEmptyFileHasNoVersion shows no hash of a file that is empty or missing.
 func TestEmptyFileHasNoVersion(t *testing.T) {
 	freshness := policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge}
-	full := policy.State{}.After(policy.Answer{Status: http.StatusOK, Body: []byte(oldText)}, now.Add(-9*time.Hour), freshness, 0)
-	gone := full.After(policy.Answer{Status: http.StatusNotFound}, now.Add(-time.Hour), freshness, 0)
+	full := policy.State{}.AfterFetch(policy.FetchResult{Status: http.StatusOK, Body: []byte(oldText)}, now.Add(-9*time.Hour), freshness, 0)
+	gone := full.AfterFetch(policy.FetchResult{Status: http.StatusNotFound}, now.Add(-time.Hour), freshness, 0)
 	l := ledger.New(func() time.Time { return now })
 	q := &ledger.Request{At: now.Add(-2 * time.Hour), Site: "example.com", Token: "GPTBot", Class: uaident.AITraining, Method: "GET", Target: "/"}
 	l.Record(q)
-	l.RecordRead(q, ledger.Read{At: now.Add(-time.Minute).UnixMilli(), Status: http.StatusNotFound, Version: gone.Good.Hash})
+	l.RecordRead(q, ledger.Read{At: now.Add(-time.Minute).UnixMilli(), Status: http.StatusNotFound, Version: gone.Current.Hash})
 	l.Snapshot()
-	l.RecordEdit("example.com", full.Good, gone.Good, now.Add(-time.Hour))
+	l.RecordEdit("example.com", full.Current, gone.Current, now.Add(-time.Hour))
 	s := &Source{Ledger: l.Snapshot(), Now: now, Live: map[string]Live{"example.com": {Source: "server", Authority: "https://example.com", State: &gone}}}
 	sum := s.Summary(Filter{})
 	robots, _ := s.Robots(Filter{Site: "example.com"})

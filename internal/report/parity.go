@@ -31,12 +31,12 @@ type Parity struct {
 // ParityFinding is a contradiction between a crawler's responses and the robots.txt of a
 // site.
 type ParityFinding struct {
-	What     parity.What `json:"what"` // pages_refused, pages_fail, robots_fails or robots_withheld
-	Site     string      `json:"site"`
-	Token    string      `json:"token"`
-	Class    string      `json:"class"`
-	Identity string      `json:"identity"` // verified or claimed
-	Search   bool        `json:"search"`   // search engine
+	What     parity.FindingKind `json:"what"` // pages_refused, pages_fail, robots_fails or robots_withheld
+	Site     string             `json:"site"`
+	Token    string             `json:"token"`
+	Class    string             `json:"class"`
+	Identity string             `json:"identity"` // verified or claimed
+	Search   bool               `json:"search"`   // search engine
 	// Since is the hour in which the contradiction began, and From the start of the counts.
 	Since   time.Time `json:"since"`
 	From    time.Time `json:"from"`
@@ -80,11 +80,11 @@ func (s *Source) Parity(f Filter) Parity {
 		sums[key].Add(v.answered(e.row))
 	}
 	for c, sum := range sums {
-		if c.Answers, c.Bytes = sum.All(), sum.Bytes; c.Answers == 0 {
+		if c.Answers, c.Bytes = sum.Total(), sum.Bytes; c.Answers == 0 {
 			continue
 		}
-		c.Allowed, c.Forbidden = sum.Answers(parity.Allowed), sum.Answers(parity.Forbidden)
-		c.Unruled, c.RobotsTxt = sum.Answers(parity.Unruled), sum.Answers(parity.RobotsTxt)
+		c.Allowed, c.Forbidden = sum.Answers(parity.KindAllowed), sum.Answers(parity.KindForbidden)
+		c.Unruled, c.RobotsTxt = sum.Answers(parity.KindNoRule), sum.Answers(parity.KindRobotsTxt)
 		p.Crawlers = append(p.Crawlers, c)
 	}
 	slices.SortFunc(p.Crawlers, func(a, b ParityCrawler) int {
@@ -146,13 +146,13 @@ func (s *Source) ParityFindings(f Filter) (found []ParityFinding) {
 			if other || strings.HasPrefix(row.Token, "_") || !class.IsCrawler() || row.Identity != verify.Verified && row.Identity != verify.Claimed {
 				continue
 			}
-			var steps []parity.Step
+			var steps []parity.HourCounts
 			for _, cell := range row.Answered(ledger.Hours) {
-				steps = append(steps, parity.Step{At: cell.At(ledger.Hours), Counts: cell.Counts()})
+				steps = append(steps, parity.HourCounts{At: cell.At(ledger.Hours), Counts: cell.Counts()})
 			}
 			search := judge.IsSearchEngine(class, row.Identity)
 			for _, x := range parity.Find(steps, search, s.Now) {
-				if x.What == parity.RobotsFails && withheld[[3]string{site.Name, row.Token, row.Identity.String()}] {
+				if x.Kind == parity.RobotsFails && withheld[[3]string{site.Name, row.Token, row.Identity.String()}] {
 					continue
 				}
 				found = append(found, parityFinding(site.Name, row, search, x))
@@ -172,19 +172,19 @@ func withheldFinding(w *parity.Withheld, now time.Time) ParityFinding {
 	}
 	status, _ := parity.StatusOf(w.Status) // no response is a server error
 	if w.Status == 0 {
-		status = parity.ServerError
+		status = parity.StatusServerError
 	}
 	return ParityFinding{
 		What: parity.RobotsWithheld, Site: w.Site, Token: w.Token, Class: w.Class, Identity: identity.String(), Search: w.Search,
-		Since: w.Since, From: w.Since, Of: w.Answers, Bad: w.Answers, Percent: 100, Status: status.String(), Text: w.Says(now),
+		Since: w.Since, From: w.Since, Of: w.Responses, Bad: w.Responses, Percent: 100, Status: status.String(), Text: w.Description(now),
 	}
 }
 
 func parityFinding(site string, row *ledger.Row, search bool, x parity.Finding) ParityFinding {
 	f := ParityFinding{
-		What: x.What, Site: site, Token: row.Token, Class: row.Class, Identity: row.Identity.String(), Search: search,
-		Since: x.Since, From: x.From, Of: x.Of, Bad: x.Bad, Percent: x.Percent(), Status: x.Most.String(),
+		What: x.Kind, Site: site, Token: row.Token, Class: row.Class, Identity: row.Identity.String(), Search: search,
+		Since: x.Since, From: x.CountedSince, Of: x.Total, Bad: x.Bad, Percent: x.Percent(), Status: x.MostFrequent.String(),
 	}
-	f.Text = fmt.Sprintf("%s %s: %s, since %s", f.Identity, f.Token, x.Says(), x.Since.UTC().Format("15:04 UTC on 2 January"))
+	f.Text = fmt.Sprintf("%s %s: %s, since %s", f.Identity, f.Token, x.Description(), x.Since.UTC().Format("15:04 UTC on 2 January"))
 	return f
 }

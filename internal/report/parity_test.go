@@ -22,17 +22,17 @@ func answering() *Source {
 		}
 	}
 	noon := 2 * time.Hour
-	gets(50, "a.test", "bingbot", uaident.Search, verify.Verified, parity.Allowed, parity.Success, 4*time.Hour)
-	gets(20, "a.test", "bingbot", uaident.Search, verify.Verified, parity.Allowed, parity.Refused, noon)
-	gets(30, "a.test", "bingbot", uaident.Search, verify.Verified, parity.Allowed, parity.Success, noon)
-	gets(51, "a.test", "bingbot", uaident.Search, verify.Verified, parity.Allowed, parity.Refused, 0)
-	gets(99, "a.test", "bingbot", uaident.Search, verify.Verified, parity.Allowed, parity.Success, 0)
-	gets(70, "a.test", "bingbot", uaident.Search, verify.Claimed, parity.Allowed, parity.Refused, 0)
-	gets(70, "a.test", "_spoofed", uaident.Other, verify.Spoofed, parity.Allowed, parity.Refused, 0)
-	gets(70, "a.test", "_other", uaident.GenericCrawler, verify.Unknown, parity.Allowed, parity.Refused, 0)
-	gets(70, "a.test", "curl", uaident.Library, verify.Claimed, parity.Allowed, parity.Refused, 0)
-	gets(60, "a.test", "GPTBot", uaident.AITraining, verify.Claimed, parity.Forbidden, parity.Success, time.Hour)
-	gets(20, "b.test", "ChatGPT-User", uaident.AIAssistant, verify.Claimed, parity.Unruled, parity.Success, 3*24*time.Hour)
+	gets(50, "a.test", "bingbot", uaident.Search, verify.Verified, parity.KindAllowed, parity.StatusSuccess, 4*time.Hour)
+	gets(20, "a.test", "bingbot", uaident.Search, verify.Verified, parity.KindAllowed, parity.StatusRefused, noon)
+	gets(30, "a.test", "bingbot", uaident.Search, verify.Verified, parity.KindAllowed, parity.StatusSuccess, noon)
+	gets(51, "a.test", "bingbot", uaident.Search, verify.Verified, parity.KindAllowed, parity.StatusRefused, 0)
+	gets(99, "a.test", "bingbot", uaident.Search, verify.Verified, parity.KindAllowed, parity.StatusSuccess, 0)
+	gets(70, "a.test", "bingbot", uaident.Search, verify.Claimed, parity.KindAllowed, parity.StatusRefused, 0)
+	gets(70, "a.test", "_spoofed", uaident.Other, verify.Spoofed, parity.KindAllowed, parity.StatusRefused, 0)
+	gets(70, "a.test", "_other", uaident.GenericCrawler, verify.Unknown, parity.KindAllowed, parity.StatusRefused, 0)
+	gets(70, "a.test", "curl", uaident.Library, verify.Claimed, parity.KindAllowed, parity.StatusRefused, 0)
+	gets(60, "a.test", "GPTBot", uaident.AITraining, verify.Claimed, parity.KindForbidden, parity.StatusSuccess, time.Hour)
+	gets(20, "b.test", "ChatGPT-User", uaident.AIAssistant, verify.Claimed, parity.KindNoRule, parity.StatusSuccess, 3*24*time.Hour)
 	for range 8 {
 		l.RecordVisit("b.test", 0, now)
 	}

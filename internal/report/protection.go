@@ -34,16 +34,16 @@ const (
 // NotProtectingOf returns why the last good robots.txt disallows nothing, or nil if it disallows
 // something or does not exist. source is Health.Source.
 func NotProtectingOf(state *policy.State, source string) *NotProtecting {
-	if state == nil || state.Good == nil || state.Good.Robots.Restricts() {
+	if state == nil || state.Current == nil || state.Current.Robots.Restricts() {
 		return nil
 	}
-	cause := causeOf(state.Good)
+	cause := causeOf(state.Current)
 	n := &NotProtecting{Cause: cause, Detail: details[cause], Cure: cures[cause]}
 	switch {
 	case source == "file" && cause == NoFile:
 		n.Detail, n.Cure = "there is no such file", "create the file, or correct its path in the option source"
 	case n.Detail == "":
-		n.Detail = fmt.Sprintf("the answer is status %d", state.Good.Status)
+		n.Detail = fmt.Sprintf("the answer is status %d", state.Current.Status)
 		if source == "url" {
 			n.Cure = "correct the URL in the option source, or let it answer 200 with the robots.txt to any client"
 		}

@@ -37,7 +37,7 @@ func TestNotProtecting(t *testing.T) {
 		{"an error in words", "server", 200, "404 page not found\n", NoRules, "no rule disallows anything"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			read := policy.State{}.After(policy.Answer{Status: tc.status, Body: []byte(tc.text)}, now, freshness, 0)
+			read := policy.State{}.AfterFetch(policy.FetchResult{Status: tc.status, Body: []byte(tc.text)}, now, freshness, 0)
 			got := NotProtectingOf(&read, tc.source)
 			if got == nil {
 				if tc.cause != "" {
@@ -57,7 +57,7 @@ func TestNotProtecting(t *testing.T) {
 			if h := new(Source).health(live); h.State != Unprotected || *h.NotProtecting != *got {
 				t.Errorf("in enforce: %+v", h)
 			}
-			failing := read.After(policy.Answer{Err: errors.New("reset")}, now, freshness, 0)
+			failing := read.AfterFetch(policy.FetchResult{Err: errors.New("reset")}, now, freshness, 0)
 			live.State = &failing
 			if h := new(Source).health(live); h.State != LastGood || h.NotProtecting == nil {
 				t.Errorf("while it fails: %+v", h)
@@ -67,7 +67,7 @@ func TestNotProtecting(t *testing.T) {
 	if len(seen) != len(cures) {
 		t.Errorf("%d of %d causes were seen", len(seen), len(cures))
 	}
-	never := policy.State{}.After(policy.Answer{Status: 503}, now, freshness, 0)
+	never := policy.State{}.AfterFetch(policy.FetchResult{Status: 503}, now, freshness, 0)
 	if NotProtectingOf(nil, "server") != nil || NotProtectingOf(&never, "server") != nil {
 		t.Error("what was never read is something else")
 	}

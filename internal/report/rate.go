@@ -55,15 +55,15 @@ func (v *view) setDelay(r *Rate, entries []entry, seen uint64) {
 	if known != nil {
 		habit = known.CrawlDelay
 	}
-	delay := judge.Delay(group, habit)
+	delay := judge.CrawlDelay(group, habit)
 	if !applies || delay == (policy.Delay{}) {
 		return
 	}
-	r.CrawlDelay, r.DelayLine, r.Habit = delay.Every.Seconds(), delay.Line, uaident.DelayUndocumented.String()
+	r.CrawlDelay, r.DelayLine, r.Habit = delay.Interval.Seconds(), delay.Line, uaident.DelayUndocumented.String()
 	reads := true
 	if known != nil {
-		r.Habit, reads = known.CrawlDelay.Habit.String(), known.CrawlDelay.Habit != uaident.DelayIgnored
+		r.Habit, reads = known.CrawlDelay.Support.String(), known.CrawlDelay.Support != uaident.DelayIgnored
 	}
-	rules := rate.Default.Rules(&uaident.Identity{Crawler: known}, row.Identity, delay.Every, nil)
-	r.Exceeds = reads && seen > uint64(rules.Most())
+	rules := rate.Default.Rules(&uaident.Identity{Crawler: known}, row.Identity, delay.Interval, nil)
+	r.Exceeds = reads && seen > uint64(rules.MaxRequests())
 }

@@ -25,12 +25,12 @@ const (
 
 // state is what is known of a robots.txt that has changed two hours ago.
 func state() *policy.State {
-	answer := func(text string) policy.Answer {
-		return policy.Answer{Status: http.StatusOK, Body: []byte(text)}
+	answer := func(text string) policy.FetchResult {
+		return policy.FetchResult{Status: http.StatusOK, Body: []byte(text)}
 	}
 	freshness := policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge}
-	s := policy.State{}.After(answer(oldText), now.Add(-48*time.Hour), freshness, 0)
-	s = s.After(answer(currentText), now.Add(-2*time.Hour), freshness, 0)
+	s := policy.State{}.AfterFetch(answer(oldText), now.Add(-48*time.Hour), freshness, 0)
+	s = s.AfterFetch(answer(currentText), now.Add(-2*time.Hour), freshness, 0)
 	return &s
 }
 
@@ -42,7 +42,7 @@ func scripted() *Source {
 	request := func(ago time.Duration, token string, class uaident.Class, verdict judge.Verdict, target string) *ledger.Request {
 		q := &ledger.Request{
 			At: now.Add(-ago), Site: "example.com", Token: token, Class: class, Verdict: verdict, Method: "GET", Target: target,
-			UserAgent: token + "/1.0", Network: netip.MustParsePrefix("192.0.2.0/24"), Since: good.FirstRead,
+			UserAgent: token + "/1.0", Network: netip.MustParsePrefix("192.0.2.0/24"), Since: good.FirstFetched,
 			Rule: ledger.Rule{Version: good.Hash},
 		}
 		if verdict == judge.Disallowed || verdict == judge.Stale {
@@ -272,10 +272,10 @@ func TestParseFilterRefuses(t *testing.T) {
 func TestHealth(t *testing.T) {
 	freshness := policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge}
 	read := func(status int) policy.State {
-		return policy.State{}.After(policy.Answer{Status: status}, now, freshness, 0)
+		return policy.State{}.AfterFetch(policy.FetchResult{Status: status}, now, freshness, 0)
 	}
 	good, missing, failed := read(200), read(404), read(503)
-	late := good.After(policy.Answer{Status: 503}, now, freshness, 0)
+	late := good.AfterFetch(policy.FetchResult{Status: 503}, now, freshness, 0)
 	for _, tc := range []struct {
 		state *policy.State
 		want  State

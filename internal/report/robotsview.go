@@ -38,7 +38,7 @@ func (s *Source) Robots(f Filter) (Robots, bool) {
 	for i, version := range versions {
 		shown := Version{
 			Version: versionOf(version.Hash), Status: version.Status, Bytes: len(version.Robots.Text()), Rules: version.Robots.RuleCount(),
-			FirstRead: version.FirstRead, LastRead: version.LastRead, Until: version.Until, Text: version.Robots.Text(),
+			FirstRead: version.FirstFetched, LastRead: version.LastFetched, Until: version.ReplacedAt, Text: version.Robots.Text(),
 			Diff: []DiffLine{}, Rejudged: []Rejudged{},
 		}
 		if i+1 < len(versions) {

@@ -48,7 +48,7 @@ func TestSearchBlocked(t *testing.T) {
 	// It ends with its cause.
 	for name, live := range map[string]Live{
 		"monitor now":      {Mode: "monitor"},
-		"another text now": {Mode: "enforce", State: &policy.State{Good: &policy.Version{Robots: policy.Parse(nil), FirstRead: now.Add(-time.Minute)}}},
+		"another text now": {Mode: "enforce", State: &policy.State{Current: &policy.Version{Robots: policy.Parse(nil), FirstFetched: now.Add(-time.Minute)}}},
 	} {
 		s.Live = map[string]Live{"a.example": live}
 		if list := s.Summary(Filter{Window: Day}).SearchBlocked; len(list) > 0 {

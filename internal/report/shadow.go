@@ -91,12 +91,12 @@ type TriedLine struct {
 func TriedTrouble(s *policy.State) string {
 	trouble := Trouble(s)
 	switch {
-	case trouble != "" || s == nil || s.Good == nil || shadow.Readable(s) != nil:
+	case trouble != "" || s == nil || s.Current == nil || shadow.Readable(s) != nil:
 		return trouble
-	case shadow.IsPage(s.Good):
+	case shadow.IsPage(s.Current):
 		return "it is a web page without a rule"
 	}
-	return "there is none (" + statusWords(s.Good.Status) + ")"
+	return "there is none (" + statusWords(s.Current.Status) + ")"
 }
 
 // Shadow returns the effect of trial files.
@@ -117,10 +117,10 @@ func (s *Source) Shadow(f Filter) Shadow {
 func triedText(from string, state *policy.State) TriedText {
 	t := TriedText{From: from, Error: TriedTrouble(state)}
 	if state != nil {
-		t.NextRead = state.Due
+		t.NextRead = state.NextFetch
 	}
 	if is := shadow.Readable(state); is != nil {
-		t.Version, t.Rules, t.FirstRead, t.LastRead = versionOf(is.Hash), is.Robots.RuleCount(), is.FirstRead, is.LastRead
+		t.Version, t.Rules, t.FirstRead, t.LastRead = versionOf(is.Hash), is.Robots.RuleCount(), is.FirstFetched, is.LastFetched
 	}
 	return t
 }

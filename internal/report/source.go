@@ -76,7 +76,7 @@ func (l Live) good() *policy.Version {
 	if l.State == nil {
 		return nil
 	}
-	return l.State.Good
+	return l.State.Current
 }
 
 // versions returns the stored versions, newest first.
@@ -84,7 +84,7 @@ func (l Live) versions() []*policy.Version {
 	if l.good() == nil {
 		return nil
 	}
-	return append([]*policy.Version{l.State.Good}, l.State.Past...)
+	return append([]*policy.Version{l.State.Current}, l.State.Previous...)
 }
 
 // entry is a ledger row that matches a filter.
@@ -262,11 +262,11 @@ func page[T any](list []T, after, limit int) (part []T, next string) {
 }
 
 // subject returns a crawler for the selection of its group.
-func (s *Source) subject(token, class string) judge.Subject {
+func (s *Source) subject(token, class string) judge.GroupQuery {
 	if known := s.lookup(token); known != nil {
 		chain := slices.Concat([]string{known.Token}, known.Aliases, known.Fallback)
-		return judge.Subject{Chain: chain, Wildcard: known.JudgedByWildcard(), Forgiving: known.Forgiving()}
+		return judge.GroupQuery{Names: chain, Wildcard: known.WildcardApplies(), Lenient: known.ParsesLeniently()}
 	}
 	c, _ := uaident.ParseClass(class)
-	return judge.Subject{Chain: []string{token}, Wildcard: c.JudgedByWildcard()}
+	return judge.GroupQuery{Names: []string{token}, Wildcard: c.WildcardApplies()}
 }

@@ -25,19 +25,19 @@ func Trouble(s *policy.State) string {
 	switch {
 	case s == nil || s.Failures == 0:
 		return ""
-	case s.Err == nil && s.Status == http.StatusTooManyRequests:
+	case s.LastErr == nil && s.LastStatus == http.StatusTooManyRequests:
 		return "the server limits the rate of requests (status 429)"
-	case s.Err == nil:
-		return "the server answers " + statusWords(s.Status)
+	case s.LastErr == nil:
+		return "the server answers " + statusWords(s.LastStatus)
 	}
-	return describeError(s.Err, s.Status)
+	return describeError(s.LastErr, s.LastStatus)
 }
 
 // DescribeError describes an error in plain words, followed by the error.
 func DescribeError(err error) string { return describeError(err, 0) }
 
 func describeError(err error, status int) string {
-	said := text.Cut(err.Error(), maxTrouble)
+	said := text.Truncate(err.Error(), maxTrouble)
 	if status != 0 {
 		said = statusWords(status) + ", " + said
 	}

@@ -72,7 +72,7 @@ func (v *view) isStillBlocked(e entry, last time.Time) bool {
 	good := live.good()
 	switch {
 	case live.Mode == judge.ModeOf(false): // now in monitor
-	case good != nil && good.FirstRead.After(last): // another robots.txt now
+	case good != nil && good.FirstFetched.After(last): // another robots.txt now
 	case e.row.LastAction != judge.Blocked: // exempted by only_log now
 	default:
 		return true
@@ -90,10 +90,10 @@ func (v *view) notMeant(e entry) (n uint64) {
 	return n
 }
 
-// means reports whether a group names a crawler. See [judge.Means].
+// means reports whether a group names a crawler. See [judge.NamesCrawler].
 func (v *view) means(group, token string) bool {
 	if known := v.lookup(token); known != nil {
-		return judge.Means(group, known)
+		return judge.NamesCrawler(group, known)
 	}
 	return policy.NameMatches(group, token)
 }
@@ -105,19 +105,19 @@ func (s *Source) health(l Live) Health {
 	if known == nil {
 		return h
 	}
-	h.NextRead, h.Failures = known.Due, known.Failures
+	h.NextRead, h.Failures = known.NextFetch, known.Failures
 	if known.Failures > 0 {
 		h.State, h.FailingSince = Unreachable, known.FailingSince
 	}
 	h.Error = Trouble(known)
-	good := known.Good
+	good := known.Current
 	if good == nil {
 		return h
 	}
 	switch {
 	case known.Failures > 0:
 		h.State = LastGood
-	case (policy.Answer{Status: good.Status}).Meaning() == policy.Rules:
+	case (policy.FetchResult{Status: good.Status}).AccessResult() == policy.Successful:
 		h.State = OK
 	default:
 		h.State = Missing
@@ -129,7 +129,7 @@ func (s *Source) health(l Live) Health {
 		h.State = Unprotected
 	}
 	h.Status, h.Version, h.Rules = good.Status, versionOf(good.Hash), good.Robots.RuleCount()
-	h.FirstRead, h.LastRead = good.FirstRead, good.LastRead
+	h.FirstRead, h.LastRead = good.FirstFetched, good.LastFetched
 	found := s.findings(l)
 	h.Findings.Errors, h.Findings.Warnings = found.Count(policy.Error), found.Count(policy.Warning)
 	h.Findings.Infos = found.Total() - h.Findings.Errors - h.Findings.Warnings

@@ -12,7 +12,7 @@ import (
 // the zone of an address (RFC 6874) and a colon without a port.
 func AsSent(authority string, secure bool) string {
 	authority = strings.TrimSuffix(authority, ":")
-	host, port := addr.CutPort(authority)
+	host, port := addr.SplitPort(authority)
 	if address, _, zoned := strings.Cut(host, "%"); zoned && strings.HasPrefix(host, "[") {
 		authority = address + "]" + port
 	}
@@ -20,14 +20,14 @@ func AsSent(authority string, secure bool) string {
 	if !strings.HasSuffix(host, ".") || len(authority) > MaxHost {
 		return name
 	}
-	name, port = addr.CutPort(name)
+	name, port = addr.SplitPort(name)
 	return name + "." + port
 }
 
 // KeyAt returns the key of the robots.txt for requests to an authority, as [AsSent] returns it,
 // at the server of h. It equals [Hosts.Key] of such a request.
 func (h *Hosts) KeyAt(authority string, secure bool) policy.Key {
-	host, port := addr.CutPort(authority)
+	host, port := addr.SplitPort(authority)
 	name := h.canonical(host, secure)
 	key := policy.Key{Server: h.Name, Secure: secure, Host: name, Site: h.configured(addr.Unbracket(name))}
 	number := portOf(port, secure)

@@ -29,7 +29,7 @@ type Found struct {
 //   - a site that names the host, then a wildcard, then a site for any host
 //   - the first one in the configuration
 func Find(servers []*caddyhttp.Server, authority string, secure bool, is func(caddyhttp.MiddlewareHandler) bool) (found Found) {
-	host, port := addr.CutPort(AsSent(authority, secure))
+	host, port := addr.SplitPort(AsSent(authority, secure))
 	best := [2]int{}
 	for _, server := range servers {
 		listens := 0
@@ -66,7 +66,7 @@ func isSecure(server *caddyhttp.Server) bool { return len(server.TLSConnPolicies
 
 // HostOf returns the host of a URL as clients send it, without the port. It returns "" for a path.
 func HostOf(url string) string {
-	host, _ := addr.CutPort(AsSent(addr.Authority(url), true))
+	host, _ := addr.SplitPort(AsSent(addr.Authority(url), true))
 	return host
 }
 
@@ -94,7 +94,7 @@ func listensAt(server *caddyhttp.Server, port int) bool { return hasPort(server.
 func Listens(addresses []string, url string) bool {
 	scheme, _, _ := strings.Cut(strings.ToLower(url), "://")
 	secure := scheme == "https"
-	_, port := addr.CutPort(AsSent(addr.Authority(url), secure))
+	_, port := addr.SplitPort(AsSent(addr.Authority(url), secure))
 	return (port != "" || secure || scheme == "http") && hasPort(addresses, portOf(port, secure))
 }
 

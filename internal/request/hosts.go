@@ -72,7 +72,7 @@ func (s *Sites) Of(server *caddyhttp.Server) *Hosts {
 // secure. If the authority has no port, http_port and https_port fit too, because a port mapping
 // may lead to them.
 func (s *Sites) IsAt(server *caddyhttp.Server, authority string, secure bool) bool {
-	_, port := addr.CutPort(AsSent(authority, secure))
+	_, port := addr.SplitPort(AsSent(authority, secure))
 	return isSecure(server) == secure && (listensAt(server, portOf(port, secure)) ||
 		port == "" && s.DefaultPort != nil && listensAt(server, s.DefaultPort(secure)))
 }
@@ -83,7 +83,7 @@ func (s *Sites) HostsAt(authority string, secure bool) *Hosts {
 	if s.Servers == nil {
 		return nil
 	}
-	host, _ := addr.CutPort(AsSent(authority, secure))
+	host, _ := addr.SplitPort(AsSent(authority, secure))
 	for _, server := range s.Servers() {
 		if s.IsAt(server, authority, secure) {
 			if hosts := s.Of(server); hosts.IsNamed(host) {
@@ -267,7 +267,7 @@ func (h *Hosts) Key(r *http.Request) policy.Key {
 	}
 	if sent := LastForwarded(r.Header, ForwardedHost); proxied && sent != r.Host { // as in KeptSite.Site
 		for element := range Elements(sent) {
-			if asked, _ := addr.CutPort(NormalHost(element, key.Secure)); asked != "" && asked != name { // the proxy may map the port
+			if asked, _ := addr.SplitPort(NormalHost(element, key.Secure)); asked != "" && asked != name { // the proxy may map the port
 				key.ForwardedHost = NormalHost(sent, key.Secure)
 			}
 		}

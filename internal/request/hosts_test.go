@@ -208,13 +208,13 @@ func TestSites(t *testing.T) {
 		segment policy.Segment
 		label   string
 	}{
-		{"the configuration names it", policy.Key{Site: "example.com", Host: "example.com:9501"}, policy.Named, "example.com"},
-		{"a proxy was asked for something else", policy.Key{Site: "example.com", Host: "example.com", ForwardedHost: "evil.example"}, policy.Invented, "example.com"},
-		{"a wildcard names it", policy.Key{Site: "*.example.net", Host: "a.example.net"}, policy.Invented, "*.example.net"},
-		{"nobody names it", policy.Key{Host: "evil.example"}, policy.Invented, judge.OtherName},
-		{"a file", policy.Key{Source: "/srv/robots.txt"}, policy.Named, judge.OtherName},
+		{"the configuration names it", policy.Key{Site: "example.com", Host: "example.com:9501"}, policy.ConfiguredHosts, "example.com"},
+		{"a proxy was asked for something else", policy.Key{Site: "example.com", Host: "example.com", ForwardedHost: "evil.example"}, policy.UnknownHosts, "example.com"},
+		{"a wildcard names it", policy.Key{Site: "*.example.net", Host: "a.example.net"}, policy.UnknownHosts, "*.example.net"},
+		{"nobody names it", policy.Key{Host: "evil.example"}, policy.UnknownHosts, judge.OtherName},
+		{"a file", policy.Key{Source: "/srv/robots.txt"}, policy.ConfiguredHosts, judge.OtherName},
 	} {
-		if got := NewSite(tc.key); got.Segment != tc.segment || got.Label != tc.label || got.Named != (tc.segment == policy.Named) {
+		if got := NewSite(tc.key); got.Segment != tc.segment || got.Label != tc.label || got.Named != (tc.segment == policy.ConfiguredHosts) {
 			t.Errorf("%s: %+v", tc.name, got)
 		}
 	}

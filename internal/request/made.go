@@ -38,7 +38,7 @@ func For(server *caddyhttp.Server, key policy.Key, proxy *Proxy) *http.Request {
 	if strings.HasPrefix(key.Host, Digested) || proxied && proxy == nil {
 		return nil
 	}
-	host, port := addr.CutPort(key.Host)
+	host, port := addr.SplitPort(key.Host)
 	number := portOf(port, encrypted) // 0 if invalid, which is accepted
 	ctx := context.WithValue(context.Background(), caddyhttp.ServerCtxKey, server)
 	ctx = context.WithValue(ctx, caddyhttp.VarsCtxKey, map[string]any{caddyhttp.TrustedProxyVarKey: proxied})

@@ -13,7 +13,7 @@ import (
 // is the authority there. Otherwise target is "".
 func FindRedirected(servers []*caddyhttp.Server, authority string, secure bool, is func(caddyhttp.MiddlewareHandler) bool) (found Found, target string) {
 	if !secure {
-		host, _ := addr.CutPort(AsSent(authority, false))
+		host, _ := addr.SplitPort(AsSent(authority, false))
 		first := Find(servers, authority, false, func(caddyhttp.MiddlewareHandler) bool { return true })
 		// Without hosts, it is Caddy's last route for any host, which other sites precede.
 		if location := toHTTPS(first.Handler); location != "" && len(first.Hosts) > 0 && !isSecure(first.Server) {

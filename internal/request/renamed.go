@@ -21,7 +21,7 @@ func (s *Sites) Adopt(cache *policy.Cache, server *caddyhttp.Server, site *Site)
 			continue
 		}
 		state := *known.State()
-		state.Due = lastRead(known) // and so is due: another file may be served here
+		state.NextFetch = lastRead(known) // and so is due: another file may be served here
 		cache.Restore(site.Key, site.Key.Segment(), state, true)
 		adopted = append(adopted, before)
 	}
@@ -30,8 +30,8 @@ func (s *Sites) Adopt(cache *policy.Cache, server *caddyhttp.Server, site *Site)
 
 // lastRead returns when the robots.txt of an entry was read last, zero for never.
 func lastRead(e *policy.Entry) (at time.Time) {
-	if good := e.Good(); good != nil {
-		at = good.LastRead
+	if good := e.Current(); good != nil {
+		at = good.LastFetched
 	}
 	return at
 }
@@ -46,7 +46,7 @@ func (s *Site) otherKeys(server *caddyhttp.Server) (others []policy.Key) {
 			others = append(others, other)
 		}
 	}
-	name, _ := addr.CutPort(s.Own().Host)
+	name, _ := addr.SplitPort(s.Own().Host)
 	name = addr.Unbracket(name)
 	_, parent, _ := strings.Cut(name, ".")
 	for _, site := range [...]string{s.Own().Site, name, "*." + parent, ""} {

@@ -99,7 +99,7 @@ func NewSite(key policy.Key) Site {
 	if s.Label == "" {
 		s.Label = judge.OtherName
 	}
-	s.Named = s.Segment == policy.Named
+	s.Named = s.Segment == policy.ConfiguredHosts
 	return s
 }
 
@@ -123,7 +123,7 @@ func (s Site) ReadAs(key policy.Key) Site {
 // host has its own cache entry, so that invented hosts do not evict the entries of others.
 func (s Site) From(source string) Site {
 	key := policy.Key{Source: source}
-	if s.Segment == policy.Invented {
+	if s.Segment == policy.UnknownHosts {
 		key.ForwardedHost, key.Site = s.Own().Host, s.Own().Site
 	}
 	return s.ReadAs(key)
@@ -151,7 +151,7 @@ func NormalHost(host string, secure bool) string {
 		return host
 	}
 	host = strings.ToLower(strings.TrimSuffix(host, defaultPort))
-	name, port := addr.CutPort(host)
+	name, port := addr.SplitPort(host)
 	if ascii, err := idna.Lookup.ToASCII(strings.TrimSuffix(name, ".")); err == nil {
 		return ascii + port
 	}
@@ -161,7 +161,7 @@ func NormalHost(host string, secure bool) string {
 // cutPort splits an authority into the host and the port with its colon. An IPv6 address gets
 // brackets. Any other host loses them, even a single one, as in Caddy.
 func cutPort(authority string) (host, port string) {
-	host, port = addr.CutPort(authority)
+	host, port = addr.SplitPort(authority)
 	inner := addr.Unbracket(host)
 	if colons := strings.Contains(inner, ":"); len(inner) < len(host) && colons || !colons && !strings.ContainsAny(authority, "[]") {
 		return host, port

@@ -14,7 +14,7 @@ type File struct {
 	IsPublished func(host string) bool
 	// Fetch returns the file for a host. If the host already serves the change, Fetch returns the
 	// previous file. Fetch may be slow.
-	Fetch     func(host string) policy.Answer
+	Fetch     func(host string) policy.FetchResult
 	Freshness policy.Freshness
 	OnFetched func(before, after policy.State) // may be nil
 }

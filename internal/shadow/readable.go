@@ -9,10 +9,10 @@ import (
 // Readable returns the file on trial, nil if there is none. A missing file, or a web page, is no file that
 // allows everything, unlike in force.
 func Readable(s *policy.State) *policy.Version {
-	if s == nil || s.Good == nil || (policy.Answer{Status: s.Good.Status}).Meaning() != policy.Rules || IsPage(s.Good) {
+	if s == nil || s.Current == nil || (policy.FetchResult{Status: s.Current.Status}).AccessResult() != policy.Successful || IsPage(s.Current) {
 		return nil
 	}
-	return s.Good
+	return s.Current
 }
 
 // IsPage reports whether a version is a web page without a rule.

@@ -152,7 +152,7 @@ func (w *row) note(q *Request, now func() time.Time) {
 		w.judged[Same].Add(1)
 		return
 	}
-	page := Page{text.Cut(q.Host, maxHost), text.Cut(q.Target, maxTarget), lineOf(q.Was), lineOf(q.Would)}
+	page := Page{text.Truncate(q.Host, maxHost), text.Truncate(q.Target, maxTarget), lineOf(q.Was), lineOf(q.Would)}
 	at := now().UnixMilli()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -162,8 +162,8 @@ func (w *row) note(q *Request, now func() time.Time) {
 
 // lineOf returns the deciding line of a verdict, cut to the bounds.
 func lineOf(v policy.Verdict) Line {
-	v.Rule.Path = text.Cut(v.Rule.Path, maxRule)
-	return Line{v.Rule, text.Cut(v.Group.Name, maxRule)}
+	v.Rule.Path = text.Truncate(v.Rule.Path, maxRule)
+	return Line{v.Rule, text.Truncate(v.Group.Name, maxRule)}
 }
 
 // own returns a copy that shares no memory with requests and files.

@@ -48,7 +48,7 @@ func (t *Trials) Snapshot() []Trial {
 		all = append(all, one)
 	}
 	slices.SortFunc(all, func(a, b Trial) int {
-		return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(a.Site.Quoted(), b.Site.Quoted()), cmp.Compare(a.Source, b.Source))
+		return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(a.Site.UniqueString(), b.Site.UniqueString()), cmp.Compare(a.Source, b.Source))
 	})
 	return all
 }

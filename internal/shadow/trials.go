@@ -104,7 +104,7 @@ func (t *Trials) Use(source string) (release func()) {
 // same.
 func (t *Trials) Note(q *Request) {
 	key := trialKey{q.Site, q.Source}
-	shared := q.Site.Segment() == policy.Invented
+	shared := q.Site.Segment() == policy.UnknownHosts
 	if shared { // each host has its own file in force
 		key.site = policy.Key{Server: q.Site.Server, Site: q.Site.Site, Secure: q.Site.Secure}
 	}
@@ -122,9 +122,9 @@ func (t *Trials) Note(q *Request) {
 func (t *Trials) begin(key trialKey, q *Request, shared bool) *trial {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	made := &trial{of: t, label: q.Label, tried: version{q.Tried.Hash, q.Tried.FirstRead}, since: t.now()}
+	made := &trial{of: t, label: q.Label, tried: version{q.Tried.Hash, q.Tried.FirstFetched}, since: t.now()}
 	if !shared {
-		made.inForce = version{q.InForce.Hash, q.InForce.FirstRead}
+		made.inForce = version{q.InForce.Hash, q.InForce.FirstFetched}
 	}
 	known, ok := t.all.Load(key)
 	switch {

@@ -21,7 +21,7 @@ type Sketch[K comparable] struct {
 	Floor   uint64 `json:"floor,omitempty"`
 	FloorAt int64  `json:"floor_at,omitempty"`
 
-	places *places[K] // of a sketch of many items; nil if they have to be looked up anew
+	index *keyIndex[K] // of a sketch of many items; nil if they have to be looked up anew
 }
 
 // IsZero reports whether nothing was counted, for the omitzero of JSON.
@@ -38,20 +38,20 @@ type Item[K comparable] struct {
 	Last  int64  `json:"last"`
 }
 
-// places tells where items are.
-type places[K comparable] struct {
-	of     map[K]int32
-	low    uint64 // no count is lower,
-	cursor int    // and no item before this place has this one
+// keyIndex tells where items are.
+type keyIndex[K comparable] struct {
+	positions   map[K]int32
+	lowestCount uint64 // no count is lower,
+	cursor      int    // and no item before this place has this one
 }
 
-// indexed is the number of items above which a sketch has an index. Up to that number, a
+// minIndexed is the number of items above which a sketch has an index. Up to that number, a
 // search through all items is as fast and takes no memory.
-const indexed = 32
+const minIndexed = 32
 
 // Add counts n occurrences of an item, keeping at most so many items. It has keep,
 // if not nil, make the key of a new item one that keeps nothing of the caller's.
-func (s *Sketch[K]) Add(key K, n uint64, at int64, most int, keep func(K) K) {
+func (s *Sketch[K]) Add(key K, n uint64, at int64, most int, cloneKey func(K) K) {
 	place, lowest := s.find(key)
 	if place >= 0 {
 		item := &s.Items[place]
@@ -67,27 +67,27 @@ func (s *Sketch[K]) Add(key K, n uint64, at int64, most int, keep func(K) K) {
 		}
 		displaced := &s.Items[place]
 		s.Floor, s.FloorAt = max(s.Floor, displaced.Count), max(s.FloorAt, at)
-		if s.places != nil {
-			delete(s.places.of, displaced.Key)
+		if s.index != nil {
+			delete(s.index.positions, displaced.Key)
 		}
 	}
-	if keep != nil {
-		key = keep(key)
+	if cloneKey != nil {
+		key = cloneKey(key)
 	}
 	s.Items[place] = Item[K]{Key: key, Count: s.Floor + n, Error: s.Floor, First: at, Last: at}
-	if s.places != nil {
-		s.places.of[key] = int32(place)
+	if s.index != nil {
+		s.index.positions[key] = int32(place)
 	}
 }
 
 // find returns the place of an item, -1 if it is not there. If it looked through
 // all it returns the lowest, too, else -1.
 func (s *Sketch[K]) find(key K) (place, lowest int) {
-	if len(s.Items) > indexed {
-		if s.places == nil {
+	if len(s.Items) > minIndexed {
+		if s.index == nil {
 			s.reindex()
 		}
-		return s.Index(key), -1
+		return s.PositionOf(key), -1
 	}
 	for i := range s.Items {
 		if s.Items[i].Key == key {
@@ -101,32 +101,32 @@ func (s *Sketch[K]) find(key K) (place, lowest int) {
 }
 
 func (s *Sketch[K]) reindex() {
-	s.places = &places[K]{of: make(map[K]int32, len(s.Items))}
+	s.index = &keyIndex[K]{positions: make(map[K]int32, len(s.Items))}
 	for i := range s.Items {
-		s.places.of[s.Items[i].Key] = int32(i)
+		s.index.positions[s.Items[i].Key] = int32(i)
 	}
 }
 
 // lowest returns an item with the lowest count. Counts only grow, so one look
 // through all items finds one after the other of those with this count.
 func (s *Sketch[K]) lowest() int {
-	for p := s.places; ; {
+	for p := s.index; ; {
 		for ; p.cursor < len(s.Items); p.cursor++ {
-			if s.Items[p.cursor].Count <= p.low {
+			if s.Items[p.cursor].Count <= p.lowestCount {
 				return p.cursor
 			}
 		}
-		p.low, p.cursor = s.Items[0].Count, 0
+		p.lowestCount, p.cursor = s.Items[0].Count, 0
 		for i := range s.Items {
-			p.low = min(p.low, s.Items[i].Count)
+			p.lowestCount = min(p.lowestCount, s.Items[i].Count)
 		}
 	}
 }
 
-// Index returns the place of an item in Items, -1 if it is not there.
-func (s *Sketch[K]) Index(key K) int {
-	if s.places != nil {
-		if place, ok := s.places.of[key]; ok {
+// PositionOf returns the place of an item in Items, -1 if it is not there.
+func (s *Sketch[K]) PositionOf(key K) int {
+	if s.index != nil {
+		if place, ok := s.index.positions[key]; ok {
 			return int(place)
 		}
 		return -1
@@ -139,11 +139,11 @@ func (s *Sketch[K]) Index(key K) int {
 	return -1
 }
 
-// Rekey gives the item at a place another key, which no other item may have.
-func (s *Sketch[K]) Rekey(place int, key K) {
-	if s.places != nil {
-		delete(s.places.of, s.Items[place].Key)
-		s.places.of[key] = int32(place)
+// ReplaceKey gives the item at a place another key, which no other item may have.
+func (s *Sketch[K]) ReplaceKey(place int, key K) {
+	if s.index != nil {
+		delete(s.index.positions, s.Items[place].Key)
+		s.index.positions[key] = int32(place)
 	}
 	s.Items[place].Key = key
 }
@@ -152,13 +152,13 @@ func (s *Sketch[K]) Rekey(place int, key K) {
 // sum of sketches is one as good (Agarwal and others, "Mergeable Summaries",
 // 2012).
 func (s *Sketch[K]) Merge(other Sketch[K], most int) {
-	if most > indexed {
+	if most > minIndexed {
 		s.reindex()
 		other.reindex()
 	}
 	merged := make([]Item[K], 0, len(s.Items)+len(other.Items))
 	for _, item := range s.Items {
-		if i := other.Index(item.Key); i >= 0 {
+		if i := other.PositionOf(item.Key); i >= 0 {
 			o := other.Items[i]
 			item.Count, item.Error = item.Count+o.Count, item.Error+o.Error
 			item.First, item.Last = min(item.First, o.First), max(item.Last, o.Last)
@@ -168,18 +168,18 @@ func (s *Sketch[K]) Merge(other Sketch[K], most int) {
 		merged = append(merged, item)
 	}
 	for _, item := range other.Items {
-		if s.Index(item.Key) < 0 {
+		if s.PositionOf(item.Key) < 0 {
 			item.Count, item.Error = item.Count+s.Floor, item.Error+s.Floor
 			merged = append(merged, item)
 		}
 	}
 	s.Floor, s.FloorAt = s.Floor+other.Floor, max(s.FloorAt, other.FloorAt)
-	s.Items, s.places = merged, nil
-	s.limit(most)
+	s.Items, s.index = merged, nil
+	s.truncate(most)
 }
 
-// limit keeps the items with the highest counts.
-func (s *Sketch[K]) limit(most int) {
+// truncate keeps the items with the highest counts.
+func (s *Sketch[K]) truncate(most int) {
 	if len(s.Items) <= most {
 		return
 	}
@@ -194,12 +194,12 @@ func (s *Sketch[K]) limit(most int) {
 // leaves, with at most so many items. bound, if not nil, bounds their keys.
 func (s *Sketch[K]) Clean(most int, bound func(*K)) {
 	items := s.Items
-	s.Items, s.places = nil, nil
+	s.Items, s.index = nil, nil
 	for _, item := range items[:min(len(items), most)] {
 		if bound != nil {
 			bound(&item.Key)
 		}
-		if s.Index(item.Key) < 0 {
+		if s.PositionOf(item.Key) < 0 {
 			item.Error = min(item.Error, item.Count)
 			s.Items = append(s.Items, item)
 		}
@@ -210,7 +210,7 @@ func (s *Sketch[K]) Clean(most int, bound func(*K)) {
 // displaced items have left behind after that time.
 func (s *Sketch[K]) Prune(now int64, retention time.Duration) {
 	oldest := now - retention.Milliseconds()
-	s.Items, s.places = slices.DeleteFunc(s.Items, func(item Item[K]) bool { return item.Last < oldest }), nil
+	s.Items, s.index = slices.DeleteFunc(s.Items, func(item Item[K]) bool { return item.Last < oldest }), nil
 	for i := range s.Items {
 		s.Items[i].Last = min(s.Items[i].Last, now) // a clock that was wrong keeps nothing for ever
 	}

@@ -20,7 +20,7 @@ func checkSketch(t *testing.T, s *Sketch[string], naive map[string]uint64, most 
 		}
 	}
 	for key, n := range naive {
-		if s.Index(key) < 0 && n > s.Floor {
+		if s.PositionOf(key) < 0 && n > s.Floor {
 			t.Fatalf("%s occurred %d times and is not there; the floor is %d", key, n, s.Floor)
 		}
 	}
@@ -33,7 +33,7 @@ func TestSketch(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		most, kinds := 1+random.IntN(20), 1+random.IntN(60)
 		if seed%2 == 0 {
-			most, kinds = indexed+random.IntN(60), 1+random.IntN(600)
+			most, kinds = minIndexed+random.IntN(60), 1+random.IntN(600)
 		}
 		draw := func() string { return fmt.Sprint(int(random.ExpFloat64() * float64(kinds) / 4)) }
 		both := make(map[string]uint64)
@@ -90,7 +90,7 @@ func TestSketchForgets(t *testing.T) {
 // TestSketchSkewed compares sketches of skewed items, merged and not, with exact
 // counts.
 func TestSketchSkewed(t *testing.T) {
-	for _, most := range []int{indexed, 2 * indexed} {
+	for _, most := range []int{minIndexed, 2 * minIndexed} {
 		random := rand.New(rand.NewPCG(1, 2))
 		zipf := rand.NewZipf(random, 1.3, 1, 5000)
 		var whole, merged Sketch[string]
@@ -119,8 +119,8 @@ func TestSketchSkewed(t *testing.T) {
 				if item.Error > uint64(total/most*2) {
 					t.Errorf("%s: %s may be %d too many", name, item.Key, item.Error)
 				}
-				if s.Index(item.Key) != i {
-					t.Errorf("%s: %s is at %d by the index, and at %d", name, item.Key, s.Index(item.Key), i)
+				if s.PositionOf(item.Key) != i {
+					t.Errorf("%s: %s is at %d by the index, and at %d", name, item.Key, s.PositionOf(item.Key), i)
 				}
 			}
 			for key, n := range exact {

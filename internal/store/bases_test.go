@@ -30,7 +30,7 @@ func (i *instance) build(key policy.Key, text string) {
 	served := i.cache
 	defer func() { i.cache = served }()
 	i.cache = i.based
-	i.learn(key, policy.Named, text)
+	i.learn(key, policy.ConfiguredHosts, text)
 }
 
 // TestStorageKeepsBases restores bases after a restart, separately from served files. It also works
@@ -45,7 +45,7 @@ func TestStorageKeepsBases(t *testing.T) {
 			first := with(newInstance(m, "first", noon))
 			first.Read(ctx)
 			first.build(siteA, "# base\n")
-			first.learn(siteA, policy.Named, "# composed\n")
+			first.learn(siteA, policy.ConfiguredHosts, "# composed\n")
 			first.Write(ctx)
 			first.Sync(ctx)
 			for _, key := range m.Keys() {
@@ -56,7 +56,7 @@ func TestStorageKeepsBases(t *testing.T) {
 			again := with(newInstance(m, "first", noon.Add(time.Hour)))
 			again.Read(ctx)
 			state := again.based.Get(siteA)
-			if state == nil || state.State().Good.Robots.Text() != "# base\n" {
+			if state == nil || state.State().Current.Robots.Text() != "# base\n" {
 				t.Errorf("the base is not known again: %v", state)
 			}
 			want := "# composed\n"
@@ -112,7 +112,7 @@ func TestBasesAreReadAgain(t *testing.T) {
 				fails(m, nil)
 				time.Sleep(20 * time.Minute)
 				synctest.Wait()
-				if e := again.based.Get(siteA); e == nil || e.Good().Robots.Text() != "# base\n" {
+				if e := again.based.Get(siteA); e == nil || e.Current().Robots.Text() != "# base\n" {
 					t.Error("the base is not known again")
 				}
 				cancel()

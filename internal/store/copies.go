@@ -22,7 +22,7 @@ type copyValues struct {
 	tracker
 }
 
-// pendingWrites returns the hosts with changed files. It also returns each host once per [copies.KeepInterval].
+// pendingWrites returns the hosts with changed files. It also returns each host once per [copies.SaveInterval].
 func (c *copyValues) pendingWrites(context.Context, bool) iter.Seq[pendingWrite] {
 	files, now := c.store.memory.parts.Copies, c.store.now()
 	return func(yield func(pendingWrite) bool) {
@@ -33,7 +33,7 @@ func (c *copyValues) pendingWrites(context.Context, bool) iter.Seq[pendingWrite]
 			names[name] = true
 			write, ok := c.tracker.pendingWrite(valueChange{
 				name: name, logField: zap.Stringer("site", host),
-				revision: revision{urgent: files.Revision(host), other: uint64(now.Unix()) / uint64(copies.KeepInterval/time.Second)},
+				revision: revision{urgent: files.Revision(host), other: uint64(now.Unix()) / uint64(copies.SaveInterval/time.Second)},
 				encode: func() (ledger.Document, bool, error) {
 					d, empty, err := files.Encode(host, c.store.now())
 					return ledger.Document(d), empty, err

@@ -16,18 +16,18 @@ const (
 	theirs = "User-agent: *\nDisallow: /b\n"
 )
 
-var copiesOfA = copies.Of{Host: copies.Host{Name: "a.test"}, Named: true}
+var copiesOfA = copies.RequestHost{Host: copies.Host{Name: "a.test"}, Configured: true}
 
 // learns fetches the robots.txt of a site and records the file.
 func (i *instance) learns(text string) {
-	i.learn(siteA, policy.Named, text)
-	i.copied.Note(copiesOfA, i.cache.Get(siteA).State(), i.time)
+	i.learn(siteA, policy.ConfiguredHosts, text)
+	i.copied.RecordCurrent(copiesOfA, i.cache.Get(siteA).State(), i.time)
 }
 
 // others returns the other files that a crawler may be using, and whether a file is lost.
 func (i *instance) others(text, token string) (texts []string, lost bool) {
-	version := policy.VersionOf(policy.Answer{Status: 200, Body: []byte(text)}, i.time)
-	all, lost := i.copied.Others(copiesOfA.Host, token, version, i.time, policy.MaxAge)
+	version := policy.VersionOf(policy.FetchResult{Status: 200, Body: []byte(text)}, i.time)
+	all, lost := i.copied.PossiblyUsed(copiesOfA.Host, token, version, i.time, policy.MaxAge)
 	for _, v := range all {
 		texts = append(texts, v.Robots.Text())
 	}
@@ -45,7 +45,7 @@ func TestCopiesOfPeers(t *testing.T) {
 	}
 	there.time = noon.Add(2 * time.Minute)
 	there.learns(theirs)
-	there.copied.Serve(copiesOfA, "FooBot", policy.VersionOf(policy.Answer{Status: 200, Body: []byte(theirs + "Disallow: /c\n")}, there.time), there.time)
+	there.copied.RecordServed(copiesOfA, "FooBot", policy.VersionOf(policy.FetchResult{Status: 200, Body: []byte(theirs + "Disallow: /c\n")}, there.time), there.time)
 	there.later(t, 0)
 	here.time = there.time.Add(time.Minute)
 	here.Sync(ctx)
@@ -58,7 +58,7 @@ func TestCopiesOfPeers(t *testing.T) {
 		if got, _ := i.others(ours, "foobot"); len(got) != 2 {
 			t.Errorf("others of a token that was served one are %q", got)
 		}
-		i.time = i.time.Add(policy.MaxAge + copies.KeepInterval)
+		i.time = i.time.Add(policy.MaxAge + copies.SaveInterval)
 		if got, lost := i.others(ours, "foobot"); len(got) > 0 || lost {
 			t.Errorf("after a day others are %q, lost %t", got, lost)
 		}

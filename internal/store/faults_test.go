@@ -85,7 +85,7 @@ func lived(t *testing.T) *storetest.Storage {
 	m := storetest.New()
 	m.Now = noon.Add(-40 * 24 * time.Hour)
 	dead := begin(t, m, "dead")
-	dead.learn(siteURL, policy.Named, open)
+	dead.learn(siteURL, policy.ConfiguredHosts, open)
 	dead.Write(t.Context())
 	m.Now = noon.Add(-time.Hour)
 	for _, id := range []string{"first", "second"} {

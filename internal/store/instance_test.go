@@ -27,7 +27,7 @@ type instance struct {
 	inMemory *storetest.Storage
 	cache    *policy.Cache
 	based    *policy.Cache // bases
-	copied   *copies.Book
+	copied   *copies.History
 	read     *ledger.RobotsFetches
 	counted  *ledger.Ledger
 	verifier *verify.Verifier
@@ -40,8 +40,8 @@ type instance struct {
 }
 
 var (
-	namedBounds    = policy.Bounds{Entries: 10_000, Bytes: 256 << 20, Reads: 64}
-	inventedBounds = policy.Bounds{Entries: 1_000, Bytes: 32 << 20, Reads: 8}
+	namedBounds    = policy.Bounds{Entries: 10_000, Bytes: 256 << 20, ConcurrentFetches: 64}
+	inventedBounds = policy.Bounds{Entries: 1_000, Bytes: 32 << 20, ConcurrentFetches: 8}
 )
 
 // derived is the data that is cached with a file.
@@ -54,7 +54,7 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 	i.cache = policy.NewCache(namedBounds, inventedBounds, clock, func(*policy.Robots) any { return new(derived) })
 	i.based = policy.NewCache(namedBounds, inventedBounds, clock, nil)
 	i.rate = rate.NewBudgets(now)
-	i.copied = copies.NewBook(nil)
+	i.copied = copies.NewHistory(nil)
 	i.read = ledger.NewRobotsFetches(100, 100)
 	i.counted = ledger.New(clock)
 	i.verifier = verify.New(verify.Options{KeepVerified: 16, KeepOthers: 16, Now: clock, Transport: served{"https://acme.test/bots.txt": "192.0.2.0/24\n"}})
@@ -160,16 +160,16 @@ func (l fetchedLists) FetchCount() uint64 { return *l.fetched }
 
 // learn stores a fetched robots.txt of a site in the cache.
 func (i *instance) learn(key policy.Key, segment policy.Segment, text string) {
-	e := i.cache.Add(key, segment)
+	e := i.cache.GetOrCreate(key, segment)
 	e.MakeDue()
 	<-e.Refresh(policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge},
-		func() policy.Answer { return policy.Answer{Status: 200, Body: []byte(text)} }, nil)
+		func() policy.FetchResult { return policy.FetchResult{Status: 200, Body: []byte(text)} }, nil)
 }
 
 // text returns the cached file of a site.
 func (i *instance) text(key policy.Key) string {
-	if e := i.cache.Get(key); e != nil && e.State() != nil && e.State().Good != nil {
-		return e.State().Good.Robots.Text()
+	if e := i.cache.Get(key); e != nil && e.State() != nil && e.State().Current != nil {
+		return e.State().Current.Robots.Text()
 	}
 	return "(nothing)"
 }

@@ -69,7 +69,7 @@ func instanceOf(name string) string {
 }
 
 // siteName returns the name of a site's value.
-func siteName(site policy.Key) string { return hashName(site.Quoted(), suffixJSON) }
+func siteName(site policy.Key) string { return hashName(site.UniqueString(), suffixJSON) }
 
 // hashName returns the hash of a string, followed by suffix.
 func hashName(text, suffix string) string {

@@ -23,7 +23,7 @@ func TestListsPrefixes(t *testing.T) {
 		i := newInstance(m, id, noon)
 		i.Read(ctx)
 		i.readLedger(ctx)
-		i.learn(siteA, policy.Named, open)
+		i.learn(siteA, policy.ConfiguredHosts, open)
 		i.reads(siteA)
 		i.ask("a.test", 1)
 		i.Write(ctx)

@@ -15,7 +15,7 @@ import (
 type Parts struct {
 	Policies     *policy.Cache         // the robots.txt files of sites
 	Bases        *policy.Cache         // bases of composed robots.txt files
-	Copies       *copies.Book          // files that crawlers may still use
+	Copies       *copies.History       // files that crawlers may still use
 	Readers      *ledger.RobotsFetches // robots fetches of crawlers
 	Changes      Changes               // delayed changes and visits of search engines
 	AddressLists AddressLists          // addresses of crawlers

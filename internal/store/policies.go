@@ -50,10 +50,10 @@ type storedPolicy struct {
 // describeStored describes the value that would be stored for a state.
 func describeStored(state *policy.State) storedPolicy {
 	redirects := ""
-	if len(state.Via) > 0 {
-		redirects = fmt.Sprintf("%q", state.Via)
+	if len(state.RedirectTargets) > 0 {
+		redirects = fmt.Sprintf("%q", state.RedirectTargets)
 	}
-	return storedPolicy{state.Good.Hash, redirects, state.Good.Status, state.Good.LastRead}
+	return storedPolicy{state.Current.Hash, redirects, state.Current.Status, state.Current.LastFetched}
 }
 
 func newPolicies(s *Store, prefix string, cache *policy.Cache) *policyValues {
@@ -71,7 +71,7 @@ func (p *policyValues) pendingWrites(_ context.Context, last bool) iter.Seq[pend
 		p.dropUncached()
 		for _, entry := range p.cache.Entries() {
 			state := entry.State()
-			if state == nil || state.Good == nil || entry.Segment() != policy.Named || !p.isDue(entry.Key(), state, rewriteAfter) {
+			if state == nil || state.Current == nil || entry.Segment() != policy.ConfiguredHosts || !p.isDue(entry.Key(), state, rewriteAfter) {
 				continue
 			}
 			if !yield(p.pendingWrite(entry)) {
@@ -83,7 +83,7 @@ func (p *policyValues) pendingWrites(_ context.Context, last bool) iter.Seq[pend
 
 // isDue reports whether the state of a site should be written now.
 func (p *policyValues) isDue(site policy.Key, state *policy.State, rewriteAfter time.Duration) bool {
-	if p.endedEarly && state.Good.FirstRead.Before(p.startedAt) {
+	if p.endedEarly && state.Current.FirstFetched.Before(p.startedAt) {
 		return false // the version is stored already, and the next configuration checks again
 	}
 	stored, isStored := p.stored[site]
@@ -136,7 +136,7 @@ func (p *policyValues) restore(snapshot policy.Snapshot, summary *readSummary) {
 	if p.cache.Restore(site, site.Segment(), snapshot.State, alreadyRestored) {
 		summary.restoredSites[restoredSite{p, site}] = true
 	}
-	if snapshot.State.Good.LastRead.After(p.store.now()) {
+	if snapshot.State.Current.LastFetched.After(p.store.now()) {
 		return // a wrong clock wrote the value, which will be replaced
 	}
 	p.recordStored(site, describeStored(&snapshot.State))
@@ -152,7 +152,7 @@ func (p *policyValues) recordStored(site policy.Key, value storedPolicy) {
 
 // dropUncached drops the records of sites that are not in the cache any more.
 func (p *policyValues) dropUncached() {
-	if len(p.stored) > 2*p.cache.Stats(policy.Named).Entries+100 {
+	if len(p.stored) > 2*p.cache.Stats(policy.ConfiguredHosts).Entries+100 {
 		maps.DeleteFunc(p.stored, func(site policy.Key, _ storedPolicy) bool { return p.cache.Get(site) == nil })
 	}
 }
@@ -167,7 +167,7 @@ func (p *policyValues) dropUncached() {
 func (p *policyValues) cachedValues() func(k key, modified time.Time) bool {
 	byName := make(map[string]*policy.Entry)
 	for _, entry := range p.cache.Entries() {
-		if state := entry.State(); state != nil && state.Good != nil {
+		if state := entry.State(); state != nil && state.Current != nil {
 			byName[p.valueName(entry.Key())] = entry
 		}
 	}
@@ -180,8 +180,8 @@ func (p *policyValues) cachedValues() func(k key, modified time.Time) bool {
 			return false
 		}
 		state := entry.State()
-		goodVersion := state.Good
-		if !modified.After(goodVersion.FirstRead) || modified.Before(goodVersion.LastRead.Add(-policyRewriteInterval)) || p.store.isUnrefreshed(modified) {
+		goodVersion := state.Current
+		if !modified.After(goodVersion.FirstFetched) || modified.Before(goodVersion.LastFetched.Add(-policyRewriteInterval)) || p.store.isUnrefreshed(modified) {
 			return false
 		}
 		value := describeStored(state)

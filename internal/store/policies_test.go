@@ -27,12 +27,12 @@ func TestReadWhatIsHeld(t *testing.T) {
 	}{
 		"nothing": {func(_ *instance, m *storetest.Storage) *storetest.Storage { return m }, 0, 0},
 		"a text that is not stored": {func(i *instance, m *storetest.Storage) *storetest.Storage {
-			i.learn(site, policy.Named, after)
+			i.learn(site, policy.ConfiguredHosts, after)
 			return m
 		}, 1, 1},
 		"the same text after hours": {func(i *instance, m *storetest.Storage) *storetest.Storage {
 			i.time = i.time.Add(3 * time.Hour)
-			i.learn(site, policy.Named, before)
+			i.learn(site, policy.ConfiguredHosts, before)
 			return m
 		}, 1, 1},
 		"nobody has asked for a month": {func(i *instance, m *storetest.Storage) *storetest.Storage { // the values have expired
@@ -42,7 +42,7 @@ func TestReadWhatIsHeld(t *testing.T) {
 		"another storage": {func(*instance, *storetest.Storage) *storetest.Storage { return storetest.New() }, 0, 2},
 		"a storage of before": {func(i *instance, m *storetest.Storage) *storetest.Storage {
 			old := m.Clone()
-			i.learn(site, policy.Named, after)
+			i.learn(site, policy.ConfiguredHosts, after)
 			i.later(t, time.Minute) // written to the storage in use
 			return old
 		}, 1, 1},
@@ -51,12 +51,12 @@ func TestReadWhatIsHeld(t *testing.T) {
 			return m
 		}, 2, 0},
 		"one is dropped from the cache": {func(i *instance, m *storetest.Storage) *storetest.Storage {
-			i.cache.Resize(policy.Named, policy.Bounds{Entries: 1, Bytes: 1 << 20, Reads: 1})
+			i.cache.Resize(policy.ConfiguredHosts, policy.Bounds{Entries: 1, Bytes: 1 << 20, ConcurrentFetches: 1})
 			return m
 		}, 1, 0},
 		"another instance has stored one": {func(i *instance, m *storetest.Storage) *storetest.Storage {
 			b := newInstance(m, "b", i.time)
-			b.learn(other, policy.Named, after)
+			b.learn(other, policy.ConfiguredHosts, after)
 			b.later(t, time.Second)
 			i.time = b.time
 			return m
@@ -66,8 +66,8 @@ func TestReadWhatIsHeld(t *testing.T) {
 			m := storetest.New()
 			i := newInstance(m, "a", time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC))
 			i.Read(t.Context())
-			i.learn(site, policy.Named, before)
-			i.learn(other, policy.Named, before)
+			i.learn(site, policy.ConfiguredHosts, before)
+			i.learn(other, policy.ConfiguredHosts, before)
 			i.later(t, time.Minute)
 			next := i.again(tc.meanwhile(i, m))
 			read, written := i.observed.reads(kindPolicies, resultGood), i.observed.writes(kindPolicies, "success")
@@ -87,7 +87,7 @@ func BenchmarkReadHeld(b *testing.B) {
 	i.Read(b.Context())
 	i.maxPolicyValues = 20_000
 	for n := range 10_000 {
-		i.learn(namedKey(fmt.Sprintf("s%d.example", n)), policy.Named, "User-agent: *\nDisallow: /a/\n")
+		i.learn(namedKey(fmt.Sprintf("s%d.example", n)), policy.ConfiguredHosts, "User-agent: *\nDisallow: /a/\n")
 	}
 	i.time = i.time.Add(time.Second)
 	i.inMemory.SetNow(i.time)
@@ -106,18 +106,18 @@ func TestDueAfterAnotherInstance(t *testing.T) {
 	site := namedKey("a.example")
 	a, b := newInstance(m, "a", now), newInstance(m, "b", now)
 	a.Read(t.Context())
-	a.learn(site, policy.Named, "User-agent: *\nDisallow: /a/\n")
+	a.learn(site, policy.ConfiguredHosts, "User-agent: *\nDisallow: /a/\n")
 	a.later(t, time.Minute)
 	a.later(t, time.Minute) // no policy is due
 	written := a.observed.writes(kindPolicies, "success")
 
 	b.time = b.time.Add(10 * time.Minute)
 	b.Read(t.Context())
-	b.learn(site, policy.Named, "User-agent: *\nDisallow: /b/\n")
+	b.learn(site, policy.ConfiguredHosts, "User-agent: *\nDisallow: /b/\n")
 	b.later(t, time.Second)
 
 	a.time = a.time.Add(20 * time.Minute)
-	a.learn(site, policy.Named, "User-agent: *\nDisallow: /a/\n") // unchanged, so not due
+	a.learn(site, policy.ConfiguredHosts, "User-agent: *\nDisallow: /a/\n") // unchanged, so not due
 	a.later(t, time.Second)
 	if got := a.observed.writes(kindPolicies, "success"); got != written {
 		t.Fatalf("written %d times, want %d: the same text was read again, and that is stored once an hour", got, written)
@@ -134,7 +134,7 @@ func BenchmarkDue(b *testing.B) {
 	i := newInstance(storetest.New(), "a", time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC))
 	i.Read(b.Context())
 	for n := range 10_000 {
-		i.learn(namedKey(fmt.Sprintf("s%d.example", n)), policy.Named, "User-agent: *\nDisallow: /a/\n")
+		i.learn(namedKey(fmt.Sprintf("s%d.example", n)), policy.ConfiguredHosts, "User-agent: *\nDisallow: /a/\n")
 	}
 	i.Write(b.Context())
 	b.ReportAllocs()

@@ -14,13 +14,13 @@ import (
 // TestRatesAmongInstances applies a rate limit to the sum of two instances. A single instance stores
 // no rates, and old rates are removed.
 func TestRatesAmongInstances(t *testing.T) {
-	if syncInterval != rate.LookEvery {
-		t.Errorf("the store looks every %v, and counts are taken to be of every %v", syncInterval, rate.LookEvery)
+	if syncInterval != rate.ShareInterval {
+		t.Errorf("the store looks every %v, and counts are taken to be of every %v", syncInterval, rate.ShareInterval)
 	}
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon
-	rules := &rate.Rules{File: rate.Rule{Interval: time.Millisecond, Burst: 100}, Over: 1000, Owner: rate.Rule{Interval: time.Second, Burst: 5}, Window: 5 * time.Minute}
-	who := &rate.Spender{Site: &siteA, Token: "bingbot", Identity: verify.Verified}
+	rules := &rate.Rules{CrawlDelay: rate.Rule{Interval: time.Millisecond, Burst: 100}, Tolerance: 1000, Configured: rate.Rule{Interval: time.Second, Burst: 5}, Window: 5 * time.Minute}
+	who := &rate.Client{Site: &siteA, Token: "bingbot", Identity: verify.Verified}
 	first, second := newInstance(m, "first", noon), newInstance(m, "second", noon)
 	step := func(of ...*instance) (passed int) {
 		for _, i := range of {
@@ -40,7 +40,7 @@ func TestRatesAmongInstances(t *testing.T) {
 		return passed
 	}
 	first.Read(ctx)
-	first.learn(siteA, policy.Named, open)
+	first.learn(siteA, policy.ConfiguredHosts, open)
 	for range 20 {
 		step(first)
 	}
@@ -48,7 +48,7 @@ func TestRatesAmongInstances(t *testing.T) {
 		t.Errorf("alone it is written %v times", n)
 	}
 	second.Read(ctx)
-	second.learn(siteA, policy.Named, open)
+	second.learn(siteA, policy.ConfiguredHosts, open)
 	passed := 0
 	for i := range 225 { // fifteen minutes
 		if n := step(first, second); i >= 75 {

@@ -152,7 +152,7 @@ func (s *Store) readValue(ctx context.Context, k key, size int64, modified time.
 		s.recordReadFailure(k, err, summary)
 		return
 	}
-	if objects, _ := jsontext.Nesting(v.data); k.kind != kindLedger && objects > maxObjects {
+	if objects, _ := jsontext.CountContainers(v.data); k.kind != kindLedger && objects > maxObjects {
 		s.quarantine(ctx, v, fmt.Errorf("%d objects are more than the value can have", objects), summary)
 		return
 	}

@@ -17,8 +17,8 @@ func TestStoreSiblings(t *testing.T) {
 	m.Now = noon
 	for i, id := range []string{"third", "first", "second"} {
 		peer := newInstance(m, id, noon.Add(time.Duration(i)*time.Minute))
-		peer.learn(siteA, policy.Named, "# "+id+"\n")
-		peer.learn(siteF, policy.Named, "# "+id+"\n")
+		peer.learn(siteA, policy.ConfiguredHosts, "# "+id+"\n")
+		peer.learn(siteF, policy.ConfiguredHosts, "# "+id+"\n")
 		peer.Write(ctx)
 	}
 	if len(m.Values) != 6 {
@@ -32,7 +32,7 @@ func TestStoreSiblings(t *testing.T) {
 	if got := cold.text(siteF); got != "# first\n" {
 		t.Errorf("got the file %q of another instance", got)
 	}
-	if cold.cache.Get(siteA).Due(cold.time) {
+	if cold.cache.Get(siteA).IsDue(cold.time) {
 		t.Error("a fresh copy of a peer is due")
 	}
 	writes := m.WriteAttempts
@@ -42,7 +42,7 @@ func TestStoreSiblings(t *testing.T) {
 	}
 
 	warm := newInstance(m, "fourth", noon.Add(30*time.Second))
-	warm.learn(siteA, policy.Named, "# own\n")
+	warm.learn(siteA, policy.ConfiguredHosts, "# own\n")
 	warm.time = noon.Add(3 * time.Minute)
 	warm.Read(ctx)
 	if got := warm.text(siteA); got != "# own\n" {
@@ -61,8 +61,8 @@ func TestStoreSetsAside(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon
 	first := newInstance(m, "first", noon)
-	first.learn(siteA, policy.Named, "# one\n")
-	first.learn(siteURL, policy.Named, "# url\n")
+	first.learn(siteA, policy.ConfiguredHosts, "# one\n")
+	first.learn(siteURL, policy.ConfiguredHosts, "# url\n")
 	first.Write(ctx)
 	keyA := policyKey("first", siteA).String()
 	future := []byte(strings.Replace(string(m.Values[keyA]), `"format":2`, `"format":9`, 1))
@@ -112,7 +112,7 @@ func TestStoreBound(t *testing.T) {
 	for _, id := range []string{"a", "b"} {
 		i := newInstance(m, id, noon)
 		for n := range 20 {
-			i.learn(namedKey(fmt.Sprint(id, n, ".test")), policy.Named, "# x\n")
+			i.learn(namedKey(fmt.Sprint(id, n, ".test")), policy.ConfiguredHosts, "# x\n")
 		}
 		i.Write(ctx)
 	}
@@ -137,14 +137,14 @@ func TestStoreMany(t *testing.T) {
 	m.Now = noon
 	first := newInstance(m, "first", noon)
 	for n := range namedBounds.Entries {
-		first.learn(namedKey(fmt.Sprint(n, ".test")), policy.Named, fmt.Sprintf("User-agent: *\nDisallow: /%d/\n", n%100))
+		first.learn(namedKey(fmt.Sprint(n, ".test")), policy.ConfiguredHosts, fmt.Sprintf("User-agent: *\nDisallow: /%d/\n", n%100))
 	}
 	first.Write(t.Context())
 	cold := newInstance(m, "second", noon)
 	cold.maxPolicyValues = maxPolicyValues(namedBounds.Entries)
 	start := time.Now()
 	cold.Read(t.Context())
-	if n := cold.cache.Stats(policy.Named).Entries; n != namedBounds.Entries {
+	if n := cold.cache.Stats(policy.ConfiguredHosts).Entries; n != namedBounds.Entries {
 		t.Errorf("%d are restored", n)
 	}
 	t.Logf("%d policies restored in %v", namedBounds.Entries, time.Since(start))

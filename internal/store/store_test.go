@@ -17,11 +17,11 @@ func TestStoreAfterRestart(t *testing.T) {
 	m.Now = noon
 	first := newInstance(m, "first", noon)
 	first.Read(ctx)
-	first.learn(siteA, policy.Named, "# one\n")
-	first.learn(siteURL, policy.Named, "# url\n")
-	first.learn(siteF, policy.Named, "# file\n")
-	first.learn(policy.Key{Host: "invented.test"}, policy.Invented, "# invented\n")
-	first.cache.Add(namedKey("unknown.test"), policy.Named)
+	first.learn(siteA, policy.ConfiguredHosts, "# one\n")
+	first.learn(siteURL, policy.ConfiguredHosts, "# url\n")
+	first.learn(siteF, policy.ConfiguredHosts, "# file\n")
+	first.learn(policy.Key{Host: "invented.test"}, policy.UnknownHosts, "# invented\n")
+	first.cache.GetOrCreate(namedKey("unknown.test"), policy.ConfiguredHosts)
 	first.Write(ctx)
 	if len(m.Values) != 3 {
 		t.Fatalf("stored are %v", m.Keys())
@@ -32,18 +32,18 @@ func TestStoreAfterRestart(t *testing.T) {
 	}
 
 	first.time = noon.Add(30 * time.Minute)
-	first.learn(siteA, policy.Named, "# one\n")
+	first.learn(siteA, policy.ConfiguredHosts, "# one\n")
 	first.Write(ctx)
 	if m.WriteAttempts != 3 {
 		t.Error("an unchanged version was written again within the hour")
 	}
-	first.learn(siteA, policy.Named, "User-agent: zorkly\n")
+	first.learn(siteA, policy.ConfiguredHosts, "User-agent: zorkly\n")
 	first.Write(ctx)
 	if m.WriteAttempts != 4 {
 		t.Error("a new version was not written")
 	}
 	first.time = noon.Add(90 * time.Minute)
-	first.learn(siteA, policy.Named, "User-agent: zorkly\n")
+	first.learn(siteA, policy.ConfiguredHosts, "User-agent: zorkly\n")
 	first.Write(ctx)
 	if m.WriteAttempts != 5 {
 		t.Error("that an old version is still current was not written")
@@ -56,13 +56,13 @@ func TestStoreAfterRestart(t *testing.T) {
 			t.Errorf("%v: got %q, want %q", key, got, want)
 		}
 	}
-	if past := again.cache.Get(siteA).State().Past; len(past) != 1 || past[0].Robots.Text() != "# one\n" {
+	if past := again.cache.Get(siteA).State().Previous; len(past) != 1 || past[0].Robots.Text() != "# one\n" {
 		t.Errorf("%d past versions", len(past))
 	}
-	if !again.cache.Get(siteA).Due(again.time) {
+	if !again.cache.Get(siteA).IsDue(again.time) {
 		t.Error("a copy that is not fresh any more is not due")
 	}
-	if again.cache.Get(siteA).State().Good.Derived == nil {
+	if again.cache.Get(siteA).State().Current.Derived == nil {
 		t.Error("the names in the file are not known")
 	}
 	again.Write(ctx)
@@ -78,7 +78,7 @@ func TestStoreRuns(t *testing.T) {
 	i := newInstance(m, "first", noon)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := i.Start(ctx, true)
-	i.learn(siteA, policy.Named, "# a\n")
+	i.learn(siteA, policy.ConfiguredHosts, "# a\n")
 	cancel()
 	if !closedWithin(done, 10*time.Second) {
 		t.Fatal("it does not end")
@@ -126,7 +126,7 @@ func TestStoreWritesInTime(t *testing.T) {
 			time.Sleep(time.Duration(n) * 317 * time.Millisecond)
 			key := namedKey(fmt.Sprint(n, ".test"))
 			for _, text := range []string{"# first\n", "# second\n"} {
-				i.learn(key, policy.Named, text)
+				i.learn(key, policy.ConfiguredHosts, text)
 				time.Sleep(5 * time.Second)
 				synctest.Wait()
 				data, err := m.Load(ctx, policyKey("first", key).String())
@@ -134,7 +134,7 @@ func TestStoreWritesInTime(t *testing.T) {
 					t.Fatalf("site %d: %v", n, err)
 				}
 				snapshot, err := policy.DecodeSnapshot(data)
-				if err != nil || snapshot.State.Good.Robots.Text() != text {
+				if err != nil || snapshot.State.Current.Robots.Text() != text {
 					t.Errorf("site %d: what is stored is not what was read 5 s ago, %v", n, err)
 				}
 			}

@@ -20,7 +20,7 @@ func TestStoreFailures(t *testing.T) {
 	m.Now = noon
 	i := newInstance(m, "first", noon)
 	for n := range 10 {
-		i.learn(namedKey(fmt.Sprint(n, ".test")), policy.Named, "# x\n")
+		i.learn(namedKey(fmt.Sprint(n, ".test")), policy.ConfiguredHosts, "# x\n")
 	}
 	m.Err = errors.New("no network")
 	i.Read(ctx)
@@ -57,7 +57,7 @@ func TestStoreAtTheEnd(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	i := newInstance(m, "first", noon)
 	i.Read(ctx)
-	i.learn(siteA, policy.Named, open)
+	i.learn(siteA, policy.ConfiguredHosts, open)
 	i.reads(siteA)
 	m.RejectedKeyPart = "first"
 	i.writeAll(ctx, false)
@@ -77,13 +77,13 @@ func TestStoreCutShort(t *testing.T) {
 	m := storetest.New()
 	m.Now = noon
 	i := newInstance(m, "first", noon)
-	i.learn(siteA, policy.Named, "# before\n")
+	i.learn(siteA, policy.ConfiguredHosts, "# before\n")
 	i.time = noon.Add(time.Minute)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	i.policies.startedAt, i.policies.endedEarly = i.time, true
 	i.Read(ctx)
-	i.learn(siteURL, policy.Named, "# after\n")
+	i.learn(siteURL, policy.ConfiguredHosts, "# after\n")
 	i.Write(t.Context())
 	if got := m.Keys(); len(got) != 1 || got[0] != policyKey("first", siteURL).String() {
 		t.Errorf("stored are %v", got)
@@ -97,7 +97,7 @@ func TestStoreForgets(t *testing.T) {
 	for n := range 5000 {
 		i.policies.stored[policy.Key{Host: fmt.Sprint(n)}] = storedPolicy{}
 	}
-	i.learn(siteA, policy.Named, "# a\n")
+	i.learn(siteA, policy.ConfiguredHosts, "# a\n")
 	i.Write(t.Context())
 	if len(i.policies.stored) != 1 {
 		t.Errorf("%d are remembered, want 1", len(i.policies.stored))
@@ -112,10 +112,10 @@ func TestStoreWritesWhereItLeads(t *testing.T) {
 	first.Read(ctx)
 	for n, via := range [][]string{nil, {"/a"}, {"/a"}, {"/b"}} {
 		first.time = noon.Add(time.Duration(n) * time.Minute)
-		e := first.cache.Add(siteA, policy.Named)
+		e := first.cache.GetOrCreate(siteA, policy.ConfiguredHosts)
 		e.MakeDue()
-		<-e.Refresh(policy.Freshness{}, func() policy.Answer {
-			return policy.Answer{Status: http.StatusOK, Body: []byte("# a\n"), Via: via}
+		<-e.Refresh(policy.Freshness{}, func() policy.FetchResult {
+			return policy.FetchResult{Status: http.StatusOK, Body: []byte("# a\n"), RedirectTargets: via}
 		}, nil)
 		first.Write(ctx)
 	}
@@ -124,7 +124,7 @@ func TestStoreWritesWhereItLeads(t *testing.T) {
 	}
 	again := newInstance(m, "first", noon.Add(time.Hour/2))
 	again.Read(ctx)
-	if via := again.cache.Get(siteA).State().Via; len(via) != 1 || via[0] != "/b" {
+	if via := again.cache.Get(siteA).State().RedirectTargets; len(via) != 1 || via[0] != "/b" {
 		t.Errorf("it leads to %v", via)
 	}
 	if again.Write(ctx); m.WriteAttempts != 3 {

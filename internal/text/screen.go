@@ -7,27 +7,27 @@ import (
 	"unicode/utf8"
 )
 
-// Screen writes what people read. It breaks lines that are too wide between
+// Terminal writes what people read. It breaks lines that are too wide between
 // words, and never in one. Escape sequences in what is written to it may only be
-// those of [Paint]. It writes nothing before a line ends or Flush is called.
-type Screen struct {
+// those of [Colorize]. It writes nothing before a line ends or Flush is called.
+type Terminal struct {
 	out   *bufio.Writer
 	width int
 	color bool
 	line  []byte // that has begun
 }
 
-// NewScreen returns a Screen that writes to w. The width is in columns, 0 for as
+// NewTerminal returns a Terminal that writes to w. The width is in columns, 0 for as
 // many as it takes; color says whether words may be coloured.
-func NewScreen(w io.Writer, width int, color bool) *Screen {
-	return &Screen{out: bufio.NewWriter(w), width: width, color: color}
+func NewTerminal(w io.Writer, width int, color bool) *Terminal {
+	return &Terminal{out: bufio.NewWriter(w), width: width, color: color}
 }
 
 // Width returns the width in columns, 0 for as many as it takes.
-func (s *Screen) Width() int { return s.width }
+func (s *Terminal) Width() int { return s.width }
 
 // Write implements [io.Writer].
-func (s *Screen) Write(p []byte) (int, error) {
+func (s *Terminal) Write(p []byte) (int, error) {
 	if s.width <= 0 {
 		return s.out.Write(p)
 	}
@@ -38,7 +38,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 			s.line = append(s.line[:0], line...)
 			return len(p), nil
 		}
-		if _, err := s.out.WriteString(fold(line, s.width) + "\n"); err != nil {
+		if _, err := s.out.WriteString(wrapLine(line, s.width) + "\n"); err != nil {
 			return 0, err
 		}
 		rest = []byte(after)
@@ -46,41 +46,41 @@ func (s *Screen) Write(p []byte) (int, error) {
 }
 
 // Flush writes what was not written yet.
-func (s *Screen) Flush() error {
+func (s *Terminal) Flush() error {
 	if len(s.line) > 0 {
-		_, _ = s.out.WriteString(fold(string(s.line), s.width)) // Flush says why it failed
+		_, _ = s.out.WriteString(wrapLine(string(s.line), s.width)) // Flush says why it failed
 		s.line = s.line[:0]
 	}
 	return s.out.Flush()
 }
 
-// fold breaks a line between words where it is wider than so many columns. What
+// wrapLine breaks a line between words where it is wider than so many columns. What
 // follows is indented.
-func fold(line string, width int) string {
-	if columns(line) <= width {
+func wrapLine(line string, width int) string {
+	if displayWidth(line) <= width {
 		return line
 	}
 	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
 	words := strings.Split(line[len(indent):], " ")
 	var folded, b strings.Builder // the lines that ended, and the last
 	b.WriteString(indent + words[0])
-	at := columns(indent) + columns(words[0])
+	at := displayWidth(indent) + displayWidth(words[0])
 	for _, word := range words[1:] {
-		if n := columns(word); at+1+n <= width {
+		if n := displayWidth(word); at+1+n <= width {
 			b.WriteString(" " + word)
 			at += 1 + n
 		} else if word != "" {
 			folded.WriteString(strings.TrimRight(b.String(), " ") + "\n")
 			b.Reset()
 			b.WriteString(indent + "  " + word)
-			at = columns(indent) + 2 + n
+			at = displayWidth(indent) + 2 + n
 		}
 	}
 	return folded.String() + b.String()
 }
 
-// columns returns how wide a piece of a line is.
-func columns(s string) int {
+// displayWidth returns how wide a piece of a line is.
+func displayWidth(s string) int {
 	n := utf8.RuneCountInString(s)
 	for rest := s; ; {
 		_, after, found := strings.Cut(rest, "\x1b")
@@ -100,10 +100,10 @@ var colors = map[string]string{
 	"allowed": "32", "verified": "32", "ok": "32", "opened": "32",
 }
 
-// Paint colours a word that says how something stands, such as a verdict or a
-// severity, if w is a Screen that shows colours.
-func Paint(w io.Writer, word string) string {
-	if s, ok := w.(*Screen); ok && s.color && colors[word] != "" {
+// Colorize colours a word that says how something stands, such as a verdict or a
+// severity, if w is a Terminal that shows colours.
+func Colorize(w io.Writer, word string) string {
+	if s, ok := w.(*Terminal); ok && s.color && colors[word] != "" {
 		return "\x1b[" + colors[word] + "m" + word + "\x1b[m"
 	}
 	return word

@@ -22,7 +22,7 @@ func TestFold(t *testing.T) {
 		{"\x1b[31merror\x1b[m: x", 8, "\x1b[31merror\x1b[m: x"},
 		{"a  b   c", 5, "a  b\n  c"},
 	} {
-		if got := fold(tc.line, tc.width); got != tc.want {
+		if got := wrapLine(tc.line, tc.width); got != tc.want {
 			t.Errorf("%q in %d columns is %q, want %q", tc.line, tc.width, got, tc.want)
 		}
 	}
@@ -33,7 +33,7 @@ func TestScreen(t *testing.T) {
 	const said, want = "one two three\nfour five\n\nsix seven eight", "one two\n  three\nfour\n  five\n\nsix\n  seven\n  eight"
 	for size := 1; size < len(said); size++ {
 		var b strings.Builder
-		s := NewScreen(&b, 8, false)
+		s := NewTerminal(&b, 8, false)
 		for rest := said; rest != ""; {
 			n, err := s.Write([]byte(rest[:min(size, len(rest))]))
 			if err != nil {
@@ -46,12 +46,12 @@ func TestScreen(t *testing.T) {
 		}
 	}
 	var plain strings.Builder
-	if Paint(&plain, "error") != "error" || Paint(NewScreen(&plain, 0, false), "error") != "error" || Paint(NewScreen(&plain, 0, true), "page") != "page" {
+	if Colorize(&plain, "error") != "error" || Colorize(NewTerminal(&plain, 0, false), "error") != "error" || Colorize(NewTerminal(&plain, 0, true), "page") != "page" {
 		t.Error("a colour where none is wanted")
 	}
 	closed, w := io.Pipe()
 	_ = closed.Close()
-	s := NewScreen(w, 8, false)
+	s := NewTerminal(w, 8, false)
 	_, _ = s.Write([]byte("one"))
 	if err := s.Flush(); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("an error that is not said: %v", err)

@@ -25,7 +25,7 @@ func TestNearFile(t *testing.T) {
 		"robot.txt": "robots.txt", "./robots.tx": "./robots.txt", filepath.Join(filepath.Dir(full), "Robots.text"): full,
 		"registry.json": "", "site/registry.json": "", "nowhere/robots.txt": "", "": "",
 	} {
-		if got := NearFile(path); got != want {
+		if got := NearestFile(path); got != want {
 			t.Errorf("%q: got %q, want %q", path, got, want)
 		}
 	}

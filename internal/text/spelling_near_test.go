@@ -8,7 +8,7 @@ func TestNear(t *testing.T) {
 		"exmpt": "exempt", "exempts": "exempt", "only-log": "only_log", "onlylog": "only_log", "Status": "status", "tll": "ttl",
 		"graec": "grace", "serach": "search", "souce": "source", "block": "", "x": "", "": "", "user_agent": "",
 	} {
-		if got := Near(misspelt, words); got != want {
+		if got := Nearest(misspelt, words); got != want {
 			t.Errorf("Near(%q) = %q, want %q", misspelt, got, want)
 		}
 	}

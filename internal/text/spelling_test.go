@@ -22,10 +22,10 @@ func TestDistance(t *testing.T) {
 		{"abc", "", 9, 3},
 		{"", "", 9, 0},
 	} {
-		if got := Distance(tc.a, tc.b, tc.most); got != tc.want {
+		if got := EditDistance(tc.a, tc.b, tc.most); got != tc.want {
 			t.Errorf("Distance(%q, %q, %d) = %d, want %d", tc.a, tc.b, tc.most, got, tc.want)
 		}
-		if got := Distance(tc.b, tc.a, tc.most); got != tc.want {
+		if got := EditDistance(tc.b, tc.a, tc.most); got != tc.want {
 			t.Errorf("Distance(%q, %q, %d) = %d, want %d", tc.b, tc.a, tc.most, got, tc.want)
 		}
 	}
@@ -33,7 +33,7 @@ func TestDistance(t *testing.T) {
 
 func TestLetters(t *testing.T) {
 	for name, want := range map[string]string{"ai-training": "aitraining", "Ai_Training": "aitraining", "Sogou web spider": "sogouwebspider", "Yahoo! Slurp": "yahooslurp", "": ""} {
-		if got := Letters(name); got != want {
+		if got := FoldSpelling(name); got != want {
 			t.Errorf("Letters(%q) = %q, want %q", name, got, want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestSwapped(t *testing.T) {
 		{"bx", "by", false},
 		{"", "", false},
 	} {
-		if got := Swapped(tc.a, tc.b); got != tc.want {
+		if got := IsTransposition(tc.a, tc.b); got != tc.want {
 			t.Errorf("Swapped(%q, %q) = %v, want %v", tc.a, tc.b, got, tc.want)
 		}
 	}
@@ -74,7 +74,7 @@ func TestEdits(t *testing.T) {
 		for range random.IntN(6) {
 			b[random.IntN(len(b))] = byte('a' + random.IntN(26))
 		}
-		least, d := Edits(Set(string(a)), Set(string(b))), Distance(string(a), string(b), 99)
+		least, d := MinEdits(ByteSet(string(a)), ByteSet(string(b))), EditDistance(string(a), string(b), 99)
 		if least > d {
 			t.Fatalf("%s and %s: at least %d edits, and the distance is %d", a, b, least, d)
 		}

@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// Kind says what stands in a column of a table.
-type Kind uint8
+// ColumnKind says what stands in a column of a table.
+type ColumnKind uint8
 
 const (
-	Name    Kind = iota // a name, a number: never broken, never cut
-	List                // names with commas between them: broken behind a comma
-	Prose               // broken between words
-	Long                // a path, a rule: cut
-	Verdict             // as Name; its first word is coloured, see [Paint]
+	NameColumn    ColumnKind = iota // a name, a number: never broken, never cut
+	ListColumn                      // names with commas between them: broken behind a comma
+	ProseColumn                     // broken between words
+	LongColumn                      // a path, a rule: cut
+	VerdictColumn                   // as NameColumn; its first word is coloured, see [Colorize]
 )
 
-// words returns the pieces of a cell that are never broken, with what stands
+// splitCell returns the pieces of a cell that are never broken, with what stands
 // between them.
-func (k Kind) words(cell string) (words []string, between string) {
+func (k ColumnKind) splitCell(cell string) (words []string, between string) {
 	switch k {
-	case List:
+	case ListColumn:
 		return strings.Split(cell, ", "), ", "
-	case Prose:
+	case ProseColumn:
 		return strings.Fields(cell), " "
 	}
 	return []string{cell}, ""
@@ -31,10 +31,10 @@ func (k Kind) words(cell string) (words []string, between string) {
 // Column is a column of a table.
 type Column struct {
 	Title string
-	Kind  Kind
+	Kind  ColumnKind
 }
 
-// Table lays out rows in columns. On a [Screen] it becomes as narrow as that is:
+// Table lays out rows in columns. On a [Terminal] it becomes as narrow as that is:
 // by breaking and cutting cells as their kind allows, and where that is not
 // enough by a line for each cell.
 type Table struct {
@@ -55,9 +55,9 @@ func NewTable(w io.Writer, columns ...Column) *Table {
 	return t
 }
 
-// Row adds a row, of as many cells as there are columns. They have to be
+// AddRow adds a row, of as many cells as there are columns. They have to be
 // printable.
-func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
+func (t *Table) AddRow(cells ...string) { t.rows = append(t.rows, cells) }
 
 // gap separates columns.
 const gap = "  "
@@ -67,46 +67,46 @@ func (t *Table) Flush() {
 	widths := make([]int, len(t.columns))
 	for _, row := range t.rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], columns(cell))
+			widths[i] = max(widths[i], displayWidth(cell))
 		}
 	}
 	var b strings.Builder
-	if s, ok := t.w.(*Screen); ok && s.width > 0 && !t.squeeze(widths, s.width) {
-		t.stack(&b, s.width)
+	if s, ok := t.w.(*Terminal); ok && s.width > 0 && !t.shrinkColumns(widths, s.width) {
+		t.writeStacked(&b, s.width)
 	} else {
 		for _, row := range t.rows {
-			t.row(&b, row, widths)
+			t.writeRow(&b, row, widths)
 		}
 	}
 	_, _ = io.WriteString(t.w, b.String())
 }
 
-// leastLong is how narrow a column that is Long may become.
-const leastLong = 16
+// minLongWidth is how narrow a LongColumn may become.
+const minLongWidth = 16
 
-// squeeze makes the widest columns narrower until the table fits, and reports
+// shrinkColumns makes the widest columns narrower until the table fits, and reports
 // whether it does.
-func (t *Table) squeeze(widths []int, width int) bool {
-	least := make([]int, len(widths))
+func (t *Table) shrinkColumns(widths []int, width int) bool {
+	minWidths := make([]int, len(widths))
 	for _, row := range t.rows {
 		for i, cell := range row {
-			words, between := t.columns[i].Kind.words(cell)
+			words, between := t.columns[i].Kind.splitCell(cell)
 			for _, word := range words {
-				least[i] = max(least[i], columns(word+strings.TrimSpace(between)))
+				minWidths[i] = max(minWidths[i], displayWidth(word+strings.TrimSpace(between)))
 			}
 		}
 	}
 	total := t.Indent + len(gap)*(len(widths)-1)
 	for i, w := range widths {
 		total += w
-		if t.columns[i].Kind == Long {
-			least[i] = min(least[i], leastLong)
+		if t.columns[i].Kind == LongColumn {
+			minWidths[i] = min(minWidths[i], minLongWidth)
 		}
 	}
 	for total > width {
 		widest := -1
 		for i, w := range widths {
-			if w > least[i] && (widest < 0 || w > widths[widest]) {
+			if w > minWidths[i] && (widest < 0 || w > widths[widest]) {
 				widest = i
 			}
 		}
@@ -119,23 +119,23 @@ func (t *Table) squeeze(widths []int, width int) bool {
 	return true
 }
 
-// row writes a row, in as many lines as its cells take.
-func (t *Table) row(b *strings.Builder, row []string, widths []int) {
+// writeRow writes a row, in as many lines as its cells take.
+func (t *Table) writeRow(b *strings.Builder, row []string, widths []int) {
 	cells := make([][]string, len(row))
 	lines := 1
 	for i, cell := range row {
-		cells[i] = broken(cell, t.columns[i].Kind, widths[i])
+		cells[i] = wrapCell(cell, t.columns[i].Kind, widths[i])
 		lines = max(lines, len(cells[i]))
 	}
 	for n := range lines {
-		line, behind := strings.Repeat(" ", t.Indent), ""
+		line, padding := strings.Repeat(" ", t.Indent), ""
 		for i, cell := range cells {
 			piece := ""
 			if n < len(cell) {
 				piece = cell[n]
 			}
-			line += behind + t.paint(i, piece)
-			behind = strings.Repeat(" ", widths[i]-columns(piece)) + gap
+			line += padding + t.colorize(i, piece)
+			padding = strings.Repeat(" ", widths[i]-displayWidth(piece)) + gap
 		}
 		if lines > 1 {
 			line = strings.TrimRight(line, " ")
@@ -144,22 +144,22 @@ func (t *Table) row(b *strings.Builder, row []string, widths []int) {
 	}
 }
 
-// broken breaks a cell into pieces that are at most so wide, and cuts what is
-// Long.
-func broken(cell string, kind Kind, width int) []string {
-	if columns(cell) <= width {
+// wrapCell breaks a cell into pieces that are at most so wide, and cuts a
+// LongColumn.
+func wrapCell(cell string, kind ColumnKind, width int) []string {
+	if displayWidth(cell) <= width {
 		return []string{cell}
 	}
 	var pieces []string
-	words, between := kind.words(cell)
+	words, between := kind.splitCell(cell)
 	for n, word := range words {
 		if n < len(words)-1 {
 			word += strings.TrimSpace(between)
 		}
-		if kind == Long {
-			word = Short(word, width)
+		if kind == LongColumn {
+			word = Abbreviate(word, width)
 		}
-		if last := len(pieces) - 1; last >= 0 && columns(pieces[last])+1+columns(word) <= width {
+		if last := len(pieces) - 1; last >= 0 && displayWidth(pieces[last])+1+displayWidth(word) <= width {
 			pieces[last] += " " + word
 		} else {
 			pieces = append(pieces, word)
@@ -168,23 +168,23 @@ func broken(cell string, kind Kind, width int) []string {
 	return pieces
 }
 
-// paint colours the first word of a cell.
-func (t *Table) paint(column int, cell string) string {
-	if t.columns[column].Kind != Verdict {
+// colorize colours the first word of a cell.
+func (t *Table) colorize(column int, cell string) string {
+	if t.columns[column].Kind != VerdictColumn {
 		return cell
 	}
 	word, rest, more := strings.Cut(cell, " ")
-	if word = Paint(t.w, word); more {
+	if word = Colorize(t.w, word); more {
 		word += " "
 	}
 	return word + rest
 }
 
-// stack writes a line for each cell, and an empty one between rows.
-func (t *Table) stack(b *strings.Builder, width int) {
+// writeStacked writes a line for each cell, and an empty one between rows.
+func (t *Table) writeStacked(b *strings.Builder, width int) {
 	widest := 0
 	for _, title := range t.rows[0] {
-		widest = max(widest, columns(title))
+		widest = max(widest, displayWidth(title))
 	}
 	margin := "\n" + strings.Repeat(" ", t.Indent+widest) + gap
 	for n, row := range t.rows[1:] {
@@ -193,11 +193,11 @@ func (t *Table) stack(b *strings.Builder, width int) {
 		}
 		for i, cell := range row {
 			title := t.rows[0][i]
-			pieces := []string{t.paint(i, cell)}
-			if kind := t.columns[i].Kind; kind == List || kind == Prose {
-				pieces = broken(cell, kind, max(leastLong, width-len(margin)+1))
+			pieces := []string{t.colorize(i, cell)}
+			if kind := t.columns[i].Kind; kind == ListColumn || kind == ProseColumn {
+				pieces = wrapCell(cell, kind, max(minLongWidth, width-len(margin)+1))
 			}
-			line := strings.Repeat(" ", t.Indent) + title + strings.Repeat(" ", widest-columns(title)) + gap + strings.Join(pieces, margin)
+			line := strings.Repeat(" ", t.Indent) + title + strings.Repeat(" ", widest-displayWidth(title)) + gap + strings.Join(pieces, margin)
 			b.WriteString(strings.TrimRight(line, " ") + "\n")
 		}
 	}

@@ -5,16 +5,16 @@ import (
 	"testing"
 )
 
-var verdicts = []Column{{"VERDICT", Verdict}, {"URL", Long}, {"CRAWLERS", List}}
+var verdicts = []Column{{"VERDICT", VerdictColumn}, {"URL", LongColumn}, {"CRAWLERS", ListColumn}}
 
 // drawn draws a table on a screen.
 func drawn(t *testing.T, width int, color bool) string {
 	t.Helper()
 	var b strings.Builder
-	s := NewScreen(&b, width, color)
+	s := NewTerminal(&b, width, color)
 	table := NewTable(s, verdicts...)
-	table.Row("disallowed", "/a/long/path/to/a/page.html?with=a&query=too", "Sogou web spider 3, Googlebot-Image 2")
-	table.Row("allowed (3)", "/", "GPTBot 1")
+	table.AddRow("disallowed", "/a/long/path/to/a/page.html?with=a&query=too", "Sogou web spider 3, Googlebot-Image 2")
+	table.AddRow("allowed (3)", "/", "GPTBot 1")
 	table.Flush()
 	if err := s.Flush(); err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestTableFits(t *testing.T) {
 			t.Errorf("width %d: the verdicts have no colour: %q", width, got)
 		}
 		for line := range strings.Lines(got) {
-			if n := columns(strings.TrimSuffix(line, "\n")); n > width && !strings.Contains(line, "query=too") {
+			if n := displayWidth(strings.TrimSuffix(line, "\n")); n > width && !strings.Contains(line, "query=too") {
 				t.Errorf("width %d: a line of %d columns: %q", width, n, line)
 			}
 		}

@@ -24,19 +24,19 @@ func Printable(s string) string {
 	}, strings.ToValidUTF8(s, "?"))
 }
 
-// Cut bounds a string to so many bytes, of which there have to be at least three;
+// Truncate bounds a string to so many bytes, of which there have to be at least three;
 // … at its end marks that something is missing. What it returns may share the
 // memory of s.
-func Cut(s string, most int) string {
+func Truncate(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
 	return strings.ToValidUTF8(s[:most-len("…")], "") + "…"
 }
 
-// Short bounds a string to so many characters, such as a cell of a table has room
+// Abbreviate bounds a string to so many characters, such as a cell of a table has room
 // for; … at its end marks that something is missing.
-func Short(s string, most int) string {
+func Abbreviate(s string, most int) string {
 	if end := runes(s, most); end < len(s) {
 		return s[:runes(s, most-1)] + "…"
 	}

@@ -41,7 +41,7 @@ func TestCut(t *testing.T) {
 		{"", 3, ""}, {"abc", 3, "abc"}, {"abcd", 3, "…"}, {"abcde", 4, "a…"}, {"日本語", 9, "日本語"},
 		{"日本語", 8, "日…"}, {"日本語", 6, "日…"}, {"日本語", 5, "…"}, {"a\xff", 5, "a\xff"},
 	} {
-		if got := Cut(tc.in, tc.most); got != tc.want {
+		if got := Truncate(tc.in, tc.most); got != tc.want {
 			t.Errorf("%q to %d bytes is %q, want %q", tc.in, tc.most, got, tc.want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestShort(t *testing.T) {
 	}{
 		{"", 1, ""}, {"abc", 3, "abc"}, {"abcd", 3, "ab…"}, {"日本語", 3, "日本語"}, {"日本語だ", 3, "日本…"}, {"\xff\xff\xff", 2, "\xff…"},
 	} {
-		if got := Short(tc.in, tc.most); got != tc.want {
+		if got := Abbreviate(tc.in, tc.most); got != tc.want {
 			t.Errorf("%q to %d characters is %q, want %q", tc.in, tc.most, got, tc.want)
 		}
 	}
@@ -92,10 +92,10 @@ func FuzzText(f *testing.F) {
 		if Printable(shown) != shown {
 			t.Errorf("%q is no more printable the second time", shown)
 		}
-		if len(Cut(s, most)) > most || len(s) <= most && Cut(s, most) != s || utf8.ValidString(s) && !utf8.ValidString(Cut(s, most)) {
-			t.Errorf("%q to %d bytes is %q", s, most, Cut(s, most))
+		if len(Truncate(s, most)) > most || len(s) <= most && Truncate(s, most) != s || utf8.ValidString(s) && !utf8.ValidString(Truncate(s, most)) {
+			t.Errorf("%q to %d bytes is %q", s, most, Truncate(s, most))
 		}
-		if short := Short(s, most); utf8.RuneCountInString(short) > most || utf8.RuneCountInString(s) <= most && short != s {
+		if short := Abbreviate(s, most); utf8.RuneCountInString(short) > most || utf8.RuneCountInString(s) <= most && short != s {
 			t.Errorf("%q to %d characters is %q", s, most, short)
 		}
 		if quote := Quote(s, most); Printable(quote) != quote || strings.HasSuffix(quote, "…") != (utf8.RuneCountInString(s) > most) {

@@ -107,7 +107,7 @@ func verifySample(s *replay.Sample, rules []replay.SourceRule, robots *policy.Ro
 	if result.Verdict != judge.Disallowed {
 		return fmt.Sprintf("%s %s of %q is %s", s.Method, s.Target, s.UserAgent, result.Verdict)
 	}
-	rule := result.Evidence.Rule
+	rule := result.RobotsVerdict.Rule
 	for _, reported := range rules {
 		if reported.Rule == rule.String() && reported.Line == rule.Line {
 			return ""

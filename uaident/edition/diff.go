@@ -35,21 +35,21 @@ const (
 
 // Diff returns the differences between two lists of entries, sorted by token.
 func Diff(before, after []uaident.Crawler) (changes []Change) {
-	known := make(map[string]*uaident.Crawler, len(before))
+	oldByName := make(map[string]*uaident.Crawler, len(before))
 	for i := range before {
-		known[nameKey(&before[i])] = &before[i]
+		oldByName[nameKey(&before[i])] = &before[i]
 	}
 	for i := range after {
 		c := &after[i]
-		old := known[nameKey(c)]
-		delete(known, nameKey(c))
+		old := oldByName[nameKey(c)]
+		delete(oldByName, nameKey(c))
 		if old == nil {
 			changes = append(changes, Change{Token: c.Token, Kind: Added})
 		} else if fields := diffFields(old, c); len(fields) > 0 {
 			changes = append(changes, Change{Token: c.Token, Kind: Changed, Fields: fields})
 		}
 	}
-	for _, old := range known {
+	for _, old := range oldByName {
 		changes = append(changes, Change{Token: old.Token, Kind: Removed})
 	}
 	slices.SortFunc(changes, func(a, b Change) int {

@@ -17,11 +17,11 @@ const (
 	maxName     = 100 // bytes of a token, alias or operator
 	maxText     = 500 // bytes of any other string
 	maxList     = 64  // strings in a list
-	maxMistakes = 50  // reported errors
+	maxErrors   = 50  // reported errors
 )
 
-// Edition is the content of a registry file, which can be a part of a registry.
-type Edition struct {
+// File is the content of a registry file, which can be a part of a registry.
+type File struct {
 	// Date is the date of the edition, such as 2026-11-23. It can be empty.
 	Date string
 	// Crawlers are the entries in the order of the file.
@@ -31,10 +31,10 @@ type Edition struct {
 // Embedded returns the source of the built-in registry.
 func Embedded() []byte { return uaident.JSON() }
 
-// Over returns base with the entries of e added. An entry of e replaces an entry of base with
+// Merge returns base with the entries of e added. An entry of e replaces an entry of base with
 // the same token.
-func (e *Edition) Over(base *uaident.Registry) (*uaident.Registry, error) {
-	registry, err := base.With(e.Crawlers...)
+func (e *File) Merge(base *uaident.Registry) (*uaident.Registry, error) {
+	registry, err := base.WithCrawlers(e.Crawlers...)
 	if err != nil {
 		return nil, fmt.Errorf("cannot merge the registry into the built-in registry: %w", err)
 	}

@@ -41,7 +41,7 @@ func TestEmbedded(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(again.Crawlers, e.Crawlers) {
 		t.Errorf("what is written is read otherwise: %v", err)
 	}
-	same, err := e.Over(uaident.Default())
+	same, err := e.Merge(uaident.Default())
 	if err != nil || len(Diff(same.Crawlers(), uaident.Default().Crawlers())) > 0 {
 		t.Errorf("laid over itself it is another one: %v", err)
 	}
@@ -183,10 +183,10 @@ func TestSchema(t *testing.T) {
 			}
 		}
 	}
-	check("an edition", schema.object, editionFields)
+	check("an edition", schema.object, fileFields)
 	check("an entry", schema.Defs["entry"], entryFields)
 	check("a verification", schema.Defs["verification"], verificationFields)
-	for field, words := range map[string][]string{"class": classes(), "provenance": provenances, "crawl_delay": habits} {
+	for field, words := range map[string][]string{"class": classes(), "provenance": provenances, "crawl_delay": delaySupports} {
 		if got := schema.Defs["entry"].Properties[field].Enum; !slices.Equal(got, words) {
 			t.Errorf("%s is one of %q, and %q are read", field, got, words)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-const wantEntry = `an entry is an object such as {"token": "FooBot", "class": "search", "source": "https://foo.example/bot"}`
+const entryDescription = `an entry is an object such as {"token": "FooBot", "class": "search", "source": "https://foo.example/bot"}`
 
 // entryFields are the fields of an entry, in output order.
 var (
@@ -25,15 +25,15 @@ var (
 
 // Allowed values of provenance, crawl_delay and purposes.
 var (
-	provenances = []string{"documented", "dataset", "unsourced"}
-	habits      = []string{"undocumented", "obeys", "ignores"}
-	purposes    = uaident.PurposeSet(^uaident.PurposeSet(0)).Words()
+	provenances   = []string{"documented", "dataset", "unsourced"}
+	delaySupports = []string{"undocumented", "obeys", "ignores"}
+	purposes      = uaident.PurposeSet(^uaident.PurposeSet(0)).Words()
 )
 
 // entry is a decoded entry.
 type entry struct {
 	uaident.Crawler
-	at int // byte offset of the entry
+	offset int // byte offset of the entry
 }
 
 // classes returns the names of the allowed classes.
@@ -46,130 +46,130 @@ func classes() (all []string) {
 	return all
 }
 
-// entry decodes an entry and checks every rule that concerns this entry only.
-func (r *reader) entry() (e entry) {
-	_, e.at = r.Peek()
+// parseEntry decodes an entry and checks every rule that concerns this entry only.
+func (r *parser) parseEntry() (e entry) {
+	_, e.offset = r.Peek()
 	before, class, provenance, delay := len(r.errs), "", "", false
-	r.object("", wantEntry, entryFields, func(field string) {
+	r.readObject("", entryDescription, entryFields, func(field string) {
 		switch field {
 		case "token":
-			e.Token = r.text(field, maxName)
+			e.Token = r.readText(field, maxName)
 		case "operator":
-			e.Operator = r.text(field, maxName)
+			e.Operator = r.readText(field, maxName)
 		case "class":
-			class = r.word(field, classes())
+			class = r.readWord(field, classes())
 			e.Class, _ = uaident.ParseClass(class)
 		case "user_triggered":
-			e.UserTriggered = r.flag(field)
+			e.UserTriggered = r.readBool(field)
 		case "wildcard":
 			e.Wildcard = uaident.WildcardOff
-			if r.flag(field) {
+			if r.readBool(field) {
 				e.Wildcard = uaident.WildcardOn
 			}
 		case "fallback":
-			e.Fallback = r.texts(field, maxName)
+			e.Fallback = r.readTexts(field, maxName)
 		case "aliases":
-			e.Aliases = r.texts(field, maxName)
+			e.Aliases = r.readTexts(field, maxName)
 		case "robots_only":
-			e.RobotsOnly = r.flag(field)
+			e.RobotsOnly = r.readBool(field)
 		case "controls":
-			e.Controls = r.text(field, maxText)
+			e.Controls = r.readText(field, maxText)
 		case "family":
-			e.Family = r.flag(field)
+			e.Family = r.readBool(field)
 		case "app":
-			e.App = r.flag(field)
+			e.App = r.readBool(field)
 		case "exact_case":
-			e.ExactCase = r.flag(field)
+			e.ExactCase = r.readBool(field)
 		case "verification":
-			r.verification(&e.Verification)
+			r.parseVerification(&e.Verification)
 		case "source":
-			e.Source = r.link(field)
+			e.Source = r.readHTTPSURL(field)
 		case "checked":
-			e.Checked = r.date(field)
+			e.Checked = r.readDate(field)
 		case "provenance":
-			provenance = r.word(field, provenances)
+			provenance = r.readWord(field, provenances)
 			e.Provenance = uaident.Provenance(max(0, slices.Index(provenances, provenance)))
 		case "crawl_delay":
 			delay = true
-			e.CrawlDelay.Habit = uaident.DelayHabit(max(0, slices.Index(habits, r.word(field, habits))))
+			e.CrawlDelay.Support = uaident.DelaySupport(max(0, slices.Index(delaySupports, r.readWord(field, delaySupports))))
 		case "crawl_delay_max":
-			e.CrawlDelay.Max = time.Duration(r.number(field, 86400)) * time.Second
+			e.CrawlDelay.Max = time.Duration(r.readNumber(field, 86400)) * time.Second
 		case "crawl_delay_wildcard":
-			e.CrawlDelay.Wildcard = r.flag(field)
+			e.CrawlDelay.Wildcard = r.readBool(field)
 		case "crawl_delay_source":
-			e.CrawlDelay.Source = r.link(field)
+			e.CrawlDelay.Source = r.readHTTPSURL(field)
 		case "purposes":
-			r.array("purposes must be a list such as [\"training\"]", func() {
-				word := r.word("purpose", purposes)
+			r.readArray("purposes must be a list such as [\"training\"]", func() {
+				word := r.readWord("purpose", purposes)
 				if i := slices.Index(purposes, word); i >= 0 {
-					e.Purposes.Of |= 1 << i
+					e.Purposes.Set |= 1 << i
 				}
 			})
 		case "purposes_source":
-			e.Purposes.Source = r.link(field)
+			e.Purposes.Source = r.readHTTPSURL(field)
 		case "robots_lag":
-			e.RobotsLag.Most = time.Duration(r.number(field, uint64(uaident.MaxRobotsLag/time.Second))) * time.Second
+			e.RobotsLag.Max = time.Duration(r.readNumber(field, uint64(uaident.MaxRobotsLag/time.Second))) * time.Second
 		case "robots_lag_source":
-			e.RobotsLag.Source = r.link(field)
+			e.RobotsLag.Source = r.readHTTPSURL(field)
 		case "note":
-			r.text(field, maxText)
+			r.readText(field, maxText)
 		}
 	})
 	if len(r.errs) > before {
 		return e // further errors could be consequences
 	}
-	r.check(&e, class, provenance, delay)
+	r.checkEntry(&e, class, provenance, delay)
 	return e
 }
 
-func (r *reader) verification(v *uaident.Verification) {
-	r.object("verification: ", `must be an object such as {"rdns": [".foo.example"]}`, verificationFields, func(field string) {
+func (r *parser) parseVerification(v *uaident.Verification) {
+	r.readObject("verification: ", `must be an object such as {"rdns": [".foo.example"]}`, verificationFields, func(field string) {
 		switch field {
 		case "rdns":
-			v.RDNS = r.texts(field, maxText)
+			v.RDNS = r.readTexts(field, maxText)
 		case "ranges":
-			v.Ranges = r.links(field)
+			v.Ranges = r.readHTTPSURLs(field)
 		case "confirming_ranges":
-			v.ConfirmingRanges = r.links(field)
+			v.ConfirmingRanges = r.readHTTPSURLs(field)
 		case "web_bot_auth":
-			v.WebBotAuth = r.link(field)
+			v.WebBotAuth = r.readHTTPSURL(field)
 		case "unsure":
-			v.Unsure = r.flag(field)
+			v.Unsure = r.readBool(field)
 		}
 	})
 }
 
-// link decodes an https URL.
-func (r *reader) link(field string) string {
-	text := r.text(field, maxText)
-	r.checkLink(r.At(), field, text)
+// readHTTPSURL decodes an https URL.
+func (r *parser) readHTTPSURL(field string) string {
+	text := r.readText(field, maxText)
+	r.checkHTTPSURL(r.Offset(), field, text)
 	return text
 }
 
-// links decodes a list of https URLs.
-func (r *reader) links(field string) []string {
+// readHTTPSURLs decodes a list of https URLs.
+func (r *parser) readHTTPSURLs(field string) []string {
 	_, at := r.Peek()
-	links := r.texts(field, maxText)
+	links := r.readTexts(field, maxText)
 	for _, link := range links {
-		r.checkLink(at, field, link)
+		r.checkHTTPSURL(at, field, link)
 	}
 	return links
 }
 
-func (r *reader) checkLink(at int, field, link string) {
+func (r *parser) checkHTTPSURL(at int, field, link string) {
 	if u, err := url.Parse(link); link != "" && (err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil) {
 		r.failAt(at, "%s: %.80q is not an https URL such as https://foo.example/bot", field, link)
 	}
 }
 
-// check checks the rules that concern several fields of an entry.
-func (r *reader) check(e *entry, class, provenance string, delay bool) {
+// checkEntry checks the rules that concern several fields of an entry.
+func (r *parser) checkEntry(e *entry, class, provenance string, delay bool) {
 	fail := func(format string, args ...any) {
-		r.failAt(e.at, "%s: "+format, append([]any{cmp.Or(e.Token, "an entry")}, args...)...)
+		r.failAt(e.offset, "%s: "+format, append([]any{cmp.Or(e.Token, "an entry")}, args...)...)
 	}
 	switch {
 	case e.Token == "":
-		fail("missing token; %s", wantEntry)
+		fail("missing token; %s", entryDescription)
 		return
 	case class == "":
 		fail("missing class; write one of %s", strings.Join(classes(), ", "))
@@ -186,21 +186,21 @@ func (r *reader) check(e *entry, class, provenance string, delay bool) {
 		fail("crawl_delay_max, crawl_delay_wildcard and crawl_delay_source require crawl_delay; add obeys, ignores or undocumented")
 	case delay && d.Source == "":
 		fail("crawl_delay requires crawl_delay_source, the URL of the documentation")
-	case d.Max > 0 && d.Habit != uaident.DelayObeyed:
+	case d.Max > 0 && d.Support != uaident.DelayObeyed:
 		fail("crawl_delay_max requires crawl_delay obeys")
-	case d.Wildcard && d.Habit != uaident.DelayObeyed:
+	case d.Wildcard && d.Support != uaident.DelayObeyed:
 		fail("crawl_delay_wildcard requires crawl_delay obeys")
 	}
-	if (e.Purposes.Of == 0) != (e.Purposes.Source == "") {
+	if (e.Purposes.Set == 0) != (e.Purposes.Source == "") {
 		fail("purposes and purposes_source require each other; purposes_source is the URL of the documentation")
 	}
-	if (e.RobotsLag.Most == 0) != (e.RobotsLag.Source == "") {
+	if (e.RobotsLag.Max == 0) != (e.RobotsLag.Source == "") {
 		fail("robots_lag (seconds) and robots_lag_source require each other; robots_lag_source is the URL of the documentation")
 	}
 }
 
-// checkTogether reports names in several entries and unknown fallbacks.
-func (r *reader) checkTogether(entries []entry) {
+// checkNames reports names in several entries and unknown fallbacks.
+func (r *parser) checkNames(entries []entry) {
 	for i := range entries {
 		e := &entries[i]
 		for _, name := range append([]string{e.Token}, e.Aliases...) {
@@ -208,16 +208,16 @@ func (r *reader) checkTogether(entries []entry) {
 			if e.ExactCase && name == e.Token {
 				key = name
 			}
-			if other, ok := r.owner[key]; ok && name != "" {
-				r.failAt(e.at, "%s: the name %q already belongs to %s; use a name once", e.Token, name, other)
+			if other, ok := r.nameOwners[key]; ok && name != "" {
+				r.failAt(e.offset, "%s: the name %q already belongs to %s; use a name once", e.Token, name, other)
 			}
-			r.owner[key] = e.Token
+			r.nameOwners[key] = e.Token
 		}
 	}
 	for i := range entries {
 		for _, f := range entries[i].Fallback {
-			if _, ok := r.owner[strings.ToLower(f)]; !ok && uaident.Default().Lookup(f) == nil {
-				r.failAt(entries[i].at, "%s: unknown fallback %q; add an entry for it, or remove it", entries[i].Token, f)
+			if _, ok := r.nameOwners[strings.ToLower(f)]; !ok && uaident.Default().Lookup(f) == nil {
+				r.failAt(entries[i].offset, "%s: unknown fallback %q; add an entry for it, or remove it", entries[i].Token, f)
 			}
 		}
 	}

@@ -11,60 +11,60 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-const wantEdition = `a registry is an object such as {"crawlers": [{"token": "FooBot", "class": "search", "source": "https://foo.example/bot"}]}`
+const fileDescription = `a registry is an object such as {"crawlers": [{"token": "FooBot", "class": "search", "source": "https://foo.example/bot"}]}`
 
-var editionFields = []string{"$schema", "date", "crawlers"}
+var fileFields = []string{"$schema", "date", "crawlers"}
 
-// reader decodes an edition and collects errors.
-type reader struct {
+// parser decodes an edition and collects errors.
+type parser struct {
 	*jsontext.Decoder
-	errs  []error
-	owner map[string]string // maps a name to the token of its entry
+	errs       []error
+	nameOwners map[string]string // maps a name to the token of its entry
 }
 
 // Parse decodes an edition. The error lists up to 50 mistakes. Each has the name of the file,
 // line, column and a remedy. An edition without mistakes can be merged into the built-in
 // registry.
-func Parse(name string, data []byte) (*Edition, error) {
+func Parse(name string, data []byte) (*File, error) {
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("%s: larger than %d MiB", name, MaxBytes>>20)
 	}
-	decoder, err := jsontext.NewDecoder(name, data, wantEdition)
+	decoder, err := jsontext.NewDecoder(name, data, fileDescription)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{Decoder: decoder, owner: make(map[string]string)}
-	e, entries := r.edition()
-	r.checkTogether(entries)
-	if len(r.errs) > maxMistakes {
-		r.errs = append(r.errs[:maxMistakes:maxMistakes], fmt.Errorf("%s: and %d more mistakes", name, len(r.errs)-maxMistakes))
+	r := &parser{Decoder: decoder, nameOwners: make(map[string]string)}
+	e, entries := r.parseFile()
+	r.checkNames(entries)
+	if len(r.errs) > maxErrors {
+		r.errs = append(r.errs[:maxErrors:maxErrors], fmt.Errorf("%s: and %d more mistakes", name, len(r.errs)-maxErrors))
 	}
 	if err := errors.Join(r.errs...); err != nil {
 		return nil, err
 	}
-	if _, err := e.Over(uaident.Default()); err != nil {
+	if _, err := e.Merge(uaident.Default()); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return e, nil
 }
 
-// edition decodes the whole file.
-func (r *reader) edition() (*Edition, []entry) {
-	e := &Edition{}
+// parseFile decodes the whole file.
+func (r *parser) parseFile() (*File, []entry) {
+	e := &File{}
 	var entries []entry
 	given, many := false, false
-	r.object("", wantEdition, editionFields, func(field string) {
+	r.readObject("", fileDescription, fileFields, func(field string) {
 		switch field {
 		case "$schema":
-			r.text(field, maxText)
+			r.readText(field, maxText)
 		case "date":
-			e.Date = r.date(field)
+			e.Date = r.readDate(field)
 		case "crawlers":
 			given = true
-			r.array("crawlers must be a list of entries", func() {
+			r.readArray("crawlers must be a list of entries", func() {
 				_, at := r.Peek()
 				if len(entries) < MaxCrawlers {
-					entries = append(entries, r.entry())
+					entries = append(entries, r.parseEntry())
 					return
 				}
 				if r.Skip(); !many {
@@ -75,7 +75,7 @@ func (r *reader) edition() (*Edition, []entry) {
 		}
 	})
 	if !given && len(r.errs) == 0 {
-		r.failAt(0, "no field crawlers; %s", wantEdition)
+		r.failAt(0, "no field crawlers; %s", fileDescription)
 	}
 	for i := range entries {
 		e.Crawlers = append(e.Crawlers, entries[i].Crawler)
@@ -84,18 +84,18 @@ func (r *reader) edition() (*Edition, []entry) {
 }
 
 // failAt records an error at a byte offset.
-func (r *reader) failAt(offset int, format string, args ...any) {
-	if len(r.errs) <= maxMistakes { // finding the line and column scans the whole file
+func (r *parser) failAt(offset int, format string, args ...any) {
+	if len(r.errs) <= maxErrors { // finding the line and column scans the whole file
 		r.errs = append(r.errs, r.ErrorAt(offset, format, args...))
 		return
 	}
-	r.errs = append(r.errs, errMore)
+	r.errs = append(r.errs, errTooMany)
 }
 
-var errMore = errors.New("one more")
+var errTooMany = errors.New("one more")
 
-// object decodes an object. Only the given fields are allowed, each at most once.
-func (r *reader) object(about, want string, fields []string, read func(field string)) {
+// readObject decodes an object. Only the given fields are allowed, each at most once.
+func (r *parser) readObject(about, want string, fields []string, read func(field string)) {
 	first, at := r.Peek()
 	if first != '{' {
 		r.Skip()
@@ -106,11 +106,11 @@ func (r *reader) object(about, want string, fields []string, read func(field str
 	seen := make([]bool, len(fields))
 	for r.More() {
 		field := r.Next().Text
-		at := r.At()
+		at := r.Offset()
 		i := slices.Index(fields, field)
 		switch {
 		case i < 0:
-			r.failAt(at, "%sunknown field %.80q; %s", about, field, jsontext.Hint(field, fields))
+			r.failAt(at, "%sunknown field %.80q; %s", about, field, jsontext.SuggestField(field, fields))
 		case seen[i]:
 			r.failAt(at, "%sduplicate field %s; keep one", about, field)
 		default:
@@ -123,8 +123,8 @@ func (r *reader) object(about, want string, fields []string, read func(field str
 	r.Next()
 }
 
-// array decodes an array.
-func (r *reader) array(want string, read func()) {
+// readArray decodes an array.
+func (r *parser) readArray(want string, read func()) {
 	first, at := r.Peek()
 	if first != '[' {
 		r.Skip()
@@ -138,8 +138,8 @@ func (r *reader) array(want string, read func()) {
 	r.Next()
 }
 
-// scalar decodes a value whose first byte is in begins.
-func (r *reader) scalar(begins, want, field string) (jsontext.Token, bool) {
+// readScalar decodes a value whose first byte is in begins.
+func (r *parser) readScalar(begins, want, field string) (jsontext.Token, bool) {
 	first, at := r.Peek()
 	if strings.IndexByte(begins, first) < 0 {
 		r.Skip()
@@ -149,30 +149,30 @@ func (r *reader) scalar(begins, want, field string) (jsontext.Token, bool) {
 	return r.Next(), true
 }
 
-// text decodes a string with 1 to most bytes.
-func (r *reader) text(field string, most int) string {
-	t, ok := r.scalar(`"`, "a string", field)
+// readText decodes a string with 1 to most bytes.
+func (r *parser) readText(field string, most int) string {
+	t, ok := r.readScalar(`"`, "a string", field)
 	switch {
 	case !ok:
 	case t.Text == "":
-		r.failAt(r.At(), "%s is empty; remove it", field)
+		r.failAt(r.Offset(), "%s is empty; remove it", field)
 	case len(t.Text) > most:
-		r.failAt(r.At(), "%s has %d bytes, more than %d; shorten it", field, len(t.Text), most)
+		r.failAt(r.Offset(), "%s has %d bytes, more than %d; shorten it", field, len(t.Text), most)
 	case strings.ContainsFunc(t.Text, func(c rune) bool { return c < ' ' || c == 0x7f }):
-		r.failAt(r.At(), "%s contains a control character; remove it", field)
+		r.failAt(r.Offset(), "%s contains a control character; remove it", field)
 	default:
 		return t.Text
 	}
 	return ""
 }
 
-// texts decodes a list of different strings, at least one.
-func (r *reader) texts(field string, most int) (all []string) {
+// readTexts decodes a list of different strings, at least one.
+func (r *parser) readTexts(field string, most int) (all []string) {
 	_, begin := r.Peek()
-	r.array(field+` must be a list of strings such as ["FooBot"]`, func() {
-		text := r.text("a string in "+field, most)
+	r.readArray(field+` must be a list of strings such as ["FooBot"]`, func() {
+		text := r.readText("a string in "+field, most)
 		if slices.Contains(all, text) && text != "" {
-			r.failAt(r.At(), "%s contains %q twice; remove one", field, text)
+			r.failAt(r.Offset(), "%s contains %q twice; remove one", field, text)
 		} else if len(all) <= maxList {
 			all = append(all, text)
 		}
@@ -186,16 +186,16 @@ func (r *reader) texts(field string, most int) (all []string) {
 	return all
 }
 
-// flag decodes true or false.
-func (r *reader) flag(field string) bool {
-	t, _ := r.scalar("tf", "true or false", field)
-	return t.First == 't'
+// readBool decodes true or false.
+func (r *parser) readBool(field string) bool {
+	t, _ := r.readScalar("tf", "true or false", field)
+	return t.FirstByte == 't'
 }
 
-// number decodes an integer from 1 to most.
-func (r *reader) number(field string, most uint64) (n uint64) {
+// readNumber decodes an integer from 1 to most.
+func (r *parser) readNumber(field string, most uint64) (n uint64) {
 	want := fmt.Sprintf("a whole number from 1 to %d", most)
-	t, ok := r.scalar("0123456789-", want, field)
+	t, ok := r.readScalar("0123456789-", want, field)
 	if !ok {
 		return 0
 	}
@@ -207,26 +207,26 @@ func (r *reader) number(field string, most uint64) (n uint64) {
 		n = 10*n + uint64(c-'0')
 	}
 	if n == 0 || n > most {
-		r.failAt(r.At(), "%s must be %s, not %.30s", field, want, t.Text)
+		r.failAt(r.Offset(), "%s must be %s, not %.30s", field, want, t.Text)
 		return 0
 	}
 	return n
 }
 
-// date decodes a date.
-func (r *reader) date(field string) string {
-	text := r.text(field, maxText)
+// readDate decodes a date.
+func (r *parser) readDate(field string) string {
+	text := r.readText(field, maxText)
 	if _, err := time.Parse(time.DateOnly, text); text != "" && err != nil {
-		r.failAt(r.At(), "%s must be a date such as 2026-11-23, not %.40q", field, text)
+		r.failAt(r.Offset(), "%s must be a date such as 2026-11-23, not %.40q", field, text)
 	}
 	return text
 }
 
-// word decodes a string that is one of words.
-func (r *reader) word(field string, words []string) string {
-	text := r.text(field, maxText)
+// readWord decodes a string that is one of words.
+func (r *parser) readWord(field string, words []string) string {
+	text := r.readText(field, maxText)
 	if text != "" && !slices.Contains(words, text) {
-		r.failAt(r.At(), "unknown %s %.80q; %s", field, text, jsontext.Hint(text, words))
+		r.failAt(r.Offset(), "unknown %s %.80q; %s", field, text, jsontext.SuggestField(text, words))
 		return ""
 	}
 	return text

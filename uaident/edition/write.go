@@ -9,35 +9,35 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// written is the JSON form of an entry.
-type written struct {
-	Token            string        `json:"token"`
-	Operator         string        `json:"operator,omitempty"`
-	Class            string        `json:"class"`
-	UserTriggered    bool          `json:"user_triggered,omitempty"`
-	Wildcard         *bool         `json:"wildcard,omitempty"`
-	Fallback         []string      `json:"fallback,omitempty"`
-	Aliases          []string      `json:"aliases,omitempty"`
-	RobotsOnly       bool          `json:"robots_only,omitempty"`
-	Controls         string        `json:"controls,omitempty"`
-	Family           bool          `json:"family,omitempty"`
-	App              bool          `json:"app,omitempty"`
-	ExactCase        bool          `json:"exact_case,omitempty"`
-	Verification     *verification `json:"verification,omitempty"`
-	Source           string        `json:"source,omitempty"`
-	Checked          string        `json:"checked,omitempty"`
-	Provenance       string        `json:"provenance,omitempty"`
-	CrawlDelay       string        `json:"crawl_delay,omitempty"`
-	CrawlDelayMax    int           `json:"crawl_delay_max,omitempty"` // seconds
-	DelayWildcard    bool          `json:"crawl_delay_wildcard,omitempty"`
-	CrawlDelaySource string        `json:"crawl_delay_source,omitempty"`
-	Purposes         []string      `json:"purposes,omitempty"`
-	PurposesSource   string        `json:"purposes_source,omitempty"`
-	RobotsLag        int           `json:"robots_lag,omitempty"` // seconds
-	RobotsLagSource  string        `json:"robots_lag_source,omitempty"`
+// entryJSON is the JSON form of an entry.
+type entryJSON struct {
+	Token            string            `json:"token"`
+	Operator         string            `json:"operator,omitempty"`
+	Class            string            `json:"class"`
+	UserTriggered    bool              `json:"user_triggered,omitempty"`
+	Wildcard         *bool             `json:"wildcard,omitempty"`
+	Fallback         []string          `json:"fallback,omitempty"`
+	Aliases          []string          `json:"aliases,omitempty"`
+	RobotsOnly       bool              `json:"robots_only,omitempty"`
+	Controls         string            `json:"controls,omitempty"`
+	Family           bool              `json:"family,omitempty"`
+	App              bool              `json:"app,omitempty"`
+	ExactCase        bool              `json:"exact_case,omitempty"`
+	Verification     *verificationJSON `json:"verification,omitempty"`
+	Source           string            `json:"source,omitempty"`
+	Checked          string            `json:"checked,omitempty"`
+	Provenance       string            `json:"provenance,omitempty"`
+	CrawlDelay       string            `json:"crawl_delay,omitempty"`
+	CrawlDelayMax    int               `json:"crawl_delay_max,omitempty"` // seconds
+	DelayWildcard    bool              `json:"crawl_delay_wildcard,omitempty"`
+	CrawlDelaySource string            `json:"crawl_delay_source,omitempty"`
+	Purposes         []string          `json:"purposes,omitempty"`
+	PurposesSource   string            `json:"purposes_source,omitempty"`
+	RobotsLag        int               `json:"robots_lag,omitempty"` // seconds
+	RobotsLagSource  string            `json:"robots_lag_source,omitempty"`
 }
 
-type verification struct {
+type verificationJSON struct {
 	RDNS       []string `json:"rdns,omitempty"`
 	Ranges     []string `json:"ranges,omitempty"`
 	Confirming []string `json:"confirming_ranges,omitempty"`
@@ -47,22 +47,22 @@ type verification struct {
 
 // AppendEntry appends the JSON object of an entry to dst, in one line.
 func AppendEntry(dst []byte, c *uaident.Crawler) []byte {
-	w := written{
+	w := entryJSON{
 		Token: c.Token, Operator: c.Operator, Class: c.Class.String(), UserTriggered: c.UserTriggered, Fallback: c.Fallback, Aliases: c.Aliases,
 		RobotsOnly: c.RobotsOnly, Controls: c.Controls, Family: c.Family, App: c.App, ExactCase: c.ExactCase, Source: c.Source, Checked: c.Checked,
 		CrawlDelayMax: int(c.CrawlDelay.Max / time.Second), DelayWildcard: c.CrawlDelay.Wildcard, CrawlDelaySource: c.CrawlDelay.Source,
-		Purposes: c.Purposes.Of.Words(), PurposesSource: c.Purposes.Source,
-		RobotsLag: int(c.RobotsLag.Most / time.Second), RobotsLagSource: c.RobotsLag.Source,
+		Purposes: c.Purposes.Set.Words(), PurposesSource: c.Purposes.Source,
+		RobotsLag: int(c.RobotsLag.Max / time.Second), RobotsLagSource: c.RobotsLag.Source,
 	}
 	if c.Wildcard != uaident.WildcardByClass {
-		on := c.Wildcard == uaident.WildcardOn
-		w.Wildcard = &on
+		wildcardOn := c.Wildcard == uaident.WildcardOn
+		w.Wildcard = &wildcardOn
 	}
 	if v := c.Verification; len(v.RDNS)+len(v.Ranges)+len(v.ConfirmingRanges)+len(v.WebBotAuth) > 0 || v.Unsure {
-		w.Verification = &verification{v.RDNS, v.Ranges, v.ConfirmingRanges, v.WebBotAuth, v.Unsure}
+		w.Verification = &verificationJSON{v.RDNS, v.Ranges, v.ConfirmingRanges, v.WebBotAuth, v.Unsure}
 	}
 	if c.CrawlDelay.Source != "" {
-		w.CrawlDelay = c.CrawlDelay.Habit.String()
+		w.CrawlDelay = c.CrawlDelay.Support.String()
 	}
 	switch {
 	case c.Provenance != uaident.Documented:

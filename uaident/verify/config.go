@@ -32,8 +32,8 @@ type Config struct {
 	DNSServer string
 }
 
-// Confirms reports whether at least one method is enabled.
-func (c *Config) Confirms() bool {
+// HasMethods reports whether at least one method is enabled.
+func (c *Config) HasMethods() bool {
 	return c.Ranges || c.ReverseDNS || len(c.Lists)+len(c.Domains) > 0
 }
 
@@ -63,7 +63,7 @@ func (c *Config) Validate() error {
 		if err := l.validate(); err != nil {
 			errs = append(errs, err)
 		}
-		if !c.names(l.For) {
+		if !c.namesCrawler(l.For) {
 			errs = append(errs, fmt.Errorf("address list for %q: unknown crawler or operator", l.For))
 		}
 	}
@@ -71,7 +71,7 @@ func (c *Config) Validate() error {
 		if _, err := cleanSuffix(d.Suffix); err != nil {
 			errs = append(errs, fmt.Errorf("domain for %s: %w", d.For, err))
 		}
-		if !c.names(d.For) {
+		if !c.namesCrawler(d.For) {
 			errs = append(errs, fmt.Errorf("domain for %q: unknown crawler or operator", d.For))
 		}
 	}
@@ -98,19 +98,19 @@ func (l *List) validate() error {
 	return nil
 }
 
-// names reports whether a crawler or operator has the name.
-func (c *Config) names(name string) bool {
+// namesCrawler reports whether a crawler or operator has the name.
+func (c *Config) namesCrawler(name string) bool {
 	for i := range c.Crawlers {
-		if isFor(name, &c.Crawlers[i]) {
+		if matchesCrawler(name, &c.Crawlers[i]) {
 			return true
 		}
 	}
 	return false
 }
 
-// isFor reports whether configuration for name applies to the crawler.
-func isFor(name string, c *uaident.Crawler) bool {
-	return name != "" && (strings.EqualFold(name, c.Token) || strings.EqualFold(name, c.Operator) || text.Among(c.Aliases, name))
+// matchesCrawler reports whether configuration for name applies to the crawler.
+func matchesCrawler(name string, c *uaident.Crawler) bool {
+	return name != "" && (strings.EqualFold(name, c.Token) || strings.EqualFold(name, c.Operator) || text.ContainsFold(c.Aliases, name))
 }
 
 // cleanSuffix returns a domain in lower case with a leading dot and without a trailing dot.

@@ -79,12 +79,12 @@ func TestRegistryCanBeUsed(t *testing.T) {
 		if want := has(c) || runByOperator(c) && published[c.Operator]; want != (p != nil) {
 			t.Errorf("%s can be verified: %t, want %t", c.Token, p != nil, want)
 		}
-		if p != nil && p.denies && (c.Class == uaident.Preview || c.Verification.Unsure || len(c.Verification.Ranges)+len(c.Verification.RDNS) == 0) {
+		if p != nil && p.deniesUnverified && (c.Class == uaident.Preview || c.Verification.Unsure || len(c.Verification.Ranges)+len(c.Verification.RDNS) == 0) {
 			t.Errorf("%s may be spoofed", c.Token)
 		}
 	}
 	google, image := s.plans["Googlebot"], s.plans["Googlebot-Image"]
-	if google == nil || image == nil || google.scope != image.scope || !google.denies {
+	if google == nil || image == nil || google.scope != image.scope || !google.deniesUnverified {
 		t.Error("Googlebot and Googlebot-Image do not share look-ups")
 	}
 	if len(v.Lists()) < 15 {

@@ -39,7 +39,7 @@ func TestConfirmingRanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v.use(l, table)
+			v.setTable(l, table)
 		}
 		if got := v.Check(&bot, netip.MustParseAddr(tc.addr)); got != tc.want {
 			t.Errorf("%s: %s by %s, want %s by %s", tc.name, got.State, got.Method, tc.want.State, tc.want.Method)

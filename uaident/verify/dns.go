@@ -46,23 +46,23 @@ func newResolver(server string) *netResolver {
 		var d net.Dialer
 		conn, err := d.DialContext(ctx, network, cmp.Or(server, address))
 		if udp, ok := conn.(*net.UDPConn); ok && server == "" {
-			return briefConn{udp}, err
+			return shortTimeoutConn{udp}, err
 		}
 		return conn, err
 	}
 	return r
 }
 
-// briefWait is the timeout of one UDP query to a server of the system. After that the next
+// dnsTimeout is the timeout of one UDP query to a server of the system. After that the next
 // server is queried.
-const briefWait = 700 * time.Millisecond
+const dnsTimeout = 700 * time.Millisecond
 
-// briefConn limits the deadline of a query to briefWait. The default of resolv.conf, five
+// shortTimeoutConn limits the deadline of a query to dnsTimeout. The default of resolv.conf, five
 // seconds, exceeds the timeout of a whole lookup, so that no second server would be queried.
-type briefConn struct{ *net.UDPConn }
+type shortTimeoutConn struct{ *net.UDPConn }
 
-func (c briefConn) SetDeadline(t time.Time) error {
-	if soon := time.Now().Add(briefWait); soon.Before(t) {
+func (c shortTimeoutConn) SetDeadline(t time.Time) error {
+	if soon := time.Now().Add(dnsTimeout); soon.Before(t) {
 		t = soon
 	}
 	return c.UDPConn.SetDeadline(t)
@@ -70,7 +70,7 @@ func (c briefConn) SetDeadline(t time.Time) error {
 
 func (r *netResolver) LookupPTR(ctx context.Context, addr netip.Addr) ([]string, error) {
 	names, err := r.Resolver.LookupAddr(ctx, addr.String())
-	return names, r.conclude(err)
+	return names, r.convertError(err)
 }
 
 func (r *netResolver) LookupAddr(ctx context.Context, name string, like netip.Addr) ([]netip.Addr, error) {
@@ -79,12 +79,12 @@ func (r *netResolver) LookupAddr(ctx context.Context, name string, like netip.Ad
 		network = "ip4"
 	}
 	addrs, err := r.LookupNetIP(ctx, network, name)
-	return addrs, r.conclude(err)
+	return addrs, r.convertError(err)
 }
 
-// conclude adds ErrNoName to conclusive errors. It also corrects the server in the error,
+// convertError adds ErrNoName to conclusive errors. It also corrects the server in the error,
 // since net.Resolver reports a server of the system even if Dial used another.
-func (r *netResolver) conclude(err error) error {
+func (r *netResolver) convertError(err error) error {
 	dns, ok := errors.AsType[*net.DNSError](err)
 	if !ok {
 		return err
@@ -101,8 +101,8 @@ func (r *netResolver) conclude(err error) error {
 	return err
 }
 
-// isSilence reports whether no server answered.
-func isSilence(err error) bool {
+// isTimeout reports whether no server answered.
+func isTimeout(err error) bool {
 	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsTimeout {
 		return true
 	}
@@ -113,12 +113,12 @@ func isSilence(err error) bool {
 // Bounds on the names of an address that are compared with the domains, and on the matching
 // names that are resolved. Operators give each address one name.
 const (
-	mostNames    = 64
-	mostForwards = 4
+	maxNames          = 64
+	maxForwardLookups = 4
 )
 
-// confirmation is the result of forward-confirmed reverse DNS.
-type confirmation struct {
+// dnsResult is the result of forward-confirmed reverse DNS.
+type dnsResult struct {
 	state   State    // Verified, Spoofed (conclusive) or Unknown
 	names   []string // the first names of the address
 	name    string   // the name that decided
@@ -127,35 +127,35 @@ type confirmation struct {
 
 // confirmDNS reports whether a name of addr is below one of the suffixes and resolves to
 // addr. Suffixes must have a leading dot and be in lower case.
-func confirmDNS(ctx context.Context, r Resolver, addr netip.Addr, suffixes []string) confirmation {
+func confirmDNS(ctx context.Context, r Resolver, addr netip.Addr, suffixes []string) dnsResult {
 	names, err := r.LookupPTR(ctx, addr)
 	if err != nil && !errors.Is(err, ErrNoName) && len(names) == 0 {
-		return confirmation{state: Unknown, problem: err}
+		return dnsResult{state: Unknown, problem: err}
 	}
-	c := confirmation{state: Spoofed}
-	for _, name := range names[:min(len(names), mostForwards)] {
+	c := dnsResult{state: Spoofed}
+	for _, name := range names[:min(len(names), maxForwardLookups)] {
 		c.names = append(c.names, strings.TrimSuffix(name, "."))
 	}
-	if err != nil && !errors.Is(err, ErrNoName) || len(names) > mostNames {
+	if err != nil && !errors.Is(err, ErrNoName) || len(names) > maxNames {
 		c.state, c.problem = Unknown, err
 		if err == nil {
 			c.problem = fmt.Errorf("the address has %d names", len(names))
 		}
 	}
 	forwards := 0
-	for _, name := range names[:min(len(names), mostNames)] {
+	for _, name := range names[:min(len(names), maxNames)] {
 		name = strings.ToLower(strings.TrimSuffix(name, "."))
 		if !hasSuffix(name, suffixes) {
 			continue
 		}
-		if forwards++; forwards > mostForwards {
+		if forwards++; forwards > maxForwardLookups {
 			c.state, c.problem = Unknown, errors.New("the address has too many names in the operator's domains")
 			break
 		}
 		addrs, err := r.LookupAddr(ctx, name+".", addr)
 		for _, a := range addrs {
 			if a.Unmap() == addr {
-				return confirmation{state: Verified, names: c.names, name: name}
+				return dnsResult{state: Verified, names: c.names, name: name}
 			}
 		}
 		if err != nil && !errors.Is(err, ErrNoName) {

@@ -202,7 +202,7 @@ func TestConclusiveErrors(t *testing.T) {
 		{"both", &net.DNSError{Err: "x", Server: "192.0.2.53:53", IsNotFound: true, IsTemporary: true}, false},
 		{"cancelled", context.Canceled, false},
 	} {
-		if got := errors.Is(newResolver("").conclude(tc.err), ErrNoName); got != tc.want {
+		if got := errors.Is(newResolver("").convertError(tc.err), ErrNoName); got != tc.want {
 			t.Errorf("%s: conclusive: %t, want %t", tc.name, got, tc.want)
 		}
 	}

@@ -43,8 +43,8 @@ func (v *Verifier) Explain(ctx context.Context, c *uaident.Crawler, client netip
 		e.explainNoMethod(c)
 		return e
 	}
-	if given := client; addr.Normal(given) != given {
-		client = addr.Normal(given)
+	if given := client; addr.Normalize(given) != given {
+		client = addr.Normalize(given)
 		e.add(None, "%s is taken as %s.", given, client)
 	}
 	now := v.now()
@@ -54,11 +54,11 @@ func (v *Verifier) Explain(ctx context.Context, c *uaident.Crawler, client netip
 		}
 		e.explainList(l.status(s.users[l], now), l, client)
 	}
-	finding, ask := v.byLists(p, client, now)
+	finding, ask := v.checkLists(p, client, now)
 	switch {
 	case ask:
 		state := v.explainDNS(ctx, &e, p, client, online)
-		finding = p.combine(finding, state)
+		finding = p.combineFindings(finding, state)
 	case finding.State == Verified:
 		if len(p.suffixes) > 0 {
 			e.add(ReverseDNS, "Not needed.")
@@ -108,13 +108,13 @@ func (e *Explanation) explainList(s ListStatus, l *list, client netip.Addr) {
 }
 
 // explainDNS returns the state by reverse DNS.
-func (v *Verifier) explainDNS(ctx context.Context, e *Explanation, p *plan, client netip.Addr, online bool) State {
+func (v *Verifier) explainDNS(ctx context.Context, e *Explanation, p *crawlerPlan, client netip.Addr, online bool) State {
 	domains := strings.Join(p.suffixes, ", ")
-	subject := subjectOf(client, p.scope)
+	subject := newResultKey(client, p.scope)
 	if !online {
 		known := v.results.get(subject)
 		switch {
-		case known == nil || v.now() >= known.end:
+		case known == nil || v.now() >= known.expiresAt:
 			e.add(ReverseDNS, "DNS was not queried for %s (domains %s).", client, domains)
 			return Unknown
 		case known.state == Verified:
@@ -153,7 +153,7 @@ func (v *Verifier) explainDNS(ctx context.Context, e *Explanation, p *plan, clie
 }
 
 func problemKind(err error) string {
-	if isSilence(err) {
+	if isTimeout(err) {
 		return "DNS did not answer"
 	}
 	return "DNS returned no usable answer"
@@ -166,7 +166,7 @@ func problemText(err error) string {
 	return err.Error()
 }
 
-func (e *Explanation) conclude(p *plan, c *uaident.Crawler) {
+func (e *Explanation) conclude(p *crawlerPlan, c *uaident.Crawler) {
 	whose := "its operator"
 	if runByOperator(c) {
 		whose = c.Operator
@@ -179,6 +179,6 @@ func (e *Explanation) conclude(p *plan, c *uaident.Crawler) {
 	case Unknown:
 		e.add(None, "Result: unknown whether this is %s.", c.Token)
 	default:
-		e.add(None, "No method confirms %s, but no method can deny it: %s.", c.Token, p.excuse)
+		e.add(None, "No method confirms %s, but no method can deny it: %s.", c.Token, p.noDenialReason)
 	}
 }

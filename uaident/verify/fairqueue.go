@@ -63,8 +63,8 @@ func (q *fairQueue) add(j job) {
 	q.size++
 }
 
-// of returns the numbers of waiting jobs of the operator and of the network.
-func (q *fairQueue) of(scope uint64, network netip.Prefix) (operator, fromNetwork int) {
+// waitingFor returns the numbers of waiting jobs of the operator and of the network.
+func (q *fairQueue) waitingFor(scope uint64, network netip.Prefix) (operator, fromNetwork int) {
 	o := q.operator(scope)
 	if o == nil {
 		return 0, 0
@@ -85,9 +85,9 @@ func (q *fairQueue) next(ready func(netip.Prefix) bool) (j job, ok bool) {
 			j = n.jobs[0]
 			n.jobs[0] = job{}
 			n.jobs = n.jobs[1:]
-			o.networks = turn(o.networks, in, len(n.jobs) > 0)
+			o.networks = rotate(o.networks, in, len(n.jobs) > 0)
 			o.size--
-			q.operators = turn(q.operators, io, o.size > 0)
+			q.operators = rotate(q.operators, io, o.size > 0)
 			q.size--
 			return j, true
 		}
@@ -95,8 +95,8 @@ func (q *fairQueue) next(ready func(netip.Prefix) bool) (j job, ok bool) {
 	return job{}, false
 }
 
-// any reports whether next would return a job.
-func (q *fairQueue) any(ready func(netip.Prefix) bool) bool {
+// hasReady reports whether next would return a job.
+func (q *fairQueue) hasReady(ready func(netip.Prefix) bool) bool {
 	for _, o := range q.operators {
 		for _, n := range o.networks {
 			if ready(n.network) {
@@ -107,8 +107,8 @@ func (q *fairQueue) any(ready func(netip.Prefix) bool) bool {
 	return false
 }
 
-// turn moves the element at i to the end, or removes it.
-func turn[T any](s []*T, i int, keep bool) []*T {
+// rotate moves the element at i to the end, or removes it.
+func rotate[T any](s []*T, i int, keep bool) []*T {
 	e := s[i]
 	copy(s[i:], s[i+1:])
 	s[len(s)-1] = nil
@@ -118,21 +118,21 @@ func turn[T any](s []*T, i int, keep bool) []*T {
 	return s
 }
 
-// displace removes the newest job of the operator with the most jobs, or of the network with
+// displaceFor removes the newest job of the operator with the most jobs, or of the network with
 // the most jobs of j's own operator. It removes no job if that operator and network would
 // then have fewer jobs than j's. ok is false in that case.
-func (q *fairQueue) displace(j job) (job, bool) {
-	ofOperator, ofNetwork := q.of(j.scope, addr.Network(j.address))
-	from := q.most()
+func (q *fairQueue) displaceFor(j job) (job, bool) {
+	ofOperator, ofNetwork := q.waitingFor(j.scope, addr.Network(j.address))
+	from := q.longestOperator()
 	if from == nil {
 		return job{}, false
 	}
 	if from.size <= ofOperator+1 {
-		if from = q.operator(j.scope); from == nil || len(from.most().jobs) <= ofNetwork+1 {
+		if from = q.operator(j.scope); from == nil || len(from.longestNetwork().jobs) <= ofNetwork+1 {
 			return job{}, false
 		}
 	}
-	n := from.most()
+	n := from.longestNetwork()
 	last := len(n.jobs) - 1
 	displaced := n.jobs[last]
 	n.jobs[last] = job{}
@@ -149,19 +149,19 @@ func (q *fairQueue) clean() {
 		o := q.operators[io]
 		for in := 0; in < len(o.networks); in++ {
 			if len(o.networks[in].jobs) == 0 {
-				o.networks = turn(o.networks, in, false)
+				o.networks = rotate(o.networks, in, false)
 				in--
 			}
 		}
 		if o.size == 0 {
-			q.operators = turn(q.operators, io, false)
+			q.operators = rotate(q.operators, io, false)
 			io--
 		}
 	}
 }
 
-// most returns the operator with the most jobs, or nil.
-func (q *fairQueue) most() (most *operatorJobs) {
+// longestOperator returns the operator with the most jobs, or nil.
+func (q *fairQueue) longestOperator() (most *operatorJobs) {
 	for _, o := range q.operators {
 		if most == nil || o.size > most.size {
 			most = o
@@ -170,8 +170,8 @@ func (q *fairQueue) most() (most *operatorJobs) {
 	return most
 }
 
-// most returns the network with the most jobs.
-func (o *operatorJobs) most() (most *networkJobs) {
+// longestNetwork returns the network with the most jobs.
+func (o *operatorJobs) longestNetwork() (most *networkJobs) {
 	for _, n := range o.networks {
 		if most == nil || len(n.jobs) > len(most.jobs) {
 			most = n
@@ -180,10 +180,10 @@ func (o *operatorJobs) most() (most *networkJobs) {
 	return most
 }
 
-// crowded returns the operator whose further jobs cannot displace another job, or 0. That
+// crowdedScope returns the operator whose further jobs cannot displace another job, or 0. That
 // operator has the most jobs, and none of its networks has more than one.
-func (q *fairQueue) crowded() uint64 {
-	if o := q.most(); o != nil && len(o.most().jobs) <= 1 {
+func (q *fairQueue) crowdedScope() uint64 {
+	if o := q.longestOperator(); o != nil && len(o.longestNetwork().jobs) <= 1 {
 		return o.scope
 	}
 	return 0

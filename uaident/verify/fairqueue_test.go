@@ -12,7 +12,7 @@ import (
 // job1 is a job by a word such as "1a2": of operator 1, from network a, its second.
 func job1(word string) job {
 	addr := netip.AddrFrom4([4]byte{20, 0, word[1], word[2]})
-	return job{subject: subjectOf(addr, uint64(word[0])), address: addr}
+	return job{resultKey: newResultKey(addr, uint64(word[0])), address: addr}
 }
 
 func word(j job) string {
@@ -37,7 +37,7 @@ func TestTurns(t *testing.T) {
 			q.add(job1(w))
 		}
 		var got []string
-		for q.any(tc.ready) {
+		for q.hasReady(tc.ready) {
 			j, ok := q.next(tc.ready)
 			if !ok {
 				t.Fatalf("%s: any and next differ", tc.name)
@@ -76,11 +76,11 @@ func TestDisplace(t *testing.T) {
 		}
 		size := q.size
 		comes := job1(tc.comes)
-		if got := q.crowded() == comes.scope; got != tc.crowded {
+		if got := q.crowdedScope() == comes.scope; got != tc.crowded {
 			t.Errorf("%s: crowded: %t", tc.name, got)
 		}
 		got := ""
-		if j, ok := q.displace(comes); ok {
+		if j, ok := q.displaceFor(comes); ok {
 			got = word(j)
 			size--
 		}
@@ -88,7 +88,7 @@ func TestDisplace(t *testing.T) {
 			t.Errorf("%s: %q makes room, want %q; %d left", tc.name, got, tc.want, q.size)
 		}
 		for _, o := range q.operators {
-			if o.size == 0 || len(o.most().jobs) == 0 {
+			if o.size == 0 || len(o.longestNetwork().jobs) == 0 {
 				t.Errorf("%s: something empty is left", tc.name)
 			}
 		}

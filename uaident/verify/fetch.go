@@ -55,29 +55,29 @@ func (e *statusError) Error() string { return "unexpected status " + e.status }
 // fetch fetches a list and sets the time of the next fetch. The request is conditional if a
 // list is in use. After an error the list in use stays.
 func (v *Verifier) fetch(ctx context.Context, l *list) error {
-	err := v.ask(ctx, l)
+	err := v.request(ctx, l)
 	if err != nil && ctx.Err() != nil {
 		return err
 	}
-	wait := jitter(refreshEvery)
+	wait := jitter(refreshInterval)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err == nil {
 		l.state.failures = 0
 	} else {
-		wait = min(retryFirst<<min(l.state.failures, 10), retryMost)
+		wait = min(minRetryDelay<<min(l.state.failures, 10), maxRetryDelay)
 		l.state.failures++
 		if status, ok := errors.AsType[*statusError](err); ok {
-			wait = min(max(wait, status.retryAfter), retryMost)
+			wait = min(max(wait, status.retryAfter), maxRetryDelay)
 		}
 		wait = max(jitter(wait), 0)
 		err = fmt.Errorf("address list %s: %w", l.source, err)
 	}
-	l.state.next = v.options.Now().Add(wait)
+	l.state.nextLoad = v.options.Now().Add(wait)
 	return err
 }
 
-func (v *Verifier) ask(ctx context.Context, l *list) error {
+func (v *Verifier) request(ctx context.Context, l *list) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, l.source, nil)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (v *Verifier) ask(ctx context.Context, l *list) error {
 	switch {
 	case response.StatusCode == http.StatusOK:
 	case response.StatusCode == http.StatusNotModified && before != nil:
-		v.confirm(l, before)
+		v.markUnchanged(l, before)
 		return nil
 	default:
 		return &statusError{response.Status, limit.RetryAfter(response.Header, v.options.Now())}
@@ -128,24 +128,24 @@ func (v *Verifier) ask(ctx context.Context, l *list) error {
 			return err
 		}
 	}
-	v.use(l, next)
+	v.setTable(l, next)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state.etag, l.state.lastModified = response.Header.Get("ETag"), response.Header.Get("Last-Modified")
 	return nil
 }
 
-// confirm records that the list in use is current.
-func (v *Verifier) confirm(l *list, before *loaded) {
+// markUnchanged records that the list in use is current.
+func (v *Verifier) markUnchanged(l *list, before *loaded) {
 	now := v.options.Now()
-	l.loaded.Store(&loaded{before.table, v.at(now) + moment(denyFor)})
+	l.loaded.Store(&loaded{before.table, v.monotimeOf(now) + monotime(maxDenyAge)})
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.state.checked, l.state.shrunkSince = now, time.Time{}
+	l.state.lastChecked, l.state.shrunkSince = now, time.Time{}
 }
 
 // checkShrunk handles a response that lacks most of the prefixes. It returns an error until
-// the responses have lacked them for believeShrunk. Until then the old list confirms clients,
+// the responses have lacked them for shrinkConfirmTime. Until then the old list confirms clients,
 // but denies none.
 func (v *Verifier) checkShrunk(l *list, before *loaded) error {
 	now := v.options.Now()
@@ -154,10 +154,10 @@ func (v *Verifier) checkShrunk(l *list, before *loaded) error {
 	if l.state.shrunkSince.IsZero() {
 		l.state.shrunkSince = now
 	}
-	if now.Sub(l.state.shrunkSince) >= believeShrunk {
+	if now.Sub(l.state.shrunkSince) >= shrinkConfirmTime {
 		return nil
 	}
-	l.loaded.Store(&loaded{before.table, v.at(now)})
+	l.loaded.Store(&loaded{before.table, v.monotimeOf(now)})
 	return fmt.Errorf("the list lost most of its addresses; it will be accepted if unchanged on %s",
-		l.state.shrunkSince.Add(believeShrunk).UTC().Format(time.RFC3339))
+		l.state.shrunkSince.Add(shrinkConfirmTime).UTC().Format(time.RFC3339))
 }

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-const keptVersion = 1
+const exportVersion = 1
 
-// keptLists is the format of Export.
-type keptLists struct {
-	Version int        `json:"version"`
-	Lists   []keptList `json:"lists"`
+// exportedLists is the format of Export.
+type exportedLists struct {
+	Version int            `json:"version"`
+	Lists   []exportedList `json:"lists"`
 }
 
-type keptList struct {
+type exportedList struct {
 	URL          string         `json:"url"`
 	ETag         string         `json:"etag,omitempty"`
 	LastModified string         `json:"last_modified,omitempty"`
@@ -31,20 +31,20 @@ type keptList struct {
 // Export returns the fetched lists as versioned JSON, for [Verifier.Import] after a restart.
 // It omits lists from files.
 func (v *Verifier) Export() ([]byte, error) {
-	kept := keptLists{Version: keptVersion, Lists: []keptList{}}
+	kept := exportedLists{Version: exportVersion, Lists: []exportedList{}}
 	for _, l := range v.setup.Load().lists {
 		loaded := l.loaded.Load()
 		if l.isFile || loaded == nil {
 			continue
 		}
 		l.mu.Lock()
-		kept.Lists = append(kept.Lists, keptList{
+		kept.Lists = append(kept.Lists, exportedList{
 			URL: l.source, ETag: l.state.etag, LastModified: l.state.lastModified,
-			Changed: l.state.changed, Checked: l.state.checked, ShrunkSince: l.state.shrunkSince, Prefixes: loaded.prefixes,
+			Changed: l.state.lastChanged, Checked: l.state.lastChecked, ShrunkSince: l.state.shrunkSince, Prefixes: loaded.prefixes,
 		})
 		l.mu.Unlock()
 	}
-	slices.SortFunc(kept.Lists, func(a, b keptList) int { return strings.Compare(a.URL, b.URL) })
+	slices.SortFunc(kept.Lists, func(a, b exportedList) int { return strings.Compare(a.URL, b.URL) })
 	return json.Marshal(kept)
 }
 
@@ -53,11 +53,11 @@ func (v *Verifier) Export() ([]byte, error) {
 // must satisfy the same rules as fetched lists. Import skips unusable lists and returns an
 // error for each.
 func (v *Verifier) Import(data []byte) error {
-	var kept keptLists
+	var kept exportedLists
 	if err := json.Unmarshal(data, &kept); err != nil {
 		return fmt.Errorf("stored address lists: %w", err)
 	}
-	if kept.Version != keptVersion {
+	if kept.Version != exportVersion {
 		return fmt.Errorf("stored address lists: unknown version %d", kept.Version)
 	}
 	lists := v.setup.Load().lists
@@ -84,7 +84,7 @@ func (v *Verifier) Import(data []byte) error {
 	return errors.Join(errs...)
 }
 
-func (v *Verifier) restore(l *list, t *table, k keptList) {
+func (v *Verifier) restore(l *list, t *table, k exportedList) {
 	l.loading.Lock()
 	defer l.loading.Unlock()
 	now := v.options.Now()
@@ -93,19 +93,19 @@ func (v *Verifier) restore(l *list, t *table, k keptList) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.state.checked.Before(k.Checked) {
+	if !l.state.lastChecked.Before(k.Checked) {
 		return
 	}
-	deniesUntil := v.at(k.Checked) + moment(denyFor)
+	deniesUntil := v.monotimeOf(k.Checked) + monotime(maxDenyAge)
 	if k.ShrunkSince.After(now) {
 		k.ShrunkSince = now
 	}
 	if !k.ShrunkSince.IsZero() {
-		deniesUntil = v.at(now) // as in checkShrunk
+		deniesUntil = v.monotimeOf(now) // as in checkShrunk
 	}
 	l.loaded.Store(&loaded{t, deniesUntil})
 	l.state.etag, l.state.lastModified = k.ETag, k.LastModified
-	l.state.changed, l.state.checked = k.Changed, k.Checked
-	l.state.next = k.Checked.Add(jitter(refreshEvery))
+	l.state.lastChanged, l.state.lastChecked = k.Changed, k.Checked
+	l.state.nextLoad = k.Checked.Add(jitter(refreshInterval))
 	l.state.err, l.state.failures, l.state.shrunkSince = nil, 0, k.ShrunkSince
 }

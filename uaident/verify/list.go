@@ -15,12 +15,12 @@ import (
 
 // Intervals for address lists.
 const (
-	refreshEvery  = 24 * time.Hour     // between fetches of a list, minus up to 10 %
-	retryFirst    = 5 * time.Minute    // after a failure, doubled with each further failure
-	retryMost     = 24 * time.Hour     // maximum wait, also for Retry-After
-	denyFor       = 7 * 24 * time.Hour // time after a check for which a fetched list can deny clients
-	believeShrunk = 48 * time.Hour     // a list that lost most of its prefixes is accepted after this time
-	loadsAtOnce   = 4
+	refreshInterval    = 24 * time.Hour     // between fetches of a list, minus up to 10 %
+	minRetryDelay      = 5 * time.Minute    // after a failure, doubled with each further failure
+	maxRetryDelay      = 24 * time.Hour     // maximum wait, also for Retry-After
+	maxDenyAge         = 7 * 24 * time.Hour // time after a check for which a fetched list can deny clients
+	shrinkConfirmTime  = 48 * time.Hour     // a list that lost most of its prefixes is accepted after this time
+	maxConcurrentLoads = 4
 )
 
 // list is an address list from a file or URL.
@@ -39,28 +39,28 @@ type list struct {
 // loaded is a table in use. It is immutable.
 type loaded struct {
 	*table
-	deniesUntil moment
+	deniesUntil monotime
 }
 
 // listState is the metadata of a list.
 type listState struct {
-	etag, lastModified string    // of the response in use
-	changed, checked   time.Time // see ListStatus
-	next               time.Time // next fetch, for a URL
-	failures           int       // consecutive failures
-	err                error
-	shrunkSince        time.Time // first response without most of the prefixes; else zero
-	fileTime           time.Time
-	fileSize           int64
+	etag, lastModified       string    // of the response in use
+	lastChanged, lastChecked time.Time // see ListStatus
+	nextLoad                 time.Time // next fetch, for a URL
+	failures                 int       // consecutive failures
+	err                      error
+	shrunkSince              time.Time // first response without most of the prefixes; else zero
+	fileTime                 time.Time
+	fileSize                 int64
 }
 
-func (l *list) status(users []string, now moment) ListStatus {
+func (l *list) status(users []string, now monotime) ListStatus {
 	loaded := l.loaded.Load()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := ListStatus{
 		Source: l.source, For: users, Err: l.state.err,
-		Changed: l.state.changed, Checked: l.state.checked, Next: l.state.next, ShrunkSince: l.state.shrunkSince,
+		Changed: l.state.lastChanged, Checked: l.state.lastChecked, Next: l.state.nextLoad, ShrunkSince: l.state.shrunkSince,
 		Stale: loaded == nil || now >= loaded.deniesUntil,
 	}
 	if loaded != nil {
@@ -87,7 +87,7 @@ func (v *Verifier) loadNow(ctx context.Context, l *list, due func(*list) bool) (
 	}
 	var err error
 	if l.isFile {
-		err = v.reread(l)
+		err = v.rereadFile(l)
 	} else {
 		err = v.fetch(ctx, l)
 	}
@@ -108,7 +108,7 @@ func (v *Verifier) isDue(l *list) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.isFile {
-		return !v.options.Now().Before(l.state.next)
+		return !v.options.Now().Before(l.state.nextLoad)
 	}
 	info, err := os.Stat(l.source)
 	// A deleted file is read once more, to record the error.
@@ -120,7 +120,7 @@ func (v *Verifier) loadAll(ctx context.Context, due func(*list) bool) []error {
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	var errs []error
-	slots := make(chan struct{}, loadsAtOnce)
+	slots := make(chan struct{}, maxConcurrentLoads)
 	for _, l := range v.setup.Load().lists {
 		if !due(l) {
 			continue
@@ -139,17 +139,17 @@ func (v *Verifier) loadAll(ctx context.Context, due func(*list) bool) []error {
 	return errs
 }
 
-// use replaces the table of a list.
-func (v *Verifier) use(l *list, t *table) {
+// setTable replaces the table of a list.
+func (v *Verifier) setTable(l *list, t *table) {
 	now := v.options.Now()
-	until := forever
+	until := maxMonotime
 	if !l.isFile {
-		until = v.at(now) + moment(denyFor)
+		until = v.monotimeOf(now) + monotime(maxDenyAge)
 	}
 	l.loaded.Store(&loaded{t, until})
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.state.changed, l.state.checked, l.state.shrunkSince = now, now, time.Time{}
+	l.state.lastChanged, l.state.lastChecked, l.state.shrunkSince = now, now, time.Time{}
 }
 
 // fileContent is the content of a list file.
@@ -189,12 +189,12 @@ func readFile(path string) (c fileContent, err error) {
 	return c, nil
 }
 
-// reread reads a file again. After an error the old table stays in use. The owner maintains
+// rereadFile reads a file again. After an error the old table stays in use. The owner maintains
 // the file, so a file may shrink and does not become stale.
-func (v *Verifier) reread(l *list) error {
+func (v *Verifier) rereadFile(l *list) error {
 	content, err := readFile(l.source)
 	if err == nil {
-		v.use(l, content.table)
+		v.setTable(l, content.table)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -55,14 +55,14 @@ func testManyClaimedAddresses(t *testing.T) {
 }
 
 func TestManyFailuresDoNotDisplaceVerified(t *testing.T) {
-	now := moment(time.Hour)
+	now := monotime(time.Hour)
 	r := newResults(64, 256)
 	for i := range 32 {
-		r.put(resultOf(subjectOf(invented(i), 1), Verified, nil, now), now)
+		r.put(newResult(newResultKey(invented(i), 1), Verified, nil, now), now)
 	}
 	kept := func() (n int) {
 		for i := range 32 {
-			if found := r.get(subjectOf(invented(i), 1)); found != nil && found.state == Verified {
+			if found := r.get(newResultKey(invented(i), 1)); found != nil && found.state == Verified {
 				n++
 			}
 		}
@@ -73,7 +73,7 @@ func TestManyFailuresDoNotDisplaceVerified(t *testing.T) {
 		t.Fatalf("%d of 32 kept", before)
 	}
 	for i := range 100_000 {
-		r.put(resultOf(subjectOf(invented(1000+i), 1), Spoofed, nil, now), now)
+		r.put(newResult(newResultKey(invented(1000+i), 1), Spoofed, nil, now), now)
 	}
 	if got := kept(); got != before {
 		t.Errorf("%d of %d verified results kept", got, before)
@@ -82,8 +82,8 @@ func TestManyFailuresDoNotDisplaceVerified(t *testing.T) {
 		t.Errorf("%d results kept", got)
 	}
 	// What changes its state changes its place.
-	s := subjectOf(invented(1000+99_999), 1)
-	r.put(resultOf(s, Verified, r.get(s), now), now)
+	s := newResultKey(invented(1000+99_999), 1)
+	r.put(newResult(s, Verified, r.get(s), now), now)
 	if found := r.others.find(r.hash(s), s); found != nil {
 		t.Error("a verified address is still among the others")
 	}
@@ -177,7 +177,7 @@ func TestNotAskedTwice(t *testing.T) {
 	settled(t, v, &fooBot, "192.0.2.1")
 	before := dns.count()
 	p, addr := v.setup.Load().plans["FooBot"], netip.MustParseAddr("192.0.2.1")
-	v.lookups.ask(job{subject: subjectOf(addr, p.scope), address: addr, suffixes: p.suffixes, resolver: p.resolver}, v.now(), false)
+	v.lookups.enqueue(job{resultKey: newResultKey(addr, p.scope), address: addr, suffixes: p.suffixes, resolver: p.resolver}, v.now(), false)
 	idle(t, v)
 	if got := dns.count(); got != before {
 		t.Errorf("DNS was asked %d times more", got-before)
@@ -217,7 +217,7 @@ func TestParallelUse(t *testing.T) {
 }
 
 // held returns how many results are in memory, those that count no more included.
-func (p *places) held() (n int) {
+func (p *resultTable) held() (n int) {
 	for i := range p.buckets {
 		for j := range p.buckets[i] {
 			if p.buckets[i][j].Load() != nil {
@@ -229,4 +229,4 @@ func (p *places) held() (n int) {
 }
 
 // most returns for how many results there is room.
-func (p *places) most() int { return len(p.buckets) * ways }
+func (p *resultTable) most() int { return len(p.buckets) * bucketSize }

@@ -13,26 +13,26 @@ import (
 // has a fixed size. A random seed maps each network to one bucket.
 type networks struct {
 	seed    maphash.Seed
-	buckets [1024][networkWays]networkPlace
+	buckets [1024][networkWays]networkState
 }
 
 const networkWays = 4 // slots a bucket
 
-// networkPlace is the state of one network. Only one goroutine at a time changes it. nil is a
+// networkState is the state of one network. Only one goroutine at a time changes it. nil is a
 // network without state.
-type networkPlace struct {
+type networkState struct {
 	id        atomic.Uint64 // hash of the network, or 0
 	rate      limit.Rate    // rate of its lookups
-	slowUntil atomic.Int64  // moment
+	slowUntil atomic.Int64  // monotime
 }
 
-// slowFor is the time for which a network is slow after a slow lookup.
-const slowFor = moment(10 * time.Minute)
+// slowDuration is the time for which a network is slow after a slow lookup.
+const slowDuration = monotime(10 * time.Minute)
 
 func newNetworks() *networks { return &networks{seed: maphash.MakeSeed()} }
 
 // find returns the state of a network, or nil.
-func (n *networks) find(network netip.Prefix) *networkPlace {
+func (n *networks) find(network netip.Prefix) *networkState {
 	id := maphash.Comparable(n.seed, network) | 1
 	bucket := &n.buckets[id>>1%uint64(len(n.buckets))]
 	for i := range bucket {
@@ -43,9 +43,9 @@ func (n *networks) find(network netip.Prefix) *networkPlace {
 	return nil
 }
 
-// place returns the state of a network. It replaces the oldest state in the bucket if
+// findOrAdd returns the state of a network. It replaces the oldest state in the bucket if
 // necessary.
-func (n *networks) place(network netip.Prefix) *networkPlace {
+func (n *networks) findOrAdd(network netip.Prefix) *networkState {
 	if p := n.find(network); p != nil {
 		return p
 	}
@@ -58,38 +58,40 @@ func (n *networks) place(network netip.Prefix) *networkPlace {
 			oldest = p
 			break
 		}
-		if p.heard() < oldest.heard() {
+		if p.lastRelevant() < oldest.lastRelevant() {
 			oldest = p
 		}
 	}
 	oldest.rate.Reset()
-	oldest.slowUntil.Store(-int64(forever / 2)) // long ago
+	oldest.slowUntil.Store(-int64(maxMonotime / 2)) // long ago
 	oldest.id.Store(id)
 	return oldest
 }
 
-// heard returns the time at which the state becomes irrelevant.
-func (p *networkPlace) heard() moment {
-	return max(moment(p.rate.Due()), moment(p.slowUntil.Load()))
+// lastRelevant returns the time at which the state becomes irrelevant.
+func (p *networkState) lastRelevant() monotime {
+	return max(monotime(p.rate.Due()), monotime(p.slowUntil.Load()))
 }
 
-// inTime reports whether the network may start a lookup now. nextLookup - now must be less
+// mayLookUp reports whether the network may start a lookup now. nextLookup - now must be less
 // than ahead.
-func (p *networkPlace) inTime(now, ahead moment) bool {
-	return p == nil || p.rate.Ahead(time.Duration(now)) < time.Duration(ahead)
+func (p *networkState) mayLookUp(now, ahead monotime) bool {
+	return p == nil || p.rate.UntilDue(time.Duration(now)) < time.Duration(ahead)
 }
 
-// take counts a lookup.
-func (p *networkPlace) take(now, each moment) { p.rate.Count(time.Duration(now), time.Duration(each)) }
-
-func (p *networkPlace) isSlow(now moment) bool {
-	return p != nil && now < moment(p.slowUntil.Load())
+// countLookup counts a lookup.
+func (p *networkState) countLookup(now, each monotime) {
+	p.rate.Charge(time.Duration(now), time.Duration(each))
 }
 
-// took records whether the last lookup was slow.
-func (p *networkPlace) took(slow bool, now moment) {
+func (p *networkState) isSlow(now monotime) bool {
+	return p != nil && now < monotime(p.slowUntil.Load())
+}
+
+// recordDuration records whether the last lookup was slow.
+func (p *networkState) recordDuration(slow bool, now monotime) {
 	if slow {
-		p.slowUntil.Store(int64(now + slowFor))
+		p.slowUntil.Store(int64(now + slowDuration))
 	} else if p.isSlow(now) {
 		p.slowUntil.Store(int64(now))
 	}

@@ -7,25 +7,25 @@ import (
 	"sync/atomic"
 )
 
-// Published returns the address ranges of operators from the lists in use. It is safe for
+// PublishedRanges returns the address ranges of operators from the lists in use. It is safe for
 // concurrent use.
-type Published struct {
+type PublishedRanges struct {
 	verifier  *Verifier
 	operators []string // in lower case
-	last      atomic.Pointer[publishedRanges]
+	last      atomic.Pointer[rangesSnapshot]
 }
 
-// publishedRanges is the union of some lists. It is immutable.
-type publishedRanges struct {
-	setup    *setup
+// rangesSnapshot is the union of some lists. It is immutable.
+type rangesSnapshot struct {
+	setup    *activeConfig
 	lists    []*list
 	tables   []*loaded // of lists; nil for a list that was never loaded
 	prefixes []netip.Prefix
 }
 
-// Published returns the address ranges of the given operators. The names ignore case.
-func (v *Verifier) Published(operators ...string) *Published {
-	p := &Published{verifier: v}
+// PublishedRanges returns the address ranges of the given operators. The names ignore case.
+func (v *Verifier) PublishedRanges(operators ...string) *PublishedRanges {
+	p := &PublishedRanges{verifier: v}
 	for _, name := range operators {
 		p.operators = append(p.operators, strings.ToLower(name))
 	}
@@ -34,12 +34,12 @@ func (v *Verifier) Published(operators ...string) *Published {
 
 // Prefixes returns the ranges without duplicates. It includes lists that are stale and omits
 // lists that were never loaded. Callers must not modify the result.
-func (p *Published) Prefixes() []netip.Prefix {
+func (p *PublishedRanges) Prefixes() []netip.Prefix {
 	s, last := p.verifier.setup.Load(), p.last.Load()
 	if last != nil && last.setup == s && last.isCurrent() {
 		return last.prefixes
 	}
-	next := &publishedRanges{setup: s}
+	next := &rangesSnapshot{setup: s}
 	for _, name := range p.operators {
 		m := s.operators[name]
 		if m == nil {
@@ -63,7 +63,7 @@ func (p *Published) Prefixes() []netip.Prefix {
 }
 
 // isCurrent reports whether no list was reloaded since.
-func (r *publishedRanges) isCurrent() bool {
+func (r *rangesSnapshot) isCurrent() bool {
 	for i, l := range r.lists {
 		if l.loaded.Load() != r.tables[i] {
 			return false

@@ -18,8 +18,8 @@ func TestPublished(t *testing.T) {
 		Lists: []List{{For: "FooBot", File: writeFile(t, "198.51.100.0/24")}}}
 	clock := newClock()
 	v := configured(t, Options{Now: clock.Now, Transport: own.Client().Transport}, config)
-	bar, both, none := v.Published("bar"), v.Published("Bar", "FOO"), v.Published("PlainBot")
-	check := func(when string, p *Published, want string) {
+	bar, both, none := v.PublishedRanges("bar"), v.PublishedRanges("Bar", "FOO"), v.PublishedRanges("PlainBot")
+	check := func(when string, p *PublishedRanges, want string) {
 		t.Helper()
 		if got := fmt.Sprint(p.Prefixes()); got != want {
 			t.Errorf("%s: %s, want %s", when, got, want)

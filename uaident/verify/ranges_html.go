@@ -16,13 +16,13 @@ import (
 const maxObjects = 100
 
 // parseHTML returns the prefixes of the lists in the pre, code and script elements of a web
-// page. A list is a JSON object with an array of [shapes]. A script can contain a list
+// page. A list is a JSON object with an array of [listFormats]. A script can contain a list
 // between code. The markup of a list can be escaped twice. All other content is ignored,
 // because a page can show the address of the client.
 func parseHTML(data []byte) (prefixes []netip.Prefix, err error) {
 	found := false
-	for _, text := range codeOf(data) {
-		for _, list := range listsIn(text) {
+	for _, text := range codeTexts(data) {
+		for _, list := range jsonLists(text) {
 			more, err := parseJSON(list)
 			if err != nil {
 				return nil, fmt.Errorf("in the page: %w", err)
@@ -36,8 +36,8 @@ func parseHTML(data []byte) (prefixes []netip.Prefix, err error) {
 	return prefixes, nil
 }
 
-// codeOf returns the text of the outermost pre, code and script elements of a page.
-func codeOf(data []byte) (texts []string) {
+// codeTexts returns the text of the outermost pre, code and script elements of a page.
+func codeTexts(data []byte) (texts []string) {
 	z := nethtml.NewTokenizer(bytes.NewReader(data))
 	z.SetMaxBuf(MaxListBytes)
 	var text strings.Builder
@@ -76,17 +76,17 @@ func codeOf(data []byte) (texts []string) {
 	}
 }
 
-// listsIn returns the lists in the text of an element. The text can be escaped once more.
-func listsIn(text string) []json.RawMessage {
-	lists := objectsIn(text)
+// jsonLists returns the lists in the text of an element. The text can be escaped once more.
+func jsonLists(text string) []json.RawMessage {
+	lists := jsonObjects(text)
 	if len(lists) == 0 && strings.Contains(text, "&") {
-		lists = objectsIn(html.UnescapeString(text))
+		lists = jsonObjects(html.UnescapeString(text))
 	}
 	return lists
 }
 
-// objectsIn returns the JSON objects in a text that are lists. It ignores nested objects.
-func objectsIn(text string) (lists []json.RawMessage) {
+// jsonObjects returns the JSON objects in a text that are lists. It ignores nested objects.
+func jsonObjects(text string) (lists []json.RawMessage) {
 	for range maxObjects {
 		start := strings.IndexByte(text, '{')
 		if start < 0 {
@@ -107,13 +107,13 @@ func objectsIn(text string) (lists []json.RawMessage) {
 	return lists
 }
 
-// isList reports whether a JSON object contains an array of [shapes].
+// isList reports whether a JSON object contains an array of [listFormats].
 func isList(object json.RawMessage) bool {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(object, &fields) != nil {
 		return false
 	}
-	for _, s := range shapes {
+	for _, s := range listFormats {
 		var entries []map[string]json.RawMessage
 		if json.Unmarshal(fields[s.array], &entries) != nil || len(entries) == 0 {
 			continue

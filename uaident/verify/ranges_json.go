@@ -9,14 +9,14 @@ import (
 	"slices"
 )
 
-// shape is an array of objects in a JSON list, with the names of the fields that contain
+// listFormat is an array of objects in a JSON list, with the names of the fields that contain
 // prefixes.
-type shape struct {
+type listFormat struct {
 	array   string
 	members []string
 }
 
-var shapes = []shape{
+var listFormats = []listFormat{
 	{"prefixes", []string{"ipv4Prefix", "ipv6Prefix", "ip_prefix"}},
 	{"ipv6_prefixes", []string{"ipv6_prefix"}},
 	{"ips", []string{"ip_address"}},
@@ -34,7 +34,7 @@ func parseJSON(data []byte) ([]netip.Prefix, error) {
 	}
 	known := false
 	var all []netip.Prefix
-	for _, s := range shapes {
+	for _, s := range listFormats {
 		if array, ok := list[s.array]; ok {
 			prefixes, err := s.parse(array)
 			if err != nil {
@@ -87,7 +87,7 @@ func parseJSON(data []byte) ([]netip.Prefix, error) {
 }
 
 // parse parses an array of objects, each with at least one prefix.
-func (s shape) parse(array json.RawMessage) (prefixes []netip.Prefix, err error) {
+func (s listFormat) parse(array json.RawMessage) (prefixes []netip.Prefix, err error) {
 	var entries []map[string]json.RawMessage
 	if err := json.Unmarshal(array, &entries); err != nil {
 		return nil, fmt.Errorf("JSON: %s: %w", s.array, err)

@@ -12,10 +12,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// setup is a configuration in use. It is immutable, but its lists change.
-type setup struct {
-	plans     map[string]*plan    // by token
-	operators map[string]*methods // by operator, in lower case
+// activeConfig is a configuration in use. It is immutable, but its lists change.
+type activeConfig struct {
+	plans     map[string]*crawlerPlan     // by token
+	operators map[string]*operatorMethods // by operator, in lower case
 	lists     map[listKey]*list
 	users     map[*list][]string // tokens of crawlers
 }
@@ -25,19 +25,19 @@ type listKey struct {
 	isFile bool
 }
 
-// plan states how clients with the name of one crawler are verified. A plan has at least one
+// crawlerPlan states how clients with the name of one crawler are verified. A plan has at least one
 // method.
-type plan struct {
-	*methods
-	// denies reports whether a client is spoofed if all methods fail. If denies is false,
+type crawlerPlan struct {
+	*operatorMethods
+	// deniesUnverified reports whether a client is spoofed if all methods fail. If denies is false,
 	// excuse is the reason.
-	denies bool
-	excuse string
+	deniesUnverified bool
+	noDenialReason   string
 }
 
-// methods are the lists and domains of all crawlers of an operator. Operators move crawlers
+// operatorMethods are the lists and domains of all crawlers of an operator. Operators move crawlers
 // between hosts, so all crawlers share them.
-type methods struct {
+type operatorMethods struct {
 	lists    []*list
 	suffixes []string // for reverse DNS; empty if disabled
 	scope    uint64
@@ -46,8 +46,8 @@ type methods struct {
 
 // newSetup returns the setup for a configuration. It reuses the lists of old and reads list
 // files. It changes no list. files contains the new content of list files.
-func (v *Verifier) newSetup(c *Config, old *setup) (s *setup, files map[*list]fileContent, err error) {
-	s = &setup{plans: map[string]*plan{}, operators: map[string]*methods{}, lists: map[listKey]*list{}, users: map[*list][]string{}}
+func (v *Verifier) newSetup(c *Config, old *activeConfig) (s *activeConfig, files map[*list]fileContent, err error) {
+	s = &activeConfig{plans: map[string]*crawlerPlan{}, operators: map[string]*operatorMethods{}, lists: map[listKey]*list{}, users: map[*list][]string{}}
 	server, err := serverAddress(c.DNSServer)
 	if err != nil {
 		return nil, nil, err
@@ -65,7 +65,7 @@ func (v *Verifier) newSetup(c *Config, old *setup) (s *setup, files map[*list]fi
 		crawler := &c.Crawlers[i]
 		own, wrong := c.factsOf(crawler, operators)
 		errs = append(errs, wrong...)
-		m := new(methods)
+		m := new(operatorMethods)
 		if runByOperator(crawler) {
 			name := strings.ToLower(crawler.Operator)
 			if s.operators[name] == nil {
@@ -77,8 +77,8 @@ func (v *Verifier) newSetup(c *Config, old *setup) (s *setup, files map[*list]fi
 			s.add(m, key, crawler.Token, old)
 		}
 		m.suffixes = append(m.suffixes, own.suffixes...)
-		p := &plan{methods: m}
-		p.denies, p.excuse = denies(crawler, own)
+		p := &crawlerPlan{operatorMethods: m}
+		p.deniesUnverified, p.noDenialReason = canDeny(crawler, own)
 		s.plans[crawler.Token] = p
 	}
 	for token, p := range s.plans {
@@ -88,7 +88,7 @@ func (v *Verifier) newSetup(c *Config, old *setup) (s *setup, files map[*list]fi
 		}
 		slices.Sort(p.suffixes)
 		p.suffixes = slices.Compact(p.suffixes)
-		p.resolver, p.scope = resolver, scopeOf(server, p.suffixes)
+		p.resolver, p.scope = resolver, suffixScope(server, p.suffixes)
 	}
 	files = map[*list]fileContent{}
 	for _, l := range s.lists {
@@ -107,20 +107,20 @@ func runByOperator(c *uaident.Crawler) bool {
 	return c.Operator != "" && c.Class != uaident.Library && c.Class != uaident.Headless
 }
 
-// facts are the lists and domains of one crawler. Sure facts come from the operator or the
+// crawlerFacts are the lists and domains of one crawler. Sure facts come from the operator or the
 // site's owner.
-type facts struct {
-	lists               []listKey
-	suffixes            []string
-	sureRanges, sureDNS bool
+type crawlerFacts struct {
+	lists                       []listKey
+	suffixes                    []string
+	rangesComplete, dnsComplete bool
 }
 
 // factsOf returns the enabled facts of a crawler. Configured lists and domains also apply to
 // crawlers of the same operator with that crawler as a fallback. operators maps a token in
 // lower case to its operator.
-func (c *Config) factsOf(crawler *uaident.Crawler, operators map[string]string) (own facts, errs []error) {
+func (c *Config) factsOf(crawler *uaident.Crawler, operators map[string]string) (own crawlerFacts, errs []error) {
 	applies := func(name string) bool {
-		return isFor(name, crawler) || crawler.Operator != "" && text.Among(crawler.Fallback, name) &&
+		return matchesCrawler(name, crawler) || crawler.Operator != "" && text.ContainsFold(crawler.Fallback, name) &&
 			operators[strings.ToLower(name)] == crawler.Operator
 	}
 	published := &crawler.Verification
@@ -132,13 +132,13 @@ func (c *Config) factsOf(crawler *uaident.Crawler, operators map[string]string) 
 				continue
 			}
 			own.lists = append(own.lists, listKey{source: u})
-			own.sureRanges = !published.Unsure && len(published.Ranges) > 0 // confirming lists cannot deny
+			own.rangesComplete = !published.Unsure && len(published.Ranges) > 0 // confirming lists cannot deny
 		}
 	}
 	for _, l := range c.Lists {
 		if applies(l.For) {
 			own.lists = append(own.lists, listKey{l.File + l.URL, l.File != ""})
-			own.sureRanges = true
+			own.rangesComplete = true
 		}
 	}
 	if c.ReverseDNS {
@@ -149,21 +149,21 @@ func (c *Config) factsOf(crawler *uaident.Crawler, operators map[string]string) 
 				continue
 			}
 			own.suffixes = append(own.suffixes, clean)
-			own.sureDNS = !published.Unsure
+			own.dnsComplete = !published.Unsure
 		}
 	}
 	for _, d := range c.Domains {
 		if applies(d.For) {
 			clean, _ := cleanSuffix(d.Suffix) // already validated
 			own.suffixes = append(own.suffixes, clean)
-			own.sureDNS = true
+			own.dnsComplete = true
 		}
 	}
 	return own, errs
 }
 
 // add adds a list to the methods of an operator. It reuses the list of old.
-func (s *setup) add(to *methods, key listKey, token string, old *setup) {
+func (s *activeConfig) add(to *operatorMethods, key listKey, token string, old *activeConfig) {
 	l := s.lists[key]
 	if l == nil {
 		if l = old.lists[key]; l == nil {
@@ -179,27 +179,27 @@ func (s *setup) add(to *methods, key listKey, token string, old *setup) {
 	}
 }
 
-// denies reports whether a client is spoofed if all methods fail, or returns the reason why
+// canDeny reports whether a client is spoofed if all methods fail, or returns the reason why
 // not.
-func denies(c *uaident.Crawler, own facts) (bool, string) {
+func canDeny(c *uaident.Crawler, own crawlerFacts) (bool, string) {
 	switch {
 	case c.Class == uaident.Preview:
 		return false, "readers' devices also fetch link previews, so the address proves nothing"
 	case len(own.lists) == 0 && len(own.suffixes) == 0:
 		return false, "its operator publishes addresses or domains of other crawlers only"
-	case !own.sureRanges && !own.sureDNS && len(c.Verification.ConfirmingRanges) > 0:
+	case !own.rangesComplete && !own.dnsComplete && len(c.Verification.ConfirmingRanges) > 0:
 		return false, "the operator's lists may be incomplete"
-	case !own.sureRanges && !own.sureDNS:
+	case !own.rangesComplete && !own.dnsComplete:
 		return false, "the data about its addresses is not from its operator"
-	case c.UserTriggered && !own.sureRanges:
+	case c.UserTriggered && !own.rangesComplete:
 		return false, "it fetches for a person, possibly from that person's network, and no list of its addresses is in use"
 	}
 	return true, ""
 }
 
-// scopeOf returns a hash of a DNS server and a set of domains. Crawlers with the same scope
+// suffixScope returns a hash of a DNS server and a set of domains. Crawlers with the same scope
 // share lookups.
-func scopeOf(server string, suffixes []string) uint64 {
+func suffixScope(server string, suffixes []string) uint64 {
 	sum := sha256.Sum256([]byte(server + "\n" + strings.Join(suffixes, "\n")))
 	return binary.BigEndian.Uint64(sum[:])
 }

@@ -20,12 +20,12 @@ type Stats struct {
 
 // Stats returns the current counters and gauges.
 func (v *Verifier) Stats() Stats {
-	running, waiting := v.lookups.busy()
+	running, waiting := v.lookups.load()
 	return Stats{
 		Running: running, Waiting: waiting,
-		LookupsVerified: v.found[Verified].Load(),
-		LookupsFailed:   v.found[Spoofed].Load(),
-		LookupsUnknown:  v.found[Unknown].Load(),
+		LookupsVerified: v.lookupsByState[Verified].Load(),
+		LookupsFailed:   v.lookupsByState[Spoofed].Load(),
+		LookupsUnknown:  v.lookupsByState[Unknown].Load(),
 		Dropped:         v.lookups.dropped.Load(),
 	}
 }

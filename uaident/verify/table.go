@@ -10,10 +10,10 @@ import (
 
 // Bounds for plausible lists. A list that covers the Internet would verify every client.
 const (
-	widest4 = 8
-	widest6 = 16
-	mostOf4 = 1 << 27 // IPv4 addresses, 1/32 of all
-	mostOf6 = 4       // IPv6 prefixes of length 16
+	minPrefixBits4 = 8
+	minPrefixBits6 = 16
+	maxAddrs4      = 1 << 27 // IPv4 addresses, 1/32 of all
+	maxNetworks6   = 4       // IPv6 prefixes of length 16
 )
 
 // table is a set of prefixes. It is immutable.
@@ -27,9 +27,9 @@ func newTable(prefixes []netip.Prefix) (*table, error) {
 	t := &table{lite: new(bart.Lite)}
 	of4, of6 := uint64(0), uint64(0)
 	for _, p := range prefixes {
-		widest := widest4
+		widest := minPrefixBits4
 		if p.Addr().Is6() {
-			widest = widest6
+			widest = minPrefixBits6
 		}
 		if p.Bits() < widest {
 			return nil, fmt.Errorf("%s is implausibly wide: wider than /%d", p, widest)
@@ -48,7 +48,7 @@ func newTable(prefixes []netip.Prefix) (*table, error) {
 	switch {
 	case len(t.prefixes) == 0:
 		return nil, errors.New("the list is empty")
-	case of4 > mostOf4 || of6 > mostOf6<<(64-widest6):
+	case of4 > maxAddrs4 || of6 > maxNetworks6<<(64-minPrefixBits6):
 		return nil, errors.New("the list covers an implausibly large part of the Internet")
 	}
 	return t, nil

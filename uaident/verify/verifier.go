@@ -41,39 +41,39 @@ type Options struct {
 
 // Verifier verifies clients. It is safe for concurrent use and can be reconfigured.
 type Verifier struct {
-	options Options
-	start   time.Time
-	client  *http.Client
-	results *results
-	lookups *lookups
-	found   [numStates]atomic.Uint64 // by result of the lookup
+	options        Options
+	start          time.Time
+	client         *http.Client
+	results        *resultCache
+	lookups        *lookupQueue
+	lookupsByState [numStates]atomic.Uint64 // by result of the lookup
 
-	configuring sync.Mutex
-	setup       atomic.Pointer[setup]
-	configured  chan struct{} // wakes Run; never blocks
+	configMu      sync.Mutex
+	setup         atomic.Pointer[activeConfig]
+	configChanged chan struct{} // wakes Run; never blocks
 }
 
 // New returns a Verifier without a configuration. Every client is [Claimed] until
 // [Verifier.Configure]. New starts no goroutine. A lookup runs in a goroutine of its own, and
 // [Verifier.Run] fetches lists.
 func New(o Options) *Verifier {
-	def := func(value *int, by int) {
+	setDefault := func(value *int, by int) {
 		if *value <= 0 {
 			*value = by
 		}
 	}
-	def(&o.Lookups, 8)
-	def(&o.Queue, 256)
-	def(&o.Rate, 50)
-	def(&o.KeepVerified, 16<<10)
-	def(&o.KeepOthers, 64<<10)
+	setDefault(&o.Lookups, 8)
+	setDefault(&o.Queue, 256)
+	setDefault(&o.Rate, 50)
+	setDefault(&o.KeepVerified, 16<<10)
+	setDefault(&o.KeepOthers, 64<<10)
 	if o.LookupTimeout <= 0 {
 		o.LookupTimeout = 2 * time.Second
 	}
 	if o.UserAgent == "" {
 		o.UserAgent = "RobotsGuard (+https://github.com/robotsguard/caddy-robots-guard)"
 	}
-	v := &Verifier{configured: make(chan struct{}, 1)}
+	v := &Verifier{configChanged: make(chan struct{}, 1)}
 	if o.Now == nil {
 		v.start = time.Now()
 		o.Now = time.Now
@@ -82,8 +82,8 @@ func New(o Options) *Verifier {
 	v.client = newClient(o.Transport)
 	v.results = newResults(o.KeepVerified, o.KeepOthers)
 	v.lookups = newLookups(o.Lookups, o.Queue, o.Rate, o.LookupTimeout, v.now)
-	v.lookups.run, v.lookups.wanted = v.lookUp, v.wanted
-	v.setup.Store(new(setup))
+	v.lookups.run, v.lookups.isWanted = v.lookUp, v.isWanted
+	v.setup.Store(new(activeConfig))
 	return v
 }
 
@@ -92,21 +92,21 @@ func New(o Options) *Verifier {
 func (v *Verifier) Close() { v.lookups.close() }
 
 // now returns the current time. With the default clock now is twice as fast as time.Now.
-func (v *Verifier) now() moment {
+func (v *Verifier) now() monotime {
 	if v.start.IsZero() {
-		return v.at(v.options.Now())
+		return v.monotimeOf(v.options.Now())
 	}
-	return moment(time.Since(v.start))
+	return monotime(time.Since(v.start))
 }
 
-func (v *Verifier) at(t time.Time) moment {
+func (v *Verifier) monotimeOf(t time.Time) monotime {
 	if v.start.IsZero() {
-		return moment(t.Sub(epoch))
+		return monotime(t.Sub(epoch))
 	}
-	return moment(t.Sub(v.start))
+	return monotime(t.Sub(v.start))
 }
 
-// epoch is the zero moment of a custom clock.
+// epoch is the zero monotime of a custom clock.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Configure replaces the configuration. Configure reads lists from files, and [Verifier.Run]
@@ -116,15 +116,15 @@ func (v *Verifier) Configure(c Config) error {
 	if err := c.Validate(); err != nil {
 		return err
 	}
-	v.configuring.Lock()
-	defer v.configuring.Unlock()
+	v.configMu.Lock()
+	defer v.configMu.Unlock()
 	s, files, err := v.newSetup(&c, v.setup.Load())
 	if err != nil {
 		return err
 	}
 	for l, content := range files {
 		l.loading.Lock()
-		v.use(l, content.table)
+		v.setTable(l, content.table)
 		l.mu.Lock()
 		l.state.fileTime, l.state.fileSize, l.state.err = content.time, content.size, nil
 		l.mu.Unlock()
@@ -132,7 +132,7 @@ func (v *Verifier) Configure(c Config) error {
 	}
 	v.setup.Store(s)
 	select {
-	case v.configured <- struct{}{}:
+	case v.configChanged <- struct{}{}:
 	default:
 	}
 	return nil
@@ -150,24 +150,24 @@ func (v *Verifier) Check(c *uaident.Crawler, client netip.Addr) Finding {
 	if p == nil {
 		return Finding{}
 	}
-	client = addr.Normal(client)
+	client = addr.Normalize(client)
 	now := v.now()
-	f, ask := v.byLists(p, client, now)
-	if !ask {
+	f, needsLookup := v.checkLists(p, client, now)
+	if !needsLookup {
 		return f
 	}
-	s := subjectOf(client, p.scope)
+	s := newResultKey(client, p.scope)
 	known := v.results.get(s)
-	state := known.at(now)
+	state := known.stateAt(now)
 	if isDue(known, now) {
-		j := job{subject: s, address: client, suffixes: p.suffixes, resolver: p.resolver}
-		v.lookups.ask(j, now, state == Verified || state == Spoofed)
+		j := job{resultKey: s, address: client, suffixes: p.suffixes, resolver: p.resolver}
+		v.lookups.enqueue(j, now, state == Verified || state == Spoofed)
 	}
-	return p.combine(f, state)
+	return p.combineFindings(f, state)
 }
 
-// byLists returns the finding of the address lists, and whether a lookup is required.
-func (v *Verifier) byLists(p *plan, client netip.Addr, now moment) (f Finding, ask bool) {
+// checkLists returns the finding of the address lists, and whether a lookup is required.
+func (v *Verifier) checkLists(p *crawlerPlan, client netip.Addr, now monotime) (f Finding, needsLookup bool) {
 	denied, public := true, addr.FromInternet(client)
 	for _, l := range p.lists {
 		loaded := l.loaded.Load()
@@ -189,30 +189,30 @@ func (v *Verifier) byLists(p *plan, client netip.Addr, now moment) (f Finding, a
 	switch {
 	case !denied:
 		f = Finding{State: Unknown}
-	case p.denies:
+	case p.deniesUnverified:
 		f = Finding{Spoofed, Ranges}
 	}
 	return f, len(p.suffixes) > 0
 }
 
-// combine merges the findings of the address lists and of reverse DNS.
-func (p *plan) combine(lists Finding, dns State) Finding {
+// combineFindings merges the findings of the address lists and of reverse DNS.
+func (p *crawlerPlan) combineFindings(lists Finding, dns State) Finding {
 	switch {
 	case dns == Verified:
 		return Finding{Verified, ReverseDNS}
 
 	case dns == Unknown || lists.State == Unknown:
 		return Finding{State: Unknown}
-	case p.denies:
+	case p.deniesUnverified:
 		return Finding{Spoofed, ReverseDNS}
 	}
 	return Finding{}
 }
 
 // isDue reports whether a lookup is required. known can be nil.
-func isDue(known *result, now moment) bool { return known == nil || now >= known.due }
+func isDue(known *result, now monotime) bool { return known == nil || now >= known.recheckAt }
 
-func (v *Verifier) wanted(s subject, now moment) bool { return isDue(v.results.get(s), now) }
+func (v *Verifier) isWanted(s resultKey, now monotime) bool { return isDue(v.results.get(s), now) }
 
 // lookUp runs a lookup and stores the result.
 func (v *Verifier) lookUp(ctx context.Context, j job) {
@@ -224,23 +224,23 @@ func (v *Verifier) lookUp(ctx context.Context, j job) {
 		v.lookups.dropped.Add(1) // cancelled in favor of another lookup
 		return
 	}
-	v.found[c.state].Add(1)
-	v.store(j.subject, c.state)
+	v.lookupsByState[c.state].Add(1)
+	v.store(j.resultKey, c.state)
 }
 
 // store caches the result of a lookup.
-func (v *Verifier) store(s subject, state State) {
+func (v *Verifier) store(s resultKey, state State) {
 	now := v.now()
-	v.results.put(resultOf(s, state, v.results.get(s), now), now)
+	v.results.put(newResult(s, state, v.results.get(s), now), now)
 }
 
-// tick is the interval at which Run checks for changed files and for URLs that are due.
-const tick = time.Minute
+// checkInterval is the interval at which Run checks for changed files and for URLs that are due.
+const checkInterval = time.Minute
 
 // Run keeps the lists up to date until ctx ends. It fetches lists from URLs daily, and checks
 // files for changes every minute. Only one call may run at a time.
 func (v *Verifier) Run(ctx context.Context) {
-	ticker := time.NewTicker(tick)
+	ticker := time.NewTicker(checkInterval)
 	defer ticker.Stop()
 	for {
 		v.loadAll(ctx, v.isDue) // errors are in Lists
@@ -248,7 +248,7 @@ func (v *Verifier) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-		case <-v.configured:
+		case <-v.configChanged:
 		}
 	}
 }

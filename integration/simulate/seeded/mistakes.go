@@ -5,17 +5,17 @@ package main
 var mistakes = []mistake{
 	{
 		"a file counts for half of the grace", "internal/copies/files.go",
-		"now.Sub(last) < grace+f.extra",
-		"now.Sub(last) < grace/2+f.extra",
+		"now.Sub(last) < grace+f.proxyTime",
+		"now.Sub(last) < grace/2+f.proxyTime",
 	},
 	{
 		"a file counts without end", "internal/copies/files.go",
-		"last.After(ended) && now.Sub(last) < grace+f.extra",
+		"last.After(ended) && now.Sub(last) < grace+f.proxyTime",
 		"last.After(ended)",
 	},
 	{
 		"a file that was a copy does not count", "internal/copies/files.go",
-		"within(f.copied) || token",
+		"within(f.lastCopied) || token",
 		"token",
 	},
 	{
@@ -25,13 +25,13 @@ var mistakes = []mistake{
 	},
 	{
 		"files of other instances are not known", "internal/store/copies.go",
-		"\tif v.own || !(policy.Key",
-		"\tif v.own && !(policy.Key",
+		"\tif v.isOwn || !(policy.Key",
+		"\tif v.isOwn && !(policy.Key",
 	},
 	{
 		"a longer delay counts at once", "internal/guard/rate.go",
-		"asked.Every < known.Every",
-		"asked.Every < 0",
+		"asked.Interval < known.Interval",
+		"asked.Interval < 0",
 	},
 	{
 		"where the robots.txt of another site redirects to is a page like others", "internal/guard/redirect.go",
@@ -50,8 +50,8 @@ var mistakes = []mistake{
 	},
 	{
 		"a failure drops the copy", "policy/lifetime.go",
-		"if age < MaxAge || s.Failures == 0 || lasts && age < MaxUnreachable {",
-		"if s.Failures == 0 || lasts && age < 0 && age < MaxAge {",
+		"if age < MaxAge || s.Failures == 0 || useLastGood && age < MaxUnreachable {",
+		"if s.Failures == 0 || useLastGood && age < 0 && age < MaxAge {",
 	},
 	{
 		"one request in a hundred is not counted", "internal/ledger/ledger.go",
@@ -60,17 +60,17 @@ var mistakes = []mistake{
 	},
 	{
 		"the file is not read before a block", "internal/guard/lookup.go",
-		"	if !l.entry.Suspect() && l.now.Sub(",
-		"	if true || !l.entry.Suspect() && l.now.Sub(",
+		"	if !l.entry.PossiblyChanged() && l.now.Sub(",
+		"	if true || !l.entry.PossiblyChanged() && l.now.Sub(",
 	},
 	{
 		"a copy never is too old", "policy/entry.go",
-		"	if s == nil || !now.Before(s.Due) {",
+		"	if s == nil || !now.Before(s.NextFetch) {",
 		"	if s == nil {",
 	},
 	{
 		"429 is no file", "policy/answer.go",
-		"		return Refused",
+		"		return TooManyRequests",
 		"		return Unavailable",
 	},
 }

@@ -30,13 +30,13 @@ var errWebPage = errors.New("the base is a web page, or not UTF-8")
 
 // withoutWebPage returns an answer with an error in place of a web page. A web page does not replace the
 // base.
-func withoutWebPage(a policy.Answer) policy.Answer {
-	if a.Meaning() != policy.Rules {
+func withoutWebPage(a policy.FetchResult) policy.FetchResult {
+	if a.AccessResult() != policy.Successful {
 		return a
 	}
 	findings, _ := policy.Parse(a.Body).Findings()
 	if slices.ContainsFunc(findings, func(f policy.Finding) bool { return f.Code == policy.HTML || f.Code == policy.UTF16 }) {
-		return policy.Answer{Status: a.Status, Err: errWebPage}
+		return policy.FetchResult{Status: a.Status, Err: errWebPage}
 	}
 	return a
 }
@@ -44,8 +44,8 @@ func withoutWebPage(a policy.Answer) policy.Answer {
 // base returns the state of a base. It refreshes a due base in the background. Requests wait only for
 // the first fetch. first marks the first request to this configuration.
 func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.State {
-	entry := p.Bases.Add(key, key.Segment())
-	entry.Use(p.Now())
+	entry := p.Bases.GetOrCreate(key, key.Segment())
+	entry.Touch(p.Now())
 	if entry.State() == nil {
 		p.awaitStored(r.Context(), requestWait)
 		site := request.NewSite(key)
@@ -54,7 +54,7 @@ func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.St
 	if first && !isUsable(entry.State()) {
 		entry.MakeDue() // the owner may have fixed the base before the reload
 	}
-	if !entry.Due(p.Now()) {
+	if !entry.IsDue(p.Now()) {
 		return entry.State() // another request may have fetched it
 	}
 	asks := r.WithContext(context.WithValue(context.WithoutCancel(r.Context()), forBase{}, true))
@@ -91,21 +91,21 @@ func serverOf(r *http.Request) *caddyhttp.Server {
 
 // refresh starts to fetch a base that is due. See [policy.Entry.Refresh].
 func (p *Publisher) refresh(key policy.Key, entry *policy.Entry, fetch origin.Fetch) (done <-chan struct{}) {
-	have := entry.Good()
-	return entry.Refresh(policy.Freshness{Default: baseLife, Min: time.Minute, Max: policy.MaxAge}, func() policy.Answer {
+	have := entry.Current()
+	return entry.Refresh(policy.Freshness{Default: baseLife, Min: time.Minute, Max: policy.MaxAge}, func() policy.FetchResult {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		defer cancel(nil)
 		timer := time.AfterFunc(baseWait, func() { cancel(origin.ErrFetchTimeout) })
 		defer timer.Stop()
 		answer := withoutWebPage(fetch(ctx, have))
-		answer.Of = have
+		answer.CachedVersion = have
 		return answer
 	}, p.onRead(key))
 }
 
 // isUsable reports whether the last fetch of a base succeeded.
 func isUsable(s *policy.State) bool {
-	return s != nil && s.Failures == 0 && s.Good != nil
+	return s != nil && s.Failures == 0 && s.Current != nil
 }
 
 // onRead returns a function that logs the first failure of a base, and the recovery.
@@ -115,27 +115,27 @@ func (p *Publisher) onRead(key policy.Key) func(before, after policy.State) {
 			p.Observer.PageFailed(StageBase)
 		}
 		log := p.Logger.With(zap.String("base", key.String()))
-		known := before.Failures > 0 || before.Good != nil
+		known := before.Failures > 0 || before.Current != nil
 		switch {
 		case isUsable(&after) && known && !isUsable(&before):
 			log.Log(levelFor(key.Segment(), zap.InfoLevel), "the base of the robots.txt can be read again")
 		case isUsable(&after), known && !isUsable(&before): // logged before
 		default:
-			log.Log(levelFor(key.Segment(), zap.WarnLevel), "the base of the robots.txt cannot be read; "+baseInUse(after), zap.Int("status", after.Status), zap.Error(after.Err))
+			log.Log(levelFor(key.Segment(), zap.WarnLevel), "the base of the robots.txt cannot be read; "+baseInUse(after), zap.Int("status", after.LastStatus), zap.Error(after.LastErr))
 		}
 	}
 }
 
 // levelFor returns the log level for a site. Hosts that only clients name must not fill the log.
 func levelFor(segment policy.Segment, level zapcore.Level) zapcore.Level {
-	if segment == policy.Invented {
+	if segment == policy.UnknownHosts {
 		return zap.DebugLevel
 	}
 	return level
 }
 
 func baseInUse(s policy.State) string {
-	if s.Good != nil {
+	if s.Current != nil {
 		return "the last good base is used"
 	}
 	return "the response of the site is served without the rules of robots_txt; if the site has no robots.txt, write base none"

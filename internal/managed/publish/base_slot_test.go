@@ -16,9 +16,9 @@ import (
 type slowBases struct{}
 
 func (slowBases) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
-	return func(context.Context, *policy.Version) policy.Answer {
+	return func(context.Context, *policy.Version) policy.FetchResult {
 		time.Sleep(time.Second)
-		return policy.Answer{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /base\n")}
+		return policy.FetchResult{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /base\n")}
 	}, true
 }
 
@@ -26,7 +26,7 @@ func (slowBases) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
 // request waits for a slot. It does not receive the site's file without the rules.
 func TestFirstBaseWaitsForASlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, Reads: 1}
+		bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, ConcurrentFetches: 1}
 		p := serving(Config{
 			Schedule: newSchedule(t, disallow("GPTBot", "/sale")), Source: slowBases{},
 			Bases: policy.NewCache(bounds, bounds, time.Now, nil), Now: time.Now,

@@ -21,7 +21,7 @@ func goodOf(state *policy.State) *policy.Version {
 	if state == nil {
 		return nil
 	}
-	return state.Good
+	return state.Current
 }
 
 // BasesByHost returns a function that returns the base of a host. The function returns nil if the
@@ -38,7 +38,7 @@ func BasesByHost(bases *policy.Cache) func(host string) []byte {
 			continue
 		}
 		host := nameOf(e.Key())
-		if before := known[host]; before == nil || v.FirstRead.After(before.FirstRead) {
+		if before := known[host]; before == nil || v.FirstFetched.After(before.FirstFetched) {
 			known[host] = v
 		}
 	}

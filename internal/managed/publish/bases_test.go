@@ -19,12 +19,12 @@ import (
 type ownText struct{ text atomic.Value }
 
 func (o *ownText) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
-	return func(context.Context, *policy.Version) policy.Answer {
+	return func(context.Context, *policy.Version) policy.FetchResult {
 		text := o.text.Load().(string)
 		if text == "" {
-			return policy.Answer{Status: http.StatusNotFound, Header: http.Header{"Cache-Control": {"max-age=60"}}}
+			return policy.FetchResult{Status: http.StatusNotFound, Header: http.Header{"Cache-Control": {"max-age=60"}}}
 		}
-		return policy.Answer{Status: http.StatusOK, Body: []byte(text), Header: http.Header{"Cache-Control": {"max-age=60"}}}
+		return policy.FetchResult{Status: http.StatusOK, Body: []byte(text), Header: http.Header{"Cache-Control": {"max-age=60"}}}
 	}, true
 }
 

@@ -187,12 +187,12 @@ func (f *reasonFinder) addShutOut(p managed.FilePair) {
 	if f.first && string(p.After) == managed.Staging {
 		engines = nil
 	}
-	if out := judge.ShutsOutSearch(before, after, judge.Served{Engines: engines}); !out.IsEmpty() {
+	if out := judge.FindShutOut(before, after, judge.SearchTraffic{Engines: engines}); !out.IsEmpty() {
 		f.add(firstTokens(out.Engines)+" may not fetch / any more", hostsPhrase(p), p)
 	}
 	for _, host := range p.Hosts {
 		visits := f.visits[host]
-		for _, i := range judge.ShutsOutSearch(before, after, judge.Served{Pages: changeguard.ServedPages(visits)}).Pages {
+		for _, i := range judge.FindShutOut(before, after, judge.SearchTraffic{Pages: changeguard.ServedPages(visits)}).Pages {
 			f.add(fmt.Sprintf("%s may not fetch %s any more, which it requested in the last 24 hours", visits[i].Crawler, visits[i].Target), "", p)
 		}
 	}

@@ -68,7 +68,7 @@ func (s *seen) PageRequested(bool)          {}
 func (s *seen) PageFailed(string)           {}
 
 func newInstance(t *testing.T, storage Storage, name string) *instance {
-	bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, Reads: 10}
+	bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, ConcurrentFetches: 10}
 	return &instance{t: t, name: name, storage: storage, sites: new(Sites), confirm: Search, registry: uaident.Default(),
 		bases: policy.NewCache(bounds, bounds, time.Now, nil)}
 }

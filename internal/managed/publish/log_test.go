@@ -19,10 +19,10 @@ func TestInventedHostsAreQuiet(t *testing.T) {
 	p.Logger = zap.New(core)
 	long := &policy.Version{Robots: policy.Parse([]byte(strings.Repeat("# a line that nobody reads\n", policy.MaxSize/27)))}
 	for segment, key := range map[policy.Segment]policy.Key{
-		policy.Named:    {Host: "a.example", Site: "a.example"},
-		policy.Invented: {Host: "invented.test"},
+		policy.ConfiguredHosts: {Host: "a.example", Site: "a.example"},
+		policy.UnknownHosts:    {Host: "invented.test"},
 	} {
-		p.onRead(key)(policy.State{}, policy.State{Failures: 1, Err: errors.New("refused")})
+		p.onRead(key)(policy.State{}, policy.State{Failures: 1, LastErr: errors.New("refused")})
 		p.cachedOrComposed(long, hostPeriod{segment: segment, host: key.Host, period: p.Serving().Period("a.example", time.Now()), forReport: true})
 	}
 	var about []string

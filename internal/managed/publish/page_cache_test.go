@@ -27,18 +27,18 @@ func publisherOf(t *testing.T) *Publisher {
 // no page of a configured site.
 func TestInventedHostsAreBounded(t *testing.T) {
 	p := publisherOf(t)
-	named := p.cachedOrComposed(nil, hostPeriod{segment: policy.Named, host: "a.example", period: p.Serving().Period("a.example", time.Now())}).page
+	named := p.cachedOrComposed(nil, hostPeriod{segment: policy.ConfiguredHosts, host: "a.example", period: p.Serving().Period("a.example", time.Now())}).page
 	for i := range 5000 {
-		p.cachedOrComposed(nil, hostPeriod{segment: policy.Invented, host: fmt.Sprintf("h%d.test", i), period: p.Serving().Period("a.example", time.Now())})
+		p.cachedOrComposed(nil, hostPeriod{segment: policy.UnknownHosts, host: fmt.Sprintf("h%d.test", i), period: p.Serving().Period("a.example", time.Now())})
 	}
 	for i := range 200 {
 		key := pageKey{host: fmt.Sprintf("long%d.test", i)}
-		p.sharedPage(policy.Invented, key, func() pageResult { return pageResult{page: newPage(strings.Repeat("x", policy.MaxSize), time.Now())} })
+		p.sharedPage(policy.UnknownHosts, key, func() pageResult { return pageResult{page: newPage(strings.Repeat("x", policy.MaxSize), time.Now())} })
 	}
-	if s := p.caches[policy.Invented]; s.pages.Len() > 1000 || s.bytes > 32<<20 || len(s.composing) > 0 {
+	if s := p.caches[policy.UnknownHosts]; s.pages.Len() > 1000 || s.bytes > 32<<20 || len(s.composing) > 0 {
 		t.Errorf("%d texts with %d bytes are kept, %d are being made", s.pages.Len(), s.bytes, len(s.composing))
 	}
-	if again := p.cachedOrComposed(nil, hostPeriod{segment: policy.Named, host: "a.example", period: p.Serving().Period("a.example", time.Now())}).page; again != named {
+	if again := p.cachedOrComposed(nil, hostPeriod{segment: policy.ConfiguredHosts, host: "a.example", period: p.Serving().Period("a.example", time.Now())}).page; again != named {
 		t.Error("a named site's text was evicted")
 	}
 }
@@ -51,7 +51,7 @@ func TestComposedOnce(t *testing.T) {
 	enter := make(chan struct{})
 	for range 20 {
 		done.Go(func() {
-			m := p.sharedPage(policy.Named, pageKey{}, func() pageResult {
+			m := p.sharedPage(policy.ConfiguredHosts, pageKey{}, func() pageResult {
 				composed.Add(1)
 				<-enter
 				return pageResult{page: newPage("x", time.Now())}

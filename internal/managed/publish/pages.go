@@ -29,8 +29,8 @@ type pages struct {
 
 func newPages(since time.Time, fallback func() *managed.Schedule) pages {
 	return pages{since: since, fallback: sync.OnceValue(fallback), ready: make(chan struct{}), caches: map[policy.Segment]*pageCache{
-		policy.Named:    newPageCache(40_000, 256<<20),
-		policy.Invented: newPageCache(1000, 32<<20),
+		policy.ConfiguredHosts: newPageCache(40_000, 256<<20),
+		policy.UnknownHosts:    newPageCache(1000, 32<<20),
 	}}
 }
 
@@ -55,7 +55,7 @@ func (p *Publisher) IsStaging(r *http.Request) bool {
 
 // nameOf returns the host of a site without its port.
 func nameOf(key policy.Key) string {
-	name, _ := addr.CutPort(key.Host)
+	name, _ := addr.SplitPort(key.Host)
 	return name
 }
 
@@ -76,7 +76,7 @@ func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 	at := p.awaitServedRules(r.Context()).hostPeriod(key, p.Now())
 	if at.staging {
 		of := pageKey{base: sha256.Sum256([]byte(managed.Staging)), since: at.since.UnixNano()}
-		return p.sharedPage(policy.Named, of, func() pageResult { return pageResult{page: newPage(managed.Staging, at.since)} }).page, time.Time{}
+		return p.sharedPage(policy.ConfiguredHosts, of, func() pageResult { return pageResult{page: newPage(managed.Staging, at.since)} }).page, time.Time{}
 	}
 	last, first := p.lastPage(key)
 	if p.Source == nil {
@@ -120,10 +120,10 @@ func (p *Publisher) pageOfState(state *policy.State, at hostPeriod, last *Page) 
 	if goodOf(state) == nil {
 		return nil
 	}
-	if page := p.pageOfBase(state.Good, at, last); page != nil {
+	if page := p.pageOfBase(state.Current, at, last); page != nil {
 		return page
 	}
-	for _, version := range state.Past {
+	for _, version := range state.Previous {
 		if page := p.pageOfBase(version, at, nil); page != nil {
 			return page
 		}
@@ -184,7 +184,7 @@ func (p *Publisher) compose(base *policy.Version, at hostPeriod) pageResult {
 	modified, start := at.since, at.period.Start()
 	if base != nil {
 		text = []byte(base.Robots.Text())
-		modified = latest(modified, base.FirstRead)
+		modified = latest(modified, base.FirstFetched)
 	}
 	began, stage := time.Now(), StageCompose
 	plan := at.period.Plan()

@@ -25,9 +25,9 @@ import (
 type bases struct{ version atomic.Int64 }
 
 func (b *bases) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, bool) {
-	return func(context.Context, *policy.Version) policy.Answer {
+	return func(context.Context, *policy.Version) policy.FetchResult {
 		text := fmt.Sprintf("User-agent: *\nDisallow: /%s/%d\n", key.Host, b.version.Load())
-		return policy.Answer{Status: 200, Header: http.Header{"Cache-Control": {"max-age=86400"}}, Body: []byte(text)}
+		return policy.FetchResult{Status: 200, Header: http.Header{"Cache-Control": {"max-age=86400"}}, Body: []byte(text)}
 	}, true
 }
 
@@ -60,7 +60,7 @@ func formatTime(t time.Time) string {
 }
 
 func newPublisher(s *managed.Schedule, source origin.Source, now func() time.Time) *Publisher {
-	bounds := policy.Bounds{Entries: 20_000, Bytes: 1 << 30, Reads: 64}
+	bounds := policy.Bounds{Entries: 20_000, Bytes: 1 << 30, ConcurrentFetches: 64}
 	return serving(Config{Schedule: s, Source: source, Bases: policy.NewCache(bounds, bounds, now, nil), Now: now})
 }
 

@@ -88,7 +88,7 @@ func (p *Publisher) hosts() map[string]policy.Key {
 	}
 	p.pages.mu.Lock()
 	defer p.pages.mu.Unlock()
-	for _, key := range p.caches[policy.Named].lastPages.Keys() {
+	for _, key := range p.caches[policy.ConfiguredHosts].lastPages.Keys() {
 		if key.Source == "" {
 			hosts[nameOf(key)] = key
 		}
@@ -192,7 +192,7 @@ func (l *hostReport) detail() report.ManagedDetail {
 func (l *hostReport) refusedSince() time.Time {
 	since := latest(l.period.since, l.period.period.Start())
 	if l.base != nil {
-		since = latest(since, l.base.FirstRead)
+		since = latest(since, l.base.FirstFetched)
 	}
 	return since
 }
@@ -209,8 +209,8 @@ func (l *hostReport) baseView() (b report.ManagedBase) {
 	if l.baseState == nil {
 		return b
 	}
-	if good := l.baseState.Good; good != nil {
-		b.Read, b.Status = good.LastRead, good.Status
+	if good := l.baseState.Current; good != nil {
+		b.Read, b.Status = good.LastFetched, good.Status
 	}
 	if l.baseState.Failures > 0 {
 		b.FailingSince, b.Failure = l.baseState.FailingSince, report.Trouble(l.baseState)

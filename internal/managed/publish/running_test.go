@@ -22,11 +22,11 @@ type flaky struct {
 }
 
 func (f *flaky) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
-	return func(context.Context, *policy.Version) policy.Answer {
+	return func(context.Context, *policy.Version) policy.FetchResult {
 		if f.text == "" {
-			return policy.Answer{Status: 503}
+			return policy.FetchResult{Status: 503}
 		}
-		return policy.Answer{Status: 200, Body: []byte(f.text)}
+		return policy.FetchResult{Status: 200, Body: []byte(f.text)}
 	}, true
 }
 

@@ -284,7 +284,7 @@ func limitLines(lines []string) []string {
 	more := len(lines) - MaxLines
 	lines = slices.Clone(lines[:min(len(lines), MaxLines)])
 	for i := range lines {
-		lines[i] = text.Cut(lines[i], MaxText)
+		lines[i] = text.Truncate(lines[i], MaxText)
 	}
 	if more > 0 {
 		lines[MaxLines-1] = fmt.Sprintf("and %d more", more+1)

@@ -110,7 +110,7 @@ func (s *Store) read(ctx context.Context) (state History, data []byte, err error
 	if s.lastRead.data != nil && bytes.Equal(data, s.lastRead.data) {
 		return s.lastRead.state, data, nil // unchanged since the last read
 	}
-	if objects, arrays := jsontext.Nesting(data); len(data) > maxState || objects > maxStateObjects || arrays > maxStateArrays {
+	if objects, arrays := jsontext.CountContainers(data); len(data) > maxState || objects > maxStateObjects || arrays > maxStateArrays {
 		return History{}, data, fmt.Errorf("%w: %s: it is larger than a history can be", ErrDamaged, s.stateKey())
 	}
 	if err := json.Unmarshal(data, &state); err != nil || !isCount(state.Revision-1) || !isCount(int64(state.Changes)) {

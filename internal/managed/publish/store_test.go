@@ -231,7 +231,7 @@ func TestStateIsBounded(t *testing.T) {
 	if err != nil || len(data) > 20<<20 {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
-	if objects, arrays := jsontext.Nesting(data); objects > maxStateObjects/2 || arrays > maxStateArrays/2 {
+	if objects, arrays := jsontext.CountContainers(data); objects > maxStateObjects/2 || arrays > maxStateArrays/2 {
 		t.Errorf("%d objects and %d arrays", objects, arrays)
 	}
 }

@@ -32,7 +32,7 @@ func (p *Publisher) compareOnRequests(c *Change, published, trial *managed.Sched
 	isPublished := hasOf(c.Rollout.Hosts)
 	p.endTrial = p.Trials.Try(&shadow.File{
 		Source: "change " + c.ID, Has: p.place.has(), IsPublished: isPublished, Freshness: policy.Freshness{Min: trialLife, Max: trialLife, Default: trialLife},
-		Fetch: func(host string) policy.Answer {
+		Fetch: func(host string) policy.FetchResult {
 			if isPublished(host) {
 				return p.fileOf(published, host)
 			}
@@ -48,16 +48,16 @@ const trialLife = time.Minute
 var errNoBase = errors.New("the base was not read yet")
 
 // fileOf composes the current file of a schedule for a host.
-func (p *Publisher) fileOf(s *managed.Schedule, host string) policy.Answer {
+func (p *Publisher) fileOf(s *managed.Schedule, host string) policy.FetchResult {
 	base := p.Base()(host)
 	if base == nil && !s.IsStaging(host) {
-		return policy.Answer{Err: errNoBase}
+		return policy.FetchResult{Err: errNoBase}
 	}
 	text, err := s.Text(p.Now(), host, base)
 	if err != nil {
-		return policy.Answer{Err: err}
+		return policy.FetchResult{Err: err}
 	}
-	return policy.Answer{Status: http.StatusOK, Body: text}
+	return policy.FetchResult{Status: http.StatusOK, Body: text}
 }
 
 // endTrialIfDue ends a trial when its time is over. It also ends a trial whose change disallows pages for

@@ -12,7 +12,7 @@ import (
 // TestUnknownCrawlerElsewhere serves a change from an instance that knows a crawler that this
 // instance does not know.
 func TestUnknownCrawlerElsewhere(t *testing.T) {
-	newer, err := uaident.Default().With(uaident.Crawler{Token: "HouseBot", Class: uaident.SEO, Operator: "House"})
+	newer, err := uaident.Default().WithCrawlers(uaident.Crawler{Token: "HouseBot", Class: uaident.SEO, Operator: "House"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func parse(name string, data []byte) ([]managed.Rule, error) {
 				return fmt.Errorf("%s: rule %s: there are two rules of that name, the other at %s; give each its own", rule.At, rule.ID, first)
 			}
 			if lines[rule.ID] = rule.At; len(rules) == maxRules {
-				return d.Mistake("it has more than %d rules; write several lists", maxRules)
+				return d.Errorf("it has more than %d rules; write several lists", maxRules)
 			}
 			rules = append(rules, rule)
 			return nil
@@ -81,7 +81,7 @@ func (d decoder) rule() (r managed.Rule, err error) {
 	begin := 0
 	err = d.Object(wantRule, ruleFields, func(field string) (err error) {
 		if begin == 0 {
-			begin = d.At() // position of the first field, which is never 0
+			begin = d.Offset() // position of the first field, which is never 0
 		}
 		switch field {
 		case "id":
@@ -127,25 +127,25 @@ func (d decoder) rule() (r managed.Rule, err error) {
 	if begin > 0 {
 		d.Seek(begin)
 	}
-	r.At = d.Place()
+	r.At = d.Position()
 	return r, d.check(&r, says)
 }
 
 // check checks that a rule is complete.
 func (d decoder) check(r *managed.Rule, says int) error {
 	if r.ID == "" {
-		return d.Mistake("a rule needs an id, by which the robots.txt names it")
+		return d.Errorf("a rule needs an id, by which the robots.txt names it")
 	}
 	switch {
 	case len(r.For) == 0 && r.ContentUsage+r.ContentSignal == "":
-		return d.Mistake("rule %s: it is about nobody; %s", r.ID, wantFor)
+		return d.Errorf("rule %s: it is about nobody; %s", r.ID, wantFor)
 	case says == 0:
-		return d.Mistake("rule %s: it says nothing; write disallow, allow, crawl_delay or a preference", r.ID)
+		return d.Errorf("rule %s: it says nothing; write disallow, allow, crawl_delay or a preference", r.ID)
 	case says > 1:
-		return d.Mistake("rule %s: a rule says one thing; write another rule for the other", r.ID)
+		return d.Errorf("rule %s: a rule says one thing; write another rule for the other", r.ID)
 	}
 	if _, err := managed.CheckRule(r); err != nil {
-		return d.Mistake("rule %s: %w", r.ID, err)
+		return d.Errorf("rule %s: %w", r.ID, err)
 	}
 	return nil
 }
@@ -154,26 +154,26 @@ func (d decoder) check(r *managed.Rule, says int) error {
 // because a rule without paths applies to the whole site.
 func (d decoder) paths(field string, before []string) (paths []string, said bool, err error) {
 	t := d.Next()
-	switch t.First {
+	switch t.FirstByte {
 	case jsontext.Null:
 		return before, false, nil
 	case 't':
 		return before, true, nil
 	case '[':
-		paths, err = d.RestOfTexts(field, fmt.Sprintf(wantPaths, field))
+		paths, err = d.TextsRest(field, fmt.Sprintf(wantPaths, field))
 		return paths, true, err
 	}
-	return before, false, d.Mistake(wantPaths+", and not %s", field, t)
+	return before, false, d.Errorf(wantPaths+", and not %s", field, t)
 }
 
 // delay parses the seconds of a crawl_delay. It returns "" for null.
 func (d decoder) delay() (string, error) {
 	t := d.Next()
-	if t.First == jsontext.Null {
+	if t.FirstByte == jsontext.Null {
 		return "", nil
 	}
-	if seconds, err := strconv.ParseFloat(t.Text, 64); t.First == '"' || err != nil || !(seconds > 0 && seconds <= 86400) {
-		return "", d.Mistake("crawl_delay has to be a number of seconds above 0 and up to 86400, and not %s", t)
+	if seconds, err := strconv.ParseFloat(t.Text, 64); t.FirstByte == '"' || err != nil || !(seconds > 0 && seconds <= 86400) {
+		return "", d.Errorf("crawl_delay has to be a number of seconds above 0 and up to 86400, and not %s", t)
 	}
 	return t.Text, nil
 }

@@ -45,8 +45,8 @@ type Phrase struct {
 	Crawler int16
 }
 
-// NameOf is a token or alias with the index of its crawler.
-type NameOf struct {
+// CrawlerName is a token or alias with the index of its crawler.
+type CrawlerName struct {
 	Name    string
 	Crawler int
 	Exact   bool // valid in this spelling only
@@ -54,7 +54,7 @@ type NameOf struct {
 
 // FirstWord returns the word at the start of s, or "".
 func FirstWord(s string) string {
-	if s == "" || !Alnum(s[0]) {
+	if s == "" || !IsAlnum(s[0]) {
 		return ""
 	}
 	i := 1
@@ -67,18 +67,18 @@ func FirstWord(s string) string {
 	return s[:i]
 }
 
-// Alnum reports whether a word may start with c.
-func Alnum(c byte) bool { f := Fold[c]; return f >= '0' && f <= '9' || f&Letter != 0 }
+// IsAlnum reports whether a word may start with c.
+func IsAlnum(c byte) bool { f := Fold[c]; return f >= '0' && f <= '9' || f&Letter != 0 }
 
-// Digit reports whether c is a decimal digit.
-func Digit(c byte) bool { return c-'0' <= 9 }
+// IsDigit reports whether c is a decimal digit.
+func IsDigit(c byte) bool { return c-'0' <= 9 }
 
-// Hex reports whether c is a hexadecimal digit.
-func Hex(c byte) bool { return Digit(c) || (c|0x20)-'a' < 6 }
+// IsHex reports whether c is a hexadecimal digit.
+func IsHex(c byte) bool { return IsDigit(c) || (c|0x20)-'a' < 6 }
 
-// Build returns the keys of a vocabulary and of names, and the number of stop words without
+// BuildKeys returns the keys of a vocabulary and of names, and the number of stop words without
 // phrases. Those stop words come first.
-func Build(v Vocabulary, names []NameOf) (keys []Key, stops int, err error) {
+func BuildKeys(v Vocabulary, names []CrawlerName) (keys []Key, stops int, err error) {
 	byText := map[string]*Key{}
 	key := func(word string) *Key {
 		text := strings.ToLower(word)

@@ -58,8 +58,8 @@ func Slot(h uint32) uint32 { return (h ^ h>>16) & (Slots - 1) }
 // Tag returns the part of a hash that a slot contains.
 func Tag(h uint32) uint32 { return h &^ (1<<IndexBits - 1) }
 
-// Number returns the index in a slot plus one, or 0 for an empty slot.
-func Number(slot uint32) int { return int(slot & (1<<IndexBits - 1)) }
+// KeyNumber returns the index in a slot plus one, or 0 for an empty slot.
+func KeyNumber(slot uint32) int { return int(slot & (1<<IndexBits - 1)) }
 
 // Table is a filled hash table.
 type Table [Slots]uint32

@@ -14,14 +14,14 @@ import (
 type agent struct {
 	origin, operator string
 	directory        atomic.Pointer[directory]
-	replays          sync.Mutex                           // makes checking and storing a nonce atomic
+	noncesMu         sync.Mutex                           // makes checking and storing a nonce atomic
 	nonces           *lru.Cache[[sha256.Size]byte, int64] // to the second when the signature expires
 
-	mu       sync.Mutex
-	fetching bool
-	next     time.Time // earliest next fetch
-	failures int       // since the last success
-	err      error     // of the last fetch
+	mu        sync.Mutex
+	fetching  bool
+	nextFetch time.Time // earliest next fetch
+	failures  int       // since the last success
+	err       error     // of the last fetch
 }
 
 func newAgent(origin, operator string) *agent {
@@ -32,12 +32,12 @@ func newAgent(origin, operator string) *agent {
 	return &agent{origin: origin, operator: operator, nonces: nonces}
 }
 
-// firstUse stores the nonce of a valid signature, and reports whether the nonce is new. The
+// isFirstUse stores the nonce of a valid signature, and reports whether the nonce is new. The
 // operation is atomic.
-func (a *agent) firstUse(p parameters, now time.Time) bool {
+func (a *agent) isFirstUse(p parameters, now time.Time) bool {
 	id := sha256.Sum256([]byte(p.keyID + "\x00" + p.nonce)) // no String has a NUL
-	a.replays.Lock()
-	defer a.replays.Unlock()
+	a.noncesMu.Lock()
+	defer a.noncesMu.Unlock()
 	if expires, found := a.nonces.Peek(id); found && expires > now.Unix() {
 		return false
 	}
@@ -47,10 +47,10 @@ func (a *agent) firstUse(p parameters, now time.Time) bool {
 
 // key returns a key of an agent. The reason is Verified if the key exists. A missing or
 // expired directory is fetched for later requests.
-func (v *Verifier) key(a *agent, id string, now time.Time) (key, Reason) {
+func (v *Verifier) key(a *agent, id string, now time.Time) (publicKey, Reason) {
 	d := a.directory.Load()
 	usable := d != nil && now.Before(d.expires.Add(maxStale))
-	var k key
+	var k publicKey
 	found := false
 	if usable {
 		k, found = d.keys[id]
@@ -60,9 +60,9 @@ func (v *Verifier) key(a *agent, id string, now time.Time) (key, Reason) {
 	case found:
 		return k, Verified
 	case pending:
-		return key{}, DirectoryPending
+		return publicKey{}, DirectoryPending
 	case usable:
-		return key{}, KeyUnknown
+		return publicKey{}, KeyUnknown
 	}
-	return key{}, DirectoryUnavailable
+	return publicKey{}, DirectoryUnavailable
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// fields are the parsed signature fields of a request.
-type fields struct {
+// signedFields are the parsed signature fields of a request.
+type signedFields struct {
 	request        Request
 	input, values  *httpsfv.Dictionary
 	signatureAgent signatureAgent
@@ -17,27 +17,27 @@ type fields struct {
 // check verifies a request whose Signature-Input contains Tag.
 func (v *Verifier) check(r Request, input []string) Result {
 	signature, agent := r.Header["Signature"], r.Header["Signature-Agent"]
-	if size(input) > MaxField || size(signature) > MaxField || size(agent) > MaxField {
-		return failed(TooLarge)
+	if totalLength(input) > MaxField || totalLength(signature) > MaxField || totalLength(agent) > MaxField {
+		return failedResult(TooLarge)
 	}
-	f := fields{request: r}
+	f := signedFields{request: r}
 	var err error
 	if f.input, err = httpsfv.UnmarshalDictionary(input); err != nil {
-		return failed(Malformed)
+		return failedResult(Malformed)
 	}
 	if f.values, err = httpsfv.UnmarshalDictionary(signature); err != nil {
-		return failed(Malformed)
+		return failedResult(Malformed)
 	}
 	var ok bool
 	if f.signatureAgent, ok = parseSignatureAgent(agent); !ok {
-		return failed(Malformed)
+		return failedResult(Malformed)
 	}
 	return v.checkAll(&f)
 }
 
 // checkAll returns the first Valid result, else the first Unknown result, else the first
 // Invalid result. An Unknown signature can be valid.
-func (v *Verifier) checkAll(f *fields) (best Result) {
+func (v *Verifier) checkAll(f *signedFields) (best Result) {
 	now, seen := v.now(), 0
 	for _, label := range f.input.Names() {
 		member, _ := f.input.Get(label)
@@ -48,7 +48,7 @@ func (v *Verifier) checkAll(f *fields) (best Result) {
 		if tag, _ := list.Params.Get("tag"); tag != Tag {
 			continue
 		}
-		result := failed(TooLarge)
+		result := failedResult(TooLarge)
 		if seen++; seen <= MaxSignatures {
 			result = v.checkOne(f, label, list, now)
 		}
@@ -64,28 +64,28 @@ func (v *Verifier) checkAll(f *fields) (best Result) {
 
 // checkOne makes cheap checks first. It fetches a directory only for a signature that can be
 // valid.
-func (v *Verifier) checkOne(f *fields, label string, list httpsfv.InnerList, now time.Time) Result {
+func (v *Verifier) checkOne(f *signedFields, label string, list httpsfv.InnerList, now time.Time) Result {
 	p, reason := parseParameters(list.Params)
 	if reason == Verified {
-		reason = v.inTime(p, now)
+		reason = v.checkTimes(p, now)
 	}
 	if reason != Verified {
-		return failed(reason)
+		return failedResult(reason)
 	}
 	signature, reason := f.signature(label)
 	if reason != Verified {
-		return failed(reason)
+		return failedResult(reason)
 	}
 	if reason = checkCovered(list.Items); reason != Verified {
-		return failed(reason)
+		return failedResult(reason)
 	}
 	origin, reason := f.signatureAgent.attribute(label, list.Items)
 	if reason != Verified {
-		return failed(reason)
+		return failedResult(reason)
 	}
 	a := v.agents[origin]
 	if a == nil {
-		return failed(AgentNotAllowed)
+		return failedResult(AgentNotAllowed)
 	}
 	result := Result{Agent: a.origin, Operator: a.operator}
 	result.set(func() Reason {
@@ -94,7 +94,7 @@ func (v *Verifier) checkOne(f *fields, label string, list httpsfv.InnerList, now
 			return reason
 		}
 		result.KeyID = p.keyID
-		if !key.current(now) {
+		if !key.isCurrentAt(now) {
 			return KeyNotCurrent
 		}
 		base, reason := f.base(list)
@@ -103,7 +103,7 @@ func (v *Verifier) checkOne(f *fields, label string, list httpsfv.InnerList, now
 			return reason
 		case !ed25519.Verify(key.public, base, signature):
 			return Mismatch
-		case p.nonce != "" && !a.firstUse(p, now):
+		case p.nonce != "" && !a.isFirstUse(p, now):
 			return Replayed
 		}
 		return Verified
@@ -148,9 +148,9 @@ func parseParameters(params *httpsfv.Params) (p parameters, reason Reason) {
 	return p, Verified
 }
 
-// inTime compares the times of a signature with the clock. Structured fields limit integers
+// checkTimes compares the times of a signature with the clock. Structured fields limit integers
 // to fifteen digits, so the arithmetic cannot overflow.
-func (v *Verifier) inTime(p parameters, now time.Time) Reason {
+func (v *Verifier) checkTimes(p parameters, now time.Time) Reason {
 	switch {
 	case p.expires <= p.created:
 		return Malformed
@@ -167,7 +167,7 @@ func (v *Verifier) inTime(p parameters, now time.Time) Reason {
 }
 
 // signature returns the bytes of the signature with the given label.
-func (f *fields) signature(label string) ([]byte, Reason) {
+func (f *signedFields) signature(label string) ([]byte, Reason) {
 	member, ok := f.values.Get(label)
 	if !ok {
 		return nil, MissingSignature
@@ -180,15 +180,15 @@ func (f *fields) signature(label string) ([]byte, Reason) {
 	return nil, Malformed
 }
 
-func failed(reason Reason) (result Result) {
+func failedResult(reason Reason) (result Result) {
 	result.set(reason)
 	return result
 }
 
 func (r *Result) set(reason Reason) { r.State, r.Reason = reason.State(), reason }
 
-// size returns the size of a field in bytes, with its lines joined.
-func size(values []string) (n int) {
+// totalLength returns the size of a field in bytes, with its lines joined.
+func totalLength(values []string) (n int) {
 	for _, value := range values {
 		n += len(value) + 1
 	}

@@ -29,7 +29,7 @@ func checkCovered(items []httpsfv.Item) Reason {
 }
 
 // base returns the signature base of RFC 9421 section 2.5.
-func (f *fields) base(list httpsfv.InnerList) ([]byte, Reason) {
+func (f *signedFields) base(list httpsfv.InnerList) ([]byte, Reason) {
 	base := make([]byte, 0, 512)
 	var seen []string
 	for _, item := range list.Items {
@@ -62,7 +62,7 @@ func (f *fields) base(list httpsfv.InnerList) ([]byte, Reason) {
 
 // component returns the value of a covered component (RFC 9421 sections 2.1
 // and 2.2).
-func (f *fields) component(item httpsfv.Item) (string, Reason) {
+func (f *signedFields) component(item httpsfv.Item) (string, Reason) {
 	name := item.Value.(string) // checked by checkCovered
 	switch params := item.Params.Names(); {
 	case len(params) == 1 && params[0] == "key":
@@ -70,14 +70,14 @@ func (f *fields) component(item httpsfv.Item) (string, Reason) {
 	case len(params) != 0:
 		return "", UnsupportedComponent
 	case name[0] == '@':
-		return f.request.derived(name)
+		return f.request.derivedComponent(name)
 	}
 	return f.request.field(name)
 }
 
 // memberComponent returns a member of a Dictionary (RFC 9421 section 2.1.2). It supports only
 // the three fields that are parsed in any case.
-func (f *fields) memberComponent(name string, params *httpsfv.Params) (string, Reason) {
+func (f *signedFields) memberComponent(name string, params *httpsfv.Params) (string, Reason) {
 	var dictionary *httpsfv.Dictionary
 	switch name {
 	case "signature-agent":
@@ -121,8 +121,8 @@ func (r Request) field(name string) (string, Reason) {
 	return strings.Join(trimmed, ", "), Verified
 }
 
-// derived returns a derived component (RFC 9421 section 2.2).
-func (r Request) derived(name string) (string, Reason) {
+// derivedComponent returns a derived component (RFC 9421 section 2.2).
+func (r Request) derivedComponent(name string) (string, Reason) {
 	value := ""
 	switch name {
 	case "@method":

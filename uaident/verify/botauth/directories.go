@@ -30,7 +30,7 @@ func (v *Verifier) Directories() []Directory {
 			entry.Keys, entry.Fetched, entry.Expires = len(d.keys), d.fetched, d.expires
 		}
 		a.mu.Lock()
-		entry.Next, entry.Err = a.next, a.err
+		entry.Next, entry.Err = a.nextFetch, a.err
 		a.mu.Unlock()
 		list = append(list, entry)
 	}

@@ -22,17 +22,17 @@ const testKeyID = "poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U"
 
 // directory is a fetched key directory. It is immutable.
 type directory struct {
-	keys             map[string]key // by thumbprint
+	keys             map[string]publicKey // by thumbprint
 	fetched, expires time.Time
 }
 
-// key is a public key with its validity period.
-type key struct {
+// publicKey is a public key with its validity period.
+type publicKey struct {
 	public             ed25519.PublicKey
 	notBefore, expires float64 // Unix seconds, 0 for no limit
 }
 
-func (k key) current(now time.Time) bool {
+func (k publicKey) isCurrentAt(now time.Time) bool {
 	seconds := float64(now.Unix())
 	return (k.notBefore == 0 || seconds >= k.notBefore) && (k.expires == 0 || seconds < k.expires)
 }
@@ -50,7 +50,7 @@ type jwk struct {
 
 // parseKeys parses a JSON Web Key Set. It skips keys of other types and invalid keys. It also
 // skips keys whose kid differs from the thumbprint, as the draft requires.
-func parseKeys(text []byte, testKeys bool) (map[string]key, error) {
+func parseKeys(text []byte, testKeys bool) (map[string]publicKey, error) {
 	if len(text) > MaxDirectory {
 		return nil, fmt.Errorf("the directory is larger than %d bytes", MaxDirectory)
 	}
@@ -66,7 +66,7 @@ func parseKeys(text []byte, testKeys bool) (map[string]key, error) {
 	if len(set.Keys) > MaxKeys {
 		return nil, fmt.Errorf("the directory has more than %d keys", MaxKeys)
 	}
-	keys := make(map[string]key)
+	keys := make(map[string]publicKey)
 	for _, text := range set.Keys {
 		var j jwk
 		if json.Unmarshal(text, &j) != nil || j.KeyType != "OKP" || j.Curve != "Ed25519" || j.Use != "" && j.Use != "sig" {
@@ -80,7 +80,7 @@ func parseKeys(text []byte, testKeys bool) (map[string]key, error) {
 		if j.ID != "" && j.ID != id || id == testKeyID && !testKeys {
 			continue
 		}
-		keys[id] = key{public: public, notBefore: j.NotBefore, expires: j.Expires}
+		keys[id] = publicKey{public: public, notBefore: j.NotBefore, expires: j.Expires}
 	}
 	return keys, nil
 }

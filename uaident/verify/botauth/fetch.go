@@ -57,7 +57,7 @@ func (v *Verifier) fetchIfDue(a *agent, now time.Time) bool {
 	if a.fetching {
 		return true
 	}
-	if now.Before(a.next) || !v.begin() {
+	if now.Before(a.nextFetch) || !v.acquireSlot() {
 		return false
 	}
 	a.fetching = true
@@ -73,8 +73,8 @@ func (v *Verifier) fetchIfDue(a *agent, now time.Time) bool {
 	return true
 }
 
-// begin counts a fetch that Close waits for. It returns false after Close.
-func (v *Verifier) begin() bool {
+// acquireSlot counts a fetch that Close waits for. It returns false after Close.
+func (v *Verifier) acquireSlot() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.closed {
@@ -100,7 +100,7 @@ func (v *Verifier) Refresh(ctx context.Context, name string) error {
 		a.mu.Unlock()
 		return ErrFetching
 	}
-	if !v.begin() {
+	if !v.acquireSlot() {
 		a.mu.Unlock()
 		return context.Canceled
 	}
@@ -118,7 +118,7 @@ func (v *Verifier) Refresh(ctx context.Context, name string) error {
 func (v *Verifier) fetch(ctx context.Context, a *agent) error {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
-	d, retryAfter, err := v.get(ctx, a)
+	d, retryAfter, err := v.fetchDirectory(ctx, a)
 	if err != nil {
 		err = fmt.Errorf("web bot auth directory of %s: %w", a.origin, err)
 	}
@@ -127,10 +127,10 @@ func (v *Verifier) fetch(ctx context.Context, a *agent) error {
 	a.fetching, a.err = false, err
 	if err == nil {
 		a.directory.Store(d)
-		a.failures, a.next = 0, now.Add(jittered(minFresh))
+		a.failures, a.nextFetch = 0, now.Add(jittered(minFresh))
 	} else {
 		wait := max(jittered(min(minBackOff<<min(a.failures, 16), maxBackOff)), min(retryAfter, maxRetryAfter))
-		a.failures, a.next = a.failures+1, now.Add(wait)
+		a.failures, a.nextFetch = a.failures+1, now.Add(wait)
 	}
 	a.mu.Unlock()
 	if v.fetched != nil && v.ctx.Err() == nil {
@@ -139,10 +139,10 @@ func (v *Verifier) fetch(ctx context.Context, a *agent) error {
 	return err
 }
 
-var errSlow = fmt.Errorf("no complete response within %s", fetchTimeout)
+var errTimeout = fmt.Errorf("no complete response within %s", fetchTimeout)
 
-// get makes the request. retryAfter is the wait that an error response requests.
-func (v *Verifier) get(ctx context.Context, a *agent) (d *directory, retryAfter time.Duration, err error) {
+// fetchDirectory makes the request. retryAfter is the wait that an error response requests.
+func (v *Verifier) fetchDirectory(ctx context.Context, a *agent) (d *directory, retryAfter time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.origin+directoryPath, nil)
 	if err != nil {
 		return nil, 0, err
@@ -151,7 +151,7 @@ func (v *Verifier) get(ctx context.Context, a *agent) (d *directory, retryAfter 
 	req.Header.Set("User-Agent", v.userAgent)
 	response, err := v.client.Do(req)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, 0, errSlow
+		return nil, 0, errTimeout
 	}
 	if err != nil {
 		return nil, 0, err
@@ -170,7 +170,7 @@ func (v *Verifier) get(ctx context.Context, a *agent) (d *directory, retryAfter 
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, MaxDirectory+1))
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, 0, errSlow
+		return nil, 0, errTimeout
 	}
 	if err != nil {
 		return nil, 0, err
@@ -179,12 +179,12 @@ func (v *Verifier) get(ctx context.Context, a *agent) (d *directory, retryAfter 
 	if err != nil {
 		return nil, 0, err
 	}
-	return &directory{keys: keys, fetched: now, expires: now.Add(fresh(response.Header, now))}, 0, nil
+	return &directory{keys: keys, fetched: now, expires: now.Add(freshnessLifetime(response.Header, now))}, 0, nil
 }
 
-// fresh returns the freshness lifetime for a shared cache (RFC 9111 section 4.2), within
+// freshnessLifetime returns the freshness lifetime for a shared cache (RFC 9111 section 4.2), within
 // bounds.
-func fresh(h http.Header, now time.Time) time.Duration {
+func freshnessLifetime(h http.Header, now time.Time) time.Duration {
 	life := defaultFresh
 	directives, err := cacheobject.ParseResponseCacheControl(strings.Join(h.Values("Cache-Control"), ","))
 	expires, expiresErr := http.ParseTime(h.Get("Expires"))

@@ -67,7 +67,7 @@ func (s signatureAgent) attribute(label string, covered []httpsfv.Item) (origin 
 	if keys == nil {
 		keys = s.dictionary.Names()
 	}
-	key, ok := choose(keys, label)
+	key, ok := chooseKey(keys, label)
 	if !ok {
 		return "", NoAgent
 	}
@@ -82,9 +82,9 @@ func (s signatureAgent) attribute(label string, covered []httpsfv.Item) (origin 
 	return agentOrigin(item)
 }
 
-// choose returns the signature's own label if it is one of the keys. Otherwise it returns the
+// chooseKey returns the signature's own label if it is one of the keys. Otherwise it returns the
 // only key, if there is one. Proxies can change a label, but not a covered key.
-func choose(keys []string, label string) (key string, ok bool) {
+func chooseKey(keys []string, label string) (key string, ok bool) {
 	for _, key := range keys {
 		if key == label {
 			return key, true

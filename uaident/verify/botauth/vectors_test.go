@@ -149,7 +149,7 @@ func TestVectorsRefused(t *testing.T) {
 // verifyVector verifies a signature outside of the profile.
 func verifyVector(t *testing.T, r Request, label string) bool {
 	t.Helper()
-	f := fields{request: r}
+	f := signedFields{request: r}
 	var err error
 	if f.input, err = httpsfv.UnmarshalDictionary(r.Header["Signature-Input"]); err != nil {
 		t.Fatal(err)

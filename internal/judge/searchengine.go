@@ -16,10 +16,10 @@ func IsSearchEngine(class uaident.Class, identity verify.State) bool {
 	return class == uaident.Search && identity != verify.Spoofed
 }
 
-// engines are the crawlers of whole search engines, one an operator, those first
+// searchEngineTokens are the crawlers of whole search engines, one an operator, those first
 // whose absence is felt most. It has every operator that publishes how to verify
 // a crawler of the class search: those are the engines that alerts can be sure of.
-var engines = []string{
+var searchEngineTokens = []string{
 	"Googlebot", "bingbot", "YandexBot", "Baiduspider", "DuckDuckBot", "Applebot", "Slurp", "Yeti", "Sogou web spider",
 	"SeznamBot", "PetalBot", "Qwantbot", "Mail.RU_Bot", "MojeekBot",
 }
@@ -27,19 +27,19 @@ var engines = []string{
 // SearchEngines returns the crawlers that stand for whole search engines, those
 // first whose absence is felt most.
 func SearchEngines() []*uaident.Crawler {
-	all := make([]*uaident.Crawler, len(engines))
-	for i, token := range engines {
+	all := make([]*uaident.Crawler, len(searchEngineTokens))
+	for i, token := range searchEngineTokens {
 		all[i] = uaident.Default().Lookup(token)
 	}
 	return all
 }
 
-// Means reports whether a group of a robots.txt is meant for a crawler: its name is
+// NamesCrawler reports whether a group of a robots.txt is meant for a crawler: its name is
 // one that the operator gave this crawler. A search engine that such a group
 // forbids something is meant to stay out, and nobody need be told. A group that
 // the crawler obeys although it names another operator's does not mean it, as
 // Googlebot's does not mean Applebot; nor does the * group.
-func Means(group string, c *uaident.Crawler) bool {
+func NamesCrawler(group string, c *uaident.Crawler) bool {
 	if policy.NameMatches(group, c.Token) {
 		return true
 	}
@@ -62,5 +62,5 @@ func (r *Result) BlocksSearch(client uaident.Identity, identity verify.State) bo
 	if r.Action != Blocked || r.Verdict != Disallowed || !IsSearchEngine(client.Class, identity) {
 		return false
 	}
-	return !r.Named || client.Crawler != nil && !Means(r.Group.Group().Name, client.Crawler)
+	return !r.Named || client.Crawler != nil && !NamesCrawler(r.Group.FirstAgent().Name, client.Crawler)
 }

@@ -16,8 +16,8 @@ func TestSearchEngines(t *testing.T) {
 	for i, c := range SearchEngines() {
 		switch {
 		case c == nil:
-			t.Errorf("%s is not in the registry", engines[i])
-		case c.Class != uaident.Search || !c.JudgedByWildcard():
+			t.Errorf("%s is not in the registry", searchEngineTokens[i])
+		case c.Class != uaident.Search || !c.WildcardApplies():
 			t.Errorf("%s is no search engine's crawler: %+v", c.Token, c)
 		case slices.Contains(operators, c.Operator):
 			t.Errorf("%s is the second one of %s", c.Token, c.Operator)
@@ -68,7 +68,7 @@ func TestBlocksSearch(t *testing.T) {
 				t.Errorf("nobody is kept out who is only watched: %+v", r)
 			}
 			closed := Settings{Enforce: true}
-			closed.Judge(&Request{Client: client, Identity: tc.identity, Target: "/page"}, Rules{Closed: true}, new(Scratch), &r)
+			closed.Judge(&Request{Client: client, Identity: tc.identity, Target: "/page"}, Rules{DisallowAll: true}, new(Scratch), &r)
 			if r.BlocksSearch(client, tc.identity) {
 				t.Errorf("no rule keeps it out: %+v", r)
 			}
@@ -95,7 +95,7 @@ func TestMeans(t *testing.T) {
 		{"bingbot", &of, false},
 		{"NoSuchBot", &uaident.Crawler{Token: "ZorkImage", Fallback: []string{"NoSuchBot"}}, false}, // nobody knows whose
 	} {
-		if got := Means(tc.group, tc.crawler); got != tc.want {
+		if got := NamesCrawler(tc.group, tc.crawler); got != tc.want {
 			t.Errorf("%s for %s of %s: %v, want %v", tc.group, tc.crawler.Token, tc.crawler.Operator, got, tc.want)
 		}
 	}

@@ -14,16 +14,16 @@ func (s *Settings) CheckEnforced(registry *uaident.Registry, enforced []string) 
 		return nil
 	}
 	for _, word := range enforced {
-		c := CrawlerOf(registry, word)
+		c := LookupCrawler(registry, word)
 		if c == nil {
 			continue
 		}
-		for _, other := range []struct {
-			name, so string
-			clients  *Clients
+		for _, list := range []struct {
+			name, effect string
+			clients      *ClientSet
 		}{{"exempt", "it is never judged", &s.Exempt}, {"only_log", "it is never blocked", &s.OnlyLog}} {
-			if other.clients.claimed.classes.Has(c.Class) {
-				return fmt.Errorf("%s is in enforce, and %s has %s, its class, so that %s; remove it from one of them", word, other.name, c.Class, other.so)
+			if list.clients.claimed.classes.Has(c.Class) {
+				return fmt.Errorf("%s is in enforce, and %s has %s, its class, so that %s; remove it from one of them", word, list.name, c.Class, list.effect)
 			}
 		}
 	}

@@ -5,10 +5,10 @@ import "strconv"
 // checkGroups reports names in several groups, and groups without rules.
 func (p *parser) checkGroups() {
 	r := p.robots
-	last := tableOfNames(len(r.agents))
+	last := newAgentTable(len(r.agents))
 	for i, a := range r.agents {
-		if before, ok := r.before(i, last); ok && before.group != a.group && a.name != "" {
-			p.report(RepeatedGroup, Info, a.line, "%s was named in line "+strconv.Itoa(int(before.line))+
+		if previous, ok := r.previousAgent(i, last); ok && previous.group != a.group && a.name != "" {
+			p.report(RepeatedGroup, Info, a.line, "%s was named in line "+strconv.Itoa(int(previous.line))+
 				" already; the rules of both places apply together, but some crawlers obey one only, so join them", a.name)
 		}
 	}
@@ -20,30 +20,30 @@ func (p *parser) checkGroups() {
 	}
 }
 
-// tableOfNames returns an empty table for the names of many lines. For few lines it returns nil,
+// newAgentTable returns an empty table for the names of many lines. For few lines it returns nil,
 // and each line is compared.
-func tableOfNames(lines int) map[string]agent {
-	if lines <= fewNames {
+func newAgentTable(lines int) map[string]agent {
+	if lines <= maxUnindexedNames {
 		return nil
 	}
 	return make(map[string]agent, lines)
 }
 
-// before returns the last user-agent line with the same name before line i. last is an index
+// previousAgent returns the last user-agent line with the same name before line i. last is an index
 // for many lines, which before updates.
-func (r *Robots) before(i int, last map[string]agent) (before agent, ok bool) {
+func (r *Robots) previousAgent(i int, last map[string]agent) (previous agent, ok bool) {
 	name := r.agents[i].name
 	if last != nil {
 		word := "*"
-		if !isGlobal(name) {
-			word = folded(name)
+		if !isWildcardName(name) {
+			word = toLowerASCII(name)
 		}
-		before, ok = last[word]
+		previous, ok = last[word]
 		last[word] = r.agents[i]
-		return before, ok
+		return previous, ok
 	}
 	for i--; i >= 0; i-- {
-		if other := r.agents[i].name; isGlobal(name) && isGlobal(other) || len(other) == len(name) && startsFolded(other, name) {
+		if other := r.agents[i].name; isWildcardName(name) && isWildcardName(other) || len(other) == len(name) && hasPrefixFold(other, name) {
 			return r.agents[i], true
 		}
 	}

@@ -13,20 +13,20 @@ import (
 // the fetches, and no fetch waits for them.
 func TestToldInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		bounds := Bounds{Entries: 1, Bytes: 1 << 20, Reads: 1}
-		e := NewCache(bounds, bounds, time.Now, nil).Add(Key{Host: "a.test"}, Named)
+		bounds := Bounds{Entries: 1, Bytes: 1 << 20, ConcurrentFetches: 1}
+		e := NewCache(bounds, bounds, time.Now, nil).GetOrCreate(Key{Host: "a.test"}, ConfiguredHosts)
 		const attempts = 3
 		told, begun := make(chan string, attempts), time.Now()
 		for i := range attempts {
 			text := fmt.Sprintf("User-agent: *\nDisallow: /%d\n", i)
 			e.MakeDue()
-			<-e.Refresh(Freshness{Default: time.Hour, Max: time.Hour}, func() Answer {
-				return Answer{Status: http.StatusOK, Body: []byte(text)}
+			<-e.Refresh(Freshness{Default: time.Hour, Max: time.Hour}, func() FetchResult {
+				return FetchResult{Status: http.StatusOK, Body: []byte(text)}
 			}, func(_, after State) {
 				time.Sleep(time.Duration(attempts-i) * time.Second)
-				told <- after.Good.Robots.Text()
+				told <- after.Current.Robots.Text()
 			})
-			if got := e.State().Good.Robots.Text(); got != text {
+			if got := e.State().Current.Robots.Text(); got != text {
 				t.Errorf("%q is known, want %q", got, text)
 			}
 		}
@@ -41,7 +41,7 @@ func TestToldInTurn(t *testing.T) {
 			t.Errorf("told in turn: %q", all)
 		}
 		synctest.Wait()
-		if e.lastReport != nil {
+		if e.lastReported != nil {
 			t.Error("what is told to nobody any more is kept")
 		}
 	})

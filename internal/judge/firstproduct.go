@@ -7,25 +7,25 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Named reports whether a group of a robots.txt names a client by this name.
-func Named(robots *policy.Robots, client uaident.Identity, name string) bool {
+// NamesClient reports whether a group of a robots.txt names a client by this name.
+func NamesClient(robots *policy.Robots, client uaident.Identity, name string) bool {
 	if !robots.Named(name) {
 		return false
 	}
-	_, named, _ := Subject{Chain: []string{name}, Stranger: isStranger(client)}.Group(robots)
+	_, named, _ := GroupQuery{Names: []string{name}, FirstProductOnly: isFirstProductOnly(client)}.Group(robots)
 	return named
 }
 
-// isStranger reports whether only the first product of the User-Agent identifies a client, as
+// isFirstProductOnly reports whether only the first product of the User-Agent identifies a client, as
 // with most apps.
-func isStranger(client uaident.Identity) bool {
+func isFirstProductOnly(client uaident.Identity) bool {
 	return client.Evidence == uaident.FromFirstProduct
 }
 
-// isLonger reports whether the name of a group has another word after the token, and so names
+// namesLongerProduct reports whether the name of a group has another word after the token, and so names
 // another client. For example, "Yahoo! Slurp" does not name "Yahoo%20Mail/5 CFNetwork", and
 // "Gold Crawler" does not name the app Gold. Versions, comments and separators are not words.
-func isLonger(group, token string) bool {
+func namesLongerProduct(group, token string) bool {
 	rest := group[min(len(token), len(group)):]
 	word := strings.TrimLeft(rest, " \t")
 	switch {

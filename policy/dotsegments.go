@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// resolvedPaths adds the paths that servers resolve from a canonical path with dot segments.
+// addResolvedPaths adds the paths that servers resolve from a canonical path with dot segments.
 // Servers differ in the order of resolving dots, decoding escaped slashes and merging
 // slashes. Some treat a backslash as a slash. keepSlashes disables merging.
-func (t *Target) resolvedPaths(out *alternatives, canonical string, form Form, keepSlashes bool) {
-	for i, path := range [...]string{canonical, t.decoded(canonical, '\\', '/', false), t.decoded(canonical, '/', '/', false)} {
+func (t *Target) addResolvedPaths(out *componentVariants, canonical string, form Form, keepSlashes bool) {
+	for i, path := range [...]string{canonical, t.decodeSlashes(canonical, '\\', '/', false), t.decodeSlashes(canonical, '/', '/', false)} {
 		if !hasDotSegment(path) {
 			continue
 		}
-		form := form | FormDots
+		form := form | FormDotSegments
 		if i > 0 {
 			form |= FormSlashes
 		}
-		resolved := t.resolved(path)
+		resolved := t.withoutDotSegments(path)
 		if i == 0 || keepSlashes {
 			out.addResolved(path, resolved, form)
 		}
@@ -25,13 +25,13 @@ func (t *Target) resolvedPaths(out *alternatives, canonical string, form Form, k
 			continue
 		}
 		form |= FormSlashes
-		out.addResolved(path, t.resolved(t.merged(path)), form)
-		out.addResolved(path, t.merged(resolved), form)
+		out.addResolved(path, t.withoutDotSegments(t.withMergedSlashes(path)), form)
+		out.addResolved(path, t.withMergedSlashes(resolved), form)
 	}
 }
 
-// merged returns a path with each run of slashes merged.
-func (t *Target) merged(path string) string {
+// withMergedSlashes returns a path with each run of slashes merged.
+func (t *Target) withMergedSlashes(path string) string {
 	first := strings.Index(path, "//")
 	if first < 0 {
 		return path
@@ -43,30 +43,30 @@ func (t *Target) merged(path string) string {
 			t.buf = append(t.buf, path[i])
 		}
 	}
-	return t.since(start)
+	return t.textFrom(start)
 }
 
 // addResolved adds a resolved path. Dots at the end leave a slash in RFC 3986, but none in
 // servers that clean paths like file systems. There /a.pdf/. is /a.pdf.
-func (a *alternatives) addResolved(path, resolved string, form Form) {
+func (a *componentVariants) addResolved(path, resolved string, form Form) {
 	a.add(resolved, form)
-	if bare := strings.TrimSuffix(resolved, "/"); bare != "" && bare != resolved && endsWithDots(path) {
+	if bare := strings.TrimSuffix(resolved, "/"); bare != "" && bare != resolved && endsWithDotSegment(path) {
 		a.add(bare, form)
 	}
 }
 
-// endsWithDots reports whether the last segment of a path is . or .. .
-func endsWithDots(path string) bool {
+// endsWithDotSegment reports whether the last segment of a path is . or .. .
+func endsWithDotSegment(path string) bool {
 	last := path[strings.LastIndexByte(path, '/')+1:]
 	return last == "." || last == ".."
 }
 
-// resolved returns a path without dot segments, see RFC 3986 section 5.2.4.
-func (t *Target) resolved(path string) string {
+// withoutDotSegments returns a path without dot segments, see RFC 3986 section 5.2.4.
+func (t *Target) withoutDotSegments(path string) string {
 	start := len(t.buf)
 	t.buf = append(t.buf, path...)
-	t.buf = resolveDots(t.buf, start)
-	return t.since(start)
+	t.buf = removeDotSegments(t.buf, start)
+	return t.textFrom(start)
 }
 
 // hasDotSegment reports whether a path has a segment . or .. .
@@ -84,8 +84,8 @@ func hasDotSegment(path string) bool {
 	}
 }
 
-// resolveDots removes the dot segments from the path in buf[start:], see RFC 3986 section 5.2.4.
-func resolveDots(buf []byte, start int) []byte {
+// removeDotSegments removes the dot segments from the path in buf[start:], see RFC 3986 section 5.2.4.
+func removeDotSegments(buf []byte, start int) []byte {
 	end := start
 	for pos := start; pos < len(buf); {
 		// buf[pos] is the slash before a segment.
