@@ -42,7 +42,7 @@ func TestProxiesWithoutAnswer(t *testing.T) {
 				begun := time.Now()
 				got, body := s.raw(t, harness.Firefox, "/public/")
 				want := status
-				if want == 502 && what == "nobody answers" {
+				if want == 502 && what == "no response" {
 					want = 504
 				}
 				if took := time.Since(begun); got != want || took > tc.after {

@@ -242,7 +242,7 @@ func TestKeyDirectoryFails(t *testing.T) {
 				}
 				return string(stdout)
 			}
-			if said := verify(); !strings.Contains(said, "was not asked") {
+			if said := verify(); !strings.Contains(said, "was not checked") {
 				t.Errorf("without --online the command prints %s", said)
 			}
 			if said := verify("--online"); !strings.Contains(said, "web_bot_auth: ") || !strings.Contains(said, test.says) {

@@ -28,7 +28,7 @@ type robotsFetch struct {
 	// exact means that the Host field is the authority of the site's key, so that the guard would get the
 	// same response.
 	exact bool
-	// plain means no query, no Range and no escapes in the path, anonymous means no credentials and no cookie:
+	// plain means no query, no Range, no preconditions and no escapes in the path, anonymous means no credentials and no cookie:
 	// the client did not influence the content of the response. Some servers answer /%72obots.txt with
 	// another page, and no crawler requests it.
 	plain, anonymous bool
@@ -39,7 +39,7 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 	site, original := g.siteOf(r), request.OriginalRequest(r).URL
 	f := &robotsFetch{
 		r: r.Clone(r.Context()), j: j, site: site, of: g.copiesOf(r, site), exact: r.Host == site.Own().Host,
-		plain:     original.RawQuery == "" && original.RawPath == "" && r.Header.Get("Range") == "",
+		plain:     original.RawQuery == "" && original.RawPath == "" && r.Header.Get("Range")+r.Header.Get("If-Match")+r.Header.Get("If-Unmodified-Since") == "",
 		anonymous: r.Header.Get("Cookie") == "" && r.Header.Get("Authorization") == "",
 	}
 	if j != nil {

@@ -50,8 +50,8 @@ var mistakes = []mistake{
 	},
 	{
 		"a failure drops the copy", "policy/lifetime.go",
-		"if age < MaxAge || s.Failures == 0 || useLastGood && age < MaxUnreachable {",
-		"if s.Failures == 0 || useLastGood && age < 0 && age < MaxAge {",
+		"if age < MaxAge || useLastGood && age < MaxUnreachable {",
+		"if useLastGood && age < 0 && age < MaxAge {",
 	},
 	{
 		"one request in a hundred is not counted", "internal/ledger/ledger.go",
