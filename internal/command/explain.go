@@ -42,7 +42,7 @@ the stricter of the group of its name and the * group.
 fields are "id", "robots" or "robots_b64" (the content of the file, plain or in Base64),
 "token" or "user_agent" (null for none), "url" and "method". Without a robots.txt in the
 line, --robots applies. It may be a directory as of audit: "host" and "time" (seconds
-since 1970, or RFC 3339) choose the version. The verdict is "unknown" if there is none.
+since 1970, or RFC 3339) choose the version. Without a version, the verdict is "unknown".
 
 Exit status: 1 if a request is not allowed.
 `,

@@ -41,7 +41,7 @@ without gate and confirmation until the configuration changes. confirm and stop 
 decide about a new version of the site's own robots.txt. Without an id the command fails
 if a newer change has come since.
 
-Exit status of check: 1 if the gate of a site stops a finding.
+Exit status of check: 1 if the gate refuses a file of a site.
 `,
 		Example: `
 caddy robots-guard managed check

@@ -46,7 +46,8 @@ func (s *State) Retain(retention time.Duration) (release func()) {
 	return func() { _ = s.retentions.Release(id, apply) }
 }
 
-// KeepHistory sets for a configuration whether data survive a restart, until release is called.
+// KeepHistory registers a configuration's history setting, which says whether data survive a restart.
+// The setting applies until release is called. During a reload the newest setting applies.
 func (s *State) KeepHistory(h report.History) (release func()) {
 	apply := func(h report.History) error {
 		s.history.Store(&h)

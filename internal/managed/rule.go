@@ -140,7 +140,8 @@ func (w *crawlerRules) add(r *rule) {
 	}
 }
 
-// has reports whether before contains s. It builds an index if before is long, and then adds s.
+// has reports whether before contains s. If before is long, it uses an index and adds s to the
+// index, so the caller must append s to before.
 func (w *crawlerRules) has(before []string, s string) bool {
 	const few = 16
 	if len(before) < few {

@@ -183,8 +183,8 @@ func (x *Deliveries) RecordSelfTest(f Fetcher, r RobotsResponse, now time.Time) 
 	x.record(f, r, now)
 }
 
-// record records a response. It returns the delivery if the response was not the file. x.mu
-// must be held.
+// record records a response. If the crawler got a substitute for robots.txt, record returns the
+// crawler's entry, else nil. x.mu must be held.
 func (x *Deliveries) record(f Fetcher, r RobotsResponse, now time.Time) *delivery {
 	instead, isFile := r.Substitute()
 	s := x.site(f.Site, instead != NoSubstitute)

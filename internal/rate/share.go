@@ -16,56 +16,55 @@ import (
 )
 
 const (
-	// maxShared bounds the crawlers of which an instance tells others what it has seen,
-	// and those that it takes in of each other instance.
+	// maxShared bounds the crawlers whose counts an instance exports, and those that it imports
+	// from each other instance.
 	maxShared = 2 * maxCrawlers
-	// maxPeers bounds the instances that are listened to.
+	// maxPeers bounds the instances whose counts are imported.
 	maxPeers = 256
-	// ShareInterval is how often instances write what they have counted, and look at what others
-	// have written.
+	// ShareInterval is the time between two exports, and between two imports.
 	ShareInterval = 15 * time.Second
-	// peerLifetime is for how long counts of another instance are of use after they came.
+	// peerLifetime is the time for which imported counts apply.
 	peerLifetime = 4 * ShareInterval
-	// maxCountAge is how old counts are at most when they come: the time between two looks, and
-	// as much again for a slow storage.
+	// maxCountAge is the maximum age of counts at import: the time between two imports, and the
+	// same time for a slow storage.
 	maxCountAge = 2 * ShareInterval
 )
 
-// errInvalidCounts says that what was stored is nothing that [Budgets.Export] has returned.
+// errInvalidCounts means that stored data is not the output of [Budgets.Export].
 var errInvalidCounts = errors.New("invalid request counts")
 
-// countsJSON are what an instance has seen.
+// countsJSON is the stored form of an instance's request counts.
 type countsJSON struct {
 	Saved    time.Time      `json:"saved"`
-	Requests map[string]int `json:"requests"` // in the last window, by the budget and that window in hexadecimal
+	Requests map[string]int `json:"requests"` // in the last window, by sharedWindowID in hexadecimal
 }
 
-// peers are the other instances that share a site. The zero value knows none, and then
-// nothing is counted for others.
+// peers are the other instances that share a site. With the zero value, a budget counts the
+// requests of this instance only.
 type peers struct {
 	sharing          atomic.Bool
 	mu               sync.Mutex
 	byInstance       map[string]*peer // by instance
-	hasOtherRequests bool             // some budget was told of others' requests
-	sharedBudgets    []sharedBudget   // those of crawlers by name, with some that were put out since
+	hasOtherRequests bool             // some budget includes requests to other instances
+	sharedBudgets    []sharedBudget   // may include evicted budgets
 }
 
-// sharedBudget is the budget of a crawler by name, with its table.
+// sharedBudget is a budget that is shared between instances, with its table.
 type sharedBudget struct {
 	*budget
 	table *table
 }
 
-// peer is what another instance has counted last.
+// peer is the last import from another instance.
 type peer struct {
-	saved       time.Time     // by its clock
-	lastChanged time.Duration // by ours, when that has changed last
-	hasChanged  bool          // it has changed since it was seen first
+	saved       time.Time     // time of the export by the other instance's clock
+	lastChanged time.Duration // time by our clock at which saved last changed
+	hasChanged  bool          // saved has changed since the first import
 	requests    map[uint64]int
 }
 
-// sharedIDOf returns a name for what a crawler spends at a site by what the owner has set,
-// which is the same on all instances, 0 for budgets that are not shared.
+// sharedIDOf returns the ID of a budget, which is the same on all instances with the same rule. It
+// returns 0 for budgets that are not shared.
 func sharedIDOf(client *Client, limit Rule) uint64 {
 	if client.UnknownHost || client.Token == "" || client.Identity == verify.Spoofed {
 		return 0
@@ -75,14 +74,13 @@ func sharedIDOf(client *Client, limit Rule) uint64 {
 	return max(1, binary.LittleEndian.Uint64(sum[:8]))
 }
 
-// sharedWindowID returns the name by which others are told what was counted, which is another one for
-// each length of a window: while a configuration with another comes to one instance after
-// the other, none takes what was counted in an hour for that of a minute.
+// sharedWindowID returns the ID of the budget and the length of its window. While instances reload
+// one after the other, an instance does not take the count of an hour for the count of a minute.
 func (b *budget) sharedWindowID() uint64 {
 	return mix(b.sharedID.Load() ^ uint64(b.windowLength.Load()))
 }
 
-// share gives a budget the name by which other instances know it.
+// share sets the ID by which other instances know a budget.
 func (p *peers) share(of *budget, in *table, name uint64) {
 	if name == 0 || !of.sharedID.CompareAndSwap(0, name) {
 		return
@@ -95,14 +93,13 @@ func (p *peers) share(of *budget, in *table, name uint64) {
 	p.sharedBudgets = append(p.sharedBudgets, sharedBudget{of, in})
 }
 
-// dropEvicted drops the budgets that were put out. p.mu must be held.
+// dropEvicted drops the evicted budgets. p.mu must be held.
 func (p *peers) dropEvicted() {
 	p.sharedBudgets = slices.DeleteFunc(p.sharedBudgets, func(of sharedBudget) bool { return !of.table.contains(of.budget) })
 }
 
-// Share says whether there are other instances. While there are, requests are also
-// counted for them, and it is to be said again and again: by that those are forgotten
-// that tell nothing new.
+// Share sets whether other instances exist. With other instances, call Share regularly, since it
+// also drops the counts of instances that no longer export.
 func (b *Budgets) Share(at time.Time, others bool) {
 	before := b.peers.sharing.Swap(others)
 	switch {
@@ -117,8 +114,8 @@ func (b *Budgets) Share(at time.Time, others bool) {
 	}
 }
 
-// Export returns as bytes, for Import, how often this instance was asked in the last
-// window by each crawler; nil if by none.
+// Export returns the number of requests of each crawler to this instance in the last window, for
+// [Budgets.Import]. It returns nil if there were none.
 func (b *Budgets) Export(at time.Time) ([]byte, error) {
 	now := max(0, at.Sub(b.start))
 	c := countsJSON{Saved: at, Requests: make(map[string]int)}
@@ -136,9 +133,9 @@ func (b *Budgets) Export(at time.Time) ([]byte, error) {
 	return json.Marshal(c)
 }
 
-// Import takes in what another instance has counted. It is of use for a minute after it
-// has changed last: an instance that has ended tells nothing new, whatever its clock
-// said. What is not what Export returns is an error, and changes nothing.
+// Import adds the counts of another instance. They apply for a minute after their last change, so
+// that the counts of an instance that has ended expire whatever its clock says. Import returns an
+// error and changes nothing if data is not the output of [Budgets.Export].
 func (b *Budgets) Import(instance string, data []byte, at time.Time) error {
 	var c countsJSON
 	if err := json.Unmarshal(data, &c); err != nil {
@@ -160,7 +157,7 @@ func (b *Budgets) Import(instance string, data []byte, at time.Time) error {
 	return nil
 }
 
-// recordPeer takes note of what an instance has counted.
+// recordPeer stores the counts of an instance.
 func (p *peers) recordPeer(instance string, saved time.Time, requests map[uint64]int, now time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -177,8 +174,8 @@ func (p *peers) recordPeer(instance string, saved time.Time, requests map[uint64
 	}
 }
 
-// updateBudgets tells each budget how much others have seen of its crawler, as far as these have
-// told something new in the last minute. Others are forgotten.
+// updateBudgets sets the requests to other instances in each budget. It drops instances whose counts
+// did not change within peerLifetime.
 func (b *Budgets) updateBudgets(at time.Time) {
 	now := max(0, at.Sub(b.start))
 	b.peers.mu.Lock()
@@ -203,20 +200,20 @@ func (b *Budgets) updateBudgets(at time.Time) {
 	for _, of := range b.peers.sharedBudgets {
 		name := of.sharedWindowID()
 		of.otherUntil.Store(int64(until[name] - maxCountAge))
-		if of.otherRequests.Store(int64(sum[name])); of.sharedWindowID() != name { // its window has changed meanwhile
+		if of.otherRequests.Store(int64(sum[name])); of.sharedWindowID() != name { // a reload has changed its window
 			of.otherRequests.Store(0)
 		}
 	}
 }
 
-// countedSpan returns the time in which all instances have seen what this one has in a window, and
-// others in one that has ended when they have counted: a crawler may have gone from these to
-// this one since, and what it asks for in a window is counted at either.
+// countedSpan returns the time that the counts of all instances cover: the window of this instance,
+// and the time since the windows of the others ended. A crawler may have changed from another
+// instance to this one, so that both counted its requests.
 func (b *budget) countedSpan(now, window time.Duration) time.Duration {
 	return window + max(0, now-time.Duration(b.otherUntil.Load()))
 }
 
-// maxIn returns how many requests a crawler that keeps to the rule can ask in some time.
+// maxIn returns the maximum number of requests that the rule allows in a period.
 func (r Rule) maxIn(in time.Duration) int {
 	if r.Interval <= 0 {
 		return 0
@@ -224,10 +221,9 @@ func (r Rule) maxIn(in time.Duration) int {
 	return max(r.Burst, 1) + int(in/r.Interval)
 }
 
-// ownPart returns a rule for this instance alone: its part of what a crawler may ask is
-// that which it sees of the crawler's requests. A burst is not divided. Nobody is asked
-// to wait for longer than most because of others, whatever these tell: by then they
-// tell something else.
+// ownPart returns the rule for this instance. Its share of the allowed requests is its share of the
+// crawler's requests. A burst is not divided. The interval grows to most at the longest, since the
+// counts of other instances are outdated after that time.
 func (r Rule) ownPart(own, others int, most time.Duration) Rule {
 	if own > 0 && others > 0 && r.Interval > 0 {
 		longer := float64(r.Interval) * (1 + float64(others)/float64(own))

@@ -87,7 +87,7 @@ type sourceTally struct {
 	dropped, masked, unseen uint64 // requests beyond maxSources; from masked addresses; from addresses that are not public
 }
 
-// add counts a request of the record, which violated a rule.
+// add counts the request in w.record, which violated a rule, for its source. v is the verdict.
 func (t *sourceTally) add(w *worker, who *identity, v policy.Verdict) {
 	r := &w.record
 	client, err := netip.ParseAddr(unsafeString(r.Client))

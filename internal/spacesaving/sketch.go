@@ -8,28 +8,28 @@ import (
 
 // Sketch counts many different items in little memory: the Space-Saving
 // algorithm of Metwally, Agrawal and El Abbadi, "Efficient Computation of
-// Frequent and Top-k Elements in Data Streams" (2005). Where there is no room
-// for a new item it takes the place, and inherits the count, of the one with
-// the lowest count. So no count is too low, each may be too high by its Error
-// at most, and whatever occurs more often than the lowest count is there.
+// Frequent and Top-k Elements in Data Streams" (2005). If the sketch is full, a
+// new item replaces the item with the lowest count and inherits that count. So
+// no count is too low, a count is too high by at most its Error, and the sketch
+// contains each item that occurs more often than the lowest count.
 //
-// The zero Sketch is empty. Items may be read, but changed by methods only.
+// The zero Sketch is empty. Callers may read Items, but only methods change it.
 type Sketch[K comparable] struct {
 	Items []Item[K] `json:"items,omitempty"`
-	// Floor is the most that an item which is not there can have occurred, and
-	// FloorAt when one was last displaced, in Unix milliseconds.
+	// Floor is the maximum number of occurrences of an item that the sketch does
+	// not contain. FloorAt is the time of the last replacement, in Unix milliseconds.
 	Floor   uint64 `json:"floor,omitempty"`
 	FloorAt int64  `json:"floor_at,omitempty"`
 
-	index *keyIndex[K] // of a sketch of many items; nil if they have to be looked up anew
+	index *keyIndex[K] // nil for few items, or if it must be built again
 }
 
-// IsZero reports whether nothing was counted, for the omitzero of JSON.
+// IsZero reports whether the sketch is empty, for omitzero in JSON.
 func (s Sketch[K]) IsZero() bool { return len(s.Items) == 0 && s.Floor == 0 }
 
 // Item is one item of a sketch. It occurred at most Count times and at least
-// Count-Error times. First and Last are the times of the first occurrence that
-// is known and of the last, in Unix milliseconds.
+// Count-Error times. First and Last are the times of the first and last counted
+// occurrence, in Unix milliseconds.
 type Item[K comparable] struct {
 	Key   K      `json:"key"`
 	Count uint64 `json:"count"`
@@ -38,19 +38,19 @@ type Item[K comparable] struct {
 	Last  int64  `json:"last"`
 }
 
-// keyIndex tells where items are.
+// keyIndex has the positions of items.
 type keyIndex[K comparable] struct {
 	positions   map[K]int32
-	lowestCount uint64 // no count is lower,
-	cursor      int    // and no item before this place has this one
+	lowestCount uint64 // no count is lower
+	cursor      int    // no item before this position has lowestCount
 }
 
 // minIndexed is the number of items above which a sketch has an index. Up to that number, a
 // search through all items is as fast and takes no memory.
 const minIndexed = 32
 
-// Add counts n occurrences of an item, keeping at most so many items. It has keep,
-// if not nil, make the key of a new item one that keeps nothing of the caller's.
+// Add counts n occurrences of an item at a time. The sketch keeps at most most items. cloneKey, if
+// not nil, copies the key of a new item, so that the sketch shares no memory with the caller.
 func (s *Sketch[K]) Add(key K, n uint64, at int64, most int, cloneKey func(K) K) {
 	place, lowest := s.find(key)
 	if place >= 0 {
@@ -80,8 +80,8 @@ func (s *Sketch[K]) Add(key K, n uint64, at int64, most int, cloneKey func(K) K)
 	}
 }
 
-// find returns the place of an item, -1 if it is not there. If it looked through
-// all it returns the lowest, too, else -1.
+// find returns the position of an item, or -1. If it searched all items, lowest is the position of
+// an item with the lowest count, else -1.
 func (s *Sketch[K]) find(key K) (place, lowest int) {
 	if len(s.Items) > minIndexed {
 		if s.index == nil {
@@ -107,8 +107,8 @@ func (s *Sketch[K]) reindex() {
 	}
 }
 
-// lowest returns an item with the lowest count. Counts only grow, so one look
-// through all items finds one after the other of those with this count.
+// lowest returns the position of an item with the lowest count. Counts only grow, so one pass over
+// the items finds all items with this count, one at each call.
 func (s *Sketch[K]) lowest() int {
 	for p := s.index; ; {
 		for ; p.cursor < len(s.Items); p.cursor++ {
@@ -123,7 +123,7 @@ func (s *Sketch[K]) lowest() int {
 	}
 }
 
-// PositionOf returns the place of an item in Items, -1 if it is not there.
+// PositionOf returns the position of an item in Items, or -1.
 func (s *Sketch[K]) PositionOf(key K) int {
 	if s.index != nil {
 		if place, ok := s.index.positions[key]; ok {
@@ -139,7 +139,7 @@ func (s *Sketch[K]) PositionOf(key K) int {
 	return -1
 }
 
-// ReplaceKey gives the item at a place another key, which no other item may have.
+// ReplaceKey sets the key of the item at a position. No other item may have this key.
 func (s *Sketch[K]) ReplaceKey(place int, key K) {
 	if s.index != nil {
 		delete(s.index.positions, s.Items[place].Key)
@@ -148,9 +148,8 @@ func (s *Sketch[K]) ReplaceKey(place int, key K) {
 	s.Items[place].Key = key
 }
 
-// Merge adds what another sketch has counted, keeping at most so many items. The
-// sum of sketches is one as good (Agarwal and others, "Mergeable Summaries",
-// 2012).
+// Merge adds the counts of another sketch. The sketch keeps at most most items. The error bounds
+// hold for the sum (Agarwal and others, "Mergeable Summaries", 2012).
 func (s *Sketch[K]) Merge(other Sketch[K], most int) {
 	if most > minIndexed {
 		s.reindex()
@@ -190,8 +189,8 @@ func (s *Sketch[K]) truncate(most int) {
 	s.Items = slices.Clone(s.Items[:most])
 }
 
-// Clean brings a sketch that was read from elsewhere into the form that Add
-// leaves, with at most so many items. bound, if not nil, bounds their keys.
+// Clean repairs a decoded sketch: at most most items, no key twice, no Error above Count. bound, if
+// not nil, shortens keys.
 func (s *Sketch[K]) Clean(most int, bound func(*K)) {
 	items := s.Items
 	s.Items, s.index = nil, nil
@@ -206,13 +205,13 @@ func (s *Sketch[K]) Clean(most int, bound func(*K)) {
 	}
 }
 
-// Prune forgets items that did not occur for the time of retention, and what
-// displaced items have left behind after that time.
+// Prune removes items that last occurred before now-retention. It resets Floor if no item was
+// replaced since then.
 func (s *Sketch[K]) Prune(now int64, retention time.Duration) {
 	oldest := now - retention.Milliseconds()
 	s.Items, s.index = slices.DeleteFunc(s.Items, func(item Item[K]) bool { return item.Last < oldest }), nil
 	for i := range s.Items {
-		s.Items[i].Last = min(s.Items[i].Last, now) // a clock that was wrong keeps nothing for ever
+		s.Items[i].Last = min(s.Items[i].Last, now) // a wrong clock must not keep an item forever
 	}
 	s.FloorAt = min(s.FloorAt, now)
 	if s.FloorAt < oldest {
@@ -220,7 +219,7 @@ func (s *Sketch[K]) Prune(now int64, retention time.Duration) {
 	}
 }
 
-// Clone returns a copy that shares nothing but the memory of strings.
+// Clone returns a copy. It shares only the memory of strings.
 func (s *Sketch[K]) Clone() Sketch[K] {
 	return Sketch[K]{Items: slices.Clone(s.Items), Floor: s.Floor, FloorAt: s.FloorAt}
 }

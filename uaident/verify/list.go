@@ -36,7 +36,8 @@ type list struct {
 	state   listState
 }
 
-// loaded is a table in use. It is immutable.
+// loaded is the immutable table of a list's prefixes, and the time until which the list can deny
+// clients.
 type loaded struct {
 	*table
 	deniesUntil monotime
