@@ -8,14 +8,14 @@ func (p *parser) checkGroups() {
 	last := newAgentTable(len(r.agents))
 	for i, a := range r.agents {
 		if previous, ok := r.previousAgent(i, last); ok && previous.group != a.group && a.name != "" {
-			p.report(RepeatedGroup, Info, a.line, "%s was named in line "+strconv.Itoa(int(previous.line))+
-				" already; the rules of both places apply together, but some crawlers obey one only, so join them", a.name)
+			p.report(RepeatedGroup, Info, a.line, "%s also has a group in line "+strconv.Itoa(int(previous.line))+
+				"; the rules of both groups apply together, but some crawlers obey only one; join the groups", a.name)
 		}
 	}
 	for _, g := range r.groups {
 		if g.ruleFrom == g.ruleTo {
 			first := r.agents[g.agentFrom]
-			p.report(GroupWithoutRule, Info, first.line, "there is no rule under %s, so this group allows everything; an empty Disallow line would say so", first.name)
+			p.report(GroupWithoutRule, Info, first.line, "there is no rule under %s, so this group allows everything; add an empty Disallow line to make this explicit", first.name)
 		}
 	}
 }

@@ -69,12 +69,12 @@ type parser struct {
 
 // truncate returns the whole lines in the first MaxSize bytes of a longer file.
 func (p *parser) truncate(body []byte) []byte {
-	p.report(TooLarge, Error, 0, "the file has more than 500 KiB; crawlers ignore what follows, so shorten it or move the most important groups to the top")
+	p.report(TooLarge, Error, 0, "the file has more than 500 KiB; crawlers ignore the rest; shorten the file or move the most important groups to the top")
 	if isLineEnd(body[MaxSize-1]) || isLineEnd(body[MaxSize]) {
 		return body[:MaxSize]
 	}
 	end := bytes.LastIndexAny(body[:MaxSize], "\r\n") + 1
-	p.report(LineCut, Warning, int32(lineCount(body[:end]))+1, "the limit of 500 KiB splits this line, so it is ignored: half a rule can forbid far more than the whole one")
+	p.report(LineCut, Warning, int32(lineCount(body[:end]))+1, "the limit of 500 KiB splits this line, so it is ignored: a cut rule can disallow far more than the whole rule")
 	return body[:end]
 }
 
@@ -87,7 +87,7 @@ func (p *parser) skipByteOrderMark(text string) string {
 		n++
 	}
 	if n > 0 {
-		p.report(ByteOrderMark, Info, 1, "the file starts with a byte order mark; some crawlers lose the first line over it, so save it without one")
+		p.report(ByteOrderMark, Info, 1, "the file starts with a byte order mark; some crawlers then ignore the first line; save the file without the mark")
 	}
 	return text[n:]
 }
@@ -132,7 +132,7 @@ func (p *parser) cutAtNUL(s string) string {
 // line.
 func (p *parser) readLine(s string, comment int) {
 	if len(s) >= longLineLength {
-		p.report(LineTooLong, Warning, p.line, "this line is longer than 8,191 bytes; some crawlers cut it and then obey another rule than you wrote")
+		p.report(LineTooLong, Warning, p.line, "this line is longer than 8,191 bytes; some crawlers cut it and then obey a different rule")
 	}
 	if p.hasNUL {
 		s = p.cutAtNUL(s)
@@ -217,7 +217,7 @@ func (p *parser) addUserAgent(name string) {
 	} else if p.extensionSeen {
 		r.groups[len(r.groups)-1].splitAt = int32(len(r.agents))
 		r.hasAmbiguousGroup = true
-		p.report(AmbiguousGroup, Warning, p.line, "a line such as Crawl-delay stands between this and the user-agent line before it, so crawlers disagree whether both obey the same rules; repeat the rules for each, or move that line below the user-agent lines")
+		p.report(AmbiguousGroup, Warning, p.line, "a line such as Crawl-delay is between this and the previous user-agent line, so crawlers disagree whether both names have the same rules; repeat the rules for each name, or move that line below the user-agent lines")
 	}
 	p.extensionSeen = false
 	r.agents = append(r.agents, agent{name: name, line: p.line, group: int32(len(r.groups) - 1)})
@@ -228,7 +228,7 @@ func (p *parser) addUserAgent(name string) {
 func (p *parser) checkName(name string) {
 	switch {
 	case name == "":
-		p.report(EmptyName, Warning, p.line, "this user-agent line names nobody; write a product token, or * for all crawlers")
+		p.report(EmptyName, Warning, p.line, "this user-agent line has no name; write a product token, or * for all crawlers")
 	case isWildcardName(name):
 	case name[0] == '*' || strings.IndexByte(name[:len(name)-1], '*') >= 0:
 		p.report(NamePattern, Warning, p.line, "* is not a wildcard in %s; name each product token in a line of its own", name)
@@ -248,7 +248,7 @@ func (p *parser) addRule(allow bool, path string) {
 	switch {
 	case path == "":
 	case path[0] != '/' && path[0] != '*':
-		p.report(RuleWithoutSlash, Error, p.line, "%s starts with neither / nor *, so it matches nothing; write the path from the root of the site", path)
+		p.report(RuleWithoutSlash, Error, p.line, "%s does not start with / or *, so it matches no URL; write the path from the root of the site", path)
 	case strings.IndexByte(path[:len(path)-1], '$') >= 0:
 		p.report(DollarInside, Info, p.line, "$ is an ordinary character except at the end of a rule")
 	}
@@ -263,7 +263,7 @@ func (p *parser) finish() *Robots {
 		// Findings about single lines of a web page are useless.
 		r.findings = slices.DeleteFunc(r.findings, func(f Finding) bool { return f.Line > 0 })
 		r.unreported = 0
-		p.report(HTML, Error, 0, "this is a web page and no robots.txt, so nothing is forbidden; let the server answer 404 or send a text file")
+		p.report(HTML, Error, 0, "this is a web page, not a robots.txt, so nothing is disallowed; let the server answer 404 or send a text file")
 	}
 	p.checkGroups()
 	slices.Sort(r.sitemaps)

@@ -120,7 +120,7 @@ const maxKey = 8 << 10
 func (k Key) checkStorable() error {
 	names := [...]string{k.Source, k.Server, k.Site, k.Host, k.ForwardedHost}
 	if n := len(strings.Join(names[:], "")); n > maxKey {
-		return fmt.Errorf("%d bytes are more than a key can have", n)
+		return fmt.Errorf("the key has %d bytes, which is too long", n)
 	}
 	for _, name := range names {
 		if !utf8.ValidString(name) {

@@ -15,7 +15,7 @@ import (
 // data, including damaged data and other formats.
 func DecodeSnapshot(data []byte) (Snapshot, error) {
 	if len(data) > MaxSnapshot {
-		return Snapshot{}, fmt.Errorf("%d bytes are more than a snapshot can have", len(data))
+		return Snapshot{}, fmt.Errorf("the snapshot has %d bytes, which is too long", len(data))
 	}
 	envelope, ok := splitEnvelope(data)
 	if !ok {
@@ -58,7 +58,7 @@ func splitEnvelope(data []byte) (envelope snapshotJSON, ok bool) {
 func (p *policyJSON) snapshot() (Snapshot, error) {
 	s := Snapshot{Key: p.Key, Saved: p.Saved}
 	if (p.Source == "") == (p.Host == "") || p.Source != "" && s.Key != (Key{Source: p.Source}) {
-		return Snapshot{}, errors.New("it names neither a site nor a source")
+		return Snapshot{}, errors.New("the key must have either a site or a source")
 	}
 	if err := s.Key.checkStorable(); err != nil {
 		return Snapshot{}, err
@@ -97,13 +97,13 @@ func (e *versionJSON) version() (*Version, error) {
 		FirstFetched: e.FirstFetched, LastFetched: e.LastFetched, Lifetime: NoLifetime,
 	}
 	if n, err := hex.Decode(v.Hash[:], []byte(e.SHA256[:min(len(e.SHA256), 2*sha256.Size)])); err != nil || n != sha256.Size || len(e.SHA256) != 2*n {
-		return nil, fmt.Errorf("%q is no SHA-256", e.SHA256)
+		return nil, fmt.Errorf("%q is not a SHA-256", e.SHA256)
 	}
 	switch access := (FetchResult{Status: e.Status}).AccessResult(); {
 	case access != Successful && access != Unavailable:
-		return nil, fmt.Errorf("status %d settles no rules", e.Status)
+		return nil, fmt.Errorf("status %d does not determine the rules", e.Status)
 	case access == Unavailable && (len(e.Text) > 0 || e.Form != ""):
-		return nil, fmt.Errorf("status %d comes without rules", e.Status)
+		return nil, fmt.Errorf("status %d must not have rules", e.Status)
 	}
 	if len(e.ETag) > maxValidator || len(e.LastModified) > maxValidator {
 		return nil, errors.New("a validator is too long")
@@ -128,7 +128,7 @@ func (e *versionJSON) robots(hash [sha256.Size]byte) (*Robots, error) {
 	whole := sha256.Sum256(body) == hash
 	switch {
 	case e.Form == "" && !whole:
-		return nil, errors.New("the text is not the one with that SHA-256")
+		return nil, errors.New("the text does not match the SHA-256")
 	case e.Form != "" && whole:
 		return nil, fmt.Errorf("the text is whole, not %q", e.Form)
 	}

@@ -61,7 +61,7 @@ func (c *checker) checkApp(g *policy.Group, a policy.Agent, name string) bool {
 		return false
 	}
 	if robots == nil {
-		c.addValue(NamesApp, a.Line, "no crawler calls itself %s, but an application does that people use; robots_guard does not apply the group to people in its browser; "+
+		c.addValue(NamesApp, a.Line, "no crawler uses the name %s, but an application that people use does; robots_guard does not apply the group to people in its browser; "+
 			"remove the name, or write token:%s in the configuration to block them", quoted(name), text.Printable(name))
 		return true
 	}
@@ -69,7 +69,7 @@ func (c *checker) checkApp(g *policy.Group, a policy.Agent, name string) bool {
 	if more := robots[1:]; len(more) > 0 {
 		instead += " or " + strings.Join(more, ", ")
 	}
-	c.addValue(NamesApp, a.Line, "no robot calls itself %s; what does is the app, so its users are blocked by %s in line %d; write %s, if that is intended",
+	c.addValue(NamesApp, a.Line, "no robot uses the name %s; the app does, so its users are blocked by %s in line %d; to block the robot, write %s",
 		quoted(name), text.Printable(g.Rules[forbids].String()), g.Rules[forbids].Line, instead)
 	return true
 }

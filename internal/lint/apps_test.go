@@ -18,7 +18,7 @@ func TestApps(t *testing.T) {
 		{"one of two names", "User-agent: GPTBot\nUser-agent: slack\nAllow: /\nDisallow: /a\n", 2, "blocked by Disallow: /a in line 4; write Slackbot or Slack-ImgProxy, Slackbot-LinkExpanding, if"},
 		{"a word of every day", "User-agent: Line\nDisallow: /\n", 1, "Linespider"},
 		{"with a version", "User-agent: Perplexity/1.0\nDisallow: /\n", 1, "write PerplexityBot or Perplexity-User"},
-		{"an editor", "User-agent: Code\nDisallow: /\n", 1, "an application does that people use"},
+		{"an editor", "User-agent: Code\nDisallow: /\n", 1, "an application that people use does"},
 		{"in a list of crawlers", "User-agent: CCBot\nUser-agent: cursor\nUser-agent: GPTBot\nDisallow: /\n", 2, "write token:cursor in the configuration"},
 		{"a browser of an assistant", "User-agent: Operator\nDisallow: /\n", 1, "remove the name"},
 		{"with a version of the application", "User-agent: Trae/1.2\nDisallow: /\n", 1, "Trae"},

@@ -37,9 +37,9 @@ func (c *checker) checkLines() {
 			c.add(LookAlike, i+1, l.keyColumn(), "%s has characters that only look like %s, so crawlers skip the line; write %s", quoted(l.key), key, key)
 		}
 		if m := keyOfTwo.FindStringSubmatchIndex(l.key); m != nil {
-			c.add(LinesJoined, i+1, l.keyColumn()+m[2], "%s is part of the line before its colon, since a line holds one key and one value; begin a new line before it", quoted(l.key[m[2]:]))
+			c.add(LinesJoined, i+1, l.keyColumn()+m[2], "%s is part of the key, but a line has one key and one value; begin a new line before it", quoted(l.key[m[2]:]))
 		} else if at := joinedLineAt(l.value); at >= 0 && isKnownKey(toASCII(l.key)) {
-			c.add(LinesJoined, i+1, columnAfter(l.raw[:l.valueAt+at]), "%s is part of the value of %s here, since a line holds one key and one value; begin a new line before it",
+			c.add(LinesJoined, i+1, columnAfter(l.raw[:l.valueAt+at]), "%s is part of the value of %s, but a line has one key and one value; begin a new line before it",
 				quoted(l.value[at:]), l.key)
 		}
 	}
@@ -85,7 +85,7 @@ func (c *checker) checkSpelling(a policy.Agent) bool {
 	case regexpName.MatchString(a.Name):
 		c.addValue(RegexpInName, a.Line, "%s is compared literally, because a name is not a regular expression; write the product token of each crawler in a user-agent line of its own", quoted(a.Name))
 	case strings.ContainsAny(a.Name, "|;") && !strings.Contains(a.Name, "("): // not a whole User-Agent
-		c.addValue(policy.NameList, a.Line, "only one name can stand in a line, and %s is none; give each its own user-agent line", quoted(a.Name))
+		c.addValue(policy.NameList, a.Line, "a user-agent line has only one name, and %s is not a name; write each name in its own user-agent line", quoted(a.Name))
 	default:
 		return false
 	}

@@ -75,7 +75,7 @@ func (c *checker) checkNames() {
 			}
 			seen[folded] = true
 			if policy.IsTraining(a.Name) {
-				c.addOnce(RobotsOnly, a.Line, "no client sends the name %s: its group says whether pages may be used to train models, and a server cannot block anything by it", quoted(a.Name))
+				c.addOnce(RobotsOnly, a.Line, "no client sends the name %s: its group says whether pages may be used to train models, so a server cannot block requests by it", quoted(a.Name))
 				continue
 			}
 			name := trimName(a.Name)
@@ -90,7 +90,7 @@ func (c *checker) checkNames() {
 			if becomes := retiredCrawlers[strings.ToLower(token)]; becomes != "" {
 				c.addOnce(Retired, a.Line, "no crawler uses the name %s any more: %s; remove the name or write its successor's", quoted(token), becomes)
 			} else if crawler != nil && crawler.Controls != "" {
-				c.addOnce(RobotsOnly, a.Line, "no client sends the name %s: its group says %s, and a server cannot block anything by it",
+				c.addOnce(RobotsOnly, a.Line, "no client sends the name %s: its group says %s, so a server cannot block requests by it",
 					quoted(token), crawler.Controls)
 			} else if crawler == nil && c.checkApp(&g, a, name) {
 				continue
@@ -141,7 +141,7 @@ func (c *checker) checkUnknown(a policy.Agent, name string) {
 	} else if likely := nearestName(name); likely != "" {
 		c.addValue(Misspelt, a.Line, "no known crawler is called %s; did you mean %s?", quoted(name), likely)
 	} else if uaident.Default().Overlay([]string{a.Name}) == nil && !strings.ContainsAny(a.Name, ",*") {
-		c.addOnce(NamesNobody, a.Line, "no crawler is identified by %s, a word that many clients or no clients send; name the product token of one", quoted(a.Name))
+		c.addOnce(NamesNobody, a.Line, "no crawler is identified by %s, because many clients or no clients send this word; write the product token of a crawler", quoted(a.Name))
 	} else {
 		c.checkVersion(a, name)
 	}

@@ -59,7 +59,7 @@ func (c *checker) checkUsage(r policy.Record, g *groupPreferences, in preference
 		c.addValue(UsageValue, r.Line, "the line has no preference; write a preference such as train-ai=n")
 		return
 	case dictionary == "":
-		c.addValue(UsageValue, r.Line, "it states nothing for %s; write a preference such as train-ai=n behind the path", quoted(path))
+		c.addValue(UsageValue, r.Line, "the line has no preference for %s; write a preference such as train-ai=n after the path", quoted(path))
 		return
 	case more && !strings.ContainsAny(first, ",=;"):
 		c.addValue(UsagePath, r.Line, "the path %s does not begin with /, so the line has no effect; write it from the root of the site", quoted(first))
@@ -85,7 +85,7 @@ func (c *checker) checkUsage(r policy.Record, g *groupPreferences, in preference
 	before.says = before.says.And(says)
 	g.usage[canonical] = before
 	if v := c.disallows(r.Group, path); v.Rule.Line > 0 {
-		c.addValue(UsageForbidden, r.Line, "line %d forbids to fetch this, so there is no use to state anything about; remove one of the lines", v.Rule.Line)
+		c.addValue(UsageForbidden, r.Line, "line %d disallows this path, so a preference about its use has no effect; remove one of the lines", v.Rule.Line)
 	}
 }
 
@@ -105,7 +105,7 @@ func (c *checker) checkMembers(line int, dictionary string) {
 		case !isKnown:
 			c.addValue(UsageLabel, line, "%s is not a label of draft-ietf-aipref-vocab-08, so crawlers ignore it; the labels are train-ai, ai-use and search", quoted(label))
 		case !isItem || item.Value != httpsfv.Token("y") && item.Value != httpsfv.Token("n"):
-			c.addValue(UsageValue, line, "the value of %s is neither y nor n, so the preference is unknown", label)
+			c.addValue(UsageValue, line, "the value of %s is not y or n, so the preference is unknown", label)
 		}
 	}
 }

@@ -104,7 +104,7 @@ func (c *checker) checkPath(number int, l line) {
 		c.add(CommentInPath, number, columnAfter(before), "# begins a comment, so this rule is %s; write %%23 for a # in a path, or a space before a comment", quoted(l.value))
 	}
 	if segments := strings.TrimSuffix(l.value, "$") + "/"; strings.Contains(segments, "/./") || strings.Contains(segments, "/../") {
-		c.addValue(DotSegment, number, "clients resolve /./ and /../ before they ask, so %s matches nothing; write the path that is left", quoted(l.value))
+		c.addValue(DotSegment, number, "clients resolve /./ and /../ before a request, so %s matches no URL; write the resolved path", quoted(l.value))
 	}
 	if writtenBreakAt(l) >= 0 {
 		return // see checkLines
@@ -224,7 +224,7 @@ func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 		s.addFinding(NeverWins, r.Line, "%s in line %d allows all URLs that this rule matches and is not shorter, so it wins and this rule disallows nothing; shorten or remove that Allow, or make this rule longer than %d bytes",
 			quoted(v.Rule.String()), v.Rule.Line, len(v.Rule.Canonical()))
 	case v.Allowed != r.Allow && len(s.rules) <= maxCovering && s.matches(r, probe):
-		s.addFinding(NeverWins, r.Line, "%s in line %d matches all that this rule matches and is not shorter, so this rule never decides; remove it or make it longer",
+		s.addFinding(NeverWins, r.Line, "%s in line %d matches all URLs that this rule matches and is not shorter, so this rule has no effect; remove it or make it longer",
 			quoted(v.Rule.String()), v.Rule.Line)
 	case v.Allowed != r.Allow: // no target can match the rule
 	case !r.Allow && len(s.rules) <= maxCovering:

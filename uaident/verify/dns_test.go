@@ -104,7 +104,7 @@ func TestDNSServer(t *testing.T) {
 		{"a dot within a label, which makes no sense", "203.0.113.1", script{records: []string{
 			reverse("203.0.113.1") + ` 60 IN PTR x\.bot\.example\.com.`,
 			`x\.bot\.example\.com. 60 IN A 203.0.113.1`}}, Unknown, ""},
-		{"too many names", "192.0.2.1", script{records: many(200, "#.isp.test.")}, Unknown, "no usable answer, so DNS decides nothing: the address has 200 names"},
+		{"too many names", "192.0.2.1", script{records: many(200, "#.isp.test.")}, Unknown, "no usable answer, so DNS gives no result: the address has 200 names"},
 		{"too many names of the operator", "192.0.2.1", script{records: many(20, "#.bot.example.com.")}, Unknown, "too many names"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -90,7 +90,7 @@ func (e *Explanation) explainList(s ListStatus, l *list, client netip.Addr) {
 		failed = fmt.Sprintf(" The last attempt to load it failed: %v.", s.Err)
 	}
 	if loaded == nil {
-		e.add(Ranges, "%s is not loaded, so it decides nothing.%s", s.Source, failed)
+		e.add(Ranges, "%s is not loaded, so it is not used.%s", s.Source, failed)
 		return
 	}
 	if !l.isFile && !addr.FromInternet(client) {
@@ -101,7 +101,7 @@ func (e *Explanation) explainList(s ListStatus, l *list, client netip.Addr) {
 	case loaded.contains(client):
 		e.add(Ranges, "%s contains %s.", about, client)
 	case s.Stale:
-		e.add(Ranges, "%s does not contain %s, but may be out of date, so it denies nothing.%s", about, client, failed)
+		e.add(Ranges, "%s does not contain %s, but may be out of date, so the claim is not disproved.%s", about, client, failed)
 	default:
 		e.add(Ranges, "%s does not contain %s.%s", about, client, failed)
 	}
@@ -143,7 +143,7 @@ func (v *Verifier) explainDNS(ctx context.Context, e *Explanation, p *crawlerPla
 	case c.state == Verified:
 		e.add(ReverseDNS, "%s is a subdomain of one of %s and resolves to %s.", c.name, domains, client)
 	case c.state == Unknown:
-		e.add(ReverseDNS, "%s, so DNS decides nothing: %s.", problemKind(c.problem), problemText(c.problem))
+		e.add(ReverseDNS, "%s, so DNS gives no result: %s.", problemKind(c.problem), problemText(c.problem))
 	case c.name != "":
 		e.add(ReverseDNS, "%s is a subdomain of one of %s, but does not resolve to %s.", c.name, domains, client)
 	default:

@@ -34,7 +34,7 @@ func TestExplain(t *testing.T) {
 		{"a name below another domain", withList, &fooBot, "203.0.113.2", true, Spoofed,
 			[]string{"does not contain", "are: x.bot.example.com.evil.test", "None of these names is in one of .bot.example.com, .crawl.example.net", "not FooBot"}},
 		{"no name", withList, &fooBot, "198.51.100.9", true, Spoofed, []string{"does not contain", "has no name for 198.51.100.9", "not FooBot"}},
-		{"no answer", withList, &fooBot, "198.51.100.1", true, Unknown, []string{"does not contain", "no usable answer, so DNS decides nothing: server misbehaving", "unknown whether"}},
+		{"no answer", withList, &fooBot, "198.51.100.1", true, Unknown, []string{"does not contain", "no usable answer, so DNS gives no result: server misbehaving", "unknown whether"}},
 		{"not asked", withList, &fooBot, "192.0.2.1", false, Unknown, []string{"does not contain", "DNS was not queried", "unknown whether"}},
 		{"a proxy in between", withList, &fooBot, "172.16.0.1", true, Unknown, []string{"does not contain", "a proxy is missing", "unknown whether"}},
 		{"private, in the list", withList, &fooBot, "10.0.0.1", true, Verified, []string{"contains 10.0.0.1", "Not needed", "this is FooBot"}},
