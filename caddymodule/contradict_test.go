@@ -16,7 +16,7 @@ func TestContradictionByRegistry(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct{ block, says string }{
-		"enforced": {"robots_guard enforce FooBot {\n exempt seo\n}", "FooBot is in enforce, and exempt has seo, its class"},
+		"enforced": {"robots_guard enforce FooBot {\n exempt seo\n}", "FooBot is in enforce, but exempt contains its class seo"},
 		"a limit":  {"robots_guard {\n exempt seo\n rate {\n limit FooBot 3/1m\n }\n}", "because exempt has seo, its class"},
 		"neither":  {"robots_guard enforce FooBot {\n exempt search\n}", ""},
 	} {

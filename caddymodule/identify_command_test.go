@@ -83,11 +83,11 @@ func TestIdentifyByConfiguration(t *testing.T) {
 
 func TestVerifyCommandErrors(t *testing.T) {
 	for name, args := range map[string][]string{
-		"needs one User-Agent":               {"--ip", "192.0.2.1"},
-		"not an IP address":                  {"--ip", "example.com", "Googlebot"},
-		"in quotes":                          {"--ip", "192.0.2.1", "Googlebot", "(compatible)"},
-		"--online needs --ip":                {"--online", "Googlebot"},
-		"there is no file missing/Caddyfile": {"--ip", "192.0.2.1", "--config", "missing/Caddyfile", "Googlebot"},
+		"needs one User-Agent":             {"--ip", "192.0.2.1"},
+		"not an IP address":                {"--ip", "example.com", "Googlebot"},
+		"in quotes":                        {"--ip", "192.0.2.1", "Googlebot", "(compatible)"},
+		"--online needs --ip":              {"--online", "Googlebot"},
+		"file missing/Caddyfile not found": {"--ip", "192.0.2.1", "--config", "missing/Caddyfile", "Googlebot"},
 	} {
 		if _, err := executeRobotsGuard(t, "", append([]string{"identify"}, args...)...); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v: got %v, want %q", args, err, name)

@@ -73,7 +73,7 @@ func TestUnknownNamesInJSON(t *testing.T) {
 		"nearly that":         {Handler{OnlyLogVerified: []string{"AcmeSpidre"}}, "did you mean AcmeSpider?"},
 		"a new one is meant":  {Handler{OnlyLog: []string{"token:NewBot"}}, ""},
 		"an exempt class":     {Handler{Exempt: []string{"crawler"}, Rate: &Rate{Limits: []RateLimit{{Client: "AcmeSpider", Concurrent: 3}}}}, "because exempt has crawler, its class"},
-		"enforced and exempt": {Handler{Mode: modeEnforce, EnforceOnly: []string{"AcmeSpider"}, Exempt: []string{"crawler"}}, "AcmeSpider is in enforce, and exempt has crawler, its class"},
+		"enforced and exempt": {Handler{Mode: modeEnforce, EnforceOnly: []string{"AcmeSpider"}, Exempt: []string{"crawler"}}, "AcmeSpider is in enforce, but exempt contains its class crawler"},
 		"twice":               {Handler{OnlyLog: []string{"token:NewBot"}, Exempt: []string{"newbot"}}, "remove it from one of them"},
 	} {
 		raw, err := json.Marshal(app)

@@ -136,7 +136,7 @@ func TestMatcherErrors(t *testing.T) {
 		"not robots_disallowed *":                            "such as header, at ",
 		"expression robots_disallowed('*')":                  "robots_disallowed needs a robots_guard before it",
 		"robots_disallowed GPTBot CCBot":                     "argument",
-		"robots_disallowed ai_training":                      "a group of a robots.txt names a crawler; write a product token such as GPTBot, at ",
+		"robots_disallowed ai_training":                      "a robots.txt group is for a crawler; write a product token such as GPTBot, at ",
 		"robots_disallowed Googelbot":                        "did you mean Googlebot? (for a new crawler of that name write token:Googelbot), at ",
 		"robots_disallowed Zyxwv":                            "is not a known crawler; write a crawler's name as in robots.txt",
 		"expression robots_disallowed('Googelbot')":          "did you mean Googlebot?",

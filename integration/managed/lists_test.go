@@ -111,7 +111,7 @@ func TestRulesAtAURL(t *testing.T) {
 		err    string
 	}{
 		{500, "down", "CCBot", "GPTBot", ""},
-		{200, "<html>", "CCBot", "GPTBot", "it is a web page"},
+		{200, "<html>", "CCBot", "GPTBot", "this is a web page"},
 		{200, rule("a", "/a"), "Disallow: /a\n", "Disallow: /b", ""},
 		{503, "down", "Disallow: /a\n", "Disallow: /b", ""},
 		{200, "null", "Disallow: /a\n", "Disallow: /b", ""},

@@ -33,7 +33,7 @@ const maxQuotedBytes = 80
 // field that its proxy does not set.
 func DescribedRequest(r *http.Request) (*http.Request, error) {
 	if !request.IsTrustedProxy(r) {
-		return nil, &Problem{Untrusted, errors.New("this address is not among the trusted_proxies of the server; name the proxy there")}
+		return nil, &Problem{Untrusted, errors.New("this address is not in the trusted_proxies of the server; add the proxy there")}
 	}
 	desc, err := readDescription(r.Header)
 	if err != nil {
@@ -140,7 +140,7 @@ func singleValue(header http.Header, field string, valid func(string) error) (st
 		}
 		return values[0], nil
 	default:
-		return "", newProblem(Repeated, "%s stands there %d times; let the proxy overwrite the client's field", field, len(values))
+		return "", newProblem(Repeated, "%s occurs %d times; let the proxy overwrite the client's field", field, len(values))
 	}
 }
 
@@ -171,7 +171,7 @@ func checkMethod(method string) error {
 
 func checkProto(proto string) error {
 	if schemeOf(proto) == "" {
-		return fmt.Errorf("%s is neither http nor https", quote(proto))
+		return fmt.Errorf("%s is not http or https", quote(proto))
 	}
 	return nil
 }
@@ -202,7 +202,7 @@ func checkHost(host string) error {
 				return fmt.Errorf("%s is not a host", quote(host))
 			}
 		default:
-			return fmt.Errorf("%s is not a host; it has to be one, without a list or credentials", quote(host))
+			return fmt.Errorf("%s is not a host; lists and credentials are not allowed", quote(host))
 		}
 	}
 	if strings.Trim(name, ".") == "" || port == ":" || strings.Trim(strings.TrimPrefix(port, ":"), "0123456789") != "" {
@@ -214,14 +214,14 @@ func checkHost(host string) error {
 // checkTarget returns an error if the target contains an invalid byte.
 func checkTarget(target string) error {
 	if len(target) > maxTargetBytes {
-		return fmt.Errorf("%d bytes are more than a target can have; the most are %d", len(target), maxTargetBytes)
+		return fmt.Errorf("the target has %d bytes; the maximum is %d", len(target), maxTargetBytes)
 	}
 	for i := range len(target) {
 		switch c := target[i]; {
 		case c <= ' ', c == 0x7f:
-			return fmt.Errorf("%s has a space or a control character, which no target has", quote(target))
+			return fmt.Errorf("%s has a space or a control character, which a target must not contain", quote(target))
 		case c == '#': // servers disagree whether it ends the path
-			return fmt.Errorf("%s has a fragment, which no client sends", quote(target))
+			return fmt.Errorf("%s has a fragment, which clients do not send", quote(target))
 		}
 	}
 	return nil

@@ -85,8 +85,8 @@ func TestAdminReports(t *testing.T) {
 		{"GET", "/robots_guard/violations", 200, `"total": 3`},
 		{"GET", "/robots_guard/violations?limit=2", 200, `"next": "2"`},
 		{"GET", "/robots_guard/robots?site=example.com", 200, `"hits": 1`},
-		{"GET", "/robots_guard/robots", 400, "say which site"},
-		{"GET", "/robots_guard/robots?site=example.org", 404, "nothing is known of the site"},
+		{"GET", "/robots_guard/robots", 400, "the parameter site is missing"},
+		{"GET", "/robots_guard/robots?site=example.org", 404, "there is no data for the site"},
 		{"GET", "/robots_guard/impact", 200, `"blockable": 3`},
 		{"GET", "/robots_guard/policies", 200, `"total": 1`},
 	} {

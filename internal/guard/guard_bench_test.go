@@ -65,7 +65,7 @@ func namedGuard(b *testing.B) *Guard {
 	r := browserAt(namedServer)
 	r.Header.Set("User-Agent", "bingbot/2.0")
 	if j := g.Judge(r); j.Version == nil {
-		b.Fatal("nobody knows the rules")
+		b.Fatal("the rules are unknown")
 	}
 	return g
 }
@@ -167,7 +167,7 @@ func BenchmarkGuardSites(b *testing.B) {
 				requests[i].Host = host
 				requests[i].Header.Set("User-Agent", "bingbot/2.0")
 				if j := g.Judge(requests[i]); j == nil || j.Version == nil {
-					b.Fatal("nobody knows the rules")
+					b.Fatal("the rules are unknown")
 				}
 				requests[i].Header.Set("User-Agent", userAgent)
 				g.Judge(requests[i])

@@ -50,7 +50,7 @@ func TestRefuse(t *testing.T) {
 		{"by a rule", "GPTBot/1.2", verify.Claimed, 0, judge.Rules{Robots: robots}, 451, "rule:  Disallow: /private/ (line 2)\n"},
 		{"by a rule, under a false name", "Googlebot/2.1", verify.Spoofed, 0, judge.Rules{Robots: robots}, 451, "So the rules for unnamed crawlers apply, too.\n"},
 		{"for the false name alone", "Googlebot/2.1", verify.Spoofed, judge.BlockSpoofed, judge.Rules{Robots: policy.Parse(nil)}, 451, "This client calls itself Googlebot"},
-		{"while nobody knows the rules", "GPTBot/1.2", verify.Claimed, 0, judge.Rules{DisallowAll: true}, 503, "Please come back later.\n"},
+		{"while the rules are unknown", "GPTBot/1.2", verify.Claimed, 0, judge.Rules{DisallowAll: true}, 503, "Please come back later.\n"},
 	} {
 		j := &Judgement{
 			Request: judge.Request{Client: uaident.Identify(tc.userAgent), Identity: tc.identity, Method: http.MethodGet, Target: "/private/a"},

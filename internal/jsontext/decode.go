@@ -30,16 +30,16 @@ func NewDecoder(name string, data []byte, empty string) (*Decoder, error) {
 	case len(text) == 0:
 		return nil, fmt.Errorf("%s: it is empty; %s", name, empty)
 	case text[0] == '<':
-		return nil, fmt.Errorf("%s: it is a web page, and has to be JSON", name)
+		return nil, fmt.Errorf("%s: this is a web page, not JSON", name)
 	case !utf8.Valid(data):
-		return nil, d.ErrorAt(invalid(data), "it is no UTF-8; JSON has to be")
+		return nil, d.ErrorAt(invalid(data), "this is not UTF-8, which JSON requires")
 	}
 	var any json.RawMessage
 	if err := json.Unmarshal(data, &any); err != nil {
 		if syntax, ok := err.(*json.SyntaxError); ok {
 			at := int(syntax.Offset) - 1
 			if before := bytes.TrimRight(data[:at], " \t\r\n"); bytes.HasSuffix(before, []byte(",")) && (data[at] == ']' || data[at] == '}') {
-				return nil, d.ErrorAt(len(before)-1, "nothing comes after this comma; remove it")
+				return nil, d.ErrorAt(len(before)-1, "no value follows this comma; remove it")
 			}
 			return nil, d.ErrorAt(at, "%v", err)
 		}
@@ -131,7 +131,7 @@ func (d *Decoder) Object(want string, fields []string, read func(field string) e
 		case i < 0:
 			return d.Errorf("unknown field %.80q; %s", field, SuggestField(field, fields))
 		case seen&(1<<i) != 0:
-			return d.Errorf("%s is here twice; remove one", field)
+			return d.Errorf("%s occurs twice; remove one", field)
 		}
 		seen |= 1 << i
 		if err := read(field); err != nil {

@@ -23,7 +23,7 @@ func (s *Settings) CheckEnforced(registry *uaident.Registry, enforced []string) 
 			clients      *ClientSet
 		}{{"exempt", "it is never judged", &s.Exempt}, {"only_log", "it is never blocked", &s.OnlyLog}} {
 			if list.clients.claimed.classes.Has(c.Class) {
-				return fmt.Errorf("%s is in enforce, and %s has %s, its class, so that %s; remove it from one of them", word, list.name, c.Class, list.effect)
+				return fmt.Errorf("%s is in enforce, but %s contains its class %s, so %s; remove one of the two", word, list.name, c.Class, list.effect)
 			}
 		}
 	}

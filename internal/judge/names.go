@@ -22,7 +22,7 @@ const TokenPrefix = "token:"
 func checkToken(registry *uaident.Registry, word, token string, explicit, allowIdentities bool) error {
 	switch c := registry.Lookup(token); {
 	case c != nil && isControlToken(c):
-		return fmt.Errorf("no request carries the name %s, which is for a robots.txt alone; name the crawler itself", c.Token)
+		return fmt.Errorf("no client sends the name %s, which is only for robots.txt; write the name of the crawler", c.Token)
 	case c != nil, explicit:
 		return nil
 	}
@@ -30,7 +30,7 @@ func checkToken(registry *uaident.Registry, word, token string, explicit, allowI
 		return errAddress(word)
 	}
 	if names := strings.Fields(word); len(names) > 1 && allKnown(registry, names) {
-		return fmt.Errorf("%q has a space in it; write each name by itself, without quotes around all: %s", word, strings.Join(names, " "))
+		return fmt.Errorf("%q contains several names; write them without quotes: %s", word, strings.Join(names, " "))
 	}
 	if strings.Contains(word, ",") {
 		return fmt.Errorf("%q has a comma in it; separate names by spaces", word)
@@ -51,7 +51,7 @@ func checkToken(registry *uaident.Registry, word, token string, explicit, allowI
 func ParseToken(registry *uaident.Registry, word string) (string, error) {
 	token, meant := strings.CutPrefix(word, TokenPrefix)
 	if _, isClass := uaident.ParseClass(word); isClass {
-		return "", fmt.Errorf("%q is a class, and a group of a robots.txt names a crawler; write a product token such as GPTBot", word)
+		return "", fmt.Errorf("%q is a class, but a robots.txt group is for a crawler; write a product token such as GPTBot", word)
 	}
 	if registry == nil || meant || registry.Lookup(token) != nil {
 		return token, nil
@@ -81,7 +81,7 @@ func isAddress(word string) bool {
 }
 
 func errAddress(word string) error {
-	return fmt.Errorf("%q is an address; crawlers are chosen by their names and classes, and addresses by a matcher such as @others not client_ip %s", word, word)
+	return fmt.Errorf("%q is an address; only names and classes of crawlers are allowed here; for an address use a matcher such as @others not client_ip %s", word, word)
 }
 
 // errUserAgent returns the error for a word that is a whole User-Agent.
@@ -89,7 +89,7 @@ func errUserAgent(word string) error {
 	if c := uaident.Identify(word).Crawler; c != nil {
 		return fmt.Errorf("%q is a whole User-Agent; write the product token in it, %s", word, quoted(c.Token))
 	}
-	return fmt.Errorf("%q is a whole User-Agent of no known crawler; write a product token such as Googlebot, or a class", word)
+	return fmt.Errorf("%q is a whole User-Agent of an unknown crawler; write a product token such as Googlebot, or a class", word)
 }
 
 // errNoToken tells that a word has characters that no product token has, and what to write.
@@ -99,15 +99,15 @@ func errNoToken(word, token string) error {
 	case strings.HasPrefix(word, "//"):
 		return fmt.Errorf("%q is not a crawler; a comment begins with # and a space before it", word)
 	case strings.HasPrefix(word, "/"):
-		return fmt.Errorf("%q is a path and no crawler; paths are for a matcher, as in robots_guard %s enforce", word, word)
+		return fmt.Errorf("%q is a path, not a crawler; write paths in a matcher, as in robots_guard %s enforce", word, word)
 	case isAddress(word):
 		return errAddress(word)
 	case strings.Contains(word, "(") && strings.Contains(word, "/"):
 		return errUserAgent(word)
 	case name != "":
-		return fmt.Errorf("%q is more than a product token, behind which stands no version and no pattern; write %s", word, name)
+		return fmt.Errorf("%q is not a product token: a version or a pattern is not allowed; write %s", word, name)
 	}
-	return fmt.Errorf("%q is neither a class (%s) nor a product token such as Googlebot", word, ClassWords())
+	return fmt.Errorf("%q is not a class (%s) or a product token such as Googlebot", word, ClassWords())
 }
 
 // isControlToken reports whether a name is one that only a robots.txt has.
@@ -119,7 +119,7 @@ func isControlToken(c *uaident.Crawler) bool { return c.RobotsOnly && c.Verifica
 func TokenHint(registry *uaident.Registry, token string) string {
 	switch c := registry.Lookup(token); {
 	case c != nil && isControlToken(c):
-		about := "no request carries the name " + c.Token + ", so a server cannot block anything by it"
+		about := "no client sends the name " + c.Token + ", so a server cannot block requests by it"
 		if c.Controls != "" {
 			about += "; its group says " + c.Controls
 		}

@@ -30,20 +30,20 @@ func TestUnknownNames(t *testing.T) {
 		{"Google", "did you mean Googlebot or AdsBot-Google or", false},
 		{"Bing", "did you mean bingbot", false},
 		{"Claude", "or ClaudeBot", false},
-		{"Googlebot bingbot seo", "has a space in it; write each name by itself, without quotes around all: Googlebot bingbot seo", false},
+		{"Googlebot bingbot seo", "contains several names; write them without quotes: Googlebot bingbot seo", false},
 		{"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "is a whole User-Agent; write the product token in it, Googlebot", false},
-		{"Mozilla/5.0 (X11) Firefox/140.0", "is a whole User-Agent of no known crawler", false},
-		{"GPTBot/1.2", "is more than a product token, behind which stands no version and no pattern; write GPTBot", false},
+		{"Mozilla/5.0 (X11) Firefox/140.0", "is a whole User-Agent of an unknown crawler", false},
+		{"GPTBot/1.2", "is not a product token: a version or a pattern is not allowed; write GPTBot", false},
 		{"//", "a comment begins with #", false},
-		{"/private/*", "is a path and no crawler", false},
-		{"66.249.64.0/19", "is an address; crawlers are chosen by their names and classes, and addresses by a matcher such as @others not client_ip 66.249.64.0/19", false},
+		{"/private/*", "is a path, not a crawler", false},
+		{"66.249.64.0/19", "is an address; only names and classes of crawlers are allowed here; for an address use a matcher such as @others not client_ip 66.249.64.0/19", false},
 		{"AcmeSpidre", "did you mean AcmeSpider?", false},
 		{"verifed", "did you mean verified?", true},
 		{"verified", "not a class and not a known crawler", false},
 		{"Zxqvbnmw", "the classes are other, library", false},
 		{"Fast Zxqvbnmw", `write "token:Fast Zxqvbnmw"`, false},
-		{"Google-Extended", "no request carries the name Google-Extended", false},
-		{"token:Google-Extended", "no request carries the name Google-Extended", false},
+		{"Google-Extended", "no client sends the name Google-Extended", false},
+		{"token:Google-Extended", "no client sends the name Google-Extended", false},
 		{"token:", "neither a class", false},
 		{"token:*", "neither a class", false},
 		{"browser", "never judged", false},
@@ -80,8 +80,8 @@ func TestMeantToken(t *testing.T) {
 // TestAboutToken says what is odd about a token that is asked about.
 func TestAboutToken(t *testing.T) {
 	for token, want := range map[string]string{
-		"Google-Extended":   "no request carries the name Google-Extended, so a server cannot block anything by it; its group says whether what Googlebot fetches may be used for Gemini",
-		"applebot-extended": "no request carries the name Applebot-Extended, so",
+		"Google-Extended":   "no client sends the name Google-Extended, so a server cannot block requests by it; its group says whether what Googlebot fetches may be used for Gemini",
+		"applebot-extended": "no client sends the name Applebot-Extended, so",
 		"GTPBot":            "no known crawler is called GTPBot; did you mean GPTBot?",
 		"serach":            "", // no class is meant here
 		"ChatGPT Agent":     "", // its requests are signed

@@ -29,9 +29,9 @@ func (r Reason) String() string {
 	case ReasonNoRule:
 		return "no rule of its group matches"
 	case ReasonNoGroup:
-		return "no group is for it"
+		return "no group applies to it"
 	case ReasonAmbiguous:
-		return "crawlers read the file in two ways, and only one of them forbids it"
+		return "crawlers interpret the file in two ways, and only one interpretation disallows it"
 	case ReasonClass:
 		return "the * group does not apply to its class"
 	case ReasonMethod:
@@ -47,11 +47,11 @@ func (r Reason) String() string {
 	case ReasonExempt:
 		return "the configuration exempts it"
 	case ReasonNoRobotsTxt:
-		return "nobody knows the rules"
+		return "the rules are unknown"
 	case ReasonSiteClosed:
-		return "nobody knows the rules, and unreachable disallow closes the site meanwhile"
+		return "the rules are unknown, and unreachable disallow closes the site until they are known"
 	case ReasonGrace:
-		return "the crawler need not know yet what forbids it"
+		return "the crawler may not know the disallowing rule yet"
 	}
 	return "invalid"
 }

@@ -35,7 +35,7 @@ func TestLastGoodVersionStays(t *testing.T) {
 		next(2 * time.Hour)
 		r.has(t, "ABot CBot")
 		r.told(t, useless)
-		if s := r.Status(); !strings.Contains(s.Failure, "it is a web page") || s.FailingSince.IsZero() || s.InUse.Crawlers != 2 {
+		if s := r.Status(); !strings.Contains(s.Failure, "this is a web page") || s.FailingSince.IsZero() || s.InUse.Crawlers != 2 {
 			t.Errorf("%+v", s)
 		}
 		r.source.SetContent(registryOf("ABot", "DBot"), nil)

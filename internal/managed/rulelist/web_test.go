@@ -53,7 +53,7 @@ func TestHostileAnswers(t *testing.T) {
 	}{
 		"empty": {body(""), "it is empty"},
 		"null":  {body("null"), "and not null"},
-		"HTML":  {body("<!doctype html><html>"), "it is a web page"},
+		"HTML":  {body("<!doctype html><html>"), "this is a web page"},
 		"shorter than it says": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000")
 			fmt.Fprint(w, list("a"))
