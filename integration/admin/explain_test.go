@@ -73,8 +73,8 @@ func TestAdminExplain(t *testing.T) {
 	}{
 		{http.MethodGet, "", http.StatusMethodNotAllowed, "use POST"},
 		{http.MethodPost, "{", http.StatusBadRequest, "not a JSON object"},
-		{http.MethodPost, `{"user_agent":"x","url":"/x"}`, http.StatusBadRequest, "names no site"},
-		{http.MethodPost, `{"user_agent":"x","url":"http://other.test/x"}`, http.StatusNotFound, "no robots_guard is for"},
+		{http.MethodPost, `{"user_agent":"x","url":"/x"}`, http.StatusBadRequest, "has no host"},
+		{http.MethodPost, `{"user_agent":"x","url":"http://other.test/x"}`, http.StatusNotFound, "no robots_guard is configured for"},
 		{http.MethodPost, `{"user_agent":"x","url":"http://a.test/x","identity":"real"}`, http.StatusBadRequest, "unknown identity"},
 		{http.MethodPost, strings.Repeat(" ", 200<<10), http.StatusRequestEntityTooLarge, "more than"},
 	} {

@@ -51,7 +51,7 @@ a.test:`+harness.FreePort(t)+`, c.test:`+harness.FreePort(t)+` {
 			t.Errorf("--refresh %s: exit status %d: %s%s", authority, code, out, problem)
 		}
 	}
-	for unknown, want := range map[string]string{"c.test": "no policy is known for", "http://b.test": "it is redirected to https://b.test;"} {
+	for unknown, want := range map[string]string{"c.test": "there is no policy for", "http://b.test": "redirects to https://b.test;"} {
 		if out, problem, code := refresh(unknown); code != 2 || !strings.Contains(problem, want) {
 			t.Errorf("--refresh %s: exit status %d: %s%s", unknown, code, out, problem)
 		}

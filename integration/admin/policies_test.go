@@ -219,10 +219,10 @@ func TestStatusCommand(t *testing.T) {
 		!strings.Contains(text, "the last good copy is in use") || !strings.Contains(text, o.file+" unchanged") {
 		t.Errorf("a site that fails: %s", text)
 	}
-	if text := run(2, "b.test"); !strings.Contains(text, "no robots_guard of this server is for") {
+	if text := run(2, "b.test"); !strings.Contains(text, "this server has no robots_guard for") {
 		t.Errorf("an unknown site: %s", text)
 	}
-	if text := run(2, "--refresh", "b.test"); !strings.Contains(text, "no policy is known") {
+	if text := run(2, "--refresh", "b.test"); !strings.Contains(text, "there is no policy") {
 		t.Errorf("a refresh of an unknown authority: %s", text)
 	}
 }

@@ -91,7 +91,7 @@ http://a.test:$PORT, http://*.b.test:$PORT {
 		t.Errorf("exit status %d: %s%s", code, out, problem)
 	}
 	for _, unknown := range []string{"c.test", "any.b.test", "a.test:1", "https://a.test"} {
-		if out, problem, code := status("--refresh", unknown); code != 2 || !strings.Contains(problem, "no policy is known for") {
+		if out, problem, code := status("--refresh", unknown); code != 2 || !strings.Contains(problem, "there is no policy for") {
 			t.Errorf("--refresh %s: exit status %d: %s%s", unknown, code, out, problem)
 		}
 	}

@@ -93,8 +93,8 @@ func TestAudit(t *testing.T) {
 		})
 	}
 	runCommands(t, []commandCase{
-		{name: "several sites", args: []string{"audit", "-c", sites, "-r", robots, log}, code: 2, stderr: "several sites use robots_guard, and the logs name no hosts; choose one with --site"},
-		{name: "a site that is not there", args: []string{"audit", "-c", sites, "-r", robots, "--site", "c.example", log}, code: 2, stderr: "no robots_guard is for c.example"},
+		{name: "several sites", args: []string{"audit", "-c", sites, "-r", robots, log}, code: 2, stderr: "several sites use robots_guard, and the logs contain no hosts; choose one with --site"},
+		{name: "a site that is not there", args: []string{"audit", "-c", sites, "-r", robots, "--site", "c.example", log}, code: 2, stderr: "no robots_guard is configured for c.example"},
 		{name: "JSON of Traefik without the User-Agent", args: []string{"audit", "-r", robots, "-"},
 			stdin: `{"StartUTC":"2026-11-21T12:00:00Z","RequestPath":"/private/a","DownstreamStatus":200}` + "\n", code: 2, stderr: "accessLog.fields.headers.names.User-Agent: keep"},
 		{name: "another format", args: []string{"audit", "-r", robots, "-"}, stdin: "#Version: 1.0\n", code: 2, stderr: "standard input: line 1: a W3C extended log"},
@@ -107,7 +107,7 @@ func TestAudit(t *testing.T) {
 		{name: "no such robots.txt", args: []string{"audit", "-r", filepath.Join(dir, "no.txt"), log}, code: 2, stderr: "no.txt"},
 		{name: "no such log", args: []string{"audit", "-r", robots, filepath.Join(dir, "no.log")}, code: 2, stderr: "no.log does not exist"},
 		{name: "a directory", args: []string{"audit", "-r", robots, dir}, code: 2, stderr: "is a directory; name its files"},
-		{name: "a bad time", args: []string{"audit", "-r", robots, "--since", "yesterday", log}, code: 2, stderr: "is no time; give one like 2026-11-20"},
+		{name: "a bad time", args: []string{"audit", "-r", robots, "--since", "yesterday", log}, code: 2, stderr: "is not a time; write for example 2026-11-20"},
 		{name: "a bad site", args: []string{"audit", "-r", robots, "--site", "a/b", log}, code: 2, stderr: "is not a site; write one like example.com"},
 	})
 }

@@ -15,7 +15,7 @@ func TestDiff(t *testing.T) {
 		{name: "a search engine", args: []string{"diff", old, edited}, code: 1, stdout: []string{
 			"1 rule added, 0 removed\n\nsearch: bingbot", "  group: bingbot, before *\n", "    /shop/  by Disallow: /shop/ (line 15)\n", "may fetch now"}},
 		{name: "back", args: []string{"diff", "--fail-on", "search-block", edited, old}, code: 1, stdout: []string{"/private/  by Disallow: /private/ (line 2)"}},
-		{name: "nothing", args: []string{"diff", "--fail-on", "change", old, old}, code: 0, stdout: []string{"No verdict is found to change.\n"}},
+		{name: "nothing", args: []string{"diff", "--fail-on", "change", old, old}, code: 0, stdout: []string{"No changed verdict was found.\n"}},
 		{name: "an assistant only", args: []string{"diff", old, "-"}, stdin: checked + "\nUser-agent: CCBot\nDisallow: /\n", code: 0, stdout: []string{"ai_training: CCBot"}},
 		{name: "any block", args: []string{"diff", "--fail-on", "any-block", old, "-"}, stdin: checked + "\nUser-agent: CCBot\nDisallow: /\n", code: 1, stdout: []string{"ai_training: CCBot"}},
 		{name: "json", args: []string{"diff", "--json", "--fail-on", "never", old, edited}, code: 0, stdout: []string{`"old_group": "*"`, `"url": "/shop/"`}},

@@ -34,7 +34,7 @@ func TestRegistry(t *testing.T) {
 		{"registry diff good.json", 1, "NewBot: added"},
 		{"registry diff good.json none.json", 1, "NewBot: removed"},
 		{"registry diff --json good.json good.json", 0, `"changes": []`},
-		{"registry publish", 2, "say what to do"},
+		{"registry publish", 2, "give an action"},
 	} {
 		if out, code := shell(t, dir, "caddy robots-guard "+tc.line); code != tc.code || !strings.Contains(out, tc.want) {
 			t.Errorf("$ %s\nexit status %d, want %d and %s\n%s", tc.line, code, tc.code, tc.want, out)

@@ -130,7 +130,7 @@ func TestConfirmAndRollBack(t *testing.T) {
 	if out, code := s.managed("rollback", "0123456789abcdef"); code != 2 || !strings.Contains(out, "no such change was published") {
 		t.Errorf("rollback to nothing exits with %d: %s", code, out)
 	}
-	if out, code := s.managed("history", "--site", "b.test"); code != 2 || !strings.Contains(out, "by the parameter site: one of a.test") {
+	if out, code := s.managed("history", "--site", "b.test"); code != 2 || !strings.Contains(out, "set the parameter site to one of a.test") {
 		t.Errorf("history of another site exits with %d: %s", code, out)
 	}
 }

@@ -48,7 +48,7 @@ func TestShow(t *testing.T) {
 	if err := json.Unmarshal([]byte(show("a.test", "--json")), &m); err != nil || m.Detail == nil || m.Detail.Text != served {
 		t.Errorf("%v: %+v, but the server serves %q", err, m, served)
 	}
-	if _, stderr, code := harness.Command(t, "", "robots-guard", "managed", "show", "b.test", "--address", "127.0.0.1:"+s.Admin); code == 0 || !strings.Contains(stderr, "no robots_txt is for the host") {
+	if _, stderr, code := harness.Command(t, "", "robots-guard", "managed", "show", "b.test", "--address", "127.0.0.1:"+s.Admin); code == 0 || !strings.Contains(stderr, "no robots_txt is configured for the host") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

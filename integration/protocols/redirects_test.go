@@ -61,7 +61,7 @@ func TestRedirectsToHTTPS(t *testing.T) {
 				t.Errorf("explain: %s", body)
 			}
 			_, stderr, code := harness.Command(t, "", "robots-guard", "status", "--address", "127.0.0.1:"+admin, "--refresh", "http://a.test")
-			if code != 2 || !strings.Contains(stderr, "it is redirected to https://a.test") {
+			if code != 2 || !strings.Contains(stderr, "redirects to https://a.test") {
 				t.Errorf("status: %d %s", code, stderr)
 			}
 		})

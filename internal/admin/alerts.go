@@ -73,7 +73,7 @@ func (a *API) acknowledge(w http.ResponseWriter, r *http.Request) error {
 	id, ok := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, AlertsPath+"/"), "/acknowledge")
 	book := a.running().AlertManager()
 	if !ok || book == nil {
-		return httpError(http.StatusNotFound, "there is nothing at this path; use %s/<id>/acknowledge", AlertsPath)
+		return httpError(http.StatusNotFound, "unknown path; use %s/<id>/acknowledge", AlertsPath)
 	}
 	var known alert.Alert
 	var err error
@@ -87,7 +87,7 @@ func (a *API) acknowledge(w http.ResponseWriter, r *http.Request) error {
 	case http.MethodDelete:
 		known, err = book.Reopen(id)
 	default:
-		return httpError(http.StatusMethodNotAllowed, "use POST to acknowledge an alert, and DELETE to take that back")
+		return httpError(http.StatusMethodNotAllowed, "use POST to acknowledge an alert, or DELETE to undo the acknowledgement")
 	}
 	switch {
 	case errors.Is(err, alert.ErrUnknown):

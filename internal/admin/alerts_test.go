@@ -64,7 +64,7 @@ func TestAlerts(t *testing.T) {
 		{"PUT", one, "", 405, "use POST"},
 		{"POST", AlertsPath, "", 405, "use GET"},
 		{"POST", AlertsPath + "/x/acknowledge", "", 404, "no such alert"},
-		{"POST", AlertsPath + "/" + id, "", 404, "nothing at this path"},
+		{"POST", AlertsPath + "/" + id, "", 404, "unknown path"},
 		{"GET", TestNotifyPath, "", 405, "use POST"},
 		{"POST", TestNotifyPath, "", 200, `"receivers": [
     {

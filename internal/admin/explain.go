@@ -47,14 +47,14 @@ func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
 	running := a.running()
 	host, guard := running.Guard(asked.URL)
 	if host == "" {
-		return httpError(http.StatusBadRequest, "url %q names no site; write it whole, such as https://example.com/path", asked.URL)
+		return httpError(http.StatusBadRequest, "url %q has no host; write the full URL, such as https://example.com/path", asked.URL)
 	}
 	who, err := explain.ParseIdentity(asked.Identity)
 	if err != nil {
 		return httpError(http.StatusBadRequest, "%v", err)
 	}
 	if guard == nil {
-		return httpError(http.StatusNotFound, "no robots_guard is for %q", host)
+		return httpError(http.StatusNotFound, "no robots_guard is configured for %q", host)
 	}
 	site := explain.Site{Registry: guard.Registry, Settings: guard.Settings, Rate: guard.Rate, Configured: true}
 	e := site.Explain(a.currentRules(running.Policies(), guard), explain.Request{UserAgent: asked.UserAgent, URL: asked.URL, Method: asked.Method, Identity: who})
@@ -75,17 +75,17 @@ func (a *API) currentRules(entries []*policy.Entry, guard *Guard) explain.Robots
 	from := explain.RobotsFile{Name: guard.Key.String()}
 	entry := a.entryForKey(entries, guard.Key)
 	if entry == nil || entry.State() == nil {
-		from.Note = "it was not read yet; that happens at the first request of a crawler"
+		from.Note = "robots.txt was not fetched yet; it is fetched at the first request of a crawler"
 		return from
 	}
 	state := entry.State()
 	from.Robots, from.Closed = state.RulesAt(time.Now(), guard.Fallback)
 	from.Version, from.Via = state.Current, state.RedirectTargets
 	if state.Failures > 0 {
-		from.Note = "the last attempts to read it failed"
+		from.Note = "the last fetches of robots.txt failed"
 	}
 	if len(state.Previous) > 0 {
-		from.Note = "it has changed recently; a crawler may still follow the previous version, which this answer ignores"
+		from.Note = "robots.txt changed recently; a crawler may still follow the previous version, which this result ignores"
 	}
 	return from
 }

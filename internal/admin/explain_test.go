@@ -69,7 +69,7 @@ func TestExplainRefuses(t *testing.T) {
 		{"a list", http.MethodPost, "[]", http.StatusBadRequest, "the body is not a JSON object with user_agent and url: it is of type array"},
 		{"too much", http.MethodPost, strings.Repeat(" ", maxExplainBody+1), http.StatusRequestEntityTooLarge, "more than"},
 		{"an identity that is none", http.MethodPost, `{"url":"http://shop.test/","identity":"x"}`, http.StatusBadRequest, `unknown identity "x"`},
-		{"a host that nobody guards", http.MethodPost, `{"url":"http://shop.test/"}`, http.StatusNotFound, `no robots_guard is for "shop.test"`},
+		{"a host that nobody guards", http.MethodPost, `{"url":"http://shop.test/"}`, http.StatusNotFound, `no robots_guard is configured for "shop.test"`},
 	} {
 		if status, body := k.ask(t, tc.method, "/robots_guard/explain", tc.body); status != tc.status || !strings.Contains(body, tc.says) {
 			t.Errorf("%s: %d %s", tc.name, status, body)

@@ -118,7 +118,7 @@ func siteOf(m Managed) (ManagedSite, publish.History) {
 // managed responds with all robots_txt handlers.
 func (a *API) managed(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
-		return httpError(http.StatusMethodNotAllowed, "use GET to read what is published")
+		return httpError(http.StatusMethodNotAllowed, "use GET to read the published files")
 	}
 	all := ManagedSites{Sites: []ManagedSite{}}
 	for _, m := range a.running().Managed() {
@@ -144,11 +144,11 @@ func (a *API) managedOf(name string) (Managed, error) {
 	const most = 10
 	switch {
 	case len(all) == 0:
-		return nil, httpError(http.StatusNotFound, "no robots_txt runs here")
+		return nil, httpError(http.StatusNotFound, "this server has no robots_txt")
 	case len(names) > most:
 		names = append(names[:most], "...")
 	}
-	return nil, httpError(http.StatusNotFound, "choose a robots_txt by the parameter site: one of %s", strings.Join(names, " or "))
+	return nil, httpError(http.StatusNotFound, "choose a robots_txt: set the parameter site to one of %s", strings.Join(names, " or "))
 }
 
 // managedHistory responds with the changes of a site.
@@ -239,11 +239,11 @@ func (d *Action) validate(verb string) error {
 	}
 	switch {
 	case d.Who == "":
-		return errors.New("who is missing; the history records who decided")
+		return errors.New("the field who is missing; enter a name for the history")
 	case d.Who == publish.ByTrial:
-		return errors.New("who is trial, which stands for a trial that ends by itself; write who does it")
+		return errors.New("the name trial is reserved for trials that end automatically; set who to the name of a person")
 	case d.Why == "" && verb == "confirm":
-		return errors.New("why is missing; the history records the reason")
+		return errors.New("the field why is missing; enter a reason for the history")
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func TestParameters(t *testing.T) {
 		"explain?url=http://shop.test/":         "takes none",
 		"alerts/a/acknowledge?note=1":           "takes none",
 		"policies/shop.test/refresh?wait=1":     `unknown parameter "wait"; known is server`,
-		"policies/shop.test/refresh?server=x:1": "no policy is known",
+		"policies/shop.test/refresh?server=x:1": "there is no policy",
 	} {
 		if status, body := k.ask(t, http.MethodPost, "/robots_guard/"+target, "{}"); status < 400 || !strings.Contains(body, want) {
 			t.Errorf("%s: %d %.200s, want %q", target, status, body, want)

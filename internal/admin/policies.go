@@ -142,10 +142,10 @@ func (a *API) policy(w http.ResponseWriter, r *http.Request) error {
 	if e == nil {
 		if scheme, authority := schemeAndAuthority(name); scheme == "http" {
 			if _, guard := running.Guard("http://" + authority); guard != nil && guard.HTTPSTarget != "" {
-				return httpError(http.StatusNotFound, "http://%s has no robots.txt of its own, it is redirected to https://%s; ask for that", authority, guard.HTTPSTarget)
+				return httpError(http.StatusNotFound, "http://%s has no robots.txt of its own and redirects to https://%s; use the https URL", authority, guard.HTTPSTarget)
 			}
 		}
-		return httpError(http.StatusNotFound, "no policy is known for %q; write a host of the configuration, with its port unless that is the default, or one that GET %s lists", name, PoliciesPath)
+		return httpError(http.StatusNotFound, "there is no policy for %q; give a host of the configuration (with its port unless it is the default), or a host that GET %s lists", name, PoliciesPath)
 	}
 	if endGrace {
 		running.EndGrace(e.Key())

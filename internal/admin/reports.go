@@ -119,18 +119,18 @@ func crawlerReport(s *report.Source, q reportQuery) (any, error) {
 	} else if d, ok := s.Crawler(q.Filter, id); ok {
 		return d, nil
 	}
-	return nil, httpError(http.StatusNotFound, "no request of %.80q is known in this window; GET %scrawlers lists all", id, reportPrefix)
+	return nil, httpError(http.StatusNotFound, "no request of %.80q is recorded in this window; GET %scrawlers lists all", id, reportPrefix)
 }
 
 // robotsReport returns the view of one robots.txt.
 func robotsReport(s *report.Source, q reportQuery) (any, error) {
 	if q.Site == "" {
-		return nil, httpError(http.StatusBadRequest, "say which site: ?site=<host>")
+		return nil, httpError(http.StatusBadRequest, "the parameter site is missing; add ?site=<host>")
 	}
 	if r, ok := s.Robots(q.Filter); ok {
 		return r, nil
 	}
-	return nil, httpError(http.StatusNotFound, "nothing is known of the site %.80q; GET %ssummary lists all", q.Site, reportPrefix)
+	return nil, httpError(http.StatusNotFound, "there is no data for the site %.80q; GET %ssummary lists all", q.Site, reportPrefix)
 }
 
 // managedReport returns the view of robots_txt, with the details of the site in the filter.
@@ -138,5 +138,5 @@ func managedReport(s *report.Source, q reportQuery) (any, error) {
 	if m, ok := s.ManagedTexts(q.Filter); ok {
 		return m, nil
 	}
-	return nil, httpError(http.StatusNotFound, "no robots_txt is for the host %.80q; GET %smanaged lists all", q.Site, reportPrefix)
+	return nil, httpError(http.StatusNotFound, "no robots_txt is configured for the host %.80q; GET %smanaged lists all", q.Site, reportPrefix)
 }

@@ -49,7 +49,7 @@ func (a *API) status(w http.ResponseWriter, r *http.Request) error {
 		return !labels[one.Site]
 	})
 	if len(s.Sites) == 0 {
-		return httpError(http.StatusNotFound, "no robots_guard of this server is for %.80q; GET %s lists all sites", name, StatusPath)
+		return httpError(http.StatusNotFound, "this server has no robots_guard for %.80q; GET %s lists all sites", name, StatusPath)
 	}
 	s.Alerts = slices.DeleteFunc(s.Alerts, func(one alert.Alert) bool { return !labels[one.Site] })
 	s.Trials = slices.DeleteFunc(s.Trials, func(one report.Trial) bool { return !labels[one.Site] })

@@ -20,8 +20,8 @@ func TestStatus(t *testing.T) {
 		{"all sites", http.MethodGet, "", 200, "enforced.test enforce https://enforced.test"},
 		{"by host", http.MethodGet, "?site=enforced.test", 200, "enforced.test enforce https://enforced.test"},
 		{"by address", http.MethodGet, "?site=https://enforced.test", 200, "enforced.test enforce https://enforced.test"},
-		{"another scheme", http.MethodGet, "?site=http://enforced.test", 404, `no robots_guard of this server is for "http://enforced.test"`},
-		{"another site", http.MethodGet, "?site=other.test", 404, `no robots_guard of this server is for "other.test"`},
+		{"another scheme", http.MethodGet, "?site=http://enforced.test", 404, `this server has no robots_guard for "http://enforced.test"`},
+		{"another site", http.MethodGet, "?site=other.test", 404, `this server has no robots_guard for "other.test"`},
 		{"an unknown parameter", http.MethodGet, "?sites=enforced.test", 400, "did you mean site?"},
 		{"another method", http.MethodPost, "", 405, "use GET to read the status"},
 	} {

@@ -57,7 +57,7 @@ func (a *adminAPI) find() (adminServer, error) {
 		return "", withConfigName(a.config, err)
 	}
 	if adminDisabled(config) { // another server may listen at the default address
-		return "", fmt.Errorf("the admin API is off in %s, so no command can ask that server; remove admin off, or let it listen on a socket, as admin unix//run/caddy.sock does", a.config)
+		return "", fmt.Errorf("the admin API is off in %s, so commands cannot reach the server; remove admin off, or use a socket, for example admin unix//run/caddy.sock", a.config)
 	}
 	address, err := caddycmd.DetermineAdminAPIAddress("", config, a.config, a.adapter)
 	return adminServer(address), err

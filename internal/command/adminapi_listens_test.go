@@ -84,7 +84,7 @@ func TestFilesOfOptions(t *testing.T) {
 	}{
 		{[]string{"registry", "diff", dir}, dir + " is a directory; give a file in it"},
 		{[]string{"managed", "check", "--config", dir}, dir + " is a directory; --config takes the file in it, such as "},
-		{[]string{"managed", "check", "--config", filepath.Join(dir, "no")}, "there is no file " + filepath.Join(dir, "no") + "; --config takes"},
+		{[]string{"managed", "check", "--config", filepath.Join(dir, "no")}, "file " + filepath.Join(dir, "no") + " not found; --config takes"},
 		{[]string{"status", "--config", bad}, "--config " + bad + ": config is not valid JSON: "},
 	} {
 		if output, err := execute(t.Context(), Config{}, tc.args...); err == nil || !strings.Contains(output, tc.says) {

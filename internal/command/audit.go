@@ -78,7 +78,7 @@ zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
 	flags.StringVar(&a.since, "since", "", "the time of the first request to audit")
 	flags.StringVar(&a.until, "until", "", "the time at which the audit ends")
 	flags.BoolVar(&a.rate, "rate", false, "show how fast crawlers came")
-	flags.BoolVar(&a.paths, "paths", false, "show what a challenge on disallowed pages would meet")
+	flags.BoolVar(&a.paths, "paths", false, "show which requests a challenge on disallowed pages would affect")
 	flags.StringVar(&a.xarf, "xarf", "", "a directory for reports of abuse")
 	flags.StringVar(&a.reporter, "reporter", "", "the sender of the reports: a name with an email address")
 	flags.StringVar(&a.verifyReportPath, "verify-report", "", "a report of abuse to check; no log is read")
@@ -132,7 +132,7 @@ func (a *auditRunner) run(cmd *cobra.Command, logs []string) (findings bool, err
 		return false, err
 	}
 	if a.judgeByHost && err == nil && len(report.Hosts) == 0 {
-		return false, errors.New("several sites use robots_guard, and the logs name no hosts; choose one with --site")
+		return false, errors.New("several sites use robots_guard, and the logs contain no hosts; choose one with --site")
 	}
 	report.Notes = append(report.Notes, notes...)
 	if a.xarf != "" {
@@ -143,7 +143,7 @@ func (a *auditRunner) run(cmd *cobra.Command, logs []string) (findings bool, err
 		report.Notes = append(report.Notes, written...)
 	}
 	if err != nil && !a.output.json {
-		err = errors.New("not all was read; the report ends with the reason")
+		err = errors.New("some input was not read; the end of the report gives the reason")
 	}
 	findings = report.Disallowed > 0 || len(report.Findings) > 0
 	return findings, errors.Join(err, a.output.print(cmd, report, report.WriteText))

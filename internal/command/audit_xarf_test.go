@@ -48,13 +48,13 @@ func TestReportsOfAbuse(t *testing.T) {
 		want string
 	}{
 		{audit, "exists already; name a directory for each audit"},
-		{[]string{"audit", "--robots", robots, "--xarf", reports + "2", "--reporter", "abuse@example.com", log}, "is no name with an email address"},
+		{[]string{"audit", "--robots", robots, "--xarf", reports + "2", "--reporter", "abuse@example.com", log}, "is not a name with an email address"},
 		{[]string{"audit", "--robots", robots, "--xarf", reports + "2", log}, "reporter"},
 		{[]string{"audit", "--verify-report", wrong, log}, "reads no log"},
 		{[]string{"audit", "--verify-report", wrong, "--robots", robots}, "verify-report"},
-		{[]string{"audit", "--verify-report", wrong}, "does not have the hash that is stated"},
-		{[]string{"audit", "--verify-report", robots}, "this is no JSON of a report"},
-		{[]string{"audit", "--verify-report", filepath.Join(dir, "missing")}, "there is no file"},
+		{[]string{"audit", "--verify-report", wrong}, "does not match its stated hash"},
+		{[]string{"audit", "--verify-report", robots}, "this is not a report in JSON"},
+		{[]string{"audit", "--verify-report", filepath.Join(dir, "missing")}, " not found; check the name"},
 	} {
 		if _, err := execute(t.Context(), configured(Site{}), tc.args...); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%v: %v, want %q", tc.args, err, tc.want)

@@ -132,7 +132,7 @@ func slowCrawlers() (words string) {
 // printState prints the published and the pending change.
 func printState(out io.Writer, s admin.ManagedState) {
 	if s.Published == nil {
-		fmt.Fprintln(out, "  nothing was published yet; the site's own robots.txt stands alone")
+		fmt.Fprintln(out, "  nothing is published yet; only the site's own robots.txt is served")
 	} else {
 		printChange(out, s.Published)
 	}

@@ -22,9 +22,9 @@ func TestMistakes(t *testing.T) {
 		"--pages takes a number, not \"x\"; see caddy robots-guard lint --help":                 {"lint", "--pages", "x"},
 		"--address \"localhost:99999\" has no port from 1 to 65535; write it as localhost:2019": {"status", "--address", "localhost:99999"},
 		"takes at most 1 argument, not also \"b.test\"":                                         {"status", "a.test", "b.test"},
-		"no URL given":                             {"explain", "--brief", "--robots", "x"},
-		"unknown identity \"x\"":                   {"explain", "--brief", "--robots", "x", "--user-agent", "x", "--identity", "x", "/"},
-		"there is no file Missing; --config takes": {"explain", "--config", "Missing", "--user-agent", "x", "/"},
+		"no URL given":                           {"explain", "--brief", "--robots", "x"},
+		"unknown identity \"x\"":                 {"explain", "--brief", "--robots", "x", "--user-agent", "x", "--identity", "x", "/"},
+		"file Missing not found; --config takes": {"explain", "--config", "Missing", "--user-agent", "x", "/"},
 	} {
 		output, err := execute(t.Context(), configured(Site{}), args...)
 		if err == nil || !strings.Contains(err.Error(), name) {

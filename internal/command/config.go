@@ -117,7 +117,7 @@ func (c *Config) siteFor(sites []Site, url string) (found *Site, several bool, e
 	if host == "" {
 		return nil, false, errors.New("several sites use robots_guard; give the whole URL to choose one of " + strings.Join(names, ", "))
 	}
-	return nil, false, fmt.Errorf("no robots_guard is for %s; there are sites for %s", host, strings.Join(names, ", "))
+	return nil, false, fmt.Errorf("no robots_guard is configured for %s; configured sites: %s", host, strings.Join(names, ", "))
 }
 
 // httpsRedirect returns the target of the automatic HTTPS redirect of an http URL. ok is false for a
@@ -139,7 +139,7 @@ func checkConfig(name string) error {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no file %s; --config takes a Caddyfile or a JSON configuration", name)
+		return fmt.Errorf("file %s not found; --config takes a Caddyfile or a JSON configuration", name)
 	case err != nil:
 		return fmt.Errorf("--config: %w", err)
 	case info.IsDir():

@@ -71,7 +71,7 @@ func TestSiteOfAURL(t *testing.T) {
 		{"a user", all, "https://anna:secret@b.test/private/", "robots_guard of b.test, mode monitor"},
 		{"IPv6", []Site{enforced, {Hosts: []string{"::1"}}}, "http://[::1]:8080/private/", "robots_guard of ::1, mode monitor"},
 		{"a scheme in capitals", all, "HTTPS://B.test/private/", "robots_guard of b.test, mode monitor"},
-		{"a trailing dot, which Caddy compares", all, "https://b.test.:8443/private/", "no robots_guard is for b.test.; there are sites for a.test, www.a.test, b.test, c.test"},
+		{"a trailing dot, which Caddy compares", all, "https://b.test.:8443/private/", "no robots_guard is configured for b.test.; configured sites: a.test, www.a.test, b.test, c.test"},
 		{"one of two by its port", twice, "http://a.test:8082/private/", "mode enforce"},
 		{"the other", twice, "http://a.test:8081/private/", "mode monitor"},
 		{"one of two by its scheme", twice, "https://a.test/private/", "mode enforce"},
@@ -87,7 +87,7 @@ func TestSiteOfAURL(t *testing.T) {
 		{"a named host before any", []Site{{Settings: judge.Settings{Enforce: true}}, watched}, "https://b.test/private/", "mode monitor"},
 		{"behind matchers", all, "https://b.test/private/", "matchers other than the host precede it"},
 		{"one that cannot be used", all, "https://c.test/private/", "wildcard: unknown class"},
-		{"none", all, "https://d.test/private/", "no robots_guard is for d.test; there are sites for a.test, www.a.test, b.test, c.test"},
+		{"none", all, "https://d.test/private/", "no robots_guard is configured for d.test; configured sites: a.test, www.a.test, b.test, c.test"},
 		{"no host", all, "/private/", "several sites use robots_guard"},
 		{"no host, one site", []Site{enforced}, "/private/", "mode enforce"},
 		{"the first of several", []Site{watched, enforced, {Hosts: watched.Hosts, HasMatchers: true, Settings: enforce}}, "https://b.test/private/", "the site has several robots_guard, and this is the first"},
@@ -136,7 +136,7 @@ func TestAuditedSites(t *testing.T) {
 		{"all, of which one has two", "Caddyfile has several robots_guard for c.test; the audit uses the first.", nil},
 		{"all, of which one is a pattern", "Not audited: *.f.test. Name a host with --site to audit it.", nil},
 		{"all, of which one has no robots.txt", "Requests for b.test were not judged: ", nil},
-		{"one that there is not", "no robots_guard is for d.test", []string{"--site", "d.test"}},
+		{"one that there is not", "no robots_guard is configured for d.test", []string{"--site", "d.test"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			output, err := execute(t.Context(), config, append([]string{"audit", "--config", "Caddyfile", log}, tc.args...)...)
@@ -171,7 +171,7 @@ func TestAuditOfSeveralSites(t *testing.T) {
 		"all by one robots.txt":  {line("a.test") + line("b.test"), `"token":"GPTBot","class":"ai_training","requests":2,"allowed":0,"disallowed":1,"stale":0,"exempt":1`, []string{"--robots", robots}},
 		"two of three hosts":     {line("a.test") + line("b.test") + line("c.test"), `"token":"GPTBot","class":"ai_training","requests":2,"allowed":0,"disallowed":1,"stale":0,"exempt":1`, []string{"--site", "a.test", "--site", "b.test"}},
 		"one site":               {line("a.test") + line("b.test"), `"token":"GPTBot","class":"ai_training","requests":1,"allowed":0,"disallowed":0,"stale":0,"exempt":1`, []string{"--site", "b.test"}},
-		"a log without any host": {strings.ReplaceAll(line("a.test"), `"host":"a.test",`, ""), "the logs name no hosts; choose one with --site", nil},
+		"a log without any host": {strings.ReplaceAll(line("a.test"), `"host":"a.test",`, ""), "the logs contain no hosts; choose one with --site", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			log := filepath.Join(t.TempDir(), "access.log")

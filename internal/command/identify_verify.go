@@ -73,7 +73,7 @@ func (x *identifyRunner) explain(ctx context.Context, by *Verification, client u
 	case client.Class == uaident.Browser:
 		return unverified("the User-Agent does not claim to be a crawler"), nil
 	case client.Crawler == nil:
-		return unverified("the registry has no such crawler, so its claim cannot be verified; add it with the global option crawler"), nil
+		return unverified("the registry does not contain this crawler, so its claim cannot be verified; add it with the global option crawler"), nil
 	case !by.On:
 		return unverified("the configuration does not verify claims; add verify on to the global option robots_guard"), nil
 	}

@@ -92,7 +92,7 @@ func checkHost(target string) error {
 		return fmt.Errorf("%q is not a URL: %w; write it as https://example.com/page", target, wrong.Err)
 	}
 	if err == nil && u.Hostname() == "" {
-		return fmt.Errorf("%q names no host; write it as https://example.com/page", target)
+		return fmt.Errorf("%q has no host; write it as https://example.com/page", target)
 	}
 	return err
 }
@@ -100,7 +100,7 @@ func checkHost(target string) error {
 // robotsURL returns the URL of the robots.txt of a URL's own site.
 func robotsURL(rawURL string) (string, error) {
 	if addr.Authority(rawURL) == "" {
-		return "", fmt.Errorf("%q names no site; give the robots.txt with --robots", rawURL)
+		return "", fmt.Errorf("%q has no host; give the robots.txt with --robots", rawURL)
 	}
 	root := strings.Index(rawURL, "://") + len("://")
 	if end := strings.IndexAny(rawURL[root:], "/?#"); end >= 0 {
@@ -117,7 +117,7 @@ func (in *robotsInput) parse() (*policy.Robots, error) {
 	for _, f := range findings {
 		switch f.Code {
 		case policy.HTML:
-			return nil, fmt.Errorf("%s is a web page and no robots.txt; give the URL or the file of the robots.txt", in.name)
+			return nil, fmt.Errorf("%s is a web page, not a robots.txt; give the URL or the file of the robots.txt", in.name)
 		case policy.UTF16:
 			return nil, fmt.Errorf("%s is UTF-16, which no crawler can read; save it as UTF-8", in.name)
 		}
@@ -177,7 +177,7 @@ func readFile(stdin io.Reader, name string, maxSize int64) ([]byte, error) {
 	}
 	file, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no file %s; check the name", name)
+		return nil, fmt.Errorf("file %s not found; check the name", name)
 	} else if err != nil {
 		return nil, err
 	}

@@ -82,7 +82,7 @@ func (m *managedRunner) run(cmd *cobra.Command, args []string) (findings bool, e
 	case len(args) > 0 && m.changes.handles(args[0]):
 		return false, m.changes.run(cmd, args)
 	case len(args) != 1 || args[0] != "check":
-		return false, errors.New("say what to do: caddy robots-guard managed check, show, changes, history, diff, confirm, promote, stop or rollback")
+		return false, errors.New("give an action: caddy robots-guard managed check, show, changes, history, diff, confirm, promote, stop or rollback")
 	}
 	m.configFile, m.adapter = cmp.Or(m.changes.api.config, "Caddyfile"), m.changes.api.adapter
 	if err := checkConfig(m.configFile); err != nil {

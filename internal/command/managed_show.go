@@ -44,9 +44,9 @@ func printAllManaged(out io.Writer, all *report.Managed) {
 	case all.Detail != nil:
 		printDetail(out, all.Detail)
 	case len(all.Managed) == 0:
-		fmt.Fprintln(out, "no robots_txt runs")
+		fmt.Fprintln(out, "no robots_txt is configured")
 	case all.More > 0:
-		fmt.Fprintf(out, "%d more hosts; name one to see it\n", all.More)
+		fmt.Fprintf(out, "%d more hosts are not shown; give a host to show it\n", all.More)
 	}
 }
 
@@ -56,10 +56,10 @@ func printManaged(w io.Writer, s *report.ManagedSite) {
 	if host == "" {
 		host = "any other host"
 	}
-	state := "not asked for yet, or the site's own"
+	state := "not requested yet, or the site's own robots.txt"
 	switch {
 	case s.Staging:
-		state = "staging: forbids everything to everybody"
+		state = "staging: disallows everything for all crawlers"
 	case s.Version != "":
 		state = fmt.Sprintf("version %s since %s, rules in force: %d", s.Version, shortTime(s.Since), s.InForce)
 	}
@@ -71,22 +71,22 @@ func printManaged(w io.Writer, s *report.ManagedSite) {
 		fmt.Fprintf(w, "  %s\n", describeTrial(t))
 	}
 	if b := s.Base; b.Failure != "" {
-		fmt.Fprintf(w, "  %s: the base cannot be read since %s: %s\n", text.Colorize(w, "warning"), shortTime(b.FailingSince), text.Printable(b.Failure))
+		fmt.Fprintf(w, "  %s: the base has been unreadable since %s: %s\n", text.Colorize(w, "warning"), shortTime(b.FailingSince), text.Printable(b.Failure))
 	}
 	for _, l := range s.Lists {
 		fmt.Fprintf(w, "  list of rules %s, rules: %d\n", text.Printable(l.Name), l.Rules)
 		if l.Failure != "" {
-			fmt.Fprintf(w, "  %s: it cannot be used as it is now: %s\n", text.Colorize(w, "warning"), text.Printable(l.Failure))
+			fmt.Fprintf(w, "  %s: the current list cannot be used: %s\n", text.Colorize(w, "warning"), text.Printable(l.Failure))
 		}
 	}
 	if s.Refused != nil {
-		fmt.Fprintf(w, "  %s: a text is refused since %s: %s\n", text.Colorize(w, "error"), shortTime(s.Refused.Since), text.Printable(s.Refused.Why))
+		fmt.Fprintf(w, "  %s: a robots.txt has been refused since %s: %s\n", text.Colorize(w, "error"), shortTime(s.Refused.Since), text.Printable(s.Refused.Why))
 	}
 }
 
 // describeTrial describes the change on trial at a host.
 func describeTrial(t *report.ManagedTrial) string {
-	words := fmt.Sprintf("change %s is tried at this host", text.Printable(t.Change))
+	words := fmt.Sprintf("change %s is on trial at this host", text.Printable(t.Change))
 	if !t.Until.IsZero() {
 		words += ", until " + shortTime(t.Until)
 	}

@@ -86,7 +86,7 @@ func (g *registryRunner) run(cmd *cobra.Command, args []string) (findings bool, 
 	case what == "diff":
 		return false, errors.New("registry diff needs a file; see caddy robots-guard help registry")
 	}
-	return false, errors.New("say what to do: caddy robots-guard registry show, export, diff, status or propose")
+	return false, errors.New("give an action: caddy robots-guard registry show, export, diff, status or propose")
 }
 
 // readEdition reads a registry from a file or from standard input.
@@ -138,7 +138,7 @@ func printRegistryChanges(w io.Writer, changes []edition.Change) {
 			case f.Before == "":
 				fmt.Fprintf(w, "%s is %s", f.Field, text.Printable(f.After))
 			case f.After == "":
-				fmt.Fprintf(w, "%s is no more %s", f.Field, text.Printable(f.Before))
+				fmt.Fprintf(w, "%s is no longer %s", f.Field, text.Printable(f.Before))
 			default:
 				fmt.Fprintf(w, "%s is %s and was %s", f.Field, text.Printable(f.After), text.Printable(f.Before))
 			}

@@ -28,7 +28,7 @@ func (g *registryRunner) propose(cmd *cobra.Command) error {
 			printProposal(out, &found.Proposals[i])
 		}
 		if len(found.Proposals) == 0 {
-			fmt.Fprintln(out, "no name is seen often that no registry knows")
+			fmt.Fprintln(out, "no unregistered name was seen often")
 		}
 	})
 }

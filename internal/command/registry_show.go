@@ -31,7 +31,7 @@ func (g *registryRunner) show(w, notes io.Writer, tokens []string) (err error) {
 		if known := uaident.Default().Lookup(token); known != nil {
 			crawlers = append(crawlers, *known)
 		} else {
-			unknown = append(unknown, fmt.Errorf("the built-in registry does not know %q%s", token, suggestToken(token)))
+			unknown = append(unknown, fmt.Errorf("the built-in registry does not contain %q%s", token, suggestToken(token)))
 		}
 	}
 	shown := 0

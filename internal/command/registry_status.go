@@ -25,7 +25,7 @@ func (g *registryRunner) status(cmd *cobra.Command) error {
 	}
 	return g.output.print(cmd, body, func(out io.Writer) {
 		if known.Registry == nil {
-			fmt.Fprintln(out, "the configuration names no registry; the built-in one is in use")
+			fmt.Fprintln(out, "no registry is configured; the built-in registry is in use")
 		} else {
 			printRegistry(out, known.Registry)
 		}
@@ -36,11 +36,11 @@ func (g *registryRunner) status(cmd *cobra.Command) error {
 func printRegistry(w io.Writer, r *report.Registry) {
 	fmt.Fprintf(w, "%s: ", text.Printable(r.Name))
 	if v := r.InUse; v == nil {
-		fmt.Fprintln(w, "not in use; the built-in registry is")
+		fmt.Fprintln(w, "not in use; the built-in registry is used instead")
 	} else {
 		fmt.Fprintf(w, "version %s, with %d entries, is in use; last confirmed as current at %s\n", text.Printable(v.ID), v.Crawlers, shortTime(r.Checked))
 	}
 	if r.Failure != "" {
-		fmt.Fprintf(w, "  %s: the registry cannot be used since %s: %s\n", text.Colorize(w, "warning"), shortTime(r.FailingSince), text.Printable(r.Failure))
+		fmt.Fprintf(w, "  %s: the registry has been unusable since %s: %s\n", text.Colorize(w, "warning"), shortTime(r.FailingSince), text.Printable(r.Failure))
 	}
 }

@@ -19,9 +19,9 @@ func printTrials(w io.Writer, found *admin.Status) {
 		case t.Error != "" && t.Version == "":
 			fmt.Fprintf(w, "\nnot on trial: %s: %s\n", from, text.Printable(t.Error))
 		case t.Error != "":
-			fmt.Fprintf(w, "\non trial as it was: %s cannot be read: %s\n", from, text.Printable(t.Error))
+			fmt.Fprintf(w, "\non trial with the last readable version: %s cannot be read: %s\n", from, text.Printable(t.Error))
 		case t.Version == "" || len(found.Trials) == 0:
-			fmt.Fprintf(w, "\non trial: %s; no crawler has come since\n", from)
+			fmt.Fprintf(w, "\non trial: %s; no crawler has sent a request since\n", from)
 		}
 	}
 	for i := range found.Trials {

@@ -118,7 +118,7 @@ func readCases(stdin io.Reader, name string) ([]expect.Case, error) {
 	case len(body) > maxCases:
 		return nil, fmt.Errorf("%s: it has more than %d MiB; is this a table of cases?", name, maxCases>>20)
 	case name != "-" && isBinary(body):
-		return nil, fmt.Errorf("%s is a binary file and no table of cases", name)
+		return nil, fmt.Errorf("%s is a binary file, not a table of cases", name)
 	}
 	return expect.Read(name, bytes.NewReader(body))
 }

@@ -27,5 +27,5 @@ func checkTokenFlag(cmd *cobra.Command, token string) error {
 	if who.Crawler != nil {
 		suggestion = who.Crawler.Token
 	}
-	return fmt.Errorf("--token %q is more than a product token; write %s, or use --user-agent with the whole User-Agent", token, suggestion)
+	return fmt.Errorf("--token %q is not a product token; write %s, or use --user-agent with the whole User-Agent", token, suggestion)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// TestOddTokens expects the same notes in every command: no request carries the token, or a similar
+// TestOddTokens expects the same notes in every command: no client sends the token, or a similar
 // token exists.
 func TestOddTokens(t *testing.T) {
 	dir := t.TempDir()
@@ -20,8 +20,8 @@ func TestOddTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	for token, want := range map[string]string{
-		"Google-Extended":   "no request carries the name Google-Extended",
-		"applebot-extended": "no request carries the name Applebot-Extended",
+		"Google-Extended":   "no client sends the name Google-Extended",
+		"applebot-extended": "no client sends the name Applebot-Extended",
 		"GTPBot":            "no known crawler is called GTPBot; did you mean GPTBot?",
 		"GPTBot":            "",
 		"Zxqvbnmw":          "",
@@ -49,7 +49,7 @@ func TestOddTokens(t *testing.T) {
 			if about == "" || isAgent && token == "GTPBot" { // clients may use any name
 				times = 0
 			}
-			if got := strings.Count(output, "no request carries") + strings.Count(output, "no known crawler"); got != times {
+			if got := strings.Count(output, ", so a server cannot block requests by it; its group says") + strings.Count(output, "no known crawler"); got != times {
 				t.Errorf("%q says %d times what is odd, want %d:\n%s", args, got, times, output)
 			}
 			if times == 1 && !strings.Contains(output, about) {

@@ -19,7 +19,7 @@ func (r *Result) WriteText(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%d %s added, %d removed\n", r.RulesAdded, word, r.RulesRemoved)
 	if len(r.Changes) == 0 {
-		fmt.Fprintln(w, "No verdict is found to change.")
+		fmt.Fprintln(w, "No changed verdict was found.")
 	}
 	for _, c := range r.Changes {
 		fmt.Fprintln(w)

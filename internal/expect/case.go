@@ -88,7 +88,7 @@ func Read(file string, r io.Reader) ([]Case, error) {
 	case err != nil:
 		errs = append(errs, fmt.Errorf("%s: %w", file, err))
 	case len(cases) == 0 && len(errs) == 0:
-		errs = append(errs, fmt.Errorf("%s: there is no case in it; write lines such as: Googlebot /private/ disallow", file))
+		errs = append(errs, fmt.Errorf("%s: the file has no cases; write lines such as: Googlebot /private/ disallow", file))
 	}
 	return cases, errors.Join(errs...)
 }
@@ -124,7 +124,7 @@ func readJSON(line string) (Case, error) {
 	dec := json.NewDecoder(strings.NewReader(line))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&row); err != nil {
-		return Case{}, fmt.Errorf("no JSON object with user_agent or token, url, expect and name: %w", err)
+		return Case{}, fmt.Errorf("not a JSON object with user_agent or token, url, expect and name: %w", err)
 	}
 	c := Case{Token: row.Token, URL: row.URL, Name: row.Name}
 	switch {
@@ -147,7 +147,7 @@ func (c *Case) expect(word string) error {
 		c.Expected = Disallow
 	default:
 		if !strings.Contains(word, "=") {
-			return fmt.Errorf("%.60q is neither allow nor disallow, nor a preference such as train-ai=n", word)
+			return fmt.Errorf("%.60q is not allow, disallow or a preference such as train-ai=n", word)
 		}
 		if err := checkPreference(word); err != nil {
 			return err

@@ -50,14 +50,14 @@ func (s *Site) rate(q *judge.Request, r *judge.Result, robots *policy.Robots) *R
 	case rules.Mode == rate.Observe:
 		limited.Why = passes
 	case rules.Advisory && limit == nil:
-		limited.Why = passes + ": it does not read Crawl-delay"
+		limited.Why = passes + ": the crawler ignores Crawl-delay"
 	case rules.Advisory && limited.Every > 0:
 		limited.Why = answered429 + "; the crawler ignores Crawl-delay"
 	default:
 		limited.Why = answered429
 	}
 	if rules.Mode == rate.SlowSearch && strings.HasPrefix(limited.Why, answered429) {
-		limited.Why += ", of its requests in a day one in twenty at most"
+		limited.Why += ", but at most one in twenty of its requests in a day"
 	}
 	return limited
 }

@@ -112,7 +112,7 @@ func reasonText(r *judge.Result) string {
 	case r.Verdict == judge.Disallowed, r.Reason == judge.ReasonRule:
 		return fmt.Sprintf("%s in line %d is %s", r.RobotsVerdict.Rule, r.RobotsVerdict.Rule.Line, judge.ReasonRule)
 	case r.Reason == judge.ReasonClass, r.Reason == judge.ReasonMethod, r.Reason == judge.ReasonWellKnown:
-		return "no group names it, and " + r.Reason.String()
+		return "no group has its name, and " + r.Reason.String()
 	}
 	return r.Reason.String()
 }
@@ -122,15 +122,15 @@ func (s *Site) handler(r *judge.Result) *Handler {
 	h := &Handler{Mode: judge.ModeOf(s.Settings.Enforce), Action: r.Action.String()}
 	switch {
 	case r.BlockedAsSpoofed:
-		h.Why = "it uses a false name, which spoofed blocks"
+		h.Why = "it uses a false name; the option spoofed blocks it"
 	case r.Action == judge.NoAction:
 		h.Why = "the request passes"
 	case r.Action == judge.Blocked:
-		h.Why = "the request is answered and goes no further"
+		h.Why = "robots_guard responds, and the request does not reach later handlers"
 	case s.Settings.Enforce && !r.LogOnly:
-		h.Why = "enforce does not name it, so it is only logged"
+		h.Why = "enforce does not include this client, so the request is only logged"
 	case s.Settings.Enforce:
-		h.Why = "only_log or spoofed spares it from being blocked"
+		h.Why = "only_log or spoofed prevents the block"
 	default:
 		h.Why = "monitor blocks nothing"
 	}

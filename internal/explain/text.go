@@ -26,7 +26,7 @@ func (e *Explanation) WriteText(w io.Writer) {
 		p.line("%s", e.Robots.Note)
 	}
 	for _, license := range e.Robots.Licenses {
-		p.line("License: %s, terms for the whole file, which forbid no fetching", license)
+		p.line("License: %s, terms for the whole file; they do not block fetching", license)
 	}
 	p.group(e)
 	p.target(e)
@@ -81,7 +81,7 @@ func (p *printer) client(c *Client) {
 	case c.Evidence == "token":
 		p.line("product token %s, class %s; the * group applies if no group names it", c.Name, c.Class)
 	case c.Token == "":
-		p.line("claims to be no crawler: class %s", c.Class)
+		p.line("does not claim to be a crawler: class %s", c.Class)
 		return
 	default:
 		p.line("claims to be %s, class %s; evidence: %s", c.Name, c.Class, evidenceText(c.Evidence))
@@ -114,7 +114,7 @@ func evidenceText(e string) string {
 	case "family":
 		return "a registered name at the beginning of its name"
 	case "policy name":
-		return "a product name that the robots.txt has"
+		return "a product name in the robots.txt"
 	case "suffix":
 		return "the end of its name"
 	case "convention":
@@ -140,7 +140,7 @@ func evidenceText(e string) string {
 func (p *printer) group(e *Explanation) {
 	p.heading("Group")
 	if len(e.Client.Chain) == 0 {
-		p.line("no group can name it")
+		p.line("no group name applies to this client")
 	}
 	for _, try := range e.Client.Chain {
 		if try.Found {

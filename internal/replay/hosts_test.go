@@ -44,8 +44,8 @@ func TestHosts(t *testing.T) {
 		{"with a port, in other case", hostLine("A.Example:8080", late, "/a", gptbot), nil, [4]uint64{1, 1, 0, 0}, ""},
 		{"the rule of another host", hostLine("b.example", late, "/a", gptbot), nil, [4]uint64{1, 0, 0, 0}, ""},
 		{"the other's own", hostLine("b.example", late, "/b", gptbot), nil, [4]uint64{1, 1, 0, 0}, ""},
-		{"a host without a file", hostLine("c.example", late, "/a", gptbot), nil, [4]uint64{0, 0, 0, 1}, "No robots.txt is there for c.example (1 lines);"},
-		{"no host", hostLine("a.example", late, "/a", gptbot) + hostLine("-", late, "/a", gptbot), nil, [4]uint64{1, 1, 0, 1}, "1 requests do not say of which host they are"},
+		{"a host without a file", hostLine("c.example", late, "/a", gptbot), nil, [4]uint64{0, 0, 0, 1}, "There is no robots.txt for c.example (1 lines);"},
+		{"no host", hostLine("a.example", late, "/a", gptbot) + hostLine("-", late, "/a", gptbot), nil, [4]uint64{1, 1, 0, 1}, "1 requests have no host in the log"},
 		{"one site only", hostLine("a.example", late, "/a", gptbot) + hostLine("b.example", late, "/b", gptbot), []string{"b.example"}, [4]uint64{1, 1, 0, 1}, ""},
 		{"the version of the time", hostLine("a.example", before, "/a", gptbot), nil, [4]uint64{1, 0, 0, 0}, ""},
 		{"within 24 hours", hostLine("a.example", early, "/a", gptbot), nil, [4]uint64{1, 0, 1, 0}, ""},
@@ -73,7 +73,7 @@ func TestSeveralHosts(t *testing.T) {
 	t.Parallel()
 	log := strings.Repeat(hostLine("a.example", noon, "/", gptbot), 200) + hostLine("b.example", noon, "/", gptbot)
 	r := replayed(t, log, func(o *Options) { o.Now = time.Unix(2e9, 0) })
-	const want = "The logs name several hosts, and all were judged by the same robots.txt: a.example (200 lines), b.example (1 lines)."
+	const want = "The logs contain several hosts, and all were judged by the same robots.txt: a.example (200 lines), b.example (1 lines)."
 	if notes := strings.Join(r.Notes, " "); !strings.HasPrefix(notes, want) {
 		t.Error(notes)
 	}

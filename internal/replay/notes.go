@@ -16,18 +16,18 @@ func (r *Report) fillNotes(p *plan, t *tally, o *Options, logs []*input) {
 		case in.empty && in.format == nil:
 			note("%s is empty.", in.name)
 		case in.format != nil && !in.format.HasUserAgent:
-			note("%s has no User-Agents (format %s), so all its requests count as those of browsers.", in.name, in.format.Name)
+			note("%s has no User-Agents (format %s), so all its requests count as requests of browsers.", in.name, in.format.Name)
 		}
 	}
 	if r.Last != nil && !o.Now.IsZero() && r.Last.After(o.Now.Add(time.Hour)) {
-		note("The logs reach into the future, to %s, by the clock of this machine.", r.Last.Format(time.RFC3339))
+		note("The logs contain times in the future, up to %s, by the clock of this machine.", r.Last.Format(time.RFC3339))
 	}
 	r.noteHosts(p, t, o, note)
 	if p.byHost == nil && t.lines > 0 && t.otherSite == t.lines-t.malformed-t.other-t.otherTime && t.otherSite > 0 && len(r.Hosts) > 0 {
-		note("No request is of %s; the logs have %s.", strings.Join(o.Sites, " or "), r.Hosts[0].Host)
+		note("No request is for %s; the logs contain %s.", strings.Join(o.Sites, " or "), r.Hosts[0].Host)
 	}
 	if t.requests == 0 && t.noUserAgent == t.browsers && t.browsers > 1 && hasUserAgents(logs) {
-		note("No request has a User-Agent; if the log leaves out that header, have it written.")
+		note("No request has a User-Agent; if the log omits that header, configure the server to log it.")
 	}
 	if t.beforeFirst > 0 {
 		note("%d requests are older than the first version of the robots.txt, which was applied to them.", t.beforeFirst)
@@ -36,13 +36,13 @@ func (r *Report) fillNotes(p *plan, t *tally, o *Options, logs []*input) {
 		note("The logs have no times, so the report has no rates.")
 	}
 	if n := t.sources.dropped; n > 0 {
-		note("%d violations are in no report: they came from more than %d sources.", n, maxSources)
+		note("%d violations are missing in the reports: they came from more than %d sources.", n, maxSources)
 	}
 	if n := t.sources.masked; n > 0 {
-		note("%d violations are in no report: the end of their addresses was cut off before they were logged.", n)
+		note("%d violations are missing in the reports: the end of their addresses was cut off before they were logged.", n)
 	}
 	if n := t.sources.unseen; n > 0 {
-		note("%d violations are in no report: the log has no time or no public address of them.", n)
+		note("%d violations are missing in the reports: the log has no time or no public address for them.", n)
 	}
 	if t.tooLong > 0 {
 		note("%d lines were longer than 512 KiB and skipped.", t.tooLong)
@@ -64,12 +64,12 @@ func (r *Report) noteHosts(p *plan, t *tally, o *Options, note func(format strin
 	}
 	switch {
 	case p.byHost == nil && len(names) > 1 && len(o.Sites) == 0:
-		note("The logs name several hosts, and all were judged by the same robots.txt: %s. --site chooses one; --robots takes a directory with that of each host.", listNames(names))
+		note("The logs contain several hosts, and all were judged by the same robots.txt: %s. Use --site to choose a host, or --robots with a directory that has a robots.txt for each host.", listNames(names))
 	case p.byHost != nil && len(without) > 0 && len(o.Sites) == 0:
-		note("No robots.txt is there for %s; their requests count as those of other sites.", listNames(without))
+		note("There is no robots.txt for %s; their requests count as requests to other sites.", listNames(without))
 	}
 	if t.noHost > 0 {
-		note("%d requests do not say of which host they are, so that no robots.txt is for them; give one as a file, or have the log name the host.", t.noHost)
+		note("%d requests have no host in the log, so no robots.txt applies to them; give a robots.txt as a file, or add the host to the log.", t.noHost)
 	}
 }
 

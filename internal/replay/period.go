@@ -13,7 +13,7 @@ func ParseTime(s string, now time.Time) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
 		if at, err := time.Parse(layout, s); err == nil {
 			if !isLogYear(at.Year()) {
-				return time.Time{}, fmt.Errorf("no log is of the year %d", at.Year())
+				return time.Time{}, fmt.Errorf("the year %d is out of range", at.Year())
 			}
 			return at, nil
 		}
@@ -28,7 +28,7 @@ func ParseTime(s string, now time.Time) (time.Time, error) {
 		}
 	}
 	if err != nil || ago < 0 {
-		return time.Time{}, fmt.Errorf("%q is no time; give one like 2026-11-20, 2026-11-20T10:00:00Z, or 24h or 30d for how long ago", s)
+		return time.Time{}, fmt.Errorf("%q is not a time; write for example 2026-11-20, 2026-11-20T10:00:00Z, or 24h or 30d for that long ago", s)
 	}
 	return now.Add(-ago), nil
 }

@@ -148,13 +148,13 @@ func (r *Report) SlowedSentence() string {
 		all += c.Rate.Slowed
 	}
 	if all == 0 {
-		return "rate enforce would have answered no request 429."
+		return "rate enforce would have answered no request with 429."
 	}
 	first := paced[0]
 	if first.Rate.Slowed == all {
-		return fmt.Sprintf("rate enforce would have answered %[2]d requests 429, all of %[1]s.", first.Token, all)
+		return fmt.Sprintf("rate enforce would have answered %[2]d requests with 429, all of %[1]s.", first.Token, all)
 	}
-	return fmt.Sprintf("rate enforce would have answered %d requests 429, %d of %s.", all, first.Rate.Slowed, first.Token)
+	return fmt.Sprintf("rate enforce would have answered %d requests with 429, %d of %s.", all, first.Rate.Slowed, first.Token)
 }
 
 // writeRates writes the table of rates, the fastest crawler first.

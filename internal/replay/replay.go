@@ -111,7 +111,7 @@ func (o *Options) plan() (*plan, []*input, error) {
 		p.until = o.Until.UnixNano()
 	}
 	if p.since >= p.until {
-		return nil, nil, errors.New("the end of the time to replay is not after its beginning")
+		return nil, nil, errors.New("the end time is not after the start time")
 	}
 	var err error
 	if p.versions, err = parseVersions(o, p.registry); err != nil {
@@ -130,7 +130,7 @@ func (o *Options) plan() (*plan, []*input, error) {
 	}
 	for _, in := range logs {
 		if in.hasRequests && !in.hasTimes && (!o.Since.IsZero() || !o.Until.IsZero()) {
-			return nil, nil, errors.New(in.name + " has no times, so no part of it can be chosen by time")
+			return nil, nil, errors.New(in.name + " has no times, so a time range cannot be selected")
 		}
 	}
 	return p, logs, nil

@@ -80,7 +80,7 @@ func TestSites(t *testing.T) {
 		}
 	}
 	r := replayed(t, line("a.example")+line("b.example"), func(o *Options) { o.Sites = []string{"c.example"} })
-	if !strings.Contains(fmt.Sprint(r.Notes), "No request is of c.example; the logs have a.example") {
+	if !strings.Contains(fmt.Sprint(r.Notes), "No request is for c.example; the logs contain a.example") {
 		t.Errorf("notes %q", r.Notes)
 	}
 }

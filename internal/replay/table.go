@@ -85,7 +85,7 @@ func footer(examples []Example, notes []string, incomplete string) string {
 		b.WriteString(text.Printable(note) + "\n")
 	}
 	if incomplete != "" {
-		b.WriteString("Not all was read: " + text.Printable(incomplete) + "\n")
+		b.WriteString("Some input was not read: " + text.Printable(incomplete) + "\n")
 	}
 	return b.String()
 }

@@ -65,7 +65,7 @@ func ReadVersions(dir string) ([]Version, error) {
 		}
 	}
 	if len(versions) == 0 {
-		return nil, fmt.Errorf("%s holds no robots.txt; name its versions like robots-2026-11-20T10:00:00Z.txt, or put that of each host into a directory, as in %s", dir, filepath.Join(dir, "example.com", "robots.txt"))
+		return nil, fmt.Errorf("%s contains no robots.txt; name the versions like robots-2026-11-20T10:00:00Z.txt, or create a directory for each host, as in %s", dir, filepath.Join(dir, "example.com", "robots.txt"))
 	}
 	return versions, nil
 }

@@ -46,7 +46,7 @@ func TestVersionTime(t *testing.T) {
 
 func TestReadVersions(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := ReadVersions(dir); err == nil || !strings.Contains(err.Error(), "holds no robots.txt; name its versions like") {
+	if _, err := ReadVersions(dir); err == nil || !strings.Contains(err.Error(), "contains no robots.txt; name the versions like") {
 		t.Error(err)
 	}
 	changed := writeFile(t, dir, "robots.txt", "c")

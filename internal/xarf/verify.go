@@ -35,10 +35,10 @@ type VerificationResult struct {
 func Verify(text []byte, registry *uaident.Registry) (*VerificationResult, error) {
 	var report Report
 	if err := json.Unmarshal(text, &report); err != nil {
-		return nil, fmt.Errorf("this is no JSON of a report: %w", err)
+		return nil, fmt.Errorf("this is not a report in JSON: %w", err)
 	}
 	if !strings.HasPrefix(report.Version, "4.") || report.Category != "connection" || report.Type != "scraping" {
-		return nil, fmt.Errorf("this is no XARF v4 report of connection/scraping: xarf_version %q, category %q, type %q", report.Version, report.Category, report.Type)
+		return nil, fmt.Errorf("this is not an XARF v4 report of connection/scraping: xarf_version %q, category %q, type %q", report.Version, report.Category, report.Type)
 	}
 	body, err := report.evidence(robotsEvidence)
 	if err != nil {
@@ -82,7 +82,7 @@ func (r *Report) contradictions(samples []replay.Sample) (found []string) {
 		source, err = netip.PrefixFrom(address, address.BitLen()), nil
 	}
 	if err != nil {
-		say("source_identifier %q is neither an address nor a network", r.Source)
+		say("source_identifier %q is not an address or a network", r.Source)
 		return found
 	}
 	for i := range samples {
@@ -125,10 +125,10 @@ func (r *Report) evidence(description string) ([]byte, error) {
 		}
 		content, err := base64.StdEncoding.DecodeString(e.Payload)
 		if err != nil {
-			return nil, fmt.Errorf("the evidence %q is no Base64: %w", description, err)
+			return nil, fmt.Errorf("the evidence %q is not Base64: %w", description, err)
 		}
 		if sum := sha256.Sum256(content); !strings.EqualFold(e.Hash, "sha256:"+hex.EncodeToString(sum[:])) {
-			return nil, fmt.Errorf("the evidence %q does not have the hash that is stated; it was changed after the report was made", description)
+			return nil, fmt.Errorf("the evidence %q does not match its stated hash; it was changed after the report was made", description)
 		}
 		return content, nil
 	}

@@ -78,7 +78,7 @@ type requests struct {
 func ParseContact(s string) (c Contact, err error) {
 	a, err := mail.ParseAddress(s)
 	if err != nil || a.Name == "" {
-		return c, fmt.Errorf("%q is no name with an email address; write one like \"Example Ltd <abuse@example.com>\"", s)
+		return c, fmt.Errorf("%q is not a name with an email address; write it like \"Example Ltd <abuse@example.com>\"", s)
 	}
 	if len(a.Name) > 200 {
 		return c, fmt.Errorf("the name in %q is longer than 200 bytes", s)
@@ -101,7 +101,7 @@ func New(s *replay.Source, from Contact) (*Report, error) {
 	if s.Crawler != "" {
 		name = "that calls itself " + s.Crawler
 	}
-	report.Description = fmt.Sprintf("%d requests from %s for URLs that the robots.txt of the site disallows to the client that sent them, %s to %s. They are of a client %s; the name is what it sent and was not verified. "+
+	report.Description = fmt.Sprintf("%d requests from %s for URLs that the robots.txt of the site disallows to the client that sent them, %s to %s. They came from a client %s; the name is from its User-Agent and was not verified. "+
 		"The robots.txt and the first requests are attached.", s.Requests, report.Source, report.FirstSeen.Format(time.RFC3339), report.LastSeen.Format(time.RFC3339), name)
 	content := requests{Name: s.Crawler, Rules: s.Rules, Samples: s.Samples}
 	if s.Robots.From.Unix() > 0 {

@@ -154,10 +154,10 @@ func TestVerifyFinds(t *testing.T) {
 		err    string
 		wrong  string
 	}{
-		"no JSON":         {[]byte("x"), "no JSON", ""},
-		"another type":    {changed(func(r *Report) { r.Type = "ddos" }), "no XARF v4 report of connection/scraping", ""},
-		"a changed file":  {changed(func(r *Report) { r.Evidence[0].Payload = base64.StdEncoding.EncodeToString([]byte("x")) }), "does not have the hash", ""},
-		"no Base64":       {changed(func(r *Report) { r.Evidence[0].Payload = "%" }), "no Base64", ""},
+		"no JSON":         {[]byte("x"), "not a report in JSON", ""},
+		"another type":    {changed(func(r *Report) { r.Type = "ddos" }), "not an XARF v4 report of connection/scraping", ""},
+		"a changed file":  {changed(func(r *Report) { r.Evidence[0].Payload = base64.StdEncoding.EncodeToString([]byte("x")) }), "does not match its stated hash", ""},
+		"no Base64":       {changed(func(r *Report) { r.Evidence[0].Payload = "%" }), "not Base64", ""},
 		"no file":         {changed(func(r *Report) { r.Evidence = r.Evidence[1:] }), "is missing", ""},
 		"no samples":      {changed(func(r *Report) { attached(r, 1, "198.51.100.7", "198.51.100.7\x00") }), "cannot be read", ""},
 		"an allowed path": {changed(func(r *Report) { attached(r, 1, "/private/x", "/public/x") }), "", "GET /public/x of \"NewBot/1.0\" is allowed"},
@@ -167,7 +167,7 @@ func TestVerifyFinds(t *testing.T) {
 		"another address":  {changed(func(r *Report) { attached(r, 1, "198.51.100.7", "203.0.113.1") }), "", `"203.0.113.1", which is outside source_identifier 198.51.100.7`},
 		"another source":   {changed(func(r *Report) { r.Source = "203.0.113.0/24" }), "", "outside source_identifier 203.0.113.0/24"},
 		"its network":      {changed(func(r *Report) { r.Source = "198.51.100.0/24" }), "", ""},
-		"no source":        {changed(func(r *Report) { r.Source = "x" }), "", `source_identifier "x" is neither an address nor a network`},
+		"no source":        {changed(func(r *Report) { r.Source = "x" }), "", `source_identifier "x" is not an address or a network`},
 		"an early end":     {changed(func(r *Report) { r.LastSeen = r.FirstSeen.Add(-time.Second) }), "", "last_seen 2026-11-21T09:00:00Z is before first_seen 2026-11-21T09:00:01Z"},
 		"a late sample":    {changed(func(r *Report) { attached(r, 1, "09:00:01Z", "09:00:02Z") }), "", "is not between first_seen and last_seen"},
 		"few requests":     {changed(func(r *Report) { r.TotalRequests = 0 }), "", "total_requests is 0, but 1 requests are attached"},
