@@ -55,7 +55,7 @@ func dayAlerts() *alerts {
 			Remedy: "Acknowledge if that is intended."},
 		{ID: "ready_for_enforce-1", Kind: alert.ReadyForEnforce, Severity: alert.Info, Site: "shop.example.com", Since: noon.Add(-2 * time.Hour), State: alert.Open,
 			Title:  "shop.example.com is ready for enforce",
-			Detail: "enforce would have blocked 821 requests, and none of a search engine, a preview or a feed reader.",
+			Detail: "In mode enforce, 821 requests would have been blocked, but none from search engines, previews or feed readers.",
 			Remedy: "Replace robots_guard of this site.", RemedySnippet: "robots_guard enforce"},
 	}}}
 }

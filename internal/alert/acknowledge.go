@@ -103,7 +103,7 @@ func (b *Manager) setAcknowledgement(id string, state acknowledgementState) (Ale
 		state.Time = existing.Time.Add(time.Nanosecond) // the resolution of the clock is too coarse
 	}
 	if !b.acknowledgements.set(id, state) {
-		return Alert{}, fmt.Errorf("%d alerts are acknowledged, which is as many as can be", maxAcknowledgements)
+		return Alert{}, fmt.Errorf("%d alerts are acknowledged, which is the maximum", maxAcknowledgements)
 	}
 	b.acknowledgements.revision++
 	return b.currentAlert(entry), nil
@@ -185,12 +185,12 @@ func (b *Manager) Import(data []byte) error {
 		return fmt.Errorf("no acknowledgements: %w", err)
 	}
 	if d.Version != documentVersion || len(d.Acknowledged) > maxAcknowledgements {
-		return fmt.Errorf("version %d with %d acknowledgements cannot be", d.Version, len(d.Acknowledged))
+		return fmt.Errorf("invalid version %d or number of acknowledgements %d", d.Version, len(d.Acknowledged))
 	}
 	for _, s := range d.Acknowledged {
 		kind, _, _ := strings.Cut(s.ID, "-")
 		if !slices.Contains(allKinds(), Kind(kind)) || len(s.ID) > 60 || s.Time.IsZero() {
-			return fmt.Errorf("an acknowledgement of %.60q at %v cannot be", s.ID, s.Time)
+			return fmt.Errorf("invalid acknowledgement of %.60q at %v", s.ID, s.Time)
 		}
 	}
 	if b.extra != nil && d.Extra != nil {

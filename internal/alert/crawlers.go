@@ -144,7 +144,7 @@ func findReadyForEnforce(source *report.Source, now time.Time, isOpen func(id st
 		found = append(found, finding{Alert: Alert{
 			ID: id, Kind: ReadyForEnforce, Severity: Info, Site: s.Name, Since: first.Add(minMonitorTime),
 			Title: s.Name + " is ready for enforce",
-			Detail: fmt.Sprintf("It was monitored for 7 days. enforce would have blocked %d requests, and none of a search engine, a preview or a feed reader that the robots.txt does not name.",
+			Detail: fmt.Sprintf("It was monitored for 7 days. In mode enforce, %d requests would have been blocked, but none from search engines, previews or feed readers that the robots.txt does not name.",
 				impact.WouldBlock),
 			Remedy:        "Replace robots_guard of this site.",
 			RemedySnippet: "robots_guard enforce",

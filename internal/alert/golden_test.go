@@ -58,7 +58,7 @@ func TestExample(t *testing.T) {
 		{
 			ID: newID(ReadyForEnforce, "blog.example.com"), Kind: ReadyForEnforce, Severity: Info, Site: "blog.example.com", Since: ago(26 * time.Hour),
 			Title:  "blog.example.com is ready for enforce",
-			Detail: "It was monitored for 7 days. enforce would have blocked 1204 requests, and none of a search engine, a preview or a feed reader.",
+			Detail: "It was monitored for 7 days. In mode enforce, 1204 requests would have been blocked, but none from search engines, previews or feed readers.",
 			Remedy: "Replace robots_guard of this site.", RemedySnippet: "robots_guard enforce", State: Open,
 		},
 		{

@@ -73,8 +73,8 @@ func parityAlert(x *report.ParityFinding, severity Severity, now time.Time) Aler
 	}
 	switch x.What {
 	case parity.PagesRefused:
-		a.Title = fmt.Sprintf("%s is refused %d %% of what the robots.txt of %s allows", who, x.Percent, x.Site)
-		a.Remedy = "If it may come, let it through what refuses it: a firewall, a bot filter, a rate limit. If it may not, say so in the robots.txt, which it reads."
+		a.Title = fmt.Sprintf("%s is refused %d %% of the pages that the robots.txt of %s allows", who, x.Percent, x.Site)
+		a.Remedy = "If you want this crawler, let it pass the firewall, bot filter or rate limit that refuses it. If you do not, disallow it in the robots.txt, which it reads."
 	case parity.PagesFail:
 		a.Title = fmt.Sprintf("%s gets errors for %d %% of its pages at %s", who, x.Percent, x.Site)
 		a.Remedy = "See why the server fails. A search engine that gets errors comes less often, and in the end drops the pages."

@@ -40,7 +40,7 @@ func TestParity(t *testing.T) {
 	w.leap(ledgerReadInterval)
 	w.want("a third is refused", "open warning pages_refused")
 	a := w.only()
-	if a.Title != "bingbot is refused 34 % of what the robots.txt of a.test allows" || !a.Since.Equal(start) || !strings.Contains(a.Detail, "34 of 100 answers") {
+	if a.Title != "bingbot is refused 34 % of the pages that the robots.txt of a.test allows" || !a.Since.Equal(start) || !strings.Contains(a.Detail, "34 of 100 answers") {
 		t.Errorf("%+v", a)
 	}
 	w.leap(3 * time.Hour)

@@ -216,7 +216,7 @@ func (s *site) changed() (finding, bool) {
 	previous := s.State.Previous[0]
 	detail := fmt.Sprintf("At %s there %s, before that %d.", s.timeText(current.FirstFetched), ruleCountText(current.Robots.RuleCount()), previous.Robots.RuleCount())
 	if findings, more := current.Robots.Findings(); len(findings) > 0 {
-		detail += fmt.Sprintf(" lint has something to say about it: %d.", len(findings)+more)
+		detail += fmt.Sprintf(" lint has %d findings.", len(findings)+more)
 	}
 	return finding{Alert: Alert{
 		ID: newID(RobotsChanged, s.subject, versionID(previous), versionID(current)), Kind: RobotsChanged, Severity: Info, Since: current.FirstFetched,

@@ -35,7 +35,7 @@ func newSignatureCounters(name func(string) string) SignatureCounters {
 	return SignatureCounters{
 		signatures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: name("signature_checks_total"),
-			Help: "Signatures of requests of crawlers (Web Bot Auth), by what came of checking them.",
+			Help: "Checked signatures of crawler requests (Web Bot Auth), by result.",
 		}, []string{"reason"}),
 		directories: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: name("signature_directory_fetches_total"),

@@ -82,7 +82,7 @@ func New(state StateSource, kinds, results []string) *Metrics {
 		}, []string{"source"}),
 		cacheLookups: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: metricName("lookups_total"),
-			Help: "Looks at the cache of policies, by whether a copy was there.",
+			Help: "Lookups in the policy cache, by whether a copy was cached.",
 		}, []string{"result"}),
 		verifications: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: metricName("identity_checks_total"),
@@ -91,7 +91,7 @@ func New(state StateSource, kinds, results []string) *Metrics {
 		identity: newIdentityCollector(metricName, state),
 		notifications: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: metricName("notifications_total"),
-			Help: "Messages about alerts to the receivers of notify, by what came of them after the last attempt.",
+			Help: "Alert messages to the receivers of notify, by result of the last attempt.",
 		}, []string{"result"}),
 
 		SignatureCounters: newSignatureCounters(metricName),
@@ -106,7 +106,7 @@ func New(state StateSource, kinds, results []string) *Metrics {
 			heldChanges: prometheus.NewDesc(metricName("change_held"),
 				"1 for a configured host while the change guard keeps an earlier robots.txt in force.", []string{"host"}, nil),
 			unprotected: prometheus.NewDesc(metricName("not_protecting"),
-				"1 for a configured host in enforce while its robots.txt forbids nothing to anybody, by why it does not.", []string{"host", "cause"}, nil),
+				"1 for a configured host in enforce while its robots.txt disallows nothing, by cause.", []string{"host", "cause"}, nil),
 			policies: prometheus.NewDesc(metricName("policies_cached"), "Sites with a cached robots.txt.", []string{"segment"}, nil),
 			bytes:    prometheus.NewDesc(metricName("policies_bytes"), "Estimated memory of cached robots.txt files.", []string{"segment"}, nil),
 			evicted:  prometheus.NewDesc(metricName("policies_evicted_total"), "Sites evicted from the cache.", []string{"segment"}, nil),

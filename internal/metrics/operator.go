@@ -26,7 +26,7 @@ func newOperatorMetrics(name func(string) string, hosts *hosts) OperatorMetrics 
 	m.requests = &requestCounters{
 		desc: prometheus.NewDesc(name("requests_total"), "Judged requests. Requests of browsers are not judged.",
 			[]string{"host", "crawler", "class", "identity", "verdict", "action"}, nil),
-		overflow: prometheus.NewDesc(name("label_overflow_total"), "Requests that were summed up as _other since the host has no room for more label values.",
+		overflow: prometheus.NewDesc(name("label_overflow_total"), "Requests counted as _other because the host has too many label values.",
 			[]string{"host"}, nil),
 		hosts: hosts,
 	}

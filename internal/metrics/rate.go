@@ -30,13 +30,13 @@ func newRateMetrics(name func(string) string) RateMetrics {
 	return RateMetrics{
 		ratedRequests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: name("rate_requests_total"),
-			Help: "Requests of crawlers of which a Crawl-delay or a limit asks something, by whether this one was one too many.",
+			Help: "Requests of crawlers to which a Crawl-delay or a limit applies, by whether the request was over it.",
 		}, []string{"class", "rate"}),
 		inFlight: inFlightCollector{make([]atomic.Int64, len(uaident.Classes())), prometheus.NewDesc(name("requests_in_flight"),
 			"Requests of crawlers that the guard has let pass and that are not answered yet.", []string{"class"}, nil)},
 		firstByte: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    name("first_byte_seconds"),
-			Help:    "How long the first byte took of answers of the site to crawlers that were not slowed.",
+			Help:    "Time to the first byte of responses to crawlers that were not slowed.",
 			Buckets: []float64{.05, .25, 1, 2, 5, 15},
 		}, []string{"class"}),
 		firstByteObservers: new(cowmap.Map[string, prometheus.Observer]),

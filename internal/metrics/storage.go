@@ -34,7 +34,7 @@ func newStorageMetrics(name func(string) string, kinds, results []string) Storag
 		}, []string{"kind", "result"}),
 		reads: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: name("storage_reads_total"),
-			Help: "Values of all instances in the storage that were looked at, by what came of it.",
+			Help: "Stored values of all instances that were read, by result.",
 		}, []string{"kind", "result"}),
 		lastWrite: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: name("storage_write_timestamp_seconds"),

@@ -46,7 +46,7 @@ func TestURLs(t *testing.T) {
 	for url, want := range map[string]string{
 		"":                            "needs a URL",
 		"secret.test/hook":            "this is not a URL; write one such as https://hooks.example.com/alerts",
-		"ftp://secret.test/":          `no service "ftp" is known; known are bark, discord,`,
+		"ftp://secret.test/":          `unknown service "ftp"; use one of bark, discord,`,
 		"https:///secret":             "the URL has no host",
 		"https://user:secret@a.test/": "sign messages with the option secret",
 		"https://a.test/#secret":      "fragments",

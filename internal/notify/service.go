@@ -56,7 +56,7 @@ func newService(u *url.URL) (d destination, err error) {
 		return d, fmt.Errorf("%s:// is not for alerts; write the http or https URL of a webhook, or the URL of a service such as %s", name, exampleURLs["slack"])
 	case !slices.Contains(services, name):
 		slices.Sort(services)
-		return d, fmt.Errorf("no service %.20q is known; known are %s", name, strings.Join(slices.DeleteFunc(services, func(s string) bool { return s == "generic" || s == "logger" }), ", "))
+		return d, fmt.Errorf("unknown service %.20q; use one of %s", name, strings.Join(slices.DeleteFunc(services, func(s string) bool { return s == "generic" || s == "logger" }), ", "))
 	}
 	s := &service{u, withTitle(u), make(chan struct{}, 1)}
 	if _, err := serviceRouter.Locate(s.url); err != nil {
@@ -91,7 +91,7 @@ func (s *service) send(ctx context.Context, m Message) (retryAfter time.Duration
 	select {
 	case s.busy <- struct{}{}:
 	default:
-		return 0, errors.New("the attempt before has not ended")
+		return 0, errors.New("the previous attempt has not ended")
 	}
 	sender, err := new(router.ServiceRouter).Locate(s.url)
 	if err != nil {
