@@ -75,13 +75,13 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	begin := *d
 	if d.NextArg() {
-		return d.Errf("unexpected argument %q; options stand in a block below robots_txt", d.Val())
+		return d.Errf("unexpected argument %q; write options into a block after robots_txt", d.Val())
 	}
 	if err := option.ReadBlock(d, append(h.options(), ofGuard()...), h.Validate, h.Validate); err != nil {
 		return err
 	}
 	if len(h.Rules)+len(h.Lists)+len(h.Sitemaps)+len(h.Lines) == 0 && !h.Staging {
-		return begin.Err("robots_txt says nothing; write a rule such as disallow ai_training, or staging")
+		return begin.Err("robots_txt has no rules; write a rule such as disallow ai_training, or staging")
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (h *Handler) options() []option.Option {
 		{Name: "crawl_delay", Usage: "a product token, a class or *, and seconds such as 10", Set: h.addDelay, SetLine: h.markRule, Repeatable: true},
 		{Name: "content_usage", Usage: usageWords, Set: h.addPreference(func(r *Rule) *string { return &r.ContentUsage }), SetLine: h.markRule, Repeatable: true},
 		{Name: "content_signal", Usage: signalWords, Set: h.addPreference(func(r *Rule) *string { return &r.ContentSignal }), SetLine: h.markRule, Repeatable: true},
-		{Name: "training_preference", Usage: "y or n, and behind n perhaps noarchive", Set: h.setTraining, SetLine: h.markRule},
+		{Name: "training_preference", Usage: "y, n, or n noarchive", Set: h.setTraining, SetLine: h.markRule},
 		{Name: "sitemap", Usage: "a URL such as https://{host}/sitemap.xml", Set: add(&h.Sitemaps), Repeatable: true},
 		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", Set: add(&h.Lines), Repeatable: true},
 		{Name: "rule", Usage: "a name such as sale-2026, and a block", Set: h.addNamed, SetLine: h.markRule, Block: h.readRule, Repeatable: true},
@@ -104,7 +104,7 @@ func (h *Handler) options() []option.Option {
 		{Name: "staging", Usage: "nothing, or hosts such as staging.example.com", Set: h.setStaging},
 		{Name: "gate", Usage: "error, warning or off", Set: option.OneArgument(&h.Gate, option.OneOfWords(gateWords...))},
 		{Name: "confirm", Usage: "search, any or off", Set: option.OneArgument(&h.Confirm, option.OneOfWords(confirmWords...))},
-		{Name: "rollout", Usage: "now, shadow and a duration such as 24h, or hosts, some hosts and perhaps a duration", Set: h.setRollout, SetLine: h.markRollout},
+		{Name: "rollout", Usage: "now, shadow and a duration such as 24h, or hosts, one or more hosts and optionally a duration", Set: h.setRollout, SetLine: h.markRollout},
 		{Name: "max_age", Usage: "a duration from 1m to 24h such as 1h", Set: option.OneArgument(&h.MaxAge, option.Duration)},
 	}
 }
@@ -154,7 +154,7 @@ func (h *Handler) readRule(d *caddyfile.Dispenser) error {
 	once := func(set func([]string) error) func([]string) error {
 		return func(args []string) error {
 			if says++; says > 1 {
-				return errors.New("a rule says one thing; write another rule for the other")
+				return errors.New("a rule can have only one kind of statement; write a second rule")
 			}
 			return set(args)
 		}
@@ -186,9 +186,9 @@ func (h *Handler) readRule(d *caddyfile.Dispenser) error {
 	}, func() error {
 		switch {
 		case len(r.For) == 0 && r.ContentUsage+r.ContentSignal+r.TrainingPreference == "":
-			return nameError(r, errors.New("it is about nobody; write for and a product token, a class such as ai_training, or *"))
+			return nameError(r, errors.New("the rule names no crawler; add for with a product token, a class such as ai_training, or *"))
 		case says == 0:
-			return nameError(r, errors.New("it says nothing; write disallow or allow, and perhaps paths"))
+			return nameError(r, errors.New("the rule has no effect; add disallow or allow, optionally with paths"))
 		}
 		return nil
 	})
@@ -208,7 +208,7 @@ func (h *Handler) readPaths(d *caddyfile.Dispenser) error {
 		rule.Paths = append(append(rule.Paths, d.Val()), d.RemainingArgs()...)
 	}
 	if len(rule.Paths) == 0 && d.Val() == "}" {
-		return begin.Err("the block has no path; without a block the rule is about the whole site")
+		return begin.Err("the block has no path; without a block the rule applies to the whole site")
 	}
 	return nil
 }

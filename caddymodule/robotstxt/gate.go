@@ -40,7 +40,7 @@ func (h *Handler) passGate(s *managed.Schedule, logger *zap.Logger) error {
 		if f.At != "" {
 			at = f.At + ": "
 		}
-		return fmt.Errorf("%sgate %s: %s; mend it, or see caddy robots-guard managed check and the option gate", at, h.Gate, f)
+		return fmt.Errorf("%sgate %s: %s; fix it, or see caddy robots-guard managed check and the option gate", at, h.Gate, f)
 	}
 	told := slices.DeleteFunc(slices.Clone(report.Findings), func(f managed.Finding) bool {
 		return f.Severity < policy.Warning && f.Code != managed.RuleOver
@@ -49,10 +49,10 @@ func (h *Handler) passGate(s *managed.Schedule, logger *zap.Logger) error {
 		logger.Warn("robots_txt: "+told[i].String(), zap.String("at", told[i].At))
 	}
 	if more := len(told) - mostTold; more > 0 {
-		logger.Warn("robots_txt: there is more of that kind; see caddy robots-guard managed check", zap.Int("more", more))
+		logger.Warn("robots_txt: more findings exist; see caddy robots-guard managed check", zap.Int("more", more))
 	}
 	if report.Left > 0 {
-		logger.Info("robots_txt: not all texts to come were checked now; the others are when they are composed", zap.Int("checked", report.Texts), zap.Int("left", report.Left))
+		logger.Info("robots_txt: not all future files were checked; each of the others is checked when it is composed", zap.Int("checked", report.Texts), zap.Int("left", report.Left))
 	}
 	return nil
 }

@@ -202,11 +202,11 @@ func (h *Handler) Validate() error {
 		return err
 	}
 	if h.NoArchive && !slices.ContainsFunc(h.Rules, func(r Rule) bool { return r.TrainingPreference == "n" }) {
-		return errors.New("noarchive goes with training_preference n alone")
+		return errors.New("noarchive requires training_preference n")
 	}
 	for i, place := range h.Lists {
 		if slices.Contains(h.Lists[:i], place) {
-			return fmt.Errorf("rules %s is here twice; remove one", place)
+			return fmt.Errorf("rules %s is set twice; remove one", place)
 		}
 		if _, err := rulelist.New(place, nil); err != nil {
 			return err

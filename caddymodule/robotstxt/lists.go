@@ -47,7 +47,7 @@ func (h *Handler) useLists(ctx caddy.Context, app *caddymodule.App, has func(hos
 	site = rulelist.NewSite(c)
 	for _, l := range c.Lists {
 		h.release = append(h.release, l.Use(user))
-		waiting, cancel := context.WithTimeoutCause(ctx, loadTime, fmt.Errorf("no complete answer within %v, for which a configuration that is loaded waits", loadTime))
+		waiting, cancel := context.WithTimeoutCause(ctx, loadTime, fmt.Errorf("no complete answer within %v, the longest wait while a configuration is loaded", loadTime))
 		l.Load(waiting, weak.Make(app))
 		cancel()
 	}

@@ -83,10 +83,10 @@ func (r *Rollout) validate() error {
 	case r.Stage != rolloutShadow && r.Stage != rolloutHosts:
 		return fmt.Errorf("unknown stage %q of rollout; use shadow or hosts, or leave rollout out", r.Stage)
 	case (r.Stage == rolloutHosts) != (len(r.Hosts) > 0):
-		return errors.New("rollout hosts has to name the hosts that have a change first, and nothing else does")
+		return errors.New("rollout hosts needs the hosts that get a change first; rollout shadow takes no hosts")
 	case r.Stage != rolloutShadow && r.Duration == 0: // until it is promoted
 	case time.Duration(r.Duration) < shortestRollout || time.Duration(r.Duration) > longestRollout:
-		return fmt.Errorf("rollout %s %s cannot be; use a time from 1m to 30d", r.Stage, option.FormatDuration(r.Duration))
+		return fmt.Errorf("rollout %s %s is out of range; use a time from 1m to 30d", r.Stage, option.FormatDuration(r.Duration))
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func (r *Rollout) checkShadow(places []placement.ManagedHandler) error {
 	}
 	for i := range places {
 		if p := &places[i]; p.TrialObstacle != "" {
-			return fmt.Errorf("rollout shadow: at %s nothing would be tried before it is published: %s, or use another rollout", p.Site(), p.TrialObstacle)
+			return fmt.Errorf("rollout shadow: at %s a change would be published without a trial: %s, or use another rollout", p.Site(), p.TrialObstacle)
 		}
 	}
 	return nil

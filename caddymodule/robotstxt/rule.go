@@ -40,7 +40,7 @@ func (h *Handler) knownRegistry() *uaident.Registry {
 // noPath returns an error if a path is among the names of crawlers.
 func noPath(names []string) error {
 	if i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, "/") }); i >= 0 {
-		return fmt.Errorf("%q is a path; paths stand in a block behind the crawlers, one a line", names[i])
+		return fmt.Errorf("%q is a path; write paths into a block after the crawlers, one per line", names[i])
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 // staging.
 func (h *Handler) validateStaging() error {
 	if len(h.StagingHosts) > 0 && !h.Staging {
-		return errors.New("staging_hosts means nothing without staging")
+		return errors.New("staging_hosts has no effect without staging")
 	}
 	for _, host := range h.StagingHosts {
 		switch {
@@ -38,8 +38,8 @@ func (h *Handler) checkStaging(hosts, production []string) error {
 	}
 	for _, host := range production {
 		if haveCommon(host, hosts) && haveCommon(host, h.StagingHosts) {
-			return fmt.Errorf("staging would close %s to all crawlers, which the global option production names; "+
-				"remove staging, or name the hosts that are for tests behind it, such as staging staging.example.com", host)
+			return fmt.Errorf("staging would close %s to all crawlers, but the global option production names this host; "+
+				"remove staging, or write the test hosts after it, such as staging staging.example.com", host)
 		}
 	}
 	return nil
@@ -50,7 +50,7 @@ func (h *Handler) checkStaging(hosts, production []string) error {
 func (h *Handler) warnStaging(hosts []string, logger *zap.Logger) {
 	for _, host := range h.StagingHosts {
 		if !haveCommon(host, hosts) {
-			logger.Warn(fmt.Sprintf("staging %s closes nothing here: this site has %s; %s",
+			logger.Warn(fmt.Sprintf("staging %s has no effect: this site has %s; %s",
 				host, strings.Join(hosts[:min(len(hosts), 5)], ", "), cmp.Or(nearHost(host, hosts), "write robots_txt into the site of that host")))
 		}
 	}

@@ -108,7 +108,7 @@ func TestBaseFileMissing(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "robot.txt")
 	file := harness.Caddyfile(t, "http://a.test {\n\trobots_txt {\n\t\tbase file "+base+"\n\t\tdisallow GPTBot\n\t}\n}\n")
 	_, stderr, code := harness.Command(t, "", "validate", "--config", file)
-	if want := "base file " + base + ": there is no such file; correct the path, or write base none"; code == 0 || !strings.Contains(stderr, want) || !strings.Contains(stderr, ", at "+file+":3") {
+	if want := "base file " + base + ": file not found; correct the path, or write base none"; code == 0 || !strings.Contains(stderr, want) || !strings.Contains(stderr, ", at "+file+":3") {
 		t.Errorf("exit %d: %s; want %q", code, stderr, want)
 	}
 }

@@ -127,7 +127,7 @@ func TestConfirmAndRollBack(t *testing.T) {
 			t.Errorf("history exits with %d and lacks %q: %s", code, want, out)
 		}
 	}
-	if out, code := s.managed("rollback", "0123456789abcdef"); code != 2 || !strings.Contains(out, "no such change was published") {
+	if out, code := s.managed("rollback", "0123456789abcdef"); code != 2 || !strings.Contains(out, "no change with this ID was published") {
 		t.Errorf("rollback to nothing exits with %d: %s", code, out)
 	}
 	if out, code := s.managed("history", "--site", "b.test"); code != 2 || !strings.Contains(out, "set the parameter site to one of a.test") {

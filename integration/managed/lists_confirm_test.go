@@ -43,7 +43,7 @@ func TestShrunkListIsConfirmed(t *testing.T) {
 	write("a")
 	waits := func() bool {
 		out, _ := s.managed("changes")
-		return strings.Contains(out, "waits for confirmation") && strings.Contains(out, "it has lost more than half of its 3 rules")
+		return strings.Contains(out, "waits for confirmation") && strings.Contains(out, "the list has lost more than half of its 3 rules")
 	}
 	harness.Eventually(t, "it waits", waits)
 	if err := s.load("rules " + list + "\nmax_age 2h"); err != nil {

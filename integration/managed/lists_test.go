@@ -149,9 +149,9 @@ func TestCheckWithLists(t *testing.T) {
 	}{
 		{filepath.Join(directory, "good.json"), 0, 0, "no findings", ""},
 		{filepath.Join(directory, "bad.json"), 2, 1, `bad.json:2:15: unknown field "fro"; did you mean for?`, `bad.json:2:15: unknown field`},
-		{filepath.Join(directory, "none.json"), 2, 1, "none.json: there is no such file; correct the path, at ", "none.json: there is no such file; correct the path, at "},
-		{filepath.Join(directory, "twice.json"), 2, 1, "twice.json:1: rule own: there are two rules of that name", "two rules of that name"},
-		{"http://" + origin.Address() + "/r.json", 2, 0, `/r.json:1: rule b: path "b" begins with neither`, "does not go with the configuration"},
+		{filepath.Join(directory, "none.json"), 2, 1, "none.json: file not found; correct the path, at ", "none.json: file not found; correct the path, at "},
+		{filepath.Join(directory, "twice.json"), 2, 1, "twice.json:1: rule own: two rules have this name", "two rules have this name"},
+		{"http://" + origin.Address() + "/r.json", 2, 0, `/r.json:1: rule b: path "b" begins with neither`, "conflicts with the configuration"},
 		{"http://127.0.0.1:1/r.json", 2, 0, "connection refused", "cannot be read; the published file stays in force"},
 	} {
 		file := harness.Caddyfile(t, strings.ReplaceAll("http://a.test {\nrobots_txt {\nbase none\nrule own {\nfor CCBot\ndisallow /own\n}\nrules $LIST\n}\n}\n", "$LIST", tc.list))

@@ -75,7 +75,7 @@ func TestAnsweredBefore(t *testing.T) {
 		}
 		reverse_proxy $ORIGIN
 	}`, "$ORIGIN", o.Address(), "$STATIC", harness.Files(t, map[string]string{"robots.txt": "User-agent: *\n"}))
-	const warning = "self-test: robots_txt is not asked for /robots.txt"
+	const warning = "self-test: robots_txt gets no requests for /robots.txt"
 	var got []string
 	for _, line := range s.Await(warning, 4) {
 		got = append(got, line["site"].(string)+" "+fmt.Sprint(line["status"]))

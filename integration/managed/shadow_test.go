@@ -70,11 +70,11 @@ func TestRolloutShadowRefused(t *testing.T) {
 		"http://*.a.test {\nrobots_guard\n" + text + "}\n":                                                                 "",
 		"http://a.test {\nroute {\n" + text + "robots_guard\n}\n}\n":                                                       "",
 		"http://a.test, http://b.test {\nrobots_guard\n@b host b.test\n" + strings.Replace(text, " {", " @b {", 1) + "}\n": "",
-		"http://a.test {\n" + text + "}\n":                                                                                 "rollout shadow: at site a.test nothing would be tried before it is published: no robots_guard judges the requests there; add one",
-		"http://a.test {\n" + text + "}\nhttp://b.test {\nrobots_guard\n}\n":                                               "at site a.test nothing would be tried",
-		"(m) {\n" + text + "}\nhttp://a.test {\nrobots_guard\nimport m\n}\nhttp://b.test {\nimport m\n}\n":                 "at site b.test nothing would be tried",
-		"http://a.test {\nrobots_guard {\nshadow https://a.test/next.txt\n}\n" + text + "}\n":                              "tries the text of its option shadow; remove that",
-		"http://a.test {\nrobots_guard {\nsource https://a.test/r.txt\n}\n" + text + "}\n":                                 "goes by its option source; remove that",
+		"http://a.test {\n" + text + "}\n":                                                                                 "rollout shadow: at site a.test a change would be published without a trial: no robots_guard judges the requests of this site; add one",
+		"http://a.test {\n" + text + "}\nhttp://b.test {\nrobots_guard\n}\n":                                               "at site a.test a change would be published without a trial",
+		"(m) {\n" + text + "}\nhttp://a.test {\nrobots_guard\nimport m\n}\nhttp://b.test {\nimport m\n}\n":                 "at site b.test a change would be published without a trial",
+		"http://a.test {\nrobots_guard {\nshadow https://a.test/next.txt\n}\n" + text + "}\n":                              "already compares its option shadow; remove this option",
+		"http://a.test {\nrobots_guard {\nsource https://a.test/r.txt\n}\n" + text + "}\n":                                 "reads its robots.txt from its option source; remove this option",
 	} {
 		_, stderr, code := harness.Command(t, "", "validate", "--config", harness.Caddyfile(t, config))
 		if (code != 0) != (says != "") || !strings.Contains(stderr, says) {

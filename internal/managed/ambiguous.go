@@ -35,13 +35,13 @@ func (c *composition) check(composed *policy.Robots) error {
 		bytes += len(path)
 	}
 	if len(others)*bytes > maxCompared || len(others)*len(before.Names()) > maxNames {
-		return errors.New("the base is read by crawlers in two ways, and too long to tell what the rules would do to others; run caddy robots-guard lint on it and fix its findings")
+		return errors.New("crawlers interpret the base in two ways, and it is too long to check the effect of the rules on other crawlers; run caddy robots-guard lint on it and fix its findings")
 	}
 	for _, names := range others {
 		was, is := before.Select(true, names...), composed.Select(true, names...)
 		for _, path := range paths {
 			if was.Judge(path).Allowed && !is.Judge(path).Allowed {
-				return fmt.Errorf("the base is read by crawlers in two ways, and with the rules %s could not fetch %s any more; run caddy robots-guard lint on it and fix its findings", names[0], path)
+				return fmt.Errorf("crawlers interpret the base in two ways, and with the rules %s could no longer fetch %s; run caddy robots-guard lint on it and fix its findings", names[0], path)
 			}
 		}
 	}

@@ -19,7 +19,7 @@ const Staging = "# This site is for tests: robots_txt has it as staging.\nUser-a
 // crawlers interpret the base differently, the file could disallow more than intended.
 func (p *Plan) Compose(base []byte, host string) ([]byte, error) {
 	if len(base) > policy.MaxSize {
-		return nil, fmt.Errorf("the base has more than %d bytes, of which crawlers read no more; shorten it", policy.MaxSize)
+		return nil, fmt.Errorf("the base has more than %d bytes, and crawlers ignore the rest; shorten it", policy.MaxSize)
 	}
 	if p.IsEmpty() {
 		return base, nil
@@ -28,7 +28,7 @@ func (p *Plan) Compose(base []byte, host string) ([]byte, error) {
 	c := &composition{plan: p, file: f}
 	added := c.groups()
 	if c.tooMany {
-		return nil, errors.New("the base names too many crawlers above too many lines for a preference about all of them; shorten it")
+		return nil, errors.New("the base has too many crawlers and lines to add a preference for all crawlers; shorten it")
 	}
 	for _, s := range p.sitemaps {
 		added += "Sitemap: " + s + "\n"
@@ -43,7 +43,7 @@ func (p *Plan) Compose(base []byte, host string) ([]byte, error) {
 		text = atHost(text, host)
 	}
 	if len(text) > policy.MaxSize {
-		return nil, fmt.Errorf("the text would have %d bytes, and crawlers read %d; shorten the base or write fewer rules", len(text), policy.MaxSize)
+		return nil, fmt.Errorf("the robots.txt would have %d bytes, but crawlers read only %d; shorten the base or write fewer rules", len(text), policy.MaxSize)
 	}
 	if isAmbiguous(f.robots) {
 		if err := c.check(policy.Parse([]byte(text))); err != nil {

@@ -153,7 +153,7 @@ func TestPlanErrors(t *testing.T) {
 		`"/{env.SHOP}/" has a placeholder other than {host}`:                    {disallow("GPTBot", "/{env.SHOP}/")},
 		`"/{file./run/shop}" has a placeholder other than {host}`:               {disallow("GPTBot", "/{file./run/shop}")},
 		`path "/a#b" has a #, which begins a comment; write %23`:                {disallow("GPTBot", "/a#b")},
-		`"a\nb" can be no product token`:                                        {disallow("token:a\nb")},
+		`"a\nb" is not a valid product token`:                                   {disallow("token:a\nb")},
 	} {
 		if _, err := planOf(uaident.Default(), rules, nil, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

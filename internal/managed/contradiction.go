@@ -73,7 +73,7 @@ func (c *contradictions) add(r *rule) error {
 		id := c.id(name)
 		for what, line := range r.statements() {
 			if c.statements++; c.statements > maxStatements {
-				return fmt.Errorf("with it the rules come to more than %d lines by crawler; name fewer crawlers or paths", maxStatements)
+				return fmt.Errorf("with this rule there are more than %d lines for single crawlers; name fewer crawlers or paths", maxStatements)
 			}
 			for _, host := range against {
 				key := subject{id, what, host}
@@ -82,7 +82,7 @@ func (c *contradictions) add(r *rule) error {
 				}
 			}
 			if c.compared > maxOpposed {
-				return fmt.Errorf("too many rules say opposite things at different times to tell whether %s is told both", name)
+				return fmt.Errorf("too many rules contradict each other at different times to check the rules for %s; write fewer rules", name)
 			}
 			for _, host := range at {
 				key := subject{id, what, host}
@@ -184,7 +184,7 @@ func contradict(name, what string, a, b *rule) error {
 	if !a.isAlways() || !b.isAlways() {
 		remedy = "remove one, or change the times"
 		if both := a.window.and(b.window).String(); both != "" {
-			remedy += "; they meet " + both
+			remedy += "; both are in force " + both
 		}
 	}
 	if a.name != b.name && a.ID+b.ID != "" {
@@ -195,7 +195,7 @@ func contradict(name, what string, a, b *rule) error {
 	case what == delayWord:
 		return fmt.Errorf("%s has two delays; remove one", name)
 	case isUse:
-		return fmt.Errorf("%s is told both yes and no for %s; %s", name, use, remedy)
+		return fmt.Errorf("the rules state both yes and no to %s for %s; %s", name, use, remedy)
 	case what == wholeSite:
 		return fmt.Errorf("%s is both allowed and disallowed the whole site; %s", name, remedy)
 	}

@@ -184,7 +184,7 @@ func (p *Plan) checkRules(before, after *policy.Robots, host string) (found []Fi
 			for _, path := range r.Paths {
 				if !r.Allow && is.Judge(sample(path, host)).Allowed {
 					found = append(found, Finding{Severity: policy.Warning, Code: RuleIdle, Rules: []string{r.name}, At: r.At,
-						Message: fmt.Sprintf("%s may fetch %s all the same, since a longer or equal pattern allows it; remove that, or the rule", w.name, path)})
+						Message: fmt.Sprintf("%s may still fetch %s, because a longer or equal pattern allows it; remove that pattern, or the rule", w.name, path)})
 				}
 			}
 			if path, opens := opened(before, was, is, r, host); opens {

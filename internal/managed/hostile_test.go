@@ -66,7 +66,7 @@ func TestTablesAreBounded(t *testing.T) {
 		refused       bool
 	}{{5000, 5000, true}, {5000, 1, false}, {1, 5000, false}} {
 		_, err := NewSchedule(uaident.Default(), Spec{Rules: many(tc.common, tc.hosts)})
-		if tc.refused != (err != nil) || err != nil && !strings.Contains(err.Error(), "too many rules for too many hosts: 5000 rules are for all of them, and 5000 hosts") {
+		if tc.refused != (err != nil) || err != nil && !strings.Contains(err.Error(), "too many rules for too many hosts: 5000 rules for all hosts, and 5000 hosts") {
 			t.Errorf("%d rules and %d hosts: %v", tc.common, tc.hosts, err)
 		}
 	}

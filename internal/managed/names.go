@@ -36,7 +36,7 @@ func (n *names) compile(spec *Spec) (all []rule, err error) {
 			written := &list.Rules[i]
 			window, err := CheckRule(written)
 			if err == nil && known[written.ID] {
-				err = errors.New("there are two rules of that name; give each its own")
+				err = errors.New("two rules have this name; give each its own name")
 			}
 			if err == nil {
 				written.Hosts, err = hostsOf(written.Hosts)
@@ -164,7 +164,7 @@ func unknown(registry *uaident.Registry, word string) error {
 // checkName returns an error if a group cannot have this name.
 func checkName(token string) error {
 	if token == "" || strings.ContainsAny(token, "\r\n\x00#:*,/") || strings.Trim(token, " \t") != token {
-		return fmt.Errorf("%q can be no product token", token)
+		return fmt.Errorf("%q is not a valid product token", token)
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func parsePreference(kind, text string) (p preference, err error) {
 	rest := text
 	if strings.HasPrefix(text, "/") {
 		if !words.hasPaths {
-			return p, fmt.Errorf("%q has a path, and a signal is about the whole site; remove the path", text)
+			return p, fmt.Errorf("%q has a path, but a signal applies to the whole site; remove the path", text)
 		}
 		p.path, rest, _ = strings.Cut(text, " ")
 		if err := checkPath(p.path); err != nil {
@@ -60,7 +60,7 @@ func parsePreference(kind, text string) (p preference, err error) {
 			return p, fmt.Errorf("%q: %w", text, err)
 		}
 		if slices.ContainsFunc(p.uses, func(o choice) bool { return o.key == c.key }) {
-			return p, fmt.Errorf("%q: it says %s twice; remove one", text, c.key)
+			return p, fmt.Errorf("%q has %s twice; remove one", text, c.key)
 		}
 		p.uses = append(p.uses, c)
 	}
@@ -83,11 +83,11 @@ func (v vocabulary) parse(part string) (choice, error) {
 	key, value, _ := strings.Cut(part, "=")
 	switch {
 	case part == "":
-		return choice{}, fmt.Errorf("a use is missing; write one such as %s=%s, with commas between several", v.keys[0], v.no)
+		return choice{}, fmt.Errorf("a use is missing; write a use such as %s=%s, with commas between several", v.keys[0], v.no)
 	case v.hasPaths && strings.Contains(key, " "):
-		return choice{}, fmt.Errorf("%q is no use; begin a path with /, and write commas between uses", key)
+		return choice{}, fmt.Errorf("%q is not a known use; begin a path with /, and write commas between uses", key)
 	case !slices.Contains(v.keys, key):
-		return choice{}, fmt.Errorf("%q is no use that a crawler could know; write %s, each with =%s or =%s, and commas between several",
+		return choice{}, fmt.Errorf("%q is not a known use; write %s, each with =%s or =%s, and commas between several",
 			key, strings.Join(v.keys, ", "), v.yes, v.no)
 	case value != v.yes && value != v.no:
 		return choice{}, fmt.Errorf("%s has to be %s or %s; write %s=%s", key, v.yes, v.no, key, v.no)

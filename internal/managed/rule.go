@@ -172,7 +172,7 @@ func (p *Plan) check() error {
 			return fmt.Errorf("sitemap: %w", err)
 		}
 		if !strings.Contains(s, "://") {
-			return fmt.Errorf("sitemap %q is no whole URL; begin it with https://", s)
+			return fmt.Errorf("sitemap %q is not a complete URL; begin it with https://", s)
 		}
 	}
 	for _, s := range p.lines {
@@ -182,7 +182,7 @@ func (p *Plan) check() error {
 		robots := policy.Parse([]byte("User-agent: *\n" + s + "\n"))
 		records := robots.Records()
 		if len(robots.Names()) > 1 || robots.RuleCount() > 0 || len(records) == 1 && records[0].Group >= 0 {
-			return fmt.Errorf("line %q is about the crawlers of a group; write a rule for it, such as disallow GPTBot", s)
+			return fmt.Errorf("line %q belongs to a group of crawlers; write a rule for it, such as disallow GPTBot", s)
 		}
 	}
 	texts := slices.Concat(p.sitemaps, p.lines)

@@ -21,11 +21,11 @@ var validID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 func CheckRule(r *Rule) (Window, error) {
 	switch {
 	case r.CrawlDelay != "" && (len(r.Paths) > 0 || r.Allow):
-		return Window{}, errors.New("a rule with a delay can say nothing else")
+		return Window{}, errors.New("a rule with a delay cannot have other statements")
 	case r.ContentUsage+r.ContentSignal != "" && (len(r.Paths) > 0 || r.Allow || r.CrawlDelay != "" || r.ContentUsage != "" && r.ContentSignal != ""):
-		return Window{}, errors.New("a rule with a preference can say nothing else; write another rule for the other")
+		return Window{}, errors.New("a rule with a preference cannot have other statements; write a second rule")
 	case r.TrainingPreference != "" && (len(r.For)+len(r.Paths) > 0 || r.Allow || r.CrawlDelay+r.ContentUsage+r.ContentSignal != ""):
-		return Window{}, errors.New("a rule with training_preference is about all crawlers and can say nothing else")
+		return Window{}, errors.New("a rule with training_preference applies to all crawlers and cannot have other statements")
 	case r.TrainingPreference != "" && r.TrainingPreference != "y" && r.TrainingPreference != "n":
 		return Window{}, fmt.Errorf("training_preference %q is neither y nor n", r.TrainingPreference)
 	case r.ID != "" && !validID.MatchString(r.ID):

@@ -94,7 +94,7 @@ func (s *Schedule) makeTables() error {
 		all += len(common) + len(rules) + len(below[rest])
 	}
 	if all > maxInTables {
-		return fmt.Errorf("there are too many rules for too many hosts: %d rules are for all of them, and %d hosts have some of their own; split the hosts into several sites", len(common), len(exact)+len(below))
+		return fmt.Errorf("too many rules for too many hosts: %d rules for all hosts, and %d hosts with rules of their own; split the hosts into several sites", len(common), len(exact)+len(below))
 	}
 	known := make(map[string]*table)
 	s.common = s.table(known, common)

@@ -123,7 +123,7 @@ func TestWindows(t *testing.T) {
 		{"2026-11-27", "", `from "2026-11-27" has no time zone, or no time of day; write 2026-11-27T00:00:00Z`},
 		{"", "2026-11-27T08:00:00", `until "2026-11-27T08:00:00" has no time zone`},
 		{"2026-11-27 08:00", "", `write 2026-11-27T08:00:00Z`},
-		{"2026-02-30T00:00:00Z", "", "no time that RFC 3339 knows"},
+		{"2026-02-30T00:00:00Z", "", "not an RFC 3339 time"},
 		{"2026-11-27T00:00:00Z", "2026-11-27T00:00:00Z", "never be in force"},
 		{"2026-11-27T00:00:00Z", "2026-11-27T00:00:00+01:00", "before it begins"},
 	} {
@@ -145,7 +145,7 @@ func TestContradictions(t *testing.T) {
 	}{
 		{"one after the other", during(disallow("GPTBot", "/a"), "a", epoch, later), during(allow("GPTBot", "/a"), "b", later, end), ""},
 		{"a moment in common", during(disallow("GPTBot", "/a"), "a", epoch, later.Add(1)), during(allow("GPTBot", "/a"), "b", later, open),
-			"rule b: GPTBot is both allowed and disallowed /a; rule a says the opposite; remove one, or change the times; they meet from 2026-11-27T01:00:00Z until 2026-11-27T01:00:00Z"},
+			"rule b: GPTBot is both allowed and disallowed /a; rule a says the opposite; remove one, or change the times; both are in force from 2026-11-27T01:00:00Z until 2026-11-27T01:00:00Z"},
 		{"a class and one of it", during(disallow("ai_training"), "a", epoch, end), during(allow("GPTBot"), "b", open, later), "GPTBot is both allowed and disallowed the whole site"},
 		{"always and for a time", disallow("GPTBot", "/a"), during(allow("GPTBot", "/a"), "b", epoch, later), "disallow GPTBot says the opposite"},
 		{"other hosts", during(disallow("GPTBot", "/a"), "a", epoch, end, "a.example"), during(allow("GPTBot", "/a"), "b", epoch, end, "b.example"), ""},

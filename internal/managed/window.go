@@ -45,7 +45,7 @@ func parseTime(what, text string) (time.Time, error) {
 			return time.Time{}, fmt.Errorf("%s %q has no time zone, or no time of day; write %s, or with an offset such as +01:00 in place of Z", what, text, zoneless+missing)
 		}
 	}
-	return time.Time{}, fmt.Errorf("%s %q is no time that RFC 3339 knows; write it as 2026-11-27T00:00:00+01:00", what, text)
+	return time.Time{}, fmt.Errorf("%s %q is not an RFC 3339 time; write it as 2026-11-27T00:00:00+01:00", what, text)
 }
 
 // has reports whether a window includes a time.

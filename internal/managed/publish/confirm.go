@@ -63,7 +63,7 @@ func (p *Publisher) reasons(published *managed.Schedule, next submission, first 
 func (p *Publisher) lostLists(published, next *managed.Schedule) (reasons []string) {
 	for _, list := range p.ListNames {
 		if lost, all := published.LostRules(next, list, p.Now()); 2*lost > all {
-			reasons = append(reasons, fmt.Sprintf("%s: it has lost more than half of its %d rules", list, all))
+			reasons = append(reasons, fmt.Sprintf("%s: the list has lost more than half of its %d rules", list, all))
 		}
 	}
 	return reasons
@@ -82,7 +82,7 @@ func (p *Publisher) reasonsWithoutBase(compare managed.Comparison, f *reasonFind
 	}
 	left := compare.Each(f.check(p.Confirm))
 	for i := range f.reasons {
-		f.reasons[i] += ", if the site's own robots.txt forbids it, which was not read here yet"
+		f.reasons[i] += ", if the site's own robots.txt, which was not read yet, forbids it"
 	}
 	return f.result(left)
 }

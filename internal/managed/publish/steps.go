@@ -13,14 +13,14 @@ import (
 
 // Errors of steps that are impossible in the present state.
 var (
-	ErrNonePending = errors.New("no change waits or is on trial")
+	ErrNonePending = errors.New("no change waits for confirmation or is on trial")
 	ErrOther       = errors.New("another change has come since")
 	ErrUnconfirmed = errors.New("the change has to be confirmed first")
 	ErrConfirmed   = errors.New("the change needs no confirmation")
-	ErrUnknown     = errors.New("no such change was published")
+	ErrUnknown     = errors.New("no change with this ID was published")
 	ErrIsPublished = errors.New("that change is published already")
 	ErrUnreadable  = errors.New("the rules of that change are lost or unknown to this version")
-	ErrIsFirst     = errors.New("nothing was published before; there is nothing older to go back to")
+	ErrIsFirst     = errors.New("this is the first change; there is no older one to go back to")
 )
 
 // Each step returns the new history, and the change whose state it set. The change is nil if no state
@@ -259,7 +259,7 @@ func (h *History) parent() (id string, before int, err error) {
 		}
 		i := slices.IndexFunc(h.Past, func(c Change) bool { return c.Number == current.Restores && c.Number < current.Number }) // the second condition ends the loop
 		if i < 0 {
-			return "", 0, fmt.Errorf("%w: what was before %s is no longer in the history", ErrUnknown, current.ID)
+			return "", 0, fmt.Errorf("%w: the change before %s is no longer in the history", ErrUnknown, current.ID)
 		}
 		current = &h.Past[i]
 	}

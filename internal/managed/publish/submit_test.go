@@ -75,7 +75,7 @@ func TestShrunkList(t *testing.T) {
 				} {
 					load()
 					h, _ := i.History()
-					if waits := h.Pending != nil; waits != test.waits || waits && !strings.Contains(fmt.Sprint(h.Pending.Reasons), "x: it has lost more than half of its") {
+					if waits := h.Pending != nil; waits != test.waits || waits && !strings.Contains(fmt.Sprint(h.Pending.Reasons), "x: the list has lost more than half of its") {
 						t.Errorf("it waits: %t, %+v", waits, h.Pending)
 					}
 				}

@@ -57,7 +57,7 @@ func parse(name string, data []byte) ([]managed.Rule, error) {
 				return err
 			}
 			if first := lines[rule.ID]; first != "" {
-				return fmt.Errorf("%s: rule %s: there are two rules of that name, the other at %s; give each its own", rule.At, rule.ID, first)
+				return fmt.Errorf("%s: rule %s: two rules have this name, the other at %s; give each its own name", rule.At, rule.ID, first)
 			}
 			if lines[rule.ID] = rule.At; len(rules) == maxRules {
 				return d.Errorf("it has more than %d rules; write several lists", maxRules)
@@ -70,7 +70,7 @@ func parse(name string, data []byte) ([]managed.Rule, error) {
 	case err != nil:
 		return nil, err
 	case !given:
-		return nil, fmt.Errorf("%s: %s, and this has no rules", name, wantList)
+		return nil, fmt.Errorf("%s: %s, but the field rules is missing", name, wantList)
 	}
 	return rules, nil
 }
@@ -138,11 +138,11 @@ func (d decoder) check(r *managed.Rule, says int) error {
 	}
 	switch {
 	case len(r.For) == 0 && r.ContentUsage+r.ContentSignal == "":
-		return d.Errorf("rule %s: it is about nobody; %s", r.ID, wantFor)
+		return d.Errorf("rule %s: the rule names no crawler; %s", r.ID, wantFor)
 	case says == 0:
-		return d.Errorf("rule %s: it says nothing; write disallow, allow, crawl_delay or a preference", r.ID)
+		return d.Errorf("rule %s: the rule has no effect; add disallow, allow, crawl_delay or a preference", r.ID)
 	case says > 1:
-		return d.Errorf("rule %s: a rule says one thing; write another rule for the other", r.ID)
+		return d.Errorf("rule %s: a rule can have only one kind of statement; write a second rule", r.ID)
 	}
 	if _, err := managed.CheckRule(r); err != nil {
 		return d.Errorf("rule %s: %w", r.ID, err)

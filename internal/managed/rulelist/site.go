@@ -85,7 +85,7 @@ func (s *Site) fitting(all []*Version) (*managed.Schedule, error) {
 		with[i] = all[i]
 		next, err := s.schedule(with)
 		if err != nil {
-			s.Logger.Error("a list of rules does not go with the configuration, so its rules are not in force", zap.String("rules", l.Name()), zap.Error(err))
+			s.Logger.Error("a list of rules conflicts with the configuration, so its rules are not in force", zap.String("rules", l.Name()), zap.Error(err))
 			continue
 		}
 		s.used, schedule = with, next
@@ -126,7 +126,7 @@ func (s *Site) renew(ctx context.Context, publish func(context.Context, *managed
 	}
 	s.used = with
 	publish(ctx, schedule)
-	s.Logger.Info("robots_txt goes by other rules", zap.Strings("lists", s.Names()))
+	s.Logger.Info("robots_txt uses new rules", zap.Strings("lists", s.Names()))
 }
 
 // versions returns the last good versions of the lists.
@@ -150,9 +150,9 @@ func (s *Site) Names() (names []string) {
 func (s *Site) tell(err error) {
 	switch {
 	case err != nil && s.refused == nil:
-		s.Logger.Error("lists of rules do not go with each other or the configuration; the rules before stay in force", zap.Strings("lists", s.Names()), zap.Error(err))
+		s.Logger.Error("lists of rules conflict with each other or with the configuration; the previous rules stay in force", zap.Strings("lists", s.Names()), zap.Error(err))
 	case err == nil && s.refused != nil:
-		s.Logger.Info("the lists of rules go with each other again", zap.Strings("lists", s.Names()))
+		s.Logger.Info("the lists of rules no longer conflict", zap.Strings("lists", s.Names()))
 	}
 	s.refused = err
 }

@@ -110,7 +110,7 @@ func TestFirstLeavesOutOneList(t *testing.T) {
 			t.Errorf("%s: %t in %s", path, !want, text)
 		}
 	}
-	if told := log.FilterMessageSnippet("does not go with the configuration").Len(); told != 2 {
+	if told := log.FilterMessageSnippet("conflicts with the configuration").Len(); told != 2 {
 		t.Errorf("told of %d lists", told)
 	}
 }
@@ -176,7 +176,7 @@ func TestRun(t *testing.T) {
 		if len(published) != 2 || !strings.Contains(published[0], "/b\n") || !strings.Contains(published[1], "/c\n") {
 			t.Errorf("published %q", published)
 		}
-		if told := log.FilterLevelExact(zapcore.ErrorLevel).Len(); failed != 2 || told != 1 || log.FilterMessageSnippet("go with each other again").Len() != 1 {
+		if told := log.FilterLevelExact(zapcore.ErrorLevel).Len(); failed != 2 || told != 1 || log.FilterMessageSnippet("no longer conflict").Len() != 1 {
 			t.Errorf("%d failures, told of %d", failed, told)
 		}
 	})

@@ -70,7 +70,7 @@ func TestHostileAnswers(t *testing.T) {
 		"another coding": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "br")
 			fmt.Fprint(w, "x")
-		}, `Content-Encoding "br", which was not asked for`},
+		}, `Content-Encoding "br", which was not requested`},
 		"endless": {func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
 				if _, err := w.Write(bytes.Repeat([]byte(" "), 1<<20)); err != nil {
@@ -83,7 +83,7 @@ func TestHostileAnswers(t *testing.T) {
 		"a part":          {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusPartialContent) }, "the answer is 206"},
 		"to a file":       {redirect("file:///etc/passwd"), "refusing to follow a redirect from http to file:///etc/passwd"},
 		"to nowhere":      {redirect("http:///"), "refusing to follow a redirect from http to http:///"},
-		"to the inside":   {redirect(inside.URL), "which is not a public address; write that URL behind rules"},
+		"to the inside":   {redirect(inside.URL), "which is not a public address; write the redirect's URL after rules"},
 		"to metadata":     {redirect("http://169.254.169.254/latest/"), "refusing to follow a redirect to 169.254.169.254"},
 		"in a circle":     {redirect("/rules.json"), "more than 5 redirects"},
 		"hangs up":        {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
@@ -219,7 +219,7 @@ func TestFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	says("nothing", "rules.json: there is no such file; correct the path")
+	says("nothing", "rules.json: file not found; correct the path")
 	write(list("a"))
 	says("a", "")
 	write(list("a", "b"))
