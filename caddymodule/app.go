@@ -235,7 +235,7 @@ func (a *App) Start() (err error) {
 		return err
 	}
 	if !a.isUsed {
-		a.logger.Warn("the global option robots_guard guards no site by itself; write robots_guard into each site that is to be guarded")
+		a.logger.Warn("the global option robots_guard has no effect without the directive; write robots_guard into each site that you want to guard")
 	} else if a.Verify != nil && !a.needsIdentity {
 		a.logger.Warn("verify has no effect: no site has robots_guard, and no matcher robots_crawler names an identity; write robots_guard into a site, or remove verify")
 	}
@@ -276,7 +276,7 @@ func (a *App) startSelfTest() {
 func (a *App) Stop() error {
 	defer func() { // drops address lists, after they were stored
 		if err := a.stopVerification(); err != nil {
-			a.logger.Warn("the configuration before cannot verify claims as it did", zap.Error(err))
+			a.logger.Warn("the previous configuration cannot restore its verification of crawlers", zap.Error(err))
 		}
 	}()
 	for _, release := range a.stopFuncs {

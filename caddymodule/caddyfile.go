@@ -78,7 +78,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 // on_violation requires a whole Caddyfile, because its directives need the other parts.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return h.parse(d, func(d *caddyfile.Dispenser) error {
-		return d.Err("on_violation can only stand in a site of a Caddyfile")
+		return d.Err("on_violation can only be used in a site of a Caddyfile")
 	})
 }
 
@@ -108,11 +108,11 @@ func (h *Handler) parse(d *caddyfile.Dispenser, onViolation func(*caddyfile.Disp
 		}
 	}
 	if len(words) > 0 {
-		return d.Errf("unexpected argument %q; options stand in a block below the directive", words[0])
+		return d.Errf("unexpected argument %q; write options into a block after the directive", words[0])
 	}
 	appOptions := option.Misplaced(new(App).options(), "for all sites; write it into robots_guard { ... } of the global options, at the top of the Caddyfile")
 	misplacedModes := option.Misplaced(modeOptions, "not an option; the mode comes after robots_guard, as in robots_guard enforce")
-	managedOptions := option.Misplaced(managedOptionNames, "of the directive robots_txt, which makes a robots.txt; robots_guard reads the one that the site has")
+	managedOptions := option.Misplaced(managedOptionNames, "of the directive robots_txt, which generates a robots.txt; robots_guard reads the robots.txt of the site")
 	return option.ReadBlock(d, slices.Concat(options, appOptions, misplacedModes, managedOptions), h.validateValues, h.Validate)
 }
 
@@ -128,7 +128,7 @@ func GuardOptions() []option.Option { return new(Handler).options(nil) }
 // options returns the options in the block of the directive.
 func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option.Option {
 	return []option.Option{
-		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt, perhaps with host <host> behind it, or file <path>, perhaps with optional behind it", Set: h.setSource, SetLine: h.markSource},
+		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt and optionally host <host>, or file <path> and optionally the word optional", Set: h.setSource, SetLine: h.markSource},
 		decideOption(&h.Decide),
 		{Name: "shadow", Usage: "a URL such as https://example.com/next.txt, or file <path>", Set: h.setShadow},
 		{Name: "fetch_timeout", Usage: "a duration such as 5s", Set: option.OneArgument(&h.FetchTimeout, option.Duration)},
@@ -141,8 +141,8 @@ func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option
 		{Name: "merge_slashes", Usage: "on or off", Set: option.OneArgument(&h.KeepSlashes, option.InvertedOnOff)},
 		{Name: "allow_private", Usage: "on or off", Set: option.OneArgument(&h.AllowPrivate, option.OnOff)},
 		{Name: "wildcard", Usage: "one or more classes such as search", Set: option.ManyArguments(&h.Wildcard)},
-		{Name: "exempt", Usage: "one or more product tokens or classes such as Googlebot or monitor, perhaps behind verified", Set: clientList("exempt", &h.Exempt, &h.ExemptVerified), Repeatable: true},
-		{Name: "only_log", Usage: "one or more product tokens or classes such as Bingbot or search, perhaps behind verified", Set: clientList("only_log", &h.OnlyLog, &h.OnlyLogVerified), Repeatable: true},
+		{Name: "exempt", Usage: "one or more product tokens or classes such as Googlebot or monitor, optionally after verified", Set: clientList("exempt", &h.Exempt, &h.ExemptVerified), Repeatable: true},
+		{Name: "only_log", Usage: "one or more product tokens or classes such as Bingbot or search, optionally after verified", Set: clientList("only_log", &h.OnlyLog, &h.OnlyLogVerified), Repeatable: true},
 		{Name: "spoofed", Usage: option.JoinWords(spoofedWords, "or"), Set: option.OneArgument(&h.Spoofed, option.NonEmptyString)},
 		rateOption(&h.Rate, h.registry),
 		{Name: "status", Usage: "403 or another status code from 400 to 599", Set: option.OneArgument(&h.Status, option.NonZeroNumber)},

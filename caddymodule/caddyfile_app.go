@@ -63,7 +63,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, before any) (any, error) {
 func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the option's name
 	if d.NextArg() {
-		return d.Errf("unexpected argument %q; options stand in a block below robots_guard", d.Val())
+		return d.Errf("unexpected argument %q; write options into a block after robots_guard", d.Val())
 	}
 	siteOptions := option.Misplaced(append(new(Handler).options(nil), modeOptions...), "for one site; write it into robots_guard of that site")
 	return option.ReadBlock(d, append(a.options(), siteOptions...), a.validateValues, a.Validate)
@@ -116,7 +116,7 @@ func (a *App) readVerify(d *caddyfile.Dispenser) error {
 		return option.ReadBlock(d, a.Verify.options(), a.validateValues, a.validateValues)
 	}
 	if nesting := d.Nesting(); d.NextBlock(nesting) {
-		return d.Errf("verify is off, so %s means nothing; remove one of them", d.Val())
+		return d.Errf("verify is off, so %s has no effect; remove one of them", d.Val())
 	}
 	return nil
 }

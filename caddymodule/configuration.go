@@ -73,7 +73,7 @@ func configuredRules(path, adapter string, base []byte) (checks []command.Manage
 			CheckRules(registry *uaident.Registry, hosts []string, base []byte) (managed.Report, managed.Gate, error)
 		})
 		if !ok {
-			return nil, fmt.Errorf("this program has another %s", p.Name)
+			return nil, fmt.Errorf("this program has an incompatible version of %s", p.Name)
 		}
 		check := command.ManagedCheck{Hosts: append([]string{}, p.Hosts...)}
 		var gate managed.Gate

@@ -17,7 +17,7 @@ func TestContradictionByRegistry(t *testing.T) {
 	}
 	for name, tc := range map[string]struct{ block, says string }{
 		"enforced": {"robots_guard enforce FooBot {\n exempt seo\n}", "FooBot is in enforce, but exempt contains its class seo"},
-		"a limit":  {"robots_guard {\n exempt seo\n rate {\n limit FooBot 3/1m\n }\n}", "because exempt has seo, its class"},
+		"a limit":  {"robots_guard {\n exempt seo\n rate {\n limit FooBot 3/1m\n }\n}", "because its class seo is in exempt"},
 		"neither":  {"robots_guard enforce FooBot {\n exempt search\n}", ""},
 	} {
 		for own, global := range map[bool]string{false: "registry " + registry, true: "crawler FooBot {\n class seo\n }"} {

@@ -69,20 +69,20 @@ func (d *Decide) Validate() error {
 func (d *Decide) ValidateWith(from, shadow *Location, onViolation caddyhttp.RouteList) error {
 	switch {
 	case shadow.HasHost():
-		return errors.New("shadow: one text is tried for all hosts, so there is no {host} in it")
+		return errors.New("shadow: all hosts share one shadow robots.txt; remove {host}")
 	case d == nil && from.HasHost():
-		return errors.New("source: {host} stands for the host that a proxy asks about, so it means something with decide only")
+		return errors.New("source: {host} stands for the host in the request of a proxy; use it with decide only")
 	case d == nil:
 		return nil
 	case from == nil:
-		return errors.New("decide needs a source: the site is not here, so its robots.txt cannot be read here; " +
-			"write source https://{host}/robots.txt, or that of your application, such as source http://10.0.0.5:8080/robots.txt host {host}")
+		return errors.New("decide needs a source, because this server does not serve the site or its robots.txt; " +
+			"write source https://{host}/robots.txt, or the URL of your application, such as source http://10.0.0.5:8080/robots.txt host {host}")
 	case len(onViolation) > 0:
-		return errors.New("decide and on_violation contradict each other: the proxy makes the answer, and would pass a page for one that lets the crawler pass; " +
+		return errors.New("decide and on_violation contradict each other: the proxy sends the response, and would take a page for permission to let the crawler pass; " +
 			"use status, and write the page into the configuration of the proxy")
 	case origin.HostSelectsServer(from.URL) && d.defaultHost() == "":
-		return errors.New("decide has to name the hosts of the proxy, at least one without a *: with source " + from.URL +
-			" whoever makes up another host would choose whose robots.txt counts; write decide forwarded example.com")
+		return errors.New("decide must name the hosts of the proxy, at least one without a *: with source " + from.URL +
+			" a client could choose the robots.txt by sending another Host; write decide forwarded example.com")
 	}
 	return nil
 }

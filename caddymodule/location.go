@@ -75,10 +75,10 @@ func (l *Location) Validate(option string, allowPrivate bool) error {
 		return fmt.Errorf("%s needs either a URL or a file, and host needs a URL", option)
 	}
 	if l.Optional {
-		return errors.New(option + ": only a file can be optional; unreachable says what holds while a URL cannot be read")
+		return errors.New(option + ": only a file can be optional; for a URL that cannot be read, use the option unreachable")
 	}
 	if strings.ContainsAny(l.Host, "/@ ?#") {
-		return fmt.Errorf("%s: %q is not a host; write one such as example.com behind host, perhaps with a port", option, l.Host)
+		return fmt.Errorf("%s: %q is not a host; write a host such as example.com after host, optionally with a port", option, l.Host)
 	}
 	u, err := url.Parse(origin.KeyForHost(l.URL, "host.invalid"))
 	if err != nil {
@@ -88,7 +88,7 @@ func (l *Location) Validate(option string, allowPrivate bool) error {
 		return fmt.Errorf("%s %q is not an http or https URL; use a URL such as https://example.com/robots.txt, or file <path>", option, l.URL)
 	}
 	if u.Path == "" && u.RawQuery == "" {
-		return fmt.Errorf("%s %q is a start page and no robots.txt; write %s/robots.txt", option, l.URL, strings.TrimRight(l.URL, "/#?"))
+		return fmt.Errorf("%s %q is the URL of a start page, not of a robots.txt; write %s/robots.txt", option, l.URL, strings.TrimRight(l.URL, "/#?"))
 	}
 	if u.User != nil || u.Fragment != "" {
 		return fmt.Errorf("%s %q: credentials and fragments are not sent; remove them", option, u.Redacted())

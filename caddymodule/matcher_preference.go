@@ -57,11 +57,11 @@ func (m *MatchPreference) parse() (preferences policy.Preferences, err error) {
 	for _, preference := range m.Preferences {
 		stated, err := policy.ParsePreferences(preference)
 		if stated.String() != preference || err != nil {
-			return preferences, fmt.Errorf("robots_preference: %q is not a preference; write train-ai, ai-use or search, and =y or =n behind it", preference)
+			return preferences, fmt.Errorf("robots_preference: %q is not a preference; write train-ai, ai-use or search, followed by =y or =n", preference)
 		}
 		for use, value := range stated {
 			if previous := preferences[use]; value != policy.PreferenceUnknown && previous != policy.PreferenceUnknown && previous != value {
-				return preferences, fmt.Errorf("robots_preference: y and n at once for %s match nothing; keep one", policy.Use(use))
+				return preferences, fmt.Errorf("robots_preference: y and n for %s can never match together; keep one", policy.Use(use))
 			}
 		}
 		preferences = preferences.And(stated)

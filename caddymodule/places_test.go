@@ -67,7 +67,7 @@ func TestGuardPlaces(t *testing.T) {
 	const (
 		trusting   = "{\n servers {\n trusted_proxies static private_ranges\n trusted_proxies_strict\n }\n}\n"
 		contradict = "contradict each other"
-		twice      = "stands there twice"
+		twice      = "appears twice"
 		behind     = "robots_guard comes after "
 	)
 	for _, tc := range []struct{ name, config, want string }{
@@ -86,7 +86,7 @@ func TestGuardPlaces(t *testing.T) {
 		{"another server", "http://a.test:8081 {\n robots_guard\n}\nhttp://a.test:8082 {\n robots_guard enforce\n}", ""},
 		{"any host", ":8080 {\n robots_guard\n robots_guard enforce\n}", "the site for any host of server srv0: two"},
 		{"a decision", trusting + ":9180 {\n robots_guard {\n decide forwarded a.test\n source https://{host}/robots.txt\n }\n}", ""},
-		{"a decision before a site", trusting + ":9180 {\n robots_guard {\n decide forwarded a.test\n source https://{host}/robots.txt\n }\n respond ok\n}", "none comes to static_response"},
+		{"a decision before a site", trusting + ":9180 {\n robots_guard {\n decide forwarded a.test\n source https://{host}/robots.txt\n }\n respond ok\n}", "static_response gets no requests"},
 		{"a decision beside a site", trusting + ":9180 {\n handle /ok {\n respond ok\n }\n handle {\n robots_guard {\n decide forwarded a.test\n source https://{host}/robots.txt\n }\n }\n}", ""},
 		{"behind respond", "example.com {\n route {\n respond ok\n robots_guard\n }\n}", behind + "static_response"},
 		{"behind a proxy", "example.com {\n route {\n reverse_proxy app:80\n robots_guard\n }\n}", behind + "reverse_proxy"},
@@ -122,12 +122,12 @@ func TestDashboardPlaces(t *testing.T) {
 	for _, tc := range []struct{ name, config, err, warning string }{
 		{"with a path", "a.test {\n " + board + "\n respond ok\n}", "robots_guard_dashboard comes after static_response", ""},
 		{"without a path", "a.test {\n robots_guard_dashboard\n reverse_proxy app:80\n}",
-			"site a.test: robots_guard_dashboard answers every request here, so that none comes to reverse_proxy; give it a path", ""},
-		{"in handle, the site beside it", "a.test {\n handle {\n robots_guard_dashboard\n }\n file_server\n}", "none comes to file_server", ""},
+			"site a.test: robots_guard_dashboard answers every request here, so reverse_proxy gets no requests; give it a path", ""},
+		{"in handle, the site beside it", "a.test {\n handle {\n robots_guard_dashboard\n }\n file_server\n}", "file_server gets no requests", ""},
 		{"as the last handle", "a.test {\n handle /x* {\n respond x\n }\n handle {\n robots_guard_dashboard public\n }\n}", "", ""},
 		{"all paths", "a.test {\n robots_guard_dashboard /*\n reverse_proxy app:80\n}", "answers every request here", ""},
 		{"handle for one path", "a.test {\n handle /robots-guard {\n robots_guard_dashboard\n }\n}",
-			"site a.test: only /robots-guard itself comes to robots_guard_dashboard, and not the files below it; write /robots-guard* there", ""},
+			"site a.test: robots_guard_dashboard gets only requests for /robots-guard, and not for the files below it; write /robots-guard* there", ""},
 		{"handle_path for one path", "a.test {\n handle_path /robots-guard/ {\n robots_guard_dashboard\n }\n}", "write /robots-guard* there", ""},
 		{"a matcher for one path", "a.test {\n @d path /d\n robots_guard_dashboard @d\n}", "write /d* there", ""},
 

@@ -56,7 +56,7 @@ func (h *Handler) checkSourceFile() error {
 	if h.Source == nil || h.Source.File == "" {
 		return nil
 	}
-	alternative := "write optional behind it if the file may be missing"
+	alternative := "write optional after it if the file may be missing"
 	if h.Source.Optional {
 		alternative = ""
 	}
@@ -110,7 +110,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 	if err != nil && app.RegistryFrom == nil {
 		return nil, err
 	} else if err != nil { // a class of the registry may have changed, which must not prevent a start
-		h.logger.Warn("options contradict each other, unless the registry says otherwise", zap.Error(err))
+		h.logger.Warn("options contradict each other; a change of the registry can be the cause", zap.Error(err))
 	}
 	if h.Source != nil {
 		c.Source, c.SourceKey = newSource(h.Source, h.AllowPrivate)

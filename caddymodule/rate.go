@@ -130,7 +130,7 @@ func (r *Rate) ValidateFor(answers bool, exempt []string, registry *uaident.Regi
 	if answers {
 		return nil
 	}
-	const why = "does not go with decide, by which the guard sees no answer; remove it"
+	const why = "has no effect with decide, because the guard does not see the responses; remove it"
 	for _, l := range r.Limits {
 		if l.Concurrent != 0 {
 			return fmt.Errorf("rate: concurrent of the limit of %s %s", l.Client, why)
@@ -145,7 +145,7 @@ func inRange[T cmp.Ordered](name string, value, lower, upper T) error {
 	if value == none || value >= lower && value <= upper {
 		return nil
 	}
-	return fmt.Errorf("rate: %s %s cannot be; use one from %s to %s", name, shortValue(value), shortValue(lower), shortValue(upper))
+	return fmt.Errorf("rate: %s %s is out of range; use one from %s to %s", name, shortValue(value), shortValue(lower), shortValue(upper))
 }
 
 // shortValue formats a value as in a Caddyfile.
@@ -208,10 +208,10 @@ func rateOption(into **Rate, registry *uaident.Registry) option.Option {
 func (r *Rate) Options() []option.Option {
 	return []option.Option{
 		{Name: "crawl_delay", Usage: "on or off", Set: option.OneArgument(&r.IgnoreDelay, option.InvertedOnOff)},
-		{Name: "limit", Usage: "a product token or class and a number of requests in some time such as 30/1m, or concurrent and a number, or both, perhaps with burst and a number", Set: r.addLimit, Repeatable: true},
+		{Name: "limit", Usage: "a product token or class, and a rate such as 30/1m, concurrent and a number, or both, optionally with burst and a number", Set: r.addLimit, Repeatable: true},
 		{Name: "max_delay", Usage: "a duration such as 30s", Set: option.OneArgument(&r.MaxDelay, option.Duration)},
 		{Name: "burst", Usage: "a number such as 10", Set: option.OneArgument(&r.Burst, option.NonZeroNumber)},
-		{Name: "over", Usage: "a factor such as 1.5, perhaps with for and a duration such as 5m behind it", Set: r.setOver},
+		{Name: "over", Usage: "a factor such as 1.5, optionally followed by for and a duration such as 5m", Set: r.setOver},
 		{Name: "search", Usage: "observe or enforce", Set: option.OneArgument(&r.Search, option.OneOfWords(rateModes...))},
 		{Name: "count", Usage: "documents or all", Set: option.OneArgument(&r.Count, option.OneOfWords(rateCounts...))},
 	}

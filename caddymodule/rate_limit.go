@@ -50,11 +50,11 @@ func (l *RateLimit) validate() error {
 	case l.Concurrent != 0 && l.Requests == 0 && l.Per == 0 && l.Burst == 0:
 		return inRange("the concurrent requests of "+name, l.Concurrent, 1, maxConcurrent)
 	case l.Requests == 0 && l.Per == 0 && l.Burst != 0:
-		return fmt.Errorf("rate: %s has a burst and no rate; write one such as 30/1m before it", name)
+		return fmt.Errorf("rate: %s has a burst but no rate; write a rate such as 30/1m before it", name)
 	case l.Requests == 0:
-		return fmt.Errorf("rate: %s allows no request; leave crawlers out by the robots.txt", name)
+		return fmt.Errorf("rate: %s allows no requests; to block a crawler, disallow it in the robots.txt", name)
 	case l.Per == 0:
-		return fmt.Errorf("rate: %s has no time; write one such as 30/1m", name)
+		return fmt.Errorf("rate: %s has requests but no time; write a rate such as 30/1m", name)
 	}
 	return cmp.Or(
 		inRange(name, l.Requests, 1, maxRequests),
@@ -68,7 +68,7 @@ func (l *RateLimit) validate() error {
 func (l *RateLimit) validateAgainst(exempt []string, registry *uaident.Registry) error {
 	for _, name := range exempt {
 		if judge.FoldWord(name) == judge.FoldWord(l.Client) {
-			return fmt.Errorf("rate: the limit of %s has no effect, because exempt also has them; remove one", l.Client)
+			return fmt.Errorf("rate: the limit of %s has no effect, because the same client is in exempt; remove one", l.Client)
 		}
 	}
 	if registry == nil {
@@ -79,7 +79,7 @@ func (l *RateLimit) validateAgainst(exempt []string, registry *uaident.Registry)
 	if err != nil || c == nil || !listed.Matches(uaident.Identity{Token: c.Token, Crawler: c, Class: c.Class}) {
 		return nil // another check reports unknown names
 	}
-	return fmt.Errorf("rate: the limit of %s has no effect, because exempt has %s, its class; remove one, or list single crawlers in exempt", l.Client, c.Class)
+	return fmt.Errorf("rate: the limit of %s has no effect, because its class %s is in exempt; remove one, or list single crawlers in exempt", l.Client, c.Class)
 }
 
 // ParseLimits returns the limits, with those of tokens first. An unknown token is an error

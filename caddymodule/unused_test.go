@@ -18,12 +18,12 @@ func TestUnused(t *testing.T) {
 		option, site string
 		warning      string // "" for none
 	}{
-		"alone":          {"policies 5", "respond ok", "guards no site by itself"},
+		"alone":          {"policies 5", "respond ok", "has no effect without the directive"},
 		"with a guard":   {"policies 5", "robots_guard", ""},
 		"with a matcher": {"policies 5", "@bots robots_crawler\n respond @bots no", ""},
 		"with a page":    {"policies 5", "robots_guard_dashboard public", ""},
 
-		"verify alone":                              {"verify on", "respond ok", "guards no site by itself"},
+		"verify alone":                              {"verify on", "respond ok", "has no effect without the directive"},
 		"verify with a guard":                       {"verify on", "robots_guard", ""},
 		"verify with a matcher of an identity":      {"verify on", "@bots robots_crawler verified\n respond @bots no", ""},
 		"verify with a matcher without an identity": {"verify on", "@bots robots_crawler\n respond @bots no", "verify has no effect"},
@@ -59,7 +59,7 @@ func TestUnused(t *testing.T) {
 				t.Error(err)
 			}
 			log, _ := os.ReadFile(file) // missing before the first line
-			for _, warning := range []string{"guards no site by itself", "verify has no effect"} {
+			for _, warning := range []string{"has no effect without the directive", "verify has no effect"} {
 				if warns := strings.Contains(string(log), warning); warns != (warning == tc.warning) {
 					t.Errorf("%q is in the log: %t; the log:\n%s", warning, warns, log)
 				}

@@ -45,22 +45,22 @@ func (h *Handler) validateValues() error {
 		return errMode(h.Mode)
 	}
 	if h.Mode != modeEnforce && len(h.EnforceOnly) > 0 {
-		return errors.New("enforce_only means nothing unless the mode is enforce")
+		return errors.New("enforce_only has no effect unless the mode is enforce")
 	}
 	if min(h.FetchTimeout, h.FetchWait, h.ChangeGuard) < 0 {
 		return errors.New("fetch_timeout, fetch_wait and change_guard have to be positive durations")
 	}
 	if min(h.TTLMin, h.TTLMax) < 0 || time.Duration(max(h.TTLMin, h.TTLMax)) > policy.MaxAge {
-		return errors.New("ttl has to be between 0 and 24h, the longest that RFC 9309 lets a copy be used")
+		return errors.New("ttl has to be between 0 and 24h, the longest time that RFC 9309 allows for a cached copy")
 	}
 	if h.TTLMax != 0 && h.TTLMin > h.TTLMax {
 		return fmt.Errorf("ttl: the minimum %s is longer than the maximum %s", option.FormatDuration(h.TTLMin), option.FormatDuration(h.TTLMax))
 	}
 	if h.Status != 0 && (h.Status < 400 || h.Status > 599) {
-		return fmt.Errorf("status %d is no error; use 403 or another one from 400 to 599", h.Status)
+		return fmt.Errorf("status %d is not an error status; use 403 or another status from 400 to 599", h.Status)
 	}
 	if ip, err := netip.ParseAddr(h.FetchFrom); h.FetchFrom != "" && (err != nil || !addr.FromInternet(ip)) {
-		return fmt.Errorf("fetch_from %q is no public IP address; the guard reads robots.txt as a client outside of your network, so use an address such as 203.0.113.7, without a port", h.FetchFrom)
+		return fmt.Errorf("fetch_from %q is not a public IP address; the guard reads robots.txt as a client outside of your network, so use an address such as 203.0.113.7, without a port", h.FetchFrom)
 	}
 	return cmp.Or(
 		option.CheckUnits([]string{"fetch_timeout", "fetch_wait", "ttl_min", "ttl_max", "grace", "change_guard"}, h.FetchTimeout, h.FetchWait, h.TTLMin, h.TTLMax, h.Grace, h.ChangeGuard),
@@ -131,7 +131,7 @@ func (a *App) Validate() error {
 // validateValues checks the values that the Caddyfile sets before any block.
 func (a *App) validateValues() error {
 	if r := time.Duration(a.Retention); r != 0 && (r < ledger.MinRetention || r > ledger.MaxRetention) {
-		return fmt.Errorf("retention %s cannot be; use %s", option.FormatDuration(a.Retention), retentionRange)
+		return fmt.Errorf("retention %s is out of range; use %s", option.FormatDuration(a.Retention), retentionRange)
 	}
 	for _, host := range a.Production {
 		if host == "" || strings.ContainsAny(host, "/:{} ") {
@@ -140,7 +140,7 @@ func (a *App) validateValues() error {
 	}
 	v := cmp.Or(a.Verify, new(Verify))
 	if v.Resolver != "" && v.NoRDNS {
-		return errors.New("verify: a resolver is of no use while rdns is off")
+		return errors.New("verify: resolver has no effect while rdns is off")
 	}
 	registry, err := a.RegistryFrom.Resolve(a.Crawlers, true)
 	if err != nil {

@@ -167,5 +167,5 @@ func TestLiars(t *testing.T) {
 	if n := s.Metrics().Sum(harness.RequestsMetric) + float64(len(app.Seen())); n != 0 {
 		t.Errorf("evaluated requests and fetches of robots.txt: %v", n)
 	}
-	s.Await("a client that is not a trusted proxy asks about requests; add the proxy to trusted_proxies or block the client", 1)
+	s.Await("a client that is not a trusted proxy requests verdicts; add the proxy to trusted_proxies or block the client", 1)
 }

@@ -78,7 +78,7 @@ func TestIdentityBehindProxy(t *testing.T) {
 					t.Errorf("%s: %s", row, got)
 				}
 			}
-			const warning = "a proxy passes on addresses that clients may invent; such clients are not verified; " +
+			const warning = "a proxy passes on client addresses that clients can forge; clients behind it are not verified; " +
 				"set trusted_proxies_strict in the global option servers, or let client_ip_headers name a header that the proxy overwrites"
 			if test.options == "" {
 				s.Await(warning, 1)

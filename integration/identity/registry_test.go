@@ -80,7 +80,7 @@ func TestRegistryFile(t *testing.T) {
 	harness.Write(t, file, named())
 	server.Await("the registry cannot be used; the previous version stays in use", 1)
 	stdout, stderr, code := harness.Command(t, "", "robots-guard", "registry", "status", "--address", "127.0.0.1:"+admin)
-	if code != 0 || !strings.Contains(stdout, ", with 2 entries, is in use") || !strings.Contains(stdout, "it lacks 2 of the 2 entries of the version in use") {
+	if code != 0 || !strings.Contains(stdout, ", with 2 entries, is in use") || !strings.Contains(stdout, "2 of the 2 entries of the version in use are missing") {
 		t.Errorf("exit status %d: %s%s", code, stdout, stderr)
 	}
 	if code := statusOf(t, port, "Quuxle"); code != http.StatusForbidden {

@@ -50,7 +50,7 @@ func TestStorageKeepsHeldChanges(t *testing.T) {
 	again := harness.Start(t, text, "127.0.0.1:"+s.Port)
 	again.Port = s.Port
 	harness.Eventually(t, "the hold continues or has ended", func() bool {
-		restored := again.Lines("change guard: changes are held back for the rest of their time")
+		restored := again.Lines("change guard: delayed changes were restored from the storage; each stays delayed until its time is over")
 		return len(restored) > 0 || time.Now().After(until)
 	})
 	harness.Eventually(t, "the new robots.txt is in force", func() bool {

@@ -138,7 +138,7 @@ func TestAHeldChangeOverARestart(t *testing.T) {
 	unguarded.held(t, "without a change guard", open, time.Time{})
 	unguarded.guards(t).Read(ctx)
 	unguarded.held(t, "with one again", open, until)
-	unguarded.logged(t, "change guard: changes are held back for the rest of their time")
+	unguarded.logged(t, "change guard: delayed changes were restored from the storage; each stays delayed until its time is over")
 }
 
 // TestAChangeDuringARestart checks that the pages served before a restart are still

@@ -69,9 +69,9 @@ func (g *Guard) undecided(w http.ResponseWriter, r *http.Request, err error) err
 	}
 	g.Metrics.CountUndecided(problem.Reason)
 	if suppressed, ok := g.shared.warningLimits.allow(undecidedLines, problem.Reason.String()); ok {
-		level, message := zapcore.WarnLevel, "a proxy does not describe the request that it asks about"
+		level, message := zapcore.WarnLevel, "a proxy does not send the fields that describe the client's request"
 		if problem.Reason == forward.Untrusted {
-			level, message = zapcore.ErrorLevel, "a client that is not a trusted proxy asks about requests; add the proxy to trusted_proxies or block the client"
+			level, message = zapcore.ErrorLevel, "a client that is not a trusted proxy requests verdicts; add the proxy to trusted_proxies or block the client"
 		}
 		if c := g.Logger.Check(level, message); c != nil {
 			c.Write(zap.String("reason", problem.Reason.String()), zap.Error(problem.Err), request.LogField(r), zap.Uint64("suppressed", suppressed))

@@ -17,7 +17,7 @@ import (
 
 // Errors of a fetch without a request.
 var (
-	errNoSite  = errors.New("the configuration has no such site any more")
+	errNoSite  = errors.New("the configuration no longer has this site")
 	errNoProxy = errors.New("the site is behind a proxy that has sent no crawler since the start; the first crawler starts a fetch")
 )
 

@@ -28,7 +28,7 @@ type Checker struct {
 	Logger *zap.Logger
 
 	// Warnings that were logged for this configuration: a proxy passes on addresses that
-	// clients may invent, a proxy does not send the client's address, a proxy is not trusted.
+	// clients can forge, a proxy does not send the client's address, a proxy is not trusted.
 	warnedInvented, warnedMissing, warnedUntrusted atomic.Bool
 }
 
@@ -55,7 +55,7 @@ func (c *Checker) Identify(r *http.Request, client uaident.Identity) (verify.Sta
 	case result.State == verify.Verified && request.IsEarly(r):
 		return verify.Unknown, verify.None // until the handshake is complete
 	case result.State == verify.Verified && request.MaybeInvented(r):
-		c.warnOnce(&c.warnedInvented, "a proxy passes on addresses that clients may invent; such clients are not verified; "+
+		c.warnOnce(&c.warnedInvented, "a proxy passes on client addresses that clients can forge; clients behind it are not verified; "+
 			"set trusted_proxies_strict in the global option servers, or let client_ip_headers name a header that the proxy overwrites")
 		return verify.Unknown, verify.None
 	case result.State == verify.Spoofed && keysUnavailable:

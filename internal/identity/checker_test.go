@@ -67,7 +67,7 @@ func TestProxyWarnings(t *testing.T) {
 	for _, entry := range logs.All() {
 		told = append(told, entry.Message)
 	}
-	if len(told) != 2 || !strings.Contains(told[0], "does not send") || !strings.Contains(told[1], "may invent") {
+	if len(told) != 2 || !strings.Contains(told[0], "does not send") || !strings.Contains(told[1], "can forge") {
 		t.Errorf("told %q", told)
 	}
 }

@@ -265,7 +265,7 @@ func CheckMaximum(name string, n, maximum int) error {
 	if n >= 0 && n <= maximum {
 		return nil
 	}
-	return fmt.Errorf("%s %d cannot be; use %s", name, n, NumberUsage(maximum))
+	return fmt.Errorf("%s %d is out of range; use %s", name, n, NumberUsage(maximum))
 }
 
 // NumberUsage returns the usage of an option for a number of things.

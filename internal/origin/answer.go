@@ -23,7 +23,7 @@ func answerFromResponse(status int, header http.Header, body []byte) policy.Fetc
 		// The request had no Range and no validator. Partial content would lose rules, and 304
 		// would lose all rules.
 		status == http.StatusPartialContent, status == http.StatusNotModified:
-		return policy.FetchResult{Err: fmt.Errorf("status %d is no answer to a plain GET", status)}
+		return policy.FetchResult{Err: fmt.Errorf("status %d is not a valid response to a GET request", status)}
 	case status >= 300, status == http.StatusNoContent, status == http.StatusResetContent:
 		return answer // the body is not used
 	}
@@ -66,7 +66,7 @@ func Decode(header http.Header, body []byte) ([]byte, error) {
 		if isUnregisteredCoding(coding) && bytes.IndexByte(body, 0) < 0 {
 			return body, nil
 		}
-		return nil, fmt.Errorf("the answer has Content-Encoding %q, which was not asked for and cannot be read; serve robots.txt unencoded to clients that send no Accept-Encoding", coding)
+		return nil, fmt.Errorf("the answer has Content-Encoding %q, which was not requested and cannot be read; serve robots.txt unencoded to clients that send no Accept-Encoding", coding)
 	}
 	decoded, err := io.ReadAll(io.LimitReader(decoder, policy.MaxSize+1))
 	if err != nil && len(decoded) <= policy.MaxSize {

@@ -50,7 +50,7 @@ func CheckFile(option, path, alternative string) error {
 		absoluteHint = "; a relative path begins where Caddy was started, so this is " + full
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s file %s: there is no such file%s; %s, or %s", option, path, absoluteHint, cmp.Or(similarFileHint(path), "correct the path"), alternative)
+		return fmt.Errorf("%s file %s: file not found%s; %s, or %s", option, path, absoluteHint, cmp.Or(similarFileHint(path), "correct the path"), alternative)
 	}
 	return fmt.Errorf("%s file %s: %w%s", option, path, err, absoluteHint)
 }

@@ -99,9 +99,9 @@ func TestCheckFile(t *testing.T) {
 		{path: "robots.txt", otherwise: "write none"},
 		{path: filepath.Join(dir, "robots.txt"), otherwise: "write none"},
 		{path: "robot.txt"},
-		{path: "robot.txt", otherwise: "write none", want: []string{"source file robot.txt: there is no such file; a relative path", filepath.Join(dir, "robot.txt"), "; did you mean robots.txt? Correct the path, or write none"}},
-		{path: filepath.Join(dir, "robot.txt"), otherwise: "write none", want: []string{"there is no such file; did you mean " + filepath.Join(dir, "robots.txt") + "?"}},
-		{path: filepath.Join(dir, "elsewhere"), otherwise: "write none", want: []string{"there is no such file; correct the path, or write none"}},
+		{path: "robot.txt", otherwise: "write none", want: []string{"source file robot.txt: file not found; a relative path", filepath.Join(dir, "robot.txt"), "; did you mean robots.txt? Correct the path, or write none"}},
+		{path: filepath.Join(dir, "robot.txt"), otherwise: "write none", want: []string{"file not found; did you mean " + filepath.Join(dir, "robots.txt") + "?"}},
+		{path: filepath.Join(dir, "elsewhere"), otherwise: "write none", want: []string{"file not found; correct the path, or write none"}},
 		{path: ".", want: []string{"regular file", "so this is " + dir}},
 	} {
 		err := CheckFile("source", tc.path, tc.otherwise)

@@ -124,7 +124,7 @@ func TestServerSourceMisbehavingHandlers(t *testing.T) {
 		{how: "hints first", status: 200, body: "User-agent: *\nDisallow: /hints\n"},
 		{how: "flush", status: 200, body: "User-agent: *\nDisallow: /flushed\n"},
 		{how: "change the header afterwards", status: 200, body: "User-agent: *\n"},
-		{how: "switch protocols", err: "status 101 is no answer to a plain GET"},
+		{how: "switch protocols", err: "status 101 is not a valid response to a GET request"},
 		{how: "nothing", status: 200},
 	} {
 		t.Run(tc.how, func(t *testing.T) {

@@ -97,7 +97,7 @@ func (t *SelfTest) run(ctx context.Context) {
 			t.log(&site, crawler, "crawler")
 		}
 		if site.ReceivedRequest != nil && browser.status != 0 && !site.ReceivedRequest.Load() {
-			t.Logger.Warn("self-test: robots_txt is not asked for /robots.txt", zap.String("site", site.Name), zap.Int("status", browser.status),
+			t.Logger.Warn("self-test: robots_txt gets no requests for /robots.txt", zap.String("site", site.Name), zap.Int("status", browser.status),
 				zap.String("advice", "another handler answers first, or robots_txt is for other paths only; put robots_txt before that handler, in a route if necessary"))
 		}
 		if browser.isFile && crawler.hasResponse {

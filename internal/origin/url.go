@@ -39,7 +39,7 @@ func (s *URL) Key() string {
 }
 
 // errUnconfiguredHost is the error for a host that only clients name.
-var errUnconfiguredHost = errors.New("a client has chosen this host, which may be any inside of your network; name it behind decide, or do without allow_private")
+var errUnconfiguredHost = errors.New("a client has chosen this host, which may be any host in your network; add the host to decide, or remove allow_private")
 
 // Prepare implements [Source]. ok is always true, since the URL needs no request.
 func (s *URL) Prepare(_ *http.Request, key policy.Key) (fetch Fetch, ok bool) {

@@ -42,7 +42,7 @@ func Check(ctx caddy.Context, logger *zap.Logger) error {
 func checkGuards(handlers []*PlacedHandler) error {
 	for _, p := range handlers {
 		if p.Name == Guard && p.Blocks != "" {
-			return fmt.Errorf("%s: robots_guard with decide answers every request here, so that none comes to %s; give it an address of its own, such as :9181", p.Site(), p.Blocks)
+			return fmt.Errorf("%s: robots_guard with decide answers every request here, so %s gets no requests; give it an address of its own, such as :9181", p.Site(), p.Blocks)
 		}
 	}
 	return checkHandlers(handlers, Guard, duplicateGuardError)
@@ -55,7 +55,7 @@ func (w *walker) checkDisallowed() error {
 			At string `json:"at"`
 		}
 		_ = json.Unmarshal(m.config, &config) // an expression has no At
-		return option.WithLine(config.At, fmt.Errorf("%s: robots_disallowed needs a robots_guard before it, whose robots.txt it goes by; write robots_guard monitor into the site if nothing is to be blocked, and a route block around both if the directive of the matcher is one that Caddy puts first, such as header", m.site))
+		return option.WithLine(config.At, fmt.Errorf("%s: robots_disallowed needs a robots_guard before it, because it uses the robots.txt of robots_guard; write robots_guard monitor into the site if you do not want to block requests, and put both into a route block if Caddy orders the directive of the matcher first, such as header", m.site))
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func (w *walker) checkDisallowed() error {
 // The second would never respond.
 func checkManaged(placed []*PlacedHandler) error {
 	return checkHandlers(placed, RobotsTXT, func(a, _ *PlacedHandler) error {
-		return fmt.Errorf("%s: robots_txt stands there twice, and the second is never asked; write all rules into one", a.Site())
+		return fmt.Errorf("%s: robots_txt appears twice, and the second gets no requests; write all rules into one", a.Site())
 	})
 }
 
@@ -78,7 +78,7 @@ func checkHandlers(placed []*PlacedHandler, name string, duplicateError func(a, 
 			continue
 		}
 		if p.BlockedBy != "" {
-			return fmt.Errorf("%s: %s comes after %s, which answers every request, so that none comes to it; "+
+			return fmt.Errorf("%s: %s comes after %s, which answers every request, so it gets no requests; "+
 				"put it first, and remember that route keeps the order of its lines", p.Site(), name, p.BlockedBy)
 		}
 		key := place{p.Server, p.requestKey}
@@ -96,7 +96,7 @@ func duplicateGuardError(a, b *PlacedHandler) error {
 	case err != nil:
 		return err
 	case len(differing) == 0:
-		return fmt.Errorf("%s: robots_guard stands there twice, so that every request would count twice; remove one", a.Site())
+		return fmt.Errorf("%s: robots_guard appears twice, so each request would be counted twice; remove one", a.Site())
 	}
 	return fmt.Errorf("%s: two robots_guard for the same requests contradict each other (%s); remove one, or give each its own matcher",
 		a.Site(), strings.Join(differing, ", "))
@@ -127,13 +127,13 @@ func checkDashboards(placed []*PlacedHandler) error {
 		switch {
 		case d.Name != Dashboard:
 		case d.BlockedBy != "":
-			return fmt.Errorf("%s: robots_guard_dashboard comes after %s, which answers every request, so that none comes to it; "+
+			return fmt.Errorf("%s: robots_guard_dashboard comes after %s, which answers every request, so it gets no requests; "+
 				"write handle /robots-guard* { robots_guard_dashboard } and put the rest of the site into handle { ... }", d.Site(), d.BlockedBy)
 		case d.Blocks != "":
-			return fmt.Errorf("%s: robots_guard_dashboard answers every request here, so that none comes to %s; "+
+			return fmt.Errorf("%s: robots_guard_dashboard answers every request here, so %s gets no requests; "+
 				"give it a path, such as robots_guard_dashboard /robots-guard", d.Site(), d.Blocks)
 		case d.exactPath != "":
-			return fmt.Errorf("%s: only %s itself comes to robots_guard_dashboard, and not the files below it; write %s* there",
+			return fmt.Errorf("%s: robots_guard_dashboard gets only requests for %s, and not for the files below it; write %s* there",
 				d.Site(), d.exactPath, strings.TrimSuffix(d.exactPath, "/"))
 		}
 	}

@@ -15,7 +15,7 @@ type trialObstacles map[string]string
 // marks the hosts of a wildcard.
 const anyHost, someHost, wildcardPrefix = "", "*", "<"
 
-const unguarded = "no robots_guard judges the requests there; add one"
+const unguarded = "no robots_guard judges the requests of this site; add one"
 
 // newTrialObstacles returns the obstacles for these guards.
 func newTrialObstacles(guards []*PlacedHandler) trialObstacles {
@@ -87,9 +87,9 @@ func (p *PlacedHandler) trialObstacle() string {
 	case err != nil:
 		return ""
 	case config.Source.URL != "" || config.Source.File != "":
-		return "the robots_guard there goes by its option source; remove that"
+		return "the robots_guard of this site reads its robots.txt from its option source; remove this option"
 	case config.Shadow != nil:
-		return "the robots_guard there tries the text of its option shadow; remove that, or wait"
+		return "the robots_guard of this site already compares its option shadow; remove this option, or wait"
 	}
 	return ""
 }

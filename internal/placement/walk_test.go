@@ -76,7 +76,7 @@ func TestDashboardBehindRobotsTxt(t *testing.T) {
 func TestTextPlaces(t *testing.T) {
 	for routes, want := range map[string]string{
 		`[{"handle": [{"handler": "robots_txt"}, {"handler": "robots_guard"}]}]`:                                                                     "",
-		`[{"handle": [{"handler": "robots_txt"}, {"handler": "robots_txt"}]}]`:                                                                       "robots_txt stands there twice",
+		`[{"handle": [{"handler": "robots_txt"}, {"handler": "robots_txt"}]}]`:                                                                       "robots_txt appears twice",
 		`[{"handle": [{"handler": "file_server"}, {"handler": "robots_txt"}]}]`:                                                                      "robots_txt comes after file_server",
 		`[{"handle": [{"handler": "file_server", "pass_thru": true}, {"handler": "robots_txt"}]}]`:                                                   "",
 		`[{"match": [{"host": ["a"]}], "handle": [{"handler": "robots_txt"}]}, {"match": [{"host": ["b"]}], "handle": [{"handler": "robots_txt"}]}]`: "",

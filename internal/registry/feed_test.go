@@ -171,7 +171,7 @@ func TestFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	loads("nothing", "registry.json: there is no such file; correct the path")
+	loads("nothing", "registry.json: file not found; correct the path")
 	write(registryOf("ABot", "BBot"))
 	loads("ABot BBot", "")
 	write("{\"crawlers\": [\n{\"tokn\": 1}]}")

@@ -96,7 +96,7 @@ func (f *Feed) checkPlausible(v *Version) error {
 	if missing <= 1 || 2*missing <= len(current.Crawlers) {
 		return nil
 	}
-	return fmt.Errorf("%s: it lacks %d of the %d entries of the version in use; if that is right, use it with: caddy reload --force", f.Name(), missing, len(current.Crawlers))
+	return fmt.Errorf("%s: %d of the %d entries of the version in use are missing; if this is intended, use it with: caddy reload --force", f.Name(), missing, len(current.Crawlers))
 }
 
 // recordResult records the result of a fetch. version is nil for an unchanged or invalid registry.

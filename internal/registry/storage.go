@@ -69,7 +69,7 @@ func (f *Feed) decode(value []byte) (*storedVersion, *Version, error) {
 		return nil, nil, err
 	}
 	if r.Registry != f.Name() {
-		return nil, nil, fmt.Errorf("it is of %s", r.Registry)
+		return nil, nil, fmt.Errorf("the stored value belongs to %s", r.Registry)
 	}
 	if err := remote.VerifyChecksum(r.Data, r.SHA256); err != nil {
 		return nil, nil, err

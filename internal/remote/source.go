@@ -132,5 +132,5 @@ func (f file) withRemedy(err error) error {
 	if near := text.NearestFile(f.path); near != "" {
 		remedy = "did you mean " + near + "?"
 	}
-	return fmt.Errorf("there is no such file%s; %s", absoluteHint, remedy)
+	return fmt.Errorf("file not found%s; %s", absoluteHint, remedy)
 }

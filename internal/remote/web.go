@@ -70,7 +70,7 @@ func newClient(control func(network, address string, _ syscall.RawConn) error) *
 func (k ContentKind) refusePrivateAddress(_, address string, _ syscall.RawConn) error {
 	addrPort, err := netip.ParseAddrPort(address)
 	if err == nil && !addr.IsPublic(addrPort.Addr()) {
-		err = fmt.Errorf("refusing to follow a redirect to %s, which is not a public address; write that URL behind %s if that is intended", addrPort.Addr(), k.Option)
+		err = fmt.Errorf("refusing to follow a redirect to %s, which is not a public address; write the redirect's URL after %s if this is intended", addrPort.Addr(), k.Option)
 	}
 	return err
 }
@@ -168,7 +168,7 @@ func (w *urlSource) get(ctx context.Context, target *url.URL, validators Answer)
 // readBody reads at most Max+1 bytes of the body. gzip is already decompressed.
 func (w *urlSource) readBody(response *http.Response) ([]byte, error) {
 	if coding := strings.Join(response.Header.Values("Content-Encoding"), ", "); coding != "" {
-		return nil, fmt.Errorf("the answer has Content-Encoding %q, which was not asked for", coding)
+		return nil, fmt.Errorf("the answer has Content-Encoding %q, which was not requested", coding)
 	}
 	return io.ReadAll(io.LimitReader(response.Body, w.kind.MaxBytes+1))
 }

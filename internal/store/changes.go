@@ -60,7 +60,7 @@ func (c *changeValues) restoreValue(v value, summary *readSummary) error {
 	case err != nil:
 		return err
 	case siteName(stored.Site) != v.key.name:
-		return fmt.Errorf("the value is about %s, which has another key", stored.Site)
+		return fmt.Errorf("the value belongs to %s, which has another key", stored.Site)
 	case c.store.isExpired(d.Saved):
 		return errExpired
 	}

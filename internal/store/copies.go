@@ -53,7 +53,7 @@ func (c *copyValues) restoreValue(v value, _ *readSummary) error {
 	case err != nil:
 		return err
 	case hostName(stored.Host) != v.key.name:
-		return fmt.Errorf("the value is about %s, which has another key", stored.Host)
+		return fmt.Errorf("the value belongs to %s, which has another key", stored.Host)
 	case c.store.isExpired(stored.Saved):
 		return errExpired
 	}

@@ -85,7 +85,7 @@ func (c *ledgerValues) restoreValue(v value, _ *readSummary) error {
 	case err != nil:
 		return err
 	case ledgerName(stored.Site.Name) != v.key.name:
-		return fmt.Errorf("the value is about %s, which has another key", stored.Site.Name)
+		return fmt.Errorf("the value belongs to %s, which has another key", stored.Site.Name)
 	case v.isOwn:
 		c.ownSites = append(c.ownSites, stored)
 	default:

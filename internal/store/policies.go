@@ -116,7 +116,7 @@ func (p *policyValues) restoreValue(v value, summary *readSummary) error {
 	case err != nil:
 		return err
 	case p.valueName(snapshot.Key) != v.key.name:
-		return fmt.Errorf("the value is about %s, which has another key", snapshot.Key)
+		return fmt.Errorf("the value belongs to %s, which has another key", snapshot.Key)
 	case p.store.isExpired(snapshot.Saved):
 		return errExpired
 	}

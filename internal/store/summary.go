@@ -69,7 +69,7 @@ func (s *Store) logSummary(summary *readSummary, skipped int) {
 			zap.Int("read", s.maxPolicyValues), zap.Int("left", skipped))
 	}
 	if summary.delayedChanges > 0 {
-		s.logger.Info("change guard: changes are held back for the rest of their time", zap.Int("count", summary.delayedChanges))
+		s.logger.Info("change guard: delayed changes were restored from the storage; each stays delayed until its time is over", zap.Int("count", summary.delayedChanges))
 	}
 	level := zap.DebugLevel
 	if len(summary.restoredSites) > 0 || summary.removedValues > 0 {
