@@ -34,7 +34,7 @@ func TestFindings(t *testing.T) {
 		{RuleOutsideGroup, Error, 1, "Disallow: /x\nUser-agent: a\nDisallow: /y\n", "User-agent: *"},
 		{RuleWithoutSlash, Error, 2, "User-agent: a\nDisallow: x\n", `"x"`},
 		{DollarInside, Info, 2, "User-agent: a\nDisallow: /x$y\n", "end of a rule"},
-		{EmptyName, Warning, 1, "User-agent:\nDisallow: /x\n", "nobody"},
+		{EmptyName, Warning, 1, "User-agent:\nDisallow: /x\n", "no name"},
 		{NameList, Warning, 1, "User-agent: a, b\nDisallow: /x\n", `"a, b"`},
 		{NamePattern, Warning, 1, "User-agent: *bot\nDisallow: /x\n", `"*bot"`},
 		{NamePattern, Warning, 1, "User-agent: a*b\nDisallow: /x\n", `"a*b"`},

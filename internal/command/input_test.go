@@ -64,7 +64,7 @@ func TestWhatIsNoRobots(t *testing.T) {
 		{[]string{"explain", "--robots", in("portal.html"), "--token", "GPTBot", "/"}, true, "portal.html is a web page"},
 		{[]string{"explain", "--robots", in("access.log"), "--token", "GPTBot", "/"}, false, "access.log has no line of a robots.txt"},
 		{[]string{"audit", "--robots", in("portal.html"), in("access.log")}, true, "portal.html is a web page"},
-		{[]string{"registry", "diff", in("nowhere.json")}, true, "nowhere.json; check the name"},
+		{[]string{"registry", "diff", in("nowhere.json")}, true, "nowhere.json not found; check the name"},
 	} {
 		if output, err := execute(t.Context(), Config{}, tc.args...); (err != nil) != tc.failed || !strings.Contains(output, tc.says) {
 			t.Errorf("%q: %v, %.300q", tc.args, err, output)

@@ -230,7 +230,7 @@ func TestFile(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	says("a b", "no such file")
+	says("a b", "rules.json: file not found; correct the path")
 	if err := os.Mkdir(path, 0o700); err != nil {
 		t.Fatal(err)
 	}
