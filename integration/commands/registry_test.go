@@ -20,8 +20,8 @@ func TestRegistry(t *testing.T) {
 		want string
 	}{
 		{"registry show GPTBot", 0, `{"token":"GPTBot","operator":"OpenAI","class":"ai_training"`},
-		{"registry show NoSuchBot", 2, `does not know "NoSuchBot"`},
-		{"registry show GPTBot Gogglebot", 2, `does not know "Gogglebot"; did you mean Googlebot?`},
+		{"registry show NoSuchBot", 2, `does not contain "NoSuchBot"`},
+		{"registry show GPTBot Gogglebot", 2, `does not contain "Gogglebot"; did you mean Googlebot?`},
 		{"registry show Gogglebot GPTBot", 2, `{"token":"GPTBot","operator":"OpenAI"`}, // the entries that exist are printed
 		{"registry show GPTBot", 0, `"checked":"2026-11-`},
 		{"registry show --stale 36500d", 0, "entries was checked within the last 36500d"},

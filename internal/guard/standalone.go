@@ -59,17 +59,6 @@ func (s *standaloneSources) of(key policy.Key) *standaloneSource {
 	}
 	return all[len(all)-1]
 }
-
-// keys returns the keys of the sources in any order.
-func (s *standaloneSources) keys() (keys []policy.Key) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for key := range s.known {
-		keys = append(keys, key)
-	}
-	return keys
-}
-
 // standalone returns the guard's source for fetches without a request.
 func (g *Guard) standalone() *standaloneSource {
 	return &standaloneSource{
