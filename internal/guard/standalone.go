@@ -59,6 +59,7 @@ func (s *standaloneSources) of(key policy.Key) *standaloneSource {
 	}
 	return all[len(all)-1]
 }
+
 // standalone returns the guard's source for fetches without a request.
 func (g *Guard) standalone() *standaloneSource {
 	return &standaloneSource{
