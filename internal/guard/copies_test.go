@@ -476,3 +476,28 @@ func TestServedStatuses(t *testing.T) {
 		})
 	}
 }
+
+// TestRedirectToOurFile redirects crawlers to the file that the guard's own fetch finds by the same
+// redirect. Such a redirect opens nothing.
+func TestRedirectToOurFile(t *testing.T) {
+	for to, want := range map[string]judge.Verdict{"/files/robots.txt": judge.Disallowed, "/other.txt": judge.Stale} {
+		t.Run(to, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newFairSite(t, strict)
+				s.answer.RedirectTargets = []string{"/files/robots.txt"}
+				s.asks("bingbot/2.0")
+				time.Sleep(25 * time.Hour)
+				s.wants("before the redirect", "bingbot/2.0", judge.Disallowed)
+				next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+					w.Header().Set("Location", to)
+					w.WriteHeader(http.StatusFound)
+					return nil
+				})
+				if err := s.g.Serve(httptest.NewRecorder(), s.request("bingbot/2.0", "/robots.txt"), next); err != nil {
+					t.Fatal(err)
+				}
+				s.wants("after the redirect", "bingbot/2.0", want)
+			})
+		})
+	}
+}

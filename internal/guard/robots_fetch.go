@@ -75,7 +75,7 @@ func (g *Guard) noteResponse(f *robotsFetch, response robotsResponse) {
 		return
 	}
 	counts := g.SourceKey == "" && f.r.Method == http.MethodGet && f.plain && f.j.Identity != verify.Spoofed
-	if counts {
+	if counts && !isRedirect(response.status) { // a redirect is noted below, with the guard's own result
 		g.noteServed(f, entry, response, now)
 	}
 	if entry == nil && f.exact {
