@@ -115,9 +115,9 @@ func (a *App) Provision(ctx caddy.Context) (err error) {
 	a.ctx = ctx
 	a.logger = ctx.Logger()
 	a.sites = &request.Sites{
-		Servers:     func() []*caddyhttp.Server { return serversOf(ctx) },
-		DefaultPort: func(secure bool) int { return configuredPort(ctx, secure) },
-		IsGuard:     isModuleHandler,
+		Servers:        func() []*caddyhttp.Server { return serversOf(ctx) },
+		ConfiguredPort: func(secure bool) int { return configuredPort(ctx, secure) },
+		IsGuard:        isModuleHandler,
 	}
 	if err := a.Validate(); err != nil {
 		return err

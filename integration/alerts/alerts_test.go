@@ -163,10 +163,10 @@ func TestAlerts(t *testing.T) {
 		status int
 		holds  string
 	}{
-		"nobody has logged in":     {"page.test", nil, http.StatusUnauthorized, ""},
-		"nobody can log in":        {"open.test", nil, http.StatusForbidden, "alerts can only be acknowledged with a login"},
-		"a password nobody checks": {"open.test", authorized, http.StatusForbidden, "alerts can only be acknowledged with a login"},
-		"a page of another site":   {"page.test", append(authorized, "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.test"), http.StatusForbidden, "another site"},
+		"nobody has logged in":   {"page.test", nil, http.StatusUnauthorized, ""},
+		"no login is configured": {"open.test", nil, http.StatusForbidden, "alerts can only be acknowledged with a login"},
+		"an unchecked password":  {"open.test", authorized, http.StatusForbidden, "alerts can only be acknowledged with a login"},
+		"a page of another site": {"page.test", append(authorized, "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.test"), http.StatusForbidden, "another site"},
 	} {
 		if a := o.acknowledge(tc.host, gone.ID, tc.fields...); a.Status != tc.status || !strings.Contains(a.Body, tc.holds) {
 			t.Errorf("%s: %d %s", name, a.Status, a.Body)

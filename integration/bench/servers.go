@@ -35,7 +35,7 @@ func hostOf(i int) string { return fmt.Sprintf("s%d.example", i) }
 // respond is the directive that responds to every request for a page.
 var respond = `respond "` + answerBody + `"`
 
-// caddyfile returns the configuration of a site. extra stands before answer, the
+// caddyfile returns the configuration of a site. extra precedes answer, the
 // directive that serves pages. The robots.txt is a file in directory.
 func caddyfile(address, directory, extra, answer string) string {
 	_, port, _ := net.SplitHostPort(address)

@@ -32,8 +32,8 @@ func (r reason) explains(made request) bool {
 		strings.Contains(made.client(), r.client)
 }
 
-// whom returns the crawlers of a reason.
-func (r reason) whom() string {
+// crawlerNames returns the crawlers of a reason.
+func (r reason) crawlerNames() string {
 	who := "all"
 	if r.crawlers != nil {
 		who = strings.Join(r.crawlers, ", ")
@@ -79,9 +79,9 @@ func explain(t *testing.T, what string, requests []request, reasons []reason) {
 	}
 	for i, r := range reasons {
 		if needed[i] == 0 && r.seldom == "" && long {
-			t.Errorf("no request needs the reason %q of %s, %s", r.why, r.whom(), r.where())
+			t.Errorf("no request needs the reason %q of %s, %s", r.why, r.crawlerNames(), r.where())
 		}
-		t.Logf("%d requests: %s, %s: %s", needed[i], r.whom(), r.where(), r.why)
+		t.Logf("%d requests: %s, %s: %s", needed[i], r.crawlerNames(), r.where(), r.why)
 	}
 }
 

@@ -97,7 +97,7 @@ func explodes(most int) bad {
 const (
 	forbidden = "disallowed" // the rules were fetched
 	free      = "allowed"    // there is no robots.txt
-	nobody    = "unknown"    // robots.txt is unavailable
+	unknown   = "unknown"    // robots.txt is unavailable
 )
 
 // faults are the faults of origins and their meaning according to RFC 9309, section
@@ -111,19 +111,19 @@ var faults = []struct {
 	hangs   bool   // fetch_timeout ends the fetch
 }{
 	// Connections.
-	{name: "hangs after the request", answer: saysAndHangs(""), verdict: nobody, hangs: true},
-	{name: "hangs in the header", answer: saysAndHangs("HTTP/1.1 200 OK\r\nContent-Ty"), verdict: nobody, hangs: true},
-	{name: "hangs after the header", answer: saysAndHangs(body("Content-Length: 100\r\n", "")), verdict: nobody, hangs: true},
-	{name: "hangs in the body", answer: saysAndHangs(body("Content-Length: 100\r\n", faultRules)), verdict: nobody, hangs: true},
-	{name: "hangs in a chunk", answer: saysAndHangs(body("Transfer-Encoding: chunked\r\n", "ff\r\n"+faultRules)), verdict: nobody, hangs: true},
-	{name: "drips a header", answer: drips("HTTP/1.1 200 OK\r\n", "X-Drip: x\r\n"), verdict: nobody, hangs: true},
-	{name: "drips a body", answer: drips(body("", ""), faultRules), verdict: nobody, hangs: true},
-	{name: "closes before the header", answer: says(""), verdict: nobody, most: 20},
-	{name: "resets before the header", answer: saysAndResets(""), verdict: nobody, most: 20},
-	{name: "resets in the header", answer: saysAndResets("HTTP/1.1 200 OK\r\nContent-Ty"), verdict: nobody},
-	{name: "resets in the body", answer: saysAndResets(body("Content-Length: 100\r\n", faultRules)), verdict: nobody},
-	{name: "resets in a chunk", answer: saysAndResets(body("Transfer-Encoding: chunked\r\n", "ff\r\n"+faultRules)), verdict: nobody},
-	{name: "closes between chunks", answer: says(body("Transfer-Encoding: chunked\r\n", "22\r\n"+faultRules+"\r\n")), verdict: nobody},
+	{name: "hangs after the request", answer: saysAndHangs(""), verdict: unknown, hangs: true},
+	{name: "hangs in the header", answer: saysAndHangs("HTTP/1.1 200 OK\r\nContent-Ty"), verdict: unknown, hangs: true},
+	{name: "hangs after the header", answer: saysAndHangs(body("Content-Length: 100\r\n", "")), verdict: unknown, hangs: true},
+	{name: "hangs in the body", answer: saysAndHangs(body("Content-Length: 100\r\n", faultRules)), verdict: unknown, hangs: true},
+	{name: "hangs in a chunk", answer: saysAndHangs(body("Transfer-Encoding: chunked\r\n", "ff\r\n"+faultRules)), verdict: unknown, hangs: true},
+	{name: "drips a header", answer: drips("HTTP/1.1 200 OK\r\n", "X-Drip: x\r\n"), verdict: unknown, hangs: true},
+	{name: "drips a body", answer: drips(body("", ""), faultRules), verdict: unknown, hangs: true},
+	{name: "closes before the header", answer: says(""), verdict: unknown, most: 20},
+	{name: "resets before the header", answer: saysAndResets(""), verdict: unknown, most: 20},
+	{name: "resets in the header", answer: saysAndResets("HTTP/1.1 200 OK\r\nContent-Ty"), verdict: unknown},
+	{name: "resets in the body", answer: saysAndResets(body("Content-Length: 100\r\n", faultRules)), verdict: unknown},
+	{name: "resets in a chunk", answer: saysAndResets(body("Transfer-Encoding: chunked\r\n", "ff\r\n"+faultRules)), verdict: unknown},
+	{name: "closes between chunks", answer: says(body("Transfer-Encoding: chunked\r\n", "22\r\n"+faultRules+"\r\n")), verdict: unknown},
 
 	// Sizes.
 	{name: "10 GB with a length", answer: saysWithoutEnd(body("Content-Length: 10737418240\r\n", faultRules), strings.Repeat("# endless\n", 6000)), verdict: forbidden},
@@ -131,31 +131,31 @@ var faults = []struct {
 	{name: "10 GB without a length", answer: saysWithoutEnd(body("", faultRules), strings.Repeat("# endless\n", 6000)), verdict: forbidden},
 	{name: "10 GB in one line", answer: saysWithoutEnd(body("", faultRules), strings.Repeat("/", 60000)), verdict: forbidden},
 	{name: "10 GB of not found", answer: saysWithoutEnd("HTTP/1.1 404 Not Found\r\n\r\n", strings.Repeat("# endless\n", 6000)), verdict: free},
-	{name: "10 GB of failure", answer: saysWithoutEnd("HTTP/1.1 500 Failure\r\n\r\n", strings.Repeat("# endless\n", 6000)), verdict: nobody},
-	{name: "a header without end", answer: saysWithoutEnd("HTTP/1.1 200 OK\r\nX-Endless: ", strings.Repeat("x", 60000)), verdict: nobody},
-	{name: "fields without end", answer: saysWithoutEnd("HTTP/1.1 200 OK\r\n", strings.Repeat("X-Endless: x\r\n", 4000)), verdict: nobody},
+	{name: "10 GB of failure", answer: saysWithoutEnd("HTTP/1.1 500 Failure\r\n\r\n", strings.Repeat("# endless\n", 6000)), verdict: unknown},
+	{name: "a header without end", answer: saysWithoutEnd("HTTP/1.1 200 OK\r\nX-Endless: ", strings.Repeat("x", 60000)), verdict: unknown},
+	{name: "fields without end", answer: saysWithoutEnd("HTTP/1.1 200 OK\r\n", strings.Repeat("X-Endless: x\r\n", 4000)), verdict: unknown},
 	{name: "a header of 1 MB", answer: says(body("ETag: \""+strings.Repeat("x", 1<<20)+"\"\r\nContent-Length: 34\r\n", faultRules)), verdict: forbidden},
 	{name: "a gzip bomb", answer: explodes(0), verdict: forbidden},
 	{name: "a gzip bomb unasked", answer: explodes(0), verdict: forbidden, options: "transport http {\n compression off\n }"},
-	{name: "gzip that is none", answer: says(body("Content-Encoding: gzip\r\n", faultRules)), verdict: nobody, options: "transport http {\n compression off\n }"},
-	{name: "gzip that breaks off", answer: explodes(100), verdict: nobody, options: "transport http {\n compression off\n }"},
+	{name: "gzip that is none", answer: says(body("Content-Encoding: gzip\r\n", faultRules)), verdict: unknown, options: "transport http {\n compression off\n }"},
+	{name: "gzip that breaks off", answer: explodes(100), verdict: unknown, options: "transport http {\n compression off\n }"},
 
 	// Lengths.
 	{name: "longer than announced", answer: says(body("Content-Length: 34\r\n", faultRules+"Allow: /private/\n")), verdict: forbidden},
-	{name: "shorter than announced", answer: says(body("Content-Length: 35\r\n", faultRules)), verdict: nobody},
+	{name: "shorter than announced", answer: says(body("Content-Length: 35\r\n", faultRules)), verdict: unknown},
 	{name: "length and chunks", answer: says(body("Content-Length: 3\r\nTransfer-Encoding: chunked\r\n", "22\r\n"+faultRules+"\r\n0\r\n\r\n")), verdict: forbidden},
-	{name: "two lengths", answer: says(body("Content-Length: 34\r\nContent-Length: 35\r\n", faultRules)), verdict: nobody},
-	{name: "a negative length", answer: says(body("Content-Length: -1\r\n", faultRules)), verdict: nobody},
-	{name: "chunks of no size", answer: says(body("Transfer-Encoding: chunked\r\n", "zz\r\n"+faultRules)), verdict: nobody},
+	{name: "two lengths", answer: says(body("Content-Length: 34\r\nContent-Length: 35\r\n", faultRules)), verdict: unknown},
+	{name: "a negative length", answer: says(body("Content-Length: -1\r\n", faultRules)), verdict: unknown},
+	{name: "chunks of no size", answer: says(body("Transfer-Encoding: chunked\r\n", "zz\r\n"+faultRules)), verdict: unknown},
 
 	// Statuses.
 	{name: "1xx storm", answer: storms(5000), verdict: forbidden},
-	{name: "1xx without end", answer: storms(1 << 40), verdict: nobody, hangs: true},
+	{name: "1xx without end", answer: storms(1 << 40), verdict: unknown, hangs: true},
 	{name: "another protocol", answer: says("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n" + faultRules), verdict: free}, // Caddy converts it to an empty 200
-	{name: "not HTTP", answer: says("SSH-2.0-OpenSSH_9.2\r\n"), verdict: nobody},
-	{name: "status 000", answer: says("HTTP/1.1 000 Nothing\r\nContent-Length: 34\r\n\r\n" + faultRules), verdict: nobody},
-	{name: "status 999", answer: says("HTTP/1.1 999 Denied\r\nContent-Length: 34\r\n\r\n" + faultRules), verdict: nobody},
-	{name: "status 500", answer: says("HTTP/1.1 500 Failure\r\nContent-Length: 34\r\n\r\n" + faultRules), verdict: nobody},
+	{name: "not HTTP", answer: says("SSH-2.0-OpenSSH_9.2\r\n"), verdict: unknown},
+	{name: "status 000", answer: says("HTTP/1.1 000 Nothing\r\nContent-Length: 34\r\n\r\n" + faultRules), verdict: unknown},
+	{name: "status 999", answer: says("HTTP/1.1 999 Denied\r\nContent-Length: 34\r\n\r\n" + faultRules), verdict: unknown},
+	{name: "status 500", answer: says("HTTP/1.1 500 Failure\r\nContent-Length: 34\r\n\r\n" + faultRules), verdict: unknown},
 
 	// Redirects.
 	{name: "five redirects", answer: hops(5), verdict: forbidden, most: 6},
@@ -163,7 +163,7 @@ var faults = []struct {
 	{name: "endless redirects", answer: hops(1 << 30), verdict: free, most: 6},
 	{name: "to itself", answer: says(leadsTo("/robots.txt")), verdict: free},
 	{name: "to nowhere", answer: says(leadsTo("")), verdict: free},
-	{name: "to inside the network", answer: says(leadsTo("http://127.0.0.1:1/robots.txt")), verdict: nobody},
+	{name: "to inside the network", answer: says(leadsTo("http://127.0.0.1:1/robots.txt")), verdict: unknown},
 }
 
 const faultSite = `http://$HOST:$PORT {

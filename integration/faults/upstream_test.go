@@ -48,7 +48,7 @@ func TestFaultUnreached(t *testing.T) {
 				listen()
 			}
 			s := harness.Serve(t, unreached, "$ORIGIN", address)
-			if a := harness.Get(t, s.URL("/private/x"), harness.Bingbot); a.Status != 200 || a.Header.Get("X-Verdict") != nobody {
+			if a := harness.Get(t, s.URL("/private/x"), harness.Bingbot); a.Status != 200 || a.Header.Get("X-Verdict") != unknown {
 				t.Errorf("a crawler got %d, verdict %q", a.Status, a.Header.Get("X-Verdict"))
 			}
 			harness.Visits(t, s, []harness.Visit{{harness.Firefox, "/private/x", 200, "page"}})
@@ -144,7 +144,7 @@ func TestFaultRedirectsElsewhere(t *testing.T) {
 	}{
 		{"a loop through a second server", 2, "on", 2, free},
 		{"a different server each time", 9, "on", 6, free},
-		{"a private address", 2, "off", 1, nobody},
+		{"a private address", 2, "off", 1, unknown},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -23,7 +23,7 @@ func TestFaultWhy(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = silent.Close() })
 	plain := harness.NewOrigin(t, "", nil)
-	nobody := "127.0.0.1:" + harness.FreePort(t)
+	closedPort := "127.0.0.1:" + harness.FreePort(t)
 	var sites strings.Builder
 	var hosts []string
 	want := make(map[string]string) // logged reason by site
@@ -38,9 +38,9 @@ func TestFaultWhy(t *testing.T) {
 	const refused = "connection refused: nothing listens at that address ("
 	own("respond 503", "the server answers status 503 Service Unavailable")
 	own("respond 429", "the server limits the rate of requests (status 429)")
-	own("reverse_proxy "+nobody, refused+"status 502 Bad Gateway, ")
-	own("reverse_proxy "+nobody+" {\n fail_duration 1s\n }", refused)
-	url("http://"+nobody+"/robots.txt", refused+"reading http://"+nobody)
+	own("reverse_proxy "+closedPort, refused+"status 502 Bad Gateway, ")
+	own("reverse_proxy "+closedPort+" {\n fail_duration 1s\n }", refused)
+	url("http://"+closedPort+"/robots.txt", refused+"reading http://"+closedPort)
 	url("http://there-is-none.invalid/robots.txt", "DNS: the name does not resolve (reading http://there-is-none.invalid")
 	url(untrusted.URL+"/robots.txt", "TLS: the certificate is not trusted (reading https://")
 	url("https://"+plain.Address()+"/robots.txt", "TLS: the handshake fails (reading https://")

@@ -169,7 +169,8 @@ func (p *plan) act() {
 		add(crowds, p.days/3)
 		p.stroll(dice)
 	}
-	if p.redirects && p.hosts == 2 {
+	// Tenants have different owners, so a redirect to another tenant does not open its pages.
+	if p.redirects && p.hosts == 2 && !p.tenants {
 		add(crosses, p.days/6)
 	}
 	if !p.manages {

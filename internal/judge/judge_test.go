@@ -137,8 +137,8 @@ func BenchmarkJudgePreferences(b *testing.B) {
 	}
 }
 
-// TestPreferencesOfResult states nothing about what may not be fetched, and nothing to
-// whom the group is not meant for.
+// TestPreferencesOfResult checks that a preference applies only to a URL that the crawler may fetch,
+// and only to crawlers of the group.
 func TestPreferencesOfResult(t *testing.T) {
 	robots := policy.Parse([]byte("User-agent: *\nContent-Usage: /page train-ai=n\nDisallow: /private/\n" +
 		"User-agent: __usage_ai-training\nDisallow: /a\nUser-agent: Google-Extended\nDisallow: /b\nDisallow: /private/\n"))

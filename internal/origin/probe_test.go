@@ -59,7 +59,7 @@ func (p *sourceProbe) Provision(ctx caddy.Context) error {
 	p.source = NewServer(true)
 	p.source.Sites = &request.Sites{
 		Servers: func() []*caddyhttp.Server { return slices.Collect(maps.Values(httpApp().Servers)) },
-		DefaultPort: func(secure bool) int {
+		ConfiguredPort: func(secure bool) int {
 			if secure {
 				return httpApp().HTTPSPort
 			}

@@ -42,9 +42,9 @@ func HostsOfServer(server *caddyhttp.Server) *Hosts {
 type Sites struct {
 	// Servers returns all servers of the configuration.
 	Servers func() []*caddyhttp.Server
-	// DefaultPort returns http_port or, if secure is true, https_port of the configuration. If
-	// DefaultPort is nil, no port mapping is known.
-	DefaultPort func(secure bool) int
+	// ConfiguredPort returns http_port or, if secure is true, https_port of the configuration. If
+	// ConfiguredPort is nil, no port mapping is known.
+	ConfiguredPort func(secure bool) int
 	// IsGuard reports whether a handler is a guard or has state of sites as guards do.
 	IsGuard func(caddyhttp.MiddlewareHandler) bool
 
@@ -74,7 +74,7 @@ func (s *Sites) Of(server *caddyhttp.Server) *Hosts {
 func (s *Sites) IsAt(server *caddyhttp.Server, authority string, secure bool) bool {
 	_, port := addr.SplitPort(AsSent(authority, secure))
 	return isSecure(server) == secure && (listensAt(server, portOf(port, secure)) ||
-		port == "" && s.DefaultPort != nil && listensAt(server, s.DefaultPort(secure)))
+		port == "" && s.ConfiguredPort != nil && listensAt(server, s.ConfiguredPort(secure)))
 }
 
 // HostsAt returns the hosts of the server that clients reach at an authority, over https or http,

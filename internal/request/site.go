@@ -60,8 +60,10 @@ func Elements(value string) iter.Seq[string] {
 // IsSecure reports whether the client uses https, by the connection or by a trusted proxy.
 func IsSecure(r *http.Request, proxied bool) bool {
 	if proxied {
-		for proto := range Elements(LastForwarded(r.Header, ForwardedProto)) {
-			return strings.EqualFold(proto, "https") // the first proxy knows the client's connection
+		// Of several proxies, the first one knows the client's connection.
+		proto, _, _ := strings.Cut(LastForwarded(r.Header, ForwardedProto), ",")
+		if proto = strings.TrimSpace(proto); proto != "" {
+			return strings.EqualFold(proto, "https")
 		}
 	}
 	return r.TLS != nil
