@@ -57,6 +57,17 @@ Disallow: /private/"
 Disallow: /private/"
 		respond "page"
 	}
+	http://loop.test:$PORT {
+		robots_guard enforce
+		@bots {
+			header User-Agent *GPTBot*
+			path /robots.txt
+		}
+		redir @bots /robots.txt?challenge=1
+		respond /robots.txt "User-agent: *
+Disallow: /private/"
+		respond "page"
+	}
 	http://abort.test:$PORT {
 		robots_guard enforce
 		@airobots header User-Agent *GPTBot*
@@ -152,6 +163,7 @@ Disallow: /private/"
 	}
 	sites := map[string]string{
 		"login.test": "GPTBot is redirected to https://login.test/?to=a.test instead of robots.txt since ",
+		"loop.test":  "GPTBot is redirected to /robots.txt?challenge=1 instead of robots.txt since ",
 		"abort.test": "GPTBot gets no response for robots.txt since ",
 		"c200.test":  "GPTBot gets a web page (status 200) instead of robots.txt since ",
 		"c202.test":  "GPTBot gets a web page (status 202) instead of robots.txt since ",
@@ -211,6 +223,8 @@ func checkSelfTest(t *testing.T, s *harness.Server) {
 		"split.test browser and crawler":    fetched + " 200 1 rules",
 		"login.test browser":                fetched + " 200 1 rules",
 		"login.test crawler":                "warn robots.txt redirects to another page 302",
+		"loop.test browser":                 fetched + " 200 1 rules",
+		"loop.test crawler":                 "warn the redirects of robots.txt lead to no file 302",
 		"abort.test browser":                fetched + " 200 1 rules",
 		"abort.test crawler":                "warn the connection is closed without a response to the request for robots.txt",
 		"c200.test browser":                 fetched + " 200 1 rules",

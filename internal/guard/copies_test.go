@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -462,6 +463,7 @@ func TestServedStatuses(t *testing.T) {
 		{"refused by law", "/robots.txt", 451, "", judge.Stale},
 		{"the same file", "/robots.txt", 200, strict, judge.Disallowed},
 		{"the same rules with 203", "/robots.txt", 203, strict, judge.Disallowed},
+		{"the same rules with 203, after a long comment", "/robots.txt", 203, "# " + strings.Repeat("x", 2*maxPageStart) + "\n" + strict, judge.Disallowed},
 		{"too many requests", "/robots.txt", 429, "", judge.Disallowed},
 		{"a failure", "/robots.txt", 503, "", judge.Disallowed},
 		{"a page at a spelling that no crawler requests", "/%72obots.txt", 200, "<!DOCTYPE html>\n<html>", judge.Disallowed},
