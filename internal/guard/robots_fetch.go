@@ -46,6 +46,14 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 		r = readable(r)
 	}
 	recorder := recordRobots(w, r.Method)
+	defer func() {
+		if reason := recover(); reason != nil { // for example abort, which closes the connection
+			if j != nil && recorder.status == 0 {
+				g.noteDelivery(f, robotsResponse{}, recorder.isPage)
+			}
+			panic(reason)
+		}
+	}()
 	err := next.ServeHTTP(recorder, r)
 	response := recorder.response(err)
 	code := statusCode(r, recorder.status, err, true)
