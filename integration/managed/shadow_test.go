@@ -36,17 +36,21 @@ http://a.test:` + harness.FreePort(t) + ` {
 	harness.Eventually(t, "the first change is published", func() bool {
 		return strings.Contains(harness.Get(t, s.URL("/robots.txt"), harness.Bingbot).Body, "GPTBot")
 	})
-	load := harness.Caddyfile(t, strings.Replace(config, "$MORE", "disallow bingbot {\n/shop/\n}\nrollout shadow 1h", 1))
+	load := harness.Caddyfile(t, strings.Replace(config, "$MORE", "disallow bingbot CCBot {\n/shop/\n}\nrollout shadow 1h", 1))
 	if _, problem, code := harness.Command(t, "", "reload", "--config", load, "--address", "127.0.0.1:"+admin); code != 0 {
 		t.Fatalf("exit status %d: %s", code, problem)
 	}
-	harness.Eventually(t, "the change is judged", func() bool {
-		if a := harness.Get(t, s.URL("/shop/1"), harness.Bingbot); a.Status != http.StatusOK {
-			t.Fatalf("bingbot gets %d %s", a.Status, a.Body)
+	// A request by bingbot ends the trial, also before it is shown. One by CCBot does not.
+	harness.Eventually(t, "a request is compared", func() bool {
+		if a := harness.Get(t, s.URL("/shop/1"), "CCBot/2.0"); a.Status != http.StatusOK {
+			t.Fatalf("CCBot gets %d %s", a.Status, a.Body)
 		}
 		found := harness.Get(t, "http://127.0.0.1:"+admin+"/robots_guard/shadow", "test").Body
 		return strings.Contains(found, `"from": "change `) && strings.Contains(found, `"path": "/shop/1"`)
 	})
+	if a := harness.Get(t, s.URL("/shop/1"), harness.Bingbot); a.Status != http.StatusOK {
+		t.Errorf("bingbot gets %d %s", a.Status, a.Body)
+	}
 	if text := harness.Get(t, s.URL("/robots.txt"), harness.Googlebot).Body; strings.Contains(text, "/shop/") {
 		t.Errorf("the change is served: %s", text)
 	}
