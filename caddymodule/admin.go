@@ -13,7 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -48,7 +48,7 @@ func (adminAPI) Routes() []caddy.AdminRoute { return admin.New(findRunningConfig
 // runningConfig is the running configuration for the admin API. The state is nil without a robots_guard.
 type runningConfig struct {
 	*guard.State
-	sites           *request.Sites
+	sites           *site.Sites
 	servers         []*caddyhttp.Server
 	managed         []*publish.Publisher
 	currentRegistry *registryInUse
@@ -67,7 +67,7 @@ func findRunningConfig() admin.Running {
 // Fetch implements admin.Running.
 func (r runningConfig) Fetch(ctx context.Context, e *policy.Entry) error {
 	return r.State.ReadNow(ctx, e, func(key policy.Key) (*guard.Guard, *caddyhttp.Server) {
-		found := request.FindFor(r.servers, r.sites, key, isGuard)
+		found := site.FindHandlerFor(r.servers, r.sites, key, isGuard)
 		if handler, ok := found.Handler.(*Handler); ok {
 			return handler.guard, found.Server
 		}
@@ -91,10 +91,10 @@ func (r runningConfig) Managed() (all []admin.Managed) {
 // Policy implements admin.Running.
 func (r runningConfig) Policy(scheme, authority string) *policy.Entry {
 	for _, secure := range []bool{true, false} {
-		name := request.AsSent(authority, secure)
-		found := request.Find(r.servers, name, secure, isGuard)
+		name := site.AsSent(authority, secure)
+		found := site.FindHandler(r.servers, name, secure, isGuard)
 		handler, ok := found.Handler.(*Handler)
-		if ok && (scheme == "" || scheme == request.SchemeOf(secure)) && r.sites.IsAt(found.Server, name, secure) {
+		if ok && (scheme == "" || scheme == site.SchemeOf(secure)) && r.sites.IsAt(found.Server, name, secure) {
 			return handler.guard.PolicyOf(found.Server, name, secure)
 		}
 	}
@@ -103,12 +103,12 @@ func (r runningConfig) Policy(scheme, authority string) *policy.Entry {
 
 // Guard implements admin.Running.
 func (r runningConfig) Guard(url string) (host string, guard *admin.Guard) {
-	if host = request.HostOf(url); host == "" {
+	if host = site.HostOf(url); host == "" {
 		return "", nil
 	}
 	secure := strings.HasPrefix(strings.ToLower(url), "https:")
-	authority := request.AsSent(addr.Authority(url), secure)
-	found, target := request.FindRedirected(r.servers, authority, secure, isGuard)
+	authority := site.AsSent(addr.Authority(url), secure)
+	found, target := site.FindRedirectedHandler(r.servers, authority, secure, isGuard)
 	handler, ok := found.Handler.(*Handler)
 	if !ok {
 		return host, nil

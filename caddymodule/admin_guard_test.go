@@ -16,7 +16,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
 	"github.com/robotsguard/caddy-robots-guard/internal/explain"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 )
 
 // TestGuardOfAURL finds the guard of a URL, first by the port of the server and then by the host.
@@ -65,7 +65,7 @@ func TestGuardOfAURL(t *testing.T) {
 		if tc.host == "" {
 			continue
 		}
-		if got := guards[request.Find(servers, addr.Authority(tc.url), tc.url[:5] == "https", isGuard).Handler]; got != tc.want {
+		if got := guards[site.FindHandler(servers, addr.Authority(tc.url), tc.url[:5] == "https", isGuard).Handler]; got != tc.want {
 			t.Errorf("%s: the guard of %q, want %q", tc.url, got, tc.want)
 		}
 	}

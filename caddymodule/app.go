@@ -17,9 +17,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/placement"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -73,7 +72,7 @@ type App struct {
 	// change takes effect without a reload.
 	RegistryFrom *Registry `json:"registry,omitempty"`
 
-	sites            *request.Sites
+	sites            *site.Sites
 	registry         *uaident.Registry // validates tokens and classes of the configuration
 	currentRegistry  *registryInUse    // identifies the clients of requests
 	identity         *identity.Checker
@@ -114,7 +113,7 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 func (a *App) Provision(ctx caddy.Context) (err error) {
 	a.ctx = ctx
 	a.logger = ctx.Logger()
-	a.sites = &request.Sites{
+	a.sites = &site.Sites{
 		Servers:        func() []*caddyhttp.Server { return serversOf(ctx) },
 		ConfiguredPort: func(secure bool) int { return configuredPort(ctx, secure) },
 		IsGuard:        isModuleHandler,
@@ -199,7 +198,7 @@ func configuredPort(ctx caddy.Context, secure bool) int {
 func (a *App) modes() map[string]string {
 	modes := make(map[string]string)
 	for _, server := range serversOf(a.ctx) {
-		request.Walk(server, func(p request.Place, route caddyhttp.Route) {
+		site.Walk(server, func(p site.Place, route caddyhttp.Route) {
 			for _, handler := range route.Handlers {
 				guard, ok := handler.(*Handler)
 				if !ok || p.Errors {
@@ -268,7 +267,7 @@ func (a *App) Start() (err error) {
 // startSelfTest fetches the robots.txt of the sites after all apps have started, because a handler
 // may send a request to another site of this server, such as a login.
 func (a *App) startSelfTest() {
-	test := origin.SelfTest{Sites: origin.SelfTestSites(a.sites, describeForSelfTest), OnCrawlerResponse: a.state.NoteSelfTest, Logger: a.logger}
+	test := site.SelfTest{Sites: site.SelfTestSites(a.sites, describeForSelfTest), OnCrawlerResponse: a.state.NoteSelfTest, Logger: a.logger}
 	a.stopFuncs = append(a.stopFuncs, test.Start(a.ctx))
 }
 

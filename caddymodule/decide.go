@@ -10,8 +10,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 )
 
 // Decide lets robots_guard decide for another proxy. The proxy describes a request of its
@@ -80,7 +79,7 @@ func (d *Decide) ValidateWith(from, shadow *Location, onViolation caddyhttp.Rout
 	case len(onViolation) > 0:
 		return errors.New("decide and on_violation contradict each other: the proxy sends the response, and would take a page for permission to let the crawler pass; " +
 			"use status, and write the page into the configuration of the proxy")
-	case origin.HostSelectsServer(from.URL) && d.defaultHost() == "":
+	case site.HostSelectsServer(from.URL) && d.defaultHost() == "":
 		return errors.New("decide must name the hosts of the proxy, at least one without a *: with source " + from.URL +
 			" a client could choose the robots.txt by sending another Host; write decide forwarded example.com")
 	}
@@ -100,9 +99,9 @@ func (d *Decide) defaultHost() string {
 // Apply configures a guard to decide for another proxy. A nil *Decide changes nothing.
 func (d *Decide) Apply(c *guard.Config) {
 	if d != nil {
-		c.ForwardAuth = request.HostsOfServer(nil)
+		c.ForwardAuth = site.HostsOfServer(nil)
 		c.ForwardAuth.Add(d.Hosts)
-		if origin.HostSelectsServer(c.SourceKey) {
+		if site.HostSelectsServer(c.SourceKey) {
 			c.DefaultHost = d.defaultHost()
 		}
 	}

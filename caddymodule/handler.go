@@ -10,7 +10,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -181,11 +181,11 @@ func (Handler) CaddyModule() caddy.ModuleInfo {
 }
 
 // describeForSelfTest returns the properties of a handler that the self-test needs.
-func describeForSelfTest(handler caddyhttp.MiddlewareHandler) (d origin.SelfTestHandler) {
+func describeForSelfTest(handler caddyhttp.MiddlewareHandler) (d site.SelfTestHandler) {
 	if h, ok := handler.(*Handler); ok {
 		d.Source = h.guard.SelfTestSource()
 	} else if isModuleHandler(handler) {
-		d = origin.SelfTestHandler{Source: origin.NewServer(false), IsRobotsTxt: true}
+		d = site.SelfTestHandler{Source: site.NewServerSource(false), IsRobotsTxt: true}
 	}
 	return d
 }

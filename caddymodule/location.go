@@ -10,7 +10,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 )
 
 // Location is a URL or a file that a robots.txt comes from. A nil *Location stands for the site
@@ -45,7 +45,7 @@ type Location struct {
 func ParseLocation(args []string) (*Location, error) {
 	args = slices.Clone(args)
 	for i := range args { // Caddy replaces {host} by this
-		args[i] = strings.ReplaceAll(args[i], "{http.request.host}", origin.HostPlaceholder)
+		args[i] = strings.ReplaceAll(args[i], "{http.request.host}", site.HostPlaceholder)
 	}
 	switch isURL := len(args) > 0 && (strings.HasPrefix(args[0], "https://") || strings.HasPrefix(args[0], "http://")); {
 	case len(args) == 0:
@@ -80,7 +80,7 @@ func (l *Location) Validate(option string, allowPrivate bool) error {
 	if strings.ContainsAny(l.Host, "/@ ?#") {
 		return fmt.Errorf("%s: %q is not a host; write a host such as example.com after host, optionally with a port", option, l.Host)
 	}
-	u, err := url.Parse(origin.KeyForHost(l.URL, "host.invalid"))
+	u, err := url.Parse(site.KeyForHost(l.URL, "host.invalid"))
 	if err != nil {
 		return fmt.Errorf("%s %q is not a URL: %w", option, l.URL, err)
 	}
@@ -102,16 +102,16 @@ func (l *Location) Validate(option string, allowPrivate bool) error {
 // HasHost reports whether the location contains {host}, so that each host has its own robots.txt.
 // It is false for a nil *Location.
 func (l *Location) HasHost() bool {
-	return l != nil && strings.Contains(l.URL+l.Host, origin.HostPlaceholder)
+	return l != nil && strings.Contains(l.URL+l.Host, site.HostPlaceholder)
 }
 
 // checkPlaceholders returns an error for a placeholder that nothing replaces. A path with its
 // braces names no file and such a URL returns 404, and both restrict nothing.
 func (l *Location) checkPlaceholders(option string) error {
-	if strings.Contains(l.File, origin.HostPlaceholder) {
-		return fmt.Errorf("%s file: %s has no value, because all hosts of the site share one file; write the path without it", option, origin.HostPlaceholder)
+	if strings.Contains(l.File, site.HostPlaceholder) {
+		return fmt.Errorf("%s file: %s has no value, because all hosts of the site share one file; write the path without it", option, site.HostPlaceholder)
 	}
-	for _, s := range []string{origin.KeyForHost(l.URL, ""), origin.KeyForHost(l.Host, ""), l.File} {
+	for _, s := range []string{site.KeyForHost(l.URL, ""), site.KeyForHost(l.Host, ""), l.File} {
 		_, rest, _ := strings.Cut(s, "{")
 		switch name, _, ok := strings.Cut(rest, "}"); {
 		case !ok:

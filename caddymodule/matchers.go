@@ -14,9 +14,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/placement"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -89,12 +88,12 @@ func (m *MatchCrawler) Provision(ctx caddy.Context) (err error) {
 func (m MatchCrawler) Match(r *http.Request) bool {
 	client := earlierJudgement(r)
 	if client == nil {
-		client = &guard.Judgement{Request: judge.Request{Client: m.app.currentRegistry.Load().IdentifyWith(request.UserAgentOf(r), m.overlay)}}
+		client = &guard.Judgement{Request: judge.Request{Client: m.app.currentRegistry.Load().IdentifyWith(site.UserAgentOf(r), m.overlay)}}
 		if m.clients.Identities != 0 {
 			client.Identity, _ = m.app.identity.Identify(r, client.Client)
 		}
 	}
-	if origin.IsVirtual(r.Context()) || !m.clients.Identities.Has(client.Identity) {
+	if site.IsVirtual(r.Context()) || !m.clients.Identities.Has(client.Identity) {
 		return false
 	}
 	if m.clients.IsEmpty() {

@@ -13,7 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -60,7 +60,7 @@ func (h *Handler) checkSourceFile() error {
 	if h.Source.Optional {
 		alternative = ""
 	}
-	return origin.CheckFile("source", h.Source.File, alternative)
+	return site.CheckFile("source", h.Source.File, alternative)
 }
 
 // setDefaults sets the options that the configuration leaves out.
@@ -115,7 +115,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 	if h.Source != nil {
 		c.Source, c.SourceKey = newSource(h.Source, h.AllowPrivate)
 	} else {
-		server := origin.NewServer(h.AllowPrivate)
+		server := site.NewServerSource(h.AllowPrivate)
 		server.Sites = app.sites
 		if h.FetchFrom != "" {
 			server.ClientAddr = netip.MustParseAddr(h.FetchFrom) // Validate has checked it
@@ -137,11 +137,11 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 }
 
 // newSource returns the source at a location and the key that identifies it.
-func newSource(l *Location, allowPrivate bool) (source origin.Source, key string) {
+func newSource(l *Location, allowPrivate bool) (source site.Source, key string) {
 	if l.File != "" {
-		return origin.File{Path: l.File}, l.File
+		return site.FileSource{Path: l.File}, l.File
 	}
-	url := origin.NewURL(l.URL, l.Host, allowPrivate)
+	url := site.NewURLSource(l.URL, l.Host, allowPrivate)
 	return url, url.Key()
 }
 

@@ -4,7 +4,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 )
 
 // noBase is the advice for a missing base file.
@@ -12,12 +12,12 @@ const noBase = "write base none if there is nothing to build on"
 
 // source returns the source of the base, and a key that identifies the source. from is nil without a
 // base.
-func (h *Handler) source() (from origin.Source, key string) {
+func (h *Handler) source() (from site.Source, key string) {
 	switch {
 	case h.BaseFile != "":
-		return origin.File{Path: h.BaseFile}, h.BaseFile
+		return site.FileSource{Path: h.BaseFile}, h.BaseFile
 	case h.Base == baseUpstream:
-		return origin.NewServer(false), ""
+		return site.NewServerSource(false), ""
 	}
 	return nil, ""
 }
@@ -28,7 +28,7 @@ func (h *Handler) checkBase() error {
 	if h.BaseFile == "" {
 		return nil
 	}
-	return origin.CheckFile("base", h.BaseFile, noBase)
+	return site.CheckFile("base", h.BaseFile, noBase)
 }
 
 // markBase records the Caddyfile line of a missing base file. The file may exist on another machine.

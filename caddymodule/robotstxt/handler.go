@@ -19,7 +19,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/rulelist"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -234,7 +234,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if r.URL.Path != "/robots.txt" || !slices.Contains([]string{http.MethodGet, http.MethodHead}, r.Method) {
 		return next.ServeHTTP(w, r)
 	}
-	origin.RecordSelfTestRequest(r.Context())
+	site.RecordSelfTestRequest(r.Context())
 	page, until := h.publisher.Page(r)
 	if page == nil {
 		return next.ServeHTTP(w, r)

@@ -10,7 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -51,18 +51,18 @@ func hasHost(hosts []string) func(host string) bool {
 	if len(hosts) == 0 {
 		return nil
 	}
-	of := request.HostsOfServer(nil)
+	of := site.HostsOfServer(nil)
 	of.Add(hosts)
 	above := make(map[string]bool, len(hosts)) // each host without its first label
 	for _, host := range hosts {
-		_, rest, _ := strings.Cut(request.NormalHost(host, false), ".")
+		_, rest, _ := strings.Cut(site.NormalHost(host, false), ".")
 		above[rest] = true
 	}
 	return func(host string) bool {
-		if rest, wildcard := strings.CutPrefix(host, "*."); wildcard && above[request.NormalHost(rest, false)] {
+		if rest, wildcard := strings.CutPrefix(host, "*."); wildcard && above[site.NormalHost(rest, false)] {
 			return true
 		}
-		label, _ := of.Label(request.NormalHost(host, false))
+		label, _ := of.Label(site.NormalHost(host, false))
 		return label != judge.OtherName
 	}
 }

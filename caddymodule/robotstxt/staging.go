@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 )
 
 // validateStaging checks everything that does not need the site. The word staging alone enables
@@ -63,8 +63,8 @@ func haveCommon(host string, some []string) bool {
 
 // covers reports whether a host or wildcard matches another host.
 func covers(wildcard, host string) bool {
-	of := request.HostsOfServer(nil)
+	of := site.HostsOfServer(nil)
 	of.Add([]string{wildcard})
-	label, _ := of.Label(request.NormalHost(host, false))
+	label, _ := of.Label(site.NormalHost(host, false))
 	return label != judge.OtherName
 }

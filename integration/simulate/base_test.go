@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	guardsite "github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -122,8 +122,8 @@ func (b *base) answer() policy.FetchResult {
 // ownTexts is the source from which an instance fetches the bases.
 type ownTexts struct{ *instance }
 
-// Prepare implements [origin.Source].
-func (o ownTexts) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, bool) {
+// Prepare implements [guardsite.Source].
+func (o ownTexts) Prepare(_ *http.Request, key policy.Key) (guardsite.Fetch, bool) {
 	w := o.world
 	b := w.owner.bases[w.site(key.Host)]
 	if b == nil {

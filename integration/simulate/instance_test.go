@@ -17,7 +17,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	guardsite "github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -29,7 +29,7 @@ type instance struct {
 	id     string
 	world  *world
 	server *caddyhttp.Server
-	sites  *request.Sites
+	sites  *guardsite.Sites
 
 	state   *guard.State
 	guard   *guard.Guard

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	guardsite "github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -147,8 +147,8 @@ func (s *site) note(text string, now time.Time) {
 	s.past = append(s.past, served{text, now, now})
 }
 
-// Prepare implements [origin.Source].
-func (i *instance) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, bool) {
+// Prepare implements [guardsite.Source].
+func (i *instance) Prepare(_ *http.Request, key policy.Key) (guardsite.Fetch, bool) {
 	w := i.world
 	if isLargeTenant(key.Host) {
 		return func(context.Context, *policy.Version) policy.FetchResult {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	guardsite "github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -152,7 +152,7 @@ func (w *world) answerAt(host, target, agent string, guard bool) (a policy.Fetch
 func (i *instance) fetchFrom(ctx context.Context, s *site) policy.FetchResult {
 	w := i.world
 	isOwn := func(u *url.URL) bool { return u.Host == s.host }
-	answer := origin.Follow(ctx, &url.URL{Scheme: "http", Host: s.host, Path: "/robots.txt"}, isOwn, nil, func(_ context.Context, u *url.URL, _ http.Header) policy.FetchResult {
+	answer := guardsite.FollowRedirects(ctx, &url.URL{Scheme: "http", Host: s.host, Path: "/robots.txt"}, isOwn, nil, func(_ context.Context, u *url.URL, _ http.Header) policy.FetchResult {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		a, ok := w.answerAt(u.Host, u.RequestURI(), "", true)

@@ -15,7 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	guardsite "github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -104,7 +104,7 @@ func run(t *testing.T, p plan) *world {
 	}
 	storage := newDisk()
 	for n := range p.instances {
-		i := &instance{id: fmt.Sprintf("i%d", n), world: w, sites: new(request.Sites), server: &caddyhttp.Server{
+		i := &instance{id: fmt.Sprintf("i%d", n), world: w, sites: new(guardsite.Sites), server: &caddyhttp.Server{
 			Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&hosts}}}},
 		}}
 		if p.stores {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -19,7 +19,7 @@ func (a *API) findEntry(entries []*policy.Entry, name, server string) *policy.En
 	name = PathName(name)
 	scheme, authority := schemeAndAuthority(name)
 	host, port := addr.SplitPort(authority)
-	normal := map[bool]string{true: request.NormalHost(authority, true), false: request.NormalHost(authority, false)}
+	normal := map[bool]string{true: site.NormalHost(authority, true), false: site.NormalHost(authority, false)}
 	var found *policy.Entry
 	best := 0
 	for _, e := range sorted(entries) {

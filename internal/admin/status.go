@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 )
 
 // StatusPath is the path of the state of the server:
@@ -85,7 +85,7 @@ func liveSites(running Running, source *report.Source) map[string]report.Live {
 	}
 	for _, e := range running.Policies() {
 		key := e.Key()
-		label := request.NewSite(key).Label
+		label := site.NewSite(key).Label
 		if live, known := sites[label]; known && live.State == nil && key.Source == "" {
 			live.Authority, live.Source, live.State = key.String(), key.SourceKind(), e.State()
 			sites[label] = live

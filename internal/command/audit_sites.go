@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/replay"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 )
 
 // hostAudit is a host and the site that it belongs to.
@@ -143,15 +143,15 @@ func (a *auditRunner) namedHosts(sites []Site) (hosts []hostAudit, notes []strin
 		if !isURL(name) {
 			name = "any://" + name // any port
 		}
-		site, several, err := a.config.siteFor(sites, name)
+		s, several, err := a.config.siteFor(sites, name)
 		if err != nil {
 			return nil, nil, err
 		}
-		host := request.HostOf(name)
+		host := site.HostOf(name)
 		if several {
 			notes = append(notes, a.judgedByFirst(host))
 		}
-		hosts = append(hosts, hostAudit{host, site})
+		hosts = append(hosts, hostAudit{host, s})
 	}
 	return hosts, notes, nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -75,11 +75,11 @@ type Verification struct {
 }
 
 // siteFor returns the site of a URL, or the only site if the URL has no host. A site that listens
-// at the port of the URL has precedence, see [request.Find]. A site for https that names the host
+// at the port of the URL has precedence, see [site.FindHandler]. A site for https that names the host
 // has precedence over http sites for any host, because Caddy redirects. several reports whether
 // another site with different settings also matches.
 func (c *Config) siteFor(sites []Site, url string) (found *Site, several bool, err error) {
-	host := request.HostOf(url)
+	host := site.HostOf(url)
 	if host == "" && len(sites) == 1 {
 		return &sites[0], false, nil
 	}
@@ -87,15 +87,15 @@ func (c *Config) siteFor(sites []Site, url string) (found *Site, several bool, e
 	led, isLed := httpsRedirect(url)
 	for i := range sites {
 		s := &sites[i]
-		fits := request.HostFits(s.Hosts, host)
+		fits := site.HostFits(s.Hosts, host)
 		if fits == 0 {
 			continue
 		}
 		named := len(s.Hosts) > 0
-		switch listens := request.Listens(s.Listen, url); { // in the order of Caddy's routes
+		switch listens := site.Listens(s.Listen, url); { // in the order of Caddy's routes
 		case named && listens:
 			fits += 6
-		case listens, named && s.RedirectedTo && isLed && request.Listens(s.Listen, led):
+		case listens, named && s.RedirectedTo && isLed && site.Listens(s.Listen, led):
 			fits += 4
 		}
 		switch {
@@ -123,7 +123,7 @@ func (c *Config) siteFor(sites []Site, url string) (found *Site, several bool, e
 // httpsRedirect returns the target of the automatic HTTPS redirect of an http URL. ok is false for a
 // URL with a port.
 func httpsRedirect(url string) (led string, ok bool) {
-	authority := request.AsSent(addr.Authority(url), false)
+	authority := site.AsSent(addr.Authority(url), false)
 	if _, port := addr.SplitPort(authority); port != "" || len(url) < 5 || !strings.EqualFold(url[:5], "http:") {
 		return "", false
 	}

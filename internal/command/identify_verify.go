@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -77,7 +77,7 @@ func (x *identifyRunner) explain(ctx context.Context, by *Verification, client u
 	case !by.On:
 		return unverified("the configuration does not verify claims; add verify on to the global option robots_guard"), nil
 	}
-	verifier := verify.New(verify.Options{UserAgent: origin.GuardUserAgent})
+	verifier := verify.New(verify.Options{UserAgent: site.GuardUserAgent})
 	defer verifier.Close()
 	if err := verifier.Configure(by.Verifier); err != nil {
 		return verify.Explanation{}, err
@@ -110,7 +110,7 @@ func (x *identifyRunner) explainSignatures(ctx context.Context, by *Verification
 	case !x.online:
 		return say("A request signed by %s is verified at any address. Whether its keys can be fetched was not checked; add --online.", strings.Join(signs, ", "))
 	}
-	signatures, err := botauth.New(botauth.Options{Agents: by.Agents, UserAgent: origin.GuardUserAgent})
+	signatures, err := botauth.New(botauth.Options{Agents: by.Agents, UserAgent: site.GuardUserAgent})
 	if err != nil {
 		return verify.Step{}, err
 	}

@@ -17,9 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -150,7 +150,7 @@ func (in *robotsInput) fetch(ctx context.Context, c *Config) error {
 	in.name, in.site = u.String(), u.Scheme+"://"+u.Host
 	ctx, cancel := context.WithTimeout(ctx, 2*c.FetchTimeout)
 	defer cancel()
-	answer := origin.NewURL(in.name, "", true).Fetch(ctx, nil) // private addresses are allowed, because the user chose the URL
+	answer := site.NewURLSource(in.name, "", true).Fetch(ctx, nil) // private addresses are allowed, because the user chose the URL
 	in.status = answer.Status
 	switch answer.AccessResult() {
 	case policy.Successful:

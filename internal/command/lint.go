@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -74,7 +74,7 @@ func (l *lintRunner) run(cmd *cobra.Command, names []string) (findings bool, err
 		return false, fmt.Errorf("unknown severity %q; --fail-on takes error, warning, info or never", l.failOn)
 	case !slices.Contains(lintFormats, l.format):
 		return false, fmt.Errorf("unknown format %q; --format takes %s", l.format, strings.Join(lintFormats, ", "))
-	case l.site != "" && request.HostOf(l.site) == "":
+	case l.site != "" && site.HostOf(l.site) == "":
 		return false, fmt.Errorf("%q is not a site; write it as https://example.com", l.site)
 	case l.pages < 0:
 		return false, fmt.Errorf("--pages %d is not a number of pages", l.pages)

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
@@ -32,7 +32,7 @@ const maxQuotedBytes = 80
 // three. If two fields have the same purpose, their values must agree. A client may have sent the
 // field that its proxy does not set.
 func DescribedRequest(r *http.Request) (*http.Request, error) {
-	if !request.IsTrustedProxy(r) {
+	if !site.IsTrustedProxy(r) {
 		return nil, &Problem{Untrusted, errors.New("this address is not in the trusted_proxies of the server; add the proxy there")}
 	}
 	desc, err := readDescription(r.Header)
@@ -43,7 +43,7 @@ func DescribedRequest(r *http.Request) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	desc.host = request.NormalHost(desc.host, desc.proto == "https") // all spellings of a host are the same site for a proxy
+	desc.host = site.NormalHost(desc.host, desc.proto == "https") // all spellings of a host are the same site for a proxy
 	described := r.WithContext(context.WithValue(r.Context(), caddyhttp.OriginalRequestCtxKey, http.Request{
 		Method: desc.method, URL: u, RequestURI: desc.uri, Host: desc.host,
 	}))
@@ -190,7 +190,7 @@ func schemeOf(proto string) string {
 
 // checkHost returns an error unless host is a name or an address, with or without a port.
 func checkHost(host string) error {
-	if len(host) > request.MaxHost {
+	if len(host) > site.MaxHost {
 		return fmt.Errorf("%d bytes are more than a host can have", len(host))
 	}
 	name, port := addr.SplitPort(host)
@@ -264,7 +264,7 @@ func checkAuthority(host string) error {
 // isSameHost reports whether a name is equal to a host without its port.
 func isSameHost(name, host string) bool {
 	hostName, _ := addr.SplitPort(host)
-	return request.NormalHost(name, true) == request.NormalHost(hostName, true)
+	return site.NormalHost(name, true) == site.NormalHost(hostName, true)
 }
 
 // unescapePath decodes a path as far as possible.

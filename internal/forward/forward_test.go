@@ -10,7 +10,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 )
 
 // asking returns a request of a trusted proxy with these fields, each in the form "Name: value".
@@ -70,13 +70,13 @@ func TestAsked(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		original := request.OriginalRequest(asked)
-		key := request.HostsOfServer(nil).Key(asked)
-		if original.Method != tc.method || asked.Method != tc.method || request.TargetOf(original) != tc.target || original.URL.Path != tc.path || key.String() != tc.key {
-			t.Errorf("%s: %s %s, path %s, of %s", name, original.Method, request.TargetOf(original), original.URL.Path, key)
+		original := site.OriginalRequest(asked)
+		key := site.HostsOfServer(nil).Key(asked)
+		if original.Method != tc.method || asked.Method != tc.method || site.TargetOf(original) != tc.target || original.URL.Path != tc.path || key.String() != tc.key {
+			t.Errorf("%s: %s %s, path %s, of %s", name, original.Method, site.TargetOf(original), original.URL.Path, key)
 		}
-		if key.ForwardedHost != "" || request.UserAgentOf(asked) != "bingbot" || request.ClientAddr(asked).String() != "192.0.2.7" {
-			t.Errorf("%s: forwarded %q by %q at %s", name, key.ForwardedHost, request.UserAgentOf(asked), request.ClientAddr(asked))
+		if key.ForwardedHost != "" || site.UserAgentOf(asked) != "bingbot" || site.ClientAddr(asked).String() != "192.0.2.7" {
+			t.Errorf("%s: forwarded %q by %q at %s", name, key.ForwardedHost, site.UserAgentOf(asked), site.ClientAddr(asked))
 		}
 		if asked.Header.Get(originalURL)+asked.Header.Get(forwardedURI) != "" {
 			t.Errorf("%s: the description is left in the header: %v", name, asked.Header)
@@ -88,7 +88,7 @@ func TestAsked(t *testing.T) {
 func TestAskedWithoutPath(t *testing.T) {
 	for _, fields := range [][]string{usual("X-Forwarded-Method: OPTIONS", "X-Forwarded-Uri: *"), usual("X-Forwarded-Method: CONNECT", "X-Forwarded-Uri: a.test:443")} {
 		asked, err := DescribedRequest(asking(fields...))
-		if err != nil || !request.HasNoPath(asked) {
+		if err != nil || !site.HasNoPath(asked) {
 			t.Errorf("%v: %v", fields, err)
 		}
 	}

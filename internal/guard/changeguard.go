@@ -15,7 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/copies"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -59,7 +59,7 @@ func (g *Guard) rememberPage(j *Judgement) {
 
 // updateHolds compares the current robots.txt of a site with previous versions and returns the
 // versions that the change guard keeps in force. It logs which holds began or ended since the last call.
-func (g *Guard) updateHolds(s *request.Site, of copies.RequestHost, state *policy.State) []changeguard.Hold {
+func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.State) []changeguard.Hold {
 	if g.ChangeGuard <= 0 {
 		return nil
 	}
@@ -102,7 +102,7 @@ const (
 )
 
 // logHold warns that the change guard holds back a change.
-func (g *Guard) logHold(s *request.Site, current *policy.Version, h changeguard.Hold) {
+func (g *Guard) logHold(s *site.Site, current *policy.Version, h changeguard.Hold) {
 	suppressed, ok := g.shared.warningLimits.allow(s.Label, "")
 	if !ok {
 		return
@@ -115,7 +115,7 @@ func (g *Guard) logHold(s *request.Site, current *policy.Version, h changeguard.
 }
 
 // logRelease logs that a change is not held back any more.
-func (g *Guard) logRelease(s *request.Site, current *policy.Version, h changeguard.Hold, why string) {
+func (g *Guard) logRelease(s *site.Site, current *policy.Version, h changeguard.Hold, why string) {
 	level := zapcore.InfoLevel
 	if s.Segment == policy.UnknownHosts && s.Label == judge.OtherName {
 		level = zapcore.DebugLevel
@@ -125,7 +125,7 @@ func (g *Guard) logRelease(s *request.Site, current *policy.Version, h changegua
 	}
 }
 
-func (g *Guard) holdFields(s *request.Site, current *policy.Version, h changeguard.Hold) []zap.Field {
+func (g *Guard) holdFields(s *site.Site, current *policy.Version, h changeguard.Hold) []zap.Field {
 	var crawlers []string
 	for _, v := range h.Visits {
 		if len(crawlers) < maxLoggedCrawlers && !slices.Contains(crawlers, v.Crawler) {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/copies"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -21,7 +21,7 @@ func TestAnOldRequestIsNoChange(t *testing.T) {
 	s.visit(uaGooglebot, "/a", http.StatusOK)
 	s.become(strict)
 	s.visit(uaGooglebot, "/a", http.StatusOK)
-	own := new(request.NewSite(s.entry.Key()))
+	own := new(site.NewSite(s.entry.Key()))
 	if holds := s.g.updateHolds(own, copies.RequestHost{}, &old); len(holds) != 1 {
 		t.Errorf("%d holds after a look at the version before, want 1", len(holds))
 	}
@@ -85,7 +85,7 @@ func TestChangesAreBounded(t *testing.T) {
 		t.Errorf("%d invented hosts are remembered, want %d", n, maxChangingInvented)
 	}
 
-	own := new(request.NewSite(s.entry.Key()))
+	own := new(site.NewSite(s.entry.Key()))
 	text := "User-agent: *\n"
 	for i := range 2 * maxHolds {
 		target := fmt.Sprintf("/%c", 'a'+i)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -278,7 +278,7 @@ func TestRefusedToTheGuard(t *testing.T) {
 func TestRedirectElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := settledSite(t)
-		named := request.NewSite(policy.Key{Site: "other.test", Host: "other.test"})
+		named := site.NewSite(policy.Key{Site: "other.test", Host: "other.test"})
 		s.g.noteElsewhere(&named, []string{"/own", "http://example.com/x"})
 		s.wants("on the way to a robots.txt", "bingbot/2.0", judge.Allowed)
 		if j := s.g.Judge(s.request("bingbot/2.0", "/x/y")); j.Verdict != judge.Disallowed {

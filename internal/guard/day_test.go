@@ -19,7 +19,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -64,8 +64,8 @@ func (s *managedSite) answer(host string) policy.FetchResult {
 	return policy.FetchResult{Status: http.StatusOK, Body: text, Header: http.Header{"Cache-Control": {fmt.Sprintf("max-age=%d", int(life.Seconds()))}}}
 }
 
-// Prepare implements [origin.Source].
-func (s *managedSite) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, bool) {
+// Prepare implements [site.Source].
+func (s *managedSite) Prepare(_ *http.Request, key policy.Key) (site.Fetch, bool) {
 	return func(context.Context, *policy.Version) policy.FetchResult { return s.answer(key.Host) }, true
 }
 

@@ -14,8 +14,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/forward"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -31,7 +30,7 @@ func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
 	}
 	kept := g.namedSite(asked)
 	j := g.judgeAt(asked, kept)
-	offer := pathOffer{guard: g, kept: kept, person: j == nil && request.HasUserAgent(asked)}
+	offer := pathOffer{guard: g, kept: kept, person: j == nil && site.HasUserAgent(asked)}
 	w.Header().Set(pathField, offer.verdict(asked, Everybody).String())
 	if j == nil {
 		clearPlaceholders(r)
@@ -41,7 +40,7 @@ func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
 	g.Publish(asked, j)
 	setAnswerFields(w.Header(), j)
 	switch {
-	case request.IsRobotsTxt(request.OriginalRequest(asked)):
+	case site.IsRobotsTxt(site.OriginalRequest(asked)):
 		g.lookAhead(asked, j)
 	case j.Action == judge.Blocked, j.Action == judge.Slowed:
 		return g.Refuse(w, r, j, nil)
@@ -74,7 +73,7 @@ func (g *Guard) undecided(w http.ResponseWriter, r *http.Request, err error) err
 			level, message = zapcore.ErrorLevel, "a client that is not a trusted proxy requests verdicts; add the proxy to trusted_proxies or block the client"
 		}
 		if c := g.Logger.Check(level, message); c != nil {
-			c.Write(zap.String("reason", problem.Reason.String()), zap.Error(problem.Err), request.LogField(r), zap.Uint64("suppressed", suppressed))
+			c.Write(zap.String("reason", problem.Reason.String()), zap.Error(problem.Err), site.LogField(r), zap.Uint64("suppressed", suppressed))
 		}
 	}
 	body := "Robots Guard cannot judge this request: " + problem.Error() + ".\n"
@@ -124,8 +123,8 @@ var answerFields = func() map[string]string {
 // lookAhead handles a request for /robots.txt that another proxy will answer. The guard does not see
 // the response, so it fetches the file now and the request waits as a first request does.
 func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
-	userAgent := request.UserAgentOf(asked)
-	if userAgent == origin.GuardUserAgent {
+	userAgent := site.UserAgentOf(asked)
+	if userAgent == site.GuardUserAgent {
 		return // our own fetch, through the proxy
 	}
 	now := time.Now()

@@ -13,8 +13,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -24,7 +23,7 @@ type hostSource struct {
 	text  func(key policy.Key) string
 }
 
-func (s *hostSource) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, bool) {
+func (s *hostSource) Prepare(_ *http.Request, key policy.Key) (site.Fetch, bool) {
 	return func(context.Context, *policy.Version) policy.FetchResult {
 		s.reads.Add(1)
 		return policy.FetchResult{Status: http.StatusOK, Body: []byte(s.text(key))}
@@ -37,7 +36,7 @@ func decider(t *testing.T, text func(key policy.Key) string) (*Guard, *hostSourc
 	t.Helper()
 	s := &hostSource{text: text}
 	g := testGuard(t, options{Enforce: true, SourceKey: "https://{host}/robots.txt"}, s)
-	g.ForwardAuth = request.HostsOfServer(nil)
+	g.ForwardAuth = site.HostsOfServer(nil)
 	g.ForwardAuth.Add(caddyhttp.MatchHost{"a.test"})
 	g.Refuse = func(w http.ResponseWriter, _ *http.Request, _ *Judgement, next caddyhttp.Handler) error {
 		if next != nil {
@@ -204,7 +203,7 @@ func TestDecideAboutOurOwn(t *testing.T) {
 		var g *Guard
 		g, _ = decider(t, func(policy.Key) string {
 			began := time.Now()
-			if got := asks(g, origin.GuardUserAgent, "https://a.test/robots.txt"); got.Code != 200 || time.Since(began) > 0 {
+			if got := asks(g, site.GuardUserAgent, "https://a.test/robots.txt"); got.Code != 200 || time.Since(began) > 0 {
 				t.Errorf("%d after %s", got.Code, time.Since(began))
 			}
 			return "User-agent: *\nDisallow: /\n"

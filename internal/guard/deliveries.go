@@ -7,9 +7,8 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -32,20 +31,20 @@ func (g *Guard) noteDelivery(f *robotsFetch, response robotsResponse, isPage fun
 		}
 	}
 	g.shared.deliveries.RecordResponse(parity.Fetcher{
-		Site: j.Site.Label, Token: j.KnownName(), Class: j.Client.Class.String(), Network: addr.Network(request.ClientAddr(f.r)),
+		Site: j.Site.Label, Token: j.KnownName(), Class: j.Client.Class.String(), Network: addr.Network(site.ClientAddr(f.r)),
 		Search: judge.IsSearchEngine(j.Client.Class, j.Identity), Verified: j.Identity == verify.Verified,
 	}, got, time.Now())
 }
 
 // noteOwnFetch wraps fetch so that the guard's own response at a site is recorded.
-func (g *Guard) noteOwnFetch(site *request.Site, fetch func() policy.FetchResult) func() policy.FetchResult {
+func (g *Guard) noteOwnFetch(s *site.Site, fetch func() policy.FetchResult) func() policy.FetchResult {
 	if g.SourceKey != "" {
 		return fetch
 	}
-	label := site.Label
+	label := s.Label
 	return func() policy.FetchResult {
 		answer := fetch()
-		if got, ok := origin.FirstResponse(answer); ok {
+		if got, ok := site.FirstResponse(answer); ok {
 			g.shared.deliveries.RecordGuardFetch(label, got)
 		}
 		return answer
@@ -53,14 +52,14 @@ func (g *Guard) noteOwnFetch(site *request.Site, fetch func() policy.FetchResult
 }
 
 // SelfTestSource returns how the self-test fetches the robots.txt, or nil for a guard with decide.
-func (g *Guard) SelfTestSource() *origin.Server {
+func (g *Guard) SelfTestSource() *site.ServerSource {
 	if g.ForwardAuth != nil {
 		return nil
 	}
-	if source, ok := g.Source.(*origin.Server); ok {
+	if source, ok := g.Source.(*site.ServerSource); ok {
 		return source
 	}
-	return origin.NewServer(false)
+	return site.NewServerSource(false)
 }
 
 // NoteSelfTest records the response to a self-test with the User-Agent of a crawler. The site must
@@ -79,7 +78,7 @@ func (s *State) WithheldAt(key policy.Key) (found []string) {
 	sites := s.presences.with(key)
 	s.presences.mu.Unlock()
 	if key.Source == "" {
-		sites[request.NewSite(key).Label] = nil
+		sites[site.NewSite(key).Label] = nil
 	}
 	for label := range sites {
 		for _, w := range s.deliveries.Find(label, now) {

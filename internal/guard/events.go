@@ -13,7 +13,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -158,13 +158,13 @@ func (g *Guard) emitViolation(r *http.Request, j *Judgement, crawler string) {
 		"version":    version,
 		"method":     r.Method,
 		"uri":        text.Truncate(j.Target, maxLoggedTarget),
-		"user_agent": text.Truncate(request.UserAgentOf(r), maxLoggedUserAgent),
-		"client_ip":  request.ClientIP(r),
+		"user_agent": text.Truncate(site.UserAgentOf(r), maxLoggedUserAgent),
+		"client_ip":  site.ClientIP(r),
 	})
 }
 
 // emitChanged emits an event about a changed robots.txt of a configured site.
-func (g *Guard) emitChanged(s *request.Site, before, after policy.State) {
+func (g *Guard) emitChanged(s *site.Site, before, after policy.State) {
 	if g.Events == nil || s.Segment != policy.ConfiguredHosts || before.Current == nil || !g.Events.wanted(eventChanged) {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/copies"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -96,7 +96,7 @@ func TestChangedEvent(t *testing.T) {
 	}
 	one := read(policy.State{}, "User-agent: *\nDisallow:\n")
 	two := read(one, "User-agent: *\nDisallow: /\nNonsense: x\n")
-	named := &request.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}
+	named := &site.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}
 	invented := new(*named)
 	invented.Segment = policy.UnknownHosts
 	onFetched := g.onFetched(named, copies.RequestHost{})

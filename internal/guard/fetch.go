@@ -11,7 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -71,8 +71,8 @@ func (g *Guard) KeyAt(server *caddyhttp.Server, authority string, secure bool) p
 }
 
 // siteAt returns the site of an authority at a server.
-func (g *Guard) siteAt(server *caddyhttp.Server, authority string, secure bool) request.Site {
-	return g.sourced(request.NewSite(g.hostsAt(server).KeyAt(authority, secure)))
+func (g *Guard) siteAt(server *caddyhttp.Server, authority string, secure bool) site.Site {
+	return g.sourced(site.NewSite(g.hostsAt(server).KeyAt(authority, secure)))
 }
 
 // refresherOf returns a function that starts a fetch without a client's request.
@@ -91,11 +91,11 @@ func (s *State) refresherOf(e *policy.Entry, find func(policy.Key) (*Guard, *cad
 	if g == nil || g.SourceKey != "" {
 		return nil, errNoSite
 	}
-	r := request.For(server, key, s.proxies.of(server))
+	r := site.RequestFor(server, key, s.proxies.of(server))
 	if r == nil {
 		return nil, errNoProxy
 	}
-	refresh, ok := g.refresher(r, e, new(request.NewSite(key)))
+	refresh, ok := g.refresher(r, e, new(site.NewSite(key)))
 	if !ok {
 		return nil, errNoSite
 	}
@@ -106,7 +106,7 @@ func (s *State) refresherOf(e *policy.Entry, find func(policy.Key) (*Guard, *cad
 // survives a reload. The zero value is empty.
 type proxies struct {
 	mu   sync.Mutex
-	last map[string]request.Proxy
+	last map[string]site.Proxy
 }
 
 // maxProxies bounds the servers with a remembered proxy.
@@ -114,7 +114,7 @@ const maxProxies = 256
 
 // saw remembers how a request came through a proxy.
 func (p *proxies) saw(r *http.Request) {
-	proxy := request.ProxyOf(r)
+	proxy := site.ProxyOf(r)
 	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if proxy == nil || !ok {
 		return
@@ -123,7 +123,7 @@ func (p *proxies) saw(r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.last == nil {
-		p.last = make(map[string]request.Proxy)
+		p.last = make(map[string]site.Proxy)
 	}
 	if _, known := p.last[name]; known || len(p.last) < maxProxies {
 		p.last[name] = *proxy
@@ -131,7 +131,7 @@ func (p *proxies) saw(r *http.Request) {
 }
 
 // of returns the proxy in front of a server, or nil.
-func (p *proxies) of(server *caddyhttp.Server) *request.Proxy {
+func (p *proxies) of(server *caddyhttp.Server) *site.Proxy {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if proxy, ok := p.last[listensAt(server)]; ok {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -63,7 +63,7 @@ func TestAReadIsEndedWhenItTakesTooLong(t *testing.T) {
 	key := keyFor(r)
 	for entry := g.shared.Cache.Get(key); ; time.Sleep(time.Millisecond) {
 		if state := entry.State(); state != nil {
-			if !errors.Is(state.LastErr, origin.ErrFetchTimeout) {
+			if !errors.Is(state.LastErr, site.ErrFetchTimeout) {
 				t.Errorf("error = %v", state.LastErr)
 			}
 			return

@@ -8,7 +8,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 )
 
 // TestHostsThatNobodyNamesAreForgotten removes a host from the configuration. Its data
@@ -18,8 +18,8 @@ func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 	first := testGuard(t, options{Enforce: true, FetchWait: 10 * time.Second}, serving("# nothing\n"))
 	shared := first.shared
 	names := func(hosts ...string) (release func()) {
-		sites := new(request.Sites)
-		of := request.HostsOfServer(nil)
+		sites := new(site.Sites)
+		of := site.HostsOfServer(nil)
 		of.Add(caddyhttp.MatchHost(hosts))
 		sites.Add(of)
 		return shared.UseSites(ConfiguredSites{Named: sites.Names})
@@ -39,7 +39,7 @@ func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 	}
 	judgedBy := func(g *Guard, labels ...string) {
 		for _, label := range labels {
-			g.presence(&Judgement{Site: &request.Site{Label: label}})
+			g.presence(&Judgement{Site: &site.Site{Label: label}})
 			shared.violations.allow(label, "FooBot")
 			shared.warningLimits.allow(label, "")
 			shared.violationEvents.allow(label, "FooBot")
@@ -63,7 +63,7 @@ func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 	if got, want := known(), []string{"_other", "new.test", "stays.test"}; !slices.Equal(got, want) {
 		t.Errorf("after the first there are %v, want %v: nobody has judged for stays.test since, and it is still named", got, want)
 	}
-	first.presence(&Judgement{Site: &request.Site{Label: "goes.test"}}) // a request that is in flight
+	first.presence(&Judgement{Site: &site.Site{Label: "goes.test"}}) // a request that is in flight
 	defer names("stays.test", "new.test")()
 	releaseNext()
 	if got, want := known(), []string{"_other", "new.test", "stays.test"}; !slices.Equal(got, want) {

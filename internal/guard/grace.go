@@ -5,7 +5,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/copies"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -32,7 +32,7 @@ func (s *State) EndGrace(key policy.Key) { s.Copies.EndGrace(hostsOf(key), time.
 // matches any port.
 func hostsOf(key policy.Key) func(copies.Host) bool {
 	name, port := addr.SplitPort(key.Host)
-	number := request.PortOf(port)
+	number := site.PortOf(port)
 	return func(h copies.Host) bool {
 		if key.Source != "" {
 			return h.Source == key.Source && h.ForwardedHost == key.ForwardedHost

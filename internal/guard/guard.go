@@ -14,9 +14,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -25,12 +24,12 @@ import (
 type Config struct {
 	Settings judge.Settings // of judge
 	// Source fetches the robots.txt. SourceKey identifies the source: its URL or path, "" for the site
-	// itself. With an [origin.HostPlaceholder] in SourceKey, each host has its own file.
-	Source    origin.Source
+	// itself. With an [site.HostPlaceholder] in SourceKey, each host has its own file.
+	Source    site.Source
 	SourceKey string
 	// Shadow fetches the robots.txt on trial, nil for none. ShadowKey is its URL or path. ShadowLife is
 	// the lifetime of a response that states none.
-	Shadow     origin.Source
+	Shadow     site.Source
 	ShadowKey  string
 	ShadowLife time.Duration
 	// Settings of fetches. FetchWait is how long a crawler's request waits for a fetch.
@@ -46,7 +45,7 @@ type Config struct {
 	Rate *rate.Settings
 	// ForwardAuth has the hosts of a guard that answers other proxies (decide). It is nil for a guard
 	// that requests pass through.
-	ForwardAuth *request.Hosts
+	ForwardAuth *site.Hosts
 	// DefaultHost is the host whose robots.txt such a guard uses for hosts that no option names, "" if
 	// each host uses its own. A client that invents a host must not select the robots.txt.
 	DefaultHost string
@@ -56,7 +55,7 @@ type Config struct {
 
 	Registry *uaident.CurrentRegistry // of crawlers
 	Identity *identity.Checker        // verifies crawlers
-	Sites    *request.Sites           // configured hosts
+	Sites    *site.Sites              // configured hosts
 	Events   *Events                  // nil for none
 	// Refuse responds to a blocked or slowed request, or passes the request on.
 	Refuse func(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error
@@ -78,7 +77,7 @@ type Guard struct {
 
 // New returns a guard that ends with ctx. shared survives a reload.
 func New(ctx context.Context, shared *State, c Config) *Guard {
-	g := &Guard{Config: c, shared: shared, Metrics: shared.Metrics, eachHost: strings.Contains(c.SourceKey, origin.HostPlaceholder)}
+	g := &Guard{Config: c, shared: shared, Metrics: shared.Metrics, eachHost: strings.Contains(c.SourceKey, site.HostPlaceholder)}
 	context.AfterFunc(ctx, g.leave)
 	if g.ForwardAuth != nil {
 		g.Sites.Add(g.ForwardAuth)
@@ -105,7 +104,7 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	if g.ForwardAuth != nil {
 		return g.serveForwardAuth(w, r)
 	}
-	if origin.IsVirtual(r.Context()) {
+	if site.IsVirtual(r.Context()) {
 		return serveOwnFetch(w, r, next)
 	}
 	kept := g.namedSite(r)
@@ -117,7 +116,7 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	}
 	switch {
 	case g.AsksPath != nil && *g.AsksPath:
-		g.offerPath(r, kept, j == nil && request.HasUserAgent(r))
+		g.offerPath(r, kept, j == nil && site.HasUserAgent(r))
 	case j == nil:
 		clearPlaceholders(r)
 	}
@@ -131,7 +130,7 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 func serveOwnFetch(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
 	clearPlaceholders(r)
-	return origin.RecordError(r.Context(), next.ServeHTTP(w, r))
+	return site.RecordError(r.Context(), next.ServeHTTP(w, r))
 }
 
 // respond passes a request on, or responds if it is blocked or slowed. j is nil for a request that is
@@ -157,7 +156,7 @@ func requestsRobots(r *http.Request, j *Judgement) bool {
 	if j != nil {
 		return j.Path == "/robots.txt"
 	}
-	return strings.HasSuffix(r.URL.Path, "/robots.txt") && request.IsRobotsTxt(request.OriginalRequest(r))
+	return strings.HasSuffix(r.URL.Path, "/robots.txt") && site.IsRobotsTxt(site.OriginalRequest(r))
 }
 
 // Judge judges a request. It returns nil for requests that are not judged: those of browsers, without a
@@ -166,11 +165,11 @@ func (g *Guard) Judge(r *http.Request) *Judgement { return g.judgeAt(r, g.namedS
 
 // judgeAt is Judge with the result of namedSite.
 func (g *Guard) judgeAt(r *http.Request, kept *keptSite) *Judgement {
-	userAgent := request.UserAgentOf(r)
-	if userAgent == "" || request.HasNoPath(r) {
+	userAgent := site.UserAgentOf(r)
+	if userAgent == "" || site.HasNoPath(r) {
 		return nil
 	}
-	var other request.Site // the site if namedSite does not know the host
+	var other site.Site // the site if namedSite does not know the host
 	key := &other.Key
 	if kept != nil {
 		key = &kept.Key
@@ -181,8 +180,8 @@ func (g *Guard) judgeAt(r *http.Request, kept *keptSite) *Judgement {
 	if client.Class == uaident.Browser {
 		return nil
 	}
-	original := request.OriginalRequest(r)
-	if request.IsACMEChallenge(original) || request.IsIncluded(r) {
+	original := site.OriginalRequest(r)
+	if site.IsACMEChallenge(original) || site.IsIncluded(r) {
 		return nil
 	}
 	if before := g.earlierFinalJudgement(r); before != nil {
@@ -192,13 +191,13 @@ func (g *Guard) judgeAt(r *http.Request, kept *keptSite) *Judgement {
 	j := newJudgement(kept, &other)
 	j.userAgent = userAgent
 	j.Request = judge.Request{
-		Client: client, Identity: who, Method: original.Method, Target: request.TargetOf(original), Path: original.URL.Path,
+		Client: client, Identity: who, Method: original.Method, Target: site.TargetOf(original), Path: original.URL.Path,
 	}
 	j.Proof = proof
 	if signed, ok := identity.SignatureResult(r); ok {
 		j.signature = signed.Reason.String()
 	}
-	if request.IsRobotsTxt(original) || g.Settings.Exempt.Matches(client, who) {
+	if site.IsRobotsTxt(original) || g.Settings.Exempt.Matches(client, who) {
 		g.applyRules(j, nil, false) // the verdict does not depend on the rules
 		return j
 	}
@@ -207,7 +206,7 @@ func (g *Guard) judgeAt(r *http.Request, kept *keptSite) *Judgement {
 }
 
 // siteOf returns the site of a request.
-func (g *Guard) siteOf(r *http.Request) *request.Site {
+func (g *Guard) siteOf(r *http.Request) *site.Site {
 	if kept := g.namedSite(r); kept != nil {
 		return kept.Site
 	}
@@ -215,16 +214,16 @@ func (g *Guard) siteOf(r *http.Request) *request.Site {
 }
 
 // otherSite is siteOf for hosts that namedSite does not know.
-func (g *Guard) otherSite(r *http.Request) request.Site {
-	site := request.NewSite(g.sitesOf(r).Key(r))
+func (g *Guard) otherSite(r *http.Request) site.Site {
+	s := site.NewSite(g.sitesOf(r).Key(r))
 	if g.SourceKey == "" {
-		return site // avoids a copy
+		return s // avoids a copy
 	}
-	return g.sourced(site)
+	return g.sourced(s)
 }
 
 // sourced returns a site with the key of the guard's source.
-func (g *Guard) sourced(s request.Site) request.Site {
+func (g *Guard) sourced(s site.Site) site.Site {
 	switch {
 	case g.SourceKey == "":
 		return s
@@ -234,13 +233,13 @@ func (g *Guard) sourced(s request.Site) request.Site {
 	}
 	if s.Own().Site == "" && g.DefaultHost != "" {
 		s.Segment = policy.ConfiguredHosts
-		return s.ReadAs(policy.Key{Source: origin.KeyForHost(g.SourceKey, g.DefaultHost)})
+		return s.ReadAs(policy.Key{Source: site.KeyForHost(g.SourceKey, g.DefaultHost)})
 	}
-	return s.From(origin.KeyForHost(g.SourceKey, s.Own().Host))
+	return s.From(site.KeyForHost(g.SourceKey, s.Own().Host))
 }
 
 // hostsAt returns the hosts that the configuration names at a server.
-func (g *Guard) hostsAt(server *caddyhttp.Server) *request.Hosts {
+func (g *Guard) hostsAt(server *caddyhttp.Server) *site.Hosts {
 	if g.ForwardAuth != nil {
 		return g.ForwardAuth
 	}

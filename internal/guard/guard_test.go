@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -105,7 +105,7 @@ func TestNoACMEChallenge(t *testing.T) {
 	}
 	post := requestBy("bingbot/2.0", "/.well-known/acme-challenge/token")
 	post.Method = http.MethodPost
-	if !request.IsACMEChallenge(requestBy("x", "/.well-known/acme-challenge/token")) || request.IsACMEChallenge(post) {
+	if !site.IsACMEChallenge(requestBy("x", "/.well-known/acme-challenge/token")) || site.IsACMEChallenge(post) {
 		t.Error("GET asks for a challenge, POST does not")
 	}
 }

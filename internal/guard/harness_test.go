@@ -17,9 +17,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -31,7 +30,7 @@ type scriptedSource struct {
 	reads  atomic.Int32
 }
 
-func (s *scriptedSource) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
+func (s *scriptedSource) Prepare(*http.Request, policy.Key) (site.Fetch, bool) {
 	return func(ctx context.Context, _ *policy.Version) policy.FetchResult {
 		s.reads.Add(1)
 		return s.answer(ctx)
@@ -63,7 +62,7 @@ type options struct {
 	Unreachable                           policy.Fallback
 	FetchTimeout, FetchWait, Grace, Guard time.Duration // the default of Grace is a day
 	SourceKey                             string
-	Shadow                                origin.Source // served as next.txt
+	Shadow                                site.Source // served as next.txt
 	Rate                                  *rate.Settings
 }
 
@@ -77,7 +76,7 @@ func (o options) config(t testing.TB) Config {
 		Freshness: policy.Freshness{Min: time.Minute, Max: policy.MaxAge, Default: 10 * time.Minute},
 		Shadow:    o.Shadow, ShadowKey: "next.txt", ShadowLife: time.Minute,
 		Grace: max(0, cmp.Or(o.Grace, policy.MaxAge)), ChangeGuard: o.Guard,
-		Registry: uaident.NewCurrentRegistry(registry), Identity: &identity.Checker{Logger: zap.NewNop()}, Sites: new(request.Sites), Logger: zap.NewNop(),
+		Registry: uaident.NewCurrentRegistry(registry), Identity: &identity.Checker{Logger: zap.NewNop()}, Sites: new(site.Sites), Logger: zap.NewNop(),
 		Refuse: func(http.ResponseWriter, *http.Request, *Judgement, caddyhttp.Handler) error {
 			return caddyhttp.Error(http.StatusForbidden, nil)
 		},
@@ -98,7 +97,7 @@ func (o options) config(t testing.TB) Config {
 }
 
 // testGuard returns a guard with a new state.
-func testGuard(t testing.TB, o options, s origin.Source) *Guard {
+func testGuard(t testing.TB, o options, s site.Source) *Guard {
 	t.Helper()
 	c := o.config(t)
 	c.Source = s
@@ -145,5 +144,5 @@ func fetchDone(g *Guard, r *http.Request) <-chan struct{} {
 // keyFor returns the key of the robots.txt for a request.
 func keyFor(r *http.Request) policy.Key {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	return request.HostsOfServer(server).Key(r)
+	return site.HostsOfServer(server).Key(r)
 }

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -46,6 +46,6 @@ func (g *Guard) reidentify(r *http.Request, j *Judgement, version *policy.Versio
 		return q
 	}
 	registry := g.Registry.Load()
-	q.Client = g.Settings.Identify(registry, request.UserAgentOf(r), names.overlay(registry, version.Robots))
+	q.Client = g.Settings.Identify(registry, site.UserAgentOf(r), names.overlay(registry, version.Robots))
 	return q
 }

@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -19,13 +19,13 @@ import (
 type Judgement struct {
 	judge.Request
 	judge.Result
-	userAgent     string          // see [request.UserAgentOf]
+	userAgent     string          // see [site.UserAgentOf]
 	Proof         verify.Method   // how the identity was verified or refuted
 	allowedByHold bool            // a version that the change guard keeps in force allows the request
 	recorded      bool            // the ledger has counted it
 	published     bool            // after Publish
 	signature     string          // result of the Web Bot Auth verification, "" without a signature
-	Site          *request.Site   // immutable
+	Site          *site.Site      // immutable
 	kept          *keptSite       // cached data of Site; nil if namedSite does not know the host
 	Version       *policy.Version // of the evidence; nil if the robots.txt is not known
 	via           []string        // redirect targets of the last fetch
@@ -36,13 +36,13 @@ type Judgement struct {
 }
 
 // newJudgement returns a judgement for a configured site, or for a copy of another site.
-func newJudgement(kept *keptSite, other *request.Site) *Judgement {
+func newJudgement(kept *keptSite, other *site.Site) *Judgement {
 	if kept != nil {
 		return &Judgement{Site: kept.Site, kept: kept}
 	}
 	both := &struct {
 		Judgement
-		site request.Site
+		site site.Site
 	}{site: *other}
 	both.Site = &both.site
 	return &both.Judgement

@@ -5,23 +5,23 @@ import (
 	"sync/atomic"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // keptSite has the data of a configured site that a guard needs for each request, so that a request
 // needs one lookup by host.
 type keptSite struct {
-	*request.Site                                 // with the key of the guard's source
-	entry         atomic.Pointer[policy.EntryRef] // of the last lookup
-	present       atomic.Bool                     // presences has the guard at this site
-	host          *metrics.Host                   // for counting
-	among         *request.KeptSite               // shared with other guards
+	*site.Site                                 // with the key of the guard's source
+	entry      atomic.Pointer[policy.EntryRef] // of the last lookup
+	present    atomic.Bool                     // presences has the guard at this site
+	host       *metrics.Host                   // for counting
+	among      *site.ConfiguredSite            // shared with other guards
 }
 
 // namedSite returns the site of a request whose host is spelled as configured, or nil for other hosts.
 func (g *Guard) namedSite(r *http.Request) *keptSite {
-	secure, ok := request.SchemeSent(r)
+	secure, ok := site.SchemeSent(r)
 	if !ok {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (g *Guard) namedSite(r *http.Request) *keptSite {
 }
 
 // keep returns the cached data of a site.
-func (g *Guard) keep(s *request.KeptSite) *keptSite {
+func (g *Guard) keep(s *site.ConfiguredSite) *keptSite {
 	kept := &keptSite{Site: &s.Site, host: g.Metrics.Host(s.Label), among: s}
 	if sourced := g.sourced(s.Site); sourced != s.Site {
 		kept.Site = &sourced

@@ -9,7 +9,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -47,7 +47,7 @@ func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
 	}
 	c.Write(
 		zap.Inline(j),
-		request.LogField(r),
+		site.LogField(r),
 		zap.String("robots_read", read),
 		readAt,
 		zap.Uint64("suppressed", suppressed),
@@ -56,7 +56,7 @@ func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
 
 // logFetched logs that the robots.txt was fetched, has changed or cannot be fetched. takesEffect is the
 // end of the grace of previous versions, or the zero time. For unknown hosts the level is debug.
-func (g *Guard) logFetched(s *request.Site, before, after policy.State, changed bool, takesEffect time.Time) {
+func (g *Guard) logFetched(s *site.Site, before, after policy.State, changed bool, takesEffect time.Time) {
 	level, message := zapcore.DebugLevel, "robots.txt read"
 	switch {
 	case after.Failures == 1:
@@ -99,7 +99,7 @@ func (g *Guard) logFetched(s *request.Site, before, after policy.State, changed 
 }
 
 // logRefused warns that a site refuses robots.txt to the guard and serves it to clients.
-func (g *Guard) logRefused(s *request.Site, status int) {
+func (g *Guard) logRefused(s *site.Site, status int) {
 	suppressed, ok := g.shared.warningLimits.allow(s.Label, "refused")
 	if !ok {
 		return

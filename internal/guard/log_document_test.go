@@ -18,8 +18,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -101,7 +101,7 @@ func TestLogSchema(t *testing.T) {
 		}
 	}
 	version := &policy.Version{FirstFetched: time.Now().Add(-time.Hour)}
-	full := &Judgement{Site: new(request.Site),
+	full := &Judgement{Site: new(site.Site),
 		Request: judge.Request{Client: uaident.Identify("bingbot/2.0"), Identity: verify.Verified, Target: "/x"},
 		Result: judge.Result{
 			Verdict: judge.Disallowed, Action: judge.Blocked,
@@ -110,7 +110,7 @@ func TestLogSchema(t *testing.T) {
 		Proof: verify.Ranges, signature: "verified", allowedByHold: true, Version: version,
 		Rate: Rate{State: rate.OverRate, Delay: policy.Delay{Interval: time.Second, Line: 3}, Stale: true, Limit: &rate.Limit{Client: "bingbot"}, Pace: rate.Pace{Over: true, OverLimit: true, Requests: 500, Wait: time.Second}},
 	}
-	bare := &Judgement{Site: new(request.Site),
+	bare := &Judgement{Site: new(site.Site),
 		Request: judge.Request{Client: uaident.Identify("bingbot/2.0"), Target: "/x"},
 		Result:  judge.Result{Verdict: judge.Disallowed, Action: judge.Blocked},
 	}
@@ -174,23 +174,23 @@ func TestLogSchema(t *testing.T) {
 		worse := bad.AfterFetch(refused, time.Now(), freshness, 0)
 		got := logLines(t, func(l *zap.Logger) {
 			g.Logger = l
-			g.logFetched(&request.Site{}, good, bad, false, time.Time{})
-			g.logFetched(&request.Site{}, bad, worse, false, time.Time{})
+			g.logFetched(&site.Site{}, good, bad, false, time.Time{})
+			g.logFetched(&site.Site{}, bad, worse, false, time.Time{})
 		})
 		compare(t, got, all, "robots.txt cannot be read", "robots.txt still cannot be read")
 		without := maps.Clone(all)
 		delete(without, "error")
 		got = logLines(t, func(l *zap.Logger) {
 			g.Logger = l
-			g.logFetched(&request.Site{}, policy.State{}, good, true, time.Time{})
-			g.logFetched(&request.Site{}, good, good, true, time.Time{})
-			g.logFetched(&request.Site{}, bad, good, false, time.Time{})
+			g.logFetched(&site.Site{}, policy.State{}, good, true, time.Time{})
+			g.logFetched(&site.Site{}, good, good, true, time.Time{})
+			g.logFetched(&site.Site{}, bad, good, false, time.Time{})
 		})
 		compare(t, got, without, "robots.txt read", "robots.txt changed", "robots.txt can be read again")
 		always["error"] = all["error"]
 		got = logLines(t, func(l *zap.Logger) {
 			g.Logger = l
-			g.logFetched(&request.Site{}, policy.State{}, never, false, time.Time{})
+			g.logFetched(&site.Site{}, policy.State{}, never, false, time.Time{})
 		})
 		compare(t, got, always, "robots.txt cannot be read")
 	})
@@ -202,13 +202,13 @@ func TestLogSchema(t *testing.T) {
 		}
 		got := logLines(t, func(l *zap.Logger) {
 			g.Logger = l
-			g.logFindings(&request.Site{}, parsed("User-agent: *\nDisalow: /x\n"))
+			g.logFindings(&site.Site{}, parsed("User-agent: *\nDisalow: /x\n"))
 		})
 		compare(t, got, all, "robots.txt has findings")
 		for name, quiet := range map[string]func(){
-			"a text without any": func() { g.logFindings(&request.Site{}, parsed("User-agent: *\nDisallow: /x\n")) },
+			"a text without any": func() { g.logFindings(&site.Site{}, parsed("User-agent: *\nDisallow: /x\n")) },
 			"no text": func() {
-				g.logFindings(&request.Site{}, &policy.Version{Status: http.StatusNotFound, Robots: policy.Parse(nil)})
+				g.logFindings(&site.Site{}, &policy.Version{Status: http.StatusNotFound, Robots: policy.Parse(nil)})
 			},
 		} {
 			if got := logLines(t, func(l *zap.Logger) { g.Logger = l; quiet() }); len(got) > 0 {
@@ -223,7 +223,7 @@ func TestLogSchema(t *testing.T) {
 			g.Logger = l
 			r := requestBy("bingbot/2.0", "/")
 			<-fetchDone(g, r)
-			here := &Judgement{Site: &request.Site{Label: judge.OtherName, Key: keyFor(r), Segment: policy.ConfiguredHosts}}
+			here := &Judgement{Site: &site.Site{Label: judge.OtherName, Key: keyFor(r), Segment: policy.ConfiguredHosts}}
 			g.presence(here)
 			g.shared.Cache.Get(keyFor(r)).MakeDue()
 			g.Source = serving(mixedRobots)

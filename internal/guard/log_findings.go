@@ -5,13 +5,13 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // logFindings logs the number of lint findings of a new version and the most severe one. For unknown
 // hosts the level is debug.
-func (g *Guard) logFindings(s *request.Site, v *policy.Version) {
+func (g *Guard) logFindings(s *site.Site, v *policy.Version) {
 	if s.Segment == policy.UnknownHosts && !g.Logger.Core().Enabled(zapcore.DebugLevel) {
 		return // nobody would read it
 	}

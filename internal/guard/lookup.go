@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -137,7 +137,7 @@ func (g *Guard) identifyAgain(l *lookup) {
 		l.identified = now
 		return
 	}
-	client := g.Settings.Identify(registry, request.UserAgentOf(l.r), names)
+	client := g.Settings.Identify(registry, site.UserAgentOf(l.r), names)
 	if client.Class == uaident.Browser {
 		return
 	}

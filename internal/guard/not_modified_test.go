@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // fetchingSource is a source whose responses depend on the guard's copy.
 type fetchingSource func(have *policy.Version) policy.FetchResult
 
-func (s fetchingSource) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
+func (s fetchingSource) Prepare(*http.Request, policy.Key) (site.Fetch, bool) {
 	return func(_ context.Context, have *policy.Version) policy.FetchResult { return s(have) }, true
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 )
 
 // maxOwnPages bounds the known locations of the dashboard. Clients can invent hosts of a catch-all site.
@@ -30,10 +30,10 @@ func ownPageOf(host, path string) ownPage {
 // OwnPages wraps the dashboard so that its readers are not counted as crawlers.
 func (s *State) OwnPages(dashboard http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		place := ownPageOf(request.NormalHost(r.Host, r.TLS != nil), r.URL.Path)
+		place := ownPageOf(site.NormalHost(r.Host, r.TLS != nil), r.URL.Path)
 		_, known := s.own.places.Load(place)
 		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-		if reads && !known && len(place.path) > 1 && len(place.host) <= request.MaxHost && s.own.places.Len() < maxOwnPages {
+		if reads && !known && len(place.path) > 1 && len(place.host) <= site.MaxHost && s.own.places.Len() < maxOwnPages {
 			s.own.places.Store(place, struct{}{})
 		}
 		dashboard.ServeHTTP(w, r)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -17,7 +17,7 @@ func TestParityEvent(t *testing.T) {
 	g.Events, other.Events = e.events(), none.events()
 	other.shared = g.shared
 	for label, of := range map[string]*Guard{"a.test": g, "b.test": other} {
-		g.shared.presences.add(of, &Judgement{Site: &request.Site{Label: label, Key: policy.Key{Host: label}}})
+		g.shared.presences.add(of, &Judgement{Site: &site.Site{Label: label, Key: policy.Key{Host: label}}})
 	}
 	of := func(id string, kind alert.Kind, state alert.State) alert.Alert {
 		return alert.Alert{ID: id, Kind: kind, Site: "a.test", Crawler: "bingbot", Severity: alert.Warning, State: state}

@@ -9,7 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -95,16 +95,16 @@ func (g *Guard) PathVerdict(r *http.Request, token string) PathVerdict {
 
 // pathVerdict is PathVerdict with the result of namedSite.
 func (g *Guard) pathVerdict(r *http.Request, kept *keptSite, token string) PathVerdict {
-	if request.HasNoPath(r) {
+	if site.HasNoPath(r) {
 		return PathUnknown
 	}
 	robots := g.currentRobots(r, kept, time.Now())
 	if robots == nil {
 		return PathUnknown
 	}
-	original := request.OriginalRequest(r)
+	original := site.OriginalRequest(r)
 	var target policy.Target
-	if judge.DisallowsPath(robots, token, request.TargetOf(original), original.URL.Path, g.Settings.KeepSlashes, &target) && !request.IsIncluded(r) {
+	if judge.DisallowsPath(robots, token, site.TargetOf(original), original.URL.Path, g.Settings.KeepSlashes, &target) && !site.IsIncluded(r) {
 		return PathDisallowed
 	}
 	return PathAllowed
@@ -113,7 +113,7 @@ func (g *Guard) pathVerdict(r *http.Request, kept *keptSite, token string) PathV
 // currentRobots returns the robots.txt in force at the site of a request, or nil, and starts a fetch if
 // it is due. kept is the result of namedSite.
 func (g *Guard) currentRobots(r *http.Request, kept *keptSite, now time.Time) *policy.Robots {
-	var site *request.Site
+	var site *site.Site
 	if kept != nil {
 		site = kept.Site
 	} else {

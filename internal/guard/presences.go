@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -55,7 +55,7 @@ func (g *Guard) judgesFor(label string) bool {
 }
 
 // has reports whether presences has the guard at a site, with a key as good as that of s.
-func (p *presences) has(g *Guard, s *request.Site) bool {
+func (p *presences) has(g *Guard, s *site.Site) bool {
 	key, ok := p.keyOf(g, s.Label)
 	return ok && !isBetterKey(s, key)
 }
@@ -113,7 +113,7 @@ func (p *presence) mode() (mode string) {
 
 // isBetterKey reports whether the key of a site is better than the known one. Clients choose ports, and
 // http or https.
-func isBetterKey(s *request.Site, known policy.Key) bool {
+func isBetterKey(s *site.Site, known policy.Key) bool {
 	switch {
 	case s.Segment == policy.UnknownHosts, s.Key == known:
 		return false

@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -85,7 +85,7 @@ func (p *presences) protectionNews(key policy.Key, e *policy.Entry) (began, ende
 func (p *presences) with(key policy.Key) map[string]*presence {
 	found := make(map[string]*presence)
 	if key.Source == "" {
-		label := request.NewSite(key).Label
+		label := site.NewSite(key).Label
 		if site, _ := p.sites.Load(label); site != nil && *site.key == key {
 			found[label] = site
 		}
@@ -129,7 +129,7 @@ func (s *State) Enforces(key policy.Key) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if key.Source == "" { // at any port, by http or https
-		label := request.NewSite(key).Label
+		label := site.NewSite(key).Label
 		site, _ := p.sites.Load(label)
 		return site != nil && site.enforces || p.modes[label] == judge.ModeOf(true) || p.modes[label] == ledger.ModeMixed
 	}

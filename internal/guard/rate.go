@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -60,7 +60,7 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, now ti
 		who.Token = limit.Name()
 	}
 	if who.Token == "" || who.Identity != verify.Verified { // a verified crawler has one budget for all addresses
-		who.Network = addr.Network(request.ClientAddr(r))
+		who.Network = addr.Network(site.ClientAddr(r))
 	}
 	every, found := rules.CrawlDelay.Interval, rate.Pace{}
 	if j.mayHaveComeThrough() {

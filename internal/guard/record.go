@@ -10,7 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/registry"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -38,7 +38,7 @@ func (g *Guard) record(r *http.Request, j *Judgement) {
 // recordReading counts a crawler's robots fetch. Early data does not count, because it does not prove the
 // client's address.
 func (g *Guard) recordReading(r *http.Request, j *Judgement, read ledger.RobotsFetch) {
-	if request.IsEarly(r) {
+	if site.IsEarly(r) {
 		return
 	}
 	g.Metrics.RecordRobotsFetch(j.Site.Label, g.labelOf(j), read.At)
@@ -85,7 +85,7 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledge
 		q.Rule.Text = j.RobotsVerdict.Rule.String()
 	}
 	if j.Verdict == judge.Disallowed {
-		q.Network = addr.Network(request.ClientAddr(r))
+		q.Network = addr.Network(site.ClientAddr(r))
 	}
 	return q
 }
@@ -94,7 +94,7 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledge
 func (g *Guard) noteStranger(r *http.Request, j *Judgement, q *ledger.Request, robots bool) {
 	if q.Token == ledger.Other {
 		g.shared.Strangers.Record(registry.UnregisteredRequest{
-			Name: j.Client.Name(), Class: j.Client.Class, UserAgent: q.UserAgent, Network: addr.Network(request.ClientAddr(r)), IsRobotsFetch: robots, Time: q.At,
+			Name: j.Client.Name(), Class: j.Client.Class, UserAgent: q.UserAgent, Network: addr.Network(site.ClientAddr(r)), IsRobotsFetch: robots, Time: q.At,
 		})
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -137,7 +137,7 @@ func TestPresences(t *testing.T) {
 	shared.Cache = policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames)
 	shared.Copies = copies.NewHistory(nil)
 	shared.Ledger = ledger.New(time.Now)
-	here := &Judgement{Site: &request.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}}
+	here := &Judgement{Site: &site.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}}
 	monitor, enforce := &Guard{shared: shared}, &Guard{shared: shared, Config: Config{Settings: judge.Settings{Enforce: true}}}
 	mode := func() string { return shared.Reports(time.Now()).Live["example.com"].Mode }
 	for _, step := range []struct {
@@ -165,7 +165,7 @@ func TestLeaveManySites(t *testing.T) {
 	gone, stays := &Guard{shared: shared}, &Guard{shared: shared, Config: Config{Settings: judge.Settings{Enforce: true}}}
 	for i := range 3*leavePart + 1 {
 		label := fmt.Sprintf("s%d.test", i)
-		j := &Judgement{Site: &request.Site{Label: label, Key: policy.Key{Site: label, Host: label}}}
+		j := &Judgement{Site: &site.Site{Label: label, Key: policy.Key{Site: label, Host: label}}}
 		gone.presence(j)
 		if i%2 == 0 {
 			stays.presence(j)
@@ -201,7 +201,7 @@ func TestPrefers(t *testing.T) {
 		{policy.Key{Secure: true, Host: "example.com:1"}, port, policy.ConfiguredHosts, false},
 		{file, https, policy.ConfiguredHosts, true},
 	} {
-		if got := isBetterKey(&request.Site{Label: "example.com", Key: tc.key, Segment: tc.segment}, tc.known); got != tc.want {
+		if got := isBetterKey(&site.Site{Label: "example.com", Key: tc.key, Segment: tc.segment}, tc.known); got != tc.want {
 			t.Errorf("%v over %v: %t, want %t", tc.key, tc.known, got, tc.want)
 		}
 	}
@@ -216,7 +216,7 @@ func TestMarksOfSites(t *testing.T) {
 	monitor, enforce := &Guard{shared: shared}, &Guard{shared: shared, Config: Config{Settings: judge.Settings{Enforce: true}}}
 	for _, g := range []*Guard{monitor, enforce} {
 		for _, label := range []string{"example.com", "www.example.com", "_other"} {
-			j := &Judgement{Site: &request.Site{Label: label, Key: key}}
+			j := &Judgement{Site: &site.Site{Label: label, Key: key}}
 			g.presence(j)
 			shared.Ledger.Record(&ledger.Request{At: at(), Site: label, Token: "GPTBot"})
 		}
@@ -249,7 +249,7 @@ func TestGuardLeaves(t *testing.T) {
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
 	cancel()
 	g := &Guard{shared: &State{Cache: policy.NewCache(NamedBounds, inventedBounds, time.Now, nil)}}
-	g.presence(&Judgement{Site: &request.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}})
+	g.presence(&Judgement{Site: &site.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}})
 	done := make(chan struct{})
 	context.AfterFunc(ctx, func() { g.shared.presences.leave(g); close(done) })
 	<-done

@@ -7,7 +7,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -17,7 +17,7 @@ const maxElsewhere = 1024
 // placeOf returns the URL of a Location in a response for robots.txt, in the form of
 // [policy.FetchResult.RedirectTargets], or "".
 func placeOf(location string, own *policy.Key) string {
-	base := url.URL{Scheme: request.SchemeOf(own.Secure), Host: own.Host, Path: "/robots.txt"}
+	base := url.URL{Scheme: site.SchemeOf(own.Secure), Host: own.Host, Path: "/robots.txt"}
 	to, err := base.Parse(location)
 	if location == "" || err != nil {
 		return ""
@@ -26,7 +26,7 @@ func placeOf(location string, own *policy.Key) string {
 	if to.Path == "" {
 		to.Path = "/" // as clients request it
 	}
-	if to.Scheme == base.Scheme && request.NormalHost(to.Host, own.Secure) == own.Host {
+	if to.Scheme == base.Scheme && site.NormalHost(to.Host, own.Secure) == own.Host {
 		return to.RequestURI()
 	}
 	return to.String()
@@ -34,7 +34,7 @@ func placeOf(location string, own *policy.Key) string {
 
 // noteElsewhere records the redirect targets at other hosts of a configured site's robots.txt. A guard
 // must not refuse a target: the crawler would assume a site without rules.
-func (g *Guard) noteElsewhere(s *request.Site, via []string) {
+func (g *Guard) noteElsewhere(s *site.Site, via []string) {
 	if s.Segment != policy.ConfiguredHosts {
 		return
 	}
@@ -51,7 +51,7 @@ func (g *Guard) isOnTheWay(j *Judgement) bool {
 		return false
 	}
 	own := j.Site.Own()
-	return g.shared.elsewhere.Contains(request.SchemeOf(own.Secure) + "://" + own.Host + j.Target)
+	return g.shared.elsewhere.Contains(site.SchemeOf(own.Secure) + "://" + own.Host + j.Target)
 }
 
 func newElsewhere() *lru.Cache[string, struct{}] {

@@ -7,14 +7,13 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/copies"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // refresher returns a function that starts a fetch of a site's robots.txt for a request, like
 // [policy.Entry.Refresh]. ok is false if the source cannot fetch for the request.
-func (g *Guard) refresher(r *http.Request, entry *policy.Entry, site *request.Site) (refresh func() <-chan struct{}, ok bool) {
+func (g *Guard) refresher(r *http.Request, entry *policy.Entry, site *site.Site) (refresh func() <-chan struct{}, ok bool) {
 	fetch, ok := g.Source.Prepare(r, site.Key)
 	if !ok {
 		return nil, false
@@ -37,7 +36,7 @@ const (
 
 // fetchAndWait starts a fetch of a site's robots.txt if it is due, and waits for the fetch until a time.
 // The zero time means no wait.
-func (g *Guard) fetchAndWait(r *http.Request, entry *policy.Entry, site *request.Site, until time.Time) fetchResult {
+func (g *Guard) fetchAndWait(r *http.Request, entry *policy.Entry, site *site.Site, until time.Time) fetchResult {
 	refresh, ok := g.refresher(r, entry, site)
 	if !ok {
 		return noFetch
@@ -58,11 +57,11 @@ func (g *Guard) fetchAndWait(r *http.Request, entry *policy.Entry, site *request
 
 // timed limits the time of a fetch and counts it. It cancels the context instead of setting a deadline,
 // because reverse_proxy treats a deadline as a failure of the upstream.
-func (g *Guard) timed(fetch origin.Fetch, have *policy.Version, key policy.Key) func() policy.FetchResult {
+func (g *Guard) timed(fetch site.Fetch, have *policy.Version, key policy.Key) func() policy.FetchResult {
 	return func() policy.FetchResult {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		defer cancel(nil)
-		timer := time.AfterFunc(g.FetchTimeout, func() { cancel(origin.ErrFetchTimeout) })
+		timer := time.AfterFunc(g.FetchTimeout, func() { cancel(site.ErrFetchTimeout) })
 		defer timer.Stop()
 		start := time.Now()
 		answer := fetch(ctx, have)
@@ -73,7 +72,7 @@ func (g *Guard) timed(fetch origin.Fetch, have *policy.Version, key policy.Key) 
 }
 
 // onFetched returns the function that handles a new state of the site after a fetch.
-func (g *Guard) onFetched(s *request.Site, of copies.RequestHost) func(before, after policy.State) {
+func (g *Guard) onFetched(s *site.Site, of copies.RequestHost) func(before, after policy.State) {
 	return func(before, after policy.State) {
 		changed := after.Failures == 0 && (before.Current == nil || before.Current.Hash != after.Current.Hash)
 		if s.Label != judge.OtherName && s.Segment == policy.ConfiguredHosts {

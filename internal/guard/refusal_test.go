@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -17,7 +17,7 @@ import (
 func TestExplanation(t *testing.T) {
 	j := &Judgement{
 		Request: judge.Request{Client: uaident.Identify("GPTBot/1.2"), Identity: verify.Claimed, Method: http.MethodGet, Target: "/private/a"},
-		Site:    new(request.NewSite(policy.Key{Secure: true, Host: "example.com"})),
+		Site:    new(site.NewSite(policy.Key{Secure: true, Host: "example.com"})),
 	}
 	var scratch judge.Scratch
 	settings := judge.Settings{Enforce: true}
@@ -54,7 +54,7 @@ func TestRefuse(t *testing.T) {
 	} {
 		j := &Judgement{
 			Request: judge.Request{Client: uaident.Identify(tc.userAgent), Identity: tc.identity, Method: http.MethodGet, Target: "/private/a"},
-			Site:    new(request.NewSite(policy.Key{Secure: true, Host: "example.com"})),
+			Site:    new(site.NewSite(policy.Key{Secure: true, Host: "example.com"})),
 		}
 		var scratch judge.Scratch
 		settings := judge.Settings{Enforce: true, SpoofedHandling: tc.falseName}

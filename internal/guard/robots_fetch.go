@@ -14,7 +14,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -23,7 +23,7 @@ import (
 type robotsFetch struct {
 	r    *http.Request
 	j    *Judgement // nil if the client is not judged
-	site *request.Site
+	site *site.Site
 	of   copies.RequestHost
 	// exact means that the Host field is the authority of the site's key, so that the guard would get the
 	// same response.
@@ -36,7 +36,7 @@ type robotsFetch struct {
 
 // passRobots passes a request for /robots.txt on and records the response.
 func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
-	site, original := g.siteOf(r), request.OriginalRequest(r).URL
+	site, original := g.siteOf(r), site.OriginalRequest(r).URL
 	f := &robotsFetch{
 		r: r.Clone(r.Context()), j: j, site: site, of: g.copiesOf(r, site), exact: r.Host == site.Own().Host,
 		plain:     original.RawQuery == "" && original.RawPath == "" && r.Header.Get("Range")+r.Header.Get("If-Match")+r.Header.Get("If-Unmodified-Since") == "",
@@ -104,7 +104,7 @@ func (g *Guard) noteResponse(f *robotsFetch, response robotsResponse) {
 			g.noteRedirected(f, entry.State(), response, now)
 		}
 	}
-	if response.isReading(f.r.Method) && !request.IsEarly(f.r) { // early data does not prove the address
+	if response.isReading(f.r.Method) && !site.IsEarly(f.r) { // early data does not prove the address
 		read := ledger.RobotsFetch{At: now, Status: response.status, Hash: response.hash}
 		g.shared.readers.Record(g.reader(f.r, f.j), read)
 		g.recordReading(f.r, f.j, read)
@@ -203,23 +203,23 @@ func tokenOf(j *Judgement) string {
 }
 
 // copiesOf returns the key and settings of the stored files of a site.
-func (g *Guard) copiesOf(r *http.Request, s *request.Site) copies.RequestHost {
+func (g *Guard) copiesOf(r *http.Request, s *site.Site) copies.RequestHost {
 	of := copies.RequestHost{Configured: s.Segment == policy.ConfiguredHosts, Grace: g.Grace}
 	if s.Key.Source != "" {
 		of.Host = copies.Host{Source: s.Key.Source, ForwardedHost: s.Key.ForwardedHost}
 		return of
 	}
-	of.Proxied = request.IsTrustedProxy(r)
+	of.Proxied = site.IsTrustedProxy(r)
 	name, port := addr.SplitPort(s.Key.Host)
 	of.Host = copies.Host{Secure: s.Key.Secure, Name: name, ForwardedHost: s.Key.ForwardedHost}
-	if of.Port = request.PortOf(port); of.Port == 0 {
-		of.Port = request.ListenerPort(r, s.Key.Secure, of.Proxied)
+	if of.Port = site.PortOf(port); of.Port == 0 {
+		of.Port = site.ListenerPort(r, s.Key.Secure, of.Proxied)
 	}
 	return of
 }
 
 // entryFor returns the cache entry of a site.
-func (g *Guard) entryFor(s *request.Site) *policy.Entry {
+func (g *Guard) entryFor(s *site.Site) *policy.Entry {
 	return g.shared.Cache.GetOrCreate(s.Key, s.Segment)
 }
 
@@ -228,7 +228,7 @@ func (g *Guard) entryFor(s *request.Site) *policy.Entry {
 func (g *Guard) reader(r *http.Request, j *Judgement) ledger.RobotsFetcher {
 	reader := ledger.RobotsFetcher{Site: *j.Site.Own(), Crawler: judge.FoldName(cmp.Or(j.KnownName(), judge.OtherName)), Invented: !j.Site.Named}
 	if j.Identity != verify.Verified {
-		reader.Network = addr.Network(request.ClientAddr(r))
+		reader.Network = addr.Network(site.ClientAddr(r))
 	}
 	return reader
 }

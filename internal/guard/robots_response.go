@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -69,7 +69,7 @@ func (w *robotsRecorder) response(err error) robotsResponse {
 	case a.status == http.StatusNotFound, a.status == http.StatusGone:
 		a.hash = sha256.Sum256(nil) // the hash of policy.Version if there is no file
 	case (policy.FetchResult{Status: a.status}).AccessResult() == policy.Successful && err == nil && w.isComplete():
-		if text, err := origin.Decode(header, w.body); err == nil {
+		if text, err := site.DecodeBody(header, w.body); err == nil {
 			a.text, a.hash = text, sha256.Sum256(text)
 		}
 	}
@@ -78,7 +78,7 @@ func (w *robotsRecorder) response(err error) robotsResponse {
 
 // isPage reports whether the response is an HTML page.
 func (w *robotsRecorder) isPage() bool {
-	return origin.IsHTMLPage(w.status, w.Header(), w.body[:min(len(w.body), maxPageStart)])
+	return site.IsHTMLPage(w.status, w.Header(), w.body[:min(len(w.body), maxPageStart)])
 }
 
 // isComplete reports whether the client was sent the whole response.

@@ -15,8 +15,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
 	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -110,7 +110,7 @@ func (t *trials) of(file *shadow.File, host string, segment policy.Segment) tria
 
 // trialAt returns the trial at a site: the file of the guard's configuration, or the change of the
 // site's robots_txt.
-func (g *Guard) trialAt(s *request.Site) trial {
+func (g *Guard) trialAt(s *site.Site) trial {
 	if g.trial.File != nil || g.shared.trials == nil || g.SourceKey != "" {
 		return g.trial
 	}
@@ -224,7 +224,7 @@ func (g *Guard) logTrial(r *http.Request, j *Judgement, source string, note *sha
 			zap.String("tried", source),
 			zap.String("tried_rule", note.Would.Rule.String()),
 			zap.Int("tried_line", note.Would.Rule.Line),
-			request.LogField(r),
+			site.LogField(r),
 		)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 )
 
 // siteTable is a hash table of the sites that were requested, by host. A lookup takes no lock and needs
@@ -96,7 +96,7 @@ func grown(slots *[]siteSlot) *[]siteSlot {
 
 // serverSites has the configured hosts of a server and the guard's data of their sites.
 type serverSites struct {
-	*request.Hosts
+	*site.Hosts
 	table siteTable
 }
 

@@ -6,8 +6,7 @@ import (
 	"sync"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -49,7 +48,7 @@ func (s *standaloneSources) of(key policy.Key) *standaloneSource {
 	all := s.known[policy.Key{Source: key.Source}]
 	if len(all) == 0 {
 		for other, some := range s.known {
-			if origin.KeyMatchesTemplate(key.Source, other.Source) {
+			if site.KeyMatchesTemplate(key.Source, other.Source) {
 				all = some
 			}
 		}
@@ -79,8 +78,8 @@ func (g *Guard) standalone() *standaloneSource {
 
 // siteWith returns a site for log lines and metrics about a fetch of a source. The source may belong to
 // all sites of the guard and is reported once.
-func (g *Guard) siteWith(key policy.Key) *request.Site {
-	s := &request.Site{Key: key, Segment: key.Segment(), Label: judge.OtherName}
+func (g *Guard) siteWith(key policy.Key) *site.Site {
+	s := &site.Site{Key: key, Segment: key.Segment(), Label: judge.OtherName}
 	g.shared.presences.mu.Lock()
 	defer g.shared.presences.mu.Unlock()
 	for label, own := range g.sites {

@@ -12,7 +12,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -65,7 +65,7 @@ func TestReadingAtOnceIsTold(t *testing.T) {
 			}
 		}
 		become(loose)
-		g := testGuard(t, options{Enforce: true}, origin.File{Path: file})
+		g := testGuard(t, options{Enforce: true}, site.FileSource{Path: file})
 		core, logs := observer.New(zap.InfoLevel)
 		g.SourceKey, g.Logger = file, zap.New(core)
 		g.shared.Ledger = nil

@@ -12,7 +12,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -46,7 +46,7 @@ func TestTooFast(t *testing.T) {
 	} {
 		j := &Judgement{
 			Request: judge.Request{Client: uaident.Identify("GPTBot/1.2"), Method: http.MethodGet, Target: "/a"},
-			Site:    new(request.NewSite(policy.Key{Secure: true, Host: "example.com"})), Result: judge.Result{Action: judge.Slowed}, Rate: tc.rate,
+			Site:    new(site.NewSite(policy.Key{Secure: true, Host: "example.com"})), Result: judge.Result{Action: judge.Slowed}, Rate: tc.rate,
 		}
 		longest := 0
 		for i := range 500 {

@@ -9,8 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/lease"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
@@ -50,17 +49,17 @@ func (c *Checker) Identify(r *http.Request, client uaident.Identity) (verify.Sta
 		}
 		keysUnavailable = signedByOperator && (signature.Reason == botauth.DirectoryPending || signature.Reason == botauth.DirectoryUnavailable)
 	}
-	result := c.Verifier.Check(client.Crawler, request.ClientAddr(r))
+	result := c.Verifier.Check(client.Crawler, site.ClientAddr(r))
 	switch {
-	case result.State == verify.Verified && request.IsEarly(r):
+	case result.State == verify.Verified && site.IsEarly(r):
 		return verify.Unknown, verify.None // until the handshake is complete
-	case result.State == verify.Verified && request.MaybeInvented(r):
+	case result.State == verify.Verified && site.AddrMayBeForged(r):
 		c.warnOnce(&c.warnedInvented, "a proxy passes on client addresses that clients can forge; clients behind it are not verified; "+
 			"set trusted_proxies_strict in the global option servers, or let client_ip_headers name a header that the proxy overwrites")
 		return verify.Unknown, verify.None
 	case result.State == verify.Spoofed && keysUnavailable:
 		return verify.Unknown, verify.None
-	case result.State == verify.Spoofed && request.IsOfProxy(r):
+	case result.State == verify.Spoofed && site.HasProxyAddr(r):
 		c.warnOnce(&c.warnedMissing, "a trusted proxy does not send the addresses of clients; no client can be verified; "+
 			"let client_ip_headers in the global option servers name the header that it sends")
 		return verify.Unknown, verify.None
@@ -83,14 +82,14 @@ var forwardingHeaders = []string{"X-Forwarded-For", "Forwarded", "Cf-Connecting-
 // warnIfBehindProxy logs a warning once if the address of a spoofed client may be the address of a
 // proxy. Behind a proxy that is not trusted, all genuine crawlers look spoofed.
 func (c *Checker) warnIfBehindProxy(r *http.Request) {
-	if c.warnedUntrusted.Load() || request.IsTrustedProxy(r) {
+	if c.warnedUntrusted.Load() || site.IsTrustedProxy(r) {
 		return
 	}
 	for _, name := range forwardingHeaders {
 		if r.Header[name] != nil {
 			c.warnOnce(&c.warnedUntrusted, "a crawler looks spoofed, but its address may be the address of a proxy, because the request names another one; "+
 				"if a proxy or CDN is in front of this server, add it to trusted_proxies",
-				zap.String("header", name), request.LogField(r))
+				zap.String("header", name), site.LogField(r))
 			return
 		}
 	}
@@ -111,7 +110,7 @@ type Shared struct {
 // NewShared returns an empty state.
 func NewShared() *Shared {
 	s := &Shared{refreshSlot: make(chan struct{}, 1), signatureVerifiers: caddy.NewUsagePool()}
-	s.Verifier = verify.New(verify.Options{UserAgent: origin.GuardUserAgent, OnList: s.recordListFetch})
+	s.Verifier = verify.New(verify.Options{UserAgent: site.GuardUserAgent, OnList: s.recordListFetch})
 	return s
 }
 

@@ -13,8 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
@@ -29,14 +28,14 @@ func (c *Checker) checkSignature(r *http.Request) botauth.Result {
 	if known, ok := SignatureResult(r); ok {
 		return known
 	}
-	original := request.OriginalRequest(r)
+	original := site.OriginalRequest(r)
 	result := c.Signatures.Load().Check(botauth.Request{
-		Method: original.Method, Scheme: request.SchemeOf(request.IsSecure(r, request.IsTrustedProxy(r))), Authority: r.Host, Target: request.TargetOf(original), Header: r.Header,
+		Method: original.Method, Scheme: site.SchemeOf(site.IsSecure(r, site.IsTrustedProxy(r))), Authority: r.Host, Target: site.TargetOf(original), Header: r.Header,
 	})
 	c.OnSignature(result.Reason)
 	if check := c.Logger.Check(zap.DebugLevel, "signature checked"); check != nil {
 		check.Write(zap.Stringer("signature", result.Reason), zap.String("why", result.Explain()), zap.String("advice", result.Reason.Advice()),
-			zap.String("host", text.Truncate(r.Host, request.MaxHost)))
+			zap.String("host", text.Truncate(r.Host, site.MaxHost)))
 	}
 	caddyhttp.SetVar(r.Context(), signatureVar, result)
 	return result
@@ -93,7 +92,7 @@ func (s *Shared) UseSignatures(ctx context.Context, registry *uaident.Registry, 
 	pooled, _, err := s.signatureVerifiers.LoadOrNew(poolKey, func() (caddy.Destructor, error) {
 		verifier := &signatureVerifier{lastResults: make(map[string]string), onDirectoryFetch: onFetch}
 		var err error
-		verifier.Verifier, err = botauth.New(botauth.Options{Agents: agents, UserAgent: origin.GuardUserAgent, Fetched: verifier.recordDirectoryFetch})
+		verifier.Verifier, err = botauth.New(botauth.Options{Agents: agents, UserAgent: site.GuardUserAgent, Fetched: verifier.recordDirectoryFetch})
 		return verifier, err
 	})
 	if err != nil {

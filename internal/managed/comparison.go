@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -92,7 +92,7 @@ func allHosts(a, b *Schedule, more []string) []string {
 		}
 		for _, host := range s.spec.Staging {
 			if host != AllHosts {
-				hosts[request.NormalHost(host, false)] = true
+				hosts[site.NormalHost(host, false)] = true
 			}
 		}
 	}

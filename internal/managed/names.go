@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -90,7 +90,7 @@ func (n *names) tokensOf(words []string) (all []string, err error) {
 func hostsOf(words []string) (hosts []string, err error) {
 	for _, word := range words {
 		rest, below := strings.CutPrefix(word, "*.")
-		host := request.NormalHost(rest, false)
+		host := site.NormalHost(rest, false)
 		if rest == "" || strings.ContainsAny(host, "*/:{} \t") {
 			return nil, fmt.Errorf("%q is not a host; write it as in the site's address, without a port, such as shop.example.com or *.example.com", word)
 		}

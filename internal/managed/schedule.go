@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -17,8 +17,8 @@ import (
 type Schedule struct {
 	names        *names
 	spec         Spec
-	rules        []rule         // of the spec
-	stagingHosts *request.Hosts // matches the staging hosts; nil for none
+	rules        []rule      // of the spec
+	stagingHosts *site.Hosts // matches the staging hosts; nil for none
 	common       *table
 	exact        map[string]*table // by host
 	below        map[string]*table // by the wildcard's suffix after *.
@@ -59,7 +59,7 @@ func makeSchedule(names *names, spec Spec) (*Schedule, error) {
 		return nil, err
 	}
 	if len(spec.Staging) > 0 {
-		s.stagingHosts = request.HostsOfServer(nil)
+		s.stagingHosts = site.HostsOfServer(nil)
 		s.stagingHosts.Add(spec.Staging)
 	}
 	return s, s.makeTables()

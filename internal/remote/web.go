@@ -15,7 +15,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/limit"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -131,7 +131,7 @@ func (w *urlSource) get(ctx context.Context, target *url.URL, validators Answer)
 		return a, nil, err
 	}
 	request.Header.Set("Accept", "application/json")
-	request.Header.Set("User-Agent", origin.GuardUserAgent)
+	request.Header.Set("User-Agent", site.GuardUserAgent)
 	if validators.ETag != "" {
 		request.Header.Set("If-None-Match", validators.ETag)
 	}

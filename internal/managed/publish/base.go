@@ -11,8 +11,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -48,8 +47,8 @@ func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.St
 	entry.Touch(p.Now())
 	if entry.State() == nil {
 		p.awaitStored(r.Context(), requestWait)
-		site := request.NewSite(key)
-		p.RequestSites.Adopt(p.Bases, serverOf(r), &site) // a reload may have changed the key
+		s := site.NewSite(key)
+		p.RequestSites.Adopt(p.Bases, serverOf(r), &s) // a reload may have changed the key
 	}
 	if first && !isUsable(entry.State()) {
 		entry.MakeDue() // the owner may have fixed the base before the reload
@@ -90,12 +89,12 @@ func serverOf(r *http.Request) *caddyhttp.Server {
 }
 
 // refresh starts to fetch a base that is due. See [policy.Entry.Refresh].
-func (p *Publisher) refresh(key policy.Key, entry *policy.Entry, fetch origin.Fetch) (done <-chan struct{}) {
+func (p *Publisher) refresh(key policy.Key, entry *policy.Entry, fetch site.Fetch) (done <-chan struct{}) {
 	have := entry.Current()
 	return entry.Refresh(policy.Freshness{Default: baseLife, Min: time.Minute, Max: policy.MaxAge}, func() policy.FetchResult {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		defer cancel(nil)
-		timer := time.AfterFunc(baseWait, func() { cancel(origin.ErrFetchTimeout) })
+		timer := time.AfterFunc(baseWait, func() { cancel(site.ErrFetchTimeout) })
 		defer timer.Stop()
 		answer := withoutWebPage(fetch(ctx, have))
 		answer.CachedVersion = have

@@ -8,14 +8,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // slowBases is a source that needs a second for each base.
 type slowBases struct{}
 
-func (slowBases) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
+func (slowBases) Prepare(*http.Request, policy.Key) (site.Fetch, bool) {
 	return func(context.Context, *policy.Version) policy.FetchResult {
 		time.Sleep(time.Second)
 		return policy.FetchResult{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /base\n")}
@@ -31,7 +31,7 @@ func TestFirstBaseWaitsForASlot(t *testing.T) {
 			Schedule: newSchedule(t, disallow("GPTBot", "/sale")), Source: slowBases{},
 			Bases: policy.NewCache(bounds, bounds, time.Now, nil), Now: time.Now,
 		})
-		server := site("a.test", "b.test", "c.test")
+		server := serverFor("a.test", "b.test", "c.test")
 		go p.Page(asks(server, "a.test"))
 		synctest.Wait()
 		if page, _ := p.Page(asks(server, "b.test")); page == nil || !strings.Contains(page.text, "Disallow: /sale") {

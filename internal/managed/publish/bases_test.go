@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -18,7 +18,7 @@ import (
 // ownText is the site's own robots.txt, with a lifetime of one minute.
 type ownText struct{ text atomic.Value }
 
-func (o *ownText) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
+func (o *ownText) Prepare(*http.Request, policy.Key) (site.Fetch, bool) {
 	return func(context.Context, *policy.Version) policy.FetchResult {
 		text := o.text.Load().(string)
 		if text == "" {

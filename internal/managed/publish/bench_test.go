@@ -12,7 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 )
 
 // manyHosts are the hosts with their own files in the benchmarks.
@@ -25,10 +25,10 @@ var manyHosts = func() (hosts []string) {
 
 // BenchmarkPage looks up the page of one of 10,000 hosts.
 func BenchmarkPage(b *testing.B) {
-	for name, source := range map[string]origin.Source{"none": nil, "upstream": new(bases)} {
+	for name, source := range map[string]site.Source{"none": nil, "upstream": new(bases)} {
 		b.Run(name, func(b *testing.B) {
 			p := newPublisher(newSchedule(b, disallow("ai_training"), during(disallow("GPTBot"), "sale", epoch, epoch.Add(1))), source, time.Now)
-			server := site(manyHosts...)
+			server := serverFor(manyHosts...)
 			for _, host := range manyHosts {
 				p.Page(asks(server, host))
 			}
@@ -50,7 +50,7 @@ func BenchmarkTurn(b *testing.B) {
 	for i, host := range manyHosts {
 		rules = append(rules, during(disallow("GPTBot", fmt.Sprintf("/own/%d", i)), fmt.Sprint("r", i), epoch, time.Time{}, host))
 	}
-	server := site(manyHosts...)
+	server := serverFor(manyHosts...)
 	now := epoch.Add(-time.Minute)
 	s := newSchedule(b, rules...)
 	for b.Loop() {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -154,12 +154,12 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 }
 
 // sitesOf distinguishes sites if several servers have the same host.
-func (i *instance) sitesOf() *request.Sites {
+func (i *instance) sitesOf() *site.Sites {
 	if i.listen == nil {
-		return new(request.Sites)
+		return new(site.Sites)
 	}
 	other := &caddyhttp.Server{Routes: caddyhttp.RouteList{{Handlers: []caddyhttp.MiddlewareHandler{nil}}}}
-	return &request.Sites{Servers: func() []*caddyhttp.Server { return []*caddyhttp.Server{other} }, IsGuard: func(caddyhttp.MiddlewareHandler) bool { return true }}
+	return &site.Sites{Servers: func() []*caddyhttp.Server { return []*caddyhttp.Server{other} }, IsGuard: func(caddyhttp.MiddlewareHandler) bool { return true }}
 }
 
 // text returns the served file of a host.

@@ -18,7 +18,7 @@ func TestWhoGoesByDates(t *testing.T) {
 		source := new(bases)
 		schedule := newSchedule(t, disallow("GPTBot", "/a"))
 		instances := []*Publisher{newPublisher(schedule, source, time.Now), newPublisher(schedule, source, time.Now)}
-		server := site("a.test")
+		server := serverFor("a.test")
 		held, date := "", ""
 		for i, step := range []struct{ version, instance int }{{1, 0}, {2, 0}, {1, 0}, {2, 1}, {1, 0}, {3, 0}, {3, 1}} {
 			source.version.Store(int64(step.version))

@@ -7,7 +7,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 )
 
 // Place is the position of a robots_txt handler in the configuration.
@@ -24,7 +24,7 @@ func PlacesOf(servers []*caddyhttp.Server, is func(caddyhttp.MiddlewareHandler) 
 	places := make(map[caddyhttp.MiddlewareHandler]Place)
 	taken := make(map[string]int)
 	for _, server := range servers {
-		request.Walk(server, func(p request.Place, route caddyhttp.Route) {
+		site.Walk(server, func(p site.Place, route caddyhttp.Route) {
 			for _, handler := range route.Handlers {
 				if p.Errors || !is(handler) { // a handler of an unknown type may not be a valid map key
 					continue
@@ -58,7 +58,7 @@ func (p Place) has() func(host string) bool {
 
 // hasOf returns a function that reports whether a host matches the given hosts or wildcards.
 func hasOf(some []string) func(host string) bool {
-	hosts := request.HostsOfServer(nil)
+	hosts := site.HostsOfServer(nil)
 	hosts.Add(some)
 	return hosts.Has
 }

@@ -10,9 +10,8 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -34,7 +33,7 @@ type Config struct {
 
 	// Source fetches the base. It is nil without a base. SourceKey is the path of a base file, or ""
 	// for the response of the next handler.
-	Source    origin.Source
+	Source    site.Source
 	SourceKey string
 	// Bases caches the bases. It outlives a configuration, so the last good base survives a reload.
 	Bases *policy.Cache
@@ -42,7 +41,7 @@ type Config struct {
 	Base func() func(host string) []byte
 	// RequestSites returns the site of a request. Hosts are the hosts in the configuration. No hosts
 	// means any host.
-	RequestSites *request.Sites
+	RequestSites *site.Sites
 	SiteHosts    []string
 
 	// Storage stores the history. Sites has the copy in memory.

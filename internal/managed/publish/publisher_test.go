@@ -15,8 +15,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -24,7 +23,7 @@ import (
 // bases is a source with a different file for each site.
 type bases struct{ version atomic.Int64 }
 
-func (b *bases) Prepare(_ *http.Request, key policy.Key) (origin.Fetch, bool) {
+func (b *bases) Prepare(_ *http.Request, key policy.Key) (site.Fetch, bool) {
 	return func(context.Context, *policy.Version) policy.FetchResult {
 		text := fmt.Sprintf("User-agent: *\nDisallow: /%s/%d\n", key.Host, b.version.Load())
 		return policy.FetchResult{Status: 200, Header: http.Header{"Cache-Control": {"max-age=86400"}}, Body: []byte(text)}
@@ -59,21 +58,21 @@ func formatTime(t time.Time) string {
 	return t.Format(time.RFC3339Nano)
 }
 
-func newPublisher(s *managed.Schedule, source origin.Source, now func() time.Time) *Publisher {
+func newPublisher(s *managed.Schedule, source site.Source, now func() time.Time) *Publisher {
 	bounds := policy.Bounds{Entries: 20_000, Bytes: 1 << 30, ConcurrentFetches: 64}
 	return serving(Config{Schedule: s, Source: source, Bases: policy.NewCache(bounds, bounds, now, nil), Now: now})
 }
 
 // serving returns a publisher that serves its schedule, without a history.
 func serving(c Config) *Publisher {
-	c.RequestSites, c.Logger, c.Observer = new(request.Sites), zap.NewNop(), new(seen)
+	c.RequestSites, c.Logger, c.Observer = new(site.Sites), zap.NewNop(), new(seen)
 	p := New(c)
 	p.setServedRules(&servedRules{published: datedSchedule{c.Schedule, p.since}}, false)
 	return p
 }
 
 // site returns a server with hosts.
-func site(hosts ...string) *caddyhttp.Server {
+func serverFor(hosts ...string) *caddyhttp.Server {
 	names := caddyhttp.MatchHost(hosts)
 	return &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&names}}}}}
 }
@@ -89,7 +88,7 @@ func TestTurn(t *testing.T) {
 		from := time.Now().Add(10 * time.Hour)
 		until := from.Add(time.Hour)
 		p := newPublisher(newSchedule(t, during(disallow("GPTBot", "/sale"), "sale", from, until), during(disallow("CCBot", "/x"), "x", until, time.Time{}, "b.test")), new(bases), time.Now)
-		server := site("a.test", "b.test")
+		server := serverFor("a.test", "b.test")
 		served := func(host string) string {
 			page, _ := p.Page(asks(server, host))
 			if page == nil {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -61,7 +61,7 @@ func submitTo(t *testing.T, storage Storage, spec []byte, reasons ...string) {
 
 // another starts a second configuration of the same instance.
 func (i *instance) another(running bool, s *managed.Schedule) (end func()) {
-	r := New(Config{Schedule: s, RequestSites: new(request.Sites), Registry: uaident.Default(), Confirm: Search, Storage: i.storage, Sites: i.sites,
+	r := New(Config{Schedule: s, RequestSites: new(site.Sites), Registry: uaident.Default(), Confirm: Search, Storage: i.storage, Sites: i.sites,
 		Instance: func() string { return i.name }, IsRunning: func() bool { return running },
 		Base:   func() func(string) []byte { return func(string) []byte { return nil } },
 		Visits: func() []ledger.Visit { return nil }, ReadSince: nobodyReads, Now: time.Now, Logger: zap.NewNop(), Observer: &i.news})

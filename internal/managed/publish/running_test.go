@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
-	"github.com/robotsguard/caddy-robots-guard/internal/origin"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -21,7 +21,7 @@ type flaky struct {
 	text string
 }
 
-func (f *flaky) Prepare(*http.Request, policy.Key) (origin.Fetch, bool) {
+func (f *flaky) Prepare(*http.Request, policy.Key) (site.Fetch, bool) {
 	return func(context.Context, *policy.Version) policy.FetchResult {
 		if f.text == "" {
 			return policy.FetchResult{Status: 503}
@@ -44,7 +44,7 @@ func runs(t *testing.T) {
 	p.SiteHosts = []string{"a.test", "*.b.test"}
 	var r Running
 	remove := r.Add(p)
-	p.Page(asks(site("a.test"), "a.test"))
+	p.Page(asks(serverFor("a.test"), "a.test"))
 	sites := r.Sites(now)
 	if len(sites) != 2 || sites[0].Host != "*.b.test" || sites[0].Version != "" || sites[1].Host != "a.test" || sites[1].InForce != 2 || !sites[1].Next.Equal(begin) {
 		t.Fatalf("got %+v", sites)
@@ -98,7 +98,7 @@ func tellOfTrouble(t *testing.T) {
 	var r Running
 	r.Add(p)
 	read := func() report.ManagedSite {
-		p.Page(asks(site("a.test"), "a.test"))
+		p.Page(asks(serverFor("a.test"), "a.test"))
 		synctest.Wait() // fetched in the background
 		d, _ := r.Site("a.test", source.now)
 		return d.ManagedSite

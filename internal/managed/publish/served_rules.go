@@ -5,16 +5,16 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
-	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // servedRules is the served schedule, with the canary's schedule at some hosts. It is immutable.
 type servedRules struct {
 	published   datedSchedule
-	canary      *Change        // nil without a canary
-	canaryRules datedSchedule  // of the canary
-	hosts       *request.Hosts // of the canary
+	canary      *Change       // nil without a canary
+	canaryRules datedSchedule // of the canary
+	hosts       *site.Hosts   // of the canary
 }
 
 // datedSchedule is a schedule and the time since when it is served.
@@ -103,7 +103,7 @@ func (p *Publisher) Serving() *managed.Schedule {
 // called concurrently.
 func (p *Publisher) Serve(ctx context.Context, next *managed.Schedule, canary *Change, trial *managed.Schedule) {
 	now := p.Now()
-	e := &servedRules{published: datedSchedule{next, now}, canary: canary, canaryRules: datedSchedule{trial, now}, hosts: request.HostsOfServer(nil)}
+	e := &servedRules{published: datedSchedule{next, now}, canary: canary, canaryRules: datedSchedule{trial, now}, hosts: site.HostsOfServer(nil)}
 	if before := p.serving.Load(); before != nil {
 		e.keepStartTimes(before)
 	}

@@ -16,7 +16,7 @@ func TestServeAnotherSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPublisher(newSchedule(t, disallow("GPTBot", "/a")), new(bases), time.Now)
 		ctx, cancel := context.WithCancel(t.Context())
-		server := site("a.test", "b.test")
+		server := serverFor("a.test", "b.test")
 		before, _ := p.Page(asks(server, "a.test"))
 		time.Sleep(time.Hour)
 		from := time.Now().Add(time.Hour)
@@ -51,7 +51,7 @@ func TestServeAnotherSchedule(t *testing.T) {
 func TestServeWhatTheGateStops(t *testing.T) {
 	p := newPublisher(newSchedule(t, disallow("GPTBot", "/a")), nil, time.Now)
 	p.Gate.Warnings = true
-	r := asks(site("a.test"), "a.test")
+	r := asks(serverFor("a.test"), "a.test")
 	before, _ := p.Page(r)
 	p.Serve(t.Context(), newSchedule(t, disallow("GPTBot", "/x"), allow("GPTBot", "/x*")), nil, nil)
 	if after, _ := p.Page(r); after != before {
@@ -70,7 +70,7 @@ func BenchmarkServeAnother(b *testing.B) {
 		}
 		schedules[i] = newSchedule(b, rules...)
 	}
-	server := site(manyHosts...)
+	server := serverFor(manyHosts...)
 	p := newPublisher(schedules[0], new(bases), time.Now)
 	for _, host := range manyHosts {
 		p.Page(asks(server, host))
@@ -115,7 +115,7 @@ func TestRefusedTextLeavesTheOneBefore(t *testing.T) {
 	rules := []managed.Rule{disallow("GPTBot"), during(allow("bingbot", "/a.test/0"), "press", epoch, time.Time{})}
 	p := newPublisher(newSchedule(t, rules...), new(bases), func() time.Time { return now })
 	p.Gate = managed.Gate{Warnings: true}
-	server := site("a.test", "b.test")
+	server := serverFor("a.test", "b.test")
 	before, until := p.Page(asks(server, "a.test"))
 	if before == nil || !strings.Contains(before.text, "User-agent: GPTBot") || !until.Equal(epoch) {
 		t.Fatalf("got %v until %v", before, until)

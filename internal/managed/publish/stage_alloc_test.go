@@ -10,7 +10,7 @@ import (
 func TestPageAllocatesNothing(t *testing.T) {
 	all, tried := newSchedule(t, disallow("GPTBot")), newSchedule(t, disallow("ClaudeBot"))
 	p := newPublisher(all, new(bases), time.Now)
-	r := asks(site("a.test"), "a.test")
+	r := asks(serverFor("a.test"), "a.test")
 	for _, canary := range []*Change{nil, {Rollout: Rollout{Hosts: []string{"a.test"}}}} {
 		p.Serve(t.Context(), all, canary, tried)
 		p.Page(r)

@@ -1,0 +1,93 @@
+package site
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// answerFromResponse converts an HTTP response with its body, or with as much of the body as the parser
+// reads.
+func answerFromResponse(status int, header http.Header, body []byte) policy.FetchResult {
+	answer := policy.FetchResult{Status: status, Header: header}
+	switch {
+	case status < 200 || status > 599,
+		// The request had no Range and no validator. Partial content would lose rules, and 304
+		// would lose all rules.
+		status == http.StatusPartialContent, status == http.StatusNotModified:
+		return policy.FetchResult{Err: fmt.Errorf("status %d is not a valid response to a GET request", status)}
+	case status >= 300, status == http.StatusNoContent, status == http.StatusResetContent:
+		return answer // the body is not used
+	}
+	body, err := DecodeBody(header, body)
+	if err != nil {
+		return policy.FetchResult{Err: err}
+	}
+	answer.Body = body
+	return answer
+}
+
+// maxZstdWindow limits the memory for decompression, in bytes. RFC 8878 section 3.1.1.1.2 recommends
+// support for windows of 8 MiB.
+const maxZstdWindow = 8 << 20
+
+// Decode decodes a body with a Content-Encoding. The guard sends no Accept-Encoding, but some sites
+// have only compressed files. Decode stops after as many bytes as the parser reads.
+func DecodeBody(header http.Header, body []byte) ([]byte, error) {
+	var decoder io.Reader
+	switch coding := strings.ToLower(strings.Join(header.Values("Content-Encoding"), ", ")); coding {
+	case "", "identity":
+		return body, nil
+	case "gzip", "x-gzip":
+		if len(body) == 0 {
+			return nil, nil
+		}
+		gzipReader, err := gzip.NewReader(bytes.NewReader(body))
+		if err != nil {
+			return nil, fmt.Errorf("unpacking the answer: %w", err)
+		}
+		decoder = gzipReader
+	case "zstd":
+		zstdReader, err := zstd.NewReader(bytes.NewReader(body), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxZstdWindow))
+		if err != nil {
+			return nil, fmt.Errorf("unpacking the answer: %w", err)
+		}
+		defer zstdReader.Close()
+		decoder = zstdReader
+	default:
+		if isUnregisteredCoding(coding) && bytes.IndexByte(body, 0) < 0 {
+			return body, nil
+		}
+		return nil, fmt.Errorf("the answer has Content-Encoding %q, which was not requested and cannot be read; serve robots.txt unencoded to clients that send no Accept-Encoding", coding)
+	}
+	decoded, err := io.ReadAll(io.LimitReader(decoder, policy.MaxSize+1))
+	if err != nil && len(decoded) <= policy.MaxSize {
+		return nil, fmt.Errorf("unpacking the answer: %w", err)
+	}
+	return decoded, nil
+}
+
+// registeredCodings are the registered codings except identity. They come from the HTTP Content Coding
+// Registry of IANA, as of 2026. See https://www.iana.org/assignments/http-parameters.
+var registeredCodings = []string{
+	"aes128gcm", "br", "compress", "dcb", "dcz", "deflate", "exi", "gzip", "pack200-gzip", "x-compress", "x-gzip", "zstd",
+}
+
+// isUnregisteredCoding reports whether a Content-Encoding names no registered coding. Some scripts send a
+// charset or "none" by mistake, and clients then use the body unchanged.
+func isUnregisteredCoding(coding string) bool {
+	for name := range strings.SplitSeq(coding, ",") {
+		if slices.Contains(registeredCodings, strings.TrimSpace(name)) {
+			return false
+		}
+	}
+	return true
+}

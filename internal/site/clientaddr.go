@@ -1,0 +1,85 @@
+package site
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// ClientAddr returns the address of the client, as sent by trusted proxies if there are any.
+// It returns the zero Addr if there is none.
+func ClientAddr(r *http.Request) netip.Addr {
+	addr, _ := netip.ParseAddr(ClientIP(r))
+	return addr
+}
+
+// ClientIP returns the client address as Caddy formats it, for logs, or "".
+func ClientIP(r *http.Request) string {
+	clientIP, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
+	return clientIP
+}
+
+// MaybeInvented reports whether the client may have written its address itself. Most proxies
+// append the client's address to the X-Forwarded-For that the client sent. Without
+// trusted_proxies_strict Caddy takes the first address in that field. If more addresses
+// follow, the first one may be invented. The address of a request that [IsEarly] may be
+// invented too.
+func AddrMayBeForged(r *http.Request) bool {
+	if IsEarly(r) {
+		return true
+	}
+	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
+	if !trusted || server == nil || server.TrustedProxiesStrict > 0 {
+		return false
+	}
+	for _, field := range server.ClientIPHeaders {
+		var first netip.Addr
+		for _, value := range r.Header.Values(field) {
+			for part := range strings.SplitSeq(value, ",") {
+				addr := forwardedAddr(part)
+				switch {
+				case !first.IsValid():
+					first = addr
+				case strings.TrimSpace(part) == "", addr == first:
+				case !addr.IsPrivate() && !addr.IsLoopback() && !addr.IsLinkLocalUnicast():
+					return true
+				}
+			}
+		}
+		if first.IsValid() {
+			return false // Caddy took the address from this field
+		}
+	}
+	return false
+}
+
+// IsEarly reports whether a request arrived before the TLS handshake was complete, in early
+// data (0-RTT) of HTTP/3, here or at a proxy (RFC 8470 section 5.1). A client can send such a
+// request with a forged source address, because it does not need the response packets. A
+// client that sets the header itself only loses the trust in its address.
+func IsEarly(r *http.Request) bool {
+	return r.TLS != nil && !r.TLS.HandshakeComplete || r.Header["Early-Data"] != nil
+}
+
+// IsOfProxy reports whether the client address is the address of a trusted proxy that did not
+// send the client's address.
+func HasProxyAddr(r *http.Request) bool {
+	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
+	return trusted && ClientAddr(r).Unmap() == forwardedAddr(r.RemoteAddr)
+}
+
+// forwardedAddr parses an address with or without a port, as Caddy does. It returns the zero
+// Addr for invalid input.
+func forwardedAddr(part string) netip.Addr {
+	host, _, err := net.SplitHostPort(part)
+	if err != nil {
+		host = part
+	}
+	host, _, _ = strings.Cut(strings.TrimSpace(host), "%")
+	addr, _ := netip.ParseAddr(host)
+	return addr.Unmap()
+}

@@ -1,0 +1,157 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+	"weak"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// healthBypass hides failures of the guard's own requests from the passive health checks of a
+// proxy. Otherwise one robots.txt with status 500 would make reverse_proxy mark the whole upstream
+// as down.
+//
+// healthBypass wraps the transport of a proxy and passes all requests of clients through. If a
+// request of the guard fails, the bypass reports to the proxy that the client canceled the request.
+// The guard gets the response directly.
+type healthBypass struct {
+	proxy     *reverseproxy.Handler
+	transport *http.Transport
+}
+
+// exchangeKey is the context key for the *exchange of a virtual request.
+type exchangeKey struct{}
+
+// exchange has the response of an upstream to a virtual request, if the bypass hides the response
+// from the server.
+type exchange struct {
+	mu           sync.Mutex
+	hiddenAnswer *policy.FetchResult
+	handlerErr   error // error of a handler of the site
+}
+
+// RecordError records the error with which a handler ended a request of the guard. Caddy's response to
+// that error has only a status. RecordError returns err.
+func RecordError(ctx context.Context, err error) error {
+	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok && err != nil {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.handlerErr = err
+	}
+	return err
+}
+
+// siteError returns the error of the site, or nil.
+func (x *exchange) siteError() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if handled, ok := errors.AsType[caddyhttp.HandlerError](x.handlerErr); ok {
+		return handled.Err // without the position in Caddy's code
+	}
+	return x.handlerErr
+}
+
+// errHiddenFromProxy replaces the failure for the proxy.
+var errHiddenFromProxy = fmt.Errorf("ignored by passive health checks: %w", context.Canceled)
+
+func (x *exchange) setAnswer(a policy.FetchResult) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.hiddenAnswer = &a
+}
+
+func (x *exchange) getAnswer() *policy.FetchResult {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.hiddenAnswer
+}
+
+// bypassHealthChecks adds a bypass to each proxy of a server that has passive health checks and
+// plain HTTP upstreams.
+func bypassHealthChecks(server *caddyhttp.Server) {
+	Walk(server, func(_ Place, route caddyhttp.Route) {
+		for _, handler := range route.Handlers {
+			if proxy, ok := handler.(*reverseproxy.Handler); ok {
+				bypassProxy(proxy)
+			}
+		}
+	})
+}
+
+func bypassProxy(proxy *reverseproxy.Handler) {
+	if proxy.HealthChecks == nil || proxy.HealthChecks.Passive == nil || proxy.HealthChecks.Passive.FailDuration == 0 {
+		return // the proxy ignores failures
+	}
+	if transport, ok := proxy.Transport.(*reverseproxy.HTTPTransport); ok && transport.Transport != nil && bypassedTransports.add(transport.Transport) {
+		transport.Transport.RegisterProtocol("http", &healthBypass{proxy, transport.Transport})
+	}
+}
+
+// bypassedTransports has the transports that have a bypass, until the garbage collector frees them. A
+// transport accepts each protocol name once, and has no method that lists its protocols.
+var bypassedTransports transportSet
+
+type transportSet struct{ transports sync.Map } // of weak.Pointer[http.Transport]
+
+// add adds a transport and reports whether it is new.
+func (s *transportSet) add(transport *http.Transport) bool {
+	key := weak.Make(transport)
+	if _, exists := s.transports.LoadOrStore(key, nil); exists {
+		return false
+	}
+	runtime.AddCleanup(transport, func(key weak.Pointer[http.Transport]) { s.transports.Delete(key) }, key)
+	return true
+}
+
+// RoundTrip implements [http.RoundTripper] for [http.Transport.RegisterProtocol].
+func (s *healthBypass) RoundTrip(req *http.Request) (*http.Response, error) {
+	ex, _ := req.Context().Value(exchangeKey{}).(*exchange)
+	if ex == nil {
+		return nil, http.ErrSkipAltProtocol
+	}
+	start := time.Now()
+	// Without its exchange, the request skips the bypass on the second pass.
+	resp, err := s.transport.RoundTrip(req.WithContext(context.WithValue(req.Context(), exchangeKey{}, nil)))
+	switch {
+	case errors.Is(err, context.Canceled), err != nil && s.retriesNextUpstream(err):
+		return nil, err
+	case err != nil:
+		ex.setAnswer(policy.FetchResult{Err: err})
+		return nil, errHiddenFromProxy
+	case !s.isHealthFailure(resp.StatusCode, time.Since(start)):
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	ex.setAnswer(readAnswer(resp, req.Header))
+	return nil, errHiddenFromProxy
+}
+
+// retriesNextUpstream reports whether the proxy tries another upstream after err. The proxy finds a
+// reachable upstream only if it sees the failure.
+func (s *healthBypass) retriesNextUpstream(err error) bool {
+	_, isDialError := errors.AsType[reverseproxy.DialError](err)
+	balancing := s.proxy.LoadBalancing
+	return isDialError && balancing != nil && (balancing.Retries > 0 || balancing.TryDuration > 0)
+}
+
+// isHealthFailure reports whether passive health checks treat a response as a failure. The limit
+// for latency is 25 % lower than configured, since the proxy measures a slightly longer time.
+func (s *healthBypass) isHealthFailure(status int, latency time.Duration) bool {
+	checks := s.proxy.HealthChecks.Passive
+	if maxLatency := time.Duration(checks.UnhealthyLatency); maxLatency > 0 && latency >= maxLatency-maxLatency/4 {
+		return true
+	}
+	return slices.ContainsFunc(checks.UnhealthyStatus, func(unhealthy int) bool {
+		return caddyhttp.StatusCodeMatches(status, unhealthy)
+	})
+}

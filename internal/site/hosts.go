@@ -1,0 +1,353 @@
+package site
+
+import (
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"golang.org/x/net/idna"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Hosts are the configured hosts of one server.
+type Hosts struct {
+	Server    *caddyhttp.Server // nil for none
+	Name      string            // of the server in keys
+	exact     map[string]*namedHost
+	below     map[string]string // wildcards such as *.example.com by what follows their *.
+	wildcards []string          // of other shapes
+}
+
+// HostsOfServer collects the hosts from the matchers of a server's routes.
+func HostsOfServer(server *caddyhttp.Server) *Hosts {
+	h := &Hosts{Server: server, exact: make(map[string]*namedHost), below: make(map[string]string)}
+	if server != nil {
+		Walk(server, func(p Place, route caddyhttp.Route) {
+			if !p.Errors {
+				h.Add(HostsOf(route))
+			}
+		})
+	}
+	return h
+}
+
+// Sites identifies the sites of a configuration. The zero value is for a single server.
+type Sites struct {
+	// Servers returns all servers of the configuration.
+	Servers func() []*caddyhttp.Server
+	// ConfiguredPort returns http_port or, if secure is true, https_port of the configuration. If
+	// ConfiguredPort is nil, no port mapping is known.
+	ConfiguredPort func(secure bool) int
+	// IsGuard reports whether a handler is a guard or has state of sites as guards do.
+	IsGuard func(caddyhttp.MiddlewareHandler) bool
+
+	known    sync.Map   // *caddyhttp.Server to its *Hosts; *Hosts without a server to itself
+	learning sync.Mutex // locked while hosts are collected, which takes long for many hosts
+}
+
+// Of returns the hosts of a server. The first call collects them.
+func (s *Sites) Of(server *caddyhttp.Server) *Hosts {
+	if known, ok := s.known.Load(server); ok {
+		return known.(*Hosts)
+	}
+	s.learning.Lock()
+	defer s.learning.Unlock()
+	if known, ok := s.known.Load(server); ok {
+		return known.(*Hosts)
+	}
+	h := HostsOfServer(server)
+	h.Name = s.serverName(server)
+	s.known.Store(server, h)
+	return h
+}
+
+// IsAt reports whether a server listens on the port of an authority, with TLS if the authority is
+// secure. If the authority has no port, http_port and https_port fit too, because a port mapping
+// may lead to them.
+func (s *Sites) IsAt(server *caddyhttp.Server, authority string, secure bool) bool {
+	_, port := addr.SplitPort(AsSent(authority, secure))
+	return isSecure(server) == secure && (listensAt(server, portOf(port, secure)) ||
+		port == "" && s.ConfiguredPort != nil && listensAt(server, s.ConfiguredPort(secure)))
+}
+
+// HostsAt returns the hosts of the server that clients reach at an authority, over https or http,
+// and that names the host of the authority. It returns nil if there is none.
+func (s *Sites) HostsAt(authority string, secure bool) *Hosts {
+	if s.Servers == nil {
+		return nil
+	}
+	host, _ := addr.SplitPort(AsSent(authority, secure))
+	for _, server := range s.Servers() {
+		if s.IsAt(server, authority, secure) {
+			if hosts := s.Of(server); hosts.IsNamed(host) {
+				return hosts
+			}
+		}
+	}
+	return nil
+}
+
+// Add adds configured hosts without a server, for [Sites.Names].
+func (s *Sites) Add(hosts *Hosts) { s.known.Store(hosts, hosts) }
+
+// Names reports whether a label is one of the labels that [Hosts.Label] returns for the
+// collected hosts. If there are any hosts, this includes [judge.OtherName].
+func (s *Sites) Names(label string) (named bool) {
+	s.known.Range(func(_, hosts any) bool {
+		known, _ := hosts.(*Hosts).Label(label)
+		named = known == label
+		return !named
+	})
+	return named
+}
+
+// serverName returns the name of a server in keys, which is its listener addresses. It is not
+// empty only if another server has a guard for the same host, because the same host at two
+// servers is two sites. With an empty name, instances with other listeners can share the data
+// of a site.
+func (s *Sites) serverName(server *caddyhttp.Server) string {
+	if server == nil || s.Servers == nil {
+		return ""
+	}
+	own := s.guardedHosts(server)
+	for _, other := range s.Servers() {
+		if other == server || isSecure(other) != isSecure(server) {
+			continue // keys contain the scheme
+		}
+		others := s.guardedHosts(other)
+		shared := len(others) > 0 && own[""] || len(own) > 0 && others[""] // any host may be the same one
+		for host := range others {
+			shared = shared || own[host]
+		}
+		if shared {
+			return listensOf(server)
+		}
+	}
+	return ""
+}
+
+// Guarded returns the number of configured hosts with a guard. It collects the hosts of all
+// servers, so that no request has to wait for that.
+func (s *Sites) Guarded() (n int) {
+	for _, server := range s.Servers() {
+		if hosts := len(s.guardedHosts(server)); hosts > 0 {
+			n += hosts
+			s.Of(server)
+		}
+	}
+	return n
+}
+
+// guardedHosts returns the configured hosts of a server that have a guard. "" means any host.
+func (s *Sites) guardedHosts(server *caddyhttp.Server) map[string]bool {
+	hosts := make(map[string]bool)
+	Walk(server, func(p Place, route caddyhttp.Route) {
+		if p.Errors || !slices.ContainsFunc(route.Handlers, s.IsGuard) {
+			return
+		}
+		for _, host := range p.Hosts {
+			hosts[strings.ToLower(host)] = true
+		}
+		if len(p.Hosts) == 0 {
+			hosts[""] = true
+		}
+	})
+	return hosts
+}
+
+// Add adds the names of a host matcher, including wildcards. It ignores names with a
+// placeholder.
+func (h *Hosts) Add(names caddyhttp.MatchHost) {
+	for _, name := range names {
+		name = asMatched(name)
+		switch rest, below := strings.CutPrefix(name, "*."); {
+		case strings.ContainsAny(name, "{}"):
+			// the value of a placeholder depends on the request
+		case below && !strings.Contains(rest, "*"):
+			h.below[rest] = name
+		case strings.Contains(name, "*"):
+			h.wildcards = append(h.wildcards, name)
+		default:
+			h.exact[name] = new(namedHost)
+		}
+	}
+}
+
+// asMatched returns the name of a host matcher in the form that Caddy compares.
+func asMatched(name string) string {
+	if ascii, err := idna.ToASCII(name); err == nil {
+		name = ascii
+	}
+	return strings.ToLower(name)
+}
+
+// Label returns the configured host that matches a host, in lower case and without a port, and
+// whether the configuration names this very host. For a wildcard such as *.example.com the
+// label is the wildcard, because clients choose the rest.
+func (h *Hosts) Label(host string) (label string, named bool) {
+	if h.exact[host] != nil {
+		return host, true
+	}
+	if _, rest, ok := strings.Cut(host, "."); ok {
+		if pattern := h.below[rest]; pattern != "" {
+			return pattern, false
+		}
+	}
+	for _, pattern := range h.wildcards {
+		if matchesWildcard(pattern, host) {
+			return pattern, false
+		}
+	}
+	return judge.OtherName, false
+}
+
+// IsNamed reports whether the configuration names this very host. An IPv6 address may have brackets.
+func (h *Hosts) IsNamed(host string) bool { return h.exact[addr.Unbracket(host)] != nil }
+
+// Labels returns the labels of the names of host matchers. Without names a route is for any
+// host, and the label is [judge.OtherName].
+func (h *Hosts) Labels(names []string) (labels []string) {
+	if len(names) == 0 {
+		return []string{judge.OtherName}
+	}
+	for _, name := range names {
+		label, _ := h.Label(asMatched(name))
+		labels = append(labels, label)
+	}
+	return labels
+}
+
+// Has reports whether a host is a configured host or matches a configured wildcard.
+func (h *Hosts) Has(host string) bool {
+	label, named := h.Label(host)
+	return named || label != judge.OtherName
+}
+
+// configured is like Label, but returns "" for unknown hosts, as in policy.Key.Site.
+func (h *Hosts) configured(host string) string {
+	label, _ := h.Label(host)
+	if label == judge.OtherName {
+		return ""
+	}
+	return label
+}
+
+// Key returns the key of the robots.txt that applies to a request. All spellings of a host that
+// Caddy routes to one site have the same key with the canonical host, so that clients cannot
+// choose it. The key has the port of the listener if the request has the same port. Any other
+// port is ignored, because a proxy may map it. Key does not allocate for hosts in canonical
+// form.
+func (h *Hosts) Key(r *http.Request) policy.Key {
+	proxied := IsTrustedProxy(r)
+	key := policy.Key{Server: h.Name, Secure: IsSecure(r, proxied)}
+	host, port := cutPort(r.Host)
+	if len(host) > MaxHost {
+		key.Host = NormalHost(host, key.Secure)
+		return key
+	}
+	name := host
+	if !isNormalHost(host) {
+		name = h.canonical(host, key.Secure)
+	}
+	key.Site = h.configured(addr.Unbracket(name))
+	switch listener := ListenerPort(r, key.Secure, proxied); {
+	case port == "" || listener == 0 || !isPort(port, listener):
+		key.Host = name
+	case name == host && len(host)+len(port) == len(r.Host):
+		key.Host = r.Host
+	default:
+		key.Host = name + port
+	}
+	if sent := LastForwarded(r.Header, ForwardedHost); proxied && sent != r.Host { // as in KeptSite.Site
+		for element := range Elements(sent) {
+			if asked, _ := addr.SplitPort(NormalHost(element, key.Secure)); asked != "" && asked != name { // the proxy may map the port
+				key.ForwardedHost = NormalHost(sent, key.Secure)
+			}
+		}
+	}
+	return key
+}
+
+// canonical returns the canonical form of a host without a port if Caddy routes that form to
+// the same site. Caddy ignores only case: a host with a trailing dot or in Unicode is another
+// host.
+func (h *Hosts) canonical(host string, secure bool) string {
+	sent, name := strings.ToLower(host), NormalHost(host, secure)
+	if name != sent && h.configured(addr.Unbracket(name)) != h.configured(addr.Unbracket(sent)) {
+		return sent
+	}
+	return name
+}
+
+// defaultPort returns the default port of a scheme.
+func defaultPort(secure bool) int {
+	if secure {
+		return 443
+	}
+	return 80
+}
+
+// PortOf returns the number of a port with its colon, or 0.
+func PortOf(port string) int {
+	if port == "" {
+		return 0
+	}
+	number, _ := strconv.Atoi(port[1:])
+	return number
+}
+
+// portOf returns the number of a port with its colon. It returns the default port for "", and
+// 0 if the port is not a number.
+func portOf(port string, secure bool) int {
+	if port == "" {
+		return defaultPort(secure)
+	}
+	number, _ := strconv.Atoi(port[1:])
+	return number
+}
+
+// ListenerPort returns the port in the authority of the site of a request. It returns 0 if the
+// authority has none: for the default port, for a request without a listener, or if a trusted
+// proxy maps the port.
+func ListenerPort(r *http.Request, secure, proxied bool) int {
+	port := 0
+	switch addr := r.Context().Value(http.LocalAddrContextKey).(type) {
+	case *net.TCPAddr:
+		port = addr.Port
+	case *net.UDPAddr: // HTTP/3
+		port = addr.Port
+	}
+	if port == defaultPort(secure) || proxied && LastForwarded(r.Header, ForwardedProto) != "" {
+		return 0
+	}
+	return port
+}
+
+// isPort reports whether a port with its colon is this port in canonical form.
+func isPort(port string, number int) bool {
+	n, err := strconv.ParseUint(port[1:], 10, 16)
+	return err == nil && int(n) == number && port[1] != '0'
+}
+
+// matchesWildcard reports whether each label of host equals the label of the pattern or the
+// pattern has a * there.
+func matchesWildcard(pattern, host string) bool {
+	for {
+		p, restP, moreP := strings.Cut(pattern, ".")
+		h, restH, moreH := strings.Cut(host, ".")
+		if p != "*" && p != h || moreP != moreH {
+			return false
+		}
+		if !moreP {
+			return true
+		}
+		pattern, host = restP, restH
+	}
+}

@@ -1,0 +1,52 @@
+package site
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+)
+
+// KeptSite is a configured site. It exists as long as its configuration.
+type ConfiguredSite struct {
+	Site
+	guards atomic.Int32 // number of guards with state of the site
+}
+
+// Kept counts one more guard with state of the site.
+func (s *ConfiguredSite) Kept() { s.guards.Add(1) }
+
+// IsShared reports whether several guards have state of the site.
+func (s *ConfiguredSite) IsShared() bool { return s.guards.Load() > 1 }
+
+// namedHost is a configured host with its http and https sites, which are created when they
+// are first used.
+type namedHost [2]atomic.Pointer[ConfiguredSite]
+
+// Site returns the site of a request whose host is exactly as configured. It has the Key of
+// the request and is created once. Site returns nil for all other hosts, whose number has no
+// bound.
+func (h *Hosts) Site(r *http.Request) *ConfiguredSite {
+	host := h.exact[r.Host]
+	if host == nil {
+		return nil
+	}
+	secure, ok := SchemeSent(r)
+	if !ok {
+		return nil
+	}
+	known := &host[0]
+	if secure {
+		known = &host[1]
+	}
+	site := known.Load()
+	if site == nil {
+		if strings.Contains(r.Host, ":") {
+			return nil // an IPv6 address without brackets, whose end may be a port
+		}
+		site = &ConfiguredSite{Site: NewSite(h.Key(r))}
+		if !known.CompareAndSwap(nil, site) {
+			site = known.Load()
+		}
+	}
+	return site
+}

@@ -1,0 +1,78 @@
+package site
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Proxy describes the requests of a trusted proxy.
+type Proxy struct {
+	RemoteAddr string // address of its connections
+	Proto      bool   // it sets X-Forwarded-Proto
+	Host       bool   // it sets X-Forwarded-Host
+}
+
+// ProxyOf returns the trusted proxy of a request, or nil.
+func ProxyOf(r *http.Request) *Proxy {
+	if !IsTrustedProxy(r) {
+		return nil
+	}
+	return &Proxy{RemoteAddr: r.RemoteAddr, Proto: LastForwarded(r.Header, ForwardedProto) != "", Host: LastForwarded(r.Header, ForwardedHost) != ""}
+}
+
+// For returns a request to a server for the robots.txt of a site, as a client would send it, so
+// that the file can be fetched without a client's request. It returns nil for an https site on
+// a server without TLS if no proxy is known, and for a host that is only known by its digest.
+func RequestFor(server *caddyhttp.Server, key policy.Key, proxy *Proxy) *http.Request {
+	encrypted := isSecure(server)
+	proxied := key.ForwardedHost != "" || key.Secure != encrypted
+	if strings.HasPrefix(key.Host, Digested) || proxied && proxy == nil {
+		return nil
+	}
+	host, port := addr.SplitPort(key.Host)
+	number := portOf(port, encrypted) // 0 if invalid, which is accepted
+	ctx := context.WithValue(context.Background(), caddyhttp.ServerCtxKey, server)
+	ctx = context.WithValue(ctx, caddyhttp.VarsCtxKey, map[string]any{caddyhttp.TrustedProxyVarKey: proxied})
+	ctx = context.WithValue(ctx, http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: number})
+	r := (&http.Request{Method: http.MethodGet, URL: &url.URL{Path: "/robots.txt"}, Header: make(http.Header), Host: key.Host}).WithContext(ctx)
+	if encrypted {
+		r.TLS = &tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true, ServerName: addr.Unbracket(host)}
+	}
+	if !proxied {
+		return r
+	}
+	r.RemoteAddr = proxy.RemoteAddr
+	if proxy.Proto {
+		r.Header.Set(ForwardedProto, SchemeOf(key.Secure))
+	}
+	if proxy.Host {
+		r.Header.Set(ForwardedHost, key.Host)
+	}
+	if key.ForwardedHost != "" {
+		r.Header.Set(ForwardedHost, key.ForwardedHost)
+	}
+	return r
+}
+
+// FindFor returns the handler of a site for which is returns true. If several servers have the
+// host, it searches the server that the key names.
+func FindHandlerFor(servers []*caddyhttp.Server, sites *Sites, key policy.Key, is func(caddyhttp.MiddlewareHandler) bool) Found {
+	if key.Server != "" {
+		for _, server := range servers {
+			if sites.Of(server).Name == key.Server {
+				servers = []*caddyhttp.Server{server}
+				break
+			}
+		}
+	}
+	return FindHandler(servers, key.Host, key.Secure, is)
+}

@@ -1,0 +1,114 @@
+package site
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// GuardUserAgent is the User-Agent of the guard's requests.
+const GuardUserAgent = "RobotsGuard/1 (+https://github.com/robotsguard/caddy-robots-guard)"
+
+// maxResponseHeader is the maximum header size of a response from another server, in bytes.
+const maxResponseHeader = 64 << 10
+
+// outboundClient fetches a robots.txt from another server, which the owner configured or a site redirects
+// to. Somebody else may control the redirect, so by default the client connects only to public
+// addresses.
+type outboundClient struct {
+	client *http.Client
+}
+
+// newOutboundClient returns a client without persistent connections, since fetches are rare. The client
+// needs no Close.
+func newOutboundClient(allowPrivate bool) *outboundClient {
+	dialer := &net.Dialer{Timeout: 30 * time.Second}
+	if !allowPrivate {
+		// Control runs after the name is resolved and before the connection is made, so DNS
+		// rebinding has no effect.
+		dialer.Control = refusePrivateAddress
+	}
+	return &outboundClient{client: &http.Client{
+		Transport: &http.Transport{
+			// No proxy, even from the environment. The proxy would resolve the name and might reach
+			// private addresses.
+			Proxy:                  nil,
+			DialContext:            dialer.DialContext,
+			TLSHandshakeTimeout:    10 * time.Second,
+			DisableKeepAlives:      true,
+			DisableCompression:     true, // Decode decompresses, with limits
+			MaxResponseHeaderBytes: maxResponseHeader,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// get makes one request and does not follow redirects.
+func (o *outboundClient) get(ctx context.Context, u *url.URL, conditions http.Header) policy.FetchResult {
+	return o.getWithHost(ctx, u, "", conditions)
+}
+
+// getWithHost does the same as get with another Host. The request then looks like a forwarded request of
+// the proxy. An empty host means the host of the URL.
+func (o *outboundClient) getWithHost(ctx context.Context, u *url.URL, host string, conditions http.Header) policy.FetchResult {
+	answer := o.do(ctx, u, host, conditions)
+	if answer.Err != nil && ctx.Err() != nil {
+		answer.Err = context.Cause(ctx) // more useful than "context canceled"
+	}
+	if answer.Err != nil {
+		answer.Err = fmt.Errorf("reading %s: %w", u.Redacted(), answer.Err)
+	}
+	return answer
+}
+
+func (o *outboundClient) do(ctx context.Context, u *url.URL, host string, conditions http.Header) policy.FetchResult {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
+	if err != nil {
+		return policy.FetchResult{Err: err}
+	}
+	req.Header.Set("User-Agent", GuardUserAgent)
+	if host != "" {
+		req.Host = host
+		req.Header.Set("X-Forwarded-Host", host)
+		req.Header.Set("X-Forwarded-Proto", "https") // many origins would otherwise redirect to https
+	}
+	maps.Copy(req.Header, conditions)
+	resp, err := o.client.Do(req)
+	if err != nil {
+		return policy.FetchResult{Err: unwrapURLError(err)}
+	}
+	defer resp.Body.Close()
+	return readAnswer(resp, conditions)
+}
+
+// readAnswer reads a response, with as much of the body as the parser reads. conditions are the
+// validators of the request.
+func readAnswer(resp *http.Response, conditions http.Header) policy.FetchResult {
+	conditional := conditions.Get("If-None-Match") != "" || conditions.Get("If-Modified-Since") != ""
+	if resp.StatusCode == http.StatusNotModified && conditional {
+		return policy.FetchResult{Status: resp.StatusCode, Header: resp.Header}
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return answerFromResponse(resp.StatusCode, resp.Header, nil)
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, policy.MaxSize+1))
+	if err != nil {
+		return policy.FetchResult{Err: err}
+	}
+	return answerFromResponse(resp.StatusCode, resp.Header, body)
+}
+
+// unwrapURLError removes the method and the URL that http.Client adds to an error.
+func unwrapURLError(err error) error {
+	if wrapped, ok := err.(*url.Error); ok {
+		return wrapped.Err
+	}
+	return err
+}

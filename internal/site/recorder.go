@@ -1,0 +1,111 @@
+package site
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// errBodyLimit makes a handler stop after enough of its response was recorded.
+var errBodyLimit = errors.New("the robots guard has read enough")
+
+// recorder is the response writer of a virtual request. It records the header and as much of the
+// body as the parser reads. Another goroutine may read it during a write of the handler, and the
+// recorder then ignores further writes.
+type recorder struct {
+	// header belongs to the handler. Others may read it only after the handler has returned.
+	header http.Header
+	// bodyFull is closed when the body is longer than policy.MaxSize.
+	bodyFull chan struct{}
+
+	mu         sync.Mutex
+	status     int
+	sentHeader http.Header // a copy of header from the time of WriteHeader
+	body       []byte
+	finished   bool
+}
+
+func newRecorder() *recorder {
+	return &recorder{header: make(http.Header), bodyFull: make(chan struct{})}
+}
+
+// Header implements [http.ResponseWriter].
+func (rec *recorder) Header() http.Header { return rec.header }
+
+// WriteHeader implements [http.ResponseWriter]. It ignores informational responses except 101,
+// which is final.
+func (rec *recorder) WriteHeader(status int) {
+	if status >= 100 && status < 200 && status != http.StatusSwitchingProtocols {
+		return
+	}
+	if status < 100 || status > 999 {
+		panic("invalid status " + strconv.Itoa(status)) // same as in net/http
+	}
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	if rec.finished || rec.status != 0 {
+		return
+	}
+	rec.status = status
+	rec.sentHeader = rec.header.Clone()
+}
+
+// Write implements [http.ResponseWriter].
+func (rec *recorder) Write(p []byte) (int, error) {
+	rec.WriteHeader(http.StatusOK)
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	remaining := policy.MaxSize + 1 - len(rec.body)
+	if rec.finished || remaining == 0 {
+		return 0, errBodyLimit
+	}
+	n := min(len(p), remaining)
+	rec.body = append(rec.body, p[:n]...)
+	if n == remaining {
+		close(rec.bodyFull)
+	}
+	if n < len(p) {
+		return n, errBodyLimit
+	}
+	return n, nil
+}
+
+// FlushError implements flushing for [http.ResponseController]. It only fixes the header, since no
+// client waits for the body.
+func (rec *recorder) FlushError() error {
+	rec.WriteHeader(http.StatusOK)
+	return nil
+}
+
+// EnableFullDuplex exists so that a server with that option logs no warning for virtual requests.
+// They have no body.
+func (rec *recorder) EnableFullDuplex() error { return nil }
+
+// recordedResponse is the recorded response.
+type recordedResponse struct {
+	status       int // 0 if the handler wrote no header
+	header       http.Header
+	body         []byte
+	isTruncated  bool // the body is longer than the recorded part
+	isIncomplete bool // the body is shorter than its Content-Length
+}
+
+// finish ends the recording and returns the response.
+func (rec *recorder) finish() recordedResponse {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	rec.finished = true
+	response := recordedResponse{status: rec.status, header: rec.sentHeader, body: rec.body}
+	if length, err := strconv.ParseInt(rec.sentHeader.Get("Content-Length"), 10, 64); err == nil && length >= 0 {
+		// net/http does not send more than Content-Length.
+		if int64(len(response.body)) > length {
+			response.body = response.body[:length]
+		}
+		response.isIncomplete = int64(len(response.body)) < length
+	}
+	response.isTruncated = len(response.body) > policy.MaxSize
+	return response
+}

@@ -1,0 +1,82 @@
+package site
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Adopt copies the cached state of a site from its other keys to its key, if that state is newer, and
+// returns the other keys.
+func (s *Sites) Adopt(cache *policy.Cache, server *caddyhttp.Server, site *Site) (adopted []policy.Key) {
+	since := lastRead(cache.Get(site.Key))
+	for _, before := range site.otherKeys(server) {
+		known := cache.Get(before)
+		if known == nil || known.State() == nil || !since.IsZero() && !lastRead(known).After(since) || before.Source == "" && s.isOfAnother(server, before) {
+			continue
+		}
+		state := *known.State()
+		state.NextFetch = lastRead(known) // and so is due: another file may be served here
+		cache.Restore(site.Key, site.Key.Segment(), state, true)
+		adopted = append(adopted, before)
+	}
+	return adopted
+}
+
+// lastRead returns when the robots.txt of an entry was read last, zero for never.
+func lastRead(e *policy.Entry) (at time.Time) {
+	if good := e.Current(); good != nil {
+		at = good.LastFetched
+	}
+	return at
+}
+
+// otherKeys returns the keys that the robots.txt of a site may have had by another
+// configuration: one with another server for its host, or with none beside it, and one in
+// which a wildcard, a site for any host or one of its own has the host. A source is the same
+// whatever server has the site.
+func (s *Site) otherKeys(server *caddyhttp.Server) (others []policy.Key) {
+	add := func(other policy.Key) {
+		if other != s.Key && !slices.Contains(others, other) {
+			others = append(others, other)
+		}
+	}
+	name, _ := addr.SplitPort(s.Own().Host)
+	name = addr.Unbracket(name)
+	_, parent, _ := strings.Cut(name, ".")
+	for _, site := range [...]string{s.Own().Site, name, "*." + parent, ""} {
+		own := *s.Own()
+		own.Site = site
+		switch {
+		case s.Key.Source != "":
+			add(NewSite(own).From(s.Key.Source).Key)
+		case server != nil:
+			for _, own.Server = range [...]string{"", listensOf(server)} {
+				add(own)
+			}
+		}
+	}
+	return others
+}
+
+// isOfAnother reports whether another server of the configuration has a guard for the site of
+// a key.
+func (s *Sites) isOfAnother(server *caddyhttp.Server, key policy.Key) bool {
+	if s.Servers == nil {
+		return false
+	}
+	for _, other := range s.Servers() {
+		if other != server && s.Of(other).Name == key.Server && s.guardedHosts(other)[key.Site] {
+			return true
+		}
+	}
+	return false
+}
+
+// listensOf returns where a server listens, which is its name in keys where it has one.
+func listensOf(server *caddyhttp.Server) string { return strings.Join(server.Listen, ",") }

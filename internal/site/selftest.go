@@ -1,0 +1,146 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// These are the bounds of a self-test.
+const (
+	maxSelfTestHosts = 100
+	selfTestTimeout  = 5 * time.Second // for one fetch
+
+	// selfTestDelay is the time before the first fetch. A reload during this time replaces the test
+	// before any request.
+	selfTestDelay = time.Second
+)
+
+// These are the User-Agents of the fetches. Bot filters treat the first as a browser. They treat
+// the second as a crawler, like the guard's later fetches.
+const (
+	SelfTestBrowser = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36"
+	SelfTestCrawler = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot) " + GuardUserAgent
+	selfTestToken   = "GPTBot"
+)
+
+var errSelfTestTimeout = errors.New("no complete answer within 5s")
+
+// SelfTestSite is a configured host.
+type SelfTestSite struct {
+	Name  string // such as https://example.com
+	Label string // name of the configured host in reports
+	// IsUnknownHost means that the host is invented, for a wildcard or for a site without a host. A
+	// missing file, a page or a redirect is then no warning.
+	IsUnknownHost bool
+	// ReceivedRequest is set when a robots_txt of the host gets the request. It is nil for a host without
+	// robots_txt.
+	ReceivedRequest *atomic.Bool
+	// Fetch fetches the robots.txt with a User-Agent.
+	Fetch func(ctx context.Context, userAgent string) policy.FetchResult
+}
+
+// SelfTest fetches the robots.txt of each configured host and logs problems.
+type SelfTest struct {
+	Sites iter.Seq[SelfTestSite] // the first [maxSelfTestHosts] are tested
+	// OnCrawlerResponse gets the crawler's response if the browser gets the file.
+	OnCrawlerResponse func(parity.Fetcher, parity.RobotsResponse)
+	Logger            *zap.Logger
+}
+
+// Start runs the test in the background, one fetch at a time. stop cancels the test and waits for
+// its end.
+func (t *SelfTest) Start(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-time.After(selfTestDelay):
+			t.run(ctx)
+		case <-ctx.Done():
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// run tests the sites until ctx is done.
+func (t *SelfTest) run(ctx context.Context) {
+	count := 0
+	for site := range t.Sites {
+		if count == maxSelfTestHosts {
+			t.Logger.Info("self-test: the configuration has more hosts than are tested", zap.Int("tested", maxSelfTestHosts))
+			return
+		}
+		count++
+		browser := fetchRobots(ctx, &site, SelfTestBrowser)
+		crawler := fetchRobots(ctx, &site, SelfTestCrawler)
+		if ctx.Err() != nil {
+			return
+		}
+		if browser.isSame(crawler) {
+			t.log(&site, browser, "browser and crawler")
+		} else {
+			t.log(&site, browser, "browser")
+			t.log(&site, crawler, "crawler")
+		}
+		if site.ReceivedRequest != nil && browser.status != 0 && !site.ReceivedRequest.Load() {
+			t.Logger.Warn("self-test: robots_txt gets no requests for /robots.txt", zap.String("site", site.Name), zap.Int("status", browser.status),
+				zap.String("advice", "another handler answers first, or robots_txt is for other paths only; put robots_txt before that handler, in a route if necessary"))
+		}
+		if browser.isFile && crawler.hasResponse {
+			t.OnCrawlerResponse(parity.Fetcher{Site: site.Label, Token: selfTestToken, Class: uaident.AITraining.String()}, crawler.response)
+		}
+	}
+}
+
+// fetchRobots fetches the robots.txt of a site and examines the response.
+func fetchRobots(ctx context.Context, site *SelfTestSite, userAgent string) selfTestOutcome {
+	ctx, cancel := context.WithTimeoutCause(ctx, selfTestTimeout, errSelfTestTimeout)
+	defer cancel()
+	return evaluateAnswer(site.Fetch(ctx, userAgent))
+}
+
+// log logs the outcome for a client.
+func (t *SelfTest) log(site *SelfTestSite, outcome selfTestOutcome, client string) {
+	level := zapcore.InfoLevel
+	if outcome.advice != "" && (outcome.isRefusal || !site.IsUnknownHost) {
+		level = zapcore.WarnLevel
+	}
+	entry := t.Logger.Check(level, "self-test: "+outcome.summary)
+	if entry == nil {
+		return
+	}
+	fields := []zap.Field{zap.String("site", site.Name), zap.String("client", client)}
+	if site.IsUnknownHost {
+		fields = append(fields, zap.Bool("unknown_host", true))
+	}
+	if outcome.status != 0 {
+		fields = append(fields, zap.Int("status", outcome.status))
+	}
+	if outcome.isFile {
+		fields = append(fields, zap.Int("rules", outcome.rules))
+	}
+	if outcome.response.Location != "" {
+		fields = append(fields, zap.String("location", outcome.response.Location))
+	}
+	if outcome.err != nil {
+		fields = append(fields, zap.Error(outcome.err))
+	}
+	if outcome.advice != "" {
+		fields = append(fields, zap.String("advice", outcome.advice))
+	}
+	entry.Write(fields...)
+}

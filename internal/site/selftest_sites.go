@@ -1,0 +1,120 @@
+package site
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// selfTestHost replaces the wildcard label in an invented host name.
+const selfTestHost = "robots-guard-self-test"
+
+// SelfTestHandler describes a handler of a configuration for the self-test.
+type SelfTestHandler struct {
+	// Source fetches the robots.txt of the server. It is nil for handlers of other modules.
+	Source *ServerSource
+	// IsRobotsTxt is true for a robots_txt handler, which must receive the request for /robots.txt.
+	IsRobotsTxt bool
+}
+
+// SelfTestSites returns the hosts of each server that have a handler of this project, in the order
+// of the configuration.
+func SelfTestSites(sites *Sites, describe func(caddyhttp.MiddlewareHandler) SelfTestHandler) iter.Seq[SelfTestSite] {
+	return func(yield func(SelfTestSite) bool) {
+		for _, server := range sites.Servers() {
+			handlers, hosts := handlersByHost(server, describe)
+			for _, host := range hosts {
+				if site, ok := newSelfTestSite(server, sites.Of(server), host, handlers[host]); ok && !yield(site) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// handlersByHost merges the handlers of this project at each host of a server. The empty host stands
+// for any host.
+func handlersByHost(server *caddyhttp.Server, describe func(caddyhttp.MiddlewareHandler) SelfTestHandler) (handlers map[string]SelfTestHandler, hosts []string) {
+	handlers = make(map[string]SelfTestHandler)
+	Walk(server, func(place Place, route caddyhttp.Route) {
+		for _, handler := range route.Handlers {
+			described := describe(handler)
+			described.IsRobotsTxt = described.IsRobotsTxt && !isConditional(route)
+			if described.Source == nil || place.Errors {
+				continue
+			}
+			names := place.Hosts
+			if len(names) == 0 {
+				names = []string{""}
+			}
+			for _, name := range names {
+				existing, ok := handlers[name]
+				if !ok {
+					hosts = append(hosts, name)
+				}
+				handlers[name] = SelfTestHandler{Source: cmp.Or(existing.Source, described.Source), IsRobotsTxt: existing.IsRobotsTxt || described.IsRobotsTxt}
+			}
+		}
+	})
+	return handlers, hosts
+}
+
+// isConditional reports whether a route has matchers other than host and path.
+func isConditional(route caddyhttp.Route) bool {
+	return slices.ContainsFunc(route.MatcherSets, func(set caddyhttp.MatcherSet) bool {
+		return slices.ContainsFunc(set, func(matcher any) bool {
+			switch matcher.(type) {
+			case *caddyhttp.MatchHost, *caddyhttp.MatchPath:
+				return false
+			}
+			return true
+		})
+	})
+}
+
+// newSelfTestSite returns a host of a server. Its requests name no port, like those of clients behind port
+// mapping. ok is false for a host with a placeholder.
+func newSelfTestSite(server *caddyhttp.Server, hosts *Hosts, host string, handler SelfTestHandler) (site SelfTestSite, ok bool) {
+	if strings.ContainsAny(host, "{}") {
+		return site, false
+	}
+	name := strings.ReplaceAll(host, "*", selfTestHost)
+	if host == "" {
+		name = selfTestHost + ".invalid" // reserved by RFC 6761
+	}
+	secure := len(server.TLSConnPolicies) > 0
+	key := hosts.KeyAt(AsSent(name, secure), secure)
+	req := RequestFor(server, key, nil)
+	if req == nil {
+		return site, false
+	}
+	site = SelfTestSite{Name: key.String(), Label: NewSite(key).Label, IsUnknownHost: name != host}
+	if handler.IsRobotsTxt {
+		site.ReceivedRequest = new(atomic.Bool)
+		req = req.WithContext(context.WithValue(req.Context(), receivedRequestKey{}, site.ReceivedRequest))
+	}
+	site.Fetch = func(ctx context.Context, userAgent string) policy.FetchResult {
+		fetch, _ := handler.Source.PrepareWithUserAgent(req, key, userAgent) // ok, since the request names a server
+		return fetch(ctx, nil)
+	}
+	return site, true
+}
+
+// receivedRequestKey is the context key for the flag that [RecordSelfTestRequest] sets.
+type receivedRequestKey struct{}
+
+// RecordSelfTestRequest records that a robots_txt received the request of the self-test. The access log
+// omits that request.
+func RecordSelfTestRequest(ctx context.Context) {
+	if received, ok := ctx.Value(receivedRequestKey{}).(*atomic.Bool); ok {
+		received.Store(true)
+		caddyhttp.SetVar(ctx, caddyhttp.LogSkipVar, true)
+	}
+}

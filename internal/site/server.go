@@ -1,0 +1,257 @@
+package site
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Server fetches the robots.txt that the site serves to anonymous clients, with a virtual request
+// through the whole server. The next handler is not enough. Inside handle, route or handle_path, or
+// after a rewrite, the robots.txt may be in another route.
+type ServerSource struct {
+	// ClientAddr is the client address of the requests. The zero Addr means the default, which is outside
+	// of the owner's network.
+	ClientAddr netip.Addr
+
+	// Sites are the sites of the configuration. A redirect to one of them stays within Caddy, see
+	// configuredHostsAt. If Sites is nil, all redirects to other hosts use the network.
+	Sites *Sites
+
+	outbound        *outboundClient
+	runningRequests atomic.Int32
+	bypassOnce      sync.Map // *caddyhttp.Server to the *sync.Once that adds the bypasses
+}
+
+// maxRunningRequests bounds the virtual requests of one handler that have not ended. Abandoned requests
+// that ignore their cancellation are included.
+const maxRunningRequests = 256
+
+// NewServer returns a Server. allowPrivate permits redirects to addresses inside the owner's
+// network.
+func NewServerSource(allowPrivate bool) *ServerSource {
+	return &ServerSource{outbound: newOutboundClient(allowPrivate)}
+}
+
+// Prepare implements [Source]. ok is false if the request did not come through a server.
+func (s *ServerSource) Prepare(r *http.Request, key policy.Key) (fetch Fetch, ok bool) {
+	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if !ok {
+		return nil, false
+	}
+	s.bypassHealthChecks(server)
+	client := newVirtualClient(server, s.ClientAddr)
+	virtual := virtualRequest(r, key, client)
+	ownAuthority, isProxied := authorityOf(virtual), client.isForwarded(r)
+	return refetchIncomplete(func(ctx context.Context, stored *policy.Version) policy.FetchResult {
+		return FollowRedirects(ctx, ownAuthority.url("/robots.txt"), ownAuthority.contains, conditionalHeader(stored), func(ctx context.Context, u *url.URL, conditions http.Header) policy.FetchResult {
+			if ownAuthority.contains(u) {
+				return s.serve(ctx, server, virtual, u, conditions)
+			}
+			if hosts := s.configuredHostsAt(u, ownAuthority, server); hosts != nil && !isProxied {
+				s.bypassHealthChecks(hosts.Server)
+				return s.serve(ctx, hosts.Server, s.requestForHost(u, hosts, virtual), u, conditions)
+			}
+			return s.outbound.get(ctx, u, conditions)
+		})
+	}), true
+}
+
+// bypassHealthChecks adds the health-check bypasses to a server once.
+func (s *ServerSource) bypassHealthChecks(server *caddyhttp.Server) {
+	once, _ := s.bypassOnce.LoadOrStore(server, new(sync.Once))
+	once.(*sync.Once).Do(func() { bypassHealthChecks(server) })
+}
+
+// virtualRequest returns the template for the guard's requests about a site. It copies only the
+// parts of r that select the site, in canonical form. Other parts describe the virtual client.
+func virtualRequest(r *http.Request, key policy.Key, client virtualClient) *http.Request {
+	virtual := &http.Request{
+		Method:     http.MethodGet,
+		Proto:      "HTTP/1.1",
+		ProtoMajor: 1,
+		ProtoMinor: 1,
+		Header:     http.Header{"User-Agent": {GuardUserAgent}},
+		Body:       http.NoBody,
+		Host:       key.Host,
+		RemoteAddr: client.remoteAddr(),
+	}
+	switch {
+	case r.Host == "":
+		// HTTP/1.1 requires a Host. HTTP/1.0 does not.
+		virtual.Host, virtual.Proto, virtual.ProtoMinor = "", "HTTP/1.0", 0
+	case len(key.Host) != len(r.Host) && strings.HasPrefix(key.Host, Digested):
+		virtual.Host, _ = addr.SplitPort(r.Host)
+	}
+	if r.TLS != nil {
+		tlsState := *r.TLS
+		tlsState.PeerCertificates, tlsState.VerifiedChains = nil, nil // these identify the client
+		tlsState.HandshakeComplete = true                             // Caddy's IP matchers answer early data with 425
+		if tlsState.ServerName != "" {
+			name, _ := addr.SplitPort(virtual.Host)
+			tlsState.ServerName = addr.Unbracket(name)
+		}
+		virtual.TLS = &tlsState
+	}
+	if client.isForwarded(r) {
+		// An origin that sees "http" may redirect to https forever. Caddy forwards these fields
+		// only from the address of the trusted proxy.
+		virtual.RemoteAddr = r.RemoteAddr
+		if LastForwarded(r.Header, ForwardedProto) != "" {
+			virtual.Header.Set(ForwardedProto, SchemeOf(key.Secure))
+		}
+		switch forwarded := LastForwarded(r.Header, ForwardedHost); {
+		case forwarded == "":
+		case len(forwarded) > MaxHost:
+			virtual.Header.Set(ForwardedHost, forwarded)
+		default:
+			virtual.Header.Set(ForwardedHost, cmp.Or(key.ForwardedHost, virtual.Host))
+		}
+		client.setClientFields(virtual.Header)
+	}
+	// Keep the values of the connection. The server replaces the request's own values, which
+	// handlers modify. The client's request may end first.
+	ctx := context.WithoutCancel(r.Context())
+	ctx = context.WithValue(ctx, virtualKey{}, true)
+	ctx = context.WithValue(ctx, caddyhttp.ErrorCtxKey, nil) // the guard may be inside handle_errors
+	ctx = caddyhttp.ContextWithIdleTimeouts(ctx, nil, nil)
+	return virtual.WithContext(ctx)
+}
+
+// authority is the scheme and host by which clients address a site.
+type authority struct {
+	scheme          string
+	host            string
+	normalizedHosts []string // first that of the request, then those of X-Forwarded-Host
+}
+
+// authorityOf returns the authority of a virtual request. Behind a trusted proxy, the client may
+// use other hosts than the proxy does. Origins build redirects with any of them.
+func authorityOf(virtual *http.Request) authority {
+	a := authority{scheme: SchemeOf(virtual.TLS != nil), host: virtual.Host}
+	if proto := virtual.Header.Get("X-Forwarded-Proto"); proto != "" {
+		a.scheme = SchemeOf(strings.EqualFold(proto, "https"))
+	}
+	secure := a.scheme == "https"
+	a.normalizedHosts = []string{NormalHost(virtual.Host, secure)}
+	for host := range Elements(virtual.Header.Get("X-Forwarded-Host")) {
+		if len(a.normalizedHosts) == 1 {
+			a.host = host
+		}
+		a.normalizedHosts = append(a.normalizedHosts, NormalHost(host, secure))
+	}
+	return a
+}
+
+func (a authority) url(path string) *url.URL {
+	return &url.URL{Scheme: a.scheme, Host: a.host, Path: path}
+}
+
+// contains reports whether a URL belongs to this site.
+func (a authority) contains(u *url.URL) bool {
+	return u.Scheme == a.scheme && slices.Contains(a.normalizedHosts, NormalHost(u.Host, a.scheme == "https"))
+}
+
+// serve makes the server respond to a virtual request for u. It waits neither for the rest of a
+// long body nor for a handler that ignores ctx.
+func (s *ServerSource) serve(ctx context.Context, server http.Handler, template *http.Request, u *url.URL, conditions http.Header) policy.FetchResult {
+	// The server sees a cancellation without a cause, like that of a client that disconnects.
+	// reverse_proxy treats other errors, such as a deadline, as a failure of the upstream and marks
+	// the upstream as down.
+	serveCtx, cancel := context.WithCancel(template.Context())
+	defer cancel()
+
+	ex := new(exchange)
+	requestCtx := context.WithValue(serveCtx, exchangeKey{}, ex)
+	requestCtx = context.WithValue(requestCtx, userAgentKey{}, nil) // requests that a handler makes have the guard's User-Agent
+	req := template.Clone(requestCtx)
+	req.URL = &url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery, ForceQuery: u.ForceQuery}
+	req.RequestURI = u.RequestURI()
+	maps.Copy(req.Header, conditions)
+	if userAgent, ok := serveCtx.Value(userAgentKey{}).(string); ok {
+		req.Header.Set("User-Agent", userAgent)
+	}
+
+	if s.runningRequests.Add(1) > maxRunningRequests {
+		s.runningRequests.Add(-1)
+		return policy.FetchResult{Err: errors.New("too many earlier requests for robots.txt still hang; some handler of this site does not end when its client goes away")}
+	}
+	rec := newRecorder()
+	done := make(chan error, 1)
+	go func() {
+		defer s.runningRequests.Add(-1)
+		done <- serveRecovered(server, rec, req)
+	}()
+	var err error
+	select {
+	case err = <-done:
+	case <-rec.bodyFull:
+	case <-ctx.Done():
+	}
+
+	response, hidden := rec.finish(), ex.getAnswer()
+	switch {
+	case hidden != nil && ctx.Err() == nil:
+		return *hidden
+	case response.isTruncated:
+		return answerFromResponse(response.status, response.header, response.body)
+	case ctx.Err() != nil:
+		// This case comes before those below, since reverse_proxy responds with 499 to a
+		// cancellation. Any 4xx would mean that there is no robots.txt.
+		return policy.FetchResult{Err: context.Cause(ctx)}
+	case err != nil:
+		return policy.FetchResult{Err: err}
+	case response.isIncomplete && response.status < 300:
+		return policy.FetchResult{Err: errors.New("the answer is shorter than its Content-Length")}
+	case response.status == http.StatusNotModified && conditions != nil:
+		return policy.FetchResult{Status: response.status, Header: response.header}
+	case response.status == statusClientClosedRequest:
+		return policy.FetchResult{Err: errors.New("the server gave up on the request (status 499)")}
+	case response.status == 0:
+		// No handler responded. net/http then sends an empty 200.
+		return answerFromResponse(http.StatusOK, rec.header, nil)
+	}
+	answer := answerFromResponse(response.status, response.header, response.body)
+	if answer.Status >= http.StatusInternalServerError {
+		answer.Err = ex.siteError()
+	}
+	return answer
+}
+
+// statusClientClosedRequest is the status that reverse_proxy writes for a canceled request. It says
+// nothing about the robots.txt.
+const statusClientClosedRequest = 499
+
+// ErrResponseAborted means that a handler stopped before the end of its response.
+var ErrResponseAborted = errors.New("the answer broke off")
+
+// serveRecovered serves a request and returns a panic as an error. Handlers panic with
+// [http.ErrAbortHandler] if they cannot complete a response. An unrecovered panic in this goroutine
+// would end the process.
+func serveRecovered(server http.Handler, w http.ResponseWriter, req *http.Request) (err error) {
+	defer func() {
+		switch v := recover(); v {
+		case nil:
+		case http.ErrAbortHandler:
+			err = ErrResponseAborted
+		default:
+			err = fmt.Errorf("a handler panicked: %v", v)
+		}
+	}()
+	server.ServeHTTP(w, req)
+	return nil
+}

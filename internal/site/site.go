@@ -1,0 +1,201 @@
+package site
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"iter"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"golang.org/x/net/idna"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Site is the site whose robots.txt applies to a request.
+type Site struct {
+	Key     policy.Key     // key of its robots.txt
+	own     *policy.Key    // key of the site itself if it differs from Key, else nil
+	Segment policy.Segment // part of the cache for Key
+	Label   string         // configured host, or judge.OtherName for an unknown host
+	Named   bool           // the configuration names the host of the site
+}
+
+// MaxHost is the maximum length of a stored authority in bytes. DNS allows 253 for a name.
+const MaxHost = 260
+
+// Header fields in which a trusted proxy describes the request of its client.
+const (
+	ForwardedProto = "X-Forwarded-Proto"
+	ForwardedHost  = "X-Forwarded-Host"
+)
+
+// LastForwarded returns the value of ForwardedProto or ForwardedHost that the origin receives, or
+// "". It is the whole last line, since Caddy's reverse_proxy forwards that line unchanged. Each of
+// several proxies may have added an element. Origins differ in the element that they use.
+func LastForwarded(header http.Header, name string) string {
+	lines := header[name]
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+// Elements splits a value that [LastForwarded] returns at its commas.
+func Elements(value string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for element := range strings.SplitSeq(value, ",") {
+			if element = strings.TrimSpace(element); element != "" && !yield(element) {
+				return
+			}
+		}
+	}
+}
+
+// IsSecure reports whether the client uses https, by the connection or by a trusted proxy.
+func IsSecure(r *http.Request, proxied bool) bool {
+	if proxied {
+		// Of several proxies, the first one knows the client's connection.
+		proto, _, _ := strings.Cut(LastForwarded(r.Header, ForwardedProto), ",")
+		if proto = strings.TrimSpace(proto); proto != "" {
+			return strings.EqualFold(proto, "https")
+		}
+	}
+	return r.TLS != nil
+}
+
+// SchemeOf returns "https" or "http".
+func SchemeOf(secure bool) string {
+	if secure {
+		return "https"
+	}
+	return "http"
+}
+
+// IsTrustedProxy reports whether a request comes from a trusted proxy.
+func IsTrustedProxy(r *http.Request) bool {
+	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
+	return trusted
+}
+
+// SchemeSent reports whether the client uses https, as [IsSecure] does. ok is false if a proxy
+// forwards another host, so that r.Host does not identify the site.
+func SchemeSent(r *http.Request) (secure, ok bool) {
+	proxied := IsTrustedProxy(r)
+	if proxied {
+		if sent := LastForwarded(r.Header, ForwardedHost); sent != "" && sent != r.Host {
+			return false, false
+		}
+	}
+	return IsSecure(r, proxied), true
+}
+
+// NewSite returns the site of a key.
+func NewSite(key policy.Key) Site {
+	s := Site{Key: key, Label: key.Site, Segment: segmentOf(key)}
+	if s.Label == "" {
+		s.Label = judge.OtherName
+	}
+	s.Named = s.Segment == policy.ConfiguredHosts
+	return s
+}
+
+// Own returns the key of the site itself, which must not be modified.
+func (s *Site) Own() *policy.Key {
+	if s.own != nil {
+		return s.own
+	}
+	return &s.Key
+}
+
+// ReadAs returns the site with another key for its robots.txt.
+func (s Site) ReadAs(key policy.Key) Site {
+	if key != s.Key {
+		s.own, s.Key = new(*s.Own()), key
+	}
+	return s
+}
+
+// From returns the site with a source of its own for its robots.txt. The source of an unknown
+// host has its own cache entry, so that invented hosts do not evict the entries of others.
+func (s Site) From(source string) Site {
+	key := policy.Key{Source: source}
+	if s.Segment == policy.UnknownHosts {
+		key.ForwardedHost, key.Site = s.Own().Host, s.Own().Site
+	}
+	return s.ReadAs(key)
+}
+
+// segmentOf returns the part of the cache that a key belongs to.
+func segmentOf(key policy.Key) policy.Segment { return key.Segment() }
+
+// Digested is the prefix of the digest that replaces a host that is too long.
+const Digested = "sha256-"
+
+// NormalHost returns the canonical form of an authority: in lower case, IDNs in punycode,
+// without trailing dot and default port. It returns a digest for an authority that is too long,
+// because a catch-all site serves even a host or port of a thousand characters.
+func NormalHost(host string, secure bool) string {
+	if len(host) > MaxHost {
+		digest := sha256.Sum256([]byte(host))
+		return Digested + hex.EncodeToString(digest[:])
+	}
+	defaultPort := ":80"
+	if secure {
+		defaultPort = ":443"
+	}
+	if isNormalHost(host) && !strings.HasSuffix(host, defaultPort) {
+		return host
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, defaultPort))
+	name, port := addr.SplitPort(host)
+	if ascii, err := idna.Lookup.ToASCII(strings.TrimSuffix(name, ".")); err == nil {
+		return ascii + port
+	}
+	return strings.TrimSuffix(name, ".") + port
+}
+
+// cutPort splits an authority into the host and the port with its colon. An IPv6 address gets
+// brackets. Any other host loses them, even a single one, as in Caddy.
+func cutPort(authority string) (host, port string) {
+	host, port = addr.SplitPort(authority)
+	inner := addr.Unbracket(host)
+	if colons := strings.Contains(inner, ":"); len(inner) < len(host) && colons || !colons && !strings.ContainsAny(authority, "[]") {
+		return host, port
+	}
+	name, number, err := net.SplitHostPort(authority)
+	switch {
+	case err == nil:
+		return name, ":" + number
+	case port == "" || strings.Contains(host, ":"):
+		name = strings.TrimSuffix(strings.TrimPrefix(authority, "["), "]")
+	}
+	if a, err := netip.ParseAddr(name); err == nil && a.Is6() {
+		return "[" + name + "]", ""
+	}
+	if name == "" || strings.ContainsAny(name, "[]:") {
+		return authority, "" // Caddy also treats it as another host
+	}
+	return name, ""
+}
+
+// isNormalHost reports whether a host is in canonical form, except for the port.
+func isNormalHost(host string) bool {
+	for i := range len(host) {
+		switch c := host[i]; {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '-', c == ':', c == '[', c == ']', c == '_':
+		case c == '.':
+			if i+1 == len(host) || host[i+1] == ':' {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,77 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// URL is a source that fetches the robots.txt from one URL for all sites. A placeholder in the URL
+// selects the URL by host.
+type URLSource struct {
+	url, host    string // an empty host means the host of the URL; both may contain HostPlaceholder
+	outbound     *outboundClient
+	allowPrivate bool
+}
+
+// NewURL returns the source for a URL. The first fetch checks the URL. host is the Host of the
+// request, or empty for the host of the URL. allowPrivate permits addresses in the owner's network
+// for the URL and its redirects.
+func NewURLSource(rawURL, host string, allowPrivate bool) *URLSource {
+	return &URLSource{url: rawURL, host: host, outbound: newOutboundClient(allowPrivate), allowPrivate: allowPrivate}
+}
+
+// hostSeparator separates the URL and the host in a key.
+const hostSeparator = " host "
+
+// Key returns the key for all hosts: the URL, and the host if it is set. [KeyForHost] returns the key
+// of one host.
+func (s *URLSource) Key() string {
+	if s.host == "" {
+		return s.url
+	}
+	return s.url + hostSeparator + s.host
+}
+
+// errUnconfiguredHost is the error for a host that only clients name.
+var errUnconfiguredHost = errors.New("a client has chosen this host, which may be any host in your network; add the host to decide, or remove allow_private")
+
+// Prepare implements [Source]. ok is always true, since the URL needs no request.
+func (s *URLSource) Prepare(_ *http.Request, key policy.Key) (fetch Fetch, ok bool) {
+	if !strings.Contains(s.Key(), HostPlaceholder) {
+		return s.Fetch, true
+	}
+	if s.allowPrivate && HostSelectsServer(s.url) && key.ForwardedHost != "" && key.Site == "" {
+		return func(context.Context, *policy.Version) policy.FetchResult {
+			return policy.FetchResult{Err: errUnconfiguredHost}
+		}, true
+	}
+	rawURL, host, _ := strings.Cut(key.Source, hostSeparator)
+	return s.newFetch(rawURL, host), true
+}
+
+// Fetch fetches the URL and follows redirects, as described at [Fetch].
+func (s *URLSource) Fetch(ctx context.Context, stored *policy.Version) policy.FetchResult {
+	return s.newFetch(s.url, s.host)(ctx, stored)
+}
+
+// newFetch returns a fetch of a URL with a Host that follows redirects.
+func (s *URLSource) newFetch(rawURL, host string) Fetch {
+	return refetchIncomplete(func(ctx context.Context, stored *policy.Version) policy.FetchResult {
+		u, err := url.Parse(rawURL)
+		if err != nil {
+			return policy.FetchResult{Err: fmt.Errorf("source: %w", err)}
+		}
+		return FollowRedirects(ctx, u, nil, conditionalHeader(stored), func(ctx context.Context, target *url.URL, conditions http.Header) policy.FetchResult {
+			if target == u && host != "" {
+				return s.outbound.getWithHost(ctx, u, host, conditions)
+			}
+			return s.outbound.get(ctx, target, conditions)
+		})
+	})
+}

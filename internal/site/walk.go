@@ -1,0 +1,101 @@
+package site
+
+import (
+	"slices"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp/intercept"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
+)
+
+// Place is the place of a route in the routes of a server.
+type Place struct {
+	// Hosts are the hosts of its host matchers, or else of the enclosing routes. Nil means any
+	// host.
+	Hosts []string
+	// Before are the handlers that a request may pass earlier and that affect later handlers:
+	// vars and intercept, in this order. There are few of them even if there are many sites.
+	Before []Passed
+	// Errors is true for error routes.
+	Errors bool
+}
+
+// Passed is a handler that a request may pass earlier.
+type Passed struct {
+	Handler caddyhttp.MiddlewareHandler // the provisioned handler
+	Always  bool                        // its route has no matcher
+}
+
+// MaxNesting is the maximum depth of nested routes, because named routes can invoke each other.
+const MaxNesting = 30
+
+// Walk calls visit for every route of a server and then for the routes in it: in subroutes, in
+// invoked named routes, and in the response handlers of reverse_proxy and intercept. The error
+// routes come last.
+func Walk(server *caddyhttp.Server, visit func(Place, caddyhttp.Route)) {
+	w := walk{server, visit}
+	w.routes(server.Routes, Place{}, 0)
+	if server.Errors != nil {
+		w.routes(server.Errors.Routes, Place{Errors: true}, 0)
+	}
+}
+
+type walk struct {
+	server *caddyhttp.Server
+	visit  func(Place, caddyhttp.Route)
+}
+
+func (w walk) routes(routes caddyhttp.RouteList, around Place, depth int) {
+	if depth > MaxNesting {
+		return
+	}
+	for _, route := range routes {
+		here := around
+		here.Before = slices.Clip(around.Before)
+		if own := HostsOf(route); own != nil {
+			here.Hosts = own
+		}
+		w.visit(here, route)
+		for _, handler := range route.Handlers {
+			switch handler := handler.(type) {
+			case *caddyhttp.Subroute:
+				w.routes(handler.Routes, here, depth+1)
+			case *caddyhttp.Invoke:
+				if named, ok := w.server.NamedRoutes[handler.Name]; ok {
+					w.routes(caddyhttp.RouteList{*named}, here, depth+1)
+				}
+			case *reverseproxy.Handler:
+				for _, response := range handler.HandleResponse {
+					w.routes(response.Routes, here, depth+1)
+				}
+			case *intercept.Intercept:
+				for _, response := range handler.HandleResponse {
+					w.routes(response.Routes, here, depth+1)
+				}
+			}
+			here.Before = Pass(here.Before, route, handler)
+			around.Before = Pass(around.Before, route, handler)
+		}
+	}
+}
+
+// Pass returns before, with the handler appended if it affects later handlers.
+func Pass(before []Passed, route caddyhttp.Route, handler caddyhttp.MiddlewareHandler) []Passed {
+	switch handler.(type) {
+	case *caddyhttp.VarsMiddleware, *intercept.Intercept:
+		return append(slices.Clip(before), Passed{handler, len(route.MatcherSets) == 0})
+	}
+	return before
+}
+
+// HostsOf returns the names in the host matchers of a route, or nil.
+func HostsOf(route caddyhttp.Route) (names []string) {
+	for _, set := range route.MatcherSets {
+		for _, matcher := range set {
+			if hosts, ok := matcher.(*caddyhttp.MatchHost); ok {
+				names = append(names, *hosts...)
+			}
+		}
+	}
+	return names
+}
