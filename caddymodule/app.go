@@ -240,10 +240,12 @@ func (a *App) Start() (err error) {
 	}
 	a.Policies = guard.PoliciesFor(a.Policies, a.sites.Guarded(), a.logger)
 	a.stopFuncs = []func(){
-		a.state.Size(guard.Sizes{Policies: a.Policies, UnnamedHosts: a.UnnamedHosts, UnnamedReads: a.UnnamedReads}),
-		a.state.Retain(time.Duration(a.Retention)),
-		a.state.KeepHistory(a.history()),
-		a.state.UseSites(guard.ConfiguredSites{Named: a.sites.Names, Modes: a.modes()}),
+		a.state.UseSettings(guard.Settings{
+			Sites:     guard.ConfiguredSites{Named: a.sites.Names, Modes: a.modes()},
+			Sizes:     guard.Sizes{Policies: a.Policies, UnnamedHosts: a.UnnamedHosts, UnnamedReads: a.UnnamedReads},
+			Retention: time.Duration(a.Retention),
+			History:   a.history(),
+		}),
 		a.state.ShowRegistry(a.currentRegistry.Status),
 		a.currentRegistry.Start(a.ctx.Storage(), a.applyRegistry, a.sendEvent),
 	}

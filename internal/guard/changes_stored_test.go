@@ -63,20 +63,20 @@ func TestHoldsThatCannotBeRestored(t *testing.T) {
 const shut = "User-agent: *\nDisallow: /\n"
 
 // guards turns on the change guard of an instance.
-func (i *instance) guards(t *testing.T) *instance {
+func (i *guardInstance) guards(t *testing.T) *guardInstance {
 	i.shared.changes.RegisterUser(t.Context())
 	return i
 }
 
 // served records that a search engine was served a page.
-func (i *instance) served(key policy.Key, target string) {
+func (i *guardInstance) served(key policy.Key, target string) {
 	e := i.shared.Cache.Get(key)
 	i.shared.changes.RecordServed(key, e.State().Current,
 		ledger.Visit{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: target})
 }
 
 // heldUntil returns the end of the hold of each version, by its text.
-func (i *instance) heldUntil(key policy.Key) map[string]time.Time {
+func (i *guardInstance) heldUntil(key policy.Key) map[string]time.Time {
 	all := make(map[string]time.Time)
 	holds, _ := i.shared.changes.UpdateHolds(key, i.shared.Cache.Get(key).State(), heldFor, false)
 	for _, h := range holds {
@@ -87,7 +87,7 @@ func (i *instance) heldUntil(key policy.Key) map[string]time.Time {
 
 // held checks the end of the hold of the version with the given text. The zero time
 // stands for no hold.
-func (i *instance) held(t *testing.T, what, text string, until time.Time) {
+func (i *guardInstance) held(t *testing.T, what, text string, until time.Time) {
 	t.Helper()
 	all := i.heldUntil(siteA)
 	if got := all[text]; !got.Equal(until) || until.IsZero() != (len(all) == 0) {
@@ -167,7 +167,7 @@ func TestAChangeDuringARestart(t *testing.T) {
 func TestSiblingsAgreeAboutAHeldChange(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	first, second := newInstance(m, "first", noon).guards(t), newInstance(m, "second", noon).guards(t)
-	for _, i := range []*instance{first, second} {
+	for _, i := range []*guardInstance{first, second} {
 		i.Read(ctx)
 		i.learn(siteA, policy.ConfiguredHosts, open)
 	}

@@ -10,25 +10,17 @@ type ConfiguredSites struct {
 	Modes map[string]string
 }
 
-// UseSites sets the sites of a configuration until release is called. Data of sites that no running
-// configuration names are dropped, after the guards of the previous configuration have ended.
-func (s *State) UseSites(sites ConfiguredSites) (release func()) {
-	id, _ := s.configured.Add(sites, s.forget) // which returns no error
-	return func() { _ = s.configured.Release(id, s.forget) }
-}
-
-// forget drops the data of all sites but those of a configuration. It returns no error.
-func (s *State) forget(sites ConfiguredSites) error {
+// forget drops the data of all sites but those of a configuration. Data of a site with a running guard stay.
+func (s *State) forget(sites ConfiguredSites) {
 	named := sites.Named
 	s.presences.forget(sites)
 	if named == nil {
-		return nil
+		return
 	}
 	s.violations.forget(named)
 	s.violationEvents.forget(named)
 	s.warningLimits.forget(func(host string) bool { return host == undecidedLines || named(host) })
 	s.Metrics.RemoveHosts(named)
-	return nil
 }
 
 // forget drops the sites that no guard judges for and the configuration does not name.

@@ -22,7 +22,7 @@ func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 		of := site.HostsOfServer(nil)
 		of.Add(caddyhttp.MatchHost(hosts))
 		sites.Add(of)
-		return shared.UseSites(ConfiguredSites{Named: sites.Names})
+		return shared.UseSettings(Settings{Sites: ConfiguredSites{Named: sites.Names}})
 	}
 	known := func() (labels []string) {
 		for label := range shared.presences.all() {

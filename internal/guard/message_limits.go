@@ -15,7 +15,7 @@ const (
 )
 
 // messageLimits limits log lines or events about one crawler at one host. Its memory is bounded by the
-// label values of crawlers and configured hosts, see [State.UseSites].
+// label values of crawlers and configured hosts, see [State.UseSettings].
 type messageLimits struct {
 	began    time.Time
 	now      func() time.Time

@@ -17,7 +17,7 @@ import (
 )
 
 // presences has the guards that judge for each site, and the source of its robots.txt. Its size is
-// bounded by the configured hosts, see [State.UseSites]. The zero value is empty.
+// bounded by the configured hosts, see [State.UseSettings]. The zero value is empty.
 type presences struct {
 	mu       sync.Mutex
 	sites    cowmap.Large[string, *presence] // by label

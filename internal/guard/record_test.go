@@ -151,7 +151,9 @@ func TestPresences(t *testing.T) {
 		{"the first ends", func() { shared.presences.leave(monitor) }, "enforce"},
 		{"a late request", func() { monitor.presence(here) }, "enforce"},
 		{"the second ends", func() { shared.presences.leave(enforce) }, ""},
-		{"a configuration whose guard has judged nothing yet", func() { shared.UseSites(ConfiguredSites{Modes: map[string]string{"example.com": "enforce"}}) }, "enforce"},
+		{"a configuration whose guard has judged nothing yet", func() {
+			shared.forget(ConfiguredSites{Modes: map[string]string{"example.com": "enforce"}})
+		}, "enforce"},
 	} {
 		if step.do(); mode() != step.want {
 			t.Errorf("%s: %q, want %q", step.name, mode(), step.want)

@@ -37,7 +37,7 @@ func TestPoliciesFor(t *testing.T) {
 func TestSizeOfBases(t *testing.T) {
 	s := NewState()
 	defer func() { _ = s.Destruct() }()
-	release := s.Size(Sizes{Policies: 2})
+	release := s.UseSettings(Settings{Sizes: Sizes{Policies: 2}})
 	for _, host := range []string{"a.example", "b.example", "c.example"} {
 		for _, cache := range []*policy.Cache{s.Cache, s.Bases} {
 			cache.GetOrCreate(policy.Key{Site: host, Host: host}, policy.ConfiguredHosts)

@@ -13,7 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/changeguard"
 	"github.com/robotsguard/caddy-robots-guard/internal/copies"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
-	"github.com/robotsguard/caddy-robots-guard/internal/lease"
+	"github.com/robotsguard/caddy-robots-guard/internal/instance"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
@@ -50,13 +50,10 @@ type State struct {
 	Alerts          *alert.Manager // nil in some tests
 	presences       presences
 	parityTold      parityTold
-	deliveries      parity.Deliveries               // responses other than the robots.txt
-	configured      lease.Requests[ConfiguredSites] // sites of the configurations
-	retentions      lease.Requests[time.Duration]
+	deliveries      parity.Deliveries // responses other than the robots.txt
 
-	sizes     lease.Requests[Sizes]
-	histories lease.Requests[report.History]
-	history   atomic.Pointer[report.History] // of the last configuration; nil without one
+	settings instance.Settings[Settings]
+	history  atomic.Pointer[report.History] // of the last configuration; nil without one
 
 	Identities *identity.Shared // the verifier
 

@@ -20,7 +20,7 @@ import (
 )
 
 // instance is a server with an empty cache, a store and its own clock.
-type instance struct {
+type guardInstance struct {
 	*store.Store
 	storage *storetest.Storage
 	shared  *State
@@ -28,9 +28,9 @@ type instance struct {
 	time    time.Time
 }
 
-func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
+func newInstance(m *storetest.Storage, id string, now time.Time) *guardInstance {
 	core, logs := observer.New(zap.DebugLevel)
-	i := &instance{storage: m, logs: logs, time: now}
+	i := &guardInstance{storage: m, logs: logs, time: now}
 	clock := func() time.Time { return i.time }
 	i.shared = &State{
 		Cache:      policy.NewCache(NamedBounds, inventedBounds, clock, deriveNames),
@@ -51,7 +51,7 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 }
 
 // learn fetches the robots.txt of a site.
-func (i *instance) learn(key policy.Key, segment policy.Segment, text string) {
+func (i *guardInstance) learn(key policy.Key, segment policy.Segment, text string) {
 	e := i.shared.Cache.GetOrCreate(key, segment)
 	e.MakeDue()
 	<-e.Refresh(policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge},
@@ -59,7 +59,7 @@ func (i *instance) learn(key policy.Key, segment policy.Segment, text string) {
 }
 
 // later advances the clock and stores pending data.
-func (i *instance) later(t *testing.T, d time.Duration) {
+func (i *guardInstance) later(t *testing.T, d time.Duration) {
 	t.Helper()
 	i.time = i.time.Add(d)
 	i.storage.Now = i.time
@@ -67,7 +67,7 @@ func (i *instance) later(t *testing.T, d time.Duration) {
 }
 
 // logged checks that exactly one line has the given message.
-func (i *instance) logged(t *testing.T, message string) {
+func (i *guardInstance) logged(t *testing.T, message string) {
 	t.Helper()
 	if n := i.logs.FilterMessage(message).Len(); n != 1 {
 		t.Errorf("%d lines %q: %v", n, message, i.logs.All())

@@ -8,7 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/lease"
+	"github.com/robotsguard/caddy-robots-guard/internal/instance"
 	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -100,7 +100,7 @@ type Shared struct {
 	// Verifier verifies claims for all of them.
 	Verifier *verify.Verifier
 
-	leases             lease.Requests[verify.Config]
+	settings           instance.Settings[verify.Config]
 	refreshSlot        chan struct{}                           // full while the address lists are refreshed
 	fetchCount         atomic.Uint64                           // number of fetched lists, accepted or not
 	onListFetched      atomic.Pointer[func(verify.ListStatus)] // called for each fetched list; may be nil
@@ -136,12 +136,11 @@ func (s *Shared) Import(data []byte) error { return s.Verifier.Import(data) }
 // ApplyConfig applies the settings of a configuration until stop is called. stop restores the settings
 // of the previous configuration if that still runs.
 func (s *Shared) ApplyConfig(c verify.Config) (stop func() error, err error) {
-	id, err := s.leases.Add(c, s.Verifier.Configure)
-	return func() error { return s.leases.Release(id, s.Verifier.Configure) }, err
+	return s.settings.Use(c, s.Verifier.Configure)
 }
 
 // ApplyCount returns the number of times that settings were applied.
-func (s *Shared) ApplyCount() uint64 { return s.leases.LastID() }
+func (s *Shared) ApplyCount() uint64 { return s.settings.Uses() }
 
 // RefreshesLists reports whether RefreshLists is running.
 func (s *Shared) RefreshesLists() bool {

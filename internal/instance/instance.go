@@ -1,4 +1,5 @@
-// Package instance returns the ID of this instance among those that share a storage.
+// Package instance returns the ID of this instance among those that share a storage, and applies the
+// settings of the configurations that run in it.
 package instance
 
 import (

@@ -1,61 +1,56 @@
-package lease
+package instance
 
 import (
 	"slices"
 	"sync"
 )
 
-// Requests are the requests of running configurations for shared state. During a reload two configurations
-// run, and the new one may still fail: the latest that runs decides.
-type Requests[T any] struct {
+// Settings has the settings of the running configurations for state that they share. During a reload two
+// configurations run, and the new one may still fail. The settings of the latest running configuration
+// apply. The zero value has no settings. Several goroutines may use it at once.
+type Settings[T any] struct {
 	mu     sync.Mutex
-	last   uint64
-	active []request[T]
+	uses   uint64
+	active []*T // the latest at the end
 }
 
-// request is the request of one configuration.
-type request[T any] struct {
-	id    uint64
-	value T
-}
-
-// Add applies what until Release is called with the returned ID. If apply fails, the previous request stays
-// in use.
-func (l *Requests[T]) Add(what T, apply func(T) error) (id uint64, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := apply(what); err != nil {
-		return 0, err
+// Use applies the settings of a configuration until release is called. If apply fails, the previous settings
+// still apply. release applies the latest other settings, or the zero value if there are none. Later calls
+// of release do nothing.
+func (s *Settings[T]) Use(value T, apply func(T) error) (release func() error, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := apply(value); err != nil {
+		return func() error { return nil }, err
 	}
-	l.last++
-	l.active = append(l.active, request[T]{l.last, what})
-	return l.last, nil
+	s.uses++
+	used := &value
+	s.active = append(s.active, used)
+	return func() error { return s.release(used, apply) }, nil
 }
 
-// Release applies the latest of the other requests, or the zero value if there is none. It has no effect for
-// an unknown ID.
-func (l *Requests[T]) Release(id uint64, apply func(T) error) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.active, func(held request[T]) bool { return held.id == id })
+func (s *Settings[T]) release(used *T, apply func(T) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.Index(s.active, used)
 	if i < 0 {
 		return nil
 	}
-	decided := i == len(l.active)-1
-	l.active = slices.Delete(l.active, i, i+1)
-	if !decided {
+	isLatest := i == len(s.active)-1
+	s.active = slices.Delete(s.active, i, i+1)
+	if !isLatest {
 		return nil
 	}
 	var next T
-	if len(l.active) > 0 {
-		next = l.active[len(l.active)-1].value
+	if len(s.active) > 0 {
+		next = *s.active[len(s.active)-1]
 	}
 	return apply(next)
 }
 
-// LastID returns the number of requests so far, including released ones.
-func (l *Requests[T]) LastID() uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.last
+// Uses returns the number of settings that were applied, including released ones.
+func (s *Settings[T]) Uses() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.uses
 }

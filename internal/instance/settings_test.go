@@ -1,45 +1,47 @@
-package lease
+package instance
 
 import (
 	"errors"
 	"testing"
 )
 
-// TestLeases has the last of those that still run decide, and leaves nothing
-// behind.
-func TestLeases(t *testing.T) {
-	var l Requests[string]
-	used := ""
-	apply := func(what string) error {
-		if what == "bad" {
+// TestSettings releases settings in any order. The latest settings that are in use apply, and nothing stays
+// in memory.
+func TestSettings(t *testing.T) {
+	var s Settings[string]
+	applied := ""
+	apply := func(value string) error {
+		if value == "bad" {
 			return errors.New("it cannot be used")
 		}
-		used = what
+		applied = value
 		return nil
 	}
-	add := func(what string) uint64 {
+	use := func(value string) func() error {
 		t.Helper()
-		id, err := l.Add(what, apply)
+		release, err := s.Use(value, apply)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return id
+		return release
 	}
-	release := func(id uint64, want string) {
+	release := func(release func() error, want string) {
 		t.Helper()
-		if err := l.Release(id, apply); err != nil || used != want {
-			t.Errorf("%q is used, want %q; %v", used, want, err)
+		if err := release(); err != nil || applied != want {
+			t.Errorf("%q applies, want %q; %v", applied, want, err)
 		}
 	}
-	first, second, third := add("first"), add("second"), add("third")
-	if _, err := l.Add("bad", apply); err == nil || used != "third" {
-		t.Errorf("%q is used after one that cannot be; %v", used, err)
+	first, second, third := use("first"), use("second"), use("third")
+	bad, err := s.Use("bad", apply)
+	if err == nil || applied != "third" {
+		t.Errorf("%q applies after settings that cannot be used; %v", applied, err)
 	}
+	release(bad, "third")
 	release(second, "third")
 	release(third, "first")
-	release(third, "first") // it is not held any more
+	release(third, "first") // again
 	release(first, "")
-	if len(l.active) != 0 || l.LastID() != 3 {
-		t.Errorf("%d are held, %d were given", len(l.active), l.LastID())
+	if len(s.active) != 0 || s.Uses() != 3 {
+		t.Errorf("%d settings are active, %d were used", len(s.active), s.Uses())
 	}
 }

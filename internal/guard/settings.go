@@ -1,0 +1,77 @@
+package guard
+
+import (
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// Sizes has the bounds of the cache of robots.txt; 0 means the default.
+type Sizes struct {
+	Policies     int // configured sites
+	UnnamedHosts int // unknown hosts
+	UnnamedReads int // concurrent fetches for unknown hosts
+}
+
+// PoliciesFor returns the bound for configured sites. configured is the option, 0 for none, and hosts is
+// the number of hosts with a guard. A bound below hosts causes constant fetches, so it logs a warning.
+func PoliciesFor(configured, hosts int, logger *zap.Logger) int {
+	if configured == 0 {
+		return max(NamedBounds.Entries, 2*hosts) // with http and https each is two sites
+	}
+	if configured < hosts {
+		logger.Warn("policies is below the number of hosts with a guard, so robots.txt files are evicted and fetched again all the time; "+
+			"remove policies, or raise it", zap.Int("policies", configured), zap.Int("hosts", hosts))
+	}
+	return configured
+}
+
+// Settings has the settings of a configuration for the State.
+type Settings struct {
+	Sites     ConfiguredSites
+	Sizes     Sizes
+	Retention time.Duration  // of the ledger; 0 means the default
+	History   report.History // whether data survive a restart
+}
+
+// UseSettings applies the settings of a configuration until release is called. During a reload the newest
+// settings apply.
+func (s *State) UseSettings(settings Settings) (release func()) {
+	end, _ := s.settings.Use(settings, s.applySettings) // applySettings returns no error
+	return func() { _ = end() }
+}
+
+// applySettings returns no error.
+func (s *State) applySettings(settings Settings) error {
+	s.resize(settings.Sizes)
+	if s.Ledger != nil {
+		s.Ledger.Retain(settings.Retention)
+	}
+	s.history.Store(&settings.History)
+	s.forget(settings.Sites)
+	return nil
+}
+
+// resize bounds the cache.
+func (s *State) resize(to Sizes) {
+	named := enlarged(NamedBounds, to.Policies)
+	s.Cache.Resize(policy.ConfiguredHosts, named)
+	s.Bases.Resize(policy.ConfiguredHosts, named)
+	unnamed := enlarged(inventedBounds, to.UnnamedHosts)
+	if to.UnnamedReads > 0 {
+		unnamed.ConcurrentFetches = to.UnnamedReads
+	}
+	s.Cache.Resize(policy.UnknownHosts, unnamed)
+}
+
+// enlarged returns bounds for a number of entries, with the same memory for each entry.
+func enlarged(b policy.Bounds, entries int) policy.Bounds {
+	if entries > 0 {
+		b.Bytes = max(b.Bytes, b.Bytes/b.Entries*entries)
+		b.Entries = entries
+	}
+	return b
+}
