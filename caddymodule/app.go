@@ -12,12 +12,12 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
+	"github.com/robotsguard/caddy-robots-guard/internal/handlerorder"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/instance"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
-	"github.com/robotsguard/caddy-robots-guard/internal/placement"
 	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -89,16 +89,16 @@ type App struct {
 	cancel    context.CancelFunc
 	done      <-chan struct{} // closed when the store has stopped
 
-	starters          []Starter                 // handlers that start with the configuration
-	publishers        []*publish.Publisher      // publishers of these handlers
-	onRestored        func()                    // called after the store has loaded its data
-	storesBases       bool                      // whether bases are stored
-	isOrderChecked    bool                      // whether the order of handlers was checked
-	isUsed            bool                      // whether a site uses the app
-	needsIdentity     bool                      // whether an option depends on verified identities
-	usesPathVerdict   bool                      // whether the configuration uses the path verdict
-	managedHandlers   placement.ManagedHandlers // see Texts
-	metricsRegistered bool                      // whether the collectors are registered with the configuration
+	starters          []Starter                    // handlers that start with the configuration
+	publishers        []*publish.Publisher         // publishers of these handlers
+	onRestored        func()                       // called after the store has loaded its data
+	storesBases       bool                         // whether bases are stored
+	isOrderChecked    bool                         // whether the order of handlers was checked
+	isUsed            bool                         // whether a site uses the app
+	needsIdentity     bool                         // whether an option depends on verified identities
+	usesPathVerdict   bool                         // whether the configuration uses the path verdict
+	managedHandlers   handlerorder.ManagedHandlers // see Texts
+	metricsRegistered bool                         // whether the collectors are registered with the configuration
 }
 
 // CaddyModule returns the Caddy module information.
@@ -219,7 +219,7 @@ func (a *App) modes() map[string]string {
 
 // isModuleHandler reports whether a handler is a robots_guard or robots_txt.
 func isModuleHandler(handler caddyhttp.MiddlewareHandler) bool {
-	return isGuard(handler) || caddy.GetModuleName(handler) == placement.RobotsTXT
+	return isGuard(handler) || caddy.GetModuleName(handler) == handlerorder.RobotsTXT
 }
 
 // isGuard reports whether a handler is a robots_guard.
@@ -303,8 +303,8 @@ func (a *App) CheckOrder(ctx caddy.Context) error {
 	}
 	a.isOrderChecked = true
 	// A template may use any placeholder.
-	a.usesPathVerdict = a.usesPathVerdict || placement.Mentions(ctx, guard.PathPlaceholder, `"handler":"templates"`)
-	return placement.Check(ctx, a.logger)
+	a.usesPathVerdict = a.usesPathVerdict || handlerorder.Mentions(ctx, guard.PathPlaceholder, `"handler":"templates"`)
+	return handlerorder.Check(ctx, a.logger)
 }
 
 // AppOf returns the app of a configuration, or one with defaults. It is for Provision.

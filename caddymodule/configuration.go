@@ -15,9 +15,9 @@ import (
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/command"
+	"github.com/robotsguard/caddy-robots-guard/internal/handlerorder"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
-	"github.com/robotsguard/caddy-robots-guard/internal/placement"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -39,7 +39,7 @@ func configuredSites(path, adapter string) ([]command.Site, *uaident.Registry, e
 	}
 	var sites []command.Site
 	for _, p := range handlers {
-		if p.Name != placement.Guard {
+		if p.Name != handlerorder.Guard {
 			continue
 		}
 		site, err := commandSite(p, registry)
@@ -62,7 +62,7 @@ func configuredRules(path, adapter string, base []byte) (checks []command.Manage
 		return nil, err
 	}
 	for _, p := range placed {
-		if p.Name != placement.RobotsTXT {
+		if p.Name != handlerorder.RobotsTXT {
 			continue
 		}
 		module, err := caddy.GetModule("http.handlers." + p.Name)
@@ -95,7 +95,7 @@ func configuredRules(path, adapter string, base []byte) (checks []command.Manage
 
 // findHandlers returns the handlers of this module in a configuration file, and the registry with its
 // changes. The adapter may be "".
-func findHandlers(path, adapter string) ([]*placement.PlacedHandler, *uaident.Registry, error) {
+func findHandlers(path, adapter string) ([]*handlerorder.PlacedHandler, *uaident.Registry, error) {
 	config, _, _, err := caddycmd.LoadConfig(path, adapter)
 	if err != nil {
 		return nil, nil, err
@@ -103,7 +103,7 @@ func findHandlers(path, adapter string) ([]*placement.PlacedHandler, *uaident.Re
 	var parsed struct {
 		Apps struct {
 			HTTP struct {
-				Servers map[string]placement.Server `json:"servers"`
+				Servers map[string]handlerorder.Server `json:"servers"`
 			} `json:"http"`
 			Guard struct {
 				Crawlers  []Crawler `json:"crawlers"`
@@ -118,7 +118,7 @@ func findHandlers(path, adapter string) ([]*placement.PlacedHandler, *uaident.Re
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	var handlers []*placement.PlacedHandler
+	var handlers []*handlerorder.PlacedHandler
 	for _, name := range slices.Sorted(maps.Keys(parsed.Apps.HTTP.Servers)) {
 		placed, err := parsed.Apps.HTTP.Servers[name].PlacedHandlers(name)
 		if err != nil {
@@ -130,7 +130,7 @@ func findHandlers(path, adapter string) ([]*placement.PlacedHandler, *uaident.Re
 }
 
 // commandSite returns the properties of a guard that the commands need.
-func commandSite(p *placement.PlacedHandler, registry *uaident.Registry) (s command.Site, err error) {
+func commandSite(p *handlerorder.PlacedHandler, registry *uaident.Registry) (s command.Site, err error) {
 	var h Handler
 	if err := json.Unmarshal(p.Config, &h); err != nil {
 		return s, err

@@ -8,9 +8,9 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/handlerorder"
 	"github.com/robotsguard/caddy-robots-guard/internal/instance"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
-	"github.com/robotsguard/caddy-robots-guard/internal/placement"
 )
 
 // Running returns the running robots_txt handlers of all configurations.
@@ -26,11 +26,11 @@ func (a *App) registerMetrics(ctx caddy.Context) (err error) {
 	return err
 }
 
-// Texts returns [placement.FindManagedHandlers] for all robots_txt handlers of a configuration. It is computed
+// Texts returns [handlerorder.FindManagedHandlers] for all robots_txt handlers of a configuration. It is computed
 // once, when the first of them is provisioned.
-func (a *App) Texts(ctx caddy.Context, name func(config json.RawMessage) string) (texts placement.ManagedHandlers, err error) {
+func (a *App) Texts(ctx caddy.Context, name func(config json.RawMessage) string) (texts handlerorder.ManagedHandlers, err error) {
 	if a.managedHandlers == nil {
-		a.managedHandlers, err = placement.FindManagedHandlers(ctx, name)
+		a.managedHandlers, err = handlerorder.FindManagedHandlers(ctx, name)
 	}
 	return a.managedHandlers, err
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/handlerorder"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
-	"github.com/robotsguard/caddy-robots-guard/internal/placement"
 )
 
 // Rollout configures the trial of a change before it is published everywhere.
@@ -104,7 +104,7 @@ func (r *Rollout) plan() publish.Rollout {
 }
 
 // check checks that the rollout fits the hosts and the positions of its robots_txt.
-func (r *Rollout) check(hosts []string, places []placement.ManagedHandler) error {
+func (r *Rollout) check(hosts []string, places []handlerorder.ManagedHandler) error {
 	if r == nil {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (r *Rollout) checkHosts(hosts []string) error {
 
 // checkShadow checks that a guard compares a change at every position of a robots_txt. Routes of
 // unknown handlers may contain a guard.
-func (r *Rollout) checkShadow(places []placement.ManagedHandler) error {
+func (r *Rollout) checkShadow(places []handlerorder.ManagedHandler) error {
 	if r.Stage != rolloutShadow {
 		return nil
 	}
