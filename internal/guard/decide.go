@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/textproto"
@@ -144,14 +145,17 @@ func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
 	g.recordReading(asked, j, read)
 }
 
-// fetchNew fetches the robots.txt of a site again, unless fetches fail, and waits as a first request
-// does. A fetch under way may have started too early, so another one follows.
+// fetchNew fetches the robots.txt of a site again, and waits as a first request does. While fetches fail,
+// it waits for the next due time.
 func (g *Guard) fetchNew(asked *http.Request, entry *policy.Entry, j *Judgement) {
-	if s := entry.State(); s != nil && s.Failures == 0 {
-		entry.MakeDue()
-	}
 	until := time.Now().Add(g.FetchWait)
-	if g.fetchAndWait(asked, entry, j.Site, until) == fetchBegun {
+	refresh, ok := g.refresher(asked, entry, j.Site)
+	if s := entry.State(); !ok || s == nil || s.Failures > 0 {
 		g.fetchAndWait(asked, entry, j.Site, until)
+		return
 	}
+	g.shared.proxies.saw(asked)
+	ctx, cancel := context.WithDeadline(asked.Context(), until)
+	defer cancel()
+	_ = fetchNow(ctx, entry, refresh) // the request goes on without the file
 }

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -29,26 +30,7 @@ func (s *State) ReadNow(ctx context.Context, e *policy.Entry, find func(policy.K
 	if err != nil {
 		return err
 	}
-	e.MakeDue()
-	// A fetch under way may have started before the file was written.
-	for tries := 0; tries < 2 && e.IsDue(time.Now()); {
-		done := refresh()
-		if done == nil { // others are being fetched
-			select {
-			case <-time.After(slotInterval):
-				continue
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-		}
-		tries++
-		select {
-		case <-done:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	return nil
+	return fetchNow(ctx, e, refresh)
 }
 
 // PolicyOf returns the entry of an authority that the configuration names at a server, creating it if
@@ -79,13 +61,12 @@ func (g *Guard) siteAt(server *caddyhttp.Server, authority string, secure bool) 
 func (s *State) refresherOf(e *policy.Entry, find func(policy.Key) (*Guard, *caddyhttp.Server)) (func() <-chan struct{}, error) {
 	key := e.Key()
 	if key.Source != "" {
-		source := s.sources.of(key)
-		if source == nil {
+		g := s.sources.guardOf(key)
+		if g == nil {
 			return nil, errNoSite
 		}
-		return func() <-chan struct{} {
-			return e.Refresh(source.freshness, source.fetch(key), source.onFetched(key))
-		}, nil
+		refresh, _ := g.refresher(nil, e, g.siteWith(key)) // a URL or a file needs no request
+		return refresh, nil
 	}
 	g, server := find(key)
 	if g == nil || g.SourceKey != "" {
@@ -100,6 +81,64 @@ func (s *State) refresherOf(e *policy.Entry, find func(policy.Key) (*Guard, *cad
 		return nil, errNoSite
 	}
 	return refresh, nil
+}
+
+// sourceGuards has the guards of all running configurations with a URL or a file as their source. The guard
+// fetches the source without a client's request. The zero value is empty.
+type sourceGuards struct {
+	mu     sync.Mutex
+	guards map[string][]*Guard // by SourceKey, the one configured last at the end
+}
+
+// add adds a guard until ctx ends.
+func (s *sourceGuards) add(ctx context.Context, g *Guard) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.guards == nil {
+		s.guards = make(map[string][]*Guard)
+	}
+	key := g.SourceKey
+	s.guards[key] = append(s.guards[key], g)
+	context.AfterFunc(ctx, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.guards[key] = slices.DeleteFunc(s.guards[key], func(other *Guard) bool { return other == g })
+		if len(s.guards[key]) == 0 {
+			delete(s.guards, key)
+		}
+	})
+}
+
+// guardOf returns the guard that was configured last with the source of a robots.txt, or nil.
+func (s *sourceGuards) guardOf(key policy.Key) *Guard {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	guards := s.guards[key.Source]
+	if len(guards) == 0 {
+		for source, other := range s.guards {
+			if site.KeyMatchesTemplate(key.Source, source) {
+				guards = other
+			}
+		}
+	}
+	if len(guards) == 0 {
+		return nil
+	}
+	return guards[len(guards)-1]
+}
+
+// siteWith returns a site for log lines and metrics about a fetch of a source. The source may belong to
+// all sites of the guard and is reported once.
+func (g *Guard) siteWith(key policy.Key) *site.Site {
+	s := &site.Site{Key: key, Segment: key.Segment(), Label: judge.OtherName}
+	g.shared.presences.mu.Lock()
+	defer g.shared.presences.mu.Unlock()
+	for label, own := range g.sites {
+		if (*own == key || !g.eachHost) && (s.Label == judge.OtherName || label < s.Label && label != judge.OtherName) {
+			s.Label = label
+		}
+	}
+	return s
 }
 
 // proxies remembers how a trusted proxy passes requests on, by the listen address of its server. It

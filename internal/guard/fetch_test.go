@@ -16,25 +16,25 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestStandaloneSourcesOverReloads checks that the source of the latest running
-// configuration is used.
-func TestStandaloneSourcesOverReloads(t *testing.T) {
+// TestSourceGuardsOverReloads checks that the guard of the latest running configuration
+// fetches a source.
+func TestSourceGuardsOverReloads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var s standaloneSources
+		var s sourceGuards
 		key := policy.Key{Source: "/srv/robots.txt"}
-		load := func() (source *standaloneSource, end func()) {
+		load := func() (g *Guard, end func()) {
 			ctx, cancel := context.WithCancel(t.Context())
-			source = new(standaloneSource)
-			s.add(ctx, key, source)
-			return source, func() {
+			g = &Guard{Config: Config{SourceKey: key.Source}}
+			s.add(ctx, g)
+			return g, func() {
 				cancel()
 				synctest.Wait()
 			}
 		}
-		expect := func(when string, want *standaloneSource) {
+		expect := func(when string, want *Guard) {
 			t.Helper()
-			if s.of(key) != want {
-				t.Errorf("%s: it is another source", when)
+			if s.guardOf(key) != want {
+				t.Errorf("%s: it is another guard", when)
 			}
 		}
 		expect("at first", nil)
@@ -48,8 +48,8 @@ func TestStandaloneSourcesOverReloads(t *testing.T) {
 		expect("after a reload", second)
 		endSecond()
 		expect("removed", nil)
-		if len(s.known) != 0 {
-			t.Errorf("%d sources are left", len(s.known))
+		if len(s.guards) != 0 {
+			t.Errorf("%d sources are left", len(s.guards))
 		}
 	})
 }
@@ -75,7 +75,7 @@ func TestReadingAtOnceIsTold(t *testing.T) {
 		if g.shared.ReadNow(t.Context(), entry, nil) == nil {
 			t.Error("a source that nobody configured is read")
 		}
-		g.shared.sources.add(t.Context(), key, g.standalone())
+		g.shared.sources.add(t.Context(), g)
 		for _, text := range []string{loose, strict} {
 			time.Sleep(time.Minute)
 			become(text)

@@ -86,7 +86,7 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 		g.shared.changes.RegisterUser(ctx)
 	}
 	if g.SourceKey != "" {
-		g.shared.sources.add(ctx, policy.Key{Source: g.SourceKey}, g.standalone())
+		g.shared.sources.add(ctx, g)
 	}
 	if g.Shadow != nil {
 		g.trial = g.try(ctx)

@@ -55,11 +55,7 @@ func (g *Guard) fetchDue(l *lookup) {
 	if l.waits && !g.isUsable(l.entry.State(), l.now) {
 		until = l.until
 	}
-	result := g.fetchAndWait(l.r, l.entry, l.j.Site, until)
-	for result == fetchBusy && l.waits && l.entry.State() == nil && time.Now().Before(l.until) && l.r.Context().Err() == nil {
-		awaitClosed(l.r, nil, min(slotInterval, time.Until(l.until)))
-		result = g.fetchAndWait(l.r, l.entry, l.j.Site, until)
-	}
+	g.fetchAndWait(l.r, l.entry, l.j.Site, until)
 	l.state = l.entry.State()
 }
 
@@ -104,12 +100,11 @@ func (g *Guard) fetchAgain(l *lookup) {
 	if l.waits {
 		until = l.until
 	}
-	result := g.fetchAndWait(l.r, l.entry, l.j.Site, until)
 	// A fetch under way is new enough, and so is one that has failed since.
-	if latest := l.entry.State(); result == notDue && latest != nil && latest.Failures == 0 && !l.entry.PossiblyChanged() {
+	if !l.entry.IsDue(l.now) && l.entry.State().Failures == 0 && !l.entry.PossiblyChanged() {
 		l.entry.MarkPossiblyChanged(l.now)
-		g.fetchAndWait(l.r, l.entry, l.j.Site, until)
 	}
+	g.fetchAndWait(l.r, l.entry, l.j.Site, until)
 }
 
 // fileInterval is the minimum time between reads of a file before blocks.

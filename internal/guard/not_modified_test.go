@@ -53,7 +53,7 @@ func TestNotModifiedAfterAll(t *testing.T) {
 	}
 }
 
-// TestStandaloneAsksByItsCopy refreshes a source without a request. The source gets the
+// TestSourceGetsItsCopy refreshes a source without a request. The source gets the
 // copy, with which it detects a file that is being written.
 func TestStandaloneAsksByItsCopy(t *testing.T) {
 	var had []bool
@@ -62,10 +62,13 @@ func TestStandaloneAsksByItsCopy(t *testing.T) {
 		return policy.FetchResult{Status: http.StatusOK, Body: []byte(loose)}
 	}))
 	key := policy.Key{Source: "robots.txt"}
-	entry, source := g.shared.Cache.GetOrCreate(key, policy.ConfiguredHosts), g.standalone()
+	g.SourceKey = key.Source
+	g.shared.sources.add(t.Context(), g)
+	entry := g.shared.Cache.GetOrCreate(key, policy.ConfiguredHosts)
 	for range 2 {
-		entry.MakeDue()
-		<-entry.Refresh(source.freshness, source.fetch(key), source.onFetched(key))
+		if err := g.shared.ReadNow(t.Context(), entry, nil); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if len(had) != 2 || had[0] || !had[1] {
 		t.Errorf("asked with a copy: %v, want [false true]", had)

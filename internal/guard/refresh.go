@@ -24,35 +24,59 @@ func (g *Guard) refresher(r *http.Request, entry *policy.Entry, site *site.Site)
 	}, true
 }
 
-// fetchResult is the result of [Guard.fetchAndWait].
-type fetchResult uint8
-
-const (
-	notDue     fetchResult = iota // the file is not due
-	fetchBusy                     // due, but too many other fetches are under way
-	noFetch                       // the source cannot fetch for the request
-	fetchBegun                    // under way or done
-)
-
 // fetchAndWait starts a fetch of a site's robots.txt if it is due, and waits for the fetch until a time.
 // The zero time means no wait.
-func (g *Guard) fetchAndWait(r *http.Request, entry *policy.Entry, site *site.Site, until time.Time) fetchResult {
+func (g *Guard) fetchAndWait(r *http.Request, entry *policy.Entry, site *site.Site, until time.Time) {
 	refresh, ok := g.refresher(r, entry, site)
 	if !ok {
-		return noFetch
+		return
 	}
 	g.shared.proxies.saw(r)
+	if time.Until(until) <= 0 {
+		refresh()
+		return
+	}
+	ctx, cancel := context.WithDeadline(r.Context(), until)
+	defer cancel()
+	_ = awaitFetch(ctx, entry, refresh, entry.State() == nil) // the request goes on without the file
+}
+
+// fetchNow waits for a fetch that starts now. A running fetch may have started before a change, so
+// another fetch follows it.
+func fetchNow(ctx context.Context, entry *policy.Entry, refresh func() <-chan struct{}) error {
+	entry.MakeDue()
+	for range 2 {
+		if err := awaitFetch(ctx, entry, refresh, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// slotInterval is how often awaitFetch tries to start a fetch while too many other fetches run.
+const slotInterval = 5 * time.Millisecond
+
+// awaitFetch starts a fetch if the entry is due, and waits for the end of the fetch or of ctx. While too many
+// other fetches run, it also waits for the start if queues is true.
+func awaitFetch(ctx context.Context, entry *policy.Entry, refresh func() <-chan struct{}, queues bool) error {
 	done := refresh()
-	switch {
-	case done == nil && entry.IsDue(time.Now()):
-		return fetchBusy
-	case done == nil:
-		return notDue
+	for done == nil && queues && entry.IsDue(time.Now()) {
+		select {
+		case <-time.After(slotInterval):
+			done = refresh()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
-	if wait := time.Until(until); wait > 0 {
-		awaitClosed(r, done, wait)
+	if done == nil {
+		return nil
 	}
-	return fetchBegun
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // timed limits the time of a fetch and counts it. It cancels the context instead of setting a deadline,
@@ -99,19 +123,5 @@ func (g *Guard) onFetched(s *site.Site, of copies.RequestHost) func(before, afte
 			g.emitChanged(s, before, after)
 		}
 		g.updateHolds(s, of, &after)
-	}
-}
-
-// slotInterval is how often a waiting request checks whether its robots.txt can be fetched now.
-const slotInterval = 5 * time.Millisecond
-
-// awaitClosed waits until a channel is closed, the request is cancelled, or most has passed.
-func awaitClosed(r *http.Request, done <-chan struct{}, most time.Duration) {
-	timer := time.NewTimer(most)
-	defer timer.Stop()
-	select {
-	case <-done:
-	case <-timer.C:
-	case <-r.Context().Done():
 	}
 }

@@ -66,7 +66,7 @@ type State struct {
 	findings *lint.Cache // lint reports; nil in some tests
 
 	own     ownPages
-	sources standaloneSources
+	sources sourceGuards
 	proxies proxies
 	rereads rereads
 }
@@ -176,8 +176,15 @@ func (s *State) parts() store.Parts {
 // awaitStored waits until stored data are loaded, at most as long as for a first fetch. Caddy starts its
 // apps in any order, so requests may come before.
 func (s *State) awaitStored(r *http.Request, most time.Duration) {
-	if restored := s.Memory.Restored(); restored != nil {
-		awaitClosed(r, restored, most)
+	restored := s.Memory.Restored()
+	if restored == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), most)
+	defer cancel()
+	select {
+	case <-restored:
+	case <-ctx.Done():
 	}
 }
 
