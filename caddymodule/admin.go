@@ -35,11 +35,11 @@ func (adminAPI) CaddyModule() caddy.ModuleInfo {
 // Provision registers the metrics of the running configuration with the next one. /metrics may be
 // requested before the guards of the next configuration are provisioned.
 func (adminAPI) Provision(ctx caddy.Context) error {
-	current := currentSharedState()
+	current := runningState()
 	if current == nil {
 		return nil // the first configuration
 	}
-	return current.Metrics.RegisterWhileUsed(func() bool { return currentSharedState() == current }, ctx.GetMetricsRegistry())
+	return current.Metrics.RegisterWhileUsed(func() bool { return runningState() == current }, ctx.GetMetricsRegistry())
 }
 
 // Routes implements caddy.AdminRouter.

@@ -14,7 +14,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/handlerorder"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
-	"github.com/robotsguard/caddy-robots-guard/internal/instance"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
@@ -79,10 +78,9 @@ type App struct {
 	stopVerification func() error // ends the use of the settings of verify
 	stopSignatures   func()       // ends the use of the signing agents
 
-	ctx        caddy.Context
-	logger     *zap.Logger
-	state      *guard.State
-	sentAlerts *notify.History // alerts sent by this and earlier configurations
+	ctx    caddy.Context
+	logger *zap.Logger
+	state  *guard.State
 
 	receivers []*notify.Receiver
 	stopFuncs []func() // reverts the actions of Start
@@ -130,10 +128,10 @@ func (a *App) Provision(ctx caddy.Context) (err error) {
 	if err := a.checkAddressLists(); err != nil {
 		return err
 	}
-	if a.state, a.sentAlerts, err = acquireState(ctx); err != nil {
+	if a.state, err = acquireState(ctx); err != nil {
 		return err
 	}
-	if a.receivers, err = notify.New(a.receiverConfigs(), a.sentAlerts, a.state.Metrics, a.logger); err != nil {
+	if a.receivers, err = notify.New(a.receiverConfigs(), a.state.Metrics, a.logger); err != nil {
 		return err
 	}
 	if err := guard.OnceStarted(ctx, a.startSelfTest); err != nil {
@@ -251,7 +249,8 @@ func (a *App) Start() (err error) {
 	}
 	a.startManaged()
 	a.state.Reread(a.ctx)
-	a.state.Alerts.Watch(a.ctx, notify.Start(a.ctx, a.receivers, a.sentAlerts))
+	a.state.Alerts.Watch(a.ctx)
+	notify.Start(a.ctx, a.receivers, &a.state.SentAlerts, a.state.Alerts)
 	// Stored lists need no new requests.
 	if a.Verify != nil {
 		defer a.state.Identities.RefreshLists(a.ctx, a.logger)
@@ -259,7 +258,6 @@ func (a *App) Start() (err error) {
 	if !a.history().Kept && !a.storesBases {
 		return nil
 	}
-	a.sentAlerts.SetInstance(instance.ID(a.logger))
 	var ctx context.Context
 	ctx, a.cancel = context.WithCancel(a.ctx)
 	a.done = a.newStore().Start(ctx, !a.state.Warm())

@@ -9,7 +9,6 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/handlerorder"
-	"github.com/robotsguard/caddy-robots-guard/internal/instance"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 )
 
@@ -59,7 +58,7 @@ func (a *App) PublishConfig(ctx caddy.Context, watched, hasBase bool) (publish.C
 	}
 	return publish.Config{
 		Registry: a.currentRegistry.Load(), RequestSites: a.sites, Bases: a.state.Bases, Storage: ctx.Storage(), Sites: &a.state.Published, Stored: a.state.Memory.Restored(),
-		Instance: func() string { return instance.ID(a.logger) }, IsRunning: func() bool { return runningApp() == a },
+		Instance: func() string { return instanceID(a.logger) }, IsRunning: func() bool { return runningApp() == a },
 		Visits: a.state.Visits, ReadSince: a.state.ReadSince, Trials: a.state, Now: time.Now, Logger: ctx.Logger(), Observer: a.state.Metrics,
 	}, a.registerMetrics(ctx)
 }

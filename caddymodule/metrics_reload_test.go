@@ -31,7 +31,7 @@ func TestMetricsWhileReloading(t *testing.T) {
 	defer func() { statePool = others }()
 	statePool = caddy.NewUsagePool()
 	before, end := caddy.NewContext(caddy.Context{Context: context.Background()})
-	state, _, err := acquireState(before)
+	state, err := acquireState(before)
 	if err == nil {
 		err = state.Metrics.Register(before.GetMetricsRegistry())
 	}
@@ -53,7 +53,7 @@ func TestMetricsWhileReloading(t *testing.T) {
 			t.Errorf("%d metrics while the next configuration is loaded, want %d", got, want)
 		}
 	}
-	if _, _, err = acquireState(with); err == nil {
+	if _, err = acquireState(with); err == nil {
 		err = state.Metrics.Register(with.GetMetricsRegistry())
 	}
 	if end(); err != nil || series(t, with) != want {
@@ -61,7 +61,7 @@ func TestMetricsWhileReloading(t *testing.T) {
 	}
 	endWith()
 	for range 1000 { // until the state is released
-		if currentSharedState() == nil && series(t, without) == 0 {
+		if runningState() == nil && series(t, without) == 0 {
 			return
 		}
 		time.Sleep(time.Millisecond)

@@ -6,41 +6,29 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
-	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 )
 
-// statePool has the one state that all configurations share. It survives a reload.
+// statePool has the one [guard.State] that all configurations share. It survives a reload.
 var statePool = caddy.NewUsagePool()
 
 const stateKey = "robots_guard"
 
-// sharedState is the value in the pool.
-type sharedState struct {
-	*guard.State
-	sentAlerts notify.History
-}
-
-// currentSharedState returns the state of the running configurations, or nil.
-func currentSharedState() (state *sharedState) {
+// runningState returns the state of the running configurations, or nil.
+func runningState() (state *guard.State) {
 	statePool.Range(func(_, value any) bool {
-		state, _ = value.(*sharedState)
+		state, _ = value.(*guard.State)
 		return state == nil
 	})
 	return state
 }
 
-// acquireState returns the shared state and the history of sent alerts, and creates them for the
-// first guard. It releases them when the configuration ends, also if loading failed.
-func acquireState(ctx caddy.Context) (*guard.State, *notify.History, error) {
-	value, _, err := statePool.LoadOrNew(stateKey, func() (caddy.Destructor, error) {
-		state := &sharedState{State: guard.NewState()}
-		state.Alerts.SetExtra(&state.sentAlerts)
-		return state, nil
-	})
+// acquireState returns the shared state, and creates it for the first configuration. It releases the
+// state when the configuration ends, also if loading failed.
+func acquireState(ctx caddy.Context) (*guard.State, error) {
+	value, _, err := statePool.LoadOrNew(stateKey, func() (caddy.Destructor, error) { return guard.NewState(), nil })
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	context.AfterFunc(ctx, func() { _, _ = statePool.Delete(stateKey) }) // Destruct returns no error
-	state := value.(*sharedState)
-	return state.State, &state.sentAlerts, nil
+	return value.(*guard.State), nil
 }

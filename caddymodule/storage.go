@@ -7,7 +7,6 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/certmagic"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/instance"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
@@ -31,7 +30,7 @@ func (a *App) history() report.History {
 func (a *App) newStore() *store.Store {
 	return store.New(store.Options{
 		Storage:     caddyStorage{a.ctx.Storage()},
-		Instance:    instance.ID(a.logger),
+		Instance:    instanceID(a.logger),
 		Memory:      a.state.Memory,
 		OnlyBases:   !a.history().Kept,
 		Observer:    a.state.Metrics,

@@ -54,17 +54,16 @@ func TestAcknowledgedOverARestart(t *testing.T) {
 		t.Fatalf("%d %s%s", code, out, stderr)
 	}
 	first.Stop() // stores pending data
-	kept := func(what ...string) {
+	kept := func(name, piece string) {
 		t.Helper()
-		stored, err := os.ReadFile(home + "/caddy/robots_guard/v1/" + id + "/notes/acknowledged.json")
-		for _, piece := range what {
-			if err != nil || !strings.Contains(string(stored), piece) || strings.Contains(string(stored), "secret") {
-				t.Errorf("%v: %s lacks %s", err, stored, piece)
-			}
+		stored, err := os.ReadFile(home + "/caddy/robots_guard/v1/" + id + "/notes/" + name)
+		if err != nil || !strings.Contains(string(stored), piece) || strings.Contains(string(stored), "secret") {
+			t.Errorf("%v: %s lacks %s", err, stored, piece)
 		}
 	}
-	toldID := `["` + list.Alerts[0].ID + `"]`
-	kept(`"note":"there is none"`, toldID)
+	sentID := `"id":"` + list.Alerts[0].ID + `"`
+	kept("acknowledged.json", `"note":"there is none"`)
+	kept("sent.json", sentID)
 
 	second := run()
 	if known := second.reread("not_protecting acknowledged").Alerts[0].Acknowledged; known.Note != "there is none" {
@@ -75,5 +74,5 @@ func TestAcknowledgedOverARestart(t *testing.T) {
 	}
 	second.reread("not_protecting open")
 	second.Stop()
-	kept(toldID)
+	kept("sent.json", sentID)
 }

@@ -1,7 +1,6 @@
 package alert
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,8 +12,9 @@ import (
 )
 
 const (
-	maxNoteBytes        = 500 // maximum length of a note in bytes
-	maxUserBytes        = 200 // maximum length of a user name in bytes
+	maxIDBytes          = 60
+	maxNoteBytes        = 500
+	maxUserBytes        = 200 // of a user name
 	maxAcknowledgements = 500
 	// acknowledgementRetention is the time after the end of an alert for which its acknowledgement stays
 	// valid.
@@ -27,52 +27,59 @@ const (
 // ErrUnknown is the error for an alert that does not exist or has ended.
 var ErrUnknown = errors.New("no such alert is open")
 
-// acknowledgements are the acknowledgements by alert ID. Withdrawn ones stay for acknowledgementRetention,
-// so that other instances learn of them.
+// acknowledgements are the acknowledgements by alert ID.
 type acknowledgements struct {
-	byID     map[string]*acknowledgementState
+	byID     map[string]acknowledgement
 	revision uint64 // number of changes on this instance
 }
 
-type acknowledgementState struct {
+// acknowledgement is an acknowledgement with internal data, in memory and in the storage.
+type acknowledgement struct {
+	ID string `json:"id"`
+	// Withdrawn acknowledgements stay for acknowledgementRetention, so that other instances
+	// learn of them.
+	IsWithdrawn bool `json:"undone,omitempty"`
+	// LastOpen is the last time at which the alert was open.
+	LastOpen time.Time `json:"last,omitzero"`
 	Acknowledgement
-	isWithdrawn    bool
-	lastOpen       time.Time // last time at which the alert was open
-	sharedLastOpen time.Time // value of lastOpen that other instances know
+	storedLastOpen time.Time // the value of LastOpen that other instances know
 }
 
-// get returns the acknowledgement of an alert.
-func (a *acknowledgements) get(id string) (Acknowledgement, bool) {
-	if k := a.byID[id]; k != nil && !k.isWithdrawn {
-		return k.Acknowledgement, true
+// apply returns an alert with its acknowledgement, if any.
+func (a *acknowledgements) apply(alert Alert) Alert {
+	if known, ok := a.byID[alert.ID]; ok && !known.IsWithdrawn && alert.State == Open {
+		alert.State, alert.Acknowledged = Acknowledged, &known.Acknowledgement
 	}
-	return Acknowledgement{}, false
+	return alert
 }
 
-// set stores an acknowledgement that is newer than the stored one.
-func (a *acknowledgements) set(id string, k acknowledgementState) bool {
-	existing := a.byID[id]
-	if existing != nil && !k.Time.After(existing.Time) || existing == nil && len(a.byID) >= maxAcknowledgements {
+// set stores an acknowledgement that is newer than the stored one. It returns false if it is not newer,
+// or without room.
+func (a *acknowledgements) set(ack acknowledgement) bool {
+	known, ok := a.byID[ack.ID]
+	if ok && !ack.Time.After(known.Time) || !ok && len(a.byID) >= maxAcknowledgements {
 		return false
 	}
 	if a.byID == nil {
-		a.byID = make(map[string]*acknowledgementState)
+		a.byID = make(map[string]acknowledgement)
 	}
-	a.byID[id] = &k
+	ack.storedLastOpen = ack.LastOpen
+	a.byID[ack.ID] = ack
+	a.revision++
 	return true
 }
 
-// prune removes acknowledgements of alerts that ended long ago. currentIDs contains the current
-// alerts.
-func (a *acknowledgements) prune(now time.Time, currentIDs map[string]bool) {
-	for id, k := range a.byID {
-		if currentIDs[id] {
-			if now.Sub(k.sharedLastOpen) >= lastOpenInterval {
-				k.sharedLastOpen = now
+// prune removes acknowledgements of alerts that ended long ago. current contains the IDs of the
+// current alerts.
+func (a *acknowledgements) prune(now time.Time, current map[string]bool) {
+	for id, known := range a.byID {
+		if current[id] {
+			if known.LastOpen = now; now.Sub(known.storedLastOpen) >= lastOpenInterval {
+				known.storedLastOpen = now
 				a.revision++
 			}
-			k.lastOpen = now
-		} else if now.Sub(k.lastOpen) >= acknowledgementRetention {
+			a.byID[id] = known
+		} else if now.Sub(known.LastOpen) >= acknowledgementRetention {
 			delete(a.byID, id)
 			a.revision++
 		}
@@ -81,36 +88,38 @@ func (a *acknowledgements) prune(now time.Time, currentIDs map[string]bool) {
 
 // Acknowledge marks an alert as known to the owner. user is empty without a login.
 // The error is [ErrUnknown] if the alert is not open.
-func (b *Manager) Acknowledge(id, user, note string) (Alert, error) {
-	return b.setAcknowledgement(id, acknowledgementState{Acknowledgement: Acknowledgement{User: truncate(user, maxUserBytes), Note: truncate(note, maxNoteBytes)}})
+func (m *Manager) Acknowledge(id, user, note string) (Alert, error) {
+	return m.setAcknowledgement(acknowledgement{ID: id, Acknowledgement: Acknowledgement{User: user, Note: note}})
 }
 
 // Reopen withdraws an acknowledgement. The error is [ErrUnknown] if the alert is not open.
-func (b *Manager) Reopen(id string) (Alert, error) {
-	return b.setAcknowledgement(id, acknowledgementState{isWithdrawn: true})
+func (m *Manager) Reopen(id string) (Alert, error) {
+	return m.setAcknowledgement(acknowledgement{ID: id, IsWithdrawn: true})
 }
 
-func (b *Manager) setAcknowledgement(id string, state acknowledgementState) (Alert, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	entry := b.entries[id]
-	if entry == nil || !entry.isListed || entry.State == Over {
-		return Alert{}, fmt.Errorf("%.60q: %w", id, ErrUnknown)
+func (m *Manager) setAcknowledgement(ack acknowledgement) (Alert, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now().UTC()
+	alert, ok := m.alerts[ack.ID]
+	if !ok || !alert.isListed(now) || alert.State == Over {
+		return Alert{}, fmt.Errorf("%.60q: %w", ack.ID, ErrUnknown)
 	}
-	now := b.now().UTC()
-	state.Time, state.lastOpen, state.sharedLastOpen = now, now, now
-	if existing := b.acknowledgements.byID[id]; existing != nil && !now.After(existing.Time) {
-		state.Time = existing.Time.Add(time.Nanosecond) // the resolution of the clock is too coarse
+	ack.Time, ack.LastOpen = now, now
+	if known := m.acknowledgements.byID[ack.ID]; !now.After(known.Time) {
+		ack.Time = known.Time.Add(time.Nanosecond) // the resolution of the clock is too coarse
 	}
-	if !b.acknowledgements.set(id, state) {
+	ack.bound()
+	if !m.acknowledgements.set(ack) {
 		return Alert{}, fmt.Errorf("%d alerts are acknowledged, which is the maximum", maxAcknowledgements)
 	}
-	b.acknowledgements.revision++
-	return b.currentAlert(entry), nil
+	return m.acknowledgements.apply(alert), nil
 }
 
-func truncate(s string, maxBytes int) string {
-	return text.Truncate(text.Printable(strings.TrimSpace(s)), maxBytes)
+// bound limits the texts, which come from people or from the storage.
+func (a *acknowledgement) bound() {
+	a.User = text.Truncate(text.Printable(strings.TrimSpace(a.User)), maxUserBytes)
+	a.Note = text.Truncate(text.Printable(strings.TrimSpace(a.Note)), maxNoteBytes)
 }
 
 // documentVersion is the version of the stored format.
@@ -118,68 +127,32 @@ const documentVersion = 1
 
 // storedDocument is the stored format.
 type storedDocument struct {
-	Version      int                     `json:"version"`
-	Acknowledged []storedAcknowledgement `json:"acknowledged"`
-	// Extra is the data of [Manager.SetExtra], if any.
-	Extra json.RawMessage `json:"extra,omitempty"`
+	Version      int               `json:"version"`
+	Acknowledged []acknowledgement `json:"acknowledged"`
 }
-
-type storedAcknowledgement struct {
-	ID     string `json:"id"`
-	Undone bool   `json:"undone,omitempty"`
-	// Last is the last time at which the alert was open, or zero.
-	Last time.Time `json:"last,omitzero"`
-	Acknowledgement
-}
-
-// Extra is additional data that is stored with the acknowledgements.
-type Extra interface {
-	// Revision returns the number of changes since the start.
-	Revision() uint64
-	// Export returns the data as JSON.
-	Export() (json.RawMessage, error)
-	// Import adds stored data of any instance.
-	Import(data json.RawMessage)
-}
-
-// SetExtra sets additional data to store. It must be called before all other methods.
-func (b *Manager) SetExtra(extra Extra) { b.extra = extra }
 
 // Revision returns the number of changes since the start. Unchanged data are not stored.
-func (b *Manager) Revision() uint64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.extra != nil {
-		return b.acknowledgements.revision + b.extra.Revision()
-	}
-	return b.acknowledgements.revision
+func (m *Manager) Revision() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.acknowledgements.revision
 }
 
 // Export returns all acknowledgements for [Manager.Import].
-func (b *Manager) Export() ([]byte, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	d := storedDocument{Version: documentVersion, Acknowledged: []storedAcknowledgement{}}
-	for id, k := range b.acknowledgements.byID {
-		d.Acknowledged = append(d.Acknowledged, storedAcknowledgement{id, k.isWithdrawn, k.lastOpen.UTC(), k.Acknowledgement})
+func (m *Manager) Export() ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d := storedDocument{Version: documentVersion, Acknowledged: []acknowledgement{}}
+	for _, known := range m.acknowledgements.byID {
+		d.Acknowledged = append(d.Acknowledged, known)
 	}
-	slices.SortFunc(d.Acknowledged, func(x, y storedAcknowledgement) int { return strings.Compare(x.ID, y.ID) })
-	if b.extra != nil {
-		var err error
-		if d.Extra, err = b.extra.Export(); err != nil {
-			return nil, err
-		}
-	}
-	var data bytes.Buffer
-	enc := json.NewEncoder(&data)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(d)
-	return data.Bytes(), err
+	slices.SortFunc(d.Acknowledged, func(x, y acknowledgement) int { return strings.Compare(x.ID, y.ID) })
+	return json.Marshal(d)
 }
 
 // Import adds acknowledgements that are newer than the known ones. They come from before a
 // restart or from another instance.
-func (b *Manager) Import(data []byte) error {
+func (m *Manager) Import(data []byte) error {
 	var d storedDocument
 	if err := json.Unmarshal(data, &d); err != nil {
 		return fmt.Errorf("no acknowledgements: %w", err)
@@ -187,32 +160,24 @@ func (b *Manager) Import(data []byte) error {
 	if d.Version != documentVersion || len(d.Acknowledged) > maxAcknowledgements {
 		return fmt.Errorf("invalid version %d or number of acknowledgements %d", d.Version, len(d.Acknowledged))
 	}
-	for _, s := range d.Acknowledged {
-		kind, _, _ := strings.Cut(s.ID, "-")
-		if !slices.Contains(allKinds(), Kind(kind)) || len(s.ID) > 60 || s.Time.IsZero() {
-			return fmt.Errorf("invalid acknowledgement of %.60q at %v", s.ID, s.Time)
+	for _, stored := range d.Acknowledged {
+		if len(stored.ID) > maxIDBytes || stored.Time.IsZero() {
+			return fmt.Errorf("invalid acknowledgement of %.60q at %v", stored.ID, stored.Time)
 		}
 	}
-	if b.extra != nil && d.Extra != nil {
-		b.extra.Import(d.Extra)
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := b.now()
-	for _, s := range d.Acknowledged {
-		s.User, s.Note = truncate(s.User, maxUserBytes), truncate(s.Note, maxNoteBytes)
-		if s.Time.After(now) {
-			s.Time = now.UTC() // bounds times of a wrong clock
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now().UTC()
+	for _, stored := range d.Acknowledged {
+		if stored.Time.After(now) {
+			stored.Time = now // bounds times of a wrong clock
 		}
-		last := s.Last
-		if last.IsZero() || last.After(now) {
-			last = now
+		if stored.LastOpen.IsZero() || stored.LastOpen.After(now) {
+			stored.LastOpen = now
 		}
-		if now.Sub(last) >= acknowledgementRetention {
-			continue // expired, but not yet removed by its writer
-		}
-		if b.acknowledgements.set(s.ID, acknowledgementState{s.Acknowledgement, s.Undone, last, last}) {
-			b.acknowledgements.revision++
+		if now.Sub(stored.LastOpen) < acknowledgementRetention { // else its writer has not yet removed it
+			stored.bound()
+			m.acknowledgements.set(stored)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package alert
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -62,10 +63,10 @@ const (
 	ReadyForEnforce      Kind = "ready_for_enforce" // enforce would block nobody by mistake
 )
 
-// allKinds returns all kinds.
-func allKinds() []Kind {
-	return []Kind{NotProtecting, SearchBlocked, RobotsGone, RobotsShutsOutSearch, RobotsChanged, Unreachable, ChangeDelayed, BaseFailing, ManagedFileRefused,
-		ChangeUnconfirmed, ChangeStopped, PagesRefused, PagesFail, RobotsFails, RobotsWithheld, StorageFailing, ListsStale, RegistryFails, UnknownCrawler, CrawlerWave, NewCrawler, ReadyForEnforce}
+// minDurations are the times for which a problem of a kind must last before it is listed.
+var minDurations = map[Kind]time.Duration{
+	Unreachable: minUnreachableTime, BaseFailing: minUnreachableTime,
+	StorageFailing: 5 * time.Minute, ListsStale: time.Hour, RegistryFails: time.Hour,
 }
 
 // Severity is how much an alert matters.
@@ -81,10 +82,13 @@ const (
 // Severities returns all severities, the most severe first.
 func Severities() []Severity { return []Severity{Critical, Warning, Info} }
 
-// AtLeast reports whether s is least or more severe.
-func (s Severity) AtLeast(least Severity) bool {
-	return slices.Index(Severities(), s) <= slices.Index(Severities(), least)
+// Compare orders severities, the most severe first.
+func (s Severity) Compare(other Severity) int {
+	return slices.Index(Severities(), s) - slices.Index(Severities(), other)
 }
+
+// AtLeast reports whether s is least or more severe.
+func (s Severity) AtLeast(least Severity) bool { return s.Compare(least) <= 0 }
 
 // State is how far the owner is with an alert.
 type State string
@@ -95,9 +99,6 @@ const (
 	Acknowledged State = "acknowledged" // still true, and known to the owner
 	Over         State = "over"         // no longer true
 )
-
-// allStates returns all states.
-func allStates() []State { return []State{Open, Acknowledged, Over} }
 
 // Acknowledgement states that the owner knows of an alert.
 type Acknowledgement struct {
@@ -118,8 +119,20 @@ type List struct {
 	IsPersistent bool `json:"kept"`
 	// ReadOnly reports whether alerts cannot be acknowledged here.
 	ReadOnly bool `json:"read_only"`
+}
 
-	number uint64 // sequence number
+// Compare orders alerts by state (open, acknowledged, over), severity and time, newest first.
+func (a *Alert) Compare(b *Alert) int {
+	states := []State{Open, Acknowledged, Over}
+	return cmp.Or(slices.Index(states, a.State)-slices.Index(states, b.State), a.Severity.Compare(b.Severity), b.Since.Compare(a.Since), strings.Compare(a.ID, b.ID))
+}
+
+// isListed reports whether a problem has lasted long enough to be listed.
+func (a *Alert) isListed(now time.Time) bool {
+	if a.State == Over {
+		now = a.Until
+	}
+	return now.Sub(a.Since) >= minDurations[a.Kind]
 }
 
 // newID returns the ID of an alert with the given subject.

@@ -1,8 +1,8 @@
 package alert
 
 import (
-	"context"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -13,7 +13,7 @@ import (
 )
 
 func googlebot(identity verify.State) Block {
-	return Block{Site: "a.test", Crawler: "Googlebot", Identity: identity, Rule: "Disallow: /private/", Line: 2, Group: "*", Path: "/private/a"}
+	return Block{BlockedSearch: BlockedSearch{Site: "a.test", Crawler: "Googlebot", Identity: identity}, Rule: "Disallow: /private/", Line: 2, Group: "*", Path: "/private/a"}
 }
 
 // TestSearchBlocked tells of verified engines at once, and of others when they come
@@ -59,7 +59,7 @@ func TestSearchBlockedNoMore(t *testing.T) {
 	w.want("another text", "open info robots_changed, over critical search_blocked")
 
 	w = blocked(t)
-	w.firstLoad = w.time
+	w.lastLoad = w.time
 	w.leap(59 * time.Minute)
 	w.want("after a reload", "open critical search_blocked")
 	w.leap(time.Minute)
@@ -82,13 +82,13 @@ func TestStaging(t *testing.T) {
 func TestBlocksBound(t *testing.T) {
 	w := newWorld(t)
 	w.RecordBlock(googlebot(verify.Verified))
-	for i := range 2 * maxBlocks {
+	for i := range 2 * MaxBlocks {
 		w.leap(2 * time.Second)
 		x := googlebot(verify.Claimed)
 		x.Rule = fmt.Sprintf("Disallow: /%d", i)
 		w.RecordBlock(x)
 	}
-	if len(w.blocks.byKey) != maxBlocks {
+	if len(w.blocks.byKey) != MaxBlocks {
 		t.Errorf("%d are kept", len(w.blocks.byKey))
 	}
 	w.want("the verified one", "open critical search_blocked")
@@ -114,99 +114,23 @@ func TestSearchBlockedAgain(t *testing.T) {
 	}
 }
 
-// TestBlockedAgain has an engine be blocked again within a second, which is noted without
-// waiting for others that are, and later, when another example takes the place of the first.
-func TestBlockedAgain(t *testing.T) {
-	var b searchBlocks
-	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	first := googlebot(verify.Verified)
-	b.record(first, at)
-	want := func(last time.Time, path string) {
-		t.Helper()
-		for _, known := range b.byKey {
-			if !known.last().Equal(last) || known.Path != path || !known.start.Equal(at) {
-				t.Errorf("noted is %v with %s, want %v with %s", known.last(), known.Path, last, path)
-			}
-		}
-		if len(b.byKey) != 1 {
-			t.Errorf("%d engines are noted, want one", len(b.byKey))
-		}
-	}
-	want(at, first.Path)
-	second := first
-	second.Path = "/private/b"
-	b.mu.RLock()
-	done := make(chan struct{})
-	go func() {
-		b.record(second, at.Add(999*time.Millisecond))
-		close(done)
-	}()
-	select {
-	case <-done:
-	case <-time.After(20 * time.Second):
-		t.Error("it waits for others that are blocked")
-	}
-	b.mu.RUnlock()
-	<-done
-	want(at.Add(999*time.Millisecond), first.Path)
-	b.record(second, at.Add(1999*time.Millisecond))
-	want(at.Add(1999*time.Millisecond), second.Path)
-	b.record(first, at.Add(2500*time.Millisecond)) // an example is for a second
-	want(at.Add(2500*time.Millisecond), second.Path)
-	b.record(first, at.Add(3100*time.Millisecond)) // though it was noted within one
-	want(at.Add(3100*time.Millisecond), first.Path)
-	b.record(second, at.Add(1500*time.Millisecond)) // by a clock that was set back
-	want(at.Add(1500*time.Millisecond), second.Path)
-}
-
-// TestSearchBlockedInAReload takes a block for one of the configuration before that comes
-// while the next one takes over, and none that comes later.
-func TestSearchBlockedInAReload(t *testing.T) {
-	for after, want := range map[time.Duration]string{
-		0:                "over critical search_blocked",
-		10 * time.Second: "over critical search_blocked",
-		time.Minute:      "open critical search_blocked",
-	} {
-		w := newWorld(t)
-		w.answer("a.test", "enforce", 200, rules)
-		w.leap(time.Minute)
-		w.RecordBlock(googlebot(verify.Verified))
-		w.firstLoad = w.time
-		w.leap(after)
-		w.RecordBlock(googlebot(verify.Verified))
-		w.leap(30 * time.Minute)
-		w.want(after.String(), "open critical search_blocked")
-		w.leap(31 * time.Minute)
-		w.want(after.String(), want)
-	}
-}
-
-// TestSearchBlockedAtAFailedReload is told of on, where a configuration was loaded of which
-// another part could not be started, and ends an hour after one that runs.
-func TestSearchBlockedAtAFailedReload(t *testing.T) {
+// TestSearchBlocks returns the last block by site, crawler and identity, for the metric.
+func TestSearchBlocks(t *testing.T) {
 	w := newWorld(t)
-	w.answer("a.test", "enforce", 200, rules)
-	w.leap(time.Minute)
 	w.RecordBlock(googlebot(verify.Verified))
-	w.leap(time.Minute)
-	load := func() (end func()) {
-		ctx, end := context.WithCancel(t.Context())
-		told := make(chan bool, 100)
-		w.Watch(ctx, func(List) { told <- true })
-		<-told
-		return end
+	w.RecordBlock(googlebot(verify.Claimed))
+	w.time = w.time.Add(time.Minute)
+	other := googlebot(verify.Verified)
+	other.Rule = "Disallow: /other/"
+	w.RecordBlock(other)
+	want := map[BlockedSearch]time.Time{googlebot(verify.Verified).BlockedSearch: w.time, googlebot(verify.Claimed).BlockedSearch: start}
+	if got := w.SearchBlocks(); !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
-	load()()
-	for n := 1; n > 0; time.Sleep(time.Millisecond) { // until it has ended
-		w.mu.Lock()
-		n = len(w.watchers)
-		w.mu.Unlock()
+	w.pass(2 * time.Hour)
+	if got := w.SearchBlocks(); len(got) != 1 {
+		t.Errorf("two hours later: %v", got)
 	}
-	w.leap(2 * time.Hour)
-	w.want("after a load that failed", "open critical search_blocked")
-	defer load()()
-	w.leap(2 * time.Hour)
-	w.want("after another", "over critical search_blocked")
 }
 
 // TestSearchCure checks the texts for each kind of client, and that the page and the
@@ -225,7 +149,7 @@ func TestSearchCure(t *testing.T) {
 	} {
 		x := blockRecord{Block: googlebot(tc.identity)}
 		x.Crawler = tc.crawler
-		if a := x.alert(Warning); a.Title != tc.title || a.Remedy != searchRemedy || a.RemedySnippet != tc.line || strings.Contains(a.Detail, judge.OtherName) {
+		if a := x.alert(); a.Title != tc.title || a.Remedy != searchRemedy || a.RemedySnippet != tc.line || strings.Contains(a.Detail, judge.OtherName) {
 			t.Errorf("%s, %s: %+v", tc.crawler, tc.identity, a)
 		}
 	}

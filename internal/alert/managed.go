@@ -3,14 +3,20 @@ package alert
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
+// maxReasons is the maximum number of reasons in an alert.
+const maxReasons = 3
+
 // findInManaged examines the managed robots.txt files. texts can be nil.
-func findInManaged(texts report.Texts, now time.Time) (found []finding) {
+func findInManaged(texts report.Texts, now time.Time) (found []Alert) {
 	if texts == nil {
 		return nil
 	}
@@ -27,33 +33,71 @@ func findInManaged(texts report.Texts, now time.Time) (found []finding) {
 	return found
 }
 
-func baseFailing(s *report.ManagedSite) finding {
+func baseFailing(s *report.ManagedSite) Alert {
 	source := cmp.Or(text.Printable(s.Base.File), "The site's own robots.txt")
 	consequence := "No good copy is stored, so the site's own answer is served without your rules."
 	if s.Version != "" {
 		consequence = "The last good one is used, with your rules."
 	}
-	return finding{minDuration: minUnreachableTime, Alert: Alert{
+	return Alert{
 		ID: newID(BaseFailing, cmp.Or(s.Base.File, s.Host)), Kind: BaseFailing, Severity: Warning, Site: s.Host, Since: s.Base.FailingSince,
 		Title:         "The base of the robots.txt of " + hostName(s) + " cannot be read",
 		Detail:        fmt.Sprintf("%s: %s. %s", source, text.Printable(s.Base.Failure), consequence),
 		Remedy:        "See why it is not served. If the site has no robots.txt of its own, write base none.",
 		RemedySnippet: "caddy robots-guard managed show " + shellQuote(s.Host),
-	}}
+	}
 }
 
-func refusedFile(s *report.ManagedSite) finding {
+func refusedFile(s *report.ManagedSite) Alert {
 	consequence := "The site's own answer is served without your rules."
 	if s.Version != "" {
 		consequence = "The previous file stays in force, version " + s.Version + "."
 	}
-	return finding{Alert: Alert{
+	return Alert{
 		ID: newID(ManagedFileRefused, s.Host, s.Refused.Why), Kind: ManagedFileRefused, Severity: Warning, Site: s.Host, Since: s.Refused.Since,
 		Title:         "A robots.txt of " + hostName(s) + " is refused",
-		Detail:        toSentence(text.Truncate(text.Printable(s.Refused.Why), maxErrorBytes)) + " " + consequence,
+		Detail:        sentence(s.Refused.Why) + " " + consequence,
 		Remedy:        "Correct the rule or robots.txt named above. If it is intended, change the option gate.",
 		RemedySnippet: "caddy robots-guard managed show " + shellQuote(s.Host),
-	}}
+	}
 }
 
 func hostName(s *report.ManagedSite) string { return cmp.Or(text.Printable(s.Host), "any host") }
+
+// findInChanges returns alerts about changes of managed robots.txt files by site. A rejected
+// change matters only until the next change.
+func findInChanges(sites map[string][]report.ManagedChange, now time.Time) (found []Alert) {
+	for _, site := range slices.Sorted(maps.Keys(sites)) {
+		if len(sites[site]) == 0 {
+			continue
+		}
+		switch latest := slices.MaxFunc(sites[site], func(a, b report.ManagedChange) int { return a.Number - b.Number }); {
+		case latest.State == report.ChangeWaiting:
+			found = append(found, waitingChange(site, &latest))
+		case latest.Stopped != "" && now.Sub(latest.Since) < overRetention:
+			found = append(found, stoppedChange(site, &latest))
+		}
+	}
+	return found
+}
+
+func waitingChange(site string, change *report.ManagedChange) Alert {
+	reasons := sentence(strings.Join(change.Reasons[:min(len(change.Reasons), maxReasons)], "; "))
+	return Alert{
+		ID: newID(ChangeUnconfirmed, site, change.ID), Kind: ChangeUnconfirmed, Severity: Warning, Site: site, Since: change.Since,
+		Title:         "A change of the robots.txt of " + text.Printable(site) + " waits for confirmation",
+		Detail:        strings.TrimSpace(reasons + " Until then the previous file stays in force."),
+		Remedy:        "If the change is intended, confirm it; otherwise remove it from the configuration.",
+		RemedySnippet: "caddy robots-guard managed confirm --site " + shellQuote(site) + ` --why "..."`,
+	}
+}
+
+func stoppedChange(site string, change *report.ManagedChange) Alert {
+	return Alert{
+		ID: newID(ChangeStopped, site, change.ID), Kind: ChangeStopped, Severity: Warning, Site: site, Since: change.Since,
+		Title:         "The trial of a change of the robots.txt of " + text.Printable(site) + " has ended by itself",
+		Detail:        sentence(change.Stopped) + " The previous file stays in force.",
+		Remedy:        "Change the rules. If they are intended, load them with rollout now and confirm them.",
+		RemedySnippet: "caddy robots-guard managed history --site " + shellQuote(site),
+	}
+}

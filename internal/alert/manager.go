@@ -1,13 +1,11 @@
 package alert
 
 import (
-	"cmp"
-	"maps"
+	"context"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -18,8 +16,10 @@ const (
 	minUpdateInterval  = time.Second      // between two updates by a caller of List
 	ledgerReadInterval = 10 * time.Minute // between two reads of the ledger, which is large
 
-	maxAlerts     = 200            // open or acknowledged
-	maxOverAlerts = 50             // ended alerts that are listed
+	// Limits of a list. More alerts that are open or acknowledged come only from the sites
+	// of the configuration: the numbers of alerts that clients can cause have limits below.
+	maxAlerts     = 500
+	maxOverAlerts = 50
 	overRetention = 24 * time.Hour // time for which an ended alert is listed
 )
 
@@ -55,180 +55,126 @@ type Manager struct {
 	blocks searchBlocks
 
 	mu               sync.Mutex
-	lastUpdate       time.Time            // last update
-	lastLedgerRead   time.Time            // last read of the ledger
-	ledgerFindings   []finding            // findings in the ledger
-	firstLoad        time.Time            // when the first configuration was loaded
-	lastVerdicts     map[string]time.Time // last verdict by site
-	entries          map[string]*entry
-	watchers         map[*watcher]bool
-	listNumber       uint64 // sequence number of lists
-	omitted          int
+	lastUpdate       time.Time
+	lastLoad         time.Time // of a configuration
+	lastLedgerRead   time.Time
+	ledgerAlerts     []Alert          // problems in the ledger
+	alerts           map[string]Alert // by ID; open or over, without acknowledgements
 	acknowledgements acknowledgements
-	extra            Extra // can be nil
-
-	notifyMu     sync.Mutex // held during calls of the watchers; locked before mu
-	lastNotified uint64     // sequence number of the last list for watchers
-}
-
-// entry is an alert with internal data.
-type entry struct {
-	Alert
-	isListed bool // lasted for minDuration
-}
-
-// finding is a current problem. A zero Since means that it began when it was first found.
-type finding struct {
-	Alert
-	minDuration time.Duration // minimum duration before it is listed
+	latest           []Alert       // all alerts at the last update
+	updated          chan struct{} // closed by the next update
 }
 
 // NewManager returns a Manager without alerts. now is the clock.
 func NewManager(state StateSource, now func() time.Time) *Manager {
-	return &Manager{
-		state: state, now: now, firstLoad: now(),
-		lastVerdicts: make(map[string]time.Time), entries: make(map[string]*entry), watchers: make(map[*watcher]bool),
-	}
+	return &Manager{state: state, now: now, lastLoad: now(), alerts: make(map[string]Alert), updated: make(chan struct{})}
+}
+
+// Watch updates the alerts of a new configuration now and every minute until ctx ends.
+func (m *Manager) Watch(ctx context.Context) {
+	m.mu.Lock()
+	m.lastLoad, m.lastLedgerRead = m.now(), time.Time{}
+	m.mu.Unlock()
+	go func() {
+		ticker := time.NewTicker(updateInterval)
+		defer ticker.Stop()
+		for {
+			m.List()
+			select {
+			case <-ticker.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+}
+
+// Latest returns all alerts at the last update, in the order of a [List] and without its limits.
+// updated is closed by the next update.
+func (m *Manager) Latest() (alerts []Alert, updated <-chan struct{}) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.latest, m.updated
 }
 
 // List updates the alerts, unless that was just done, and returns them.
-func (b *Manager) List() List {
-	list, updated := b.listUpdated()
-	if updated {
-		b.notifyWatchers(list)
+func (m *Manager) List() List {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	if m.lastUpdate.IsZero() || now.Sub(m.lastUpdate) >= minUpdateInterval {
+		m.update(now)
 	}
-	return list
-}
-
-// listUpdated implements List and reports whether it updated the alerts.
-func (b *Manager) listUpdated() (list List, updated bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := b.now()
-	if updated = b.lastUpdate.IsZero() || now.Sub(b.lastUpdate) >= minUpdateInterval; updated {
-		b.update(now)
-	}
-	return b.list(now), updated
-}
-
-// list returns all alerts. b.mu must be held.
-func (b *Manager) list(now time.Time) List {
-	b.listNumber++
-	list := List{Generated: now.UTC(), Alerts: []Alert{}, More: b.omitted, IsPersistent: b.state.HasStorage(), number: b.listNumber}
-	for _, e := range b.entries {
-		if e.isListed {
-			list.Alerts = append(list.Alerts, b.currentAlert(e))
-		}
-	}
-	slices.SortFunc(list.Alerts, compareAlerts)
-	return list
-}
-
-// currentAlert returns the listed form of an entry. b.mu must be held.
-func (b *Manager) currentAlert(e *entry) Alert {
-	a := e.Alert
-	if a.State == Open {
-		if acknowledgement, ok := b.acknowledgements.get(a.ID); ok {
-			a.State, a.Acknowledged = Acknowledged, &acknowledgement
-		}
-	}
-	return a
-}
-
-// compareAlerts compares alerts for a List.
-func compareAlerts(a, b Alert) int {
-	return cmp.Or(
-		cmp.Compare(slices.Index(allStates(), a.State), slices.Index(allStates(), b.State)),
-		cmp.Compare(slices.Index(Severities(), a.Severity), slices.Index(Severities(), b.Severity)),
-		b.Since.Compare(a.Since),
-		cmp.Compare(a.ID, b.ID))
-}
-
-// update updates the alerts. b.mu must be held.
-func (b *Manager) update(now time.Time) {
-	b.lastUpdate = now
-	if b.lastLedgerRead.IsZero() || now.Sub(b.lastLedgerRead) >= ledgerReadInterval {
-		isOpen := func(id string) bool { e := b.entries[id]; return e != nil && e.State == Open }
-		b.lastLedgerRead, b.ledgerFindings = now, findInLedger(b.state.Reports(now), now, isOpen)
-	}
-	live := b.state.Live()
-	isEnforced := func(f finding) bool {
-		mode := live[f.Site].Mode
-		return f.Kind == ReadyForEnforce && mode != "" && mode != judge.ModeOf(false)
-	}
-	b.ledgerFindings = slices.DeleteFunc(b.ledgerFindings, isEnforced)
-	// The order is stable, so that a list beyond the limit shows the same alerts each time.
-	// Findings that clients can multiply come last within their severity.
-	found := slices.Concat(findInServer(b.state, now), b.findInSites(live, now), findInManaged(b.state.Managed(), now), findInChanges(b.state.Changes(), now), b.blocks.find(live, b.lastLoad(), now), findWithheld(b.state.Withheld(now), now), b.ledgerFindings)
-	slices.SortStableFunc(found, func(x, y finding) int {
-		return cmp.Compare(slices.Index(Severities(), x.Severity), slices.Index(Severities(), y.Severity))
-	})
-	b.omitted = max(0, len(found)-maxAlerts)
-	currentIDs := make(map[string]bool)
-	for i, f := range found {
-		currentIDs[f.ID] = true
-		if i < maxAlerts {
-			b.openAlert(f, now)
-		} else {
-			delete(b.entries, f.ID) // not over
-		}
-	}
-	for id, e := range b.entries {
+	list := List{Generated: now.UTC(), Alerts: []Alert{}, IsPersistent: m.state.HasStorage()}
+	over := 0
+	for _, a := range m.all(now) {
 		switch {
-		case currentIDs[id]:
-		case !e.isListed:
-			delete(b.entries, id)
-		case e.State != Over:
-			e.State, e.Until = Over, now.UTC()
+		case a.State == Over && over == maxOverAlerts:
+		case a.State == Over:
+			over++
+			list.Alerts = append(list.Alerts, a)
+		case len(list.Alerts) == maxAlerts:
+			list.More++
+		default:
+			list.Alerts = append(list.Alerts, a)
 		}
 	}
-	b.removeOld(now)
-	b.acknowledgements.prune(now, currentIDs)
+	return list
 }
 
-// openAlert opens or updates the alert of a finding. b.mu must be held.
-func (b *Manager) openAlert(f finding, now time.Time) {
-	existing := b.entries[f.ID]
-	if existing == nil || existing.State == Over {
-		since := now
-		if existing != nil && now.Sub(existing.Until) < updateInterval {
-			since = existing.Since // a short interruption
+// all returns all alerts in the order of a list. m.mu must be held.
+func (m *Manager) all(now time.Time) (alerts []Alert) {
+	for _, a := range m.alerts {
+		if a.isListed(now) {
+			alerts = append(alerts, m.acknowledgements.apply(a))
 		}
-		existing = &entry{Alert: Alert{Since: since}}
-		b.entries[f.ID] = existing
 	}
-	since := cmp.Or(f.Since, existing.Since)
-	existing.Alert = f.Alert
-	existing.Since, existing.State = since.UTC(), Open
-	existing.isListed = existing.isListed || now.Sub(since) >= f.minDuration
+	slices.SortFunc(alerts, func(a, b Alert) int { return a.Compare(&b) })
+	return alerts
 }
 
-// removeOld removes alerts that ended long ago, and the oldest beyond the limit. b.mu must be
-// held.
-func (b *Manager) removeOld(now time.Time) {
-	var ended []*entry
-	for _, e := range b.entries {
-		if e.State == Over {
-			ended = append(ended, e)
+// update updates the alerts. m.mu must be held.
+func (m *Manager) update(now time.Time) {
+	m.lastUpdate = now
+	if now.Sub(m.lastLedgerRead) >= ledgerReadInterval {
+		m.lastLedgerRead, m.ledgerAlerts = now, findInLedger(m.state.Reports(now), now)
+	}
+	live := m.state.Live()
+	current := make(map[string]bool)
+	for _, found := range [][]Alert{
+		findInServer(m.state, now), findInSites(live, now), findInManaged(m.state.Managed(), now), findInChanges(m.state.Changes(), now),
+		m.blocks.find(live, m.lastLoad, now), findWithheld(m.state.Withheld(now), now), m.ledgerAlerts,
+	} {
+		for _, a := range found {
+			current[a.ID] = true
+			m.open(a, now)
 		}
 	}
-	slices.SortFunc(ended, func(x, y *entry) int { return y.Until.Compare(x.Until) })
-	for i, e := range ended {
-		if i >= maxOverAlerts || now.Sub(e.Until) >= overRetention {
-			delete(b.entries, e.ID)
+	for id, a := range m.alerts {
+		switch {
+		case current[id]:
+		case !a.isListed(now), a.State == Over && now.Sub(a.Until) >= overRetention:
+			delete(m.alerts, id)
+		case a.State == Open:
+			a.State, a.Until = Over, now.UTC()
+			m.alerts[id] = a
 		}
 	}
+	m.acknowledgements.prune(now, current)
+	m.latest = m.all(now)
+	close(m.updated)
+	m.updated = make(chan struct{})
 }
 
-// sitesBySource returns the names of sites by source, in order.
-func sitesBySource(live map[string]report.Live) map[string][]string {
-	sites := make(map[string][]string)
-	for _, name := range slices.Sorted(maps.Keys(live)) {
-		source := name
-		if l := live[name]; l.Source != "" && l.Source != "server" {
-			source = l.Authority
+// open opens or updates an alert. An alert without a beginning began when it was first found, also
+// before a short interruption. m.mu must be held.
+func (m *Manager) open(a Alert, now time.Time) {
+	if a.Since.IsZero() {
+		a.Since = now
+		if known, ok := m.alerts[a.ID]; ok && (known.State == Open || now.Sub(known.Until) < updateInterval) {
+			a.Since = known.Since
 		}
-		sites[source] = append(sites[source], name)
 	}
-	return sites
+	a.Since, a.State = a.Since.UTC(), Open
+	m.alerts[a.ID] = a
 }

@@ -15,49 +15,22 @@ import (
 const maxParityFindings = 50
 
 // findParity returns contradictions between responses and a robots.txt. Refused unverified
-// clients are no problem, because firewalls do that.
-func findParity(source *report.Source, now time.Time) (found []finding) {
+// clients are no problem, because firewalls do that. findWithheld covers [parity.RobotsWithheld].
+func findParity(source *report.Source, now time.Time) (found []Alert) {
 	for _, x := range source.ParityFindings(report.Filter{}) {
 		verified := x.Identity == verify.Verified.String()
-		if x.What == parity.RobotsWithheld {
-			continue // covered by findWithheld every minute
-		}
-		if !verified && (x.What == parity.PagesRefused || x.What == parity.RobotsFails && x.Status == parity.StatusRefused.String()) {
+		isRefusal := x.What == parity.PagesRefused || x.What == parity.RobotsFails && x.Status == parity.StatusRefused.String()
+		if x.What == parity.RobotsWithheld || isRefusal && !verified || len(found) == maxParityFindings {
 			continue
-		}
-		if len(found) == maxParityFindings {
-			break
 		}
 		severity := Info
 		switch {
-		case verified && x.Search && x.What == parity.RobotsFails && x.Status != parity.StatusRefused.String():
+		case verified && x.Search && x.What == parity.RobotsFails && !isRefusal:
 			severity = Critical
 		case verified && x.Search, verified && x.What == parity.RobotsFails:
 			severity = Warning
 		}
-		found = append(found, finding{Alert: parityAlert(&x, severity, now)})
-	}
-	return found
-}
-
-// findWithheld returns an alert for each crawler that gets another response instead of a
-// robots.txt.
-func findWithheld(withheld []parity.Withheld, now time.Time) (found []finding) {
-	for i := range withheld[:min(len(withheld), maxParityFindings)] {
-		w := &withheld[i]
-		title, remedy, _ := strings.Cut(w.Description(now), "; ")
-		detail := fmt.Sprintf("At %s %d of its requests for /robots.txt got no file since then.", w.Site, w.Responses)
-		if w.Responses == 0 {
-			detail = fmt.Sprintf("The self-test found it at %s.", w.Site)
-		}
-		found = append(found, finding{Alert: Alert{
-			ID:   newID(RobotsWithheld, w.Site, w.Token, strconv.Itoa(int(w.Substitute))),
-			Kind: RobotsWithheld, Severity: Warning, Site: w.Site, Crawler: w.Token, Since: w.Since,
-			Title:         capitalize(title),
-			Detail:        detail + " A crawler that cannot fetch the file does not follow it.",
-			Remedy:        capitalize(remedy) + ": leave the path out of its matcher, as below.",
-			RemedySnippet: "not path /robots.txt",
-		}})
+		found = append(found, parityAlert(&x, severity, now))
 	}
 	return found
 }
@@ -69,7 +42,7 @@ func parityAlert(x *report.ParityFinding, severity Severity, now time.Time) Aler
 	}
 	a := Alert{
 		ID: newID(Kind(x.What), x.Site, x.Token, x.Identity), Kind: Kind(x.What), Severity: severity, Site: x.Site, Crawler: x.Token, Since: x.Since,
-		Detail: fmt.Sprintf("%s. %d of %d answers since %s.", capitalize(x.Text), x.Bad, x.Of, formatTime(x.From, now)),
+		Detail: fmt.Sprintf("%s %d of %d answers since %s.", sentence(x.Text), x.Bad, x.Of, formatTime(x.From, now)),
 	}
 	switch x.What {
 	case parity.PagesRefused:
@@ -85,10 +58,24 @@ func parityAlert(x *report.ParityFinding, severity Severity, now time.Time) Aler
 	return a
 }
 
-// capitalize converts the first letter to upper case.
-func capitalize(s string) string {
-	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
-		return string(s[0]-'a'+'A') + s[1:]
+// findWithheld returns an alert for each crawler that gets another response instead of a
+// robots.txt.
+func findWithheld(withheld []parity.Withheld, now time.Time) (found []Alert) {
+	for i := range withheld[:min(len(withheld), maxParityFindings)] {
+		w := &withheld[i]
+		title, remedy, _ := strings.Cut(w.Description(now), "; ")
+		detail := fmt.Sprintf("At %s %d of its requests for /robots.txt got no file since then.", w.Site, w.Responses)
+		if w.Responses == 0 {
+			detail = fmt.Sprintf("The self-test found it at %s.", w.Site)
+		}
+		found = append(found, Alert{
+			ID:   newID(RobotsWithheld, w.Site, w.Token, strconv.Itoa(int(w.Substitute))),
+			Kind: RobotsWithheld, Severity: Warning, Site: w.Site, Crawler: w.Token, Since: w.Since,
+			Title:         capitalize(title),
+			Detail:        detail + " A crawler that cannot fetch the file does not follow it.",
+			Remedy:        capitalize(remedy) + ": leave the path out of its matcher, as below.",
+			RemedySnippet: "not path /robots.txt",
+		})
 	}
-	return s
+	return found
 }

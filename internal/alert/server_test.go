@@ -19,7 +19,7 @@ func TestStorage(t *testing.T) {
 	w.pass(4 * time.Minute)
 	w.want("at first", "")
 	w.pass(time.Minute)
-	if a := w.only(); a.Kind != StorageFailing || !a.Since.Equal(start) || !strings.Contains(a.Detail, "no space left on device.") {
+	if a := w.only(); a.Kind != StorageFailing || !a.Since.Equal(start) || !strings.Contains(a.Detail, "No space left on device. ") {
 		t.Errorf("%+v", a)
 	}
 	w.trouble = nil
@@ -40,10 +40,10 @@ func TestLists(t *testing.T) {
 	w.want("at first", "")
 	w.pass(time.Minute)
 	list := w.List()
-	if len(list.Alerts) != 2 || list.Alerts[0].Title != "The addresses of B, C, D and 1 more are out of date" || !strings.HasPrefix(list.Alerts[0].RemedySnippet, "curl ") {
+	if len(list.Alerts) != 2 || list.Alerts[1].Title != "The addresses of B, C, D and 1 more are out of date" || !strings.HasPrefix(list.Alerts[1].RemedySnippet, "curl ") {
 		t.Fatalf("%+v", list.Alerts)
 	}
-	if a := list.Alerts[1]; a.Crawler != "F" || a.RemedySnippet != "" || !strings.HasSuffix(a.Detail, "The last attempt: no such file.") {
+	if a := list.Alerts[0]; a.Crawler != "F" || a.RemedySnippet != "" || !strings.HasSuffix(a.Detail, "could never be read. No such file.") {
 		t.Errorf("%+v", a)
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
 const (
@@ -106,40 +104,14 @@ func TestSharedSource(t *testing.T) {
 	}
 }
 
-// TestLeftSites are those of which nobody judges any more, a day after a reload.
-func TestLeftSites(t *testing.T) {
+// TestUnguardedSite is a site that no configuration guards any longer.
+func TestUnguardedSite(t *testing.T) {
 	w := newWorld(t)
 	w.answer("a.test", "enforce", 404, "")
 	w.want("at first", "open warning not_protecting")
-	w.sites["a.test"] = report.Live{State: w.sites["a.test"].State, Source: "server", Enforces: true, Authority: "http://a.test"}
-	w.firstLoad = w.time
-	w.leap(23 * time.Hour)
-	w.want("after a reload", "open warning not_protecting")
-	w.leap(2 * time.Hour)
-	w.want("a day later", "over warning not_protecting")
-}
-
-// TestLeftSitesOfManyReloads are left although the last reload is never a day ago.
-func TestLeftSitesOfManyReloads(t *testing.T) {
-	w := newWorld(t)
-	w.answer("a.test", "enforce", 404, "")
-	w.pass(time.Hour)
-	left := w.sites["a.test"]
-	left.Mode = ""
-	w.sites["a.test"] = left
-	for range 4 {
-		w.want("not left for a day", "open warning not_protecting")
-		w.firstLoad = w.time
-		w.pass(6 * time.Hour)
-	}
-	w.want("a day later", "over warning not_protecting")
-	left.Mode = "enforce"
-	w.sites["a.test"] = left
-	w.pass(time.Minute)
-	w.want("judged again", "open warning not_protecting")
-	clear(w.sites)
-	w.pass(time.Minute)
-	if len(w.lastVerdicts) != 0 {
-		t.Errorf("%d sites are remembered", len(w.lastVerdicts))
-	}
+	l := w.sites["a.test"]
+	l.Mode = ""
+	w.sites["a.test"] = l
+	w.leap(time.Minute)
+	w.want("without a guard", "over warning not_protecting")
 }

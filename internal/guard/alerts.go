@@ -76,6 +76,14 @@ func (s *State) ParityFindings() map[metrics.ParityFinding]int {
 	return found
 }
 
+// SearchBlocks returns the time of the last block of each search engine that was recently blocked.
+func (s *State) SearchBlocks() map[alert.BlockedSearch]time.Time {
+	if s.Alerts == nil {
+		return nil
+	}
+	return s.Alerts.SearchBlocks()
+}
+
 // HasStorage reports whether data survive a restart.
 func (s *State) HasStorage() bool { return s.Memory.HasRunningStore() }
 
@@ -85,8 +93,8 @@ func (g *Guard) noteSearchBlocked(j *Judgement, crawler string) {
 		return
 	}
 	g.shared.Alerts.RecordBlock(alert.Block{
-		Site: j.Site.Label, Crawler: crawler, Identity: j.Identity,
-		Rule: j.RobotsVerdict.Rule.String(), Line: j.RobotsVerdict.Rule.Line, Group: text.Truncate(j.RobotsVerdict.Group.Name, maxLoggedTarget), Path: j.Target,
+		BlockedSearch: alert.BlockedSearch{Site: j.Site.Label, Crawler: crawler, Identity: j.Identity},
+		Rule:          j.RobotsVerdict.Rule.String(), Line: j.RobotsVerdict.Rule.Line, Group: text.Truncate(j.RobotsVerdict.Group.Name, maxLoggedTarget), Path: j.Target,
 	})
 }
 

@@ -92,7 +92,7 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 		g.trial = g.try(ctx)
 	}
 	if g.Events != nil && g.shared.Alerts != nil {
-		g.shared.Alerts.Subscribe(ctx, g.tellParity)
+		go g.watchParity(ctx)
 	}
 	return g
 }

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"time"
@@ -39,23 +40,36 @@ func (t *parityTold) news(a *alert.Alert) bool {
 }
 
 // keep drops all alerts that are not in a list.
-func (t *parityTold) keep(list alert.List) {
+func (t *parityTold) keep(alerts []alert.Alert) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for id := range t.told {
-		if !slices.ContainsFunc(list.Alerts, func(a alert.Alert) bool { return a.ID == id }) {
+		if !slices.ContainsFunc(alerts, func(a alert.Alert) bool { return a.ID == id }) {
 			delete(t.told, id)
 		}
 	}
 }
 
+// watchParity emits events about the response audit until ctx ends.
+func (g *Guard) watchParity(ctx context.Context) {
+	for {
+		alerts, updated := g.shared.Alerts.Latest()
+		g.tellParity(alerts)
+		select {
+		case <-updated:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // tellParity emits an event for each response-audit alert of this guard's sites that has begun or ended.
-func (g *Guard) tellParity(list alert.List) {
+func (g *Guard) tellParity(alerts []alert.Alert) {
 	if !g.Events.wanted(eventParity) {
 		return
 	}
-	for i := range list.Alerts {
-		a := &list.Alerts[i]
+	for i := range alerts {
+		a := &alerts[i]
 		if !slices.Contains(parity.FindingKinds(), parity.FindingKind(a.Kind)) {
 			continue
 		}
@@ -73,5 +87,5 @@ func (g *Guard) tellParity(list alert.List) {
 			"detail":   a.Detail,
 		})
 	}
-	g.shared.parityTold.keep(list)
+	g.shared.parityTold.keep(alerts)
 }

@@ -26,9 +26,9 @@ func TestParityEvent(t *testing.T) {
 	for _, states := range [][]alert.State{
 		{alert.Over, alert.Open}, {alert.Over, alert.Open}, {alert.Over, alert.Acknowledged}, {alert.Over, alert.Over}, {alert.Over, alert.Over}, {}, {alert.Over, alert.Open},
 	} {
-		var list alert.List
+		var list []alert.Alert
 		for i, state := range states {
-			list.Alerts = append(list.Alerts, of(fmt.Sprint("pages_refused-", i), alert.PagesRefused, state), of("new", alert.NewCrawler, alert.Open))
+			list = append(list, of(fmt.Sprint("pages_refused-", i), alert.PagesRefused, state), of("new", alert.NewCrawler, alert.Open))
 		}
 		other.tellParity(list)
 		g.tellParity(list)

@@ -3,7 +3,6 @@ package guard
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -33,7 +32,6 @@ func (g *Guard) Publish(r *http.Request, j *Judgement) {
 		g.noteSlowingEnded(j, crawler)
 	}
 	if j.BlocksSearch(j.Client, j.Identity) {
-		g.Metrics.RecordSearchBlock(j.Site.Label, crawler, j.Identity, time.Now())
 		g.noteSearchBlocked(j, crawler)
 	}
 

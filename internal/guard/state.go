@@ -13,14 +13,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/changeguard"
 	"github.com/robotsguard/caddy-robots-guard/internal/copies"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
-	"github.com/robotsguard/caddy-robots-guard/internal/instance"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
+	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/registry"
+	"github.com/robotsguard/caddy-robots-guard/internal/reload"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -48,11 +49,12 @@ type State struct {
 	clock           clock          // of stopwatches
 	Ledger          *ledger.Ledger // nil in some tests
 	Alerts          *alert.Manager // nil in some tests
+	SentAlerts      notify.History // alerts that receivers were sent
 	presences       presences
 	parityTold      parityTold
 	deliveries      parity.Deliveries // responses other than the robots.txt
 
-	settings instance.Settings[Settings]
+	settings reload.Settings[Settings]
 	history  atomic.Pointer[report.History] // of the last configuration; nil without one
 
 	Identities *identity.Shared // the verifier
@@ -170,7 +172,7 @@ func (s *State) Warm() bool {
 
 // parts returns the parts of the state that are stored.
 func (s *State) parts() store.Parts {
-	return store.Parts{Policies: s.Cache, Bases: s.Bases, Copies: s.Copies, Readers: s.readers, Changes: &s.changes, Ledger: s.Ledger, AddressLists: s.Identities, Acknowledgements: s.Alerts, Rates: s.rates}
+	return store.Parts{Policies: s.Cache, Bases: s.Bases, Copies: s.Copies, Readers: s.readers, Changes: &s.changes, Ledger: s.Ledger, AddressLists: s.Identities, Acknowledgements: s.Alerts, SentAlerts: &s.SentAlerts, Rates: s.rates}
 }
 
 // awaitStored waits until stored data are loaded, at most as long as for a first fetch. Caddy starts its
@@ -192,9 +194,10 @@ func (s *State) awaitStored(r *http.Request, most time.Duration) {
 var (
 	_ store.Changes      = (*changeguard.Changes)(nil)
 	_ store.AddressLists = (*identity.Shared)(nil)
-
-	_ store.Acknowledgements = (*alert.Manager)(nil)
-	_ store.Rates            = (*rate.Budgets)(nil)
+	_ store.Note         = (*alert.Manager)(nil)
+	_ store.Note         = (*notify.History)(nil)
+	_ store.Rates        = (*rate.Budgets)(nil)
+	_ notify.Source      = (*alert.Manager)(nil)
 
 	_ metrics.StateSource = (*State)(nil)
 )

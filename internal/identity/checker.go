@@ -8,7 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/instance"
+	"github.com/robotsguard/caddy-robots-guard/internal/reload"
 	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -100,7 +100,7 @@ type Shared struct {
 	// Verifier verifies claims for all of them.
 	Verifier *verify.Verifier
 
-	settings           instance.Settings[verify.Config]
+	settings           reload.Settings[verify.Config]
 	refreshSlot        chan struct{}                           // full while the address lists are refreshed
 	fetchCount         atomic.Uint64                           // number of fetched lists, accepted or not
 	onListFetched      atomic.Pointer[func(verify.ListStatus)] // called for each fetched list; may be nil

@@ -42,16 +42,15 @@ type JudgedRequest struct {
 
 // RemoveHosts removes the hosts that no configuration names any longer.
 func (m *Metrics) RemoveHosts(isConfigured func(host string) bool) {
-	for host := range m.OperatorMetrics.hosts.All() {
+	for host := range m.hosts.All() {
 		if !isConfigured(host) {
-			m.OperatorMetrics.hosts.Delete(host)
+			m.hosts.Delete(host)
 		}
 	}
-	m.searchBlocks.removeHosts(isConfigured)
 }
 
 // Host returns the counters of a configured host.
-func (m *OperatorMetrics) Host(name string) *Host { return m.hosts.getOrCreate(name) }
+func (m *Metrics) Host(name string) *Host { return m.hosts.getOrCreate(name) }
 
 // Count counts a request and returns its crawler label.
 func (h *Host) Count(j JudgedRequest) (crawler string) {

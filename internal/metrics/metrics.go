@@ -1,132 +1,144 @@
 package metrics
 
 import (
+	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/forward"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
+	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
 )
 
-// Metrics are the collectors of the module. All label values are taken from
-// closed sets.
+// Metrics are the metrics of the module. All label values are taken from closed sets.
 type Metrics struct {
-	OperatorMetrics
+	registry *prometheus.Registry
+	hosts    *hosts
 	fileCollector
-	fetches              *prometheus.CounterVec
-	fetchDuration        *prometheus.HistogramVec
-	cacheLookups         *prometheus.CounterVec
-	cacheHits            prometheus.Counter // label of cacheLookups, like cacheMisses
-	cacheMisses          prometheus.Counter
-	cache                cacheCollector
+	responseMetrics
+	rateMetrics
+
+	handlers      *prometheus.GaugeVec
+	fetches       *prometheus.CounterVec
+	fetchDuration *prometheus.HistogramVec
+	cacheHits     prometheus.Counter
+	cacheMisses   prometheus.Counter
+	shadowed      [shadow.NumDifferences]prometheus.Counter
+	undecided     *prometheus.CounterVec
+
 	verifications        *prometheus.CounterVec
-	notifications        *prometheus.CounterVec
-	verificationCounters checkCounters
-	identity             identityCollector
-	SignatureCounters
-	StorageMetrics
-	ManagedMetrics
-	ShadowMetrics
-	RateMetrics
-	ParityMetrics
-	DecisionMetrics
+	verificationCounters slots[prometheus.Counter] // by method and identity
+	signatures           *prometheus.CounterVec
+	directories          *prometheus.CounterVec
+
+	writes        *prometheus.CounterVec
+	reads         *prometheus.CounterVec
+	lastWrite     prometheus.Gauge
+	notifications *prometheus.CounterVec
+
+	composeDuration prometheus.Histogram
+	composeHits     prometheus.Counter
+	composeMisses   prometheus.Counter
+	composeErrors   *prometheus.CounterVec
+	changeStates    *prometheus.CounterVec
 }
 
-// StateSource provides the values that collectors read.
-type StateSource interface {
-	// CacheStats returns the size of a segment of the policy cache.
-	CacheStats(segment policy.Segment) policy.CacheStats
-	// HostsWithHold returns the hosts with a change held back by the change guard.
-	HostsWithHold() map[string]bool
-	// NotProtecting returns the hosts in enforce whose robots.txt disallows nothing, with the
-	// cause.
-	NotProtecting() map[string]string
-	// VerifierStats returns the counters of the verifier.
-	VerifierStats() verify.Stats
-	// AddressLists returns the lists of the verifier.
-	AddressLists() []verify.ListStatus
-	// Registry returns the state of the configured registry, or nil.
-	Registry() *report.Registry
-	// NextManagedChange returns the time of the next scheduled change of robots_txt, or zero.
-	NextManagedChange() time.Time
-	// WaitingChanges returns the number of changes that wait for confirmation.
-	WaitingChanges() int
-	// ParityFindings returns the numbers of verified crawlers whose responses contradict a
-	// robots.txt.
-	ParityFindings() map[ParityFinding]int
-	// SigningKeys returns the numbers of usable keys by signing agent.
-	SigningKeys() map[string]int
-}
+// Results of an attempt.
+const (
+	resultSuccess = "success"
+	resultFailure = "failure"
+)
 
-// New returns the collectors. kinds are the kinds of stored values, and results the possible
+// stages are the steps of composing a robots.txt that can fail: reading the base or a list of
+// rules, composing, the gate, and the history of changes.
+var stages = []string{"base", "rules", "compose", "gate", stageHistory}
+
+const stageHistory = "history"
+
+// New returns the metrics. kinds are the kinds of stored values, and results the possible
 // results of reading one.
 func New(state StateSource, kinds, results []string) *Metrics {
-	const namespace, subsystem = "caddy", "robots_guard"
-	metricName := func(s string) string { return prometheus.BuildFQName(namespace, subsystem, s) }
-	hostMap := new(hosts)
+	b := builder{prometheus.NewRegistry()}
 	m := &Metrics{
-		OperatorMetrics: newOperatorMetrics(metricName, hostMap),
-		fileCollector:   newFileCollector(metricName, hostMap),
-		fetches: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: metricName("fetches_total"),
-			Help: "Fetches of a robots.txt, by source and result.",
-		}, []string{"source", "result"}),
-		fetchDuration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    metricName("fetch_duration_seconds"),
-			Help:    "How long reading a robots.txt took.",
-			Buckets: []float64{.001, .005, .01, .05, .1, .25, .5, 1, 2.5, 5, 10},
-		}, []string{"source"}),
-		cacheLookups: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: metricName("lookups_total"),
-			Help: "Lookups in the policy cache, by whether a copy was cached.",
-		}, []string{"result"}),
-		verifications: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: metricName("identity_checks_total"),
-			Help: "Verifications of crawlers by method and result. 0 without verify.",
-		}, []string{"method", "identity"}),
-		identity: newIdentityCollector(metricName, state),
-		notifications: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: metricName("notifications_total"),
-			Help: "Alert messages to the receivers of notify, by result of the last attempt.",
-		}, []string{"result"}),
+		registry: b.Registry, hosts: new(hosts), responseMetrics: newResponseMetrics(b), rateMetrics: newRateMetrics(b),
 
-		SignatureCounters: newSignatureCounters(metricName),
-		StorageMetrics:    newStorageMetrics(metricName, kinds, results),
-		ManagedMetrics:    newManagedMetrics(metricName, state),
-		ShadowMetrics:     newShadowMetrics(metricName),
-		RateMetrics:       newRateMetrics(metricName),
-		ParityMetrics:     newParityMetrics(metricName, state),
-		DecisionMetrics:   newDecisionMetrics(metricName),
-		cache: cacheCollector{
-			state: state,
-			heldChanges: prometheus.NewDesc(metricName("change_held"),
-				"1 for a configured host while the change guard keeps an earlier robots.txt in force.", []string{"host"}, nil),
-			unprotected: prometheus.NewDesc(metricName("not_protecting"),
-				"1 for a configured host in enforce while its robots.txt disallows nothing, by cause.", []string{"host", "cause"}, nil),
-			policies: prometheus.NewDesc(metricName("policies_cached"), "Sites with a cached robots.txt.", []string{"segment"}, nil),
-			bytes:    prometheus.NewDesc(metricName("policies_bytes"), "Estimated memory of cached robots.txt files.", []string{"segment"}, nil),
-			evicted:  prometheus.NewDesc(metricName("policies_evicted_total"), "Sites evicted from the cache.", []string{"segment"}, nil),
-		},
+		handlers:      b.gauge("handlers", "Handlers in the running configuration, by mode.", "mode"),
+		fetches:       b.counter("fetches_total", "Fetches of a robots.txt, by source and result.", "source", "result"),
+		fetchDuration: b.histogram("fetch_duration_seconds", "How long reading a robots.txt took.", []float64{.001, .005, .01, .05, .1, .25, .5, 1, 2.5, 5, 10}, "source"),
+		undecided:     b.counter("undecided_total", "Requests to decide that were not answered, by reason.", "reason"),
+
+		verifications:        b.counter("identity_checks_total", "Verifications of crawlers by method and result. 0 without verify.", "method", "identity"),
+		verificationCounters: make(slots[prometheus.Counter], int(verify.WebBotAuth+1)*int(verify.Spoofed+1)),
+		signatures:           b.counter("signature_checks_total", "Checked signatures of crawler requests (Web Bot Auth), by result.", "reason"),
+		directories:          b.counter("signature_directory_fetches_total", "Attempts to read the key directory of a signing agent, by whether it can be used.", "result"),
+
+		writes:        b.counter("storage_writes_total", "Attempts to write a value to the storage.", "kind", "result"),
+		reads:         b.counter("storage_reads_total", "Stored values of all instances that were read, by result.", "kind", "result"),
+		lastWrite:     b.gauge("storage_write_timestamp_seconds", "When a value was last written to the storage with success, 0 if never.").WithLabelValues(),
+		notifications: b.counter("notifications_total", "Alert messages to the receivers of notify, by result of the last attempt.", "result"),
+
+		composeErrors: b.counter("compose_errors_total", "Files of robots_txt that could not be composed or published, by failed step.", "stage"),
+		changeStates:  b.counter("changes_total", "State changes of robots_txt changes by this instance, by new state.", "state"),
 	}
-	m.cacheHits, m.cacheMisses = m.cacheLookups.WithLabelValues("hit"), m.cacheLookups.WithLabelValues("miss")
-	m.notifications.WithLabelValues(resultSuccess)
-	m.notifications.WithLabelValues(resultFailure)
+	m.fileCollector = newFileCollector(b, m.hosts)
+	registerRequests(b, m.hosts)
+	registerState(b, state)
+	cacheLookups := b.counter("lookups_total", "Lookups in the policy cache, by whether a copy was cached.", "result")
+	m.cacheHits, m.cacheMisses = cacheLookups.WithLabelValues("hit"), cacheLookups.WithLabelValues("miss")
+	composeLookups := b.counter("composed_lookups_total", "Requests for a robots.txt of robots_txt, by whether the file was cached.", "result")
+	m.composeHits, m.composeMisses = composeLookups.WithLabelValues("hit"), composeLookups.WithLabelValues("miss")
+	m.composeDuration = b.histogram("compose_duration_seconds", "Duration of composing and checking a file of robots_txt.", []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5}).WithLabelValues().(prometheus.Histogram)
+	shadowRequests := b.counter("shadow_requests_total", "Requests also judged by a shadow robots.txt, by the difference to the verdict in force.", "difference")
+	for d := range m.shadowed {
+		m.shadowed[d] = shadowRequests.WithLabelValues(shadow.Difference(d).String())
+	}
+	m.createSeries(kinds, results)
 	return m
 }
 
-// Register registers the collectors with the registry of a configuration, unless another
-// handler did.
-func (m *Metrics) Register(registry prometheus.Registerer) error {
-	for _, c := range m.allCollectors() {
-		if err := register(registry, c); err != nil {
-			return err
+// createSeries creates series at zero, so that queries see the first increase.
+func (m *Metrics) createSeries(kinds, results []string) {
+	for _, mode := range []string{"monitor", "enforce"} {
+		m.handlers.WithLabelValues(mode)
+	}
+	for _, reason := range forward.Reasons() {
+		m.undecided.WithLabelValues(reason.String())
+	}
+	for _, result := range []string{resultSuccess, resultFailure} {
+		m.notifications.WithLabelValues(result)
+		for _, kind := range kinds {
+			m.writes.WithLabelValues(kind, result)
 		}
 	}
-	return nil
+	for _, kind := range kinds {
+		for _, result := range results {
+			m.reads.WithLabelValues(kind, result)
+		}
+	}
+	for _, state := range publish.ObservedStates() {
+		m.changeStates.WithLabelValues(string(state))
+	}
+	for _, stage := range stages {
+		m.composeErrors.WithLabelValues(stage)
+	}
+}
+
+// Register registers the metrics with the registry of a configuration, unless another
+// handler did.
+func (m *Metrics) Register(registry prometheus.Registerer) error {
+	return register(registry, m.registry)
+}
+
+// RegisterWhileUsed registers the metrics with the registry of a configuration that may not
+// use them. They collect nothing while isUsed returns false. A later Register has no further
+// effect.
+func (m *Metrics) RegisterWhileUsed(isUsed func() bool, registry prometheus.Registerer) error {
+	return register(registry, conditionalCollector{m.registry, isUsed})
 }
 
 // register registers a collector unless it is registered.
@@ -137,15 +149,24 @@ func register(registry prometheus.Registerer, c prometheus.Collector) error {
 	return nil
 }
 
-// allCollectors returns the collectors.
-func (m *Metrics) allCollectors() []prometheus.Collector {
-	return append(append(m.storageCollectors(), slices.Concat(m.managedCollectors(), m.rateCollectors(), m.parityCollectors())...), m.requests, m.fileCollector, m.handlers, m.searchBlocks,
-		m.fetches, m.fetchDuration, m.cacheLookups, m.cache, m.verifications, m.identity, m.signatures, m.directories, m.notifications, m.shadowRequests, m.undecided)
+// conditionalCollector is a collector that collects only while it is used.
+type conditionalCollector struct {
+	prometheus.Collector
+	isUsed func() bool
 }
 
-// CountNotification counts a message to a receiver of alerts.
-func (m *Metrics) CountNotification(err error) {
-	m.notifications.WithLabelValues(resultLabel(err)).Inc()
+// Collect implements [prometheus.Collector].
+func (c conditionalCollector) Collect(ch chan<- prometheus.Metric) {
+	if c.isUsed() {
+		c.Collector.Collect(ch)
+	}
+}
+
+// CountHandler counts a handler until its configuration ends.
+func (m *Metrics) CountHandler(ctx context.Context, mode string) {
+	handlers := m.handlers.WithLabelValues(mode)
+	handlers.Inc()
+	context.AfterFunc(ctx, handlers.Dec)
 }
 
 // ObserveFetch counts a fetch of a robots.txt by kind of source.
@@ -163,36 +184,78 @@ func (m *Metrics) CountCacheLookup(found bool) {
 	}
 }
 
+// CountShadowVerdict counts a request by the difference of its verdict.
+func (m *Metrics) CountShadowVerdict(d shadow.Difference) { m.shadowed[d].Inc() }
+
+// CountUndecided counts a question of another proxy without an answer.
+func (m *Metrics) CountUndecided(reason forward.Reason) {
+	m.undecided.WithLabelValues(reason.String()).Inc()
+}
+
+// CountVerification counts a verification by method and result.
+func (m *Metrics) CountVerification(method verify.Method, identity verify.State) {
+	m.verificationCounters.get(int(method)*int(verify.Spoofed+1)+int(identity), func() prometheus.Counter {
+		return m.verifications.WithLabelValues(method.String(), identity.String())
+	}).Inc()
+}
+
+// CountSignatureCheck counts the check of a signature.
+func (m *Metrics) CountSignatureCheck(reason botauth.Reason) {
+	m.signatures.WithLabelValues(reason.String()).Inc()
+}
+
+// CountDirectoryFetch counts a fetch of a key directory.
+func (m *Metrics) CountDirectoryFetch(result string) { m.directories.WithLabelValues(result).Inc() }
+
+// ValueWritten implements [store.Observer].
+func (m *Metrics) ValueWritten(kind string, at time.Time, err error) {
+	m.writes.WithLabelValues(kind, resultLabel(err)).Inc()
+	if err == nil {
+		m.lastWrite.Set(timestamp(at))
+	}
+}
+
+// ValueRead implements [store.Observer].
+func (m *Metrics) ValueRead(kind, result string) { m.reads.WithLabelValues(kind, result).Inc() }
+
+// CountNotification counts a message to a receiver of alerts.
+func (m *Metrics) CountNotification(err error) {
+	m.notifications.WithLabelValues(resultLabel(err)).Inc()
+}
+
+func resultLabel(err error) string {
+	if err != nil {
+		return resultFailure
+	}
+	return resultSuccess
+}
+
+// Composed records the duration of composing a file of robots_txt.
+func (m *Metrics) Composed(took time.Duration) { m.composeDuration.Observe(took.Seconds()) }
+
+// PageRequested counts a robots fetch at a robots_txt. cached reports whether the file was cached.
+func (m *Metrics) PageRequested(cached bool) {
+	if cached {
+		m.composeHits.Inc()
+	} else {
+		m.composeMisses.Inc()
+	}
+}
+
+// PageFailed counts a failure in one of the [stages].
+func (m *Metrics) PageFailed(stage string) { m.composeErrors.WithLabelValues(stage).Inc() }
+
+// Changed counts a change with a new state.
+func (m *Metrics) Changed(_ string, c publish.Change) {
+	m.changeStates.WithLabelValues(string(c.State)).Inc()
+}
+
+// HistoryFailed counts a failure of the history.
+func (m *Metrics) HistoryFailed(_ string, err error) {
+	if err != nil {
+		m.PageFailed(stageHistory)
+	}
+}
+
 // timestamp returns a time in Unix seconds.
 func timestamp(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
-
-// cacheCollector collects the state of the cache and of the change guard.
-type cacheCollector struct {
-	state                                              StateSource
-	policies, bytes, evicted, heldChanges, unprotected *prometheus.Desc
-}
-
-// Describe implements prometheus.Collector.
-func (c cacheCollector) Describe(ch chan<- *prometheus.Desc) {
-	ch <- c.policies
-	ch <- c.bytes
-	ch <- c.evicted
-	ch <- c.heldChanges
-	ch <- c.unprotected
-}
-
-// Collect implements prometheus.Collector.
-func (c cacheCollector) Collect(ch chan<- prometheus.Metric) {
-	for _, segment := range []policy.Segment{policy.ConfiguredHosts, policy.UnknownHosts} {
-		stats, label := c.state.CacheStats(segment), segment.String()
-		ch <- prometheus.MustNewConstMetric(c.policies, prometheus.GaugeValue, float64(stats.Entries), label)
-		ch <- prometheus.MustNewConstMetric(c.bytes, prometheus.GaugeValue, float64(stats.Bytes), label)
-		ch <- prometheus.MustNewConstMetric(c.evicted, prometheus.CounterValue, float64(stats.Evicted), label)
-	}
-	for host := range c.state.HostsWithHold() {
-		ch <- prometheus.MustNewConstMetric(c.heldChanges, prometheus.GaugeValue, 1, host)
-	}
-	for host, cause := range c.state.NotProtecting() {
-		ch <- prometheus.MustNewConstMetric(c.unprotected, prometheus.GaugeValue, 1, host, cause)
-	}
-}

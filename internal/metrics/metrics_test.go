@@ -7,16 +7,17 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // gathered returns the values of a metric by the value of one label.
-func gathered(t *testing.T, c prometheus.Collector, name, label string) map[string]float64 {
+func gathered(t *testing.T, m *Metrics, name, label string) map[string]float64 {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(c)
+	registry.MustRegister(m.registry)
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +54,7 @@ func TestMetricsOfAHost(t *testing.T) {
 			name string
 			want time.Duration // -1 if absent
 		}{{"read_timestamp_seconds", read}, {"changed_timestamp_seconds", changed}, {"unreachable_since_timestamp_seconds", failing}} {
-			got, ok := gathered(t, m.fileCollector, g.name, "host")[host]
+			got, ok := gathered(t, m, g.name, "host")[host]
 			if ok != (g.want >= 0) || ok && got != timestamp(at.Add(g.want)) {
 				t.Errorf("%s: %s is %v (%t), want %v", what, g.name, got, ok, g.want)
 			}
@@ -67,12 +68,12 @@ func TestMetricsOfAHost(t *testing.T) {
 	after(2*time.Hour, policy.FetchResult{Status: http.StatusBadGateway})
 	after(3*time.Hour, policy.FetchResult{Status: http.StatusBadGateway})
 	check("unreachable", time.Hour, 0, 2*time.Hour)
-	if codes := gathered(t, m.fileCollector, "findings", "finding"); codes[string(policy.UnknownKey)] != 1 {
+	if codes := gathered(t, m, "findings", "finding"); codes[string(policy.UnknownKey)] != 1 {
 		t.Errorf("findings: %v", codes)
 	}
 	after(4*time.Hour, policy.FetchResult{Status: http.StatusNotFound})
 	check("gone", 4*time.Hour, 4*time.Hour, -1)
-	if codes := gathered(t, m.fileCollector, "findings", "finding"); codes[string(policy.UnknownKey)] != 0 {
+	if codes := gathered(t, m, "findings", "finding"); codes[string(policy.UnknownKey)] != 0 {
 		t.Errorf("findings of a file that is gone: %v", codes)
 	}
 }
@@ -83,13 +84,14 @@ var kinds, results = []string{"policies", "copies", "readers", "changes", "notes
 // nothing is observed.
 type nothing struct{}
 
-func (nothing) CacheStats(policy.Segment) policy.CacheStats { return policy.CacheStats{} }
-func (nothing) HostsWithHold() map[string]bool              { return nil }
-func (nothing) NotProtecting() map[string]string            { return nil }
-func (nothing) VerifierStats() verify.Stats                 { return verify.Stats{} }
-func (nothing) AddressLists() []verify.ListStatus           { return nil }
-func (nothing) WaitingChanges() int                         { return 0 }
-func (nothing) NextManagedChange() time.Time                { return time.Time{} }
-func (nothing) ParityFindings() map[ParityFinding]int       { return nil }
-func (nothing) Registry() *report.Registry                  { return nil }
-func (nothing) SigningKeys() map[string]int                 { return nil }
+func (nothing) CacheStats(policy.Segment) policy.CacheStats     { return policy.CacheStats{} }
+func (nothing) HostsWithHold() map[string]bool                  { return nil }
+func (nothing) NotProtecting() map[string]string                { return nil }
+func (nothing) VerifierStats() verify.Stats                     { return verify.Stats{} }
+func (nothing) AddressLists() []verify.ListStatus               { return nil }
+func (nothing) WaitingChanges() int                             { return 0 }
+func (nothing) NextManagedChange() time.Time                    { return time.Time{} }
+func (nothing) ParityFindings() map[ParityFinding]int           { return nil }
+func (nothing) SearchBlocks() map[alert.BlockedSearch]time.Time { return nil }
+func (nothing) Registry() *report.Registry                      { return nil }
+func (nothing) SigningKeys() map[string]int                     { return nil }

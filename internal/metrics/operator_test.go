@@ -27,7 +27,7 @@ func TestRootDisallowed(t *testing.T) {
 	} {
 		s := policy.State{}.AfterFetch(policy.FetchResult{Status: tc.status, Body: []byte(tc.text)}, time.Now(), policy.Freshness{Max: time.Hour}, 0)
 		m.SetState("a.example", s)
-		if got := gathered(t, m.fileCollector, "root_disallowed", "host")["a.example"]; got != tc.want {
+		if got := gathered(t, m, "root_disallowed", "host")["a.example"]; got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.name, got, tc.want)
 		}
 	}
@@ -39,11 +39,11 @@ func TestHandlersAreCountedWhileConfigured(t *testing.T) {
 	m := New(nothing{}, kinds, results)
 	m.CountHandler(ctx, "enforce")
 	m.CountHandler(ctx, "enforce")
-	if got := gathered(t, m.handlers, "handlers", "mode"); got["enforce"] != 2 || got["monitor"] != 0 || len(got) != 2 {
+	if got := gathered(t, m, "handlers", "mode"); got["enforce"] != 2 || got["monitor"] != 0 || len(got) != 2 {
 		t.Errorf("got %v", got)
 	}
 	cancel()
-	for deadline := time.Now().Add(20 * time.Second); gathered(t, m.handlers, "handlers", "mode")["enforce"] != 0; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); gathered(t, m, "handlers", "mode")["enforce"] != 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("still counted after the end of the configuration")
 		}

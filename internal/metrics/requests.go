@@ -58,11 +58,18 @@ func (l requestLabels) values() []string {
 	return []string{l.crawler, class, identity, l.verdict.String(), l.action.String()}
 }
 
-// requestCounters collect the requests of all hosts.
-type requestCounters struct {
-	desc     *prometheus.Desc
-	overflow *prometheus.Desc
-	hosts    *hosts
+// registerRequests registers the metrics of the requests of all hosts.
+func registerRequests(b builder, hosts *hosts) {
+	requests := b.desc("requests_total", "Judged requests. Requests of browsers are not judged.", "host", "crawler", "class", "identity", "verdict", "action")
+	overflow := b.desc("label_overflow_total", "Requests counted as _other because the host has too many label values.", "host")
+	b.collect(func(ch metrics) {
+		for name, host := range hosts.All() {
+			ch <- newCounterMetric(overflow, &host.counter.overflow, host.counter.created, name)
+			for l, series := range host.counter.series.All() {
+				ch <- newCounterMetric(requests, &series.count, series.created, append([]string{name}, l.values()...)...)
+			}
+		}
+	}, requests, overflow)
 }
 
 // hostCounters count the requests of one host in a bounded number of series. A series is
@@ -91,22 +98,6 @@ func (h *hostCounters) count(crawler string, j *JudgedRequest) {
 	series.count.Add(1)
 	if !isOwn || crawler == judge.OtherName && j.Crawler != "" {
 		h.overflow.Add(1)
-	}
-}
-
-// Describe implements [prometheus.Collector].
-func (c *requestCounters) Describe(ch chan<- *prometheus.Desc) {
-	ch <- c.desc
-	ch <- c.overflow
-}
-
-// Collect implements [prometheus.Collector].
-func (c *requestCounters) Collect(ch chan<- prometheus.Metric) {
-	for name, host := range c.hosts.All() {
-		ch <- newCounterMetric(c.overflow, &host.counter.overflow, host.counter.created, name)
-		for l, series := range host.counter.series.All() {
-			ch <- newCounterMetric(c.desc, &series.count, series.created, append([]string{name}, l.values()...)...)
-		}
 	}
 }
 

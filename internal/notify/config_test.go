@@ -46,7 +46,7 @@ func TestURLs(t *testing.T) {
 	for url, want := range map[string]string{
 		"":                            "needs a URL",
 		"secret.test/hook":            "this is not a URL; write one such as https://hooks.example.com/alerts",
-		"ftp://secret.test/":          `unknown service "ftp"; use one of bark, discord,`,
+		"ftp://secret.test/":          `unknown service "ftp"; use an http or https URL of a webhook, or one of bark, discord,`,
 		"https:///secret":             "the URL has no host",
 		"https://user:secret@a.test/": "sign messages with the option secret",
 		"https://a.test/#secret":      "fragments",
@@ -58,15 +58,15 @@ func TestURLs(t *testing.T) {
 		"https://ntfy.sh/secret":                  "ntfy://",
 		"slack://secret@webhook":                  "the URL is no slack:// URL of shoutrrr; write slack://hook:",
 		"telegram://secret":                       "see https://shoutrrr.nickfedor.com/",
-		"generic://a.test/secret":                 "write the http or https URL of a webhook",
-		"logger://":                               "is not for alerts",
+		"generic://a.test/secret":                 `unknown service "generic"`,
+		"logger://":                               `unknown service "logger"`,
 		"http://127.0.0.1:8000/":                  "",
 		"discord://token@123":                     "",
 		"ntfy://ntfy.example.com/alerts?title=x":  "",
 	} {
 		err := ValidateAll([]Config{{URL: url}})
 		if err == nil {
-			_, err = New([]Config{{URL: url}}, new(History), new(counter), zap.NewNop())
+			_, err = New([]Config{{URL: url}}, new(counter), zap.NewNop())
 		}
 		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(strings.ReplaceAll(err.Error(), "option secret", ""), "secret")) {
 			t.Errorf("%s: %v, want %q", url, err, want)

@@ -1,7 +1,6 @@
 package notify
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,16 +9,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 )
 
+const secretURL = "https://a.test/secret"
+
 // sentTo returns a history of a receiver that was sent these.
-func sentTo(instance string, words ...string) *History {
+func sentTo(words ...string) *History {
 	history := new(History)
-	history.SetInstance(instance)
-	g, list := history.queue("https://a.test/secret"), listOf(words...)
-	g.recordDelivered(Message{}, list, deliverySettings{minSeverity: alert.Info}, start)
+	q := history.start([]string{keyOf(secretURL)})[0]
+	q.recordSent(pending{opened: alertsOf(words...)}, start)
 	return history
 }
 
-func exported(t *testing.T, history *History) json.RawMessage {
+func exported(t *testing.T, history *History) []byte {
 	t.Helper()
 	data, err := history.Export()
 	if err != nil || strings.Contains(string(data), "secret") {
@@ -28,19 +28,18 @@ func exported(t *testing.T, history *History) json.RawMessage {
 	return data
 }
 
-// TestKeptOverARestart tells nothing again after a restart. What is not found any more is
+// TestKeptOverARestart sends nothing again after a restart. An alert that is not found again is
 // over once there was time to find it.
 func TestKeptOverARestart(t *testing.T) {
-	before := sentTo("one", "a:critical:open", "b:warning:open", "c:warning:open")
+	before := sentTo("a:critical:open", "b:warning:open", "c:warning:open")
 	if before.Revision() == 0 {
 		t.Error("a message does not change the revision")
 	}
-	data := exported(t, before)
 	after := new(History)
-	after.SetInstance("one")
-	g := after.queue("https://a.test/secret")
-	other := after.queue("https://b.test/")
-	after.Import(data)
+	queues := after.start([]string{keyOf(secretURL), keyOf("https://b.test/")})
+	if err := after.Import(exported(t, before)); err != nil {
+		t.Fatal(err)
+	}
 	by := deliverySettings{minSeverity: alert.Warning}
 	for _, step := range []struct {
 		minute     int
@@ -55,77 +54,72 @@ func TestKeptOverARestart(t *testing.T) {
 		{62, "b:warning:open d:critical:open", "+b"},
 	} {
 		now := start.Add(time.Duration(step.minute) * time.Minute)
-		list := listOf(strings.Fields(step.list)...)
-		list.Generated = now
-		m, ok, _ := g.nextMessage(list, by, now)
-		var got string
-		for _, a := range m.Open {
-			got += "+" + a.ID
-		}
-		for _, a := range m.Over {
-			got += "-" + a.ID
-		}
-		if got != step.want {
+		p, ok, _ := queues[0].next(alertsOf(strings.Fields(step.list)...), by, now)
+		if got := p.String(); got != step.want {
 			t.Errorf("minute %d: %q, want %q", step.minute, got, step.want)
 		}
 		if ok {
-			g.recordDelivered(m, list, by, now)
+			queues[0].recordSent(p, now)
 		}
 	}
-	if m, _, _ := other.nextMessage(listOf("a:critical:open"), by, start); len(m.Open) != 1 {
+	if p, _, _ := queues[1].next(alertsOf("a:critical:open"), by, start); len(p.opened) != 1 {
 		t.Error("a receiver that was sent nothing is not sent anything")
 	}
 }
 
-// TestKeptIsOurs takes over what this instance has sent, once.
-func TestKeptIsOurs(t *testing.T) {
-	data := exported(t, sentTo("one", "a:critical:open"))
+// TestImport restores a history once.
+func TestImport(t *testing.T) {
+	data := exported(t, sentTo("a:critical:open"))
 	for name, test := range map[string]struct {
-		instance string
-		data     []json.RawMessage
-		want     int
+		data [][]byte
+		want int
 	}{
-		"ours":       {"one", []json.RawMessage{data}, 1},
-		"another's":  {"two", []json.RawMessage{data}, 0},
-		"not kept":   {"", []json.RawMessage{exported(t, sentTo("", "a:critical:open"))}, 0},
-		"noise":      {"one", []json.RawMessage{[]byte(`[1]`), []byte(`noise`)}, 0},
-		"twice":      {"one", []json.RawMessage{data, exported(t, sentTo("one", "b:critical:open"))}, 1},
-		"no alert":   {"one", []json.RawMessage{[]byte(strings.Replace(string(data), `"id":"a"`, `"id":"x"`, 1))}, 0},
-		"others too": {"one", []json.RawMessage{exported(t, sentTo("two", "b:critical:open")), data}, 1},
+		"valid":            {[][]byte{data}, 1},
+		"invalid":          {[][]byte{[]byte("[1]"), []byte("noise")}, 0},
+		"twice":            {[][]byte{data, exported(t, sentTo("b:critical:open"))}, 1},
+		"another receiver": {[][]byte{[]byte(strings.Replace(string(data), keyOf(secretURL), keyOf("x"), 1))}, 0},
 	} {
 		history := new(History)
-		history.SetInstance(test.instance)
-		g := history.queue("https://a.test/secret")
+		q := history.start([]string{keyOf(secretURL)})[0]
 		for _, data := range test.data {
-			history.Import(data)
+			if err := history.Import(data); (err != nil) != (name == "invalid") {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
-		if len(g.sentAlerts) != test.want || len(g.sentBeforeStart) != test.want {
-			t.Errorf("%s: %d are known", name, len(g.sentAlerts))
+		if len(q.sent) != test.want {
+			t.Errorf("%s: %d are known", name, len(q.sent))
 		}
 	}
 }
 
-// TestKeptIsBounded keeps the most severe of very many long alerts.
-func TestKeptIsBounded(t *testing.T) {
-	history := sentTo("one")
-	for r := range maxReceivers {
-		g := history.queue(fmt.Sprint(r))
-		for n := range maxSentAlerts {
-			a := alert.Alert{ID: fmt.Sprintf("%d-%d", r, n), Severity: alert.Warning, Title: strings.Repeat("x", 1000)}
+// TestExportIsBounded stores the most severe of very many long alerts.
+func TestExportIsBounded(t *testing.T) {
+	history := new(History)
+	for _, q := range history.start([]string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"}) {
+		var p pending
+		for n := range 1000 {
+			a := alert.Alert{ID: fmt.Sprint("alert-", n), State: alert.Open, Severity: alert.Warning, Title: strings.Repeat("x", 1000), RemedySnippet: strings.Repeat("x", 1000)}
 			if n == 500 {
 				a.Severity = alert.Critical
 			}
-			g.sentAlerts[a.ID] = a
+			p.opened = append(p.opened, a)
 		}
+		q.recordSent(p, start)
 	}
 	data := exported(t, history)
-	var k storedHistory
-	if err := json.Unmarshal(data, &k); err != nil || len(data) > 2*maxStoredBytes || len(k.Alerts) < 100 {
-		t.Fatalf("%v: %d bytes, %d alerts", err, len(data), len(k.Alerts))
+	if len(data) > 1<<20 || strings.Count(string(data), `"alert-`) != maxReceivers*maxStoredAlerts || strings.Count(string(data), `"alert-500"`) != maxReceivers {
+		t.Errorf("%d bytes with %d alerts", len(data), strings.Count(string(data), `"alert-`))
 	}
-	for r := range maxReceivers {
-		if ids := k.Receivers[keyHash(fmt.Sprint(r))]; !strings.Contains(strings.Join(ids, " "), fmt.Sprintf("%d-500", r)) {
-			t.Errorf("receiver %d was sent %v", r, ids)
-		}
+}
+
+// TestReload drops receivers that are not configured any more.
+func TestReload(t *testing.T) {
+	var history History
+	before := history.start([]string{"a", "b"})
+	if after := history.start([]string{"a"}); after[0] != before[0] || history.Revision() != 1 {
+		t.Errorf("the queue of a receiver is another one, revision %d", history.Revision())
+	}
+	if again := history.start([]string{"b"}); again[0] == before[1] {
+		t.Error("the history of a removed receiver is not dropped")
 	}
 }

@@ -23,6 +23,19 @@ type Message struct {
 	More int           `json:"more,omitempty"` // number of omitted alerts
 }
 
+// maxAlertsPerMessage is the maximum number of alerts in a message.
+const maxAlertsPerMessage = 20
+
+// newMessage returns a message with these alerts. An omitted alert is only counted, and not sent later.
+func newMessage(server string, p pending) Message {
+	opened := p.opened[:min(len(p.opened), maxAlertsPerMessage)]
+	ended := p.ended[:min(len(p.ended), maxAlertsPerMessage-len(opened))]
+	return Message{
+		Version: 1, Server: server, Open: append([]alert.Alert{}, opened...), Over: append([]alert.Alert{}, ended...),
+		More: len(p.opened) + len(p.ended) - len(opened) - len(ended),
+	}
+}
+
 // plainText formats the message as plain text of at most most bytes.
 func (m Message) plainText(maxBytes int) string {
 	var paragraphs []string

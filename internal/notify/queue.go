@@ -1,34 +1,36 @@
 package notify
 
 import (
-	"maps"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 )
 
 const (
-	maxAlertsPerMessage = 20   // alerts in one message
-	maxSentAlerts       = 1000 // maximum number of remembered alerts, in addition to the last list
 	// failurePause is the wait after a receiver accepted no message.
 	failurePause = 15 * time.Minute
+	// restartGracePeriod is the time after a start for which a previously sent alert counts as open,
+	// although it was not found again yet.
+	restartGracePeriod = time.Hour
 )
 
 // queue records the alerts that a receiver was sent and selects the next.
 type queue struct {
-	busy     chan struct{}  // contains one value while a message is being sent
-	revision *atomic.Uint64 // number of changes of sentAlerts
+	history *History
+	sending chan struct{} // contains one value while a configuration uses the queue
 
-	mu              sync.Mutex
-	sentAlerts      map[string]alert.Alert // as open, and whose end was not sent, by ID
-	sentBeforeStart map[string]bool        // IDs sent before the start and not found since
-	firstList       time.Time              // time of the first list
-	waitingSince    map[string]time.Time   // start of the wait of unsent alerts, by ID
-	lastMessage     time.Time              // time of the last message
-	pausedUntil     time.Time              // end of the pause
+	// The lock of history guards the following fields.
+	sent         map[string]sentAlert // by ID; as open, and whose end was not sent
+	waitingSince map[string]time.Time // start of the wait of unsent alerts, by ID
+	notBefore    time.Time            // of the next message
+	firstUpdate  time.Time            // time of the first call of next
+}
+
+// sentAlert is an alert that the receiver was sent.
+type sentAlert struct {
+	alert.Alert
+	isRestored bool // sent before the start and not found since
 }
 
 // deliverySettings determine which alerts a receiver is sent, and how often.
@@ -37,119 +39,85 @@ type deliverySettings struct {
 	wait, interval time.Duration
 }
 
-// nextMessage returns the message to send now. Otherwise it returns the time of the next call, or the
-// zero time if only a new list changes the result.
-func (q *queue) nextMessage(list alert.List, settings deliverySettings, now time.Time) (m Message, ok bool, next time.Time) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	opened, ended := q.pendingAlerts(list, settings.minSeverity)
-	pending := slices.Concat(opened, ended)
-	pendingIDs := make(map[string]bool)
-	var earliest time.Time
-	for _, a := range pending {
-		pendingIDs[a.ID] = true
+// pending has the alerts to send.
+type pending struct{ opened, ended []alert.Alert }
+
+// next returns the alerts to send now. Otherwise it returns the time of the next call, or the
+// zero time if only an update of the alerts changes the result.
+func (q *queue) next(alerts []alert.Alert, settings deliverySettings, now time.Time) (p pending, ok bool, next time.Time) {
+	q.history.mu.Lock()
+	defer q.history.mu.Unlock()
+	if q.firstUpdate.IsZero() {
+		q.firstUpdate = now
+	}
+	p = q.pending(alerts, settings.minSeverity, now)
+	waitingSince := make(map[string]time.Time) // without alerts that are not pending any more
+	earliest := now
+	for _, a := range slices.Concat(p.opened, p.ended) {
 		since, known := q.waitingSince[a.ID]
 		if !known {
 			since = now
-			q.waitingSince[a.ID] = since
 		}
-		if earliest.IsZero() || since.Before(earliest) {
+		waitingSince[a.ID] = since
+		if since.Before(earliest) {
 			earliest = since
 		}
 	}
-	for id := range q.waitingSince {
-		if !pendingIDs[id] {
-			delete(q.waitingSince, id)
-		}
+	if q.waitingSince = waitingSince; len(waitingSince) == 0 {
+		return p, false, time.Time{}
 	}
-	if len(pending) == 0 {
-		return m, false, time.Time{}
+	if next = earliest.Add(settings.wait); next.Before(q.notBefore) {
+		next = q.notBefore
 	}
-	next = earliest.Add(settings.wait)
-	for _, earliestAllowed := range []time.Time{q.lastMessage.Add(settings.interval), q.pausedUntil} {
-		if earliestAllowed.After(next) {
-			next = earliestAllowed
-		}
-	}
-	if now.Before(next) {
-		return m, false, next
-	}
-	opened, ended = q.truncate(opened, maxAlertsPerMessage), ended[:min(len(ended), maxAlertsPerMessage)]
-	ended = ended[:min(len(ended), maxAlertsPerMessage-len(opened))]
-	return Message{Version: 1, Sent: now.UTC(), Open: nonNil(opened), Over: nonNil(ended), More: len(pending) - len(opened) - len(ended)}, true, next
+	return p, !now.Before(next), next
 }
 
-func (q *queue) truncate(all []alert.Alert, maxLen int) []alert.Alert {
-	return all[:min(len(all), maxLen)]
-}
-
-func nonNil(all []alert.Alert) []alert.Alert { return append([]alert.Alert{}, all...) }
-
-// pendingAlerts returns the new and the ended alerts that the receiver was not sent. q.mu must be
-// held.
-func (q *queue) pendingAlerts(list alert.List, minSeverity alert.Severity) (opened, ended []alert.Alert) {
-	if q.firstList.IsZero() {
-		q.firstList = list.Generated
-	}
-	listedIDs := make(map[string]bool)
-	for _, a := range list.Alerts {
-		_, sent := q.sentAlerts[a.ID]
-		switch {
-		case a.State == alert.Over:
-			continue
-		case a.State == alert.Open && !sent && a.Severity.AtLeast(minSeverity):
-			opened = append(opened, a)
-		}
-		listedIDs[a.ID] = true
-		delete(q.sentBeforeStart, a.ID)
-	}
-	for id, a := range q.sentAlerts {
-		isUncertain := list.More > 0 || q.sentBeforeStart[id] && list.Generated.Sub(q.firstList) < restartGracePeriod // an alert beyond the limit of a list can still be open
-		if listedIDs[id] || isUncertain && !hasEnded(list, id) {
+// pending returns the new and the ended alerts that the receiver was not sent.
+func (q *queue) pending(alerts []alert.Alert, minSeverity alert.Severity, now time.Time) (p pending) {
+	isGracePeriod := now.Sub(q.firstUpdate) < restartGracePeriod
+	isOpen := make(map[string]bool) // by ID of listed alerts
+	for _, a := range alerts {
+		sent, isSent := q.sent[a.ID]
+		if isOpen[a.ID] = a.State != alert.Over; !isOpen[a.ID] {
 			continue
 		}
-		a.State, a.Until = alert.Over, list.Generated
-		ended = append(ended, a)
-	}
-	slices.SortFunc(ended, func(x, y alert.Alert) int {
-		return slices.Index(alert.Severities(), x.Severity) - slices.Index(alert.Severities(), y.Severity)
-	})
-	return opened, ended
-}
-
-func hasEnded(list alert.List, id string) bool {
-	return slices.ContainsFunc(list.Alerts, func(a alert.Alert) bool { return a.ID == id && a.State == alert.Over })
-}
-
-// recordDelivered records a message as sent. Omitted alerts count as sent, because the message
-// contains their number.
-func (q *queue) recordDelivered(m Message, list alert.List, settings deliverySettings, now time.Time) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	opened, ended := q.pendingAlerts(list, settings.minSeverity)
-	for _, a := range opened {
-		q.sentAlerts[a.ID] = a
-		delete(q.waitingSince, a.ID)
-	}
-	for _, a := range ended {
-		delete(q.sentAlerts, a.ID)
-		delete(q.sentBeforeStart, a.ID)
-		delete(q.waitingSince, a.ID)
-	}
-	if len(q.sentAlerts) > maxSentAlerts { // lists with omitted alerts do not show all ended alerts
-		listedIDs := make(map[string]bool)
-		for _, a := range list.Alerts {
-			listedIDs[a.ID] = true
+		if isSent {
+			sent.isRestored = false
+			q.sent[a.ID] = sent
+		} else if a.State == alert.Open && a.Severity.AtLeast(minSeverity) {
+			p.opened = append(p.opened, a)
 		}
-		maps.DeleteFunc(q.sentAlerts, func(id string, _ alert.Alert) bool { return !listedIDs[id] })
 	}
-	q.lastMessage = now
-	q.revision.Add(1)
+	for id, sent := range q.sent {
+		open, isListed := isOpen[id]
+		if open || !isListed && sent.isRestored && isGracePeriod {
+			continue
+		}
+		sent.State, sent.Until = alert.Over, now.UTC()
+		p.ended = append(p.ended, sent.Alert)
+	}
+	slices.SortFunc(p.ended, func(x, y alert.Alert) int { return x.Severity.Compare(y.Severity) })
+	return p
 }
 
-// recordFailure records that the receiver did not accept a message.
-func (q *queue) recordFailure(now time.Time) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.pausedUntil = now.Add(failurePause)
+// recordSent records that alerts were sent, and the time of the next message.
+func (q *queue) recordSent(p pending, next time.Time) {
+	q.history.mu.Lock()
+	defer q.history.mu.Unlock()
+	for _, a := range p.opened {
+		q.sent[a.ID] = sentAlert{Alert: a}
+	}
+	for _, a := range p.ended {
+		delete(q.sent, a.ID)
+	}
+	clear(q.waitingSince)
+	q.notBefore = next
+	q.history.revision++
+}
+
+// postpone sets the time of the next message.
+func (q *queue) postpone(next time.Time) {
+	q.history.mu.Lock()
+	defer q.history.mu.Unlock()
+	q.notBefore = next
 }

@@ -23,16 +23,13 @@ const (
 // Receiver sends alerts to one destination.
 type Receiver struct {
 	destination
-	settings    deliverySettings
-	queue       *queue
-	server      string
-	pendingList chan alert.List // latest unprocessed list
-	lastList    alert.List      // last processed list
-	logger      *zap.Logger
-	counter     Counter
-	now         func() time.Time
-	retryDelay  time.Duration // before the second attempt
-	lastFailed  bool          // the last message was not accepted
+	settings   deliverySettings
+	queue      *queue // set by [Start]
+	server     string
+	logger     *zap.Logger
+	counter    Counter
+	retryDelay time.Duration // before the second attempt
+	lastFailed bool          // the last message was not accepted
 }
 
 // sender sends a message once.
@@ -51,46 +48,44 @@ type Counter interface {
 	CountNotification(err error)
 }
 
-// New returns the receivers of a configuration. history has what receivers were sent under
-// configurations before. New fills in placeholders, and sends nothing.
-func New(configs []Config, history *History, counter Counter, logger *zap.Logger) ([]*Receiver, error) {
+// New returns the receivers of a configuration. It fills in placeholders, and sends nothing.
+func New(configs []Config, counter Counter, logger *zap.Logger) ([]*Receiver, error) {
 	var receivers []*Receiver
+	server, _ := os.Hostname()
 	for _, c := range configs {
 		dest, err := c.destination()
 		if err != nil {
 			return nil, option.WithLine(c.CaddyfileLine, err)
 		}
-		r := &Receiver{
-			destination: dest, pendingList: make(chan alert.List, 1), counter: counter, now: time.Now, retryDelay: minRetryDelay,
+		receivers = append(receivers, &Receiver{
+			destination: dest, server: server, counter: counter, retryDelay: minRetryDelay,
 			settings: deliverySettings{
 				minSeverity: alert.Severity(cmp.Or(c.Severity, string(alert.Warning))),
 				wait:        cmp.Or(time.Duration(c.Wait), defaultWait), interval: cmp.Or(time.Duration(c.Interval), defaultInterval),
 			},
 			logger: logger.With(zap.String("receiver", dest.name)),
-		}
-		r.server, _ = os.Hostname()
-		r.queue = history.queue(r.key())
-		receivers = append(receivers, r)
+		})
 	}
 	return receivers, nil
 }
 
-// Start sends receivers the changes in each list until ctx ends. The returned function
-// accepts a list without blocking.
-func Start(ctx context.Context, receivers []*Receiver, history *History) (onList func(alert.List)) {
+// Source provides the alerts. [alert.Manager] implements Source.
+type Source interface {
+	// Latest returns the alerts at the last update. updated is closed by the next update.
+	Latest() (alerts []alert.Alert, updated <-chan struct{})
+}
+
+// Start sends receivers the changes of alerts until ctx ends. history has the alerts that receivers were
+// sent in previous configurations.
+func Start(ctx context.Context, receivers []*Receiver, history *History, source Source) {
 	var keys []string
 	for _, r := range receivers {
-		keys = append(keys, r.key())
+		keys = append(keys, keyOf(r.url.String()))
 	}
-	history.registerReceivers(ctx, keys)
-	for _, r := range receivers {
-		r.queue = history.queue(r.key())
-		go r.run(ctx)
-	}
-	return func(list alert.List) {
-		for _, r := range receivers {
-			r.setPendingList(list)
-		}
+	queues := history.start(keys)
+	for i, r := range receivers {
+		r.queue = queues[i]
+		go r.run(ctx, source)
 	}
 }
 
@@ -109,7 +104,8 @@ func Test(ctx context.Context, receivers []*Receiver) []TestResult {
 	for i, r := range receivers {
 		attempts.Go(func() {
 			results[i] = TestResult{Receiver: r.name, Sent: true}
-			m := Message{Version: 1, Server: r.server, Sent: r.now().UTC(), Test: true, Open: []alert.Alert{}, Over: []alert.Alert{}}
+			m := newMessage(r.server, pending{})
+			m.Sent, m.Test = time.Now().UTC(), true
 			if _, err := r.send(ctx, m); err != nil {
 				results[i] = TestResult{Receiver: r.name, Error: err.Error()}
 			}
@@ -119,90 +115,66 @@ func Test(ctx context.Context, receivers []*Receiver) []TestResult {
 	return results
 }
 
-// key identifies the receiver.
-func (r *Receiver) key() string { return r.url.String() }
-
-// setPendingList passes a list to the receiver's goroutine. It replaces an unprocessed list.
-func (r *Receiver) setPendingList(list alert.List) {
-	for {
-		select {
-		case r.pendingList <- list:
-			return
-		default:
-		}
-		select {
-		case <-r.pendingList:
-		default:
-		}
-	}
-}
-
 // run sends messages until ctx ends.
-func (r *Receiver) run(ctx context.Context) {
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
+func (r *Receiver) run(ctx context.Context, source Source) {
 	for {
 		select {
-		case r.lastList = <-r.pendingList:
-		case <-timer.C:
+		case r.queue.sending <- struct{}{}: // otherwise the previous configuration sends a message
 		case <-ctx.Done():
 			return
 		}
-		wait := time.Hour // only another list changes something
-		if next := r.sendPending(ctx); !next.IsZero() {
-			wait = max(next.Sub(r.now()), time.Millisecond)
+		alerts, updated := source.Latest()
+		next := r.sendPending(ctx, alerts)
+		<-r.queue.sending
+		var due <-chan time.Time
+		if !next.IsZero() {
+			due = time.After(time.Until(next))
 		}
-		timer.Reset(wait)
+		select {
+		case <-updated:
+		case <-due:
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 
-// sendPending sends the message that is due. It returns the time of the next step, or the zero time
-// if only a new list changes the result. If the previous configuration is sending a message,
-// step waits and does not repeat its alerts.
-func (r *Receiver) sendPending(ctx context.Context) (next time.Time) {
-	select {
-	case r.queue.busy <- struct{}{}:
-		defer func() { <-r.queue.busy }()
-	case <-ctx.Done():
-		return time.Time{}
-	}
-	select {
-	case r.lastList = <-r.pendingList: // a newer list
-	default:
-	}
-	message, ok, next := r.queue.nextMessage(r.lastList, r.settings, r.now())
+// sendPending sends the message that is due. It returns the time of the next call, or the zero time
+// if only an update of the alerts changes the result.
+func (r *Receiver) sendPending(ctx context.Context, alerts []alert.Alert) (next time.Time) {
+	p, ok, next := r.queue.next(alerts, r.settings, time.Now())
 	if ok {
-		r.deliver(ctx, message, r.lastList)
-		_, _, next = r.queue.nextMessage(r.lastList, r.settings, r.now())
+		r.deliver(ctx, p)
+		_, _, next = r.queue.next(alerts, r.settings, time.Now())
 	}
 	return next
 }
 
 // deliver sends a message with retries and records the result.
-func (r *Receiver) deliver(ctx context.Context, m Message, list alert.List) {
-	m.Server = r.server
+func (r *Receiver) deliver(ctx context.Context, p pending) {
+	m := newMessage(r.server, p)
 	err := r.sendWithRetries(ctx, m)
-	switch {
-	case ctx.Err() != nil && err != nil: // the next configuration sends the message
-	case err != nil:
-		r.counter.CountNotification(err)
-		r.queue.recordFailure(r.now())
-		if !r.lastFailed {
-			r.logger.Warn("alerts could not be sent; the next attempt is in 15 minutes", zap.Int("open", len(m.Open)), zap.Int("over", len(m.Over)), zap.Error(err))
-		}
-		r.lastFailed = true
-	default:
-		r.counter.CountNotification(nil)
-		r.queue.recordDelivered(m, list, r.settings, r.now())
-		r.logger.Info("alerts were sent", zap.Int("open", len(m.Open)), zap.Int("over", len(m.Over)))
-		r.lastFailed = false
+	if err != nil && ctx.Err() != nil {
+		return // the next configuration sends the message
 	}
+	r.counter.CountNotification(err)
+	counts := []zap.Field{zap.Int("open", len(m.Open)), zap.Int("over", len(m.Over))}
+	if err == nil {
+		r.queue.recordSent(p, time.Now().Add(r.settings.interval))
+		r.logger.Info("alerts were sent", counts...)
+	} else {
+		r.queue.postpone(time.Now().Add(failurePause))
+		if !r.lastFailed {
+			r.logger.Warn("alerts could not be sent; the next attempt is in 15 minutes", append(counts, zap.Error(err))...)
+		}
+	}
+	r.lastFailed = err != nil
 }
 
 // sendWithRetries sends a message up to [maxAttempts] times.
 func (r *Receiver) sendWithRetries(ctx context.Context, m Message) error {
 	for attempt := 1; ; attempt++ {
-		m.Sent = r.now().UTC()
+		m.Sent = time.Now().UTC()
 		retryAfter, err := r.send(ctx, m)
 		if err == nil || attempt == maxAttempts || retryAfter == noRetry || ctx.Err() != nil {
 			return err

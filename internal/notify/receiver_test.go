@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
@@ -78,22 +77,17 @@ func (c *counter) CountNotification(err error) {
 }
 
 // sendOnce delivers a message, and returns the log.
-func sendOnce(t *testing.T, c Config, history *History, list alert.List) (logged string) {
+func sendOnce(t *testing.T, c Config, alerts []alert.Alert) (logged string) {
 	t.Helper()
 	core, logs := observer.New(zap.DebugLevel)
 	var counts counter
-	receivers, err := New([]Config{c}, history, &counts, zap.New(core))
+	receivers, err := New([]Config{c}, &counts, zap.New(core))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := receivers[0]
-	r.retryDelay, r.server = time.Millisecond, "web1"
-	r.queue.nextMessage(list, r.settings, start)
-	m, ok, _ := r.queue.nextMessage(list, r.settings, start.Add(time.Hour))
-	if !ok {
-		t.Fatal("nothing is due")
-	}
-	r.deliver(t.Context(), m, list)
+	r.retryDelay, r.server, r.queue = time.Millisecond, "web1", newQueue()
+	r.deliver(t.Context(), pending{opened: alerts})
 	if sent, failed := counts.sent.Load(), counts.failed.Load(); sent+failed != 1 || (failed == 1) != r.lastFailed {
 		t.Errorf("counted as sent %d times and as failed %d times, and it has failed: %t", sent, failed, r.lastFailed)
 	}
@@ -106,17 +100,17 @@ func sendOnce(t *testing.T, c Config, history *History, list alert.List) (logged
 	return b.String()
 }
 
-var example = alert.List{Alerts: []alert.Alert{{
+var example = []alert.Alert{{
 	ID: "robots_gone-1", Kind: alert.RobotsGone, Severity: alert.Critical, Site: "a.test", State: alert.Open,
 	Title: "The robots.txt of a.test is gone", Detail: "Line 2, \"Disallow: /*_<b>@channel\" [x](y).", Remedy: "Bring it back.", RemedySnippet: "curl -i http://a.test/robots.txt",
-}}}
+}}
 
 // TestSigned is the generic format with a signature that its receiver can check.
 func TestSigned(t *testing.T) {
 	t.Setenv("ALERTS_SECRET", "a secret")
 	i := newInbox(t, 200)
 	t.Setenv("ALERTS_URL", i.URL+"/hook")
-	logged := sendOnce(t, Config{URL: "{env.ALERTS_URL}", Secret: "{env.ALERTS_SECRET}"}, new(History), example)
+	logged := sendOnce(t, Config{URL: "{env.ALERTS_URL}", Secret: "{env.ALERTS_SECRET}"}, example)
 	got := i.wait(1)[0]
 	at, err := strconv.ParseInt(got.header.Get(TimestampHeader), 10, 64)
 	if err != nil || Sign("a secret", at, []byte(got.body)) != got.header.Get(SignatureHeader) {
@@ -151,52 +145,111 @@ func TestRetries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			i := newInbox(t, tc.statuses...)
 			i.header.Set("Location", i.URL+"/elsewhere")
-			var history History
-			logged := sendOnce(t, Config{URL: i.URL + "/hook/secret"}, &history, example)
+			logged := sendOnce(t, Config{URL: i.URL + "/hook/secret"}, example)
 			if got := i.wait(tc.attempts); len(got) != tc.attempts || !strings.Contains(logged, tc.logged) || strings.Contains(logged, "hook") {
 				t.Errorf("%d attempts, logged %s", len(got), logged)
 			}
 		})
 	}
-	logged := sendOnce(t, Config{URL: "http://127.0.0.1:1/hook/secret"}, new(History), example)
+	logged := sendOnce(t, Config{URL: "http://127.0.0.1:1/hook/secret"}, example)
 	if !strings.Contains(logged, "connection refused") || strings.Contains(logged, "hook") {
 		t.Errorf("logged is %s", logged)
 	}
 }
 
-// TestRuns tells what lists have that is new, and nothing twice, over a reload too.
-func TestRuns(t *testing.T) {
+// source is a [Source].
+type source struct {
+	mu      sync.Mutex
+	alerts  []alert.Alert
+	updated chan struct{}
+}
+
+func newSource(alerts []alert.Alert) *source {
+	return &source{alerts: alerts, updated: make(chan struct{})}
+}
+
+func (s *source) Latest() ([]alert.Alert, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.alerts, s.updated
+}
+
+func (s *source) update(alerts []alert.Alert) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.alerts = alerts
+	close(s.updated)
+	s.updated = make(chan struct{})
+}
+
+// TestStart sends alerts and their ends, and nothing twice, also after a reload.
+func TestStart(t *testing.T) {
 	i := newInbox(t, 200)
-	c := Config{URL: i.URL, Wait: caddy.Duration(time.Second), Interval: caddy.Duration(time.Second)}
 	var history History
-	begin := func() (tell func(alert.List), end func()) {
-		receivers, err := New([]Config{c}, &history, new(counter), zap.NewNop())
-		if err != nil {
-			t.Fatal(err)
-		}
-		receivers[0].settings.wait, receivers[0].settings.interval = time.Millisecond, time.Millisecond
-		ctx, cancel := context.WithCancel(t.Context())
-		return Start(ctx, receivers, &history), cancel
-	}
-	tell, end := begin()
-	tell(example)
-	tell(example)
+	alerts := newSource(example)
+	end := startReceiver(t, i.URL, &history, alerts)
 	i.wait(1)
-	for g := history.queue(i.URL); ; time.Sleep(time.Millisecond) { // until the answer is noted
-		g.mu.Lock()
-		noted := len(g.sentAlerts)
-		g.mu.Unlock()
-		if noted > 0 {
-			break
-		}
-	}
+	awaitSent(&history, i.URL)
 	end()
-	tell, end = begin()
-	defer end()
-	tell(example)
-	tell(alert.List{})
+	defer startReceiver(t, i.URL, &history, alerts)()
+	alerts.update(example)
+	alerts.update(nil)
 	got := i.wait(1)
 	if len(got) != 2 || !strings.Contains(got[0].body, `"open":[{"id":"robots_gone-1"`) || !strings.Contains(got[1].body, `"over":[{"id":"robots_gone-1"`) {
 		t.Errorf("%d messages: %+v", len(got), got)
+	}
+}
+
+// startReceiver starts a receiver that does not wait for other alerts.
+func startReceiver(t *testing.T, url string, history *History, alerts *source) (end func()) {
+	t.Helper()
+	receivers, err := New([]Config{{URL: url}}, new(counter), zap.NewNop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	receivers[0].settings.wait, receivers[0].settings.interval = time.Millisecond, time.Millisecond
+	ctx, cancel := context.WithCancel(t.Context())
+	Start(ctx, receivers, history, alerts)
+	return cancel
+}
+
+// awaitSent waits until a message is recorded as sent.
+func awaitSent(history *History, url string) {
+	for ; ; time.Sleep(time.Millisecond) {
+		history.mu.Lock()
+		sent := len(history.queues[keyOf(url)].sent)
+		history.mu.Unlock()
+		if sent > 0 {
+			return
+		}
+	}
+}
+
+// TestSentOnceInAReload sends a message once if the previous configuration is sending it, however long
+// the receiver takes to answer.
+func TestSentOnceInAReload(t *testing.T) {
+	came, answer := make(chan struct{}, 10), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		came <- struct{}{}
+		<-answer
+	}))
+	defer server.Close()
+	var history History
+	alerts := newSource(example)
+	defer startReceiver(t, server.URL, &history, alerts)()
+	<-came
+	defer startReceiver(t, server.URL, &history, alerts)()
+	select {
+	case <-came:
+		t.Error("the message is sent a second time before the first is answered")
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(answer)
+	awaitSent(&history, server.URL)
+	alerts.update(example)
+	select {
+	case <-came:
+		t.Error("the message is sent a second time")
+	case <-time.After(50 * time.Millisecond):
 	}
 }

@@ -51,12 +51,10 @@ type service struct {
 func newService(u *url.URL) (d destination, err error) {
 	name, _, _ := strings.Cut(strings.ToLower(u.Scheme), "+")
 	var serviceRouter router.ServiceRouter
-	switch services := serviceRouter.ListServices(); {
-	case name == "generic" || name == "logger":
-		return d, fmt.Errorf("%s:// is not for alerts; write the http or https URL of a webhook, or the URL of a service such as %s", name, exampleURLs["slack"])
-	case !slices.Contains(services, name):
+	services := slices.DeleteFunc(serviceRouter.ListServices(), func(s string) bool { return s == "generic" || s == "logger" })
+	if !slices.Contains(services, name) {
 		slices.Sort(services)
-		return d, fmt.Errorf("unknown service %.20q; use one of %s", name, strings.Join(slices.DeleteFunc(services, func(s string) bool { return s == "generic" || s == "logger" }), ", "))
+		return d, fmt.Errorf("unknown service %.20q; use an http or https URL of a webhook, or one of %s", name, strings.Join(services, ", "))
 	}
 	s := &service{u, withTitle(u), make(chan struct{}, 1)}
 	if _, err := serviceRouter.Locate(s.url); err != nil {

@@ -47,7 +47,7 @@ curl -i http://a.test/robots.txt
 		t.Run(name, func(t *testing.T) {
 			i := newInbox(t, 200)
 			host := strings.TrimPrefix(i.URL, "http://")
-			sendOnce(t, Config{URL: name + "://" + host + path}, new(History), example)
+			sendOnce(t, Config{URL: name + "://" + host + path}, example)
 			got := strings.NewReplacer(`\n`, "\n", `\u003c`, "<", `\u003e`, ">").Replace(i.wait(1)[0].body)
 			if !strings.Contains(strings.ReplaceAll(got, `\"`, `"`), strings.ReplaceAll(want, `\"`, `"`)) {
 				t.Errorf("sent is %s, want %s", got, want)
@@ -103,7 +103,7 @@ func TestNoSecrets(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			_, err = d.send(t.Context(), Message{Server: "web1", Open: example.Alerts})
+			_, err = d.send(t.Context(), Message{Server: "web1", Open: example})
 			if err == nil || strings.Contains(strings.ToUpper(err.Error()), "SECRET") || len(err.Error()) > 2*maxErrorBytes {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -143,7 +143,7 @@ func TestSlow(t *testing.T) {
 func TestText(t *testing.T) {
 	m := Message{Server: "web1"}
 	for range maxAlertsPerMessage {
-		a := example.Alerts[0]
+		a := example[0]
 		a.Detail = strings.Repeat("*x@<", 100)
 		m.Open = append(m.Open, a)
 	}
@@ -170,7 +170,7 @@ func TestTest(t *testing.T) {
 	receivers, err := New([]Config{
 		{URL: good.URL + "/hook", Secret: "x"}, {URL: bad.URL + "/secret"},
 		{URL: "ntfy://" + strings.TrimPrefix(good.URL, "http://") + "/topic?scheme=http"},
-	}, new(History), new(counter), zap.NewNop())
+	}, new(counter), zap.NewNop())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,6 +33,7 @@ type instance struct {
 	verifier *verify.Verifier
 	fetched  uint64
 	known    acknowledgements
+	sent     acknowledgements
 	rate     *rate.Budgets
 	observed *observed
 	logs     *observer.ObservedLogs
@@ -62,7 +63,7 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 		Storage: m, Instance: id, Observer: i.observed, Logger: zap.New(core), Now: clock,
 		Memory: NewMemory(Parts{
 			Policies: i.cache, Bases: i.based, Copies: i.copied, Readers: i.read, Changes: noChanges{}, Ledger: i.counted, AddressLists: fetchedLists{i.verifier, &i.fetched},
-			Acknowledgements: &i.known, Rates: i.rate,
+			Acknowledgements: &i.known, SentAlerts: &i.sent, Rates: i.rate,
 		}),
 	})
 	i.maxPolicyValues = 1000

@@ -21,8 +21,9 @@ type Parts struct {
 	AddressLists AddressLists          // addresses of crawlers
 	Ledger       *ledger.Ledger        // counts of requests
 
-	Acknowledgements Acknowledgements // of alerts
-	Rates            Rates            // recent requests by crawler
+	Acknowledgements Note  // of alerts
+	SentAlerts       Note  // alerts that receivers were sent
+	Rates            Rates // recent requests by crawler
 }
 
 // Changes has the delayed changes of robots.txt files and the visits of search engines at named
@@ -51,13 +52,13 @@ type AddressLists interface {
 	Import(data []byte) error
 }
 
-// Acknowledgements are the alerts that a person has acknowledged.
-type Acknowledgements interface {
-	// Revision returns the number of changes. Unchanged acknowledgements are not stored.
+// Note is a part that is stored as one value.
+type Note interface {
+	// Revision returns the number of changes. An unchanged part is not stored.
 	Revision() uint64
-	// Export encodes the acknowledgements for Import.
+	// Export encodes the part for Import.
 	Export() ([]byte, error)
-	// Import replaces acknowledgements with later ones from data.
+	// Import adds data of Export from before a restart or from another instance.
 	Import(data []byte) error
 }
 

@@ -16,10 +16,11 @@ import (
 const (
 	alertsName = "acknowledged" + suffixJSON // acknowledgements of alerts
 	rangesName = "ranges" + suffixJSON       // fetched address lists of crawlers
+	sentName   = "sent" + suffixJSON         // alerts that receivers were sent
 	ratesName  = "rates" + suffixJSON        // recent requests by crawler
 )
 
-var noteNames = [...]string{alertsName, rangesName, ratesName}
+var noteNames = [...]string{alertsName, sentName, rangesName, ratesName}
 
 const (
 	// maxNote is the maximum size of a note in bytes.
@@ -46,9 +47,16 @@ type noteValues struct {
 }
 
 func newNoteValues(s *Store) *noteValues {
-	alerts, ranges := s.memory.parts.Acknowledgements, s.memory.parts.AddressLists
+	alerts, sent, ranges := s.memory.parts.Acknowledgements, s.memory.parts.SentAlerts, s.memory.parts.AddressLists
+	restoreSent := func(v value) error {
+		if !v.isOwn {
+			return nil // each instance sends its own alerts
+		}
+		return sent.Import(v.data)
+	}
 	return &noteValues{store: s, notes: []note{
 		{alertsName, 0, func() revision { return revision{urgent: alerts.Revision()} }, alerts.Export, func(v value) error { return alerts.Import(v.data) }},
+		{sentName, 0, func() revision { return revision{urgent: sent.Revision()} }, sent.Export, restoreSent},
 		{rangesName, minWriteInterval, func() revision { return revision{other: ranges.FetchCount()} }, ranges.Export, func(v value) error { return ranges.Import(v.data) }},
 		{ratesName, syncInterval, s.ratesRevision, func() ([]byte, error) { return s.memory.parts.Rates.Export(s.now()) }, s.restoreRates},
 	}}

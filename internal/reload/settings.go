@@ -1,4 +1,5 @@
-package instance
+// Package reload applies settings of configurations to state that survives a reload.
+package reload
 
 import (
 	"slices"

@@ -1,6 +1,4 @@
-// Package instance returns the ID of this instance among those that share a storage, and applies the
-// settings of the configurations that run in it.
-package instance
+package caddymodule
 
 import (
 	"crypto/rand"
@@ -14,9 +12,9 @@ import (
 // temporaryID is the ID of a process without a lasting one.
 var temporaryID = sync.OnceValue(rand.Text)
 
-// ID returns the instance ID from Caddy's data directory, or a temporary ID. With a temporary ID, stored
+// instanceID returns the instance ID from Caddy's data directory, or a temporary ID. With a temporary ID, stored
 // values are still restored after a restart, but their keys stay for a month.
-func ID(logger *zap.Logger) string {
+func instanceID(logger *zap.Logger) string {
 	// At the very first start Caddy itself may be about to write the file.
 	const maxAttempts = 10
 	for attempt := 1; ; attempt++ {

@@ -1,4 +1,4 @@
-package instance
+package caddymodule
 
 import (
 	"os"
@@ -12,14 +12,14 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 )
 
-// TestID keeps an ID, waits for one that is being written, and does
+// TestInstanceID keeps an ID, waits for one that is being written, and does
 // without where it is damaged.
-func TestID(t *testing.T) {
+func TestInstanceID(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	core, logs := observer.New(zap.WarnLevel)
 	logger := zap.New(core)
-	id := ID(logger)
-	if id == "" || ID(logger) != id {
+	id := instanceID(logger)
+	if id == "" || instanceID(logger) != id {
 		t.Fatalf("the ID %q does not last", id)
 	}
 	file := filepath.Join(caddy.AppDataDir(), "instance.uuid")
@@ -30,12 +30,12 @@ func TestID(t *testing.T) {
 	}
 	write("")
 	time.AfterFunc(30*time.Millisecond, func() { write(id) })
-	if got := ID(logger); got != id || logs.Len() != 0 {
+	if got := instanceID(logger); got != id || logs.Len() != 0 {
 		t.Errorf("got %q while it was being written, want %q", got, id)
 	}
 	write("damaged")
-	temporary := ID(logger)
-	if temporary == "" || temporary != ID(logger) || logs.Len() != 2 {
+	temporary := instanceID(logger)
+	if temporary == "" || temporary != instanceID(logger) || logs.Len() != 2 {
 		t.Errorf("got %q, and %d warnings", temporary, logs.Len())
 	}
 	if strings.Contains(temporary, "/") {

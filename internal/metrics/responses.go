@@ -1,0 +1,54 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// responseMetrics count the responses to crawlers.
+type responseMetrics struct {
+	responses       *prometheus.CounterVec
+	robotsResponses *prometheus.CounterVec
+	bytes           *prometheus.CounterVec
+	visits          *prometheus.CounterVec
+	counters        slots[responseCounters] // by class, kind and status
+}
+
+// responseCounters are the counters for the same labels. count is nil if only bytes are
+// counted.
+type responseCounters struct{ count, bytes prometheus.Counter }
+
+func newResponseMetrics(b builder) responseMetrics {
+	return responseMetrics{
+		responses:       b.counter("answers_total", "Answers of the site to requests that its robots.txt allows, by the class of the crawler.", "class", "status"),
+		robotsResponses: b.counter("robots_answers_total", "Answers of the site to requests of crawlers for a robots.txt.", "status"),
+		bytes:           b.counter("answer_bytes_total", "Bytes of the bodies of all answers of the site to crawlers.", "class"),
+		visits:          b.counter("visits_total", "Pages that people opened from an assistant, as their browsers say.", "assistant"),
+		counters:        make(slots[responseCounters], len(uaident.Classes())*int(parity.NumKinds)*int(parity.NumStatuses)),
+	}
+}
+
+// CountResponse counts a response of the site to a crawler. Spoofed clients have the class other.
+func (m *responseMetrics) CountResponse(class uaident.Class, kind parity.Kind, status parity.Status, size int64) {
+	counters := m.counters.get((int(class)*int(parity.NumKinds)+int(kind))*int(parity.NumStatuses)+int(status), func() responseCounters {
+		c := responseCounters{bytes: m.bytes.WithLabelValues(class.String())}
+		switch kind {
+		case parity.KindAllowed:
+			c.count = m.responses.WithLabelValues(class.String(), status.String())
+		case parity.KindRobotsTxt:
+			c.count = m.robotsResponses.WithLabelValues(status.String())
+		}
+		return c
+	})
+	if counters.count != nil {
+		counters.count.Inc()
+	}
+	counters.bytes.Add(float64(max(size, 0)))
+}
+
+// CountAssistantVisit counts a visit from an assistant, by its index in [parity.Assistants].
+func (m *responseMetrics) CountAssistantVisit(from int) {
+	m.visits.WithLabelValues(parity.AssistantName(from)).Inc()
+}
