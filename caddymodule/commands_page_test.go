@@ -41,7 +41,7 @@ func commandsPage(t *testing.T) string {
 		"<!-- Made by: go test ./caddymodule -run TestCommandsPage -update -->\n\n" +
 		"All stand under `caddy robots-guard`. They judge by the same code as the server does.\n" +
 		"`caddy completion --help` tells how to let the shell complete them, and\n" +
-		"`caddy robots-guard help <command>` shows one of the sections below.\n\n" +
+		"`caddy robots-guard <command> --help` shows one of the sections below.\n\n" +
 		"An error is a line `error: ...` on standard error, and a warning of the configuration that was read\n" +
 		"is a line `warning: ...` there. Standard output has nothing but the answer. The exit status of an\n" +
 		"error is always 2; 1 is an answer, such as that something is disallowed.\n\n")

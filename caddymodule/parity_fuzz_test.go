@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/command"
-	"github.com/robotsguard/caddy-robots-guard/internal/expect"
 	"github.com/robotsguard/caddy-robots-guard/internal/explain"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
@@ -61,7 +59,7 @@ func FuzzOneEngine(f *testing.F) {
 			t.Errorf("%s, %s by line %d on the server; %s, %s by line %d by explain", j.Verdict, j.Action, j.RobotsVerdict.Rule.Line, e.Verdict, e.Handler.Action, e.Line)
 		}
 		forbidden := j != nil && j.Verdict == judge.Disallowed
-		if got := command.JudgeCase(robots, uaident.Default().Overlay(robots.Names()), expect.Case{UserAgent: userAgent, URL: target}); method == http.MethodGet && got.Got == expect.Access(forbidden) {
+		if got := (&explain.Case{UserAgent: userAgent, URL: target}).Judge(robots, uaident.Default().Overlay(robots.Names())); method == http.MethodGet && got.Got == explain.Access(forbidden) {
 			t.Errorf("forbidden by the server: %t, by test: %s", forbidden, got.Got)
 		}
 		if u.Path != "/robots.txt" {

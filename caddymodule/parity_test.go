@@ -15,8 +15,6 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/command"
-	"github.com/robotsguard/caddy-robots-guard/internal/expect"
 	"github.com/robotsguard/caddy-robots-guard/internal/explain"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -160,7 +158,7 @@ func TestOneEngine(t *testing.T) {
 						continue // the command below has no configuration and no methods
 					}
 					allowed := j == nil || j.RobotsVerdict.Allowed || j.Verdict != judge.Disallowed
-					if got := command.JudgeCase(robots, uaident.Default().Overlay(robots.Names()), expect.Case{UserAgent: userAgent, URL: target}); got.Got != expect.Access(allowed) {
+					if got := (&explain.Case{UserAgent: userAgent, URL: target}).Judge(robots, uaident.Default().Overlay(robots.Names())); got.Got != explain.Access(allowed) {
 						t.Errorf("%s, %q, %s: allowed online %t, by test %s", name, userAgent, target, allowed, got.Got)
 					}
 					if t.Failed() {

@@ -75,7 +75,7 @@ func TestExplainBrief(t *testing.T) {
 		return true
 	})
 	ownSite := func(url string) string {
-		return `{"url":"` + url + `","crawler":"GPTBot","allowed":false,"verdict":"disallowed","rule":"Disallow: /","line":6,"group":"GPTBot","group_line":5,"ambiguous":false}` + "\n"
+		return `{"url":"` + url + `","allowed":false,"verdict":"disallowed","rule":"Disallow: /","line":6,"group":"GPTBot","group_line":5,"ambiguous":false,"crawler":"GPTBot"}` + "\n"
 	}
 	table := func(rows ...string) string { return strings.Join(rows, "\n") + "\n" }
 
@@ -91,22 +91,22 @@ func TestExplainBrief(t *testing.T) {
 				"VERDICT  URL    LINE  RULE  GROUP",
 				"allowed  /open  -     -     *")},
 		{name: "json", args: []string{"explain", "--brief", "--robots", robots, "--token", "GPTBot", "--json", "http://a.test/x#y"}, code: 1,
-			stdout: `{"url":"http://a.test/x#y","crawler":"GPTBot","allowed":false,"verdict":"disallowed","rule":"Disallow: /","line":6,"group":"GPTBot","group_line":5,"ambiguous":false}` + "\n"},
+			stdout: `{"url":"http://a.test/x#y","allowed":false,"verdict":"disallowed","rule":"Disallow: /","line":6,"group":"GPTBot","group_line":5,"ambiguous":false,"crawler":"GPTBot"}` + "\n"},
 		{name: "json in another form", args: []string{"explain", "--brief", "--robots", robots, "--json", "//%70rivate//x"}, code: 1,
 			stdout: `{"url":"//%70rivate//x","allowed":false,"verdict":"disallowed","rule":"Disallow: /private/","line":2,"group":"*","group_line":1,"form":"slashes","ambiguous":false}` + "\n"},
 		{name: "User-Agent of a browser", args: []string{"explain", "--brief", "--robots", robots, "--json", "--user-agent", harness.Firefox, "/private/x"}, code: 0,
-			stdout: `{"url":"/private/x","class":"browser","allowed":true,"verdict":"exempt","rule":"","line":0,"group":"","ambiguous":false}` + "\n"},
+			stdout: `{"url":"/private/x","allowed":true,"verdict":"exempt","rule":"","line":0,"group":"","ambiguous":false,"class":"browser"}` + "\n"},
 		{name: "empty User-Agent", args: []string{"explain", "--brief", "--robots", robots, "--json", "--user-agent", "", "/private/x"}, code: 0,
-			stdout: `{"url":"/private/x","class":"browser","allowed":true,"verdict":"exempt","rule":"","line":0,"group":"","ambiguous":false}` + "\n"},
+			stdout: `{"url":"/private/x","allowed":true,"verdict":"exempt","rule":"","line":0,"group":"","ambiguous":false,"class":"browser"}` + "\n"},
 		{name: "User-Agent of a library", args: []string{"explain", "--brief", "--robots", robots, "--json", "--user-agent", harness.Curl, "/private/x", "/nocurl"}, code: 1,
-			stdout: `{"url":"/private/x","crawler":"curl","class":"library","identity":"claimed","allowed":true,"verdict":"allowed","rule":"","line":0,"group":"curl","group_line":8,"ambiguous":false}` + "\n" +
-				`{"url":"/nocurl","crawler":"curl","class":"library","identity":"claimed","allowed":false,"verdict":"disallowed","rule":"Disallow: /nocurl","line":9,"group":"curl","group_line":8,"ambiguous":false}` + "\n"},
+			stdout: `{"url":"/private/x","allowed":true,"verdict":"allowed","rule":"","line":0,"group":"curl","group_line":8,"ambiguous":false,"crawler":"curl","class":"library","identity":"claimed"}` + "\n" +
+				`{"url":"/nocurl","allowed":false,"verdict":"disallowed","rule":"Disallow: /nocurl","line":9,"group":"curl","group_line":8,"ambiguous":false,"crawler":"curl","class":"library","identity":"claimed"}` + "\n"},
 		{name: "a false name gains nothing", args: []string{"explain", "--brief", "--robots", robots, "--json", "--user-agent", harness.Curl, "--identity", "spoofed", "/private/x"}, code: 1,
-			stdout: `{"url":"/private/x","crawler":"curl","class":"library","identity":"spoofed","allowed":false,"verdict":"disallowed","rule":"Disallow: /private/","line":2,"group":"*","group_line":1,"ambiguous":false}` + "\n"},
+			stdout: `{"url":"/private/x","allowed":false,"verdict":"disallowed","rule":"Disallow: /private/","line":2,"group":"*","group_line":1,"ambiguous":false,"crawler":"curl","class":"library","identity":"spoofed"}` + "\n"},
 		{name: "unknown identity", args: []string{"explain", "--brief", "--robots", robots, "--user-agent", harness.Curl, "--identity", "fake", "/"}, code: 2, stderr: "claimed, verified, unknown or spoofed"},
 		{name: "identity of a token", args: []string{"explain", "--brief", "--robots", robots, "--token", "curl", "--identity", "spoofed", "/"}, code: 2, stderr: "--identity and --token cannot be used together"},
 		{name: "User-Agent that only the file knows", args: []string{"explain", "--brief", "--robots", robots, "--json", "--user-agent", "Zorkly/2.0", "/nozorkly"}, code: 1,
-			stdout: `{"url":"/nozorkly","crawler":"zorkly","class":"other","identity":"claimed","allowed":false,"verdict":"disallowed","rule":"Disallow: /nozorkly","line":12,"group":"zorkly","group_line":11,"ambiguous":false}` + "\n"},
+			stdout: `{"url":"/nozorkly","allowed":false,"verdict":"disallowed","rule":"Disallow: /nozorkly","line":12,"group":"zorkly","group_line":11,"ambiguous":false,"crawler":"zorkly","class":"other","identity":"claimed"}` + "\n"},
 		{name: "empty file", args: []string{"explain", "--brief", "--robots", empty, "--token", "GPTBot", "/"}, code: 0,
 			stdout: table("VERDICT  URL  LINE  RULE  GROUP", "allowed  /    -     -     -")},
 		{name: "standard input", args: []string{"explain", "--brief", "--robots", "-", "--token", "GPTBot", "/"}, stdin: checked, code: 1,
@@ -116,7 +116,7 @@ func TestExplainBrief(t *testing.T) {
 		{name: "own site", args: []string{"explain", "--brief", "--token", "GPTBot", "--json", o.URL + "/x", o.URL, o.URL + "?q"}, code: 1,
 			stdout: ownSite(o.URL+"/x") + ownSite(o.URL) + ownSite(o.URL+"?q")},
 		{name: "own site without a robots.txt", args: []string{"explain", "--brief", "--token", "GPTBot", "--json", none.URL + "/x"}, code: 0,
-			stdout: `{"url":"` + none.URL + `/x","crawler":"GPTBot","allowed":true,"verdict":"allowed","rule":"","line":0,"group":"","ambiguous":false}` + "\n"},
+			stdout: `{"url":"` + none.URL + `/x","allowed":true,"verdict":"allowed","rule":"","line":0,"group":"","ambiguous":false,"crawler":"GPTBot"}` + "\n"},
 		{name: "own site that fails", args: []string{"explain", "--brief", "--token", "GPTBot", broken.URL + "/x"}, code: 2, stderr: "the server answers 500"},
 		{name: "nobody listens", args: []string{"explain", "--brief", "--robots", "http://127.0.0.1:1/robots.txt", "/x"}, code: 2, stderr: "cannot read http://127.0.0.1:1/robots.txt"},
 		{name: "no such file", args: []string{"explain", "--brief", "--robots", "/no/such/file", "/x"}, code: 2, stderr: "/no/such/file"},

@@ -79,8 +79,8 @@ func TestLint(t *testing.T) {
 		{name: "a later severity", args: []string{"lint", "--fail-on", "info", "-"}, stdin: "User-agent: *\nDisallow: /a\nDisallow: /a\n", code: 1, stdout: []string{"[duplicate-rule]"}},
 		{name: "not so severe", args: []string{"lint", "-"}, stdin: "User-agent: *\nDisallow: /a\nDisallow: /a\n", code: 0, stdout: []string{"[duplicate-rule]"}},
 		{name: "never", args: []string{"lint", "--fail-on", "never", bad}, code: 0, stdout: []string{"error"}},
-		{name: "github", args: []string{"lint", "--format", "github", "-"}, stdin: linted, code: 1, stdout: []string{"::error file=-,line=2,col=11,title=rule-without-slash::"}},
-		{name: "json", args: []string{"lint", "--format", "json", bad}, code: 1, stdout: []string{`"code": "rule-without-slash"`, `"errors": 1`}},
+		{name: "github", args: []string{"lint", "--github", "-"}, stdin: linted, code: 1, stdout: []string{"::error file=-,line=2,col=11,title=rule-without-slash::"}},
+		{name: "json", args: []string{"lint", "--json", bad}, code: 1, stdout: []string{`"code": "rule-without-slash"`, `"errors": 1`}},
 		{name: "readings", args: []string{"lint", "--readings", "-"}, stdin: checked, code: 0, stdout: []string{"how crawlers read it", "GPTBot (line 5)"}},
 		{name: "a URL", args: []string{"lint", o.URL}, code: 0, stdout: []string{o.URL + "/robots.txt:4:10: info: the sitemap is on \"elsewhere.test\"", "[sitemap-other-host]"}},
 		{name: "a site", args: []string{"lint", "--site", "https://a.test", "-"}, stdin: "User-agent: *\nDisallow: /x\nSitemap: https://b.test/x\n", code: 0, stdout: []string{"[sitemap-other-host]"}},
@@ -93,13 +93,12 @@ func TestLint(t *testing.T) {
 		{name: "no such file", args: []string{"lint", "/no/such/file"}, code: 2, stderr: []string{"file /no/such/file not found"}},
 		{name: "a binary file", args: []string{"lint", filepath.Join(dir, "binary")}, code: 2, stderr: []string{"binary is a binary file"}},
 		{name: "one of two is missing", args: []string{"lint", "/no/such/file", good}, code: 2, stdout: []string{"no findings"}, stderr: []string{"/no/such/file"}},
-		{name: "an unknown format", args: []string{"lint", "--format", "xml", good}, code: 2, stderr: []string{`unknown format "xml"; --format takes text, json, github`}},
 		{name: "an unknown severity", args: []string{"lint", "--fail-on", "bad", good}, code: 2, stderr: []string{"--fail-on takes error, warning, info or never"}},
 		{name: "an unknown command", args: []string{"lnit"}, code: 2, stderr: []string{"unknown command", "did you mean lint?"}},
 	})
-	stdout, _, code := harness.Command(t, "", "__complete", "robots-guard", "lint", "--format", "")
-	if code != 0 || !strings.Contains(stdout, "github") {
-		t.Errorf("the shell completes --format to %q, exit status %d", stdout, code)
+	stdout, _, code := harness.Command(t, "", "__complete", "robots-guard", "lint", "--fail-on", "")
+	if code != 0 || !strings.Contains(stdout, "warning") {
+		t.Errorf("the shell completes --fail-on to %q, exit status %d", stdout, code)
 	}
 }
 

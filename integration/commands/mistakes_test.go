@@ -34,7 +34,6 @@ func TestMistakes(t *testing.T) {
 	}
 	runCommands(t, []commandCase{
 		{name: "a command", args: []string{"aduit"}, code: 2, stderr: `unknown command "aduit"; did you mean audit?`},
-		{name: "help for it", args: []string{"help", "aduit"}, code: 2, stderr: "did you mean audit?"},
 		{name: "a flag", args: []string{"lint", "--formt", "json"}, code: 2, stderr: "unknown flag: --formt; see caddy robots-guard lint --help"},
 		{name: "a flag without its value", args: []string{"explain", "--brief", "--robots"}, code: 2, stderr: "flag needs an argument: --robots; see caddy robots-guard explain --help"},
 		{name: "two sites at once", args: []string{"status", "a.example", "b.example"}, code: 2, stderr: "takes at most 1 argument"},

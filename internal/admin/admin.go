@@ -2,9 +2,9 @@ package admin
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -83,26 +83,23 @@ func New(find func() Running) *API { return &API{find} }
 
 // Routes returns all endpoints.
 func (a *API) Routes() []caddy.AdminRoute {
-	return append(append(a.reportRoutes(), a.managedRoutes()...),
-		caddy.AdminRoute{Pattern: ExplainPath, Handler: withParameters(a.explain)},
-		caddy.AdminRoute{Pattern: StatusPath, Handler: withParameters(a.status, "site")},
-		caddy.AdminRoute{Pattern: AlertsPath, Handler: withParameters(a.alerts)},
-		caddy.AdminRoute{Pattern: TestNotifyPath, Handler: withParameters(a.testNotify)},
-		caddy.AdminRoute{Pattern: AlertsPath + "/", Handler: withParameters(a.acknowledge)},
-		caddy.AdminRoute{Pattern: RegistryPath, Handler: withParameters(a.registry)},
-		caddy.AdminRoute{Pattern: RegistryPath + "/proposals", Handler: withParameters(a.proposals)},
-		caddy.AdminRoute{Pattern: PoliciesPath, Handler: withParameters(a.policies, "limit", "after")},
-		caddy.AdminRoute{Pattern: PoliciesPath + "/", Handler: withParameters(a.policy, "server")},
-	)
-}
-
-func writeJSON(w http.ResponseWriter, status int, value any) error {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(value)
+	return slices.Concat(a.reportRoutes(), a.managedRoutes(), []caddy.AdminRoute{
+		route(ExplainPath, "POST", a.explain),
+		route(StatusPath, "GET", a.status, "site"),
+		route(AlertsPath, "GET", func(http.ResponseWriter, *http.Request) (any, error) { return listAlerts(a.running()), nil }),
+		route(TestNotifyPath, "POST", func(_ http.ResponseWriter, r *http.Request) (any, error) {
+			return NotifyTest{a.running().TestNotify(r.Context())}, nil
+		}),
+		route(AlertsPath+"/", "POST or DELETE", a.acknowledge),
+		route(RegistryPath, "GET", func(http.ResponseWriter, *http.Request) (any, error) {
+			return RegistryReport{a.running().Registry()}, nil
+		}),
+		route(RegistryPath+"/proposals", "GET", func(http.ResponseWriter, *http.Request) (any, error) {
+			return Proposals{a.running().Proposals()}, nil
+		}),
+		route(PoliciesPath, "GET", a.policies, "limit", "after"),
+		route(PoliciesPath+"/", "GET or POST", a.policy, "server"),
+	})
 }
 
 // httpError returns an error with the status of the response.

@@ -2,13 +2,11 @@ package admin
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
-	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 )
 
@@ -41,59 +39,32 @@ type AlertNote struct {
 	By   string `json:"by,omitempty"` // the person who acknowledges
 }
 
-// maxNote bounds an [AlertNote], in bytes.
-const maxNote = 8 << 10
-
-// alerts responds with all alerts.
-func (a *API) alerts(w http.ResponseWriter, r *http.Request) error {
-	if r.Method != http.MethodGet {
-		return httpError(http.StatusMethodNotAllowed, "use GET to read alerts")
-	}
-	return writeJSON(w, http.StatusOK, listAlerts(a.running()))
-}
-
 // listAlerts returns all alerts, or none without a guard.
 func listAlerts(running Running) alert.List {
-	if book := running.AlertManager(); book != nil {
-		return book.List()
+	if manager := running.AlertManager(); manager != nil {
+		return manager.List()
 	}
 	return alert.List{Generated: time.Now().UTC(), Alerts: []alert.Alert{}}
 }
 
-// testNotify sends a test message to all receivers.
-func (a *API) testNotify(w http.ResponseWriter, r *http.Request) error {
-	if r.Method != http.MethodPost {
-		return httpError(http.StatusMethodNotAllowed, "use POST to send a test message")
-	}
-	return writeJSON(w, http.StatusOK, NotifyTest{a.running().TestNotify(r.Context())})
-}
-
 // acknowledge acknowledges an alert, or reverts an acknowledgement.
-func (a *API) acknowledge(w http.ResponseWriter, r *http.Request) error {
+func (a *API) acknowledge(w http.ResponseWriter, r *http.Request) (any, error) {
 	id, ok := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, AlertsPath+"/"), "/acknowledge")
-	book := a.running().AlertManager()
-	if !ok || book == nil {
-		return httpError(http.StatusNotFound, "unknown path; use %s/<id>/acknowledge", AlertsPath)
+	manager := a.running().AlertManager()
+	if !ok || manager == nil {
+		return nil, httpError(http.StatusNotFound, "unknown path; use %s/<id>/acknowledge", AlertsPath)
 	}
-	var known alert.Alert
-	var err error
-	switch r.Method {
-	case http.MethodPost:
-		var sent AlertNote
-		if err := readBody(http.MaxBytesReader(w, r.Body, maxNote), &sent); err != nil && !errors.Is(err, io.EOF) {
-			return httpError(http.StatusBadRequest, `the body is not JSON such as {"note": "a partner"}: %w`, jsontext.WithoutGoTypes(err))
-		}
-		known, err = book.Acknowledge(id, sent.By, sent.Note)
-	case http.MethodDelete:
-		known, err = book.Reopen(id)
-	default:
-		return httpError(http.StatusMethodNotAllowed, "use POST to acknowledge an alert, or DELETE to undo the acknowledgement")
+	var note AlertNote
+	if err := readBody(w, r, &note); err != nil {
+		return nil, err
 	}
-	switch {
-	case errors.Is(err, alert.ErrUnknown):
-		return httpError(http.StatusNotFound, "%w; GET %s lists all", err, AlertsPath)
-	case err != nil:
-		return err
+	change := func() (alert.Alert, error) { return manager.Acknowledge(id, note.By, note.Note) }
+	if r.Method == http.MethodDelete {
+		change = func() (alert.Alert, error) { return manager.Reopen(id) }
 	}
-	return writeJSON(w, http.StatusOK, known)
+	changed, err := change()
+	if errors.Is(err, alert.ErrUnknown) {
+		return nil, httpError(http.StatusNotFound, "%w; GET %s lists all", err, AlertsPath)
+	}
+	return changed, err
 }

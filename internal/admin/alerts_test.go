@@ -60,7 +60,7 @@ func TestAlerts(t *testing.T) {
 		{"GET", AlertsPath, "", 200, `"note": "we know"`},
 		{"DELETE", one, "", 200, `"state": "open"`},
 		{"POST", one, "", 200, `"state": "acknowledged"`},
-		{"POST", one, "x", 400, "not JSON"},
+		{"POST", one, "x", 400, "not a JSON object"},
 		{"PUT", one, "", 405, "use POST"},
 		{"POST", AlertsPath, "", 405, "use GET"},
 		{"POST", AlertsPath + "/x/acknowledge", "", 404, "no such alert"},

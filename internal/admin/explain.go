@@ -1,20 +1,14 @@
 package admin
 
 import (
-	"bytes"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/explain"
-	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
-
-// maxExplainBody bounds the body of a request to explain, in bytes.
-const maxExplainBody = 128 << 10
 
 // explain responds with the verdict of the running server on a request, by the current robots.txt
 // and the settings of the site:
@@ -24,37 +18,27 @@ const maxExplainBody = 128 << 10
 // The optional "identity" is the assumed identity of the client: verified, claimed, unknown or
 // spoofed. The default is claimed. The default of "method" is GET. The response is an
 // explain.Explanation as JSON.
-func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
-	if r.Method != http.MethodPost {
-		return httpError(http.StatusMethodNotAllowed, "use POST with a JSON object that has user_agent and url")
-	}
+func (a *API) explain(w http.ResponseWriter, r *http.Request) (any, error) {
 	var asked struct {
 		UserAgent string `json:"user_agent"`
 		URL       string `json:"url"`
 		Identity  string `json:"identity"`
 		Method    string `json:"method"`
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxExplainBody+1))
-	if err == nil && len(body) > maxExplainBody {
-		return httpError(http.StatusRequestEntityTooLarge, "the body has more than %d bytes", maxExplainBody)
-	}
-	if err == nil {
-		err = readBody(bytes.NewReader(body), &asked)
-	}
-	if err != nil {
-		return httpError(http.StatusBadRequest, "the body is not a JSON object with user_agent and url: %v", jsontext.WithoutGoTypes(err))
+	if err := readBody(w, r, &asked); err != nil {
+		return nil, err
 	}
 	running := a.running()
 	host, guard := running.Guard(asked.URL)
 	if host == "" {
-		return httpError(http.StatusBadRequest, "url %q has no host; write the full URL, such as https://example.com/path", asked.URL)
+		return nil, httpError(http.StatusBadRequest, "url %q has no host; write the full URL, such as https://example.com/path", asked.URL)
 	}
 	who, err := explain.ParseIdentity(asked.Identity)
 	if err != nil {
-		return httpError(http.StatusBadRequest, "%v", err)
+		return nil, httpError(http.StatusBadRequest, "%v", err)
 	}
 	if guard == nil {
-		return httpError(http.StatusNotFound, "no robots_guard is configured for %q", host)
+		return nil, httpError(http.StatusNotFound, "no robots_guard is configured for %q", host)
 	}
 	site := explain.Site{Registry: guard.Registry, Settings: guard.Settings, Rate: guard.Rate, Configured: true}
 	e := site.Explain(a.currentRules(running.Policies(), guard), explain.Request{UserAgent: asked.UserAgent, URL: asked.URL, Method: asked.Method, Identity: who})
@@ -67,7 +51,7 @@ func (a *API) explain(w http.ResponseWriter, r *http.Request) error {
 		notes = append(notes, explain.NoteFirstOfSeveral)
 	}
 	e.Handler.Note = strings.Join(notes, "; ")
-	return writeJSON(w, http.StatusOK, e)
+	return e, nil
 }
 
 // currentRules returns the current rules of a guard without fetching.

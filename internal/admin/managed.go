@@ -11,7 +11,6 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 )
 
@@ -99,12 +98,12 @@ type ManagedDiff struct {
 
 func (a *API) managedRoutes() []caddy.AdminRoute {
 	routes := []caddy.AdminRoute{
-		{Pattern: ManagedPath + "/changes", Handler: withParameters(a.managed)},
-		{Pattern: ManagedPath + "/history", Handler: withParameters(a.managedHistory, "site")},
-		{Pattern: ManagedPath + "/diff", Handler: withParameters(a.managedDiff, "site", "from", "to")},
+		route(ManagedPath+"/changes", "GET", a.managed),
+		route(ManagedPath+"/history", "GET", a.managedHistory, "site"),
+		route(ManagedPath+"/diff", "GET", a.managedDiff, "site", "from", "to"),
 	}
 	for _, verb := range Verbs() {
-		routes = append(routes, caddy.AdminRoute{Pattern: ManagedPath + "/" + verb, Handler: withParameters(a.managedAction(verb))})
+		routes = append(routes, route(ManagedPath+"/"+verb, "POST", a.managedAction(verb)))
 	}
 	return routes
 }
@@ -116,16 +115,13 @@ func siteOf(m Managed) (ManagedSite, publish.History) {
 }
 
 // managed responds with all robots_txt handlers.
-func (a *API) managed(w http.ResponseWriter, r *http.Request) error {
-	if r.Method != http.MethodGet {
-		return httpError(http.StatusMethodNotAllowed, "use GET to read the published files")
-	}
+func (a *API) managed(http.ResponseWriter, *http.Request) (any, error) {
 	all := ManagedSites{Sites: []ManagedSite{}}
 	for _, m := range a.running().Managed() {
 		site, _ := siteOf(m)
 		all.Sites = append(all.Sites, site)
 	}
-	return writeJSON(w, http.StatusOK, all)
+	return all, nil
 }
 
 // managedOf returns the robots_txt handler with a name or a host. "" selects the only handler.
@@ -152,10 +148,10 @@ func (a *API) managedOf(name string) (Managed, error) {
 }
 
 // managedHistory responds with the changes of a site.
-func (a *API) managedHistory(w http.ResponseWriter, r *http.Request) error {
+func (a *API) managedHistory(_ http.ResponseWriter, r *http.Request) (any, error) {
 	m, err := a.managedOf(r.FormValue("site"))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	site, state := siteOf(m)
 	if site.Published != nil {
@@ -163,15 +159,15 @@ func (a *API) managedHistory(w http.ResponseWriter, r *http.Request) error {
 		published.ReadBy = m.ReadBy()
 		site.Published = &published
 	}
-	return writeJSON(w, http.StatusOK, ManagedHistory{site, append([]publish.Change{}, state.Past...)})
+	return ManagedHistory{site, append([]publish.Change{}, state.Past...)}, nil
 }
 
 // managedDiff responds with the difference of two changes. The default is the published and the
 // pending change, or else the previous and the published change.
-func (a *API) managedDiff(w http.ResponseWriter, r *http.Request) error {
+func (a *API) managedDiff(_ http.ResponseWriter, r *http.Request) (any, error) {
 	m, err := a.managedOf(r.FormValue("site"))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	state, _ := m.History()
 	from, to := state.PublishedID(), state.PublishedID()
@@ -183,58 +179,46 @@ func (a *API) managedDiff(w http.ResponseWriter, r *http.Request) error {
 	}
 	d := ManagedDiff{Site: m.Site(), From: cmp.Or(r.FormValue("from"), from), To: cmp.Or(r.FormValue("to"), to)}
 	if d.Difference, err = m.Difference(r.Context(), d.From, d.To); err != nil {
-		return httpError(http.StatusNotFound, "%w; GET %s/history lists the changes", err, ManagedPath)
+		return nil, httpError(http.StatusNotFound, "%w; GET %s/history lists the changes", err, ManagedPath)
 	}
 	d.Difference = append([]string{}, d.Difference...)
-	return writeJSON(w, http.StatusOK, d)
+	return d, nil
 }
 
 // managedAction applies the action of a person.
-func (a *API) managedAction(verb string) caddy.AdminHandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		if r.Method != http.MethodPost {
-			return httpError(http.StatusMethodNotAllowed, "use POST to %s a change", verb)
-		}
+func (a *API) managedAction(verb string) func(http.ResponseWriter, *http.Request) (any, error) {
+	return func(w http.ResponseWriter, r *http.Request) (any, error) {
 		var d Action
-		if err := readBody(http.MaxBytesReader(w, r.Body, maxNote), &d); err != nil {
-			return httpError(http.StatusBadRequest, `the body is not JSON such as {"who": "ann", "why": "the sale is over"}: %w`, jsontext.WithoutGoTypes(err))
+		if err := readBody(w, r, &d); err != nil {
+			return nil, err
 		}
 		if err := d.validate(verb); err != nil {
-			return httpError(http.StatusBadRequest, "%w", err)
+			return nil, httpError(http.StatusBadRequest, "%w", err)
 		}
 		m, err := a.managedOf(d.Site)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		changed, err := m.Act(r.Context(), verb, d.ID, publish.By{Who: d.Who, Why: d.Why, Ticket: d.Ticket})
 		for _, cannot := range []error{publish.ErrNonePending, publish.ErrOther, publish.ErrUnconfirmed, publish.ErrConfirmed,
 			publish.ErrUnknown, publish.ErrUnreadable, publish.ErrIsPublished, publish.ErrIsFirst} {
 			if errors.Is(err, cannot) {
-				return httpError(http.StatusConflict, "%w; GET %s/changes shows the state", err, ManagedPath)
+				return nil, httpError(http.StatusConflict, "%w; GET %s/changes shows the state", err, ManagedPath)
 			}
 		}
 		if err != nil {
-			return httpError(http.StatusServiceUnavailable, "the history of the changes: %w", err)
+			return nil, httpError(http.StatusServiceUnavailable, "the history of the changes: %w", err)
 		}
 		site, _ := siteOf(m)
-		return writeJSON(w, http.StatusOK, ActionResult{m.Site(), changed.State, site.ManagedState})
+		return ActionResult{m.Site(), changed.State, site.ManagedState}, nil
 	}
-}
-
-// checkLine returns an error for an invalid line that a person entered. The history stores the
-// line.
-func checkLine(name, text string) error {
-	if utf8.RuneCountInString(text) > publish.MaxText || strings.ContainsAny(text, "\r\n\x00") {
-		return errors.New(name + " has to be one line of up to 500 characters")
-	}
-	return nil
 }
 
 // validate returns an error for an invalid action.
 func (d *Action) validate(verb string) error {
 	for _, field := range []struct{ name, text string }{{"who", d.Who}, {"why", d.Why}, {"ticket", d.Ticket}} {
-		if err := checkLine(field.name, field.text); err != nil {
-			return err
+		if utf8.RuneCountInString(field.text) > publish.MaxText || strings.ContainsAny(field.text, "\r\n\x00") {
+			return errors.New(field.name + " has to be one line of up to 500 characters")
 		}
 	}
 	switch {

@@ -2,11 +2,14 @@ package admin
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 
@@ -19,35 +22,79 @@ var filters = []string{"site", "host", "class", "identity", "window", "from", "t
 // pageFilters are the URL parameters of a report with pages.
 var pageFilters = append(slices.Clip(filters), "limit", "after")
 
-// withParameters wraps an endpoint that accepts these URL parameters, each once. A misspelt parameter is an
-// error, because the response would answer another question. An empty parameter has no effect.
-// Clients use "_" to bypass caches.
-func withParameters(handler caddy.AdminHandlerFunc, parameters ...string) caddy.AdminHandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		query, err := url.ParseQuery(r.URL.RawQuery)
+// route returns an endpoint for these methods and URL parameters. The value of answer is sent as
+// JSON. A misspelt parameter is an error, because the response would answer another question. An
+// empty parameter has no effect. Clients use "_" to bypass caches.
+func route(path, methods string, answer func(http.ResponseWriter, *http.Request) (any, error), parameters ...string) caddy.AdminRoute {
+	return caddy.AdminRoute{Pattern: path, Handler: caddy.AdminHandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+		if !slices.Contains(strings.Fields(methods), r.Method) {
+			return httpError(http.StatusMethodNotAllowed, "use %s for %s", methods, r.URL.Path)
+		}
+		if err := checkParameters(r.URL, parameters); err != nil {
+			return err
+		}
+		value, err := answer(w, r)
 		if err != nil {
-			return httpError(http.StatusBadRequest, "the parameters of the URL cannot be read: %w; they look like a=b&c=d", err)
+			return err
 		}
-		for _, name := range slices.Sorted(maps.Keys(query)) {
-			switch {
-			case slices.Contains(parameters, name) && len(query[name]) == 1:
-			case name == "_", query.Get(name) == "" && len(query[name]) == 1:
-			case slices.Contains(parameters, name):
-				return httpError(http.StatusBadRequest, "the parameter %s is given %d times; remove all but one", name, len(query[name]))
-			case len(parameters) == 0:
-				return httpError(http.StatusBadRequest, "unknown parameter %.80q; %s takes none", name, r.URL.Path)
-			default:
-				return httpError(http.StatusBadRequest, "unknown parameter %.80q; %s", name, jsontext.SuggestField(name, parameters))
-			}
+		w.Header().Set("Content-Type", "application/json")
+		if status, ok := value.(interface{ status() int }); ok {
+			w.WriteHeader(status.status())
 		}
-		return handler(w, r)
-	}
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(value)
+	})}
 }
 
-// readBody parses a JSON object into a value. Unknown fields are an error. Data after the object is
-// ignored.
-func readBody(body io.Reader, into any) error {
-	decoder := json.NewDecoder(body)
+// checkParameters returns an error for an unknown or repeated parameter.
+func checkParameters(u *url.URL, parameters []string) error {
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return httpError(http.StatusBadRequest, "the parameters of the URL cannot be read: %w; they look like a=b&c=d", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		switch known := slices.Contains(parameters, name); {
+		case name == "_", len(query[name]) == 1 && (known || query.Get(name) == ""):
+		case known:
+			return httpError(http.StatusBadRequest, "the parameter %s is given %d times; remove all but one", name, len(query[name]))
+		case len(parameters) == 0:
+			return httpError(http.StatusBadRequest, "unknown parameter %.80q; %s takes none", name, u.Path)
+		default:
+			return httpError(http.StatusBadRequest, "unknown parameter %.80q; %s", name, jsontext.SuggestField(name, parameters))
+		}
+	}
+	return nil
+}
+
+// numberParameter returns a parameter from least to most, or fallback if the URL has no such parameter.
+func numberParameter(query url.Values, name string, fallback, least, most int) (int, error) {
+	value := query.Get(name)
+	if value == "" {
+		return fallback, nil
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < least || n > most {
+		return 0, httpError(http.StatusBadRequest, "%s %.40q is not a number from %d to %d", name, value, least, most)
+	}
+	return n, nil
+}
+
+// maxBody bounds the body of a request, in bytes.
+const maxBody = 128 << 10
+
+// readBody parses the JSON object in the body of a request. Unknown fields are an error. No body means
+// no fields. Data after the object is ignored.
+func readBody(w http.ResponseWriter, r *http.Request, into any) error {
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	decoder.DisallowUnknownFields()
-	return decoder.Decode(into)
+	err := decoder.Decode(into)
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return httpError(http.StatusRequestEntityTooLarge, "the body has more than %d bytes", maxBody)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return httpError(http.StatusBadRequest, "the body is not a JSON object as docs/admin.md describes it: %w", jsontext.WithoutGoTypes(err))
+	}
+	return nil
 }

@@ -3,7 +3,6 @@ package admin
 import (
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -90,17 +89,10 @@ const (
 )
 
 // policies responds with a page of the policies of all sites.
-func (a *API) policies(w http.ResponseWriter, r *http.Request) error {
-	if r.Method != http.MethodGet {
-		return httpError(http.StatusMethodNotAllowed, "use GET to read policies")
-	}
-	limit := defaultPage
-	if value := r.URL.Query().Get("limit"); value != "" {
-		n, err := strconv.Atoi(value)
-		if err != nil || n < 1 || n > maxPage {
-			return httpError(http.StatusBadRequest, "limit %q is not a number from 1 to %d", value, maxPage)
-		}
-		limit = n
+func (a *API) policies(_ http.ResponseWriter, r *http.Request) (any, error) {
+	limit, err := numberParameter(r.URL.Query(), "limit", defaultPage, 1, maxPage)
+	if err != nil {
+		return nil, err
 	}
 	running := a.running()
 	entries := sorted(running.Policies())
@@ -119,19 +111,16 @@ func (a *API) policies(w http.ResponseWriter, r *http.Request) error {
 	if len(entries) == 0 || list.Next == entries[len(entries)-1].key {
 		list.Next = ""
 	}
-	return writeJSON(w, http.StatusOK, list)
+	return list, nil
 }
 
 // policy responds with the policy of one site, or refreshes its robots.txt.
-func (a *API) policy(w http.ResponseWriter, r *http.Request) error {
+func (a *API) policy(_ http.ResponseWriter, r *http.Request) (any, error) {
 	name := strings.TrimPrefix(r.URL.Path, PoliciesPath+"/")
 	name, refresh := strings.CutSuffix(name, "/refresh")
 	name, endGrace := strings.CutSuffix(name, "/end-grace")
-	switch {
-	case (refresh || endGrace) && r.Method != http.MethodPost:
-		return httpError(http.StatusMethodNotAllowed, "use POST to change a policy")
-	case !refresh && !endGrace && r.Method != http.MethodGet:
-		return httpError(http.StatusMethodNotAllowed, "use GET to read a policy")
+	if changes := r.Method == http.MethodPost; changes != (refresh || endGrace) {
+		return nil, httpError(http.StatusMethodNotAllowed, "use GET to read a policy, and POST to change it")
 	}
 	running := a.running()
 	server := r.URL.Query().Get("server")
@@ -142,18 +131,18 @@ func (a *API) policy(w http.ResponseWriter, r *http.Request) error {
 	if e == nil {
 		if scheme, authority := schemeAndAuthority(name); scheme == "http" {
 			if _, guard := running.Guard("http://" + authority); guard != nil && guard.HTTPSTarget != "" {
-				return httpError(http.StatusNotFound, "http://%s has no robots.txt of its own and redirects to https://%s; use the https URL", authority, guard.HTTPSTarget)
+				return nil, httpError(http.StatusNotFound, "http://%s has no robots.txt of its own and redirects to https://%s; use the https URL", authority, guard.HTTPSTarget)
 			}
 		}
-		return httpError(http.StatusNotFound, "there is no policy for %q; give a host of the configuration (with its port unless it is the default), or a host that GET %s lists", name, PoliciesPath)
+		return nil, httpError(http.StatusNotFound, "there is no policy for %q; give a host of the configuration (with its port unless it is the default), or a host that GET %s lists", name, PoliciesPath)
 	}
 	if endGrace {
 		running.EndGrace(e.Key())
 	}
-	if !refresh {
-		return writeJSON(w, http.StatusOK, policyReport(running, e, e.State(), time.Now()))
+	if refresh {
+		return refreshPolicy(r.Context(), running, e), nil
 	}
-	return refreshPolicy(w, r, running, e)
+	return policyReport(running, e, e.State(), time.Now()), nil
 }
 
 // policySummary summarises an entry by one of its states, which may be replaced meanwhile.

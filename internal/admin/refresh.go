@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -30,20 +31,28 @@ const (
 	Waiting   Outcome = "waiting"   // the fetch needs a request of a client
 )
 
-// refreshPolicy fetches a robots.txt and responds with the result.
-func refreshPolicy(w http.ResponseWriter, r *http.Request, running Running, e *policy.Entry) error {
+// status returns the status of a response with this report.
+func (r PolicyReport) status() int {
+	if r.Refresh != nil && r.Refresh.Outcome == Waiting {
+		return http.StatusAccepted
+	}
+	return http.StatusOK
+}
+
+// refreshPolicy fetches a robots.txt and returns the result.
+func refreshPolicy(ctx context.Context, running Running, e *policy.Entry) PolicyReport {
 	before := e.State()
-	err := running.Fetch(r.Context(), e)
+	err := running.Fetch(ctx, e)
 	after := e.State()
-	status, outcome := http.StatusOK, refreshOutcome(before, after)
+	outcome := refreshOutcome(before, after)
 	if err != nil {
 		e.MakeDue()
 		after = e.State() // the state has the error
-		status, outcome.Outcome, outcome.Why = http.StatusAccepted, Waiting, err.Error()
+		outcome.Outcome, outcome.Why = Waiting, err.Error()
 	}
 	answer := policyReport(running, e, after, time.Now())
 	answer.Refresh = &outcome
-	return writeJSON(w, status, answer)
+	return answer
 }
 
 // refreshOutcome compares the states before and after a fetch.

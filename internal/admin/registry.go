@@ -1,10 +1,6 @@
 package admin
 
-import (
-	"net/http"
-
-	"github.com/robotsguard/caddy-robots-guard/internal/report"
-)
+import "github.com/robotsguard/caddy-robots-guard/internal/report"
 
 // RegistryPath is the path of the state of the registry that the configuration names:
 //
@@ -22,18 +18,4 @@ type RegistryReport struct {
 // Proposals are names that no registry knows, robots first, then the most frequent.
 type Proposals struct {
 	Proposals []report.Proposal `json:"proposals"`
-}
-
-func (a *API) proposals(w http.ResponseWriter, r *http.Request) error {
-	if r.Method != http.MethodGet {
-		return httpError(http.StatusMethodNotAllowed, "use GET to read proposals")
-	}
-	return writeJSON(w, http.StatusOK, Proposals{a.running().Proposals()})
-}
-
-func (a *API) registry(w http.ResponseWriter, r *http.Request) error {
-	if r.Method != http.MethodGet {
-		return httpError(http.StatusMethodNotAllowed, "use GET to read the state of the registry")
-	}
-	return writeJSON(w, http.StatusOK, RegistryReport{a.running().Registry()})
 }

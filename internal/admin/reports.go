@@ -1,10 +1,8 @@
 package admin
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -52,7 +50,7 @@ func (a *API) reportRoutes() []caddy.AdminRoute {
 		{"parity", filters, func(s *report.Source, q reportQuery) (any, error) { return s.Parity(q.Filter), nil }},
 		{"impact", filters, func(s *report.Source, q reportQuery) (any, error) { return s.Impact(q.Filter), nil }},
 	} {
-		routes = append(routes, caddy.AdminRoute{Pattern: reportPrefix + it.path, Handler: withParameters(a.reporting(it.view), it.parameters...)})
+		routes = append(routes, route(reportPrefix+it.path, "GET", a.reporting(it.view), it.parameters...))
 	}
 	return routes
 }
@@ -68,45 +66,26 @@ type reportQuery struct {
 }
 
 // reporting responds with a view.
-func (a *API) reporting(view reportView) caddy.AdminHandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		if r.Method != http.MethodGet {
-			return httpError(http.StatusMethodNotAllowed, "use GET to read reports")
-		}
+func (a *API) reporting(view reportView) func(http.ResponseWriter, *http.Request) (any, error) {
+	return func(_ http.ResponseWriter, r *http.Request) (any, error) {
 		q, err := parseReportQuery(r.URL.Query())
 		if err != nil {
-			return httpError(http.StatusBadRequest, "%w", err)
+			return nil, err
 		}
 		q.path = strings.TrimPrefix(r.URL.Path, reportPrefix)
-		answer, err := view(a.running().Reports(time.Now()), q)
-		if err != nil {
-			return err
-		}
-		return writeJSON(w, http.StatusOK, answer)
+		return view(a.running().Reports(time.Now()), q)
 	}
 }
 
 func parseReportQuery(query url.Values) (q reportQuery, err error) {
 	if q.Filter, err = report.ParseFilter(query); err != nil {
+		return q, httpError(http.StatusBadRequest, "%w", err)
+	}
+	if q.limit, err = numberParameter(query, "limit", defaultPage, 1, maxPage); err != nil {
 		return q, err
 	}
-	q.limit = defaultPage
-	for _, to := range []struct {
-		name        string
-		number      *int
-		least, most int
-	}{{"limit", &q.limit, 1, maxPage}, {"after", &q.after, 0, 1 << 30}} {
-		value := query.Get(to.name)
-		if value == "" {
-			continue
-		}
-		n, err := strconv.Atoi(value)
-		if err != nil || n < to.least || n > to.most {
-			return q, fmt.Errorf("%s %.40q is not a number from %d to %d", to.name, value, to.least, to.most)
-		}
-		*to.number = n
-	}
-	return q, nil
+	q.after, err = numberParameter(query, "after", 0, 0, 1<<30)
+	return q, err
 }
 
 // crawlerReport returns the details of one crawler.

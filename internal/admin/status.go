@@ -31,17 +31,14 @@ type Status struct {
 }
 
 // status returns the state of the server, or of one site.
-func (a *API) status(w http.ResponseWriter, r *http.Request) error {
-	if r.Method != http.MethodGet {
-		return httpError(http.StatusMethodNotAllowed, "use GET to read the status")
-	}
+func (a *API) status(_ http.ResponseWriter, r *http.Request) (any, error) {
 	running := a.running()
 	source := running.Reports(time.Now())
 	tried := source.Shadow(report.Filter{})
 	s := Status{List: listAlerts(running), Sites: source.Status(liveSites(running, source)), TrialFiles: tried.Texts, Trials: tried.Trials}
 	name := r.URL.Query().Get("site")
 	if name == "" {
-		return writeJSON(w, http.StatusOK, s)
+		return s, nil
 	}
 	labels := make(map[string]bool)
 	s.Sites = slices.DeleteFunc(s.Sites, func(one report.SiteStatus) bool {
@@ -49,11 +46,11 @@ func (a *API) status(w http.ResponseWriter, r *http.Request) error {
 		return !labels[one.Site]
 	})
 	if len(s.Sites) == 0 {
-		return httpError(http.StatusNotFound, "this server has no robots_guard for %.80q; GET %s lists all sites", name, StatusPath)
+		return nil, httpError(http.StatusNotFound, "this server has no robots_guard for %.80q; GET %s lists all sites", name, StatusPath)
 	}
 	s.Alerts = slices.DeleteFunc(s.Alerts, func(one alert.Alert) bool { return !labels[one.Site] })
 	s.Trials = slices.DeleteFunc(s.Trials, func(one report.Trial) bool { return !labels[one.Site] })
-	return writeJSON(w, http.StatusOK, s)
+	return s, nil
 }
 
 // matchesSite reports whether a site has a name: its configured host, or the address of its

@@ -23,7 +23,7 @@ func TestStatus(t *testing.T) {
 		{"another scheme", http.MethodGet, "?site=http://enforced.test", 404, `this server has no robots_guard for "http://enforced.test"`},
 		{"another site", http.MethodGet, "?site=other.test", 404, `this server has no robots_guard for "other.test"`},
 		{"an unknown parameter", http.MethodGet, "?sites=enforced.test", 400, "did you mean site?"},
-		{"another method", http.MethodPost, "", 405, "use GET to read the status"},
+		{"another method", http.MethodPost, "", 405, "use GET for"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			status, body := k.ask(t, tc.method, StatusPath+tc.query, "")

@@ -8,26 +8,44 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// adminAPI has the flags that locate the admin API of a running server.
-type adminAPI struct{ address, config, adapter string }
+// adminAPI has the flags that locate the admin API of a running server, and the output.
+type adminAPI struct {
+	output
+	address, config, adapter string
+}
 
 // define defines the flags.
 func (a *adminAPI) define(flags *pflag.FlagSet) {
 	flags.StringVar(&a.address, "address", "", "the address of the admin API, if not the default")
 	flags.StringVarP(&a.config, "config", "c", "", "a configuration file with that address")
 	flags.StringVarP(&a.adapter, "adapter", "a", "", "the adapter of that file")
+	a.output.define(flags)
+}
+
+// show sends a request to the admin API, decodes the response into answer, and prints it: as JSON, or
+// what writeText writes.
+func (a *adminAPI) show(cmd *cobra.Command, method, uri string, value, answer any, writeText func(io.Writer)) error {
+	server, err := a.find()
+	if err != nil {
+		return err
+	}
+	body, err := server.read(method, uri, value, answer)
+	if err != nil {
+		return err
+	}
+	return a.print(cmd, body, writeText)
 }
 
 // adminServer is the address of an admin API.
@@ -38,15 +56,11 @@ func (a *adminAPI) find() (adminServer, error) {
 	if err := checkConfig(a.config); err != nil {
 		return "", err
 	}
-	if u, err := url.Parse(a.address); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
-		return "", fmt.Errorf("--address %q is a URL; write %s", a.address, u.Host)
-	}
-	host, port, err := net.SplitHostPort(a.address)
-	if n, wrong := strconv.ParseUint(port, 10, 16); err == nil && (n == 0 || wrong != nil) && !strings.Contains(a.address, "/") {
-		return "", fmt.Errorf("--address %q has no port from 1 to 65535; write it as %s", a.address, net.JoinHostPort(host, "2019"))
-	}
-	if err != nil && a.address != "" && !strings.Contains(a.address, "/") { // the address of a socket has a slash
-		return "", fmt.Errorf("--address %q has no port; write it as %s", a.address, net.JoinHostPort(strings.Trim(a.address, "[]"), "2019"))
+	if isSocket := strings.Contains(a.address, "/") && !isURL(a.address); a.address != "" && !isSocket {
+		_, port, err := net.SplitHostPort(a.address)
+		if n, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil || n == 0 {
+			return "", fmt.Errorf("--address %q is not an address such as localhost:2019 or [::1]:2019", a.address)
+		}
 	}
 	if a.address != "" || a.config == "" {
 		address, err := caddycmd.DetermineAdminAPIAddress(a.address, nil, "", "")

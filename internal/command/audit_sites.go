@@ -91,9 +91,13 @@ func (a *auditRunner) readRobots(ctx context.Context, o *replay.Options) error {
 // robotsOf returns the URL of the robots.txt of a host or of the host of a URL.
 func robotsOf(site string) string {
 	if !isURL(site) {
-		site = "https://" + site
+		return "https://" + site + "/robots.txt"
 	}
-	return strings.TrimSuffix(site, "/") + "/robots.txt"
+	scheme, rest, _ := strings.Cut(site, "://")
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	return scheme + "://" + rest + "/robots.txt"
 }
 
 // isPattern reports whether a configured host matches several hosts.

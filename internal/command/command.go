@@ -37,7 +37,7 @@ caddy robots-guard status
 				return false, cmd.Help()
 			})
 			cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-				return fail(cmd, badFlag(cmd, err))
+				return fail(cmd, fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
 			})
 			// Cobra checks groups of flags after this, and would exit with ExitFindings.
 			cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
@@ -61,7 +61,6 @@ caddy robots-guard status
 					cmd.AddCommand(c)
 				}
 			}
-			cmd.AddCommand(helpCommand())
 		},
 	}
 }

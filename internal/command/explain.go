@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/explain"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -89,7 +91,7 @@ type explainRunner struct {
 
 func (x *explainRunner) run(cmd *cobra.Command, urls []string) (findings bool, err error) {
 	flags := cmd.Flags()
-	who := requester{token: x.token, userAgent: x.userAgent, method: x.method, hasUserAgent: flags.Changed("user-agent")}
+	r := explain.Request{UserAgent: x.userAgent, Token: x.token, Method: x.method}
 	switch {
 	case x.batch && len(urls) > 0:
 		return false, errors.New("--batch reads the URLs from standard input; leave out the arguments")
@@ -97,26 +99,28 @@ func (x *explainRunner) run(cmd *cobra.Command, urls []string) (findings bool, e
 		return false, x.runBatch(cmd)
 	case len(urls) == 0:
 		return false, errors.New("no URL given; see caddy robots-guard explain --help")
-	case !who.hasUserAgent && (flags.Changed("identity") || flags.Changed("method")):
+	case strings.ContainsAny(x.token, "/,;()") && uaident.Default().Lookup(x.token) == nil:
+		return false, fmt.Errorf("--token %q is not a product token such as GPTBot; use --user-agent for a whole User-Agent", x.token)
+	case !flags.Changed("user-agent") && (flags.Changed("identity") || flags.Changed("method")):
 		return false, errors.New("--identity and --method need --user-agent")
-	}
-	if err := checkTokenFlag(cmd, x.token); err != nil {
-		return false, err
+	case !flags.Changed("user-agent"):
+		r.Token = cmp.Or(x.token, "*")
 	}
 	for _, u := range urls {
 		if err := checkTarget(u); err != nil {
 			return false, err
 		}
 	}
-	if who.identity, err = explain.ParseIdentity(x.identity); err != nil {
+	if r.Identity, err = explain.ParseIdentity(x.identity); err != nil {
 		return false, err
 	}
 	if x.brief {
-		return x.runBrief(cmd, urls, who)
+		return x.runBrief(cmd, urls, r)
 	}
 	reader := newRobotsReader(&x.config, cmd)
 	for i, u := range urls {
-		e, err := x.explain(reader, u, who)
+		r.URL = u
+		e, err := x.explain(reader, r)
 		if err != nil {
 			return false, err
 		}
@@ -138,16 +142,12 @@ func (x *explainRunner) run(cmd *cobra.Command, urls []string) (findings bool, e
 }
 
 // explain explains the verdict on one URL.
-func (x *explainRunner) explain(reader *robotsReader, u string, who requester) (*explain.Explanation, error) {
-	at, file, err := x.siteOf(reader, u)
+func (x *explainRunner) explain(reader *robotsReader, r explain.Request) (*explain.Explanation, error) {
+	at, file, err := x.siteOf(reader, r.URL)
 	if err != nil {
 		return nil, err
 	}
-	request := explain.Request{UserAgent: who.userAgent, URL: u, Method: who.method, Identity: who.identity}
-	if !who.hasUserAgent {
-		request.Token = cmp.Or(who.token, "*")
-	}
-	e := at.site.Explain(explain.RobotsFile{Name: file.name, Robots: file.rules, Note: file.note}, request)
+	e := at.site.Explain(explain.RobotsFile{Name: file.name, Robots: file.rules, Note: file.note}, r)
 	if e.Handler != nil {
 		e.Handler.Site = at.configured.name()
 		switch {
@@ -158,6 +158,53 @@ func (x *explainRunner) explain(reader *robotsReader, u string, who requester) (
 		}
 	}
 	return e, nil
+}
+
+// runBrief judges each URL and prints a line for it.
+func (x *explainRunner) runBrief(cmd *cobra.Command, urls []string, r explain.Request) (findings bool, err error) {
+	reader := newRobotsReader(&x.config, cmd)
+	verdicts := make([]explain.Verdict, len(urls))
+	note := ""
+	for i, u := range urls {
+		at, file, err := x.siteOf(reader, u)
+		if err != nil {
+			return false, err
+		}
+		if i == 0 {
+			note = at.site.Hint(r)
+		}
+		r.URL = u
+		v := at.site.Judge(file.rules, at.site.Registry.Overlay(file.rules.Names()), r)
+		v.URL, v.Licenses, v.Note = u, file.rules.Licenses(), note
+		verdicts[i], findings = v, findings || !v.Allowed
+	}
+	out := x.output.lines(cmd)
+	table := text.NewTable(out.screen, text.Column{Title: "VERDICT", Kind: text.VerdictColumn}, text.Column{Title: "URL", Kind: text.LongColumn},
+		text.Column{Title: "LINE"}, text.Column{Title: "RULE", Kind: text.LongColumn}, text.Column{Title: "GROUP"})
+	for _, v := range verdicts {
+		err := out.print(v, func(io.Writer) {
+			line, rule, group := "-", "-", cmp.Or(text.Printable(v.Group), "-")
+			if v.Line > 0 {
+				line, rule = fmt.Sprint(v.Line), text.Printable(v.Rule)
+			}
+			if v.Ambiguous {
+				group += " (ambiguous)"
+			}
+			table.AddRow(v.Verdict, text.Printable(v.URL), line, rule, group)
+		})
+		if err != nil {
+			return false, err
+		}
+	}
+	if !x.output.json {
+		table.Flush()
+	}
+	err = out.flush()
+	reader.printNotes()
+	if note != "" && !x.output.json {
+		printNote(cmd.ErrOrStderr(), "note", note)
+	}
+	return findings, err
 }
 
 // siteForURL is the site of a URL.
@@ -185,9 +232,10 @@ func (x *explainRunner) siteOf(reader *robotsReader, u string) (at siteForURL, f
 	}
 	name := cmp.Or(x.robots, at.configured.Source)
 	if name == "" {
-		if name, err = robotsURL(u); err != nil {
-			return at, nil, err
+		if addr.Authority(u) == "" {
+			return at, nil, fmt.Errorf("%q has no host; give the robots.txt with --robots", u)
 		}
+		name = robotsOf(u)
 	}
 	file, err = reader.read(name)
 	return at, file, err

@@ -1,14 +1,11 @@
 package command
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -58,69 +55,34 @@ type batchTime struct{ time.Time }
 const maxBatchTime = 1 << 33
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (t *batchTime) UnmarshalJSON(value []byte) error {
+func (t *batchTime) UnmarshalJSON(value []byte) (err error) {
 	text := strings.Trim(string(value), `"`)
 	if text == "" || text == "null" || text == "0" {
 		return nil
 	}
-	seconds, err := strconv.ParseFloat(text, 64)
-	if math.IsNaN(seconds) {
-		seconds = -1 // the conversion to an integer depends on the processor
+	if seconds, err := strconv.ParseFloat(text, 64); err == nil && 0 <= seconds && seconds < maxBatchTime {
+		t.Time = time.UnixMicro(int64(seconds * 1e6))
+		return nil
 	}
-	at := time.UnixMicro(int64(min(seconds, maxBatchTime) * 1e6))
-	if err != nil {
-		at, err = time.Parse(time.RFC3339, text)
-	}
-	if err != nil || at.Unix() < 0 || at.Unix() >= maxBatchTime {
+	if t.Time, err = time.Parse(time.RFC3339, text); err != nil || t.Unix() < 0 || t.Unix() >= maxBatchTime {
 		return fmt.Errorf(`"time" is %s; give seconds since 1970, or a time like 2026-11-20T10:00:00Z`, text)
 	}
-	t.Time = at
 	return nil
 }
 
-// batchResponse is the response to a line.
-type batchResponse struct {
-	ID        json.RawMessage `json:"id"`
-	Allowed   bool            `json:"allowed"`
-	Verdict   string          `json:"verdict"`
-	Rule      string          `json:"rule"`
-	Line      int             `json:"line"`
-	Group     string          `json:"group"`
-	Ambiguous bool            `json:"ambiguous"`
-	Crawler   string          `json:"crawler"`
-	Class     string          `json:"class"`
-	Error     string          `json:"error,omitempty"`
-}
-
-// errBadLines makes the process exit with ExitFailed after a batch with invalid lines.
-var errBadLines = errors.New("some lines were not understood; see their \"error\"")
-
 // batch judges lines.
 type batch struct {
-	history    *replay.RobotsHistory // from --robots; nil without the flag
-	identities map[agentKey]uaident.Identity
-	last       struct { // robots.txt of the last line, since many lines tend to have the same
+	history *replay.RobotsHistory // from --robots; nil without the flag
+	last    struct {              // robots.txt of the last line, since many lines tend to have the same
 		body    []byte
 		robots  *policy.Robots
 		overlay *uaident.Overlay
 	}
 }
 
-// agentKey is a cache key: a User-Agent, and the names that a robots.txt adds to the registry.
-type agentKey struct {
-	userAgent string
-	overlay   *uaident.Overlay
-}
-
-// Bounds of the cache of User-Agents: their number, and their length in bytes.
-const (
-	maxIdentities     = 2048
-	maxCachedAgentLen = 512
-)
-
 // runBatch judges the lines of standard input.
 func (x *explainRunner) runBatch(cmd *cobra.Command) error {
-	var texts *replay.RobotsHistory
+	var b batch
 	if x.robots == "-" {
 		return errors.New("--batch reads requests from standard input; name a file or a directory with --robots")
 	}
@@ -129,80 +91,45 @@ func (x *explainRunner) runBatch(cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		if texts, err = replay.NewRobotsHistory(versions, uaident.Default()); err != nil {
+		if b.history, err = replay.NewRobotsHistory(versions, uaident.Default()); err != nil {
 			return err
 		}
 	}
-	return newBatch(texts).run(cmd.InOrStdin(), cmd.OutOrStdout())
-}
-
-func newBatch(texts *replay.RobotsHistory) *batch {
-	return &batch{history: texts, identities: make(map[agentKey]uaident.Identity)}
-}
-
-// run writes a response to out for each line of in, in order.
-func (b *batch) run(in io.Reader, out io.Writer) error {
-	lines := bufio.NewReaderSize(in, 1<<16)
-	w := bufio.NewWriterSize(out, 1<<16)
-	bad := false
-	enc := newEncoder(w)
-	var long []byte
-	for number := 1; ; number++ {
-		line, err := readLine(lines, &long)
-		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrTooLong) {
-			return errors.Join(err, w.Flush())
-		}
-		if errors.Is(err, io.EOF) && len(line) == 0 {
-			break
-		}
-		if number == 1 {
+	out := (&output{json: true}).lines(cmd)
+	number, bad := 0, false
+	err := out.answerEach(cmd.InOrStdin(), func(line []byte) error {
+		if number++; number == 1 {
 			line = bytes.TrimPrefix(line, []byte("\ufeff")) // some shells write a byte order mark
 		}
-		result := unknownResult
-		if errors.Is(err, bufio.ErrTooLong) {
-			result.Error = fmt.Sprintf("longer than %d MiB", maxBatchLine>>20)
-		} else {
-			result = b.judgeLine(line)
+		v := b.judge(line)
+		if v.Error != "" {
+			v.Error, bad = fmt.Sprintf("line %d: %s", number, v.Error), true
 		}
-		if result.Error != "" {
-			result.Error, bad = fmt.Sprintf("line %d: %s", number, result.Error), true
-		}
-		if err := enc.Encode(result); err != nil {
-			return err
-		}
-		if lines.Buffered() == 0 {
-			// The sender may wait for the response before sending more.
-			if err := w.Flush(); err != nil {
-				return err
-			}
-		}
+		return out.print(v, nil)
+	})
+	if err == nil && bad {
+		err = errors.New("some lines were not understood; see their \"error\"")
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	if bad {
-		return errBadLines
-	}
-	return nil
+	return err
 }
 
-// judgeLine judges one line. An invalid line has the verdict unknown, is allowed, and has an error.
-func (b *batch) judgeLine(line []byte) batchResponse {
+// judge judges one line. An invalid line has the verdict unknown, is allowed, and has an error.
+func (b *batch) judge(line []byte) explain.Verdict {
 	var request batchRequest
-	unknown := unknownResult
-	if err := json.Unmarshal(line, &request); err != nil {
-		var whose struct{ ID json.RawMessage }
-		if json.Unmarshal(line, &whose) == nil && whose.ID != nil {
-			unknown.ID = whose.ID
-		}
-		unknown.Error = "not a request as explain --help describes it: " + jsontext.WithoutGoTypes(err).Error()
-		return unknown
+	unknown := explain.Verdict{ID: json.RawMessage("null"), Allowed: true, Verdict: judge.Unknown.String()}
+	err := json.Unmarshal(line, &request)
+	if err != nil {
+		_ = json.Unmarshal(line, &struct{ ID *json.RawMessage }{&request.ID}) // for the error
 	}
 	if request.ID != nil {
 		unknown.ID = request.ID
 	}
 	isAgent := request.UserAgent.given && (request.Token == "" || !request.UserAgent.null)
-	if isAgent && request.Token != "" {
+	switch {
+	case err != nil:
+		unknown.Error = "not a request as explain --help describes it: " + jsontext.WithoutGoTypes(err).Error()
+		return unknown
+	case isAgent && request.Token != "":
 		unknown.Error = `both "token" and "user_agent" are given; leave out one`
 		return unknown
 	}
@@ -210,22 +137,17 @@ func (b *batch) judgeLine(line []byte) batchResponse {
 	if robots == nil { // no robots.txt for the host
 		return unknown
 	}
-	who := requester{token: request.Token, method: request.Method, hasUserAgent: isAgent}
-	if isAgent {
-		who.client = b.identify(request.UserAgent.text, overlay)
+	r := explain.Request{UserAgent: request.UserAgent.text, Token: request.Token, URL: request.URL, Method: request.Method}
+	if !isAgent {
+		r.Token = cmp.Or(request.Token, "*")
 	}
-	r := judgeURL(&defaultSite, robots, who, request.URL)
-	return batchResponse{ID: unknown.ID, Crawler: r.Crawler, Class: r.Class, Allowed: r.Allowed, Verdict: r.Verdict,
-		Rule: r.Rule, Line: r.Line, Group: r.Group, Ambiguous: r.Ambiguous}
+	v := defaultSite.Judge(robots, overlay, r)
+	v.ID = unknown.ID
+	return v
 }
 
 // defaultSite is a site without a configuration.
 var defaultSite = explain.Site{Registry: uaident.Default()}
-
-var nullID = json.RawMessage("null")
-
-// unknownResult is the response to an invalid line, without the error.
-var unknownResult = batchResponse{ID: nullID, Allowed: true, Verdict: judge.Unknown.String()}
 
 // robots returns the robots.txt in a line, or else the one of --robots. It returns nil if --robots
 // has no robots.txt for the host.
@@ -239,51 +161,7 @@ func (b *batch) robots(q *batchRequest) (*policy.Robots, *uaident.Overlay) {
 	}
 	if b.last.robots == nil || !bytes.Equal(b.last.body, body) {
 		b.last.body, b.last.robots = body, policy.Parse(body)
-		b.last.overlay = overlayOf(b.last.robots)
+		b.last.overlay = defaultSite.Registry.Overlay(b.last.robots.Names())
 	}
 	return b.last.robots, b.last.overlay
-}
-
-// identify identifies a User-Agent. Recent results are cached.
-func (b *batch) identify(userAgent string, overlay *uaident.Overlay) uaident.Identity {
-	key := agentKey{userAgent, overlay}
-	if client, known := b.identities[key]; known {
-		return client
-	}
-	client := uaident.Default().IdentifyWith(userAgent, overlay)
-	if len(userAgent) <= maxCachedAgentLen {
-		if len(b.identities) == maxIdentities {
-			clear(b.identities)
-		}
-		b.identities[key] = client
-	}
-	return client
-}
-
-// maxBatchLine bounds a line with its line ending, in bytes. A robots.txt of the maximum size needs
-// up to 3 MiB if all characters are escaped.
-const maxBatchLine = 8 << 20
-
-// readLine reads a line with its line ending, if present. The line is valid until the next call.
-// long is memory for lines that exceed the buffer. readLine skips a line that exceeds maxBatchLine
-// and returns [bufio.ErrTooLong].
-func readLine(lines *bufio.Reader, long *[]byte) (line []byte, err error) {
-	line, err = lines.ReadSlice('\n')
-	if !errors.Is(err, bufio.ErrBufferFull) {
-		return line, err
-	}
-	whole, tooLong := (*long)[:0], false
-	for more := true; more; {
-		if tooLong = tooLong || len(whole)+len(line) > maxBatchLine; !tooLong {
-			whole = append(whole, line...)
-		}
-		if more = errors.Is(err, bufio.ErrBufferFull); more {
-			line, err = lines.ReadSlice('\n')
-		}
-	}
-	*long = whole
-	if tooLong && (err == nil || errors.Is(err, io.EOF)) {
-		return nil, bufio.ErrTooLong
-	}
-	return whole, err
 }

@@ -8,9 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/robotsguard/caddy-robots-guard/internal/replay"
-	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // TestBatchByDirectory judges lines by the version that their host served at their time.
@@ -35,17 +32,17 @@ func TestBatchByDirectory(t *testing.T) {
 		line string
 		want [2]string // the beginning and the end of the response, or a part of its error
 	}{
-		{`{"id":1,"host":"a.example","time":1793800000,"token":"x","url":"/old"}`, [2]string{`{"id":1,"allowed":false,"verdict":"disallowed","rule":"Disallow: /old"`, `"crawler":"x","class":""}`}},
-		{`{"id":2,"host":"A.example:443","time":"1793800000","token":"x","url":"/new"}`, [2]string{`{"id":2,"allowed":true,"verdict":"allowed"`, `"crawler":"x","class":""}`}},
-		{`{"id":3,"host":"a.example","time":"2026-11-20T11:00:00+01:00","token":"x","url":"/new"}`, [2]string{`{"id":3,"allowed":false`, `"crawler":"x","class":""}`}},
-		{`{"id":4,"time":"2026-11-20T09:59:59.9Z","token":"x","url":"https://a.example/new"}`, [2]string{`{"id":4,"allowed":true,"verdict":"allowed"`, `"crawler":"x","class":""}`}},
-		{`{"id":5,"host":"a.example","time":0,"token":"x","url":"/new"}`, [2]string{`{"id":5,"allowed":false`, `"crawler":"x","class":""}`}},
-		{`{"id":6,"host":"b.example",` + zorkly + `,"url":"/x"}`, [2]string{`{"id":6,"allowed":false,"verdict":"disallowed","rule":"Disallow: /","line":2,"group":"zorkly"`, `"crawler":"zorkly","class":"other"}`}},
-		{`{"id":7,"host":"a.example",` + zorkly + `,"url":"/x"}`, [2]string{`{"id":7,"allowed":true,"verdict":"exempt"`, `"crawler":"zorkly","class":"other"}`}},
-		{`{"id":8,"host":"c.example",` + zorkly + `,"url":"/x"}`, [2]string{`{"id":8,"allowed":true,"verdict":"unknown"`, `"crawler":"","class":""}`}},
-		{`{"id":9,"url":"/x"}`, [2]string{`{"id":9,"allowed":true,"verdict":"unknown"`, `"crawler":"","class":""}`}},
-		{`{"id":10,"robots":"User-agent: *\nDisallow: /","url":"/x"}`, [2]string{`{"id":10,"allowed":false`, `"crawler":"","class":""}`}},
-		{`{"id":11,"robots":"","host":"a.example","url":"/new"}`, [2]string{`{"id":11,"allowed":true,"verdict":"allowed"`, `"crawler":"","class":""}`}},
+		{`{"id":1,"host":"a.example","time":1793800000,"token":"x","url":"/old"}`, [2]string{`{"id":1,"allowed":false,"verdict":"disallowed","rule":"Disallow: /old"`, `"crawler":"x"`}},
+		{`{"id":2,"host":"A.example:443","time":"1793800000","token":"x","url":"/new"}`, [2]string{`{"id":2,"allowed":true,"verdict":"allowed"`, `"crawler":"x"`}},
+		{`{"id":3,"host":"a.example","time":"2026-11-20T11:00:00+01:00","token":"x","url":"/new"}`, [2]string{`{"id":3,"allowed":false`, `"crawler":"x"`}},
+		{`{"id":4,"time":"2026-11-20T09:59:59.9Z","token":"x","url":"https://a.example/new"}`, [2]string{`{"id":4,"allowed":true,"verdict":"allowed"`, `"crawler":"x"`}},
+		{`{"id":5,"host":"a.example","time":0,"token":"x","url":"/new"}`, [2]string{`{"id":5,"allowed":false`, `"crawler":"x"`}},
+		{`{"id":6,"host":"b.example",` + zorkly + `,"url":"/x"}`, [2]string{`{"id":6,"allowed":false,"verdict":"disallowed","rule":"Disallow: /","line":2,"group":"zorkly"`, `"crawler":"zorkly","class":"other"`}},
+		{`{"id":7,"host":"a.example",` + zorkly + `,"url":"/x"}`, [2]string{`{"id":7,"allowed":true,"verdict":"exempt"`, `"crawler":"zorkly","class":"other"`}},
+		{`{"id":8,"host":"c.example",` + zorkly + `,"url":"/x"}`, [2]string{`{"id":8,"allowed":true,"verdict":"unknown"`, `"ambiguous":false}`}},
+		{`{"id":9,"url":"/x"}`, [2]string{`{"id":9,"allowed":true,"verdict":"unknown"`, `"ambiguous":false}`}},
+		{`{"id":10,"robots":"User-agent: *\nDisallow: /","url":"/x"}`, [2]string{`{"id":10,"allowed":false`, `"ambiguous":false}`}},
+		{`{"id":11,"robots":"","host":"a.example","url":"/new"}`, [2]string{`{"id":11,"allowed":true,"verdict":"allowed"`, `"ambiguous":false}`}},
 		{`{"id":12,"host":"a.example","time":"yesterday","url":"/new"}`, [2]string{`{"id":12,`, `"time\" is yesterday`}},
 		{`{"id":13,"host":"a.example","time":-5,"url":"/new"}`, [2]string{`{"id":13,`, `"time\" is -5`}},
 		{`{"id":16,"host":"a.example","time":"NaN","url":"/new"}`, [2]string{`{"id":16,`, `"time\" is NaN`}},
@@ -53,10 +50,10 @@ func TestBatchByDirectory(t *testing.T) {
 		{`{"id":15,"host":"a.example","time":[1],"url":"/new"}`, [2]string{`{"id":15,`, `"time\" is [1]`}},
 		{`{"url":5,"id":"sixteen"}`, [2]string{`{"id":"sixteen",`, `url cannot be of type number`}},
 		{`{"id":17,`, [2]string{`{"id":null,`, `unexpected end`}},
-		{`{"id":18,"host":"a.example","user_agent":null,"url":"/new"}`, [2]string{`{"id":18,"allowed":true,"verdict":"exempt"`, `"class":"browser"}`}},
-		{`{"id":19,"host":"a.example","user_agent":null,"token":"x","url":"/new"}`, [2]string{`{"id":19,"allowed":false`, `"crawler":"x","class":""}`}},
+		{`{"id":18,"host":"a.example","user_agent":null,"url":"/new"}`, [2]string{`{"id":18,"allowed":true,"verdict":"exempt"`, `"class":"browser"`}},
+		{`{"id":19,"host":"a.example","user_agent":null,"token":"x","url":"/new"}`, [2]string{`{"id":19,"allowed":false`, `"crawler":"x"`}},
 		{`{"id":20,"host":"a.example","user_agent":"","token":"x","url":"/new"}`, [2]string{`{"id":20,`, `leave out one`}},
-		{`{"id":21,"host":"a.example","url":"/new"}`, [2]string{`{"id":21,"allowed":false`, `"crawler":"","class":""}`}},
+		{`{"id":21,"host":"a.example","url":"/new"}`, [2]string{`{"id":21,"allowed":false`, `"ambiguous":false}`}},
 	}
 	cmd := explainCommand(Config{})
 	var in, out bytes.Buffer
@@ -80,26 +77,10 @@ func TestBatchByDirectory(t *testing.T) {
 	}
 }
 
-// TestBatchForgets sends more User-Agents than the cache can have.
-func TestBatchForgets(t *testing.T) {
-	t.Parallel()
-	b := newBatch(nil)
-	for i := range 3 * maxIdentities {
-		agent := strings.Repeat("x", i%7) + "bot/" + strings.Repeat("1", i%1000)
-		if got, want := b.identify(agent, nil).Name(), newBatch(nil).identify(agent, nil).Name(); got != want {
-			t.Fatalf("%s is %s, at first %s", agent, got, want)
-		}
-		b.identify(agent+string(rune('a'+i%26))+strings.Repeat("y", i%400), nil)
-		if len(b.identities) > maxIdentities {
-			t.Fatalf("%d are remembered", len(b.identities))
-		}
-	}
-}
-
 // BenchmarkBatch judges lines as sent by a database.
 func BenchmarkBatch(b *testing.B) {
-	texts, err := replay.NewRobotsHistory([]replay.Version{{Body: []byte("User-agent: *\nDisallow: /private/\nDisallow: /search\n\nUser-agent: GPTBot\nDisallow: /\nAllow: /articles/\n")}}, uaident.Default())
-	if err != nil {
+	robots := filepath.Join(b.TempDir(), "robots.txt")
+	if err := os.WriteFile(robots, []byte("User-agent: *\nDisallow: /private/\nDisallow: /search\n\nUser-agent: GPTBot\nDisallow: /\nAllow: /articles/\n"), 0o600); err != nil {
 		b.Fatal(err)
 	}
 	const line = `{"id":[1793500000,"192.0.2.1","www.example.com"],"user_agent":"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)","method":"GET","host":"www.example.com","url":"/articles/2026/10/a-title-of-some-length-21","time":1793500000}` + "\n"
@@ -107,7 +88,11 @@ func BenchmarkBatch(b *testing.B) {
 	in := strings.Repeat(line, lines)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := newBatch(texts).run(strings.NewReader(in), io.Discard); err != nil {
+		cmd := explainCommand(Config{})
+		cmd.SetIn(strings.NewReader(in))
+		cmd.SetOut(io.Discard)
+		cmd.SetArgs([]string{"--batch", "--robots", robots})
+		if err := cmd.Execute(); err != nil {
 			b.Fatal(err)
 		}
 	}

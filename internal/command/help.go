@@ -8,36 +8,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// helpCommand returns the command that shows the help of another command. Cobra has such a command
-// for the root only.
-func helpCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:    "help [<command>]",
-		Short:  "Shows the help of a command",
-		Hidden: true, // hides the command in the list, which ends with advice about help
-		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-			var names []string
-			for _, c := range cmd.Parent().Commands() {
-				if c.IsAvailableCommand() {
-					names = append(names, c.Name()+"\t"+c.Short)
-				}
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: runCommand(func(cmd *cobra.Command, args []string) (bool, error) {
-			about := cmd.Parent()
-			if len(args) > 0 {
-				found, _, err := about.Find(args[:1])
-				if err != nil || found == about {
-					return false, unknownCommand(about, args[0])
-				}
-				about = found
-			}
-			return false, about.Help()
-		}),
-	}
-}
-
 // printHelp prints the help of a command, beginning with its purpose and examples.
 func printHelp(w io.Writer, cmd *cobra.Command) {
 	var b strings.Builder
@@ -59,7 +29,7 @@ func printHelp(w io.Writer, cmd *cobra.Command) {
 		b.WriteByte('\n')
 	}
 	if cmd.HasSubCommands() {
-		fmt.Fprintf(&b, "More about one: %s help <command>\n", cmd.CommandPath())
+		fmt.Fprintf(&b, "More about one: %s <command> --help\n", cmd.CommandPath())
 	} else if cmd.HasAvailableLocalFlags() {
 		fmt.Fprintf(&b, "Options:\n%s", cmd.LocalFlags().FlagUsagesWrapped(screenOf(w).Width()))
 	}

@@ -1,9 +1,9 @@
 package command
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -74,56 +74,22 @@ func (x *identifyRunner) run(cmd *cobra.Command, agents []string) (findings bool
 		}
 		registry = verification.Registry
 	}
-	out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
-	print := func(out *bufio.Writer, userAgent string) error {
+	out := x.output.lines(cmd)
+	identify := func(userAgent string) error {
 		id := registry.IdentifyWith(userAgent, nil)
-		if x.output.json {
-			return printIdentityJSON(out, userAgent, id)
-		}
-		return printIdentity(out, id)
+		return out.print(newIdentityReport(userAgent, id), func(w io.Writer) {
+			fmt.Fprintf(w, "%s\t%s\n", cmp.Or(id.Token, "-"), id.Class)
+		})
 	}
 	if len(agents) == 0 {
-		return false, identifyLines(cmd.InOrStdin(), out, print)
+		return false, out.answerEach(cmd.InOrStdin(), func(line []byte) error { return identify(string(line)) })
 	}
 	for _, agent := range agents {
-		if err := print(out, agent); err != nil {
+		if err := identify(agent); err != nil {
 			return false, err
 		}
 	}
-	return false, out.Flush()
-}
-
-// identifyLines writes a response to out for each line of in, in order. The rest of a line that
-// exceeds the buffer is dropped, because only the first two thousand bytes identify a client.
-func identifyLines(in io.Reader, out *bufio.Writer, print func(*bufio.Writer, string) error) error {
-	lines := bufio.NewReaderSize(in, 1<<16)
-	for {
-		line, long, err := lines.ReadLine()
-		if errors.Is(err, io.EOF) {
-			return out.Flush()
-		}
-		if err != nil {
-			return errors.Join(err, out.Flush())
-		}
-		if err := print(out, string(line)); err != nil {
-			return err
-		}
-		for long && err == nil {
-			_, long, err = lines.ReadLine()
-		}
-		if lines.Buffered() == 0 {
-			// The sender may wait for the response before sending more.
-			if err := out.Flush(); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// printIdentity prints the token and the class.
-func printIdentity(out *bufio.Writer, id uaident.Identity) error {
-	_, err := out.WriteString(cmp.Or(id.Token, "-") + "\t" + id.Class.String() + "\n")
-	return err
+	return false, out.flush()
 }
 
 // identityReport is the output of --json.
@@ -160,9 +126,9 @@ type registryEntry struct {
 	Source        string   `json:"source,omitempty"`
 }
 
-// printIdentityJSON prints the client with its registry entry.
-func printIdentityJSON(out *bufio.Writer, userAgent string, id uaident.Identity) error {
-	report := identityReport{
+// newIdentityReport describes a client with its registry entry.
+func newIdentityReport(userAgent string, id uaident.Identity) *identityReport {
+	report := &identityReport{
 		UserAgent: userAgent, Token: id.Token, Name: id.Name(), Class: id.Class.String(),
 		Evidence: id.Evidence.String(), Wildcard: id.WildcardApplies(), Chain: id.AppendNames([]string{}),
 	}
@@ -174,5 +140,5 @@ func printIdentityJSON(out *bufio.Writer, userAgent string, id uaident.Identity)
 			Purposes: c.Purposes.Set.Words(), PurposeSource: c.Purposes.Source, RobotsLag: c.RobotsLag.Max.Seconds(), LagSource: c.RobotsLag.Source, Source: c.Source,
 		}
 	}
-	return newEncoder(out).Encode(report)
+	return report
 }

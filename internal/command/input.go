@@ -10,7 +10,6 @@ import (
 	"maps"
 	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,8 +22,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// robotsInput is a robots.txt from the arguments of a command.
-type robotsInput struct {
+// robotsFile is a robots.txt from the arguments of a command.
+type robotsFile struct {
 	name string // the argument; - for standard input
 	body []byte // at most policy.MaxSize+1 bytes
 	site string // scheme and host of a URL; "" for a file
@@ -32,12 +31,14 @@ type robotsInput struct {
 	// status is the status of the response.
 	missing bool
 	status  int
+	rules   *policy.Robots // set by [robotsFile.parse]
+	note    string         // that the file restricts nothing, or ""; set by parse
 }
 
 // readInput reads a file, a URL, or standard input for -. A URL without a path means its
 // /robots.txt.
-func (c *Config) readInput(ctx context.Context, stdin io.Reader, name string) (in robotsInput, err error) {
-	in.name = name
+func (c *Config) readInput(ctx context.Context, stdin io.Reader, name string) (in *robotsFile, err error) {
+	in = &robotsFile{name: name}
 	if isURL(name) {
 		err = in.fetch(ctx, c)
 	} else {
@@ -58,7 +59,7 @@ func (c *Config) readVersions(ctx context.Context, name string) (versions []repl
 	}
 	in, err := c.readInput(ctx, nil, name)
 	if err == nil {
-		_, err = in.parse()
+		err = in.parse()
 	}
 	if err != nil {
 		return nil, "", err
@@ -66,80 +67,45 @@ func (c *Config) readVersions(ctx context.Context, name string) (versions []repl
 	return []replay.Version{{Name: in.name, Body: in.body}}, in.site, nil
 }
 
-// schemePattern matches a string with a scheme, but not a host with a port.
-var schemePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[^0-9]`)
-
 // checkTarget returns an error if the target is neither a path nor a URL. The URL need not be valid
 // for a request.
 func checkTarget(target string) error {
-	if strings.HasPrefix(target, "/") {
-		return nil
-	}
-	if scheme, _, _ := strings.Cut(target, ":"); strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https") {
-		return checkHost(target)
-	}
-	if schemePattern.MatchString(target) {
+	scheme, rest, _ := strings.Cut(target, ":")
+	isPort := strings.IndexAny(rest, "0123456789") == 0
+	switch isHTTP := strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"); {
+	case strings.HasPrefix(target, "/"), isHTTP && addr.Authority(target) != "", !isHTTP && rest != "" && !isPort:
 		return nil
 	}
 	return fmt.Errorf("%q is neither a URL such as https://example.com/page nor a path that begins with /", target)
 }
 
-// checkHost returns an error for an http or https URL without a valid host.
-func checkHost(target string) error {
-	authority := addr.Authority(target)
-	u, err := url.Parse("http://" + authority)
-	if wrong, ok := errors.AsType[*url.Error](err); ok {
-		return fmt.Errorf("%q is not a URL: %w; write it as https://example.com/page", target, wrong.Err)
-	}
-	if err == nil && u.Hostname() == "" {
-		return fmt.Errorf("%q has no host; write it as https://example.com/page", target)
-	}
-	return err
-}
-
-// robotsURL returns the URL of the robots.txt of a URL's own site.
-func robotsURL(rawURL string) (string, error) {
-	if addr.Authority(rawURL) == "" {
-		return "", fmt.Errorf("%q has no host; give the robots.txt with --robots", rawURL)
-	}
-	root := strings.Index(rawURL, "://") + len("://")
-	if end := strings.IndexAny(rawURL[root:], "/?#"); end >= 0 {
-		rawURL = rawURL[:root+end]
-	}
-	return rawURL + "/robots.txt", nil
-}
-
 // parse parses the robots.txt. It returns an error for a web page and for UTF-16, since both
 // restrict nothing and are mistakes.
-func (in *robotsInput) parse() (*policy.Robots, error) {
-	robots := policy.Parse(in.body)
-	findings, _ := robots.Findings()
+func (in *robotsFile) parse() error {
+	in.rules = policy.Parse(in.body)
+	findings, _ := in.rules.Findings()
+	other := false // the file has lines that are not lines of a robots.txt
 	for _, f := range findings {
 		switch f.Code {
 		case policy.HTML:
-			return nil, fmt.Errorf("%s is a web page, not a robots.txt; give the URL or the file of the robots.txt", in.name)
+			return fmt.Errorf("%s is a web page, not a robots.txt; give the URL or the file of the robots.txt", in.name)
 		case policy.UTF16:
-			return nil, fmt.Errorf("%s is UTF-16, which no crawler can read; save it as UTF-8", in.name)
+			return fmt.Errorf("%s is UTF-16, which no crawler can read; save it as UTF-8", in.name)
+		case policy.NoKey, policy.UnknownKey:
+			other = true
 		}
 	}
-	return robots, nil
-}
-
-// noteOn returns a note if the file does not exist, or has lines but no robots.txt lines, or "".
-func (in *robotsInput) noteOn(robots *policy.Robots) string {
-	if in.missing {
-		return fmt.Sprintf("%s responds with status %d, so there is no robots.txt and nothing is restricted", in.name, in.status)
+	switch {
+	case in.missing:
+		in.note = fmt.Sprintf("%s responds with status %d, so there is no robots.txt and nothing is restricted", in.name, in.status)
+	case other && len(in.rules.Groups())+len(in.rules.Records()) == 0:
+		in.note = in.name + " has no line of a robots.txt, so it allows everything; give a robots.txt"
 	}
-	findings, _ := robots.Findings()
-	isOther := func(f policy.Finding) bool { return f.Code == policy.NoKey || f.Code == policy.UnknownKey }
-	if len(robots.Groups())+len(robots.Records()) > 0 || !slices.ContainsFunc(findings, isOther) {
-		return ""
-	}
-	return in.name + " has no line of a robots.txt, so it allows everything; give a robots.txt"
+	return nil
 }
 
 // fetch fetches a URL.
-func (in *robotsInput) fetch(ctx context.Context, c *Config) error {
+func (in *robotsFile) fetch(ctx context.Context, c *Config) error {
 	u, err := url.Parse(in.name)
 	if err != nil || u.Host == "" {
 		return fmt.Errorf("%s is not a URL; write it as https://example.com/robots.txt", in.name)
@@ -217,13 +183,6 @@ type robotsReader struct {
 	files  map[string]*robotsFile
 }
 
-// robotsFile is a parsed robots.txt.
-type robotsFile struct {
-	robotsInput
-	rules *policy.Robots
-	note  string // that the file restricts nothing, or ""
-}
-
 func newRobotsReader(config *Config, cmd *cobra.Command) *robotsReader {
 	return &robotsReader{config, cmd, make(map[string]*robotsFile)}
 }
@@ -234,15 +193,13 @@ func (r *robotsReader) read(name string) (*robotsFile, error) {
 	if file := r.files[name]; file != nil {
 		return file, nil
 	}
-	in, err := r.config.readInput(r.cmd.Context(), r.cmd.InOrStdin(), name)
+	file, err := r.config.readInput(r.cmd.Context(), r.cmd.InOrStdin(), name)
+	if err == nil {
+		err = file.parse()
+	}
 	if err != nil {
 		return nil, err
 	}
-	file := &robotsFile{robotsInput: in}
-	if file.rules, err = in.parse(); err != nil {
-		return nil, err
-	}
-	file.note = in.noteOn(file.rules)
 	r.files[name] = file
 	return file, nil
 }

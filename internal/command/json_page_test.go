@@ -13,7 +13,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/diff"
-	"github.com/robotsguard/caddy-robots-guard/internal/expect"
 	"github.com/robotsguard/caddy-robots-guard/internal/explain"
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
@@ -126,10 +125,10 @@ func TestJSONPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	outputs := map[string]string{"status": "[" + string(stated) + "," + string(tried) + "," + string(listed) + "," + string(alerts) + "]", "managed": "[" + string(ruled) + "," + string(shown) + "]", "lint": string(linted), "diff": string(different)}
-	brief := briefResult{ID: 1, URL: "x", Crawler: "x", Class: "x", Identity: "x", GroupLine: 1, Form: "x", Note: "x"}
+	brief := explain.Verdict{ID: json.RawMessage("1"), URL: "x", Crawler: "x", Class: "x", Identity: "x", GroupLine: 1, Form: "x", Preferences: "x", Licenses: []string{"x"}, Note: "x", Error: "x"}
 	known := registryEntry{Operator: "x", Aliases: []string{"x"}, Fallback: []string{"x"}, RDNS: []string{"x"}, Ranges: []string{"x"}, WebBotAuth: "x", DelayMax: 1, DelaySource: "x", Source: "x"}
 	for command, value := range map[string]any{
-		"explain":  []any{json.RawMessage(explained), brief, batchResponse{ID: nullID, Error: "x"}},
+		"explain":  []any{json.RawMessage(explained), brief},
 		"identify": []any{identityReport{Registry: &known}, verificationReport{Operator: "x", Steps: []verificationStep{{}}}},
 		"registry": []any{
 			map[string]any{"changes": []edition.Change{{Fields: []edition.FieldChange{{Before: "x", After: "x"}}}}},
@@ -145,7 +144,7 @@ func TestJSONPage(t *testing.T) {
 		}
 		outputs[command] = string(output)
 	}
-	tested, err := json.Marshal(expect.Report{Cases: []expect.Result{{Case: expect.Case{Token: "x", UserAgent: "x"}, Note: "x"}}})
+	tested, err := json.Marshal(explain.CaseReport{Cases: []explain.CaseResult{{Case: explain.Case{Token: "x", UserAgent: "x"}, Note: "x"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +15,7 @@ import (
 func lintCommand(config Config) *cobra.Command {
 	l := lintRunner{config: config}
 	cmd := &cobra.Command{
-		Use:   "lint [--format text|json|github] [--fail-on error|warning|info|never] [--pages <n>] [<file|url|->...]",
+		Use:   "lint [--json | --github] [--fail-on error|warning|info|never] [--pages <n>] [<file|url|->...]",
 		Short: "Finds mistakes in a robots.txt",
 		Long: `
 Shows what crawlers make of a robots.txt: lines that they ignore or read in an
@@ -30,40 +28,36 @@ standard input. For a URL without a path lint fetches /robots.txt.
 If Googlebot, Bingbot, YandexBot, GPTBot and a crawler that follows RFC 9309 read the
 file differently, lint shows the differences. --readings shows them always.
 
---format github annotates a pull request on GitHub.
+--github annotates a pull request on GitHub.
 
 Exit status: 1 if there are findings of the severity of --fail-on or above.
 `,
 		Example: `
 caddy robots-guard lint robots.txt
-caddy robots-guard lint --fail-on warning --format json robots.txt
+caddy robots-guard lint --fail-on warning --json robots.txt
 caddy robots-guard lint --readings --site https://example.com - < robots.txt
 `,
 		RunE: runCommand(l.run),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&l.format, "format", "text", "the output format: "+strings.Join(lintFormats, ", "))
 	flags.StringVar(&l.failOn, "fail-on", "error", "the lowest severity with exit status 1: error, warning, info, or never")
 	flags.StringVar(&l.site, "site", "", "the site that a file is for, such as https://example.com")
 	flags.IntVar(&l.pages, "pages", 0, "the number of pages of the site, to check each Crawl-delay")
 	flags.BoolVar(&l.readings, "readings", false, "always show how crawlers read the file")
+	flags.BoolVar(&l.github, "github", false, "print annotations for GitHub Actions")
 	l.output.define(flags)
-	completeValues(cmd, "format", lintFormats...)
 	completeValues(cmd, "fail-on", "error", "warning", "info", "never")
-	cmd.MarkFlagsMutuallyExclusive("json", "format", "readings")
+	cmd.MarkFlagsMutuallyExclusive("json", "github", "readings")
 	return cmd
 }
 
-// lintFormats are the values of --format.
-var lintFormats = []string{"text", "json", "github"}
-
 // lintRunner is the command with its flags.
 type lintRunner struct {
-	config               Config
-	output               output
-	format, failOn, site string
-	readings             bool
-	pages                int
+	config           Config
+	output           output
+	failOn, site     string
+	readings, github bool
+	pages            int
 }
 
 func (l *lintRunner) run(cmd *cobra.Command, names []string) (findings bool, err error) {
@@ -72,8 +66,6 @@ func (l *lintRunner) run(cmd *cobra.Command, names []string) (findings bool, err
 	switch {
 	case !ok:
 		return false, fmt.Errorf("unknown severity %q; --fail-on takes error, warning, info or never", l.failOn)
-	case !slices.Contains(lintFormats, l.format):
-		return false, fmt.Errorf("unknown format %q; --format takes %s", l.format, strings.Join(lintFormats, ", "))
 	case l.site != "" && site.HostOf(l.site) == "":
 		return false, fmt.Errorf("%q is not a site; write it as https://example.com", l.site)
 	case l.pages < 0:
@@ -99,10 +91,7 @@ func (l *lintRunner) run(cmd *cobra.Command, names []string) (findings bool, err
 		files.Add(report)
 	}
 	writeText := files.WriteText
-	switch l.format {
-	case "json":
-		l.output.json = true
-	case "github":
+	if l.github {
 		writeText = files.WriteGitHub
 	}
 	errs = append(errs, l.output.print(cmd, files, writeText))

@@ -5,15 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/url"
+	"os/user"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/admin"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 func managedCommand(config Config) *cobra.Command {
-	m := managedRunner{config: config}
+	m := managedRunner{configs: config}
 	cmd := &cobra.Command{
 		Use: `managed check [--config <Caddyfile>] [--adapter <name>] [--base <file|url|->] [--json]
   caddy robots-guard managed show [<host>] [--address <host:port>] [--json]
@@ -55,78 +63,197 @@ caddy robots-guard managed rollback --why "wrong paths"
 		RunE: runCommand(m.run),
 	}
 	flags := cmd.Flags()
-	m.changes.api.define(flags)
+	m.adminAPI.define(flags)
 	flags.Lookup("config").Usage = "the configuration file to check (default Caddyfile), or with the address of the server"
-	flags.StringVar(&m.changes.action.Site, "site", "", "a host, or a site as changes prints it; optional if there is only one")
-	flags.StringVar(&m.changes.from, "from", "", "with diff, the id of the old change")
-	flags.StringVar(&m.changes.to, "to", "", "with diff, the id of the new change")
-	flags.StringVar(&m.changes.action.Who, "who", "", "your name for the history, by default the user")
-	flags.StringVar(&m.changes.action.Why, "why", "", "the reason for the history")
-	flags.StringVar(&m.changes.action.Ticket, "ticket", "", "a ticket for the history")
+	flags.StringVar(&m.action.Site, "site", "", "a host, or a site as changes prints it; optional if there is only one")
+	flags.StringVar(&m.from, "from", "", "with diff, the id of the old change")
+	flags.StringVar(&m.to, "to", "", "with diff, the id of the new change")
+	flags.StringVar(&m.action.Who, "who", "", "your name for the history, by default the user")
+	flags.StringVar(&m.action.Why, "why", "", "the reason for the history")
+	flags.StringVar(&m.action.Ticket, "ticket", "", "a ticket for the history")
 	flags.StringVar(&m.base, "base", "", "the site's own robots.txt")
-	m.changes.output.define(flags)
 	return cmd
 }
 
 // managedRunner is the command with its flags.
 type managedRunner struct {
-	config                    Config
-	changes                   changesRunner
-	configFile, adapter, base string
+	adminAPI
+	configs        Config
+	action         admin.Action
+	from, to, base string
 }
 
 func (m *managedRunner) run(cmd *cobra.Command, args []string) (findings bool, err error) {
-	switch {
-	case len(args) > 0 && args[0] == "show":
-		return false, m.show(cmd, args[1:])
-	case len(args) > 0 && m.changes.handles(args[0]):
-		return false, m.changes.run(cmd, args)
-	case len(args) != 1 || args[0] != "check":
-		return false, errors.New("give an action: caddy robots-guard managed check, show, changes, history, diff, confirm, promote, stop or rollback")
+	verb, argument := "", ""
+	switch len(args) {
+	case 2:
+		verb, argument = args[0], args[1]
+	case 1:
+		verb = args[0]
 	}
-	m.configFile, m.adapter = cmp.Or(m.changes.api.config, "Caddyfile"), m.changes.api.adapter
-	if err := checkConfig(m.configFile); err != nil {
+	isAction := slices.Contains(admin.Verbs(), verb)
+	query := "?" + url.Values{"site": {m.action.Site}, "from": {m.from}, "to": {m.to}}.Encode()
+	switch {
+	case argument != "" && verb != "show" && !isAction:
+		return false, fmt.Errorf("managed %s takes no argument such as %q", verb, argument)
+	case verb == "check":
+		return m.check(cmd)
+	case verb == "show":
+		return false, m.showHosts(cmd, argument)
+	case verb == "changes":
+		var all admin.ManagedSites
+		return false, m.show(cmd, http.MethodGet, admin.ManagedPath+"/changes", nil, &all, func(w io.Writer) { printSitesOfChanges(w, all.Sites) })
+	case verb == "history":
+		var history admin.ManagedHistory
+		return false, m.show(cmd, http.MethodGet, admin.ManagedPath+"/history"+query, nil, &history, func(w io.Writer) {
+			printState(w, history.ManagedState)
+			for i := range history.History {
+				printChange(w, &history.History[i])
+			}
+		})
+	case verb == "diff":
+		var d admin.ManagedDiff
+		return false, m.show(cmd, http.MethodGet, admin.ManagedPath+"/diff"+query, nil, &d, func(w io.Writer) {
+			fmt.Fprintf(w, "%s: from %s to %s\n", text.Printable(d.Site), text.Printable(d.From), text.Printable(d.To))
+			for _, line := range d.Difference {
+				fmt.Fprintf(w, "  %s\n", text.Printable(line))
+			}
+		})
+	case isAction:
+		return false, m.act(cmd, verb, argument)
+	}
+	return false, errors.New("give an action: caddy robots-guard managed check, show, changes, history, diff, confirm, promote, stop or rollback")
+}
+
+// check checks the robots_txt of a configuration file.
+func (m *managedRunner) check(cmd *cobra.Command) (findings bool, err error) {
+	file := cmp.Or(m.config, "Caddyfile")
+	if err := checkConfig(file); err != nil {
 		return false, err
 	}
 	var base []byte
 	if m.base != "" {
-		in, err := m.config.readInput(cmd.Context(), cmd.InOrStdin(), m.base)
+		in, err := m.configs.readInput(cmd.Context(), cmd.InOrStdin(), m.base)
 		if err != nil {
 			return false, err
 		}
 		base = append([]byte{}, in.body...) // not nil, because nil means the configured bases
 	}
-	all, err := m.config.CheckManaged(m.configFile, m.adapter, base)
+	all, err := m.configs.CheckManaged(file, m.adapter, base)
 	if err != nil {
-		return false, withConfigName(m.configFile, err)
+		return false, withConfigName(file, err)
 	}
 	for i := range all {
 		findings = findings || all[i].Stopped
 	}
-	return findings, m.changes.output.print(cmd, map[string]any{"sites": all}, func(w io.Writer) {
+	return findings, m.print(cmd, map[string]any{"sites": all}, func(w io.Writer) {
 		for i := range all {
-			m.print(w, &all[i])
+			all[i].writeText(w, file)
 		}
 	})
 }
 
-// print prints the result for one robots_txt.
-func (m *managedRunner) print(w io.Writer, r *ManagedCheck) {
+// writeText writes the result for one robots_txt of a configuration file.
+func (r *ManagedCheck) writeText(w io.Writer, file string) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		fmt.Fprintf(w, "%s: %s: %s\n", text.Printable(cmp.Or(f.At, m.configFile)), text.Colorize(w, f.Severity.String()), text.Printable(f.String()))
+		fmt.Fprintf(w, "%s: %s: %s\n", text.Printable(cmp.Or(f.At, file)), text.Colorize(w, f.Severity.String()), text.Printable(f.String()))
 	}
-	summary := fmt.Sprintf("%d texts checked", r.Texts)
-	if r.Texts == 1 {
-		summary = "1 text checked"
-	}
+	result := "no findings"
 	switch {
 	case r.Stopped:
-		summary += "; the gate stops this"
+		result = "the gate stops this"
 	case len(r.Findings) > 0:
-		summary += "; the gate lets this pass"
-	default:
-		summary += "; no findings"
+		result = "the gate lets this pass"
 	}
-	fmt.Fprintf(w, "%s: %s\n", text.Printable(cmp.Or(strings.Join(r.Hosts, ", "), "any host")), summary)
+	fmt.Fprintf(w, "%s: texts checked: %d; %s\n", text.Printable(cmp.Or(strings.Join(r.Hosts, ", "), "any host")), r.Texts, result)
+}
+
+// act applies the action of a person to a change.
+func (m *managedRunner) act(cmd *cobra.Command, verb, id string) error {
+	if verb == "confirm" && m.action.Why == "" {
+		return errors.New("give a reason with --why; the history records it")
+	}
+	m.action.ID, m.action.Who = id, cmp.Or(m.action.Who, userName())
+	var result admin.ActionResult
+	return m.show(cmd, http.MethodPost, admin.ManagedPath+"/"+verb, m.action, &result, func(w io.Writer) {
+		fmt.Fprintf(w, "%s: %s\n", text.Printable(result.Site), result.State)
+		printState(w, result.ManagedState)
+		if result.State == publish.RolledBack {
+			fmt.Fprintf(w, "  most crawlers read it within 24 hours%s; until then they may use the previous file\n", slowCrawlers())
+		}
+	})
+}
+
+// userName returns the user of this machine, or "".
+func userName() string {
+	known, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return known.Username
+}
+
+// slowCrawlers returns the crawlers that need longer than others to follow a change.
+func slowCrawlers() (words string) {
+	for _, c := range uaident.Default().Crawlers() {
+		if c.RobotsLag.Max > policy.MaxAge {
+			words += fmt.Sprintf(", %s within %g", c.Token, c.RobotsLag.Max.Hours())
+		}
+	}
+	return words
+}
+
+// printState prints the published and the pending change.
+func printState(out io.Writer, s admin.ManagedState) {
+	if s.Published == nil {
+		fmt.Fprintln(out, "  nothing is published yet; only the site's own robots.txt is served")
+	} else {
+		printChange(out, s.Published)
+	}
+	if s.Pending != nil {
+		printChange(out, s.Pending)
+	}
+}
+
+// printChange prints a change.
+func printChange(out io.Writer, c *publish.Change) {
+	state := string(c.State)
+	if c.State == publish.Waiting {
+		state = "waits for confirmation"
+	}
+	if !c.Until.IsZero() {
+		state += " until " + shortTime(c.Until)
+	}
+	fmt.Fprintf(out, "  %s %s, made at %s by %s\n", c.ID, state, shortTime(c.Made.At), authorText(c.Made))
+	for _, action := range []struct {
+		verb string
+		by   *publish.By
+	}{{"confirmed", c.Confirmed}, {"promoted", c.Promoted}, {"over", c.Ended}} {
+		if action.by != nil {
+			fmt.Fprintf(out, "    %s at %s by %s\n", action.verb, shortTime(action.by.At), authorText(*action.by))
+		}
+	}
+	if len(c.ReadBy) > 0 {
+		fmt.Fprintf(out, "    read since by %s\n", text.Printable(strings.Join(c.ReadBy, ", ")))
+	}
+	for _, line := range slices.Concat(c.Reasons, c.Difference) {
+		fmt.Fprintf(out, "    %s\n", text.Printable(line))
+	}
+}
+
+// authorText returns the person and the reason of an action.
+func authorText(by publish.By) string {
+	return text.Printable(strings.Join(slices.DeleteFunc([]string{by.Who, by.Why, by.Ticket}, func(s string) bool { return s == "" }), ", "))
+}
+
+// printSitesOfChanges prints the published and the pending change of each site.
+func printSitesOfChanges(w io.Writer, sites []admin.ManagedSite) {
+	for _, s := range sites {
+		fmt.Fprintf(w, "%s\n", text.Printable(s.Site))
+		if !s.Known {
+			fmt.Fprintln(w, "  the history could not be read yet")
+		}
+		printState(w, s.ManagedState)
+	}
 }

@@ -1,38 +1,24 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/admin"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// show prints the current and the next rules of a running server, for all hosts or for one.
-func (m *managedRunner) show(cmd *cobra.Command, hosts []string) error {
-	if len(hosts) > 1 {
-		return fmt.Errorf("managed show takes one host, not also %q", hosts[1])
-	}
-	api, err := m.changes.api.find()
-	if err != nil {
-		return err
-	}
-	uri := "/robots_guard/managed"
-	if len(hosts) == 1 {
-		uri += "?site=" + url.QueryEscape(hosts[0])
-	}
+// showHosts prints the current and the next rules of a running server, for all hosts or for one.
+func (m *managedRunner) showHosts(cmd *cobra.Command, host string) error {
 	var all report.Managed
-	body, err := api.read(http.MethodGet, uri, nil, &all)
-	if err != nil {
-		return err
-	}
-	return m.changes.output.print(cmd, body, func(w io.Writer) { printAllManaged(w, &all) })
+	return m.show(cmd, http.MethodGet, withSite(admin.ManagedPath, host), nil, &all, func(w io.Writer) { printAllManaged(w, &all) })
 }
 
 // printAllManaged prints all hosts, and the details if the response has them.
@@ -52,10 +38,6 @@ func printAllManaged(out io.Writer, all *report.Managed) {
 
 // printManaged prints a host in a few lines.
 func printManaged(w io.Writer, s *report.ManagedSite) {
-	host := s.Host
-	if host == "" {
-		host = "any other host"
-	}
 	state := "not requested yet, or the site's own robots.txt"
 	switch {
 	case s.Staging:
@@ -63,12 +45,16 @@ func printManaged(w io.Writer, s *report.ManagedSite) {
 	case s.Version != "":
 		state = fmt.Sprintf("version %s since %s, rules in force: %d", s.Version, shortTime(s.Since), s.InForce)
 	}
-	fmt.Fprintf(w, "%s: %s\n", text.Printable(host), state)
+	fmt.Fprintf(w, "%s: %s\n", text.Printable(cmp.Or(s.Host, "any other host")), state)
 	if !s.Next.IsZero() {
 		fmt.Fprintf(w, "  next change: %s\n", shortTime(s.Next))
 	}
 	if t := s.Trial; t != nil {
-		fmt.Fprintf(w, "  %s\n", describeTrial(t))
+		fmt.Fprintf(w, "  change %s is on trial at this host", text.Printable(t.Change))
+		if !t.Until.IsZero() {
+			fmt.Fprintf(w, ", until %s", shortTime(t.Until))
+		}
+		fmt.Fprintln(w)
 	}
 	if b := s.Base; b.Failure != "" {
 		fmt.Fprintf(w, "  %s: the base has been unreadable since %s: %s\n", text.Colorize(w, "warning"), shortTime(b.FailingSince), text.Printable(b.Failure))
@@ -82,15 +68,6 @@ func printManaged(w io.Writer, s *report.ManagedSite) {
 	if s.Refused != nil {
 		fmt.Fprintf(w, "  %s: a robots.txt has been refused since %s: %s\n", text.Colorize(w, "error"), shortTime(s.Refused.Since), text.Printable(s.Refused.Why))
 	}
-}
-
-// describeTrial describes the change on trial at a host.
-func describeTrial(t *report.ManagedTrial) string {
-	words := fmt.Sprintf("change %s is on trial at this host", text.Printable(t.Change))
-	if !t.Until.IsZero() {
-		words += ", until " + shortTime(t.Until)
-	}
-	return words
 }
 
 // printDetail prints the details of a host.
@@ -107,7 +84,14 @@ func printDetail(w io.Writer, d *report.ManagedDetail) {
 		}
 	}
 	for _, t := range d.Turns {
-		fmt.Fprintf(w, "\n%s: %s\n", shortTime(t.At), text.Printable(describeTurn(t)))
+		var parts []string
+		for _, rule := range t.Begins {
+			parts = append(parts, rule+" begins")
+		}
+		for _, rule := range t.Ends {
+			parts = append(parts, rule+" ends")
+		}
+		fmt.Fprintf(w, "\n%s: %s\n", shortTime(t.At), text.Printable(strings.Join(parts, ", ")))
 		for _, line := range t.Removed {
 			fmt.Fprintf(w, "  - %s\n", text.Printable(line))
 		}
@@ -134,20 +118,6 @@ func printDetail(w io.Writer, d *report.ManagedDetail) {
 	for _, f := range d.Found {
 		fmt.Fprintf(w, "%s: %s [%s]\n", text.Colorize(w, f.Severity), text.Printable(f.Message), f.Code)
 	}
-}
-
-// describeTurn returns the rules that begin and end.
-func describeTurn(t report.ManagedTurn) string {
-	var parts []string
-	for _, part := range []struct {
-		verb  string
-		rules []string
-	}{{"begins", t.Begins}, {"ends", t.Ends}} {
-		for _, rule := range part.rules {
-			parts = append(parts, rule+" "+part.verb)
-		}
-	}
-	return strings.Join(parts, ", ")
 }
 
 // shortTime formats a time to the minute. The zero time is "".

@@ -1,14 +1,19 @@
 package command
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// output is how a command prints its result.
+// output is how a command prints its results.
 type output struct{ json bool }
 
 // define defines the flag that selects JSON.
@@ -36,4 +41,54 @@ func newEncoder(w io.Writer) *json.Encoder {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc
+}
+
+// lines prints any number of results: each as JSON in a line of its own, or as text.
+type lines struct {
+	screen  *text.Terminal
+	encoder *json.Encoder // nil for text
+}
+
+// lines returns a printer of several results.
+func (o *output) lines(cmd *cobra.Command) *lines {
+	if !o.json {
+		return &lines{screen: screenOf(cmd.OutOrStdout())}
+	}
+	screen := text.NewTerminal(cmd.OutOrStdout(), 0, false)
+	return &lines{screen, newEncoder(screen)}
+}
+
+// print prints one result. Call flush after the last one.
+func (l *lines) print(result any, writeText func(io.Writer)) error {
+	if l.encoder != nil {
+		return l.encoder.Encode(result)
+	}
+	writeText(l.screen)
+	return nil
+}
+
+func (l *lines) flush() error { return l.screen.Flush() }
+
+// answerEach calls answer with each line of in, without the line ending. The results are flushed
+// before more input is awaited, because the sender may wait for them.
+func (l *lines) answerEach(in io.Reader, answer func(line []byte) error) error {
+	input := bufio.NewReaderSize(in, 1<<16)
+	for {
+		line, err := input.ReadBytes('\n')
+		if len(line) > 0 {
+			if failed := answer(bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))); failed != nil {
+				return failed
+			}
+		}
+		if input.Buffered() == 0 || err != nil {
+			if failed := l.flush(); failed != nil {
+				return failed
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
 }

@@ -1,12 +1,17 @@
 package command
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"time"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/admin"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
@@ -50,33 +55,30 @@ caddy robots-guard registry propose
 `,
 		RunE: runCommand(g.run),
 	}
-	g.api.define(cmd.Flags())
-	g.output.define(cmd.Flags())
+	g.adminAPI.define(cmd.Flags())
 	cmd.Flags().StringVar(&g.stale, "stale", "", "with show, only entries not checked for a time such as 180d")
 	return cmd
 }
 
 // registryRunner is the command with its flags.
 type registryRunner struct {
-	api    adminAPI
-	output output
-	stale  string
+	adminAPI
+	stale string
 }
 
 func (g *registryRunner) run(cmd *cobra.Command, args []string) (findings bool, err error) {
 	if len(args) == 0 {
 		args = []string{""}
 	}
-	out := cmd.OutOrStdout()
-	if g.stale != "" && args[0] != "show" {
-		return false, errors.New("--stale is a flag of registry show")
-	}
 	switch what, rest := args[0], args[1:]; {
+	case g.stale != "" && what != "show":
+		return false, errors.New("--stale is a flag of registry show")
 	case what == "show":
-		return false, g.show(out, cmd.ErrOrStderr(), rest)
+		return false, g.showEntries(cmd, rest)
 	case what == "export" && len(rest) == 0:
-		_, err := out.Write(edition.Embedded())
-		return false, err
+		out := g.lines(cmd)
+		_, _ = out.screen.Write(edition.Embedded()) // flush returns the error
+		return false, out.flush()
 	case what == "diff" && (len(rest) == 1 || len(rest) == 2):
 		return g.diff(cmd, rest)
 	case what == "status" && len(rest) == 0:
@@ -84,9 +86,69 @@ func (g *registryRunner) run(cmd *cobra.Command, args []string) (findings bool, 
 	case what == "propose" && len(rest) == 0:
 		return false, g.propose(cmd)
 	case what == "diff":
-		return false, errors.New("registry diff needs a file; see caddy robots-guard help registry")
+		return false, errors.New("registry diff needs a file; see caddy robots-guard registry --help")
 	}
 	return false, errors.New("give an action: caddy robots-guard registry show, export, diff, status or propose")
+}
+
+// showEntries prints entries of the built-in registry, and an error for each unknown token.
+func (g *registryRunner) showEntries(cmd *cobra.Command, tokens []string) error {
+	since := ""
+	if g.stale != "" {
+		var err error
+		if since, err = dayBefore(g.stale, time.Now()); err != nil {
+			return err
+		}
+	}
+	crawlers := uaident.Default().Crawlers()
+	if len(tokens) > 0 {
+		crawlers = nil
+	}
+	var unknown []error
+	for _, token := range tokens {
+		if known := uaident.Default().Lookup(token); known != nil {
+			crawlers = append(crawlers, *known)
+		} else {
+			unknown = append(unknown, fmt.Errorf("the built-in registry does not contain %q%s", token, suggestToken(token)))
+		}
+	}
+	out, shown := g.lines(cmd), 0
+	for i := range crawlers {
+		if g.stale != "" && crawlers[i].Checked >= since {
+			continue
+		}
+		shown++
+		entry := json.RawMessage(edition.AppendEntry(nil, &crawlers[i]))
+		if err := out.print(entry, func(w io.Writer) { fmt.Fprintf(w, "%s\n", entry) }); err != nil {
+			return err
+		}
+	}
+	if g.stale != "" && shown == 0 && len(unknown) == 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "each of %d entries was checked within the last %s\n", len(crawlers), g.stale)
+	}
+	return errors.Join(append(unknown, out.flush())...)
+}
+
+// dayBefore returns the day that is a duration before now. Entries that were checked before that day,
+// or on an unknown day, are stale.
+func dayBefore(duration string, now time.Time) (string, error) {
+	age, err := caddy.ParseDuration(duration)
+	if err != nil || age < 0 {
+		return "", fmt.Errorf("--stale %q is not a duration; write one such as 180d or 12h", duration)
+	}
+	return now.Add(-age).UTC().Format(time.DateOnly), nil
+}
+
+// suggestToken suggests a name with a similar spelling, or returns "".
+func suggestToken(token string) string {
+	var tokens []string
+	for _, c := range uaident.Default().Crawlers() {
+		tokens = append(tokens, c.Token)
+	}
+	if near := text.Nearest(token, tokens); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return ""
 }
 
 // readEdition reads a registry from a file or from standard input.
@@ -96,15 +158,6 @@ func readEdition(cmd *cobra.Command, name string) (*edition.File, error) {
 		return nil, err
 	}
 	return edition.Parse(name, data)
-}
-
-// changesToBuiltIn returns the changes of an edition to the built-in registry.
-func changesToBuiltIn(e *edition.File) ([]edition.Change, error) {
-	over, err := e.Merge(uaident.Default())
-	if err != nil {
-		return nil, err
-	}
-	return append([]edition.Change{}, edition.Diff(uaident.Default().Crawlers(), over.Crawlers())...), nil
 }
 
 // diff prints how a registry differs from another or from the built-in registry.
@@ -120,10 +173,14 @@ func (g *registryRunner) diff(cmd *cobra.Command, names []string) (findings bool
 			return false, err
 		}
 		changes = append(changes, edition.Diff(before.Crawlers, after.Crawlers)...)
-	} else if changes, err = changesToBuiltIn(after); err != nil {
-		return false, err
+	} else {
+		merged, err := after.Merge(uaident.Default())
+		if err != nil {
+			return false, err
+		}
+		changes = append(changes, edition.Diff(uaident.Default().Crawlers(), merged.Crawlers())...)
 	}
-	return len(changes) > 0, g.output.print(cmd, map[string]any{"changes": changes}, func(w io.Writer) {
+	return len(changes) > 0, g.print(cmd, map[string]any{"changes": changes}, func(w io.Writer) {
 		printRegistryChanges(w, changes)
 	})
 }
@@ -148,4 +205,43 @@ func printRegistryChanges(w io.Writer, changes []edition.Change) {
 	if len(changes) == 0 {
 		fmt.Fprintln(w, "nothing differs")
 	}
+}
+
+// status prints the state of the registry of a running server.
+func (g *registryRunner) status(cmd *cobra.Command) error {
+	var known admin.RegistryReport
+	return g.show(cmd, http.MethodGet, admin.RegistryPath, nil, &known, func(w io.Writer) {
+		r := known.Registry
+		if r == nil {
+			fmt.Fprintln(w, "no registry is configured; the built-in registry is in use")
+			return
+		}
+		if v := r.InUse; v == nil {
+			fmt.Fprintf(w, "%s: not in use; the built-in registry is used instead\n", text.Printable(r.Name))
+		} else {
+			fmt.Fprintf(w, "%s: version %s, with %d entries, is in use; last confirmed as current at %s\n", text.Printable(r.Name), text.Printable(v.ID), v.Crawlers, shortTime(r.Checked))
+		}
+		if r.Failure != "" {
+			fmt.Fprintf(w, "  %s: the registry has been unusable since %s: %s\n", text.Colorize(w, "warning"), shortTime(r.FailingSince), text.Printable(r.Failure))
+		}
+	})
+}
+
+// propose prints frequent names of clients of a running server that no registry has: the option for
+// each, with the details as comments above it. The output can be pasted into a Caddyfile.
+func (g *registryRunner) propose(cmd *cobra.Command) error {
+	var found admin.Proposals
+	return g.show(cmd, http.MethodGet, admin.RegistryPath+"/proposals", nil, &found, func(w io.Writer) {
+		for i := range found.Proposals {
+			p, about := &found.Proposals[i], ""
+			if p.Error > 0 {
+				about = "up to "
+			}
+			fmt.Fprintf(w, "# %s: %s%d requests since %s, %s, class by structure: %s\n", p.Name, about, p.Requests, shortTime(p.FirstSeen), p.Seen(), p.Class)
+			fmt.Fprintf(w, "# %s\n%s\n\n", text.Printable(p.UserAgent), p.Option)
+		}
+		if len(found.Proposals) == 0 {
+			fmt.Fprintln(w, "no unregistered name was seen often")
+		}
+	})
 }

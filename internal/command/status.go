@@ -66,7 +66,7 @@ caddy robots-guard status --test-notify
 		RunE: runCommand(s.run),
 	}
 	flags := cmd.Flags()
-	s.api.define(flags)
+	s.adminAPI.define(flags)
 	flags.BoolVar(&s.top, "top", false, "print the crawlers with the most violations")
 	flags.BoolVar(&s.refresh, "refresh", false, "fetch the robots.txt of the site, or of all sites, now")
 	flags.BoolVar(&s.endGrace, "end-grace", false, "end the grace of previous robots.txt files of the site")
@@ -74,15 +74,13 @@ caddy robots-guard status --test-notify
 	flags.StringVar(&s.undo, "undo", "", "the id of an alert that was acknowledged")
 	flags.StringVar(&s.note, "note", "", "with --acknowledge, why")
 	flags.BoolVar(&s.testNotify, "test-notify", false, "send each receiver of alerts a test message")
-	s.output.define(flags)
 	cmd.MarkFlagsMutuallyExclusive("top", "refresh", "end-grace", "acknowledge", "undo", "test-notify")
 	return cmd
 }
 
 // statusRunner is the command with its flags.
 type statusRunner struct {
-	api                                adminAPI
-	output                             output
+	adminAPI
 	acknowledge, undo, note            string
 	top, refresh, endGrace, testNotify bool
 }
@@ -101,49 +99,40 @@ func (s *statusRunner) run(cmd *cobra.Command, args []string) (findings bool, er
 	case s.note != "" && s.acknowledge == "":
 		return false, errors.New("--note needs --acknowledge with the id of an alert")
 	}
-	api, err := s.api.find()
-	if err != nil {
-		return false, err
-	}
 	switch {
 	case s.top:
-		if err := s.showTop(cmd, api, site); err != nil {
+		if err := s.showTop(cmd, site); err != nil {
 			return false, err
 		}
-		return hasCriticalAlert(api, site)
+		return s.hasCriticalAlert(site)
 	case s.refresh:
-		if findings, err := s.refreshRobots(cmd, api, site); findings || err != nil {
+		if findings, err := s.refreshRobots(cmd, site); findings || err != nil {
 			return findings, err
 		}
-		return hasCriticalAlert(api, site)
+		return s.hasCriticalAlert(site)
 	case s.endGrace:
-		if _, err := api.read(http.MethodPost, policyURI(site, "/end-grace", ""), nil, nil); err != nil {
-			return false, err
-		}
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: requests that the current robots.txt disallows are blocked from now on\n", text.Printable(site))
-		return false, err
+		var report admin.PolicyReport
+		return false, s.show(cmd, http.MethodPost, policyURI(site, "/end-grace", ""), nil, &report, func(w io.Writer) {
+			fmt.Fprintf(w, "%s: requests that the current robots.txt disallows are blocked from now on\n", text.Printable(site))
+		})
 	case s.testNotify:
-		return s.sendTest(cmd, api)
+		return s.sendTest(cmd)
 	case alone:
-		return false, s.acknowledgeOrUndo(cmd, api)
+		return false, s.acknowledgeOrUndo(cmd)
 	}
-	return s.showAll(cmd, api, site)
+	return s.showAll(cmd, site)
 }
 
 // showAll prints the sites, the alerts and the results of files on trial.
-func (s *statusRunner) showAll(cmd *cobra.Command, api adminServer, site string) (findings bool, err error) {
+func (s *statusRunner) showAll(cmd *cobra.Command, site string) (findings bool, err error) {
 	var found admin.Status
-	body, err := api.read(http.MethodGet, withSite(admin.StatusPath, site), nil, &found)
-	if err != nil {
-		return false, err
-	}
-	shutsOut := func(t report.Trial) bool { return t.Search.NewlyForbidden > 0 }
-	findings = hasCritical(found.Alerts) || slices.ContainsFunc(found.Trials, shutsOut)
-	return findings, s.output.print(cmd, body, func(w io.Writer) {
+	err = s.show(cmd, http.MethodGet, withSite(admin.StatusPath, site), nil, &found, func(w io.Writer) {
 		printSites(w, found.Sites, site != "", time.Now())
 		printAlerts(w, &found.List)
 		printTrials(w, &found)
 	})
+	shutsOut := func(t report.Trial) bool { return t.Search.NewlyForbidden > 0 }
+	return hasCritical(found.Alerts) || slices.ContainsFunc(found.Trials, shutsOut), err
 }
 
 // hasCritical reports whether a critical alert is open.
@@ -152,9 +141,13 @@ func hasCritical(alerts []alert.Alert) bool {
 }
 
 // hasCriticalAlert asks the server whether a critical alert is open, at a site unless that is "".
-func hasCriticalAlert(api adminServer, site string) (bool, error) {
+func (s *statusRunner) hasCriticalAlert(site string) (bool, error) {
+	server, err := s.find()
+	if err != nil {
+		return false, err
+	}
 	var found alert.List
-	if _, err := api.read(http.MethodGet, admin.AlertsPath, nil, &found); err != nil {
+	if _, err := server.read(http.MethodGet, admin.AlertsPath, nil, &found); err != nil {
 		return false, err
 	}
 	if site != "" {
@@ -276,17 +269,13 @@ func acknowledged(a *alert.Alert) string {
 }
 
 // acknowledgeOrUndo acknowledges an alert, or reverts that.
-func (s *statusRunner) acknowledgeOrUndo(cmd *cobra.Command, api adminServer) error {
+func (s *statusRunner) acknowledgeOrUndo(cmd *cobra.Command) error {
 	id, method, request := s.undo, http.MethodDelete, any(nil)
 	if s.acknowledge != "" {
-		id, method, request = s.acknowledge, http.MethodPost, admin.AlertNote{Note: s.note, By: userOr("")}
+		id, method, request = s.acknowledge, http.MethodPost, admin.AlertNote{Note: s.note, By: userName()}
 	}
 	var a alert.Alert
-	body, err := api.read(method, admin.AlertsPath+"/"+url.PathEscape(id)+"/acknowledge", request, &a)
-	if err != nil {
-		return err
-	}
-	return s.output.print(cmd, body, func(w io.Writer) {
+	return s.show(cmd, method, admin.AlertsPath+"/"+url.PathEscape(id)+"/acknowledge", request, &a, func(w io.Writer) {
 		if a.State == alert.Acknowledged {
 			fmt.Fprintln(w, acknowledged(&a))
 		} else {
@@ -296,17 +285,9 @@ func (s *statusRunner) acknowledgeOrUndo(cmd *cobra.Command, api adminServer) er
 }
 
 // sendTest sends each receiver of alerts a test message.
-func (s *statusRunner) sendTest(cmd *cobra.Command, api adminServer) (findings bool, err error) {
+func (s *statusRunner) sendTest(cmd *cobra.Command) (findings bool, err error) {
 	var result admin.NotifyTest
-	body, err := api.read(http.MethodPost, admin.TestNotifyPath, nil, &result)
-	if err != nil {
-		return false, err
-	}
-	if len(result.Receivers) == 0 {
-		return false, errors.New("the configuration has no receiver of alerts; add notify <url> to the global option robots_guard")
-	}
-	findings = slices.ContainsFunc(result.Receivers, func(r notify.TestResult) bool { return !r.Sent })
-	return findings, s.output.print(cmd, body, func(w io.Writer) {
+	err = s.show(cmd, http.MethodPost, admin.TestNotifyPath, nil, &result, func(w io.Writer) {
 		for _, r := range result.Receivers {
 			if r.Sent {
 				fmt.Fprintf(w, "%s: the test message was sent\n", text.Printable(r.Receiver))
@@ -315,16 +296,16 @@ func (s *statusRunner) sendTest(cmd *cobra.Command, api adminServer) (findings b
 			}
 		}
 	})
+	if err == nil && len(result.Receivers) == 0 {
+		err = errors.New("the configuration has no receiver of alerts; add notify <url> to the global option robots_guard")
+	}
+	return slices.ContainsFunc(result.Receivers, func(r notify.TestResult) bool { return !r.Sent }), err
 }
 
 // showTop prints the crawlers with the most violations of the last 24 hours.
-func (s *statusRunner) showTop(cmd *cobra.Command, api adminServer, site string) error {
+func (s *statusRunner) showTop(cmd *cobra.Command, site string) error {
 	var found report.Crawlers
-	body, err := api.read(http.MethodGet, withSite("/robots_guard/crawlers", site), nil, &found)
-	if err != nil {
-		return err
-	}
-	return s.output.print(cmd, body, func(w io.Writer) {
+	return s.show(cmd, http.MethodGet, withSite("/robots_guard/crawlers", site), nil, &found, func(w io.Writer) {
 		const most = 20
 		table := text.NewTable(w, text.Column{Title: "CRAWLER"}, text.Column{Title: "CLASS"}, text.Column{Title: "VIOLATIONS"}, text.Column{Title: "BLOCKED"},
 			text.Column{Title: "SINCE"}, text.Column{Title: "MOST REQUESTED PAGE", Kind: text.LongColumn}, text.Column{Title: "RULE", Kind: text.LongColumn})

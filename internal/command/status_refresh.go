@@ -27,7 +27,11 @@ func policyURI(site, verb, listener string) string {
 
 // refreshRobots lets the server fetch the robots.txt of a site, or of all sites for "", and prints
 // the results.
-func (s *statusRunner) refreshRobots(cmd *cobra.Command, api adminServer, site string) (findings bool, err error) {
+func (s *statusRunner) refreshRobots(cmd *cobra.Command, site string) (findings bool, err error) {
+	api, err := s.find()
+	if err != nil {
+		return false, err
+	}
 	uris := []string{policyURI(site, "/refresh", "")}
 	if site == "" {
 		if uris, err = refreshURIs(api); err != nil {
@@ -47,7 +51,7 @@ func (s *statusRunner) refreshRobots(cmd *cobra.Command, api adminServer, site s
 			findings = true
 		}
 	}
-	return findings, s.output.print(cmd, answers, func(w io.Writer) {
+	return findings, s.print(cmd, answers, func(w io.Writer) {
 		if len(answers) == 0 {
 			fmt.Fprintln(w, nothingToRefresh)
 			return

@@ -11,7 +11,6 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
@@ -45,31 +44,6 @@ func printNote(w io.Writer, kind, message string) {
 	screen := screenOf(w)
 	fmt.Fprintf(screen, "%s: %s\n", text.Colorize(screen, kind), b.String())
 	_ = screen.Flush() // a failure to print an error cannot be reported
-}
-
-// badFlag adds advice to pflag's error about an invalid flag.
-func badFlag(cmd *cobra.Command, err error) error {
-	advice := "see " + cmd.CommandPath() + " --help"
-	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		switch name := "--" + wrong.GetFlag().Name; wrong.GetFlag().Value.Type() {
-		case "bool":
-			return fmt.Errorf("%s is true or false, not %q; write %s alone, or leave it out", name, wrong.GetValue(), name)
-		case "int":
-			return fmt.Errorf("%s takes a number, not %q; %s", name, wrong.GetValue(), advice)
-		}
-	}
-	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && len(unknown.GetSpecifiedName()) > 1 {
-		var near []string
-		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if strings.HasPrefix(f.Name, unknown.GetSpecifiedName()) || strings.HasPrefix(unknown.GetSpecifiedName(), f.Name) {
-				near = append(near, "--"+f.Name)
-			}
-		})
-		if len(near) > 0 {
-			advice = "did you mean " + strings.Join(near, " or ") + "?"
-		}
-	}
-	return fmt.Errorf("%w; %s", err, advice)
 }
 
 // flagLists matches the two lists of flags in an error of [cobra.Command.ValidateFlagGroups].

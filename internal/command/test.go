@@ -1,19 +1,14 @@
 package command
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/expect"
-	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/policy"
-	"github.com/robotsguard/caddy-robots-guard/uaident"
+	"github.com/robotsguard/caddy-robots-guard/internal/explain"
 )
 
 func testCommand(config Config) *cobra.Command {
@@ -77,11 +72,10 @@ func (x *testRunner) run(cmd *cobra.Command, names []string) (findings bool, err
 		return false, err
 	}
 	reader.printNotes()
-	robots := file.rules
-	report := expect.Report{Cases: []expect.Result{}}
+	report := explain.CaseReport{Cases: []explain.CaseResult{}}
 	var errs []error
-	notes := make(map[string]string) // notes by client, cached because finding them is slow
-	overlay := overlayOf(robots)
+	notes := make(map[explain.Request]string) // notes by client, cached because finding them is slow
+	overlay := defaultSite.Registry.Overlay(file.rules.Names())
 	for _, name := range names {
 		cases, err := readCases(cmd.InOrStdin(), name)
 		if err != nil {
@@ -89,12 +83,12 @@ func (x *testRunner) run(cmd *cobra.Command, names []string) (findings bool, err
 			continue
 		}
 		for _, c := range cases {
-			r := JudgeCase(robots, overlay, c)
-			who := c.Token + "\x00" + c.UserAgent
-			note, known := notes[who]
+			r := c.Judge(file.rules, overlay)
+			client := explain.Request{Token: c.Token, UserAgent: c.UserAgent}
+			note, known := notes[client]
 			if !known {
-				note = (&requester{token: c.Token, userAgent: c.UserAgent, hasUserAgent: c.Token == ""}).note()
-				notes[who] = note
+				note = defaultSite.Hint(client)
+				notes[client] = note
 			}
 			r.Note = note
 			report.Add(r)
@@ -110,65 +104,13 @@ func (x *testRunner) run(cmd *cobra.Command, names []string) (findings bool, err
 const maxCases = 16 << 20
 
 // readCases reads a table of cases.
-func readCases(stdin io.Reader, name string) ([]expect.Case, error) {
+func readCases(stdin io.Reader, name string) ([]explain.Case, error) {
 	body, err := readFile(stdin, name, maxCases)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(body) > maxCases:
 		return nil, fmt.Errorf("%s: it has more than %d MiB; is this a table of cases?", name, maxCases>>20)
-	case name != "-" && isBinary(body):
-		return nil, fmt.Errorf("%s is a binary file, not a table of cases", name)
 	}
-	return expect.Read(name, bytes.NewReader(body))
-}
-
-// JudgeCase judges one case as explain does. The overlay has the names that only the robots.txt
-// has.
-func JudgeCase(robots *policy.Robots, overlay *uaident.Overlay, c expect.Case) expect.Result {
-	who := requester{token: c.Token, userAgent: c.UserAgent, hasUserAgent: c.Token == ""}
-	if who.hasUserAgent {
-		who.client = uaident.Default().IdentifyWith(c.UserAgent, overlay)
-	}
-	verdict := judgeURL(&defaultSite, robots, who, c.URL)
-	r := expect.Result{Case: c, Got: expect.Access(verdict.Allowed)}
-	if label, ok := c.Preference(); ok {
-		preference, because := verdict.preference(label)
-		r.Got, r.Because = label+"="+preference.String(), because
-		return r
-	}
-	switch {
-	case verdict.reason == judge.ReasonAmbiguous:
-		r.Because = verdict.reason.String()
-	case verdict.Rule != "":
-		r.Because = fmt.Sprintf("%s in line %d of group %s", verdict.Rule, verdict.Line, verdict.Group)
-	case verdict.reason == judge.ReasonNoRule:
-		r.Because = "no rule of group " + verdict.Group + " matches"
-	case verdict.reason == judge.ReasonClass, verdict.reason == judge.ReasonBrowser:
-		r.Because = "class " + verdict.Class + " is not judged"
-	default:
-		r.Because = verdict.reason.String()
-	}
-	return r
-}
-
-// preference returns the preference with this label, and the lines that state it.
-func (r *briefResult) preference(label string) (preference policy.Preference, because string) {
-	use := slices.IndexFunc(policy.Uses(), func(u policy.Use) bool { return u.String() == label })
-	if r.Verdict != judge.Allowed.String() {
-		return policy.PreferenceUnknown, "preferences do not apply to a URL that is " + r.Verdict
-	}
-	for _, line := range r.statements {
-		preference = preference.And(line.Preferences[use])
-	}
-	var lines []string
-	for _, line := range r.statements {
-		if preference == policy.PreferenceUnknown || line.Preferences[use] == preference {
-			lines = append(lines, fmt.Sprintf("%s in line %d", line.Source, line.Line))
-		}
-	}
-	if len(lines) == 0 {
-		return preference, "no line has a preference for the URL"
-	}
-	return preference, strings.Join(lines[:min(len(lines), 10)], ", ")
+	return explain.ReadCases(name, body)
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/expect"
+	"github.com/robotsguard/caddy-robots-guard/internal/explain"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -19,14 +19,14 @@ func TestManyCases(t *testing.T) {
 	}
 	robots := policy.Parse([]byte(text.String() + "Disallow: /private/\n"))
 	overlay := uaident.Default().Overlay(robots.Names())
-	c := expect.Case{UserAgent: "Mozilla/5.0 (compatible; Acme7Bot/1.0; +https://acme.example/bot)", URL: "/private/x"}
-	if r := JudgeCase(robots, overlay, c); r.Got != expect.Disallow {
+	c := explain.Case{UserAgent: "Mozilla/5.0 (compatible; Acme7Bot/1.0; +https://acme.example/bot)", URL: "/private/x"}
+	if r := c.Judge(robots, overlay); r.Got != explain.Disallow {
 		t.Fatalf("%+v, want what is forbidden", r)
 	}
 	judged := testing.Benchmark(func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			JudgeCase(robots, overlay, c)
+			c.Judge(robots, overlay)
 		}
 	})
 	if most := int64(64 << 10); judged.AllocedBytesPerOp() > most { // all names need four times that
@@ -35,7 +35,7 @@ func TestManyCases(t *testing.T) {
 	i := 0
 	noted := testing.AllocsPerRun(100, func() {
 		i++
-		(&requester{token: fmt.Sprintf("Zorkblatter%dBot", i)}).note()
+		defaultSite.Hint(explain.Request{Token: fmt.Sprintf("Zorkblatter%dBot", i)})
 	})
 	if noted > 20 { // the registry has thousands of names
 		t.Errorf("to look for a name that is meant takes %v allocations", noted)

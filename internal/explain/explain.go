@@ -134,7 +134,6 @@ func describeClient(r *uaident.Registry, userAgent string, id uaident.Identity, 
 // registry remain.
 func (c *Client) useToken(token string, r *uaident.Registry, robots *policy.Robots) {
 	c.Words, c.Token, c.Name, c.Evidence, c.Wildcard = []uaident.ExaminedWord{}, token, token, "token", true
-	c.Note = judge.TokenHint(r, token)
 	c.Chain = []ChainName{}
 	if token != "*" {
 		c.Chain = append(c.Chain, ChainName{token, robots != nil && robots.Named(token)})

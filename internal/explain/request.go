@@ -42,6 +42,23 @@ type Site struct {
 	Configured bool
 }
 
+// judged is a judged request.
+type judged struct {
+	request judge.Request
+	scratch judge.Scratch
+	result  judge.Result
+}
+
+// judge judges a request. The overlay has the names that only the robots.txt has.
+func (s *Site) judge(rules judge.Rules, overlay *uaident.Overlay, r Request) *judged {
+	client := s.Settings.Identify(s.Registry, cmp.Or(r.Token, r.UserAgent), overlay)
+	j := &judged{request: judge.Request{
+		Client: client, Identity: r.Identity, Token: r.Token, Method: cmp.Or(r.Method, http.MethodGet), Target: policy.TargetOf(r.URL),
+	}}
+	s.Settings.Judge(&j.request, rules, &j.scratch, &j.result)
+	return j
+}
+
 // Explain describes the verdict about a request. It never reports the verdict stale, which depends
 // on earlier fetches.
 func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
@@ -49,23 +66,19 @@ func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 	if from.Robots != nil {
 		overlay = s.Registry.Overlay(from.Robots.Names())
 	}
-	client := s.Settings.Identify(s.Registry, cmp.Or(r.Token, r.UserAgent), overlay)
-	q := judge.Request{Client: client, Identity: r.Identity, Token: r.Token, Method: cmp.Or(r.Method, http.MethodGet), Target: policy.TargetOf(r.URL)}
-	var scratch judge.Scratch
-	var result judge.Result
-	s.Settings.Judge(&q, judge.Rules{Robots: from.Robots, RedirectTargets: from.Via, DisallowAll: from.Closed}, &scratch, &result)
+	j := s.judge(judge.Rules{Robots: from.Robots, RedirectTargets: from.Via, DisallowAll: from.Closed}, overlay, r)
+	client, result := j.request.Client, &j.result
 	e := &Explanation{
 		UserAgent: r.UserAgent, Token: r.Token, URL: r.URL, Verdict: result.Verdict.String(), Allowed: result.RobotsVerdict.Allowed && result.Reason != judge.ReasonSiteClosed,
 		Forms: []Form{}, Matches: []Match{},
 		Robots: Robots{Name: from.Name, Note: from.Note},
 		Client: describeClient(s.Registry, r.UserAgent, client, r.Identity == verify.Spoofed || s.Settings.WildcardApplies(client), from.Robots),
-		Why:    reasonText(&result),
+		Why:    reasonText(result),
 	}
 	if r.Token != "" {
 		e.Client.useToken(r.Token, s.Registry, from.Robots)
-	} else if client.Crawler != nil {
-		e.Client.Note = judge.TokenHint(s.Registry, client.Crawler.Token)
 	}
+	e.Client.Note = s.Hint(r)
 	if from.Robots != nil {
 		e.Robots.Rules, e.Robots.Licenses = from.Robots.RuleCount(), from.Robots.Licenses()
 	}
@@ -75,19 +88,33 @@ func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 	e.Client.Identity = r.Identity.String()
 	e.Group = describeGroup(result.Group, result.Named)
 	e.Delay = describeDelay(result.Group, &e.Client, s.delayHabit(client, r.Token))
-	if comparesRules(&result) {
-		e.setTarget(q.Target, &scratch.Target, result.Group)
+	if result.Reason != judge.ReasonRobotsTxt && (result.Verdict == judge.Allowed || result.Verdict == judge.Disallowed) {
+		e.setTarget(j.request.Target, &j.scratch.Target, result.Group)
 		if result.Verdict == judge.Allowed {
-			e.Preferences = describePreferences(from.Robots, result.Group, &scratch.Target, q.ControlToken())
+			e.Preferences = describePreferences(from.Robots, result.Group, &j.scratch.Target, j.request.ControlToken())
 		}
 		e.Ambiguous = result.RobotsVerdict.Ambiguous
 		e.Rule, e.Line = result.RobotsVerdict.Rule.String(), result.RobotsVerdict.Rule.Line
 	}
 	if s.Configured {
-		e.Handler = s.handler(&result)
-		e.Handler.Rate = s.rate(&q, &result, from.Robots)
+		e.Handler = s.handler(result)
+		e.Handler.Rate = s.rate(&j.request, result, from.Robots)
 	}
 	return e
+}
+
+// Hint returns a remark about the client of a request, such as that no request has its name. It may
+// compare the name with all names of the registry.
+func (s *Site) Hint(r Request) string {
+	token := r.Token
+	if token == "" {
+		known := s.Registry.IdentifyWith(r.UserAgent, nil).Crawler
+		if known == nil {
+			return "" // clients may use any name
+		}
+		token = known.Token
+	}
+	return judge.TokenHint(s.Registry, token)
 }
 
 // delayHabit returns how a client treats Crawl-delay. If token is not empty, it replaces the client.
@@ -99,11 +126,6 @@ func (s *Site) delayHabit(client uaident.Identity, token string) uaident.CrawlDe
 		return known.CrawlDelay
 	}
 	return uaident.CrawlDelay{}
-}
-
-// comparesRules reports whether rules of a group were compared with the target.
-func comparesRules(r *judge.Result) bool {
-	return r.Reason != judge.ReasonRobotsTxt && (r.Verdict == judge.Allowed || r.Verdict == judge.Disallowed)
 }
 
 // reasonText describes a verdict in a sentence.
@@ -135,4 +157,13 @@ func (s *Site) handler(r *judge.Result) *Handler {
 		h.Why = "monitor blocks nothing"
 	}
 	return h
+}
+
+// ParseIdentity parses the assumed identity of a client. An empty word means claimed.
+func ParseIdentity(word string) (verify.State, error) {
+	who, ok := verify.ParseState(cmp.Or(word, verify.Claimed.String()))
+	if !ok {
+		return 0, fmt.Errorf("unknown identity %q; it is claimed, verified, unknown or spoofed", word)
+	}
+	return who, nil
 }

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 func TestNotCheckedFor(t *testing.T) {
@@ -23,11 +21,11 @@ func TestNotCheckedFor(t *testing.T) {
 		{"30h", "2026-11-24", true},
 		{"30h", "2026-11-25", false},
 	} {
-		stale, err := uncheckedSince(tc.duration, now)
+		since, err := dayBefore(tc.duration, now)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := stale(&uaident.Crawler{Checked: tc.checked}); got != tc.want {
+		if got := tc.checked < since; got != tc.want {
 			t.Errorf("checked on %q, for %s: %t, want %t", tc.checked, tc.duration, got, tc.want)
 		}
 	}

@@ -1,0 +1,62 @@
+package explain
+
+import (
+	"encoding/json"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// Verdict is the verdict about one request in a few fields.
+type Verdict struct {
+	ID        json.RawMessage `json:"id,omitempty"` // of a line of explain --batch
+	URL       string          `json:"url,omitempty"`
+	Allowed   bool            `json:"allowed"`
+	Verdict   string          `json:"verdict"`
+	Rule      string          `json:"rule"`
+	Line      int             `json:"line"`
+	Group     string          `json:"group"`
+	GroupLine int             `json:"group_line,omitempty"`
+	Form      string          `json:"form,omitempty"`
+	Ambiguous bool            `json:"ambiguous"`
+	Crawler   string          `json:"crawler,omitempty"`
+	Class     string          `json:"class,omitempty"`
+	Identity  string          `json:"identity,omitempty"`
+	// Preferences are the preferences about the use of the page.
+	Preferences string `json:"preferences,omitempty"`
+	// Licenses are the license terms that the robots.txt links to.
+	Licenses []string `json:"licenses,omitempty"`
+	Note     string   `json:"note,omitempty"` // see [Site.Hint]
+	Error    string   `json:"error,omitempty"`
+
+	reason     judge.Reason
+	statements []policy.Statement // the lines behind Preferences
+}
+
+// Judge returns the verdict about a request. The overlay has the names that only the robots.txt has.
+func (s *Site) Judge(robots *policy.Robots, overlay *uaident.Overlay, r Request) Verdict {
+	j := s.judge(judge.Rules{Robots: robots}, overlay, r)
+	evidence := &j.result.RobotsVerdict
+	v := Verdict{
+		Allowed: evidence.Allowed, Verdict: j.result.Verdict.String(), Ambiguous: evidence.Ambiguous, reason: j.result.Reason,
+		Rule: evidence.Rule.String(), Line: evidence.Rule.Line, Group: evidence.Group.Name, GroupLine: evidence.Group.Line,
+	}
+	if j.result.Verdict == judge.Allowed {
+		v.statements = robots.DecidingStatements(j.result.Group, &j.scratch.Target, j.request.ControlToken())
+		v.Preferences = j.result.Preferences.String()
+	}
+	if evidence.Form != 0 {
+		v.Form = evidence.Form.String()
+	}
+	switch client := j.request.Client; {
+	case r.Token == "*":
+	case r.Token != "":
+		v.Crawler = r.Token
+	case client.Class == uaident.Browser:
+		v.Class = client.Class.String()
+	default:
+		v.Crawler, v.Class, v.Identity = client.Name(), client.Class.String(), r.Identity.String()
+	}
+	return v
+}
