@@ -155,6 +155,14 @@ func (s *Schedule) rulesAbout(about map[string]bool) map[string]bool {
 	return said
 }
 
+// ListNames returns the names of the lists of rules.
+func (s *Schedule) ListNames() (names []string) {
+	for _, list := range s.spec.Lists {
+		names = append(names, list.Name)
+	}
+	return names
+}
+
 // LostRules counts the rules of a list that have not ended at now as all. lost is the number of
 // these rules that next lacks. Rules with the same name are the same rule.
 func (s *Schedule) LostRules(next *Schedule, list string, now time.Time) (lost, all int) {

@@ -23,14 +23,12 @@ type Config struct {
 	// missing. See [Publisher.Submit].
 	Schedule *managed.Schedule
 	Partial  bool
-	// ListNames are the names of the lists of rules. A person has to confirm a change in which a list
-	// loses more than half of its rules. Lists returns the lists for a report, and may be nil.
-	ListNames []string
-	Lists     func() []report.ManagedList
-	Registry  *uaident.Registry
-	Confirm   Confirm
-	Rollout   Rollout
-	Gate      managed.Gate
+	// Lists returns the lists for a report, and may be nil.
+	Lists    func() []report.ManagedList
+	Registry *uaident.Registry
+	Confirm  Confirm
+	Rollout  Rollout
+	Gate     managed.Gate
 
 	// Source fetches the base. It is nil without a base. SourceKey is the path of a base file, or ""
 	// for the response of the next handler.
