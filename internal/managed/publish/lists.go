@@ -39,8 +39,7 @@ type Lists struct {
 	Registry *uaident.Registry
 	Spec     managed.Spec // of the configuration; without lists
 	All      []*List
-	// Has reports whether the site has a host, or a host that matches a wildcard. It is nil if the
-	// site has any host.
+	// Has reports whether the site has a host, or a host that matches a wildcard. It may be nil for any host.
 	Has func(host string) bool
 	// Check returns an error if a schedule must not be served. It may be nil.
 	Check  func(*managed.Schedule) error
