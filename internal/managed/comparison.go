@@ -123,7 +123,7 @@ func (t *table) textAt(at time.Time, base, host string, staging bool) ([]byte, b
 	if staging {
 		return []byte(Staging), true
 	}
-	text, err := t.newPlan(t.turn(at)).Compose([]byte(base), ExampleHost(host))
+	text, err := t.period(at).newPlan().Compose([]byte(base), ExampleHost(host))
 	return text, err == nil
 }
 

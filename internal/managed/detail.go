@@ -36,33 +36,28 @@ func (p Period) Rules(host string, now time.Time) []report.ManagedRule {
 // present base.
 func (p Period) Turns(base []byte, host string, now time.Time) []report.ManagedTurn {
 	all := []report.ManagedTurn{}
-	t := p.table
-	before := t.linesAt(p.turn, base, host)
-	for turn := p.turn + 1; turn <= len(t.turns) && len(all) < maxTurns; turn++ {
-		at := t.start(turn)
-		if at.After(now.Add(horizon)) {
-			break
-		}
-		one := report.ManagedTurn{At: at, Begins: []string{}, Ends: []string{}}
-		for _, i := range t.rules {
-			switch r := &t.schedule.rules[i]; {
-			case r.window.From.Equal(at):
+	before := p.linesOf(base, host)
+	for next, ok := p.next(); ok && len(all) < maxTurns && !next.Start().After(now.Add(horizon)); next, ok = next.next() {
+		one := report.ManagedTurn{At: next.Start(), Begins: []string{}, Ends: []string{}}
+		for _, i := range p.table.rules {
+			switch r := &p.table.schedule.rules[i]; {
+			case r.window.From.Equal(one.At):
 				one.Begins = append(one.Begins, r.name)
-			case r.window.Until.Equal(at):
+			case r.window.Until.Equal(one.At):
 				one.Ends = append(one.Ends, r.name)
 			}
 		}
-		after := t.linesAt(turn, base, host)
+		after := next.linesOf(base, host)
 		one.Added, one.Removed = missingIn(after, before), missingIn(before, after)
 		all, before = append(all, one), after
 	}
 	return all
 }
 
-// linesAt returns the lines of a turn's file, without comments. It returns none if the file cannot be
+// linesOf returns the lines of a period's file, without comments. It returns none if the file cannot be
 // composed.
-func (t *table) linesAt(turn int, base []byte, host string) (lines []string) {
-	text, err := t.newPlan(turn).Compose(base, host)
+func (p Period) linesOf(base []byte, host string) (lines []string) {
+	text, err := p.newPlan().Compose(base, host)
 	if err != nil {
 		return nil
 	}

@@ -146,7 +146,7 @@ type servedIDs struct {
 func New(c Config) *Publisher {
 	p := &Publisher{Config: c, wake: make(chan struct{}, 1), parsed: make(map[string]*managed.Schedule)}
 	p.next, p.pending = newSubmission(c.Schedule, FromConfiguration, c.Partial), true
-	p.pages = newPages(c.Now(), p.fallback)
+	p.pages = newPages(c.Now(), p.fallback, p.compose)
 	return p
 }
 
