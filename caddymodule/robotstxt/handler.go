@@ -17,7 +17,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/caddymodule"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
-	"github.com/robotsguard/caddy-robots-guard/internal/managed/rulelist"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -88,7 +87,7 @@ type Handler struct {
 	MaxAge caddy.Duration `json:"max_age,omitempty"`
 
 	publisher *publish.Publisher
-	lists     *rulelist.Site
+	lists     *publish.Lists
 	release   []func()          // ends what Provision started, in reverse order
 	registry  *uaident.Registry // of the configuration; nil if unknown
 }
@@ -137,18 +136,18 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	if h.lists, err = h.useLists(ctx, app, hasHost(hosts), c.Observer); err != nil {
+	if err := h.useLists(ctx, app, hasHost(hosts), c.Observer); err != nil {
 		return err
 	}
 	if c.Schedule, err = h.lists.First(isReload()); err != nil {
-		return h.atList(h.lists.Lists, err)
+		return h.atList(h.lists.All, err)
 	}
-	c.Partial, c.ListNames, c.Lists, c.SiteHosts = h.lists.Lacks(), h.lists.Names(), h.lists.Report, hosts
+	c.Partial, c.Lists, c.SiteHosts = h.lists.Lacks(), h.lists.Report, hosts
 	h.publisher = publish.New(c)
 	h.release = append(h.release, app.Running().Add(h.publisher))
 	app.AddStarter(h)
 	h.run(func(ctx context.Context) {
-		h.lists.Run(ctx, h.submit, func() { c.Observer.PageFailed(publish.StageRules) })
+		h.lists.Run(ctx, func(next *managed.Schedule) { h.publisher.Submit(next, publish.FromRules, h.lists.Lacks()) })
 	})
 	return nil
 }
@@ -208,7 +207,7 @@ func (h *Handler) Validate() error {
 		if slices.Contains(h.Lists[:i], place) {
 			return fmt.Errorf("rules %s is set twice; remove one", place)
 		}
-		if _, err := rulelist.New(place, nil); err != nil {
+		if _, err := publish.NewList(place, nil); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/caddymodule"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
-	"github.com/robotsguard/caddy-robots-guard/internal/managed/rulelist"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 )
@@ -26,56 +25,52 @@ var lists = caddy.NewUsagePool()
 // loadTime is the maximum wait for a list at a URL when a configuration is loaded.
 const loadTime = 5 * time.Second
 
-// useLists loads the lists of rules and uses them until Cleanup. [rulelist.Site.First] returns the
+// useLists loads the lists of rules and uses them until Cleanup. [publish.Lists.First] returns the
 // result.
-func (h *Handler) useLists(ctx caddy.Context, app *caddymodule.App, has func(host string) bool, observer publish.Observer) (*rulelist.Site, error) {
-	c := rulelist.Config{Registry: h.registry, Spec: h.spec(), Has: has, Logger: ctx.Logger()}
-	c.Check = func(s *managed.Schedule) error { return h.passGate(s, c.Logger) }
-	var site *rulelist.Site
-	user := &rulelist.User{
-		Changed: func() { site.Changed() },
-		Logger:  c.Logger,
-		Failed:  func() { observer.PageFailed(publish.StageRules) },
+func (h *Handler) useLists(ctx caddy.Context, app *caddymodule.App, has func(host string) bool, observer publish.Observer) error {
+	h.lists = &publish.Lists{
+		Registry: h.registry, Spec: h.spec(), Has: has, Logger: ctx.Logger(),
+		Check:  func(s *managed.Schedule) error { return h.passGate(s, ctx.Logger()) },
+		Failed: func() { observer.PageFailed(publish.StageRules) },
 	}
 	for _, place := range h.Lists {
 		l, err := h.acquireList(place)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		c.Lists = append(c.Lists, l)
+		h.lists.All = append(h.lists.All, l)
 	}
-	site = rulelist.NewSite(c)
-	for _, l := range c.Lists {
-		h.release = append(h.release, l.Use(user))
+	h.release = append(h.release, h.lists.Start())
+	for _, l := range h.lists.All {
 		waiting, cancel := context.WithTimeoutCause(ctx, loadTime, fmt.Errorf("no complete answer within %v, the longest wait while a configuration is loaded", loadTime))
-		l.Load(waiting, weak.Make(app))
+		l.Load(waiting, weak.Make(app), nil)
 		cancel()
 	}
-	return site, nil
+	return nil
 }
 
 // wholeSchedule returns the schedule with freshly read lists, for the commands. An unreadable list is
 // an error.
 func (h *Handler) wholeSchedule(hosts []string) (*managed.Schedule, error) {
-	c := rulelist.Config{Registry: h.knownRegistry(), Spec: h.spec(), Has: hasHost(hosts), Logger: zap.NewNop()}
+	lists := publish.Lists{Registry: h.knownRegistry(), Spec: h.spec(), Has: hasHost(hosts), Logger: zap.NewNop()}
 	for _, place := range h.Lists {
-		l, err := rulelist.New(place, time.Now)
+		l, err := publish.NewList(place, time.Now)
 		if err != nil {
 			return nil, err
 		}
-		l.Load(context.Background(), h)
-		if err := l.Trouble(); err != nil {
-			return nil, h.atList([]*rulelist.List{l}, err)
+		l.Load(context.Background(), h, nil)
+		if err := l.LastError(); err != nil {
+			return nil, h.atList([]*publish.List{l}, err)
 		}
-		c.Lists = append(c.Lists, l)
+		lists.All = append(lists.All, l)
 	}
-	return rulelist.NewSite(c).First(true)
+	return lists.First(true)
 }
 
 // markList records the Caddyfile line of the last list if the list is a missing file.
 func (h *Handler) markList(d *caddyfile.Dispenser) {
 	place := h.Lists[len(h.Lists)-1]
-	if l, err := rulelist.New(place, nil); err != nil || !l.IsFile() || !option.IsMissing(place) {
+	if l, err := publish.NewList(place, nil); err != nil || !l.IsFile() || !option.IsMissing(place) {
 		return
 	}
 	if h.ListsAt == nil {
@@ -85,9 +80,9 @@ func (h *Handler) markList(d *caddyfile.Dispenser) {
 }
 
 // atList adds the recorded line of a list to an error.
-func (h *Handler) atList(lists []*rulelist.List, err error) error {
+func (h *Handler) atList(lists []*publish.List, err error) error {
 	for _, l := range lists {
-		if errors.Is(err, l.Trouble()) {
+		if errors.Is(err, l.LastError()) {
 			return option.WithLine(h.ListsAt[l.Name()], err)
 		}
 	}
@@ -95,9 +90,9 @@ func (h *Handler) atList(lists []*rulelist.List, err error) error {
 }
 
 // acquireList returns the list in a file or at a URL until Cleanup. It starts to read a new list.
-func (h *Handler) acquireList(place string) (*rulelist.List, error) {
+func (h *Handler) acquireList(place string) (*publish.List, error) {
 	value, _, err := lists.LoadOrNew(place, func() (caddy.Destructor, error) {
-		l, err := rulelist.New(place, time.Now)
+		l, err := publish.NewList(place, time.Now)
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +102,7 @@ func (h *Handler) acquireList(place string) (*rulelist.List, error) {
 		return nil, err
 	}
 	h.release = append(h.release, func() { _, _ = lists.Delete(place) }) // Destruct returns no error
-	return value.(*remote.BackgroundRunner[*rulelist.List]).Runner, nil
+	return value.(*remote.BackgroundRunner[*publish.List]).Runner, nil
 }
 
 // isReload reports whether a configuration runs. That configuration stays if this one is rejected.

@@ -1,13 +1,10 @@
 package robotstxt
 
 import (
-	"context"
-
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/robotsguard/caddy-robots-guard/caddymodule"
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
-	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 )
 
@@ -53,11 +50,6 @@ func (h *Handler) Start(place publish.Place) (p *publish.Publisher, end func()) 
 		place.Name = h.key()
 	}
 	return h.publisher, h.publisher.Begin(place)
-}
-
-// submit submits the rules after a change of a list.
-func (h *Handler) submit(_ context.Context, next *managed.Schedule) {
-	h.publisher.Submit(next, publish.FromRules, h.lists.Lacks())
 }
 
 // Interface guard

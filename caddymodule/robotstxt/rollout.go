@@ -114,9 +114,6 @@ func (r *Rollout) check(hosts []string, places []handlerorder.ManagedHandler) er
 // checkHosts checks that the site has the hosts of the rollout.
 func (r *Rollout) checkHosts(hosts []string) error {
 	has := hasHost(hosts)
-	if has == nil {
-		return nil
-	}
 	for _, host := range r.Hosts {
 		if !has(host) {
 			return fmt.Errorf("rollout: this site has no host %q; %s", host, hintOf(host, hosts))

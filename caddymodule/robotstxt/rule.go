@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/caddymodule/robotstxt/rules"
-	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/site"
@@ -45,11 +44,11 @@ func noPath(names []string) error {
 	return nil
 }
 
-// hasHost returns a function that reports whether hosts match a host or a wildcard. It returns nil
-// for any host.
+// hasHost returns a function that reports whether hosts match a host or a wildcard. No hosts match
+// any host.
 func hasHost(hosts []string) func(host string) bool {
 	if len(hosts) == 0 {
-		return nil
+		return func(string) bool { return true }
 	}
 	of := site.HostsOfServer(nil)
 	of.Add(hosts)
@@ -62,8 +61,7 @@ func hasHost(hosts []string) func(host string) bool {
 		if rest, wildcard := strings.CutPrefix(host, "*."); wildcard && above[site.NormalHost(rest, false)] {
 			return true
 		}
-		label, _ := of.Label(site.NormalHost(host, false))
-		return label != judge.OtherName
+		return of.Has(site.NormalHost(host, false))
 	}
 }
 
@@ -72,7 +70,7 @@ func (h *Handler) checkHosts(hosts []string) error {
 	has := hasHost(hosts)
 	for i := range h.Rules {
 		for _, host := range h.Rules[i].Hosts {
-			if has != nil && !has(host) {
+			if !has(host) {
 				err := fmt.Errorf("%s: this site has no host %q; %s", h.Rules[i].Name(), host, hintOf(host, hosts))
 				return option.WithLine(h.Rules[i].At, err)
 			}

@@ -2,7 +2,7 @@ package robotstxt
 
 import "testing"
 
-func TestHaveCommon(t *testing.T) {
+func TestHasHost(t *testing.T) {
 	for _, tc := range []struct {
 		host string
 		some []string
@@ -16,7 +16,7 @@ func TestHaveCommon(t *testing.T) {
 		{"a.test", []string{"*.a.test", "b.test"}, false},
 		{"www.a.test", []string{"staging.a.test"}, false},
 	} {
-		if got := haveCommon(tc.host, tc.some); got != tc.want {
+		if got := hasHost(tc.some)(tc.host); got != tc.want {
 			t.Errorf("%s and %v: got %t", tc.host, tc.some, got)
 		}
 	}

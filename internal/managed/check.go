@@ -50,23 +50,23 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 		}
 		r.Findings = append(r.Findings, f)
 	}
-	told := make(map[string]bool)
+	reported := make(map[string]bool)
 	work := 0 // number of composed rules
 	check := func(t *table, host string) {
-		for turn := t.turn(now); turn <= len(t.turns) && t.start(turn).Before(now.Add(horizon)); turn++ {
+		for p, ok := t.period(now), true; ok && p.Start().Before(now.Add(horizon)); p, ok = p.next() {
 			if r.Texts == most || r.Texts > 0 && work > most*rulesPerFile {
 				r.Left++
 				continue
 			}
 			r.Texts++
 			work += len(t.rules)
-			for _, f := range t.checkTurn(base, turn, host) {
+			for _, f := range p.check(base, host) {
 				key := fmt.Sprint(f.Code, f.Rules, f.Message)
-				if t.start(turn).After(now) {
-					f.From = t.start(turn)
+				if p.Start().After(now) {
+					f.From = p.Start()
 				}
-				if !told[key] {
-					told[key] = true
+				if !reported[key] {
+					reported[key] = true
 					r.Findings = append(r.Findings, f)
 				}
 			}
@@ -108,9 +108,9 @@ func ExampleHost(host string) string {
 	return cmp.Or(host, "www.example.com")
 }
 
-// checkTurn checks the file of a turn.
-func (t *table) checkTurn(base []byte, turn int, host string) []Finding {
-	plan := t.newPlan(turn)
+// check checks the file of a period.
+func (p Period) check(base []byte, host string) []Finding {
+	plan := p.newPlan()
 	text, err := plan.Compose(base, ExampleHost(host))
 	if err != nil {
 		return []Finding{{Severity: policy.Error, Code: policy.TooLarge, Host: host, Message: err.Error()}}

@@ -123,7 +123,7 @@ func (t *table) textAt(at time.Time, base, host string, staging bool) ([]byte, b
 	if staging {
 		return []byte(Staging), true
 	}
-	text, err := t.newPlan(t.turn(at)).Compose([]byte(base), ExampleHost(host))
+	text, err := t.period(at).newPlan().Compose([]byte(base), ExampleHost(host))
 	return text, err == nil
 }
 
@@ -153,6 +153,14 @@ func (s *Schedule) rulesAbout(about map[string]bool) map[string]bool {
 		said[string(text)] = true
 	}
 	return said
+}
+
+// ListNames returns the names of the lists of rules.
+func (s *Schedule) ListNames() (names []string) {
+	for _, list := range s.spec.Lists {
+		names = append(names, list.Name)
+	}
+	return names
 }
 
 // LostRules counts the rules of a list that have not ended at now as all. lost is the number of

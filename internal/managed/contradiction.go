@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// subject is the subject of a rule for one crawler. A subject is the whole site, a pattern, the delay,
-// or a use of some pages.
+// subject is what a rule states for one crawler: about the whole site, a pattern, the delay, or a use
+// of some pages.
 type subject struct {
-	crawler int
+	crawler string // folded
 	what    string
-	host    string // see places
+	host    string // see hostKeys
 }
 
 const (
@@ -31,65 +31,34 @@ const (
 	maxOpposed    = 5_000_000 // pairs of statements whose times are compared
 )
 
-// contradiction returns an error for two rules that contradict each other about a topic. The rules
+// contradiction returns an error for two rules that contradict each other about a subject. The rules
 // must have a time and a host in common.
 func contradiction(rules []rule) error {
-	c := contradictions{ids: make(map[string]int), first: make(map[subject]statement), more: make(map[subject][]statement)}
+	known := make(map[subject][]statement)
+	statements, compared := 0, 0
 	for i := range rules {
-		if err := c.add(&rules[i]); err != nil {
-			return &RuleError{rules[i].name, rules[i].At, err}
-		}
-	}
-	return nil
-}
-
-// contradictions indexes the statements of rules.
-type contradictions struct {
-	ids        map[string]int // crawler numbers, by folded and original names
-	first      map[subject]statement
-	more       map[subject][]statement // later statements
-	statements int
-	compared   int
-}
-
-// id returns the number of a crawler. It assigns a new number to a new crawler.
-func (c *contradictions) id(name string) int {
-	id, known := c.ids[name]
-	if !known {
-		folded := strings.ToLower(name)
-		if id, known = c.ids[folded]; !known {
-			id = len(c.ids)
-			c.ids[folded] = id
-		}
-		c.ids[name] = id
-	}
-	return id
-}
-
-// add adds a rule. It returns an error if the rule contradicts an earlier one.
-func (c *contradictions) add(r *rule) error {
-	against, at := r.hostKeys()
-	for _, name := range r.crawlers() {
-		id := c.id(name)
-		for what, line := range r.statements() {
-			if c.statements++; c.statements > maxStatements {
-				return fmt.Errorf("with this rule there are more than %d lines for single crawlers; name fewer crawlers or paths", maxStatements)
-			}
-			for _, host := range against {
-				key := subject{id, what, host}
-				if other := c.opposite(statement{r, line}, key); other != nil {
-					return contradict(name, what, other, r)
+		r := &rules[i]
+		against, at := r.hostKeys()
+		for _, name := range r.crawlers() {
+			folded := strings.ToLower(name)
+			for what, line := range r.statements() {
+				statements++
+				for _, host := range against {
+					for _, s := range known[subject{folded, what, host}] {
+						if s.line == line {
+							continue
+						}
+						if compared++; s.rule.window.meets(r.window) {
+							return &RuleError{r.name, r.At, contradict(name, what, s.rule, r)}
+						}
+					}
 				}
-			}
-			if c.compared > maxOpposed {
-				return fmt.Errorf("too many rules contradict each other at different times to check the rules for %s; write fewer rules", name)
-			}
-			for _, host := range at {
-				key := subject{id, what, host}
-				if _, known := c.first[key]; known {
-					c.more[key] = append(c.more[key], statement{r, line})
-				} else {
-					c.first[key] = statement{r, line}
+				if err := checkLimits(name, statements, compared); err != nil {
+					return &RuleError{r.name, r.At, err}
+				}
+				for _, host := range at {
+					key := subject{folded, what, host}
+					known[key] = append(known[key], statement{r, line})
 				}
 			}
 		}
@@ -97,23 +66,12 @@ func (c *contradictions) add(r *rule) error {
 	return nil
 }
 
-// opposite returns a rule with the opposite statement, or nil.
-func (c *contradictions) opposite(s statement, key subject) *rule {
-	first, known := c.first[key]
-	if !known {
-		return nil
-	}
-	if first.line != s.line && first.rule.window.meets(s.rule.window) {
-		return first.rule
-	}
-	more := c.more[key]
-	for i := range more {
-		if more[i].line == s.line {
-			continue
-		}
-		if c.compared++; more[i].rule.window.meets(s.rule.window) {
-			return more[i].rule
-		}
+func checkLimits(name string, statements, compared int) error {
+	switch {
+	case statements > maxStatements:
+		return fmt.Errorf("with this rule there are more than %d lines for single crawlers; name fewer crawlers or paths", maxStatements)
+	case compared > maxOpposed:
+		return fmt.Errorf("too many rules contradict each other at different times to check the rules for %s; write fewer rules", name)
 	}
 	return nil
 }

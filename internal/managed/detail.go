@@ -36,33 +36,28 @@ func (p Period) Rules(host string, now time.Time) []report.ManagedRule {
 // present base.
 func (p Period) Turns(base []byte, host string, now time.Time) []report.ManagedTurn {
 	all := []report.ManagedTurn{}
-	t := p.table
-	before := t.linesAt(p.turn, base, host)
-	for turn := p.turn + 1; turn <= len(t.turns) && len(all) < maxTurns; turn++ {
-		at := t.start(turn)
-		if at.After(now.Add(horizon)) {
-			break
-		}
-		one := report.ManagedTurn{At: at, Begins: []string{}, Ends: []string{}}
-		for _, i := range t.rules {
-			switch r := &t.schedule.rules[i]; {
-			case r.window.From.Equal(at):
+	before := p.linesOf(base, host)
+	for next, ok := p.next(); ok && len(all) < maxTurns && !next.Start().After(now.Add(horizon)); next, ok = next.next() {
+		one := report.ManagedTurn{At: next.Start(), Begins: []string{}, Ends: []string{}}
+		for _, i := range p.table.rules {
+			switch r := &p.table.schedule.rules[i]; {
+			case r.window.From.Equal(one.At):
 				one.Begins = append(one.Begins, r.name)
-			case r.window.Until.Equal(at):
+			case r.window.Until.Equal(one.At):
 				one.Ends = append(one.Ends, r.name)
 			}
 		}
-		after := t.linesAt(turn, base, host)
+		after := next.linesOf(base, host)
 		one.Added, one.Removed = missingIn(after, before), missingIn(before, after)
 		all, before = append(all, one), after
 	}
 	return all
 }
 
-// linesAt returns the lines of a turn's file, without comments. It returns none if the file cannot be
+// linesOf returns the lines of a period's file, without comments. It returns none if the file cannot be
 // composed.
-func (t *table) linesAt(turn int, base []byte, host string) (lines []string) {
-	text, err := t.newPlan(turn).Compose(base, host)
+func (p Period) linesOf(base []byte, host string) (lines []string) {
+	text, err := p.newPlan().Compose(base, host)
 	if err != nil {
 		return nil
 	}
@@ -113,46 +108,84 @@ func (r *rule) lines(host string) (lines []string) {
 	return lines
 }
 
-// adds reports whether a rule adds a line, or a part of a preference.
-func (r *rule) adds(line, host string) bool {
-	if slices.Contains(r.lines(host), line) {
-		return true
-	}
-	p, ok := readPreference(line)
-	return ok && r.preference != nil && len(p.without([]preference{*r.preference}).uses) == 0
-}
-
 // Lines returns the lines of a file that come from rules, each in the groups of the rule's crawlers.
 func (p *Plan) Lines(text, host string) []report.ManagedLine {
 	lines := []report.ManagedLine{}
 	written := splitLines(text)
-	robots := policy.Parse([]byte(text))
-	groups := robots.Groups()
-	add := func(number int, rules []string) {
-		if len(rules) > 0 {
-			lines = append(lines, report.ManagedLine{Line: number, Text: strings.TrimSpace(written[number-1]), Rules: rules})
-		}
+	add := func(number int, rules ...string) {
+		lines = append(lines, report.ManagedLine{Line: number, Text: strings.TrimSpace(written[number-1]), Rules: rules})
 	}
-	about := make([][]*rule, len(groups))
-	for i, g := range groups {
-		about[i] = p.rulesOf(g)
-		for _, r := range g.Rules {
-			add(r.Line, rulesWith(about[i], r.String(), host))
+	robots := policy.Parse([]byte(text))
+	for number, rules := range p.rulesByLine(robots, host) {
+		var names []string
+		for _, r := range rules {
+			names = append(names, r.name)
 		}
+		add(number, names...)
 	}
 	for _, r := range robots.Records() {
-		line := r.Key + ": " + r.Value
 		switch {
 		case r.Group >= 0:
-			add(r.Line, rulesWith(about[r.Group], line, host))
 		case slices.ContainsFunc(p.sitemaps, func(s string) bool { return atHost(s, host) == r.Value }):
-			add(r.Line, []string{"sitemap"})
-		case slices.ContainsFunc(p.lines, func(s string) bool { return atHost(s, host) == line }):
-			add(r.Line, []string{"line"})
+			add(r.Line, "sitemap")
+		case slices.ContainsFunc(p.lines, func(s string) bool { return atHost(s, host) == r.Key+": "+r.Value }):
+			add(r.Line, "line")
 		}
 	}
 	slices.SortFunc(lines, func(a, b report.ManagedLine) int { return a.Line - b.Line })
 	return lines
+}
+
+// rulesByLine returns the rules that add a line or a part of a preference, by line number of a file.
+func (p *Plan) rulesByLine(robots *policy.Robots, host string) map[int][]*rule {
+	rules := make(map[int][]*rule)
+	groups := robots.Groups()
+	byText := make([]map[string][]*rule, len(groups))
+	for i, g := range groups {
+		byText[i] = p.rulesByText(g, host)
+		for _, r := range g.Rules {
+			if sources := byText[i][r.String()]; sources != nil {
+				rules[r.Line] = sources
+			}
+		}
+	}
+	for _, r := range robots.Records() {
+		if r.Group < 0 {
+			continue
+		}
+		line := r.Key + ": " + r.Value
+		sources := byText[r.Group][line]
+		if written, ok := readPreference(line); ok && sources == nil {
+			for _, rule := range p.rulesOf(groups[r.Group]) {
+				if rule.preference != nil && len(written.without([]preference{*rule.preference}).uses) == 0 {
+					sources = appendNew(sources, rule)
+				}
+			}
+		}
+		if sources != nil {
+			rules[r.Line] = sources
+		}
+	}
+	return rules
+}
+
+// rulesByText returns the rules for the crawlers of a group, by the lines that they add.
+func (p *Plan) rulesByText(g policy.Group, host string) map[string][]*rule {
+	byText := make(map[string][]*rule)
+	for _, r := range p.rulesOf(g) {
+		for _, line := range r.lines(host) {
+			byText[line] = appendNew(byText[line], r)
+		}
+	}
+	return byText
+}
+
+// appendNew appends a rule unless the rules have one with its name.
+func appendNew(rules []*rule, r *rule) []*rule {
+	if slices.ContainsFunc(rules, func(other *rule) bool { return other.name == r.name }) {
+		return rules
+	}
+	return append(rules, r)
 }
 
 // rulesOf returns the rules for the crawlers of a group.
@@ -168,16 +201,6 @@ func (p *Plan) rulesOf(g policy.Group) (rules []*rule) {
 		}
 	}
 	return rules
-}
-
-// rulesWith returns the names of the rules that add a line.
-func rulesWith(rules []*rule, line, host string) (names []string) {
-	for _, r := range rules {
-		if !slices.Contains(names, r.name) && r.adds(line, host) {
-			names = append(names, r.name)
-		}
-	}
-	return names
 }
 
 // Findings returns the findings about the file that the plan makes from a base.

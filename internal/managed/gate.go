@@ -84,36 +84,33 @@ func (f *Finding) String() string {
 	return b.String() + " [" + string(f.Code) + "]"
 }
 
-// checkErrors finds lines that no crawler reads. A full lint takes ten times as long. Lint has only
+// checkErrors finds lines that no crawler reads. A full lint takes 50 times as long. Lint has only
 // one other kind of error, invalid sitemaps, which are found when the rules are loaded.
 func (p *Plan) checkErrors(base, text []byte, host string) []Finding {
-	linted, _ := policy.Parse(text).Findings()
-	linted = slices.DeleteFunc(slices.Clone(linted), func(f policy.Finding) bool { return f.Severity < policy.Error })
-	if len(linted) == 0 {
-		return nil
+	errorsOf := func(robots *policy.Robots) (found []lint.Finding) {
+		all, _ := robots.Findings()
+		for _, f := range all {
+			if f.Severity == policy.Error {
+				found = append(found, lint.Finding{Code: f.Code, Severity: f.Severity, Line: f.Line, Message: f.Message})
+			}
+		}
+		return found
 	}
-	known, _ := policy.Parse(base).Findings()
-	var found []lint.Finding
-	for _, f := range linted {
-		found = append(found, lint.Finding{Code: f.Code, Severity: f.Severity, Line: f.Line, Message: f.Message})
-	}
-	var before []lint.Finding
-	for _, f := range known {
-		before = append(before, lint.Finding{Code: f.Code, Line: f.Line})
-	}
-	return p.newFindings(base, text, host, before, found)
+	robots := policy.Parse(text)
+	return p.newFindings(base, text, robots, host, errorsOf(policy.Parse(base)), errorsOf(robots))
 }
 
 // checkText checks a file that the plan made from a base for a host.
 func (p *Plan) checkText(base, text []byte, host string) []Finding {
 	before, after := policy.Parse(base), policy.Parse(text)
-	found := p.newFindings(base, text, host, lint.CheckParsed(before, lint.Options{}).Findings, lint.CheckParsed(after, lint.Options{}).Findings)
+	found := p.newFindings(base, text, after, host, lint.CheckParsed(before, lint.Options{}).Findings, lint.CheckParsed(after, lint.Options{}).Findings)
 	return append(found, p.checkRules(before, after, host)...)
 }
 
 // newFindings returns the findings of a file that the base does not have. The base belongs to the
 // owner.
-func (p *Plan) newFindings(base, text []byte, host string, before, after []lint.Finding) (found []Finding) {
+func (p *Plan) newFindings(base, text []byte, robots *policy.Robots, host string, before, after []lint.Finding) (found []Finding) {
+	var sources map[int][]*rule
 	known := make(map[string]bool)
 	for _, f := range before {
 		known[string(f.Code)+"\n"+lineIn(base, f.Line)] = true
@@ -126,7 +123,12 @@ func (p *Plan) newFindings(base, text []byte, host string, before, after []lint.
 		finding := Finding{Severity: f.Severity, Code: f.Code, Message: f.Message}
 		if f.Line > 0 {
 			finding.Message = fmt.Sprintf("line %d of the robots.txt, %q: %s", f.Line, line, f.Message)
-			finding.Rules, finding.At = p.rulesAdding(line, host)
+			if sources == nil {
+				sources = p.rulesByLine(robots, host)
+			}
+			for _, r := range sources[f.Line] {
+				finding.Rules, finding.At = append(finding.Rules, r.name), cmp.Or(finding.At, r.At)
+			}
 		}
 		if f.Code == lint.NeverWins && len(finding.Rules) > 0 {
 			finding.Code = RuleIdle
@@ -148,24 +150,6 @@ func lineIn(text []byte, number int) string {
 		}
 	}
 	return ""
-}
-
-// rulesAdding returns the rules that add a line at a host, and the position of the first rule.
-func (p *Plan) rulesAdding(line, host string) (rules []string, at string) {
-	is := func(said string) bool { return atHost(said, host) == line }
-	for _, folded := range p.order {
-		w := p.byCrawler[folded]
-		if w.wholeSite != line && w.delay != line && !slices.ContainsFunc(w.paths, is) && !slices.ContainsFunc(preferenceLines(w.preferences), is) {
-			continue
-		}
-		for _, r := range w.rules {
-			if slices.Contains(r.lines(host), line) && !slices.Contains(rules, r.name) {
-				rules = append(rules, r.name)
-				at = cmp.Or(at, r.At)
-			}
-		}
-	}
-	return rules, at
 }
 
 // checkRules finds rules that allow paths that the base disallows, and rules without effect.

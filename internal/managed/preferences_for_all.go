@@ -94,10 +94,9 @@ func uniform(agents []policy.Agent, missing map[string][]string) bool {
 func (p *Plan) comment() string {
 	w := new(crawlerRules)
 	for _, r := range p.forAll {
-		if !slices.Contains(w.ids, r.name) {
-			w.ids = append(w.ids, r.name)
-		}
+		w.ids = append(w.ids, r.name)
 	}
+	w.ids = unique(w.ids)
 	return w.comment()
 }
 

@@ -60,7 +60,6 @@ type crawlerRules struct {
 	paths       []string // lines
 	delay       string   // the Crawl-delay line, or ""
 	preferences []preference
-	index       map[string]bool // index of ids and paths, if there are many
 }
 
 // newPlan returns the plan of compiled rules without contradictions.
@@ -70,6 +69,9 @@ func newPlan(names *names, rules []*rule, sitemaps, lines []string) (*Plan, erro
 		p.add(names.registry, r)
 	}
 	p.addForAll()
+	for _, w := range p.byCrawler {
+		w.ids, w.paths = unique(w.ids), unique(w.paths)
+	}
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -111,9 +113,7 @@ func (p *Plan) addForAll() {
 	}
 	for _, r := range p.forAll {
 		if rest := r.preference.without(w.preferences); len(rest.uses) > 0 {
-			if w.rules = append(w.rules, r); !w.has(w.ids, r.name) {
-				w.ids = append(w.ids, r.name)
-			}
+			w.rules, w.ids = append(w.rules, r), append(w.ids, r.name)
 			w.preferences = append(w.preferences, rest)
 		}
 	}
@@ -121,10 +121,7 @@ func (p *Plan) addForAll() {
 
 // add adds a rule about the crawler.
 func (w *crawlerRules) add(r *rule) {
-	w.rules = append(w.rules, r)
-	if !w.has(w.ids, r.name) {
-		w.ids = append(w.ids, r.name)
-	}
+	w.rules, w.ids = append(w.rules, r), append(w.ids, r.name)
 	switch {
 	case r.CrawlDelay != "":
 		w.delay = "Crawl-delay: " + r.CrawlDelay
@@ -134,28 +131,18 @@ func (w *crawlerRules) add(r *rule) {
 		w.wholeSite = ruleLine(r.Allow, "/")
 	}
 	for _, path := range r.Paths {
-		if line := ruleLine(r.Allow, path); !w.has(w.paths, line) {
-			w.paths = append(w.paths, line)
-		}
+		w.paths = append(w.paths, ruleLine(r.Allow, path))
 	}
 }
 
-// has reports whether before contains s. If before is long, it uses an index and adds s to the
-// index, so the caller must append s to before.
-func (w *crawlerRules) has(before []string, s string) bool {
-	const few = 16
-	if len(before) < few {
-		return slices.Contains(before, s)
-	}
-	if w.index == nil {
-		w.index = make(map[string]bool)
-		for _, said := range slices.Concat(w.ids, w.paths) {
-			w.index[said] = true
-		}
-	}
-	known := w.index[s]
-	w.index[s] = true
-	return known
+// unique removes, in place, all repetitions of earlier strings.
+func unique(all []string) []string {
+	known := make(map[string]bool, len(all))
+	return slices.DeleteFunc(all, func(s string) bool {
+		isRepeated := known[s]
+		known[s] = true
+		return isRepeated
+	})
 }
 
 func ruleLine(allow bool, path string) string {

@@ -3,7 +3,6 @@ package managed
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -162,11 +161,8 @@ func (s *Schedule) Text(now time.Time, host string, base []byte) ([]byte, error)
 
 // Next returns the time of the first change of a file after now, or the zero time.
 func (s *Schedule) Next(now time.Time) time.Time {
-	i := countTurns(s.turns, now)
-	if i == len(s.turns) {
-		return time.Time{}
-	}
-	return s.turns[i]
+	all := table{turns: s.turns}
+	return all.period(now).End()
 }
 
 // tableOf returns the table of a host.
@@ -181,56 +177,6 @@ func (s *Schedule) tableOf(host string) *table {
 		}
 	}
 	return s.common
-}
-
-// countTurns returns the number of turns that are not after now.
-func countTurns(turns []time.Time, now time.Time) int {
-	return sort.Search(len(turns), func(i int) bool { return turns[i].After(now) })
-}
-
-// turn returns the index of the period at now.
-func (t *table) turn(now time.Time) int { return countTurns(t.turns, now) }
-
-// start returns the start of a period, or the zero time for the first period.
-func (t *table) start(turn int) time.Time {
-	if turn == 0 {
-		return time.Time{}
-	}
-	return t.turns[turn-1]
-}
-
-// end returns the end of a period, or the zero time for the last period.
-func (t *table) end(turn int) time.Time {
-	if turn == len(t.turns) {
-		return time.Time{}
-	}
-	return t.turns[turn]
-}
-
-// plan returns the plan of a period. It caches two consecutive plans.
-func (t *table) plan(turn int) *Plan {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	kept := &t.plans[turn&1]
-	if kept.plan == nil || kept.turn != turn {
-		kept.turn, kept.plan = turn, t.newPlan(turn)
-	}
-	return kept.plan
-}
-
-func (t *table) newPlan(turn int) *Plan {
-	s, start := t.schedule, t.start(turn)
-	var active []*rule
-	for _, i := range t.rules {
-		if r := &s.rules[i]; r.window.has(start) {
-			active = append(active, r)
-		}
-	}
-	plan, err := newPlan(s.names, active, s.spec.Sitemaps, s.spec.Lines)
-	if err != nil {
-		panic(fmt.Sprintf("rules that were checked one by one and two by two: %v", err))
-	}
-	return plan
 }
 
 // Lifetime returns the cache lifetime of a page. A page expires when the next page replaces it, but

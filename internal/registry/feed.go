@@ -1,18 +1,20 @@
-// Package registry fetches the configured registry of crawlers from a file or URL, and stores
-// its last good version.
 package registry
 
 import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"sync"
+	"fmt"
 	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/remote"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // Settings say where a registry is.
@@ -36,9 +38,6 @@ type Version struct {
 // ID identifies the version in messages.
 func (v *Version) ID() string { return hex.EncodeToString(v.hash[:8]) }
 
-// equal reports whether two versions, which may be nil, have the same content.
-func (v *Version) equal(o *Version) bool { return v == o || v != nil && o != nil && v.hash == o.hash }
-
 // User is a configuration with a registry.
 type User struct {
 	// OnChange is called after a possible change of the version. It must not wait for the
@@ -51,117 +50,161 @@ type User struct {
 	storageLimiter remote.StorageLimiter                   // operations on Storage
 }
 
-// Feed is a registry at a file or URL. It lives longer than a configuration and refers to no
-// configuration except its users. It is safe for concurrent use.
+// Feed is a registry at a file or URL. New versions are stored in the storage of its users.
 type Feed struct {
-	Settings
-	source remote.Source
+	*remote.Feed[Version]
 
-	fetchMu     sync.Mutex // held during fetches and storage operations; guards the next fields
-	isRestored  bool       // the storage was read, or a version was fetched
+	// The fields below are used during fetches and storage operations only.
+	isRestored  bool // the storage was read, or a version was fetched
 	storedHash  [sha256.Size]byte
 	storeFailed bool // the last attempt to store failed, so the next failure is not logged
-
-	mu         sync.Mutex
-	users      remote.Users[User]
-	lastConfig any // last loaded configuration
-	state
-}
-
-// state is the last version and the result of the last fetch.
-type state struct {
-	inUse         *Version      // the version in use, nil for none
-	lastAnswer    remote.Answer // without its data
-	lastErr       error         // error of the last attempt, or nil
-	failingSince  time.Time     // start of the errors
-	invalidErr    error         // error in the last response, or nil
-	isErrLogged   bool          // the trouble was logged
-	failures      int           // in a row
-	lastConfirmed time.Time     // when good was last confirmed as current
-	nextFetch     time.Time     // the next fetch
 }
 
 // New returns a Feed without fetching.
 func New(s Settings) (*Feed, error) {
 	source, err := remote.ContentKind{Option: "registry", ContentName: "a registry", MaxBytes: edition.MaxBytes}.NewSource(s.Location, s.Now)
-	return &Feed{Settings: s, source: source}, err
+	if err != nil {
+		return nil, err
+	}
+	return newFeed(s, source), nil
 }
 
-// Name returns the file or the URL.
-func (f *Feed) Name() string { return f.source.Name() }
-
-// IsFile reports whether the registry is a file.
-func (f *Feed) IsFile() bool { return !f.source.IsURL() }
-
-// InUse returns the version in use, nil for none.
-func (f *Feed) InUse() *Version {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.inUse
-}
-
-// LastError returns the error of the last attempt, or nil.
-func (f *Feed) LastError() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.lastErr
+func newFeed(s Settings, source remote.Source) *Feed {
+	f := new(Feed)
+	f.Feed = remote.NewFeed(remote.FeedConfig[Version]{Source: source, Now: s.Now, Interval: s.Interval, Parse: f.parse, AfterFetch: f.restoreOrStore})
+	return f
 }
 
 // AddUser adds a user until release is called. It reports an error that was not reported yet.
 func (f *Feed) AddUser(u *User) (release func()) {
-	f.mu.Lock()
-	f.users.Add(u)
-	logFailure := f.failureLogger()
-	f.mu.Unlock()
-	logFailure()
+	release = f.Feed.AddUser(feedUser{f, u})
 	u.OnChange()
-	return func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.users.Remove(u)
-	}
+	return release
 }
 
 // Load fetches the registry for a new configuration. config identifies the configuration and
 // must be comparable. If no version is known, Load reads storage first, which can be nil. The
-// result is in Good and Trouble. Load returns when ctx ends.
+// result is in InUse and LastError. Load returns when ctx ends.
 func (f *Feed) Load(ctx context.Context, config any, storage remote.Storage) {
-	f.mu.Lock()
-	isLoaded := f.lastConfig == config
-	f.lastConfig = config
-	f.mu.Unlock()
-	if isLoaded || !remote.LockUntil(ctx, &f.fetchMu) {
+	f.Feed.Load(ctx, config, func() { f.restore(ctx, new(remote.StorageLimiter), storage) })
+}
+
+// parse parses and checks a registry. A version that lacks more than half of the entries of the version in use,
+// and more than one, is an error. While a configuration is loaded, inUse is nil, so that the owner can use any valid
+// version.
+func (f *Feed) parse(data []byte, inUse *Version) (*Version, error) {
+	e, err := edition.Parse(f.Name(), data)
+	if err != nil {
+		return nil, err
+	}
+	registry, err := e.Merge(uaident.Default())
+	if err == nil {
+		err = CheckUsable(registry)
+	}
+	if err == nil {
+		err = checkBrowsers(registry)
+	}
+	v := &Version{e, sha256.Sum256(data), data}
+	if err == nil && inUse != nil {
+		err = v.checkPlausible(inUse)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	return v, nil
+}
+
+// CheckUsable returns an error if clients cannot be verified with a registry, for example because
+// two operators share a signing agent.
+func CheckUsable(r *uaident.Registry) error {
+	if _, err := identity.SigningAgents(r); err != nil {
+		return err
+	}
+	v := verify.New(verify.Options{KeepVerified: 1, KeepOthers: 1})
+	defer v.Close()
+	return v.Configure(verify.Config{Crawlers: r.Crawlers(), Ranges: true, ReverseDNS: true})
+}
+
+// checkBrowsers returns an error if a registry identifies a common browser as a crawler.
+func checkBrowsers(r *uaident.Registry) error {
+	for _, userAgent := range browsers {
+		if id := r.Identify(userAgent); id.Class != uaident.Browser {
+			return fmt.Errorf("%s would match the browser %q; remove that name", id.Name(), userAgent)
+		}
+	}
+	return nil
+}
+
+func (v *Version) checkPlausible(inUse *Version) error {
+	missing := 0
+	for _, change := range edition.Diff(inUse.Crawlers, v.Crawlers) {
+		if change.Kind == edition.Removed {
+			missing++
+		}
+	}
+	if missing <= 1 || 2*missing <= len(inUse.Crawlers) {
+		return nil
+	}
+	return fmt.Errorf("%d of the %d entries of the version in use are missing; if this is intended, use it with: caddy reload --force", missing, len(inUse.Crawlers))
+}
+
+// feedUser implements [remote.User].
+type feedUser struct {
+	feed *Feed
+	*User
+}
+
+// Changed implements [remote.User].
+func (u feedUser) Changed() { u.OnChange() }
+
+// Replaced implements [remote.User].
+func (u feedUser) Replaced(previous, version *Version) {
+	var crawlers []uaident.Crawler
+	if previous != nil {
+		crawlers = previous.Crawlers
+	}
+	changes := edition.Diff(crawlers, version.Crawlers)
+	u.Logger.Info("a new version of the registry is in use",
+		zap.String("registry", u.feed.Name()), zap.String("id", version.ID()), zap.Int("crawlers", len(version.Crawlers)), zap.Int("changes", len(changes)))
+	u.sendEvent("robots_registry_changed", map[string]any{"registry": u.feed.Name(), "id": version.ID(), "crawlers": len(version.Crawlers), "changes": len(changes)})
+}
+
+// Failed implements [remote.User].
+func (u feedUser) Failed(err error, inUse *Version, isFirst bool) {
+	if !isFirst {
 		return
 	}
-	defer f.fetchMu.Unlock()
-	f.restore(ctx, new(remote.StorageLimiter), storage)
-	f.fetch(ctx, true)
+	meanwhile := "the previous version stays in use"
+	if inUse == nil {
+		meanwhile = "only the built-in one is in use"
+	}
+	u.Logger.Warn("the registry cannot be used; "+meanwhile, zap.String("registry", u.feed.Name()), zap.Error(err))
+	u.sendEvent("robots_registry_failing", map[string]any{"registry": u.feed.Name(), "error": err.Error()})
 }
 
-// Run fetches the registry when due until ctx ends. It stores new versions in the storage of
-// its users.
-func (f *Feed) Run(ctx context.Context) { remote.Run(ctx, f.fetchIfDue) }
-
-// fetchIfDue fetches and stores if due. It returns the time until the next fetch.
-func (f *Feed) fetchIfDue(ctx context.Context) time.Duration {
-	f.fetchMu.Lock()
-	defer f.fetchMu.Unlock()
-	if f.untilNextFetch() <= 0 {
-		f.fetch(ctx, false)
-	}
-	f.mu.Lock()
-	user := f.users.First()
-	f.mu.Unlock()
-	if user != nil && user.Storage != nil && f.source.IsURL() {
-		f.restore(ctx, &user.storageLimiter, user.Storage)
-		f.store(ctx, user)
-	}
-	return f.untilNextFetch()
+// Recovered implements [remote.User].
+func (u feedUser) Recovered() {
+	u.Logger.Info("the registry can be used again", zap.String("registry", u.feed.Name()))
 }
 
-// untilNextFetch returns the time until the next fetch.
-func (f *Feed) untilNextFetch() time.Duration {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.nextFetch.Sub(f.Now())
+func (u *User) sendEvent(event string, data map[string]any) {
+	if u.SendEvent != nil {
+		u.SendEvent(event, data)
+	}
+}
+
+// Status returns the state of the registry.
+func (f *Feed) Status() *report.Registry {
+	state := f.State()
+	s := &report.Registry{Name: f.Name()}
+	if v := state.InUse; v != nil {
+		s.InUse = &report.RegistryVersion{ID: v.ID(), Date: v.Date, Crawlers: len(v.Crawlers)}
+	}
+	if !state.LastConfirmed.IsZero() {
+		s.Checked = state.LastConfirmed.UTC()
+	}
+	if state.LastErr != nil {
+		s.Failure, s.FailingSince = state.LastErr.Error(), state.FailingSince.UTC()
+	}
+	return s
 }

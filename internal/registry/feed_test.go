@@ -113,12 +113,8 @@ func TestPlausible(t *testing.T) {
 func TestInvalidVersionIsFetchedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := remotetest.NewSource("https://names.test/registry.json", registryOf("ABot"), nil)
-		r := read(t, remotetest.NewStorage(), source)
+		r := read(t, remotetest.NewStorage(), source, 10*time.Second)
 		defer r.end()
-		r.mu.Lock()
-		r.Interval = 10 * time.Second
-		r.mu.Unlock()
-		next(remotetest.Lifetime + time.Second)
 		source.SetContent("no registry", nil)
 		next(11 * time.Second)
 		if r.LastError() == nil {
@@ -132,14 +128,14 @@ func TestInvalidVersionIsFetchedAgain(t *testing.T) {
 
 // TestParse refuses a registry by which clients cannot be verified, or a browser is a crawler.
 func TestParse(t *testing.T) {
-	f := &Feed{source: remotetest.NewSource("https://names.test/registry.json", "", nil)}
+	f := newFeed(Settings{Now: time.Now}, remotetest.NewSource("https://names.test/registry.json", "", nil))
 	for fields, want := range map[string]string{
 		`"token": "FooBot", "verification": {"rdns": [".foo.example"]}`:                                                                               "",
 		`"token": "FooBot", "operator": "Foo", "verification": {"web_bot_auth": "https://chatgpt.com/.well-known/http-message-signatures-directory"}`: "the same signing agent",
 		`"token": "Windows NT 10.0"`: `Windows NT 10.0 would match the browser "Mozilla/5.0 (Windows NT 10.0`,
 		`"token": "Whale"`:           "Whale would match the browser",
 	} {
-		_, err := f.parse([]byte(`{"crawlers": [{"class": "seo", "source": "https://foo.example/", ` + fields + `}]}`))
+		_, err := f.parse([]byte(`{"crawlers": [{"class": "seo", "source": "https://foo.example/", `+fields+`}]}`), nil)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", fields, err, want)
 		}

@@ -47,10 +47,10 @@ type reader struct {
 }
 
 // read returns the registry of a source, in use by a configuration that runs.
-func read(t *testing.T, storage remote.Storage, source *remotetest.Source) *reader {
+func read(t *testing.T, storage remote.Storage, source *remotetest.Source, interval ...time.Duration) *reader {
 	t.Helper()
 	core, log := observer.New(zapcore.InfoLevel)
-	r := &reader{Feed: &Feed{Settings: Settings{Now: time.Now}, source: source}, source: source, log: log}
+	r := &reader{Feed: newFeed(Settings{Now: time.Now, Interval: append(interval, 0)[0]}, source), source: source, log: log}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); r.Run(ctx) }()

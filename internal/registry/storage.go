@@ -26,8 +26,16 @@ type storedVersion struct {
 // key returns the storage key. All instances with the same URL share it.
 func (f *Feed) key() string { return remote.StorageKey("robots_guard/v1/registry", f.Name()) }
 
+// restoreOrStore reads or writes the storage of the first user. It is called after each fetch.
+func (f *Feed) restoreOrStore(ctx context.Context) {
+	if user, ok := f.FirstUser().(feedUser); ok && user.Storage != nil && !f.IsFile() {
+		f.restore(ctx, &user.storageLimiter, user.Storage)
+		f.store(ctx, user.User)
+	}
+}
+
 // restore puts the stored version of a URL into use, if no version is in use. After a
-// response of the storage it does nothing. f.fetchMu must be held.
+// response of the storage it does nothing.
 func (f *Feed) restore(ctx context.Context, limiter *remote.StorageLimiter, storage remote.Storage) {
 	if f.isRestored || storage == nil || f.IsFile() {
 		return
@@ -47,19 +55,14 @@ func (f *Feed) restore(ctx context.Context, limiter *remote.StorageLimiter, stor
 		f.isRestored = true
 		stored, version, err = f.decode(value)
 	}
-	f.mu.Lock()
 	if err != nil {
-		if u := f.users.First(); u != nil {
+		if u, ok := f.FirstUser().(feedUser); ok {
 			u.Logger.Warn("the stored registry cannot be used", zap.String("registry", f.Name()), zap.Error(err))
 		}
-		f.mu.Unlock()
 		return
 	}
-	f.storedHash, f.lastConfirmed = version.hash, stored.Read
-	if f.invalidErr == nil { // otherwise the validators belong to an invalid response
-		f.lastAnswer = remote.Answer{ETag: stored.ETag, LastModified: stored.LastModified}
-	}
-	f.activate(version)
+	f.storedHash = version.hash
+	f.Restore(version, version.hash, stored.Read, remote.Answer{ETag: stored.ETag, LastModified: stored.LastModified})
 }
 
 // decode returns the version of a stored record.
@@ -74,29 +77,26 @@ func (f *Feed) decode(value []byte) (*storedVersion, *Version, error) {
 	if err := remote.VerifyChecksum(r.Data, r.SHA256); err != nil {
 		return nil, nil, err
 	}
-	v, err := f.parse(r.Data)
+	v, err := f.parse(r.Data, nil)
 	return r, v, err
 }
 
-// store stores the version in use if it is not stored. f.fetchMu must be held.
+// store stores the version in use if it is not stored.
 func (f *Feed) store(ctx context.Context, user *User) {
-	f.mu.Lock()
-	inUse := f.inUse
-	stored := storedVersion{Registry: f.Name(), Read: f.Now().UTC()}
-	if f.lastErr == nil { // otherwise the validators belong to another version
-		stored.ETag, stored.LastModified = f.lastAnswer.ETag, f.lastAnswer.LastModified
-	}
-	f.mu.Unlock()
-	if inUse == nil || inUse.hash == f.storedHash {
+	state := f.State()
+	if state.InUse == nil || state.InUse.hash == f.storedHash {
 		return
 	}
-	stored.Data, stored.SHA256 = inUse.data, remote.Checksum(inUse.data)
+	stored := storedVersion{Registry: f.Name(), Read: f.Now().UTC(), Data: state.InUse.data, SHA256: remote.Checksum(state.InUse.data)}
+	if state.LastErr == nil { // otherwise the validators belong to another version
+		stored.ETag, stored.LastModified = state.LastAnswer.ETag, state.LastAnswer.LastModified
+	}
 	value, err := json.Marshal(&stored)
 	if err == nil {
 		err = user.storageLimiter.Store(ctx, user.Storage, f.key(), value)
 	}
 	if err == nil {
-		f.storedHash = inUse.hash
+		f.storedHash = state.InUse.hash
 	} else if !f.storeFailed {
 		user.Logger.Warn("the registry could not be stored; after a restart it has to be fetched before it is in use",
 			zap.String("registry", f.Name()), zap.Error(err))

@@ -68,7 +68,7 @@ func TestStoredRegistryIsOlder(t *testing.T) {
 // time for an answer in the background.
 func TestLoadWhileItIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := &Feed{Settings: Settings{Now: time.Now}, source: remotetest.SlowSource{Source: remotetest.NewSource("https://names.test/registry.json", registryOf("ABot"), nil)}}
+		r := newFeed(Settings{Now: time.Now}, remotetest.SlowSource{Source: remotetest.NewSource("https://names.test/registry.json", registryOf("ABot"), nil)})
 		remotetest.CheckLoadDoesNotWait(t, r.Run, func(ctx context.Context) { r.Load(ctx, new(int), nil) })
 		if r.InUse() == nil {
 			t.Error("it is never read")

@@ -38,8 +38,8 @@ func RetryDelay(failures int, lifetime time.Duration) time.Duration {
 	return max(min(minRetryDelay<<min(failures, 10), FreshnessLimits.Max), min(lifetime, FreshnessLimits.Max))
 }
 
-// LockUntil locks mu and reports whether that succeeded before ctx ended.
-func LockUntil(ctx context.Context, mu *sync.Mutex) bool {
+// lockUntil locks mu and reports whether that succeeded before ctx ended.
+func lockUntil(ctx context.Context, mu *sync.Mutex) bool {
 	const retryInterval = 10 * time.Millisecond
 	for !mu.TryLock() {
 		select {

@@ -61,7 +61,7 @@ func (p *Publisher) reasons(published *managed.Schedule, next submission, first 
 // lostLists describes the lists that would lose more than half of their rules. Such a loss is more
 // often a mistake than an intention.
 func (p *Publisher) lostLists(published, next *managed.Schedule) (reasons []string) {
-	for _, list := range p.ListNames {
+	for _, list := range next.ListNames() {
 		if lost, all := published.LostRules(next, list, p.Now()); 2*lost > all {
 			reasons = append(reasons, fmt.Sprintf("%s: the list has lost more than half of its %d rules", list, all))
 		}

@@ -34,8 +34,7 @@ type instance struct {
 	base     string
 	confirm  Confirm
 	rollout  Rollout
-	lists    []string // names of lists of rules
-	lacks    bool     // a list was never read
+	lacks    bool // a list was never read
 	news     seen
 	trials   *trials         // may be nil
 	source   *ownText        // nil without a base
@@ -104,7 +103,7 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 		stored = i.visited
 	}
 	c := Config{
-		Schedule: s, ListNames: i.lists, Partial: i.lacks, RequestSites: i.sitesOf(), Bases: i.bases, Registry: i.registry, Confirm: i.confirm, Rollout: i.rollout, Storage: i.storage, Sites: i.sites,
+		Schedule: s, Partial: i.lacks, RequestSites: i.sitesOf(), Bases: i.bases, Registry: i.registry, Confirm: i.confirm, Rollout: i.rollout, Storage: i.storage, Sites: i.sites,
 		Instance: func() string { return i.name }, IsRunning: func() bool { return true },
 		Base: func() func(string) []byte {
 			if i.source != nil {

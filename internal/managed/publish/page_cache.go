@@ -2,6 +2,7 @@ package publish
 
 import (
 	"crypto/sha256"
+	"sync"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
@@ -12,10 +13,11 @@ import (
 // pageCache caches the pages of named sites, or of hosts that only clients name. The latter must not
 // evict pages of named sites.
 type pageCache struct {
-	pages     *simplelru.LRU[pageKey, pageResult]
-	composing map[pageKey]func() pageResult     // pages that are being composed
-	bytes     int                               // of all pages
-	maxBytes  int                               // maximum bytes
+	mu        sync.Mutex
+	pages     *simplelru.LRU[pageKey, *cachedPage]
+	bytes     int // of all pages
+	maxBytes  int
+	compose   func(*policy.Version, hostPeriod) pageResult
 	lastPages *simplelru.LRU[policy.Key, *Page] // last page of each site; nil for the key of a base
 }
 
@@ -27,41 +29,89 @@ type pageKey struct {
 	since  int64          // start of the schedule in nanoseconds, since the page has a date
 }
 
+// cachedPage is a page that is composed by the first call of result.
+type cachedPage struct {
+	result func() pageResult
+	size   int // counted bytes
+}
+
 // pageResult is a page or an error.
 type pageResult struct {
 	page *Page
 	err  error
 }
 
-func (m pageResult) size() int {
-	if m.page == nil {
-		return 0
-	}
-	return len(m.page.text)
-}
-
 // newPageCache returns a cache with a maximum number of pages and of bytes.
-func newPageCache(pages, bytes int) *pageCache {
-	s := &pageCache{composing: make(map[pageKey]func() pageResult), maxBytes: bytes}
-	s.pages, _ = simplelru.NewLRU(pages, func(_ pageKey, m pageResult) { s.bytes -= m.size() }) // fails only for a size below 1
-	s.lastPages, _ = simplelru.NewLRU[policy.Key, *Page](pages, nil)
-	return s
+func newPageCache(pages, bytes int, compose func(base *policy.Version, at hostPeriod) pageResult) *pageCache {
+	c := &pageCache{maxBytes: bytes, compose: compose}
+	c.pages, _ = simplelru.NewLRU(pages, func(_ pageKey, p *cachedPage) { c.bytes -= p.size }) // fails only for a size below 1
+	c.lastPages, _ = simplelru.NewLRU[policy.Key, *Page](pages, nil)
+	return c
 }
 
-// add adds a page and evicts the least recently used pages.
-func (s *pageCache) add(key pageKey, m pageResult) {
-	s.bytes += m.size()
-	s.pages.Add(key, m)
-	for s.bytes > s.maxBytes && s.pages.Len() > 1 {
-		s.pages.RemoveOldest()
+// get returns the cached page of a base, or composes it. Concurrent calls for a page compose it once. They do
+// not wait for other pages.
+func (c *pageCache) get(base *policy.Version, at hostPeriod) (m pageResult, isCached bool) {
+	key := pageKey{since: at.since.UnixNano()}
+	if base != nil {
+		key.base = base.Hash
 	}
+	if !at.staging {
+		if key.period = at.period; at.period.DependsOnHost() {
+			key.host = at.host
+		}
+	}
+	c.mu.Lock()
+	p, isCached := c.pages.Get(key)
+	if !isCached {
+		p = &cachedPage{result: sync.OnceValue(func() pageResult { return c.compose(base, at) })}
+		c.pages.Add(key, p)
+	}
+	c.mu.Unlock()
+	m = p.result()
+	if isCached || m.page == nil {
+		return m, isCached
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if present, _ := c.pages.Peek(key); present == p {
+		p.size = len(m.page.text)
+		c.bytes += p.size
+		for c.bytes > c.maxBytes && c.pages.Len() > 1 {
+			c.pages.RemoveOldest()
+		}
+	}
+	return m, false
+}
+
+// purge removes the pages, but not the last page of each site.
+func (c *pageCache) purge() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pages.Purge()
 }
 
 // lastPage returns the last page of a site, or nil. first reports the first call for the key.
-func (s *pageCache) lastPage(key policy.Key) (last *Page, first bool) {
-	last, known := s.lastPages.Get(key)
+func (c *pageCache) lastPage(key policy.Key) (last *Page, first bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	last, known := c.lastPages.Get(key)
 	if !known {
-		s.lastPages.Add(key, nil)
+		c.lastPages.Add(key, nil)
 	}
 	return last, !known
+}
+
+// setLastPage records the page that a site receives.
+func (c *pageCache) setLastPage(key policy.Key, page *Page) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lastPages.Add(key, page)
+}
+
+// sites returns the keys of the calls of lastPage.
+func (c *pageCache) sites() []policy.Key {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lastPages.Keys()
 }

@@ -31,12 +31,17 @@ func TestInventedHostsAreBounded(t *testing.T) {
 	for i := range 5000 {
 		p.cachedOrComposed(nil, hostPeriod{segment: policy.UnknownHosts, host: fmt.Sprintf("h%d.test", i), period: p.Serving().Period("a.example", time.Now())})
 	}
-	for i := range 200 {
-		key := pageKey{host: fmt.Sprintf("long%d.test", i)}
-		p.sharedPage(policy.UnknownHosts, key, func() pageResult { return pageResult{page: newPage(strings.Repeat("x", policy.MaxSize), time.Now())} })
+	if s := p.caches[policy.UnknownHosts]; s.pages.Len() > 1000 {
+		t.Errorf("%d pages are cached", s.pages.Len())
 	}
-	if s := p.caches[policy.UnknownHosts]; s.pages.Len() > 1000 || s.bytes > 32<<20 || len(s.composing) > 0 {
-		t.Errorf("%d texts with %d bytes are kept, %d are being made", s.pages.Len(), s.bytes, len(s.composing))
+	long := newPageCache(1000, 32<<20, func(*policy.Version, hostPeriod) pageResult {
+		return pageResult{page: newPage(strings.Repeat("x", policy.MaxSize), time.Now())}
+	})
+	for i := range 200 {
+		long.get(nil, hostPeriod{staging: true, since: time.Unix(int64(i), 0)})
+	}
+	if long.bytes > 32<<20 || long.bytes < 30<<20 {
+		t.Errorf("pages with %d bytes are cached", long.bytes)
 	}
 	if again := p.cachedOrComposed(nil, hostPeriod{segment: policy.ConfiguredHosts, host: "a.example", period: p.Serving().Period("a.example", time.Now())}).page; again != named {
 		t.Error("a named site's text was evicted")
@@ -45,18 +50,17 @@ func TestInventedHostsAreBounded(t *testing.T) {
 
 // TestComposedOnce composes a new page once for many concurrent requests.
 func TestComposedOnce(t *testing.T) {
-	p := publisherOf(t)
 	var composed atomic.Int32
 	var done sync.WaitGroup
 	enter := make(chan struct{})
+	cache := newPageCache(10, 1000, func(*policy.Version, hostPeriod) pageResult {
+		composed.Add(1)
+		<-enter
+		return pageResult{page: newPage("x", time.Now())}
+	})
 	for range 20 {
 		done.Go(func() {
-			m := p.sharedPage(policy.ConfiguredHosts, pageKey{}, func() pageResult {
-				composed.Add(1)
-				<-enter
-				return pageResult{page: newPage("x", time.Now())}
-			})
-			if m.page == nil {
+			if m, _ := cache.get(nil, hostPeriod{staging: true}); m.page == nil {
 				t.Error("no page")
 			}
 		})

@@ -2,7 +2,6 @@ package publish
 
 import (
 	"context"
-	"crypto/sha256"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -22,15 +21,13 @@ type pages struct {
 	ready     chan struct{} // closed once serving is set
 	readyOnce sync.Once
 	fallback  func() *managed.Schedule // schedule for a request before serving is set
-
-	mu     sync.Mutex
-	caches map[policy.Segment]*pageCache
+	caches    map[policy.Segment]*pageCache
 }
 
-func newPages(since time.Time, fallback func() *managed.Schedule) pages {
+func newPages(since time.Time, fallback func() *managed.Schedule, compose func(*policy.Version, hostPeriod) pageResult) pages {
 	return pages{since: since, fallback: sync.OnceValue(fallback), ready: make(chan struct{}), caches: map[policy.Segment]*pageCache{
-		policy.ConfiguredHosts: newPageCache(40_000, 256<<20),
-		policy.UnknownHosts:    newPageCache(1000, 32<<20),
+		policy.ConfiguredHosts: newPageCache(40_000, 256<<20, compose),
+		policy.UnknownHosts:    newPageCache(1000, 32<<20, compose),
 	}}
 }
 
@@ -75,36 +72,24 @@ func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 	key := p.keyOf(r)
 	at := p.awaitServedRules(r.Context()).hostPeriod(key, p.Now())
 	if at.staging {
-		of := pageKey{base: sha256.Sum256([]byte(managed.Staging)), since: at.since.UnixNano()}
-		return p.sharedPage(policy.ConfiguredHosts, of, func() pageResult { return pageResult{page: newPage(managed.Staging, at.since)} }).page, time.Time{}
+		m, _ := p.caches[policy.ConfiguredHosts].get(nil, at)
+		return m.page, time.Time{}
 	}
-	last, first := p.lastPage(key)
+	cache := p.caches[key.Segment()]
+	last, first := cache.lastPage(key)
 	if p.Source == nil {
 		page = p.pageOfBase(nil, at, last)
 	} else {
 		base := p.baseKey(key)
 		if base != key {
-			_, first = p.lastPage(base)
+			_, first = p.caches[base.Segment()].lastPage(base)
 		}
 		page = p.pageOfState(p.base(r, base, first), at, last)
 	}
 	if page != last {
-		p.remember(key, page)
+		cache.setLastPage(key, page)
 	}
 	return page, at.period.End()
-}
-
-func (p *Publisher) lastPage(key policy.Key) (last *Page, first bool) {
-	p.pages.mu.Lock()
-	defer p.pages.mu.Unlock()
-	return p.caches[key.Segment()].lastPage(key)
-}
-
-// remember records the page that a site receives.
-func (p *Publisher) remember(site policy.Key, page *Page) {
-	p.pages.mu.Lock()
-	defer p.pages.mu.Unlock()
-	p.caches[site.Segment()].lastPages.Add(site, page)
 }
 
 // baseKey returns the key of the base of a site.
@@ -141,7 +126,7 @@ func (p *Publisher) pageOfBase(base *policy.Version, at hostPeriod, last *Page) 
 	case last != nil:
 		return last
 	}
-	before, ok := at.period.Before()
+	before, ok := at.period.Previous()
 	if !ok {
 		return nil
 	}
@@ -156,30 +141,17 @@ func (p *Publisher) keyOf(r *http.Request) policy.Key {
 
 // cachedOrComposed returns the cached page of a base, or composes it.
 func (p *Publisher) cachedOrComposed(base *policy.Version, at hostPeriod) pageResult {
-	of := pageKey{period: at.period, since: at.since.UnixNano()}
-	if base != nil {
-		of.base = base.Hash
-	}
-	if at.period.DependsOnHost() {
-		of.host = at.host
-	}
-	m, ok := p.cachedPage(at.segment, of)
+	m, isCached := p.caches[at.segment].get(base, at)
 	if !at.forReport {
-		p.Observer.PageRequested(ok)
+		p.Observer.PageRequested(isCached)
 	}
-	if ok {
-		return m
-	}
-	return p.sharedPage(at.segment, of, func() pageResult { return p.compose(base, at) })
-}
-
-func (p *Publisher) cachedPage(segment policy.Segment, of pageKey) (pageResult, bool) {
-	p.pages.mu.Lock()
-	defer p.pages.mu.Unlock()
-	return p.caches[segment].pages.Get(of)
+	return m
 }
 
 func (p *Publisher) compose(base *policy.Version, at hostPeriod) pageResult {
+	if at.staging {
+		return pageResult{page: newPage(managed.Staging, at.since)}
+	}
 	var text []byte
 	modified, start := at.since, at.period.Start()
 	if base != nil {
@@ -207,29 +179,4 @@ func latest(a, b time.Time) time.Time {
 		return b
 	}
 	return a
-}
-
-// sharedPage returns a cached page, or composes it. Concurrent requests for a page compose it once. They do
-// not wait for the pages of other sites.
-func (p *Publisher) sharedPage(segment policy.Segment, key pageKey, compose func() pageResult) pageResult {
-	p.pages.mu.Lock()
-	s := p.caches[segment]
-	if m, ok := s.pages.Get(key); ok {
-		p.pages.mu.Unlock()
-		return m
-	}
-	making := s.composing[key]
-	if making == nil {
-		making = sync.OnceValue(compose)
-		s.composing[key] = making
-	}
-	p.pages.mu.Unlock()
-	m := making()
-	p.pages.mu.Lock()
-	defer p.pages.mu.Unlock()
-	if s.composing[key] != nil {
-		delete(s.composing, key)
-		s.add(key, m)
-	}
-	return m
 }

@@ -22,14 +22,12 @@ type Config struct {
 	// missing. See [Publisher.Submit].
 	Schedule *managed.Schedule
 	Partial  bool
-	// ListNames are the names of the lists of rules. A person has to confirm a change in which a list
-	// loses more than half of its rules. Lists returns the lists for a report, and may be nil.
-	ListNames []string
-	Lists     func() []report.ManagedList
-	Registry  *uaident.Registry
-	Confirm   Confirm
-	Rollout   Rollout
-	Gate      managed.Gate
+	// Lists returns the lists for a report, and may be nil.
+	Lists    func() []report.ManagedList
+	Registry *uaident.Registry
+	Confirm  Confirm
+	Rollout  Rollout
+	Gate     managed.Gate
 
 	// Source fetches the base. It is nil without a base. SourceKey is the path of a base file, or ""
 	// for the response of the next handler.
@@ -147,7 +145,7 @@ type servedIDs struct {
 func New(c Config) *Publisher {
 	p := &Publisher{Config: c, wake: make(chan struct{}, 1), parsed: make(map[string]*managed.Schedule)}
 	p.next, p.pending = newSubmission(c.Schedule, FromConfiguration, c.Partial), true
-	p.pages = newPages(c.Now(), p.fallback)
+	p.pages = newPages(c.Now(), p.fallback, p.compose)
 	return p
 }
 

@@ -86,9 +86,7 @@ func (p *Publisher) hosts() map[string]policy.Key {
 	if len(hosts) == 0 {
 		hosts[""] = policy.Key{}
 	}
-	p.pages.mu.Lock()
-	defer p.pages.mu.Unlock()
-	for _, key := range p.caches[policy.ConfiguredHosts].lastPages.Keys() {
+	for _, key := range p.caches[policy.ConfiguredHosts].sites() {
 		if key.Source == "" {
 			hosts[nameOf(key)] = key
 		}
@@ -124,9 +122,7 @@ func (p *Publisher) hostReport(host string, key policy.Key, now time.Time) *host
 		return l
 	}
 	if l.wasRequested {
-		p.pages.mu.Lock()
-		l.page, _ = p.caches[key.Segment()].lastPages.Peek(key)
-		p.pages.mu.Unlock()
+		l.page, _ = p.caches[key.Segment()].lastPage(key)
 	}
 	if entry := p.Bases.Get(p.baseKey(key)); entry != nil {
 		l.baseState = entry.State()

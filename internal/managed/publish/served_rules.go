@@ -83,10 +83,8 @@ func (p *Publisher) setServedRules(e *servedRules, ifNone bool) {
 		return
 	}
 	p.readyOnce.Do(func() { close(p.ready) })
-	p.pages.mu.Lock()
-	defer p.pages.mu.Unlock()
-	for _, s := range p.caches {
-		s.pages.Purge()
+	for _, cache := range p.caches {
+		cache.purge()
 	}
 }
 

@@ -30,7 +30,6 @@ func TestServeAnotherSchedule(t *testing.T) {
 		if !strings.Contains(page.text, "Disallow: /b") || strings.Contains(page.text, "Disallow: /a\n") || !until.Equal(from) || !page.modified.Equal(before.modified.Add(time.Hour)) {
 			t.Errorf("%q of %v until %v", page.text, page.modified, until)
 		}
-		p.pages.mu.Lock()
 		for _, s := range p.caches {
 			for _, key := range s.pages.Keys() {
 				if key.period == first.Period("a.test", time.Now()) {
@@ -38,7 +37,6 @@ func TestServeAnotherSchedule(t *testing.T) {
 				}
 			}
 		}
-		p.pages.mu.Unlock()
 		cancel()
 		p.Serve(ctx, first, nil, nil)
 		if p.Serving() != next {

@@ -3,6 +3,7 @@ package publish
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -65,8 +66,12 @@ func TestShrunkList(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
+				for _, name := range []string{"x", "y"} { // the lists of the configuration
+					if !slices.ContainsFunc(test.after.Lists, func(l managed.List) bool { return l.Name == name }) {
+						test.after.Lists = append(test.after.Lists, managed.List{Name: name})
+					}
+				}
 				i := newInstance(t, storetest.New(), "one")
-				i.lists = []string{"x", "y"}
 				i.confirm = cmp.Or(test.confirm, Search)
 				i.loadSchedule(scheduleOf(t, test.before))
 				for _, load := range []func(){

@@ -1,4 +1,4 @@
-package rulelist
+package publish
 
 import (
 	"bytes"
@@ -16,11 +16,11 @@ import (
 )
 
 // serve returns a server with this handler, and the list at its URL.
-func serve(t *testing.T, answer http.HandlerFunc) (*httptest.Server, *List) {
+func serveList(t *testing.T, answer http.HandlerFunc) (*httptest.Server, *List) {
 	t.Helper()
 	server := httptest.NewServer(answer)
 	t.Cleanup(server.Close)
-	l, err := New(server.URL+"/rules.json", time.Now)
+	l, err := NewList(server.URL+"/rules.json", time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,22 +92,22 @@ func TestHostileAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			bad := false
-			server, l := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			server, l := serveList(t, func(w http.ResponseWriter, r *http.Request) {
 				if !bad {
 					fmt.Fprint(w, list("a", "b"))
 					return
 				}
 				tc.answer(w, r)
 			})
-			l.Load(t.Context(), 1)
+			l.Load(t.Context(), 1, nil)
 			bad = true
-			l.Load(t.Context(), 2)
-			err := l.Trouble()
+			l.Load(t.Context(), 2, nil)
+			err := l.LastError()
 			if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.HasPrefix(err.Error(), server.URL) || strings.Count(err.Error(), server.URL) > 1 {
 				t.Errorf("%v, want %s", err, tc.want)
 			}
-			if l.Good().ids() != "a b" {
-				t.Errorf("the list has %s", l.Good().ids())
+			if idsOf(l.InUse()) != "a b" {
+				t.Errorf("the list has %s", idsOf(l.InUse()))
 			}
 		})
 	}
@@ -127,12 +127,12 @@ func TestSlowAnswers(t *testing.T) {
 			}
 		},
 	} {
-		_, l := serve(t, answer)
+		_, l := serveList(t, answer)
 		why := errors.New("it took too long")
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, why)
-		l.Load(ctx, 1)
+		l.Load(ctx, 1, nil)
 		cancel()
-		if err := l.Trouble(); !errors.Is(err, why) || l.Good() != nil {
+		if err := l.LastError(); !errors.Is(err, why) || l.InUse() != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -142,7 +142,7 @@ func TestSlowAnswers(t *testing.T) {
 // are accepted.
 func TestConditionalRequests(t *testing.T) {
 	full := 0
-	server, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	server, _ := serveList(t, func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()
 		switch {
 		case user != "caddy" || password != "secret":
@@ -160,17 +160,17 @@ func TestConditionalRequests(t *testing.T) {
 			_ = zip.Close()
 		}
 	})
-	l, err := New(strings.Replace(server.URL, "://", "://caddy:secret@", 1), time.Now)
+	l, err := NewList(strings.Replace(server.URL, "://", "://caddy:secret@", 1), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		l.Load(t.Context(), i)
-		if l.Good().ids() != "a" || l.Trouble() != nil {
-			t.Fatalf("%s, %v", l.Good().ids(), l.Trouble())
+		l.Load(t.Context(), i, nil)
+		if idsOf(l.InUse()) != "a" || l.LastError() != nil {
+			t.Fatalf("%s, %v", idsOf(l.InUse()), l.LastError())
 		}
 	}
-	if rest := l.untilDue(); full != 1 || rest < time.Minute || rest > 10*time.Minute {
+	if rest := l.UntilNextFetch(); full != 1 || rest < time.Minute || rest > 10*time.Minute {
 		t.Errorf("%d full answers, the next in %v", full, rest)
 	}
 	if strings.Contains(l.Name(), "secret") {
@@ -189,7 +189,7 @@ func TestPlaces(t *testing.T) {
 		"http://127.0.0.1:80/r.json": "",
 		"rules.json":                 "",
 	} {
-		_, err := New(place, time.Now)
+		_, err := NewList(place, time.Now)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", place, err, want)
 		}
@@ -199,7 +199,7 @@ func TestPlaces(t *testing.T) {
 // TestFile reads a changed file. The last good version stays if the file is missing or invalid.
 func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rules.json")
-	l, err := New(path, time.Now)
+	l, err := NewList(path, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,10 +207,10 @@ func TestFile(t *testing.T) {
 	says := func(want, trouble string) {
 		t.Helper()
 		load++
-		l.Load(t.Context(), load)
-		err := l.Trouble()
-		if l.Good().ids() != want || (err == nil) != (trouble == "") || err != nil && !strings.Contains(err.Error(), trouble) {
-			t.Errorf("%s, %v, want %s", l.Good().ids(), err, want)
+		l.Load(t.Context(), load, nil)
+		err := l.LastError()
+		if idsOf(l.InUse()) != want || (err == nil) != (trouble == "") || err != nil && !strings.Contains(err.Error(), trouble) {
+			t.Errorf("%s, %v, want %s", idsOf(l.InUse()), err, want)
 		}
 	}
 	write := func(text string) {
@@ -235,9 +235,36 @@ func TestFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	says("a b", "it has to be a regular file")
-	relative, _ := New("no-such-rules.json", time.Now)
-	relative.Load(t.Context(), 1)
-	if err := relative.Trouble(); err == nil || !strings.Contains(err.Error(), "a relative path begins where Caddy was started, so this is /") {
+	relative, _ := NewList("no-such-rules.json", time.Now)
+	relative.Load(t.Context(), 1, nil)
+	if err := relative.LastError(); err == nil || !strings.Contains(err.Error(), "a relative path begins where Caddy was started, so this is /") {
 		t.Errorf("a relative path: %v", err)
+	}
+}
+
+// TestReport checks the number of rules and the present problem.
+func TestListReport(t *testing.T) {
+	bad := false
+	server, l := serveList(t, func(w http.ResponseWriter, r *http.Request) {
+		if bad {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprint(w, list("a", "b"))
+	})
+	site := &Lists{All: []*List{l}}
+	report := func() string { return fmt.Sprintf("%+v", site.Report()) }
+	name := server.URL + "/rules.json"
+	if got, want := report(), fmt.Sprintf("[{Name:%s Rules:0 Failure:}]", name); got != want {
+		t.Errorf("before it is read: %s, want %s", got, want)
+	}
+	l.Load(t.Context(), 1, nil)
+	if got, want := report(), fmt.Sprintf("[{Name:%s Rules:2 Failure:}]", name); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	bad = true
+	l.Load(t.Context(), 2, nil)
+	if got := report(); !strings.Contains(got, "Rules:2 Failure:") || !strings.Contains(got, "404 Not Found") {
+		t.Errorf("gone: %s", got)
 	}
 }

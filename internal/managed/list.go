@@ -1,17 +1,17 @@
-package rulelist
+package managed
 
 import (
 	"fmt"
 	"strconv"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
-	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 )
 
 // The limits of a list.
 const (
-	maxBytes = 16 << 20
-	maxRules = 100_000
+	// MaxListBytes is the maximum size of a list.
+	MaxListBytes = 16 << 20
+	maxRules     = 100_000
 )
 
 // listFields and ruleFields are the JSON fields of a list and of a rule.
@@ -30,20 +30,20 @@ const (
 	wantPaths = `%s has to be a list of paths such as ["/search"], or true for the whole site`
 )
 
-// decoder parses the JSON of a list.
-type decoder struct{ *jsontext.Decoder }
+// listDecoder parses the JSON of a list.
+type listDecoder struct{ *jsontext.Decoder }
 
-// parse parses the rules of a list. Errors have the name of the list, the line and the column.
-func parse(name string, data []byte) ([]managed.Rule, error) {
-	if len(data) > maxBytes {
-		return nil, fmt.Errorf("%s: it has more than %d MiB; write fewer rules, or several lists", name, maxBytes>>20)
+// ParseList parses a list of rules. Errors have the name of the list, the line and the column.
+func ParseList(name string, data []byte) (*List, error) {
+	if len(data) > MaxListBytes {
+		return nil, fmt.Errorf("%s: it has more than %d MiB; write fewer rules, or several lists", name, MaxListBytes>>20)
 	}
 	decoded, err := jsontext.NewDecoder(name, data, emptyList)
 	if err != nil {
 		return nil, err
 	}
-	d := decoder{decoded}
-	rules, given := []managed.Rule{}, false
+	d := listDecoder{decoded}
+	rules, given := []Rule{}, false
 	lines := make(map[string]string) // by ID
 	err = d.Object(wantList, listFields, func(field string) error {
 		if field == "$schema" {
@@ -72,11 +72,11 @@ func parse(name string, data []byte) ([]managed.Rule, error) {
 	case !given:
 		return nil, fmt.Errorf("%s: %s, but the field rules is missing", name, wantList)
 	}
-	return rules, nil
+	return &List{name, rules}, nil
 }
 
 // rule parses a rule and checks everything that does not need other rules.
-func (d decoder) rule() (r managed.Rule, err error) {
+func (d listDecoder) rule() (r Rule, err error) {
 	says := 0
 	begin := 0
 	err = d.Object(wantRule, ruleFields, func(field string) (err error) {
@@ -132,7 +132,7 @@ func (d decoder) rule() (r managed.Rule, err error) {
 }
 
 // check checks that a rule is complete.
-func (d decoder) check(r *managed.Rule, says int) error {
+func (d listDecoder) check(r *Rule, says int) error {
 	if r.ID == "" {
 		return d.Errorf("a rule needs an id, by which the robots.txt names it")
 	}
@@ -144,7 +144,7 @@ func (d decoder) check(r *managed.Rule, says int) error {
 	case says > 1:
 		return d.Errorf("rule %s: a rule can have only one kind of statement; write a second rule", r.ID)
 	}
-	if _, err := managed.CheckRule(r); err != nil {
+	if _, err := CheckRule(r); err != nil {
 		return d.Errorf("rule %s: %w", r.ID, err)
 	}
 	return nil
@@ -152,7 +152,7 @@ func (d decoder) check(r *managed.Rule, says int) error {
 
 // paths parses the paths of a rule. The JSON value null means no paths. An empty list is an error,
 // because a rule without paths applies to the whole site.
-func (d decoder) paths(field string, before []string) (paths []string, said bool, err error) {
+func (d listDecoder) paths(field string, before []string) (paths []string, said bool, err error) {
 	t := d.Next()
 	switch t.FirstByte {
 	case jsontext.Null:
@@ -167,7 +167,7 @@ func (d decoder) paths(field string, before []string) (paths []string, said bool
 }
 
 // delay parses the seconds of a crawl_delay. It returns "" for null.
-func (d decoder) delay() (string, error) {
+func (d listDecoder) delay() (string, error) {
 	t := d.Next()
 	if t.FirstByte == jsontext.Null {
 		return "", nil

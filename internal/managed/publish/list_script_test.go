@@ -1,4 +1,4 @@
-package rulelist
+package publish
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/remote/remotetest"
 )
 
@@ -28,19 +29,27 @@ func list(ids ...string) string {
 	return `{"rules": [` + strings.Join(rules, ", ") + "]}"
 }
 
-func (v *Version) ids() string {
-	if v == nil {
+func idsOf(list *managed.List) string {
+	if list == nil {
 		return "nothing"
 	}
 	var ids []string
-	for _, r := range v.Rules {
+	for _, r := range list.Rules {
 		ids = append(ids, r.ID)
 	}
 	return strings.Join(ids, " ")
 }
 
-// reader is a list with a user.
-type reader struct {
+// countedUser counts the changes of a list.
+type countedUser struct {
+	listUser
+	changed *int
+}
+
+func (u *countedUser) Changed() { *u.changed++ }
+
+// listReader is a list with a user.
+type listReader struct {
 	*List
 	source  *remotetest.Source
 	log     *observer.ObservedLogs
@@ -50,35 +59,36 @@ type reader struct {
 }
 
 // read loads a list with this content for a configuration.
-func read(t *testing.T, data string, err error) *reader {
+func readList(t *testing.T, data string, err error) *listReader {
 	t.Helper()
 	core, log := observer.New(zapcore.InfoLevel)
-	r := &reader{source: remotetest.NewSource("https://cms.test/rules", data, err), log: log}
+	r := &listReader{source: remotetest.NewSource("https://cms.test/rules", data, err), log: log}
 	r.List = newList(r.source, time.Now)
-	r.Use(&User{Changed: func() { r.changed++ }, Failed: func() { r.failed++ }, Logger: zap.New(core)})
+	lists := &Lists{Failed: func() { r.failed++ }, Logger: zap.New(core)}
+	r.AddUser(&countedUser{listUser{lists, r.List}, &r.changed})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); r.Run(ctx) }()
 	r.end = func() { cancel(); <-ended }
-	r.Load(ctx, new(int))
+	r.Load(ctx, new(int), nil)
 	return r
 }
 
 // next advances the clock.
-func next(d time.Duration) {
+func advance(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-func (r *reader) has(t *testing.T, want string) {
+func (r *listReader) has(t *testing.T, want string) {
 	t.Helper()
-	if got := r.Good().ids(); got != want {
+	if got := idsOf(r.InUse()); got != want {
 		t.Errorf("the list has %s, want %s", got, want)
 	}
 }
 
 // told compares the beginnings of the logged messages.
-func (r *reader) told(t *testing.T, want ...string) {
+func (r *listReader) told(t *testing.T, want ...string) {
 	t.Helper()
 	remotetest.CheckLog(t, r.log, want...)
 }

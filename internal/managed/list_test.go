@@ -1,4 +1,4 @@
-package rulelist
+package managed
 
 import (
 	"encoding/json"
@@ -10,12 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 func TestParse(t *testing.T) {
-	rules, err := parse("a.json", []byte("\xef\xbb\xbf"+`{"$schema": "rules.schema.json", "rules": [
+	list, err := ParseList("a.json", []byte("\xef\xbb\xbf"+`{"$schema": "rules.schema.json", "rules": [
 		{"id": "sale", "for": ["ai_training", "*"], "disallow": ["/a", "/b"], "from": "2026-11-27T00:00:00Z", "until": null,
 		 "hosts": ["a.test"], "reason": "load", "owner": null, "ticket": "OPS-1"},
 		{"id": "open", "for": ["GPTBot"], "disallow": null, "allow": true},
@@ -23,16 +22,16 @@ func TestParse(t *testing.T) {
 		{"crawl_delay": 1.5, "for": ["GPTBot"], "id": "slow"},
 		{"id": "use", "content_usage": "train-ai=n"}
 	]}`))
-	want := []managed.Rule{
+	want := []Rule{
 		{ID: "sale", For: []string{"ai_training", "*"}, Paths: []string{"/a", "/b"}, From: "2026-11-27T00:00:00Z", Hosts: []string{"a.test"}, Reason: "load", Ticket: "OPS-1", At: "a.json:2"},
 		{ID: "open", For: []string{"GPTBot"}, Allow: true, At: "a.json:4"},
 		{ID: "slow", For: []string{"GPTBot"}, CrawlDelay: "1.5", At: "a.json:6"},
 		{ID: "use", ContentUsage: "train-ai=n", At: "a.json:7"},
 	}
-	if err != nil || !reflect.DeepEqual(rules, want) {
-		t.Errorf("got %+v, %v", rules, err)
+	if err != nil || !reflect.DeepEqual(list.Rules, want) {
+		t.Errorf("got %+v, %v", list, err)
 	}
-	if rules, err := parse("a", []byte(`{"rules": []}`)); err != nil || len(rules) != 0 {
+	if rules, err := ParseList("a", []byte(`{"rules": []}`)); err != nil || len(rules.Rules) != 0 {
 		t.Errorf("no rules: %v, %v", rules, err)
 	}
 }
@@ -82,7 +81,7 @@ func TestParseErrors(t *testing.T) {
 		rule(`"id": "a", "for": ["GPTBot"], "crawl_delay": -1`):                           "and not the number -1",
 		rule(whole + "},\n {" + whole):                                                    "a.json:3: rule a: two rules have this name, the other at a.json:2",
 	} {
-		rules, err := parse("a.json", []byte(text))
+		rules, err := ParseList("a.json", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) || rules != nil {
 			t.Errorf("%s: %v, %v, want %s", text, rules, err, want)
 		}
@@ -101,14 +100,14 @@ func TestParseBounds(t *testing.T) {
 		}
 		return []byte(b.String() + "]}")
 	}
-	if rules, err := parse("a", list(maxRules)); err != nil || len(rules) != maxRules {
-		t.Errorf("%d rules, %v", len(rules), err)
+	if rules, err := ParseList("a", list(maxRules)); err != nil || len(rules.Rules) != maxRules {
+		t.Errorf("%+.100v, %v", rules, err)
 	}
-	if _, err := parse("a", list(maxRules+1)); err == nil || !strings.Contains(err.Error(), "more than 100000 rules") {
+	if _, err := ParseList("a", list(maxRules+1)); err == nil || !strings.Contains(err.Error(), "more than 100000 rules") {
 		t.Errorf("one more: %v", err)
 	}
-	long := append(make([]byte, maxBytes), ' ')
-	if _, err := parse("a", long); err == nil || !strings.Contains(err.Error(), "more than 16 MiB") {
+	long := append(make([]byte, MaxListBytes), ' ')
+	if _, err := ParseList("a", long); err == nil || !strings.Contains(err.Error(), "more than 16 MiB") {
 		t.Errorf("too long: %v", err)
 	}
 }
@@ -116,7 +115,7 @@ func TestParseBounds(t *testing.T) {
 // TestSchema checks that the documented schema has the fields of a list, and that the documented
 // lists are valid.
 func TestSchema(t *testing.T) {
-	data, err := os.ReadFile("../../../docs/rules.schema.json")
+	data, err := os.ReadFile("../../docs/rules.schema.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,16 +157,16 @@ func TestSchema(t *testing.T) {
 	if rules.MaxItems != maxRules {
 		t.Errorf("the schema has up to %d rules", rules.MaxItems)
 	}
-	page, err := os.ReadFile("../../../docs/rules.md")
+	page, err := os.ReadFile("../../docs/rules.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	shown := 0
 	for i, part := range strings.Split(string(page), "```") {
 		if text, isJSON := strings.CutPrefix(part, "json\n"); i%2 == 1 && isJSON {
-			rules, err := parse("docs/rules.md", []byte(text))
+			rules, err := ParseList("docs/rules.md", []byte(text))
 			if err == nil {
-				_, err = managed.NewSchedule(uaident.Default(), managed.Spec{Lists: []managed.List{{Name: "a.json", Rules: rules}}})
+				_, err = NewSchedule(uaident.Default(), Spec{Lists: []List{*rules}})
 			}
 			if shown++; err != nil {
 				t.Error(err)
@@ -191,20 +190,20 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"rules": [{"id": "a", "for": ["*"], "crawl_delay": 1e1, "hosts": ["a.test"]}, {"id": "b", "for": ["seo"], "allow": true}]}`))
 	f.Add([]byte(`{"rules": [{"id": "a", "content_signal": "search=yes"`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		rules, err := parse("a.json", data)
+		rules, err := ParseList("a.json", data)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "a.json:") {
 				t.Errorf("%v does not say where", err)
 			}
 			return
 		}
-		for i := range rules {
-			if rules[i].ID == "" || !strings.HasPrefix(rules[i].At, "a.json:") {
-				t.Errorf("rule %+v", rules[i])
+		for _, r := range rules.Rules {
+			if r.ID == "" || !strings.HasPrefix(r.At, "a.json:") {
+				t.Errorf("rule %+v", r)
 			}
 		}
 		if len(data) < 10_000 {
-			_, _ = managed.NewSchedule(uaident.Default(), managed.Spec{Lists: []managed.List{{Name: "a.json", Rules: rules}}})
+			_, _ = NewSchedule(uaident.Default(), Spec{Lists: []List{*rules}})
 		}
 	})
 }
@@ -221,19 +220,19 @@ func BenchmarkList(b *testing.B) {
 	b.Run("parse", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := parse("a.json", data); err != nil {
+			if _, err := ParseList("a.json", data); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
-	rules, err := parse("a.json", data)
+	rules, err := ParseList("a.json", data)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Run("schedule", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := managed.NewSchedule(uaident.Default(), managed.Spec{Lists: []managed.List{{Name: "a.json", Rules: rules}}}); err != nil {
+			if _, err := NewSchedule(uaident.Default(), Spec{Lists: []List{*rules}}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -1,4 +1,4 @@
-package rulelist
+package publish
 
 import (
 	"context"
@@ -13,23 +13,23 @@ import (
 // problem and its end are logged once.
 func TestLastGoodVersionStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := read(t, list("a", "b"), nil)
+		r := readList(t, list("a", "b"), nil)
 		defer r.end()
 		r.has(t, "a b")
 		r.source.SetContent(list("a", "b", "c"), nil)
-		next(5 * time.Minute)
+		advance(5 * time.Minute)
 		r.has(t, "a b c")
 		r.told(t)
 		r.source.SetContent("", errDown)
-		next(3 * time.Hour)
+		advance(3 * time.Hour)
 		r.has(t, "a b c")
-		r.told(t, "a list of rules cannot be read; the previous list stays in force")
-		r.source.SetContent("<html>", nil)
-		next(time.Hour)
 		r.told(t, "a list of rules cannot be used; the previous list stays in force")
+		r.source.SetContent("<html>", nil)
+		advance(time.Hour)
+		r.told(t)
 		r.has(t, "a b c")
 		r.source.SetContent(list("a", "b", "d"), nil)
-		next(time.Hour)
+		advance(time.Hour)
 		r.has(t, "a b d")
 		r.told(t, "a list of rules can be used again")
 		if r.changed != 3 || r.failed < 5 {
@@ -41,20 +41,20 @@ func TestLastGoodVersionStays(t *testing.T) {
 // TestBackOff checks the growing intervals after failures, up to one hour.
 func TestBackOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := read(t, "", errDown)
+		r := readList(t, "", errDown)
 		defer r.end()
-		r.told(t, "a list of rules cannot be read; the published file stays in force")
-		next(5 * time.Minute)
+		r.told(t, "a list of rules cannot be used; the published file stays in force")
+		advance(5 * time.Minute)
 		soon := r.source.ReadCount()
 		if soon < 5 || soon > 9 {
 			t.Errorf("%d attempts in 5 minutes", soon)
 		}
-		next(100 * time.Hour)
+		advance(100 * time.Hour)
 		if n := r.source.ReadCount() - soon; n < 99 || n > 120 {
 			t.Errorf("%d attempts in 100 hours", n)
 		}
 		r.source.SetContent(list("a"), nil)
-		next(time.Hour)
+		advance(time.Hour)
 		r.has(t, "a")
 		r.told(t, "a list of rules can be used again")
 	})
@@ -64,8 +64,8 @@ func TestBackOff(t *testing.T) {
 func TestLoadWhileItIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newList(remotetest.SlowSource{Source: remotetest.NewSource("https://cms.test/rules", list("a"), nil)}, time.Now)
-		remotetest.CheckLoadDoesNotWait(t, r.Run, func(ctx context.Context) { r.Load(ctx, new(int)) })
-		if r.Good() == nil {
+		remotetest.CheckLoadDoesNotWait(t, r.Run, func(ctx context.Context) { r.Load(ctx, new(int), nil) })
+		if r.InUse() == nil {
 			t.Error("it is never read")
 		}
 	})

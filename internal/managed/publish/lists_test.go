@@ -1,4 +1,4 @@
-package rulelist
+package publish
 
 import (
 	"context"
@@ -13,33 +13,32 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
-	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 	"github.com/robotsguard/caddy-robots-guard/internal/remote/remotetest"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // place returns a list with this content, read once.
-func place(t *testing.T, data string, file bool) (*List, *remotetest.Source) {
+func placeList(t *testing.T, data string, file bool) (*List, *remotetest.Source) {
 	t.Helper()
 	source := remotetest.NewSource("https://cms.test/rules", data, nil)
 	if file {
 		source = remotetest.NewFileSource("https://cms.test/rules", data)
 	}
 	l := newList(source, time.Now)
-	l.Load(t.Context(), 1)
+	l.Load(t.Context(), 1, nil)
 	return l, source
 }
 
-func siteOf(lists ...*List) (*Site, *observer.ObservedLogs) {
+func listsOf(lists ...*List) (*Lists, *observer.ObservedLogs) {
 	core, log := observer.New(zapcore.InfoLevel)
-	return NewSite(Config{
-		Registry: uaident.Default(), Lists: lists, Logger: zap.New(core),
+	return &Lists{
+		Registry: uaident.Default(), All: lists, Logger: zap.New(core),
 		Spec: managed.Spec{Rules: []managed.Rule{{For: []string{"GPTBot"}, Paths: []string{"/own"}}}},
-	}), log
+	}, log
 }
 
 // says returns the file that a schedule makes from an empty base at a host.
-func says(t *testing.T, s *managed.Schedule, host string) string {
+func composed(t *testing.T, s *managed.Schedule, host string) string {
 	t.Helper()
 	plan, _ := s.At(time.Now(), host)
 	text, err := plan.Compose(nil, host)
@@ -49,7 +48,7 @@ func says(t *testing.T, s *managed.Schedule, host string) string {
 	return string(text)
 }
 
-const opposite = `{"rules": [{"id": "x", "for": ["GPTBot"], "allow": ["/own"]}]}`
+const oppositeList = `{"rules": [{"id": "x", "for": ["GPTBot"], "allow": ["/own"]}]}`
 
 // TestFirst checks errors in a configuration, in a list file and in a list at a URL.
 func TestFirst(t *testing.T) {
@@ -65,46 +64,45 @@ func TestFirst(t *testing.T) {
 		{"a wrong URL at a start", "null", false, false, "Disallow: /own"},
 		{"a wrong URL at a reload", "null", false, true, "error https://cms.test/rules:1:1: a list is an object"},
 		{"a wrong file", "null", true, false, "error https://cms.test/rules:1:1: a list is an object"},
-		{"a URL against the configuration at a start", opposite, false, false, "Disallow: /own"},
-		{"a URL against the configuration at a reload", opposite, false, true, "error https://cms.test/rules:1: rule x: GPTBot is both allowed and disallowed /own; disallow GPTBot says the opposite"},
-		{"a file against the configuration", opposite, true, false, "error https://cms.test/rules:1: rule x: GPTBot is both"},
+		{"a URL against the configuration at a start", oppositeList, false, false, "Disallow: /own"},
+		{"a URL against the configuration at a reload", oppositeList, false, true, "error https://cms.test/rules:1: rule x: GPTBot is both allowed and disallowed /own; disallow GPTBot says the opposite"},
+		{"a file against the configuration", oppositeList, true, false, "error https://cms.test/rules:1: rule x: GPTBot is both"},
 		{"a token that nobody knows", `{"rules": [{"id": "x", "for": ["GTPBot"], "allow": true}]}`, true, false, `error https://cms.test/rules:1: rule x: "GTPBot" is not a class and not a known crawler; did you mean GPTBot`},
 		{"a path that is none", `{"rules": [{"id": "x", "for": ["GPTBot"], "allow": ["own"]}]}`, true, false, `error https://cms.test/rules:1: rule x: path "own" begins with neither`},
 	} {
-		l, _ := place(t, tc.data, tc.file)
-		s, _ := siteOf(l)
+		l, _ := placeList(t, tc.data, tc.file)
+		s, _ := listsOf(l)
 		schedule, err := s.First(tc.strict)
 		got := ""
 		if err != nil {
 			got = "error " + err.Error()
 		} else {
-			got = says(t, schedule, "a.test")
+			got = composed(t, schedule, "a.test")
 		}
 		if !strings.Contains(got, tc.want) || (err != nil) != strings.HasPrefix(tc.want, "error") {
 			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)
 		}
 	}
-	down, _ := place(t, list("a"), false)
-	down.good = nil
-	down.failed(remote.Answer{}, errDown)
-	s, _ := siteOf(down)
-	if schedule, err := s.First(true); err != nil || !strings.Contains(says(t, schedule, ""), "/own") {
+	down := newList(remotetest.NewSource("https://cms.test/rules", "", errDown), time.Now)
+	down.Load(t.Context(), 1, nil)
+	s, _ := listsOf(down)
+	if schedule, err := s.First(true); err != nil || !strings.Contains(composed(t, schedule, ""), "/own") {
 		t.Errorf("a URL that cannot be read at a reload: %v", err)
 	}
 }
 
 // TestFirstLeavesOutOneList skips only the incompatible list at a start.
 func TestFirstLeavesOutOneList(t *testing.T) {
-	a, _ := place(t, list("a"), false)
-	bad, _ := place(t, opposite, false)
-	b, _ := place(t, list("b"), false)
-	twice, _ := place(t, list("a", "c"), false)
-	s, log := siteOf(a, bad, b, twice)
+	a, _ := placeList(t, list("a"), false)
+	bad, _ := placeList(t, oppositeList, false)
+	b, _ := placeList(t, list("b"), false)
+	twice, _ := placeList(t, list("a", "c"), false)
+	s, log := listsOf(a, bad, b, twice)
 	schedule, err := s.First(false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := says(t, schedule, "a.test")
+	text := composed(t, schedule, "a.test")
 	for path, want := range map[string]bool{"/own": true, "/a": true, "/b": true, "/c": false} {
 		if strings.Contains(text, "Disallow: "+path+"\n") != want {
 			t.Errorf("%s: %t in %s", path, !want, text)
@@ -118,20 +116,20 @@ func TestFirstLeavesOutOneList(t *testing.T) {
 // TestHostsOfOtherSites skips rules for hosts of other sites. Rules for several hosts apply to the
 // hosts of the site.
 func TestHostsOfOtherSites(t *testing.T) {
-	l, _ := place(t, `{"rules": [
+	l, _ := placeList(t, `{"rules": [
 		{"id": "a", "for": ["GPTBot"], "disallow": ["/a"], "hosts": ["other.test", "a.test"]},
 		{"id": "b", "for": ["GPTBot"], "allow": ["/own"], "hosts": ["other.test"]},
 		{"id": "c", "for": ["GPTBot"], "disallow": ["/c"]}]}`, false)
-	s, log := siteOf(l)
+	s, log := listsOf(l)
 	s.Has = func(host string) bool { return host == "a.test" || host == "b.test" }
 	schedule, err := s.First(true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := says(t, schedule, "a.test"); !strings.Contains(text, "Disallow: /own\nDisallow: /a\nDisallow: /c\n") {
+	if text := composed(t, schedule, "a.test"); !strings.Contains(text, "Disallow: /own\nDisallow: /a\nDisallow: /c\n") {
 		t.Errorf("a.test: %s", text)
 	}
-	if text := says(t, schedule, "b.test"); strings.Contains(text, "/a\n") || !strings.Contains(text, "/c\n") {
+	if text := composed(t, schedule, "b.test"); strings.Contains(text, "/a\n") || !strings.Contains(text, "/c\n") {
 		t.Errorf("b.test: %s", text)
 	}
 	if told := log.FilterMessageSnippet("for hosts of other sites").All(); len(told) != 1 || told[0].ContextMap()["rules"] != int64(1) {
@@ -143,10 +141,10 @@ func TestHostsOfOtherSites(t *testing.T) {
 // and counted each time.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, source := place(t, list("a"), false)
-		s, log := siteOf(l)
+		l, source := placeList(t, list("a"), false)
+		s, log := listsOf(l)
 		s.Check = func(schedule *managed.Schedule) error {
-			if strings.Contains(says(t, schedule, ""), "/gate") {
+			if strings.Contains(composed(t, schedule, ""), "/gate") {
 				return errors.New("gate: no")
 			}
 			return nil
@@ -154,26 +152,27 @@ func TestRun(t *testing.T) {
 		if _, err := s.First(true); err != nil {
 			t.Fatal(err)
 		}
-		l.Use(&User{Changed: s.Changed, Logger: zap.NewNop(), Failed: func() {}})
 		var published []string
 		failed := 0
+		s.Failed = func() { failed++ }
+		s.Start()
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{}, 2)
 		go func() { l.Run(ctx); ended <- struct{}{} }()
 		go func() {
-			s.Run(ctx, func(_ context.Context, next *managed.Schedule) { published = append(published, says(t, next, "")) }, func() { failed++ })
+			s.Run(ctx, func(next *managed.Schedule) { published = append(published, composed(t, next, "")) })
 			ended <- struct{}{}
 		}()
 		for _, data := range []string{
 			list("a", "b"), `{"rules": [{"id": "a", "for": ["GPTBot"], "allow": ["/own"]}]}`, list("a", "gate"), list("a", "b"), list("a", "c"),
 		} {
 			source.SetContent(data, nil)
-			next(remotetest.Lifetime + time.Second)
+			advance(remotetest.Lifetime + time.Second)
 		}
 		cancel()
 		<-ended
 		<-ended
-		if len(published) != 2 || !strings.Contains(published[0], "/b\n") || !strings.Contains(published[1], "/c\n") {
+		if len(published) != 3 || !strings.Contains(published[0], "/b\n") || published[1] != published[0] || !strings.Contains(published[2], "/c\n") {
 			t.Errorf("published %q", published)
 		}
 		if told := log.FilterLevelExact(zapcore.ErrorLevel).Len(); failed != 2 || told != 1 || log.FilterMessageSnippet("no longer conflict").Len() != 1 {

@@ -1,0 +1,260 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/remote"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
+)
+
+// List is a list of rules in a file or at a URL. All sites with the same file or URL share the list.
+// It is not stored, because the history of each site has the published rules.
+type List = remote.Feed[managed.List]
+
+// NewList returns the list in a file or at an HTTP or HTTPS URL. It does not fetch the list.
+func NewList(location string, now func() time.Time) (*List, error) {
+	source, err := remote.ContentKind{Option: "rules", ContentName: "a list", MaxBytes: managed.MaxListBytes}.NewSource(location, now)
+	if err != nil {
+		return nil, err
+	}
+	return newList(source, now), nil
+}
+
+func newList(source remote.Source, now func() time.Time) *List {
+	return remote.NewFeed(remote.FeedConfig[managed.List]{Source: source, Now: now, Parse: func(data []byte, _ *managed.List) (*managed.List, error) {
+		return managed.ParseList(source.Name(), data)
+	}})
+}
+
+// Lists makes schedules from the rules of a configuration and of its lists.
+type Lists struct {
+	Registry *uaident.Registry
+	Spec     managed.Spec // of the configuration; without lists
+	All      []*List
+	// Has reports whether the site has a host, or a host that matches a wildcard. It may be nil for any host.
+	Has func(host string) bool
+	// Check returns an error if a schedule must not be served. It may be nil.
+	Check  func(*managed.Schedule) error
+	Failed func() // counts failed reads and invalid lists
+	Logger *zap.Logger
+
+	changed   chan struct{}
+	used      []*managed.List // content of each list in the last schedule, or nil
+	isRefused bool            // the present content is not used
+}
+
+// Start prepares the lists for use until release is called. It fetches nothing.
+func (s *Lists) Start() (release func()) {
+	s.changed = make(chan struct{}, 1)
+	var releases []func()
+	for _, l := range s.All {
+		releases = append(releases, l.AddUser(listUser{s, l}))
+	}
+	return func() {
+		for _, release := range releases {
+			release()
+		}
+	}
+}
+
+// listUser implements [remote.User].
+type listUser struct {
+	*Lists
+	list *List
+}
+
+// Changed implements [remote.User].
+func (u listUser) Changed() {
+	select {
+	case u.changed <- struct{}{}:
+	default: // Run is about to look
+	}
+}
+
+// Replaced implements [remote.User].
+func (u listUser) Replaced(_, _ *managed.List) {}
+
+// Failed implements [remote.User].
+func (u listUser) Failed(err error, inUse *managed.List, isFirst bool) {
+	if isFirst || !u.list.IsFile() {
+		u.Lists.Failed()
+	}
+	if !isFirst {
+		return
+	}
+	meanwhile := "the previous list stays in force"
+	if inUse == nil {
+		meanwhile = "the published file stays in force, or without one, the rules of the list are missing"
+	}
+	u.Logger.Warn("a list of rules cannot be used; "+meanwhile, zap.String("rules", u.list.Name()), zap.Error(err))
+}
+
+// Recovered implements [remote.User].
+func (u listUser) Recovered() {
+	u.Logger.Info("a list of rules can be used again", zap.String("rules", u.list.Name()))
+}
+
+// First returns the first schedule of a configuration, after its lists were loaded. An error in the
+// configuration or in a list file is returned. An invalid list at a URL is skipped, so that a remote
+// server cannot prevent a start. If strict is set, an invalid list at a URL is an error too. Callers
+// set strict if another configuration runs already. An unreachable URL is never an error.
+func (s *Lists) First(strict bool) (*managed.Schedule, error) {
+	all, isURL := s.inUse(), false
+	for i, l := range s.All {
+		isURL = isURL || !l.IsFile()
+		if all[i] == nil && (l.IsFile() || strict && l.IsInvalid()) {
+			return nil, l.LastError()
+		}
+	}
+	schedule, err := s.schedule(all)
+	if err == nil || strict || !isURL {
+		s.used = all
+		return schedule, err
+	}
+	return s.firstWithoutConflicts(all)
+}
+
+// firstWithoutConflicts skips the lists at URLs that conflict with the other rules.
+func (s *Lists) firstWithoutConflicts(all []*managed.List) (*managed.Schedule, error) {
+	s.used = make([]*managed.List, len(all))
+	for i, l := range s.All {
+		if l.IsFile() {
+			s.used[i] = all[i]
+		}
+	}
+	schedule, err := s.schedule(s.used)
+	if err != nil {
+		return nil, err
+	}
+	for i, l := range s.All {
+		if l.IsFile() || all[i] == nil {
+			continue
+		}
+		with := slices.Clone(s.used)
+		with[i] = all[i]
+		next, err := s.schedule(with)
+		if err != nil {
+			s.Logger.Error("a list of rules conflicts with the configuration, so its rules are not in force", zap.String("rules", l.Name()), zap.Error(err))
+			continue
+		}
+		s.used, schedule = with, next
+	}
+	return schedule, nil
+}
+
+// Lacks reports whether the last schedule lacks the rules of a list, because the list was never read successfully or
+// was skipped.
+func (s *Lists) Lacks() bool { return slices.Contains(s.used, nil) }
+
+// Run publishes a new schedule after each change of a list, until ctx ends. If the new lists
+// conflict, Run does not publish them, and logs the first such error.
+func (s *Lists) Run(ctx context.Context, publish func(*managed.Schedule)) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.changed:
+		}
+		var schedule *managed.Schedule
+		var err error
+		all := s.inUse()
+		isNew := !slices.Equal(all, s.used)
+		if isNew {
+			schedule, err = s.schedule(all)
+		}
+		switch names := zap.Strings("lists", s.Names()); {
+		case err != nil && !s.isRefused:
+			s.Logger.Error("lists of rules conflict with each other or with the configuration; the previous rules stay in force", names, zap.Error(err))
+		case err == nil && s.isRefused:
+			s.Logger.Info("the lists of rules no longer conflict", names)
+		}
+		if s.isRefused = err != nil; err != nil {
+			s.Failed()
+		} else if isNew {
+			s.used = all
+			publish(schedule)
+			s.Logger.Info("robots_txt uses new rules", zap.Strings("lists", s.Names()))
+		}
+	}
+}
+
+// inUse returns the last good content of the lists.
+func (s *Lists) inUse() []*managed.List {
+	all := make([]*managed.List, len(s.All))
+	for i, l := range s.All {
+		all[i] = l.InUse()
+	}
+	return all
+}
+
+// Names returns the names of the lists.
+func (s *Lists) Names() (names []string) {
+	for _, l := range s.All {
+		names = append(names, l.Name())
+	}
+	return names
+}
+
+// Report returns the lists for a report, or nil if there are none.
+func (s *Lists) Report() (lists []report.ManagedList) {
+	for _, l := range s.All {
+		one, state := report.ManagedList{Name: l.Name()}, l.State()
+		if state.InUse != nil {
+			one.Rules = len(state.InUse.Rules)
+		}
+		if state.LastErr != nil {
+			one.Failure = state.LastErr.Error()
+		}
+		lists = append(lists, one)
+	}
+	return lists
+}
+
+// schedule returns the schedule with this content of the lists. Errors have the name and the position
+// of the rule.
+func (s *Lists) schedule(with []*managed.List) (*managed.Schedule, error) {
+	spec, foreign := s.Spec, 0
+	for _, list := range with {
+		if list != nil {
+			own, others := s.own(list.Rules)
+			spec.Lists, foreign = append(spec.Lists, managed.List{Name: list.Name, Rules: own}), foreign+others
+		}
+	}
+	schedule, err := managed.NewSchedule(s.Registry, spec)
+	if wrong, ok := errors.AsType[*managed.RuleError](err); ok && wrong.At != "" {
+		err = fmt.Errorf("%s: %w", wrong.At, err)
+	}
+	if err == nil && s.Check != nil {
+		err = s.Check(schedule)
+	}
+	if err == nil && foreign > 0 {
+		s.Logger.Info("rules in lists for hosts of other sites are ignored", zap.Int("rules", foreign))
+	}
+	return schedule, err
+}
+
+// own returns the rules for hosts of the site, and the number of other rules.
+func (s *Lists) own(rules []managed.Rule) (own []managed.Rule, others int) {
+	if s.Has == nil {
+		return rules, 0
+	}
+	for _, r := range rules {
+		if len(r.Hosts) > 0 {
+			r.Hosts = slices.DeleteFunc(slices.Clone(r.Hosts), func(host string) bool { return !s.Has(host) })
+			if len(r.Hosts) == 0 {
+				others++
+				continue
+			}
+		}
+		own = append(own, r)
+	}
+	return own, others
+}

@@ -1,0 +1,287 @@
+package remote
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Feed fetches a file or a URL regularly and keeps the last good content. It outlives a
+// configuration and refers to a configuration only through its users. It is safe for concurrent use.
+type Feed[T any] struct {
+	FeedConfig[T]
+
+	fetchMu sync.Mutex // held during fetches and calls of AfterFetch
+
+	mu         sync.Mutex // guards the fields below
+	users      []User[T]
+	lastConfig any // last loaded configuration
+	state      FeedState[T]
+	hash       [sha256.Size]byte // of the content in use
+	invalidErr error             // error in the last response, or nil
+	isLogged   bool              // LastErr was reported to a user
+	failures   int               // in a row
+	nextFetch  time.Time
+}
+
+// FeedConfig configures a Feed.
+type FeedConfig[T any] struct {
+	Source Source
+	Now    func() time.Time
+	// Interval is the time between fetches. Zero means the freshness lifetime of the response.
+	Interval time.Duration
+	// Parse parses content. It may compare the content with the content in use, which is nil while a
+	// configuration is loaded.
+	Parse func(data []byte, inUse *T) (*T, error)
+	// AfterFetch is called by Run after each fetch. It may be nil.
+	AfterFetch func(context.Context)
+}
+
+// User is a configuration that uses a Feed. The feed calls Replaced, Failed and Recovered only for the first
+// user, so that each message is logged once.
+type User[T any] interface {
+	// Changed is called after the content may have changed. It must not wait for the feed.
+	Changed()
+	// Replaced is called after new content came into use. previous may be nil.
+	Replaced(previous, current *T)
+	// Failed is called after a failed fetch. inUse is the last good content, or nil. isFirst reports
+	// whether no user knows of the failure.
+	Failed(err error, inUse *T, isFirst bool)
+	// Recovered is called after a successful fetch that follows a reported failure.
+	Recovered()
+}
+
+// FeedState is the state of a Feed.
+type FeedState[T any] struct {
+	InUse         *T        // last good content, or nil
+	LastAnswer    Answer    // of the last fetch with a response, without its data
+	LastErr       error     // error of the last fetch, or nil
+	FailingSince  time.Time // first failure of this series
+	LastConfirmed time.Time // last time when the content in use was current
+}
+
+// NewFeed returns a Feed without fetching.
+func NewFeed[T any](c FeedConfig[T]) *Feed[T] { return &Feed[T]{FeedConfig: c} }
+
+// Name returns the file or the URL for messages.
+func (f *Feed[T]) Name() string { return f.Source.Name() }
+
+// IsFile reports whether the source is a file.
+func (f *Feed[T]) IsFile() bool { return !f.Source.IsURL() }
+
+// State returns the present state.
+func (f *Feed[T]) State() FeedState[T] {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.state
+}
+
+// InUse returns the last good content, or nil.
+func (f *Feed[T]) InUse() *T { return f.State().InUse }
+
+// LastError returns the error of the last fetch, or nil.
+func (f *Feed[T]) LastError() error { return f.State().LastErr }
+
+// IsInvalid reports whether the last response was invalid.
+func (f *Feed[T]) IsInvalid() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.invalidErr != nil && f.state.LastErr == f.invalidErr
+}
+
+// FirstUser returns the first user, or nil.
+func (f *Feed[T]) FirstUser() User[T] {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.firstUser()
+}
+
+func (f *Feed[T]) firstUser() User[T] {
+	if len(f.users) == 0 {
+		return nil
+	}
+	return f.users[0]
+}
+
+// AddUser adds a user until release is called. It reports a failure that was not reported yet. Users must be
+// comparable.
+func (f *Feed[T]) AddUser(u User[T]) (release func()) {
+	f.mu.Lock()
+	f.users = append(f.users, u)
+	isUnreported := f.state.LastErr != nil && !f.isLogged
+	report := f.failureReport()
+	f.mu.Unlock()
+	if isUnreported {
+		report()
+	}
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if i := slices.Index(f.users, u); i >= 0 {
+			f.users = slices.Delete(slices.Clone(f.users), i, i+1)
+		}
+	}
+}
+
+// Load fetches the content for a new configuration, once for each configuration. config identifies the
+// configuration and must be comparable. before is called before the fetch, and may be nil. Load
+// returns when ctx ends, even if another fetch runs.
+func (f *Feed[T]) Load(ctx context.Context, config any, before func()) {
+	f.mu.Lock()
+	isLoaded := f.lastConfig == config
+	f.lastConfig = config
+	f.mu.Unlock()
+	if isLoaded || !lockUntil(ctx, &f.fetchMu) {
+		return
+	}
+	defer f.fetchMu.Unlock()
+	if before != nil {
+		before()
+	}
+	f.fetch(ctx, true)
+}
+
+// Run fetches the content when a fetch is due, until ctx ends.
+func (f *Feed[T]) Run(ctx context.Context) {
+	Run(ctx, func(ctx context.Context) time.Duration {
+		f.fetchMu.Lock()
+		defer f.fetchMu.Unlock()
+		if f.UntilNextFetch() <= 0 {
+			f.fetch(ctx, false)
+		}
+		if f.AfterFetch != nil {
+			f.AfterFetch(ctx)
+		}
+		return f.UntilNextFetch()
+	})
+}
+
+// UntilNextFetch returns the time until the next fetch.
+func (f *Feed[T]) UntilNextFetch() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.nextFetch.Sub(f.Now())
+}
+
+// Restore puts stored content into use. confirmed is the time when it was current. The validators are
+// those of its response. AfterFetch and the before of Load may call it.
+func (f *Feed[T]) Restore(content *T, hash [sha256.Size]byte, confirmed time.Time, validators Answer) {
+	f.mu.Lock()
+	f.state.LastConfirmed = confirmed
+	if f.invalidErr == nil { // otherwise the validators belong to an invalid response
+		f.state.LastAnswer = validators
+	}
+	f.mu.Unlock()
+	f.activate(content, hash)
+}
+
+// fetch fetches the content. isConfigLoad means that a configuration is loaded. f.fetchMu must be held.
+func (f *Feed[T]) fetch(ctx context.Context, isConfigLoad bool) {
+	f.mu.Lock()
+	previous, inUse := f.state.LastAnswer, f.state.InUse
+	if isConfigLoad {
+		inUse = nil
+		if f.invalidErr != nil {
+			previous = Answer{} // also fetches a rejected version again
+		}
+	}
+	f.mu.Unlock()
+	answer, err := f.Source.Read(ctx, previous)
+	if err != nil && errors.Is(context.Cause(ctx), context.Canceled) {
+		return // not a failure of the source
+	}
+	var content *T
+	if err == nil && !answer.Unchanged {
+		content, err = f.Parse(answer.Data, inUse)
+	}
+	f.recordResult(answer, content, err)
+}
+
+// recordResult records the result of a fetch. content is nil if it is unchanged or invalid.
+func (f *Feed[T]) recordResult(answer Answer, content *T, err error) {
+	f.mu.Lock()
+	lifetime := answer.Lifetime
+	if f.Interval > 0 && (err == nil || answer.Data != nil) {
+		lifetime = f.Interval
+	}
+	if answer.Data != nil || answer.Unchanged {
+		f.state.LastAnswer = answer
+		f.state.LastAnswer.Data = nil
+	}
+	if answer.Data != nil {
+		f.invalidErr = err
+	}
+	if err != nil {
+		f.recordFailure(err, lifetime)
+		return
+	}
+	f.nextFetch = f.Now().Add(Jitter(lifetime))
+	if answer.Unchanged && f.invalidErr != nil {
+		f.state.LastErr = f.invalidErr
+		f.mu.Unlock()
+		return
+	}
+	f.recordSuccess(answer, content)
+}
+
+// recordSuccess records a successful fetch and unlocks f.mu, which must be held.
+func (f *Feed[T]) recordSuccess(answer Answer, content *T) {
+	user, wasLogged := f.firstUser(), f.isLogged
+	f.state.LastConfirmed = f.Now()
+	f.state.LastErr, f.failures, f.isLogged = nil, 0, false
+	hash := sha256.Sum256(answer.Data)
+	isNew := content != nil && (f.state.InUse == nil || hash != f.hash)
+	f.mu.Unlock()
+	if user != nil && wasLogged {
+		user.Recovered()
+	}
+	if isNew {
+		f.activate(content, hash)
+	}
+}
+
+// recordFailure records an error and unlocks f.mu, which must be held.
+func (f *Feed[T]) recordFailure(err error, wait time.Duration) {
+	now := f.Now()
+	if f.state.LastErr == nil {
+		f.state.FailingSince = now
+	}
+	f.state.LastErr = err
+	if f.Source.IsURL() {
+		wait = RetryDelay(f.failures, wait)
+	}
+	f.failures++
+	f.nextFetch = now.Add(Jitter(max(wait, FileCheckInterval)))
+	report := f.failureReport()
+	f.mu.Unlock()
+	report()
+}
+
+// failureReport returns a function that reports the failure to the first user. f.mu must be held here, but not
+// during the call of that function.
+func (f *Feed[T]) failureReport() func() {
+	user, err, inUse, isFirst := f.firstUser(), f.state.LastErr, f.state.InUse, !f.isLogged
+	if user == nil {
+		return func() {}
+	}
+	f.isLogged = err != nil
+	return func() { user.Failed(err, inUse, isFirst) }
+}
+
+// activate puts content into use. f.fetchMu must be held.
+func (f *Feed[T]) activate(content *T, hash [sha256.Size]byte) {
+	f.mu.Lock()
+	previous := f.state.InUse
+	f.state.InUse, f.hash = content, hash
+	users := slices.Clone(f.users)
+	f.mu.Unlock()
+	if len(users) > 0 {
+		users[0].Replaced(previous, content)
+	}
+	for _, u := range users {
+		u.Changed()
+	}
+}
