@@ -35,7 +35,6 @@ type Ledger struct {
 	now       func() time.Time
 	retention atomic.Int64 // a time.Duration
 	buffers   *buffers
-	readings  readings
 
 	_ [64]byte // separates fields that requests read from fields that they write
 
@@ -67,7 +66,7 @@ func (l *Ledger) Retain(retention time.Duration) {
 // only if maxPending requests wait for counting.
 func (l *Ledger) Record(q *Request) {
 	b := l.locked()
-	b.add(q, l.readings.noted.Load())
+	b.add(q)
 	l.release(b)
 }
 
@@ -130,9 +129,8 @@ func (l *Ledger) countAll() {
 // held.
 func (l *Ledger) swapNotes(b *buffer) { l.batch, b.notes = b.notes, l.batch }
 
-// count counts the batch, after the robots fetches before it. l.mu must be held.
+// count counts the batch. l.mu must be held.
 func (l *Ledger) count() {
-	l.countReadings()
 	var last lastSite
 	for q := range l.batch.all() {
 		s := l.siteAfter(&last, q.Site)
@@ -221,6 +219,23 @@ func (l *Ledger) snapshot(name string, now int64, retention time.Duration) *Site
 		return nil
 	}
 	return s.clone()
+}
+
+// RecordRobotsFetch records a crawler's robots fetch. Requests that were recorded before come
+// before the fetch.
+func (l *Ledger) RecordRobotsFetch(q *Request, fetch RobotsFetch) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.countAll()
+	s := l.site(q.Site)
+	s.noted++
+	w := l.row(s, crawler{q.Token, q.Named, q.Class, q.Identity}, fetch.At)
+	if w.FirstSeen == 0 {
+		w.FirstSeen, w.LastSeen = fetch.At, fetch.At
+	}
+	if w.RobotsFetch == nil || fetch.At >= w.RobotsFetch.At {
+		w.RobotsFetch, w.SinceRobotsFetch = &fetch, 0
+	}
 }
 
 // Restore adds a stored site. since is the time at which the stored ledger began to count.

@@ -156,7 +156,7 @@ func TestStored(t *testing.T) {
 		q.Identity = verify.States()[i%4]
 		record(l, q)
 	}
-	l.RecordRead(gptbot(c.now(), ""), Read{At: c.now().UnixMilli(), Status: 200, Version: Version{1}})
+	l.RecordRobotsFetch(gptbot(c.now(), ""), RobotsFetch{At: c.now().UnixMilli(), Status: 200, Version: Version{1}})
 	before := l.Snapshot()
 	data, err := StoredSite{Since: Time(before.Since), Saved: c.now(), Site: before.Sites[0]}.Encode()
 	if err != nil {
@@ -174,8 +174,8 @@ func TestStored(t *testing.T) {
 	if sum := got.total(); sum.Requests() != 201 || got.Since != before.Since {
 		t.Errorf("%d requests since %s, want 201", sum.Requests(), Time(got.Since))
 	}
-	if w := got.row(t, "example.com", "GPTBot"); w.Read == nil || w.Read.Version != (Version{1}) {
-		t.Errorf("the reading is %+v", w.Read)
+	if w := got.row(t, "example.com", "GPTBot"); w.RobotsFetch == nil || w.RobotsFetch.Version != (Version{1}) {
+		t.Errorf("the reading is %+v", w.RobotsFetch)
 	}
 	fresh := New(c.now)
 	fresh.Restore(stored.Site, stored.Since)
