@@ -131,9 +131,9 @@ func (l *Ledger) swapNotes(b *buffer) { l.batch, b.notes = b.notes, l.batch }
 
 // count counts the batch. l.mu must be held.
 func (l *Ledger) count() {
-	var last lastSite
 	for q := range l.batch.all() {
-		s := l.siteAfter(&last, q.Site)
+		s := l.site(q.Site)
+		s.noted++
 		l.row(s, q.crawler, q.at).count(q)
 		s.countHost(q)
 		s.countLines(q)
@@ -164,22 +164,6 @@ func (l *Ledger) site(name string) *Site {
 	s := &Site{Name: strings.Clone(name), noted: 1}
 	l.sites[s.Name] = s
 	return s
-}
-
-// lastSite caches the last lookup of a site. Consecutive requests are often for one site.
-type lastSite struct {
-	name string
-	site *Site
-}
-
-// siteAfter implements site with the cache of the last lookup. l.mu must be held since that
-// lookup.
-func (l *Ledger) siteAfter(last *lastSite, name string) *Site {
-	if last.site == nil || last.name != name {
-		*last = lastSite{name, l.site(name)}
-	}
-	last.site.noted++
-	return last.site
 }
 
 // maxSiteName bounds the name of a site, in bytes. DNS allows 253.

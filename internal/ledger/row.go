@@ -29,7 +29,6 @@ type Row struct {
 	// since, or of all requests if RobotsFetch is nil.
 	RobotsFetch      *RobotsFetch `json:"robots_fetch,omitempty"`
 	SinceRobotsFetch uint64       `json:"since_robots_fetch"`
-	next             *Row         // in the index of the site
 
 	// LastAction is the action for the last request that was not allowed.
 	LastAction judge.Action `json:"last_action"`
@@ -270,7 +269,6 @@ func (w *Row) prune(now int64, retention time.Duration) bool {
 // clone returns a deep copy that shares strings only.
 func (w *Row) clone() Row {
 	c := *w
-	c.next = nil
 	for r := range numResolutions {
 		c.Series[r] = slices.Clone(w.Series[r])
 	}

@@ -138,7 +138,7 @@ func (s *Site) sanitized() *Site {
 				lines[line] = f.Lines[line]
 			}
 		}
-		f.Lines, f.Cut = lines, f.Cut || len(lines) < len(f.Lines)
+		f.Lines = lines
 		clean.Files = append(clean.Files, f)
 	}
 	return clean
