@@ -20,10 +20,10 @@ func fill(c *report.Crawler) {
 	c.Previous = &report.Counts{Requests: 1_000_000, Disallowed: 1}
 	c.Identities = report.Identities{Verified: 1_234_567, Claimed: 9_999_999, Unknown: 1_111_112, Spoofed: 1_234}
 	c.Rate = report.Rate{PerMinute: 1_234, Day: 1_000, Peak: 9_999, CrawlDelay: 10, DelayLine: 5, Habit: "undocumented", Exceeds: true}
-	if c.Read != nil {
-		c.Read.Current, c.Read.Version = false, "a14ce882a14ce882a14ce882a14ce882a14ce882a14ce882a14ce882a14ce882"
+	if c.RobotsFetch != nil {
+		c.RobotsFetch.Current, c.RobotsFetch.Version = false, "a14ce882a14ce882a14ce882a14ce882a14ce882a14ce882a14ce882a14ce882"
 	}
-	c.SinceRead = 12_345_678
+	c.SinceRobotsFetch = 12_345_678
 	if c.TopPath != nil {
 		c.TopPath.Host = "a-rather-long-name-of-a-tenant.shop.example.com"
 	}

@@ -149,7 +149,7 @@ var threeDays = sync.OnceValue(func() *report.Source {
 			if c.reads > 0 && ago == c.reads {
 				q := request(c, at, "/robots.txt", version)
 				l.Record(q)
-				l.RecordRead(q, ledger.Read{At: at.UnixMilli(), Status: 200, Version: version.Hash})
+				l.RecordRobotsFetch(q, ledger.RobotsFetch{At: at.UnixMilli(), Status: 200, Version: version.Hash})
 			}
 			hour := float64(at.Hour()) + float64(at.Minute())/60
 			swing := 1 + c.rhythm*math.Sin((hour-8)/24*2*math.Pi)

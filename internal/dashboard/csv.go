@@ -96,14 +96,14 @@ func crawlerRows(l *report.Crawlers) [][]string {
 		"verified", "claimed", "unknown_identity", "spoofed", "action", "first_seen", "last_seen", "violating_since",
 		"read_site", "read_at", "read_status", "read_version", "requests_since_read", "per_minute", "crawl_delay_seconds")}
 	for _, c := range l.Crawlers {
-		read := report.Reading{}
+		read := report.RobotsFetch{}
 		status := ""
-		if c.Read != nil {
-			read, status = *c.Read, strconv.Itoa(c.Read.Status)
+		if c.RobotsFetch != nil {
+			read, status = *c.RobotsFetch, strconv.Itoa(c.RobotsFetch.Status)
 		}
 		rows = append(rows, row(c.ID, c.Token, c.Operator, c.Class, countCells(c.Counts), percent(c.Compliance),
 			number(c.Identities.Verified), number(c.Identities.Claimed), number(c.Identities.Unknown), number(c.Identities.Spoofed),
-			c.Action, moment(c.FirstSeen), moment(c.LastSeen), moment(c.ViolatingSince), read.Site, moment(read.At), status, read.Version, number(c.SinceRead),
+			c.Action, moment(c.FirstSeen), moment(c.LastSeen), moment(c.ViolatingSince), read.Site, moment(read.At), status, read.Version, number(c.SinceRobotsFetch),
 			strconv.FormatFloat(c.Rate.PerMinute, 'f', -1, 64), strconv.FormatFloat(c.Rate.CrawlDelay, 'f', -1, 64)))
 	}
 	return rows

@@ -140,7 +140,7 @@ func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
 	if !judge.IsRobotsFetch(j.Method, http.StatusOK) {
 		return
 	}
-	read := ledger.RobotsFetch{At: now, Status: http.StatusOK}
+	read := ledger.RobotsFetch{At: now.UnixMilli(), Status: http.StatusOK}
 	g.shared.readers.Record(g.reader(asked, j), read)
 	g.recordReading(asked, j, read)
 }

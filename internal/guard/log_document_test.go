@@ -132,7 +132,7 @@ func TestLogSchema(t *testing.T) {
 		maps.Copy(always, verdictAlways)
 		g := testGuard(t, options{Enforce: true}, serving(mixedRobots))
 		r := requestBy("bingbot/2.0", "/x")
-		g.shared.readers.Record(g.reader(r, full), ledger.RobotsFetch{At: time.Now(), Status: http.StatusOK})
+		g.shared.readers.Record(g.reader(r, full), ledger.RobotsFetch{At: time.Now().UnixMilli(), Status: http.StatusOK})
 		write := func(j Judgement) map[string]logFields {
 			return logLines(t, func(l *zap.Logger) {
 				g.Logger = l

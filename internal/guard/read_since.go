@@ -23,7 +23,7 @@ func (s *State) ReadSince(has func(host string) bool, since time.Time) []string 
 				continue
 			}
 			for _, row := range site.Rows {
-				if row.Read != nil && row.Read.At >= since.UnixMilli() && row.Identity != verify.Spoofed && !strings.HasPrefix(row.Token, "_") {
+				if row.RobotsFetch != nil && row.RobotsFetch.At >= since.UnixMilli() && row.Identity != verify.Spoofed && !strings.HasPrefix(row.Token, "_") {
 					found[row.Token] = true
 				}
 			}

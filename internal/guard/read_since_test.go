@@ -18,7 +18,7 @@ func TestReadSince(t *testing.T) {
 	reads := func(site, token string, identity verify.State, ago time.Duration) {
 		q := ledger.Request{At: now.Add(-ago), Site: site, Token: token, Class: uaident.Search, Identity: identity, Method: http.MethodGet, Target: "/robots.txt"}
 		s.Ledger.Record(&q)
-		s.Ledger.RecordRead(&q, ledger.Read{At: q.At.UnixMilli(), Status: http.StatusOK})
+		s.Ledger.RecordRobotsFetch(&q, ledger.RobotsFetch{At: q.At.UnixMilli(), Status: http.StatusOK})
 	}
 	reads("a.test", "bingbot", verify.Verified, time.Minute)
 	reads("a.test", "bingbot", verify.Claimed, 3*time.Hour)

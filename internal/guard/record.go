@@ -41,13 +41,13 @@ func (g *Guard) recordReading(r *http.Request, j *Judgement, read ledger.RobotsF
 	if site.IsEarly(r) {
 		return
 	}
-	g.Metrics.RecordRobotsFetch(j.Site.Label, g.labelOf(j), read.At)
+	g.Metrics.RecordRobotsFetch(j.Site.Label, g.labelOf(j), ledger.Time(read.At))
 	if g.shared.Ledger == nil {
 		return
 	}
 	q := g.ledgerRequest(r, j, time.Now())
 	g.noteStranger(r, j, &q, true)
-	g.shared.Ledger.RecordRead(&q, ledger.Read{At: read.At.UnixMilli(), Status: read.Status, Version: read.Hash})
+	g.shared.Ledger.RecordRobotsFetch(&q, read)
 }
 
 // ledgerRequest returns a judged request in the form of the ledger.

@@ -88,8 +88,8 @@ func TestRecord(t *testing.T) {
 		t.Errorf("recorded are %v", got)
 	}
 	bing, ok := g.shared.Reports(time.Now()).Crawler(report.Filter{}, "bingbot")
-	if !ok || bing.Crawler.Read == nil || bing.Crawler.Read.Status != 200 || !bing.Crawler.Read.Current || bing.Crawler.SinceRead != 1 {
-		t.Fatalf("bingbot has read %+v, %d requests since", bing.Crawler.Read, bing.Crawler.SinceRead)
+	if !ok || bing.Crawler.RobotsFetch == nil || bing.Crawler.RobotsFetch.Status != 200 || !bing.Crawler.RobotsFetch.Current || bing.Crawler.SinceRobotsFetch != 1 {
+		t.Fatalf("bingbot has read %+v, %d requests since", bing.Crawler.RobotsFetch, bing.Crawler.SinceRobotsFetch)
 	}
 	if p := bing.Paths; len(p) != 1 || p[0].Path != "/private/x?y" || p[0].Rule != "Disallow: /private/" || p[0].Line != 2 || p[0].Site != "example.com" {
 		t.Errorf("its paths are %+v", p)

@@ -105,7 +105,7 @@ func (g *Guard) noteResponse(f *robotsFetch, response robotsResponse) {
 		}
 	}
 	if response.isReading(f.r.Method) && !site.IsEarly(f.r) { // early data does not prove the address
-		read := ledger.RobotsFetch{At: now, Status: response.status, Hash: response.hash}
+		read := ledger.RobotsFetch{At: now.UnixMilli(), Status: response.status, Version: response.hash}
 		g.shared.readers.Record(g.reader(f.r, f.j), read)
 		g.recordReading(f.r, f.j, read)
 	}
@@ -226,7 +226,7 @@ func (g *Guard) entryFor(s *site.Site) *policy.Entry {
 // reader returns the key of a crawler's robots fetches for reports. Without a verified identity, it
 // includes the network of the address.
 func (g *Guard) reader(r *http.Request, j *Judgement) ledger.RobotsFetcher {
-	reader := ledger.RobotsFetcher{Site: *j.Site.Own(), Crawler: judge.FoldName(cmp.Or(j.KnownName(), judge.OtherName)), Invented: !j.Site.Named}
+	reader := ledger.RobotsFetcher{Site: *j.Site.Own(), Crawler: judge.FoldName(cmp.Or(j.KnownName(), judge.OtherName)), UnknownHost: !j.Site.Named}
 	if j.Identity != verify.Verified {
 		reader.Network = addr.Network(site.ClientAddr(r))
 	}
@@ -242,13 +242,14 @@ func (g *Guard) lastReading(r *http.Request, j *Judgement) (ledger.RobotsFetch, 
 // seen: "never", the "current" version or an "old" one, and when.
 func (g *Guard) hasRead(r *http.Request, j *Judgement) (what string, at time.Time) {
 	last, ok := g.lastReading(r, j)
+	at = ledger.Time(last.At)
 	switch {
 	case !ok || j.Version == nil:
 		return "never", time.Time{}
-	case last.Hash == j.Version.Hash, !last.At.Before(j.Version.FirstFetched):
-		return "current", last.At
+	case last.Version == j.Version.Hash, last.At > j.Version.FirstFetched.UnixMilli():
+		return "current", at
 	}
-	return "old", last.At
+	return "old", at
 }
 
 // mayUseOther reports whether a crawler may be using a file that allows a request which our copy

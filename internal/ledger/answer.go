@@ -63,15 +63,11 @@ func (n *notes) addAnswer(a *Answer) {
 
 // countAnswers counts the answers of the batch. l.mu must be held.
 func (l *Ledger) countAnswers() {
-	var last lastSite
-	var row *Row
-	var of *answer // the answer that row belongs to
 	for i := range l.batch.answers {
 		a := &l.batch.answers[i]
-		if of == nil || of.Site != a.Site || of.Token != a.Token || of.Class != a.Class || of.Identity != a.Identity {
-			row, of = l.row(l.siteAfter(&last, a.Site), a.crawler, a.at), a
-		}
-		row.countAnswer(a)
+		s := l.site(a.Site)
+		s.noted++
+		l.row(s, a.crawler, a.at).countAnswer(a)
 	}
 }
 

@@ -38,7 +38,7 @@ func TestLedgerCrowd(t *testing.T) {
 	}
 	s.row(t, "example.com", "bot35")
 	s.row(t, "example.com", "named11")
-	if got := s.row(t, "example.com", Other).SinceRead; got != 300-maxRows {
+	if got := s.row(t, "example.com", Other).SinceRobotsFetch; got != 300-maxRows {
 		t.Errorf("%d requests of others, want %d", got, 300-maxRows)
 	}
 	c.advance(23 * time.Hour)

@@ -43,7 +43,6 @@ type pending struct {
 	Site      string
 	lasting   string // User-Agent, if it can be retained
 	at        int64  // in Unix milliseconds
-	readings  uint64 // number of robots fetches recorded before
 	file      uint32 // index in notes.files
 	line      int32  // of the rule
 	GroupLine int32
@@ -91,8 +90,8 @@ type notes struct {
 // roomy is the capacity in requests that notes retain after counting.
 const roomy = 4 * bufferRequests
 
-// add records a request. readings is the number of robots fetches recorded before.
-func (n *notes) add(q *Request, readings uint64) {
+// add records a request.
+func (n *notes) add(q *Request) {
 	if n.pending == nil {
 		n.pending = make([]pending, 0, bufferRequests)
 		n.text = make([]byte, 0, bufferRequests*textBytes)
@@ -100,7 +99,7 @@ func (n *notes) add(q *Request, readings uint64) {
 	n.pending = append(n.pending, pending{})
 	p := &n.pending[len(n.pending)-1]
 	p.crawler = crawler{q.Token, q.Named, q.Class, q.Identity}
-	p.Site, p.at, p.readings = q.Site, q.At.UnixMilli(), readings
+	p.Site, p.at = q.Site, q.At.UnixMilli()
 	p.file, p.line, p.GroupLine = n.fileIndex(q), int32(min(q.Rule.Line, math.MaxInt32)), int32(min(q.GroupLine, math.MaxInt32))
 	p.Verdict, p.Action = q.Verdict, q.Action
 	p.Shared, p.WouldBlock, p.Against, p.Slowed = q.Shared, q.WouldBlock, q.Against, q.Slowed

@@ -42,9 +42,6 @@ func TestRecordWaitsForNobody(t *testing.T) {
 				defer close(done)
 				for i := range requests {
 					l.Record(gptbot(noon, fmt.Sprint("/", i)))
-					if i%10 == 0 {
-						l.RecordRead(gptbot(noon, ""), Read{At: noon.UnixMilli(), Status: 200})
-					}
 				}
 			}()
 			select {
@@ -57,9 +54,6 @@ func TestRecordWaitsForNobody(t *testing.T) {
 			s := l.Snapshot()
 			if got := s.total(); got.Requests() != requests {
 				t.Errorf("%d requests were counted, want %d", got.Requests(), requests)
-			}
-			if got := s.row(t, "example.com", "GPTBot").SinceRead; got != 9 {
-				t.Errorf("%d requests since the last reading, want 9", got)
 			}
 		})
 	}
@@ -81,7 +75,7 @@ func TestReadersSeeWhatCameBefore(t *testing.T) {
 					l.Record(q)
 				}
 				for _, s := range l.Snapshot().Sites {
-					if got, want := s.Rows[0].SinceRead, (n+1)*(bufferRequests/2+1); s.Name == site && got != want {
+					if got, want := s.Rows[0].SinceRobotsFetch, (n+1)*(bufferRequests/2+1); s.Name == site && got != want {
 						t.Errorf("%s: %d requests, want %d", site, got, want)
 					}
 				}
@@ -105,7 +99,7 @@ func TestPendingIsBounded(t *testing.T) {
 			l := New(newClock().now)
 			var fit notes
 			for fit.room(l.buffers.all[0].most) {
-				fit.add(q, 0)
+				fit.add(q)
 			}
 			most := int64(len(fit.pending) * len(l.buffers.all))
 			if most > maxPending || len(fit.text)*len(l.buffers.all) > maxPending*requestBytes {

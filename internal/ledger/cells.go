@@ -7,7 +7,7 @@ import (
 )
 
 // cell is an array whose first element is the number of its step since the Unix epoch.
-type cell interface{ Cell | AnswerCell }
+type cell interface{ Cell | AnswerCell | VisitCell }
 
 // search returns the index of the cell of a step, or the index at which to insert one.
 func search[C cell](cells []C, slot uint32) (int, bool) {

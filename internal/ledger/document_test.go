@@ -1,8 +1,6 @@
 package ledger
 
 import (
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"net/netip"
 	"reflect"
@@ -39,23 +37,23 @@ func moved(t *testing.T, from *RobotsFetches, now time.Time, elsewhere bool) *Ro
 
 func TestReadersOverARestart(t *testing.T) {
 	r := NewRobotsFetches(100, 100)
-	verified, invented, unprintable := bing("a.test"), bing("invented.test"), bing("a.test")
-	verified.Network, invented.Invented, unprintable.Crawler = netip.Prefix{}, true, "\xff"
+	verified, unknownHost, unprintable := bing("a.test"), bing("invented.test"), bing("a.test")
+	verified.Network, unknownHost.UnknownHost, unprintable.Crawler = netip.Prefix{}, true, "\xff"
 	readings := map[RobotsFetcher]RobotsFetch{
-		bing("a.test"): {docTime.Add(-time.Hour), 200, [32]byte{1}},
-		verified:       {docTime, 304, [32]byte{}},
-		bing("b.test"): {docTime.Add(-keepReadings), 200, [32]byte{1}},
-		bing("c.test"): {docTime.Add(time.Hour), 200, [32]byte{1}},
-		invented:       {docTime, 200, [32]byte{1}},
-		unprintable:    {docTime, 200, [32]byte{1}},
+		bing("a.test"): {docTime.Add(-time.Hour).UnixMilli(), 200, [32]byte{1}},
+		verified:       {docTime.UnixMilli(), 304, [32]byte{}},
+		bing("b.test"): {docTime.Add(-fetchLifetime).UnixMilli(), 200, [32]byte{1}},
+		bing("c.test"): {docTime.Add(time.Hour).UnixMilli(), 200, [32]byte{1}},
+		unknownHost:    {docTime.UnixMilli(), 200, [32]byte{1}},
+		unprintable:    {docTime.UnixMilli(), 200, [32]byte{1}},
 	}
 	for who, what := range readings {
 		r.Record(who, what)
 	}
 	again := moved(t, r, docTime, false)
-	for who, want := range map[RobotsFetcher]bool{bing("a.test"): true, verified: true, bing("b.test"): false, bing("c.test"): false, invented: false, unprintable: false} {
+	for who, want := range map[RobotsFetcher]bool{bing("a.test"): true, verified: true, bing("b.test"): false, bing("c.test"): false, unknownHost: false, unprintable: false} {
 		got, ok := again.Last(who)
-		if ok != want || ok && (!got.At.Equal(readings[who].At) || got.Status != readings[who].Status || got.Hash != readings[who].Hash) {
+		if ok != want || ok && got != readings[who] {
 			t.Errorf("%+v: %+v, %t", who, got, ok)
 		}
 	}
@@ -68,11 +66,11 @@ func TestReadersMerge(t *testing.T) {
 	r := NewRobotsFetches(1, 1)
 	first := bing("a.test")
 	merge := func(who RobotsFetcher, at time.Time, elsewhere bool) {
-		r.Merge([]ReadBy{{who, RobotsFetch{At: at, Status: 200}}}, elsewhere, docTime)
+		r.Merge([]CrawlerFetch{{who, RobotsFetch{At: at.UnixMilli(), Status: 200}}}, elsewhere, docTime)
 	}
 	at := func() time.Time {
 		last, _ := r.Last(first)
-		return last.At
+		return Time(last.At)
 	}
 	merge(first, docTime.Add(-2*time.Hour), true)
 	merge(first, docTime.Add(-time.Hour), true)
@@ -87,7 +85,7 @@ func TestReadersMerge(t *testing.T) {
 		t.Error("what others have seen has pushed out what was known")
 	}
 	noted := r.PartRevision(partIndex(first))
-	r.Record(first, RobotsFetch{At: docTime, Status: 200})
+	r.Record(first, RobotsFetch{At: docTime.UnixMilli(), Status: 200})
 	if r.PartRevision(partIndex(first)) == noted {
 		t.Error("a reading is no news")
 	}
@@ -99,11 +97,11 @@ func TestReadersMerge(t *testing.T) {
 
 // TestReadersAreBounded encodes the latest readings where there are too many.
 func TestReadersAreBounded(t *testing.T) {
-	r := NewRobotsFetches(3*maxStoredReadings, 1)
+	r := NewRobotsFetches(3*maxStoredFetches, 1)
 	who := bing(strings.Repeat("a", 255))
-	for i := range 3 * maxStoredReadings {
+	for i := range 3 * maxStoredFetches {
 		who.Network = netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 8), byte(i), 0}), 24)
-		r.Record(who, RobotsFetch{At: docTime.Add(time.Duration(i-1e6) * time.Second), Status: 200, Hash: [32]byte{1}})
+		r.Record(who, RobotsFetch{At: docTime.Add(time.Duration(i-1e6) * time.Second).UnixMilli(), Status: 200, Version: [32]byte{1}})
 	}
 	d, _, err := r.EncodePart(partIndex(who), docTime)
 	if err != nil || len(d.Data) > MaxDocument {
@@ -117,7 +115,7 @@ func TestReadersAreBounded(t *testing.T) {
 }
 
 func someChanges() Changes {
-	visit := Visit{Crawler: "Googlebot", Chain: []string{"googlebot"}, Wildcard: true, Host: "a.test", Target: "/\xff?x", At: docTime.Add(-time.Hour)}
+	visit := Visit{Crawler: "Googlebot", Chain: []string{"googlebot"}, Wildcard: true, Host: "a.test", Target: "/é?x", At: docTime.Add(-time.Hour)}
 	return Changes{
 		Site: policy.Key{Secure: true, Host: "a.test"}, Hash: [32]byte{2}, Read: docTime.Add(-time.Minute), Visits: []Visit{visit},
 		Holds: []Hold{{Version: [32]byte{1}, Since: docTime.Add(-time.Minute), Until: docTime.Add(time.Hour), Visits: []Visit{visit}}},
@@ -200,7 +198,7 @@ func FuzzDocuments(f *testing.F) {
 	}
 	f.Add(d.Data)
 	r := NewRobotsFetches(10, 10)
-	r.Record(bing("a.test"), RobotsFetch{docTime, 200, [32]byte{1}})
+	r.Record(bing("a.test"), RobotsFetch{docTime.UnixMilli(), 200, [32]byte{1}})
 	d, _, err = r.EncodePart(partIndex(bing("a.test")), docTime)
 	if err != nil {
 		f.Fatal(err)
@@ -220,16 +218,4 @@ func FuzzDocuments(f *testing.F) {
 			NewRobotsFetches(10, 10).Merge(all, false, d.Saved)
 		}
 	})
-}
-
-// TestDocumentIsJSON has the bytes that json.Marshal would have, which others have stored.
-func TestDocumentIsJSON(t *testing.T) {
-	content := map[string]string{"a<b": "\"c\u2028"}
-	saved := time.Date(2026, 5, 1, 12, 0, 0, 5, time.FixedZone("", 3600))
-	d, err := encodeDocument("kind", content, saved)
-	inner, _ := json.Marshal(content)
-	want, _ := json.Marshal(documentJSON{documentHead{documentFormat, "kind", saved.UTC(), hex.EncodeToString(d.Sum[:])}, inner})
-	if err != nil || string(d.Data) != string(want) {
-		t.Errorf("got %s, %v; want %s", d.Data, err, want)
-	}
 }

@@ -35,7 +35,6 @@ type Ledger struct {
 	now       func() time.Time
 	retention atomic.Int64 // a time.Duration
 	buffers   *buffers
-	readings  readings
 
 	_ [64]byte // separates fields that requests read from fields that they write
 
@@ -67,7 +66,7 @@ func (l *Ledger) Retain(retention time.Duration) {
 // only if maxPending requests wait for counting.
 func (l *Ledger) Record(q *Request) {
 	b := l.locked()
-	b.add(q, l.readings.noted.Load())
+	b.add(q)
 	l.release(b)
 }
 
@@ -130,12 +129,11 @@ func (l *Ledger) countAll() {
 // held.
 func (l *Ledger) swapNotes(b *buffer) { l.batch, b.notes = b.notes, l.batch }
 
-// count counts the batch, after the robots fetches before it. l.mu must be held.
+// count counts the batch. l.mu must be held.
 func (l *Ledger) count() {
-	l.countReadings()
-	var last lastSite
 	for q := range l.batch.all() {
-		s := l.siteAfter(&last, q.Site)
+		s := l.site(q.Site)
+		s.noted++
 		l.row(s, q.crawler, q.at).count(q)
 		s.countHost(q)
 		s.countLines(q)
@@ -166,22 +164,6 @@ func (l *Ledger) site(name string) *Site {
 	s := &Site{Name: strings.Clone(name), noted: 1}
 	l.sites[s.Name] = s
 	return s
-}
-
-// lastSite caches the last lookup of a site. Consecutive requests are often for one site.
-type lastSite struct {
-	name string
-	site *Site
-}
-
-// siteAfter implements site with the cache of the last lookup. l.mu must be held since that
-// lookup.
-func (l *Ledger) siteAfter(last *lastSite, name string) *Site {
-	if last.site == nil || last.name != name {
-		*last = lastSite{name, l.site(name)}
-	}
-	last.site.noted++
-	return last.site
 }
 
 // maxSiteName bounds the name of a site, in bytes. DNS allows 253.
@@ -221,6 +203,23 @@ func (l *Ledger) snapshot(name string, now int64, retention time.Duration) *Site
 		return nil
 	}
 	return s.clone()
+}
+
+// RecordRobotsFetch records a crawler's robots fetch. Requests that were recorded before come
+// before the fetch.
+func (l *Ledger) RecordRobotsFetch(q *Request, fetch RobotsFetch) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.countAll()
+	s := l.site(q.Site)
+	s.noted++
+	w := l.row(s, crawler{q.Token, q.Named, q.Class, q.Identity}, fetch.At)
+	if w.FirstSeen == 0 {
+		w.FirstSeen, w.LastSeen = fetch.At, fetch.At
+	}
+	if w.RobotsFetch == nil || fetch.At >= w.RobotsFetch.At {
+		w.RobotsFetch, w.SinceRobotsFetch = &fetch, 0
+	}
 }
 
 // Restore adds a stored site. since is the time at which the stored ledger began to count.

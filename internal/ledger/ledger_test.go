@@ -82,7 +82,7 @@ func TestLedger(t *testing.T) {
 	l := New(c.now)
 	record(l, gptbot(c.now(), "/a"))
 	c.advance(time.Minute)
-	l.RecordRead(gptbot(c.now(), ""), Read{At: c.now().UnixMilli(), Status: 200, Version: Version{1}})
+	l.RecordRobotsFetch(gptbot(c.now(), ""), RobotsFetch{At: c.now().UnixMilli(), Status: 200, Version: Version{1}})
 	for range 3 {
 		c.advance(time.Second)
 		record(l, gptbot(c.now(), "/a"))
@@ -100,8 +100,8 @@ func TestLedger(t *testing.T) {
 	if got := s.total(); got != (Counts{CountDisallowed: 5, CountStale: 1, CountBlocked: 1, CountWouldBlock: 4, CountViolationBlocked: 1}) {
 		t.Errorf("counted %v", got)
 	}
-	if w.SinceRead != 5 || w.Read == nil || w.Read.Status != 200 {
-		t.Errorf("%d requests since %+v, want 5", w.SinceRead, w.Read)
+	if w.SinceRobotsFetch != 5 || w.RobotsFetch == nil || w.RobotsFetch.Status != 200 {
+		t.Errorf("%d requests since %+v, want 5", w.SinceRobotsFetch, w.RobotsFetch)
 	}
 	if !Time(w.FirstSeen).Equal(noon) || !Time(w.LastSeen).Equal(c.now()) || w.LastAction != judge.Blocked {
 		t.Errorf("seen from %s to %s, then %s", Time(w.FirstSeen), Time(w.LastSeen), w.LastAction)
@@ -186,7 +186,7 @@ func TestLedgerConcurrency(t *testing.T) {
 				q.Site = fmt.Sprint("site", (i+n)%3)
 				l.Record(q)
 				if n%500 == 0 {
-					l.RecordRead(q, Read{At: q.At.UnixMilli(), Status: 200})
+					l.RecordRobotsFetch(q, RobotsFetch{At: q.At.UnixMilli(), Status: 200})
 				}
 			}
 		})

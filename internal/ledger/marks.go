@@ -145,7 +145,7 @@ func (s *Site) carryLineCounts(before Version, next File, was, is map[lineKey]in
 		return
 	}
 	old := s.Files[i]
-	next.Since, next.Cut, next.Lines = old.Since, old.Cut, make(map[uint32]uint64)
+	next.Since, next.Lines = old.Since, make(map[uint32]uint64)
 	if known := find(next.Version); known >= 0 { // the edit restores an earlier version
 		next.Since, next.Lines = min(next.Since, s.Files[known].Since), s.Files[known].Lines
 		s.Files = slices.Delete(s.Files, known, known+1)

@@ -10,9 +10,9 @@ func TestMerge(t *testing.T) {
 	c := newClock()
 	first, second := New(c.now), New(c.now)
 	record(first, gptbot(c.now(), "/a"))
-	first.RecordRead(gptbot(c.now(), ""), Read{At: c.now().UnixMilli(), Status: 200})
+	first.RecordRobotsFetch(gptbot(c.now(), ""), RobotsFetch{At: c.now().UnixMilli(), Status: 200})
 	c.advance(time.Minute)
-	second.RecordRead(gptbot(c.now(), ""), Read{At: c.now().UnixMilli(), Status: 304})
+	second.RecordRobotsFetch(gptbot(c.now(), ""), RobotsFetch{At: c.now().UnixMilli(), Status: 304})
 	for _, path := range []string{"/a", "/b"} {
 		record(second, gptbot(c.now(), path))
 	}
@@ -26,8 +26,8 @@ func TestMerge(t *testing.T) {
 		t.Errorf("%d requests at %d sites since %s", got.Requests(), len(merged.Sites), Time(merged.Since))
 	}
 	w := merged.row(t, "example.com", "GPTBot")
-	if len(w.Paths.Items) != 2 || w.Paths.Items[0].Count != 2 || w.Read.Status != 304 || w.SinceRead != 2 {
-		t.Errorf("paths %v, %d requests since %v", w.Paths.Items, w.SinceRead, w.Read)
+	if len(w.Paths.Items) != 2 || w.Paths.Items[0].Count != 2 || w.RobotsFetch.Status != 304 || w.SinceRobotsFetch != 2 {
+		t.Errorf("paths %v, %d requests since %v", w.Paths.Items, w.SinceRobotsFetch, w.RobotsFetch)
 	}
 	if merged.Sites[0].Files[0].Lines[6] != 3 {
 		t.Errorf("line 6 was hit %d times, want 3", merged.Sites[0].Files[0].Lines[6])

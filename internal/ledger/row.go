@@ -25,16 +25,10 @@ type Row struct {
 	// FirstViolation is the time of its first disallowed request, 0 for none.
 	FirstViolation int64 `json:"first_violation,omitempty"`
 
-	// Read is the last robots fetch, or nil. SinceRead is the number of requests since, or of
-	// all requests if Read is nil.
-	Read      *Read  `json:"read,omitempty"`
-	SinceRead uint64 `json:"since_read"`
-	next      *Row   // in the index of the site
-
-	// reading is the sequence number of Read in this ledger, or 0 if another ledger saw it.
-	// readBefore is the previous fetch. Requests before Read can be counted after it.
-	reading    uint64
-	readBefore *Read
+	// RobotsFetch is the last robots fetch, or nil. SinceRobotsFetch is the number of requests
+	// since, or of all requests if RobotsFetch is nil.
+	RobotsFetch      *RobotsFetch `json:"robots_fetch,omitempty"`
+	SinceRobotsFetch uint64       `json:"since_robots_fetch"`
 
 	// LastAction is the action for the last request that was not allowed.
 	LastAction judge.Action `json:"last_action"`
@@ -54,13 +48,6 @@ type Row struct {
 	Agents   spacesaving.Sketch[string]       `json:"agents"`            // its User-Agents
 	Networks spacesaving.Sketch[netip.Prefix] `json:"networks"`          // of disallowed requests
 	Samples  []Sample                         `json:"samples,omitempty"` // of disallowed requests, oldest first
-}
-
-// Read is a crawler's last robots fetch.
-type Read struct {
-	At      int64   `json:"at"`
-	Status  int     `json:"status"`
-	Version Version `json:"version"` // zero if the body was not seen
 }
 
 // RuleKey is a rule with its verdict: Disallowed or Stale.
@@ -105,8 +92,8 @@ func (w *Row) count(q *counted) {
 	}
 	w.LastSeen = max(w.LastSeen, at)
 	w.Named = w.Named || q.Named
-	if q.readings >= w.reading && (w.Read == nil || at >= w.Read.At) {
-		w.SinceRead++
+	if w.RobotsFetch == nil || at >= w.RobotsFetch.At {
+		w.SinceRobotsFetch++
 	}
 	for r := range numResolutions {
 		if c := w.Series[r].cell(r, r.slot(at)); c != nil {
@@ -207,25 +194,13 @@ func (w *Row) agent(userAgent string) string {
 
 // fetchedVersion returns the version of the rules that the crawler fetched.
 func (w *Row) fetchedVersion(q *counted) FetchedVersion {
-	read := w.Read
-	if q.readings < w.reading {
-		read = w.readBefore
-	}
-	switch {
-	case read == nil:
+	switch fetch := w.RobotsFetch; {
+	case fetch == nil:
 		return Never
-	case read.Version == q.Rule.Version, read.At >= q.since:
+	case fetch.Version == q.Rule.Version, fetch.At >= q.since:
 		return CurrentText
 	}
 	return OldText
-}
-
-// setRead records a robots fetch with its sequence number.
-func (w *Row) setRead(read Read, number uint64) {
-	if w.Read == nil || read.At >= w.Read.At {
-		w.Read, w.readBefore = &read, w.Read
-		w.SinceRead, w.reading = 0, number
-	}
 }
 
 // merge adds the counts of another row.
@@ -241,12 +216,11 @@ func (w *Row) merge(other *Row) {
 	}
 	w.Named = w.Named || other.Named
 	switch {
-	case other.Read == nil && w.Read == nil:
-		w.SinceRead += other.SinceRead
-	case w.Read == nil, other.Read != nil && other.Read.At > w.Read.At:
+	case other.RobotsFetch == nil && w.RobotsFetch == nil:
+		w.SinceRobotsFetch += other.SinceRobotsFetch
+	case w.RobotsFetch == nil, other.RobotsFetch != nil && other.RobotsFetch.At > w.RobotsFetch.At:
 		// The number of requests since in the other ledger is unknown.
-		w.Read, w.SinceRead = other.Read, other.SinceRead
-		w.reading, w.readBefore = other.reading, other.readBefore
+		w.RobotsFetch, w.SinceRobotsFetch = other.RobotsFetch, other.SinceRobotsFetch
 	}
 	for r := range numResolutions {
 		for _, cell := range other.Series[r] {
@@ -286,8 +260,8 @@ func (w *Row) prune(now int64, retention time.Duration) bool {
 	w.Agents.Prune(now, retention)
 	w.Networks.Prune(now, retention)
 	w.Samples = slices.DeleteFunc(w.Samples, func(s Sample) bool { return s.At < oldest || s.At > now })
-	if w.Read != nil && (w.Read.At < oldest || w.Read.At > now) {
-		w.Read = nil
+	if w.RobotsFetch != nil && (w.RobotsFetch.At < oldest || w.RobotsFetch.At > now) {
+		w.RobotsFetch = nil
 	}
 	return w.LastSeen >= oldest
 }
@@ -295,10 +269,6 @@ func (w *Row) prune(now int64, retention time.Duration) bool {
 // clone returns a deep copy that shares strings only.
 func (w *Row) clone() Row {
 	c := *w
-	c.next = nil
-	if w.Read != nil {
-		c.Read = new(*w.Read)
-	}
 	for r := range numResolutions {
 		c.Series[r] = slices.Clone(w.Series[r])
 	}

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -22,23 +21,22 @@ type rowKey struct {
 
 func (w *Row) key() rowKey { return rowKey{w.Token, w.Class, w.Identity} }
 
-// indexedRows is the number of rows above which a site has an index.
-const indexedRows = 6
+// minIndexed is the number of rows above which a site has an index.
+const minIndexed = 6
 
 // find returns a row, or nil.
 func (s *Site) find(key rowKey) *Row {
-	if len(s.Rows) > indexedRows {
+	rows := s.Rows
+	if len(rows) > minIndexed {
 		if s.index == nil {
-			s.reindex()
-		}
-		for w := s.index[key.token]; w != nil; w = w.next {
-			if w.Identity == key.identity && w.Class == key.class {
-				return w
+			s.index = make(map[string][]*Row, len(rows))
+			for _, w := range rows {
+				s.index[w.Token] = append(s.index[w.Token], w)
 			}
 		}
-		return nil
+		rows = s.index[key.token]
 	}
-	for _, w := range s.Rows {
+	for _, w := range rows {
 		if w.Identity == key.identity && w.Token == key.token && w.Class == key.class {
 			return w
 		}
@@ -46,37 +44,12 @@ func (s *Site) find(key rowKey) *Row {
 	return nil
 }
 
-func (s *Site) reindex() {
-	s.index = make(map[string]*Row, len(s.Rows))
-	for _, w := range s.Rows {
-		s.indexRow(w)
-	}
-}
-
-// indexRow adds a row to the index.
-func (s *Site) indexRow(w *Row) { s.index[w.Token], w.next = w, s.index[w.Token] }
-
-// resetIndex invalidates the caches after rows were removed.
-func (s *Site) resetIndex() { s.index, s.crowded = nil, crowded{} }
-
 // add adds a new row.
 func (s *Site) add(w *Row) {
-	s.Rows, s.crowded = append(s.Rows, w), crowded{}
+	s.Rows = append(s.Rows, w)
 	if s.index != nil {
-		s.indexRow(w)
+		s.index[w.Token] = append(s.index[w.Token], w)
 	}
-}
-
-// crowded caches, for a site without room, the time at which the first row becomes idle. The
-// values are Unix milliseconds for a crawler that the robots.txt does not name, and for a
-// named crawler. 0 means unknown.
-type crowded [2]int64
-
-func (c *crowded) of(named bool) *int64 {
-	if named {
-		return &c[1]
-	}
-	return &c[0]
 }
 
 // row returns the row of a crawler. Without room it returns the shared row of the class, or
@@ -84,9 +57,6 @@ func (c *crowded) of(named bool) *int64 {
 func (s *Site) row(key rowKey, named bool, at int64, more bool) *Row {
 	key.token = text.Truncate(key.token, maxToken)
 	if w := s.find(key); w != nil {
-		if named && !w.Named {
-			s.crowded = crowded{} // frees room for unnamed crawlers
-		}
 		return w
 	}
 	if key.token == Other || !s.room(named, at) || !more {
@@ -117,27 +87,23 @@ func (s *Site) otherRow() *Row {
 
 // room reports whether another crawler can have a row. It folds an idle row if necessary.
 func (s *Site) room(named bool, at int64) bool {
-	if at < *s.crowded.of(named) {
-		return false
-	}
-	unnamed, idle, seen := 0, -1, int64(math.MaxInt64)
+	own, unnamed, idle := 0, 0, -1
 	for i, w := range s.Rows {
 		if w.Token == Other {
 			continue
 		}
+		own++
 		if !w.Named {
 			unnamed++
 		}
-		seen = min(seen, w.LastSeen)
 		if at-w.LastSeen >= displaceAfter.Milliseconds() && (idle < 0 || w.LastSeen < s.Rows[idle].LastSeen) {
 			idle = i
 		}
 	}
-	if s.ownRowCount() < maxRows && (named || unnamed < maxRows-namedShare) {
+	if own < maxRows && (named || unnamed < maxRows-namedShare) {
 		return true
 	}
 	if idle < 0 {
-		*s.crowded.of(named) = seen + displaceAfter.Milliseconds()
 		return false
 	}
 	s.mergeIntoOther(idle)
@@ -147,8 +113,7 @@ func (s *Site) room(named bool, at int64) bool {
 // mergeIntoOther merges a row into the shared row of its class.
 func (s *Site) mergeIntoOther(i int) {
 	w := s.Rows[i]
-	s.Rows = slices.Delete(s.Rows, i, i+1)
-	s.resetIndex()
+	s.Rows, s.index = slices.Delete(s.Rows, i, i+1), nil
 	key := w.key()
 	key.token = Other
 	if common := s.find(key); common != nil {

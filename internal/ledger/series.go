@@ -10,7 +10,8 @@ import (
 // Count identifies a counter of requests.
 type Count uint8
 
-// The counters by verdict and by action. They are stored by name. See [StoredSite].
+// The counters by verdict and by action. Cells are stored in this order, so add new counters at
+// the end only.
 const (
 	CountAllowed Count = iota
 	CountDisallowed
@@ -28,8 +29,6 @@ const (
 	CountViolationOnlyLogged
 	NumCounts
 )
-
-var countWords = [NumCounts]string{"allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block", "against_preference", "against_known_preference", "slowed", "violations_blocked", "violations_only_logged"}
 
 // verdictCounts maps verdicts to counters.
 var verdictCounts = [...]Count{

@@ -19,12 +19,12 @@ const (
 
 // Visit is a successful request of a crawler.
 type Visit struct {
-	Crawler  string   // name in the registry or policy
-	Chain    []string // the names by which the crawler looks for its group
-	Wildcard bool     // the * group applies
-	Host     string   // the configured host
-	Target   string   // as requested
-	At       time.Time
+	Crawler  string    `json:"crawler"`            // name in the registry or policy
+	Chain    []string  `json:"chain"`              // the names by which the crawler looks for its group
+	Wildcard bool      `json:"wildcard,omitempty"` // the * group applies
+	Host     string    `json:"host"`               // the configured host
+	Target   string    `json:"target"`             // as requested
+	At       time.Time `json:"at"`
 
 	elsewhere bool // seen by another instance
 }

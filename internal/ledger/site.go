@@ -34,11 +34,12 @@ type Site struct {
 	switchedAt int64
 	// noted counts changes. See Noted.
 	noted uint64
-	// index maps tokens to rows, linked by Row.next. nil means not built.
-	index map[string]*Row
-	// crowded caches that the site has no room for crawlers.
-	crowded crowded
+	// index has the rows by token. nil means not built.
+	index map[string][]*Row
 }
+
+// IsFull reports whether further lines are not counted.
+func (f *File) IsFull() bool { return len(f.Lines) >= maxLines }
 
 // File counts the decisions of the lines of one version. A line is a rule or a user-agent
 // line.
@@ -47,8 +48,6 @@ type File struct {
 	Since   int64             `json:"since"` // start of counting, in Unix milliseconds
 	Last    int64             `json:"last"`
 	Lines   map[uint32]uint64 `json:"lines"`
-	// Cut reports that more lines decided requests than are counted.
-	Cut bool `json:"cut,omitempty"`
 }
 
 // Bounds of a site: rows of single crawlers, rows reserved for crawlers that the robots.txt
@@ -103,7 +102,6 @@ func (s *Site) countLines(q *counted) {
 func (f *File) countHit(line int) {
 	if len(f.Lines) >= maxLines {
 		if _, ok := f.Lines[uint32(line)]; !ok {
-			f.Cut = true
 			return
 		}
 	}
@@ -112,7 +110,6 @@ func (f *File) countHit(line int) {
 
 // merge adds the counts of another ledger for the same site.
 func (s *Site) merge(other *Site) {
-	s.resetIndex()
 	for _, w := range other.Rows {
 		if known := s.find(w.key()); known != nil {
 			known.merge(w)
@@ -133,10 +130,9 @@ func (s *Site) merge(other *Site) {
 			continue
 		}
 		known := &s.Files[i]
-		known.Since, known.Last, known.Cut = min(known.Since, f.Since), max(known.Last, f.Last), known.Cut || f.Cut
+		known.Since, known.Last = min(known.Since, f.Since), max(known.Last, f.Last)
 		for line, n := range f.Lines {
 			if _, ok := known.Lines[line]; !ok && len(known.Lines) >= maxLines {
-				known.Cut = true
 				continue
 			}
 			known.Lines[line] += n
@@ -151,8 +147,7 @@ func (s *Site) merge(other *Site) {
 
 // prune removes data older than retention. It reports whether any data remain.
 func (s *Site) prune(now int64, retention time.Duration) bool {
-	s.Rows = slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) })
-	s.resetIndex()
+	s.Rows, s.index = slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) }), nil
 	s.Hosts.Prune(now, retention)
 	s.HostViolations.Prune(now, retention)
 	s.HostBlocks.Prune(now, retention)

@@ -23,9 +23,7 @@ import (
 type StoredSite struct {
 	Since time.Time `json:"since"` // start of counting
 	Saved time.Time `json:"saved"`
-	// Counts are the names of the counters in each cell, in order. Encode sets them.
-	Counts []string `json:"counts"`
-	Site   *Site    `json:"site"`
+	Site  *Site     `json:"site"`
 }
 
 // MaxStored bounds an encoded site, in bytes.
@@ -57,7 +55,6 @@ func (s StoredSite) Encode() ([]byte, error) {
 	z.Reset(&packed)
 	enc := json.NewEncoder(z)
 	enc.SetEscapeHTML(false)
-	s.Counts = countWords[:]
 	if err := enc.Encode(s); err != nil {
 		return nil, err
 	}
@@ -104,48 +101,8 @@ func DecodeStoredSite(data []byte) (StoredSite, error) {
 	if s.Site == nil || s.Site.Name == "" || len(s.Site.Name) > maxSiteName {
 		return StoredSite{}, errors.New("missing name of the site")
 	}
-	if err := s.Site.reorder(s.Counts); err != nil {
-		return StoredSite{}, err
-	}
-	s.Counts = nil
 	s.Site = s.Site.sanitized()
 	return s, nil
-}
-
-// reorder converts cells with the named counters to the order of [Count].
-func (s *Site) reorder(words []string) error {
-	if slices.Equal(words, countWords[:]) {
-		return nil
-	}
-	if len(words) == 0 {
-		return errors.New("missing names of the counters")
-	}
-	if len(words) > int(NumCounts) {
-		return errors.New("more counters than this version has")
-	}
-	var to []Count
-	for _, word := range words {
-		i := slices.Index(countWords[:], word)
-		if i < 0 || slices.Contains(to, Count(i)) {
-			return fmt.Errorf("unknown counter %.40q", word)
-		}
-		to = append(to, Count(i))
-	}
-	for _, row := range s.Rows {
-		if row == nil {
-			continue
-		}
-		for _, series := range row.Series {
-			for i, cell := range series {
-				ordered := Cell{0: cell[0]}
-				for from, count := range to {
-					ordered[1+count] = cell[1+from]
-				}
-				series[i] = ordered
-			}
-		}
-	}
-	return nil
 }
 
 // sanitized returns a copy of a site within the bounds of a ledger.
@@ -181,7 +138,7 @@ func (s *Site) sanitized() *Site {
 				lines[line] = f.Lines[line]
 			}
 		}
-		f.Lines, f.Cut = lines, f.Cut || len(lines) < len(f.Lines)
+		f.Lines = lines
 		clean.Files = append(clean.Files, f)
 	}
 	return clean

@@ -70,26 +70,18 @@ func (s *Site) visits(name string) *Visits {
 	return known
 }
 
+// add counts n visits at a time.
 func (v *Visits) add(at int64, n uint32) {
 	for i := range v {
-		r := answerResolution(i)
-		v.addTo(i, VisitCell{r.slot(at), n})
+		v.addTo(i, VisitCell{answerResolution(i).slot(at), n})
 	}
 }
 
 // addTo adds a cell to a series, unless the cell is too old.
 func (v *Visits) addTo(i int, cell VisitCell) {
-	series, steps := &v[i], answerSteps(answerResolution(i))
-	if n := len(*series); n > 0 && (*series)[n-1][0] >= cell[0] && (*series)[n-1][0]-cell[0] >= steps {
-		return
+	if c := cellAt(&v[i], cell[0], answerSteps(answerResolution(i))); c != nil {
+		c[1] += min(cell[1], math.MaxUint32-c[1])
 	}
-	at, found := slices.BinarySearchFunc(*series, cell[0], func(c VisitCell, slot uint32) int { return int(int64(c[0]) - int64(slot)) })
-	if !found {
-		*series = slices.Insert(*series, at, VisitCell{cell[0]})
-	}
-	(*series)[at][1] += min(cell[1], math.MaxUint32-(*series)[at][1])
-	last := (*series)[len(*series)-1][0]
-	*series = slices.DeleteFunc(*series, func(c VisitCell) bool { return last-c[0] >= steps })
 }
 
 // merge adds the visits of another ledger.
@@ -106,11 +98,7 @@ func (v *Visits) merge(other *Visits) {
 func (v *Visits) prune(now int64, retention time.Duration) bool {
 	for i := range v {
 		r := answerResolution(i)
-		last, first := r.slot(now), r.slot(now-retention.Milliseconds())
-		if steps := answerSteps(r); last >= steps {
-			first = max(first, last-steps+1)
-		}
-		v[i] = slices.DeleteFunc(v[i], func(c VisitCell) bool { return c[0] < first || c[0] > last })
+		v[i] = prune(v[i], r, answerSteps(r), now, retention)
 	}
 	return len(v[len(v)-1]) > 0
 }
@@ -118,11 +106,8 @@ func (v *Visits) prune(now int64, retention time.Duration) bool {
 // Sum returns the visits from one time to another, inclusive. r must be Hours or Days.
 func (v *Visits) Sum(r Resolution, from, to time.Time) (sum uint64) {
 	for i := range v {
-		if answerResolution(i) != r {
-			continue
-		}
-		for _, c := range v[i] {
-			if c[0] >= r.slot(from.UnixMilli()) && c[0] <= r.slot(to.UnixMilli()) {
+		if answerResolution(i) == r {
+			for _, c := range between(v[i], r, from, to) {
 				sum += uint64(c[1])
 			}
 		}

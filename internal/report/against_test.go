@@ -24,7 +24,7 @@ func TestAgainst(t *testing.T) {
 		request("CCBot", uaident.AITraining, 9*time.Minute), request("bingbot", uaident.Search, 8*time.Minute),
 	} {
 		if q.Token == "GPTBot" && q.At.After(now.Add(-20*time.Minute)) {
-			l.RecordRead(&q, ledger.Read{At: now.Add(-20 * time.Minute).UnixMilli(), Status: 200, Version: version})
+			l.RecordRobotsFetch(&q, ledger.RobotsFetch{At: now.Add(-20 * time.Minute).UnixMilli(), Status: 200, Version: version})
 		}
 		l.Record(&q)
 	}

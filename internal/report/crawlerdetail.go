@@ -25,7 +25,7 @@ func (s *Source) Crawler(f Filter, id string) (CrawlerDetail, bool) {
 	for _, site := range bySite(entries) {
 		at := v.crawler(site)
 		d.SitesSeen = append(d.SitesSeen, CrawlerSite{
-			Site: site[0].site, Counts: at.Counts, Read: at.Read, SinceRead: at.SinceRead, Rate: at.Rate,
+			Site: site[0].site, Counts: at.Counts, RobotsFetch: at.RobotsFetch, SinceRobotsFetch: at.SinceRobotsFetch, Rate: at.Rate,
 			FirstSeen: at.FirstSeen, LastSeen: at.LastSeen,
 		})
 	}

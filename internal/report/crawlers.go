@@ -45,12 +45,12 @@ type Crawler struct {
 	LastSeen  time.Time `json:"last_seen"`
 	// ViolatingSince is the time of the first disallowed request.
 	ViolatingSince time.Time `json:"violating_since,omitzero"`
-	// Read is the last robots fetch, if any.
-	Read *Reading `json:"read,omitempty"`
-	// SinceRead is the number of requests since Read, or of all requests.
-	SinceRead uint64    `json:"since_read"`
-	Rate      Rate      `json:"rate"`
-	Sparkline Sparkline `json:"sparkline"`
+	// RobotsFetch is the last robots fetch, if any.
+	RobotsFetch *RobotsFetch `json:"read,omitempty"`
+	// SinceRobotsFetch is the number of requests since RobotsFetch, or of all requests.
+	SinceRobotsFetch uint64    `json:"since_read"`
+	Rate             Rate      `json:"rate"`
+	Sparkline        Sparkline `json:"sparkline"`
 	// Against is the number of requests against a preference, if any.
 	Against *Against `json:"against,omitempty"`
 }
@@ -72,8 +72,8 @@ type Identities struct {
 	Spoofed  uint64 `json:"spoofed"`
 }
 
-// Reading is a crawler's last robots fetch.
-type Reading struct {
+// RobotsFetch is a crawler's last robots fetch.
+type RobotsFetch struct {
 	Site   string    `json:"site"`
 	At     time.Time `json:"at"`
 	Status int       `json:"status"`
@@ -120,11 +120,11 @@ type CrawlerDetail struct {
 type CrawlerSite struct {
 	Site string `json:"site"`
 	Counts
-	Read      *Reading  `json:"read,omitempty"`
-	SinceRead uint64    `json:"since_read"`
-	Rate      Rate      `json:"rate"`
-	FirstSeen time.Time `json:"first_seen"`
-	LastSeen  time.Time `json:"last_seen"`
+	RobotsFetch      *RobotsFetch `json:"read,omitempty"`
+	SinceRobotsFetch uint64       `json:"since_read"`
+	Rate             Rate         `json:"rate"`
+	FirstSeen        time.Time    `json:"first_seen"`
+	LastSeen         time.Time    `json:"last_seen"`
 }
 
 // Estimate is a count from a sketch of bounded size. The true count is between Count - Error

@@ -22,8 +22,8 @@ func TestCrawlers(t *testing.T) {
 	if c.Compliance == nil || *c.Compliance != 100*2.0/62 {
 		t.Errorf("compliance %v", c.Compliance)
 	}
-	if c.Read == nil || !c.Read.Current || c.Read.Status != 200 || c.SinceRead != 60 {
-		t.Errorf("read %+v, %d requests since", c.Read, c.SinceRead)
+	if c.RobotsFetch == nil || !c.RobotsFetch.Current || c.RobotsFetch.Status != 200 || c.SinceRobotsFetch != 60 {
+		t.Errorf("read %+v, %d requests since", c.RobotsFetch, c.SinceRobotsFetch)
 	}
 	if p := c.TopPath; p == nil || p.Path != "/articles/0" || p.Count != 20 || p.Line != 7 || p.Site != "example.com" {
 		t.Errorf("top path %+v", p)

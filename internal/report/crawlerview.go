@@ -69,9 +69,9 @@ func (v *view) crawler(entries []entry) Crawler {
 		if e.row.LastAction != judge.NoAction && e.row.LastSeen >= acted {
 			acted, c.Action = e.row.LastSeen, e.row.LastAction.String()
 		}
-		c.SinceRead += e.row.SinceRead
-		if read := v.reading(e); read != nil && (c.Read == nil || read.At.After(c.Read.At)) {
-			c.Read = read
+		c.SinceRobotsFetch += e.row.SinceRobotsFetch
+		if fetch := v.robotsFetch(e); fetch != nil && (c.RobotsFetch == nil || fetch.At.After(c.RobotsFetch.At)) {
+			c.RobotsFetch = fetch
 		}
 	}
 	for _, site := range bySite(entries) {
@@ -131,15 +131,15 @@ func bySite(entries []entry) (sites [][]entry) {
 	return sites
 }
 
-// reading returns a crawler's last robots fetch at one site.
-func (v *view) reading(e entry) *Reading {
-	read := e.row.Read
-	if read == nil {
+// robotsFetch returns a crawler's last robots fetch at one site, or nil.
+func (v *view) robotsFetch(e entry) *RobotsFetch {
+	fetch := e.row.RobotsFetch
+	if fetch == nil {
 		return nil
 	}
-	r := &Reading{Site: e.site, At: ledger.Time(read.At), Status: read.Status, Version: versionOf(read.Version)}
+	r := &RobotsFetch{Site: e.site, At: ledger.Time(fetch.At), Status: fetch.Status, Version: versionOf(fetch.Version)}
 	if good := v.Live[e.site].good(); good != nil {
-		r.Current = read.Version == good.Hash || read.Version == (ledger.Version{}) && !r.At.Before(good.FirstFetched)
+		r.Current = fetch.Version == good.Hash || fetch.Version == (ledger.Version{}) && !r.At.Before(good.FirstFetched)
 	}
 	return r
 }

@@ -70,11 +70,11 @@ func (e Evidence) WriteText(w io.Writer) error {
 	line("")
 	line("Fetches of robots.txt")
 	for _, site := range e.SitesSeen {
-		if r := site.Read; r != nil {
+		if r := site.RobotsFetch; r != nil {
 			line("  %s  %s, status %d%s", stamp(r.At), clean(r.Site), r.Status, version(r.Version))
 		}
 	}
-	if e.Crawler.Read == nil {
+	if e.Crawler.RobotsFetch == nil {
 		line("  No fetch was seen.")
 	}
 	line("")

@@ -43,23 +43,23 @@ func TestExamples(t *testing.T) {
 		}
 		return s
 	}
-	gptRead := &Reading{Site: "example.com", At: ago(30 * time.Hour), Status: 200, Version: old}
+	gptRead := &RobotsFetch{Site: "example.com", At: ago(30 * time.Hour), Status: 200, Version: old}
 	gpt := Crawler{
 		ID: "GPTBot", Token: "GPTBot", Operator: "OpenAI", Documentation: "https://developers.openai.com/api/docs/bots", Class: "ai_training", Wildcard: true,
 		Identities: Identities{Claimed: 180, Verified: 60}, Counts: gptCounts, Compliance: percent(20), Action: "blocked",
-		FirstSeen: ago(9 * 24 * time.Hour), LastSeen: ago(time.Minute), ViolatingSince: ago(8 * 24 * time.Hour), Read: gptRead, SinceRead: 251,
+		FirstSeen: ago(9 * 24 * time.Hour), LastSeen: ago(time.Minute), ViolatingSince: ago(8 * 24 * time.Hour), RobotsFetch: gptRead, SinceRobotsFetch: 251,
 		Rate: Rate{PerMinute: 12.4, Day: 3.1, Peak: 31, CrawlDelay: 10, DelayLine: 5, Habit: "undocumented", Exceeds: true}, Sparkline: spark(10, 8),
 	}
 	bing := Crawler{
 		ID: "bingbot", Token: "bingbot", Operator: "Microsoft", Class: "search", Wildcard: true, Identities: Identities{Claimed: 480},
 		Counts: bingCounts, Compliance: percent(100), Action: "none", FirstSeen: ago(9 * 24 * time.Hour), LastSeen: ago(20 * time.Second),
-		Read: &Reading{Site: "example.com", At: ago(time.Hour), Status: 304, Current: true}, SinceRead: 20,
+		RobotsFetch: &RobotsFetch{Site: "example.com", At: ago(time.Hour), Status: 304, Current: true}, SinceRobotsFetch: 20,
 		Rate: Rate{PerMinute: 0.4, Day: 0.2, Peak: 2}, Sparkline: spark(20, 0),
 	}
 	other := Crawler{
 		ID: "_other:crawler", Token: "_other", Class: "crawler", Wildcard: true, Identities: Identities{Claimed: 30}, Counts: otherCounts,
 		Compliance: percent(100 * 20.0 / 22), Action: "logged", FirstSeen: ago(8 * 24 * time.Hour), LastSeen: ago(2 * time.Hour),
-		SinceRead: 30, Sparkline: spark(1, 0),
+		SinceRobotsFetch: 30, Sparkline: spark(1, 0),
 		Names: []NameCount{
 			{Name: "ExampleMonitor", Class: "crawler", Estimate: Estimate{Count: 28, First: ago(8 * 24 * time.Hour), Last: ago(2 * time.Hour)}, Disallowed: 2},
 			{Name: "NewBot", Class: "crawler", Estimate: Estimate{Count: 2, First: ago(4 * time.Hour), Last: ago(3 * time.Hour)}},
@@ -123,7 +123,7 @@ func TestExamples(t *testing.T) {
 	golden(t, "crawlers.json", Crawlers{Head: head, Total: 4, Crawlers: []Crawler{gpt, other, bing}, Next: "3", Against: []Against{*gpt.Against}})
 	detail := CrawlerDetail{
 		Head: head, Crawler: gpt,
-		SitesSeen: []CrawlerSite{{Site: "example.com", Counts: gptCounts, Read: gptRead, SinceRead: 251, Rate: gpt.Rate, FirstSeen: gpt.FirstSeen, LastSeen: gpt.LastSeen}},
+		SitesSeen: []CrawlerSite{{Site: "example.com", Counts: gptCounts, RobotsFetch: gptRead, SinceRobotsFetch: 251, Rate: gpt.Rate, FirstSeen: gpt.FirstSeen, LastSeen: gpt.LastSeen}},
 		Series: series(time.Hour, 24, func(int) Counts {
 			return Counts{Requests: 10, Allowed: 1, Disallowed: 8, Stale: 1, Blocked: 5, WouldBlock: 3}
 		}),

@@ -91,13 +91,13 @@ func TestEmptyFileHasNoVersion(t *testing.T) {
 	l := ledger.New(func() time.Time { return now })
 	q := &ledger.Request{At: now.Add(-2 * time.Hour), Site: "example.com", Token: "GPTBot", Class: uaident.AITraining, Method: "GET", Target: "/"}
 	l.Record(q)
-	l.RecordRead(q, ledger.Read{At: now.Add(-time.Minute).UnixMilli(), Status: http.StatusNotFound, Version: gone.Current.Hash})
+	l.RecordRobotsFetch(q, ledger.RobotsFetch{At: now.Add(-time.Minute).UnixMilli(), Status: http.StatusNotFound, Version: gone.Current.Hash})
 	l.Snapshot()
 	l.RecordEdit("example.com", full.Current, gone.Current, now.Add(-time.Hour))
 	s := &Source{Ledger: l.Snapshot(), Now: now, Live: map[string]Live{"example.com": {Source: "server", Authority: "https://example.com", State: &gone}}}
 	sum := s.Summary(Filter{})
 	robots, _ := s.Robots(Filter{Site: "example.com"})
-	read := s.Crawlers(Filter{}, 0, 1).Crawlers[0].Read
+	read := s.Crawlers(Filter{}, 0, 1).Crawlers[0].RobotsFetch
 	for what, got := range map[string]string{
 		"health": sum.SitesNow[0].Robots.Version, "mark": sum.Marks[0].To, "robots.txt": robots.Versions[0].Version, "fetch": read.Version,
 	} {

@@ -59,7 +59,7 @@ func scripted() *Source {
 	}
 	read := request(90*time.Minute, "GPTBot", uaident.AITraining, judge.Allowed, "/robots.txt")
 	record(read)
-	l.RecordRead(read, ledger.Read{At: read.At.UnixMilli(), Status: 200, Version: good.Hash})
+	l.RecordRobotsFetch(read, ledger.RobotsFetch{At: read.At.UnixMilli(), Status: 200, Version: good.Hash})
 	for i := range 60 { // ten a minute for the last six minutes
 		record(request(time.Duration(59-i)*6*time.Second, "GPTBot", uaident.AITraining, judge.Disallowed, fmt.Sprintf("/articles/%d", (59-i)%3)))
 	}

@@ -57,7 +57,7 @@ func (r *Robots) count(files []ledger.File, current ledger.Version) {
 	if i < 0 {
 		return
 	}
-	r.CountedSince, r.Complete = ledger.Time(files[i].Since), !files[i].Cut
+	r.CountedSince, r.Complete = ledger.Time(files[i].Since), !files[i].IsFull()
 	for l := range r.Lines {
 		line := &r.Lines[l]
 		line.Hits = files[i].Lines[uint32(line.Line)]

@@ -182,13 +182,13 @@ func bingOf(key policy.Key) ledger.RobotsFetcher {
 
 // reads records a robots fetch of bingbot.
 func (i *instance) reads(key policy.Key) {
-	i.read.Record(bingOf(key), ledger.RobotsFetch{At: i.time, Status: 200, Hash: [32]byte{1}})
+	i.read.Record(bingOf(key), ledger.RobotsFetch{At: i.time.UnixMilli(), Status: 200, Version: [32]byte{1}})
 }
 
 // hasRead returns the time of bingbot's last known robots fetch.
 func (i *instance) hasRead(key policy.Key) time.Time {
 	last, _ := i.read.Last(bingOf(key))
-	return last.At
+	return ledger.Time(last.At)
 }
 
 // ask counts n requests of GPTBot at a site.

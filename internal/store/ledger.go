@@ -69,8 +69,8 @@ func lastCountTime(site *ledger.Site) uint64 {
 	last := int64(0)
 	for _, row := range site.Rows {
 		last = max(last, row.LastSeen)
-		if row.Read != nil {
-			last = max(last, row.Read.At)
+		if row.RobotsFetch != nil {
+			last = max(last, row.RobotsFetch.At)
 		}
 	}
 	return uint64(last)

@@ -1,0 +1,74 @@
+package ledger
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// TestRobotsFetchesInOrder compares the ledger with a naive count, whatever the time at which
+// requests are counted.
+func TestRobotsFetchesInOrder(t *testing.T) {
+	for seed := range uint64(60) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		c := newClock()
+		l := New(c.now)
+		requests, sinceRead, read := uint64(0), uint64(0), 0
+		for range 3 * bufferRequests {
+			switch random.IntN(12) {
+			case 0:
+				read++
+				l.RecordRobotsFetch(gptbot(c.now(), ""), RobotsFetch{At: c.now().UnixMilli(), Status: read})
+				sinceRead = 0
+			case 1:
+				c.advance(time.Duration(random.IntN(3)) * time.Millisecond)
+			case 2:
+				l.flush()
+			default:
+				l.Record(gptbot(c.now(), "/"))
+				requests++
+				sinceRead++
+			}
+		}
+		s := l.Snapshot()
+		w := s.row(t, "example.com", "GPTBot")
+		if got := s.total(); got.Requests() != requests || w.SinceRobotsFetch != sinceRead || read > 0 && w.RobotsFetch.Status != read {
+			t.Fatalf("seed %d: %d requests, %d of them since %+v; want %d and %d since fetch %d",
+				seed, got.Requests(), w.SinceRobotsFetch, w.RobotsFetch, requests, sinceRead, read)
+		}
+	}
+}
+
+// TestFetchedVersion checks the version that a crawler had fetched at the time of a request. A
+// later fetch does not change it.
+func TestFetchedVersion(t *testing.T) {
+	old, current := Version{9}, Version{1} // gptbot is judged by the latter
+	for _, tc := range []struct {
+		name    string
+		fetches []Version // before the request
+		want    FetchedVersion
+	}{
+		{"it never fetched", nil, Never},
+		{"it fetched the old version", []Version{old}, OldText},
+		{"it fetched both", []Version{old, current}, CurrentText},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := newClock()
+			c.advance(-2 * time.Hour) // the version is an hour old at noon
+			l := New(c.now)
+			for _, v := range tc.fetches {
+				l.RecordRobotsFetch(gptbot(c.now(), ""), RobotsFetch{At: c.now().UnixMilli(), Status: 200, Version: v})
+			}
+			c.set(noon)
+			l.Record(gptbot(c.now(), "/"))
+			c.advance(time.Hour)
+			l.Record(gptbot(c.now(), "/later"))
+			l.RecordRobotsFetch(gptbot(c.now(), ""), RobotsFetch{At: c.now().UnixMilli(), Status: 200, Version: current})
+			for _, sample := range l.Snapshot().row(t, "example.com", "GPTBot").Samples {
+				if sample.Known != tc.want {
+					t.Errorf("%s at %s: %s is known, want %s", sample.Path, Time(sample.At), sample.Known, tc.want)
+				}
+			}
+		})
+	}
+}
