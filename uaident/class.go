@@ -71,11 +71,11 @@ func ParseClass(s string) (Class, bool) {
 
 // Classes returns all classes in order of declaration.
 func Classes() []Class {
-	all := make([]Class, numClasses)
-	for i := range all {
-		all[i] = Class(i)
+	classes := make([]Class, numClasses)
+	for i := range classes {
+		classes[i] = Class(i)
 	}
-	return all
+	return classes
 }
 
 // WildcardApplies reports whether the `*` group applies to the class by default. It applies

@@ -66,11 +66,11 @@ func (s *parsedUserAgent) nameEndingAt(i int) string {
 		return cutVersion(s.wordText(w)) // FooBot/1.0
 	}
 	for n := 1; n < maxNameWords; n++ {
-		before := s.previousNameWord(start)
-		if before < 0 {
+		previous := s.previousNameWord(start)
+		if previous < 0 {
 			break
 		}
-		start = before
+		start = previous
 	}
 	if start == int(w.start) && w.kind == words.Generic {
 		return ""

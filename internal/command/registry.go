@@ -9,7 +9,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
-	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
+	"github.com/robotsguard/caddy-robots-guard/uaident/registryfile"
 )
 
 func registryCommand() *cobra.Command {
@@ -75,7 +75,7 @@ func (g *registryRunner) run(cmd *cobra.Command, args []string) (findings bool, 
 	case what == "show":
 		return false, g.show(out, cmd.ErrOrStderr(), rest)
 	case what == "export" && len(rest) == 0:
-		_, err := out.Write(edition.Embedded())
+		_, err := out.Write(registryfile.Embedded())
 		return false, err
 	case what == "diff" && (len(rest) == 1 || len(rest) == 2):
 		return g.diff(cmd, rest)
@@ -89,37 +89,37 @@ func (g *registryRunner) run(cmd *cobra.Command, args []string) (findings bool, 
 	return false, errors.New("give an action: caddy robots-guard registry show, export, diff, status or propose")
 }
 
-// readEdition reads a registry from a file or from standard input.
-func readEdition(cmd *cobra.Command, name string) (*edition.File, error) {
-	data, err := readFile(cmd.InOrStdin(), name, edition.MaxBytes)
+// readRegistryFile reads a registry from a file or from standard input.
+func readRegistryFile(cmd *cobra.Command, name string) (*registryfile.File, error) {
+	data, err := readFile(cmd.InOrStdin(), name, registryfile.MaxBytes)
 	if err != nil {
 		return nil, err
 	}
-	return edition.Parse(name, data)
+	return registryfile.Parse(name, data)
 }
 
-// changesToBuiltIn returns the changes of an edition to the built-in registry.
-func changesToBuiltIn(e *edition.File) ([]edition.Change, error) {
+// changesToBuiltIn returns the changes of a registry file to the built-in registry.
+func changesToBuiltIn(e *registryfile.File) ([]registryfile.Change, error) {
 	over, err := e.Merge(uaident.Default())
 	if err != nil {
 		return nil, err
 	}
-	return append([]edition.Change{}, edition.Diff(uaident.Default().Crawlers(), over.Crawlers())...), nil
+	return append([]registryfile.Change{}, registryfile.Diff(uaident.Default().Crawlers(), over.Crawlers())...), nil
 }
 
 // diff prints how a registry differs from another or from the built-in registry.
 func (g *registryRunner) diff(cmd *cobra.Command, names []string) (findings bool, err error) {
-	after, err := readEdition(cmd, names[len(names)-1])
+	after, err := readRegistryFile(cmd, names[len(names)-1])
 	if err != nil {
 		return false, err
 	}
-	changes := []edition.Change{}
+	changes := []registryfile.Change{}
 	if len(names) == 2 {
-		before, err := readEdition(cmd, names[0])
+		before, err := readRegistryFile(cmd, names[0])
 		if err != nil {
 			return false, err
 		}
-		changes = append(changes, edition.Diff(before.Crawlers, after.Crawlers)...)
+		changes = append(changes, registryfile.Diff(before.Crawlers, after.Crawlers)...)
 	} else if changes, err = changesToBuiltIn(after); err != nil {
 		return false, err
 	}
@@ -129,7 +129,7 @@ func (g *registryRunner) diff(cmd *cobra.Command, names []string) (findings bool
 }
 
 // printRegistryChanges prints the differences, one crawler per line.
-func printRegistryChanges(w io.Writer, changes []edition.Change) {
+func printRegistryChanges(w io.Writer, changes []registryfile.Change) {
 	for _, c := range changes {
 		fmt.Fprintf(w, "%s: %s", text.Printable(c.Token), c.Kind)
 		for i, f := range c.Fields {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
-	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
+	"github.com/robotsguard/caddy-robots-guard/uaident/registryfile"
 )
 
 // show prints entries of the built-in registry, and an error for each unknown token. It
@@ -41,7 +41,7 @@ func (g *registryRunner) show(w, notes io.Writer, tokens []string) (err error) {
 			continue
 		}
 		shown++
-		line = append(edition.AppendEntry(line[:0], &crawlers[i]), '\n')
+		line = append(registryfile.AppendEntry(line[:0], &crawlers[i]), '\n')
 		if _, err := w.Write(line); err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/remote"
-	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
+	"github.com/robotsguard/caddy-robots-guard/uaident/registryfile"
 )
 
 // Settings say where a registry is.
@@ -28,7 +28,7 @@ type Settings struct {
 
 // Version is a fetched registry. It is immutable.
 type Version struct {
-	*edition.File
+	*registryfile.File
 	hash [sha256.Size]byte
 	data []byte
 }
@@ -83,7 +83,7 @@ type state struct {
 
 // New returns a Feed without fetching.
 func New(s Settings) (*Feed, error) {
-	source, err := remote.ContentKind{Option: "registry", ContentName: "a registry", MaxBytes: edition.MaxBytes}.NewSource(s.Location, s.Now)
+	source, err := remote.ContentKind{Option: "registry", ContentName: "a registry", MaxBytes: registryfile.MaxBytes}.NewSource(s.Location, s.Now)
 	return &Feed{Settings: s, source: source}, err
 }
 

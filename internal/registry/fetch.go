@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
-	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
+	"github.com/robotsguard/caddy-robots-guard/uaident/registryfile"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
@@ -42,7 +42,7 @@ func (f *Feed) fetch(ctx context.Context, isConfigLoad bool) {
 
 // parse parses and checks a registry.
 func (f *Feed) parse(data []byte) (*Version, error) {
-	e, err := edition.Parse(f.Name(), data)
+	e, err := registryfile.Parse(f.Name(), data)
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +88,8 @@ func (f *Feed) checkPlausible(v *Version) error {
 		return nil
 	}
 	missing := 0
-	for _, change := range edition.Diff(current.Crawlers, v.Crawlers) {
-		if change.Kind == edition.Removed {
+	for _, change := range registryfile.Diff(current.Crawlers, v.Crawlers) {
+		if change.Kind == registryfile.Removed {
 			missing++
 		}
 	}
@@ -186,7 +186,7 @@ func (f *Feed) activate(version *Version) {
 	users := f.users.All()
 	f.mu.Unlock()
 	if len(users) > 0 {
-		changes := edition.Diff(previous, version.Crawlers)
+		changes := registryfile.Diff(previous, version.Crawlers)
 		users[0].Logger.Info("a new version of the registry is in use",
 			zap.String("registry", f.Name()), zap.String("id", version.ID()), zap.Int("crawlers", len(version.Crawlers)), zap.Int("changes", len(changes)))
 		users[0].sendEvent("robots_registry_changed", map[string]any{"registry": f.Name(), "id": version.ID(), "crawlers": len(version.Crawlers), "changes": len(changes)})

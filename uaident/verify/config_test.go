@@ -65,7 +65,7 @@ func TestRegistryCanBeUsed(t *testing.T) {
 	v := configured(t, Options{Resolver: honestDNS()}, Config{Crawlers: all, Ranges: true, ReverseDNS: true})
 	s := v.setup.Load()
 	has := func(c *uaident.Crawler) bool {
-		return len(c.Verification.Ranges)+len(c.Verification.ConfirmingRanges)+len(c.Verification.RDNS) > 0
+		return len(c.Verification.Ranges)+len(c.Verification.PartialRanges)+len(c.Verification.RDNS) > 0
 	}
 	published := map[string]bool{} // by operator
 	for i := range all {

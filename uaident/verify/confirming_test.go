@@ -20,13 +20,13 @@ func TestConfirmingRanges(t *testing.T) {
 		want   Finding
 		reason string // why nobody is spoofed
 	}{
-		{"confirms", uaident.Verification{ConfirmingRanges: []string{part}}, "192.0.2.65", confirmed, ""},
-		{"refutes nothing", uaident.Verification{ConfirmingRanges: []string{part}}, "203.0.113.1", unsaid, "may be incomplete"},
-		{"of two lists: confirmed by the whole one", uaident.Verification{Ranges: []string{whole}, ConfirmingRanges: []string{part}}, "192.0.2.1", confirmed, ""},
-		{"of two lists: confirmed by the other", uaident.Verification{Ranges: []string{whole}, ConfirmingRanges: []string{part}}, "192.0.2.65", confirmed, ""},
-		{"of two lists: refuted by the whole one", uaident.Verification{Ranges: []string{whole}, ConfirmingRanges: []string{part}}, "203.0.113.1", Finding{Spoofed, Ranges}, ""},
-		{"two that confirm", uaident.Verification{ConfirmingRanges: []string{part, whole}}, "203.0.113.1", unsaid, "may be incomplete"},
-		{"unsure", uaident.Verification{Ranges: []string{whole}, ConfirmingRanges: []string{part}, Unsure: true}, "203.0.113.1", unsaid, "may be incomplete"},
+		{"confirms", uaident.Verification{PartialRanges: []string{part}}, "192.0.2.65", confirmed, ""},
+		{"refutes nothing", uaident.Verification{PartialRanges: []string{part}}, "203.0.113.1", unsaid, "may be incomplete"},
+		{"of two lists: confirmed by the whole one", uaident.Verification{Ranges: []string{whole}, PartialRanges: []string{part}}, "192.0.2.1", confirmed, ""},
+		{"of two lists: confirmed by the other", uaident.Verification{Ranges: []string{whole}, PartialRanges: []string{part}}, "192.0.2.65", confirmed, ""},
+		{"of two lists: refuted by the whole one", uaident.Verification{Ranges: []string{whole}, PartialRanges: []string{part}}, "203.0.113.1", Finding{Spoofed, Ranges}, ""},
+		{"two that confirm", uaident.Verification{PartialRanges: []string{part, whole}}, "203.0.113.1", unsaid, "may be incomplete"},
+		{"unsure", uaident.Verification{Ranges: []string{whole}, PartialRanges: []string{part}, Unsure: true}, "203.0.113.1", unsaid, "may be incomplete"},
 	} {
 		bot := uaident.Crawler{Token: "FooBot", Operator: "Foo", Class: uaident.AITraining, Verification: tc.facts}
 		v := configured(t, Options{}, Config{Crawlers: []uaident.Crawler{bot}, Ranges: true})

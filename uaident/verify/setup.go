@@ -125,7 +125,7 @@ func (c *Config) factsOf(crawler *uaident.Crawler, operators map[string]string) 
 	}
 	published := &crawler.Verification
 	if c.Ranges {
-		for _, u := range slices.Concat(published.Ranges, published.ConfirmingRanges) {
+		for _, u := range slices.Concat(published.Ranges, published.PartialRanges) {
 			l := List{For: crawler.Token, URL: u}
 			if err := l.validate(); err != nil {
 				errs = append(errs, err)
@@ -187,7 +187,7 @@ func canDeny(c *uaident.Crawler, own crawlerFacts) (bool, string) {
 		return false, "readers' devices also fetch link previews, so the address proves nothing"
 	case len(own.lists) == 0 && len(own.suffixes) == 0:
 		return false, "its operator publishes addresses or domains of other crawlers only"
-	case !own.rangesComplete && !own.dnsComplete && len(c.Verification.ConfirmingRanges) > 0:
+	case !own.rangesComplete && !own.dnsComplete && len(c.Verification.PartialRanges) > 0:
 		return false, "the operator's lists may be incomplete"
 	case !own.rangesComplete && !own.dnsComplete:
 		return false, "the data about its addresses is not from its operator"

@@ -157,9 +157,9 @@ func (v *Verifier) Check(c *uaident.Crawler, client netip.Addr) Finding {
 		return f
 	}
 	s := newResultKey(client, p.scope)
-	known := v.results.get(s)
-	state := known.stateAt(now)
-	if isDue(known, now) {
+	cached := v.results.get(s)
+	state := cached.stateAt(now)
+	if isDue(cached, now) {
 		j := job{resultKey: s, address: client, suffixes: p.suffixes, resolver: p.resolver}
 		v.lookups.enqueue(j, now, state == Verified || state == Spoofed)
 	}
@@ -170,16 +170,16 @@ func (v *Verifier) Check(c *uaident.Crawler, client netip.Addr) Finding {
 func (v *Verifier) checkLists(p *crawlerPlan, client netip.Addr, now monotime) (f Finding, needsLookup bool) {
 	denied, public := true, addr.FromInternet(client)
 	for _, l := range p.lists {
-		loaded := l.loaded.Load()
-		if loaded == nil {
+		active := l.active.Load()
+		if active == nil {
 			denied = false
 			continue
 		}
 		// Lists from URLs cannot verify a private address.
-		if (public || l.isFile) && loaded.contains(client) {
+		if (public || l.isFile) && active.contains(client) {
 			return Finding{Verified, Ranges}, false
 		}
-		if now >= loaded.deniesUntil {
+		if now >= active.deniesUntil {
 			denied = false
 		}
 	}
@@ -210,7 +210,7 @@ func (p *crawlerPlan) combineFindings(lists Finding, dns State) Finding {
 }
 
 // isDue reports whether a lookup is required. known can be nil.
-func isDue(known *result, now monotime) bool { return known == nil || now >= known.recheckAt }
+func isDue(cached *result, now monotime) bool { return cached == nil || now >= cached.recheckAt }
 
 func (v *Verifier) isWanted(s resultKey, now monotime) bool { return isDue(v.results.get(s), now) }
 

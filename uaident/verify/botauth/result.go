@@ -157,11 +157,11 @@ var reasons = [numReasons]struct {
 
 // Reasons returns all reasons in the order of their declaration.
 func Reasons() []Reason {
-	all := make([]Reason, numReasons)
-	for i := range all {
-		all[i] = Reason(i)
+	reasons := make([]Reason, numReasons)
+	for i := range reasons {
+		reasons[i] = Reason(i)
 	}
-	return all
+	return reasons
 }
 
 // String returns the name of the reason, such as "key_unknown". Metrics use it as a label.

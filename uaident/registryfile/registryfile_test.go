@@ -1,4 +1,4 @@
-package edition
+package registryfile
 
 import (
 	"bytes"
@@ -183,7 +183,7 @@ func TestSchema(t *testing.T) {
 			}
 		}
 	}
-	check("an edition", schema.object, fileFields)
+	check("a registry file", schema.object, fileFields)
 	check("an entry", schema.Defs["entry"], entryFields)
 	check("a verification", schema.Defs["verification"], verificationFields)
 	for field, words := range map[string][]string{"class": classes(), "provenance": provenances, "crawl_delay": delaySupports} {
