@@ -12,8 +12,8 @@ func Authority(url string) string {
 	return rest[strings.LastIndexByte(rest, '@')+1:]
 }
 
-// SplitPort splits an authority into the host and the port with its colon, "" for no port. Unlike
-// [net.SplitHostPort] it accepts any input.
+// SplitPort splits an authority into the host and the port with its colon. port is "" for an
+// authority without a port. Unlike [net.SplitHostPort], SplitPort accepts any input.
 func SplitPort(authority string) (host, port string) {
 	if i := strings.LastIndexByte(authority, ':'); i >= 0 && !strings.Contains(authority[i:], "]") {
 		return authority[:i], authority[i:]

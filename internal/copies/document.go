@@ -67,9 +67,9 @@ type Encoded struct {
 // storedUnnamed is the maximum number of unconfigured hosts whose files are stored.
 const storedUnnamed = 256
 
-// Hosts returns the hosts whose files should be stored: all configured hosts and up to 256 others.
-// Among the others, hosts with several files come first, then the most recently used. So unknown
-// hosts, which have one file each, evict no host with a history.
+// Hosts returns the hosts whose files should be stored: all configured hosts and up to 256 other
+// hosts. Hosts with several files come first, then the most recently used. Unknown hosts have one
+// file each, so they never evict a host with several files.
 func (b *History) Hosts() (hosts []Host) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -95,8 +95,7 @@ func (b *History) Revision(host Host) uint64 {
 	return 0
 }
 
-// Encode returns the files of a host for [History.Restore]. empty is true if there is nothing to
-// store.
+// Encode returns the files of a host for [History.Restore]. empty is true for a host without files.
 func (b *History) Encode(host Host, now time.Time) (d Encoded, empty bool, err error) {
 	b.mu.Lock()
 	record := b.record(host)
