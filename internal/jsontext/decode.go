@@ -77,7 +77,7 @@ func (d *Decoder) Offset() int { return d.pos }
 // Seek sets the offset that Mistake and Place use.
 func (d *Decoder) Seek(offset int) { d.pos = offset }
 
-// Peek moves to the next token. It returns the first byte, or 0 at the end, and the offset.
+// Peek moves to the next token. It returns the first byte and the offset. At the end the byte is 0.
 func (d *Decoder) Peek() (first byte, at int) { return d.peek(), d.end }
 
 // Skip skips a value of any type.
