@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 )
 
-// statePool has the one state that all configurations share. It survives a reload.
+// statePool contains the state that all configurations share. The state survives a reload.
 var statePool = caddy.NewUsagePool()
 
 const stateKey = "robots_guard"
@@ -29,8 +29,8 @@ func currentSharedState() (state *sharedState) {
 	return state
 }
 
-// acquireState returns the shared state and the history of sent alerts, and creates them for the
-// first guard. It releases them when the configuration ends, also if loading failed.
+// acquireState returns the shared state and the history of sent alerts. The first guard creates
+// both. They are released when the configuration ends, also after a failed load.
 func acquireState(ctx caddy.Context) (*guard.State, *notify.History, error) {
 	value, _, err := statePool.LoadOrNew(stateKey, func() (caddy.Destructor, error) {
 		state := &sharedState{State: guard.NewState()}

@@ -173,14 +173,14 @@ func Decode(data []byte) (s Stored, sum [sha256.Size]byte, err error) {
 		return s, sum, fmt.Errorf("no files: %w", err)
 	}
 	if (host.Source == "") == (host.Name == "") {
-		return s, sum, errors.New("it names neither a host nor a source")
+		return s, sum, errors.New("the document must name either a host or a source")
 	}
 	if len(host.Files) > maxCopiedFiles+maxServedFiles+1 || len(host.LostFor) > maxTokens+1 {
-		return s, sum, errors.New("it has more files or tokens than a host can have")
+		return s, sum, errors.New("the document has too many files or tokens")
 	}
 	for _, f := range host.Files {
 		if len(f.Served) > maxTokens+1 || len(f.Text) > policy.MaxSize || f.Extra < 0 {
-			return s, sum, errors.New("a file has more tokens or bytes than it can have")
+			return s, sum, errors.New("a file has too many tokens or bytes")
 		}
 	}
 	same, err := json.Marshal(host.contentJSON)

@@ -143,7 +143,7 @@ func (b *Budgets) Import(instance string, data []byte, at time.Time) error {
 		return fmt.Errorf("%w: %w", errInvalidCounts, err)
 	}
 	if len(c.Requests) > maxShared {
-		return fmt.Errorf("%w: there are %d, and at most %d", errInvalidCounts, len(c.Requests), maxShared)
+		return fmt.Errorf("%w: %d counts, more than %d", errInvalidCounts, len(c.Requests), maxShared)
 	}
 	requests := make(map[uint64]int, len(c.Requests))
 	for text, n := range c.Requests {

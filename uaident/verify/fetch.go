@@ -158,6 +158,6 @@ func (v *Verifier) checkShrunk(l *list, current *activeTable) error {
 		return nil
 	}
 	l.active.Store(&activeTable{current.table, v.monotimeOf(now)})
-	return fmt.Errorf("the list lost most of its addresses; it will be accepted if unchanged on %s",
+	return fmt.Errorf("the new list lacks most of the addresses; if unchanged, the new list will be accepted on %s",
 		l.state.shrunkSince.Add(shrinkConfirmTime).UTC().Format(time.RFC3339))
 }
