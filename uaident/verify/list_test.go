@@ -88,8 +88,8 @@ func TestBadAnswerDoesNotReplaceList(t *testing.T) {
 		{"everybody", text("0.0.0.0/0\n::/0"), "wide"},
 		{"half the Internet", text(fourPrefixes[:len(fourPrefixes)-2] + `,{"ipv4Prefix":"128.0.0.0/1"}]}`), "wide"},
 		{"too long", text(fourPrefixes + strings.Repeat(" ", MaxListBytes)), "longer"},
-		{"shrunk", text(`{"prefixes":[{"ipv4Prefix":"192.0.2.0/27"}]}`), "lost most"},
-		{"all other", text(onePrefix), "lost most"},
+		{"shrunk", text(`{"prefixes":[{"ipv4Prefix":"192.0.2.0/27"}]}`), "lacks most"},
+		{"all other", text(onePrefix), "lacks most"},
 		{"without end", func(w http.ResponseWriter, _ *http.Request) {
 			for err := error(nil); err == nil; {
 				_, err = w.Write([]byte(strings.Repeat("#", 1<<16)))
