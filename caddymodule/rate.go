@@ -156,8 +156,8 @@ func shortValue[T any](value T) string {
 	return fmt.Sprint(value)
 }
 
-// Settings returns the settings with their defaults, or nil for a nil *Rate. It checks the tokens
-// of limits unless registry is nil.
+// Settings returns the settings with their defaults, or nil for a nil *Rate. Settings checks the
+// tokens of limits unless registry is nil.
 func (r *Rate) Settings(registry *uaident.Registry) (*rate.Settings, error) {
 	if r == nil {
 		return nil, nil

@@ -142,7 +142,7 @@ func NewCache(named, invented Bounds, now func() time.Time, derive func(*Robots)
 	return c
 }
 
-// Get returns the entry of a site, or nil. It takes no lock and does not allocate.
+// Get returns the entry of a site, or nil. Get takes no lock and does not allocate.
 func (c *Cache) Get(key Key) *Entry {
 	e, _ := c.index.Load(key)
 	return e
@@ -190,8 +190,8 @@ func (c *Cache) evict(seg *segment, e *Entry) {
 	seg.versions.releaseAll(e.state.Load())
 }
 
-// shrinkToBytes reduces a segment to its bound in bytes. It evicts entries with the largest files
-// first, so that a site with large or changing files evicts no other site.
+// shrinkToBytes reduces a segment to its bound in bytes. shrinkToBytes evicts entries with the
+// largest files first, so that a site with large or changing files evicts no other site.
 func (c *Cache) shrinkToBytes(seg *segment) {
 	if seg.versions.bytes <= seg.bounds.Bytes {
 		return

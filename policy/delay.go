@@ -27,9 +27,9 @@ func ParseDelay(value string) (interval time.Duration, ok bool) {
 	return min(time.Duration(seconds*float64(time.Second)), MaxDelay), true
 }
 
-// Delay returns the Crawl-delay of the group. Of several lines or interpretations it returns
-// the shortest delay that any parser reads, which can be none. It ignores lines without a
-// valid number. It does not allocate.
+// Delay returns the Crawl-delay of the group. Of several lines or interpretations it returns the
+// shortest delay that any parser reads, which can be none. Delay ignores lines without a valid
+// number. Delay does not allocate.
 func (s *SelectedGroup) Delay() Delay {
 	if s == nil || s.lenient.mergedGroup == nil || s.strict.mergedGroup == nil {
 		return Delay{}
@@ -41,8 +41,9 @@ func (s *SelectedGroup) Delay() Delay {
 	return a
 }
 
-// DelayOrWildcard returns [SelectedGroup.Delay], or the delay of the * group if the group has no valid
-// Crawl-delay line. "Crawl-delay: 0" is valid. It does not allocate in most files.
+// DelayOrWildcard returns [SelectedGroup.Delay], or the delay of the * group if the group has no
+// valid Crawl-delay line. "Crawl-delay: 0" is valid. DelayOrWildcard does not allocate in most
+// files.
 func (s *SelectedGroup) DelayOrWildcard() Delay {
 	if s == nil || s.lenient.mergedGroup == nil || s.lenient.mergedGroup.hasDelay || s.strict.mergedGroup != nil && s.strict.mergedGroup.hasDelay {
 		return s.Delay()

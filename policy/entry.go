@@ -158,13 +158,13 @@ func (e *Entry) MarkPossiblyChanged(now time.Time) {
 // succeeded.
 func (e *Entry) PossiblyChanged() bool { return e.changesSeen.Load() != e.changesChecked.Load() }
 
-// Refresh fetches the robots.txt if it is due, in a goroutine that ends soon after fetch returns. At
-// most one such goroutine runs for an entry, and a bounded number for the segment. f determines the
-// lifetime of a good response. onFetched, if not nil, is called after each fetch, in the order of
-// the fetches, with the state before and after.
+// Refresh fetches the robots.txt if it is due, in a goroutine that ends soon after fetch returns.
+// At most one such goroutine runs for an entry, and a bounded number for the segment. f determines
+// the lifetime of a good response. onFetched, if not nil, is called after each fetch, in the order
+// of the fetches, with the state before and after.
 //
-// Refresh returns a channel that is closed when the running fetch has ended. It returns nil if no
-// fetch is running, because the entry is not due or the segment has too many fetches.
+// Refresh returns a channel that is closed when the running fetch has ended. Refresh returns nil if
+// no fetch is running, because the entry is not due or the segment has too many fetches.
 func (e *Entry) Refresh(f Freshness, fetch func() FetchResult, onFetched func(before, after State)) <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -168,8 +168,8 @@ func (s *State) accept(a FetchResult, access AccessResult, now time.Time) {
 	s.Current = &good
 }
 
-// dateValidator returns the Last-Modified of a response at now. It returns "" if the file
-// could change again without a new date (RFC 9110 section 8.8.2.2).
+// dateValidator returns the Last-Modified of a response at now. dateValidator returns "" if the
+// file could change again without a new date (RFC 9110 section 8.8.2.2).
 func dateValidator(h http.Header, now time.Time) string {
 	if age, ok := SinceModified(h, now); ok && age < time.Second {
 		return ""

@@ -16,10 +16,10 @@ const MaxSize = 500 * 1024
 // earlier.
 const longLineLength = 8192
 
-// Parse parses a robots.txt. It accepts any bytes. It skips invalid lines, which
-// [Robots.Findings] reports. A caller that limits its input must pass at least one byte more
-// than [MaxSize] of a longer file. Parse then drops the line that the limit splits, because
-// half a line can be "Disallow: /". The body is copied.
+// Parse parses a robots.txt. Parse accepts any bytes. Parse skips invalid lines, which
+// [Robots.Findings] reports. A caller that limits its input must pass at least one byte more than
+// [MaxSize] of a longer file. Parse then drops the line that the limit splits, because half a line
+// can be "Disallow: /". The body is copied.
 func Parse(body []byte) *Robots {
 	p := parser{robots: new(Robots)}
 	if bytes.HasPrefix(body, []byte("\xff\xfe")) || bytes.HasPrefix(body, []byte("\xfe\xff")) {

@@ -170,7 +170,7 @@ func (r *Robots) contentStatements(agents []int32) (byUsage, bySignal *statement
 	return newStatements(usages), newStatements(signals)
 }
 
-// newStatements compiles lines of one kind. It returns nil without lines.
+// newStatements compiles lines of one kind. newStatements returns nil without lines.
 func newStatements(lines []Statement) *statements {
 	if len(lines) == 0 {
 		return nil

@@ -2,8 +2,8 @@ package policy
 
 import "slices"
 
-// parseStrict parses the text by the strict interpretation, in which misspelled keys are
-// unknown. It returns nil if the result is the same.
+// parseStrict parses the text by the strict interpretation, in which misspelled keys are unknown.
+// parseStrict returns nil if the result is the same.
 func parseStrict(lenient *Robots, text string) *Robots {
 	p := parser{robots: &Robots{text: lenient.text}, strict: true}
 	r := p.robots

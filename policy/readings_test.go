@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestReadings judges targets by files that parsers interpret differently. It compares a strict
-// parser, Google's library, and the verdicts for a crawler and for a crawler of Google.
+// TestReadings judges targets by files that parsers interpret differently. TestReadings compares a
+// strict parser, Google's library, and the verdicts for a crawler and for a crawler of Google.
 func TestReadings(t *testing.T) {
 	type want struct{ crawler, google string } // the result of Judge; ? for an ambiguous verdict
 	const (

@@ -6,10 +6,9 @@ import (
 )
 
 // TargetOf returns the request target for a URL as people write it: with or without scheme
-// ("example.com/a" is the path /a of a host), without path ("http://example.com?q" is /?q),
-// or a path. It removes a fragment, except from a path. A scheme without a slash after it
-// ("x:a/b", but not the host and port "example.com:80/a") is returned unchanged for
-// [Target.Set].
+// ("example.com/a" is the path /a of a host), without path ("http://example.com?q" is /?q), or a
+// path. TargetOf removes a fragment, except from a path. A scheme without a slash after it
+// ("x:a/b", but not the host and port "example.com:80/a") is returned unchanged for [Target.Set].
 func TargetOf(url string) string {
 	if strings.HasPrefix(url, "/") {
 		return url
@@ -100,7 +99,7 @@ type variant struct {
 // the previous form.
 func (x *variant) isUnwritten() bool { return x.text == "" }
 
-// Set prepares a request target (RFC 9112 section 3.2). It uses the path and query of an absolute
+// Set prepares a request target (RFC 9112 section 3.2). Set uses the path and query of an absolute
 // form. An empty target is /. A # does not start a fragment.
 //
 // With keepSlashes, runs of slashes are significant. Without it, the target is also compared with

@@ -13,11 +13,10 @@ type Match struct {
 	Length int   // in bytes of the canonical form; the longest match decides
 }
 
-// Matches returns all rules of the selection that match a form of the target, by descending
-// length and allow rules first among equals. The first rule decides, unless the forms are
-// different paths, of which a disallowed one decides. It tries every rule and is used to
-// explain a verdict. For an ambiguous selection it uses the lenient interpretation. See
-// [SelectedGroup.Interpretations].
+// Matches returns all rules of the selection that match a form of the target, by descending length
+// and allow rules first among equals. The first rule decides, unless the forms are different paths,
+// of which a disallowed one decides. Matches tries every rule and is used to explain a verdict. For
+// an ambiguous selection it uses the lenient interpretation. See [SelectedGroup.Interpretations].
 func (s *SelectedGroup) Matches(t *Target) []Match {
 	variants := t.allVariants()
 	if s == nil || isRobotsTxt(variants) {

@@ -23,9 +23,8 @@ type pattern struct {
 // target.
 const stepsPerSearch = 8
 
-// matches reports whether a pattern matches a target, and the work. It takes the leftmost
-// position of each part between two stars, so the work is linear in the target and the
-// pattern.
+// matches reports whether a pattern matches a target, and the work. matches takes the leftmost
+// position of each part between two stars, so the work is linear in the target and the pattern.
 func (p *pattern) matches(target string) (ok bool, steps int) {
 	steps = stepsPerSearch
 	prefix, suffix := p.text[:p.firstStar], p.text[p.suffixStart:]

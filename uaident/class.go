@@ -58,8 +58,8 @@ func (c Class) String() string {
 	return "invalid"
 }
 
-// ParseClass returns the class with the given name. It accepts the names that [Class.String]
-// returns, in lower case only.
+// ParseClass returns the class with the given name. ParseClass accepts the names that
+// [Class.String] returns, in lower case only.
 func ParseClass(s string) (Class, bool) {
 	for c, name := range classNames {
 		if s == name {

@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// dataLines returns the lines of a list outside this repository. It skips the test if the list is
-// missing.
+// dataLines returns the lines of a list outside this repository. dataLines skips the test if the
+// list is missing.
 func dataLines(t testing.TB, name string) []string {
 	t.Helper()
 	data, err := os.ReadFile("../../shared/data/" + name)

@@ -57,7 +57,7 @@ func (s *parsedUserAgent) nameStartingAt(i int) string {
 	return s.ua[start:end]
 }
 
-// nameEndingAt returns the name that ends with word i. It returns "" for a generic word
+// nameEndingAt returns the name that ends with word i. nameEndingAt returns "" for a generic word
 // without a word before it.
 func (s *parsedUserAgent) nameEndingAt(i int) string {
 	w := &s.words[i]

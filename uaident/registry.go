@@ -99,7 +99,7 @@ const (
 )
 
 // ControlToken returns the token whose group controls training by the operator of c:
-// Google-Extended or Applebot-Extended. It returns "" for other operators.
+// Google-Extended or Applebot-Extended. ControlToken returns "" for other operators.
 func (c *Crawler) ControlToken() string {
 	switch {
 	case c == nil:

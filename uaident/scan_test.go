@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// splitSlowly is a simple implementation of parsedUserAgent.split. It returns the words in order,
-// without stop words, marks, numbers and versions. A contact is one word.
+// splitSlowly is a simple implementation of parsedUserAgent.split. splitSlowly returns the words in
+// order, without stop words, marks, numbers and versions. A contact is one word.
 func splitSlowly(r *Registry, ua string) []string {
 	if len(ua) > maxUserAgentBytes {
 		ua = ua[:maxUserAgentBytes]

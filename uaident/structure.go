@@ -119,8 +119,8 @@ func (s *parsedUserAgent) hasVersion(i int) bool {
 	return end < len(s.ua) && s.ua[end] == '/'
 }
 
-// robotWord returns the index of the first robot's name, else of the first generic robot
-// word, else -1. It returns -1 for an app, whose own name or device can contain a robot word.
+// robotWord returns the index of the first robot's name, else of the first generic robot word, else
+// -1. robotWord returns -1 for an app, whose own name or device can contain a robot word.
 func (s *parsedUserAgent) robotWord() int {
 	i := s.findRobotWord()
 	if i >= 0 && s.isApp() {

@@ -2,8 +2,8 @@ package addr
 
 import "strings"
 
-// Authority returns the host and port of a URL unchanged, without user and password. It returns
-// "" for a path.
+// Authority returns the host and port of a URL unchanged, without user and password. Authority
+// returns "" for a path.
 func Authority(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {

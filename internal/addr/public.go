@@ -20,7 +20,7 @@ func IsPublic(addr netip.Addr) bool {
 
 // FromInternet reports whether a request from the public Internet can have the address. Unlike
 // [IsPublic], FromInternet includes 6to4 and Teredo, whose hosts also send requests, and excludes
-// NAT64. It includes the addresses for documentation, which examples and tests use.
+// NAT64. FromInternet includes the addresses for documentation, which examples and tests use.
 func FromInternet(addr netip.Addr) bool {
 	b := blockOf(Normalize(addr))
 	return b == nil || b.isSource

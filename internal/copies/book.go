@@ -74,8 +74,8 @@ func (b *History) record(host Host) *hostRecord {
 	return nil
 }
 
-// openRecord returns the files of a host, in the part for named or other hosts. It adds a record if the
-// host has none. b.mu must be locked.
+// openRecord returns the files of a host, in the part for named or other hosts. openRecord adds a
+// record if the host has none. b.mu must be locked.
 func (b *History) openRecord(host Host, named bool, now time.Time) *hostRecord {
 	record := b.record(host)
 	switch {
@@ -143,8 +143,8 @@ func (b *History) retainAll(record *hostRecord) {
 	}
 }
 
-// retain stores the contents of a file that only the policy cache references. It returns false if
-// the cache already freed the contents. b.mu must be locked.
+// retain stores the contents of a file that only the policy cache references. retain returns false
+// if the cache already freed the contents. b.mu must be locked.
 func (b *History) retain(record *hostRecord, f *file) bool {
 	if f.version != nil {
 		return true
@@ -224,8 +224,8 @@ func (b *History) drop(record *hostRecord, f *file) {
 	record.revision++
 }
 
-// dropLargest drops the oldest file of the host with the most bytes. It returns false if no host
-// has several files. b.mu must be locked.
+// dropLargest drops the oldest file of the host with the most bytes. dropLargest returns false if
+// no host has several files. b.mu must be locked.
 func (b *History) dropLargest(i int) bool {
 	var largest *hostRecord
 	largestSize := 0
@@ -492,8 +492,8 @@ func (b *History) Pending(now time.Time) map[Host]time.Time {
 	return pending
 }
 
-// EndGrace ends the grace of all previous files of the hosts for which matches returns true. It
-// returns the number of these hosts.
+// EndGrace ends the grace of all previous files of the hosts for which matches returns true.
+// EndGrace returns the number of these hosts.
 func (b *History) EndGrace(matches func(Host) bool, now time.Time) (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -155,8 +155,8 @@ type Stored struct {
 	content contentJSON
 }
 
-// Decode decodes the output of [History.Encode]. It returns an error if the data are damaged or have a
-// newer format.
+// Decode decodes the output of [History.Encode]. Decode returns an error if the data are damaged or
+// have a newer format.
 func Decode(data []byte) (s Stored, sum [sha256.Size]byte, err error) {
 	var envelope envelopeJSON
 	var host hostJSON

@@ -106,8 +106,8 @@ func (record *hostRecord) find(digest [sha256.Size]byte) *file {
 	return nil
 }
 
-// digestOf returns the digest of the rules of a version. It reuses the digest of a recorded file
-// with the same body.
+// digestOf returns the digest of the rules of a version. digestOf reuses the digest of a recorded
+// file with the same body.
 func (record *hostRecord) digestOf(v *policy.Version) [sha256.Size]byte {
 	for _, f := range record.files {
 		if f.hash == v.Hash {
@@ -148,7 +148,7 @@ func (record *hostRecord) expire(now time.Time, horizon time.Duration) (dropped 
 	return dropped
 }
 
-// excess returns a file that exceeds the bounds, or nil. It never returns our copy.
+// excess returns a file that exceeds the bounds, or nil. excess never returns our copy.
 func (record *hostRecord) excess() *file {
 	copied, served, text := 0, 0, 0
 	var oldestCopy, oldestServed *file

@@ -76,7 +76,7 @@ type Pace struct {
 // crawler obeys.
 func (p *Pace) isStopped(rules *Rules) bool { return p.Over && (p.OverLimit || !rules.Advisory) }
 
-// Quota returns a mean interval as a number of requests in a window of whole seconds. It returns
+// Quota returns a mean interval as a number of requests in a window of whole seconds. Quota returns
 // the shortest exact window, or else about one request in the interval.
 func Quota(interval time.Duration) (requests int, window time.Duration) {
 	const most = 1000

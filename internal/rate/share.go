@@ -63,8 +63,8 @@ type peer struct {
 	requests    map[uint64]int
 }
 
-// sharedIDOf returns the ID of a budget, which is the same on all instances with the same rule. It
-// returns 0 for budgets that are not shared.
+// sharedIDOf returns the ID of a budget, which is the same on all instances with the same rule.
+// sharedIDOf returns 0 for budgets that are not shared.
 func sharedIDOf(client *Client, limit Rule) uint64 {
 	if client.UnknownHost || client.Token == "" || client.Identity == verify.Spoofed {
 		return 0
@@ -116,7 +116,7 @@ func (b *Budgets) Share(at time.Time, others bool) {
 }
 
 // Export returns the number of requests of each crawler to this instance in the last window, for
-// [Budgets.Import]. It returns nil without requests.
+// [Budgets.Import]. Export returns nil without requests.
 func (b *Budgets) Export(at time.Time) ([]byte, error) {
 	now := max(0, at.Sub(b.start))
 	c := countsJSON{Saved: at, Requests: make(map[string]int)}
@@ -175,8 +175,8 @@ func (p *peers) recordPeer(instance string, saved time.Time, requests map[uint64
 	}
 }
 
-// updateBudgets sets the requests to other instances in each budget. It drops instances whose counts
-// did not change within peerLifetime.
+// updateBudgets sets the requests to other instances in each budget. updateBudgets drops instances
+// whose counts did not change within peerLifetime.
 func (b *Budgets) updateBudgets(at time.Time) {
 	now := max(0, at.Sub(b.start))
 	b.peers.mu.Lock()

@@ -33,7 +33,7 @@ func newTable(size int) *table {
 // lastUsedStep is the precision of the time of last use. It avoids a write for each request.
 const lastUsedStep = time.Second
 
-// find returns the budget of a key. It adds a budget if the key has none.
+// find returns the budget of a key. find adds a budget if the key has none.
 func (t *table) find(key uint64, now time.Duration) *budget {
 	p := &t.buckets[key&uint64(len(t.buckets)-1)]
 	for i := range p {

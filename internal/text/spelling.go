@@ -24,7 +24,8 @@ func ContainsFold(names []string, name string) bool {
 }
 
 // EditDistance returns the Damerau-Levenshtein distance between a and b in bytes, without editing a
-// substring twice (optimal string alignment). It returns limit if the distance is limit or more.
+// substring twice (optimal string alignment). EditDistance returns limit if the distance is limit
+// or more.
 func EditDistance(a, b string, limit int) int {
 	var buffers [3][64]int // enough for most names
 	rows := [3][]int{}

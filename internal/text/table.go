@@ -82,7 +82,8 @@ func (t *Table) Flush() {
 // minLongWidth is the minimum width of a LongColumn.
 const minLongWidth = 16
 
-// shrinkColumns narrows the widest columns until the table fits. It reports whether the table fits.
+// shrinkColumns narrows the widest columns until the table fits. shrinkColumns reports whether the
+// table fits.
 func (t *Table) shrinkColumns(widths []int, width int) bool {
 	minWidths := make([]int, len(widths))
 	for _, row := range t.rows {

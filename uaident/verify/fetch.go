@@ -144,9 +144,9 @@ func (v *Verifier) markUnchanged(l *list, current *activeTable) {
 	l.state.lastChecked, l.state.shrunkSince = now, time.Time{}
 }
 
-// checkShrunk handles a response that lacks most of the prefixes. It returns an error until
-// the responses have lacked them for shrinkConfirmTime. Until then the old list confirms clients,
-// but denies none.
+// checkShrunk handles a response that lacks most of the prefixes. checkShrunk returns an error
+// until the responses have lacked them for shrinkConfirmTime. Until then the old list confirms
+// clients, but denies none.
 func (v *Verifier) checkShrunk(l *list, current *activeTable) error {
 	now := v.options.Now()
 	l.mu.Lock()

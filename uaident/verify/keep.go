@@ -28,8 +28,8 @@ type exportedList struct {
 	Prefixes     []netip.Prefix `json:"prefixes"`
 }
 
-// Export returns the fetched lists as versioned JSON, for [Verifier.Import] after a restart.
-// It omits lists from files.
+// Export returns the fetched lists as versioned JSON, for [Verifier.Import] after a restart. Export
+// omits lists from files.
 func (v *Verifier) Export() ([]byte, error) {
 	exported := exportedLists{Version: exportVersion, Lists: []exportedList{}}
 	for _, l := range v.setup.Load().lists {

@@ -79,7 +79,7 @@ func (v *Verifier) load(ctx context.Context, l *list, due func(*list) bool) erro
 	return err
 }
 
-// loadNow loads the list if due(l) is true. It reports whether the attempt completed.
+// loadNow loads the list if due(l) is true. loadNow reports whether the attempt completed.
 func (v *Verifier) loadNow(ctx context.Context, l *list, due func(*list) bool) (bool, error) {
 	l.loading.Lock()
 	defer l.loading.Unlock()

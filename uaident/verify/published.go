@@ -32,7 +32,7 @@ func (v *Verifier) PublishedRanges(operators ...string) *PublishedRanges {
 	return p
 }
 
-// Prefixes returns the ranges without duplicates. It includes lists that are stale and omits
+// Prefixes returns the ranges without duplicates. Prefixes includes lists that are stale and omits
 // lists that were never loaded. Callers must not modify the result.
 func (p *PublishedRanges) Prefixes() []netip.Prefix {
 	s, last := p.verifier.setup.Load(), p.last.Load()

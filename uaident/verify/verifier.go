@@ -138,10 +138,10 @@ func (v *Verifier) Configure(c Config) error {
 	return nil
 }
 
-// Check returns the finding for a client with the name of crawler c. It never waits. If there
-// is no result, it starts a lookup. The finding is [Claimed] for a nil crawler and for a
-// crawler that is not configured. The address can be IPv4-mapped and have a zone. An invalid
-// address is [Unknown].
+// Check returns the finding for a client with the name of crawler c. Check never waits. If there is
+// no result, it starts a lookup. The finding is [Claimed] for a nil crawler and for a crawler that
+// is not configured. The address can be IPv4-mapped and have a zone. An invalid address is
+// [Unknown].
 func (v *Verifier) Check(c *uaident.Crawler, client netip.Addr) Finding {
 	if c == nil {
 		return Finding{}
@@ -237,7 +237,7 @@ func (v *Verifier) store(s resultKey, state State) {
 // checkInterval is the interval at which Run checks for changed files and for URLs that are due.
 const checkInterval = time.Minute
 
-// Run keeps the lists up to date until ctx ends. It fetches lists from URLs daily, and checks
+// Run keeps the lists up to date until ctx ends. Run fetches lists from URLs daily, and checks
 // files for changes every minute. Only one call may run at a time.
 func (v *Verifier) Run(ctx context.Context) {
 	ticker := time.NewTicker(checkInterval)

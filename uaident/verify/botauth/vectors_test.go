@@ -67,8 +67,8 @@ func vectorRequest(agent, input, sign string) Request {
 	return r
 }
 
-// vectorVerifier returns a verifier with the vectors' agent. It accepts their test key and their
-// lifetime of a century.
+// vectorVerifier returns a verifier with the vectors' agent. vectorVerifier accepts their test key
+// and their lifetime of a century.
 func vectorVerifier(t *testing.T, at int64) fixture {
 	f := newFixture(t, ok(vectorDirectory), func(o *Options) {
 		o.Agents = map[string]string{"https://signature-agent.test": "Test"}
