@@ -27,9 +27,9 @@ func ParseDelay(value string) (interval time.Duration, ok bool) {
 	return min(time.Duration(seconds*float64(time.Second)), MaxDelay), true
 }
 
-// Delay returns the Crawl-delay of the group. Of several lines or interpretations it returns the
-// shortest delay that any parser reads, which can be none. Delay ignores lines without a valid
-// number. Delay does not allocate.
+// Delay returns the Crawl-delay of the group. If lines or interpretations differ, the result is the
+// shortest delay that any parser reads, or no delay. Delay ignores lines without a valid number.
+// Delay does not allocate.
 func (s *SelectedGroup) Delay() Delay {
 	if s == nil || s.lenient.mergedGroup == nil || s.strict.mergedGroup == nil {
 		return Delay{}
@@ -65,8 +65,8 @@ func (p *parser) addDelay(key, value string) {
 	}
 }
 
-// crawlDelay returns the delay of the groups of the agents, and whether they have one. agents
-// must be in file order.
+// crawlDelay returns the delay of the groups of the agents, and whether the groups have a delay.
+// agents must be in file order.
 func (r *Robots) crawlDelay(agents []int32) (least Delay, found bool) {
 	for _, line := range r.delays {
 		if (least.Line == 0 || line.Interval < least.Interval) && r.delayAppliesTo(line, agents) {

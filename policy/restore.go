@@ -90,8 +90,8 @@ func clampEnds(past []*Version, latest, now time.Time) []*Version {
 	return past
 }
 
-// mergeVersions adds an older version and its past to a current version and its past. Crawlers
-// may have fetched each of them at the instance where it was current.
+// mergeVersions adds an older version and its past to a current version and its past. Crawlers may
+// have fetched each version at the instance where the version was current.
 func mergeVersions(current *Version, past []*Version, older *Version, olderPast []*Version) (*Version, []*Version) {
 	all := slices.Concat(past, olderPast)
 	if older.Hash == current.Hash {
@@ -181,7 +181,7 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 	}
 }
 
-// addsVersions reports whether versions contain another file, or a longer use of a known one.
+// addsVersions reports whether versions contain an unknown file, or a longer use of a known file.
 // addsVersions ignores differences within the clock tolerance, so that two instances do not update
 // each other forever.
 func addsVersions(past, known []*Version) bool {

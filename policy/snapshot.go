@@ -19,8 +19,8 @@ const MaxSnapshot = 1 << 20
 // snapshotFormat is the version of the encoding. Format 1 did not distinguish servers.
 const snapshotFormat = 2
 
-// maxValidator is the maximum length of a stored entity tag or date in bytes. Without it the
-// next fetch is unconditional.
+// maxValidator is the maximum length of a stored entity tag or date in bytes. Without a stored
+// validator the next fetch is unconditional.
 const maxValidator = 1024
 
 // Snapshot is the stored state of a site, which has its versions. Failures are not stored, because
